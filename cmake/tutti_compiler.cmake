@@ -1,0 +1,37 @@
+# Language, warnings, architecture and sanitizers, the same for every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+
+# What the host compiler gets everywhere, in .cpp files and in .cu files alike.
+# -ffp-contract=off: a result must not depend on where the compiler saw a chance to fuse;
+# kernels that want a fused multiply-add say std::fma.
+set(tutti_host_flags -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -ffp-contract=off)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  if(TUTTI_PORTABLE)
+    list(APPEND tutti_host_flags -march=x86-64-v3)
+  else()
+    list(APPEND tutti_host_flags -march=native)
+  endif()
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 warns about its own library and about vector code of its own intrinsics headers.
+  list(APPEND tutti_host_flags -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
+endif()
+if(TUTTI_SANITIZE)
+  list(APPEND tutti_host_flags -fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${TUTTI_SANITIZE})
+  if(TUTTI_SANITIZE MATCHES "undefined")
+    list(APPEND tutti_host_flags -fno-sanitize-recover=undefined)
+  endif()
+  if(TUTTI_SANITIZE MATCHES "thread")
+    # libgomp is not instrumented: the team then runs on plain threads (device/threads.cpp).
+    add_compile_definitions(TUTTI_TEAM_PLAIN_THREADS=1)
+  endif()
+endif()

@@ -1,0 +1,29 @@
+#include "tutti/base/log.hpp"
+
+#include <cstdio>
+
+namespace tutti {
+namespace {
+LogLevel level_ = LogLevel::normal;
+bool speaks_ = true;
+}  // namespace
+
+void set_log(LogLevel level, bool speaks) {
+  level_ = level;
+  speaks_ = speaks;
+}
+LogLevel log_level() {
+  return level_;
+}
+bool log_speaks() {
+  return speaks_;
+}
+void write_info(const std::string& line) {
+  std::fprintf(stdout, "%s\n", line.c_str());
+  std::fflush(stdout);
+}
+void write_warning(const std::string& line) {
+  std::fprintf(stderr, "tutti: warning: %s\n", line.c_str());
+}
+
+}  // namespace tutti
