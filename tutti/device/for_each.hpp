@@ -1,0 +1,44 @@
+// The one portable launch: f is written once and runs on every device.
+#pragma once
+
+#include "tutti/device/device.hpp"
+
+#if defined(__CUDACC__)
+#include "tutti/device/cuda/check.hpp"
+#endif
+
+namespace tutti {
+
+#if defined(__CUDACC__)
+namespace detail {
+template <class F>
+__global__ void for_each_kernel(Range range, F f) {
+  const Lid i = range.begin + static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < range.end) f(i);
+}
+}  // namespace detail
+#endif
+
+/// Enqueues f(i) for every i of the range on the stream. f is copied; its operator() is TUTTI_HD and touches device
+/// memory of the stream's device only. Different i must be independent. A GPU needs this to be compiled by nvcc (.cu
+/// file).
+template <class F>
+void for_each(Stream& stream, Range range, const F& f) {
+  if (range.empty()) return;
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda) {
+    constexpr int block = 256;
+    detail::
+        for_each_kernel<<<(range.size() + block - 1) / block, block, 0, static_cast<cudaStream_t>(stream.native())>>>(
+            range, f);
+    TUTTI_CUDA_CHECK(cudaGetLastError());
+    stream.device().counts().launches += 1;
+    return;
+  }
+#endif
+  stream.loop(range, [f](Lid begin, Lid end) {
+    for (Lid i = begin; i < end; ++i) f(i);
+  });
+}
+
+}  // namespace tutti

@@ -1,0 +1,87 @@
+// The CPU team as a device. Its streams do their work before they return, so events have always fired.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "tutti/base/units.hpp"
+#include "tutti/device/device.hpp"
+#include "tutti/device/threads.hpp"
+
+namespace tutti {
+namespace {
+
+class HostEvent final : public Event {
+ public:
+  bool done() override { return true; }
+  void wait() override {}
+};
+
+class HostStream final : public Stream {
+ public:
+  HostStream(Device& device, const std::string& name, Threads& threads) : Stream(device, name), threads_(threads) {}
+  void copy(void* to, const void* from, std::size_t bytes, CopyDirection) override {
+    if (bytes == 0) return;
+    std::memmove(to, from, bytes);
+    device().counts().local_bytes += static_cast<Size>(bytes);
+    device().counts().copies += 1;
+  }
+  void loop(Range range, const std::function<void(Lid, Lid)>& body) override {
+    threads_.for_range(range.size(), [&](Size begin, Size end) {
+      body(range.begin + static_cast<Lid>(begin), range.begin + static_cast<Lid>(end));
+    });
+  }
+  void record(Event&) override {}
+  void wait(Event&) override {}
+  void synchronize() override {}
+
+ private:
+  Threads& threads_;
+};
+
+std::string cpu_model() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(cpuinfo, line))
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "CPU";
+}
+
+class HostDevice final : public Device {
+ public:
+  HostDevice(Threads& threads, Size capacity) : Device(DeviceKind::host, 0, "cpu", capacity), threads_(threads) {}
+  std::string description() const override {
+    return fmt::format("{}, {} thread{}{}", cpu_model(), threads_.count(), threads_.count() == 1 ? "" : "s",
+                       threads_.cores().empty() ? "" : " on cores " + format_cores(threads_.cores()));
+  }
+  std::unique_ptr<Stream> make_stream(const std::string& name) override {
+    return std::make_unique<HostStream>(*this, name, threads_);
+  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<HostEvent>(); }
+
+  void* allocate(std::size_t bytes, Memory) override {
+    // Gathers over a large array miss the TLB on 4 KiB pages: ask for 2 MiB ones.
+    constexpr std::size_t huge = std::size_t{2} << 20;
+    const bool large = bytes >= 2 * huge;
+    const std::size_t alignment = large ? huge : 64;
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    void* pointer = std::aligned_alloc(alignment, rounded);
+    if (pointer == nullptr)
+      fail(ErrorKind::resource, "cpu: the system has no {} left", format_bytes(static_cast<double>(bytes)));
+    if (large) madvise(pointer, rounded, MADV_HUGEPAGE);
+    return pointer;
+  }
+  void deallocate(void* pointer, std::size_t, Memory) noexcept override { std::free(pointer); }
+
+ private:
+  Threads& threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_host_device(Threads& threads, Size capacity) {
+  return std::make_unique<HostDevice>(threads, capacity);
+}
+
+}  // namespace tutti

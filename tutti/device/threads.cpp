@@ -1,0 +1,103 @@
+#include "tutti/device/threads.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "tutti/base/error.hpp"
+
+namespace tutti {
+namespace {
+
+thread_local bool inside_team = false;
+thread_local int pinned_core = -1;
+
+void pin(int core) {
+  if (core == pinned_core) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(core), &set);
+  // A refused pin (a container that forbids it) costs speed, not correctness.
+  if (sched_setaffinity(0, sizeof(set), &set) == 0) pinned_core = core;
+}
+
+}  // namespace
+
+Threads::Threads(int count, std::vector<int> cores) : count_(count), cores_(std::move(cores)) {
+  require(count_ >= 1, "a team needs a thread");
+  require(cores_.empty() || static_cast<int>(cores_.size()) == count_, "{} cores for {} threads", cores_.size(),
+          count_);
+}
+
+void Threads::run(const std::function<void(int)>& work) {
+  require(!inside_team, "a team cannot start a team");
+  std::exception_ptr first;
+  std::mutex mutex;
+  const auto member = [&](int i) {
+    if (!cores_.empty()) pin(cores_[static_cast<std::size_t>(i)]);
+    inside_team = true;
+    try {
+      work(i);
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      if (!first) first = std::current_exception();
+    }
+    inside_team = false;
+  };
+#if defined(TUTTI_TEAM_PLAIN_THREADS)
+  std::vector<std::jthread> others;
+  for (int i = 1; i < count_; ++i) others.emplace_back(member, i);
+  member(0);
+  others.clear();
+#else
+  if (count_ == 1) {
+    member(0);
+  } else {
+#pragma omp parallel num_threads(count_)
+    member(omp_get_thread_num());
+  }
+#endif
+  if (first) std::rethrow_exception(first);
+}
+
+void Threads::for_range(Size n, const std::function<void(Size, Size)>& body) {
+  if (n <= 0) return;
+  if (count_ == 1 || inside_team || n < 2 * count_) {
+    body(0, n);
+    return;
+  }
+  run([&](int member) {
+    const Size begin = n * member / count_;
+    const Size end = n * (member + 1) / count_;
+    if (begin < end) body(begin, end);
+  });
+}
+
+std::vector<int> allowed_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    for (int c = 0; c < CPU_SETSIZE; ++c)
+      if (CPU_ISSET(static_cast<unsigned>(c), &set)) cores.push_back(c);
+  if (cores.empty()) cores.push_back(0);
+  return cores;
+}
+
+std::string format_cores(const std::vector<int>& cores) {
+  std::string text;
+  for (std::size_t i = 0; i < cores.size();) {
+    std::size_t j = i;
+    while (j + 1 < cores.size() && cores[j + 1] == cores[j] + 1) ++j;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", cores[i]);
+    if (j > i) text += fmt::format("-{}", cores[j]);
+    i = j + 1;
+  }
+  return text;
+}
+
+}  // namespace tutti

@@ -1,0 +1,36 @@
+// The CPU team of a rank: a fixed number of threads, each pinned to a core.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tutti/base/types.hpp"
+
+namespace tutti {
+
+/// A team of OpenMP threads (plain threads in a ThreadSanitizer build). One team runs at a time; the calling thread is
+/// member 0.
+class Threads {
+ public:
+  /// `cores`: member i is pinned to cores[i]; empty: not pinned. count >= 1.
+  explicit Threads(int count, std::vector<int> cores = {});
+  int count() const { return count_; }
+  const std::vector<int>& cores() const { return cores_; }
+
+  /// work(member) once on every member. Rethrows the first exception after all have returned.
+  void run(const std::function<void(int)>& work);
+  /// body(begin, end) over [0, n) in contiguous pieces, one a member; serial when called from inside run().
+  void for_range(Size n, const std::function<void(Size, Size)>& body);
+
+ private:
+  int count_;
+  std::vector<int> cores_;
+};
+
+/// The cores this process may run on (its affinity mask), ascending.
+std::vector<int> allowed_cores();
+/// "0-3,8" of {0,1,2,3,8}.
+std::string format_cores(const std::vector<int>& cores);
+
+}  // namespace tutti
