@@ -12,6 +12,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 # What the host compiler gets everywhere, in .cpp files and in .cu files alike.
 # -ffp-contract=off: a result must not depend on where the compiler saw a chance to fuse;
 # kernels that want a fused multiply-add say std::fma.
+add_compile_definitions(OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 set(tutti_host_flags -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -ffp-contract=off)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   if(TUTTI_PORTABLE)

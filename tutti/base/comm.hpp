@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ class Comm {
 
   void barrier() const;
   void sum(std::span<std::int64_t> values) const;  ///< element-wise, in place, on all ranks
+  /// NaN is not treated specially: use it on numbers, or turn NaN into +infinity first.
   void max(std::span<double> values) const;
   std::int64_t sum(std::int64_t value) const;
   double max(double value) const;
@@ -40,8 +42,9 @@ class Comm {
   void broadcast(std::vector<T>& values, int root = 0) const;
   void broadcast(std::string& text, int root = 0) const;
 
-  /// Runs `work` on this rank; when any rank threw Error, all ranks throw the Error of the lowest such rank.
-  /// Every rank must call it: the way a failure that only one rank can see becomes everyone's.
+  /// Runs `work` on this rank; when any rank threw Error, all ranks throw the Error of the lowest such rank (running
+  /// out of memory counts as Error(resource); any other exception becomes std::logic_error on all ranks). Every rank
+  /// must call it: the way a failure that only one rank can see becomes everyone's.
   void together(const std::function<void()>& work) const;
 
  private:
@@ -54,9 +57,13 @@ class Comm {
   int size_ = 1;
 };
 
-/// Sends and receives a byte array of any length between two ranks (not collective).
+/// Sends and receives a byte array of any length between two ranks (not collective). Tag 32001 is the collectives' own.
 void send_bytes(const Comm& comm, std::span<const char> bytes, int to, int tag);
 std::vector<char> receive_bytes(const Comm& comm, int from, int tag);
+
+/// Largest single MPI message in bytes, <= 2^30 (the default); longer arrays travel in pieces. The same on all ranks.
+/// Returns the value before. For tests: it lets a short array take the path of a long one.
+Size set_message_chunk(Size bytes);
 
 namespace detail {
 template <class T>

@@ -30,6 +30,12 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// An Error that every rank throws at the same place (Comm::together): one message is enough and all can end in order.
+class SharedError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Throws Error with a message in fmt's notation.
 template <class... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {

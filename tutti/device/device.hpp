@@ -133,8 +133,12 @@ struct FakeOptions {
   Size memory = Size{512} << 20;  ///< bytes
   std::uint64_t seed = 1;         ///< of the delays and of the order of a loop's pieces
   double max_delay_us = 20;       ///< before each piece of work
+  bool peer = true;               ///< can_copy_from() other fake devices
+  Size fail_after_launches = -1;  ///< >= 0: the device is lost at this launch; then all its work throws Error(peer)
 };
 /// A GPU that is not one (docs/explanation/fake-device.md): protected, NaN-poisoned memory and asynchronous streams.
+/// A copy whose ends are not in the memory its direction says is std::logic_error at enqueue. A stream whose work threw
+/// does no more work; its events and synchronize() throw what the work threw.
 std::unique_ptr<Device> make_fake_device(int index, const FakeOptions& options);
 
 /// Number of GPUs this process can use; 0 without CUDA or a driver.

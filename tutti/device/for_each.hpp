@@ -28,6 +28,7 @@ void for_each(Stream& stream, Range range, const F& f) {
 #if defined(__CUDACC__)
   if (stream.kind() == DeviceKind::cuda) {
     constexpr int block = 256;
+    const cuda::CurrentDevice current(stream.device().index());
     detail::
         for_each_kernel<<<(range.size() + block - 1) / block, block, 0, static_cast<cudaStream_t>(stream.native())>>>(
             range, f);

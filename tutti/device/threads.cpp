@@ -16,14 +16,31 @@ namespace {
 thread_local bool inside_team = false;
 thread_local int pinned_core = -1;
 
-void pin(int core) {
-  if (core == pinned_core) return;
+std::vector<int> read_mask() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(core), &set);
-  // A refused pin (a container that forbids it) costs speed, not correctness.
-  if (sched_setaffinity(0, sizeof(set), &set) == 0) pinned_core = core;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    for (int c = 0; c < CPU_SETSIZE; ++c)
+      if (CPU_ISSET(static_cast<unsigned>(c), &set)) cores.push_back(c);
+  if (cores.empty()) cores.push_back(0);
+  return cores;
 }
+
+/// False when the system refuses (a container that forbids pinning): that costs speed, not correctness.
+bool set_mask(const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int c : cores) CPU_SET(static_cast<unsigned>(c), &set);
+  return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+void pin(int core) {
+  if (core != pinned_core && set_mask({core})) pinned_core = core;
+}
+
+// Reads the mask before main() can pin anything.
+[[maybe_unused]] const std::vector<int>& mask_at_start = allowed_cores();
 
 }  // namespace
 
@@ -38,7 +55,10 @@ void Threads::run(const std::function<void(int)>& work) {
   std::exception_ptr first;
   std::mutex mutex;
   const auto member = [&](int i) {
-    if (!cores_.empty()) pin(cores_[static_cast<std::size_t>(i)]);
+    if (!cores_.empty())
+      pin(cores_[static_cast<std::size_t>(i)]);
+    else if (pinned_core >= 0)
+      release_cores();  // by an earlier, pinned team of this process
     inside_team = true;
     try {
       work(i);
@@ -50,7 +70,11 @@ void Threads::run(const std::function<void(int)>& work) {
   };
 #if defined(TUTTI_TEAM_PLAIN_THREADS)
   std::vector<std::jthread> others;
-  for (int i = 1; i < count_; ++i) others.emplace_back(member, i);
+  for (int i = 1; i < count_; ++i)
+    others.emplace_back([&member, i] {
+      release_cores();
+      member(i);
+    });
   member(0);
   others.clear();
 #else
@@ -77,15 +101,14 @@ void Threads::for_range(Size n, const std::function<void(Size, Size)>& body) {
   });
 }
 
-std::vector<int> allowed_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    for (int c = 0; c < CPU_SETSIZE; ++c)
-      if (CPU_ISSET(static_cast<unsigned>(c), &set)) cores.push_back(c);
-  if (cores.empty()) cores.push_back(0);
+const std::vector<int>& allowed_cores() {
+  static const std::vector<int> cores = read_mask();
   return cores;
+}
+
+void release_cores() {
+  set_mask(allowed_cores());
+  pinned_core = -1;
 }
 
 std::string format_cores(const std::vector<int>& cores) {

@@ -28,8 +28,10 @@ class Threads {
   std::vector<int> cores_;
 };
 
-/// The cores this process may run on (its affinity mask), ascending.
-std::vector<int> allowed_cores();
+/// The cores this process may run on, ascending: its affinity mask at program start, whatever was pinned since.
+const std::vector<int>& allowed_cores();
+/// Lets the calling thread run on all allowed cores again: a thread inherits the pinning of the one that started it.
+void release_cores();
 /// "0-3,8" of {0,1,2,3,8}.
 std::string format_cores(const std::vector<int>& cores);
 

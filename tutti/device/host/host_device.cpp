@@ -32,8 +32,11 @@ class HostStream final : public Stream {
       body(range.begin + static_cast<Lid>(begin), range.begin + static_cast<Lid>(end));
     });
   }
-  void record(Event&) override {}
-  void wait(Event&) override {}
+  void record(Event& event) override {
+    require(dynamic_cast<HostEvent*>(&event) != nullptr, "cpu: an event of another device cannot be recorded here");
+  }
+  // Later work of this stream runs on the calling thread, so that is what waits for another device's event.
+  void wait(Event& event) override { event.wait(); }
   void synchronize() override {}
 
  private:

@@ -1,0 +1,43 @@
+// The subcommands of the program: each declares its options and leaves a function to be run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tutti/base/comm.hpp"
+#include "tutti/device/device_list.hpp"
+#include "tutti/io/case.hpp"
+
+namespace tutti::app {
+
+/// What the chosen subcommand does. All ranks run it.
+using Action = std::function<void(const Comm&)>;
+
+void add_run(CLI::App& program, Action& action);
+void add_plan(CLI::App& program, Action& action);
+void add_devices(CLI::App& program, Action& action);
+void add_mesh(CLI::App& program, Action& action);
+void add_partition(CLI::App& program, Action& action);
+void add_bench(CLI::App& program, Action& action);
+void add_reference(CLI::App& program, Action& action);
+
+/// Options that choose and describe devices, shared by several subcommands.
+struct DeviceArguments {
+  std::string list;         ///< --devices; empty: what the case says, else "all"
+  int threads = 0;          ///< --threads
+  std::string fake_memory;  ///< --fake-memory
+  void add_to(CLI::App& command);
+  DeviceSet open(const Comm& comm) const;
+  /// The command line goes before the case.
+  DeviceSet open(const Comm& comm, const Case& options) const;
+};
+
+/// The case file of `path`: read by rank 0, parsed by all. Collective.
+Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets);
+/// The keys of a model.
+CaseSchema schema_of(const std::string& model);
+const std::vector<std::string>& model_names();
+
+}  // namespace tutti::app

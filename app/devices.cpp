@@ -1,0 +1,50 @@
+// tutti devices: what this machine has, and how fast its memory is.
+#include "app/commands.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/device/triad.hpp"
+
+namespace tutti::app {
+namespace {
+
+void list_devices(const Comm& comm, const DeviceArguments& arguments, bool measure) {
+  DeviceSet set = arguments.open(comm);
+  std::string lines;
+  for (const auto& device : set.devices) {
+    lines += fmt::format("{:<10} {}, memory {}\n", device->name(), device->description(), format_bytes(static_cast<double>(device->budget().capacity())));
+    if (!measure) continue;
+    const Bandwidth b = measure_bandwidth(*device, *set.threads);
+    lines += fmt::format("           STREAM triad {:.1f} GB/s", b.triad * 1e-9);
+    if (!device->is_host())
+      lines += fmt::format(", host to device {:.1f} GB/s, device to host {:.1f} GB/s, small copy {:.1f} us, launch {:.1f} us", b.copy_to_device * 1e-9,
+                           b.copy_to_host * 1e-9, b.latency_us, b.launch_us);
+    lines += "\n";
+  }
+  // Rank after rank, so that the list reads in order.
+  std::vector<char> mine(lines.begin(), lines.end());
+  const std::array<Size, 1> length{static_cast<Size>(mine.size())};
+  const auto lengths = comm.all_gather(std::span<const Size>(length));
+  const auto all = comm.all_gather(std::span<const char>(mine));
+  if (!comm.is_root()) return;
+  std::size_t at = 0;
+  for (int r = 0; r < comm.size(); ++r) {
+    if (comm.size() > 1) std::fputs(fmt::format("rank {}\n", r).c_str(), stdout);
+    const auto n = static_cast<std::size_t>(lengths[static_cast<std::size_t>(r)]);
+    std::fwrite(all.data() + at, 1, n, stdout);
+    at += n;
+  }
+}
+
+}  // namespace
+
+void add_devices(CLI::App& program, Action& action) {
+  auto arguments = std::make_shared<DeviceArguments>();
+  auto measure = std::make_shared<bool>(false);
+  CLI::App* command = program.add_subcommand("devices", "list the devices of this machine");
+  arguments->add_to(*command);
+  command->add_flag("--measure", *measure, "measure STREAM triad, copies and latency");
+  command->footer("Example:\n  tutti devices --measure\n  tutti devices --devices fake:2,cpu");
+  command->callback([=, &action] { action = [=](const Comm& comm) { list_devices(comm, *arguments, *measure); }; });
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,60 @@
+// tutti run: a case from start to end.
+#include <filesystem>
+
+#include "app/commands.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/simulation/simulation.hpp"
+
+namespace tutti::app {
+namespace {
+
+struct RunArguments {
+  std::string file, output;
+  std::vector<std::string> sets;
+  DeviceArguments devices;
+};
+
+void describe_setup(const Comm& comm, const Diffusion& model, DeviceSet& devices, const Phases& phases) {
+  info("{} rank{}, rank 0: {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
+  info("spectral radius {:.4g}, largest stable step {:.4g}", model.stability().rho, model.stability_limit());
+  for (const auto& [name, seconds] : phases.seconds()) verbose("set-up: {:<12} {:8.3f} s", name, seconds);
+  for (const auto& line : model.schedule().describe_roles()) verbose("{}", line);
+  for (const auto& line : model.schedule().describe_tasks()) verbose("task: {}", line);
+}
+
+void run_case(const Comm& comm, const RunArguments& arguments) {
+  const Case options = load_case(comm, arguments.file, arguments.sets);
+  const std::filesystem::path folder = arguments.output;
+  comm.together([&] {
+    if (!comm.is_root()) return;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(), error.message());
+  });
+  DeviceSet devices = arguments.devices.open(comm, options);
+  Phases phases;
+  Diffusion model(comm, devices, options, folder / "mesh", phases);
+  describe_setup(comm, model, devices, phases);
+  const Summary summary = simulate(comm, model, devices, options, folder, phases);
+  info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}", format_count(static_cast<Size>(summary.cell_steps_per_second)),
+       format_duration(summary.wall_seconds), summary.mass.drift,
+       summary.errors ? fmt::format("; errors: L2 {:.4g}, Linf {:.4g}, gradient L2 {:.4g}", summary.errors->l2, summary.errors->linf, summary.errors->gradient_l2) : "");
+  info("results: {} (open results.pvd in ParaView)", folder.string());
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, Action& action) {
+  auto arguments = std::make_shared<RunArguments>();
+  CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
+  command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
+  command->add_option("-o,--output", arguments->output, "folder for the results")->required()->type_name("DIR");
+  command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2")->type_name("A.B=V")->allow_extra_args(false);
+  arguments->devices.add_to(*command);
+  command->footer("Example:\n  tutti run examples/heart/case.toml -o results/heart --set time.end=5 --devices cpu");
+  command->callback([arguments, &action] { action = [arguments](const Comm& comm) { run_case(comm, *arguments); }; });
+}
+
+}  // namespace tutti::app

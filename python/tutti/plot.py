@@ -1,0 +1,184 @@
+"""A picture of a field on its mesh, from outside and cut open; needs no display.
+
+    python3 -m tutti.plot DIR -o heart.png [--field u] [--time last] [--clip y] [--view -60,20]
+"""
+
+import argparse
+import io
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+from matplotlib.collections import PolyCollection  # noqa: E402
+from PIL import Image  # noqa: E402  (matplotlib needs it, too)
+
+from tutti import surface  # noqa: E402
+from tutti.results import Results  # noqa: E402
+
+AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def camera(azimuth, elevation):
+    """Rows right, up, towards the eye, for angles in degrees; z is up."""
+    a, e = np.radians([azimuth, elevation])
+    eye = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+    right = np.array([-np.sin(a), np.cos(a), 0.0])
+    return np.stack([right, np.cross(eye, right), eye])
+
+
+def shade(colours, normals, view):
+    """Lambert's law with a lamp above the viewer's left shoulder, and some light from everywhere."""
+    lamp = np.array([-0.35, 0.5, 0.8]) @ view
+    lamp /= np.linalg.norm(lamp)
+    light = 0.55 + 0.5 * np.clip(normals @ lamp, 0, 1)
+    shaded = colours.copy()
+    shaded[:, :3] = np.clip(colours[:, :3] * light[:, None], 0, 1)
+    return shaded
+
+
+def draw(axes, triangles, values, view, colour_of):
+    """Draws triangles, the farthest first; those that show their back are left out (a closed surface hides them)."""
+    facing = triangles.take(triangles.faces_towards(view[2]))
+    seen = facing.corners @ view.T
+    order = np.argsort(seen[:, :, 2].mean(axis=1), kind="stable")
+    colours = shade(colour_of(values[facing.cell]), facing.normal, view)
+    # Edges in the face's own colour close the seams between neighbours.
+    axes.add_collection(PolyCollection(seen[order][:, :, :2], facecolors=colours[order], edgecolors=colours[order],
+                                       linewidths=0.25, antialiaseds=False))
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+
+
+def cut_open(points, tets, outside, axis, at, view):
+    """The surface of the half behind the plane across `axis`, and the cut; the half nearer to the eye is taken away, so
+    the cut lies before everything else."""
+    normal = np.zeros(3)
+    normal[AXES[axis]] = 1.0 if view[2][AXES[axis]] >= 0 else -1.0
+    low, high = points[:, AXES[axis]].min(), points[:, AXES[axis]].max()
+    offset = normal[AXES[axis]] * (low + at * (high - low))
+    return surface.clip(outside, normal, offset), surface.section(points, tets, normal, offset)
+
+
+def frame(axes, points, view):
+    """The same window on both panels, with a little air."""
+    seen = points @ view[:2].T
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    air = 0.02 * (high - low).max()
+    axes.set_xlim(low[0] - air, high[0] + air)
+    axes.set_ylim(low[1] - air, high[1] + air)
+    return (high - low + 2 * air)
+
+
+def choose_field(cell_data, name):
+    if name is None:
+        if not cell_data:
+            raise ValueError("the results hold no cell array")
+        name = "u" if "u" in cell_data else next(iter(cell_data))
+    if name not in cell_data:
+        raise ValueError(f"no field '{name}'; there are: {', '.join(cell_data) or 'none'}")
+    values = np.asarray(cell_data[name], float)
+    return name, np.linalg.norm(values, axis=1) if values.ndim > 1 else values
+
+
+def colour_scale(values, lower, upper, map_name):
+    finite = values[np.isfinite(values)]
+    low = lower if lower is not None else (finite.min() if len(finite) else 0.0)
+    high = upper if upper is not None else (finite.max() if len(finite) else 1.0)
+    if high - low <= 1e-12 * max(abs(low), abs(high)):  # a constant field still gets a bar
+        pad = 0.5 * abs(low) or 0.5
+        low, high = low - pad, high + pad
+    return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(low, high), map_name)
+
+
+def title_of(results, name, time):
+    summary = results.summary
+    cells = f", {summary['cells']:,} cells" if "cells" in summary else ""
+    model = f"{summary['model'].capitalize()}: " if "model" in summary else ""
+    return f"{model}{name} at t = {time:.4g} s{cells}"
+
+
+def picture(snapshot, field, view, clip, at, scale, title, label):
+    """A figure with one panel, or two where `clip` is an axis."""
+    mesh = snapshot.merged()
+    outside = surface.boundary(mesh.points, mesh.tets)
+    panels = [[outside]]
+    if clip != "none":
+        panels.append(cut_open(mesh.points, mesh.tets, outside, clip, at, view))
+    size = (mesh.points @ view[:2].T)
+    width, height = size.max(axis=0) - size.min(axis=0)
+    panel_height = 6.2
+    panel_width = np.clip(panel_height * width / height, 3.0, 9.0)
+    figure, grid = plt.subplots(1, len(panels), figsize=(panel_width * len(panels) + 1.5, panel_height + 0.7),
+                                squeeze=False, layout="constrained")
+    for axes, layers in zip(grid[0], panels):
+        for triangles in layers:
+            draw(axes, triangles, field, view, scale.to_rgba)
+        frame(axes, mesh.points, view)
+    figure.suptitle(title, fontsize=14)
+    bar = figure.colorbar(scale, ax=list(grid[0]), shrink=0.75, aspect=28, pad=0.02)
+    bar.set_label(label, fontsize=12)
+    bar.outline.set_visible(False)
+    return figure
+
+
+def save(figure, path, dpi):
+    """Triangles are drawn without smoothing, or seams would show; so a PNG is drawn twice as fine and averaged."""
+    if not str(path).lower().endswith(".png"):
+        figure.savefig(path, dpi=dpi, facecolor="white")
+    else:
+        fine = io.BytesIO()
+        figure.savefig(fine, dpi=2 * dpi, facecolor="white", format="png")
+        Image.open(fine).convert("RGB").reduce(2).save(path, optimize=True, dpi=(dpi, dpi))
+    plt.close(figure)
+
+
+def parse_view(text):
+    try:
+        azimuth, elevation = (float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not AZIMUTH,ELEVATION in degrees") from None
+    return azimuth, elevation
+
+
+def parse_arguments(argv):
+    parser = argparse.ArgumentParser(prog="tutti.plot", description="A picture of a field, outside and cut open.")
+    parser.add_argument("folder", help="folder of results")
+    parser.add_argument("-o", "--output", default="tutti.png", help="picture to write (.png, .pdf, .svg)")
+    parser.add_argument("--field", help="cell array; default: u, else the first; the length of a vector is shown")
+    parser.add_argument("--time", default="last", help="first, last or a time, of which the nearest output is taken")
+    parser.add_argument("--clip", default="y", choices=["x", "y", "z", "none"], help="axis across which it is cut open")
+    parser.add_argument("--at", type=float, default=0.5, help="place of the cut, from 0 to 1 of the extent")
+    parser.add_argument("--view", type=parse_view, default=(-60.0, 20.0), help="azimuth,elevation in degrees")
+    parser.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), default=(None, None))
+    parser.add_argument("--colours", default="coolwarm", help="a colour map of matplotlib")
+    parser.add_argument("--title")
+    parser.add_argument("--dpi", type=int, default=160)
+    return parser.parse_args(argv)
+
+
+def main(argv=None):
+    options = parse_arguments(argv)
+    try:
+        results = Results(options.folder)
+        snapshot = results.load(options.time)
+        if len(snapshot.tets) == 0:
+            raise ValueError(f"{options.folder}: the mesh is empty")
+        name, values = choose_field(snapshot.cell_data, options.field)
+    except (OSError, ValueError) as error:
+        print(f"tutti.plot: {error}", file=sys.stderr)
+        return 4 if isinstance(error, ValueError) else 5
+    unit = results.unit(name)
+    label = name if unit in ("", "1") else f"{name} [{unit}]"
+    figure = picture(snapshot, values, camera(*options.view), options.clip, options.at,
+                     colour_scale(values, *options.range, options.colours),
+                     options.title or title_of(results, name, snapshot.time), label)
+    save(figure, options.output, options.dpi)
+    print(f"{options.output}: {name} at t = {snapshot.time:.6g}, {len(snapshot.tets):,} cells")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""A folder of results: the summary, the times and the fields.
+
+    results = Results("DIR")
+    snapshot = results.load("last")
+    snapshot.points, snapshot.tets, snapshot.cell_data["u"]
+"""
+
+import csv
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from tutti import vtkxml
+
+
+@dataclass
+class Snapshot:
+    """The mesh and its cell arrays at one time."""
+
+    time: float
+    points: np.ndarray  # (n, 3)
+    tets: np.ndarray  # (m, 4), numbers of points
+    cell_data: dict = field(default_factory=dict)  # name -> (m,) or (m, components)
+
+    def merged(self):
+        """The same with points that several pieces share made one (they agree in every bit)."""
+        if len(self.points) == 0:
+            return self
+        points = self.points + 0.0  # makes -0.0 and 0.0 one number
+        order = np.lexsort(points.T)
+        ordered = points[order]
+        first = np.ones(len(points), bool)
+        first[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+        number = np.empty(len(points), np.int64)
+        number[order] = np.cumsum(first) - 1
+        return Snapshot(self.time, ordered[first], number[self.tets], self.cell_data)
+
+
+class Results:
+    """What `tutti run CASE -o DIR` left in DIR."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise FileNotFoundError(f"{self.folder}: no such folder of results")
+        series = sorted(self.folder.glob("*.pvd"))
+        self._series = vtkxml.read_series(series[0]) if series else self._lone_files()
+        if not self._series:
+            raise FileNotFoundError(f"{self.folder}: no .pvd, .pvtu or .vtu file; did the run write output?")
+        summary = self.folder / "summary.json"
+        self.summary = json.loads(summary.read_text()) if summary.is_file() else {}
+
+    def _lone_files(self):
+        files = sorted(self.folder.glob("*.pvtu")) or sorted(self.folder.glob("*.vtu"))
+        return [(float(i), path) for i, path in enumerate(files)]
+
+    @property
+    def times(self):
+        """Times of the outputs, ascending."""
+        return [time for time, _ in self._series]
+
+    def index_of(self, time="last"):
+        """Number of the output at `time`: "first", "last" or a number, of which the nearest output is taken."""
+        if time in ("first", "last"):
+            return 0 if time == "first" else len(self._series) - 1
+        try:
+            wanted = float(time)
+        except ValueError:
+            raise ValueError(f"time '{time}' is not first, last or a number") from None
+        return int(np.argmin(np.abs(np.array(self.times) - wanted)))
+
+    def load(self, time="last"):
+        """The Snapshot at `time` (see index_of)."""
+        when, path = self._series[self.index_of(time)]
+        return Snapshot(when, *vtkxml.read_grid(path))
+
+    def unit(self, name):
+        """Unit of a field, "" when the summary names none."""
+        return self.summary.get("units", {}).get(name, "")
+
+    def probes(self, file="probes.csv"):
+        """Columns of the probes' file: {"time": array, name: array, ...}."""
+        with open(self.folder / file, newline="") as stream:
+            rows = list(csv.reader(stream))
+        values = np.array([[float(v) for v in row] for row in rows[1:]]).reshape(-1, len(rows[0]))
+        return {name: values[:, i] for i, name in enumerate(rows[0])}

@@ -1,0 +1,157 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tutti/base/random.hpp"
+#include "tutti/device/buffer.hpp"
+#include "tutti/device/reduce.hpp"
+#include "tutti/device/threads.hpp"
+#include "tutti/device/window_adder.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Read {
+  const double* x;
+  TUTTI_HD double operator()(Lid i) const { return x[i]; }
+};
+
+std::vector<double> values(Lid count, int range) {
+  std::vector<double> v(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < v.size(); ++i)
+    v[i] = std::ldexp(random_unit(3, 2 * i) - 0.5,
+                      static_cast<int>(random_bits(3, 2 * i + 1) % static_cast<std::uint64_t>(range)) - range / 2);
+  return v;
+}
+
+ExactSum plain_sum(const std::vector<double>& v) {
+  ExactSum sum;
+  for (const double x : v) sum.add(x);
+  sum.normalise();
+  return sum;
+}
+
+bool same_words(const ExactSum& a, const ExactSum& b) {
+  return std::equal(a.word, a.word + ExactSum::size, b.word);
+}
+
+/// Host teams of 1 to 5 threads and fake devices with some seeds.
+template <class Check>
+void on_every_device(const Check& check) {
+  for (int threads = 1; threads <= 5; ++threads) {
+    Threads team(threads);
+    check(*make_host_device(team, Size{1} << 30));
+  }
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    FakeOptions options;
+    options.seed = seed;
+    check(*make_fake_device(0, options));
+  }
+}
+
+TEST(Reduce, SumsHaveTheSameBitsEverywhere) {
+  for (const int range : {1, 40, 1900}) {
+    const auto v = values(20011, range);
+    const ExactSum expected = plain_sum(v);
+    on_every_device([&](Device& device) {
+      const auto stream = device.make_stream("s");
+      const auto x = make_buffer(*stream, std::span<const double>(v), "x");
+      const ExactSum sum = exact_sum(*stream, {0, 20011}, Read{x.data()});
+      EXPECT_TRUE(same_words(sum, expected)) << device.name() << " range " << range;
+      ExactSum halves = exact_sum(*stream, {0, 777}, Read{x.data()});
+      halves.merge(exact_sum(*stream, {777, 20011}, Read{x.data()}));
+      halves.normalise();
+      EXPECT_TRUE(same_words(halves, expected));
+      EXPECT_EQ(exact_sum(*stream, {5, 5}, Read{x.data()}).value(), 0.0);
+    });
+  }
+}
+
+TEST(Reduce, SumsWaitForEarlierWork) {
+  on_every_device([&](Device& device) {
+    const auto stream = device.make_stream("s");
+    Buffer<double> x(device, 1000, "x");
+    double* const data = x.data();
+    stream->loop({0, 1000}, [data](Lid begin, Lid end) {
+      for (Lid i = begin; i < end; ++i) data[i] = 0.5;
+    });
+    EXPECT_EQ(exact_sum(*stream, {0, 1000}, Read{data}).value(), 500.0);
+  });
+}
+
+TEST(Reduce, ThrowsWhatTheWorkThrew) {
+  on_every_device([&](Device& device) {
+    const auto stream = device.make_stream("s");
+    const auto bad = [](Lid i) -> double {
+      if (i == 7) fail(ErrorKind::numerical, "no value at 7");
+      return 1;
+    };
+    EXPECT_THROW(exact_sum(*stream, {0, 100}, bad), Error);
+  });
+}
+
+TEST(Reduce, MaximaPropagateNaN) {
+  on_every_device([&](Device& device) {
+    const auto stream = device.make_stream("s");
+    const auto max_of = [&](const std::vector<double>& v) {
+      const auto x = make_buffer(*stream, std::span<const double>(v), "x");
+      return max_value(*stream, {0, static_cast<Lid>(v.size())}, Read{x.data()});
+    };
+    EXPECT_EQ(max_value(*stream, {0, 0}, Read{nullptr}), -infinity);
+    EXPECT_EQ(max_of({-3, -2, -5}), -2.0);
+    EXPECT_EQ(max_of({-infinity}), -infinity);
+    EXPECT_EQ(max_of({1, infinity, 3}), infinity);
+    EXPECT_FALSE(std::signbit(max_of({-0.0, 0.0, -0.0})));
+    EXPECT_TRUE(std::signbit(max_of({-0.0, -1.0})));
+    auto v = values(5000, 300);
+    EXPECT_EQ(max_of(v), *std::max_element(v.begin(), v.end()));
+    v[4321] = -std::nan("");
+    EXPECT_TRUE(std::isnan(max_of(v)));
+  });
+}
+
+struct Sink {
+  ExactSum* sum;
+  void operator()(int k, std::int64_t amount) const {
+    ASSERT_LT(std::abs(amount), std::int64_t{1} << 32);
+    sum->word[k] += amount;
+  }
+};
+
+TEST(WindowAdder, AddsExactly) {
+  for (const int range : {1, 10, 33, 34, 35, 60, 400, 2000})
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      std::vector<double> v = values(3000, range);
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        if (range == 2000 && i % 3 == 0) v[i] = std::bit_cast<double>(random_bits(seed, i));  // NaN, subnormal, all
+        if (i % 7 == seed) v[i] = 0;
+        if (seed == 4) v[i] = -std::abs(v[i]);
+      }
+      ExactSum sum;
+      WindowAdder adder(Sink{&sum});
+      for (const double x : v) adder.add(x);
+      adder.flush();
+      sum.pending = 3000;
+      sum.normalise();
+      EXPECT_TRUE(same_words(sum, plain_sum(v))) << "range " << range << " seed " << seed;
+    }
+}
+
+TEST(WindowAdder, HoldsTheEndsOfTheRange) {
+  for (const double x : {5e-324, -5e-324, 0x1p-1022, std::numeric_limits<double>::max(), infinity, -infinity}) {
+    ExactSum sum;
+    WindowAdder adder(Sink{&sum});
+    for (int i = 0; i < 100; ++i) adder.add(x);
+    adder.flush();
+    sum.normalise();
+    EXPECT_TRUE(same_words(sum, plain_sum(std::vector<double>(100, x)))) << x;
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,154 @@
+#include "tutti/io/expression.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tutti/base/error.hpp"
+
+namespace tutti {
+namespace {
+
+using testing::HasSubstr;
+
+double value(const std::string& text, Vec3 p = {0.5, -2, 3}, double t = 0.25) {
+  return Expression(text)(p, t);
+}
+
+std::string error_of(const std::string& text, const std::string& where = "") {
+  try {
+    const Expression e(text, where);
+    e({0, 0, 0}, 0);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Expression, arithmetic) {
+  EXPECT_EQ(value("1+2*3^2"), 19);
+  EXPECT_EQ(value("-2^2"), -4);
+  EXPECT_EQ(value("2^3^2"), 512);
+  EXPECT_EQ(value("(1-x)*y/z + t"), 0.5 * -2 / 3 + 0.25);
+  EXPECT_EQ(value("1e-3*1.5E2"), 1e-3 * 150);
+  EXPECT_EQ(value("pi"), std::numbers::pi);
+  EXPECT_EQ(value("e"), std::numbers::e);
+  EXPECT_EQ(value("x\n + y"), -1.5);
+}
+
+TEST(Expression, functions) {
+  EXPECT_EQ(value("exp(-(x^2+y^2+z^2))"), std::exp(-(0.25 + 4 + 9)));
+  EXPECT_EQ(value("log(e)"), 1);
+  EXPECT_EQ(value("log10(1000)"), std::log10(1000.0));
+  EXPECT_EQ(value("atan2(y, x)"), std::atan2(-2, 0.5));
+  EXPECT_EQ(value("min(3, x, y)"), -2);
+  EXPECT_EQ(value("max(3, x, y)"), 3);
+  EXPECT_EQ(value("sign(y) + step(0) + step(y)"), 0);
+  EXPECT_EQ(value("tanh(x)+sinh(x)+cosh(x)"), std::tanh(0.5) + std::sinh(0.5) + std::cosh(0.5));
+}
+
+TEST(Expression, conditions) {
+  EXPECT_EQ(value("x > 0 ? 1 : 2"), 1);
+  EXPECT_EQ(value("if(x > 1, 2, 3)"), 3);
+  EXPECT_EQ(value("x >= 0.5 && y != 0 || z == 1"), 1);
+  EXPECT_EQ(value("if(x == 0, 1, 1/x)", {0, 0, 0}), 1);  // the other branch may be infinite
+}
+
+TEST(Expression, knows_what_it_depends_on) {
+  EXPECT_TRUE(Expression("2*pi").is_constant());
+  EXPECT_TRUE(Expression(3.0).is_constant());
+  EXPECT_FALSE(Expression("x").is_constant());
+  EXPECT_FALSE(Expression("x").depends_on_time());
+  EXPECT_TRUE(Expression("exp(-t)").depends_on_time());
+  EXPECT_FALSE(Expression("exp(-t)").depends_on_space());
+  EXPECT_EQ(Expression()({1, 2, 3}), 0);
+}
+
+TEST(Expression, bulk_is_the_same_as_one_by_one) {
+  const Expression e("sin(x)*y + z*t"), timely("t*2");
+  std::vector<Vec3> points;
+  for (int i = 0; i < 1000; ++i) points.push_back({0.1 * i, 1.0 - i, 0.5 * i});
+  std::vector<double> out(points.size());
+  e.evaluate(points, 0.3, out);
+  for (std::size_t i = 0; i < points.size(); ++i) ASSERT_EQ(out[i], e(points[i], 0.3));
+  timely.evaluate(points, 4, out);
+  EXPECT_EQ(out.front(), 8);
+  EXPECT_EQ(out.back(), 8);
+  timely.evaluate({}, 4, {});
+}
+
+TEST(Expression, copies_are_independent) {
+  const Expression e("x*1000 + t");
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (std::size_t k = 0; k < 4; ++k) {
+    threads.emplace_back([&wrong, k, mine = e.clone()] {
+      for (int i = 0; i < 20000; ++i) {
+        const double x = static_cast<double>(k) + i;
+        wrong[k] += mine({x, 0, 0}, 1) != x * 1000 + 1;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_THAT(wrong, testing::Each(0));
+  Expression moved = e.clone(), assigned;
+  assigned = moved;
+  const Expression last = std::move(moved);
+  EXPECT_EQ(assigned({1, 0, 0}, 2), 1002);
+  EXPECT_EQ(last({1, 0, 0}, 2), 1002);
+}
+
+TEST(Expression, does_not_follow_the_locale) {
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  if (std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr || std::setlocale(LC_ALL, "fr_FR.UTF-8") != nullptr) {
+    EXPECT_EQ(value("1.5*x"), 0.75);
+  }
+  std::setlocale(LC_ALL, before.c_str());
+  EXPECT_EQ(value("min(1.5,2.5)"), 1.5);
+}
+
+TEST(Expression, names_what_is_wrong_and_where) {
+  EXPECT_EQ(error_of("abs(x)+sine(y)", "case.toml:7:9"),
+            "case.toml:7:9: in the expression \"abs(x)+sine(y)\", character 8: unknown name 'sine'; did you mean "
+            "'sin'?");
+  EXPECT_THAT(error_of("sin(x"), HasSubstr("character 6: missing parenthesis"));
+  EXPECT_THAT(error_of("x+"), HasSubstr("ends too early"));
+  EXPECT_THAT(error_of("sin(1,2)"), HasSubstr("too many parameters"));
+  EXPECT_THAT(error_of("2 x"), HasSubstr("unexpected variable"));
+  EXPECT_THAT(error_of("  "), HasSubstr("empty"));
+  EXPECT_THAT(error_of("1,2"), HasSubstr("not a list"));
+  EXPECT_THAT(error_of("3 ? 4"), HasSubstr("else"));
+  EXPECT_THAT(error_of("..5"), HasSubstr("'.' has no meaning"));
+}
+
+TEST(Expression, does_nothing_but_arithmetic) {
+  EXPECT_THAT(error_of("x = 3"), HasSubstr("comparison is written '=='"));
+  EXPECT_THAT(error_of("\"text\""), HasSubstr("no meaning"));
+  EXPECT_THAT(error_of("system(1)"), HasSubstr("unknown name 'system'"));
+  EXPECT_THAT(error_of("x; y"), HasSubstr("';' has no meaning"));
+  EXPECT_THAT(error_of(std::string("x\0y", 3)), HasSubstr("byte 0x00"));
+  EXPECT_THAT(error_of(std::string(30000, '(')), HasSubstr("character"));
+  EXPECT_NE(error_of(std::string(9000, '(') + "x" + std::string(9000, ')') + "+"), "no error");
+}
+
+TEST(Expression, reports_values_that_are_not_finite) {
+  EXPECT_THAT(error_of("1/0"), HasSubstr("\"1/0\" is inf"));
+  EXPECT_THAT(error_of("1/x", "case.toml:3:1"), HasSubstr("case.toml:3:1: the expression \"1/x\" is inf at x = 0"));
+  EXPECT_THAT(error_of("sqrt(x-1)"), HasSubstr("nan"));
+  EXPECT_NE(error_of("1e999"), "no error");
+  EXPECT_THROW(Expression(std::numeric_limits<double>::quiet_NaN()), Error);
+  const std::vector<Vec3> points = {{1, 0, 0}, {0, 7, 0}};
+  std::vector<double> out(2);
+  EXPECT_THROW(Expression("1/x").evaluate(points, 0, out), Error);
+}
+
+}  // namespace
+}  // namespace tutti

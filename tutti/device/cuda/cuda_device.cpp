@@ -1,0 +1,228 @@
+// A GPU through the CUDA runtime. Kernels are launched by for_each.hpp and reduce.hpp.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "tutti/base/units.hpp"
+#include "tutti/device/cuda/check.hpp"
+#include "tutti/device/device.hpp"
+
+namespace tutti {
+namespace cuda {
+
+void check(cudaError_t code, const char* call, const char* file, int line) {
+  if (code == cudaSuccess) return;
+  cudaGetLastError();  // else the next call would report this error again
+  const bool missing = code == cudaErrorMemoryAllocation || code == cudaErrorNoDevice ||
+                       code == cudaErrorInsufficientDriver || code == cudaErrorInvalidDevice ||
+                       code == cudaErrorDevicesUnavailable || code == cudaErrorNoKernelImageForDevice ||
+                       code == cudaErrorUnsupportedPtxVersion;
+  std::string_view path(file);
+  path.remove_prefix(path.rfind('/') + 1);
+  fail(missing ? ErrorKind::resource : ErrorKind::peer, "CUDA: {} ({}) in {} at {}:{}", cudaGetErrorString(code),
+       cudaGetErrorName(code), call, path, line);
+}
+
+CurrentDevice::CurrentDevice(int index) {
+  TUTTI_CUDA_CHECK(cudaGetDevice(&before_));
+  if (before_ == index) return;
+  TUTTI_CUDA_CHECK(cudaSetDevice(index));
+  changed_ = true;
+}
+
+CurrentDevice::~CurrentDevice() {
+  if (changed_) cudaSetDevice(before_);
+}
+
+}  // namespace cuda
+
+namespace {
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(int index) {
+    const cuda::CurrentDevice current(index);
+    TUTTI_CUDA_CHECK(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+  }
+  ~CudaEvent() override { cudaEventDestroy(event_); }
+  bool done() override {
+    const cudaError_t code = cudaEventQuery(event_);
+    if (code == cudaErrorNotReady) {
+      cudaGetLastError();
+      return false;
+    }
+    TUTTI_CUDA_CHECK(code);
+    return true;
+  }
+  void wait() override { TUTTI_CUDA_CHECK(cudaEventSynchronize(event_)); }
+  cudaEvent_t native() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+int owner(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  TUTTI_CUDA_CHECK(cudaPointerGetAttributes(&attributes, pointer));
+  require(attributes.type == cudaMemoryTypeDevice, "a peer copy with memory that is not a GPU's");
+  return attributes.device;
+}
+
+class CudaStream final : public Stream {
+ public:
+  CudaStream(Device& device, const std::string& name) : Stream(device, name) {
+    const cuda::CurrentDevice current(device.index());
+    TUTTI_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~CudaStream() override {
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes, CopyDirection direction) override {
+    if (bytes == 0) return;
+    const cuda::CurrentDevice current(device().index());
+    CopyCounts& counts = device().counts();
+    const Size size = static_cast<Size>(bytes);
+    switch (direction) {
+      case CopyDirection::to_device:
+        TUTTI_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
+        counts.to_device_bytes += size;
+        break;
+      case CopyDirection::to_host:
+        TUTTI_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_));
+        counts.to_host_bytes += size;
+        break;
+      case CopyDirection::peer:
+        TUTTI_CUDA_CHECK(cudaMemcpyPeerAsync(to, owner(to), from, owner(from), bytes, stream_));
+        counts.peer_bytes += size;
+        break;
+      case CopyDirection::local:
+        TUTTI_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_));
+        counts.local_bytes += size;
+        break;
+    }
+    counts.copies += 1;
+  }
+  void loop(Range range, const std::function<void(Lid, Lid)>&) override {
+    require(range.empty(), "{}: a host loop on a GPU's stream; the launch must be compiled by nvcc (a .cu file)",
+            device().name());
+  }
+  void record(Event& event) override {
+    auto* cuda_event = dynamic_cast<CudaEvent*>(&event);
+    require(cuda_event != nullptr, "{}: an event of another kind of device cannot be recorded here", device().name());
+    const cuda::CurrentDevice current(device().index());
+    TUTTI_CUDA_CHECK(cudaEventRecord(cuda_event->native(), stream_));
+  }
+  void wait(Event& event) override {
+    if (auto* cuda_event = dynamic_cast<CudaEvent*>(&event)) {
+      const cuda::CurrentDevice current(device().index());
+      TUTTI_CUDA_CHECK(cudaStreamWaitEvent(stream_, cuda_event->native(), 0));
+    } else {
+      event.wait();
+    }
+  }
+  void synchronize() override { TUTTI_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
+  void* native() override { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Kept free of other allocations: the context's own growth, a display, a profiler.
+constexpr Size memory_reserve = Size{512} << 20;
+
+Size budget_of(int index, Size limit) {
+  const cuda::CurrentDevice current(index);
+  std::size_t free_bytes = 0, total = 0;
+  TUTTI_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
+  const Size capacity = std::max(Size{0}, static_cast<Size>(free_bytes) - memory_reserve);
+  return limit > 0 ? std::min(limit, capacity) : capacity;
+}
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(int index, Size memory_limit)
+      : Device(DeviceKind::cuda, index, fmt::format("cuda:{}", index), budget_of(index, memory_limit)) {}
+
+  std::string description() const override {
+    cudaDeviceProp properties{};
+    TUTTI_CUDA_CHECK(cudaGetDeviceProperties(&properties, index()));
+    return fmt::format("{}, {}, {} multiprocessors, compute capability {}.{}", properties.name,
+                       format_bytes(static_cast<double>(properties.totalGlobalMem)), properties.multiProcessorCount,
+                       properties.major, properties.minor);
+  }
+  std::unique_ptr<Stream> make_stream(const std::string& stream_name) override {
+    return std::make_unique<CudaStream>(*this, stream_name);
+  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(index()); }
+
+  bool can_copy_from(const Device& other) const override {
+    if (&other == this) return true;
+    if (other.kind() != DeviceKind::cuda) return false;
+    if (other.index() == index()) return true;
+    std::lock_guard lock(peers_mutex_);
+    const auto [peer, is_new] = peers_.try_emplace(other.index(), false);
+    if (is_new) peer->second = enable_peer(other.index());
+    return peer->second;
+  }
+
+  void* allocate(std::size_t bytes, Memory memory) override {
+    const cuda::CurrentDevice current(index());
+    void* pointer = nullptr;
+    const cudaError_t code =
+        memory == Memory::device ? cudaMalloc(&pointer, bytes) : cudaHostAlloc(&pointer, bytes, cudaHostAllocPortable);
+    if (code == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      fail(ErrorKind::resource, "{}: {} {} left", name(),
+           memory == Memory::device ? "the GPU has no" : "the system has no pinned memory of",
+           format_bytes(static_cast<double>(bytes)));
+    }
+    TUTTI_CUDA_CHECK(code);
+    return pointer;
+  }
+  void deallocate(void* pointer, std::size_t, Memory memory) noexcept override {
+    if (memory == Memory::device)
+      cudaFree(pointer);
+    else
+      cudaFreeHost(pointer);
+  }
+
+ private:
+  bool enable_peer(int other) const {
+    int possible = 0;
+    TUTTI_CUDA_CHECK(cudaDeviceCanAccessPeer(&possible, index(), other));
+    if (possible == 0) return false;
+    const cuda::CurrentDevice current(index());
+    const cudaError_t code = cudaDeviceEnablePeerAccess(other, 0);
+    if (code == cudaErrorPeerAccessAlreadyEnabled)
+      cudaGetLastError();
+    else
+      TUTTI_CUDA_CHECK(code);
+    return true;
+  }
+
+  mutable std::mutex peers_mutex_;
+  mutable std::map<int, bool> peers_;  ///< by index: reachable, and then enabled
+};
+
+}  // namespace
+
+int cuda_device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();  // no driver, no GPU: not an error here
+  return 0;
+}
+
+std::unique_ptr<Device> make_cuda_device(int index, Size memory_limit) {
+  const int count = cuda_device_count();
+  if (index < 0 || index >= count)
+    fail(ErrorKind::resource, "cuda:{} is not there; this host has {} usable GPU{}", index, count,
+         count == 1 ? "" : "s");
+  return std::make_unique<CudaDevice>(index, memory_limit);
+}
+
+}  // namespace tutti

@@ -1,0 +1,233 @@
+#include "tutti/device/device_list.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "tutti/base/random.hpp"
+#include "tutti/base/units.hpp"
+
+namespace tutti {
+namespace {
+
+// Of cores, GPUs and fake devices: far above any machine, far below an overflow.
+constexpr int largest_number = 65535;
+
+std::optional<int> parse_number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > largest_number) return {};
+  return value;
+}
+
+/// Adds the cores of "3" or "0-7"; false when it is neither.
+bool add_cores(std::string_view text, std::vector<int>& cores) {
+  const std::size_t dash = text.find('-');
+  const auto first = parse_number(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+  if (!first || !last || *last < *first) return false;
+  for (int c = *first; c <= *last; ++c) cores.push_back(c);
+  return true;
+}
+
+[[noreturn]] void unknown_word(const std::string& list, const std::string& word) {
+  const int gpus = cuda_device_count();
+  fail(ErrorKind::usage,
+       "--devices {}: '{}' is no device; write all, cpu, cpu:CORES (as 0-7), cuda:I or fake:N; this host has cores {} "
+       "and {} GPU{}",
+       list, word, format_cores(allowed_cores()), gpus == 0 ? "no" : std::to_string(gpus), gpus == 1 ? "" : "s");
+}
+
+std::vector<std::string> split_words(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream stream(list + ",");
+  for (std::string word; std::getline(stream, word, ',');) {
+    word.erase(0, word.find_first_not_of(" \t"));
+    word.erase(word.find_last_not_of(" \t") + 1);
+    words.push_back(word);
+  }
+  return words;
+}
+
+/// Bytes from "MemAvailable:   123 kB" and from the limit of this process's control group, whichever is less.
+Size available_memory() {
+  Size available = Size{1} << 30;
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string line; std::getline(meminfo, line);)
+    if (line.rfind("MemAvailable:", 0) == 0) available = static_cast<Size>(std::stoll(line.substr(13))) << 10;
+  Size limit = 0, used = 0;
+  std::ifstream limit_file("/sys/fs/cgroup/memory.max"), used_file("/sys/fs/cgroup/memory.current");
+  if (limit_file >> limit && used_file >> used && limit > used) available = std::min(available, limit - used);
+  return available;
+}
+
+/// The ranks of this host as a communicator that ends with this object.
+struct HostComm {
+  explicit HostComm(const Comm& comm) {
+    MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &handle);
+  }
+  ~HostComm() { MPI_Comm_free(&handle); }
+  HostComm(const HostComm&) = delete;
+  HostComm& operator=(const HostComm&) = delete;
+  MPI_Comm handle = MPI_COMM_NULL;
+};
+
+/// Everyone's affinity mask, by local rank.
+std::vector<std::vector<int>> gather_masks(const Comm& host) {
+  const std::vector<int> count = {static_cast<int>(allowed_cores().size())};
+  const auto counts = host.all_gather(std::span<const int>(count));
+  const auto all = host.all_gather(std::span<const int>(allowed_cores()));
+  std::vector<std::vector<int>> masks;
+  auto begin = all.begin();
+  for (const int n : counts) {
+    masks.emplace_back(begin, begin + n);
+    begin += n;
+  }
+  return masks;
+}
+
+/// The masks with only the cores that were asked for.
+void restrict_masks(std::vector<std::vector<int>>& masks, const std::vector<int>& wanted, const std::string& list) {
+  if (wanted.empty()) return;
+  std::vector<int> known;
+  for (const auto& mask : masks) known.insert(known.end(), mask.begin(), mask.end());
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  for (const int core : wanted)
+    if (!std::binary_search(known.begin(), known.end(), core))
+      fail(ErrorKind::resource, "--devices {}: core {} is not there; this host has cores {} for tutti", list, core,
+           format_cores(known));
+  for (auto& mask : masks) {
+    std::erase_if(mask, [&](int core) { return !std::binary_search(wanted.begin(), wanted.end(), core); });
+    if (mask.empty())
+      fail(ErrorKind::resource,
+           "--devices {}: a rank is bound to none of these cores; start mpirun with --bind-to none", list);
+  }
+}
+
+std::unique_ptr<Threads> make_threads(const std::vector<int>& share, int threads) {
+  const int count = threads > 0 ? threads : std::max(1, static_cast<int>(share.size()));
+  if (count > static_cast<int>(share.size())) return std::make_unique<Threads>(count);
+  return std::make_unique<Threads>(count, std::vector<int>(share.begin(), share.begin() + count));
+}
+
+/// The GPUs of local rank `rank` of `ranks`: the list dealt out in turn.
+std::vector<int> share_of_gpus(const DeviceRequest& request, const std::string& list, int rank, int ranks) {
+  const int there = cuda_device_count();
+  std::vector<int> gpus = request.gpus;
+  for (const int gpu : gpus)
+    if (gpu >= there)
+      fail(ErrorKind::resource, "--devices {}: cuda:{} is not there; this host has {}", list, gpu,
+           there == 0   ? std::string("no usable GPU")
+           : there == 1 ? std::string("cuda:0")
+                        : fmt::format("cuda:0 to cuda:{}", there - 1));
+  if (request.all_gpus)
+    for (int gpu = 0; gpu < there; ++gpu) gpus.push_back(gpu);
+  std::vector<int> mine;
+  for (std::size_t j = 0; j < gpus.size(); ++j)
+    if (static_cast<int>(j) % ranks == rank) mine.push_back(gpus[j]);
+  return mine;
+}
+
+DeviceSet open_on_host(const DeviceRequest& request, const std::string& list, const Comm& host,
+                       std::vector<std::vector<int>> masks, const DeviceOptions& options) {
+  DeviceSet set;
+  for (const int gpu : share_of_gpus(request, list, host.rank(), host.size()))
+    set.devices.push_back(make_cuda_device(gpu, options.memory_limit));
+  for (int k = 0; k < request.fakes; ++k) {
+    const int index = host.rank() * request.fakes + k;
+    FakeOptions fake = options.fake;
+    fake.seed = random_bits(options.fake.seed, static_cast<std::uint64_t>(index));
+    set.devices.push_back(make_fake_device(index, fake));
+  }
+  if (set.devices.empty() && !request.cpu)
+    fail(ErrorKind::resource, "--devices {}: {} ranks of one host share {} GPU{}; start fewer ranks or add cpu", list,
+         host.size(), request.gpus.size(), request.gpus.size() == 1 ? "" : "s");
+
+  restrict_masks(masks, request.cores, list);
+  const std::vector<int> share = share_of_cores(masks, host.rank());
+  const int helpers = 1 + 2 * static_cast<int>(set.devices.size());
+  const int without_cpu = std::min(helpers, std::max(1, static_cast<int>(share.size())));
+  set.threads = make_threads(share, options.threads > 0 ? options.threads : request.cpu ? 0 : without_cpu);
+  if (request.cpu) set.devices.push_back(make_host_device(*set.threads, available_memory() / host.size()));
+  return set;
+}
+
+}  // namespace
+
+DeviceRequest parse_devices(const std::string& list) {
+  DeviceRequest request;
+  bool all = false, in_cores = false;
+  const auto twice = [&](const std::string& word) {
+    fail(ErrorKind::usage, "--devices {}: '{}' is there twice", list, word);
+  };
+  for (const std::string& word : split_words(list)) {
+    if (in_cores && add_cores(word, request.cores)) continue;
+    in_cores = false;
+    const std::size_t colon = word.find(':');
+    const std::string kind = word.substr(0, colon);
+    const std::string rest = colon == std::string::npos ? "" : word.substr(colon + 1);
+    const auto number = parse_number(rest);
+    if (word == "all") {
+      if (all) twice(word);
+      all = true;
+    } else if (kind == "cpu") {
+      if (request.cpu) twice("cpu");
+      request.cpu = true;
+      in_cores = colon != std::string::npos;
+      if (in_cores && !add_cores(rest, request.cores)) unknown_word(list, word);
+    } else if (kind == "cuda" && number) {
+      if (std::count(request.gpus.begin(), request.gpus.end(), *number) > 0) twice(word);
+      request.gpus.push_back(*number);
+    } else if (kind == "fake" && number && *number >= 1) {
+      if (request.fakes > 0) twice("fake");
+      request.fakes = *number;
+    } else {
+      unknown_word(list, word);
+    }
+  }
+  std::sort(request.cores.begin(), request.cores.end());
+  if (const auto it = std::adjacent_find(request.cores.begin(), request.cores.end()); it != request.cores.end())
+    twice(fmt::format("core {}", *it));
+  if (all && (request.cpu || !request.gpus.empty()))
+    fail(ErrorKind::usage, "--devices {}: 'all' already has every GPU and the cpu", list);
+  request.all_gpus = all;
+  request.cpu = request.cpu || all;
+  return request;
+}
+
+std::vector<int> share_of_cores(const std::vector<std::vector<int>>& masks, int rank) {
+  const std::vector<int>& mine = masks[static_cast<std::size_t>(rank)];
+  const bool same = std::all_of(masks.begin(), masks.end(), [&](const auto& mask) { return mask == mine; });
+  if (!same) return mine;
+  const std::size_t ranks = masks.size(), r = static_cast<std::size_t>(rank);
+  if (mine.size() < ranks) return {};
+  const auto at = [&](std::size_t k) { return mine.begin() + static_cast<std::ptrdiff_t>(mine.size() * k / ranks); };
+  return {at(r), at(r + 1)};
+}
+
+DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOptions& options) {
+  const DeviceRequest request = parse_devices(list);
+  const HostComm host_comm(comm);
+  const Comm host(host_comm.handle);
+  auto masks = gather_masks(host);
+  DeviceSet set;
+  comm.together([&] { set = open_on_host(request, list, host, std::move(masks), options); });
+  return set;
+}
+
+std::string describe(const DeviceSet& set) {
+  std::string text;
+  for (const auto& device : set.devices)
+    text += fmt::format("{:<8}{}; {} for tutti\n", device->name(), device->description(),
+                        format_bytes(static_cast<double>(device->budget().capacity())));
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+}  // namespace tutti

@@ -1,0 +1,53 @@
+// --devices: which processors a rank drives.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tutti/base/comm.hpp"
+#include "tutti/device/device.hpp"
+#include "tutti/device/threads.hpp"
+
+namespace tutti {
+
+/// What a list of devices asks for, before it is shared out.
+struct DeviceRequest {
+  bool all_gpus = false;  ///< "all": whatever GPUs the host has
+  std::vector<int> gpus;  ///< "cuda:I", in the order of the list
+  int fakes = 0;          ///< "fake:N": N in each rank
+  bool cpu = false;
+  std::vector<int> cores;  ///< "cpu:0-7": ascending; empty: all of the rank's share
+};
+
+/// Reads `all | cpu | cpu:0-7 | cuda:0,cuda:1,cpu | fake:2,cpu`. A word of numbers after cpu:CORES adds cores
+/// ("cpu:0-3,8"). Error(usage) for an unknown word, a number that is none, a device named twice, an empty list.
+DeviceRequest parse_devices(const std::string& list);
+
+struct DeviceOptions {
+  int threads = 0;        ///< of each rank's team; 0: one a core of its share
+  FakeOptions fake;       ///< each fake device gets its own seed made from this one
+  Size memory_limit = 0;  ///< bytes a GPU may use; 0: what is free
+};
+
+/// The devices of one rank. The threads outlive the devices that use them.
+struct DeviceSet {
+  std::unique_ptr<Threads> threads;
+  std::vector<std::unique_ptr<Device>> devices;  ///< GPUs and fakes first, the cpu last; a rank may have no cpu
+};
+
+/// Opens the devices of this rank; collective. Ranks of one host share the list: its GPUs are dealt out in turn, its
+/// cores are split evenly unless the ranks are already bound to different ones (mpirun --bind-to), and the cpu's budget
+/// is the available memory over the ranks. With fewer cores than ranks each has one thread that is not pinned. Without
+/// a cpu the team still has a thread for the rank and two for each accelerator, as far as it has cores.
+/// Error(usage) as parse_devices; Error(resource) when a GPU or a core is not there, or a rank is left with no device.
+DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOptions& options = {});
+
+/// One line a device: its word, what it is, its memory budget.
+std::string describe(const DeviceSet& set);
+
+/// The cores of rank `rank` among ranks of one host whose affinity masks are `masks`: its own when the masks differ,
+/// else its part of the common one; empty when there are fewer cores than ranks.
+std::vector<int> share_of_cores(const std::vector<std::vector<int>>& masks, int rank);
+
+}  // namespace tutti

@@ -1,0 +1,66 @@
+// The memory of one fake device: separate, poisoned with NaN, and closed to everyone while the device is idle.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace tutti::fake {
+
+/// Every block is its own mapping between two guard pages, placed so that it ends at the upper one (up to 64-byte
+/// alignment). Thread safe.
+class Memory {
+ public:
+  Memory() = default;
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  /// bytes > 0, all bits set: NaN as double or float, -1 as an integer. Null when the system has none left.
+  void* allocate(std::size_t bytes);
+  /// Ends the program when something was written next to the block: the write came from a bug that must not stay.
+  void deallocate(void* pointer) noexcept;
+  /// True when [pointer, pointer + bytes) lies in one block.
+  bool contains(const void* pointer, std::size_t bytes) const;
+
+  /// Memory can be touched from the first open() to the last close().
+  void open();
+  void close() noexcept;
+
+ private:
+  struct Block {
+    char* mapping;         ///< first byte of the lower guard page
+    std::size_t mapped;    ///< with both guard pages
+    std::size_t reserved;  ///< bytes from the block's first one to the upper guard page: `bytes` rounded up to 64
+    std::size_t bytes;
+  };
+  void protect(const Block& block, bool readable) const noexcept;
+
+  mutable std::mutex mutex_;
+  std::map<const char*, Block> blocks_;  ///< by the address that allocate() returned
+  int users_ = 0;
+};
+
+/// A new memory that owner_of() knows.
+std::shared_ptr<Memory> make_memory();
+/// The fake device's memory that holds these bytes; null for host memory.
+std::shared_ptr<Memory> owner_of(const void* pointer, std::size_t bytes);
+
+/// Opens a memory for as long as it lives.
+class Access {
+ public:
+  explicit Access(std::shared_ptr<Memory> memory) : memory_(std::move(memory)) {
+    if (memory_) memory_->open();
+  }
+  ~Access() {
+    if (memory_) memory_->close();
+  }
+  Access(const Access&) = delete;
+  Access& operator=(const Access&) = delete;
+
+ private:
+  std::shared_ptr<Memory> memory_;
+};
+
+}  // namespace tutti::fake

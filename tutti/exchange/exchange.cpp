@@ -1,0 +1,295 @@
+#include "tutti/exchange/exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace tutti {
+namespace {
+
+template <class T>
+int message_bytes(const Message& message, int components) {
+  const Size bytes = static_cast<Size>(message.count) * components * static_cast<Size>(sizeof(T));
+  require(bytes <= std::numeric_limits<int>::max(), "a message of {} bytes is too long for MPI", bytes);
+  return static_cast<int>(bytes);
+}
+
+}  // namespace
+
+template <class T>
+Exchange<T>::Exchange(const Comm& comm, const Plan& plan, std::span<const IndexMap> maps, std::span<PartStreams> parts,
+                      int components)
+    : comm_(comm),
+      plan_(plan),
+      maps_(maps),
+      parts_(parts),
+      components_(components),
+      fields_(maps.size()),
+      staging_(maps.size()),
+      separator_copies_(maps.size(), -1) {
+  for (std::size_t p = 0; p < maps.size(); ++p) {
+    if (parts[p].is_host()) continue;
+    Device& device = *parts[p].device;
+    staging_[p].separators = Buffer<T>(device, static_cast<Size>(maps[p].separator_rows().size()) * components,
+                                       "separator staging", Memory::pinned);
+    staging_[p].ghosts =
+        Buffer<T>(device, static_cast<Size>(maps[p].ghosts()) * components, "ghost staging", Memory::pinned);
+  }
+  // Packed messages: reserved at once, so that their addresses stay.
+  buffers_.reserve(plan.outgoing.size() + plan.incoming.size());
+
+  // Receives first: they wait for nothing. Then what other ranks wait for, then what stays in this rank.
+  for (const Message& m : plan.incoming) add_incoming(m);
+  for (const Message& m : plan.outgoing) add_outgoing(m);
+  for (const Message& m : plan.local)
+    if (peers(m))
+      add_peer(m);
+    else
+      add_local(m);
+
+  counts_.messages = static_cast<Size>(plan.outgoing.size());
+  counts_.bytes = plan.rows_sent() * components * static_cast<Size>(sizeof(T));
+}
+
+template <class T>
+int Exchange<T>::add(ExchangeOp op) {
+  operations_.push_back(std::move(op));
+  return static_cast<int>(operations_.size()) - 1;
+}
+
+template <class T>
+std::string Exchange<T>::label(const char* what, const Message& message) const {
+  return fmt::format("{} {}>{}", what, message.from, message.to);
+}
+
+template <class T>
+bool Exchange<T>::peers(const Message& m) const {
+  if (is_host(m.source) || is_host(m.target) || !m.contiguous()) return false;
+  return parts_[static_cast<std::size_t>(m.target)].device->can_copy_from(
+      *parts_[static_cast<std::size_t>(m.source)].device);
+}
+
+/// Where the host reads a separator row: the field itself, or the pinned mirror of a device part.
+template <class T>
+const T* Exchange<T>::separator_value(int part, int component, Lid row) const {
+  const auto p = static_cast<std::size_t>(part);
+  if (is_host(part)) return fields_[p].data + static_cast<Size>(component) * fields_[p].stride + row;
+  const Range rows = maps_[p].separator_rows();
+  return staging_[p].separators.data() + static_cast<Size>(component) * rows.size() + (row - rows.begin);
+}
+
+/// Where the host writes a ghost row: likewise.
+template <class T>
+T* Exchange<T>::ghost_value(int part, int component, Lid row) {
+  const auto p = static_cast<std::size_t>(part);
+  if (is_host(part)) return fields_[p].data + static_cast<Size>(component) * fields_[p].stride + row;
+  return staging_[p].ghosts.data() + static_cast<Size>(component) * maps_[p].ghosts() + (row - maps_[p].owned);
+}
+
+template <class T>
+void Exchange<T>::gather(const Message& m, T* to) const {
+  for (int c = 0; c < components_; ++c) {
+    if (m.contiguous()) {
+      std::copy_n(separator_value(m.source, c, m.rows.front()), m.count, to);
+      to += m.count;
+    } else {
+      for (const Lid row : m.rows) *to++ = *separator_value(m.source, c, row);
+    }
+  }
+}
+
+/// The copy of all separators of a device part to its pinned mirror: one for all its messages.
+template <class T>
+int Exchange<T>::add_separator_copy(int part) {
+  const auto p = static_cast<std::size_t>(part);
+  if (is_host(part)) return -1;
+  if (separator_copies_[p] >= 0) return separator_copies_[p];
+  const Range rows = maps_[p].separator_rows();
+  const std::size_t bytes = static_cast<std::size_t>(rows.size()) * sizeof(T);
+  ExchangeOp op;
+  op.kind = ExchangeOp::Kind::outgoing_copy;
+  op.name = "copy separators";
+  op.part = part;
+  op.after_separators_of = part;
+  op.bytes = static_cast<Size>(bytes) * components_;
+  op.enqueue = [this, p, rows, bytes](Stream& stream) {
+    for (int c = 0; c < components_; ++c)
+      stream.copy(staging_[p].separators.data() + static_cast<Size>(c) * rows.size(),
+                  fields_[p].data + static_cast<Size>(c) * fields_[p].stride + rows.begin, bytes,
+                  CopyDirection::to_host);
+  };
+  return separator_copies_[p] = add(std::move(op));
+}
+
+/// The copy of some ghosts of a device part from its pinned mirror to the device.
+template <class T>
+int Exchange<T>::add_ghost_copy(int part, Range ghosts, int after, const std::string& name) {
+  const auto p = static_cast<std::size_t>(part);
+  ExchangeOp op;
+  op.kind = ExchangeOp::Kind::incoming_copy;
+  op.name = name;
+  op.part = part;
+  op.after = {after};
+  op.bytes = static_cast<Size>(ghosts.size()) * components_ * static_cast<Size>(sizeof(T));
+  op.enqueue = [this, part, p, ghosts](Stream& stream) {
+    for (int c = 0; c < components_; ++c)
+      stream.copy(fields_[p].data + static_cast<Size>(c) * fields_[p].stride + ghosts.begin,
+                  ghost_value(part, c, ghosts.begin), static_cast<std::size_t>(ghosts.size()) * sizeof(T),
+                  CopyDirection::to_device);
+  };
+  return add(std::move(op));
+}
+
+/// Within a rank, through host memory: separators (mirrored if need be) are gathered where the receiver's ghosts are
+/// (mirrored if need be).
+template <class T>
+void Exchange<T>::add_local(const Message& m) {
+  const int mirrored = add_separator_copy(m.source);
+  ExchangeOp op;
+  op.name = label("gather", m);
+  op.part = m.target;
+  op.after_separators_of = m.source;
+  if (mirrored >= 0) op.after = {mirrored};
+  op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
+  op.work = [this, &m] {
+    for (int c = 0; c < components_; ++c) {
+      T* to = ghost_value(m.target, c, m.ghosts.begin);
+      for (const Lid row : m.rows) *to++ = *separator_value(m.source, c, row);
+    }
+  };
+  const int gathered = add(std::move(op));
+  if (!is_host(m.target)) add_ghost_copy(m.target, m.ghosts, gathered, label("copy ghosts", m));
+}
+
+/// From GPU memory to GPU memory.
+template <class T>
+void Exchange<T>::add_peer(const Message& m) {
+  ExchangeOp op;
+  op.kind = ExchangeOp::Kind::incoming_copy;
+  op.name = label("peer copy", m);
+  op.part = m.target;
+  op.after_separators_of = m.source;
+  op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
+  op.enqueue = [this, &m](Stream& stream) {
+    const auto &from = fields_[static_cast<std::size_t>(m.source)], &to = fields_[static_cast<std::size_t>(m.target)];
+    for (int c = 0; c < components_; ++c)
+      stream.copy(to.data + static_cast<Size>(c) * to.stride + m.ghosts.begin,
+                  from.data + static_cast<Size>(c) * from.stride + m.rows.front(),
+                  static_cast<std::size_t>(m.count) * sizeof(T), CopyDirection::peer);
+  };
+  add(std::move(op));
+}
+
+template <class T>
+void Exchange<T>::add_outgoing(const Message& m) {
+  const int mirrored = add_separator_copy(m.source);
+  const int bytes = message_bytes<T>(m, components_);
+  int ready = mirrored;
+  T* packed = nullptr;
+  if (!(m.contiguous() && components_ == 1)) {
+    packed = buffers_.emplace_back(static_cast<std::size_t>(m.count) * static_cast<std::size_t>(components_)).data();
+    ExchangeOp pack;
+    pack.name = label("pack", m);
+    pack.part = m.source;
+    pack.after_separators_of = m.source;
+    if (mirrored >= 0) pack.after = {mirrored};
+    pack.bytes = bytes;
+    pack.work = [this, &m, packed] { gather(m, packed); };
+    ready = add(std::move(pack));
+  }
+  ExchangeOp send;
+  send.kind = ExchangeOp::Kind::send;
+  send.name = label("send", m);
+  send.part = m.source;
+  send.after_separators_of = m.source;
+  if (ready >= 0) send.after = {ready};
+  send.bytes = bytes;
+  send.start = [this, &m, packed, bytes](MPI_Request* request) {
+    const T* data = packed != nullptr ? packed : separator_value(m.source, 0, m.rows.front());
+    MPI_Isend(data, bytes, MPI_BYTE, m.to_rank, m.tag, comm_.handle(), request);
+  };
+  add(std::move(send));
+}
+
+template <class T>
+void Exchange<T>::add_incoming(const Message& m) {
+  const int bytes = message_bytes<T>(m, components_);
+  // One component: the receiver's ghosts are contiguous, so the message needs no unpacking.
+  T* packed = nullptr;
+  if (components_ > 1)
+    packed = buffers_.emplace_back(static_cast<std::size_t>(m.count) * static_cast<std::size_t>(components_)).data();
+  ExchangeOp receive;
+  receive.kind = ExchangeOp::Kind::receive;
+  receive.name = label("receive", m);
+  receive.part = m.target;
+  receive.bytes = bytes;
+  receive.start = [this, &m, packed, bytes](MPI_Request* request) {
+    T* data = packed != nullptr ? packed : ghost_value(m.target, 0, m.ghosts.begin);
+    MPI_Irecv(data, bytes, MPI_BYTE, m.from_rank, m.tag, comm_.handle(), request);
+  };
+  int ready = add(std::move(receive));
+  if (packed != nullptr) {
+    ExchangeOp unpack;
+    unpack.name = label("unpack", m);
+    unpack.part = m.target;
+    unpack.after = {ready};
+    unpack.bytes = bytes;
+    unpack.work = [this, &m, packed] {
+      for (int c = 0; c < components_; ++c)
+        std::copy_n(packed + static_cast<Size>(c) * m.count, m.count, ghost_value(m.target, c, m.ghosts.begin));
+    };
+    ready = add(std::move(unpack));
+  }
+  if (!is_host(m.target)) add_ghost_copy(m.target, m.ghosts, ready, label("copy ghosts", m));
+}
+
+template <class T>
+void Exchange<T>::bind(std::span<const FieldView<T>> fields) {
+  require(fields.size() == fields_.size(), "{} fields for {} parts", fields.size(), fields_.size());
+  std::copy(fields.begin(), fields.end(), fields_.begin());
+}
+
+template <class T>
+void Exchange<T>::begin(std::span<const FieldView<T>> fields) {
+  bind(fields);
+  for (PartStreams& part : parts_) part.compute->synchronize();
+  requests_.assign(operations_.size(), MPI_REQUEST_NULL);
+  started_.assign(operations_.size(), 0);
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    const ExchangeOp& op = operations_[i];
+    const bool after_message = std::any_of(op.after.begin(), op.after.end(), [&](int a) {
+      return started_[static_cast<std::size_t>(a)] == 0 ||
+             operations_[static_cast<std::size_t>(a)].kind == ExchangeOp::Kind::receive;
+    });
+    if (after_message) continue;
+    started_[i] = 1;
+    if (op.start) op.start(&requests_[i]);
+    if (op.work) op.work();
+    if (op.enqueue) {
+      PartStreams& part = parts_[static_cast<std::size_t>(op.part)];
+      Stream& stream = op.kind == ExchangeOp::Kind::outgoing_copy ? *part.outgoing : *part.incoming;
+      op.enqueue(stream);
+      stream.synchronize();
+    }
+  }
+}
+
+template <class T>
+void Exchange<T>::end() {
+  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    const ExchangeOp& op = operations_[i];
+    if (started_[i] != 0) continue;
+    if (op.work) op.work();
+    if (op.enqueue) {
+      Stream& stream = *parts_[static_cast<std::size_t>(op.part)].incoming;
+      op.enqueue(stream);
+      stream.synchronize();
+    }
+  }
+}
+
+template class Exchange<double>;
+template class Exchange<float>;
+
+}  // namespace tutti

@@ -1,0 +1,120 @@
+// Brings every part's ghosts up to date: same-memory copies, PCIe, peer copies and MPI messages from one plan.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/base/comm.hpp"
+#include "tutti/exchange/field.hpp"
+#include "tutti/exchange/part_streams.hpp"
+#include "tutti/partition/index_map.hpp"
+
+namespace tutti {
+
+/// Rows that go from one part to another.
+struct Message {
+  std::int32_t from = 0, to = 0;  ///< parts
+  int from_rank = 0, to_rank = 0;
+  int source = -1, target = -1;  ///< index among this rank's parts, -1 when the part is another rank's
+  std::vector<Lid> rows;         ///< sender's rows; empty when the sender is another rank's
+  Range ghosts;                  ///< receiver's rows; empty when the receiver is another rank's
+  Lid count = 0;
+  int tag = 0;  ///< unique among the messages of a pair of ranks
+
+  bool contiguous() const { return !rows.empty() && rows.back() - rows.front() + 1 == count; }
+};
+
+/// Who sends what to whom, seen from one rank. Immutable.
+struct Plan {
+  std::vector<Message> local;     ///< both parts are this rank's
+  std::vector<Message> outgoing;  ///< to other ranks
+  std::vector<Message> incoming;  ///< from other ranks
+
+  Size rows_sent() const;
+};
+/// `maps` are this rank's parts, from number_parts.
+Plan make_plan(std::span<const IndexMap> maps, int my_rank);
+
+/// One operation of an exchange. `after` names earlier operations of the same list; `after_separators_of` (index of a
+/// part of this rank, or -1) says whose separators must have been computed.
+struct ExchangeOp {
+  enum class Kind : std::uint8_t { outgoing_copy, incoming_copy, host, send, receive };
+  Kind kind = Kind::host;
+  std::string name;
+  int part = -1;  ///< this rank's part whose device does it
+  std::vector<int> after;
+  int after_separators_of = -1;
+  Size bytes = 0;
+  std::function<void(Stream&)> enqueue;     ///< copies: put it on the stream
+  std::function<void()> work;               ///< host: do it now
+  std::function<void(MPI_Request*)> start;  ///< send, receive: start it
+};
+
+/// What exchanges have moved since the start of the run.
+struct ExchangeCounts {
+  Size messages = 0;  ///< MPI messages sent by this rank
+  Size bytes = 0;     ///< bytes of all operations that leave a part: MPI, PCIe, peer and same-memory
+};
+
+/// The exchange of one field (of any number of components) of every part of this rank. One message a neighbour,
+/// whatever the number of components. The operations only read separator rows and only write ghost rows.
+template <class T>
+class Exchange {
+ public:
+  /// Allocates the staging buffers. The plan, parts and maps must outlive it.
+  Exchange(const Comm& comm, const Plan& plan, std::span<const IndexMap> maps, std::span<PartStreams> parts,
+           int components);
+
+  /// Chooses the arrays that the next exchange works on, one a part of this rank.
+  void bind(std::span<const FieldView<T>> fields);
+  /// The operations, in an order that respects `after`. They look the bound fields up when they run.
+  const std::vector<ExchangeOp>& operations() const { return operations_; }
+
+  /// Starts the exchange of `fields`: everything that needs no message, and the messages themselves.
+  void begin(std::span<const FieldView<T>> fields);
+  /// Waits for it: all ghosts are up to date.
+  void end();
+  ExchangeCounts counts_per_exchange() const { return counts_; }
+
+ private:
+  struct Staging {
+    Buffer<T> separators;  ///< pinned mirror of a device part's separator rows
+    Buffer<T> ghosts;      ///< pinned mirror of a device part's ghost rows
+  };
+  int add(ExchangeOp op);
+  int add_separator_copy(int part);
+  void add_local(const Message& message);
+  void add_peer(const Message& message);
+  void add_outgoing(const Message& message);
+  void add_incoming(const Message& message);
+  int add_ghost_copy(int part, Range ghosts, int after, const std::string& name);
+  bool peers(const Message& message) const;
+  bool is_host(int part) const { return parts_[static_cast<std::size_t>(part)].is_host(); }
+  const T* separator_value(int part, int component, Lid row) const;
+  T* ghost_value(int part, int component, Lid row);
+  void gather(const Message& message, T* to) const;
+  std::string label(const char* what, const Message& message) const;
+
+  const Comm& comm_;
+  const Plan& plan_;
+  std::span<const IndexMap> maps_;
+  std::span<PartStreams> parts_;
+  int components_;
+  std::vector<FieldView<T>> fields_;
+  std::vector<Staging> staging_;
+  std::vector<int> separator_copies_;    ///< operation that fills staging_[p].separators, or -1
+  std::vector<std::vector<T>> buffers_;  ///< packed messages
+  std::vector<ExchangeOp> operations_;
+  std::vector<MPI_Request> requests_;
+  std::vector<int> started_;
+  ExchangeCounts counts_;
+};
+
+extern template class Exchange<double>;
+extern template class Exchange<float>;
+
+}  // namespace tutti

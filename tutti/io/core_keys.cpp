@@ -1,0 +1,242 @@
+#include "tutti/io/core_keys.hpp"
+
+namespace tutti {
+namespace {
+
+void add_mesh_keys(CaseSchema& schema) {
+  schema.describe_table("mesh", "The mesh comes from a file or from a generator.");
+  schema.add({.path = "mesh.file",
+              .type = KeyType::file,
+              .description = "Gmsh mesh (MSH 2.2 or 4.1, ASCII or binary), relative to the case file."});
+  schema.add({.path = "mesh.generate",
+              .type = KeyType::choice,
+              .description = "Generator; the last two run the gmsh program.",
+              .choices = {"box", "unstructured-box", "biventricle"}});
+  schema.exactly_one_of({"mesh.file", "mesh.generate"});
+  const KeyCondition box = {"mesh.generate", {"box"}};
+  schema.add({.path = "mesh.cubes",
+              .type = KeyType::integers,
+              .description = "Cubes along x, y, z; each becomes six tetrahedra.",
+              .min = 1,
+              .length = 3,
+              .required = true,
+              .only_if = box});
+  schema.add({.path = "mesh.lower",
+              .type = KeyType::numbers,
+              .default_value = "[0, 0, 0]",
+              .unit = "length",
+              .description = "Lower corner.",
+              .length = 3,
+              .only_if = box});
+  schema.add({.path = "mesh.upper",
+              .type = KeyType::numbers,
+              .default_value = "[1, 1, 1]",
+              .unit = "length",
+              .description = "Upper corner.",
+              .length = 3,
+              .only_if = box});
+  schema.add({.path = "mesh.grading",
+              .type = KeyType::numbers,
+              .default_value = "[1, 1, 1]",
+              .description = "Grid lines at (i/n)^grading: above 1 is denser at the lower side.",
+              .min = 0,
+              .above_min = true,
+              .length = 3,
+              .only_if = box});
+  schema.add({.path = "mesh.jitter",
+              .type = KeyType::number,
+              .default_value = "0.0",
+              .description = "Interior vertices move by up to this fraction of the spacing.",
+              .min = 0,
+              .max = 0.49,
+              .only_if = box});
+  schema.add({.path = "mesh.seed",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Seed of the jitter.",
+              .min = 0,
+              .only_if = box});
+  schema.add({.path = "mesh.map",
+              .type = KeyType::expressions,
+              .unit = "length",
+              .description = "New position of each vertex (x, y, z), applied last.",
+              .length = 3,
+              .only_if = box});
+  schema.add({.path = "mesh.split",
+              .type = KeyType::number,
+              .unit = "length",
+              .description = "Two regions, \"left\" and \"right\" of the plane x = split.",
+              .only_if = {"mesh.generate", {"box", "unstructured-box"}}});
+  schema.add({.path = "mesh.h",
+              .type = KeyType::number,
+              .unit = "length",
+              .description = "Edge length; biventricle: in mm, 1 gives about 0.6 M cells.",
+              .min = 0,
+              .above_min = true,
+              .required = true,
+              .only_if = {"mesh.generate", {"unstructured-box", "biventricle"}}});
+}
+
+void add_time_keys(CaseSchema& schema) {
+  schema.describe_table("time", "How far and in what steps.");
+  schema.add({.path = "time.dt",
+              .type = KeyType::number,
+              .default_value = "\"auto\"",
+              .unit = "s",
+              .description = "Time step; auto takes the largest stable one times `safety`.",
+              .choices = {"auto"},
+              .min = 0,
+              .above_min = true});
+  schema.add({.path = "time.end",
+              .type = KeyType::number,
+              .unit = "s",
+              .description = "Time at which the run ends.",
+              .min = 0,
+              .above_min = true});
+  schema.add({.path = "time.steps", .type = KeyType::integer, .description = "Number of time steps.", .min = 0});
+  schema.exactly_one_of({"time.end", "time.steps"});
+  schema.add({.path = "time.safety",
+              .type = KeyType::number,
+              .default_value = "0.9",
+              .description = "Part of the stability limit that dt = \"auto\" uses.",
+              .min = 0,
+              .max = 1,
+              .above_min = true});
+}
+
+void add_output_keys(CaseSchema& schema) {
+  schema.describe_table("output", "What is written into the results folder, for ParaView (VTU) and as CSV.");
+  schema.add({.path = "output.every",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .unit = "steps",
+              .description = "Fields are written every so many steps; 0: only at the start and at the end.",
+              .min = 0});
+  schema.add({.path = "output.fields",
+              .type = KeyType::texts,
+              .description = "Fields to write; without it, those the model names."});
+  schema.add({.path = "output.compress",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "zlib level of the field files: 0 (none) to 9 (slow).",
+              .min = 0,
+              .max = 9});
+  schema.add({.path = "output.probe_every",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .unit = "steps",
+              .description = "Probes are recorded every so many steps, and at the start and the end.",
+              .min = 1});
+  schema.describe_table("output.probe[]", "A point whose cell is recorded in `probes.csv`.");
+  schema.add(
+      {.path = "output.probe[].name", .type = KeyType::text, .description = "Name of the column.", .required = true});
+  schema.add({.path = "output.probe[].point",
+              .type = KeyType::numbers,
+              .unit = "length",
+              .description = "Position.",
+              .length = 3,
+              .required = true});
+}
+
+void add_partition_keys(CaseSchema& schema) {
+  schema.describe_table("partition",
+                        "How the mesh is split over devices and ordered inside a part. Results do not "
+                        "depend on it.");
+  schema.add({.path = "partition.method",
+              .type = KeyType::choice,
+              .default_value = "\"metis\"",
+              .description = "Partitioner (scotch only where it is built in).",
+              .choices = {"metis", "scotch", "hilbert", "slabs"}});
+  schema.add({.path = "partition.graph",
+              .type = KeyType::choice,
+              .default_value = "\"stencil\"",
+              .description = "Graph to cut: what the model reads, or cells that share a face.",
+              .choices = {"stencil", "faces"}});
+  schema.add({.path = "partition.order",
+              .type = KeyType::choice,
+              .default_value = "\"hilbert\"",
+              .description = "Order of a part's interior cells.",
+              .choices = {"hilbert", "metis_blocks", "rcm", "native", "random"}});
+  schema.add({.path = "partition.block",
+              .type = KeyType::integer,
+              .default_value = "512",
+              .unit = "cells",
+              .description = "Size of a block of the order metis_blocks; the others do not use it.",
+              .min = 1,
+              .max = 1 << 20});
+  schema.add({.path = "partition.seed",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Seed of the partitioner and of the order random.",
+              .min = 0,
+              .max = 2147483647});
+}
+
+void add_device_keys(CaseSchema& schema) {
+  schema.describe_table("balance", "How much of the mesh each device gets.");
+  schema.add({.path = "balance.weights",
+              .type = KeyType::numbers,
+              .default_value = "\"stream\"",
+              .description = "In proportion to the measured memory bandwidth, equal, or a list, one weight a device.",
+              .choices = {"stream", "equal"},
+              .min = 0});
+  schema.describe_table("devices", "Who computes.");
+  schema.add(
+      {.path = "devices.list",
+       .type = KeyType::text,
+       .default_value = "\"all\"",
+       .description = "all, cpu, cpu:0-7, \"cuda:0,cuda:1,cpu\", \"fake:2,cpu\"; the option --devices goes first."});
+  schema.add({.path = "devices.threads",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .description = "Threads of a rank; auto takes its share of the machine's cores.",
+              .choices = {"auto"},
+              .min = 1,
+              .max = 4096});
+  schema.add({.path = "devices.overlap",
+              .type = KeyType::choice,
+              .default_value = "\"full\"",
+              .description = "What runs while the interior is computed: nothing, messages, or messages and copies.",
+              .choices = {"none", "messages", "full"}});
+  schema.add({.path = "devices.fake_memory",
+              .type = KeyType::bytes,
+              .default_value = "\"1GiB\"",
+              .description = "Memory of each fake device."});
+  schema.add({.path = "devices.fake_seed",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Seed of the delays of fake devices.",
+              .min = 0});
+}
+
+void add_report_keys(CaseSchema& schema) {
+  schema.describe_table("report", "What the program says while it runs.");
+  schema.add({.path = "report.every",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .unit = "steps",
+              .description = "Steps between two lines of progress; auto: about one a second.",
+              .choices = {"auto"},
+              .min = 1});
+}
+
+}  // namespace
+
+CaseSchema core_schema(const std::vector<std::string>& models) {
+  CaseSchema schema;
+  schema.begin_group("core");
+  schema.add({.path = "model",
+              .type = KeyType::choice,
+              .description = "What is computed; decides which further keys there are.",
+              .choices = models,
+              .required = true});
+  add_mesh_keys(schema);
+  add_time_keys(schema);
+  add_output_keys(schema);
+  add_partition_keys(schema);
+  add_device_keys(schema);
+  add_report_keys(schema);
+  return schema;
+}
+
+}  // namespace tutti

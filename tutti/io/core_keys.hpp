@@ -1,0 +1,14 @@
+// The keys every model has: mesh, time, output, partition, balance, devices, report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tutti/io/case_schema.hpp"
+
+namespace tutti {
+
+/// A schema with the core's keys; `models` are the choices of the key `model`. A model then adds its own keys.
+CaseSchema core_schema(const std::vector<std::string>& models);
+
+}  // namespace tutti

@@ -1,0 +1,64 @@
+// Formulas of x, y, z and t as they stand in case files.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/base/types.hpp"
+#include "tutti/base/vec3.hpp"
+
+namespace tutti {
+
+/// A function of position and time, written as text: "exp(-(x^2+y^2)) * (t < 1 ? 1 : 0)".
+///
+/// Names: x, y, z (the mesh's unit of length), t (s), pi, e. Operators: + - * / ^ < <= > >= == != && || and c ? a : b.
+/// Functions: see function_names(). Numbers are written with a point, whatever the locale. Nothing but arithmetic is
+/// possible: no assignment, no text, no files.
+///
+/// One object must not be evaluated by two threads at a time; copies are independent, so each thread takes a copy.
+class Expression {
+ public:
+  /// The constant 0.
+  Expression();
+  Expression(double value);  // NOLINT: a number is an expression
+  /// Parses `text`. `where` ("case.toml:12:5") begins every message about it. Error(input) names the place in the text,
+  /// and for an unknown name the nearest known one.
+  explicit Expression(const std::string& text, std::string where = "");
+  Expression(const Expression& other);
+  Expression(Expression&&) noexcept;
+  Expression& operator=(const Expression& other);
+  Expression& operator=(Expression&&) noexcept;
+  ~Expression();
+
+  /// Value at point p and time t. Error(input) with point and text when it is not finite.
+  double operator()(Vec3 p, double t = 0) const;
+  /// out[i] = value at points[i]; both have the same length.
+  void evaluate(std::span<const Vec3> points, double t, std::span<double> out) const;
+
+  bool is_constant() const { return program_ == nullptr; }  ///< uses none of x, y, z, t
+  bool depends_on_time() const { return uses_time_; }
+  bool depends_on_space() const { return uses_space_; }
+  const std::string& text() const { return text_; }
+  const std::string& where() const { return where_; }
+
+  /// A copy for another thread.
+  Expression clone() const { return *this; }
+
+  /// "sin", "cos", ... all functions an expression may call, in alphabetical order.
+  static std::vector<std::string> function_names();
+
+ private:
+  struct Program;
+  double finite(double value, Vec3 p, double t) const;
+
+  std::string text_;
+  std::string where_;
+  std::unique_ptr<Program> program_;  ///< null for a constant
+  double constant_ = 0;
+  bool uses_time_ = false;
+  bool uses_space_ = false;
+};
+
+}  // namespace tutti

@@ -1,0 +1,46 @@
+#include "tutti/io/probes.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "tutti/base/error.hpp"
+
+namespace tutti {
+namespace {
+
+/// A cell of a CSV line: between quotes where the text has a comma, a quote or a line break (RFC 4180).
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+ProbeFile::ProbeFile(const std::filesystem::path& path, std::vector<std::string> names)
+    : path_(path), columns_(names.size()) {
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  file_.reset(std::fopen(path.c_str(), "wb"));
+  if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), std::strerror(errno));
+  std::string line = "time";
+  for (const auto& name : names) line += "," + csv_cell(name);
+  write_line(line);
+}
+
+void ProbeFile::add(double time, std::span<const double> values) {
+  require(values.size() == columns_, "{} probe values for {} columns", values.size(), columns_);
+  std::string line = fmt::format("{}", time);
+  for (const double value : values) line += fmt::format(",{}", value);
+  write_line(line);
+}
+
+void ProbeFile::write_line(const std::string& line) {
+  const std::string text = line + "\n";
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0)
+    fail(ErrorKind::io, "{}: a line of {} bytes cannot be written: {}", path_.string(), text.size(),
+         std::strerror(errno));
+}
+
+}  // namespace tutti

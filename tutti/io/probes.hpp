@@ -1,0 +1,32 @@
+// Values at chosen points over time, as a CSV file.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+/// A CSV file with a header "time,<name>,<name>,..." and a line for each call of `add`, written through at once so that
+/// it can be followed while the run goes on. Numbers keep all their digits.
+class ProbeFile {
+ public:
+  /// Makes or overwrites `path`. Error(io).
+  ProbeFile(const std::filesystem::path& path, std::vector<std::string> names);
+  /// One value a name. Error(io).
+  void add(double time, std::span<const double> values);
+
+ private:
+  void write_line(const std::string& line);
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::filesystem::path path_;
+  std::size_t columns_ = 0;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace tutti

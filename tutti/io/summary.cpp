@@ -1,0 +1,75 @@
+#include "tutti/io/summary.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tutti/io/atomic_file.hpp"
+
+namespace tutti {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json part_json(const PartSummary& part) {
+  Json json = {{"rank", part.rank},
+               {"device", part.device},
+               {"cells", part.cells},
+               {"ghosts", part.ghosts},
+               {"weight", part.weight}};
+  json["seconds"] = {{"separator", part.seconds.separator},
+                     {"interior", part.seconds.interior},
+                     {"exchange", part.seconds.exchange},
+                     {"idle", part.seconds.idle}};
+  json["bytes"] = part.bytes;
+  json["gb_per_second"] = part.gb_per_second;
+  json["fraction_of_stream"] = part.fraction_of_stream ? Json(*part.fraction_of_stream) : Json(nullptr);
+  return json;
+}
+
+}  // namespace
+
+std::string summary_json(const Summary& summary) {
+  Json json;
+  json["name"] = "tutti";
+  json["version"] = summary.version;
+  json["model"] = summary.model;
+  json["case"] = summary.case_file;
+  json["cells"] = summary.cells;
+  json["steps"] = summary.steps;
+  json["time"] = summary.time;
+  json["dt"] = summary.dt;
+  if (summary.rho) json["rho"] = *summary.rho;
+  json["overlap"] = summary.overlap;
+  json["ranks"] = summary.ranks;
+  json["wall_seconds"] = summary.wall_seconds;
+  json["cell_steps_per_second"] = summary.cell_steps_per_second;
+  json["setup_seconds"] = Json::object();
+  for (const auto& [phase, seconds] : summary.setup_seconds) json["setup_seconds"][phase] = seconds;
+  json["output_seconds"] = summary.output_seconds;
+  json["peak_memory_bytes"] = summary.peak_memory_bytes;
+  json["parts"] = Json::array();
+  for (const auto& part : summary.parts) json["parts"].push_back(part_json(part));
+  json["exchange"] = {{"bytes", summary.exchange.bytes}, {"messages", summary.exchange.messages}};
+  if (summary.errors) {
+    json["errors"] = {
+        {"l2", summary.errors->l2}, {"linf", summary.errors->linf}, {"gradient_l2", summary.errors->gradient_l2}};
+  }
+  json["mass"] = {{"initial", summary.mass.initial}, {"final", summary.mass.final}, {"drift", summary.mass.drift}};
+  json["checksum"] = fmt::format("{:016x}", summary.checksum);  // text: JSON numbers have 53 bits in most readers
+  json["units"] = summary.units;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_summary(const std::filesystem::path& path, const Summary& summary) {
+  write_file_atomically(path, summary_json(summary));
+}
+
+Size peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<Size>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+}  // namespace tutti

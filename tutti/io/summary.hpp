@@ -1,0 +1,70 @@
+// summary.json: what a run did, in numbers (schema: docs/reference/summary.md).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tutti/base/types.hpp"
+
+namespace tutti {
+
+/// One part: what one device owned and did.
+struct PartSummary {
+  int rank = 0;
+  std::string device;  ///< "cpu", "cuda:0", "fake:1"
+  Gid cells = 0;
+  Gid ghosts = 0;
+  double weight = 0;  ///< share of the cells that was aimed at, all parts together 1
+  struct {
+    double separator = 0, interior = 0, exchange = 0, idle = 0;  ///< s, sums over all steps
+  } seconds;
+  Size bytes = 0;                            ///< that its kernels moved by the model's count, all steps
+  double gb_per_second = 0;                  ///< bytes over the kernels' seconds, 1e9 bytes a second
+  std::optional<double> fraction_of_stream;  ///< of the measured triad; absent when it was not measured
+};
+
+struct ErrorSummary {
+  double l2 = 0, linf = 0, gradient_l2 = 0;
+};
+
+struct Summary {
+  std::string version;    ///< of tutti
+  std::string model;      ///< "diffusion"
+  std::string case_file;  ///< as it was given
+  Gid cells = 0;
+  Size steps = 0;
+  double time = 0;            ///< simulated, s
+  double dt = 0;              ///< of the (last full) step, s
+  std::optional<double> rho;  ///< spectral radius of the operator, 1/s
+  std::string overlap;        ///< "none", "messages", "full"
+  int ranks = 1;
+  double wall_seconds = 0;  ///< of the steps, without set-up and output
+  double cell_steps_per_second = 0;
+  std::vector<std::pair<std::string, double>> setup_seconds;  ///< by phase, in order
+  double output_seconds = 0;
+  Size peak_memory_bytes = 0;  ///< largest resident set, sum over ranks
+  std::vector<PartSummary> parts;
+  struct {
+    Size bytes = 0, messages = 0;  ///< over all steps and parts, each message once
+  } exchange;
+  std::optional<ErrorSummary> errors;  ///< absent without an exact solution
+  struct {
+    double initial = 0, final = 0, drift = 0;  ///< drift: (final - initial) / scale as the model defines it
+  } mass;
+  std::uint64_t checksum = 0;                ///< of the final field in global cell order
+  std::map<std::string, std::string> units;  ///< of the written fields, for plots
+};
+
+/// The text of summary.json. A number that is not finite becomes null.
+std::string summary_json(const Summary& summary);
+/// Writes it; the file appears whole or not at all. Error(io).
+void write_summary(const std::filesystem::path& path, const Summary& summary);
+/// Largest resident set of this process so far, in bytes (getrusage).
+Size peak_memory();
+
+}  // namespace tutti

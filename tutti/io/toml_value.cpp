@@ -1,0 +1,145 @@
+#include "tutti/io/toml_value.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <utility>
+
+#include "tutti/base/error.hpp"
+
+namespace tutti {
+
+std::string TomlPlace::line_text() const {
+  return line > 0 ? fmt::format("{}:{}", file, line) : file;
+}
+std::string TomlPlace::column_text() const {
+  return line > 0 ? fmt::format("{}:{}:{}", file, line, column) : file;
+}
+
+namespace {
+
+TomlPlace place_of(const toml::source_region& region, const std::string& name) {
+  return {name, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+}
+
+TomlValue convert(const toml::node& node, const std::string& name) {
+  TomlValue value;
+  value.place = place_of(node.source(), name);
+  if (const auto* table = node.as_table()) {
+    TomlValue::Table entries;
+    for (const auto& [key, child] : *table) {
+      TomlValue entry = convert(child, name);
+      entry.key_place = place_of(key.source(), name);
+      entries.emplace(std::string(key.str()), std::move(entry));
+    }
+    value.data = std::move(entries);
+  } else if (const auto* list = node.as_array()) {
+    TomlValue::List entries;
+    for (const auto& child : *list) entries.push_back(convert(child, name));
+    value.data = std::move(entries);
+  } else if (const auto* flag = node.as_boolean()) {
+    value.data = flag->get();
+  } else if (const auto* integer = node.as_integer()) {
+    value.data = std::int64_t{integer->get()};
+  } else if (const auto* number = node.as_floating_point()) {
+    value.data = number->get();
+  } else if (const auto* text = node.as_string()) {
+    value.data = text->get();
+  } else {
+    fail(ErrorKind::input, "{}: dates and times are not used in case files; put a text between quotes",
+         value.place.column_text());
+  }
+  return value;
+}
+
+void move_place(TomlValue& value, const TomlPlace& place) {
+  value.place = place;
+  value.key_place = place;
+  if (auto* list = value.as<TomlValue::List>())
+    for (auto& entry : *list) move_place(entry, place);
+  if (auto* table = value.as<TomlValue::Table>())
+    for (auto& entry : *table) move_place(entry.second, place);
+}
+
+}  // namespace
+
+TomlValue parse_toml(const std::string& text, const std::string& name) {
+  try {
+    const toml::table table = toml::parse(text, name);
+    return convert(table, name);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::input, "{}: not valid TOML: {}", place_of(error.source(), name).column_text(),
+         std::string(error.description()));
+  }
+}
+
+TomlValue parse_typed_value(const std::string& typed, const std::string& option) {
+  TomlValue value;
+  value.data = typed;
+  if (typed.find('\n') == std::string::npos) {
+    try {
+      const toml::table table = toml::parse("value = " + typed);
+      if (const auto* node = table.get("value"); node != nullptr && table.size() == 1) value = convert(*node, option);
+    } catch (const toml::parse_error&) {  // a bare word or a formula: the text itself
+    } catch (const Error&) {              // a date: the text itself
+    }
+  }
+  move_place(value, {option, 0, 0});
+  return value;
+}
+
+std::string describe(const TomlValue& value) {
+  if (const auto* table = value.as<TomlValue::Table>())
+    return table->empty() ? "an empty table" : "a table with the key '" + table->begin()->first + "'";
+  if (const auto* list = value.as<TomlValue::List>()) return fmt::format("a list of {}", list->size());
+  if (const auto* text = value.as<std::string>()) {
+    return fmt::format("the text {}", quote_toml(text->size() > 60 ? text->substr(0, 57) + "..." : *text));
+  }
+  if (value.as<bool>() != nullptr) return to_toml(value);
+  return fmt::format("the {} {}", value.as<std::int64_t>() != nullptr ? "integer" : "number", to_toml(value));
+}
+
+std::string quote_toml(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (c == '\t') {
+      quoted += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      quoted += fmt::format("\\u{:04X}", static_cast<unsigned>(byte));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+namespace {
+std::string number_to_toml(double value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";  // 'n': inf and nan
+  return text;
+}
+}  // namespace
+
+std::string to_toml(const TomlValue& value) {
+  if (const auto* flag = value.as<bool>()) return *flag ? "true" : "false";
+  if (const auto* integer = value.as<std::int64_t>()) return fmt::format("{}", *integer);
+  if (const auto* number = value.as<double>()) return number_to_toml(*number);
+  if (const auto* text = value.as<std::string>()) return quote_toml(*text);
+  std::string inside;
+  if (const auto* list = value.as<TomlValue::List>()) {
+    for (const auto& entry : *list) inside += (inside.empty() ? "" : ", ") + to_toml(entry);
+    return "[" + inside + "]";
+  }
+  for (const auto& [key, entry] : *value.as<TomlValue::Table>())
+    inside += (inside.empty() ? "" : ", ") + quote_toml(key) + " = " + to_toml(entry);
+  return "{" + inside + "}";
+}
+
+}  // namespace tutti

@@ -1,0 +1,193 @@
+// Which cell lies behind which face: records of all faces, bucketed by their smallest vertex.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "tutti/base/error.hpp"
+#include "tutti/mesh/tet_mesh.hpp"
+
+namespace tutti {
+namespace {
+
+/// One face of a cell, or one tagged triangle: its two larger vertices and who it is. Faces [0, 4 n) are those of the
+/// cells (4 * cell + face), face 4 n + t is triangle t.
+template <class Index>
+struct FaceRecord {
+  Index middle, largest, face;
+};
+
+/// Buckets up to this size are searched; larger ones (a vertex with very many cells) are sorted first.
+constexpr std::size_t search_limit = 96;
+
+template <class Index>
+class FaceMatcher {
+ public:
+  explicit FaceMatcher(const TetMesh& mesh)
+      : mesh_(mesh), cell_faces_(4 * static_cast<std::uint64_t>(mesh.cell_count())) {}
+
+  FaceNeighbours run() {
+    neighbours_.assign(mesh_.cells.size(), {boundary_face(0), boundary_face(0), boundary_face(0), boundary_face(0)});
+    fill_buckets();
+    for (std::size_t v = 0; v + 1 < ends_.size(); ++v) {
+      FaceRecord<Index>* begin = records_.data() + (v == 0 ? 0 : ends_[v - 1]);
+      FaceRecord<Index>* end = records_.data() + ends_[v];
+      if (static_cast<std::size_t>(end - begin) > search_limit)
+        match_large(static_cast<Gid>(v), begin, end);
+      else
+        match_small(static_cast<Gid>(v), begin, end);
+    }
+    return std::move(neighbours_);
+  }
+
+ private:
+  using Key = std::pair<Index, Index>;
+
+  /// Calls visit(smallest, record) for every face and triangle, always in the same order.
+  template <class Visit>
+  void for_each_face(Visit&& visit) const {
+    const auto vertices = static_cast<std::uint64_t>(mesh_.vertex_count());
+    for (std::size_t c = 0; c < mesh_.cells.size(); ++c) {
+      std::array<std::uint64_t, 4> s;  // vertex and its place in the cell, packed so that one comparison sorts both
+      for (std::size_t i = 0; i < 4; ++i) {
+        const auto vertex = static_cast<std::uint64_t>(mesh_.cells[c][i]);
+        if (vertex >= vertices) fail_vertex("cell", c, mesh_.cells[c][i]);
+        s[i] = vertex << 2 | i;
+      }
+      sort_pair(s[0], s[1]);
+      sort_pair(s[2], s[3]);
+      sort_pair(s[0], s[2]);
+      sort_pair(s[1], s[3]);
+      sort_pair(s[1], s[2]);
+      const std::array<Index, 4> v = {index(s[0] >> 2), index(s[1] >> 2), index(s[2] >> 2), index(s[3] >> 2)};
+      if (v[0] == v[1] || v[1] == v[2] || v[2] == v[3])
+        fail(ErrorKind::input, "mesh: cell {} has a vertex twice: {} {} {} {}", c, v[0], v[1], v[2], v[3]);
+      const auto face = [&](std::size_t k) { return index(4 * c + (s[k] & 3)); };
+      visit(v[1], FaceRecord<Index>{v[2], v[3], face(0)});
+      visit(v[0], FaceRecord<Index>{v[2], v[3], face(1)});
+      visit(v[0], FaceRecord<Index>{v[1], v[3], face(2)});
+      visit(v[0], FaceRecord<Index>{v[1], v[2], face(3)});
+    }
+    for (std::size_t t = 0; t < mesh_.boundary.size(); ++t) {
+      std::array<std::uint64_t, 3> s;
+      for (std::size_t i = 0; i < 3; ++i) {
+        s[i] = static_cast<std::uint64_t>(mesh_.boundary[t][i]);
+        if (s[i] >= vertices) fail_vertex("boundary triangle", t, mesh_.boundary[t][i]);
+      }
+      sort_pair(s[0], s[1]);
+      sort_pair(s[1], s[2]);
+      sort_pair(s[0], s[1]);
+      visit(index(s[0]), FaceRecord<Index>{index(s[1]), index(s[2]), index(cell_faces_ + t)});
+    }
+  }
+
+  void fill_buckets() {
+    ends_.assign(static_cast<std::size_t>(mesh_.vertex_count()) + 1, 0);
+    for_each_face([&](Index smallest, const FaceRecord<Index>&) { ++ends_[static_cast<std::size_t>(smallest) + 1]; });
+    for (std::size_t v = 1; v < ends_.size(); ++v) ends_[v] += ends_[v - 1];
+    records_.resize(cell_faces_ + mesh_.boundary.size());
+    // ends_[v] starts as the begin of bucket v and has become its end when the bucket is full.
+    for_each_face([&](Index smallest, const FaceRecord<Index>& r) { records_[ends_[smallest]++] = r; });
+  }
+
+  /// Few records: each is compared with the distinct faces seen so far.
+  void match_small(Gid vertex, const FaceRecord<Index>* begin, const FaceRecord<Index>* end) {
+    std::array<Key, search_limit> keys;
+    std::array<Sides, search_limit> sides;
+    std::size_t distinct = 0;
+    for (const FaceRecord<Index>* r = begin; r != end; ++r) {
+      const Key key{r->middle, r->largest};
+      std::size_t k = distinct;
+      while (k > 0 && keys[k - 1] != key) --k;
+      if (k == 0) {
+        keys[distinct] = key;
+        sides[distinct] = Sides{};
+        k = ++distinct;
+      }
+      add(sides[k - 1], *r, vertex);
+    }
+    for (std::size_t k = 0; k < distinct; ++k) close(sides[k], vertex, keys[k]);
+  }
+
+  void match_large(Gid vertex, FaceRecord<Index>* begin, FaceRecord<Index>* end) {
+    std::sort(begin, end, [](const FaceRecord<Index>& a, const FaceRecord<Index>& b) {
+      return std::tie(a.middle, a.largest, a.face) < std::tie(b.middle, b.largest, b.face);
+    });
+    while (begin != end) {
+      const Key key{begin->middle, begin->largest};
+      Sides sides;
+      for (; begin != end && Key{begin->middle, begin->largest} == key; ++begin) add(sides, *begin, vertex);
+      close(sides, vertex, key);
+    }
+  }
+
+  static constexpr Index none = std::numeric_limits<Index>::max();
+  struct Sides {
+    Index first = none, second = none, triangle = none;
+  };
+
+  void add(Sides& s, const FaceRecord<Index>& r, Gid vertex) const {
+    if (r.face >= cell_faces_) {
+      const auto t = static_cast<std::size_t>(r.face - cell_faces_);
+      if (s.triangle != none && tag_of(s.triangle) != mesh_.boundary_tags[t])
+        fail(ErrorKind::input, "mesh: the triangle of vertices {} {} {} has two boundary tags, {} and {}; give it one",
+             vertex, r.middle, r.largest, tag_of(s.triangle), mesh_.boundary_tags[t]);
+      s.triangle = r.face;
+    } else if (s.first == none) {
+      s.first = r.face;
+    } else if (s.second == none) {
+      s.second = r.face;
+    } else {
+      fail(ErrorKind::input,
+           "mesh: three cells ({}, {} and {}) share the face of vertices {} {} {}; is a cell there twice?", s.first / 4,
+           s.second / 4, r.face / 4, vertex, r.middle, r.largest);
+    }
+  }
+
+  void close(const Sides& s, Gid vertex, const Key& key) {
+    if (s.second != none) {
+      at(s.first) = static_cast<Gid>(s.second / 4);
+      at(s.second) = static_cast<Gid>(s.first / 4);
+    } else if (s.first == none) {
+      fail(ErrorKind::input,
+           "mesh: boundary triangle {} (vertices {} {} {}, tag {}) is not a face of any cell; mesh its surface "
+           "together with the volume",
+           s.triangle - cell_faces_, vertex, key.first, key.second, tag_of(s.triangle));
+    } else if (s.triangle != none) {
+      at(s.first) = boundary_face(tag_of(s.triangle));
+    }
+  }
+
+  Gid& at(Index face) { return neighbours_[static_cast<std::size_t>(face / 4)][static_cast<std::size_t>(face % 4)]; }
+  std::int32_t tag_of(Index face) const { return mesh_.boundary_tags[static_cast<std::size_t>(face - cell_faces_)]; }
+  static Index index(std::uint64_t value) { return static_cast<Index>(value); }
+  static void sort_pair(std::uint64_t& a, std::uint64_t& b) {
+    const std::uint64_t low = std::min(a, b);
+    b = std::max(a, b);
+    a = low;
+  }
+  [[noreturn]] void fail_vertex(const char* what, std::size_t number, Gid vertex) const {
+    fail(ErrorKind::input, "mesh: {} {} names vertex {}, but there are {} vertices", what, number, vertex,
+         mesh_.vertex_count());
+  }
+
+  const TetMesh& mesh_;
+  std::uint64_t cell_faces_;
+  std::vector<std::uint64_t> ends_;
+  std::vector<FaceRecord<Index>> records_;
+  FaceNeighbours neighbours_;
+};
+
+}  // namespace
+
+FaceNeighbours find_face_neighbours(const TetMesh& mesh) {
+  if (mesh.boundary.size() != mesh.boundary_tags.size())
+    fail(ErrorKind::input, "mesh: {} boundary triangles, but {} boundary tags", mesh.boundary.size(),
+         mesh.boundary_tags.size());
+  const std::uint64_t largest = std::max(4 * mesh.cells.size() + mesh.boundary.size(), mesh.vertices.size());
+  if (largest < std::numeric_limits<std::uint32_t>::max()) return FaceMatcher<std::uint32_t>(mesh).run();
+  return FaceMatcher<std::uint64_t>(mesh).run();
+}
+
+}  // namespace tutti

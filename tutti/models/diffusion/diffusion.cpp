@@ -1,0 +1,353 @@
+#include "tutti/models/diffusion/diffusion.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tutti/base/log.hpp"
+#include "tutti/base/random.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/models/diffusion/reductions.hpp"
+
+namespace tutti {
+
+// A step of the model, as the paper tells it: every device computes its separators, then its interior while they
+// travel.
+
+void Diffusion::build_step(Overlap overlap) {
+  step_ = std::make_unique<Step>(*devices_.threads, domain_.streams);
+  std::vector<TaskId> separators;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const int part = static_cast<int>(p);
+    separators.push_back(step_->compute("separator", part, Step::Role::separator, domain_.maps[p].separator_rows(),
+                                        [this, part](Stream& stream, Range rows) { launch_(part, stream, rows); }));
+  }
+  step_->exchange(*exchange_, separators);
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const int part = static_cast<int>(p);
+    step_->compute("interior", part, Step::Role::interior, domain_.maps[p].interior_rows(),
+                   [this, part](Stream& stream, Range rows) { launch_(part, stream, rows); });
+  }
+  step_->finish(overlap);
+}
+
+void Diffusion::apply(std::size_t target, const Launch& launch) {
+  std::vector<FieldView<double>> views;
+  for (DiffusionPart& part : parts_) views.push_back(part.u[target].view());
+  exchange_->bind(views);
+  launch_ = launch;
+  step_->run();
+  ++applications_;
+}
+
+void Diffusion::step(double time, double dt) {
+  if (rkc_)
+    rkc_step(time, dt);
+  else
+    euler_step(time, dt);
+}
+
+void Diffusion::euler_step(double time, double dt) {
+  update_forcing(time);
+  apply(1, [this, dt](int p, Stream& stream, Range rows) {
+    DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+    part.rows.apply(stream, rows, part.u[0].data(), forcing(p), EulerUpdate{part.u[1].data(), dt});
+  });
+  for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
+}
+
+void Diffusion::rkc_step(double time, double dt) {
+  update_forcing(time);
+  apply(1, [this, dt](int p, Stream& stream, Range rows) {
+    DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+    part.rows.apply(stream, rows, part.u[0].data(), forcing(p),
+                    RkcFirst{part.u[1].data(), part.first_rate.data(), coefficients_.mu1 * dt});
+  });
+  // u[now] is y_{j-1}; y_{j-2} is overwritten by y_j, but for y_0, which stays in u[0].
+  std::size_t now = 1, next = 2;
+  for (std::size_t j = 0; j < coefficients_.stages.size(); ++j) {
+    const auto& c = coefficients_.stages[j];
+    update_forcing(time + coefficients_.times[j + 1] * dt);
+    apply(next, [this, &c, dt, j, now, next](int p, Stream& stream, Range rows) {
+      DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+      const double* before = part.u[j == 0 ? 0 : next].data();
+      part.rows.apply(stream, rows, part.u[now].data(), forcing(p),
+                      RkcStage{part.u[next].data(), before, part.u[0].data(), part.first_rate.data(), c.mu, c.nu,
+                               c.rate_weight * dt, c.first_weight * dt});
+    });
+    std::swap(now, next);
+  }
+  for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[now]);
+}
+
+// Set-up.
+
+Diffusion::Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
+                     Phases& phases)
+    : comm_(comm),
+      devices_(devices),
+      domain_(make_tet_domain(
+          comm, devices, options, work_dir,
+          {options.text("numerics.format") == "sliced" ? static_cast<Lid>(options.integer("numerics.sigma")) : 0},
+          phases)),
+      options_(options),
+      rkc_(options.text("time.method") == "rkc2") {
+  phases.begin("assemble");
+  comm_.together([&] {
+    physics_.emplace(options_, domain_.region_names, domain_.boundary_names);
+    assemble();
+  });
+  comm_.together([&] { allocate(); });
+  plan_ = make_plan(domain_.maps, comm_.rank());
+  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1);
+  build_step(parse_overlap(options_.text("devices.overlap")));
+  phases.begin("stability");
+  estimate_spectral_radius();
+  comm_.together([&] { choose_time_step(); });
+  if (options_.flag("numerics.check")) run_noise_test();
+  phases.begin("initial");
+  set_initial();
+  phases.end();
+}
+
+Diffusion::~Diffusion() = default;
+
+void Diffusion::assemble() {
+  SchemeOptions scheme;
+  scheme.two_point = options_.text("numerics.flux") == "two-point";
+  const ParallelFor parallel = [&](Lid count, const std::function<void(Range)>& body) {
+    devices_.threads->for_range(count, [&](Size b, Size e) { body({static_cast<Lid>(b), static_cast<Lid>(e)}); });
+  };
+  Size flattened = 0;
+  std::array<double, 2> maxima{0, 1};
+  for (std::size_t p = 0; p < domain_.meshes.size(); ++p) {
+    LocalTetMesh& mesh = domain_.meshes[p];
+    PartStreams& streams = domain_.streams[p];
+    DiffusionPart& part = parts_.emplace_back();
+    const auto K = physics_->diffusivity(mesh, *devices_.threads);
+    for (Lid c = 0; c < mesh.owned; ++c) maxima[1] = std::max(maxima[1], anisotropy(K[static_cast<std::size_t>(c)]));
+    DiffusionRows rows = assemble_rows(
+        mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme, parallel);
+    maxima[0] = std::max(maxima[0], rows.max_outflow);
+    flattened += rows.flattened;
+    part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_));
+    part.boundary_columns = std::move(rows.boundary_columns);
+    part.boundary_values = std::move(rows.boundary_values);
+    part.boundary_faces = std::move(rows.boundary_faces);
+    std::vector<double> volumes(static_cast<std::size_t>(mesh.owned));
+    part.centroids.resize(static_cast<std::size_t>(mesh.owned));
+    for (Lid c = 0; c < mesh.owned; ++c) {
+      part.centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
+      volumes[static_cast<std::size_t>(c)] = mesh.volume(c);
+    }
+    part.volumes = make_buffer(*streams.compute, std::span<const double>(volumes), "volumes");
+  }
+  stability_.max_outflow = maxima[0];
+  stability_.anisotropy = maxima[1];
+  verbose("gradients set to zero in {} cells whose fit is too weak", flattened);
+}
+
+void Diffusion::allocate() {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    Device& device = *domain_.streams[p].device;
+    DiffusionPart& part = parts_[p];
+    const IndexMap& map = domain_.maps[p];
+    for (int i = 0; i < (rkc_ ? 3 : 2); ++i)
+      part.u.emplace_back(device, map, i == 0 ? "u" : fmt::format("u, work {}", i));
+    if (rkc_) part.first_rate = Buffer<double>(device, map.owned, "first rate F0");
+    if (physics_->has_forcing()) part.forcing = Buffer<double>(device, map.owned, "forcing");
+  }
+}
+
+void Diffusion::set_initial() {
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto values = evaluate_at(physics_->initial(), parts_[p].centroids, 0.0, *devices_.threads);
+      upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), std::span<const double>(values));
+    }
+    update_forcing(0);
+  });
+  exchange_now(0);
+  initial_mass_ = mass();
+  // The drift is measured against the total of |u|: a mass of 0 is no scale.
+  ExactSum magnitudes;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    magnitudes.merge(weighted_sum_of_magnitudes(*domain_.streams[p].compute, domain_.maps[p].owned_rows(),
+                                                parts_[p].volumes.data(), parts_[p].u[0].data()));
+  magnitudes.normalise();
+  comm_.sum(magnitudes.words());
+  mass_scale_ = magnitudes.value();
+  applications_ = 0;
+}
+
+void Diffusion::exchange_now(std::size_t field) {
+  std::vector<FieldView<double>> views;
+  for (DiffusionPart& part : parts_) views.push_back(part.u[field].view());
+  exchange_->begin(views);
+  exchange_->end();
+}
+
+/// Source and boundary data at `time`, for every row they reach. Once, where they do not change.
+void Diffusion::update_forcing(double time) {
+  if (homogeneous_ || !physics_->has_forcing() ||
+      (forcing_done_ && (!physics_->forcing_depends_on_time() || time == forcing_time_)))
+    return;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    DiffusionPart& part = parts_[p];
+    auto values = evaluate_at(physics_->source(), part.centroids, time, *devices_.threads);
+    std::vector<double> data;
+    for (const BoundaryFaceRef& face : part.boundary_faces)
+      data.push_back(physics_->condition(face.tag).value(face.centroid, time));
+    for (Lid i = 0; i < part.boundary_columns.rows(); ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      for (Size k = part.boundary_columns.offsets[row]; k < part.boundary_columns.offsets[row + 1]; ++k)
+        values[row] = std::fma(
+            part.boundary_values[static_cast<std::size_t>(k)],
+            data[static_cast<std::size_t>(part.boundary_columns.columns[static_cast<std::size_t>(k)])], values[row]);
+    }
+    upload(*domain_.streams[p].compute, part.forcing, std::span<const double>(values));
+  }
+  forcing_time_ = time;
+  forcing_done_ = true;
+}
+
+double Diffusion::stability_limit() const {
+  return rkc_ ? rkc_limit(stages_) / stability_.rho : 2.0 / stability_.rho;
+}
+
+void Diffusion::choose_time_step() {
+  const Case& options = options_;
+  const bool automatic = options.is_word("time.dt", "auto");
+  const double safety = options.number("time.safety"), rho = stability_.rho;
+  const bool given_stages = rkc_ && !options.is_word("time.stages", "auto");
+  if (rkc_) {
+    constexpr int most_stages = 500;
+    stages_ = given_stages ? static_cast<int>(options.integer("time.stages"))
+              : automatic  ? 10
+                           : std::min(most_stages, rkc_stages(options.number("time.dt") * rho));
+    coefficients_ = rkc_coefficients(stages_);
+  }
+  // Where nothing moves (K = 0 everywhere) any step is stable.
+  const double limit = rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity();
+  if (automatic) {
+    dt_ = rho > 0 ? safety * limit : (options.has("time.end") ? options.number("time.end") : 1.0);
+  } else {
+    dt_ = options.number("time.dt");
+    if (dt_ > limit * (1 + 1e-12))
+      fail(ErrorKind::numerical,
+           "{}: time.dt = {:g} is above the stability limit {:.6g} of {}{}; lower it, or use time.method = \"rkc2\"{}",
+           options.where("time.dt"), dt_, limit, options.text("time.method"),
+           rkc_ ? fmt::format(" with {} stages", stages_) : "", rkc_ ? " with more stages" : "");
+  }
+}
+
+// Watching and finishing.
+
+double Diffusion::mass() {
+  ExactSum sum;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    sum.merge(weighted_sum(*domain_.streams[p].compute, domain_.maps[p].owned_rows(), parts_[p].volumes.data(),
+                           parts_[p].u[0].data()));
+  sum.normalise();
+  comm_.sum(sum.words());
+  return sum.value();
+}
+
+double Diffusion::global_max(std::size_t field) {
+  double largest = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const double m =
+        max_magnitude(*domain_.streams[p].compute, domain_.maps[p].owned_rows(), parts_[p].u[field].data());
+    largest = std::isnan(m) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, m);
+  }
+  // MPI's maximum does not promise anything about NaN.
+  const double any_nan = comm_.max(std::isnan(largest) ? 1.0 : 0.0);
+  const double all = comm_.max(std::isnan(largest) ? 0.0 : largest);
+  return any_nan > 0 ? std::numeric_limits<double>::quiet_NaN() : all;
+}
+
+std::vector<Diagnostic> Diffusion::diagnose() {
+  const double largest = global_max(0);
+  if (!std::isfinite(largest))
+    fail(ErrorKind::numerical, "u is not finite any more; the run is unstable: lower time.dt or check K");
+  return {{"max|u|", largest}, {"mass", mass()}};
+}
+
+std::vector<double> Diffusion::values(int part) {
+  const auto p = static_cast<std::size_t>(part);
+  std::vector<double> result(static_cast<std::size_t>(domain_.maps[p].owned));
+  download(*domain_.streams[p].compute, std::span<double>(result), parts_[p].u[0].buffer());
+  return result;
+}
+
+void Diffusion::open_results(const std::filesystem::path& folder) {
+  results_ = std::make_unique<TetResults>(comm_, domain_, folder, static_cast<int>(options_.integer("output.compress")),
+                                          devices_.threads->count());
+}
+
+void Diffusion::write_results(double time) {
+  std::vector<std::vector<double>> u;
+  for (std::size_t p = 0; p < parts_.size(); ++p) u.push_back(values(static_cast<int>(p)));
+  results_->write(time, {{"u", 1, u}});
+}
+
+void Diffusion::set_probes(std::vector<Vec3> points) {
+  probes_ = TetProbes(comm_, domain_, std::move(points));
+}
+
+std::vector<double> Diffusion::sample() {
+  return probes_.sample(comm_, [this](int part, Lid row) {
+    const auto p = static_cast<std::size_t>(part);
+    double value = 0;
+    Stream& stream = *domain_.streams[p].compute;
+    stream.copy(&value, parts_[p].u[0].data() + row, sizeof(value), CopyDirection::to_host);
+    stream.synchronize();
+    return value;
+  });
+}
+
+void Diffusion::summarise(Summary& summary, double time) {
+  summary.model = "diffusion";
+  summary.rho = stability_.rho;
+  summary.cells = cells();
+  const auto& seconds = step_->seconds();
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    PartSummary& s = summary.parts.emplace_back();
+    const IndexMap& map = domain_.maps[p];
+    s.rank = comm_.rank();
+    s.device = domain_.streams[p].device->name();
+    s.cells = map.owned;
+    s.ghosts = map.ghosts();
+    s.weight = domain_.weights[static_cast<std::size_t>(map.part)];
+    s.seconds.separator = seconds[p].separator;
+    s.seconds.interior = seconds[p].interior;
+    s.seconds.exchange = seconds[p].exchange;
+    s.seconds.idle = seconds[p].idle;
+    s.bytes =
+        applications_ * (parts_[p].rows.bytes_applied() + (parts_[p].forcing.empty() ? 0 : parts_[p].forcing.bytes()));
+    const double busy = s.seconds.separator + s.seconds.interior;
+    s.gb_per_second = busy > 0 ? static_cast<double>(s.bytes) / busy * 1e-9 : 0;
+  }
+  const ExchangeCounts counts = exchange_->counts_per_exchange();
+  summary.exchange.bytes = applications_ * comm_.sum(counts.bytes);
+  summary.exchange.messages = applications_ * comm_.sum(counts.messages);
+  summary.mass.initial = initial_mass_;
+  summary.mass.final = mass();
+  summary.mass.drift = mass_scale_ > 0 ? (summary.mass.final - initial_mass_) / mass_scale_ : 0;
+  if (physics_->exact()) summary.errors = errors(time);
+  summary.checksum = checksum();
+}
+
+std::uint64_t Diffusion::checksum() {
+  // A sum of hashes of (global number, bits): the same for every partition, different when two cells are exchanged.
+  std::uint64_t sum = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto u = values(static_cast<int>(p));
+    for (std::size_t i = 0; i < u.size(); ++i)
+      sum += random_bits(static_cast<std::uint64_t>(domain_.maps[p].global[i]), std::bit_cast<std::uint64_t>(u[i]));
+  }
+  return static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(sum)));
+}
+
+}  // namespace tutti

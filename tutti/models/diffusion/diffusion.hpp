@@ -1,0 +1,123 @@
+// Anisotropic diffusion on tetrahedra, on every processor at once (Langguth et al., IEEE Micro 2015).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tutti/exchange/exchange.hpp"
+#include "tutti/models/diffusion/diffusion_case.hpp"
+#include "tutti/models/diffusion/operator.hpp"
+#include "tutti/models/diffusion/rkc.hpp"
+#include "tutti/schedule/step.hpp"
+#include "tutti/simulation/model.hpp"
+#include "tutti/simulation/tet_domain.hpp"
+#include "tutti/simulation/tet_results.hpp"
+
+namespace tutti {
+
+/// What one device holds of the problem.
+struct DiffusionPart {
+  RowOperator rows;
+  std::vector<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
+  Buffer<double> first_rate;     ///< F_0 of RKC2
+  Buffer<double> volumes;        ///< of the owned cells
+  Buffer<double> forcing;        ///< source and boundary terms of each owned row; empty where there are none
+  // On the host, kept for forcing that changes in time and for errors at the end.
+  Csr<Lid> boundary_columns;
+  std::vector<double> boundary_values;
+  std::vector<BoundaryFaceRef> boundary_faces;
+  std::vector<Vec3> centroids;  ///< of owned cells
+};
+
+/// Largest over smallest eigenvalue of K (positive definite).
+double anisotropy(const Sym3& K);
+
+/// Power iteration and the noise test, on the assembled operator. Numbers have the same bits for every partition.
+struct Stability {
+  double rho = 0;          ///< spectral radius, estimated from below by power iteration plus 2 % [1/time]
+  double max_outflow = 0;  ///< max |L_ii|
+  int iterations = 0;
+  double anisotropy = 1;  ///< largest ratio of K's eigenvalues
+};
+
+class Diffusion final : public Model {
+ public:
+  /// Sets up everything: mesh, partition, rows, stability, time step. Collective.
+  Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
+            Phases& phases);
+  ~Diffusion() override;
+
+  Gid cells() const override { return domain_.cells; }
+  double time_step() const override { return dt_; }
+  void step(double time, double dt) override;
+  std::vector<Diagnostic> diagnose() override;
+  void open_results(const std::filesystem::path& folder) override;
+  void write_results(double time) override;
+  void set_probes(std::vector<Vec3> points) override;
+  std::vector<double> sample() override;
+  void summarise(Summary& summary, double time) override;
+  const Step& schedule() const override { return *step_; }
+  const TetDomain& domain() const { return domain_; }
+  /// The solution in the owned cells of one of this rank's parts.
+  std::vector<double> values(int part);
+
+  const Stability& stability() const { return stability_; }
+  int stages() const { return stages_; }
+  /// Largest time step that is stable with the chosen method.
+  double stability_limit() const;
+
+ private:
+  using Launch = std::function<void(int part, Stream& stream, Range rows)>;
+  void assemble();
+  void allocate();
+  void build_step(Overlap overlap);
+  void set_initial();
+  void check_stability();
+  void estimate_spectral_radius();
+  void run_noise_test();
+  void set_noise();
+  void choose_time_step();
+
+  /// Runs the step's graph once: `launch` for all rows of all parts, then field `target` of each part gets its ghosts.
+  void apply(std::size_t target, const Launch& launch);
+  void euler_step(double time, double dt);
+  void rkc_step(double time, double dt);
+  void update_forcing(double time);
+  void exchange_now(std::size_t field);
+  const double* forcing(int part) const {
+    return homogeneous_ ? nullptr : parts_[static_cast<std::size_t>(part)].forcing.data();
+  }
+  double global_max(std::size_t field);
+  double mass();
+  ErrorSummary errors(double time);
+  std::uint64_t checksum();
+
+  const Comm& comm_;
+  DeviceSet& devices_;
+  TetDomain domain_;
+  Case options_;
+  std::optional<DiffusionPhysics> physics_;
+  std::vector<DiffusionPart> parts_;
+  Plan plan_;
+  std::unique_ptr<Exchange<double>> exchange_;
+  std::unique_ptr<Step> step_;
+  Launch launch_;
+  Stability stability_;
+  bool rkc_ = false;
+  int stages_ = 1;
+  RkcCoefficients coefficients_;
+  double dt_ = 0;
+  double forcing_time_ = 0;
+  bool forcing_done_ = false;
+  bool homogeneous_ = false;  ///< source and boundary data are left out, for the stability check
+  double initial_mass_ = 0;
+  double mass_scale_ = 1;
+  Size applications_ = 0;
+  std::unique_ptr<TetResults> results_;
+  TetProbes probes_;
+};
+
+}  // namespace tutti

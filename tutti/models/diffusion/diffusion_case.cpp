@@ -1,0 +1,277 @@
+#include "tutti/models/diffusion/diffusion_case.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "tutti/base/units.hpp"
+
+namespace tutti {
+namespace {
+
+void add_tensor_keys(CaseSchema& schema, const std::string& table) {
+  schema.add({.path = table + ".K",
+              .type = KeyType::tensor,
+              .unit = "length^2/s",
+              .description = "Diffusivity: a number or formula, or a symmetric 3x3 tensor of them."});
+  schema.add({.path = table + ".fibre",
+              .type = KeyType::expressions,
+              .description = "Fibre direction (any length), with `longitudinal` and `transverse` instead of K.",
+              .length = 3});
+  schema.add({.path = table + ".fibre_data",
+              .type = KeyType::text,
+              .description = "Fibre directions from the mesh file: name of $ElementData with three components."});
+  schema.at_most_one_of({table + ".K", table + ".fibre", table + ".fibre_data"});
+  schema.add({.path = table + ".longitudinal",
+              .type = KeyType::expression,
+              .unit = "length^2/s",
+              .description = "Diffusivity along the fibre."});
+  schema.add({.path = table + ".transverse",
+              .type = KeyType::expression,
+              .unit = "length^2/s",
+              .description = "Diffusivity across the fibre; about a tenth of `longitudinal` at the least."});
+}
+
+std::string list_names(const std::map<std::int32_t, std::string>& names) {
+  if (names.empty()) return "the mesh names none";
+  std::string text = "the mesh has";
+  for (const auto& [tag, name] : names) text += fmt::format(" '{}' ({})", name, tag);
+  return text;
+}
+
+/// Tag of a physical group given by name or by number.
+std::int32_t find_tag(const std::string& word, const std::map<std::int32_t, std::string>& names, const char* what,
+                      const std::string& where) {
+  for (const auto& [tag, name] : names)
+    if (name == word) return tag;
+  if (!word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) &&
+      word.size() < 10)
+    return std::stoi(word);
+  fail(ErrorKind::input, "{}: the mesh has no {} '{}'; {}", where, what, word, list_names(names));
+}
+
+}  // namespace
+
+void add_diffusion_keys(CaseSchema& schema) {
+  schema.begin_group("diffusion");
+  schema.describe_table("physics", "du/dt = div(K grad u) + source.");
+  add_tensor_keys(schema, "physics");
+  schema.add(
+      {.path = "physics.initial", .type = KeyType::expression, .default_value = "0", .description = "u at t = 0."});
+  schema.add({.path = "physics.source",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .unit = "1/s",
+              .description = "Source."});
+  schema.add({.path = "physics.exact",
+              .type = KeyType::expression,
+              .description = "Exact solution: the summary then gives L2, Linf and gradient errors at the end."});
+  schema.describe_table("physics.region[]", "Another K in a physical volume.");
+  schema.add({.path = "physics.region[].name",
+              .type = KeyType::text,
+              .description = "Name or number of the physical volume.",
+              .required = true});
+  add_tensor_keys(schema, "physics.region[]");
+  schema.describe_table("boundary[]", "What holds on a physical surface; surfaces without a table: no flux.");
+  schema.add({.path = "boundary[].tag",
+              .type = KeyType::text,
+              .description = "Name or number of the physical surface, or \"*\" for every other one.",
+              .required = true});
+  schema.add({.path = "boundary[].type",
+              .type = KeyType::choice,
+              .default_value = "\"neumann\"",
+              .description = "dirichlet: value is u; neumann: value is n.K grad u, what flows in.",
+              .choices = {"dirichlet", "neumann"}});
+  schema.add({.path = "boundary[].value",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .description = "The datum, at the face's centroid."});
+  schema.describe_table("numerics",
+                        "How the rows are stored. Results in double do not depend on `format` and `layout`.");
+  schema.add({.path = "numerics.format",
+              .type = KeyType::choice,
+              .default_value = "\"sliced\"",
+              .description = "ellpack: 16 entries a row, as the paper; sliced: SELL-C-sigma, C = 32.",
+              .choices = {"ellpack", "sliced"}});
+  schema.add({.path = "numerics.layout",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description = "Of ellpack: rows, or transposed blocks of 128 rows; auto: rows on CPUs, blocks on GPUs.",
+              .choices = {"auto", "rows", "blocks"}});
+  schema.add({.path = "numerics.precision",
+              .type = KeyType::choice,
+              .default_value = "\"double\"",
+              .description = "compact: coefficients in float (about 1e-8 relative), vectors and sums in double.",
+              .choices = {"double", "compact"}});
+  schema.add({.path = "numerics.sigma",
+              .type = KeyType::integer,
+              .default_value = "256",
+              .unit = "rows",
+              .description = "Window in which rows of like length are brought together (sliced).",
+              .min = 1,
+              .max = 1 << 20});
+  schema.add({.path = "numerics.flux",
+              .type = KeyType::choice,
+              .default_value = "\"full\"",
+              .description = "two-point leaves the gradients out: wrong on general meshes, for comparison only.",
+              .choices = {"full", "two-point"}});
+  schema.add({.path = "numerics.check",
+              .type = KeyType::boolean,
+              .default_value = "true",
+              .description = "Let noise run for some steps at set-up, to see that it does not grow."});
+  schema.add({.path = "time.method",
+              .type = KeyType::choice,
+              .default_value = "\"euler\"",
+              .description = "euler, or rkc2: stabilised Runge-Kutta, for steps up to hundreds of times longer.",
+              .choices = {"euler", "rkc2"}});
+  schema.add({.path = "time.stages",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .description = "Stages of rkc2; auto: as few as dt allows, 10 where dt is auto too.",
+              .choices = {"auto"},
+              .min = 2,
+              .max = 500});
+}
+
+DiffusionPhysics::Tensor DiffusionPhysics::read_tensor(const Case& options, const std::string& table) {
+  Tensor tensor;
+  const bool by_fibre = options.has(table + ".fibre"), by_data = options.has(table + ".fibre_data");
+  if (!by_fibre && !by_data) {
+    if (!options.has(table + ".K"))
+      fail(ErrorKind::input, "{}: {} needs K, or fibre with longitudinal and transverse", options.name(), table);
+    tensor.full = options.tensor(table + ".K");
+    tensor.where = options.where(table + ".K");
+    return tensor;
+  }
+  if (by_fibre) tensor.fibre = options.expressions(table + ".fibre");
+  if (by_data) tensor.fibre_data = options.text(table + ".fibre_data");
+  tensor.where = options.where(table + (by_fibre ? ".fibre" : ".fibre_data"));
+  for (const char* key : {".longitudinal", ".transverse"})
+    if (!options.has(table + key)) fail(ErrorKind::input, "{}: a fibre needs {}{} too", tensor.where, table, key);
+  tensor.longitudinal = options.expression(table + ".longitudinal");
+  tensor.transverse = options.expression(table + ".transverse");
+  return tensor;
+}
+
+DiffusionPhysics::DiffusionPhysics(const Case& options, const std::map<std::int32_t, std::string>& region_names,
+                                   const std::map<std::int32_t, std::string>& boundary_names) {
+  everywhere_ = read_tensor(options, "physics");
+  for (int i = 0; i < options.count("physics.region"); ++i) {
+    const std::string table = fmt::format("physics.region[{}]", i);
+    regions_[find_tag(options.text(table + ".name"), region_names, "region", options.where(table + ".name"))] =
+        read_tensor(options, table);
+  }
+  initial_ = options.expression("physics.initial");
+  source_ = options.expression("physics.source");
+  if (options.has("physics.exact")) exact_ = options.expression("physics.exact");
+  for (int i = 0; i < options.count("boundary"); ++i) {
+    const std::string table = fmt::format("boundary[{}]", i), tag = options.text(table + ".tag");
+    BoundaryCondition condition;
+    condition.kind = options.text(table + ".type") == "dirichlet" ? BoundaryKind::dirichlet : BoundaryKind::neumann;
+    condition.value = options.expression(table + ".value");
+    if (tag == "*")
+      other_ = condition;
+    else if (!conditions_.emplace(find_tag(tag, boundary_names, "surface", options.where(table + ".tag")), condition)
+                  .second)
+      fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables", options.where(table + ".tag"), tag);
+  }
+}
+
+const BoundaryCondition& DiffusionPhysics::condition(std::int32_t tag) const {
+  const auto at = conditions_.find(tag);
+  return at == conditions_.end() ? other_ : at->second;
+}
+
+bool DiffusionPhysics::forcing_depends_on_time() const {
+  bool depends = source_.depends_on_time() || other_.value.depends_on_time();
+  for (const auto& [_, c] : conditions_) depends = depends || c.value.depends_on_time();
+  return depends;
+}
+
+bool DiffusionPhysics::has_forcing() const {
+  const auto zero = [](const Expression& e) { return e.is_constant() && e({}) == 0; };
+  bool any = !zero(source_) || !zero(other_.value);
+  for (const auto& [_, c] : conditions_) any = any || !zero(c.value);
+  return any;
+}
+
+Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, Lid cell) const {
+  const Vec3 p = mesh.centroid(cell);
+  const auto place = [&] {
+    return fmt::format("cell {} at ({:.6g}, {:.6g}, {:.6g})", mesh.global[static_cast<std::size_t>(cell)], p.x, p.y,
+                       p.z);
+  };
+  if (tensor.full) {
+    std::array<std::array<double, 3>, 3> k{};
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 3; ++j) k[i][j] = (*tensor.full)[i][j](p);
+    const double size = std::abs(k[0][0]) + std::abs(k[1][1]) + std::abs(k[2][2]);
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (!(std::abs(k[i][j] - k[j][i]) <= 1e-10 * size))
+          fail(ErrorKind::input, "{}: K is not symmetric in {}: K[{}][{}] = {}, K[{}][{}] = {}", tensor.where, place(),
+               i, j, k[i][j], j, i, k[j][i]);
+    return {k[0][0], k[1][1], k[2][2], k[0][1], k[0][2], k[1][2]};
+  }
+  Vec3 f;
+  if (!tensor.fibre.empty()) {
+    f = {tensor.fibre[0](p), tensor.fibre[1](p), tensor.fibre[2](p)};
+  } else {
+    const auto data = std::find_if(mesh.cell_data.begin(), mesh.cell_data.end(),
+                                   [&](const CellData& d) { return d.name == tensor.fibre_data; });
+    if (data == mesh.cell_data.end() || data->components != 3)
+      fail(ErrorKind::input, "{}: the mesh has no cell data '{}' with three components", tensor.where,
+           tensor.fibre_data);
+    const double* v = data->values.data() + 3 * static_cast<std::size_t>(cell);
+    f = {v[0], v[1], v[2]};
+  }
+  const double length = norm(f);
+  if (!(length > 0) || !std::isfinite(length))
+    fail(ErrorKind::input, "{}: the fibre has no direction in {}", tensor.where, place());
+  f = (1.0 / length) * f;
+  const double across = tensor.transverse(p), along = tensor.longitudinal(p) - across;
+  return identity3(across) + along * Sym3{f.x * f.x, f.y * f.y, f.z * f.z, f.x * f.y, f.x * f.z, f.y * f.z};
+}
+
+std::vector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Threads& threads) const {
+  std::vector<Sym3> K(mesh.cells.size());
+  std::mutex mutex;
+  threads.for_range(mesh.cell_count(), [&](Size begin, Size end) {
+    // Expressions are not shared by threads: copying them one at a time, they are evaluated together.
+    std::unique_lock lock(mutex);
+    const DiffusionPhysics mine(*this);
+    lock.unlock();
+    for (Size c = begin; c < end; ++c) {
+      const auto region = mine.regions_.find(mesh.regions[static_cast<std::size_t>(c)]);
+      K[static_cast<std::size_t>(c)] =
+          mine.evaluate(region == mine.regions_.end() ? mine.everywhere_ : region->second, mesh, static_cast<Lid>(c));
+    }
+  });
+  return K;
+}
+
+std::vector<double> evaluate_at(const Expression& expression, const std::vector<Vec3>& points, double t,
+                                Threads& threads) {
+  std::vector<double> values(points.size());
+  std::mutex mutex;
+  threads.for_range(static_cast<Size>(points.size()), [&](Size begin, Size end) {
+    std::unique_lock lock(mutex);
+    const Expression mine(expression);
+    lock.unlock();
+    const auto b = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
+    mine.evaluate(std::span(points).subspan(b, n), t, std::span(values).subspan(b, n));
+  });
+  return values;
+}
+
+RowFormat row_format(const Case& options, bool on_host) {
+  if (options.text("numerics.format") == "sliced") return RowFormat::sliced;
+  const std::string layout = options.text("numerics.layout");
+  return layout == "blocks" || (layout == "auto" && !on_host) ? RowFormat::blocks : RowFormat::rows;
+}
+
+Precision row_precision(const Case& options) {
+  return options.text("numerics.precision") == "compact" ? Precision::compact : Precision::full;
+}
+
+}  // namespace tutti

@@ -1,0 +1,73 @@
+// What a diffusion case says: its keys, and the physics made of them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tutti/device/threads.hpp"
+#include "tutti/io/case.hpp"
+#include "tutti/mesh/local_tet_mesh.hpp"
+#include "tutti/models/diffusion/operator.hpp"
+#include "tutti/models/diffusion/scheme.hpp"
+
+namespace tutti {
+
+/// Adds the keys [physics], [[boundary]], [numerics] and time.method to the core's.
+void add_diffusion_keys(CaseSchema& schema);
+
+/// One [[boundary]] table after its names were looked up.
+struct BoundaryCondition {
+  BoundaryKind kind = BoundaryKind::neumann;
+  Expression value;
+};
+
+/// The physics of a case. Names of regions and surfaces are resolved to the mesh's tags.
+class DiffusionPhysics {
+ public:
+  /// Errors (input): an unknown region or surface (the message lists those of the mesh), a K that is not symmetric.
+  DiffusionPhysics(const Case& options, const std::map<std::int32_t, std::string>& region_names,
+                   const std::map<std::int32_t, std::string>& boundary_names);
+
+  /// K of every local cell, at its centroid [length^2/time]. Error(input) where it is not symmetric positive definite.
+  std::vector<Sym3> diffusivity(const LocalTetMesh& mesh, Threads& threads) const;
+  BoundaryKind kind(std::int32_t tag) const { return condition(tag).kind; }
+  const BoundaryCondition& condition(std::int32_t tag) const;
+  const Expression& initial() const { return initial_; }
+  const Expression& source() const { return source_; }
+  const std::optional<Expression>& exact() const { return exact_; }
+  /// True when a source or a boundary value has to be evaluated anew at every time.
+  bool forcing_depends_on_time() const;
+  bool has_forcing() const;
+
+ private:
+  /// K by one of three ways; an empty optional means "as [physics] says".
+  struct Tensor {
+    std::optional<TensorExpression> full;
+    std::vector<Expression> fibre;  ///< three, a direction of any length
+    std::string fibre_data;         ///< or the name of cell data with three components
+    Expression longitudinal, transverse;
+    std::string where;
+  };
+  static Tensor read_tensor(const Case& options, const std::string& table);
+  Sym3 evaluate(const Tensor& tensor, const LocalTetMesh& mesh, Lid cell) const;
+
+  Tensor everywhere_;
+  std::map<std::int32_t, Tensor> regions_;
+  std::map<std::int32_t, BoundaryCondition> conditions_;
+  BoundaryCondition other_;
+  Expression initial_, source_;
+  std::optional<Expression> exact_;
+};
+
+/// Values of an expression at points, on all threads of the team.
+std::vector<double> evaluate_at(const Expression& expression, const std::vector<Vec3>& points, double t,
+                                Threads& threads);
+
+/// "rows" | "blocks" of format = "ellpack", or "sliced", as the device likes it when layout = "auto": rows on a CPU,
+/// blocks on a GPU.
+RowFormat row_format(const Case& options, bool on_host);
+Precision row_precision(const Case& options);
+
+}  // namespace tutti

@@ -1,0 +1,139 @@
+#include "tutti/models/diffusion/gradient.hpp"
+
+#include <atomic>
+
+#include "tutti/base/error.hpp"
+#include "tutti/models/diffusion/scheme_faces.hpp"
+
+namespace tutti {
+
+using scheme_faces::at;
+using scheme_faces::InteriorFace;
+
+namespace {
+
+/// Lower Cholesky factor of a positive definite tensor, with the inverses of its diagonal.
+struct Cholesky {
+  double l10, l20, l21, i0, i1, i2;
+
+  explicit Cholesky(const Sym3& a) {
+    i0 = 1.0 / std::sqrt(a.xx);
+    l10 = a.xy * i0;
+    l20 = a.xz * i0;
+    i1 = 1.0 / std::sqrt(a.yy - l10 * l10);
+    l21 = (a.yz - l20 * l10) * i1;
+    i2 = 1.0 / std::sqrt(a.zz - l20 * l20 - l21 * l21);
+  }
+  Vec3 solve_lower(Vec3 b) const {
+    const double x = b.x * i0;
+    const double y = (b.y - l10 * x) * i1;
+    return {x, y, (b.z - l20 * x - l21 * y) * i2};
+  }
+  Vec3 solve_upper(Vec3 b) const {
+    const double z = b.z * i2;
+    const double y = (b.y - l21 * z) * i1;
+    return {(b.x - l10 * y - l20 * z) * i0, y, z};
+  }
+};
+
+Sym3 inverse(const Sym3& a) {
+  const double xx = a.yy * a.zz - a.yz * a.yz;
+  const double xy = a.xz * a.yz - a.xy * a.zz;
+  const double xz = a.xy * a.yz - a.xz * a.yy;
+  const double s = 1.0 / (a.xx * xx + a.xy * xy + a.xz * xz);
+  return {s * xx, s * (a.xx * a.zz - a.xz * a.xz), s * (a.xx * a.yy - a.xy * a.xy), s * xy,
+          s * xz, s * (a.xy * a.xz - a.xx * a.yz)};
+}
+
+/// What face f tells about the gradient of a cell. Across an interior face the normal derivative jumps with K, which
+/// turns d . g into (d + resistance_j (K_i - K_j) n) . g: the harmonic averaging point, written for u_j itself.
+FitRow fit_row(const Scheme& scheme, Lid cell, int face) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  const Lid neighbour = mesh.neighbours[at(cell)][at(face)];
+  if (neighbour >= 0) {
+    const InteriorFace f = scheme_faces::interior_face_of(mesh, scheme.K, cell, face, neighbour);
+    const Vec3 jump = f.flow_lo - f.flow_hi;
+    if (mesh.global[at(cell)] < mesh.global[at(neighbour)]) return {f.d + f.resistance_hi * jump, 1.0};
+    return {f.resistance_lo * jump - f.d, 1.0};
+  }
+  require(neighbour != LocalTetMesh::outside_halo, "the halo of cell {} is too thin for its gradient",
+          mesh.global[at(cell)]);
+  const auto shape = scheme_faces::face_shape(mesh, cell, face);
+  const Lid number = scheme_faces::boundary_face_number(scheme, cell, face);
+  if (scheme.boundary_kinds[at(number)] == BoundaryKind::dirichlet) return {shape.centroid - mesh.centroid(cell), 1.0};
+  return {scheme.K[at(cell)] * shape.area, norm(shape.area)};
+}
+
+}  // namespace
+
+std::optional<std::array<Vec3, 4>> fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, double weakest) {
+  // In the coordinates L^-1 x with K = L L^T the weighted rows are unit vectors e, whatever length they had.
+  const Cholesky factor(K);
+  std::array<Vec3, 4> e;
+  std::array<double, 4> scale;
+  Sym3 m;
+  for (std::size_t f = 0; f < 4; ++f) {
+    const Vec3 r = factor.solve_lower(rows[f].row);
+    const double length = 1.0 / norm(r);
+    e[f] = length * r;
+    scale[f] = length * rows[f].scale;
+    m = m + Sym3{e[f].x * e[f].x, e[f].y * e[f].y, e[f].z * e[f].z, e[f].x * e[f].y, e[f].x * e[f].z, e[f].y * e[f].z};
+  }
+  if (!scheme_faces::positive_definite(m + identity3(-weakest))) return std::nullopt;
+  const Sym3 solve = inverse(m);
+  std::array<Vec3, 4> out;
+  for (std::size_t f = 0; f < 4; ++f) out[f] = scale[f] * factor.solve_upper(solve * e[f]);
+  return out;
+}
+
+void fit_gradients(Scheme& scheme, const ParallelFor& parallel) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  scheme.gradients.resize(mesh.cells.size());
+  std::atomic<Lid> flattened{0};
+  scheme_faces::run(parallel, mesh.cell_count(), [&](Range range) {
+    Lid count = 0;
+    for (Lid c = range.begin; c < range.end; ++c) {
+      if (!scheme_faces::is_active(mesh, c)) continue;
+      std::array<FitRow, 4> rows;
+      for (int f = 0; f < 4; ++f) rows[at(f)] = fit_row(scheme, c, f);
+      const auto fit = fit_gradient(scheme.K[at(c)], rows, scheme.options.weakest_fit);
+      if (fit)
+        scheme.gradients[at(c)] = *fit;
+      else if (c < mesh.owned)
+        ++count;
+    }
+    flattened += count;
+  });
+  scheme.flattened = flattened;
+}
+
+std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u, std::span<const double> g) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  require(g.size() == scheme.boundary_faces.size(), "{} boundary data for {} faces", g.size(),
+          scheme.boundary_faces.size());
+  require(!scheme.options.two_point, "the two-point flux has no gradients");
+  std::vector<Vec3> out(at(mesh.owned));
+  for (Lid c = 0; c < mesh.owned; ++c) {
+    Vec3 sum;
+    for (int f = 0; f < 4; ++f) {
+      const Lid n = mesh.neighbours[at(c)][at(f)];
+      double datum;
+      if (n >= 0) {
+        datum = u[at(n)] - u[at(c)];
+      } else {
+        const std::size_t b = at(scheme_faces::boundary_face_number(scheme, c, f));
+        datum = scheme.boundary_kinds[b] == BoundaryKind::dirichlet ? g[b] - u[at(c)] : g[b];
+      }
+      sum = sum + datum * scheme.gradients[at(c)][at(f)];
+    }
+    out[at(c)] = sum;
+  }
+  return out;
+}
+
+std::vector<Vec3> cell_gradients(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
+                                 std::span<const double> u, std::span<const double> g) {
+  return cell_gradients(prepare_scheme(mesh, K, kind), u, g);
+}
+
+}  // namespace tutti

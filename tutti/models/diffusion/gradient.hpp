@@ -1,0 +1,35 @@
+// Least-squares gradients of cells from what lies behind their four faces.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tutti/models/diffusion/scheme.hpp"
+
+namespace tutti {
+
+/// What one face tells about the gradient g of a cell: row . g = scale * datum, where the datum is u_j - u_i behind an
+/// interior face, u_D - u_i at a Dirichlet face, q at a Neumann face.
+struct FitRow {
+  Vec3 row;
+  double scale = 1;
+};
+
+/// Fits the gradient to four rows, with weights 1 / (row . K^-1 row): the coefficient of each datum. Empty where the
+/// weakest eigenvalue of the fit (SchemeOptions) is below `weakest`. K must be positive definite.
+std::optional<std::array<Vec3, 4>> fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, double weakest);
+
+/// Fits the gradients of the owned cells and first ghosts of a scheme: fills `gradients` and `flattened`.
+void fit_gradients(Scheme& scheme, const ParallelFor& parallel);
+
+/// Gradients of the owned cells, by the same fit as the fluxes (two_point schemes have none). u: local cells, valid on
+/// owned cells and first ghosts; g: data of scheme.boundary_faces.
+std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u, std::span<const double> g);
+
+/// As above for callers that keep no scheme; g in the order of DiffusionRows::boundary_faces.
+std::vector<Vec3> cell_gradients(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
+                                 std::span<const double> u, std::span<const double> g);
+
+}  // namespace tutti

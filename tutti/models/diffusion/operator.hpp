@@ -1,0 +1,83 @@
+// The rows of one part on its device, in one of the storage formats, and their application.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/device/buffer.hpp"
+#include "tutti/models/diffusion/diffusion_kernel.hpp"
+#include "tutti/models/diffusion/scheme.hpp"
+
+namespace tutti {
+
+/// How rows lie in memory.
+enum class RowFormat : std::uint8_t {
+  rows,    ///< ellpack: 16 entries a row, row after row (the paper's arrays A and I)
+  blocks,  ///< ellpack: the same in transposed blocks of 128 rows (the paper's layout for GPUs)
+  sliced,  ///< SELL-C-sigma: slices of 32 rows, as wide as their longest row
+};
+/// Coefficients in double, or in float ("compact"): differences and sums stay double.
+enum class Precision : std::uint8_t { full, compact };
+
+inline constexpr Lid block_rows = 128;
+inline constexpr Lid slice_rows = 32;
+
+/// What the kernels see. Coefficient is double or float. Entry j of row i: `rows` values[16 i + j]; `blocks`
+/// values[2048 (i/128) + 128 j + i%128]; `sliced` values[slices[i/32] + 32 j + i%32], width from slices.
+template <class Coefficient>
+struct OperatorView {
+  RowFormat format = RowFormat::rows;
+  const Coefficient* values = nullptr;
+  const Lid* columns = nullptr;
+  const double* diagonal = nullptr;  ///< d_i; null in compact precision where all are 0
+  const Size* slices = nullptr;      ///< `sliced`: first entry of each slice, one more than slices
+};
+
+/// The operator of one part. Device memory: `bytes()`, charged to the device's budget.
+class RowOperator {
+ public:
+  RowOperator() = default;
+  RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision);
+
+  Lid rows() const { return rows_; }
+  RowFormat format() const { return format_; }
+  Precision precision() const { return precision_; }
+  Size bytes() const {
+    return values_.bytes() + compact_values_.bytes() + columns_.bytes() + diagonal_.bytes() + slices_.bytes();
+  }
+  /// Bytes one application must move: the stored rows once, u once, the result once (Langguth 2015, eq. 3: 216 a row
+  /// for ellpack in double).
+  Size bytes_applied() const { return bytes() + 16 * static_cast<Size>(rows_); }
+
+  /// Enqueues update(i, u_i, rate_i) for the rows. u: owned and ghost values; forcing: owned values or null.
+  template <class Update>
+  void apply(Stream& stream, Range rows, const double* u, const double* forcing, const Update& update) const;
+
+ private:
+  OperatorView<double> full_view() const {
+    return {format_, values_.data(), columns_.data(), diagonal_.data(), slices_.data()};
+  }
+  OperatorView<float> compact_view() const {
+    return {format_, compact_values_.data(), columns_.data(), diagonal_.data(), slices_.data()};
+  }
+
+  RowFormat format_ = RowFormat::rows;
+  Precision precision_ = Precision::full;
+  Lid rows_ = 0;
+  Buffer<double> values_;
+  Buffer<float> compact_values_;
+  Buffer<Lid> columns_;
+  Buffer<double> diagonal_;
+  Buffer<Size> slices_;
+};
+
+/// Bytes that RowOperator takes for `rows` rows with `entries` entries in all; for `sliced` an estimate.
+Size operator_bytes(RowFormat format, Precision precision, Size rows, Size entries);
+
+extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const EulerUpdate&) const;
+extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const RateOnly&) const;
+extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const RkcFirst&) const;
+extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const RkcStage&) const;
+
+}  // namespace tutti

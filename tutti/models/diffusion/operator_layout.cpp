@@ -1,0 +1,93 @@
+// From assembled rows to the arrays of a storage format.
+#include <algorithm>
+
+#include "tutti/models/diffusion/operator.hpp"
+
+namespace tutti {
+namespace {
+
+/// Where entry j of row i goes.
+Size place(RowFormat format, const std::vector<Size>& slices, Lid row, int j) {
+  switch (format) {
+    case RowFormat::rows:
+      return static_cast<Size>(row) * max_row_entries + j;
+    case RowFormat::blocks:
+      return static_cast<Size>(row / block_rows) * block_rows * max_row_entries + static_cast<Size>(j) * block_rows +
+             row % block_rows;
+    case RowFormat::sliced:
+      return slices[static_cast<std::size_t>(row / slice_rows)] + static_cast<Size>(j) * slice_rows + row % slice_rows;
+  }
+  return 0;
+}
+
+/// Entries stored a row: padded to 16, or to the longest row of its slice.
+std::vector<Size> slice_starts(const DiffusionRows& rows) {
+  std::vector<Size> starts{0};
+  const std::size_t n = rows.counts.size();
+  for (std::size_t first = 0; first < n; first += slice_rows) {
+    const std::size_t last = std::min(n, first + slice_rows);
+    const int width = *std::max_element(rows.counts.begin() + static_cast<std::ptrdiff_t>(first),
+                                        rows.counts.begin() + static_cast<std::ptrdiff_t>(last));
+    starts.push_back(starts.back() + static_cast<Size>(width) * slice_rows);
+  }
+  return starts;
+}
+
+Size stored_entries(RowFormat format, Size rows) {
+  const Size padded = format == RowFormat::blocks ? (rows + block_rows - 1) / block_rows * block_rows : rows;
+  return padded * max_row_entries;
+}
+
+template <class T>
+void to_device(Stream& stream, Buffer<T>& buffer, std::vector<T>&& values, const std::string& name) {
+  buffer = make_buffer(stream, std::span<const T>(values), name);
+  std::vector<T>().swap(values);
+}
+
+}  // namespace
+
+RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision)
+    : format_(format), precision_(precision), rows_(static_cast<Lid>(rows.counts.size())) {
+  if (rows_ == 0) return;
+  std::vector<Size> slices;
+  if (format == RowFormat::sliced) slices = slice_starts(rows);
+  const Size entries = format == RowFormat::sliced ? slices.back() : stored_entries(format, rows_);
+
+  // One array at a time, so that the peak is one array above what stays.
+  const auto fill = [&](auto zero, auto&& entry) {
+    std::vector<decltype(zero)> values(static_cast<std::size_t>(entries), zero);
+    for (Lid i = 0; i < rows_; ++i) {
+      const auto r = static_cast<std::size_t>(i);
+      const int width = format != RowFormat::sliced
+                            ? max_row_entries
+                            : static_cast<int>((slices[r / slice_rows + 1] - slices[r / slice_rows]) / slice_rows);
+      for (int j = 0; j < width; ++j)
+        values[static_cast<std::size_t>(place(format, slices, i, j))] = entry(r, static_cast<std::size_t>(j));
+    }
+    return values;
+  };
+  // Padding reads the row itself (entry 0 * (u_i - u_i)); rows past the end read row 0.
+  to_device(stream, columns_, fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; }),
+            "columns I");
+  if (precision == Precision::full)
+    to_device(stream, values_, fill(0.0, [&](std::size_t i, std::size_t j) { return rows.values[i][j]; }),
+              "coefficients A");
+  else
+    to_device(stream, compact_values_,
+              fill(0.0F, [&](std::size_t i, std::size_t j) { return static_cast<float>(rows.values[i][j]); }),
+              "coefficients A (float)");
+  // The paper's D is always there in double; compact rows drop it where no Dirichlet face is near.
+  const bool any_diagonal = std::any_of(rows.diagonal.begin(), rows.diagonal.end(), [](double d) { return d != 0; });
+  if (precision == Precision::full || any_diagonal)
+    to_device(stream, diagonal_, std::vector<double>(rows.diagonal), "diagonal D");
+  if (format == RowFormat::sliced) to_device(stream, slices_, std::move(slices), "slices");
+}
+
+Size operator_bytes(RowFormat format, Precision precision, Size rows, Size entries) {
+  const Size entry = precision == Precision::full ? 12 : 8;
+  const Size stored = format == RowFormat::sliced ? entries : stored_entries(format, rows);
+  return stored * entry + (precision == Precision::full ? 8 * rows : 0) +
+         (format == RowFormat::sliced ? rows / slice_rows * 8 : 0);
+}
+
+}  // namespace tutti

@@ -1,0 +1,25 @@
+// Coefficients of the stabilised Runge-Kutta-Chebyshev method of second order (Sommeijer, Shampine, Verwer, J. Comput.
+// Appl. Math. 88, 1998): s rates a step, stable up to dt rho = 0.653 (s^2 - 1).
+#pragma once
+
+#include <vector>
+
+namespace tutti {
+
+struct RkcCoefficients {
+  double mu1 = 0;  ///< mu~_1
+  struct Stage {
+    double mu, nu, rate_weight, first_weight;  ///< mu_j, nu_j, mu~_j, gamma~_j
+  };
+  std::vector<Stage> stages;  ///< j = 2..s
+  std::vector<double> times;  ///< c_0..c_{s-1}: where stage j's rate is taken, in steps
+};
+
+/// s >= 2 stages, damping 2/13.
+RkcCoefficients rkc_coefficients(int stages);
+/// dt rho must stay below this.
+double rkc_limit(int stages);
+/// Fewest stages for dt rho.
+int rkc_stages(double dt_rho);
+
+}  // namespace tutti

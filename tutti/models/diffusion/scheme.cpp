@@ -1,0 +1,262 @@
+#include "tutti/models/diffusion/scheme.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+
+#include "tutti/base/error.hpp"
+#include "tutti/models/diffusion/gradient.hpp"
+#include "tutti/models/diffusion/scheme_faces.hpp"
+
+namespace tutti {
+
+using scheme_faces::at;
+using scheme_faces::InteriorFace;
+
+namespace {
+
+void collect_boundary_faces(Scheme& scheme, const BoundaryKindOf& kind) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  std::map<std::int32_t, BoundaryKind> known;
+  scheme.first_boundary_face.reserve(mesh.cells.size() + 1);
+  for (Lid c = 0; c < mesh.cell_count(); ++c) {
+    scheme.first_boundary_face.push_back(static_cast<Lid>(scheme.boundary_faces.size()));
+    if (!scheme_faces::is_active(mesh, c)) continue;
+    for (int f = 0; f < 4; ++f) {
+      const Lid n = mesh.neighbours[at(c)][at(f)];
+      if (n >= 0 || n == LocalTetMesh::outside_halo) continue;
+      const std::int32_t tag = boundary_tag(n);
+      auto found = known.find(tag);
+      if (found == known.end()) found = known.emplace(tag, kind(tag)).first;
+      scheme.boundary_faces.push_back({c, f, tag, scheme_faces::face_shape(mesh, c, f).centroid});
+      scheme.boundary_kinds.push_back(found->second);
+    }
+  }
+  scheme.first_boundary_face.push_back(static_cast<Lid>(scheme.boundary_faces.size()));
+}
+
+void check_tensors(const LocalTetMesh& mesh, std::span<const Sym3> K) {
+  for (Lid c = 0; c < mesh.cell_count(); ++c) {
+    const Sym3& k = K[at(c)];
+    if (!scheme_faces::positive_definite(k))
+      fail(ErrorKind::input,
+           "K of cell {} is not positive definite: xx {:g}, yy {:g}, zz {:g}, xy {:g}, xz {:g}, yz {:g}; a diffusion "
+           "tensor needs three positive eigenvalues",
+           mesh.global[at(c)], k.xx, k.yy, k.zz, k.xy, k.xz, k.yz);
+  }
+}
+
+/// Sums that belong to one row, before sorting: what the data behind the faces of cell i and of its neighbours weigh.
+struct RowSums {
+  std::array<double, 4> first{};    ///< of u_j - u_i behind face f, or of boundary face f of cell i
+  std::array<double, 16> second{};  ///< behind face m of the neighbour behind face f, at 4 f + m: u_m - u_i, or datum
+  double dirichlet = 0;             ///< sum of b_if over Dirichlet faces
+};
+
+bool is_dirichlet(const Scheme& scheme, Lid cell, int face) {
+  return scheme.boundary_kinds[at(scheme_faces::boundary_face_number(scheme, cell, face))] == BoundaryKind::dirichlet;
+}
+
+/// The flux alpha (u_D - u_i) + (K n - alpha d) . grad u at a Dirichlet face; the datum itself at a Neumann face.
+/// Adds the first term to the sums, the factor of cell i's gradient to `own`.
+void add_boundary_face(const Scheme& scheme, Lid cell, int face, RowSums& sums, Vec3& own) {
+  const auto shape = scheme_faces::face_shape(*scheme.mesh, cell, face);
+  if (!is_dirichlet(scheme, cell, face)) {
+    sums.first[at(face)] += norm(shape.area);
+    return;
+  }
+  const Vec3 d = shape.centroid - scheme.mesh->centroid(cell);
+  const Vec3 flow = scheme.K[at(cell)] * shape.area;
+  const double alpha = dot(shape.area, flow) / dot(shape.area, d);
+  sums.first[at(face)] += alpha;
+  own = own + (flow - alpha * d);
+}
+
+/// The flux alpha (u_j - u_i) + (K_f n - alpha d) . (w_i grad u_i + w_j grad u_j) through an interior face.
+/// K_f n weighs both cells' K n by their resistances, so K_f n - alpha d is tangential to the face.
+void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, RowSums& sums, Vec3& own) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  const InteriorFace f = scheme_faces::interior_face_of(mesh, scheme.K, cell, face, neighbour);
+  sums.first[at(face)] += f.alpha;
+  if (scheme.options.two_point) return;
+  const Vec3 tangential =
+      (f.resistance_lo * f.alpha) * f.flow_lo + (f.resistance_hi * f.alpha) * f.flow_hi - f.alpha * f.d;
+  const bool is_lo = mesh.global[at(cell)] < mesh.global[at(neighbour)];
+  const Vec3 inwards = is_lo ? tangential : -1.0 * tangential;
+  own = own + (is_lo ? f.weight_lo : f.weight_hi) * inwards;
+  const Vec3 other = (is_lo ? f.weight_hi : f.weight_lo) * inwards;
+  // The neighbour's gradient holds u_m - u_j = (u_m - u_i) - (u_j - u_i); u_m - u_i vanishes behind the shared face.
+  for (int m = 0; m < 4; ++m) {
+    const double weight = dot(other, scheme.gradients[at(neighbour)][at(m)]);
+    const Lid behind = mesh.neighbours[at(neighbour)][at(m)];
+    if (behind != cell) sums.second[at(4 * face + m)] = weight;
+    if (behind >= 0 || is_dirichlet(scheme, neighbour, m)) sums.first[at(face)] -= weight;
+  }
+}
+
+/// Adds to the entry of a column, or inserts it at its place in the order of global numbers.
+void insert_column(const LocalTetMesh& mesh, Lid column, double value, SchemeRow& row) {
+  const Gid key = mesh.global[at(column)];
+  int at_entry = row.count;
+  while (at_entry > 0 && mesh.global[at(row.columns[at(at_entry - 1)])] >= key) --at_entry;
+  if (at_entry < row.count && row.columns[at(at_entry)] == column) {
+    row.values[at(at_entry)] += value;
+    return;
+  }
+  require(row.count < max_row_entries, "the row of cell {} has more than {} entries", key, max_row_entries);
+  for (int e = row.count; e > at_entry; --e) {
+    row.columns[at(e)] = row.columns[at(e - 1)];
+    row.values[at(e)] = row.values[at(e - 1)];
+  }
+  row.columns[at(at_entry)] = column;
+  row.values[at(at_entry)] = value;
+  ++row.count;
+}
+
+/// Inserts b_if in the order of the global cell, then the face. A face occurs once.
+void insert_boundary(const Scheme& scheme, Lid number, double value, SchemeRow& row) {
+  const auto key = [&](Lid n) {
+    const BoundaryFaceRef& face = scheme.boundary_faces[at(n)];
+    return std::pair(scheme.mesh->global[at(face.cell)], face.face);
+  };
+  int e = row.boundary_count++;
+  for (; e > 0 && key(row.boundary_columns[at(e - 1)]) > key(number); --e) {
+    row.boundary_columns[at(e)] = row.boundary_columns[at(e - 1)];
+    row.boundary_values[at(e)] = row.boundary_values[at(e - 1)];
+  }
+  row.boundary_columns[at(e)] = number;
+  row.boundary_values[at(e)] = value;
+}
+
+/// Sorts the sums of a row into its columns and boundary columns.
+void collect(const Scheme& scheme, Lid cell, const RowSums& sums, SchemeRow& row) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  const double scale = 1.0 / mesh.volume(cell);
+  const auto add = [&](Lid of, int face, double value) {
+    const Lid behind = mesh.neighbours[at(of)][at(face)];
+    require(behind != LocalTetMesh::outside_halo, "the halo of cell {} is too thin", mesh.global[at(of)]);
+    if (behind >= 0) {
+      insert_column(mesh, behind, value, row);
+      return;
+    }
+    insert_boundary(scheme, scheme_faces::boundary_face_number(scheme, of, face), value, row);
+  };
+  for (int f = 0; f < 4; ++f) add(cell, f, scale * sums.first[at(f)]);
+  if (scheme.options.two_point) return;
+  for (int f = 0; f < 4; ++f) {
+    const Lid neighbour = mesh.neighbours[at(cell)][at(f)];
+    if (neighbour < 0) continue;
+    for (int m = 0; m < 4; ++m)
+      if (mesh.neighbours[at(neighbour)][at(m)] != cell) add(neighbour, m, scale * sums.second[at(4 * f + m)]);
+  }
+}
+
+}  // namespace
+
+Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
+                      const SchemeOptions& options, const ParallelFor& parallel) {
+  require(K.size() == mesh.cells.size(), "{} tensors for {} cells", K.size(), mesh.cells.size());
+  Scheme scheme;
+  scheme.mesh = &mesh;
+  scheme.K = K;
+  scheme.options = options;
+  check_tensors(mesh, K);
+  collect_boundary_faces(scheme, kind);
+  if (!options.two_point) fit_gradients(scheme, parallel);
+  return scheme;
+}
+
+SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  RowSums sums;
+  Vec3 own;  // what the gradient of the cell itself is multiplied with
+  for (int f = 0; f < 4; ++f) {
+    const Lid neighbour = mesh.neighbours[at(cell)][at(f)];
+    if (neighbour >= 0)
+      add_interior_face(scheme, cell, f, neighbour, sums, own);
+    else
+      add_boundary_face(scheme, cell, f, sums, own);
+  }
+  if (!scheme.options.two_point)
+    for (int f = 0; f < 4; ++f) sums.first[at(f)] += dot(own, scheme.gradients[at(cell)][at(f)]);
+
+  SchemeRow row;
+  collect(scheme, cell, sums, row);
+  for (int e = row.count; e < max_row_entries; ++e) {
+    row.columns[at(e)] = cell;
+    row.values[at(e)] = 0;
+  }
+  for (int e = 0; e < row.boundary_count; ++e)
+    if (scheme.boundary_kinds[at(row.boundary_columns[at(e)])] == BoundaryKind::dirichlet)
+      row.diagonal -= row.boundary_values[at(e)];
+  for (int e = 0; e < row.count; ++e) row.outflow += row.values[at(e)];
+  row.outflow -= row.diagonal;
+  return row;
+}
+
+namespace {
+
+/// Boundary faces of a cell and of its face neighbours: the length of its row of boundary columns.
+void count_boundary_columns(const Scheme& scheme, Csr<Lid>& out) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  const auto faces_of = [&](Lid c) {
+    return scheme.first_boundary_face[at(c) + 1] - scheme.first_boundary_face[at(c)];
+  };
+  out.offsets.resize(at(mesh.owned) + 1);
+  for (Lid c = 0; c < mesh.owned; ++c) {
+    Size count = faces_of(c);
+    if (!scheme.options.two_point)
+      for (const Lid n : mesh.neighbours[at(c)])
+        if (n >= 0) count += faces_of(n);
+    out.offsets[at(c) + 1] = out.offsets[at(c)] + count;
+  }
+  out.columns.resize(static_cast<std::size_t>(out.offsets.back()));
+}
+
+void store_row(const SchemeRow& row, Lid cell, DiffusionRows& out) {
+  const std::size_t c = at(cell);
+  out.columns[c] = row.columns;
+  out.values[c] = row.values;
+  out.counts[c] = static_cast<std::uint8_t>(row.count);
+  out.diagonal[c] = row.diagonal;
+  const Size first = out.boundary_columns.offsets[c];
+  require(out.boundary_columns.offsets[c + 1] - first == row.boundary_count, "boundary columns of row {}", cell);
+  std::copy_n(row.boundary_columns.begin(), row.boundary_count, out.boundary_columns.columns.begin() + first);
+  std::copy_n(row.boundary_values.begin(), row.boundary_count, out.boundary_values.begin() + first);
+}
+
+}  // namespace
+
+DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
+                            const SchemeOptions& options, const ParallelFor& parallel) {
+  Scheme scheme = prepare_scheme(mesh, K, kind, options, parallel);
+  DiffusionRows out;
+  const std::size_t rows = at(mesh.owned);
+  out.columns.resize(rows);
+  out.values.resize(rows);
+  out.counts.resize(rows);
+  out.diagonal.resize(rows);
+  count_boundary_columns(scheme, out.boundary_columns);
+  out.boundary_values.resize(out.boundary_columns.columns.size());
+
+  std::atomic<double> max_outflow{0};
+  scheme_faces::run(parallel, mesh.owned, [&](Range range) {
+    double largest = 0;
+    for (Lid c = range.begin; c < range.end; ++c) {
+      const SchemeRow row = assemble_row(scheme, c);
+      store_row(row, c, out);
+      largest = std::max(largest, std::abs(row.outflow));
+    }
+    double seen = max_outflow;
+    while (seen < largest && !max_outflow.compare_exchange_weak(seen, largest)) {
+    }
+  });
+  out.max_outflow = max_outflow;
+  out.flattened = scheme.flattened;
+  out.boundary_faces = std::move(scheme.boundary_faces);
+  out.boundary_kinds = std::move(scheme.boundary_kinds);
+  return out;
+}
+
+}  // namespace tutti

@@ -1,0 +1,105 @@
+// Cell-centred finite volumes for du/dt = div(K grad u) + s on tetrahedra: the rows of the semi-discrete operator.
+//
+//   du_i/dt = sum_j a_ij (u_j - u_i) + d_i u_i + sum_f b_if g_f(t) + s_i
+//
+// j runs over the four face neighbours of cell i and their neighbours (4 + 12 cells at most), f over the boundary faces
+// of cell i and of its face neighbours. The difference form keeps constants exactly. Fluxes take the tangential part of
+// the gradient from least-squares fits, the normal part from the two cells of the face; where K jumps, the face uses
+// the harmonic averaging point of Agelas, Eymard and Herbin (C. R. Acad. Sci. Paris, Ser. I 347, 2009).
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "tutti/base/csr.hpp"
+#include "tutti/base/types.hpp"
+#include "tutti/base/vec3.hpp"
+#include "tutti/mesh/local_tet_mesh.hpp"
+
+namespace tutti {
+
+enum class BoundaryKind : std::uint8_t {
+  neumann,    ///< the datum g is q = n . K grad u: what flows into the domain, a unit of area and time
+  dirichlet,  ///< the datum g is u
+};
+
+/// A boundary face whose datum the rows of a part read. Data are taken at the centroid.
+struct BoundaryFaceRef {
+  Lid cell = 0;  ///< local cell: owned or first ghost layer
+  int face = 0;  ///< 0..3, opposite to that vertex of the cell
+  std::int32_t tag = 0;
+  Vec3 centroid;
+};
+
+/// Says for a physical surface's tag (0: none) which kind of condition holds there.
+using BoundaryKindOf = std::function<BoundaryKind(std::int32_t tag)>;
+
+/// Runs body on ranges that cover [0, count), in any order and at the same time. Empty: one range, on this thread.
+using ParallelFor = std::function<void(Lid count, const std::function<void(Range)>& body)>;
+
+struct SchemeOptions {
+  /// Two-point flux, without gradients: wrong on general meshes; it is there to show that a test can fail.
+  bool two_point = false;
+  /// A cell's gradient is set to zero where the least-squares matrix, in coordinates that make K the identity and with
+  /// unit rows (trace 4), has a smallest eigenvalue below this: such a fit makes the operator unstable.
+  double weakest_fit = 0.02;
+};
+
+/// What the rows of a part are made from. Read-only once prepared, so rows can be assembled by many threads at once.
+/// Refers to the mesh and to K: both must outlive it. Bytes a cell: 96 (gradients) + 4.
+struct Scheme {
+  const LocalTetMesh* mesh = nullptr;
+  std::span<const Sym3> K;
+  SchemeOptions options;
+  std::vector<BoundaryFaceRef> boundary_faces;  ///< of owned cells and first ghosts, by local cell, then face
+  std::vector<BoundaryKind> boundary_kinds;     ///< one a boundary face
+  std::vector<Lid> first_boundary_face;         ///< those of cell c are [first[c], first[c + 1])
+  std::vector<std::array<Vec3, 4>> gradients;   ///< grad u = sum_f gradients[c][f] * (datum of face f): gradient.hpp
+  Lid flattened = 0;                            ///< owned cells whose gradient is set to zero
+};
+
+/// K: one tensor a local cell (both ghost layers too), symmetric positive definite, constant in the cell.
+/// Errors (input): K of a cell is not positive definite.
+Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
+                      const SchemeOptions& options = {}, const ParallelFor& parallel = {});
+
+inline constexpr int max_row_entries = 16;
+
+/// One row, divided by the cell's volume.
+struct SchemeRow {
+  std::array<Lid, max_row_entries> columns;    ///< local cells, sorted by global number; the rest is the row itself
+  std::array<double, max_row_entries> values;  ///< a_ij [1/time]; the rest is 0
+  int count = 0;                               ///< entries used
+  double diagonal = 0;                         ///< d_i = -(sum of b_if over Dirichlet faces f)
+  std::array<Lid, max_row_entries> boundary_columns;    ///< in boundary_faces; by global cell, then face
+  std::array<double, max_row_entries> boundary_values;  ///< b_if
+  int boundary_count = 0;
+  double outflow = 0;  ///< sum_j a_ij - d_i = -L_ii
+};
+
+/// The row of an owned cell. Its bits do not depend on the part in which it is assembled: a face's flux is computed in
+/// the direction from the lower to the higher global cell number, and every sum runs in an order of global numbers or
+/// of the cell's own faces.
+SchemeRow assemble_row(const Scheme& scheme, Lid cell);
+
+/// All owned rows, in the order of the local mesh.
+struct DiffusionRows {
+  std::vector<std::array<Lid, max_row_entries>> columns;
+  std::vector<std::array<double, max_row_entries>> values;
+  std::vector<std::uint8_t> counts;
+  std::vector<double> diagonal;
+  Csr<Lid> boundary_columns;            ///< columns index boundary_faces
+  std::vector<double> boundary_values;  ///< one an entry of boundary_columns
+  std::vector<BoundaryFaceRef> boundary_faces;
+  std::vector<BoundaryKind> boundary_kinds;
+  double max_outflow = 0;  ///< max |L_ii|
+  Lid flattened = 0;       ///< owned cells whose gradient is set to zero
+};
+
+/// prepare_scheme and all its rows. Takes 100 bytes a local cell besides the result.
+DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
+                            const SchemeOptions& options = {}, const ParallelFor& parallel = {});
+
+}  // namespace tutti

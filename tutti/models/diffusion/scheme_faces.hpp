@@ -1,0 +1,107 @@
+// Geometry and transmission of one face: what gradients and fluxes share.
+#pragma once
+
+#include "tutti/base/error.hpp"
+#include "tutti/models/diffusion/scheme.hpp"
+
+namespace tutti::scheme_faces {
+
+inline std::size_t at(Lid i) {
+  return static_cast<std::size_t>(i);
+}
+
+struct FaceShape {
+  Vec3 area;  ///< normal out of the cell times the area
+  Vec3 centroid;
+};
+
+inline FaceShape face_shape(const LocalTetMesh& mesh, Lid cell, int face) {
+  const auto& corners = mesh.cells[at(cell)];
+  const auto& local = tet_faces[at(face)];
+  const Vec3 a = mesh.vertices[at(corners[at(local[0])])];
+  const Vec3 b = mesh.vertices[at(corners[at(local[1])])];
+  const Vec3 c = mesh.vertices[at(corners[at(local[2])])];
+  return {0.5 * cross(b - a, c - a), (1.0 / 3.0) * (a + b + c)};
+}
+
+/// Does this cell need a gradient: is it owned, or a ghost that touches an owned cell?
+inline bool is_active(const LocalTetMesh& mesh, Lid cell) {
+  if (cell < mesh.owned) return true;
+  for (const Lid n : mesh.neighbours[at(cell)])
+    if (n >= 0 && n < mesh.owned) return true;
+  return false;
+}
+
+inline int face_towards(const LocalTetMesh& mesh, Lid cell, Lid neighbour) {
+  const auto& n = mesh.neighbours[at(cell)];
+  for (int f = 0; f < 4; ++f)
+    if (n[at(f)] == neighbour) return f;
+  require(false, "cell {} does not know its neighbour {}", mesh.global[at(cell)], mesh.global[at(neighbour)]);
+  return -1;
+}
+
+/// A face between two cells, seen from the one with the lower global number (lo) to the other (hi). All quantities
+/// carry the face's area. With n the unit normal from lo to hi, delta the distances of the centroids to the face's
+/// plane and lambda = n . K n, the harmonic averaging point needs only the resistances delta / lambda.
+struct InteriorFace {
+  double alpha = 0;       ///< transmission 1 / (resistance of lo + resistance of hi) = (n . K n) / (n . d)
+  Vec3 d;                 ///< centroid of hi - centroid of lo
+  Vec3 flow_lo, flow_hi;  ///< K n of the cells
+  double resistance_lo = 0, resistance_hi = 0;
+  double weight_lo = 0;  ///< share of lo in the gradient at the face: by distance, 1 - weight_hi
+  double weight_hi = 0;
+};
+
+inline InteriorFace interior_face(const LocalTetMesh& mesh, std::span<const Sym3> K, Lid lo, int face, Lid hi) {
+  const FaceShape shape = face_shape(mesh, lo, face);
+  const Vec3 x_lo = mesh.centroid(lo), x_hi = mesh.centroid(hi);
+  InteriorFace out;
+  out.d = x_hi - x_lo;
+  out.flow_lo = K[at(lo)] * shape.area;
+  out.flow_hi = K[at(hi)] * shape.area;
+  const double distance_lo = dot(shape.area, shape.centroid - x_lo);
+  const double distance_hi = dot(shape.area, x_hi - shape.centroid);
+  out.resistance_lo = distance_lo / dot(shape.area, out.flow_lo);
+  out.resistance_hi = distance_hi / dot(shape.area, out.flow_hi);
+  out.alpha = 1.0 / (out.resistance_lo + out.resistance_hi);
+  const double inverse = 1.0 / (distance_lo + distance_hi);
+  out.weight_lo = distance_hi * inverse;
+  out.weight_hi = distance_lo * inverse;
+  return out;
+}
+
+/// The interior face f of a cell with the neighbour behind it, in its one direction.
+inline InteriorFace interior_face_of(const LocalTetMesh& mesh, std::span<const Sym3> K, Lid cell, int face,
+                                     Lid neighbour) {
+  if (mesh.global[at(cell)] < mesh.global[at(neighbour)]) return interior_face(mesh, K, cell, face, neighbour);
+  return interior_face(mesh, K, neighbour, face_towards(mesh, neighbour, cell), cell);
+}
+
+/// The number of boundary face f of a cell in scheme.boundary_faces.
+inline Lid boundary_face_number(const Scheme& scheme, Lid cell, int face) {
+  Lid number = scheme.first_boundary_face[at(cell)];
+  for (int f = 0; f < face; ++f) {
+    const Lid n = scheme.mesh->neighbours[at(cell)][at(f)];
+    if (n < 0 && n != LocalTetMesh::outside_halo) ++number;
+  }
+  return number;
+}
+
+/// Sylvester's criterion; false for NaN.
+inline bool positive_definite(const Sym3& a) {
+  const double minor = a.xx * a.yy - a.xy * a.xy;
+  const double det =
+      a.xx * (a.yy * a.zz - a.yz * a.yz) - a.xy * (a.xy * a.zz - a.yz * a.xz) + a.xz * (a.xy * a.yz - a.yy * a.xz);
+  return a.xx > 0 && minor > 0 && det > 0;
+}
+
+/// Runs body on [0, count), with the hook or without.
+inline void run(const ParallelFor& parallel, Lid count, const std::function<void(Range)>& body) {
+  if (count <= 0) return;
+  if (parallel)
+    parallel(count, body);
+  else
+    body({0, count});
+}
+
+}  // namespace tutti::scheme_faces

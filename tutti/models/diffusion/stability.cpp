@@ -1,0 +1,145 @@
+// How large a time step may be, measured on the assembled operator, and what its errors are at the end.
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "tutti/base/log.hpp"
+#include "tutti/base/random.hpp"
+#include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/models/diffusion/gradient.hpp"
+#include "tutti/models/diffusion/reductions.hpp"
+
+namespace tutti {
+
+double anisotropy(const Sym3& K) {
+  if (K.xy == 0 && K.xz == 0 && K.yz == 0) return std::max({K.xx, K.yy, K.zz}) / std::min({K.xx, K.yy, K.zz});
+  Eigen::Matrix3d m;
+  m << K.xx, K.xy, K.xz, K.xy, K.yy, K.yz, K.xz, K.yz, K.zz;
+  Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver;
+  solver.computeDirect(m, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues()[2] / solver.eigenvalues()[0];
+}
+
+/// Noise between -1 and 1 that depends on the global cell number only.
+void Diffusion::set_noise() {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const IndexMap& map = domain_.maps[p];
+    std::vector<double> noise(static_cast<std::size_t>(map.owned));
+    for (std::size_t i = 0; i < noise.size(); ++i)
+      noise[i] = 2 * random_unit(1, static_cast<std::uint64_t>(map.global[i])) - 1;
+    upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), std::span<const double>(noise));
+  }
+  exchange_now(0);
+}
+
+/// Power iteration in the maximum norm, whose bits do not depend on the partition. The growth a step, as a geometric
+/// mean over a window, approaches the spectral radius from below.
+void Diffusion::estimate_spectral_radius() {
+  constexpr int window = 10, most = 200;
+  constexpr double settled = 2e-3, margin = 1.02;
+  homogeneous_ = true;
+  set_noise();
+  double size = global_max(0), product = 1, before = 0, rho = 0;
+  for (int k = 1; k <= most && size > 0; ++k) {
+    apply(1, [this](int p, Stream& stream, Range rows) {
+      DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+      part.rows.apply(stream, rows, part.u[0].data(), nullptr, RateOnly{part.u[1].data()});
+    });
+    for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
+    const double grown = global_max(0);
+    if (!std::isfinite(grown)) break;
+    product *= grown / size;
+    size = grown;
+    stability_.iterations = k;
+    // Back to size 1, so that nothing overflows.
+    for (std::size_t p = 0; p < parts_.size() && size > 0; ++p)
+      scale(*domain_.streams[p].compute, {0, domain_.maps[p].local()}, parts_[p].u[0].data(), 1 / size);
+    if (size > 0) size = 1;
+    if (k % window != 0) continue;
+    rho = std::pow(product, 1.0 / window);
+    product = 1;
+    if (std::abs(rho - before) <= settled * rho) break;
+    before = rho;
+  }
+  // A maximum over windows would drift with their number; the last one is the best estimate.
+  stability_.rho = margin * rho;
+  stability_.max_outflow = comm_.max(stability_.max_outflow);
+  stability_.anisotropy = comm_.max(stability_.anisotropy);
+  homogeneous_ = false;
+  constexpr double supported = 10.5;
+  if (stability_.anisotropy > supported)
+    warn(
+        "K is {:.3g} times larger in one direction than in another; the scheme is proven up to about 10: watch the "
+        "result",
+        stability_.anisotropy);
+}
+
+/// Noise must not grow with the chosen step (spec: an operator with an eigenvalue on the wrong side diverges at any
+/// step).
+void Diffusion::run_noise_test() {
+  if (stability_.rho == 0) return;
+  const int steps = rkc_ ? 4 : 25;
+  homogeneous_ = true;
+  set_noise();
+  const auto run = [&] {
+    for (int k = 0; k < steps; ++k) step(0, dt_);
+    return global_max(0);
+  };
+  const double first = run(), second = run();
+  homogeneous_ = false;
+  comm_.together([&] {
+    if (!(second <= 1.001 * first))
+      fail(ErrorKind::numerical,
+           "noise grows ({:.3g} to {:.3g} in {} steps): the operator is unstable on this mesh with this K (ratio of "
+           "K's eigenvalues: "
+           "{:.3g}); improve the mesh or lower the anisotropy",
+           first, second, steps, stability_.anisotropy);
+  });
+}
+
+ErrorSummary Diffusion::errors(double time) {
+  ExactSum volume, square, gradient_square;
+  double largest = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const LocalTetMesh& mesh = domain_.meshes[p];
+    DiffusionPart& part = parts_[p];
+    std::vector<double> u(static_cast<std::size_t>(domain_.maps[p].local()));
+    download(*domain_.streams[p].compute, std::span<double>(u), part.u[0].buffer());
+    std::vector<double> data;
+    for (const BoundaryFaceRef& face : part.boundary_faces)
+      data.push_back(physics_->condition(face.tag).value(face.centroid, time));
+    const auto K = physics_->diffusivity(mesh, *devices_.threads);
+    const auto gradients = cell_gradients(
+        mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, u, data);
+    const Expression& exact = *physics_->exact();
+    for (Lid c = 0; c < mesh.owned; ++c) {
+      const auto i = static_cast<std::size_t>(c);
+      const double v = mesh.volume(c), error = u[i] - exact(part.centroids[i], time);
+      volume.add(v);
+      square.add(v * error * error);
+      largest = std::max(largest, std::abs(error));
+      // The exact gradient by fourth-order differences, over a hundredth of the cell.
+      const double h = 0.01 * std::cbrt(v);
+      Vec3 g;
+      for (int d = 0; d < 3; ++d) {
+        const auto at = [&](double s) {
+          Vec3 x = part.centroids[i];
+          x[d] += s * h;
+          return exact(x, time);
+        };
+        g[d] = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h);
+      }
+      const Vec3 difference = gradients[i] - g;
+      gradient_square.add(v * dot(difference, difference));
+    }
+  }
+  const auto total = [&](ExactSum& sum) {
+    sum.normalise();
+    comm_.sum(sum.words());
+    return sum.value();
+  };
+  const double all = total(volume);
+  return {std::sqrt(total(square) / all), comm_.max(largest), std::sqrt(total(gradient_square) / all)};
+}
+
+}  // namespace tutti

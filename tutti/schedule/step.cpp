@@ -1,0 +1,488 @@
+#include "tutti/schedule/step.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "tutti/base/units.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr Lid chunk_alignment = 128;  // rows of a transposed block: a chunk never splits one
+constexpr Lid smallest_chunk = 512;
+constexpr Lid largest_chunk = 16384;
+constexpr int chunks_a_thread = 24;
+
+/// Runs a chunk on the calling thread: the stream that a CPU task's body sees.
+class SerialStream final : public Stream {
+ public:
+  using Stream::Stream;
+  void copy(void* to, const void* from, std::size_t bytes, CopyDirection) override { std::memmove(to, from, bytes); }
+  void loop(Range range, const std::function<void(Lid, Lid)>& body) override { body(range.begin, range.end); }
+  void record(Event&) override {}
+  void wait(Event&) override {}
+  void synchronize() override {}
+};
+
+bool is_incoming(ExchangeOp::Kind kind) {
+  return kind == ExchangeOp::Kind::incoming_copy;
+}
+
+}  // namespace
+
+Overlap parse_overlap(const std::string& name) {
+  for (const Overlap o : {Overlap::none, Overlap::messages, Overlap::full})
+    if (name == overlap_name(o)) return o;
+  fail(ErrorKind::usage, "overlap '{}' is unknown; it is none, messages or full", name);
+}
+
+const char* overlap_name(Overlap overlap) {
+  switch (overlap) {
+    case Overlap::none:
+      return "none";
+    case Overlap::messages:
+      return "messages";
+    case Overlap::full:
+      return "full";
+  }
+  return "";
+}
+
+struct Step::Task {
+  enum class Kind : std::uint8_t { chunks, host, kernel, outgoing, incoming, send, receive };
+  enum class State : std::uint8_t { waiting, ready, under_way, done };
+
+  Kind kind = Kind::host;
+  Role role = Role::other;
+  std::string name;
+  int part = -1;
+  Size bytes = 0;
+
+  // What it does: one of these, by kind.
+  std::function<void(Stream&, Range)> body;
+  std::function<void(Stream&)> enqueue;
+  std::function<void()> work;
+  std::function<void(MPI_Request*)> start;
+  Range rows;
+
+  // Its place in the graph. A device task that follows a device task is launched behind it (the stream waits for the
+  // event); every other edge is met when the earlier task is complete.
+  std::vector<TaskId> earlier;
+  std::vector<TaskId> later_at_launch, later_at_end;
+  int waits = 0;
+
+  // This step's state.
+  std::atomic<int> waiting{0};
+  std::atomic<State> state{State::waiting};
+  std::atomic<Lid> next_chunk{0};
+  std::atomic<Lid> chunks_left{0};
+  Lid chunk = 0, chunks = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::unique_ptr<Event> event;
+  std::atomic<double> busy{0};
+  double begin = 0, end = 0;
+
+  bool on_device() const { return kind == Kind::kernel || kind == Kind::outgoing || kind == Kind::incoming; }
+  bool is_message() const { return kind == Kind::send || kind == Kind::receive; }
+  bool is_exchange() const { return role == Role::other && kind != Kind::kernel && kind != Kind::chunks; }
+};
+
+struct Step::ThreadRoles {
+  bool messages = false;
+  std::vector<int> controls, copies;              ///< parts
+  std::vector<TaskId> control_tasks, copy_tasks;  ///< what they launch
+};
+
+Step::Step(Threads& threads, std::span<PartStreams> parts) : threads_(threads), parts_(parts), seconds_(parts.size()) {
+  for (PartStreams& part : parts_)
+    serial_streams_.push_back(part.is_host() ? std::make_unique<SerialStream>(*part.device, "chunk") : nullptr);
+}
+
+Step::~Step() = default;
+
+TaskId Step::add(std::unique_ptr<Task> task) {
+  require(!finished_, "the step is finished");
+  tasks_.push_back(std::move(task));
+  return static_cast<TaskId>(tasks_.size()) - 1;
+}
+
+TaskId Step::compute(const std::string& name, int part, Role role, Range rows,
+                     std::function<void(Stream&, Range)> body) {
+  auto task = std::make_unique<Task>();
+  const bool on_host = parts_[static_cast<std::size_t>(part)].is_host();
+  task->kind = on_host ? Task::Kind::chunks : Task::Kind::kernel;
+  task->role = role;
+  task->name = name;
+  task->part = part;
+  task->rows = rows;
+  task->body = std::move(body);
+  if (on_host) {
+    // Chunks start at multiples of the alignment, so the first and the last may be short.
+    const Lid wanted = rows.size() / (threads_.count() * chunks_a_thread);
+    task->chunk = std::clamp(wanted / chunk_alignment * chunk_alignment, smallest_chunk, largest_chunk);
+    const Lid first = rows.begin / chunk_alignment * chunk_alignment;
+    task->chunks = rows.empty() ? 0 : (rows.end - first + task->chunk - 1) / task->chunk;
+  }
+  return add(std::move(task));
+}
+
+TaskId Step::host(const std::string& name, int part, std::function<void()> work) {
+  auto task = std::make_unique<Task>();
+  task->name = name;
+  task->part = part;
+  task->work = std::move(work);
+  return add(std::move(task));
+}
+
+TaskId Step::upload(const std::string& name, int part, std::function<void(Stream&)> enqueue) {
+  auto task = std::make_unique<Task>();
+  task->kind = Task::Kind::incoming;
+  task->name = name;
+  task->part = part;
+  task->enqueue = std::move(enqueue);
+  return add(std::move(task));
+}
+
+std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations, std::span<const TaskId> separators) {
+  std::vector<TaskId> ids;
+  for (const ExchangeOp& op : operations) {
+    auto task = std::make_unique<Task>();
+    switch (op.kind) {
+      case ExchangeOp::Kind::host:
+        task->kind = Task::Kind::host;
+        break;
+      case ExchangeOp::Kind::outgoing_copy:
+        task->kind = Task::Kind::outgoing;
+        break;
+      case ExchangeOp::Kind::incoming_copy:
+        task->kind = Task::Kind::incoming;
+        break;
+      case ExchangeOp::Kind::send:
+        task->kind = Task::Kind::send;
+        break;
+      case ExchangeOp::Kind::receive:
+        task->kind = Task::Kind::receive;
+        break;
+    }
+    task->name = op.name;
+    task->part = op.part;
+    task->bytes = op.bytes;
+    task->enqueue = op.enqueue;
+    task->work = op.work;
+    task->start = op.start;
+    // A peer copy runs on its target's incoming stream.
+    if (is_incoming(op.kind))
+      require(!parts_[static_cast<std::size_t>(op.part)].is_host(), "a copy to the host's own memory");
+    const TaskId id = add(std::move(task));
+    ids.push_back(id);
+    for (const int a : op.after) after(id, ids[static_cast<std::size_t>(a)]);
+    if (op.after_separators_of >= 0) after(id, separators[static_cast<std::size_t>(op.after_separators_of)]);
+  }
+  return ids;
+}
+
+void Step::after(TaskId later, TaskId earlier) {
+  require(!finished_, "the step is finished");
+  auto& list = tasks_[static_cast<std::size_t>(later)]->earlier;
+  if (std::find(list.begin(), list.end(), earlier) == list.end()) list.push_back(earlier);
+}
+
+/// The policies are extra dependencies of the same graph.
+void Step::add_policy(Overlap overlap) {
+  if (overlap == Overlap::full) return;
+  const auto count = static_cast<TaskId>(tasks_.size());
+  // Does it wait for a message, directly or not? (A receive counts, and so does a send: both end with MPI.)
+  std::vector<char> needs_message(tasks_.size(), 0);
+  for (TaskId id = 0; id < count; ++id) {
+    const Task& t = *tasks_[static_cast<std::size_t>(id)];
+    bool needs = t.is_message();
+    for (const TaskId e : t.earlier) needs = needs || needs_message[static_cast<std::size_t>(e)] != 0;
+    needs_message[static_cast<std::size_t>(id)] = needs ? 1 : 0;
+  }
+  for (TaskId i = 0; i < count; ++i) {
+    if (tasks_[static_cast<std::size_t>(i)]->role != Role::interior) continue;
+    for (TaskId x = 0; x < count; ++x) {
+      const Task& other = *tasks_[static_cast<std::size_t>(x)];
+      if (!other.is_exchange()) continue;
+      if (overlap == Overlap::none || needs_message[static_cast<std::size_t>(x)] == 0)
+        after(i, x);
+      else if (!other.is_message())
+        after(x, i);  // the copies behind a message wait for the interior
+    }
+  }
+}
+
+void Step::check_acyclic() const {
+  std::vector<int> waits(tasks_.size(), 0);
+  std::vector<std::vector<TaskId>> later(tasks_.size());
+  std::vector<TaskId> ready;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    waits[i] = static_cast<int>(tasks_[i]->earlier.size());
+    for (const TaskId e : tasks_[i]->earlier) later[static_cast<std::size_t>(e)].push_back(static_cast<TaskId>(i));
+    if (waits[i] == 0) ready.push_back(static_cast<TaskId>(i));
+  }
+  std::size_t seen = 0;
+  while (!ready.empty()) {
+    const TaskId id = ready.back();
+    ready.pop_back();
+    ++seen;
+    for (const TaskId l : later[static_cast<std::size_t>(id)])
+      if (--waits[static_cast<std::size_t>(l)] == 0) ready.push_back(l);
+  }
+  require(seen == tasks_.size(), "the tasks of a step wait for each other in a circle");
+}
+
+void Step::finish(Overlap overlap) {
+  add_policy(overlap);
+  check_acyclic();
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    Task& task = *tasks_[i];
+    task.waits = static_cast<int>(task.earlier.size());
+    for (const TaskId e : task.earlier) {
+      Task& earlier = *tasks_[static_cast<std::size_t>(e)];
+      auto& list = task.on_device() && earlier.on_device() ? earlier.later_at_launch : earlier.later_at_end;
+      list.push_back(static_cast<TaskId>(i));
+    }
+    if (task.on_device()) task.event = parts_[static_cast<std::size_t>(task.part)].device->make_event();
+    if (task.is_message()) message_tasks_.push_back(static_cast<TaskId>(i));
+    if (task.kind == Task::Kind::chunks || task.kind == Task::Kind::host) host_tasks_.push_back(static_cast<TaskId>(i));
+  }
+  // Separators before everything else that is ready, the interior last: messages leave early.
+  const auto rank = [&](TaskId id) {
+    const Task& t = *tasks_[static_cast<std::size_t>(id)];
+    return t.role == Role::separator ? 0 : t.role == Role::interior ? 2 : 1;
+  };
+  std::stable_sort(host_tasks_.begin(), host_tasks_.end(), [&](TaskId a, TaskId b) { return rank(a) < rank(b); });
+  assign_roles();
+  finished_ = true;
+}
+
+/// Langguth 2015, Figure 2: thread 0 talks MPI, threads 1.. copy, the last ones control accelerators. With fewer
+/// threads than roles a thread has several.
+void Step::assign_roles() {
+  const int count = threads_.count();
+  roles_.assign(static_cast<std::size_t>(count), {});
+  roles_[0].messages = !message_tasks_.empty();
+  int accelerator = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (parts_[p].is_host()) continue;
+    ThreadRoles& control = roles_[static_cast<std::size_t>(count - 1 - accelerator % count)];
+    ThreadRoles& copy = roles_[static_cast<std::size_t>((1 + accelerator) % count)];
+    control.controls.push_back(static_cast<int>(p));
+    copy.copies.push_back(static_cast<int>(p));
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const Task& task = *tasks_[i];
+      if (!task.on_device() || task.part != static_cast<int>(p)) continue;
+      (task.kind == Task::Kind::incoming ? copy.copy_tasks : control.control_tasks).push_back(static_cast<TaskId>(i));
+    }
+    ++accelerator;
+  }
+}
+
+void Step::prepare() {
+  for (auto& pointer : tasks_) {
+    Task& task = *pointer;
+    task.waiting.store(task.waits, std::memory_order_relaxed);
+    task.state.store(task.waits == 0 ? Task::State::ready : Task::State::waiting, std::memory_order_relaxed);
+    task.next_chunk.store(0, std::memory_order_relaxed);
+    task.chunks_left.store(task.chunks, std::memory_order_relaxed);
+    task.busy.store(0, std::memory_order_relaxed);
+    task.begin = -1;
+  }
+  remaining_.store(static_cast<int>(tasks_.size()), std::memory_order_relaxed);
+  failed_.store(false, std::memory_order_relaxed);
+  start_ = std::chrono::steady_clock::now();
+}
+
+void Step::run() {
+  require(finished_, "the step is not finished");
+  prepare();
+  threads_.run([this](int thread) { work(thread); });
+  account(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+}
+
+/// One thread's step: its roles first, then chunks of the CPU's rows, until every task is done.
+void Step::work(int thread) {
+  const ThreadRoles& role = roles_[static_cast<std::size_t>(thread)];
+  double busy = 0;
+  int idle_turns = 0;
+  try {
+    while (remaining_.load(std::memory_order_acquire) > 0 && !failed_.load(std::memory_order_relaxed)) {
+      bool progress = false;
+      if (role.messages) progress = drive_messages() || progress;
+      progress = drive_device(role.control_tasks) || progress;
+      progress = drive_device(role.copy_tasks) || progress;
+      progress = take_chunk(busy) || progress;
+      // With more threads than cores a spinning thread keeps the one it waits for from running.
+      if (progress)
+        idle_turns = 0;
+      else if (++idle_turns > 200)
+        sched_yield();
+    }
+  } catch (...) {
+    failed_.store(true);
+    throw;
+  }
+}
+
+bool Step::drive_messages() {
+  bool progress = false;
+  const double now = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  for (const TaskId id : message_tasks_) {
+    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    const auto state = task.state.load(std::memory_order_acquire);
+    if (state == Task::State::ready) {
+      task.begin = now;
+      task.start(&task.request);
+      task.state.store(Task::State::under_way, std::memory_order_relaxed);
+      progress = true;
+    } else if (state == Task::State::under_way) {
+      int done = 0;
+      MPI_Test(&task.request, &done, MPI_STATUS_IGNORE);
+      if (done == 0) continue;
+      complete(task);
+      progress = true;
+    }
+  }
+  return progress;
+}
+
+void Step::launch(Task& task) {
+  PartStreams& part = parts_[static_cast<std::size_t>(task.part)];
+  Stream& stream = task.kind == Task::Kind::kernel     ? *part.compute
+                   : task.kind == Task::Kind::outgoing ? *part.outgoing
+                                                       : *part.incoming;
+  for (const TaskId e : task.earlier) {
+    Task& earlier = *tasks_[static_cast<std::size_t>(e)];
+    if (earlier.on_device()) stream.wait(*earlier.event);
+  }
+  task.begin = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  if (task.kind == Task::Kind::kernel)
+    task.body(stream, task.rows);
+  else
+    task.enqueue(stream);
+  stream.record(*task.event);
+  task.state.store(Task::State::under_way, std::memory_order_release);
+  for (const TaskId l : task.later_at_launch) {
+    Task& later = *tasks_[static_cast<std::size_t>(l)];
+    if (later.waiting.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      later.state.store(Task::State::ready, std::memory_order_release);
+  }
+}
+
+bool Step::drive_device(const std::vector<TaskId>& tasks) {
+  bool progress = false;
+  for (const TaskId id : tasks) {
+    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    const auto state = task.state.load(std::memory_order_acquire);
+    if (state == Task::State::ready) {
+      launch(task);
+      progress = true;
+    } else if (state == Task::State::under_way && task.event->done()) {
+      complete(task);
+      progress = true;
+    }
+  }
+  return progress;
+}
+
+/// Takes one piece of host work. Adds to `busy_seconds` the time it took.
+bool Step::take_chunk(double& busy_seconds) {
+  for (const TaskId id : host_tasks_) {
+    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    if (task.state.load(std::memory_order_acquire) != Task::State::ready) continue;
+    const bool whole = task.kind == Task::Kind::host || task.chunks == 0;
+    const Lid pieces = whole ? 1 : task.chunks;
+    if (task.next_chunk.load(std::memory_order_relaxed) >= pieces) continue;
+    const Lid chunk = task.next_chunk.fetch_add(1, std::memory_order_relaxed);
+    if (chunk >= pieces) continue;
+    const auto begin = std::chrono::steady_clock::now();
+    if (chunk == 0) task.begin = std::chrono::duration<double>(begin - start_).count();
+    if (task.kind == Task::Kind::host) {
+      task.work();
+    } else if (task.chunks > 0) {
+      const Lid first = task.rows.begin / chunk_alignment * chunk_alignment;
+      const Range rows{std::max(task.rows.begin, first + chunk * task.chunk),
+                       std::min(task.rows.end, first + (chunk + 1) * task.chunk)};
+      task.body(*serial_streams_[static_cast<std::size_t>(task.part)], rows);
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    busy_seconds += seconds;
+    task.busy.fetch_add(seconds, std::memory_order_relaxed);
+    if (whole || task.chunks_left.fetch_sub(1, std::memory_order_acq_rel) == 1) complete(task);
+    return true;
+  }
+  return false;
+}
+
+void Step::complete(Task& task) {
+  task.end = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  task.state.store(Task::State::done, std::memory_order_release);
+  for (const TaskId l : task.later_at_end) {
+    Task& later = *tasks_[static_cast<std::size_t>(l)];
+    if (later.waiting.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      later.state.store(Task::State::ready, std::memory_order_release);
+  }
+  remaining_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+void Step::account(double wall) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    PartSeconds& sum = seconds_[p];
+    double computing = 0, exchange_begin = wall, exchange_end = 0;
+    for (const auto& pointer : tasks_) {
+      const Task& t = *pointer;
+      if (t.part != static_cast<int>(p)) continue;
+      // On the CPU a task's chunks share the team with other tasks: count thread-seconds.
+      const double seconds = t.kind == Task::Kind::chunks ? t.busy.load() / threads_.count() : t.end - t.begin;
+      if (t.role == Role::separator) sum.separator += seconds;
+      if (t.role == Role::interior) sum.interior += seconds;
+      if (t.role != Role::other) computing += seconds;
+      if (t.is_exchange()) {
+        exchange_begin = std::min(exchange_begin, t.begin);
+        exchange_end = std::max(exchange_end, t.end);
+        sum.bytes += t.bytes;
+      }
+    }
+    sum.exchange += std::max(0.0, exchange_end - exchange_begin);
+    sum.idle += std::max(0.0, wall - computing);
+  }
+}
+
+std::vector<TaskTimes> Step::last_times() const {
+  std::vector<TaskTimes> times;
+  for (const auto& t : tasks_) times.push_back({t->name, t->part, t->begin, t->end});
+  return times;
+}
+
+std::vector<std::string> Step::describe_roles() const {
+  std::vector<std::string> lines;
+  for (std::size_t t = 0; t < roles_.size(); ++t) {
+    std::string line = fmt::format("thread {}", t);
+    if (!threads_.cores().empty()) line += fmt::format(" on core {}", threads_.cores()[t]);
+    line += ":";
+    if (roles_[t].messages) line += " messages,";
+    for (const int p : roles_[t].controls)
+      line += fmt::format(" controls {},", parts_[static_cast<std::size_t>(p)].device->name());
+    for (const int p : roles_[t].copies)
+      line += fmt::format(" copies to {},", parts_[static_cast<std::size_t>(p)].device->name());
+    lines.push_back(line + " computes");
+  }
+  return lines;
+}
+
+std::vector<std::string> Step::describe_tasks() const {
+  std::vector<std::string> lines;
+  for (const auto& t : tasks_) {
+    std::string line = fmt::format("{} (part {})", t->name, t->part);
+    for (const TaskId e : t->earlier) line += fmt::format(" <- {}", tasks_[static_cast<std::size_t>(e)]->name);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace tutti

@@ -1,0 +1,113 @@
+// One time step as a graph of tasks: what waits for what, and so what may hide what. The only home of overlap.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/device/threads.hpp"
+#include "tutti/exchange/exchange.hpp"
+
+namespace tutti {
+
+/// What may overlap with the interior's computation (Langguth 2015; Jacobsen 2010 calls them the three strategies).
+enum class Overlap : std::uint8_t {
+  none,      ///< nothing: the interior starts when all ghosts have arrived
+  messages,  ///< MPI messages; copies between host and devices do not overlap
+  full,      ///< messages and copies
+};
+Overlap parse_overlap(const std::string& name);
+const char* overlap_name(Overlap overlap);
+
+using TaskId = int;
+
+/// Seconds of one part, summed over the steps run so far.
+struct PartSeconds {
+  double separator = 0;  ///< computing separators
+  double interior = 0;   ///< computing the interior
+  double exchange = 0;   ///< some copy or message of this part was under way (it may have been hidden)
+  double idle = 0;       ///< the part's device computed nothing
+  Size bytes = 0;        ///< moved by exchanges
+};
+
+/// When a task of the last step ran, in seconds from the step's start.
+struct TaskTimes {
+  std::string name;
+  int part = -1;
+  double begin = 0, end = 0;
+};
+
+/// A graph of tasks over the parts of one rank. Build it once (compute, host, exchange, after, then finish), run it
+/// every step. Results do not depend on the overlap policy, the number of threads or the order in which tasks happen to
+/// run, as long as every true dependency was declared.
+class Step {
+ public:
+  Step(Threads& threads, std::span<PartStreams> parts);
+  ~Step();
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+  enum class Role : std::uint8_t { separator, interior, other };
+  /// A kernel over rows of a part. On the CPU `body` is called for chunks (of a multiple of 128 rows, but for the ends)
+  /// by any thread; on a device once, with the compute stream. It enqueues its work on the stream it is given.
+  TaskId compute(const std::string& name, int part, Role role, Range rows, std::function<void(Stream&, Range)> body);
+  /// Serial work on some thread of the host, of no part (-1) or for a part.
+  TaskId host(const std::string& name, int part, std::function<void()> work);
+  /// A copy on a device part's incoming stream.
+  TaskId upload(const std::string& name, int part, std::function<void(Stream&)> enqueue);
+  /// The operations of an exchange; separators[p] is the task that computes part p's separators.
+  template <class T>
+  std::vector<TaskId> exchange(const Exchange<T>& exchange, std::span<const TaskId> separators) {
+    return add_exchange(exchange.operations(), separators);
+  }
+  void after(TaskId later, TaskId earlier);
+  /// Closes the graph. Adds the policy's dependencies; a cycle is an internal error.
+  void finish(Overlap overlap);
+
+  /// Runs all tasks once. Throws what a task threw.
+  void run();
+
+  const std::vector<PartSeconds>& seconds() const { return seconds_; }
+  std::vector<TaskTimes> last_times() const;
+  /// Who does what: one line a thread ("thread 0: messages, computes"), for --verbose.
+  std::vector<std::string> describe_roles() const;
+  /// The graph in words, one line a task, for tests and --verbose.
+  std::vector<std::string> describe_tasks() const;
+
+ private:
+  struct Task;
+  struct ThreadRoles;
+  std::vector<TaskId> add_exchange(const std::vector<ExchangeOp>& operations, std::span<const TaskId> separators);
+  TaskId add(std::unique_ptr<Task> task);
+  void add_policy(Overlap overlap);
+  void check_acyclic() const;
+  void assign_roles();
+  void prepare();
+  void work(int thread);
+  bool drive_messages();
+  bool drive_device(const std::vector<TaskId>& tasks);
+  void launch(Task& task);
+  bool take_chunk(double& busy_seconds);
+  void complete(Task& task);
+  void account(double wall);
+
+  Threads& threads_;
+  std::span<PartStreams> parts_;
+  std::vector<std::unique_ptr<Task>> tasks_;
+  std::vector<ThreadRoles> roles_;
+  std::vector<TaskId> message_tasks_, host_tasks_;
+  std::vector<std::unique_ptr<Stream>> serial_streams_;  ///< one a host part: runs a chunk on the calling thread
+  std::vector<PartSeconds> seconds_;
+  std::atomic<int> remaining_{0};
+  std::atomic<bool> failed_{false};
+  std::chrono::steady_clock::time_point start_;
+  bool finished_ = false;
+};
+
+}  // namespace tutti

@@ -1,0 +1,243 @@
+#include "tutti/simulation/tet_domain.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/device/triad.hpp"
+#include "tutti/mesh/generate.hpp"
+#include "tutti/mesh/gmsh.hpp"
+#include "tutti/mesh/stencil.hpp"
+
+namespace tutti {
+namespace {
+
+Vec3 vec3_of(const std::vector<double>& v) {
+  return {v[0], v[1], v[2]};
+}
+
+BoxSpec box_spec(const Case& options) {
+  BoxSpec spec;
+  const auto cubes = options.integers("mesh.cubes");
+  const auto grading = options.numbers("mesh.grading");
+  std::copy(cubes.begin(), cubes.end(), spec.cubes.begin());
+  std::copy(grading.begin(), grading.end(), spec.grading.begin());
+  spec.lower = vec3_of(options.numbers("mesh.lower"));
+  spec.upper = vec3_of(options.numbers("mesh.upper"));
+  spec.jitter = options.number("mesh.jitter");
+  spec.seed = static_cast<std::uint64_t>(options.integer("mesh.seed"));
+  if (options.has("mesh.split")) spec.split_x = options.number("mesh.split");
+  if (options.has("mesh.map")) {
+    const auto map = options.expressions("mesh.map");
+    spec.map = [map](Vec3 p) { return Vec3{map[0](p), map[1](p), map[2](p)}; };
+  }
+  return spec;
+}
+
+/// Owner of every cell, by tiers. On the reader.
+std::vector<std::int32_t> partition_cells(const WholeMesh& whole, const PartPlaces& places,
+                                          std::span<const double> weights, const Case& options) {
+  PartitionInput input;
+  input.rows = whole.mesh.cell_count();
+  const Partitioner method = parse_partitioner(options.text("partition.method"));
+  Adjacency graph;
+  std::vector<Vec3> centroids;
+  if (method == Partitioner::metis || method == Partitioner::scotch) {
+    graph = options.text("partition.graph") == "stencil" ? tet_stencil(whole.neighbours) : face_graph(whole.neighbours);
+    input.graph = &graph;
+  } else {
+    centroids = cell_centroids(whole.mesh);
+    input.points = centroids;
+  }
+  // Tiers number parts node after node; places tell which part that is.
+  std::vector<std::vector<double>> targets;
+  std::vector<std::int32_t> part_of_tier_part;
+  for (const auto& node : places.parts_of_node) {
+    auto& node_targets = targets.emplace_back();
+    for (const int p : node) {
+      node_targets.push_back(weights[static_cast<std::size_t>(p)]);
+      part_of_tier_part.push_back(p);
+    }
+  }
+  auto owner = partition_tiers(input, targets, method);
+  for (auto& o : owner) o = part_of_tier_part[static_cast<std::size_t>(o)];
+  return owner;
+}
+
+/// Stable order by falling row length within windows of `window` rows: slices of SELL get rows of like length.
+void gather_similar_rows(std::vector<Lid>& order, const Csr<Lid>& stencil, Lid window) {
+  const auto length = [&](Lid i) { return stencil.row(i).size(); };
+  for (std::size_t begin = 0; begin < order.size(); begin += static_cast<std::size_t>(window)) {
+    const std::size_t end = std::min(order.size(), begin + static_cast<std::size_t>(window));
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                     order.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](Lid a, Lid b) { return length(a) > length(b); });
+  }
+}
+
+/// The order of a part's own cells, and what it reads, before numbering.
+PartRows order_part(const DistributedPart& part, const Case& options, Lid similar_rows) {
+  const LocalTetMesh& mesh = part.mesh;
+  const Ordering ordering = parse_ordering(options.text("partition.order"));
+  std::vector<Lid> order;
+  if (ordering != Ordering::native || similar_rows > 0) {
+    std::vector<Vec3> centroids(static_cast<std::size_t>(mesh.owned));
+    for (Lid c = 0; c < mesh.owned; ++c) centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
+    Csr<Lid> graph;
+    if (ordering == Ordering::metis_blocks || ordering == Ordering::rcm) {
+      graph = face_graph<Lid>(mesh.neighbours, mesh.owned);
+      // Inside the part only.
+      Csr<Lid> inner;
+      for (Lid i = 0; i < graph.rows(); ++i) {
+        for (const Lid j : graph.row(i))
+          if (j < mesh.owned) inner.columns.push_back(j);
+        inner.close_row();
+      }
+      graph = std::move(inner);
+    }
+    order = order_rows(ordering, centroids, graph, static_cast<Lid>(options.integer("partition.block")));
+    if (similar_rows > 0) gather_similar_rows(order, tet_stencil<Lid>(mesh.neighbours, mesh.owned), similar_rows);
+  } else {
+    order.resize(static_cast<std::size_t>(mesh.owned));
+    std::iota(order.begin(), order.end(), 0);
+  }
+  PartRows rows;
+  rows.part = part.part;
+  for (const Lid i : order) rows.owned.push_back(mesh.global[static_cast<std::size_t>(i)]);
+  rows.ghosts.assign(mesh.global.begin() + mesh.owned, mesh.global.end());
+  rows.ghost_owners = part.ghost_owners;
+  return rows;
+}
+
+/// Puts a part's cells into the order of its map. Own cells and ghosts each arrive in global order.
+LocalTetMesh renumber(LocalTetMesh&& mesh, const IndexMap& map) {
+  std::vector<Lid> order(mesh.global.size());
+  const auto owned_end = mesh.global.begin() + mesh.owned;
+  for (Lid i = 0; i < map.local(); ++i) {
+    const Gid g = map.global[static_cast<std::size_t>(i)];
+    const auto at = i < map.owned ? std::lower_bound(mesh.global.begin(), owned_end, g)
+                                  : std::lower_bound(owned_end, mesh.global.end(), g);
+    order[static_cast<std::size_t>(i)] = static_cast<Lid>(at - mesh.global.begin());
+  }
+  return reorder_cells(std::move(mesh), order);
+}
+
+void broadcast_names(const Comm& comm, std::map<std::int32_t, std::string>& names) {
+  std::string text;
+  if (comm.is_root())
+    for (const auto& [tag, name] : names) text += fmt::format("{} {}\n", tag, name);
+  comm.broadcast(text);
+  names.clear();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at), space = text.find(' ', at);
+    names[std::stoi(text.substr(at, space - at))] = text.substr(space + 1, end - space - 1);
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+PartPlaces place_parts(const Comm& comm, const DeviceSet& devices) {
+  // A host is known by the lowest rank on it.
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host);
+  int first = comm.rank();
+  MPI_Bcast(&first, 1, MPI_INT, 0, host);
+  MPI_Comm_free(&host);
+  const std::array<int, 2> mine{first, static_cast<int>(devices.devices.size())};
+  const auto all = comm.all_gather(std::span<const int>(mine));
+  PartPlaces places;
+  std::map<int, std::vector<int>> nodes;
+  int part = 0;
+  for (int r = 0; r < comm.size(); ++r)
+    for (int d = 0; d < all[static_cast<std::size_t>(2 * r + 1)]; ++d) {
+      places.rank_of_part.push_back(r);
+      nodes[all[static_cast<std::size_t>(2 * r)]].push_back(part++);
+    }
+  for (auto& [_, parts] : nodes) places.parts_of_node.push_back(std::move(parts));
+  return places;
+}
+
+std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
+  std::vector<double> weights;
+  const auto n = static_cast<std::size_t>(parts);
+  if (options.is_word("balance.weights", "equal") || parts == 1) {
+    weights.assign(n, 1.0);
+  } else if (options.is_word("balance.weights", "stream")) {
+    std::vector<double> mine;
+    for (const auto& device : devices.devices) mine.push_back(quick_triad(*device, *devices.threads));
+    weights = comm.all_gather(std::span<const double>(mine));
+  } else {
+    weights = options.numbers("balance.weights");
+    if (weights.size() != n)
+      fail(ErrorKind::input, "{}: balance.weights has {} entries for {} devices in all ranks; give one a device",
+           options.where("balance.weights"), weights.size(), parts);
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(sum > 0))
+    fail(ErrorKind::input, "{}: balance.weights are all 0; some device must work", options.where("balance.weights"));
+  for (double& w : weights) w /= sum;
+  return weights;
+}
+
+TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, int threads) {
+  if (options.has("mesh.file")) return read_gmsh(options.file("mesh.file"));
+  const std::string generator = options.text("mesh.generate");
+  if (generator == "box") return generate_box(box_spec(options));
+  const double h = options.number("mesh.h");
+  if (generator == "biventricle") return generate_biventricle(h, work_dir, threads);
+  std::optional<double> split;
+  if (options.has("mesh.split")) split = options.number("mesh.split");
+  return generate_unstructured_box(h, work_dir, split, threads);
+}
+
+TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
+                          const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
+  TetDomain domain;
+  const PartPlaces places = place_parts(comm, devices);
+  domain.rank_of_part = places.rank_of_part;
+  const int parts = static_cast<int>(places.rank_of_part.size());
+
+  phases.begin("weights");
+  comm.together([&] { domain.weights = part_weights(comm, devices, options, parts); });
+
+  WholeMesh whole;
+  std::vector<std::int32_t> owner;
+  phases.begin("read");
+  comm.together([&] {
+    if (comm.is_root()) whole.mesh = load_mesh(options, work_dir, devices.threads->count() * comm.size());
+  });
+  phases.begin("neighbours");
+  comm.together([&] {
+    if (!comm.is_root()) return;
+    whole.neighbours = find_face_neighbours(whole.mesh);
+    domain.cells = whole.mesh.cell_count();
+    domain.region_names = whole.mesh.region_names;
+    domain.boundary_names = whole.mesh.boundary_names;
+  });
+  phases.begin("partition");
+  comm.together([&] {
+    if (comm.is_root() && parts > 1) owner = partition_cells(whole, places, domain.weights, options);
+  });
+  domain.cells = comm.sum(domain.cells);
+  broadcast_names(comm, domain.region_names);
+  broadcast_names(comm, domain.boundary_names);
+
+  phases.begin("distribute");
+  auto mine = distribute_mesh(comm, std::move(whole), owner, domain.rank_of_part);
+  std::vector<std::int32_t>().swap(owner);
+
+  phases.begin("order");
+  std::vector<PartRows> rows;
+  for (const DistributedPart& part : mine) rows.push_back(order_part(part, options, domain_options.similar_rows));
+  domain.maps = number_parts(comm, rows, domain.rank_of_part);
+  std::vector<PartRows>().swap(rows);
+  for (std::size_t p = 0; p < mine.size(); ++p)
+    domain.meshes.push_back(renumber(std::move(mine[p].mesh), domain.maps[p]));
+  for (const auto& device : devices.devices) domain.streams.emplace_back(*device);
+  phases.end();
+  return domain;
+}
+
+}  // namespace tutti

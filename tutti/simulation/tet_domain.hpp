@@ -1,0 +1,56 @@
+// A tetrahedral mesh, read or generated, split over all devices of all ranks, numbered and ready for a model.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tutti/base/comm.hpp"
+#include "tutti/device/device_list.hpp"
+#include "tutti/exchange/part_streams.hpp"
+#include "tutti/io/case.hpp"
+#include "tutti/io/distribute.hpp"
+#include "tutti/partition/index_map.hpp"
+#include "tutti/partition/partition.hpp"
+#include "tutti/simulation/phases.hpp"
+
+namespace tutti {
+
+/// What every model on tetrahedra starts from. Vectors named `mine` by their type have one entry a part of this rank.
+struct TetDomain {
+  Gid cells = 0;  ///< of the whole mesh
+  std::map<std::int32_t, std::string> region_names, boundary_names;
+  std::vector<int> rank_of_part;     ///< of all parts
+  std::vector<double> weights;       ///< of all parts, sum 1
+  std::vector<LocalTetMesh> meshes;  ///< mine; in the order of the map
+  std::vector<IndexMap> maps;        ///< mine
+  std::vector<PartStreams> streams;  ///< mine
+};
+
+struct DomainOptions {
+  /// > 0: interior rows of like length are brought together within windows of this many rows (the sigma of
+  /// SELL-C-sigma).
+  Lid similar_rows = 0;
+};
+
+/// Names and places of every part: which rank, which host, which device.
+struct PartPlaces {
+  std::vector<int> rank_of_part;
+  std::vector<std::vector<int>> parts_of_node;  ///< hosts, and the parts on them
+};
+PartPlaces place_parts(const Comm& comm, const DeviceSet& devices);
+
+/// Weights of all parts from [balance]: "equal", "stream" (measured triad of each device) or the user's list.
+/// Collective.
+std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts);
+
+/// The mesh of [mesh]: a file, or a generator (its files go to `work_dir`). On the reader only.
+TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, int threads);
+
+/// Reads, partitions in tiers (node, device), distributes, orders and numbers. Collective. Errors of the reader are
+/// thrown on all ranks.
+TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
+                          const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases);
+
+}  // namespace tutti
