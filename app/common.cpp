@@ -23,13 +23,15 @@ Case load_case(const Comm& comm, const std::string& path, const std::vector<std:
   });
   comm.broadcast(text);
   Case options;
-  comm.together([&] { options = parse_case(text, path, schema_of(case_model(text, path, sets, model_names())), sets); });
+  comm.together(
+      [&] { options = parse_case(text, path, schema_of(case_model(text, path, sets, model_names())), sets); });
   return options;
 }
 
 void DeviceArguments::add_to(CLI::App& command) {
   command.add_option("--devices", list, "all | cpu | cpu:0-7 | cuda:0,cuda:1,cpu | fake:2,cpu")->type_name("LIST");
-  command.add_option("--threads", threads, "CPU threads of a rank (default: its share of the cores)")->check(CLI::Range(1, 4096));
+  command.add_option("--threads", threads, "CPU threads of a rank (default: its share of the cores)")
+      ->check(CLI::Range(1, 4096));
   command.add_option("--fake-memory", fake_memory, "memory of each fake device, e.g. 256M")->type_name("BYTES");
 }
 
@@ -42,8 +44,11 @@ DeviceSet DeviceArguments::open(const Comm& comm) const {
 
 DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
   DeviceOptions options;
-  options.threads = threads > 0 ? threads : from.is_word("devices.threads", "auto") ? 0 : static_cast<int>(from.integer("devices.threads"));
-  options.fake.memory = fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
+  options.threads = threads > 0                               ? threads
+                    : from.is_word("devices.threads", "auto") ? 0
+                                                              : static_cast<int>(from.integer("devices.threads"));
+  options.fake.memory =
+      fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
   options.fake.seed = static_cast<std::uint64_t>(from.integer("devices.fake_seed"));
   return open_devices(list.empty() ? from.text("devices.list") : list, comm, options);
 }

@@ -11,13 +11,15 @@ void list_devices(const Comm& comm, const DeviceArguments& arguments, bool measu
   DeviceSet set = arguments.open(comm);
   std::string lines;
   for (const auto& device : set.devices) {
-    lines += fmt::format("{:<10} {}, memory {}\n", device->name(), device->description(), format_bytes(static_cast<double>(device->budget().capacity())));
+    lines += fmt::format("{:<10} {}, memory {}\n", device->name(), device->description(),
+                         format_bytes(static_cast<double>(device->budget().capacity())));
     if (!measure) continue;
-    const Bandwidth b = measure_bandwidth(*device, *set.threads);
+    const Bandwidth b = measure_bandwidth(*device);
     lines += fmt::format("           STREAM triad {:.1f} GB/s", b.triad * 1e-9);
     if (!device->is_host())
-      lines += fmt::format(", host to device {:.1f} GB/s, device to host {:.1f} GB/s, small copy {:.1f} us, launch {:.1f} us", b.copy_to_device * 1e-9,
-                           b.copy_to_host * 1e-9, b.latency_us, b.launch_us);
+      lines += fmt::format(
+          ", host to device {:.1f} GB/s, device to host {:.1f} GB/s, small copy {:.1f} us, launch {:.1f} us",
+          b.copy_to_device * 1e-9, b.copy_to_host * 1e-9, b.latency_us, b.launch_us);
     lines += "\n";
   }
   // Rank after rank, so that the list reads in order.

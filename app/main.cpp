@@ -16,7 +16,8 @@ void say_error(const char* message) {
   std::fflush(stderr);
 }
 
-/// Runs the action. An error that all ranks share ends in order with one message; one that only this rank has ends the others.
+/// Runs the action. An error that all ranks share ends in order with one message; one that only this rank has ends the
+/// others.
 int run_action(const app::Action& action) {
   const Comm comm;
   try {
@@ -43,8 +44,11 @@ int run_action(const app::Action& action) {
 
 int parse_and_run(int argc, char** argv) {
   CLI::App program{"tutti runs mesh-based simulations on all CPU cores and all GPUs at once."};
-  program.footer("Example:\n  tutti run examples/heart/case.toml -o results/heart\n  mpirun -np 4 tutti run examples/heart/case.toml -o results/heart4\n\n"
-                 "Exit codes: 0 ok, 2 usage, 3 resources, 4 input, 5 input/output, 6 numerical, 7 another rank or a device was lost.");
+  program.footer(
+      "Example:\n  tutti run examples/heart/case.toml -o results/heart\n  mpirun -np 4 tutti run "
+      "examples/heart/case.toml -o results/heart4\n\n"
+      "Exit codes: 0 ok, 2 usage, 3 resources, 4 input, 5 input/output, 6 numerical, 7 another rank or a device was "
+      "lost.");
   program.set_version_flag("--version", "tutti " TUTTI_VERSION);
   program.require_subcommand(1);
   bool quiet = false, loud = false;

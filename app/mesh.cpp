@@ -48,7 +48,9 @@ void add_output(CLI::App& command, GenerateArguments& a) {
 }
 
 /// gmsh leaves its script, log and mesh in a folder beside the output.
-std::filesystem::path work_folder(const std::string& output) { return output + ".gmsh"; }
+std::filesystem::path work_folder(const std::string& output) {
+  return output + ".gmsh";
+}
 
 void add_generate(CLI::App& mesh, Action& action) {
   CLI::App* generate = mesh.add_subcommand("generate", "make a mesh");
@@ -59,7 +61,8 @@ void add_generate(CLI::App& mesh, Action& action) {
     box->add_option("--cubes", a->cubes, "cubes along x, y, z")->expected(3)->capture_default_str();
     box->add_option("--size", a->size, "edges of the box")->expected(3)->capture_default_str();
     box->add_option("--grading", a->grading, "grid lines at (i/n)^grading")->expected(3)->capture_default_str();
-    box->add_option("--jitter", a->jitter, "move interior vertices by up to this fraction of the spacing")->capture_default_str();
+    box->add_option("--jitter", a->jitter, "move interior vertices by up to this fraction of the spacing")
+        ->capture_default_str();
     box->add_option("--seed", a->seed, "of the jitter")->check(CLI::NonNegativeNumber)->capture_default_str();
     box->add_option("--split", a->split, "two regions, left and right of this x");
     add_output(*box, *a);
@@ -82,12 +85,17 @@ void add_generate(CLI::App& mesh, Action& action) {
   {
     auto a = std::make_shared<GenerateArguments>();
     CLI::App* heart = generate->add_subcommand("biventricle", "a heart with two ventricles (mm), through gmsh");
-    heart->add_option("--size", a->h, "edge length in mm; 1 gives about 0.6 M cells")->required()->check(CLI::PositiveNumber)->type_name("H");
+    heart->add_option("--size", a->h, "edge length in mm; 1 gives about 0.6 M cells")
+        ->required()
+        ->check(CLI::PositiveNumber)
+        ->type_name("H");
     heart->add_option("--threads", a->threads, "of gmsh")->check(CLI::Range(1, 1024))->capture_default_str();
     add_output(*heart, *a);
     heart->footer("Example:\n  tutti mesh generate biventricle --size 2 -o heart.msh");
     heart->callback([a, &action] {
-      action = [a](const Comm& comm) { on_root(comm, [&] { save(generate_biventricle(a->h, work_folder(a->output), a->threads), *a); }); };
+      action = [a](const Comm& comm) {
+        on_root(comm, [&] { save(generate_biventricle(a->h, work_folder(a->output), a->threads), *a); });
+      };
     });
   }
 }

@@ -1,8 +1,8 @@
 // tutti partition: cut a mesh, tell how good the cut is, show it.
 #include <filesystem>
 
-#include "app/commands.hpp"
 #include <fmt/ranges.h>
+#include "app/commands.hpp"
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
@@ -27,13 +27,14 @@ void print_quality(const PartitionQuality& q, const std::vector<double>& weights
     ghosts += q.ghosts[p];
     rows += q.rows[p];
   }
-  write_info(fmt::format("cells {}, parts {}, cut {} stencil entries, ghosts {} in all, imbalance {:.4f}", format_count(rows), q.rows.size(),
-                         format_count(q.cut), format_count(ghosts), q.imbalance));
+  write_info(fmt::format("cells {}, parts {}, cut {} stencil entries, ghosts {} in all, imbalance {:.4f}",
+                         format_count(rows), q.rows.size(), format_count(q.cut), format_count(ghosts), q.imbalance));
   write_info("part      weight        cells     share       ghosts  neighbours  components");
   for (std::size_t p = 0; p < q.rows.size(); ++p)
-    write_info(fmt::format("{:>4}  {:>10.4f}  {:>11}  {:>8.4f}  {:>11}  {:>10}  {:>10}", p, weights[p] / sum, format_count(q.rows[p]),
-                           static_cast<double>(q.rows[p]) / static_cast<double>(std::max<Gid>(rows, 1)), format_count(q.ghosts[p]), q.neighbours[p],
-                           q.components[p]));
+    write_info(fmt::format("{:>4}  {:>10.4f}  {:>11}  {:>8.4f}  {:>11}  {:>10}  {:>10}", p, weights[p] / sum,
+                           format_count(q.rows[p]),
+                           static_cast<double>(q.rows[p]) / static_cast<double>(std::max<Gid>(rows, 1)),
+                           format_count(q.ghosts[p]), q.neighbours[p], q.components[p]));
 }
 
 void partition_mesh(const PartitionArguments& a) {
@@ -63,10 +64,18 @@ void add_partition(CLI::App& program, Action& action) {
   auto a = std::make_shared<PartitionArguments>();
   CLI::App* command = program.add_subcommand("partition", "split a mesh and tell cut, ghosts, balance and pieces");
   command->add_option("mesh", a->mesh, "mesh file")->required()->type_name("MESH");
-  command->add_option("--weights", a->weights, "relative size of each part, e.g. 0.415,0.415,0.17; 0 gives an empty part")->delimiter(',')->required()->check(CLI::NonNegativeNumber);
-  command->add_option("--method", a->method, fmt::format("{}", fmt::join(partitioner_names(), ", ")))->capture_default_str();
-  command->add_option("--graph", a->graph, "what to cut: the model's stencil, or faces")->check(CLI::IsMember({"stencil", "faces"}))->capture_default_str();
-  command->add_option("-o,--output", a->output, "VTU file coloured by part (default: MESH with _parts.vtu)")->type_name("FILE.vtu");
+  command
+      ->add_option("--weights", a->weights, "relative size of each part, e.g. 0.415,0.415,0.17; 0 gives an empty part")
+      ->delimiter(',')
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--method", a->method, fmt::format("{}", fmt::join(partitioner_names(), ", ")))
+      ->capture_default_str();
+  command->add_option("--graph", a->graph, "what to cut: the model's stencil, or faces")
+      ->check(CLI::IsMember({"stencil", "faces"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", a->output, "VTU file coloured by part (default: MESH with _parts.vtu)")
+      ->type_name("FILE.vtu");
   command->footer("Example:\n  tutti partition heart.msh --weights 0.415,0.415,0.17 -o parts.vtu");
   command->callback([a, &action] {
     action = [a](const Comm& comm) {

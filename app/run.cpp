@@ -31,16 +31,20 @@ void run_case(const Comm& comm, const RunArguments& arguments) {
     if (!comm.is_root()) return;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(), error.message());
+    if (error)
+      fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(), error.message());
   });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
   Diffusion model(comm, devices, options, folder / "mesh", phases);
   describe_setup(comm, model, devices, phases);
   const Summary summary = simulate(comm, model, devices, options, folder, phases);
-  info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}", format_count(static_cast<Size>(summary.cell_steps_per_second)),
-       format_duration(summary.wall_seconds), summary.mass.drift,
-       summary.errors ? fmt::format("; errors: L2 {:.4g}, Linf {:.4g}, gradient L2 {:.4g}", summary.errors->l2, summary.errors->linf, summary.errors->gradient_l2) : "");
+  info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
+       format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
+       summary.mass.drift,
+       summary.errors ? fmt::format("; errors: L2 {:.4g}, Linf {:.4g}, gradient L2 {:.4g}", summary.errors->l2,
+                                    summary.errors->linf, summary.errors->gradient_l2)
+                      : "");
   info("results: {} (open results.pvd in ParaView)", folder.string());
 }
 
@@ -51,7 +55,9 @@ void add_run(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
   command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
   command->add_option("-o,--output", arguments->output, "folder for the results")->required()->type_name("DIR");
-  command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2")->type_name("A.B=V")->allow_extra_args(false);
+  command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2")
+      ->type_name("A.B=V")
+      ->allow_extra_args(false);
   arguments->devices.add_to(*command);
   command->footer("Example:\n  tutti run examples/heart/case.toml -o results/heart --set time.end=5 --devices cpu");
   command->callback([arguments, &action] { action = [arguments](const Comm& comm) { run_case(comm, *arguments); }; });

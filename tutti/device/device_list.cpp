@@ -1,14 +1,18 @@
 #include "tutti/device/device_list.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
+#include "tutti/base/log.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/base/units.hpp"
 
@@ -108,6 +112,17 @@ void restrict_masks(std::vector<std::vector<int>>& masks, const std::vector<int>
       fail(ErrorKind::resource,
            "--devices {}: a rank is bound to none of these cores; start mpirun with --bind-to none", list);
   }
+}
+
+/// Open MPI binds one or two ranks to one core each unless told otherwise: nobody wants that for a team.
+void warn_of_idle_cores(const std::vector<std::vector<int>>& masks, const Comm& comm) {
+  std::vector<int> bound;
+  for (const auto& mask : masks) bound.insert(bound.end(), mask.begin(), mask.end());
+  std::sort(bound.begin(), bound.end());
+  const auto used = std::unique(bound.begin(), bound.end()) - bound.begin();
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  if (comm.is_root() && std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr && used < online)
+    warn("mpirun bound the ranks of this host to {} of its {} cores; --bind-to none lets them share all", used, online);
 }
 
 std::unique_ptr<Threads> make_threads(const std::vector<int>& share, int threads) {
@@ -216,6 +231,7 @@ DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOp
   const HostComm host_comm(comm);
   const Comm host(host_comm.handle);
   auto masks = gather_masks(host);
+  if (request.cpu && request.cores.empty() && options.threads == 0) warn_of_idle_cores(masks, comm);
   DeviceSet set;
   comm.together([&] { set = open_on_host(request, list, host, std::move(masks), options); });
   return set;

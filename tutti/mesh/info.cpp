@@ -11,6 +11,23 @@
 namespace tutti {
 namespace {
 
+/// Neumaier's sum: millions of cells must not cost digits.
+struct Sum {
+  double value = 0, carry = 0;
+  void add(double x) {
+    const double t = value + x;
+    carry += std::abs(value) >= std::abs(x) ? (value - t) + x : (x - t) + value;
+    value = t;
+  }
+  double total() const { return value + carry; }
+};
+
+/// Running sums of what goes into a MeshInfo.
+struct Sums {
+  Sum volume, aspect;
+  std::map<std::int32_t, Sum> regions, boundary;  ///< boundary tag 0: untagged
+};
+
 struct Shape {
   double volume = 0, max_cosine = -1, aspect = 0;
   std::array<double, 4> area{};
@@ -68,7 +85,7 @@ std::string name_in(const std::map<std::int32_t, std::string>& names, std::int32
   return hit == names.end() ? std::string() : hit->second;
 }
 
-void inspect_faces(MeshInfo& info, const std::array<Gid, 4>& behind, const std::array<double, 4>& area) {
+void inspect_faces(MeshInfo& info, Sums& sums, const std::array<Gid, 4>& behind, const std::array<double, 4>& area) {
   std::size_t boundary_faces = 0;
   for (std::size_t f = 0; f < 4; ++f) {
     if (behind[f] >= 0) continue;
@@ -76,7 +93,7 @@ void inspect_faces(MeshInfo& info, const std::array<Gid, 4>& behind, const std::
     const std::int32_t tag = boundary_tag(behind[f]);
     MeshInfo::Group& group = tag == 0 ? info.untagged : info.boundary[tag];
     ++group.count;
-    group.measure += area[f];
+    sums.boundary[tag].add(area[f]);
   }
   ++info.cells_by_boundary_faces[boundary_faces];
   info.boundary_faces += static_cast<Size>(boundary_faces);
@@ -98,27 +115,33 @@ MeshInfo inspect(const TetMesh& mesh, const FaceNeighbours& neighbours) {
     }
   if (mesh.cells.empty()) return info;
   double max_cosine = -1;
+  Sums sums;
   info.min_volume = info.min_aspect = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
     const Shape s = shape_of(mesh, c);
-    info.volume += s.volume;
+    sums.volume.add(s.volume);
     info.min_volume = std::min(info.min_volume, s.volume);
     info.max_volume = std::max(info.max_volume, s.volume);
     max_cosine = std::max(max_cosine, s.max_cosine);
     info.min_aspect = std::min(info.min_aspect, s.aspect);
     info.max_aspect = std::max(info.max_aspect, s.aspect);
-    info.mean_aspect += s.aspect;
-    MeshInfo::Group& region = info.regions[mesh.regions[c]];
-    ++region.count;
-    region.measure += s.volume;
-    inspect_faces(info, neighbours[c], s.area);
+    sums.aspect.add(s.aspect);
+    ++info.regions[mesh.regions[c]].count;
+    sums.regions[mesh.regions[c]].add(s.volume);
+    inspect_faces(info, sums, neighbours[c], s.area);
   }
-  info.mean_aspect /= static_cast<double>(info.cells);
+  info.volume = sums.volume.total();
+  info.mean_aspect = sums.aspect.total() / static_cast<double>(info.cells);
   info.min_dihedral_degrees = std::acos(std::clamp(max_cosine, -1.0, 1.0)) * 180 / std::numbers::pi;
-  for (auto& [tag, group] : info.regions) group.name = name_in(mesh.region_names, tag);
+  for (auto& [tag, group] : info.regions) {
+    group.name = name_in(mesh.region_names, tag);
+    group.measure = sums.regions[tag].total();
+  }
+  info.untagged.measure = sums.boundary[0].total();
   Size tagged = 0;
   for (auto& [tag, group] : info.boundary) {
     group.name = name_in(mesh.boundary_names, tag);
+    group.measure = sums.boundary[tag].total();
     tagged += group.count;
   }
   // A triangle listed twice counts once too much here; it is as superfluous as an interior one.

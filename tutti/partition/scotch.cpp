@@ -39,6 +39,12 @@ struct Owned {
 };
 using Graph = Owned<SCOTCH_Graph, SCOTCH_graphInit, SCOTCH_graphExit>;
 using Architecture = Owned<SCOTCH_Arch, SCOTCH_archInit, SCOTCH_archExit>;
+#if SCOTCH_VERSION >= 7
+int init_context(SCOTCH_Context* context) {
+  return SCOTCH_contextInit(context);
+}
+using Context = Owned<SCOTCH_Context, init_context, SCOTCH_contextExit>;
+#endif
 using Strategy = Owned<SCOTCH_Strat, SCOTCH_stratInit, SCOTCH_stratExit>;
 
 /// The quotas as target weights. Scotch multiplies weights with row counts in its own integer: they are scaled down
@@ -53,15 +59,33 @@ std::vector<SCOTCH_Num> target_weights(std::span<const std::int32_t> quotas, std
   return weights;
 }
 
+constexpr SCOTCH_Num seed = 1;
+
+/// SCOTCH_graphMap with a random generator that starts anew and one thread: the same result at every call.
+int map_graph(SCOTCH_Graph* graph, SCOTCH_Arch* target, SCOTCH_Strat* strategy, SCOTCH_Num* owner) {
+#if SCOTCH_VERSION >= 7
+  Context context("contextInit");
+  check(SCOTCH_contextOptionSetNum(context.get(), SCOTCH_OPTIONNUMDETERMINISTIC, 1), "contextOptionSetNum");
+  check(SCOTCH_contextRandomClone(context.get()), "contextRandomClone");
+  SCOTCH_contextRandomSeed(context.get(), seed);
+  SCOTCH_contextRandomReset(context.get());
+  check(SCOTCH_contextThreadSpawn(context.get(), 1, nullptr), "contextThreadSpawn");
+  Graph bound("graphInit");
+  check(SCOTCH_contextBindGraph(context.get(), graph, bound.get()), "contextBindGraph");
+  return SCOTCH_graphMap(bound.get(), target, strategy, owner);
+#else
+  SCOTCH_randomSeed(seed);
+  SCOTCH_randomReset();
+  return SCOTCH_graphMap(graph, target, strategy, owner);
+#endif
+}
+
 }  // namespace
 
 void scotch_split(const SymmetricGraph& graph, std::span<const std::int32_t> quotas, std::span<std::int32_t> part) {
   require(quotas.size() >= 2 && !graph.columns.empty(), "scotch_split: {} parts, {} edges", quotas.size(),
           graph.columns.size());
   const std::lock_guard lock(one_at_a_time);
-  SCOTCH_randomSeed(1);
-  SCOTCH_randomReset();
-
   LibraryIndices<SCOTCH_Num> offsets(graph.offsets), columns(graph.columns);
   Graph scotch_graph("graphInit");
   check(SCOTCH_graphBuild(scotch_graph.get(), 0, graph.rows(), offsets.data(), nullptr, nullptr, nullptr,
@@ -74,7 +98,7 @@ void scotch_split(const SymmetricGraph& graph, std::span<const std::int32_t> quo
   check(SCOTCH_stratGraphMapBuild(strategy.get(), SCOTCH_STRATQUALITY, static_cast<SCOTCH_Num>(weights.size()), 0.005),
         "stratGraphMapBuild");
   std::vector<SCOTCH_Num> owner(part.size(), 0);
-  check(SCOTCH_graphMap(scotch_graph.get(), target.get(), strategy.get(), owner.data()), "graphMap");
+  check(map_graph(scotch_graph.get(), target.get(), strategy.get(), owner.data()), "graphMap");
   for (std::size_t i = 0; i < part.size(); ++i) {
     part[i] = std::clamp(static_cast<std::int32_t>(owner[i]), 0, static_cast<std::int32_t>(quotas.size()) - 1);
   }

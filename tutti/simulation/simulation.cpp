@@ -8,7 +8,7 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/triad.hpp"
+#include "tutti/schedule/balance.hpp"
 #include "tutti/io/atomic_file.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/simulation/progress.hpp"

@@ -5,7 +5,6 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/triad.hpp"
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/gmsh.hpp"
 #include "tutti/mesh/stencil.hpp"
@@ -138,49 +137,6 @@ void broadcast_names(const Comm& comm, std::map<std::int32_t, std::string>& name
 
 }  // namespace
 
-PartPlaces place_parts(const Comm& comm, const DeviceSet& devices) {
-  // A host is known by the lowest rank on it.
-  MPI_Comm host = MPI_COMM_NULL;
-  MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host);
-  int first = comm.rank();
-  MPI_Bcast(&first, 1, MPI_INT, 0, host);
-  MPI_Comm_free(&host);
-  const std::array<int, 2> mine{first, static_cast<int>(devices.devices.size())};
-  const auto all = comm.all_gather(std::span<const int>(mine));
-  PartPlaces places;
-  std::map<int, std::vector<int>> nodes;
-  int part = 0;
-  for (int r = 0; r < comm.size(); ++r)
-    for (int d = 0; d < all[static_cast<std::size_t>(2 * r + 1)]; ++d) {
-      places.rank_of_part.push_back(r);
-      nodes[all[static_cast<std::size_t>(2 * r)]].push_back(part++);
-    }
-  for (auto& [_, parts] : nodes) places.parts_of_node.push_back(std::move(parts));
-  return places;
-}
-
-std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
-  std::vector<double> weights;
-  const auto n = static_cast<std::size_t>(parts);
-  if (options.is_word("balance.weights", "equal") || parts == 1) {
-    weights.assign(n, 1.0);
-  } else if (options.is_word("balance.weights", "stream")) {
-    std::vector<double> mine;
-    for (const auto& device : devices.devices) mine.push_back(quick_triad(*device, *devices.threads));
-    weights = comm.all_gather(std::span<const double>(mine));
-  } else {
-    weights = options.numbers("balance.weights");
-    if (weights.size() != n)
-      fail(ErrorKind::input, "{}: balance.weights has {} entries for {} devices in all ranks; give one a device",
-           options.where("balance.weights"), weights.size(), parts);
-  }
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (!(sum > 0))
-    fail(ErrorKind::input, "{}: balance.weights are all 0; some device must work", options.where("balance.weights"));
-  for (double& w : weights) w /= sum;
-  return weights;
-}
-
 TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, int threads) {
   if (options.has("mesh.file")) return read_gmsh(options.file("mesh.file"));
   const std::string generator = options.text("mesh.generate");
@@ -200,7 +156,7 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   const int parts = static_cast<int>(places.rank_of_part.size());
 
   phases.begin("weights");
-  comm.together([&] { domain.weights = part_weights(comm, devices, options, parts); });
+  domain.weights = part_weights(comm, devices, options, parts);
 
   WholeMesh whole;
   std::vector<std::int32_t> owner;

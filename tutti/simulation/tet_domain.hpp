@@ -13,6 +13,7 @@
 #include "tutti/io/distribute.hpp"
 #include "tutti/partition/index_map.hpp"
 #include "tutti/partition/partition.hpp"
+#include "tutti/schedule/balance.hpp"
 #include "tutti/simulation/phases.hpp"
 
 namespace tutti {
@@ -33,17 +34,6 @@ struct DomainOptions {
   /// SELL-C-sigma).
   Lid similar_rows = 0;
 };
-
-/// Names and places of every part: which rank, which host, which device.
-struct PartPlaces {
-  std::vector<int> rank_of_part;
-  std::vector<std::vector<int>> parts_of_node;  ///< hosts, and the parts on them
-};
-PartPlaces place_parts(const Comm& comm, const DeviceSet& devices);
-
-/// Weights of all parts from [balance]: "equal", "stream" (measured triad of each device) or the user's list.
-/// Collective.
-std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts);
 
 /// The mesh of [mesh]: a file, or a generator (its files go to `work_dir`). On the reader only.
 TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, int threads);

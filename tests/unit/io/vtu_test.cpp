@@ -190,7 +190,7 @@ TEST(Vtu, vtk_reads_what_was_written) {
       std::vector<std::int32_t> parts;
       for (std::size_t c = 0; c < cube.tets.size(); ++c) {
         const Vec3 p = centroid(cube, cube.tets[c]);
-        if ((p.x < 0.3 ? 0 : 2) != part) continue;  // part 1 is empty
+        if ((p.x < 1.0 / 3 ? 0 : 2) != part) continue;  // part 1 is empty
         own.push_back(cube.tets[c]);
         u.push_back(p.x + 10 * p.y + 100 * p.z + time);
         for (int i = 0; i < 3; ++i) direction.push_back(p[i]);

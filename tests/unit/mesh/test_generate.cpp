@@ -22,7 +22,8 @@ TEST(GenerateBox, IsExactAndTagged) {
   EXPECT_EQ(m.cell_count(), 6 * 4 * 2 * 8);
   EXPECT_EQ(m.vertex_count(), 5 * 3 * 9);
   const MeshInfo i = info_of(m);
-  EXPECT_NEAR(i.volume, 2, 1e-14);
+  EXPECT_DOUBLE_EQ(i.volume, 2);
+  EXPECT_DOUBLE_EQ(i.regions.at(1).measure, 2);
   EXPECT_EQ(i.untagged.count, 0);
   EXPECT_EQ(i.interior_triangles, 0);
   EXPECT_EQ(i.components, 1);

@@ -94,15 +94,17 @@ TEST(SpatialOrder, DegenerateBoxes) {
     const auto order = hilbert_order(points);
     for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(order[k].row, static_cast<Gid>(k));
   }
-  // On a line the curve runs from one end to the other.
-  std::vector<Vec3> line;
-  for (int i = 0; i < 100; ++i) line.push_back({0, 1e-3 * ((i * 37) % 100), 0});
-  auto order = hilbert_order(line);
-  if (line[static_cast<std::size_t>(order.front().row)].y > line[static_cast<std::size_t>(order.back().row)].y) {
-    std::reverse(order.begin(), order.end());
-  }
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    EXPECT_DOUBLE_EQ(line[static_cast<std::size_t>(order[k].row)].y, 1e-3 * static_cast<double>(k));
+  // A flat and a long body: rows that follow one another stay near, whatever the thin axes are.
+  for (const int thick : {1, 10}) {
+    std::vector<Vec3> sheet;
+    for (int i = 0; i < 1000; ++i) sheet.push_back({0, 1e-3 * (i % (1000 / thick)), 1e-3 * (i / (1000 / thick))});
+    const auto order = hilbert_order(sheet);
+    double travelled = 0;
+    for (std::size_t k = 1; k < order.size(); ++k) {
+      travelled +=
+          norm(sheet[static_cast<std::size_t>(order[k].row)] - sheet[static_cast<std::size_t>(order[k - 1].row)]);
+    }
+    EXPECT_LT(travelled, 4e-3 * 999) << thick;
   }
 }
 

@@ -8,6 +8,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/models/diffusion/reductions.hpp"
 
 namespace tutti {
@@ -87,10 +88,7 @@ Diffusion::Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, 
                      Phases& phases)
     : comm_(comm),
       devices_(devices),
-      domain_(make_tet_domain(
-          comm, devices, options, work_dir,
-          {options.text("numerics.format") == "sliced" ? static_cast<Lid>(options.integer("numerics.sigma")) : 0},
-          phases)),
+      domain_(make_tet_domain(comm, devices, options, work_dir, diffusion_domain_options(options), phases)),
       options_(options),
       rkc_(options.text("time.method") == "rkc2") {
   phases.begin("assemble");

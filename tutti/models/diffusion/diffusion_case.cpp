@@ -188,6 +188,12 @@ bool DiffusionPhysics::forcing_depends_on_time() const {
   return depends;
 }
 
+bool DiffusionPhysics::has_dirichlet() const {
+  return other_.kind == BoundaryKind::dirichlet ||
+         std::any_of(conditions_.begin(), conditions_.end(),
+                     [](const auto& c) { return c.second.kind == BoundaryKind::dirichlet; });
+}
+
 bool DiffusionPhysics::has_forcing() const {
   const auto zero = [](const Expression& e) { return e.is_constant() && e({}) == 0; };
   bool any = !zero(source_) || !zero(other_.value);

@@ -40,6 +40,7 @@ class DiffusionPhysics {
   /// True when a source or a boundary value has to be evaluated anew at every time.
   bool forcing_depends_on_time() const;
   bool has_forcing() const;
+  bool has_dirichlet() const;
 
  private:
   /// K by one of three ways; an empty optional means "as [physics] says".

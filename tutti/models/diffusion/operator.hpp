@@ -72,8 +72,8 @@ class RowOperator {
   Buffer<Size> slices_;
 };
 
-/// Bytes that RowOperator takes for `rows` rows with `entries` entries in all; for `sliced` an estimate.
-Size operator_bytes(RowFormat format, Precision precision, Size rows, Size entries);
+/// Entries that `rows` or `blocks` store for so many rows, padding included.
+Size stored_entries(RowFormat format, Size rows);
 
 extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const EulerUpdate&) const;
 extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const RateOnly&) const;

@@ -33,11 +33,6 @@ std::vector<Size> slice_starts(const DiffusionRows& rows) {
   return starts;
 }
 
-Size stored_entries(RowFormat format, Size rows) {
-  const Size padded = format == RowFormat::blocks ? (rows + block_rows - 1) / block_rows * block_rows : rows;
-  return padded * max_row_entries;
-}
-
 template <class T>
 void to_device(Stream& stream, Buffer<T>& buffer, std::vector<T>&& values, const std::string& name) {
   buffer = make_buffer(stream, std::span<const T>(values), name);
@@ -45,6 +40,11 @@ void to_device(Stream& stream, Buffer<T>& buffer, std::vector<T>&& values, const
 }
 
 }  // namespace
+
+Size stored_entries(RowFormat format, Size rows) {
+  const Size padded = format == RowFormat::blocks ? (rows + block_rows - 1) / block_rows * block_rows : rows;
+  return padded * max_row_entries;
+}
 
 RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision)
     : format_(format), precision_(precision), rows_(static_cast<Lid>(rows.counts.size())) {
@@ -81,13 +81,6 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   if (precision == Precision::full || any_diagonal)
     to_device(stream, diagonal_, std::vector<double>(rows.diagonal), "diagonal D");
   if (format == RowFormat::sliced) to_device(stream, slices_, std::move(slices), "slices");
-}
-
-Size operator_bytes(RowFormat format, Precision precision, Size rows, Size entries) {
-  const Size entry = precision == Precision::full ? 12 : 8;
-  const Size stored = format == RowFormat::sliced ? entries : stored_entries(format, rows);
-  return stored * entry + (precision == Precision::full ? 8 * rows : 0) +
-         (format == RowFormat::sliced ? rows / slice_rows * 8 : 0);
 }
 
 }  // namespace tutti

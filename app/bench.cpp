@@ -1,0 +1,4 @@
+#include "app/commands.hpp"
+namespace tutti::app {
+void add_bench(CLI::App&, Action&) {}
+}  // namespace tutti::app

@@ -1,0 +1,135 @@
+// tutti plan: what a run would need and how fast it should be, without running it.
+#include "app/commands.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/exchange/exchange.hpp"
+#include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/models/diffusion/diffusion_plan.hpp"
+#include "tutti/schedule/balance.hpp"
+#include "tutti/simulation/simulation.hpp"
+
+namespace tutti::app {
+namespace {
+
+struct PlanArguments {
+  std::string file, work_dir = ".";
+  std::vector<std::string> sets;
+  DeviceArguments devices;
+};
+
+/// One part of the plan as it travels to rank 0.
+struct PartLine {
+  int rank = 0;
+  char device[32] = "";
+  double weight = 0;
+  Gid cells = 0, ghosts = 0;
+  Size bytes = 0, capacity = 0, bytes_step = 0, messages = 0, message_bytes = 0;
+  double triad = 0;
+};
+
+PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, const DiffusionPhysics& physics,
+                   const TetDomain& domain, const Plan& plan, std::size_t p) {
+  const IndexMap& map = domain.maps[p];
+  Device& device = *domain.streams[p].device;
+  PartLine line;
+  line.rank = comm.rank();
+  std::snprintf(line.device, sizeof(line.device), "%s", device.name().c_str());
+  line.weight = domain.weights[static_cast<std::size_t>(map.part)];
+  line.cells = map.owned;
+  line.ghosts = map.ghosts();
+  const auto arrays = plan_arrays(options, physics, domain.meshes[p], map, device.is_host());
+  for (const PlannedArray& a : arrays) line.bytes += a.bytes;
+  line.bytes_step = plan_bytes_a_step(options, arrays, map);
+  line.capacity = device.budget().capacity();
+  line.triad = quick_triad(device, *devices.threads);
+  for (const Message& m : plan.outgoing)
+    if (m.source == static_cast<int>(p)) {
+      ++line.messages;
+      line.message_bytes += m.count * 8;
+    }
+  if (comm.is_root() && p == 0)
+    for (const PlannedArray& a : arrays)
+      info("  {:<28} {:>10} on {} of rank 0", a.name, format_bytes(static_cast<double>(a.bytes)), device.name());
+  return line;
+}
+
+void plan_case(const Comm& comm, const PlanArguments& arguments) {
+  const Case options = load_case(comm, arguments.file, arguments.sets);
+  // The time step is a property of the operator: measured on the CPU, whatever the devices of the plan.
+  double dt = 0, rho = 0;
+  int stages = 1;
+  Gid cells = 0;
+  {
+    DeviceOptions on_cpu;
+    DeviceSet cpu = open_devices("cpu", comm, on_cpu);
+    std::vector<std::string> sets = arguments.sets;
+    sets.emplace_back("balance.weights=\"equal\"");
+    const Case everywhere = load_case(comm, arguments.file, sets);
+    Phases phases;
+    const Diffusion model(comm, cpu, everywhere, std::filesystem::path(arguments.work_dir) / "mesh", phases);
+    dt = model.time_step();
+    rho = model.stability().rho;
+    stages = model.stages();
+    cells = model.cells();
+  }
+  TimeSteps steps;
+  comm.together([&] { steps = plan_steps(options, dt); });
+  DeviceSet devices = arguments.devices.open(comm, options);
+  Phases phases;
+  const DomainOptions domain_options = diffusion_domain_options(options);
+  const TetDomain domain = make_tet_domain(comm, devices, options, std::filesystem::path(arguments.work_dir) / "mesh",
+                                           domain_options, phases);
+  std::optional<DiffusionPhysics> physics;
+  comm.together([&] { physics.emplace(options, domain.region_names, domain.boundary_names); });
+  const Plan plan = make_plan(domain.maps, comm.rank());
+
+  info("case {}: {} cells, {} parts on {} rank{}", arguments.file, format_count(cells), domain.rank_of_part.size(),
+       comm.size(), comm.size() == 1 ? "" : "s");
+  std::vector<PartLine> mine;
+  for (std::size_t p = 0; p < domain.maps.size(); ++p)
+    mine.push_back(plan_part(comm, options, devices, *physics, domain, plan, p));
+  const auto lines = comm.all_gather(std::span<const PartLine>(mine));
+  double slowest = 0;
+  Size messages = 0, message_bytes = 0;
+  bool fits = true;
+  info("part rank device      weight        cells       ghosts     memory  of capacity   triad GB/s   s/step");
+  for (std::size_t p = 0; p < lines.size(); ++p) {
+    const PartLine& l = lines[p];
+    const double seconds = l.triad > 0 ? static_cast<double>(l.bytes_step) / l.triad : 0;
+    slowest = std::max(slowest, seconds);
+    messages += l.messages * stages;
+    message_bytes += l.message_bytes * stages;
+    fits = fits && l.bytes <= l.capacity;
+    info("{:>4} {:>4} {:<10} {:>7.4f} {:>12} {:>12} {:>10} {:>11.1f}% {:>12.1f} {:>8.2e}{}", p, l.rank, l.device,
+         l.weight, format_count(l.cells), format_count(l.ghosts), format_bytes(static_cast<double>(l.bytes)),
+         100.0 * static_cast<double>(l.bytes) / static_cast<double>(l.capacity), l.triad * 1e-9, seconds,
+         l.bytes <= l.capacity ? "" : "  FULL");
+  }
+  info("time step {:.6g} (spectral radius {:.6g}{}), {} steps", steps.dt, rho,
+       stages > 1 ? fmt::format(", {} stages", stages) : "", format_count(steps.steps));
+  info("expected from bandwidth: {:.3g} s a step, {} in all; {} messages and {} a step between ranks", slowest,
+       format_duration(slowest * static_cast<double>(steps.steps)), messages,
+       format_bytes(static_cast<double>(message_bytes)));
+  if (!fits)
+    warn("a device is full: the run would stop with exit code 3; give it a smaller weight or use more devices");
+}
+
+}  // namespace
+
+void add_plan(CLI::App& program, Action& action) {
+  auto arguments = std::make_shared<PlanArguments>();
+  CLI::App* command =
+      program.add_subcommand("plan", "tell memory, time step, expected speed and messages; run nothing");
+  command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
+  command->add_option("--set", arguments->sets, "change a key of the case")
+      ->type_name("A.B=V")
+      ->allow_extra_args(false);
+  command->add_option("--work-dir", arguments->work_dir, "where a generator leaves its files")
+      ->capture_default_str()
+      ->type_name("DIR");
+  arguments->devices.add_to(*command);
+  command->footer("Example:\n  tutti plan examples/heart/case.toml --devices fake:2,cpu");
+  command->callback([arguments, &action] { action = [arguments](const Comm& comm) { plan_case(comm, *arguments); }; });
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,59 @@
+#include "tutti/models/diffusion/diffusion_plan.hpp"
+
+#include <algorithm>
+
+#include "tutti/mesh/stencil.hpp"
+
+namespace tutti {
+
+DomainOptions diffusion_domain_options(const Case& options) {
+  return {options.text("numerics.format") == "sliced" ? static_cast<Lid>(options.integer("numerics.sigma")) : 0};
+}
+
+std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
+                                      const IndexMap& map, bool on_host) {
+  const RowFormat format = row_format(options, on_host);
+  const Precision precision = row_precision(options);
+  Size stored = 0, slices = 0;
+  if (format == RowFormat::sliced) {
+    const auto stencil = tet_stencil<Lid>(mesh.neighbours, mesh.owned);
+    for (Lid begin = 0; begin < mesh.owned; begin += slice_rows) {
+      std::size_t width = 0;
+      for (Lid i = begin; i < std::min(mesh.owned, begin + slice_rows); ++i)
+        width = std::max(width, stencil.row(i).size());
+      stored += static_cast<Size>(width) * slice_rows;
+      ++slices;
+    }
+  } else {
+    stored = stored_entries(format, map.owned);
+  }
+  std::vector<PlannedArray> arrays;
+  arrays.push_back({"columns I", 4 * stored});
+  if (precision == Precision::full)
+    arrays.push_back({"coefficients A", 8 * stored});
+  else
+    arrays.push_back({"coefficients A (float)", 4 * stored});
+  if (precision == Precision::full || physics.has_dirichlet())
+    arrays.push_back({"diagonal D", 8 * static_cast<Size>(map.owned)});
+  if (format == RowFormat::sliced && map.owned > 0) arrays.push_back({"slices", 8 * (slices + 1)});
+  arrays.push_back({"volumes", 8 * static_cast<Size>(map.owned)});
+  const bool rkc = options.text("time.method") == "rkc2";
+  for (int i = 0; i < (rkc ? 3 : 2); ++i)
+    arrays.push_back({i == 0 ? "u" : fmt::format("u, work {}", i), 8 * static_cast<Size>(map.local())});
+  if (rkc) arrays.push_back({"first rate F0", 8 * static_cast<Size>(map.owned)});
+  if (physics.has_forcing()) arrays.push_back({"forcing", 8 * static_cast<Size>(map.owned)});
+  return arrays;
+}
+
+Size plan_bytes_a_step(const Case& options, const std::vector<PlannedArray>& arrays, const IndexMap& map) {
+  // A rate reads the stored rows, u and the forcing once, and writes one value; a stage of RKC2 reads three arrays
+  // more.
+  Size rate = 16 * static_cast<Size>(map.owned);
+  for (const PlannedArray& a : arrays)
+    if (a.name != "volumes" && a.name != "first rate F0" && a.name[0] != 'u') rate += a.bytes;
+  if (options.text("time.method") != "rkc2") return rate;
+  const Size stages = options.is_word("time.stages", "auto") ? 10 : options.integer("time.stages");
+  return stages * (rate + 24 * static_cast<Size>(map.owned));
+}
+
+}  // namespace tutti

@@ -1,0 +1,61 @@
+#include "tutti/schedule/balance.hpp"
+
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "tutti/device/triad.hpp"
+
+namespace tutti {
+
+double quick_triad(Device& device, Threads& threads) {
+  return device.is_host() ? measure_triad(threads, MeasureLimits::quick())
+                          : measure_bandwidth(device, MeasureLimits::quick()).triad;
+}
+
+PartPlaces place_parts(const Comm& comm, const DeviceSet& devices) {
+  // A host is known by the lowest rank on it.
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host);
+  int first = comm.rank();
+  MPI_Bcast(&first, 1, MPI_INT, 0, host);
+  MPI_Comm_free(&host);
+  const std::array<int, 2> mine{first, static_cast<int>(devices.devices.size())};
+  const auto all = comm.all_gather(std::span<const int>(mine));
+  PartPlaces places;
+  std::map<int, std::vector<int>> nodes;
+  int part = 0;
+  for (int r = 0; r < comm.size(); ++r)
+    for (int d = 0; d < all[static_cast<std::size_t>(2 * r + 1)]; ++d) {
+      places.rank_of_part.push_back(r);
+      nodes[all[static_cast<std::size_t>(2 * r)]].push_back(part++);
+    }
+  for (auto& [_, parts] : nodes) places.parts_of_node.push_back(std::move(parts));
+  return places;
+}
+
+std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
+  const auto n = static_cast<std::size_t>(parts);
+  std::vector<double> weights(n, 1.0);
+  if (options.is_word("balance.weights", "stream") && parts > 1) {
+    std::vector<double> mine;
+    comm.together([&] {
+      for (const auto& device : devices.devices) mine.push_back(quick_triad(*device, *devices.threads));
+    });
+    weights = comm.all_gather(std::span<const double>(mine));
+  } else if (!options.is_word("balance.weights", "stream") && !options.is_word("balance.weights", "equal")) {
+    weights = options.numbers("balance.weights");
+  }
+  double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  comm.together([&] {
+    const std::string where = options.where("balance.weights");
+    if (weights.size() != n)
+      fail(ErrorKind::input, "{}: balance.weights has {} entries for {} devices in all ranks; give one a device", where,
+           weights.size(), parts);
+    if (!(sum > 0)) fail(ErrorKind::input, "{}: balance.weights are all 0; some device must work", where);
+  });
+  for (double& w : weights) w /= sum;
+  return weights;
+}
+
+}  // namespace tutti
