@@ -37,6 +37,8 @@ function(tutti_flags target)
     list(REMOVE_ITEM device_host_flags -Werror -Wshadow -Wextra)
     list(JOIN device_host_flags "," joined)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler=${joined}>")
-    target_compile_definitions(${target} PRIVATE TUTTI_HAVE_CUDA=1)
+    # nvcc's front end does not take fmt 9's consteval format strings: in .cu files they are checked at run time.
+    target_compile_definitions(${target} PRIVATE TUTTI_HAVE_CUDA=1
+                               "$<$<COMPILE_LANGUAGE:CUDA>:FMT_CONSTEVAL=;FMT_USE_CONSTEXPR=1>")
   endif()
 endfunction()

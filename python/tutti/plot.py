@@ -156,7 +156,11 @@ def parse_arguments(argv):
     parser.add_argument("--colours", default="coolwarm", help="a colour map of matplotlib")
     parser.add_argument("--title")
     parser.add_argument("--dpi", type=int, default=160)
-    return parser.parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    for i in range(len(words) - 1, 0, -1):  # argparse takes "-60,20" for an option unless it is joined
+        if words[i - 1] == "--view":
+            words[i - 1:i + 1] = [f"--view={words[i]}"]
+    return parser.parse_args(words)
 
 
 def main(argv=None):

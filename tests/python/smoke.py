@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes results of a ball, plots them in a process without a display and looks at the picture; then the convergence plot.
+"""Makes results of a ball, plots them without a display and looks at the picture; then the convergence plot.
 
 Needs numpy and matplotlib only. Usage: smoke.py
 """
@@ -131,7 +131,7 @@ def check_plots(folder):
     one = check_picture(picture, 100)
     check(one.shape[1] < two.shape[1], "one panel is as wide as two")
     for clip in "xz":
-        run("tutti.plot", results, "-o", picture, "--dpi", 80, "--clip", clip, "--view", "20,35", "--field", "flat")
+        run("tutti.plot", results, "-o", picture, "--dpi", 80, "--clip", clip, "--view", "-20,35", "--field", "flat")
         check_picture(picture, 5)
     check("there are: u, flux, flat" in run("tutti.plot", results, "--field", "v", expect=4), "unknown field")
     check("no such folder" in run("tutti.plot", folder / "none", expect=5), "missing folder")

@@ -53,7 +53,7 @@ class WindowAdder {
   }
 
  private:
-  __extension__ using Wide = __int128;
+  using Wide = __int128;
   static constexpr unsigned window = 34;
   static constexpr int none = -1000000;
 

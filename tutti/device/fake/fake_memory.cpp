@@ -13,6 +13,7 @@ namespace tutti::fake {
 namespace {
 
 constexpr int poison = 0xFF;
+constexpr std::size_t freed_kept = 64;
 
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -40,6 +41,7 @@ Registry& registry() {
 
 Memory::~Memory() {
   for (const auto& [pointer, block] : blocks_) munmap(block.mapping, block.mapped);
+  for (const Block& block : freed_) munmap(block.mapping, block.mapped);
 }
 
 void* Memory::allocate(std::size_t bytes) {
@@ -81,7 +83,16 @@ void Memory::deallocate(void* pointer) noexcept {
                  block.bytes);
     std::abort();
   }
-  munmap(block.mapping, block.mapped);
+  retire(block);
+}
+
+void Memory::retire(const Block& block) noexcept {
+  madvise(block.mapping + page_size(), block.mapped - 2 * page_size(), MADV_DONTNEED);
+  protect(block, false);
+  freed_.push_back(block);
+  if (freed_.size() <= freed_kept) return;
+  munmap(freed_.front().mapping, freed_.front().mapped);
+  freed_.pop_front();
 }
 
 bool Memory::contains(const void* pointer, std::size_t bytes) const {

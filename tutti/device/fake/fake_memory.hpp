@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,9 +37,13 @@ class Memory {
     std::size_t bytes;
   };
   void protect(const Block& block, bool readable) const noexcept;
+  void retire(const Block& block) noexcept;
 
   mutable std::mutex mutex_;
   std::map<const char*, Block> blocks_;  ///< by the address that allocate() returned
+  /// Freed blocks whose addresses stay closed for a while: late work on a freed array faults instead of hitting what
+  /// the system put there next.
+  std::deque<Block> freed_;
   int users_ = 0;
 };
 
