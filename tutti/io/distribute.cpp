@@ -205,7 +205,12 @@ std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole
     return mine;
   }
   if (parts == 1) {
-    mine.push_back(keep_whole(std::move(whole)));
+    DistributedPart part = keep_whole(std::move(whole));
+    whole = {};
+    if (rank_of_part[0] == comm.rank())
+      mine.push_back(std::move(part));
+    else
+      send_bytes(comm, pack(part), rank_of_part[0], distribute_tag);
     return mine;
   }
   const Gid cells = whole.mesh.cell_count();

@@ -95,7 +95,11 @@ std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> m
                   r.row);
           readers[at].push_back(r.reader);
         }
-    for (auto& [_, parts] : readers) std::sort(parts.begin(), parts.end());
+    for (auto& [_, parts] : readers) {
+      std::sort(parts.begin(), parts.end());
+      // A ghost that is named twice is answered once: its reader then finds the difference.
+      parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+    }
 
     IndexMap& map = maps[m];
     map.part = rows.part;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Lid chunk_alignment = 128;  // rows of a transposed block: a chunk never splits one
 constexpr Lid smallest_chunk = 512;
-constexpr Lid largest_chunk = 16384;
+constexpr Lid largest_chunk = 65536;
 constexpr int chunks_a_thread = 24;
 
 /// Runs a chunk on the calling thread: the stream that a CPU task's body sees.

@@ -17,6 +17,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   Size stored = 0, slices = 0;
   if (format == RowFormat::sliced) {
     const auto stencil = tet_stencil<Lid>(mesh.neighbours, mesh.owned);
+    const Lid slice_rows = 1 << slice_shift(on_host);
     for (Lid begin = 0; begin < mesh.owned; begin += slice_rows) {
       std::size_t width = 0;
       for (Lid i = begin; i < std::min(mesh.owned, begin + slice_rows); ++i)

@@ -1,5 +1,6 @@
 #include "tutti/models/diffusion/gradient.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "tutti/base/error.hpp"
@@ -45,6 +46,23 @@ Sym3 inverse(const Sym3& a) {
           s * xz, s * (a.xy * a.xz - a.xx * a.yz)};
 }
 
+/// Smallest eigenvalue of a positive semi-definite tensor: Newton's method on the characteristic polynomial comes from
+/// below and never overshoots. Plain arithmetic, so the same bits on every machine.
+double smallest_eigenvalue(const Sym3& a) {
+  const double trace = a.xx + a.yy + a.zz;
+  const double minors = a.xx * a.yy - a.xy * a.xy + (a.xx * a.zz - a.xz * a.xz) + (a.yy * a.zz - a.yz * a.yz);
+  const double det =
+      a.xx * (a.yy * a.zz - a.yz * a.yz) - a.xy * (a.xy * a.zz - a.yz * a.xz) + a.xz * (a.xy * a.yz - a.yy * a.xz);
+  double x = 0;
+  for (int step = 0; step < 20; ++step) {
+    const double value = det - x * (minors - x * (trace - x));
+    const double slope = minors - x * (2 * trace - 3 * x);
+    if (!(value > 0) || !(slope > 0)) break;
+    x += value / slope;
+  }
+  return x;
+}
+
 /// What face f tells about the gradient of a cell. Across an interior face the normal derivative jumps with K, which
 /// turns d . g into (d + resistance_j (K_i - K_j) n) . g: the harmonic averaging point, written for u_j itself.
 FitRow fit_row(const Scheme& scheme, Lid cell, int face) {
@@ -66,7 +84,7 @@ FitRow fit_row(const Scheme& scheme, Lid cell, int face) {
 
 }  // namespace
 
-std::optional<std::array<Vec3, 4>> fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, double weakest) {
+GradientFit fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, double weak) {
   // In the coordinates L^-1 x with K = L L^T the weighted rows are unit vectors e, whatever length they had.
   const Cholesky factor(K);
   std::array<Vec3, 4> e;
@@ -79,31 +97,41 @@ std::optional<std::array<Vec3, 4>> fit_gradient(const Sym3& K, const std::array<
     scale[f] = length * rows[f].scale;
     m = m + Sym3{e[f].x * e[f].x, e[f].y * e[f].y, e[f].z * e[f].z, e[f].x * e[f].y, e[f].x * e[f].z, e[f].y * e[f].z};
   }
-  if (!scheme_faces::positive_definite(m + identity3(-weakest))) return std::nullopt;
+  GradientFit fit;
+  if (!scheme_faces::positive_definite(m + identity3(-weak)))
+    fit.quality = std::max(singular_fit, std::min(1.0, smallest_eigenvalue(m) / weak));
+  fit.singular = !scheme_faces::positive_definite(m + identity3(-singular_fit));
+  if (fit.singular) return fit;
   const Sym3 solve = inverse(m);
-  std::array<Vec3, 4> out;
-  for (std::size_t f = 0; f < 4; ++f) out[f] = scale[f] * factor.solve_upper(solve * e[f]);
-  return out;
+  for (std::size_t f = 0; f < 4; ++f) fit.coefficients[f] = scale[f] * factor.solve_upper(solve * e[f]);
+  return fit;
 }
 
 void fit_gradients(Scheme& scheme, const ParallelFor& parallel) {
   const LocalTetMesh& mesh = *scheme.mesh;
   scheme.gradients.resize(mesh.cells.size());
-  std::atomic<Lid> flattened{0};
+  scheme.fit_quality.resize(mesh.cells.size(), 1.0);
+  std::atomic<Lid> weak_fits{0}, flattened{0};
   scheme_faces::run(parallel, mesh.cell_count(), [&](Range range) {
-    Lid count = 0;
+    Lid weak_here = 0, flat_here = 0;
     for (Lid c = range.begin; c < range.end; ++c) {
       if (!scheme_faces::is_active(mesh, c)) continue;
       std::array<FitRow, 4> rows;
       for (int f = 0; f < 4; ++f) rows[at(f)] = fit_row(scheme, c, f);
-      const auto fit = fit_gradient(scheme.K[at(c)], rows, scheme.options.weakest_fit);
-      if (fit)
-        scheme.gradients[at(c)] = *fit;
-      else if (c < mesh.owned)
-        ++count;
+      const bool inner = scheme.first_boundary_face[at(c)] == scheme.first_boundary_face[at(c) + 1];
+      const auto fit =
+          fit_gradient(scheme.K[at(c)], rows, inner ? scheme.options.weak_fit : scheme.options.weak_boundary_fit);
+      scheme.gradients[at(c)] = fit.coefficients;
+      scheme.fit_quality[at(c)] = fit.quality;
+      if (c < mesh.owned) {
+        weak_here += fit.quality < 1;
+        flat_here += fit.singular;
+      }
     }
-    flattened += count;
+    weak_fits += weak_here;
+    flattened += flat_here;
   });
+  scheme.weak_fits = weak_fits;
   scheme.flattened = flattened;
 }
 

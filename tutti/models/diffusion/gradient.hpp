@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,11 +16,20 @@ struct FitRow {
   double scale = 1;
 };
 
-/// Fits the gradient to four rows, with weights 1 / (row . K^-1 row): the coefficient of each datum. Empty where the
-/// weakest eigenvalue of the fit (SchemeOptions) is below `weakest`. K must be positive definite.
-std::optional<std::array<Vec3, 4>> fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, double weakest);
+struct GradientFit {
+  std::array<Vec3, 4> coefficients;  ///< of each datum; all zero if the fit is singular
+  double quality = 1;                ///< min(1, smallest eigenvalue / weak), at least singular_fit
+  bool singular = false;
+};
 
-/// Fits the gradients of the owned cells and first ghosts of a scheme: fills `gradients` and `flattened`.
+/// Smallest eigenvalue of a fit that is taken to be singular.
+inline constexpr double singular_fit = 1e-4;
+
+/// Fits the gradient to four rows, with weights 1 / (row . K^-1 row). K must be positive definite. A row's length does
+/// not matter beyond its scale: only directions weigh.
+GradientFit fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, double weak);
+
+/// Fits the gradients of the owned cells and first ghosts of a scheme: fills gradients, fit_quality and the counts.
 void fit_gradients(Scheme& scheme, const ParallelFor& parallel);
 
 /// Gradients of the owned cells, by the same fit as the fluxes (two_point schemes have none). u: local cells, valid on

@@ -1,26 +1,9 @@
 // Launches of the row operator on every device. Compiles as plain C++ without CUDA.
 #include "tutti/device/for_each.hpp"
-#include "tutti/models/diffusion/operator.hpp"
+#include "tutti/models/diffusion/operator_rows.hpp"
 
 namespace tutti {
 namespace {
-
-/// The stored row i: its entries are at first + j * stride, j < width.
-struct RowPlace {
-  Size first;
-  Size stride;
-  int width;
-};
-
-template <class Coefficient>
-TUTTI_HD inline RowPlace place_of(const OperatorView<Coefficient>& view, Lid i) {
-  if (view.format == RowFormat::rows) return {static_cast<Size>(i) * max_row_entries, 1, max_row_entries};
-  if (view.format == RowFormat::blocks)
-    return {static_cast<Size>(i / block_rows) * block_rows * max_row_entries + i % block_rows, block_rows,
-            max_row_entries};
-  const Size begin = view.slices[i / slice_rows];
-  return {begin + i % slice_rows, slice_rows, static_cast<int>((view.slices[i / slice_rows + 1] - begin) / slice_rows)};
-}
 
 /// One row a call: the portable kernel, and the reference for the tuned ones.
 template <class Coefficient, class Update>
@@ -29,23 +12,16 @@ struct RowKernel {
   const double* u;
   const double* forcing;
   Update update;
-
-  TUTTI_HD void operator()(Lid i) const {
-    const RowPlace place = place_of(view, i);
-    const double own = u[i];
-    double sum = 0;
-    for (int j = 0; j < place.width; ++j) {
-      const Size at = place.first + j * place.stride;
-      sum = add_term(static_cast<double>(view.values[at]), u[view.columns[at]], own, sum);
-    }
-    update(i, own, row_rate(sum, view.diagonal == nullptr ? 0.0 : view.diagonal[i], own, forcing, i));
-  }
+  TUTTI_HD void operator()(Lid i) const { apply_row(view, u, forcing, update, i); }
 };
 
 template <class Coefficient, class Update>
 void apply_rows(Stream& stream, Range rows, const OperatorView<Coefficient>& view, const double* u,
                 const double* forcing, const Update& update) {
-  for_each(stream, rows, RowKernel<Coefficient, Update>{view, u, forcing, update});
+  if (stream.kind() == DeviceKind::host)
+    stream.loop(rows, [&](Lid begin, Lid end) { apply_rows_on_host({begin, end}, view, u, forcing, update); });
+  else
+    for_each(stream, rows, RowKernel<Coefficient, Update>{view, u, forcing, update});
 }
 
 }  // namespace

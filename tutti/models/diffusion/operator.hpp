@@ -15,16 +15,19 @@ namespace tutti {
 enum class RowFormat : std::uint8_t {
   rows,    ///< ellpack: 16 entries a row, row after row (the paper's arrays A and I)
   blocks,  ///< ellpack: the same in transposed blocks of 128 rows (the paper's layout for GPUs)
-  sliced,  ///< SELL-C-sigma: slices of 32 rows, as wide as their longest row
+  sliced,  ///< SELL-C-sigma: slices of C rows, as wide as their longest row; C = 8 on a CPU, 32 on a GPU
 };
 /// Coefficients in double, or in float ("compact"): differences and sums stay double.
 enum class Precision : std::uint8_t { full, compact };
 
 inline constexpr Lid block_rows = 128;
-inline constexpr Lid slice_rows = 32;
+/// log2 of C: the rows that a vector unit, or a warp, takes at once.
+inline constexpr int slice_shift(bool on_host) {
+  return on_host ? 3 : 5;
+}
 
 /// What the kernels see. Coefficient is double or float. Entry j of row i: `rows` values[16 i + j]; `blocks`
-/// values[2048 (i/128) + 128 j + i%128]; `sliced` values[slices[i/32] + 32 j + i%32], width from slices.
+/// values[2048 (i/128) + 128 j + i%128]; `sliced` values[slices[i/C] + C j + i%C], width from slices.
 template <class Coefficient>
 struct OperatorView {
   RowFormat format = RowFormat::rows;
@@ -32,6 +35,7 @@ struct OperatorView {
   const Lid* columns = nullptr;
   const double* diagonal = nullptr;  ///< d_i; null in compact precision where all are 0
   const Size* slices = nullptr;      ///< `sliced`: first entry of each slice, one more than slices
+  int shift = 5;                     ///< `sliced`: log2 of C
 };
 
 /// The operator of one part. Device memory: `bytes()`, charged to the device's budget.
@@ -56,15 +60,16 @@ class RowOperator {
 
  private:
   OperatorView<double> full_view() const {
-    return {format_, values_.data(), columns_.data(), diagonal_.data(), slices_.data()};
+    return {format_, values_.data(), columns_.data(), diagonal_.data(), slices_.data(), shift_};
   }
   OperatorView<float> compact_view() const {
-    return {format_, compact_values_.data(), columns_.data(), diagonal_.data(), slices_.data()};
+    return {format_, compact_values_.data(), columns_.data(), diagonal_.data(), slices_.data(), shift_};
   }
 
   RowFormat format_ = RowFormat::rows;
   Precision precision_ = Precision::full;
   Lid rows_ = 0;
+  int shift_ = 5;
   Buffer<double> values_;
   Buffer<float> compact_values_;
   Buffer<Lid> columns_;

@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 /// Where entry j of row i goes.
-Size place(RowFormat format, const std::vector<Size>& slices, Lid row, int j) {
+Size place(RowFormat format, const std::vector<Size>& slices, int shift, Lid row, int j) {
   switch (format) {
     case RowFormat::rows:
       return static_cast<Size>(row) * max_row_entries + j;
@@ -15,20 +15,22 @@ Size place(RowFormat format, const std::vector<Size>& slices, Lid row, int j) {
       return static_cast<Size>(row / block_rows) * block_rows * max_row_entries + static_cast<Size>(j) * block_rows +
              row % block_rows;
     case RowFormat::sliced:
-      return slices[static_cast<std::size_t>(row / slice_rows)] + static_cast<Size>(j) * slice_rows + row % slice_rows;
+      return slices[static_cast<std::size_t>(row >> shift)] + (static_cast<Size>(j) << shift) +
+             (row & ((1 << shift) - 1));
   }
   return 0;
 }
 
 /// Entries stored a row: padded to 16, or to the longest row of its slice.
-std::vector<Size> slice_starts(const DiffusionRows& rows) {
+std::vector<Size> slice_starts(const DiffusionRows& rows, int shift) {
+  const std::size_t slice_rows = std::size_t{1} << shift;
   std::vector<Size> starts{0};
   const std::size_t n = rows.counts.size();
   for (std::size_t first = 0; first < n; first += slice_rows) {
     const std::size_t last = std::min(n, first + slice_rows);
     const int width = *std::max_element(rows.counts.begin() + static_cast<std::ptrdiff_t>(first),
                                         rows.counts.begin() + static_cast<std::ptrdiff_t>(last));
-    starts.push_back(starts.back() + static_cast<Size>(width) * slice_rows);
+    starts.push_back(starts.back() + (static_cast<Size>(width) << shift));
   }
   return starts;
 }
@@ -48,9 +50,10 @@ Size stored_entries(RowFormat format, Size rows) {
 
 RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision)
     : format_(format), precision_(precision), rows_(static_cast<Lid>(rows.counts.size())) {
+  shift_ = slice_shift(stream.device().is_host());
   if (rows_ == 0) return;
   std::vector<Size> slices;
-  if (format == RowFormat::sliced) slices = slice_starts(rows);
+  if (format == RowFormat::sliced) slices = slice_starts(rows, shift_);
   const Size entries = format == RowFormat::sliced ? slices.back() : stored_entries(format, rows_);
 
   // One array at a time, so that the peak is one array above what stays.
@@ -60,9 +63,9 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
       const auto r = static_cast<std::size_t>(i);
       const int width = format != RowFormat::sliced
                             ? max_row_entries
-                            : static_cast<int>((slices[r / slice_rows + 1] - slices[r / slice_rows]) / slice_rows);
+                            : static_cast<int>((slices[(r >> shift_) + 1] - slices[r >> shift_]) >> shift_);
       for (int j = 0; j < width; ++j)
-        values[static_cast<std::size_t>(place(format, slices, i, j))] = entry(r, static_cast<std::size_t>(j));
+        values[static_cast<std::size_t>(place(format, slices, shift_, i, j))] = entry(r, static_cast<std::size_t>(j));
     }
     return values;
   };

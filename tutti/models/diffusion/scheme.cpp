@@ -70,11 +70,14 @@ void add_boundary_face(const Scheme& scheme, Lid cell, int face, RowSums& sums, 
   const Vec3 flow = scheme.K[at(cell)] * shape.area;
   const double alpha = dot(shape.area, flow) / dot(shape.area, d);
   sums.first[at(face)] += alpha;
-  own = own + (flow - alpha * d);
+  if (scheme.options.two_point) return;
+  const double share = std::min(1.0, scheme.fit_quality[at(cell)] / scheme.options.tangential_limit);
+  own = own + share * (flow - alpha * d);
 }
 
 /// The flux alpha (u_j - u_i) + (K_f n - alpha d) . (w_i grad u_i + w_j grad u_j) through an interior face.
-/// K_f n weighs both cells' K n by their resistances, so K_f n - alpha d is tangential to the face.
+/// K_f n weighs both cells' K n by their resistances, so K_f n - alpha d is tangential to the face, where the gradient
+/// does not jump: any mean of the two is exact for linear functions, so a weak fit can yield to a good one.
 void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, RowSums& sums, Vec3& own) {
   const LocalTetMesh& mesh = *scheme.mesh;
   const InteriorFace f = scheme_faces::interior_face_of(mesh, scheme.K, cell, face, neighbour);
@@ -84,8 +87,12 @@ void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, 
       (f.resistance_lo * f.alpha) * f.flow_lo + (f.resistance_hi * f.alpha) * f.flow_hi - f.alpha * f.d;
   const bool is_lo = mesh.global[at(cell)] < mesh.global[at(neighbour)];
   const Vec3 inwards = is_lo ? tangential : -1.0 * tangential;
-  own = own + (is_lo ? f.weight_lo : f.weight_hi) * inwards;
-  const Vec3 other = (is_lo ? f.weight_hi : f.weight_lo) * inwards;
+  const double quality_lo = scheme.fit_quality[at(is_lo ? cell : neighbour)];
+  const double quality_hi = scheme.fit_quality[at(is_lo ? neighbour : cell)];
+  const double lo = f.weight_lo * quality_lo, hi = f.weight_hi * quality_hi;
+  const double share = std::min(1.0, std::max(quality_lo, quality_hi) / scheme.options.tangential_limit) / (lo + hi);
+  own = own + (share * (is_lo ? lo : hi)) * inwards;
+  const Vec3 other = (share * (is_lo ? hi : lo)) * inwards;
   // The neighbour's gradient holds u_m - u_j = (u_m - u_i) - (u_j - u_i); u_m - u_i vanishes behind the shared face.
   for (int m = 0; m < 4; ++m) {
     const double weight = dot(other, scheme.gradients[at(neighbour)][at(m)]);
@@ -253,6 +260,7 @@ DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, c
     }
   });
   out.max_outflow = max_outflow;
+  out.weak_fits = scheme.weak_fits;
   out.flattened = scheme.flattened;
   out.boundary_faces = std::move(scheme.boundary_faces);
   out.boundary_kinds = std::move(scheme.boundary_kinds);

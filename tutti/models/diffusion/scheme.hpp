@@ -42,13 +42,19 @@ using ParallelFor = std::function<void(Lid count, const std::function<void(Range
 struct SchemeOptions {
   /// Two-point flux, without gradients: wrong on general meshes; it is there to show that a test can fail.
   bool two_point = false;
-  /// A cell's gradient is set to zero where the least-squares matrix, in coordinates that make K the identity and with
-  /// unit rows (trace 4), has a smallest eigenvalue below this: such a fit makes the operator unstable.
-  double weakest_fit = 0.02;
+  /// Weak fits. The least-squares matrix of a cell, in coordinates that make K the identity and with unit rows, has the
+  /// trace 4; a small smallest eigenvalue e means large coefficients in the gradient and, left alone, growing modes. A
+  /// cell with e below `weak_fit` (`weak_boundary_fit` if it has a boundary face) gets the quality q = e / that limit,
+  /// others 1; the gradient at a face is the mean of both cells' gradients by distance and quality. Where both
+  /// qualities are below `tangential_limit` (at a Dirichlet face: the one), the tangential flux shrinks in proportion.
+  /// So linear functions stay exact unless two weak fits meet.
+  double weak_fit = 0.1;
+  double weak_boundary_fit = 0.2;
+  double tangential_limit = 0.2;
 };
 
 /// What the rows of a part are made from. Read-only once prepared, so rows can be assembled by many threads at once.
-/// Refers to the mesh and to K: both must outlive it. Bytes a cell: 96 (gradients) + 4.
+/// Refers to the mesh and to K: both must outlive it. Bytes a cell: 96 (gradients) + 8 + 4.
 struct Scheme {
   const LocalTetMesh* mesh = nullptr;
   std::span<const Sym3> K;
@@ -57,7 +63,9 @@ struct Scheme {
   std::vector<BoundaryKind> boundary_kinds;     ///< one a boundary face
   std::vector<Lid> first_boundary_face;         ///< those of cell c are [first[c], first[c + 1])
   std::vector<std::array<Vec3, 4>> gradients;   ///< grad u = sum_f gradients[c][f] * (datum of face f): gradient.hpp
-  Lid flattened = 0;                            ///< owned cells whose gradient is set to zero
+  std::vector<double> fit_quality;              ///< (0, 1], one a cell: SchemeOptions::weak_fit
+  Lid weak_fits = 0;                            ///< owned cells with a quality below 1
+  Lid flattened = 0;                            ///< owned cells whose fit is singular: their gradient is zero
 };
 
 /// K: one tensor a local cell (both ghost layers too), symmetric positive definite, constant in the cell.
@@ -95,10 +103,11 @@ struct DiffusionRows {
   std::vector<BoundaryFaceRef> boundary_faces;
   std::vector<BoundaryKind> boundary_kinds;
   double max_outflow = 0;  ///< max |L_ii|
-  Lid flattened = 0;       ///< owned cells whose gradient is set to zero
+  Lid weak_fits = 0;       ///< owned cells whose gradient counts less than its distance says
+  Lid flattened = 0;       ///< owned cells whose fit is singular: their gradient is zero
 };
 
-/// prepare_scheme and all its rows. Takes 100 bytes a local cell besides the result.
+/// prepare_scheme and all its rows. Takes 108 bytes a local cell besides the result.
 DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
                             const SchemeOptions& options = {}, const ParallelFor& parallel = {});
 

@@ -146,7 +146,7 @@ inline double shape_quality(Vec3 a, Vec3 b, Vec3 c, Vec3 d) {
 }
 
 /// Makes a mesh irregular: random pairs of tetrahedra that share a face become three around a new edge, where all
-/// three keep a quality of 0.2. Regions are kept apart.
+/// three keep a quality of 0.25. Regions are kept apart.
 inline TetMesh flip_faces(TetMesh mesh, int sweeps, std::uint64_t seed) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     const LocalTetMesh local = whole(mesh);
@@ -165,7 +165,7 @@ inline TetMesh flip_faces(TetMesh mesh, int sweeps, std::uint64_t seed) {
           const Gid p = mesh.cells[at(c)][at(tet_faces[f][k])], q = mesh.cells[at(c)][at(tet_faces[f][(k + 1) % 3])];
           fresh[k] = {d, e, p, q};
           const auto x = [&](std::size_t v) { return mesh.vertices[at(fresh[k][v])]; };
-          if (shape_quality(x(0), x(1), x(2), x(3)) < 0.2) good = false;
+          if (shape_quality(x(0), x(1), x(2), x(3)) < 0.25) good = false;
         }
         if (!good) continue;
         used[at(c)] = used[at(n)] = true;
@@ -180,7 +180,7 @@ inline TetMesh flip_faces(TetMesh mesh, int sweeps, std::uint64_t seed) {
 
 /// The unit cube as an irregular mesh; with `plane`, no cell crosses x = 0.5 and the regions are 1 and 2.
 inline TetMesh irregular_box(int n, std::uint64_t seed, bool plane = false) {
-  return flip_faces(jittered_box(Cut::five, n, 0.2, seed, plane), 4, seed);
+  return flip_faces(jittered_box(Cut::five, n, 0.2, seed, plane), 2, seed);
 }
 
 /// The part that owns the given cells of a whole mesh, in the given order, with two layers of ghosts in a random

@@ -121,7 +121,7 @@ inline std::vector<double> solve_steady(const LocalTetMesh& mesh, const Diffusio
 struct Errors {
   double h = 0;  ///< (volume / cells)^(1/3)
   double u = 0, gradient = 0;
-  Lid flattened = 0;
+  Lid weak_fits = 0;
 };
 
 /// L2 errors of the steady solution and of its gradients, at centroids.
@@ -145,7 +145,7 @@ inline Errors steady_errors(const LocalTetMesh& mesh, const Exact& exact, const 
   out.u = std::sqrt(out.u / volume);
   out.gradient = std::sqrt(out.gradient / volume);
   out.h = std::cbrt(volume / mesh.owned);
-  out.flattened = rows.flattened;
+  out.weak_fits = rows.weak_fits;
   return out;
 }
 
