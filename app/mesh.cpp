@@ -18,7 +18,7 @@ struct GenerateArguments {
   double jitter = 0, h = 0;
   std::int64_t seed = 1;
   std::optional<double> split;
-  int threads = 2;
+  int threads = 1;
 };
 
 GmshFormat parse_format(const std::string& name) {
@@ -89,7 +89,8 @@ void add_generate(CLI::App& mesh, Action& action) {
         ->required()
         ->check(CLI::PositiveNumber)
         ->type_name("H");
-    heart->add_option("--threads", a->threads, "of gmsh")->check(CLI::Range(1, 1024))->capture_default_str();
+    heart->add_option("--threads", a->threads, "of gmsh; more are faster, but only 1 gives the same mesh every time")
+        ->check(CLI::Range(1, 1024))->capture_default_str();
     add_output(*heart, *a);
     heart->footer("Example:\n  tutti mesh generate biventricle --size 2 -o heart.msh");
     heart->callback([a, &action] {

@@ -1,109 +1,17 @@
-// Meshes made by the gmsh program: a geometry script goes in, a mesh file comes back.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+// Meshes made by the gmsh program: geometry scripts go in, a mesh file comes back, and what the file lacks is added.
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
 #include "tutti/mesh/generate.hpp"
-#include "tutti/mesh/gmsh.hpp"
-
-extern char** environ;
+#include "tutti/mesh/gmsh_program.hpp"
 
 namespace tutti {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct Files {
-  fs::path script, mesh, log;
-};
-
-Files prepare_files(const fs::path& work_dir, const std::string& stem, const std::string& script) {
-  std::error_code code;
-  fs::create_directories(work_dir, code);
-  if (code) fail(ErrorKind::io, "{}: cannot make the folder for gmsh: {}", work_dir.string(), code.message());
-  Files f{work_dir / (stem + ".geo"), work_dir / (stem + ".msh"), work_dir / "gmsh.log"};
-  std::ofstream out(f.script);
-  out << script;
-  out.close();
-  if (!out) fail(ErrorKind::io, "{}: cannot write the geometry: {}", f.script.string(), std::strerror(errno));
-  // An old mesh must not be taken for the new one.
-  fs::remove(f.mesh, code);
-  return f;
-}
-
-/// The environment without what an MPI launcher put there: a child that finds it would take itself for a rank.
-std::vector<char*> child_environment() {
-  std::vector<char*> result;
-  for (char** e = environ; *e != nullptr; ++e) {
-    const std::string_view entry(*e);
-    const bool launcher = entry.starts_with("OMPI_") || entry.starts_with("PMIX_") || entry.starts_with("PMI_");
-    if (!launcher) result.push_back(*e);
-  }
-  result.push_back(nullptr);
-  return result;
-}
-
-/// Runs `words` with its output in `log`; returns the exit status, 128 + n for signal n.
-int run_program(const std::vector<std::string>& words, const fs::path& log) {
-  std::vector<char*> arguments;
-  for (const std::string& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
-  arguments.push_back(nullptr);
-  std::vector<char*> environment = child_environment();
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = -1;
-  const int code = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (code == ENOENT)
-    fail(ErrorKind::resource, "the program {} was not found; install it (Debian: apt install gmsh) or put it on PATH",
-         words[0]);
-  if (code != 0) fail(ErrorKind::resource, "cannot run the program {}: {}", words[0], std::strerror(code));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail(ErrorKind::resource, "lost the program {}: {}", words[0], std::strerror(errno));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/// The last line of the log that reports an error, or the last line at all.
-std::string last_words(const fs::path& log, bool& reports_error) {
-  std::ifstream in(log);
-  std::string line, last, last_error;
-  while (std::getline(in, line)) {
-    if (line.find_first_not_of(" \t\r-") == std::string::npos) continue;
-    last = line;
-    if (line.starts_with("Error")) last_error = line;
-  }
-  reports_error = !last_error.empty();
-  return reports_error ? last_error : last;
-}
-
-TetMesh run_gmsh(const fs::path& work_dir, const std::string& stem, const std::string& script, int threads) {
-  if (threads < 1) fail(ErrorKind::usage, "gmsh: {} threads; at least 1 is needed", threads);
-  const Files files = prepare_files(work_dir, stem, script);
-  const int status = run_program({"gmsh", "-3", "-algo", "hxt", "-nt", std::to_string(threads), "-format", "msh41",
-                                  "-bin", files.script.string(), "-o", files.mesh.string()},
-                                 files.log);
-  // gmsh 4.8 ends with 0 after most errors, so its log and its file are asked too.
-  bool reports_error = false;
-  const std::string words = last_words(files.log, reports_error);
-  if (status != 0 || reports_error || !fs::exists(files.mesh))
-    fail(ErrorKind::input, "gmsh failed (exit code {}): '{}'; the whole output is in {}", status, words,
-         files.log.string());
-  return read_gmsh(files.mesh);
-}
 
 void check_edge_length(double h) {
   if (!(h > 0) || !std::isfinite(h)) fail(ErrorKind::usage, "gmsh: edge length {} is not positive", h);
@@ -134,7 +42,7 @@ constexpr double base_plane = 15;
 constexpr Ellipsoid lv_outer{0, 30, 30, 75}, lv_inner{0, 19, 19, 65};
 constexpr Ellipsoid rv_outer{18, 42, 30, 62}, rv_inner{18, 37.5, 25.5, 57.5};
 
-std::string heart_script(double h) {
+GmshScripts heart_scripts(double h) {
   std::string s = "// A bi-ventricular heart, lengths in mm.\nSetFactory(\"OpenCASCADE\");\n";
   const auto ellipsoid = [&](int number, const Ellipsoid& e) {
     s += fmt::format("Sphere({0}) = {{0, 0, 0, 1}}; Dilate {{{{0, 0, 0}}, {{{1}, {2}, {3}}}}} {{ Volume{{{0}}}; }}\n",
@@ -152,13 +60,14 @@ std::string heart_script(double h) {
   s += "BooleanUnion(12) = { Volume{10}; Delete; }{ Volume{11}; Delete; };\n";
   s += fmt::format("Box(20) = {{-200, -200, {}, 400, 400, 400}};\n", base_plane);
   s += "BooleanDifference(30) = { Volume{12}; Delete; }{ Volume{20}; Delete; };\n";
-  s += "Physical Volume(\"myocardium\", 1) = {30};\n";
   s += "Physical Surface(\"wall\", 1) = CombinedBoundary{ Volume{30}; };\n";
-  return s + mesh_size(h);
+  const std::string volume =
+      "Surface Loop(1) = {Surface{:}};\nVolume(1) = {1};\nPhysical Volume(\"myocardium\", 1) = {1};\n";
+  return {"heart", s + mesh_size(h), volume + mesh_size(h)};
 }
 
-/// Which surface a triangle lies on: all its vertices are on it. The outer surface of the left ventricle is the septum
-/// where it looks into the right cavity.
+/// Which surface a triangle lies on: the one its vertices are nearest to. The outer surface of the left ventricle is the
+/// septum where it looks into the right cavity.
 std::int32_t heart_surface(const std::array<Vec3, 3>& corners) {
   const auto farthest = [&](auto&& distance) {
     return std::max({std::abs(distance(corners[0])), std::abs(distance(corners[1])), std::abs(distance(corners[2]))});
@@ -167,7 +76,6 @@ std::int32_t heart_surface(const std::array<Vec3, 3>& corners) {
   if (farthest([](Vec3 p) { return p.z - base_plane; }) < 1e-6) return HeartTags::base;
   const std::array<double, 4> d = {from(lv_outer), from(lv_inner), from(rv_outer), from(rv_inner)};
   const auto nearest = std::min_element(d.begin(), d.end()) - d.begin();
-  if (d[static_cast<std::size_t>(nearest)] > 1e-2) return 0;
   if (nearest == 1) return HeartTags::endocardium_lv;
   if (nearest == 2) return HeartTags::epicardium;
   if (nearest == 3) return HeartTags::endocardium_rv;
@@ -178,17 +86,23 @@ std::int32_t heart_surface(const std::array<Vec3, 3>& corners) {
 
 // ---- box ----
 
-std::string box_script(double h, std::optional<double> split) {
-  std::string s = "SetFactory(\"OpenCASCADE\");\n";
+GmshScripts box_scripts(double h, std::optional<double> split) {
+  std::string s = "SetFactory(\"OpenCASCADE\");\n", volume;
   if (split) {
     s += fmt::format("Box(1) = {{0, 0, 0, {0}, 1, 1}};\nBox(2) = {{{0}, 0, 0, {1}, 1, 1}};\n", *split, 1 - *split);
     s += "BooleanFragments{ Volume{1}; Delete; }{ Volume{2}; Delete; }\n";
+    volume = fmt::format(
+        "left[] = Surface In BoundingBox{{-1e-6, -1e-6, -1e-6, {0} + 1e-6, 1 + 1e-6, 1 + 1e-6}};\n"
+        "right[] = Surface In BoundingBox{{{0} - 1e-6, -1e-6, -1e-6, 1 + 1e-6, 1 + 1e-6, 1 + 1e-6}};\n"
+        "Surface Loop(1) = {{left[]}};\nSurface Loop(2) = {{right[]}};\nVolume(1) = {{1}};\nVolume(2) = {{2}};\n",
+        *split);
   } else {
     s += "Box(1) = {0, 0, 0, 1, 1, 1};\n";
+    volume = "Surface Loop(1) = {Surface{:}};\nVolume(1) = {1};\n";
   }
-  s += "Physical Volume(\"box\", 1) = Volume{:};\n";
-  s += "Physical Surface(\"wall\", 1) = CombinedBoundary{ Volume{:}; };\n";
-  return s + mesh_size(h);
+  s += "Physical Surface(\"wall\", 1) = {Surface{:}};\n";
+  volume += "Physical Volume(\"box\", 1) = Volume{:};\n";
+  return {"box", s + mesh_size(h), volume + mesh_size(h)};
 }
 
 std::int32_t box_side(const std::array<Vec3, 3>& corners) {
@@ -200,19 +114,97 @@ std::int32_t box_side(const std::array<Vec3, 3>& corners) {
   return 0;
 }
 
-template <class Classify>
-void retag_boundary(TetMesh& mesh, const std::map<std::int32_t, std::string>& names, Classify&& classify) {
-  std::map<std::int32_t, Size> found;
-  for (std::size_t t = 0; t < mesh.boundary.size(); ++t) {
-    const auto& [a, b, c] = mesh.boundary[t];
-    const std::array<Vec3, 3> corners = {vertex(mesh, a), vertex(mesh, b), vertex(mesh, c)};
-    const std::int32_t tag = classify(corners);
-    if (tag == 0)
-      fail(ErrorKind::input, "gmsh made a boundary triangle at ({}, {}, {}) that lies on no surface of the geometry",
-           corners[0].x, corners[0].y, corners[0].z);
-    mesh.boundary_tags[t] = tag;
-    ++found[tag];
+// ---- what every mesh of gmsh needs ----
+
+/// Piece of every cell, numbered by first cell; pieces are connected through faces.
+std::vector<std::int32_t> find_pieces(const FaceNeighbours& neighbours) {
+  std::vector<std::int32_t> piece(neighbours.size(), -1);
+  std::vector<Gid> open;
+  std::int32_t count = 0;
+  for (std::size_t start = 0; start < piece.size(); ++start) {
+    if (piece[start] >= 0) continue;
+    piece[start] = count;
+    open.push_back(static_cast<Gid>(start));
+    while (!open.empty()) {
+      const auto cell = static_cast<std::size_t>(open.back());
+      open.pop_back();
+      for (const Gid n : neighbours[cell]) {
+        if (n < 0 || piece[static_cast<std::size_t>(n)] >= 0) continue;
+        piece[static_cast<std::size_t>(n)] = count;
+        open.push_back(n);
+      }
+    }
+    ++count;
   }
+  return piece;
+}
+
+/// Drops the vertices that no cell has.
+void drop_lone_vertices(TetMesh& mesh) {
+  std::vector<Gid> number(mesh.vertices.size(), 0);
+  for (const auto& cell : mesh.cells)
+    for (const Gid v : cell) number[static_cast<std::size_t>(v)] = 1;
+  Gid count = 0;
+  for (std::size_t v = 0; v < number.size(); ++v) {
+    if (number[v] == 0) continue;
+    mesh.vertices[static_cast<std::size_t>(count)] = mesh.vertices[v];
+    number[v] = count++;
+  }
+  mesh.vertices.resize(static_cast<std::size_t>(count));
+  for (auto& cell : mesh.cells)
+    for (Gid& v : cell) v = number[static_cast<std::size_t>(v)];
+}
+
+/// gmsh 4.8 sometimes leaves a tetrahedron that shares no face with any other: heat would stay in it for ever. Keeps the
+/// piece with the most cells (the first of equals).
+FaceNeighbours keep_largest_piece(TetMesh& mesh) {
+  mesh.boundary.clear();
+  mesh.boundary_tags.clear();
+  FaceNeighbours neighbours = find_face_neighbours(mesh);
+  const auto piece = find_pieces(neighbours);
+  std::vector<Size> size;
+  for (const std::int32_t p : piece) {
+    if (p == static_cast<std::int32_t>(size.size())) size.push_back(0);
+    ++size[static_cast<std::size_t>(p)];
+  }
+  if (size.size() < 2) return neighbours;
+  const auto largest = std::max_element(size.begin(), size.end());
+  info("gmsh left {} of {} cells without a face in common with the rest; they are dropped",
+       format_count(mesh.cell_count() - *largest), format_count(mesh.cell_count()));
+  std::size_t kept = 0;
+  for (std::size_t c = 0; c < piece.size(); ++c) {
+    if (piece[c] != largest - size.begin()) continue;
+    mesh.cells[kept] = mesh.cells[c];
+    mesh.regions[kept++] = mesh.regions[c];
+  }
+  mesh.cells.resize(kept);
+  mesh.regions.resize(kept);
+  drop_lone_vertices(mesh);
+  return find_face_neighbours(mesh);
+}
+
+/// Gives every boundary face the tag that `classify` says for its corners (0: none, an error).
+template <class Classify>
+void tag_boundary(TetMesh& mesh, const FaceNeighbours& neighbours, const std::map<std::int32_t, std::string>& names,
+                  Classify&& classify) {
+  std::map<std::int32_t, Size> found;
+  for (std::size_t cell = 0; cell < neighbours.size(); ++cell)
+    for (std::size_t f = 0; f < 4; ++f) {
+      if (neighbours[cell][f] >= 0) continue;
+      std::array<Gid, 3> triangle{};
+      std::array<Vec3, 3> corners{};
+      for (std::size_t k = 0; k < 3; ++k) {
+        triangle[k] = mesh.cells[cell][static_cast<std::size_t>(tet_faces[f][k])];
+        corners[k] = vertex(mesh, triangle[k]);
+      }
+      const std::int32_t tag = classify(corners);
+      if (tag == 0)
+        fail(ErrorKind::input, "gmsh made a boundary triangle at ({}, {}, {}) that lies on no surface of the geometry",
+             corners[0].x, corners[0].y, corners[0].z);
+      mesh.boundary.push_back(triangle);
+      mesh.boundary_tags.push_back(tag);
+      ++found[tag];
+    }
   for (const auto& [tag, name] : names)
     if (found[tag] == 0) fail(ErrorKind::input, "gmsh's mesh has no triangle on {}; try a smaller edge length", name);
   mesh.boundary_names = names;
@@ -222,13 +214,14 @@ void retag_boundary(TetMesh& mesh, const std::map<std::int32_t, std::string>& na
 
 TetMesh generate_biventricle(double h, const std::filesystem::path& work_dir, int threads) {
   check_edge_length(h);
-  TetMesh mesh = run_gmsh(work_dir, "heart", heart_script(h), threads);
-  retag_boundary(mesh,
-                 {{HeartTags::base, "base"},
-                  {HeartTags::epicardium, "epicardium"},
-                  {HeartTags::endocardium_lv, "endocardium-lv"},
-                  {HeartTags::endocardium_rv, "endocardium-rv"}},
-                 heart_surface);
+  TetMesh mesh = run_gmsh(work_dir, heart_scripts(h), threads);
+  const FaceNeighbours neighbours = keep_largest_piece(mesh);
+  tag_boundary(mesh, neighbours,
+               {{HeartTags::base, "base"},
+                {HeartTags::epicardium, "epicardium"},
+                {HeartTags::endocardium_lv, "endocardium-lv"},
+                {HeartTags::endocardium_rv, "endocardium-rv"}},
+               heart_surface);
   return mesh;
 }
 
@@ -237,7 +230,8 @@ TetMesh generate_unstructured_box(double h, const std::filesystem::path& work_di
   check_edge_length(h);
   if (split_x && !(*split_x > 0 && *split_x < 1))
     fail(ErrorKind::usage, "box: split at x = {} is not in (0, 1)", *split_x);
-  TetMesh mesh = run_gmsh(work_dir, "box", box_script(h, split_x), threads);
+  TetMesh mesh = run_gmsh(work_dir, box_scripts(h, split_x), threads);
+  const FaceNeighbours neighbours = keep_largest_piece(mesh);
   // The classified corners are exact, so that faces and the interface are planes to the last bit.
   const auto snap = [](double& x, double plane) {
     if (std::abs(x - plane) < 1e-9) x = plane;
@@ -246,7 +240,8 @@ TetMesh generate_unstructured_box(double h, const std::filesystem::path& work_di
     for (int d = 0; d < 3; ++d) snap(v[d], 0), snap(v[d], 1);
     if (split_x) snap(v.x, *split_x);
   }
-  retag_boundary(mesh, {{1, "x-min"}, {2, "x-max"}, {3, "y-min"}, {4, "y-max"}, {5, "z-min"}, {6, "z-max"}}, box_side);
+  tag_boundary(mesh, neighbours,
+               {{1, "x-min"}, {2, "x-max"}, {3, "y-min"}, {4, "y-max"}, {5, "z-min"}, {6, "z-max"}}, box_side);
   if (!split_x) return mesh;
   mesh.region_names = {{1, "left"}, {2, "right"}};
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {

@@ -301,8 +301,25 @@ void Step::prepare() {
 void Step::run() {
   require(finished_, "the step is not finished");
   prepare();
-  threads_.run([this](int thread) { work(thread); });
+  try {
+    threads_.run([this](int thread) { work(thread); });
+  } catch (...) {
+    drain_devices();
+    throw;
+  }
   account(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+}
+
+/// After a failure: the caller may free what the devices still work on, so they must come to rest first.
+void Step::drain_devices() {
+  for (PartStreams& part : parts_) {
+    if (part.is_host()) continue;
+    for (Stream* stream : {part.compute.get(), part.outgoing.get(), part.incoming.get()}) try {
+        stream->synchronize();
+      } catch (const std::exception&) {
+        // The step's own error is the one to tell.
+      }
+  }
 }
 
 /// One thread's step: its roles first, then chunks of the CPU's rows, until every task is done.
@@ -430,8 +447,21 @@ void Step::complete(Task& task) {
   remaining_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
+/// Kernels are launched ahead and run one after another on their part's stream: each began when the one before ended.
+void Step::correct_kernel_times(std::size_t part) {
+  std::vector<Task*> kernels;
+  for (const auto& t : tasks_)
+    if (t->kind == Task::Kind::kernel && t->part == static_cast<int>(part)) kernels.push_back(t.get());
+  std::stable_sort(kernels.begin(), kernels.end(), [](const Task* a, const Task* b) { return a->begin < b->begin; });
+  for (std::size_t k = 1; k < kernels.size(); ++k) {
+    kernels[k]->begin = std::max(kernels[k]->begin, kernels[k - 1]->end);
+    kernels[k]->end = std::max(kernels[k]->begin, kernels[k]->end);
+  }
+}
+
 void Step::account(double wall) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
+    correct_kernel_times(p);
     PartSeconds& sum = seconds_[p];
     double computing = 0, exchange_begin = wall, exchange_end = 0;
     for (const auto& pointer : tasks_) {
@@ -451,6 +481,10 @@ void Step::account(double wall) {
     sum.exchange += std::max(0.0, exchange_end - exchange_begin);
     sum.idle += std::max(0.0, wall - computing);
   }
+}
+
+void Step::reset_seconds() {
+  seconds_.assign(parts_.size(), {});
 }
 
 std::vector<TaskTimes> Step::last_times() const {

@@ -27,7 +27,7 @@ const char* overlap_name(Overlap overlap);
 
 using TaskId = int;
 
-/// Seconds of one part, summed over the steps run so far.
+/// Seconds of one part, summed over the steps since the last reset_seconds().
 struct PartSeconds {
   double separator = 0;  ///< computing separators
   double interior = 0;   ///< computing the interior
@@ -70,10 +70,11 @@ class Step {
   /// Closes the graph. Adds the policy's dependencies; a cycle is an internal error.
   void finish(Overlap overlap);
 
-  /// Runs all tasks once. Throws what a task threw.
+  /// Runs all tasks once. Throws what a task threw, when no device is at work any more.
   void run();
 
   const std::vector<PartSeconds>& seconds() const { return seconds_; }
+  void reset_seconds();  ///< e.g. after a set-up that runs the step, too
   std::vector<TaskTimes> last_times() const;
   /// Who does what: one line a thread ("thread 0: messages, computes"), for --verbose.
   std::vector<std::string> describe_roles() const;
@@ -95,6 +96,8 @@ class Step {
   void launch(Task& task);
   bool take_chunk(double& busy_seconds);
   void complete(Task& task);
+  void drain_devices();
+  void correct_kernel_times(std::size_t part);
   void account(double wall);
 
   Threads& threads_;

@@ -137,15 +137,15 @@ void broadcast_names(const Comm& comm, std::map<std::int32_t, std::string>& name
 
 }  // namespace
 
-TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, int threads) {
+TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
   if (options.has("mesh.file")) return read_gmsh(options.file("mesh.file"));
   const std::string generator = options.text("mesh.generate");
   if (generator == "box") return generate_box(box_spec(options));
   const double h = options.number("mesh.h");
-  if (generator == "biventricle") return generate_biventricle(h, work_dir, threads);
+  if (generator == "biventricle") return generate_biventricle(h, work_dir);
   std::optional<double> split;
   if (options.has("mesh.split")) split = options.number("mesh.split");
-  return generate_unstructured_box(h, work_dir, split, threads);
+  return generate_unstructured_box(h, work_dir, split);
 }
 
 TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
@@ -162,7 +162,7 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   std::vector<std::int32_t> owner;
   phases.begin("read");
   comm.together([&] {
-    if (comm.is_root()) whole.mesh = load_mesh(options, work_dir, devices.threads->count() * comm.size());
+    if (comm.is_root()) whole.mesh = load_mesh(options, work_dir);
   });
   phases.begin("neighbours");
   comm.together([&] {

@@ -117,7 +117,7 @@ void Diffusion::assemble() {
   const ParallelFor parallel = [&](Lid count, const std::function<void(Range)>& body) {
     devices_.threads->for_range(count, [&](Size b, Size e) { body({static_cast<Lid>(b), static_cast<Lid>(e)}); });
   };
-  Size flattened = 0;
+  Size weak = 0;
   std::array<double, 2> maxima{0, 1};
   for (std::size_t p = 0; p < domain_.meshes.size(); ++p) {
     LocalTetMesh& mesh = domain_.meshes[p];
@@ -128,7 +128,7 @@ void Diffusion::assemble() {
     DiffusionRows rows = assemble_rows(
         mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme, parallel);
     maxima[0] = std::max(maxima[0], rows.max_outflow);
-    flattened += rows.flattened;
+    weak += rows.weak_fits;
     part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_));
     part.boundary_columns = std::move(rows.boundary_columns);
     part.boundary_values = std::move(rows.boundary_values);
@@ -143,7 +143,7 @@ void Diffusion::assemble() {
   }
   stability_.max_outflow = maxima[0];
   stability_.anisotropy = maxima[1];
-  verbose("gradients set to zero in {} cells whose fit is too weak", flattened);
+  verbose("{} cells have a weak gradient fit: their faces lean on the other cell", weak);
 }
 
 void Diffusion::allocate() {
@@ -176,7 +176,9 @@ void Diffusion::set_initial() {
   magnitudes.normalise();
   comm_.sum(magnitudes.words());
   mass_scale_ = magnitudes.value();
+  // What is reported is the run, not the set-up.
   applications_ = 0;
+  step_->reset_seconds();
 }
 
 void Diffusion::exchange_now(std::size_t field) {

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Checks and measures tutti on a machine with a GPU, from a bundle (scripts/bundle.sh): no compiler is needed there.
+#   BUNDLE=build/bundle scripts/gpu-test.sh [OUTPUT-FOLDER]
+# Unit tests on the device, compute-sanitizer on small cases, GPU runs against the CPU bit for bit, then the bandwidths.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+bundle=${BUNDLE:-build/bundle}
+out=${1:-results/gpu}
+mkdir -p "$out"
+export LD_LIBRARY_PATH="$PWD/$bundle/lib:${LD_LIBRARY_PATH:-}"
+bin=$PWD/$bundle/bin
+failed=0
+step() { # name, command...
+  local name=$1; shift
+  if "$@" > "$out/$name.log" 2>&1; then echo "passed  $name"; else echo "FAILED  $name ($?)"; tail -n 15 "$out/$name.log"; failed=$((failed + 1)); fi
+}
+checksum() { sed -n 's/.*"checksum": "\([0-9a-f]*\)".*/\1/p' "$1/summary.json"; }
+# same NAME CASE-ARGUMENTS...: the case on the CPU and on each device list below has one checksum
+same() {
+  local name=$1; shift
+  "$bin/tutti" run "$@" --devices cpu -q -o "$out/$name-cpu" > "$out/$name-cpu.log" 2>&1
+  local want; want=$(checksum "$out/$name-cpu")
+  for devices in cuda:0 cuda:0,cpu $( [ "$gpus" -ge 2 ] && echo cuda:0,cuda:1 cuda:0,cuda:1,cpu ); do
+    local to="$out/$name-${devices//[:,]/-}" got
+    "$bin/tutti" run "$@" --devices "$devices" -q -o "$to" > "$to.log" 2>&1
+    got=$(checksum "$to")
+    if [ -n "$want" ] && [ "$got" = "$want" ]; then echo "passed  $name on $devices: $got"; else echo "FAILED  $name on $devices: ${got:-no result}, cpu has ${want:-no result}"; tail -n 5 "$to.log"; failed=$((failed + 1)); fi
+  done
+}
+
+nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader | tee "$out/gpus.txt"
+gpus=$(wc -l < "$out/gpus.txt")
+step test_gpu "$bin/test_gpu"
+step test_device "$bin/test_device"
+case=$bundle/examples/box/case.toml
+small=("$case" --set mesh.cubes=[10,10,10] --set time.steps=20)
+for tool in memcheck racecheck synccheck; do
+  command -v compute-sanitizer > /dev/null || { echo "left out  compute-sanitizer is not here"; break; }
+  step "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$bin/tutti" run "${small[@]}" --devices cuda:0,cpu -q -o "$out/sanitizer"
+done
+same euler "$case"
+same blocks "$case" --set numerics.format='"ellpack"'
+same rows "$case" --set numerics.format='"ellpack"' --set numerics.layout='"rows"'
+same rkc2 "$case" --set time.method='"rkc2"' --set time.steps=20
+same forced "$case" --set time.steps=50 --set physics.source='"sin(x+t)"'
+for overlap in none messages; do same "overlap-$overlap" "$case" --set devices.overlap="\"$overlap\"" --set time.steps=50; done
+"$bin/tutti" devices --measure | tee "$out/devices.txt"
+"$bin/tutti" bench diffusion --cells 8000000 --devices cuda:0 --json "$out/bench.json" | tee "$out/bench.txt"
+[ "$failed" -eq 0 ] && echo "all GPU checks passed" || { echo "$failed GPU checks failed"; exit 1; }

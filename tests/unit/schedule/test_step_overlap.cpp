@@ -1,0 +1,197 @@
+// What may hide what: the policies, the order inside a step, who does what, and where the seconds go.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "tests/support/rank_parts.hpp"
+#include "tests/unit/base/mpi_environment.hpp"
+#include "tests/unit/schedule/devices_of_a_rank.hpp"
+
+namespace tutti {
+namespace {
+
+using test::DevicesOfARank;
+using test::world;
+
+constexpr Overlap overlaps[] = {Overlap::none, Overlap::messages, Overlap::full};
+
+void sleep_ms(int ms) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
+/// Two parts that read each other's row: part 0 on a fake device with a slow interior, part 1 on the CPU.
+struct SlowDevice {
+  explicit SlowDevice(Overlap overlap, int team) : rank(team, 1) {
+    const std::vector<PartRows> rows{{.part = 0, .owned = {0, 1}, .ghosts = {2}, .ghost_owners = {1}},
+                                     {.part = 1, .owned = {2, 3}, .ghosts = {1}, .ghost_owners = {0}}};
+    maps = number_parts(world(), rows, std::vector<int>{0, 0});
+    plan = make_plan(maps, 0);
+    exchange = std::make_unique<Exchange<double>>(world(), plan, maps, rank.parts, 1);
+    for (std::size_t p = 0; p < 2; ++p) {
+      fields.emplace_back(rank.parts[p], maps[p], 1, 0);
+      fields[p].fill(maps[p], [](Gid row, int) { return static_cast<double>(row); });
+    }
+    exchange->bind(test::views_of(fields));
+    step = std::make_unique<Step>(rank.threads, rank.parts);
+    std::vector<TaskId> separators;
+    for (int p = 0; p < 2; ++p)
+      separators.push_back(step->compute("separator", p, Step::Role::separator, maps[static_cast<std::size_t>(p)].separator_rows(),
+                                         [p](Stream& stream, Range r) {
+                                           stream.loop(r, [p](Lid begin, Lid) {
+                                             if (p == 0 && begin == 1) sleep_ms(10);
+                                           });
+                                         }));
+    step->exchange(*exchange, separators);
+    for (int p = 0; p < 2; ++p)
+      step->compute("interior", p, Step::Role::interior, maps[static_cast<std::size_t>(p)].interior_rows(),
+                    [p](Stream& stream, Range r) {
+                      stream.loop(r, [p](Lid, Lid) {
+                        if (p == 0) sleep_ms(50);
+                      });
+                    });
+    step->finish(overlap);
+  }
+  TaskTimes times(const std::string& name, int part) const {
+    for (const TaskTimes& t : step->last_times())
+      if (t.part == part && t.name.rfind(name, 0) == 0) return t;
+    ADD_FAILURE() << "no task " << name << " of part " << part;
+    return {};
+  }
+  bool ghosts_arrived() {
+    for (std::size_t p = 0; p < 2; ++p) fields[p].expect(maps[p], [](Gid row, int) { return static_cast<double>(row); });
+    return !testing::Test::HasFailure();
+  }
+
+  DevicesOfARank rank;
+  std::vector<IndexMap> maps;
+  Plan plan;
+  std::unique_ptr<Exchange<double>> exchange;
+  std::vector<test::PaddedField<double>> fields;
+  std::unique_ptr<Step> step;
+};
+
+TEST(StepOverlap, FullMovesSeparatorsWhileTheInteriorRuns) {
+  for (const int team : {1, 2, 5}) {
+    SCOPED_TRACE(team);
+    SlowDevice slow(Overlap::full, team);
+    for (int run = 0; run < 2; ++run) slow.step->run();
+    const TaskTimes interior = slow.times("interior", 0);
+    // Out of the device, to the CPU's ghosts, and back in: all before the interior of the device is done.
+    EXPECT_GE(slow.times("copy separators", 0).end, slow.times("separator", 0).end);
+    EXPECT_LT(slow.times("copy separators", 0).end, interior.end);
+    EXPECT_LT(slow.times("gather 0>1", 1).end, interior.end);
+    EXPECT_LT(slow.times("copy ghosts", 0).end, interior.end);
+    EXPECT_TRUE(slow.ghosts_arrived());
+  }
+}
+
+TEST(StepOverlap, TheOthersMakeTheInteriorWaitForCopies) {
+  for (const Overlap overlap : {Overlap::none, Overlap::messages})
+    for (const int team : {1, 2, 5}) {
+      SCOPED_TRACE(std::string(overlap_name(overlap)) + ", " + std::to_string(team) + " threads");
+      SlowDevice slow(overlap, team);
+      for (int run = 0; run < 2; ++run) slow.step->run();
+      for (int p = 0; p < 2; ++p) {
+        const TaskTimes interior = slow.times("interior", p);
+        EXPECT_GE(interior.begin, slow.times("copy separators", 0).end);
+        EXPECT_GE(interior.begin, slow.times("gather 0>1", 1).end);
+        EXPECT_GE(interior.begin, slow.times("copy ghosts", 0).end);
+      }
+      EXPECT_TRUE(slow.ghosts_arrived());
+    }
+}
+
+TEST(StepOverlap, SecondsAddUpToTheWallClock) {
+  for (const int team : {1, 2, 5}) {
+    SCOPED_TRACE(team);
+    SlowDevice slow(Overlap::full, team);
+    const auto start = std::chrono::steady_clock::now();
+    for (int run = 0; run < 3; ++run) slow.step->run();
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const PartSeconds& s : slow.step->seconds()) {
+      const double sum = s.separator + s.interior + s.idle;
+      EXPECT_LE(sum, wall * 1.01) << "seconds are counted twice";
+      EXPECT_GE(sum, wall * 0.5);
+      EXPECT_LE(s.exchange, wall);
+    }
+    // The device computes all the time: 10 ms of separators, 50 ms of interior, three times. The CPU waits.
+    EXPECT_GE(slow.step->seconds()[0].separator, 0.030);
+    EXPECT_GE(slow.step->seconds()[0].interior, 0.150);
+    EXPECT_GE(slow.step->seconds()[1].idle, 0.150);
+    EXPECT_EQ(slow.step->seconds()[0].bytes, 3 * 24) << "one row out; one gathered and copied in; three times";
+    slow.step->reset_seconds();
+    EXPECT_EQ(slow.step->seconds()[0].interior, 0);
+    slow.step->run();
+    EXPECT_GE(slow.step->seconds()[0].interior, 0.050);
+  }
+}
+
+TEST(StepOverlap, SecondsOfTheCpuAreThoseOfItsThreads) {
+  // 20 ms of work in a team of two: chunks that sleep are run by both at once.
+  DevicesOfARank rank(2);
+  Step step(rank.threads, rank.parts);
+  step.compute("rows", 0, Step::Role::interior, {0, 20 * 512}, [](Stream&, Range rows) { sleep_ms(rows.size() / 512); });
+  step.finish(Overlap::full);
+  const auto start = std::chrono::steady_clock::now();
+  step.run();
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const PartSeconds& s = step.seconds()[0];
+  EXPECT_GE(s.interior, 0.010);
+  EXPECT_LE(s.interior, wall);
+  EXPECT_LE(s.interior + s.idle, wall * 1.01);
+}
+
+TEST(StepOverlap, PoliciesOnlyAddDependencies) {
+  std::map<Overlap, std::vector<std::string>> lines;
+  for (const Overlap overlap : overlaps) lines[overlap] = SlowDevice(overlap, 1).step->describe_tasks();
+  const auto full = lines[Overlap::full];
+  for (const Overlap overlap : {Overlap::none, Overlap::messages}) {
+    ASSERT_EQ(lines[overlap].size(), full.size());
+    int longer = 0;
+    for (std::size_t t = 0; t < full.size(); ++t) {
+      EXPECT_EQ(lines[overlap][t].substr(0, full[t].size()), full[t]) << "a dependency was lost";
+      longer += lines[overlap][t].size() > full[t].size() ? 1 : 0;
+    }
+    EXPECT_EQ(longer, 2) << "both interiors wait";
+  }
+}
+
+TEST(StepOverlap, NamesOfPolicies) {
+  for (const Overlap overlap : overlaps) EXPECT_EQ(parse_overlap(overlap_name(overlap)), overlap);
+  try {
+    parse_overlap("some");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("none, messages or full"), std::string::npos);
+  }
+}
+
+TEST(StepOverlap, EveryThreadComputesAndEveryDeviceIsServed) {
+  for (const int team : {1, 2, 3, 7}) {
+    SCOPED_TRACE(team);
+    DevicesOfARank rank(team, 3);
+    Step step(rank.threads, rank.parts);
+    step.finish(Overlap::full);
+    const auto lines = step.describe_roles();
+    ASSERT_EQ(lines.size(), static_cast<std::size_t>(team));
+    std::string all;
+    for (const auto& line : lines) {
+      EXPECT_NE(line.find("computes"), std::string::npos) << line;
+      EXPECT_EQ(line.find("messages"), std::string::npos) << "this step has none: " << line;
+      all += line + "\n";
+    }
+    for (int d = 0; d < 3; ++d) {
+      EXPECT_NE(all.find("controls fake:" + std::to_string(d)), std::string::npos) << all;
+      EXPECT_NE(all.find("copies to fake:" + std::to_string(d)), std::string::npos) << all;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti
