@@ -38,7 +38,9 @@ void DeviceArguments::add_to(CLI::App& command) {
 DeviceSet DeviceArguments::open(const Comm& comm) const {
   DeviceOptions options;
   options.threads = threads;
-  if (!fake_memory.empty()) options.fake.memory = parse_bytes(fake_memory, "--fake-memory");
+  comm.together([&] {
+    if (!fake_memory.empty()) options.fake.memory = parse_bytes(fake_memory, "--fake-memory");
+  });
   return open_devices(list.empty() ? "all" : list, comm, options);
 }
 
@@ -47,8 +49,10 @@ DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
   options.threads = threads > 0                               ? threads
                     : from.is_word("devices.threads", "auto") ? 0
                                                               : static_cast<int>(from.integer("devices.threads"));
-  options.fake.memory =
-      fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
+  comm.together([&] {
+    options.fake.memory =
+        fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
+  });
   options.fake.seed = static_cast<std::uint64_t>(from.integer("devices.fake_seed"));
   return open_devices(list.empty() ? from.text("devices.list") : list, comm, options);
 }

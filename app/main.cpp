@@ -1,8 +1,11 @@
 // The program `tutti`: one subcommand a file, errors turned into one line and an exit code.
 #include <mpi.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <thread>
 
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
@@ -14,6 +17,12 @@ using namespace tutti;
 void say_error(const char* message) {
   std::fprintf(stderr, "tutti: error: %s\n", message);
   std::fflush(stderr);
+}
+
+/// Several ranks may meet the same error in the middle of a step, where they cannot ask each other who tells it. The
+/// lowest of them speaks first and ends the others before they do.
+void let_lower_ranks_speak(const Comm& comm) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(100 * comm.rank(), 2000)));
 }
 
 /// Runs the action. An error that all ranks share ends in order with one message; one that only this rank has ends the
@@ -28,14 +37,17 @@ int run_action(const app::Action& action) {
     if (comm.is_root()) say_error(error.what());
     return error.exit_code();
   } catch (const Error& error) {
+    let_lower_ranks_speak(comm);
     say_error(error.what());
     if (comm.size() > 1) MPI_Abort(comm.handle(), error.exit_code());
     return error.exit_code();
   } catch (const std::bad_alloc&) {
+    let_lower_ranks_speak(comm);
     say_error("the system has no memory left; use a smaller mesh or more nodes");
     if (comm.size() > 1) MPI_Abort(comm.handle(), static_cast<int>(ErrorKind::resource));
     return static_cast<int>(ErrorKind::resource);
   } catch (const std::exception& error) {
+    let_lower_ranks_speak(comm);
     say_error(error.what());
     if (comm.size() > 1) MPI_Abort(comm.handle(), 1);
     return 1;

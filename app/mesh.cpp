@@ -90,7 +90,8 @@ void add_generate(CLI::App& mesh, Action& action) {
         ->check(CLI::PositiveNumber)
         ->type_name("H");
     heart->add_option("--threads", a->threads, "of gmsh; more are faster, but only 1 gives the same mesh every time")
-        ->check(CLI::Range(1, 1024))->capture_default_str();
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
     add_output(*heart, *a);
     heart->footer("Example:\n  tutti mesh generate biventricle --size 2 -o heart.msh");
     heart->callback([a, &action] {

@@ -105,6 +105,8 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
          100.0 * static_cast<double>(l.bytes) / static_cast<double>(l.capacity), l.triad * 1e-9, seconds,
          l.bytes <= l.capacity ? "" : "  FULL");
   }
+  for (std::size_t p = 0; p < lines.size(); ++p)
+    verbose("memory: part {} takes {} bytes of its device", p, lines[p].bytes);
   info("time step {:.6g} (spectral radius {:.6g}{}), {} steps", steps.dt, rho,
        stages > 1 ? fmt::format(", {} stages", stages) : "", format_count(steps.steps));
   info("expected from bandwidth: {:.3g} s a step, {} in all; {} messages and {} a step between ranks", slowest,

@@ -20,6 +20,10 @@ void describe_setup(const Comm& comm, const Diffusion& model, DeviceSet& devices
   info("{} rank{}, rank 0: {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
   info("spectral radius {:.4g}, largest stable step {:.4g}", model.stability().rho, model.stability_limit());
   for (const auto& [name, seconds] : phases.seconds()) verbose("set-up: {:<12} {:8.3f} s", name, seconds);
+  std::vector<Size> bytes;
+  for (const auto& device : devices.devices) bytes.push_back(device->budget().peak());
+  const auto all = comm.all_gather(std::span<const Size>(bytes));
+  for (std::size_t p = 0; p < all.size(); ++p) verbose("memory: part {} has taken {} bytes of its device", p, all[p]);
   for (const auto& line : model.schedule().describe_roles()) verbose("{}", line);
   for (const auto& line : model.schedule().describe_tasks()) verbose("task: {}", line);
 }

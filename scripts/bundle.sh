@@ -13,7 +13,7 @@ for program in "$build/bin/tutti" "$build/tests/gpu/test_gpu" "$build/tests/test
   cp "$program" "$bundle/bin/"
 done
 strip "$bundle"/bin/*
-own='libc\.so|libm\.so|libstdc\+\+|libgcc_s|libpthread|libdl|librt|ld-linux|libmpi|libopen-|libhwloc|libevent|libutil|libcuda\.so|libgomp'
+own='libc\.so|libm\.so|libstdc\+\+|libgcc_s|libpthread|libdl|librt|ld-linux|libmpi|libopen-|libhwloc|libevent|libutil|libcuda\.so|libgomp|libudev'
 ldd "$bundle"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | grep -Ev "$own" | xargs -r -I{} cp -L {} "$bundle/lib/"
 cp -r examples/. "$bundle/examples/"
 du -sh "$bundle" | awk '{print "bundle: " $2 ", " $1}'

@@ -57,7 +57,7 @@ def check_include(root, path, number, bracket, name):
     """Messages about one include line; the target path when it is one of ours."""
     room = room_of(path)
     if not name.startswith("tutti/"):
-        if bracket == '"' and not (room == "app" and (root / "app" / name).is_file()):
+        if bracket == '"' and not (room == "app" and name.startswith("app/") and (root / name).is_file()):
             yield f'{path}:{number}: "{name}": write includes as "tutti/floor/file.hpp", foreign ones in <>'
         return
     if not (root / name).is_file():

@@ -227,7 +227,8 @@ std::vector<int> share_of_cores(const std::vector<std::vector<int>>& masks, int 
 }
 
 DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOptions& options) {
-  const DeviceRequest request = parse_devices(list);
+  DeviceRequest request;
+  comm.together([&] { request = parse_devices(list); });
   const HostComm host_comm(comm);
   const Comm host(host_comm.handle);
   auto masks = gather_masks(host);

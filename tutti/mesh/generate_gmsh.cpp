@@ -66,8 +66,8 @@ GmshScripts heart_scripts(double h) {
   return {"heart", s + mesh_size(h), volume + mesh_size(h)};
 }
 
-/// Which surface a triangle lies on: the one its vertices are nearest to. The outer surface of the left ventricle is the
-/// septum where it looks into the right cavity.
+/// Which surface a triangle lies on: the one its vertices are nearest to. The outer surface of the left ventricle is
+/// the septum where it looks into the right cavity.
 std::int32_t heart_surface(const std::array<Vec3, 3>& corners) {
   const auto farthest = [&](auto&& distance) {
     return std::max({std::abs(distance(corners[0])), std::abs(distance(corners[1])), std::abs(distance(corners[2]))});
@@ -155,8 +155,8 @@ void drop_lone_vertices(TetMesh& mesh) {
     for (Gid& v : cell) v = number[static_cast<std::size_t>(v)];
 }
 
-/// gmsh 4.8 sometimes leaves a tetrahedron that shares no face with any other: heat would stay in it for ever. Keeps the
-/// piece with the most cells (the first of equals).
+/// gmsh 4.8 sometimes leaves a tetrahedron that shares no face with any other: heat would stay in it for ever. Keeps
+/// the piece with the most cells (the first of equals).
 FaceNeighbours keep_largest_piece(TetMesh& mesh) {
   mesh.boundary.clear();
   mesh.boundary_tags.clear();
@@ -240,8 +240,8 @@ TetMesh generate_unstructured_box(double h, const std::filesystem::path& work_di
     for (int d = 0; d < 3; ++d) snap(v[d], 0), snap(v[d], 1);
     if (split_x) snap(v.x, *split_x);
   }
-  tag_boundary(mesh, neighbours,
-               {{1, "x-min"}, {2, "x-max"}, {3, "y-min"}, {4, "y-max"}, {5, "z-min"}, {6, "z-max"}}, box_side);
+  tag_boundary(mesh, neighbours, {{1, "x-min"}, {2, "x-max"}, {3, "y-min"}, {4, "y-max"}, {5, "z-min"}, {6, "z-max"}},
+               box_side);
   if (!split_x) return mesh;
   mesh.region_names = {{1, "left"}, {2, "right"}};
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {

@@ -11,18 +11,18 @@
 
 namespace tutti {
 
-/// Cells [0, owned) belong to the part, cells [owned, cells.size()) are ghosts in two layers of face neighbours, so that
-/// every face neighbour of an owned cell has its own four neighbours here.
+/// Cells [0, owned) belong to the part, cells [owned, cells.size()) are ghosts in two layers of face neighbours, so
+/// that every face neighbour of an owned cell has its own four neighbours here.
 struct LocalTetMesh {
   /// In `neighbours`: the cell behind the face exists, but outside this halo (only for outer ghosts).
   static constexpr Lid outside_halo = std::numeric_limits<Lid>::min();
 
   Lid owned = 0;
   std::vector<Vec3> vertices;
-  std::vector<std::array<Lid, 4>> cells;        ///< local vertex numbers, in the order of the file
-  std::vector<std::array<Lid, 4>> neighbours;   ///< >= 0 local cell; outside_halo; else boundary face, tag = -1 - value
-  std::vector<Gid> global;                      ///< global cell numbers
-  std::vector<std::int32_t> regions;            ///< physical volume tags
+  std::vector<std::array<Lid, 4>> cells;       ///< local vertex numbers, in the order of the file
+  std::vector<std::array<Lid, 4>> neighbours;  ///< >= 0 local cell; outside_halo; else boundary face, tag = -1 - value
+  std::vector<Gid> global;                     ///< global cell numbers
+  std::vector<std::int32_t> regions;           ///< physical volume tags
   std::vector<CellData> cell_data;
 
   Lid cell_count() const { return static_cast<Lid>(cells.size()); }

@@ -8,9 +8,9 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/schedule/balance.hpp"
 #include "tutti/io/atomic_file.hpp"
 #include "tutti/io/probes.hpp"
+#include "tutti/schedule/balance.hpp"
 #include "tutti/simulation/progress.hpp"
 
 namespace tutti {
@@ -196,6 +196,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   progress.finish();
 
   Summary summary;
+  summary.version = TUTTI_VERSION;
   summary.case_file = options.name();
   summary.steps = plan.steps;
   summary.dt = plan.dt;

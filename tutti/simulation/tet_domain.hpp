@@ -36,7 +36,7 @@ struct DomainOptions {
 };
 
 /// The mesh of [mesh]: a file, or a generator (its files go to `work_dir`). On the reader only.
-TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, int threads);
+TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir);
 
 /// Reads, partitions in tiers (node, device), distributes, orders and numbers. Collective. Errors of the reader are
 /// thrown on all ranks.

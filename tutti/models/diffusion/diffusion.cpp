@@ -269,8 +269,10 @@ double Diffusion::global_max(std::size_t field) {
 
 std::vector<Diagnostic> Diffusion::diagnose() {
   const double largest = global_max(0);
-  if (!std::isfinite(largest))
-    fail(ErrorKind::numerical, "u is not finite any more; the run is unstable: lower time.dt or check K");
+  comm_.together([&] {
+    if (!std::isfinite(largest))
+      fail(ErrorKind::numerical, "u is not finite any more; the run is unstable: lower time.dt or check K");
+  });
   return {{"max|u|", largest}, {"mass", mass()}};
 }
 

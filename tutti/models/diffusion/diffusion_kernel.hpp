@@ -12,8 +12,9 @@ TUTTI_HD inline double add_term(double a, double neighbour, double own, double s
   return std::fma(a, neighbour - own, sum);
 }
 
-/// A row's terms in four running sums, entry j in sum j % 4. Every format and device adds like this, entries by global column
-/// number, so all have the same bits in double; padding adds exact zeros. Four sums keep a CPU's and a GPU's units busy.
+/// A row's terms in four running sums, entry j in sum j % 4. Every format and device adds like this, entries by global
+/// column number, so all have the same bits in double; padding adds exact zeros. Four sums keep a CPU's and a GPU's
+/// units busy.
 struct RowSum {
   double part[4] = {0, 0, 0, 0};
   TUTTI_HD double total() const { return (part[0] + part[1]) + (part[2] + part[3]); }

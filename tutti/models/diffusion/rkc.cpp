@@ -6,9 +6,9 @@
 namespace tutti {
 namespace {
 
-// The usual 2/13 leaves a strip around the real axis that is too narrow for the operator's complex eigenvalues on real meshes:
-// noise grew on a heart mesh at 9:1. Verwer, Sommeijer, Hundsdorfer (J. Comput. Phys. 201, 2004) take 10 for problems with
-// advection; the strip then is several times wider and the real limit about half.
+// The usual 2/13 leaves a strip around the real axis that is too narrow for the operator's complex eigenvalues on real
+// meshes: noise grew on a heart mesh at 9:1. Verwer, Sommeijer, Hundsdorfer (J. Comput. Phys. 201, 2004) take 10 for
+// problems with advection; the strip then is several times wider and the real limit about half.
 constexpr double damping = 10;
 
 }  // namespace
