@@ -52,6 +52,11 @@ const char* overlap_name(Overlap overlap) {
   return "";
 }
 
+/// Counter of the pieces taken from one thread's run, on a cache line of its own.
+struct alignas(64) NextChunk {
+  std::atomic<Lid> taken{0};
+};
+
 struct Step::Task {
   enum class Kind : std::uint8_t { chunks, host, kernel, outgoing, incoming, send, receive };
   enum class State : std::uint8_t { waiting, ready, under_way, done };
@@ -78,8 +83,10 @@ struct Step::Task {
   // This step's state.
   std::atomic<int> waiting{0};
   std::atomic<State> state{State::waiting};
-  std::atomic<Lid> next_chunk{0};
+  std::vector<NextChunk>
+      next;  ///< one a thread: the pieces are dealt out in runs, and a thread that is done helps others
   std::atomic<Lid> chunks_left{0};
+  std::atomic<bool> begun{false};
   Lid chunk = 0, chunks = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   std::unique_ptr<Event> event;
@@ -87,6 +94,7 @@ struct Step::Task {
   double begin = 0, end = 0;
 
   bool on_device() const { return kind == Kind::kernel || kind == Kind::outgoing || kind == Kind::incoming; }
+  Lid pieces() const { return kind == Kind::host || chunks == 0 ? 1 : chunks; }
   bool is_message() const { return kind == Kind::send || kind == Kind::receive; }
   bool is_exchange() const { return role == Role::other && kind != Kind::kernel && kind != Kind::chunks; }
 };
@@ -249,7 +257,10 @@ void Step::finish(Overlap overlap) {
     }
     if (task.on_device()) task.event = parts_[static_cast<std::size_t>(task.part)].device->make_event();
     if (task.is_message()) message_tasks_.push_back(static_cast<TaskId>(i));
-    if (task.kind == Task::Kind::chunks || task.kind == Task::Kind::host) host_tasks_.push_back(static_cast<TaskId>(i));
+    if (task.kind == Task::Kind::chunks || task.kind == Task::Kind::host) {
+      task.next = std::vector<NextChunk>(static_cast<std::size_t>(threads_.count()));
+      host_tasks_.push_back(static_cast<TaskId>(i));
+    }
   }
   // Separators before everything else that is ready, the interior last: messages leave early.
   const auto rank = [&](TaskId id) {
@@ -288,9 +299,10 @@ void Step::prepare() {
     Task& task = *pointer;
     task.waiting.store(task.waits, std::memory_order_relaxed);
     task.state.store(task.waits == 0 ? Task::State::ready : Task::State::waiting, std::memory_order_relaxed);
-    task.next_chunk.store(0, std::memory_order_relaxed);
+    for (NextChunk& next : task.next) next.taken.store(0, std::memory_order_relaxed);
     task.chunks_left.store(task.chunks, std::memory_order_relaxed);
     task.busy.store(0, std::memory_order_relaxed);
+    task.begun.store(false, std::memory_order_relaxed);
     task.begin = -1;
   }
   remaining_.store(static_cast<int>(tasks_.size()), std::memory_order_relaxed);
@@ -325,7 +337,6 @@ void Step::drain_devices() {
 /// One thread's step: its roles first, then chunks of the CPU's rows, until every task is done.
 void Step::work(int thread) {
   const ThreadRoles& role = roles_[static_cast<std::size_t>(thread)];
-  double busy = 0;
   int idle_turns = 0;
   try {
     while (remaining_.load(std::memory_order_acquire) > 0 && !failed_.load(std::memory_order_relaxed)) {
@@ -333,7 +344,7 @@ void Step::work(int thread) {
       if (role.messages) progress = drive_messages() || progress;
       progress = drive_device(role.control_tasks) || progress;
       progress = drive_device(role.copy_tasks) || progress;
-      progress = take_chunk(busy) || progress;
+      progress = take_chunk(thread) || progress;
       // With more threads than cores a spinning thread keeps the one it waits for from running.
       if (progress)
         idle_turns = 0;
@@ -407,18 +418,34 @@ bool Step::drive_device(const std::vector<TaskId>& tasks) {
   return progress;
 }
 
-/// Takes one piece of host work. Adds to `busy_seconds` the time it took.
-bool Step::take_chunk(double& busy_seconds) {
+/// The next piece of a task for a thread: from its own run while there is one, so that a thread walks through memory in
+/// order, then from the runs of others. -1 when all are taken.
+Lid Step::next_piece(Task& task, int thread) {
+  const Lid pieces = task.pieces();
+  const int count = threads_.count();
+  for (int k = 0; k < count; ++k) {
+    const int run = (thread + k) % count;
+    const auto begin = static_cast<Lid>(static_cast<Size>(pieces) * run / count);
+    const auto end = static_cast<Lid>(static_cast<Size>(pieces) * (run + 1) / count);
+    std::atomic<Lid>& taken = task.next[static_cast<std::size_t>(run)].taken;
+    if (taken.load(std::memory_order_relaxed) >= end - begin) continue;
+    const Lid piece = begin + taken.fetch_add(1, std::memory_order_relaxed);
+    if (piece < end) return piece;
+  }
+  return -1;
+}
+
+/// Takes one piece of host work and does it. False when there is none.
+bool Step::take_chunk(int thread) {
   for (const TaskId id : host_tasks_) {
     Task& task = *tasks_[static_cast<std::size_t>(id)];
     if (task.state.load(std::memory_order_acquire) != Task::State::ready) continue;
+    const Lid chunk = next_piece(task, thread);
+    if (chunk < 0) continue;
     const bool whole = task.kind == Task::Kind::host || task.chunks == 0;
-    const Lid pieces = whole ? 1 : task.chunks;
-    if (task.next_chunk.load(std::memory_order_relaxed) >= pieces) continue;
-    const Lid chunk = task.next_chunk.fetch_add(1, std::memory_order_relaxed);
-    if (chunk >= pieces) continue;
     const auto begin = std::chrono::steady_clock::now();
-    if (chunk == 0) task.begin = std::chrono::duration<double>(begin - start_).count();
+    if (!task.begun.exchange(true, std::memory_order_relaxed))
+      task.begin = std::chrono::duration<double>(begin - start_).count();
     if (task.kind == Task::Kind::host) {
       task.work();
     } else if (task.chunks > 0) {
@@ -428,7 +455,6 @@ bool Step::take_chunk(double& busy_seconds) {
       task.body(*serial_streams_[static_cast<std::size_t>(task.part)], rows);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    busy_seconds += seconds;
     task.busy.fetch_add(seconds, std::memory_order_relaxed);
     if (whole || task.chunks_left.fetch_sub(1, std::memory_order_acq_rel) == 1) complete(task);
     return true;

@@ -94,7 +94,8 @@ class Step {
   bool drive_messages();
   bool drive_device(const std::vector<TaskId>& tasks);
   void launch(Task& task);
-  bool take_chunk(double& busy_seconds);
+  Lid next_piece(Task& task, int thread);
+  bool take_chunk(int thread);
   void complete(Task& task);
   void drain_devices();
   void correct_kernel_times(std::size_t part);

@@ -1,0 +1,128 @@
+"""The answer is the same, bit for bit, however the mesh is split, ordered, stored and overlapped."""
+
+import re
+import unittest
+
+from program import DATA, SystemTest, box_case, sets, tutti
+
+# Everything that can reach a result: a full tensor, a source, fixed values, a flux, time.
+PHYSICS = """K = [["1", "0.3", "0.1*x"], ["0.3", "2", "0"], ["0.1*x", "0", "1+y"]]
+initial = "exp(-4*((x-0.3)^2+y^2+z^2))"
+source = "x*cos(3*t)"
+exact = "exp(-4*((x-0.3)^2+y^2+z^2))*exp(-t)"
+"""
+BOUNDARY = """[[boundary]]
+tag = "x-min"
+type = "dirichlet"
+value = "1+y*t"
+[[boundary]]
+tag = "z-max"
+value = "sin(x)"
+"""
+PROBE = '[[output.probe]]\nname = "a"\npoint = [0.51, 0.22, 0.34]\n[[output.probe]]\nname = "b"\npoint = [0, 0, 0]\n'
+CASE = box_case(physics=PHYSICS, boundary=BOUNDARY, time="steps = 8", output=PROBE)
+
+RANKS = [1, 2, 3, 4, 7]
+DEVICES = ["cpu", "fake:1,cpu", "fake:2,cpu", "fake:3"]
+OVERLAPS = ["full", "messages", "none"]
+METHODS = ["metis", "hilbert", "slabs", "scotch"]
+ORDERS = ["hilbert", "native", "random", "rcm", "metis_blocks"]
+FORMATS = [dict(numerics__format="sliced"), dict(numerics__format="ellpack", numerics__layout="rows"),
+           dict(numerics__format="ellpack", numerics__layout="blocks"),
+           dict(numerics__format="sliced", numerics__sigma=1)]
+
+
+def partitioners():
+    """Those of this build: Scotch is optional."""
+    help_text = tutti("partition", "--help").out
+    return [m for m in METHODS if re.search(rf"\b{m}\b", help_text)]
+
+
+def outcome(summary):
+    """All that must not depend on the split."""
+    names = ["checksum", "cells", "steps", "time", "dt", "rho", "mass", "errors"]
+    return {**{name: summary[name] for name in names}, "probes": (summary["folder"] / "probes.csv").read_text()}
+
+
+class SameBits(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.methods = partitioners()
+
+    def compare(self, text, expected, ranks, devices, k):
+        """One run with the k-th choice of everything else."""
+        options = {"devices__overlap": OVERLAPS[k % 3], "partition__method": self.methods[k % len(self.methods)],
+                   "partition__order": ORDERS[k % 5], "partition__graph": ["stencil", "faces"][k % 2],
+                   "devices__fake_seed": k, **FORMATS[k % 4]}
+        arguments = ["--devices", devices, "--threads", [1, 2, 3][k % 3], *sets(**options)]
+        with self.subTest(ranks=ranks, devices=devices, **options):
+            summary = self.run_case(text, *arguments, ranks=ranks)
+            self.assertEqual(len(summary["parts"]), ranks * (1 + {"c": 0, "f": int(devices[5:6] or 0)}[devices[0]])
+                             - (devices == "fake:3") * ranks)
+            self.assertEqual(outcome(summary), expected)
+
+    def test_euler_on_all_ranks_and_devices(self):
+        # All pairs of ranks and devices; the other choices go round at their own pace, so that all are met.
+        expected = outcome(self.run_case(CASE, "--devices", "cpu", "--threads", "1"))
+        for k, (ranks, devices) in enumerate((r, d) for r in RANKS for d in DEVICES):
+            self.compare(CASE, expected, ranks, devices, k)
+
+    def test_rkc2(self):
+        text = CASE.replace("steps = 8", 'method = "rkc2"\nsteps = 2\nstages = 6')
+        expected = outcome(self.run_case(text, "--devices", "cpu", "--threads", "1"))
+        for k, (ranks, devices) in enumerate([(1, "fake:3"), (2, "cpu"), (3, "fake:1,cpu"), (4, "fake:2,cpu"), (7, "cpu")]):
+            self.compare(text, expected, ranks, devices, k + 1)
+
+    def test_any_weights(self):
+        text = box_case(time="steps = 5")
+        expected = self.run_case(text, "--devices", "cpu")["checksum"]
+        for ranks, devices, weights, least in [
+                (1, "fake:2,cpu", [1, 0, 1], 1), (1, "fake:1,cpu", [0.03, 0.97], 1), (2, "fake:1,cpu", [0, 1, 0, 3], 2),
+                (3, "cpu", [0, 0, 5], 2), (1, "fake:3", [0, 1, 0], 2)]:
+            with self.subTest(ranks=ranks, devices=devices, weights=weights):
+                summary = self.run_case(text, "--devices", devices, *sets(balance__weights=weights), ranks=ranks)
+                self.assertEqual(summary["checksum"], expected)
+                total = sum(weights)
+                for part, weight in zip(summary["parts"], weights, strict=True):
+                    self.assertAlmostEqual(part["weight"], weight / total)
+                    self.assertAlmostEqual(part["cells"] / summary["cells"], weight / total, delta=0.01)
+                    self.assertEqual(part["cells"] == 0, weight == 0)
+
+    def test_more_parts_than_cells(self):
+        text = box_case(n=1, jitter=0, physics='K = 1\ninitial = "x+2*y"', time="steps = 4")
+        expected = self.run_case(text, "--devices", "cpu")
+        self.assertEqual(expected["cells"], 6)
+        for ranks, devices, method in [(7, "fake:1,cpu", "hilbert"), (3, "fake:3", "metis"), (4, "fake:2,cpu", "slabs"),
+                                       (1, "fake:6", "metis")]:
+            with self.subTest(ranks=ranks, devices=devices, method=method):
+                summary = self.run_case(text, "--devices", devices, *sets(partition__method=method), ranks=ranks)
+                self.assertEqual(summary["checksum"], expected["checksum"])
+                self.assertEqual(sum(part["cells"] for part in summary["parts"]), 6)
+
+    def test_mesh_files(self):
+        # The same mesh in four formats, one or three ranks: two regions, two tensors.
+        physics = 'K = 1\ninitial = "x*y+z"\n[[physics.region]]\nname = "1"\nK = 0.1'
+        checksums = set()
+        for k, mesh in enumerate(sorted((DATA / "mesh").glob("two_boxes_v*.msh"))):
+            text = f'model = "diffusion"\n[mesh]\nfile = "{mesh}"\n[physics]\n{physics}\n[time]\nsteps = 10\n'
+            summary = self.run_case(text, "--devices", ["cpu", "fake:1,cpu"][k % 2], ranks=[None, 3][k % 2])
+            checksums.add(summary["checksum"])
+        self.assertEqual(len(checksums), 1, checksums)
+
+    def test_fake_seeds_change_nothing(self):
+        text = box_case(n=4, time="steps = 5")
+        found = {self.run_case(text, "--devices", "fake:2,cpu", *sets(devices__fake_seed=s))["checksum"] for s in range(5)}
+        self.assertEqual(len(found), 1)
+
+    def test_the_checksum_sees_the_last_bit(self):
+        # A test of these tests.
+        base = box_case(n=2, physics='K = 1\ninitial = "x"', time="steps = 3")
+        a = self.run_case(base)["checksum"]
+        self.assertEqual(a, self.run_case(base)["checksum"])
+        self.assertNotEqual(a, self.run_case(base.replace('"x"', '"x*1.0000000000000003"'))["checksum"])
+        self.assertNotEqual(a, self.run_case(base, *sets(time__steps=4))["checksum"])
+        self.assertNotEqual(a, self.run_case(base, *sets(numerics__precision="compact", mesh__jitter=0.3))["checksum"])
+
+
+if __name__ == "__main__":
+    unittest.main()
