@@ -1,6 +1,6 @@
 """A picture of a field on its mesh, from outside and cut open; needs no display.
 
-    python3 -m tutti.plot DIR -o heart.png [--field u] [--time last] [--clip y] [--view -60,20]
+    python3 -m tutti.plot DIR -o heart.png [--field u] [--time last] [--clip y] [--view -70,18]
 """
 
 import argparse
@@ -19,6 +19,11 @@ from tutti import surface  # noqa: E402
 from tutti.results import Results  # noqa: E402
 
 AXES = {"x": 0, "y": 1, "z": 2}
+
+# From pale to dark with even steps in lightness: shading changes lightness too, and must not look like another value.
+WARM = matplotlib.colors.LinearSegmentedColormap.from_list(
+    "warm", ["#f7ece4", "#f6c9a4", "#f08c5e", "#d94452", "#97195f", "#3d0a4f"])
+matplotlib.colormaps.register(WARM)
 
 
 def camera(azimuth, elevation):
@@ -119,7 +124,8 @@ def picture(snapshot, field, view, clip, at, scale, title, label):
         frame(axes, mesh.points, view)
     figure.suptitle(title, fontsize=14)
     bar = figure.colorbar(scale, ax=list(grid[0]), shrink=0.75, aspect=28, pad=0.02)
-    bar.set_label(label, fontsize=12)
+    short = len(label) < 4
+    bar.set_label(label, fontsize=14 if short else 12, rotation=0 if short else 90, labelpad=10 if short else 4)
     bar.outline.set_visible(False)
     return figure
 
@@ -151,9 +157,9 @@ def parse_arguments(argv):
     parser.add_argument("--time", default="last", help="first, last or a time, of which the nearest output is taken")
     parser.add_argument("--clip", default="y", choices=["x", "y", "z", "none"], help="axis across which it is cut open")
     parser.add_argument("--at", type=float, default=0.5, help="place of the cut, from 0 to 1 of the extent")
-    parser.add_argument("--view", type=parse_view, default=(-60.0, 20.0), help="azimuth,elevation in degrees")
+    parser.add_argument("--view", type=parse_view, default=(-70.0, 18.0), help="azimuth,elevation in degrees")
     parser.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), default=(None, None))
-    parser.add_argument("--colours", default="coolwarm", help="a colour map of matplotlib")
+    parser.add_argument("--colours", default="warm", help="warm, or a colour map of matplotlib")
     parser.add_argument("--title")
     parser.add_argument("--dpi", type=int, default=160)
     words = list(sys.argv[1:] if argv is None else argv)

@@ -20,7 +20,9 @@ DATA = Path(os.environ.get("TUTTI_TEST_DATA", ROOT / "tests" / "data"))
 PROGRAM = str(Path(os.environ.get("TUTTI", ROOT / "build" / "release" / "bin" / "tutti")).resolve())
 AS_ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 MPIRUN = os.environ.get("TUTTI_MPIRUN", " ".join(["mpirun --oversubscribe --bind-to none", *AS_ROOT])).split()
+# More ranks and threads than cores: those that wait must let the others run.
 os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # Weights are given: measuring the bandwidth of fake devices takes long and is another test's business.
 EQUAL = ["--set", 'balance.weights="equal"']
@@ -74,7 +76,6 @@ jitter = {jitter}
 [time]
 {time}
 [output]
-compress = 0
 {output}
 """
 

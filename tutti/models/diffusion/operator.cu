@@ -35,6 +35,14 @@ void RowOperator::apply(Stream& stream, Range rows, const double* u, const doubl
     apply_rows(stream, rows, compact_view(), u, forcing, update);
 }
 
+void RowOperator::apply_portably(Stream& stream, Range rows, const double* u, const double* forcing,
+                                 const EulerUpdate& update) const {
+  if (precision_ == Precision::full)
+    for_each(stream, rows, RowKernel<double, EulerUpdate>{full_view(), u, forcing, update});
+  else
+    for_each(stream, rows, RowKernel<float, EulerUpdate>{compact_view(), u, forcing, update});
+}
+
 template void RowOperator::apply(Stream&, Range, const double*, const double*, const EulerUpdate&) const;
 template void RowOperator::apply(Stream&, Range, const double*, const double*, const RateOnly&) const;
 template void RowOperator::apply(Stream&, Range, const double*, const double*, const RkcFirst&) const;

@@ -57,6 +57,9 @@ class RowOperator {
   /// Enqueues update(i, u_i, rate_i) for the rows. u: owned and ghost values; forcing: owned values or null.
   template <class Update>
   void apply(Stream& stream, Range rows, const double* u, const double* forcing, const Update& update) const;
+  /// The same through the portable kernel everywhere: what the tuned ones are measured against.
+  void apply_portably(Stream& stream, Range rows, const double* u, const double* forcing,
+                      const EulerUpdate& update) const;
 
  private:
   OperatorView<double> full_view() const {

@@ -71,16 +71,28 @@ void apply_eight(Lid i, Size first, Size stride, int width, const OperatorView<C
     s[1] = _mm256_fmadd_pd(load4(view.values + at + 4), _mm256_sub_pd(gather4(u, view.columns + at + 4), high), s[1]);
   };
   int j = 0;
-  for (; j + 4 <= width; j += 4)
-    for (int k = 0; k < 4; ++k) add(j + k, sums[k]);
-  for (int k = 0; j < width; ++j, ++k) add(j, sums[k]);
-  alignas(32) double total[8];
-  for (int h = 0; h < 2; ++h)
-    _mm256_store_pd(total + 4 * h,
-                    _mm256_add_pd(_mm256_add_pd(sums[0][h], sums[1][h]), _mm256_add_pd(sums[2][h], sums[3][h])));
-  for (int r = 0; r < 8; ++r)
-    update(i + r, u[i + r],
-           row_rate(total[r], view.diagonal == nullptr ? 0.0 : view.diagonal[i + r], u[i + r], forcing, i + r));
+  // Spelled out: an index that varies would keep the sums out of registers.
+  for (; j + 4 <= width; j += 4) {
+    add(j, sums[0]);
+    add(j + 1, sums[1]);
+    add(j + 2, sums[2]);
+    add(j + 3, sums[3]);
+  }
+  if (j < width) add(j, sums[0]);
+  if (j + 1 < width) add(j + 1, sums[1]);
+  if (j + 2 < width) add(j + 2, sums[2]);
+  alignas(32) double own[8], rate[8];
+  const auto finish = [&](int h, __m256d u_h) {
+    __m256d r = _mm256_add_pd(_mm256_add_pd(sums[0][h], sums[1][h]), _mm256_add_pd(sums[2][h], sums[3][h]));
+    // As row_rate: an absent diagonal adds an exact zero.
+    if (view.diagonal != nullptr) r = _mm256_fmadd_pd(load4(view.diagonal + i + 4 * h), u_h, r);
+    if (forcing != nullptr) r = _mm256_add_pd(r, load4(forcing + i + 4 * h));
+    _mm256_store_pd(rate + 4 * h, r);
+    _mm256_store_pd(own + 4 * h, u_h);
+  };
+  finish(0, low);
+  finish(1, high);
+  for (int r = 0; r < 8; ++r) update(i + r, own[r], rate[r]);
 }
 
 #endif

@@ -1,6 +1,8 @@
 // Orders of convergence on unstructured grids, and a scheme that fails the same test.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <numbers>
 
@@ -118,7 +120,8 @@ std::vector<LocalTetMesh> irregular_grids(bool plane) {
 /// Delaunay grids of the gmsh program; empty where it is not installed.
 std::vector<LocalTetMesh> gmsh_grids(bool plane) {
   std::vector<LocalTetMesh> out;
-  const auto folder = std::filesystem::path(testing::TempDir()) / ("tutti_scheme_" + std::to_string(plane));
+  const auto folder = std::filesystem::path(testing::TempDir()) /
+                      ("tutti_scheme_" + std::to_string(getpid()) + "_" + std::to_string(plane));
   try {
     for (const double h : {0.2, 0.13, 0.09, 0.065})
       out.push_back(whole(generate_unstructured_box(h, folder, plane ? std::optional(0.5) : std::nullopt)));
@@ -134,6 +137,7 @@ struct Case {
   const char* name;
   Exact (*exact)();
   bool plane;
+  friend void PrintTo(const Case& problem, std::ostream* out) { *out << problem.name; }
 };
 
 class SchemeConvergence : public testing::TestWithParam<Case> {};

@@ -1,0 +1,98 @@
+// What the CPU kernels of the row operator gain over the portable one, in the cache and in memory, beside the STREAM
+// triad.
+//   build/release/bench/bench_diffusion_rows
+// Reported: bytes a second by the paper's count (216 a row) and `of_P`, the fraction of P = 33/216 x triad of one
+// thread.
+#include <benchmark/benchmark.h>
+
+#include <map>
+
+#include "tutti/device/threads.hpp"
+#include "tutti/device/triad.hpp"
+#include "tutti/mesh/generate.hpp"
+#include "tutti/mesh/stencil.hpp"
+#include "tutti/models/diffusion/operator_rows.hpp"
+#include "tutti/partition/partition.hpp"
+
+namespace tutti {
+namespace {
+
+/// Rows with the stencil of a box along a Hilbert curve.
+DiffusionRows box_rows(Gid cubes) {
+  BoxSpec spec;
+  spec.cubes = {cubes, cubes, cubes};
+  const TetMesh mesh = generate_box(spec);
+  const Adjacency stencil = tet_stencil(find_face_neighbours(mesh));
+  const auto order = order_rows(Ordering::hilbert, cell_centroids(mesh), {});
+  std::vector<Lid> now(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) now[static_cast<std::size_t>(order[i])] = static_cast<Lid>(i);
+  DiffusionRows rows;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    std::array<Lid, max_row_entries> c{};
+    std::array<double, max_row_entries> v{};
+    c.fill(static_cast<Lid>(i));
+    std::size_t j = 0;
+    for (const Gid g : stencil.row(order[i])) {
+      c[j] = now[static_cast<std::size_t>(g)];
+      v[j++] = 1e-3;
+    }
+    rows.columns.push_back(c);
+    rows.values.push_back(v);
+    rows.counts.push_back(static_cast<std::uint8_t>(j));
+    rows.diagonal.push_back(0);
+  }
+  return rows;
+}
+
+const DiffusionRows& rows_of(Gid cubes) {
+  static std::map<Gid, DiffusionRows> made;
+  const auto at = made.find(cubes);
+  return at != made.end() ? at->second : made.emplace(cubes, box_rows(cubes)).first->second;
+}
+
+double one_thread_triad() {
+  static Threads one(1, {0});
+  static const double triad = measure_triad(one);
+  return triad;
+}
+
+template <RowFormat format, Precision precision, bool tuned>
+void apply(benchmark::State& state) {
+  Threads threads(1, {0});
+  const auto device = make_host_device(threads, Size{1} << 40);
+  const auto stream = device->make_stream("bench");
+  const DiffusionRows& rows = rows_of(state.range(0));
+  const RowOperator op(*stream, rows, format, precision);
+  std::vector<double> u(rows.counts.size(), 1.0), next(u.size());
+  const Range all{0, op.rows()};
+  for (auto _ : state) {
+    if constexpr (tuned)
+      op.apply(*stream, all, u.data(), nullptr, EulerUpdate{next.data(), 0.1});
+    else
+      op.apply_portably(*stream, all, u.data(), nullptr, EulerUpdate{next.data(), 0.1});
+    benchmark::ClobberMemory();
+  }
+  const double bytes = 216.0 * static_cast<double>(u.size()) * static_cast<double>(state.iterations());
+  state.SetBytesProcessed(static_cast<std::int64_t>(bytes));
+  state.counters["of_P"] = benchmark::Counter(bytes / one_thread_triad(), benchmark::Counter::kIsRate);
+}
+
+#define TUTTI_BENCH(format, precision)                             \
+  BENCHMARK(apply<RowFormat::format, Precision::precision, false>) \
+      ->Name(#format "/" #precision "/portable")                   \
+      ->Arg(12)                                                    \
+      ->Arg(70);                                                   \
+  BENCHMARK(apply<RowFormat::format, Precision::precision, true>)  \
+      ->Name(#format "/" #precision "/tuned")                      \
+      ->Arg(12)                                                    \
+      ->Arg(70)
+TUTTI_BENCH(rows, full);
+TUTTI_BENCH(blocks, full);
+TUTTI_BENCH(sliced, full);
+TUTTI_BENCH(rows, compact);
+TUTTI_BENCH(sliced, compact);
+
+}  // namespace
+}  // namespace tutti
+
+BENCHMARK_MAIN();

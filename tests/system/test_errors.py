@@ -1,0 +1,146 @@
+"""Everything a user can get wrong ends with one line that helps and the right exit code, on one rank and on three."""
+
+import unittest
+
+from program import DATA, EQUAL, SystemTest, box_case, tutti
+
+USAGE, RESOURCE, INPUT, IO, NUMERICAL = 2, 3, 4, 5, 6
+GOOD = box_case(n=4)
+SECONDS = 20  # no run below may take longer: a rank that waits for one that is gone would
+
+
+class Errors(SystemTest):
+    def expect(self, text, code, *patterns, options=(), output=None):
+        """Runs the case on one rank and on three."""
+        case = self.write("case.toml", text)
+        for ranks in [None, 3]:
+            with self.subTest(ranks=ranks, options=options):
+                folder = output or self.folder / "results"
+                result = tutti("run", case, "-o", folder, *EQUAL, *options, ranks=ranks, timeout=SECONDS)
+                self.assert_error(result, code, *patterns)
+                self.assertNotIn("internal error", result.err)
+                self.assertFalse((self.folder / "results" / "summary.json").exists())
+
+    def change(self, before, after):
+        self.assertIn(before, GOOD)
+        return GOOD.replace(before, after)
+
+    def line_of(self, text, word):
+        return next(number for number, line in enumerate(text.split("\n"), 1) if word in line)
+
+    def test_a_good_case_is_no_error(self):
+        self.run_case(GOOD)
+        self.run_case(GOOD, ranks=3)
+
+    def test_unknown_key(self):
+        text = self.change("jitter", "jiter")
+        self.expect(text, INPUT, rf"case\.toml:{self.line_of(text, 'jiter')}\b", r"jiter", r"did you mean '(mesh\.)?jitter'")
+        text = self.change("[physics]", "[phisics]")
+        self.expect(text, INPUT, rf"case\.toml:{self.line_of(text, 'phisics')}\b", "did you mean 'physics'")
+        self.expect(GOOD, INPUT, "--set", "did you mean 'time'", options=["--set", "tme.dt=1"])
+
+    def test_broken_toml(self):
+        text = self.change("[physics]", "[physics")
+        self.expect(text, INPUT, rf"case\.toml:{self.line_of(text, '[physics')}\b")
+
+    def test_wrong_values(self):
+        self.expect(self.change("jitter = 0.2", 'jitter = "much"'), INPUT, r"case\.toml:\d+", "jitter")
+        self.expect(self.change("jitter = 0.2", "jitter = 0.9"), INPUT, r"case\.toml:\d+", "jitter")
+        self.expect(self.change('"x"', '"x+"'), INPUT, r"case\.toml:\d+", r"x\+")
+        self.expect(self.change('"x"', '"log(x-0.5)"'), INPUT, "log", "x = ")
+        self.expect(self.change("K = 1", 'K = [[1,2,0],[0,1,0],[0,0,1]]'), INPUT, r"case\.toml:\d+", "not symmetric")
+        self.expect(self.change("K = 1", "K = -1"), INPUT, "not positive definite")
+        self.expect(self.change("K = 1", ""), INPUT, "K")
+        self.expect(self.change("steps = 10", ""), INPUT, r"time\.(end|steps)")
+
+    def test_names_that_the_mesh_does_not_have(self):
+        boundary = '[[boundary]]\ntag = "x-mim"\n[time]'
+        self.expect(self.change("[time]", boundary), INPUT, r"case\.toml:\d+", "x-mim", "'x-min'")
+        region = '[[physics.region]]\nname = "bone"\nK = 1\n[time]'
+        self.expect(self.change("[time]", region), INPUT, r"case\.toml:\d+", "bone", "'box'")
+
+    def test_a_probe_outside(self):
+        probe = '[output]\n[[output.probe]]\nname = "far"\npoint = [2, 0, 0]'
+        self.expect(self.change("[output]", probe), INPUT, "outside", r"\(2, 0, 0\)")
+
+    def test_missing_files(self):
+        self.expect('model = "diffusion"\n[mesh]\nfile = "none.msh"\n[physics]\nK = 1\n[time]\nsteps = 1\n', IO, r"none\.msh")
+        for ranks in [None, 3]:
+            result = tutti("run", self.folder / "none.toml", "-o", self.folder / "r", ranks=ranks, timeout=SECONDS)
+            self.assert_error(result, IO, r"none\.toml")
+
+    def test_broken_meshes(self):
+        text = 'model = "diffusion"\n[mesh]\nfile = "broken.msh"\n[physics]\nK = 1\n[time]\nsteps = 1\n'
+        ascii_mesh = (DATA / "mesh" / "two_boxes_v22_ascii.msh").read_bytes()
+        binary_mesh = (DATA / "mesh" / "two_boxes_v41_binary.msh").read_bytes()
+        for content, place in [(ascii_mesh[:len(ascii_mesh) // 2], r"broken\.msh:\d+"),
+                               (binary_mesh[:len(binary_mesh) // 2], r"broken\.msh.*(offset|byte) ?\d+"),
+                               (ascii_mesh.replace(b"$EndNodes", b"$EndNods"), r"broken\.msh:\d+"),
+                               (b"", r"broken\.msh"), (b"\0" * 1000, r"broken\.msh")]:
+            (self.folder / "broken.msh").write_bytes(content)
+            self.expect(text, INPUT, place)
+
+    def test_devices_that_are_not_there(self):
+        self.expect(GOOD, USAGE, "bogus", "cuda:I", options=["--devices", "bogus"])
+        self.expect(GOOD, USAGE, "twice", options=["--devices", "cpu,cpu"])
+        self.expect(GOOD, RESOURCE, "core 9999", options=["--devices", "cpu:9999"])
+        self.expect(GOOD, RESOURCE, "cuda:99", options=["--devices", "cuda:99"])
+        self.expect(GOOD, USAGE, "--fake-memory", "xyz", options=["--devices", "fake:1", "--fake-memory", "xyz"])
+        self.expect(GOOD, INPUT, "1 entries for", options=["--devices", "fake:1,cpu", "--set", "balance.weights=[1]"])
+
+    def test_a_device_too_small(self):
+        # The array, what it needs and what is left; at three ranks, too.
+        for devices in ["fake:1,cpu", "fake:2"]:
+            self.expect(box_case(n=8), RESOURCE, r"fake:\d: no memory for '[^']+'", r"needs [\d.]+ (B|KiB)",
+                        r"of 20(\.0)? KiB", options=["--devices", devices, "--fake-memory", "20k"])
+        # What fits only just: the steps need no more than the plan.
+        self.run_case(box_case(n=8), "--devices", "fake:2", "--fake-memory", "1M", ranks=3)
+
+    def test_a_time_step_above_the_limit(self):
+        limit = r"time\.dt = 1 is above the stability limit 0\.0\d+ of euler"
+        text = self.change("steps = 10", "steps = 10\ndt = 1")
+        self.expect(text, NUMERICAL, rf"case\.toml:{self.line_of(text, 'dt = 1')}\b", limit, "rkc2")
+        self.expect(GOOD, NUMERICAL, "limit", "stages",
+                    options=["--set", "time.dt=1", "--set", 'time.method="rkc2"', "--set", "time.stages=3"])
+
+    def test_a_field_that_overflows(self):
+        self.expect(self.change('"x"', '"1.7e308*sin(100*x)"'), NUMERICAL, "not finite")
+
+    def test_a_source_that_fails_in_the_middle(self):
+        # Every rank meets it at the same time, outside of any collective call.
+        text = self.change("K = 1", 'K = 1\nsource = "sqrt(0.001-t)"')
+        self.expect(text, INPUT, r"case\.toml:\d+", "sqrt", "t = ")
+
+    def test_folders_that_cannot_be_made(self):
+        # Below a regular file: not even root can make a folder there.
+        self.write("file", "")
+        self.expect(GOOD, IO, "file/results", output=self.folder / "file" / "results")
+        self.expect(GOOD, IO, "file", output=self.folder / "file")
+
+    def test_results_that_cannot_be_written(self):
+        for name in ["fields", "summary.json", "results.pvd"]:
+            folder = self.folder / f"taken_{name}"
+            if name == "fields":
+                folder.mkdir()
+                (folder / name).write_text("")
+            else:
+                (folder / name / "full").mkdir(parents=True)  # a folder where a file should be
+            self.expect(GOOD, IO, name.split(".")[0], output=folder)
+
+    def test_command_lines(self):
+        for arguments in [[], ["walk"], ["run"], ["run", "case.toml"], ["run", "case.toml", "-o", "r", "--fast"],
+                          ["run", "case.toml", "-o", "r", "--threads", "0"], ["mesh"], ["mesh", "generate", "ball"],
+                          ["partition", "a.msh"], ["partition", "a.msh", "--weights", "-1"]]:
+            for ranks in [None, 3]:
+                with self.subTest(arguments=arguments, ranks=ranks):
+                    result = tutti(*arguments, ranks=ranks, timeout=SECONDS, cwd=self.folder)
+                    self.assert_error(result, USAGE, "--help")
+        case = self.write("case.toml", GOOD)
+        for setting in ["time.dt", "=1", "time.dt=", "time.dt=[1"]:
+            with self.subTest(setting=setting):
+                result = tutti("run", case, "-o", self.folder / "r", "--set", setting, timeout=SECONDS)
+                self.assert_error(result, USAGE, "--set")
+
+
+if __name__ == "__main__":
+    unittest.main()
