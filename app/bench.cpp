@@ -40,9 +40,9 @@ Case bench_case(const BenchArguments& a, const Variant& v) {
   const std::string text = fmt::format(
       "model = \"diffusion\"\n[mesh]\n{}[physics]\nK = [[\"1\", \"0.3\", \"0\"], [\"0.3\", \"2\", \"0\"], [\"0\", "
       "\"0\", \"1\"]]\n"
-      "initial = \"sin(x)+cos(y)*z\"\n[numerics]\nformat = \"{}\"\nlayout = \"{}\"\nprecision = \"{}\"\ncheck = false\n"
+      "initial = \"sin(x)+cos(y)*z\"\n[numerics]\nformat = \"{}\"\n{}precision = \"{}\"\ncheck = false\n"
       "[partition]\norder = \"{}\"\n[time]\nsteps = 1\n",
-      mesh, v.format, v.layout, v.precision, v.order);
+      mesh, v.format, v.format == "ellpack" ? "layout = \"" + v.layout + "\"\n" : "", v.precision, v.order);
   return parse_case(text, "bench.toml", schema_of("diffusion"));
 }
 
@@ -63,61 +63,84 @@ std::pair<double, double> time_steps(const Comm& comm, Diffusion& model, double 
   return {seconds.front(), seconds[seconds.size() / 2]};
 }
 
-void bench(const Comm& comm, const BenchArguments& a) {
-  DeviceSet devices = a.devices.open(comm);
-  std::vector<double> triads;
+/// Sum over the devices of all ranks, measured at the same time.
+double all_triads(const Comm& comm, DeviceSet& devices) {
+  comm.barrier();
+  std::vector<double> mine;
   for (auto& device : devices.devices)
-    triads.push_back(device->is_host() ? measure_triad(*devices.threads) : measure_bandwidth(*device).triad);
+    mine.push_back(device->is_host() ? measure_triad(*devices.threads) : measure_bandwidth(*device).triad);
   double triad = 0;
-  for (const double t : comm.all_gather(std::span<const double>(triads))) triad += t;
+  for (const double t : comm.all_gather(std::span<const double>(mine))) triad += t;
+  return triad;
+}
 
+std::vector<Variant> choose_variants(bool orders) {
   std::vector<Variant> variants = {{"ellpack", "rows", "double", "hilbert"},
                                    {"ellpack", "blocks", "double", "hilbert"},
                                    {"sliced", "auto", "double", "hilbert"},
                                    {"ellpack", "rows", "compact", "hilbert"},
                                    {"sliced", "auto", "compact", "hilbert"}};
-  if (a.orders)
-    for (const char* order : {"native", "random", "metis_blocks", "rcm"}) {
-      variants.push_back({"ellpack", "auto", "double", order});
-      variants.push_back({"sliced", "auto", "double", order});
-    }
+  if (!orders) return variants;
+  for (const char* order : {"native", "random", "metis_blocks", "rcm"}) {
+    variants.push_back({"ellpack", "auto", "double", order});
+    variants.push_back({"sliced", "auto", "double", order});
+  }
+  return variants;
+}
 
+/// Measures one variant; prints and returns its row.
+nlohmann::json bench_variant(const Comm& comm, const BenchArguments& a, DeviceSet& devices, const Variant& v,
+                             bool first) {
+  Phases phases;
+  const Case options = bench_case(a, v);
+  Diffusion model(comm, devices, options, "bench-mesh", phases);
+  const auto [best, median] = time_steps(comm, model, a.seconds);
+  const double peak = static_cast<double>(comm.sum(peak_memory()));  // before the triad's arrays
+  const double triad = all_triads(comm, devices);
+  // The best step, as STREAM takes the best pass. Fractions are of the paper's bound for 216 B a cell, whatever the
+  // format stores.
+  const auto cells = static_cast<double>(model.cells());
+  const double rate = cells / best, fraction = rate * 216 / triad;
+  info("{:<22} {:<13} {:>11} {:>9.3f} {:>14.1f} {:>8.3f} {:>11.2f} {:>7.3f}", v.name(), v.order,
+       format_count(model.cells()), best * 1e3, rate * 1e-6, rate * 33e-9, triad * 1e-9, fraction);
+  nlohmann::json row = {{"format", v.format},
+                        {"layout", v.layout},
+                        {"precision", v.precision},
+                        {"order", v.order},
+                        {"cells", model.cells()},
+                        {"seconds_best", best},
+                        {"seconds_median", median},
+                        {"triad_gb_per_second", triad * 1e-9},
+                        {"cell_steps_per_second", rate},
+                        {"fraction_of_P", fraction}};
+  double setup = 0;
+  for (const auto& [name, seconds] : phases.seconds()) {
+    row["setup_seconds"][name] = seconds;
+    if (name != "stability" && name != "initial" && name != "weights") setup += seconds;
+  }
+  row["setup_us_per_cell"] = setup * 1e6 / cells;
+  if (first) {
+    row["peak_bytes_per_cell"] = peak / cells;
+    const int threads = devices.threads->count() * comm.size();
+    info("  set-up (read, partition, order, assemble): {:.2f} us a cell on {} thread{}; peak {:.0f} B a cell",
+         setup * 1e6 / cells, threads, threads == 1 ? "" : "s", peak / cells);
+  }
+  return row;
+}
+
+void bench(const Comm& comm, const BenchArguments& a) {
+  DeviceSet devices = a.devices.open(comm);
   nlohmann::json report;
-  report["triad_gb_per_second"] = triad * 1e-9;
   report["ranks"] = comm.size();
   report["devices"] = describe(devices);
   info("{} rank{}, {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
-  info("STREAM triad of all devices: {:.2f} GB/s; P = 33/216 x triad = {:.3f} GFLOPS = {:.1f} M cell-steps/s",
-       triad * 1e-9, triad * 33 / 216 * 1e-9, triad / 216 * 1e-6);
-  info("{:<24} {:<13} {:>11} {:>11} {:>13} {:>8} {:>8}", "format", "order", "cells", "ms/step", "Mcell-steps/s",
-       "GFLOPS", "of P");
-  for (const Variant& v : variants) {
-    Phases phases;
-    const Case options = bench_case(a, v);
-    Diffusion model(comm, devices, options, "bench-mesh", phases);
-    const auto [best, median] = time_steps(comm, model, a.seconds);
-    // The best step, as STREAM takes the best pass. Fractions are of the paper's bound for 216 B a cell, whatever the
-    // format stores.
-    const double rate = static_cast<double>(model.cells()) / best;
-    const double fraction = rate * 216 / triad;
-    info("{:<24} {:<13} {:>11} {:>11.3f} {:>13.1f} {:>8.3f} {:>8.3f}", v.name(), v.order, format_count(model.cells()),
-         best * 1e3, rate * 1e-6, rate * 33e-9, fraction);
-    nlohmann::json row = {
-        {"format", v.format},       {"layout", v.layout},   {"precision", v.precision}, {"order", v.order},
-        {"cells", model.cells()},   {"seconds_best", best}, {"seconds_median", median}, {"cell_steps_per_second", rate},
-        {"fraction_of_P", fraction}};
-    double setup = 0;
-    for (const auto& [name, seconds] : phases.seconds()) {
-      row["setup_seconds"][name] = seconds;
-      if (name != "stability" && name != "initial" && name != "weights") setup += seconds;
-    }
-    row["setup_us_per_cell"] = setup * 1e6 / static_cast<double>(model.cells());
-    row["peak_bytes_per_cell"] = static_cast<double>(comm.sum(peak_memory())) / static_cast<double>(model.cells());
-    if (&v == variants.data())
-      info("  set-up (read, partition, order, assemble): {:.2f} us a cell on {} thread{}; peak {:.0f} B a cell",
-           row["setup_us_per_cell"].get<double>(), devices.threads->count() * comm.size(),
-           devices.threads->count() * comm.size() == 1 ? "" : "s", row["peak_bytes_per_cell"].get<double>());
-    report["results"].push_back(row);
+  info("P = 33/216 x triad (Langguth 2015, eq. 3); the triad is measured again after each row");
+  info("{:<22} {:<13} {:>11} {:>9} {:>14} {:>8} {:>11} {:>7}", "format", "order", "cells", "ms/step", "M cell-steps/s",
+       "GFLOPS", "triad GB/s", "of P");
+  bool first = true;
+  for (const Variant& v : choose_variants(a.orders)) {
+    report["results"].push_back(bench_variant(comm, a, devices, v, first));
+    first = false;
   }
   comm.together([&] {
     if (!comm.is_root() || a.json.empty()) return;
@@ -132,6 +155,7 @@ void bench(const Comm& comm, const BenchArguments& a) {
 void add_bench(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "measure a model beside the memory's speed");
   command->require_subcommand(1);
+  command->footer("Example:\n  tutti bench diffusion --cells 2000000 --devices cpu");
   auto a = std::make_shared<BenchArguments>();
   CLI::App* diffusion = command->add_subcommand("diffusion", "formats and orders of the diffusion model");
   diffusion->add_option("--cells", a->cells, "cells of the box that is made for it")

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/io/case.hpp"
+#include "tutti/simulation/model.hpp"
+#include "tutti/simulation/phases.hpp"
 
 namespace tutti::app {
 
@@ -39,5 +43,8 @@ Case load_case(const Comm& comm, const std::string& path, const std::vector<std:
 /// The keys of a model.
 CaseSchema schema_of(const std::string& model);
 const std::vector<std::string>& model_names();
+/// The model that the case names, set up and ready to run. Collective.
+std::unique_ptr<Model> make_model(const Comm& comm, DeviceSet& devices, const Case& options,
+                                  const std::filesystem::path& work_dir, Phases& phases);
 
 }  // namespace tutti::app

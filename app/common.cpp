@@ -1,7 +1,7 @@
 #include "app/commands.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/core_keys.hpp"
-#include "tutti/models/diffusion/diffusion_case.hpp"
+#include "tutti/models/diffusion/diffusion.hpp"
 
 namespace tutti::app {
 
@@ -14,6 +14,12 @@ CaseSchema schema_of(const std::string& model) {
   CaseSchema schema = core_schema(model_names());
   if (model == "diffusion") add_diffusion_keys(schema);
   return schema;
+}
+
+std::unique_ptr<Model> make_model(const Comm& comm, DeviceSet& devices, const Case& options,
+                                  const std::filesystem::path& work_dir, Phases& phases) {
+  // One model so far; the schema has checked the name.
+  return std::make_unique<Diffusion>(comm, devices, options, work_dir, phases);
 }
 
 Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets) {

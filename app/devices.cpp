@@ -22,18 +22,11 @@ void list_devices(const Comm& comm, const DeviceArguments& arguments, bool measu
           b.copy_to_device * 1e-9, b.copy_to_host * 1e-9, b.latency_us, b.launch_us);
     lines += "\n";
   }
-  // Rank after rank, so that the list reads in order.
-  std::vector<char> mine(lines.begin(), lines.end());
-  const std::array<Size, 1> length{static_cast<Size>(mine.size())};
-  const auto lengths = comm.all_gather(std::span<const Size>(length));
-  const auto all = comm.all_gather(std::span<const char>(mine));
+  const auto texts = comm.all_gather_text(lines);
   if (!comm.is_root()) return;
-  std::size_t at = 0;
-  for (int r = 0; r < comm.size(); ++r) {
-    if (comm.size() > 1) std::fputs(fmt::format("rank {}\n", r).c_str(), stdout);
-    const auto n = static_cast<std::size_t>(lengths[static_cast<std::size_t>(r)]);
-    std::fwrite(all.data() + at, 1, n, stdout);
-    at += n;
+  for (std::size_t r = 0; r < texts.size(); ++r) {
+    if (texts.size() > 1) std::fputs(fmt::format("rank {}\n", r).c_str(), stdout);
+    std::fputs(texts[r].c_str(), stdout);
   }
 }
 

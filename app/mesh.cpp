@@ -55,6 +55,7 @@ std::filesystem::path work_folder(const std::string& output) {
 void add_generate(CLI::App& mesh, Action& action) {
   CLI::App* generate = mesh.add_subcommand("generate", "make a mesh");
   generate->require_subcommand(1);
+  generate->footer("Example:\n  tutti mesh generate box --cubes 40 40 40 --jitter 0.2 -o box.msh");
   {
     auto a = std::make_shared<GenerateArguments>();
     CLI::App* box = generate->add_subcommand("box", "a box of cubes, each cut into six tetrahedra");
@@ -107,6 +108,7 @@ void add_generate(CLI::App& mesh, Action& action) {
 void add_mesh(CLI::App& program, Action& action) {
   CLI::App* mesh = program.add_subcommand("mesh", "make a mesh, or look at one");
   mesh->require_subcommand(1);
+  mesh->footer("Example:\n  tutti mesh generate biventricle --size 2 -o heart.msh\n  tutti mesh info heart.msh");
   add_generate(*mesh, action);
   auto file = std::make_shared<std::string>();
   CLI::App* show = mesh->add_subcommand("info", "counts, sizes and quality of a mesh");

@@ -1,4 +1,8 @@
 // tutti plan: what a run would need and how fast it should be, without running it.
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
@@ -12,9 +16,30 @@ namespace tutti::app {
 namespace {
 
 struct PlanArguments {
-  std::string file, work_dir = ".";
+  std::string file;
   std::vector<std::string> sets;
   DeviceArguments devices;
+};
+
+/// A folder of this run's own, the same for all ranks, removed at the end.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const Comm& comm) : root_(comm.is_root()) {
+    std::string name = (std::filesystem::temp_directory_path() / fmt::format("tutti-plan-{}", getpid())).string();
+    comm.broadcast(name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (root_) std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  bool root_;
+  std::filesystem::path path_;
 };
 
 /// One part of the plan as it travels to rank 0.
@@ -28,7 +53,7 @@ struct PartLine {
 };
 
 PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, const DiffusionPhysics& physics,
-                   const TetDomain& domain, const Plan& plan, std::size_t p) {
+                   const TetDomain& domain, const Plan& plan, int stages, std::size_t p, std::string& arrays_text) {
   const IndexMap& map = domain.maps[p];
   Device& device = *domain.streams[p].device;
   PartLine line;
@@ -39,7 +64,7 @@ PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, co
   line.ghosts = map.ghosts();
   const auto arrays = plan_arrays(options, physics, domain.meshes[p], map, device.is_host());
   for (const PlannedArray& a : arrays) line.bytes += a.bytes;
-  line.bytes_step = plan_bytes_a_step(options, arrays, map);
+  line.bytes_step = plan_bytes_a_step(arrays, map, stages);
   line.capacity = device.budget().capacity();
   line.triad = quick_triad(device, *devices.threads);
   for (const Message& m : plan.outgoing)
@@ -47,26 +72,29 @@ PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, co
       ++line.messages;
       line.message_bytes += m.count * 8;
     }
-  if (comm.is_root() && p == 0)
-    for (const PlannedArray& a : arrays)
-      info("  {:<28} {:>10} on {} of rank 0", a.name, format_bytes(static_cast<double>(a.bytes)), device.name());
+  arrays_text += fmt::format("{} of rank {} (part {}):\n", device.name(), comm.rank(), map.part);
+  for (const PlannedArray& a : arrays)
+    arrays_text += fmt::format("  {:<28} {:>10}\n", a.name, format_bytes(static_cast<double>(a.bytes)));
   return line;
 }
 
 void plan_case(const Comm& comm, const PlanArguments& arguments) {
   const Case options = load_case(comm, arguments.file, arguments.sets);
+  // A generator's files are not the user's: they go to a folder that is removed.
+  const TemporaryFolder work_dir(comm);
   // The time step is a property of the operator: measured on the CPU, whatever the devices of the plan.
   double dt = 0, rho = 0;
   int stages = 1;
   Gid cells = 0;
   {
     DeviceOptions on_cpu;
+    on_cpu.threads = arguments.devices.threads;
     DeviceSet cpu = open_devices("cpu", comm, on_cpu);
     std::vector<std::string> sets = arguments.sets;
     sets.emplace_back("balance.weights=\"equal\"");
     const Case everywhere = load_case(comm, arguments.file, sets);
     Phases phases;
-    const Diffusion model(comm, cpu, everywhere, std::filesystem::path(arguments.work_dir) / "mesh", phases);
+    const Diffusion model(comm, cpu, everywhere, work_dir.path(), phases);
     dt = model.time_step();
     rho = model.stability().rho;
     stages = model.stages();
@@ -77,17 +105,21 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
   const DomainOptions domain_options = diffusion_domain_options(options);
-  const TetDomain domain = make_tet_domain(comm, devices, options, std::filesystem::path(arguments.work_dir) / "mesh",
-                                           domain_options, phases);
+  const TetDomain domain = make_tet_domain(comm, devices, options, work_dir.path(), domain_options, phases);
   std::optional<DiffusionPhysics> physics;
-  comm.together([&] { physics.emplace(options, domain.region_names, domain.boundary_names); });
+  comm.together([&] {
+    physics.emplace(options, domain.region_names, domain.boundary_names, domain.region_tags, domain.boundary_tags);
+  });
   const Plan plan = make_plan(domain.maps, comm.rank());
 
   info("case {}: {} cells, {} parts on {} rank{}", arguments.file, format_count(cells), domain.rank_of_part.size(),
        comm.size(), comm.size() == 1 ? "" : "s");
   std::vector<PartLine> mine;
+  std::string arrays;
   for (std::size_t p = 0; p < domain.maps.size(); ++p)
-    mine.push_back(plan_part(comm, options, devices, *physics, domain, plan, p));
+    mine.push_back(plan_part(comm, options, devices, *physics, domain, plan, stages, p, arrays));
+  for (const std::string& text : comm.all_gather_text(arrays))
+    info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
   double slowest = 0;
   Size messages = 0, message_bytes = 0;
@@ -126,9 +158,6 @@ void add_plan(CLI::App& program, Action& action) {
   command->add_option("--set", arguments->sets, "change a key of the case")
       ->type_name("A.B=V")
       ->allow_extra_args(false);
-  command->add_option("--work-dir", arguments->work_dir, "where a generator leaves its files")
-      ->capture_default_str()
-      ->type_name("DIR");
   arguments->devices.add_to(*command);
   command->footer("Example:\n  tutti plan examples/heart/case.toml --devices fake:2,cpu");
   command->callback([arguments, &action] { action = [arguments](const Comm& comm) { plan_case(comm, *arguments); }; });

@@ -1,10 +1,11 @@
 // tutti run: a case from start to end.
+#include <fmt/ranges.h>
+
 #include <filesystem>
 
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/simulation/simulation.hpp"
 
 namespace tutti::app {
@@ -16,16 +17,13 @@ struct RunArguments {
   DeviceArguments devices;
 };
 
-void describe_setup(const Comm& comm, const Diffusion& model, DeviceSet& devices, const Phases& phases) {
+void describe_setup(const Comm& comm, const Model& model, DeviceSet& devices, const Phases& phases) {
   info("{} rank{}, rank 0: {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
-  info("spectral radius {:.4g}, largest stable step {:.4g}", model.stability().rho, model.stability_limit());
+  for (const auto& line : model.describe()) info("{}", line);
   for (const auto& [name, seconds] : phases.seconds()) verbose("set-up: {:<12} {:8.3f} s", name, seconds);
-  std::vector<Size> bytes;
-  for (const auto& device : devices.devices) bytes.push_back(device->budget().peak());
-  const auto all = comm.all_gather(std::span<const Size>(bytes));
-  for (std::size_t p = 0; p < all.size(); ++p) verbose("memory: part {} has taken {} bytes of its device", p, all[p]);
-  for (const auto& line : model.schedule().describe_roles()) verbose("{}", line);
-  for (const auto& line : model.schedule().describe_tasks()) verbose("task: {}", line);
+  const auto roles = comm.all_gather_text(fmt::format("{}", fmt::join(model.schedule().describe_roles(), "; ")));
+  for (std::size_t r = 0; r < roles.size(); ++r) verbose("rank {}: {}", r, roles[r]);
+  for (const auto& line : model.schedule().describe_tasks()) verbose("task of rank 0: {}", line);
 }
 
 void run_case(const Comm& comm, const RunArguments& arguments) {
@@ -40,9 +38,9 @@ void run_case(const Comm& comm, const RunArguments& arguments) {
   });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
-  Diffusion model(comm, devices, options, folder / "mesh", phases);
-  describe_setup(comm, model, devices, phases);
-  const Summary summary = simulate(comm, model, devices, options, folder, phases);
+  const auto model = make_model(comm, devices, options, folder / "mesh", phases);
+  describe_setup(comm, *model, devices, phases);
+  const Summary summary = simulate(comm, *model, devices, options, folder, phases);
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
        summary.mass.drift,

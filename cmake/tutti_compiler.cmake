@@ -13,7 +13,11 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 # -ffp-contract=off: a result must not depend on where the compiler saw a chance to fuse;
 # kernels that want a fused multiply-add say std::fma.
 add_compile_definitions(OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
-set(tutti_host_flags -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -ffp-contract=off)
+set(tutti_host_flags -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
+if(TUTTI_WERROR)
+  list(APPEND tutti_host_flags -Werror)
+endif()
+list(APPEND tutti_host_flags -ffp-contract=off)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   if(TUTTI_PORTABLE)
     list(APPEND tutti_host_flags -march=x86-64-v3)

@@ -56,7 +56,8 @@ TEST(Plan, NumbersAndMessagesOfRandomDirectedGraphs) {
     const auto sent = everyones(plan.outgoing);
     EXPECT_EQ(sent, everyones(plan.incoming)) << "the two ends of a message disagree";
     std::set<std::tuple<int, int, int>> tags;
-    for (const Ticket& t : sent) EXPECT_TRUE(tags.insert({t.from_rank, t.to_rank, t.tag}).second) << "a tag is there twice";
+    for (const Ticket& t : sent)
+      EXPECT_TRUE(tags.insert({t.from_rank, t.to_rank, t.tag}).second) << "a tag is there twice";
 
     // One message a pair of parts, with exactly the rows that are read.
     std::map<std::pair<std::int32_t, std::int32_t>, Lid> found;
@@ -99,8 +100,7 @@ void exchange_and_look(std::uint64_t seed, int components) {
   EXPECT_EQ(count(ExchangeOp::Kind::send), static_cast<std::ptrdiff_t>(rank.plan.outgoing.size()));
   EXPECT_EQ(count(ExchangeOp::Kind::receive), static_cast<std::ptrdiff_t>(rank.plan.incoming.size()));
   EXPECT_EQ(exchange.counts_per_exchange().messages, static_cast<Size>(rank.plan.outgoing.size()));
-  EXPECT_EQ(exchange.counts_per_exchange().bytes,
-            rank.plan.rows_sent() * components * static_cast<Size>(sizeof(T)));
+  EXPECT_EQ(exchange.counts_per_exchange().bytes, rank.plan.rows_sent() * components * static_cast<Size>(sizeof(T)));
   for (std::size_t i = 0; i < operations.size(); ++i)
     for (const int before : operations[i].after) EXPECT_LT(before, static_cast<int>(i)) << operations[i].name;
 }
@@ -121,7 +121,8 @@ TEST(Exchange, TwoExchangesMayBeUnderWayAtOnce) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomParts problem = random_parts(seed, world().size());
     RankParts rank(world(), problem, seed);
-    Exchange<double> first(world(), rank.plan, rank.maps, rank.streams, 1), second(world(), rank.plan, rank.maps, rank.streams, 1);
+    Exchange<double> first(world(), rank.plan, rank.maps, rank.streams, 1),
+        second(world(), rank.plan, rank.maps, rank.streams, 1);
     auto a = test::make_fields<double>(rank, 1, 0), b = test::make_fields<double>(rank, 1, 0);
     const auto value_a = [](Gid row, int c) { return test::value_of<double>(row, c, 5); };
     const auto value_b = [](Gid row, int c) { return test::value_of<double>(row, c, 6); };

@@ -27,8 +27,9 @@ constexpr double modulus = 1 << 20;
 /// The stencil: whole numbers below 2^20, so that no order of additions can matter.
 template <class T>
 T mix(T own, T sum_of_others) {
-  return static_cast<T>(static_cast<std::int64_t>(7 * static_cast<double>(own) + 3 * static_cast<double>(sum_of_others) + 1) %
-                        static_cast<std::int64_t>(modulus));
+  return static_cast<T>(
+      static_cast<std::int64_t>(7 * static_cast<double>(own) + 3 * static_cast<double>(sum_of_others) + 1) %
+      static_cast<std::int64_t>(modulus));
 }
 template <class T>
 T add(T a, T b) {

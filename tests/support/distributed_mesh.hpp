@@ -37,39 +37,31 @@ inline std::vector<std::int32_t> random_cell_owners(std::uint64_t seed, Gid cell
   return detail::random_owner(dice, cells, parts);
 }
 
-/// The cells that `part` needs besides its own: the face neighbours of its cells and theirs, ascending.
-inline std::vector<Gid> two_layers(const WholeMesh& whole, const std::vector<std::int32_t>& owner, std::int32_t part) {
-  std::set<Gid> inner, all;
-  const auto neighbours = [&](Gid c) { return whole.neighbours[static_cast<std::size_t>(c)]; };
-  for (Gid c = 0; c < whole.mesh.cell_count(); ++c)
-    if (owner[static_cast<std::size_t>(c)] == part)
-      for (const Gid n : neighbours(c))
-        if (n >= 0) inner.insert(n);
-  for (const Gid c : inner) {
-    all.insert(c);
-    for (const Gid n : neighbours(c))
-      if (n >= 0) all.insert(n);
+/// The cells within `layers` faces of those in `core`, ascending, without them.
+inline std::set<Gid> layers_around(const WholeMesh& whole, const std::set<Gid>& core, int layers) {
+  std::set<Gid> all = core, edge = core;
+  for (; layers > 0; --layers) {
+    std::set<Gid> next;
+    for (const Gid c : edge)
+      for (const Gid n : whole.neighbours[static_cast<std::size_t>(c)])
+        if (n >= 0 && all.insert(n).second) next.insert(n);
+    edge = next;
   }
-  std::vector<Gid> ghosts;
-  for (const Gid c : all)
-    if (owner[static_cast<std::size_t>(c)] != part) ghosts.push_back(c);
-  return ghosts;
+  for (const Gid c : core) all.erase(c);
+  return all;
 }
 
-/// Expects that the local mesh says of each of its cells what the whole mesh says, in any order of the cells. Own cells
-/// and their neighbours must know all of their neighbours.
-inline void expect_same_cells(const WholeMesh& whole, const LocalTetMesh& mesh) {
+/// Expects that the local mesh says of each of its cells what the whole mesh says, in any order of the cells. All but
+/// the outermost layer must know all of their neighbours.
+inline void expect_same_cells(const WholeMesh& whole, const LocalTetMesh& mesh, int layers = 2) {
   ASSERT_EQ(mesh.neighbours.size(), mesh.cells.size());
   ASSERT_EQ(mesh.global.size(), mesh.cells.size());
   ASSERT_EQ(mesh.regions.size(), mesh.cells.size());
   const std::set<Gid> here(mesh.global.begin(), mesh.global.end());
   EXPECT_EQ(here.size(), mesh.global.size()) << "a cell is there twice";
-  std::set<Gid> complete;  // cells whose neighbours must all be here
-  for (Lid c = 0; c < mesh.owned; ++c) {
-    const auto g = static_cast<std::size_t>(mesh.global[static_cast<std::size_t>(c)]);
-    complete.insert(static_cast<Gid>(g));
-    complete.insert(whole.neighbours[g].begin(), whole.neighbours[g].end());
-  }
+  const std::set<Gid> own(mesh.global.begin(), mesh.global.begin() + mesh.owned);
+  std::set<Gid> complete = layers_around(whole, own, layers - 1);  // all their neighbours must be here
+  complete.insert(own.begin(), own.end());
   std::set<Lid> used;
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
     const auto g = static_cast<std::size_t>(mesh.global[c]);
@@ -109,7 +101,7 @@ inline void expect_same_cells(const WholeMesh& whole, const LocalTetMesh& mesh) 
 
 /// Expects what distribute.hpp promises of one part.
 inline void expect_good_part(const WholeMesh& whole, const std::vector<std::int32_t>& owner,
-                             const DistributedPart& part) {
+                             const DistributedPart& part, int layers = 2) {
   SCOPED_TRACE("part " + std::to_string(part.part));
   std::vector<Gid> own;
   for (std::size_t c = 0; c < owner.size(); ++c)
@@ -117,11 +109,13 @@ inline void expect_good_part(const WholeMesh& whole, const std::vector<std::int3
   ASSERT_EQ(part.mesh.owned, static_cast<Lid>(own.size()));
   const auto begin = part.mesh.global.begin();
   EXPECT_EQ(std::vector<Gid>(begin, begin + part.mesh.owned), own);
-  EXPECT_EQ(std::vector<Gid>(begin + part.mesh.owned, part.mesh.global.end()), two_layers(whole, owner, part.part));
+  const std::set<Gid> ghosts = layers_around(whole, std::set<Gid>(own.begin(), own.end()), layers);
+  EXPECT_EQ(std::vector<Gid>(begin + part.mesh.owned, part.mesh.global.end()),
+            std::vector<Gid>(ghosts.begin(), ghosts.end()));
   ASSERT_EQ(part.ghost_owners.size(), part.mesh.global.size() - own.size());
   for (std::size_t g = 0; g < part.ghost_owners.size(); ++g)
     EXPECT_EQ(part.ghost_owners[g], owner[static_cast<std::size_t>(part.mesh.global[own.size() + g])]);
-  expect_same_cells(whole, part.mesh);
+  expect_same_cells(whole, part.mesh, layers);
 }
 
 }  // namespace tutti::test

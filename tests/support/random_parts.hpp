@@ -205,8 +205,8 @@ inline void expect_good_map(const RandomParts& problem, const IndexMap& map, int
       if (std::find(readers.begin(), readers.end(), link.part) != readers.end()) expected.push_back(i);
     }
     EXPECT_EQ(link.send_rows, expected);
-    EXPECT_EQ(link.contiguous(), !expected.empty() && expected.back() - expected.front() + 1 ==
-                                                          static_cast<Lid>(expected.size()));
+    EXPECT_EQ(link.contiguous(),
+              !expected.empty() && expected.back() - expected.front() + 1 == static_cast<Lid>(expected.size()));
     if (link.ghosts.empty()) continue;
     EXPECT_EQ(link.ghosts.begin, next_ghost);
     next_ghost = link.ghosts.end;

@@ -50,7 +50,8 @@ struct RankParts {
 /// What a test puts into row `row` of component c in round `round`: a whole number that float holds, too.
 template <class T>
 T value_of(Gid row, int component, int round) {
-  const std::uint64_t bits = random_bits(static_cast<std::uint64_t>(16 * round + component), static_cast<std::uint64_t>(row));
+  const std::uint64_t bits =
+      random_bits(static_cast<std::uint64_t>(16 * round + component), static_cast<std::uint64_t>(row));
   return static_cast<T>(bits % (1u << 20));
 }
 
@@ -77,8 +78,8 @@ class PaddedField {
     std::vector<T> all(static_cast<std::size_t>(stride_) * static_cast<std::size_t>(components_), untouched);
     for (int c = 0; c < components_; ++c)
       for (Lid i = 0; i < local_; ++i)
-        all[at(c, i)] = i < map.owned ? value(map.global[static_cast<std::size_t>(i)], c)
-                                      : std::numeric_limits<T>::quiet_NaN();
+        all[at(c, i)] =
+            i < map.owned ? value(map.global[static_cast<std::size_t>(i)], c) : std::numeric_limits<T>::quiet_NaN();
     upload(*streams_->compute, buffer_, std::span<const T>(all));
   }
   /// Expects value(global, component) in every owned row and, with `ghosts`, in every ghost; nothing in between.
@@ -94,7 +95,10 @@ class PaddedField {
         const T expected = i < local_ ? value(map.global[static_cast<std::size_t>(i)], c) : untouched;
         if (found != expected && wrong++ < 3)
           ADD_FAILURE() << "part " << map.part << " on " << streams_->device->name() << ", component " << c
-                        << ", local row " << i << (i >= local_ ? " (padding)" : i >= map.owned ? " (ghost)" : " (own)")
+                        << ", local row " << i
+                        << (i >= local_      ? " (padding)"
+                            : i >= map.owned ? " (ghost)"
+                                             : " (own)")
                         << ": " << found << " instead of " << expected;
       }
     EXPECT_EQ(wrong, 0) << "wrong values in all";

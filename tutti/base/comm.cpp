@@ -1,6 +1,7 @@
 #include "tutti/base/comm.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <exception>
@@ -169,6 +170,20 @@ void Comm::broadcast(std::string& text, int root) const {
   check(MPI_Bcast(&size, 1, MPI_INT64_T, root, comm_), "MPI_Bcast");
   text.resize(static_cast<std::size_t>(size));
   broadcast_raw(text.data(), size, root, comm_);
+}
+
+std::vector<std::string> Comm::all_gather_text(const std::string& mine) const {
+  const std::array<Size, 1> length{static_cast<Size>(mine.size())};
+  const auto lengths = all_gather(std::span<const Size>(length));
+  const auto all = all_gather(std::span<const char>(mine.data(), mine.size()));
+  std::vector<std::string> texts;
+  std::size_t at = 0;
+  for (const Size n : lengths) {
+    texts.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at),
+                       all.begin() + static_cast<std::ptrdiff_t>(at + static_cast<std::size_t>(n)));
+    at += static_cast<std::size_t>(n);
+  }
+  return texts;
 }
 
 void Comm::together(const std::function<void()>& work) const {

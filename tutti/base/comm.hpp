@@ -42,6 +42,9 @@ class Comm {
   void broadcast(std::vector<T>& values, int root = 0) const;
   void broadcast(std::string& text, int root = 0) const;
 
+  /// Everyone's text, rank after rank, on every rank.
+  std::vector<std::string> all_gather_text(const std::string& mine) const;
+
   /// Runs `work` on this rank; when any rank threw Error, all ranks throw the Error of the lowest such rank (running
   /// out of memory counts as Error(resource); any other exception becomes std::logic_error on all ranks). Every rank
   /// must call it: the way a failure that only one rank can see becomes everyone's.

@@ -218,9 +218,8 @@ DeviceRequest parse_devices(const std::string& list) {
 
 std::vector<int> share_of_cores(const std::vector<std::vector<int>>& masks, int rank) {
   const std::vector<int>& mine = masks[static_cast<std::size_t>(rank)];
-  const bool same = std::all_of(masks.begin(), masks.end(), [&](const auto& mask) { return mask == mine; });
-  if (!same) return mine;
-  const std::size_t ranks = masks.size(), r = static_cast<std::size_t>(rank);
+  const auto ranks = static_cast<std::size_t>(std::count(masks.begin(), masks.end(), mine));
+  const auto r = static_cast<std::size_t>(std::count(masks.begin(), masks.begin() + rank, mine));
   if (mine.size() < ranks) return {};
   const auto at = [&](std::size_t k) { return mine.begin() + static_cast<std::ptrdiff_t>(mine.size() * k / ranks); };
   return {at(r), at(r + 1)};

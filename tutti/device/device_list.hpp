@@ -37,17 +37,17 @@ struct DeviceSet {
 };
 
 /// Opens the devices of this rank; collective. Ranks of one host share the list: its GPUs are dealt out in turn, its
-/// cores are split evenly unless the ranks are already bound to different ones (mpirun --bind-to), and the cpu's budget
-/// is the available memory over the ranks. With fewer cores than ranks each has one thread that is not pinned. Without
-/// a cpu the team still has a thread for the rank and two for each accelerator, as far as it has cores.
-/// Error(usage) as parse_devices; Error(resource) when a GPU or a core is not there, or a rank is left with no device.
+/// cores are split evenly among the ranks that are bound to the same ones (mpirun --bind-to), and the cpu's budget is
+/// the available memory over the ranks. With fewer cores than ranks each has one thread that is not pinned. Without a
+/// cpu the team still has a thread for the rank and two for each accelerator, as far as it has cores. Error(usage) as
+/// parse_devices; Error(resource) when a GPU or a core is not there, or a rank is left with no device.
 DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOptions& options = {});
 
 /// One line a device: its word, what it is, its memory budget.
 std::string describe(const DeviceSet& set);
 
-/// The cores of rank `rank` among ranks of one host whose affinity masks are `masks`: its own when the masks differ,
-/// else its part of the common one; empty when there are fewer cores than ranks.
+/// The cores of rank `rank` among ranks of one host whose affinity masks are `masks`: its part of its mask, which is
+/// split evenly among the ranks that have the same one; empty when these are more than its cores.
 std::vector<int> share_of_cores(const std::vector<std::vector<int>>& masks, int rank);
 
 }  // namespace tutti

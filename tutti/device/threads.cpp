@@ -48,6 +48,23 @@ Threads::Threads(int count, std::vector<int> cores) : count_(count), cores_(std:
   require(count_ >= 1, "a team needs a thread");
   require(cores_.empty() || static_cast<int>(cores_.size()) == count_, "{} cores for {} threads", cores_.size(),
           count_);
+#if !defined(TUTTI_TEAM_PLAIN_THREADS)
+  if (count_ == 1) return;
+  omp_set_dynamic(0);
+  int delivered = 1;
+#pragma omp parallel num_threads(count_)
+  {
+    // A thread that is new here inherits the pinning of the one that starts the team.
+    release_cores();
+#pragma omp single
+    delivered = omp_get_num_threads();
+  }
+  if (delivered != count_)
+    fail(ErrorKind::resource,
+         "OpenMP gives {} thread{} of the {} that tutti asks for; unset OMP_THREAD_LIMIT and OMP_MAX_ACTIVE_LEVELS, or "
+         "ask for fewer (devices.threads)",
+         delivered, delivered == 1 ? "" : "s", count_);
+#endif
 }
 
 void Threads::run(const std::function<void(int)>& work) {

@@ -13,7 +13,8 @@ namespace tutti {
 /// member 0.
 class Threads {
  public:
-  /// `cores`: member i is pinned to cores[i]; empty: not pinned. count >= 1.
+  /// `cores`: member i is pinned to cores[i]; empty: not pinned. count >= 1. Error(resource) when OpenMP
+  /// is not allowed so many threads (OMP_THREAD_LIMIT).
   explicit Threads(int count, std::vector<int> cores = {});
   int count() const { return count_; }
   const std::vector<int>& cores() const { return cores_; }

@@ -21,12 +21,13 @@ struct Bandwidth {
 struct MeasureLimits {
   double seconds = 1.0;              ///< of repetitions of one figure; at least two are made
   Size array_bytes = Size{4} << 30;  ///< one of the triad's arrays at most
-  static MeasureLimits quick() { return {0.02, Size{64} << 20}; }  ///< about 50 ms on a laptop
+  /// Fewer repetitions of arrays that are still out of the caches: about 0.1 s, enough to weigh devices.
+  static MeasureLimits quick() { return {0.02, Size{1} << 30}; }
 };
 
 /// The triad of the whole team, first touched by the thread that uses it, with plain stores: the hardware may read a
 /// line before it writes it, which STREAM does not count. Arrays are 4 times the last-level caches of the team's
-/// machine or array_bytes. Error(resource) without memory.
+/// machine, or array_bytes where that is less. Error(resource) without memory.
 double measure_triad(Threads& threads, const MeasureLimits& limits = {});
 
 /// All figures of a device, with arrays that fit in its budget. Error(resource) when its budget has next to nothing

@@ -112,9 +112,6 @@ void add_output_keys(CaseSchema& schema) {
               .unit = "steps",
               .description = "Fields are written every so many steps; 0: only at the start and at the end.",
               .min = 0});
-  schema.add({.path = "output.fields",
-              .type = KeyType::texts,
-              .description = "Fields to write; without it, those the model names."});
   schema.add({.path = "output.compress",
               .type = KeyType::integer,
               .default_value = "1",
@@ -149,9 +146,9 @@ void add_partition_keys(CaseSchema& schema) {
               .choices = {"metis", "scotch", "hilbert", "slabs"}});
   schema.add({.path = "partition.graph",
               .type = KeyType::choice,
-              .default_value = "\"stencil\"",
-              .description = "Graph to cut: what the model reads, or cells that share a face.",
-              .choices = {"stencil", "faces"}});
+              .default_value = "\"faces\"",
+              .description = "Graph to cut: the cells that share a face (quick, as good), or all that the model reads.",
+              .choices = {"faces", "stencil"}});
   schema.add({.path = "partition.order",
               .type = KeyType::choice,
               .default_value = "\"hilbert\"",
@@ -159,17 +156,12 @@ void add_partition_keys(CaseSchema& schema) {
               .choices = {"hilbert", "metis_blocks", "rcm", "native", "random"}});
   schema.add({.path = "partition.block",
               .type = KeyType::integer,
-              .default_value = "512",
+              .default_value = "\"auto\"",
               .unit = "cells",
-              .description = "Size of a block of the order metis_blocks; the others do not use it.",
+              .description = "Size of a block of the order metis_blocks; auto: 512 on CPUs, 64 on GPUs, as the paper.",
+              .choices = {"auto"},
               .min = 1,
               .max = 1 << 20});
-  schema.add({.path = "partition.seed",
-              .type = KeyType::integer,
-              .default_value = "1",
-              .description = "Seed of the partitioner and of the order random.",
-              .min = 0,
-              .max = 2147483647});
 }
 
 void add_device_keys(CaseSchema& schema) {
@@ -200,7 +192,7 @@ void add_device_keys(CaseSchema& schema) {
               .choices = {"none", "messages", "full"}});
   schema.add({.path = "devices.fake_memory",
               .type = KeyType::bytes,
-              .default_value = "\"1GiB\"",
+              .default_value = "\"512MiB\"",
               .description = "Memory of each fake device."});
   schema.add({.path = "devices.fake_seed",
               .type = KeyType::integer,

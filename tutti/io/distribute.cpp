@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace tutti {
@@ -35,14 +36,24 @@ void add_layer(const FaceNeighbours& neighbours, LocalNumbers& cells, std::size_
   }
 }
 
+void require_fit(std::size_t cells) {
+  if (cells >= static_cast<std::size_t>(std::numeric_limits<Lid>::max()))
+    fail(ErrorKind::resource, "a part would hold {} cells, 2^31 or more; use more devices", cells);
+}
+
 DistributedPart cut_out(const WholeMesh& whole, std::span<const std::int32_t> owner, std::int32_t part,
-                        std::span<const Gid> own_cells, LocalNumbers& cells, LocalNumbers& vertices) {
+                        std::span<const Gid> own_cells, int layers, LocalNumbers& cells, LocalNumbers& vertices) {
   cells.clear();
   vertices.clear();
   for (const Gid c : own_cells) cells.add(c);
   const std::size_t owned = cells.used.size();
-  add_layer(whole.neighbours, cells, 0, owned);
-  add_layer(whole.neighbours, cells, owned, cells.used.size());
+  std::size_t layer_begin = 0;
+  for (int layer = 0; layer < layers; ++layer) {
+    const std::size_t layer_end = cells.used.size();
+    add_layer(whole.neighbours, cells, layer_begin, layer_end);
+    layer_begin = layer_end;
+  }
+  require_fit(cells.used.size());
   // Ghosts in global order: what arrives does not depend on how the halo was found.
   std::sort(cells.used.begin() + static_cast<std::ptrdiff_t>(owned), cells.used.end());
   for (std::size_t i = owned; i < cells.used.size(); ++i)
@@ -87,7 +98,7 @@ DistributedPart cut_out(const WholeMesh& whole, std::span<const std::int32_t> ow
 DistributedPart keep_whole(WholeMesh&& whole) {
   DistributedPart result;
   LocalTetMesh& mesh = result.mesh;
-  require(whole.mesh.cell_count() < std::numeric_limits<Lid>::max(), "a part holds fewer than 2^31 cells");
+  require_fit(whole.mesh.cells.size());
   mesh.owned = static_cast<Lid>(whole.mesh.cell_count());
   mesh.vertices = std::move(whole.mesh.vertices);
   const auto narrow = [](std::vector<std::array<Gid, 4>>&& from) {
@@ -195,7 +206,7 @@ DistributedPart unpack(const std::vector<char>& bytes) {
 }  // namespace
 
 std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole, std::span<const std::int32_t> owner,
-                                             std::span<const int> rank_of_part) {
+                                             std::span<const int> rank_of_part, int layers) {
   const auto parts = static_cast<std::int32_t>(rank_of_part.size());
   std::vector<DistributedPart> mine;
   if (!comm.is_root()) {
@@ -226,7 +237,8 @@ std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole
   for (std::int32_t p = 0; p < parts; ++p) {
     const auto b = static_cast<std::size_t>(begin[static_cast<std::size_t>(p)]),
                e = static_cast<std::size_t>(begin[static_cast<std::size_t>(p) + 1]);
-    DistributedPart part = cut_out(whole, owner, p, std::span(sorted).subspan(b, e - b), cell_numbers, vertex_numbers);
+    DistributedPart part =
+        cut_out(whole, owner, p, std::span(sorted).subspan(b, e - b), layers, cell_numbers, vertex_numbers);
     const int rank = rank_of_part[static_cast<std::size_t>(p)];
     if (rank == comm.rank())
       mine.push_back(std::move(part));

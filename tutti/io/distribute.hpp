@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// A part as it arrives: its own cells in global order, then two layers of ghosts in global order.
+/// A part as it arrives: its own cells in global order, then its ghosts (layers of face neighbours) in global order.
 struct DistributedPart {
   std::int32_t part = 0;
   LocalTetMesh mesh;
@@ -24,10 +24,11 @@ struct WholeMesh {
 };
 
 /// Sends every part to its rank. Collective; `whole` and `owner` (part of each cell) are looked at on rank 0 only,
-/// where `whole` is emptied. `rank_of_part[p]` is known everywhere. A part may be empty. Memory on the reader beyond
-/// the mesh: one part.
+/// where `whole` is emptied. `rank_of_part[p]` is known everywhere. A part may be empty; its halo has `layers` layers.
+/// Memory on the reader beyond the mesh: its own parts, and one more while it is sent. Error(resource): 2^31 cells in a
+/// part.
 std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole, std::span<const std::int32_t> owner,
-                                             std::span<const int> rank_of_part);
+                                             std::span<const int> rank_of_part, int layers = 2);
 
 /// The mesh with its cells in another order: cell i of the result is cell order[i] of the argument; order keeps own
 /// cells first.

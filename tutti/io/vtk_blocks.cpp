@@ -1,5 +1,6 @@
 #include "tutti/io/vtk_blocks.hpp"
 
+#include <sched.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -15,6 +16,20 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t block_size = std::size_t{1} << 18;
+
+cpu_set_t read_mask() {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) CPU_ZERO(&mask);
+  return mask;
+}
+
+// Read before main() can pin its thread.
+const cpu_set_t mask_at_start = read_mask();
+
+/// A helper inherits the one core of a pinned thread that starts it: all would share that core.
+void run_on_all_cores() {
+  if (CPU_COUNT(&mask_at_start) > 0) sched_setaffinity(0, sizeof(mask_at_start), &mask_at_start);
+}
 
 /// One zlib stream; empty when zlib has no memory.
 std::string deflate_block(std::span<const char> bytes, int level) {
@@ -41,7 +56,11 @@ std::string compress_blocks(std::span<const char> bytes, int level, int threads)
   std::vector<std::thread> helpers;
   const auto wanted =
       std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), std::max<std::size_t>(blocks, 1));
-  for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+  for (std::size_t i = 1; i < wanted; ++i)
+    helpers.emplace_back([&] {
+      run_on_all_cores();
+      work();
+    });
   work();
   for (auto& helper : helpers) helper.join();
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "tutti/base/error.hpp"
 
@@ -32,28 +33,60 @@ class RowFinder {
   std::vector<std::pair<Gid, Lid>> sorted_;
 };
 
-/// The readers of each separator row of one part, as (row position, readers ascending).
-using Readers = std::map<Lid, std::vector<std::int32_t>>;
+/// A separator row of a part (its position) and a part that reads it.
+using Reading = std::pair<Lid, std::int32_t>;
 
-/// Interior in the given order, then separators by (read by another rank?, set of readers, given order).
-std::vector<Lid> order_owned(Lid owned, const Readers& readers, std::span<const int> rank_of_part, int my_rank) {
-  std::vector<Lid> order;
-  order.reserve(static_cast<std::size_t>(owned));
-  for (Lid i = 0; i < owned; ++i)
-    if (!readers.contains(i)) order.push_back(i);
-  std::vector<Lid> separators;
-  for (const auto& [row, _] : readers) separators.push_back(row);
-  const auto is_local = [&](const std::vector<std::int32_t>& parts) {
-    return std::all_of(parts.begin(), parts.end(),
-                       [&](auto p) { return rank_of_part[static_cast<std::size_t>(p)] == my_rank; });
-  };
-  std::stable_sort(separators.begin(), separators.end(), [&](Lid a, Lid b) {
-    const auto &ra = readers.at(a), &rb = readers.at(b);
-    const bool la = is_local(ra), lb = is_local(rb);
-    return la != lb ? lb : ra < rb;
-  });
-  order.insert(order.end(), separators.begin(), separators.end());
-  return order;
+/// A separator row with all its readers.
+struct Separator {
+  Lid row = 0;
+  std::span<const Reading> readings;
+  bool local = false;  ///< read by parts of this rank only
+
+  bool same_readers(const Separator& other) const {
+    return std::equal(readings.begin(), readings.end(), other.readings.begin(), other.readings.end(),
+                      [](const Reading& a, const Reading& b) { return a.second == b.second; });
+  }
+  /// By (read by another rank?, set of readers).
+  bool operator<(const Separator& other) const {
+    if (local != other.local) return other.local;
+    return std::lexicographical_compare(readings.begin(), readings.end(), other.readings.begin(), other.readings.end(),
+                                        [](const Reading& a, const Reading& b) { return a.second < b.second; });
+  }
+};
+
+/// Who reads which of the part's rows, ascending and each once: a ghost that is named twice is answered once, and its
+/// reader then finds the difference.
+std::vector<Reading> find_readings(const PartRows& rows, std::span<const std::vector<Request>> requests) {
+  std::vector<Reading> readings;
+  std::optional<RowFinder> finder;
+  for (const auto& from_rank : requests)
+    for (const Request& r : from_rank)
+      if (r.owner == rows.part) {
+        if (!finder) finder.emplace(rows.owned);
+        const Lid at = finder->find(r.row);
+        require(at != no_lid, "part {} asks part {} for row {}, which that part does not own", r.reader, r.owner,
+                r.row);
+        readings.emplace_back(at, r.reader);
+      }
+  std::sort(readings.begin(), readings.end());
+  readings.erase(std::unique(readings.begin(), readings.end()), readings.end());
+  return readings;
+}
+
+/// The separators in their order: by (read by another rank?, set of readers, given order).
+std::vector<Separator> order_separators(std::span<const Reading> readings, std::span<const int> rank_of_part,
+                                        int my_rank) {
+  std::vector<Separator> separators;
+  for (std::size_t i = 0; i < readings.size();) {
+    std::size_t end = i;
+    bool local = true;
+    for (; end < readings.size() && readings[end].first == readings[i].first; ++end)
+      local = local && rank_of_part[static_cast<std::size_t>(readings[end].second)] == my_rank;
+    separators.push_back({readings[i].first, readings.subspan(i, end - i), local});
+    i = end;
+  }
+  std::stable_sort(separators.begin(), separators.end());
+  return separators;
 }
 
 Link& link_to(std::map<std::int32_t, Link>& links, std::int32_t part, std::span<const int> rank_of_part) {
@@ -85,45 +118,45 @@ std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> m
   std::vector<std::vector<Request>> answers(ranks);
   for (std::size_t m = 0; m < mine.size(); ++m) {
     const PartRows& rows = mine[m];
-    const RowFinder finder(rows.owned);
-    Readers readers;
-    for (const auto& from_rank : requests)
-      for (const Request& r : from_rank)
-        if (r.owner == rows.part) {
-          const Lid at = finder.find(r.row);
-          require(at != no_lid, "part {} asks part {} for row {}, which that part does not own", r.reader, r.owner,
-                  r.row);
-          readers[at].push_back(r.reader);
-        }
-    for (auto& [_, parts] : readers) {
-      std::sort(parts.begin(), parts.end());
-      // A ghost that is named twice is answered once: its reader then finds the difference.
-      parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-    }
+    const auto readings = find_readings(rows, requests);
+    const auto separators = order_separators(readings, rank_of_part, comm.rank());
 
     IndexMap& map = maps[m];
     map.part = rows.part;
     map.owned = static_cast<Lid>(rows.owned.size());
-    map.interior = map.owned - static_cast<Lid>(readers.size());
-    const auto order = order_owned(map.owned, readers, rank_of_part, comm.rank());
-    for (Lid i = 0; i < map.owned; ++i) {
-      const Lid old = order[static_cast<std::size_t>(i)];
-      map.global.push_back(rows.owned[static_cast<std::size_t>(old)]);
-      if (i < map.interior) continue;
-      for (const std::int32_t reader : readers.at(old)) link_to(links[m], reader, rank_of_part).send_rows.push_back(i);
+    map.interior = map.owned - static_cast<Lid>(separators.size());
+    map.global.reserve(rows.owned.size() + rows.ghosts.size());
+    std::vector<char> is_separator(rows.owned.size(), 0);
+    for (const Separator& s : separators) is_separator[static_cast<std::size_t>(s.row)] = 1;
+    for (std::size_t i = 0; i < rows.owned.size(); ++i)
+      if (!is_separator[i]) map.global.push_back(rows.owned[i]);
+    for (const Separator& s : separators) map.global.push_back(rows.owned[static_cast<std::size_t>(s.row)]);
+    // Rows with the same readers follow each other: they go into their links together.
+    for (std::size_t i = 0, end = 0; i < separators.size(); i = end) {
+      while (end < separators.size() && separators[end].same_readers(separators[i])) ++end;
+      for (const auto& [_, reader] : separators[i].readings) {
+        auto& send_rows = link_to(links[m], reader, rank_of_part).send_rows;
+        for (std::size_t k = i; k < end; ++k) send_rows.push_back(map.interior + static_cast<Lid>(k));
+      }
     }
     for (const auto& [reader, link] : links[m])
       for (const Lid row : link.send_rows)
         answers[rank_of(reader)].push_back({map.global[static_cast<std::size_t>(row)], rows.part, reader});
   }
 
-  // 3. Readers number their ghosts in the owners' order, owner after owner.
+  // 3. Readers number their ghosts in the owners' order, owner after owner. An owner's answers come one after another.
   const auto ordered = comm.all_to_all(answers);
   for (std::size_t m = 0; m < mine.size(); ++m) {
     std::map<std::int32_t, std::vector<Gid>> ghosts;
-    for (const auto& from_rank : ordered)
-      for (const Request& r : from_rank)
-        if (r.reader == mine[m].part) ghosts[r.owner].push_back(r.row);
+    for (const auto& from_rank : ordered) {
+      std::vector<Gid>* rows = nullptr;
+      std::int32_t owner = -1;
+      for (const Request& r : from_rank) {
+        if (r.reader != mine[m].part) continue;
+        if (rows == nullptr || r.owner != owner) rows = &ghosts[owner = r.owner];
+        rows->push_back(r.row);
+      }
+    }
     IndexMap& map = maps[m];
     for (const auto& [owner, rows] : ghosts) {
       const Lid begin = map.local();

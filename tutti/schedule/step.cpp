@@ -15,6 +15,7 @@ namespace {
 constexpr Lid chunk_alignment = 128;  // rows of a transposed block: a chunk never splits one
 constexpr Lid smallest_chunk = 512;
 constexpr Lid largest_chunk = 65536;
+constexpr Lid largest_chunk_beside_devices = 8192;  // a thread that also serves a device must look after it often
 constexpr int chunks_a_thread = 24;
 
 /// Runs a chunk on the calling thread: the stream that a CPU task's body sees.
@@ -96,7 +97,7 @@ struct Step::Task {
   bool on_device() const { return kind == Kind::kernel || kind == Kind::outgoing || kind == Kind::incoming; }
   Lid pieces() const { return kind == Kind::host || chunks == 0 ? 1 : chunks; }
   bool is_message() const { return kind == Kind::send || kind == Kind::receive; }
-  bool is_exchange() const { return role == Role::other && kind != Kind::kernel && kind != Kind::chunks; }
+  bool of_exchange = false;  ///< an operation of an Exchange: what the policies are about
 };
 
 struct Step::ThreadRoles {
@@ -131,7 +132,9 @@ TaskId Step::compute(const std::string& name, int part, Role role, Range rows,
   if (on_host) {
     // Chunks start at multiples of the alignment, so the first and the last may be short.
     const Lid wanted = rows.size() / (threads_.count() * chunks_a_thread);
-    task->chunk = std::clamp(wanted / chunk_alignment * chunk_alignment, smallest_chunk, largest_chunk);
+    const bool alone = std::all_of(parts_.begin(), parts_.end(), [](const PartStreams& p) { return p.is_host(); });
+    task->chunk = std::clamp(wanted / chunk_alignment * chunk_alignment, smallest_chunk,
+                             alone ? largest_chunk : largest_chunk_beside_devices);
     const Lid first = rows.begin / chunk_alignment * chunk_alignment;
     task->chunks = rows.empty() ? 0 : (rows.end - first + task->chunk - 1) / task->chunk;
   }
@@ -176,6 +179,7 @@ std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations
         task->kind = Task::Kind::receive;
         break;
     }
+    task->of_exchange = true;
     task->name = op.name;
     task->part = op.part;
     task->bytes = op.bytes;
@@ -194,7 +198,12 @@ std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations
 }
 
 void Step::after(TaskId later, TaskId earlier) {
-  require(!finished_, "the step is finished");
+  require(!finished_ && earlier < later, "task {} cannot wait for task {}: it was added later, or the step is finished",
+          later, earlier);
+  add_edge(later, earlier);
+}
+
+void Step::add_edge(TaskId later, TaskId earlier) {
   auto& list = tasks_[static_cast<std::size_t>(later)]->earlier;
   if (std::find(list.begin(), list.end(), earlier) == list.end()) list.push_back(earlier);
 }
@@ -215,11 +224,11 @@ void Step::add_policy(Overlap overlap) {
     if (tasks_[static_cast<std::size_t>(i)]->role != Role::interior) continue;
     for (TaskId x = 0; x < count; ++x) {
       const Task& other = *tasks_[static_cast<std::size_t>(x)];
-      if (!other.is_exchange()) continue;
+      if (!other.of_exchange) continue;
       if (overlap == Overlap::none || needs_message[static_cast<std::size_t>(x)] == 0)
-        after(i, x);
+        add_edge(i, x);
       else if (!other.is_message())
-        after(x, i);  // the copies behind a message wait for the interior
+        add_edge(x, i);  // the copies behind a message wait for the interior
     }
   }
 }
@@ -409,6 +418,11 @@ bool Step::drive_device(const std::vector<TaskId>& tasks) {
     const auto state = task.state.load(std::memory_order_acquire);
     if (state == Task::State::ready) {
       launch(task);
+      // Nothing to wait for, unless it stands behind other work of a device.
+      const bool alone = std::none_of(task.earlier.begin(), task.earlier.end(), [&](TaskId e) {
+        return tasks_[static_cast<std::size_t>(e)]->on_device();
+      });
+      if (task.kind == Task::Kind::kernel && task.rows.empty() && alone) complete(task);
       progress = true;
     } else if (state == Task::State::under_way && task.event->done()) {
       complete(task);
@@ -498,8 +512,9 @@ void Step::account(double wall) {
       if (t.role == Role::separator) sum.separator += seconds;
       if (t.role == Role::interior) sum.interior += seconds;
       if (t.role != Role::other) computing += seconds;
-      if (t.is_exchange()) {
-        exchange_begin = std::min(exchange_begin, t.begin);
+      if (t.of_exchange) {
+        // A receive is posted long before anything can arrive: it says when an exchange ends, not when it begins.
+        if (t.kind != Task::Kind::receive) exchange_begin = std::min(exchange_begin, t.begin);
         exchange_end = std::max(exchange_end, t.end);
         sum.bytes += t.bytes;
       }

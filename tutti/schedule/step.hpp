@@ -66,6 +66,7 @@ class Step {
   std::vector<TaskId> exchange(const Exchange<T>& exchange, std::span<const TaskId> separators) {
     return add_exchange(exchange.operations(), separators);
   }
+  /// `later` waits for `earlier`, which was added before it.
   void after(TaskId later, TaskId earlier);
   /// Closes the graph. Adds the policy's dependencies; a cycle is an internal error.
   void finish(Overlap overlap);
@@ -86,6 +87,7 @@ class Step {
   struct ThreadRoles;
   std::vector<TaskId> add_exchange(const std::vector<ExchangeOp>& operations, std::span<const TaskId> separators);
   TaskId add(std::unique_ptr<Task> task);
+  void add_edge(TaskId later, TaskId earlier);
   void add_policy(Overlap overlap);
   void check_acyclic() const;
   void assign_roles();

@@ -26,6 +26,8 @@ class Model {
   virtual Gid cells() const = 0;
   /// The largest stable time step that the case allows, chosen at set-up [time unit of the case].
   virtual double time_step() const = 0;
+  /// Lines about what the set-up found, for people.
+  virtual std::vector<std::string> describe() const = 0;
   /// Advances every field from `time` to `time + dt`.
   virtual void step(double time, double dt) = 0;
 

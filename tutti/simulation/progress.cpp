@@ -26,10 +26,12 @@ void Progress::show(Size step, double time, const std::string& diagnostic) {
   else
     std::fprintf(stdout, "%s\n", line.c_str());
   std::fflush(stdout);
+  open_ = terminal_;
 }
 
 void Progress::finish() {
-  if (terminal_ && log_speaks() && log_level() >= LogLevel::normal) std::fprintf(stdout, "\n");
+  if (open_) std::fprintf(stdout, "\n");
+  open_ = false;
 }
 
 }  // namespace tutti

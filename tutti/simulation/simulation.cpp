@@ -46,7 +46,7 @@ class ReportClock {
   Size next_ = 1;
 };
 
-/// Probes of [[output.probe]], written with each report.
+/// Probes of [[output.probe]], written every output.probe_every steps.
 class Probes {
  public:
   Probes(const Comm& comm, Model& model, const Case& options, const std::filesystem::path& folder)
@@ -135,7 +135,11 @@ void add_stream_fractions(DeviceSet& devices, Summary& summary) {
   constexpr double worth_measuring = 0.5;
   if (summary.wall_seconds < worth_measuring) return;
   for (std::size_t p = 0; p < summary.parts.size(); ++p) {
-    const double triad = quick_triad(*devices.devices[p], *devices.threads);
+    // A full device has no room for the triad's arrays; its run is not lost for that.
+    Device& device = *devices.devices[p];
+    constexpr Size room = Size{96} << 20;
+    if (device.budget().capacity() - device.budget().used() < room) continue;
+    const double triad = quick_triad(device, *devices.threads);
     if (triad > 0 && summary.parts[p].bytes > 0)
       summary.parts[p].fraction_of_stream = summary.parts[p].gb_per_second * 1e9 / triad;
   }
@@ -159,7 +163,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   TimeSteps plan;
   comm.together([&] { plan = plan_steps(options, model.time_step()); });
   comm.together([&] {
-    if (comm.is_root()) write_file_atomically(folder / "case.toml", options.effective_toml());
+    if (comm.is_root()) write_file_atomically(folder / "effective.toml", options.effective_toml());
   });
   info("{} cells, {} steps of {:.4g}", format_count(model.cells()), format_count(plan.steps), plan.dt);
 

@@ -36,14 +36,15 @@ BoxSpec box_spec(const Case& options) {
 
 /// Owner of every cell, by tiers. On the reader.
 std::vector<std::int32_t> partition_cells(const WholeMesh& whole, const PartPlaces& places,
-                                          std::span<const double> weights, const Case& options) {
+                                          std::span<const double> weights, const Case& options, int layers) {
   PartitionInput input;
   input.rows = whole.mesh.cell_count();
   const Partitioner method = parse_partitioner(options.text("partition.method"));
   Adjacency graph;
   std::vector<Vec3> centroids;
   if (method == Partitioner::metis || method == Partitioner::scotch) {
-    graph = options.text("partition.graph") == "stencil" ? tet_stencil(whole.neighbours) : face_graph(whole.neighbours);
+    graph = options.text("partition.graph") == "stencil" && layers == 2 ? tet_stencil(whole.neighbours)
+                                                                        : face_graph(whole.neighbours);
     input.graph = &graph;
   } else {
     centroids = cell_centroids(whole.mesh);
@@ -76,7 +77,9 @@ void gather_similar_rows(std::vector<Lid>& order, const Csr<Lid>& stencil, Lid w
 }
 
 /// The order of a part's own cells, and what it reads, before numbering.
-PartRows order_part(const DistributedPart& part, const Case& options, Lid similar_rows) {
+PartRows order_part(const DistributedPart& part, const Case& options, const DomainOptions& domain_options,
+                    bool on_host) {
+  const Lid similar_rows = domain_options.similar_rows;
   const LocalTetMesh& mesh = part.mesh;
   const Ordering ordering = parse_ordering(options.text("partition.order"));
   std::vector<Lid> order;
@@ -95,8 +98,16 @@ PartRows order_part(const DistributedPart& part, const Case& options, Lid simila
       }
       graph = std::move(inner);
     }
-    order = order_rows(ordering, centroids, graph, static_cast<Lid>(options.integer("partition.block")));
-    if (similar_rows > 0) gather_similar_rows(order, tet_stencil<Lid>(mesh.neighbours, mesh.owned), similar_rows);
+    // The paper's block sizes.
+    const Lid block = !options.is_word("partition.block", "auto") ? static_cast<Lid>(options.integer("partition.block"))
+                      : on_host                                   ? 512
+                                                                  : 64;
+    order = order_rows(ordering, centroids, graph, block);
+    if (similar_rows > 0)
+      gather_similar_rows(order,
+                          domain_options.layers == 2 ? tet_stencil<Lid>(mesh.neighbours, mesh.owned)
+                                                     : face_graph<Lid>(mesh.neighbours, mesh.owned),
+                          similar_rows);
   } else {
     order.resize(static_cast<std::size_t>(mesh.owned));
     std::iota(order.begin(), order.end(), 0);
@@ -135,6 +146,12 @@ void broadcast_names(const Comm& comm, std::map<std::int32_t, std::string>& name
   }
 }
 
+void broadcast_tags(const Comm& comm, std::set<std::int32_t>& tags) {
+  std::vector<std::int32_t> list(tags.begin(), tags.end());
+  comm.broadcast(list);
+  tags = std::set<std::int32_t>(list.begin(), list.end());
+}
+
 }  // namespace
 
 TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
@@ -171,22 +188,30 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
     domain.cells = whole.mesh.cell_count();
     domain.region_names = whole.mesh.region_names;
     domain.boundary_names = whole.mesh.boundary_names;
+    domain.region_tags.insert(whole.mesh.regions.begin(), whole.mesh.regions.end());
+    for (const auto& faces : whole.neighbours)
+      for (const Gid n : faces)
+        if (n < 0) domain.boundary_tags.insert(boundary_tag(n));
   });
   phases.begin("partition");
   comm.together([&] {
-    if (comm.is_root() && parts > 1) owner = partition_cells(whole, places, domain.weights, options);
+    if (comm.is_root() && parts > 1)
+      owner = partition_cells(whole, places, domain.weights, options, domain_options.layers);
   });
   domain.cells = comm.sum(domain.cells);
   broadcast_names(comm, domain.region_names);
   broadcast_names(comm, domain.boundary_names);
+  broadcast_tags(comm, domain.region_tags);
+  broadcast_tags(comm, domain.boundary_tags);
 
   phases.begin("distribute");
-  auto mine = distribute_mesh(comm, std::move(whole), owner, domain.rank_of_part);
+  auto mine = distribute_mesh(comm, std::move(whole), owner, domain.rank_of_part, domain_options.layers);
   std::vector<std::int32_t>().swap(owner);
 
   phases.begin("order");
   std::vector<PartRows> rows;
-  for (const DistributedPart& part : mine) rows.push_back(order_part(part, options, domain_options.similar_rows));
+  for (std::size_t p = 0; p < mine.size(); ++p)
+    rows.push_back(order_part(mine[p], options, domain_options, devices.devices[p]->is_host()));
   domain.maps = number_parts(comm, rows, domain.rank_of_part);
   std::vector<PartRows>().swap(rows);
   for (std::size_t p = 0; p < mine.size(); ++p)

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,17 @@ namespace tutti {
 struct TetDomain {
   Gid cells = 0;  ///< of the whole mesh
   std::map<std::int32_t, std::string> region_names, boundary_names;
-  std::vector<int> rank_of_part;     ///< of all parts
-  std::vector<double> weights;       ///< of all parts, sum 1
-  std::vector<LocalTetMesh> meshes;  ///< mine; in the order of the map
-  std::vector<IndexMap> maps;        ///< mine
-  std::vector<PartStreams> streams;  ///< mine
+  std::set<std::int32_t> region_tags, boundary_tags;  ///< in use
+  std::vector<int> rank_of_part;                      ///< of all parts
+  std::vector<double> weights;                        ///< of all parts, sum 1
+  std::vector<LocalTetMesh> meshes;                   ///< mine; in the order of the map
+  std::vector<IndexMap> maps;                         ///< mine
+  std::vector<PartStreams> streams;                   ///< mine
 };
 
 struct DomainOptions {
+  /// Layers of face neighbours that a cell reads: 1 (4 cells) or 2 (4 + 12). The halo and the stencil graph follow.
+  int layers = 2;
   /// > 0: interior rows of like length are brought together within windows of this many rows (the sigma of
   /// SELL-C-sigma).
   Lid similar_rows = 0;

@@ -73,7 +73,7 @@ TEST(ParseDevices, NamesWhatIsWrong) {
   for (const char* list : {"all,cpu", "cuda:0,all"}) EXPECT_NE(message(list).find("already"), std::string::npos);
 }
 
-TEST(ShareOfCores, SplitsACommonMaskAndKeepsBoundOnes) {
+TEST(ShareOfCores, SplitsEachMaskAmongItsRanks) {
   const Cores eight = {0, 1, 2, 3, 4, 5, 6, 7};
   EXPECT_EQ(share_of_cores({eight}, 0), eight);
   EXPECT_EQ(share_of_cores({eight, eight, eight}, 0), (Cores{0, 1}));
@@ -82,6 +82,15 @@ TEST(ShareOfCores, SplitsACommonMaskAndKeepsBoundOnes) {
   EXPECT_EQ(share_of_cores({{0, 1}, {2, 3}}, 1), (Cores{2, 3}));
   EXPECT_EQ(share_of_cores({{0, 1}, {0, 1}}, 1), (Cores{1}));
   EXPECT_EQ(share_of_cores({{0, 1}, {0, 1}, {0, 1}}, 2), Cores{});
+  // Four ranks bound by socket: two share each.
+  const std::vector<Cores> sockets = {{0, 1, 2, 3}, {4, 5, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}};
+  EXPECT_EQ(share_of_cores(sockets, 0), (Cores{0, 1}));
+  EXPECT_EQ(share_of_cores(sockets, 1), (Cores{4, 5}));
+  EXPECT_EQ(share_of_cores(sockets, 2), (Cores{2, 3}));
+  EXPECT_EQ(share_of_cores(sockets, 3), (Cores{6, 7}));
+  // One rank too many on the first core, while the other has its own.
+  EXPECT_EQ(share_of_cores({{0}, {1}, {0}}, 2), Cores{});
+  EXPECT_EQ(share_of_cores({{0}, {1}, {0}}, 1), Cores{1});
 }
 
 class OpenDevices : public ::testing::Test {

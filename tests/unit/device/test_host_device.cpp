@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <omp.h>
 #include <sched.h>
 
 #include <atomic>
@@ -68,6 +69,46 @@ TEST(Threads, ErrorsComeOutAndTheTeamLivesOn) {
   EXPECT_THROW(Threads(2, {0}), std::logic_error);
 }
 
+#if !defined(TUTTI_TEAM_PLAIN_THREADS)
+TEST(Threads, ATeamIsWholeOrAnError) {
+  // As OMP_DYNAMIC=true: OpenMP may then give fewer threads than it is asked for.
+  omp_set_dynamic(1);
+  const int count = static_cast<int>(allowed_cores().size()) + 3;
+  Threads threads(count);
+  std::atomic<int> members{0};
+  threads.run([&](int) { ++members; });
+  EXPECT_EQ(members, count);
+  EXPECT_EQ(omp_get_dynamic(), 0);
+  // As OMP_THREAD_LIMIT=1, which cannot be set from here: no parallel region has a second thread.
+  const int levels = omp_get_max_active_levels();
+  omp_set_max_active_levels(0);
+  try {
+    Threads{2};
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::resource);
+    EXPECT_NE(std::string(error.what()).find("1 thread of the 2"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(Threads(1).count(), 1);
+  omp_set_max_active_levels(levels);
+}
+#endif
+
+TEST(Threads, ANewThreadDoesNotInheritACore) {
+  const auto& cores = allowed_cores();
+  Threads pinned(1, {cores.front()});
+  pinned.run([](int) {});
+  Threads loose(static_cast<int>(cores.size()) + 5);
+  std::mutex mutex;
+  loose.run([&](int) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof(set), &set);
+    std::lock_guard lock(mutex);
+    EXPECT_EQ(CPU_COUNT(&set), static_cast<int>(cores.size()));
+  });
+}
+
 TEST(Threads, CoresAreShortToRead) {
   EXPECT_EQ(format_cores({0, 1, 2, 3, 8}), "0-3,8");
   EXPECT_EQ(format_cores({5}), "5");
@@ -96,6 +137,37 @@ TEST(HostDevice, BuffersCopiesAndLoops) {
   EXPECT_TRUE(std::equal(copy.span().begin(), copy.span().end(), x.span().begin()));
   Buffer<double> none(*device, 0, "none");
   EXPECT_EQ(none.data(), nullptr);
+}
+
+TEST(HostDevice, LargeCopiesAreWholeAlsoWhereTheyOverlap) {
+  Threads threads(3);
+  const auto device = make_host_device(threads, Size{1} << 30);
+  const auto stream = device->make_stream("s");
+  const std::size_t n = (std::size_t{1} << 20) + 7;  // bytes, not a multiple of the team
+  std::vector<unsigned char> from(n), to(n + 1, 255);
+  for (std::size_t i = 0; i < n; ++i) from[i] = static_cast<unsigned char>(i * 7 % 251);
+  stream->copy(to.data(), from.data(), n, CopyDirection::local);
+  EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
+  EXPECT_EQ(to[n], 255);
+  for (const std::size_t shift : {std::size_t{1}, n / 2}) {
+    std::vector<unsigned char> both(n + shift);
+    std::copy(from.begin(), from.end(), both.begin());
+    stream->copy(both.data() + shift, both.data(), n, CopyDirection::local);
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), both.begin() + static_cast<std::ptrdiff_t>(shift)));
+    stream->copy(both.data(), both.data() + shift, n, CopyDirection::local);
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), both.begin()));
+  }
+  // From inside the team a copy is serial.
+  std::fill(to.begin(), to.end(), 0);
+  threads.run([&](int member) {
+    if (member == 1) stream->copy(to.data(), from.data(), n, CopyDirection::local);
+  });
+  EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
+}
+
+TEST(Bandwidth, QuickLimitsKeepTheArraysOutOfTheCaches) {
+  EXPECT_GE(MeasureLimits::quick().array_bytes, 4 * std::min(last_level_cache_bytes(), Size{256} << 20));
+  EXPECT_LT(MeasureLimits::quick().seconds, MeasureLimits{}.seconds);
 }
 
 TEST(Bandwidth, FiguresAreSane) {

@@ -1,5 +1,5 @@
-// How an exchange moves what it moves: transports, packing, copies, and mistakes that must be found. Whether every ghost
-// is right on random problems is the business of tests/mpi/test_exchange.cpp.
+// How an exchange moves what it moves: transports, packing, copies, and mistakes that must be found. Whether every
+// ghost is right on random problems is the business of tests/mpi/test_exchange.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,8 +73,8 @@ void exchange_line(OneRank& rank, int components) {
   }
   for (auto& device : rank.devices) {
     CopyCounts& counts = device->counts();
-    for (auto* counter : {&counts.to_device_bytes, &counts.to_host_bytes, &counts.peer_bytes, &counts.local_bytes,
-                          &counts.copies})
+    for (auto* counter :
+         {&counts.to_device_bytes, &counts.to_host_bytes, &counts.peer_bytes, &counts.local_bytes, &counts.copies})
       *counter = 0;
   }
   exchange.begin(test::views_of(fields));

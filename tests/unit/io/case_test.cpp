@@ -102,7 +102,7 @@ TEST(Case, reads_every_type) {
   EXPECT_EQ(c.text("boundary[0].type"), "neumann");
   EXPECT_EQ(c.expression("boundary[1].value")({2, 0, 0}), 3);
   EXPECT_EQ(c.numbers("output.probe[0].point"), (std::vector<double>{0, 0.5, 10}));
-  EXPECT_EQ(c.bytes("devices.fake_memory"), Size{1} << 30);
+  EXPECT_EQ(c.bytes("devices.fake_memory"), Size{512} << 20);
   EXPECT_TRUE(c.flag("physics.check"));
   EXPECT_EQ(c.file("mesh.file"), std::filesystem::absolute("dir/meshes/heart.msh"));
 }

@@ -13,9 +13,10 @@ using test::box_with_data;
 using test::Dice;
 using test::world;
 
-std::vector<DistributedPart> cut(const WholeMesh& whole, const std::vector<std::int32_t>& owner, int parts) {
+std::vector<DistributedPart> cut(const WholeMesh& whole, const std::vector<std::int32_t>& owner, int parts,
+                                 int layers = 2) {
   WholeMesh copy = whole;
-  return distribute_mesh(world(), std::move(copy), owner, std::vector<int>(static_cast<std::size_t>(parts), 0));
+  return distribute_mesh(world(), std::move(copy), owner, std::vector<int>(static_cast<std::size_t>(parts), 0), layers);
 }
 
 TEST(Distribute, PartsOfOneRankAreCutOutOfTheWhole) {
@@ -33,12 +34,23 @@ TEST(Distribute, PartsOfOneRankAreCutOutOfTheWhole) {
   }
 }
 
+TEST(Distribute, TheHaloIsAsDeepAsAsked) {
+  const WholeMesh whole = box_with_data({4, 3, 3});
+  for (const int layers : {0, 1, 2, 3})
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", layers " + std::to_string(layers));
+      const auto owner = test::random_cell_owners(seed, whole.mesh.cell_count(), 3);
+      for (const auto& part : cut(whole, owner, 3, layers)) test::expect_good_part(whole, owner, part, layers);
+    }
+}
+
 TEST(Distribute, OnePartIsTheWholeMesh) {
   const WholeMesh whole = box_with_data({2, 2, 2});
   // A single part needs no list of owners.
   const auto mine = cut(whole, {}, 1);
   ASSERT_EQ(mine.size(), 1u);
-  test::expect_good_part(whole, std::vector<std::int32_t>(static_cast<std::size_t>(whole.mesh.cell_count()), 0), mine[0]);
+  test::expect_good_part(whole, std::vector<std::int32_t>(static_cast<std::size_t>(whole.mesh.cell_count()), 0),
+                         mine[0]);
 }
 
 TEST(Distribute, APartMayOwnNothing) {

@@ -2,15 +2,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/random.hpp"
@@ -94,6 +99,46 @@ TEST(VtkBlocks, come_back_for_any_size_and_thread_count) {
     EXPECT_EQ(compress_blocks(bytes, 1, 4), one);
     EXPECT_EQ(undo_blocks(compress_blocks(bytes, 0, 2)), bytes);
   }
+}
+
+std::set<pid_t> threads_of_process() {
+  std::set<pid_t> threads;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    threads.insert(std::stoi(task.path().filename().string()));
+  return threads;
+}
+
+TEST(VtkBlocks, helpers_leave_the_core_of_a_pinned_caller) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one core";
+  std::string bytes(std::size_t{4} << 20, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(random_bits(1, i) & 63);
+  const auto before = threads_of_process();
+  std::atomic<pid_t> caller{0};
+  std::atomic<bool> done{false};
+  std::thread pinned([&] {
+    int core = 0;
+    while (!CPU_ISSET(static_cast<unsigned>(core), &all)) ++core;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<unsigned>(core), &one);
+    EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    caller = gettid();
+    compress_blocks(bytes, 9, 3);
+    done = true;
+  });
+  std::set<pid_t> free;
+  while (!done) {
+    for (const pid_t thread : threads_of_process()) {
+      cpu_set_t mask;
+      if (caller != 0 && thread != caller && !before.contains(thread) &&
+          sched_getaffinity(thread, sizeof(mask), &mask) == 0 && CPU_EQUAL(&mask, &all))
+        free.insert(thread);
+    }
+  }
+  pinned.join();
+  EXPECT_EQ(free.size(), 2u);
 }
 
 TEST(Vtu, names_sort_in_time) {

@@ -12,8 +12,7 @@ namespace tutti::test {
 
 /// `fakes` parts on fake devices, then one on the CPU.
 struct DevicesOfARank {
-  explicit DevicesOfARank(int team, int fakes = 0, std::uint64_t seed = 1, double max_delay_us = 50)
-      : threads(team) {
+  explicit DevicesOfARank(int team, int fakes = 0, std::uint64_t seed = 1, double max_delay_us = 50) : threads(team) {
     for (int f = 0; f < fakes; ++f) {
       FakeOptions options;
       options.seed = seed + static_cast<std::uint64_t>(f);

@@ -12,7 +12,8 @@ namespace {
 using test::world;
 
 Case case_with(const std::string& weights) {
-  const std::string text = "model = \"m\"\n[mesh]\nfile = \"a.msh\"\n[time]\nsteps = 1\n[balance]\nweights = " + weights + "\n";
+  const std::string text =
+      "model = \"m\"\n[mesh]\nfile = \"a.msh\"\n[time]\nsteps = 1\n[balance]\nweights = " + weights + "\n";
   return parse_case(text, "case.toml", core_schema({"m"}));
 }
 

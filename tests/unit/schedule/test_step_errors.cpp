@@ -101,8 +101,9 @@ TEST(StepErrors, OfACopyWithAWrongEnd) {
     Buffer<double> there(*rank.devices[0], 4, "there");
     std::vector<double> here(8);
     Step step(rank.threads, rank.parts);
-    step.upload("too long", 0,
-                [&](Stream& stream) { stream.copy(there.data(), here.data(), 8 * sizeof(double), CopyDirection::to_device); });
+    step.upload("too long", 0, [&](Stream& stream) {
+      stream.copy(there.data(), here.data(), 8 * sizeof(double), CopyDirection::to_device);
+    });
     step.finish(Overlap::full);
     EXPECT_THROW(step.run(), std::logic_error);
   }

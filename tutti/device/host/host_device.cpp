@@ -1,9 +1,11 @@
 // The CPU team as a device. Its streams do their work before they return, so events have always fired.
 #include <sys/mman.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 
 #include "tutti/base/units.hpp"
 #include "tutti/device/device.hpp"
@@ -18,12 +20,23 @@ class HostEvent final : public Event {
   void wait() override {}
 };
 
+constexpr std::size_t parallel_copy = std::size_t{1} << 20;  // bytes
+
 class HostStream final : public Stream {
  public:
   HostStream(Device& device, const std::string& name, Threads& threads) : Stream(device, name), threads_(threads) {}
   void copy(void* to, const void* from, std::size_t bytes, CopyDirection) override {
     if (bytes == 0) return;
-    std::memmove(to, from, bytes);
+    const auto* source = static_cast<const std::byte*>(from);
+    auto* target = static_cast<std::byte*>(to);
+    const bool apart = !std::less<>()(source, target + bytes) || !std::less<>()(target, source + bytes);
+    // The threads that will work on a large array touch it first: its pages then lie in their memory.
+    if (bytes >= parallel_copy && apart)
+      threads_.for_range(static_cast<Size>(bytes), [&](Size begin, Size end) {
+        std::memcpy(target + begin, source + begin, static_cast<std::size_t>(end - begin));
+      });
+    else
+      std::memmove(to, from, bytes);
     device().counts().local_bytes += static_cast<Size>(bytes);
     device().counts().copies += 1;
   }

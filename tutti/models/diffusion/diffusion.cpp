@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/random.hpp"
@@ -93,7 +94,8 @@ Diffusion::Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, 
       rkc_(options.text("time.method") == "rkc2") {
   phases.begin("assemble");
   comm_.together([&] {
-    physics_.emplace(options_, domain_.region_names, domain_.boundary_names);
+    physics_.emplace(options_, domain_.region_names, domain_.boundary_names, domain_.region_tags,
+                     domain_.boundary_tags);
     assemble();
   });
   comm_.together([&] { allocate(); });
@@ -123,10 +125,20 @@ void Diffusion::assemble() {
     LocalTetMesh& mesh = domain_.meshes[p];
     PartStreams& streams = domain_.streams[p];
     DiffusionPart& part = parts_.emplace_back();
-    const auto K = physics_->diffusivity(mesh, *devices_.threads);
-    for (Lid c = 0; c < mesh.owned; ++c) maxima[1] = std::max(maxima[1], anisotropy(K[static_cast<std::size_t>(c)]));
-    DiffusionRows rows = assemble_rows(
-        mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme, parallel);
+    DiffusionRows rows;
+    {  // K is needed no longer than this
+      const auto K = physics_->diffusivity(mesh, *devices_.threads);
+      std::mutex mutex;
+      parallel(mesh.owned, [&](Range range) {
+        double largest = 1;
+        for (Lid c = range.begin; c < range.end; ++c)
+          largest = std::max(largest, anisotropy(K[static_cast<std::size_t>(c)]));
+        const std::lock_guard lock(mutex);
+        maxima[1] = std::max(maxima[1], largest);
+      });
+      rows = assemble_rows(
+          mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme, parallel);
+    }
     maxima[0] = std::max(maxima[0], rows.max_outflow);
     weak += rows.weak_fits;
     part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_));
@@ -135,10 +147,12 @@ void Diffusion::assemble() {
     part.boundary_faces = std::move(rows.boundary_faces);
     std::vector<double> volumes(static_cast<std::size_t>(mesh.owned));
     part.centroids.resize(static_cast<std::size_t>(mesh.owned));
-    for (Lid c = 0; c < mesh.owned; ++c) {
-      part.centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
-      volumes[static_cast<std::size_t>(c)] = mesh.volume(c);
-    }
+    parallel(mesh.owned, [&](Range range) {
+      for (Lid c = range.begin; c < range.end; ++c) {
+        part.centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
+        volumes[static_cast<std::size_t>(c)] = mesh.volume(c);
+      }
+    });
     part.volumes = make_buffer(*streams.compute, std::span<const double>(volumes), "volumes");
   }
   stability_.max_outflow = maxima[0];
@@ -225,7 +239,7 @@ void Diffusion::choose_time_step() {
     constexpr int most_stages = 500;
     stages_ = given_stages ? static_cast<int>(options.integer("time.stages"))
               : automatic  ? 10
-                           : std::min(most_stages, rkc_stages(options.number("time.dt") * rho));
+                           : rkc_stages(options.number("time.dt") * rho, most_stages);
     coefficients_ = rkc_coefficients(stages_);
   }
   // Where nothing moves (K = 0 everywhere) any step is stable.
@@ -307,6 +321,15 @@ std::vector<double> Diffusion::sample() {
     stream.synchronize();
     return value;
   });
+}
+
+std::vector<std::string> Diffusion::describe() const {
+  std::vector<std::string> lines;
+  lines.push_back(
+      fmt::format("spectral radius {:.5g} after {} iterations, largest stable step {:.5g}{}; 1/max|L_ii| = {:.5g}",
+                  stability_.rho, stability_.iterations, stability_limit(),
+                  rkc_ ? fmt::format(" with {} stages", stages_) : "", 1 / stability_.max_outflow));
+  return lines;
 }
 
 void Diffusion::summarise(Summary& summary, double time) {

@@ -52,6 +52,7 @@ class Diffusion final : public Model {
 
   Gid cells() const override { return domain_.cells; }
   double time_step() const override { return dt_; }
+  std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
   std::vector<Diagnostic> diagnose() override;
   void open_results(const std::filesystem::path& folder) override;
@@ -75,7 +76,6 @@ class Diffusion final : public Model {
   void allocate();
   void build_step(Overlap overlap);
   void set_initial();
-  void check_stability();
   void estimate_spectral_radius();
   void run_noise_test();
   void set_noise();

@@ -1,8 +1,10 @@
 #include "tutti/models/diffusion/diffusion_case.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <mutex>
+#include <utility>
 
 #include "tutti/base/units.hpp"
 
@@ -32,22 +34,36 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
               .description = "Diffusivity across the fibre; about a tenth of `longitudinal` at the least."});
 }
 
-std::string list_names(const std::map<std::int32_t, std::string>& names) {
-  if (names.empty()) return "the mesh names none";
+using TagNames = std::map<std::int32_t, std::string>;
+using Tags = std::set<std::int32_t>;
+
+/// The groups that a case can name: those the mesh uses.
+std::string list_groups(const TagNames& names, const Tags& tags) {
+  if (tags.empty()) return "the mesh has none";
   std::string text = "the mesh has";
-  for (const auto& [tag, name] : names) text += fmt::format(" '{}' ({})", name, tag);
+  for (const std::int32_t tag : tags) {
+    const auto named = names.find(tag);
+    text += named == names.end() ? fmt::format(" {}", tag) : fmt::format(" '{}' ({})", named->second, tag);
+  }
   return text;
 }
 
-/// Tag of a physical group given by name or by number.
-std::int32_t find_tag(const std::string& word, const std::map<std::int32_t, std::string>& names, const char* what,
+/// Tag of a physical group given by name or by number. Error(input) when no cell or face of the mesh has it.
+std::int32_t find_tag(const std::string& word, const TagNames& names, const Tags& tags, const char* what,
                       const std::string& where) {
-  for (const auto& [tag, name] : names)
-    if (name == word) return tag;
-  if (!word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) &&
-      word.size() < 10)
-    return std::stoi(word);
-  fail(ErrorKind::input, "{}: the mesh has no {} '{}'; {}", where, what, word, list_names(names));
+  for (const std::int32_t tag : tags)
+    if (const auto named = names.find(tag); named != names.end() && named->second == word) return tag;
+  std::int32_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error == std::errc() && end == word.data() + word.size() && tags.contains(number)) return number;
+  fail(ErrorKind::input, "{}: the mesh has no {} '{}'; {}", where, what, word, list_groups(names, tags));
+}
+
+/// What is evaluated once, when the run begins, must not change with time.
+void require_steady(const Expression& expression, const std::string& where, const std::string& key) {
+  if (expression.depends_on_time())
+    fail(ErrorKind::input,
+         "{}: '{}' depends on t, but it is evaluated once, at t = 0; write it as a formula of x, y and z", where, key);
 }
 
 }  // namespace
@@ -88,16 +104,18 @@ void add_diffusion_keys(CaseSchema& schema) {
               .description = "The datum, at the face's centroid."});
   schema.describe_table("numerics",
                         "How the rows are stored. Results in double do not depend on `format` and `layout`.");
-  schema.add({.path = "numerics.format",
-              .type = KeyType::choice,
-              .default_value = "\"sliced\"",
-              .description = "ellpack: 16 entries a row, as the paper; sliced: SELL-C-sigma, C = 32.",
-              .choices = {"ellpack", "sliced"}});
+  schema.add(
+      {.path = "numerics.format",
+       .type = KeyType::choice,
+       .default_value = "\"sliced\"",
+       .description = "ellpack: 16 entries a row, as the paper; sliced: SELL-C-sigma, C = 8 on CPUs, 32 on GPUs.",
+       .choices = {"ellpack", "sliced"}});
   schema.add({.path = "numerics.layout",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
-              .description = "Of ellpack: rows, or transposed blocks of 128 rows; auto: rows on CPUs, blocks on GPUs.",
-              .choices = {"auto", "rows", "blocks"}});
+              .description = "Rows, or transposed blocks of 128 rows; auto: rows on CPUs, blocks on GPUs.",
+              .choices = {"auto", "rows", "blocks"},
+              .only_if = {"numerics.format", {"ellpack"}}});
   schema.add({.path = "numerics.precision",
               .type = KeyType::choice,
               .default_value = "\"double\"",
@@ -107,9 +125,10 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::integer,
               .default_value = "256",
               .unit = "rows",
-              .description = "Window in which rows of like length are brought together (sliced).",
+              .description = "Window in which rows of like length are brought together.",
               .min = 1,
-              .max = 1 << 20});
+              .max = 1 << 20,
+              .only_if = {"numerics.format", {"sliced"}}});
   schema.add({.path = "numerics.flux",
               .type = KeyType::choice,
               .default_value = "\"full\"",
@@ -127,10 +146,11 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "time.stages",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "Stages of rkc2; auto: as few as dt allows, 10 where dt is auto too.",
+              .description = "Stages of a step; auto: as few as dt allows, 10 where dt is auto too.",
               .choices = {"auto"},
               .min = 2,
-              .max = 500});
+              .max = 500,
+              .only_if = {"time.method", {"rkc2"}}});
 }
 
 DiffusionPhysics::Tensor DiffusionPhysics::read_tensor(const Case& options, const std::string& table) {
@@ -141,6 +161,8 @@ DiffusionPhysics::Tensor DiffusionPhysics::read_tensor(const Case& options, cons
       fail(ErrorKind::input, "{}: {} needs K, or fibre with longitudinal and transverse", options.name(), table);
     tensor.full = options.tensor(table + ".K");
     tensor.where = options.where(table + ".K");
+    for (const auto& row : *tensor.full)
+      for (const Expression& entry : row) require_steady(entry, tensor.where, table + ".K");
     return tensor;
   }
   if (by_fibre) tensor.fibre = options.expressions(table + ".fibre");
@@ -150,30 +172,39 @@ DiffusionPhysics::Tensor DiffusionPhysics::read_tensor(const Case& options, cons
     if (!options.has(table + key)) fail(ErrorKind::input, "{}: a fibre needs {}{} too", tensor.where, table, key);
   tensor.longitudinal = options.expression(table + ".longitudinal");
   tensor.transverse = options.expression(table + ".transverse");
+  for (const Expression& entry : tensor.fibre) require_steady(entry, tensor.where, table + ".fibre");
+  require_steady(tensor.longitudinal, options.where(table + ".longitudinal"), table + ".longitudinal");
+  require_steady(tensor.transverse, options.where(table + ".transverse"), table + ".transverse");
   return tensor;
 }
 
-DiffusionPhysics::DiffusionPhysics(const Case& options, const std::map<std::int32_t, std::string>& region_names,
-                                   const std::map<std::int32_t, std::string>& boundary_names) {
+DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_names, const TagNames& boundary_names,
+                                   const Tags& region_tags, const Tags& boundary_tags) {
   everywhere_ = read_tensor(options, "physics");
   for (int i = 0; i < options.count("physics.region"); ++i) {
     const std::string table = fmt::format("physics.region[{}]", i);
-    regions_[find_tag(options.text(table + ".name"), region_names, "region", options.where(table + ".name"))] =
-        read_tensor(options, table);
+    const std::string name = options.text(table + ".name"), where = options.where(table + ".name");
+    if (!regions_.emplace(find_tag(name, region_names, region_tags, "region", where), read_tensor(options, table))
+             .second)
+      fail(ErrorKind::input, "{}: region '{}' has two [[physics.region]] tables", where, name);
   }
   initial_ = options.expression("physics.initial");
+  require_steady(initial_, options.where("physics.initial"), "physics.initial");
   source_ = options.expression("physics.source");
   if (options.has("physics.exact")) exact_ = options.expression("physics.exact");
+  bool has_other = false;
   for (int i = 0; i < options.count("boundary"); ++i) {
     const std::string table = fmt::format("boundary[{}]", i), tag = options.text(table + ".tag");
+    const std::string where = options.where(table + ".tag");
     BoundaryCondition condition;
     condition.kind = options.text(table + ".type") == "dirichlet" ? BoundaryKind::dirichlet : BoundaryKind::neumann;
     condition.value = options.expression(table + ".value");
-    if (tag == "*")
-      other_ = condition;
-    else if (!conditions_.emplace(find_tag(tag, boundary_names, "surface", options.where(table + ".tag")), condition)
-                  .second)
-      fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables", options.where(table + ".tag"), tag);
+    const bool first =
+        tag == "*"
+            ? !std::exchange(has_other, true)
+            : conditions_.emplace(find_tag(tag, boundary_names, boundary_tags, "surface", where), condition).second;
+    if (!first) fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables", where, tag);
+    if (tag == "*") other_ = condition;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,12 @@ struct BoundaryCondition {
 /// The physics of a case. Names of regions and surfaces are resolved to the mesh's tags.
 class DiffusionPhysics {
  public:
-  /// Errors (input): an unknown region or surface (the message lists those of the mesh), a K that is not symmetric.
+  /// `region_tags` and `boundary_tags` are those that cells and faces of the whole mesh have, named or not.
+  /// Errors (input): a region or surface that the mesh does not have (the message lists those it has) or that has two
+  /// tables; a K, fibre or initial value that depends on t.
   DiffusionPhysics(const Case& options, const std::map<std::int32_t, std::string>& region_names,
-                   const std::map<std::int32_t, std::string>& boundary_names);
+                   const std::map<std::int32_t, std::string>& boundary_names, const std::set<std::int32_t>& region_tags,
+                   const std::set<std::int32_t>& boundary_tags);
 
   /// K of every local cell, at its centroid [length^2/time]. Error(input) where it is not symmetric positive definite.
   std::vector<Sym3> diffusivity(const LocalTetMesh& mesh, Threads& threads) const;

@@ -7,7 +7,11 @@
 namespace tutti {
 
 DomainOptions diffusion_domain_options(const Case& options) {
-  return {options.text("numerics.format") == "sliced" ? static_cast<Lid>(options.integer("numerics.sigma")) : 0};
+  DomainOptions domain;
+  domain.layers = 2;  // a row reads the neighbours of its neighbours
+  if (options.text("numerics.format") == "sliced")
+    domain.similar_rows = static_cast<Lid>(options.integer("numerics.sigma"));
+  return domain;
 }
 
 std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
@@ -46,15 +50,13 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   return arrays;
 }
 
-Size plan_bytes_a_step(const Case& options, const std::vector<PlannedArray>& arrays, const IndexMap& map) {
+Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& map, int stages) {
   // A rate reads the stored rows, u and the forcing once, and writes one value; a stage of RKC2 reads three arrays
   // more.
   Size rate = 16 * static_cast<Size>(map.owned);
   for (const PlannedArray& a : arrays)
     if (a.name != "volumes" && a.name != "first rate F0" && a.name[0] != 'u') rate += a.bytes;
-  if (options.text("time.method") != "rkc2") return rate;
-  const Size stages = options.is_word("time.stages", "auto") ? 10 : options.integer("time.stages");
-  return stages * (rate + 24 * static_cast<Size>(map.owned));
+  return stages == 1 ? rate : stages * (rate + 24 * static_cast<Size>(map.owned));
 }
 
 }  // namespace tutti

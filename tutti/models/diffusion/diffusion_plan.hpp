@@ -20,8 +20,8 @@ struct PlannedArray {
 std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
                                       const IndexMap& map, bool on_host);
 
-/// Bytes that one time step must move on the device of a part.
-Size plan_bytes_a_step(const Case& options, const std::vector<PlannedArray>& arrays, const IndexMap& map);
+/// Bytes that one time step of so many stages (Euler: 1) must move on the device of a part.
+Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& map, int stages);
 
 /// What Diffusion asks of make_tet_domain.
 DomainOptions diffusion_domain_options(const Case& options);

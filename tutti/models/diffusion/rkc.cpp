@@ -60,11 +60,16 @@ double rkc_limit(int stages) {
   return (w0 + 1) * e1 / d1;
 }
 
-int rkc_stages(double dt_rho) {
-  int stages = 2;
-  while (rkc_limit(stages) < dt_rho) stages += std::max(1, stages / 8);
-  while (stages > 2 && rkc_limit(stages - 1) >= dt_rho) --stages;
-  return stages;
+int rkc_stages(double dt_rho, int most) {
+  int low = 2, high = most;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (rkc_limit(middle) >= dt_rho)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
 }
 
 }  // namespace tutti

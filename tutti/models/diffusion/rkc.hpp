@@ -1,5 +1,5 @@
 // Coefficients of the stabilised Runge-Kutta-Chebyshev method of second order (Sommeijer, Shampine, Verwer, J. Comput.
-// Appl. Math. 88, 1998): s rates a step, stable up to dt rho = 0.653 (s^2 - 1).
+// Appl. Math. 88, 1998): s rates a step, stable up to dt rho of about 0.35 s^2 with the damping chosen here.
 #pragma once
 
 #include <vector>
@@ -15,11 +15,11 @@ struct RkcCoefficients {
   std::vector<double> times;  ///< c_0..c_{s-1}: where stage j's rate is taken, in steps
 };
 
-/// s >= 2 stages, damping 2/13.
+/// s >= 2 stages.
 RkcCoefficients rkc_coefficients(int stages);
 /// dt rho must stay below this.
 double rkc_limit(int stages);
-/// Fewest stages for dt rho.
-int rkc_stages(double dt_rho);
+/// Fewest stages for dt rho, at most `most`.
+int rkc_stages(double dt_rho, int most);
 
 }  // namespace tutti

@@ -47,7 +47,11 @@ void Diffusion::estimate_spectral_radius() {
     });
     for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
     const double grown = global_max(0);
-    if (!std::isfinite(grown)) break;
+    comm_.together([&] {
+      if (!std::isfinite(grown))
+        fail(ErrorKind::numerical,
+             "the operator's rows are not finite: K or the mesh has values out of any reasonable range");
+    });
     product *= grown / size;
     size = grown;
     stability_.iterations = k;

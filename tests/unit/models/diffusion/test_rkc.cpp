@@ -61,12 +61,16 @@ TEST(Rkc, ToleratesTheComplexEigenvaluesOfTheScheme) {
 
 TEST(Rkc, StagesAreTheFewestThatReachTheStep) {
   for (const double reach : {0.1, 1.0, 5.0, 50.0, 500.0, 5000.0}) {
-    const int stages = rkc_stages(reach);
+    const int stages = rkc_stages(reach, 1000);
     EXPECT_GE(rkc_limit(stages), reach);
     if (stages > 2) {
       EXPECT_LT(rkc_limit(stages - 1), reach);
     }
   }
+}
+
+TEST(Rkc, StagesAreBounded) {
+  EXPECT_EQ(rkc_stages(1e300, 500), 500);
 }
 
 TEST(Rkc, RateTimesRiseFromZero) {

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Writes docs/reference/case.md and command-line.md from what the program says about itself.
+
+usage: scripts/write_reference.py [--program FILE] [--check]
+  --program FILE  the built program (default: build/release/bin/tutti)
+  --check         write nothing; fail where a page is not what the program says (a test does this)
+"""
+import argparse
+import difflib
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs/reference"
+COMMANDS = ["", "run", "plan", "devices", "mesh", "mesh info", "mesh generate", "mesh generate box",
+            "mesh generate biventricle", "partition", "bench", "bench diffusion", "reference"]
+
+
+def say(program, *words):
+    done = subprocess.run([program, *words], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"write_reference.py: {program} {' '.join(words)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def command_line(program):
+    page = ["# The program `tutti`", "",
+            "This page is what `tutti COMMAND --help` prints. `--quiet` and `--verbose` go with every command. Over MPI, put",
+            "`mpirun -np N` before it.", ""]
+    for command in COMMANDS:
+        name = f"tutti {command}".strip()
+        text = say(program, *command.split(), "--help").replace(str(program), "tutti")
+        page += [f"## `{name}`", "", "```text", *(line.rstrip() for line in text.strip().split("\n")), "```", ""]
+    return "\n".join(page[:-1]) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=ROOT / "build/release/bin/tutti", type=Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if not options.program.exists():
+        sys.exit(f"write_reference.py: {options.program} does not exist; build it, or name it with --program")
+    program = options.program.resolve()
+    old = 0
+    for name, text in (("case.md", say(program, "reference")), ("command-line.md", command_line(program))):
+        page = PAGES / name
+        before = page.read_text() if page.exists() else ""
+        if options.check and before != text:
+            old += 1
+            sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), text.splitlines(True), f"docs/reference/{name}",
+                                                       "what the program says"))
+        elif not options.check:
+            page.write_text(text)
+    if old:
+        print("\nThe reference is not what the program says. Run scripts/write_reference.py.")
+    return 1 if old else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

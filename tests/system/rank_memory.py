@@ -1,0 +1,13 @@
+"""Runs a command and leaves its largest resident set in bytes: rank_memory.py FOLDER COMMAND... One file a rank."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+folder, command = Path(sys.argv[1]), sys.argv[2:]
+code = subprocess.run(command).returncode
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+(folder / os.environ["OMPI_COMM_WORLD_RANK"]).write_text(str(peak))
+sys.exit(code)

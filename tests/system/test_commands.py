@@ -1,0 +1,216 @@
+"""The subcommands besides the run itself, and the promises of summary.json."""
+
+import json
+import math
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from program import DATA, EQUAL, SystemTest, box_case, numbers_in, sets, tutti
+
+COMMANDS = [[], ["run"], ["plan"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
+            ["mesh", "generate", "biventricle"], ["mesh", "info"], ["partition"], ["bench"], ["bench", "diffusion"],
+            ["reference"]]
+
+
+class Commands(SystemTest):
+    def run_well(self, *arguments, ranks=None, cwd=None):
+        result = tutti(*arguments, ranks=ranks, cwd=cwd or self.folder)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(result.error_lines(), [])
+        return result.out
+
+    def files(self):
+        return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*"))
+
+    def test_help_of_every_command(self):
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                out = self.run_well(*command, "--help")
+                self.assertIn("Usage:", out)
+                if command not in (["mesh"], ["mesh", "generate"], ["bench"]):  # these only lead further
+                    self.assertIn("Example", out)
+        self.assertEqual(self.run_well("run", "--help", ranks=3).count("Usage:"), 1, "one rank speaks")
+        self.assertRegex(self.run_well("--version"), r"^tutti \d+\.\d+\.\d+")
+        self.assertEqual(self.files(), [])
+
+    def test_box_and_info(self):
+        out = self.run_well("mesh", "generate", "box", "--cubes", "4", "3", "2", "--size", "2", "1", "1", "--split", "1",
+                            "-o", "box.msh")
+        self.assertIn("144", out)
+        info = self.run_well("mesh", "info", "box.msh")
+        self.assertIn("144 tetrahedra, 60 vertices", info)
+        for name in ["left", "right", "x-min", "x-max", "y-min", "y-max", "z-min", "z-max"]:
+            self.assertIn(name, info)
+        self.assertEqual(self.run_well("mesh", "info", "box.msh", ranks=3), info, "three ranks say it once")
+        # All formats hold the same mesh.
+        for form in ["msh41-ascii", "msh22", "msh22-ascii"]:
+            self.run_well("mesh", "generate", "box", "--cubes", "4", "3", "2", "--size", "2", "1", "1", "--split", "1",
+                          "--format", form, "-o", f"{form}.msh")
+            self.assertEqual(self.run_well("mesh", "info", f"{form}.msh"), info)
+
+    def test_a_generated_file_is_the_generated_mesh(self):
+        # A run from the file gives the bits of the run from the generator.
+        self.run_well("mesh", "generate", "box", "--cubes", "5", "5", "5", "--jitter", "0.2", "-o", "box.msh")
+        text = box_case(n=5)
+        expected = self.run_case(text)["checksum"]
+        start, end = text.index("generate"), text.index("[physics]")
+        self.assertEqual(self.run_case(text[:start] + 'file = "box.msh"\n' + text[end:], ranks=2)["checksum"], expected)
+
+    def test_partition(self):
+        mesh = self.folder / "box.msh"
+        self.run_well("mesh", "generate", "box", "--cubes", "6", "6", "6", "-o", mesh)
+        for method in ["metis", "hilbert", "slabs"]:
+            for graph in ["stencil", "faces"]:
+                out = self.run_well("partition", mesh, "--weights", "0.5,0,0.47,0.03", "--method", method, "--graph", graph,
+                                    "-o", "parts.vtu")
+                head = re.search(r"cells ([\d,]+), parts (\d+), cut ([\d,]+) .*ghosts ([\d,]+).*imbalance ([\d.]+)", out)
+                cells, parts, cut, ghosts = (int(head[k].replace(",", "")) for k in range(1, 5))
+                self.assertEqual((cells, parts), (1296, 4))
+                rows = [line.split() for line in out.split("\n") if re.match(r"\s+\d+ +\d\.", line)]
+                self.assertEqual(len(rows), 4)
+                own = [int(row[2].replace(",", "")) for row in rows]
+                self.assertEqual(sum(own), 1296)
+                self.assertEqual(sum(int(row[4].replace(",", "")) for row in rows), ghosts)
+                self.assertGreater(cut, ghosts)
+                for row, weight, cells_here in zip(rows, [0.5, 0, 0.47, 0.03], own):
+                    self.assertAlmostEqual(float(row[1]), weight, delta=1e-4)
+                    self.assertAlmostEqual(float(row[3]), cells_here / 1296, delta=1e-4)
+                    self.assertAlmostEqual(cells_here / 1296, weight, delta=0.01)
+                self.assertEqual(rows[1][2:], ["0", "0.0000", "0", "0", "0"], "a part of weight 0 has nothing")
+                self.assertLess(float(head[5]), 1.05)
+                header = (self.folder / "parts.vtu").read_bytes().split(b"<AppendedData")[0] + b"</VTKFile>"
+                arrays = {a.get("Name") for a in ElementTree.fromstring(header).iter("DataArray")}
+                self.assertIn("part", arrays)
+        self.run_well("partition", mesh, "--weights", "1,1", ranks=2)
+        self.assertTrue((self.folder / "box_parts.vtu").is_file(), "the default beside the mesh")
+
+    def test_devices(self):
+        out = self.run_well("devices", "--devices", "fake:2,cpu", "--fake-memory", "64M")
+        lines = out.strip().split("\n")
+        self.assertEqual([line.split()[0] for line in lines], ["fake:0", "fake:1", "cpu"])
+        self.assertIn("64.0 MiB", lines[0])
+        out = self.run_well("devices", "--devices", "fake:1,cpu", ranks=2)
+        self.assertEqual(re.findall(r"^(rank \d|\S+:\d|cpu)", out, re.M), ["rank 0", "fake:0", "cpu", "rank 1", "fake:1", "cpu"])
+        measured = self.run_well("devices", "--devices", "cpu", "--measure")
+        self.assertGreater(float(re.search(r"triad ([\d.]+) GB/s", measured)[1]), 0.1)
+
+    def test_plan_runs_nothing_and_is_right(self):
+        work = self.folder / "work"
+        work.mkdir()
+        for k, options in enumerate([dict(numerics__format="ellpack"), dict(numerics__format="sliced"),
+                                     dict(numerics__format="ellpack", numerics__precision="compact"),
+                                     dict(time__method="rkc2", physics__source="t")]):
+            case = self.write("case.toml", box_case(n=8))
+            devices = ["--devices", "fake:2,cpu", *EQUAL, *sets(**options)]
+            ranks = [None, 2][k % 2]
+            plan = self.run_well("-v", "plan", case, *devices, ranks=ranks, cwd=work)
+            self.assertEqual(list(work.iterdir()), [], "a plan leaves files")
+            run = self.run_well("-v", "run", case, "-o", self.folder / "r", *devices, ranks=ranks)
+            planned = re.findall(r"memory: part (\d+) takes (\d+) bytes", plan)
+            taken = re.findall(r"memory: part (\d+) has taken (\d+) bytes", run)
+            self.assertEqual(len(planned), 3 * (ranks or 1))
+            if "compact" in options.values():  # an upper bound
+                for (_, p), (_, t) in zip(planned, taken, strict=True):
+                    self.assertLessEqual(int(t), int(p))
+            else:
+                self.assertEqual(planned, taken)
+            summary = json.loads((self.folder / "r" / "summary.json").read_text())
+            dt = float(re.search(r"time step (\S+) ", plan)[1])
+            self.assertAlmostEqual(dt / summary["dt"], 1, delta=1e-5)
+            self.assertRegex(plan, rf"{summary['steps']} steps")
+            messages = int(re.search(r"(\d+) messages", plan)[1])
+            self.assertEqual(messages * summary["steps"], summary["exchange"]["messages"])
+
+    def test_plan_sees_a_device_that_is_too_small(self):
+        case = self.write("case.toml", box_case(n=8))
+        result = tutti("plan", case, *EQUAL, "--devices", "fake:1,cpu", "--fake-memory", "20k")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("FULL", result.out)
+        self.assertIn("exit code 3", result.err + result.out)
+
+    def test_summary(self):
+        physics = 'K = 1\ninitial = "x"\nexact = "x"'
+        summary = self.run_case(box_case(n=6, physics=physics, time="steps = 30"), "--devices", "fake:1,cpu", ranks=2)
+        self.assertEqual((summary["cells"], summary["steps"]), (1296, 30))
+        self.assertAlmostEqual(summary["time"], 30 * summary["dt"])
+        self.assertRegex(summary["version"], r"^\d+\.\d+\.\d+$")
+        self.assertRegex(summary["checksum"], r"^[0-9a-f]{16}$")
+        self.assertGreater(summary["wall_seconds"], 0)
+        self.assertAlmostEqual(summary["cell_steps_per_second"] * summary["wall_seconds"] / (1296 * 30), 1, delta=1e-9)
+        self.assertEqual(set(summary["errors"]), {"l2", "linf", "gradient_l2"})
+        self.assertEqual(set(summary["mass"]), {"initial", "final", "drift"})
+        self.assertAlmostEqual(summary["mass"]["initial"], 0.5, delta=1e-3)
+        self.assertEqual(len(summary["parts"]), 4)
+        self.assertEqual([p["device"] for p in summary["parts"]], ["fake:0", "cpu", "fake:1", "cpu"])
+        self.assertEqual([p["rank"] for p in summary["parts"]], [0, 0, 1, 1])
+        self.assertEqual(sum(p["cells"] for p in summary["parts"]), 1296)
+        self.assertAlmostEqual(sum(p["weight"] for p in summary["parts"]), 1)
+        for part in summary["parts"]:
+            self.assertEqual(set(part["seconds"]), {"separator", "interior", "exchange", "idle"})
+            seconds = part["seconds"]
+            # The run's steps alone, none counted twice; idle is what is left.
+            self.assertLessEqual(seconds["separator"] + seconds["interior"], summary["wall_seconds"])
+            self.assertLessEqual(seconds["separator"] + seconds["interior"] + seconds["idle"],
+                                 1.05 * summary["wall_seconds"])
+            self.assertGreater(part["bytes"], 30 * 8 * part["cells"])
+            busy = seconds["separator"] + seconds["interior"]
+            self.assertAlmostEqual(part["gb_per_second"] * busy * 1e9 / part["bytes"], 1, delta=1e-6)
+            self.assertIn("fraction_of_stream", part)
+            self.assertGreater(part["ghosts"], 0)
+        self.assertEqual(summary["exchange"]["messages"] % 30, 0)
+        self.assertGreaterEqual(summary["exchange"]["messages"], 2 * 30)
+        self.assertGreaterEqual(summary["exchange"]["bytes"], 30 * 8)
+        without = self.run_case(box_case(n=2), ranks=2)
+        self.assertNotIn("errors", without)
+        self.assertEqual(len(without["parts"]), 2 * len(self.run_case(box_case(n=2))["parts"]))
+
+    def test_the_case_that_is_left_gives_the_same_again(self):
+        first = self.run_case(box_case(n=4), *sets(time__steps=7, partition__order="rcm"))
+        left = (first["folder"] / "case.toml").read_text()
+        again = self.run_case(left)
+        self.assertEqual((again["checksum"], again["steps"]), (first["checksum"], 7))
+
+    def test_quiet_and_verbose(self):
+        case = self.write("case.toml", box_case(n=3))
+        quiet = tutti("-q", "run", case, "-o", self.folder / "r", *EQUAL)
+        self.assertEqual((quiet.code, quiet.out, quiet.err), (0, "", ""))
+        loud = self.run_well("run", case, "-o", self.folder / "r", *EQUAL, "--devices", "fake:1,cpu", "--threads", "2", "-v")
+        self.assertIn("controls fake:0", loud)
+        self.assertIn("copies to fake:0", loud)
+        self.assertRegex(loud, r"thread 1.*computes")
+        self.assertRegex(loud, r"task: interior.*part 1")
+
+    def test_progress(self):
+        case = self.write("case.toml", box_case(n=3, time="steps = 4"))
+        out = self.run_well("run", case, "-o", self.folder / "r", *EQUAL, *sets(report__every=1))
+        lines = re.findall(r"^ *(\d+) %  step (\d) of 4 .*cell-steps/s .*left", out, re.M)
+        self.assertEqual(lines, [("25", "1"), ("50", "2"), ("75", "3"), ("100", "4")])
+
+    def test_reference_names_every_key_that_is_promised(self):
+        text = self.run_well("reference")
+        for heading, keys in {"[mesh]": "file generate", "[physics]": "K fibre longitudinal transverse initial source exact",
+                              "[[physics.region]]": "name K", "[[boundary]]": "tag type value",
+                              "[time]": "method dt end steps", "[output]": "every"}.items():
+            section = text.split(f"## `{heading}`")[1].split("\n## ")[0]
+            for key in keys.split():
+                self.assertIn(f"| `{key}` |", section)
+
+    def test_bench_writes_its_figures(self):
+        out = self.run_well("bench", "diffusion", "--cells", "3000", "--seconds", "0.01", "--devices", "cpu", "--json",
+                            "bench.json")
+        self.assertIn("triad", out)
+        report = json.loads((self.folder / "bench.json").read_text())
+        self.assertGreater(report["triad_gb_per_second"], 0)
+        self.assertGreaterEqual(len(report["results"]), 4)
+        for row in report["results"]:
+            self.assertTrue(math.isfinite(row["fraction_of_P"]) and row["fraction_of_P"] > 0)
+            self.assertGreaterEqual(row["cells"], 3000)
+
+    def test_a_mesh_of_gmsh_is_described(self):
+        out = self.run_well("mesh", "info", DATA / "mesh" / "two_boxes_v41_binary.msh")
+        self.assertGreater(max(numbers_in(out)), 50)
+
+
+if __name__ == "__main__":
+    unittest.main()
