@@ -35,7 +35,7 @@ struct DeviceArguments {
   void add_to(CLI::App& command);
   DeviceSet open(const Comm& comm) const;
   /// The command line goes before the case.
-  DeviceSet open(const Comm& comm, const Case& options) const;
+  DeviceSet open(const Comm& comm, const Case& from) const;
 };
 
 /// The case file of `path`: read by rank 0, parsed by all. Collective.

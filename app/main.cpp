@@ -10,9 +10,8 @@
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 
+namespace tutti {
 namespace {
-
-using namespace tutti;
 
 void say_error(const char* message) {
   std::fprintf(stderr, "tutti: error: %s\n", message);
@@ -95,11 +94,12 @@ int parse_and_run(int argc, char** argv) {
 }
 
 }  // namespace
+}  // namespace tutti
 
 int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  const int code = parse_and_run(argc, argv);
+  const int code = tutti::parse_and_run(argc, argv);
   MPI_Finalize();
   return code;
 }

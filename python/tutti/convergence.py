@@ -3,7 +3,7 @@
     python3 -m tutti.convergence data.json -o out.png
 
 The file holds {"title": "...", "x": "mesh width h", "y": "relative L2 error",
-"series": [{"name": "u", "h": [...], "error": [...], "order": 2}, ...]}; "order" draws a reference slope.
+"series": [{"name": "u", "h": [...], "error": [...], "order": 2}, ...]}; "order" draws a reference slope, once an order.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 MARKERS = "osD^vP*X"
 
@@ -42,12 +43,14 @@ def picture(data):
         axes.loglog(h, error, marker=MARKERS[i % len(MARKERS)], color=f"C{i}",
                     label=f"{series['name']} (order {observed_order(h, error):.2f})")
         order = series.get("order")
-        if order is not None:
+        if order is not None and order not in slopes:
             ends = np.array([h.min(), h.max()])
             start = 0.7 * error[np.argmin(h)]
-            axes.loglog(ends, start * (ends / ends[0]) ** order, "--", color="0.55", linewidth=1,
-                        label=None if order in slopes else f"slope {order:g}")
+            axes.loglog(ends, start * (ends / ends[0]) ** order, "--", color="0.55", linewidth=1, label=f"slope {order:g}")
             slopes.add(order)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(data.get("x", "mesh width h"))
     axes.set_ylabel(data.get("y", "error"))
     axes.set_title(data.get("title", ""))

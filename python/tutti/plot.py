@@ -114,8 +114,8 @@ def picture(snapshot, field, view, clip, at, scale, title, label):
         panels.append(cut_open(mesh.points, mesh.tets, outside, clip, at, view))
     size = (mesh.points @ view[:2].T)
     width, height = size.max(axis=0) - size.min(axis=0)
-    panel_height = 6.2
-    panel_width = np.clip(panel_height * width / height, 3.0, 9.0)
+    panel_width = np.clip(6.2 * width / height, 3.0, 8.0)
+    panel_height = np.clip(panel_width * height / width, 2.5, 6.2)
     figure, grid = plt.subplots(1, len(panels), figsize=(panel_width * len(panels) + 1.5, panel_height + 0.7),
                                 squeeze=False, layout="constrained")
     for axes, layers in zip(grid[0], panels):

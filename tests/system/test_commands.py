@@ -167,7 +167,7 @@ class Commands(SystemTest):
 
     def test_the_case_that_is_left_gives_the_same_again(self):
         first = self.run_case(box_case(n=4), *sets(time__steps=7, partition__order="rcm"))
-        left = (first["folder"] / "case.toml").read_text()
+        left = (first["folder"] / "effective.toml").read_text()
         again = self.run_case(left)
         self.assertEqual((again["checksum"], again["steps"]), (first["checksum"], 7))
 

@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tutti/base/random.hpp"
@@ -27,7 +28,7 @@ class Mark {
   void fire(std::exception_ptr error) {
     std::lock_guard lock(mutex_);
     fired_ = true;
-    error_ = error;
+    error_ = std::move(error);
     changed_.notify_all();
   }
   bool fired() {
