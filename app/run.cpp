@@ -21,6 +21,10 @@ void describe_setup(const Comm& comm, const Model& model, DeviceSet& devices, co
   info("{} rank{}, rank 0: {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
   for (const auto& line : model.describe()) info("{}", line);
   for (const auto& [name, seconds] : phases.seconds()) verbose("set-up: {:<12} {:8.3f} s", name, seconds);
+  std::vector<Size> bytes;
+  for (const auto& device : devices.devices) bytes.push_back(device->budget().peak());
+  const auto all = comm.all_gather(std::span<const Size>(bytes));
+  for (std::size_t p = 0; p < all.size(); ++p) verbose("memory: part {} has taken {} bytes of its device", p, all[p]);
   const auto roles = comm.all_gather_text(fmt::format("{}", fmt::join(model.schedule().describe_roles(), "; ")));
   for (std::size_t r = 0; r < roles.size(); ++r) verbose("rank {}: {}", r, roles[r]);
   for (const auto& line : model.schedule().describe_tasks()) verbose("task of rank 0: {}", line);

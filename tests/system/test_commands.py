@@ -178,8 +178,8 @@ class Commands(SystemTest):
         loud = self.run_well("run", case, "-o", self.folder / "r", *EQUAL, "--devices", "fake:1,cpu", "--threads", "2", "-v")
         self.assertIn("controls fake:0", loud)
         self.assertIn("copies to fake:0", loud)
-        self.assertRegex(loud, r"thread 1.*computes")
-        self.assertRegex(loud, r"task: interior.*part 1")
+        self.assertRegex(loud, r"thread 1[^;]*computes")
+        self.assertRegex(loud, r"task.*: interior.*part 1")
 
     def test_progress(self):
         case = self.write("case.toml", box_case(n=3, time="steps = 4"))
@@ -201,11 +201,11 @@ class Commands(SystemTest):
                             "bench.json")
         self.assertIn("triad", out)
         report = json.loads((self.folder / "bench.json").read_text())
-        self.assertGreater(report["triad_gb_per_second"], 0)
         self.assertGreaterEqual(len(report["results"]), 4)
         for row in report["results"]:
             self.assertTrue(math.isfinite(row["fraction_of_P"]) and row["fraction_of_P"] > 0)
             self.assertGreaterEqual(row["cells"], 3000)
+            self.assertGreater(row["triad_gb_per_second"], 0)
 
     def test_a_mesh_of_gmsh_is_described(self):
         out = self.run_well("mesh", "info", DATA / "mesh" / "two_boxes_v41_binary.msh")
