@@ -419,9 +419,8 @@ bool Step::drive_device(const std::vector<TaskId>& tasks) {
     if (state == Task::State::ready) {
       launch(task);
       // Nothing to wait for, unless it stands behind other work of a device.
-      const bool alone = std::none_of(task.earlier.begin(), task.earlier.end(), [&](TaskId e) {
-        return tasks_[static_cast<std::size_t>(e)]->on_device();
-      });
+      const bool alone = std::none_of(task.earlier.begin(), task.earlier.end(),
+                                      [&](TaskId e) { return tasks_[static_cast<std::size_t>(e)]->on_device(); });
       if (task.kind == Task::Kind::kernel && task.rows.empty() && alone) complete(task);
       progress = true;
     } else if (state == Task::State::under_way && task.event->done()) {
