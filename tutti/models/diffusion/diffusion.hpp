@@ -66,7 +66,8 @@ class Diffusion final : public Model {
   std::vector<double> values(int part);
 
   const Stability& stability() const { return stability_; }
-  int stages() const { return stages_; }
+  /// Rates a time step takes: 1 for Euler, stages times sub-steps for RKC2.
+  int stages() const { return stages_ * substeps_; }
   /// Largest time step that is stable with the chosen method.
   double stability_limit() const;
 
@@ -108,6 +109,7 @@ class Diffusion final : public Model {
   Stability stability_;
   bool rkc_ = false;
   int stages_ = 1;
+  int substeps_ = 1;  ///< a long step of RKC2 is made of so many
   RkcCoefficients coefficients_;
   double dt_ = 0;
   double forcing_time_ = 0;

@@ -141,12 +141,14 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"euler\"",
-              .description = "euler, or rkc2: stabilised Runge-Kutta, for steps up to hundreds of times longer.",
+              .description = "euler, or rkc2: stabilised Runge-Kutta of second order in time, up to 3.5 times fewer "
+                             "rates for long times.",
               .choices = {"euler", "rkc2"}});
   schema.add({.path = "time.stages",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "Stages of a step; auto: as few as dt allows, 10 where dt is auto too.",
+              .description = "Stages of a step; auto: as few as dt allows (a long dt is split so that 20 are enough), "
+                             "10 where dt is auto too.",
               .choices = {"auto"},
               .min = 2,
               .max = 500,

@@ -94,10 +94,11 @@ void Diffusion::run_noise_test() {
   comm_.together([&] {
     if (!(second <= 1.001 * first))
       fail(ErrorKind::numerical,
-           "noise grows ({:.3g} to {:.3g} in {} steps): the operator is unstable on this mesh with this K (ratio of "
-           "K's eigenvalues: "
-           "{:.3g}); improve the mesh or lower the anisotropy",
-           first, second, steps, stability_.anisotropy);
+           "noise grows ({:.3g} to {:.3g} in {} steps of {:.3g}{}): the operator is unstable on this mesh with this K "
+           "(ratio of K's "
+           "eigenvalues: {:.3g}); improve the mesh or lower the anisotropy{}",
+           first, second, steps, dt_, rkc_ ? fmt::format(", {} stages", stages_) : "", stability_.anisotropy,
+           rkc_ ? ", or take fewer time.stages" : "");
   });
 }
 
