@@ -202,7 +202,8 @@ bool scalar_fits(KeyType type, const KeyDoc& key, const TomlValue& entry) {
       return entry.as<std::string>() != nullptr;
     case KeyType::expression: {
       if (const auto* text = entry.as<std::string>()) {
-        Expression(*text, entry.place.column_text());  // throws with the place in the text
+        [[maybe_unused]] const Expression parsed(*text,
+                                                 entry.place.column_text());  // throws with the place in the text
         return true;
       }
       return numeric && (entry.as<double>() == nullptr || std::isfinite(*entry.as<double>()));

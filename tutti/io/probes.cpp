@@ -18,7 +18,7 @@ std::string csv_cell(const std::string& text) {
 
 }  // namespace
 
-ProbeFile::ProbeFile(const std::filesystem::path& path, std::vector<std::string> names)
+ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names)
     : path_(path), columns_(names.size()) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);

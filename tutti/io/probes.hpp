@@ -15,7 +15,7 @@ namespace tutti {
 class ProbeFile {
  public:
   /// Makes or overwrites `path`. Error(io).
-  ProbeFile(const std::filesystem::path& path, std::vector<std::string> names);
+  ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names);
   /// One value a name. Error(io).
   void add(double time, std::span<const double> values);
 

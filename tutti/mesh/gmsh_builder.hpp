@@ -52,12 +52,12 @@ struct Builder {
 
   void add_node(const char* at, Size tag, Vec3 position);
   void finish_nodes(const char* at);
-  /// `nodes` are node tags.
-  void add_element(const char* at, const ElementType& type, Size tag, std::span<const Size> nodes, std::int32_t group);
+  /// `tags` are those of its nodes.
+  void add_element(const char* at, const ElementType& type, Size tag, std::span<const Size> tags, std::int32_t group);
   void finish_elements(const char* at);
   void add_name(const char* at, Size dimension, Size tag, const std::string& name);
   /// Compacts vertices; warns about what was changed.
-  TetMesh finish(GmshReport* report);
+  TetMesh finish(GmshReport* out);
 
   Source& in;
   bool keep_tags;  ///< there is $ElementData: the elements' tags are needed

@@ -9,6 +9,7 @@
 // clang-format on
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <mutex>
 
@@ -54,7 +55,7 @@ std::vector<SCOTCH_Num> target_weights(std::span<const std::int32_t> quotas, std
   const double scale = std::min(1.0, limit / rows);
   std::vector<SCOTCH_Num> weights;
   for (const std::int32_t q : quotas) {
-    weights.push_back(std::max(SCOTCH_Num{1}, static_cast<SCOTCH_Num>(scale * q + 0.5)));
+    weights.push_back(std::max(SCOTCH_Num{1}, static_cast<SCOTCH_Num>(std::lround(scale * q))));
   }
   return weights;
 }

@@ -25,10 +25,10 @@ PartPlaces place_parts(const Comm& comm, const DeviceSet& devices) {
   PartPlaces places;
   std::map<int, std::vector<int>> nodes;
   int part = 0;
-  for (int r = 0; r < comm.size(); ++r)
-    for (int d = 0; d < all[static_cast<std::size_t>(2 * r + 1)]; ++d) {
-      places.rank_of_part.push_back(r);
-      nodes[all[static_cast<std::size_t>(2 * r)]].push_back(part++);
+  for (std::size_t r = 0; r < all.size() / 2; ++r)
+    for (int d = 0; d < all[2 * r + 1]; ++d) {
+      places.rank_of_part.push_back(static_cast<int>(r));
+      nodes[all[2 * r]].push_back(part++);
     }
   for (auto& [_, parts] : nodes) places.parts_of_node.push_back(std::move(parts));
   return places;

@@ -295,7 +295,7 @@ std::vector<double> evaluate_at(const Expression& expression, const std::vector<
   std::mutex mutex;
   threads.for_range(static_cast<Size>(points.size()), [&](Size begin, Size end) {
     std::unique_lock lock(mutex);
-    const Expression mine(expression);
+    const Expression mine = expression.clone();
     lock.unlock();
     const auto b = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
     mine.evaluate(std::span(points).subspan(b, n), t, std::span(values).subspan(b, n));
