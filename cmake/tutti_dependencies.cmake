@@ -9,6 +9,9 @@ find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
+# Checkpoints are HDF5 files that ranks write by themselves: the serial library is enough, any other does as well.
+pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5-openmpi hdf5-mpich hdf5)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 
 find_path(METIS_INCLUDE_DIR metis.h REQUIRED)

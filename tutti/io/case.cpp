@@ -402,17 +402,20 @@ void Case::check_together() const {
   }
 }
 
+std::optional<std::string> Case::effective_value(const KeyDoc& key, const std::string& path) const {
+  if (!has(path) || !condition_holds(key, path)) return std::nullopt;
+  return key.type == KeyType::file ? quote_toml(file(path).string()) : to_toml(*value_or_default(path));
+}
+
 std::string Case::effective_toml() const {
   std::string text;
   for (const auto& pattern : schema_.tables()) {
     for (const auto& table : instances(pattern)) {
       std::string lines;
       for (const auto& key : schema_.keys()) {
-        const auto path = joined_path(table, key.path);
-        if (parent_table(key.path) != pattern || !has(path) || !condition_holds(key, path)) continue;
-        const auto shown =
-            key.type == KeyType::file ? quote_toml(file(path).string()) : to_toml(*value_or_default(path));
-        lines += fmt::format("{} = {}\n", key.path.substr(key.path.rfind('.') + 1), shown);
+        if (parent_table(key.path) != pattern) continue;
+        if (const auto shown = effective_value(key, joined_path(table, key.path)))
+          lines += fmt::format("{} = {}\n", key.path.substr(key.path.rfind('.') + 1), *shown);
       }
       const bool in_list = pattern.ends_with("[]");
       if (lines.empty() && !in_list) continue;
@@ -425,6 +428,18 @@ std::string Case::effective_toml() const {
     }
   }
   return text;
+}
+
+std::map<std::string, std::string> Case::effective_values() const {
+  std::map<std::string, std::string> values;
+  for (const auto& pattern : schema_.tables())
+    for (const auto& table : instances(pattern))
+      for (const auto& key : schema_.keys()) {
+        const auto path = joined_path(table, key.path);
+        if (parent_table(key.path) != pattern) continue;
+        if (const auto shown = effective_value(key, path)) values[path] = *shown;
+      }
+  return values;
 }
 
 }  // namespace tutti

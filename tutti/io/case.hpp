@@ -54,9 +54,12 @@ class Case {
 
   /// All values that count, defaults too, as a TOML file that gives the same case from any directory.
   std::string effective_toml() const;
+  /// The same as pairs of path and TOML text, for comparisons: ("time.end", "1.0").
+  std::map<std::string, std::string> effective_values() const;
 
  private:
   friend Case parse_case(const std::string&, const std::string&, const CaseSchema&, std::span<const std::string>);
+  std::optional<std::string> effective_value(const KeyDoc& key, const std::string& path) const;
   const TomlValue* value_or_default(const std::string& path) const;
   const TomlValue& value(const std::string& path, std::initializer_list<KeyType> types) const;
   bool condition_holds(const KeyDoc& key, const std::string& path) const;

@@ -201,6 +201,35 @@ void add_device_keys(CaseSchema& schema) {
               .min = 0});
 }
 
+void add_checkpoint_keys(CaseSchema& schema) {
+  schema.describe_table("checkpoint",
+                        "The state of the run in `checkpoints/`, from which `tutti run --restart` goes on, bit for bit, on "
+                        "any number of ranks and devices. SIGTERM, SIGINT, SIGUSR1 and a file `stop` in the results "
+                        "folder end a run with a checkpoint.");
+  schema.add({.path = "checkpoint.every",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .unit = "steps",
+              .description = "A checkpoint every so many steps; 0: only by time.",
+              .min = 0});
+  schema.add({.path = "checkpoint.minutes",
+              .type = KeyType::number,
+              .default_value = "30.0",
+              .unit = "min",
+              .description = "A checkpoint when so much time has passed since the one before; 0: only by steps.",
+              .min = 0});
+  schema.add({.path = "checkpoint.keep",
+              .type = KeyType::integer,
+              .default_value = "2",
+              .description = "So many are kept, the newest.",
+              .min = 1,
+              .max = 1000});
+  schema.add({.path = "checkpoint.wait",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description = "Steps wait until a checkpoint is on the disk instead of going on beside it."});
+}
+
 void add_report_keys(CaseSchema& schema) {
   schema.describe_table("report", "What the program says while it runs.");
   schema.add({.path = "report.every",
@@ -227,6 +256,7 @@ CaseSchema core_schema(const std::vector<std::string>& models) {
   add_output_keys(schema);
   add_partition_keys(schema);
   add_device_keys(schema);
+  add_checkpoint_keys(schema);
   add_report_keys(schema);
   return schema;
 }

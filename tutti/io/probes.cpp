@@ -18,12 +18,22 @@ std::string csv_cell(const std::string& text) {
 
 }  // namespace
 
-ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names)
+ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names, Size keep_bytes)
     : path_(path), columns_(names.size()) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  file_.reset(std::fopen(path.c_str(), "wb"));
+  const bool keep = keep_bytes > 0 && std::filesystem::exists(path, error) &&
+                    std::filesystem::file_size(path, error) >= static_cast<std::uintmax_t>(keep_bytes);
+  if (keep) {
+    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(keep_bytes), error);
+    if (error) fail(ErrorKind::io, "{}: cannot be cut to {} bytes: {}", path.string(), keep_bytes, error.message());
+  }
+  file_.reset(std::fopen(path.c_str(), keep ? "ab" : "wb"));
   if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), std::strerror(errno));
+  if (keep) {
+    bytes_ = keep_bytes;
+    return;
+  }
   std::string line = "time";
   for (const auto& name : names) line += "," + csv_cell(name);
   write_line(line);
@@ -38,6 +48,7 @@ void ProbeFile::add(double time, std::span<const double> values) {
 
 void ProbeFile::write_line(const std::string& line) {
   const std::string text = line + "\n";
+  bytes_ += static_cast<Size>(text.size());
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0)
     fail(ErrorKind::io, "{}: a line of {} bytes cannot be written: {}", path_.string(), text.size(),
          std::strerror(errno));

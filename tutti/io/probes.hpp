@@ -8,16 +8,21 @@
 #include <string>
 #include <vector>
 
+#include "tutti/base/types.hpp"
+
 namespace tutti {
 
 /// A CSV file with a header "time,<name>,<name>,..." and a line for each call of `add`, written through at once so that
 /// it can be followed while the run goes on. Numbers keep all their digits.
 class ProbeFile {
  public:
-  /// Makes or overwrites `path`. Error(io).
-  ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names);
+  /// Makes or overwrites `path`; or, with `keep_bytes` > 0, goes on behind so many bytes of an earlier run's file and
+  /// drops the rest. Error(io).
+  ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names, Size keep_bytes = 0);
   /// One value a name. Error(io).
   void add(double time, std::span<const double> values);
+  /// Length of the file so far.
+  Size bytes() const { return bytes_; }
 
  private:
   void write_line(const std::string& line);
@@ -26,6 +31,7 @@ class ProbeFile {
   };
   std::filesystem::path path_;
   std::size_t columns_ = 0;
+  Size bytes_ = 0;
   std::unique_ptr<std::FILE, Close> file_;
 };
 

@@ -71,6 +71,8 @@ class PvdSeries {
   explicit PvdSeries(std::filesystem::path path) : path_(std::move(path)) {}
   /// `file` is relative to the .pvd's folder. Error(io).
   void add(double time, const std::string& file);
+  /// An entry that an earlier run has written; the next add() writes it again.
+  void remember(double time, const std::string& file) { entries_.emplace_back(time, file); }
   const std::filesystem::path& path() const { return path_; }
 
  private:

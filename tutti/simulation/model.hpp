@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
+#include "tutti/io/checkpoint.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/schedule/step.hpp"
 
@@ -31,10 +33,18 @@ class Model {
   /// Advances every field from `time` to `time + dt`.
   virtual void step(double time, double dt) = 0;
 
-  /// Numbers worth watching; the first is shown in the progress line. The bits do not depend on the partition.
+  /// What a checkpoint keeps of the model: with these fields and numbers put back, resume() and the same time, the run
+  /// goes on bit for bit. A model that returns nothing cannot be checkpointed.
+  virtual ModelState state() { return {}; }
+  /// The fields and numbers of state() have been put back: bring ghosts and whatever follows from them up to date.
+  virtual void resume(double time) { (void)time; }
+
+  /// Numbers worth watching; the first is shown in the progress line. The bits do not depend on the partition. A value
+  /// that is not finite ends the run.
   virtual std::vector<Diagnostic> diagnose() = 0;
-  /// Opens the results in `folder` (it exists); the fields to write come from the case.
-  virtual void open_results(const std::filesystem::path& folder) = 0;
+  /// Opens the results in `folder` (it exists); the fields to write come from the case. A run that goes on in the folder
+  /// of an earlier one gives the times that were written `before`.
+  virtual void open_results(const std::filesystem::path& folder, std::span<const double> before) = 0;
   /// Writes the fields at `time`.
   virtual void write_results(double time) = 0;
   /// Chooses the points that `sample` looks at. Error(input) names a point outside the domain.

@@ -1,5 +1,7 @@
 #include "tutti/simulation/tet_domain.hpp"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -152,7 +154,33 @@ void broadcast_tags(const Comm& comm, std::set<std::int32_t>& tags) {
   tags = std::set<std::int32_t>(list.begin(), list.end());
 }
 
+template <class T>
+void add_to_hash(XXH3_state_t& hash, const std::vector<T>& values) {
+  XXH3_64bits_update(&hash, values.data(), values.size() * sizeof(T));
+}
+
+std::uint64_t mesh_checksum(const TetMesh& mesh) {
+  XXH3_state_t hash;
+  XXH3_64bits_reset(&hash);
+  add_to_hash(hash, mesh.vertices);
+  add_to_hash(hash, mesh.cells);
+  add_to_hash(hash, mesh.regions);
+  add_to_hash(hash, mesh.boundary);
+  add_to_hash(hash, mesh.boundary_tags);
+  for (const CellData& data : mesh.cell_data) add_to_hash(hash, data.values);
+  return XXH3_64bits_digest(&hash);
+}
+
 }  // namespace
+
+std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices) {
+  std::vector<DeviceKind> mine;
+  for (const auto& device : devices.devices) mine.push_back(device->kind());
+  std::vector<std::string> kinds;
+  for (const DeviceKind kind : comm.all_gather(std::span<const DeviceKind>(mine)))
+    kinds.emplace_back(kind == DeviceKind::host ? "cpu" : kind == DeviceKind::fake ? "fake" : "cuda");
+  return kinds;
+}
 
 TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
   if (options.has("mesh.file")) return read_gmsh(options.file("mesh.file"));
@@ -186,6 +214,7 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
     if (!comm.is_root()) return;
     whole.neighbours = find_face_neighbours(whole.mesh);
     domain.cells = whole.mesh.cell_count();
+    domain.checksum = mesh_checksum(whole.mesh);
     domain.region_names = whole.mesh.region_names;
     domain.boundary_names = whole.mesh.boundary_names;
     domain.region_tags.insert(whole.mesh.regions.begin(), whole.mesh.regions.end());
@@ -194,11 +223,18 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
         if (n < 0) domain.boundary_tags.insert(boundary_tag(n));
   });
   phases.begin("partition");
+  const StoredPartition* stored = domain_options.stored;
+  if (stored != nullptr && stored->devices != device_kinds(comm, devices)) stored = nullptr;
   comm.together([&] {
-    if (comm.is_root() && parts > 1)
+    if (!comm.is_root() || parts == 1) return;
+    // Another mesh is refused by whoever compares checksums; here it only must not break anything.
+    if (stored != nullptr && static_cast<Gid>(stored->owner.size()) == domain.cells)
+      owner = stored->owner;
+    else
       owner = partition_cells(whole, places, domain.weights, options, domain_options.layers);
   });
   domain.cells = comm.sum(domain.cells);
+  domain.checksum = static_cast<std::uint64_t>(comm.sum(static_cast<std::int64_t>(domain.checksum)));
   broadcast_names(comm, domain.region_names);
   broadcast_names(comm, domain.boundary_names);
   broadcast_tags(comm, domain.region_tags);

@@ -22,6 +22,7 @@ namespace tutti {
 /// What every model on tetrahedra starts from. Vectors named `mine` by their type have one entry a part of this rank.
 struct TetDomain {
   Gid cells = 0;  ///< of the whole mesh
+  std::uint64_t checksum = 0;  ///< of the whole mesh: vertices, cells, tags and cell data, as they were read
   std::map<std::int32_t, std::string> region_names, boundary_names;
   std::set<std::int32_t> region_tags, boundary_tags;  ///< in use
   std::vector<int> rank_of_part;                      ///< of all parts
@@ -31,12 +32,22 @@ struct TetDomain {
   std::vector<PartStreams> streams;                   ///< mine
 };
 
+/// The partition of a checkpoint.
+struct StoredPartition {
+  std::vector<std::string> devices;    ///< kind of each part's device
+  std::vector<std::int32_t> owner;     ///< of each cell; on the root only
+};
+/// Kinds of the devices of all parts: "cpu", "fake", "cuda". Collective.
+std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices);
+
 struct DomainOptions {
   /// Layers of face neighbours that a cell reads: 1 (4 cells) or 2 (4 + 12). The halo and the stencil graph follow.
   int layers = 2;
   /// > 0: interior rows of like length are brought together within windows of this many rows (the sigma of
   /// SELL-C-sigma).
   Lid similar_rows = 0;
+  /// A partition to take instead of a new one, where it has as many parts on the same kinds of devices; else null.
+  const StoredPartition* stored = nullptr;
 };
 
 /// The mesh of [mesh]: a file, or a generator (its files go to `work_dir`). On the reader only.

@@ -6,8 +6,9 @@
 namespace tutti {
 
 TetResults::TetResults(const Comm& comm, const TetDomain& domain, const std::filesystem::path& folder, int compress,
-                       int threads)
+                       int threads, std::span<const double> before)
     : comm_(comm), domain_(domain), folder_(folder), series_(folder / "results.pvd") {
+  for (const double time : before) series_.remember(time, pvtu_name("fields/fields", outputs_++));
   options_.level = compress;
   options_.threads = threads;
   comm_.together([&] {

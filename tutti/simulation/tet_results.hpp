@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ struct TetFieldValues {
 /// Writes <folder>/results.pvd with one .pvtu a time and one .vtu a part. Collective.
 class TetResults {
  public:
-  TetResults(const Comm& comm, const TetDomain& domain, const std::filesystem::path& folder, int compress, int threads);
+  /// `before`: times that an earlier run has written into the same folder; the series goes on behind them.
+  TetResults(const Comm& comm, const TetDomain& domain, const std::filesystem::path& folder, int compress, int threads,
+             std::span<const double> before = {});
   void write(double time, const std::vector<TetFieldValues>& fields);
 
  private:

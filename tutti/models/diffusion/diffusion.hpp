@@ -45,9 +45,9 @@ struct Stability {
 
 class Diffusion final : public Model {
  public:
-  /// Sets up everything: mesh, partition, rows, stability, time step. Collective.
+  /// Sets up everything: mesh, partition (or a checkpoint's), rows, stability, time step. Collective.
   Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
-            Phases& phases);
+            Phases& phases, const StoredPartition* stored = nullptr);
   ~Diffusion() override;
 
   Gid cells() const override { return domain_.cells; }
@@ -55,7 +55,9 @@ class Diffusion final : public Model {
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
   std::vector<Diagnostic> diagnose() override;
-  void open_results(const std::filesystem::path& folder) override;
+  ModelState state() override;
+  void resume(double time) override;
+  void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
   void write_results(double time) override;
   void set_probes(std::vector<Vec3> points) override;
   std::vector<double> sample() override;

@@ -1,0 +1,234 @@
+#include "tutti/io/checkpoint_file.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "tutti/base/error.hpp"
+#include "tutti/io/checkpoint_header.hpp"
+
+namespace tutti {
+namespace {
+
+/// An HDF5 identifier that closes itself.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  hid_t get() const { return id_; }
+  bool valid() const { return id_ >= 0; }
+  /// Closes now; false if that failed (then data may be lost).
+  bool close() { return close_(std::exchange(id_, -1)) >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+/// HDF5 prints its errors and flushes what is open when the program ends; both are tutti's to decide.
+void start_hdf5() {
+  static const bool once = [] {
+    H5dont_atexit();
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    return true;
+  }();
+  (void)once;
+}
+
+/// The system's error number at the bottom of HDF5's own error, or 0.
+int last_system_error() {
+  return errno;
+}
+
+[[noreturn]] void fail_to_write(const std::filesystem::path& path, Size bytes, int cause) {
+  ::unlink(path.c_str());
+  fail(ErrorKind::io, "{}: a checkpoint of {} bytes cannot be written: {}; free space or write elsewhere with -o",
+       path.string(), bytes, cause != 0 ? std::strerror(cause) : "HDF5 failed");
+}
+
+Handle make_dataset(hid_t file, const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
+  const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
+  const Handle options(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links.get(), 1);
+  H5Pset_layout(options.get(), H5D_CONTIGUOUS);
+  // The place in the file is fixed now, and nobody fills it before its owner does.
+  H5Pset_alloc_time(options.get(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(options.get(), H5D_FILL_TIME_NEVER);
+  return {H5Dcreate2(file, name.c_str(), type, space.get(), links.get(), options.get(), H5P_DEFAULT), H5Dclose};
+}
+
+bool write_text(hid_t file, const char* name, const std::string& text) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), std::max<std::size_t>(text.size(), 1));
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  Handle set(H5Dcreate2(file, name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  return set.valid() && H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0 && set.close();
+}
+
+/// Reserves the disk space, so that a full disk shows here and not in the middle. 0 or errno.
+int reserve(const std::filesystem::path& path, Size bytes) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  int cause = ::fallocate(file, 0, 0, bytes) == 0 ? 0 : errno;
+  if (cause == EOPNOTSUPP || cause == ENOSYS) cause = 0;  // then writing will tell
+  if (::close(file) != 0 && cause == 0) cause = errno;
+  return cause;
+}
+
+Size array_bytes(const CheckpointFrame& frame) {
+  Size bytes = frame.rows() * static_cast<Size>(sizeof(Gid));
+  for (const CheckpointField& f : frame.fields)
+    bytes += frame.rows() * f.components * static_cast<Size>(sizeof(double));
+  return bytes;
+}
+
+}  // namespace
+
+CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const CheckpointFrame& frame) {
+  start_hdf5();
+  const Size expected = array_bytes(frame);
+  errno = 0;
+  const auto check = [&](bool good) {
+    if (!good) fail_to_write(path, expected, last_system_error());
+  };
+  CheckpointPlaces places;
+  {
+    const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    H5Pset_userblock(creation.get(), static_cast<hsize_t>(checkpoint_header_bytes));
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
+    // Arrays begin at whole pages.
+    H5Pset_alignment(access.get(), 65536, 4096);
+    Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose);
+    check(file.valid());
+    check(write_text(file.get(), "meta", frame.meta));
+
+    const auto rows = static_cast<hsize_t>(frame.rows());
+    {
+      Handle begin = make_dataset(file.get(), "rows/part_begin", H5T_STD_I64LE, {frame.part_begin.size()});
+      check(begin.valid() &&
+            H5Dwrite(begin.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, frame.part_begin.data()) >= 0);
+    }
+    const auto add = [&](const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
+      const Handle set = make_dataset(file.get(), name, type, shape);
+      check(set.valid());
+      const haddr_t offset = H5Dget_offset(set.get());
+      check(rows == 0 || offset != HADDR_UNDEF);
+      return rows == 0 ? Size{0} : static_cast<Size>(offset);
+    };
+    places.global = add("rows/global", H5T_STD_I64LE, {rows});
+    for (const CheckpointField& f : frame.fields)
+      places.field_begins.push_back(
+          add("fields/" + f.name, H5T_IEEE_F64LE, {rows, static_cast<hsize_t>(f.components)}));
+    check(H5Fflush(file.get(), H5F_SCOPE_GLOBAL) >= 0);
+    hsize_t size = 0;
+    check(H5Fget_filesize(file.get(), &size) >= 0);
+    places.file_bytes = static_cast<Size>(size);
+    check(file.close());
+  }
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) fail_to_write(path, expected, error.value());
+  places.file_bytes = static_cast<Size>(size);
+  if (const int cause = reserve(path, places.file_bytes); cause != 0) fail_to_write(path, expected, cause);
+  return places;
+}
+
+struct CheckpointFile::Open {
+  Handle file;
+  std::string name;
+
+  [[noreturn]] void damaged(const std::string& what) const {
+    fail(ErrorKind::input, "{}: {}: this checkpoint was not written by this tutti", name, what);
+  }
+  Handle dataset(const std::string& path) const {
+    Handle set(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!set.valid()) damaged("there is no array /" + path);
+    return set;
+  }
+  std::vector<Size> shape(const Handle& set) const {
+    const Handle space(H5Dget_space(set.get()), H5Sclose);
+    const int rank = H5Sget_simple_extent_ndims(space.get());
+    std::vector<hsize_t> extent(static_cast<std::size_t>(std::max(rank, 0)));
+    if (rank > 0) H5Sget_simple_extent_dims(space.get(), extent.data(), nullptr);
+    return {extent.begin(), extent.end()};
+  }
+  template <class T>
+  std::vector<T> rows(const std::string& path, hid_t type, Size begin, Size count) const {
+    const Handle set = dataset(path);
+    const auto all = shape(set);
+    if (all.empty() || begin < 0 || count < 0 || begin + count > all[0]) damaged("/" + path + " has another shape");
+    const Size width = all.size() > 1 ? all[1] : 1;
+    std::vector<T> values(static_cast<std::size_t>(count * width));
+    if (values.empty()) return values;
+    std::vector<hsize_t> from(all.size(), 0), extent(all.begin(), all.end());
+    from[0] = static_cast<hsize_t>(begin);
+    extent[0] = static_cast<hsize_t>(count);
+    const Handle in_file(H5Dget_space(set.get()), H5Sclose);
+    H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr);
+    const Handle in_memory(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
+    if (H5Dread(set.get(), type, in_memory.get(), in_file.get(), H5P_DEFAULT, values.data()) < 0)
+      damaged("/" + path + " cannot be read");
+    return values;
+  }
+};
+
+CheckpointFile::CheckpointFile(const std::filesystem::path& path) {
+  start_hdf5();
+  const std::string name = path.string();
+  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file.valid()) fail(ErrorKind::io, "{}: HDF5 cannot open it; is it readable?", name);
+  open_ = std::make_unique<Open>(Open{std::move(file), name});
+  {
+    const Handle set = open_->dataset("meta");
+    const Handle type(H5Dget_type(set.get()), H5Tclose);
+    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0)
+      open_->damaged("/meta is no text");
+    frame_.meta.resize(H5Tget_size(type.get()));
+    if (H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, frame_.meta.data()) < 0)
+      open_->damaged("/meta cannot be read");
+  }
+  const auto parts = open_->shape(open_->dataset("rows/part_begin"));
+  if (parts.size() != 1 || parts[0] < 1) open_->damaged("/rows/part_begin has another shape");
+  frame_.part_begin = open_->rows<Size>("rows/part_begin", H5T_NATIVE_INT64, 0, parts[0]);
+  for (std::size_t p = 0; p < frame_.part_begin.size(); ++p)
+    if (frame_.part_begin[p] < (p == 0 ? 0 : frame_.part_begin[p - 1])) open_->damaged("/rows/part_begin goes down");
+
+  const Handle group(H5Gopen2(open_->file.get(), "fields", H5P_DEFAULT), H5Gclose);
+  if (!group.valid()) return;  // no fields
+  H5G_info_t info{};
+  H5Gget_info(group.get(), &info);
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    std::array<char, 256> text{};
+    H5Lget_name_by_idx(group.get(), ".", H5_INDEX_NAME, H5_ITER_INC, i, text.data(), text.size(), H5P_DEFAULT);
+    const std::string field = text.data();
+    const auto extent = open_->shape(open_->dataset("fields/" + field));
+    if (extent.size() != 2 || extent[0] != frame_.rows()) open_->damaged("/fields/" + field + " has another shape");
+    frame_.fields.push_back({field, static_cast<int>(extent[1])});
+  }
+}
+
+CheckpointFile::~CheckpointFile() = default;
+CheckpointFile::CheckpointFile(CheckpointFile&&) noexcept = default;
+
+std::vector<Gid> CheckpointFile::read_global(Size begin, Size count) const {
+  return open_->rows<Gid>("rows/global", H5T_NATIVE_INT64, begin, count);
+}
+
+std::vector<double> CheckpointFile::read_field(std::size_t field, Size begin, Size count) const {
+  return open_->rows<double>("fields/" + frame_.fields[field].name, H5T_NATIVE_DOUBLE, begin, count);
+}
+
+}  // namespace tutti

@@ -1,0 +1,368 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "tutti/base/units.hpp"
+#include "tutti/io/checkpoint.hpp"
+
+namespace tutti {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t piece = std::size_t{4} << 20;  // bytes hashed and written at once: hashed bytes are still in the cache
+constexpr const char* advice = "the checkpoint before it is kept; free space or choose another disk, then go on with --restart";
+
+/// A file that closes itself; failures carry path, bytes and cause.
+class File {
+ public:
+  File(fs::path path, int flags) : path_(std::move(path)), file_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
+    if (file_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}; {}", path_.string(), std::strerror(errno), advice);
+  }
+  ~File() {
+    if (file_ >= 0) ::close(file_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  void write(std::span<const char> bytes, Size offset) const {
+    std::size_t written = 0;
+    while (written < bytes.size()) {
+      const ssize_t n = ::pwrite(file_, bytes.data() + written, bytes.size() - written,
+                                 static_cast<off_t>(offset) + static_cast<off_t>(written));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0)
+        fail(ErrorKind::io, "{}: {} of {} bytes written at byte {}, then: {}; {}", path_.string(), written, bytes.size(),
+             offset, n < 0 ? std::strerror(errno) : "nothing more was taken", advice);
+      written += static_cast<std::size_t>(n);
+    }
+  }
+  void read(std::span<char> bytes, Size offset) const {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t n =
+          ::pread(file_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset) + static_cast<off_t>(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0)
+        fail(ErrorKind::io, "{}: cannot be read back at byte {}: {}", path_.string(), offset,
+             n < 0 ? std::strerror(errno) : "the file ends");
+      done += static_cast<std::size_t>(n);
+    }
+  }
+  void sync() const {
+    if (::fsync(file_) != 0)
+      fail(ErrorKind::io, "{}: cannot be made durable (fsync): {}; {}", path_.string(), std::strerror(errno), advice);
+  }
+  void close() {
+    if (::close(std::exchange(file_, -1)) != 0)
+      fail(ErrorKind::io, "{}: cannot be closed: {}; {}", path_.string(), std::strerror(errno), advice);
+  }
+
+ private:
+  fs::path path_;
+  int file_;
+};
+
+fs::path checkpoint_name(const fs::path& folder, Size step) {
+  return folder / fmt::format("step-{:012d}.h5", step);
+}
+
+}  // namespace
+
+/// One part's rows of one array: a run of bytes in the file.
+struct CheckpointWriter::Slab {
+  int part = 0;    ///< of all
+  int array = -1;  ///< -1: global numbers; else the field
+  Size offset = 0, bytes = 0;
+};
+
+CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path folder, int keep, std::string version,
+                                   std::function<void()> prepare_thread)
+    : comm_(comm),
+      state_(std::move(state)),
+      folder_(std::move(folder)),
+      keep_(std::max(keep, 1)),
+      version_(std::move(version)),
+      prepare_thread_(std::move(prepare_thread)) {
+  MPI_Comm_dup(comm_.handle(), &own_comm_);
+  MPI_Comm_set_errhandler(own_comm_, MPI_ERRORS_RETURN);
+  std::vector<Size> mine;
+  for (const IndexMap& map : state_.maps) {
+    mine.push_back(map.part);
+    mine.push_back(map.owned);
+  }
+  const auto all = comm_.all_gather(std::span<const Size>(mine));
+  part_begin_.assign(state_.rank_of_part.size() + 1, 0);
+  for (std::size_t i = 0; i < all.size(); i += 2) part_begin_[static_cast<std::size_t>(all[i]) + 1] = all[i + 1];
+  for (std::size_t p = 1; p < part_begin_.size(); ++p) part_begin_[p] += part_begin_[p - 1];
+  require(part_begin_.back() == state_.rows, "{} rows in all parts, {} in the state", part_begin_.back(), state_.rows);
+
+  for (const StateField& field : state_.fields) {
+    auto& parts = values_.emplace_back();
+    for (const IndexMap& map : state_.maps)
+      parts.emplace_back(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
+  }
+  // A rank's checksums travel in the order of slabs_of.
+  const int arrays = 1 + static_cast<int>(state_.fields.size());
+  hash_counts_.assign(static_cast<std::size_t>(comm_.size()), 0);
+  for (const int rank : state_.rank_of_part) hash_counts_[static_cast<std::size_t>(rank)] += arrays;
+  int at = 0;
+  for (const int count : hash_counts_) {
+    hash_offsets_.push_back(at);
+    at += count;
+  }
+  all_hashes_.resize(static_cast<std::size_t>(at));
+  all_.resize(static_cast<std::size_t>(comm_.size()));
+}
+
+CheckpointWriter::~CheckpointWriter() {
+  if (thread_.joinable()) thread_.join();
+  // After an error elsewhere: the messages' memory must not go before they are done with it, and nobody may still
+  // answer. What was under way is left as a temporary file.
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  if (requests_.empty() && own_comm_ != MPI_COMM_NULL) MPI_Comm_free(&own_comm_);
+}
+
+std::vector<CheckpointWriter::Slab> CheckpointWriter::slabs_of(int rank) const {
+  std::vector<Slab> slabs;
+  for (std::size_t p = 0; p + 1 < part_begin_.size(); ++p) {
+    if (state_.rank_of_part[p] != rank) continue;
+    const auto add = [&](int array, Size begin, Size width) {
+      slabs.push_back({static_cast<int>(p), array, begin + part_begin_[p] * width,
+                       (part_begin_[p + 1] - part_begin_[p]) * width});
+    };
+    add(-1, places_.global, sizeof(Gid));
+    for (std::size_t f = 0; f < state_.fields.size(); ++f)
+      add(static_cast<int>(f), places_.field_begins[f],
+          state_.fields[f].components * static_cast<Size>(sizeof(double)));
+  }
+  return slabs;
+}
+
+void CheckpointWriter::start(std::function<void()> work) {
+  thread_done_ = false;
+  thread_ = std::thread([this, work = std::move(work)] {
+    if (prepare_thread_) prepare_thread_();
+    mine_ = {};
+    try {
+      work();
+    } catch (const Error& error) {
+      mine_.kind = error.exit_code();
+      std::strncpy(mine_.message, error.what(), sizeof(mine_.message) - 1);
+    } catch (const std::exception& error) {
+      mine_.kind = static_cast<int>(ErrorKind::io);
+      std::strncpy(mine_.message, error.what(), sizeof(mine_.message) - 1);
+    }
+    thread_done_.store(true, std::memory_order_release);
+  });
+}
+
+void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
+  finish();
+  const auto start_time = std::chrono::steady_clock::now();
+  begun_ = start_time;
+  step_ = step;
+  time_ = time;
+  temporary_ = checkpoint_name(folder_, step);
+  temporary_ += ".tmp";
+  std::vector<Size> numbers;
+  comm_.together([&] {
+    if (!comm_.is_root()) return;
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), error.message());
+    CheckpointFrame frame;
+    frame.meta = meta;
+    frame.part_begin = part_begin_;
+    for (const StateField& field : state_.fields) frame.fields.push_back({field.name, field.components});
+    const CheckpointPlaces places = create_checkpoint_file(temporary_, frame);
+    numbers = {places.file_bytes, places.global};
+    numbers.insert(numbers.end(), places.field_begins.begin(), places.field_begins.end());
+  });
+  comm_.broadcast(numbers);
+  places_ = {numbers[0], numbers[1], {numbers.begin() + 2, numbers.end()}};
+  comm_.together([&] {
+    for (std::size_t f = 0; f < values_.size(); ++f)
+      for (std::size_t p = 0; p < values_[f].size(); ++p) state_.fields[f].save(p, values_[f][p]);
+  });
+  start([this] { write_mine(); });
+  stage_ = Stage::writing;
+  blocked_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
+}
+
+void CheckpointWriter::write_mine() {
+  hashes_.clear();
+  const auto slabs = slabs_of(comm_.rank());
+  if (slabs.empty()) return;
+  File file(temporary_, O_WRONLY);
+  std::size_t mine = 0;  // which of this rank's parts
+  for (std::size_t s = 0; s < slabs.size(); ++s) {
+    const Slab& slab = slabs[s];
+    if (s > 0 && slabs[s - 1].part != slab.part) ++mine;
+    const IndexMap& map = state_.maps[mine];
+    std::span<const char> bytes;
+    if (slab.array < 0) {
+      bytes = std::as_const(detail::as_chars(std::span<const Gid>(map.global).first(static_cast<std::size_t>(map.owned))));
+    } else {
+      const auto& values = values_[static_cast<std::size_t>(slab.array)][mine];
+      const StateField& field = state_.fields[static_cast<std::size_t>(slab.array)];
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (!std::isfinite(values[i])) {
+          const auto row = i / static_cast<std::size_t>(field.components);
+          fail(ErrorKind::numerical,
+               "field '{}' is not finite in cell {} (rank {}) at time {:g}, step {}; the checkpoint before it is kept: "
+               "lower time.dt or look at the input",
+               field.name, map.global[row], comm_.rank(), time_, step_);
+        }
+      bytes = detail::as_chars(std::span<const double>(values));
+    }
+    XXH3_state_t hash;
+    XXH3_64bits_reset(&hash);
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      const auto part = bytes.subspan(at, std::min(piece, bytes.size() - at));
+      XXH3_64bits_update(&hash, part.data(), part.size());
+      file.write(part, slab.offset + static_cast<Size>(at));
+    }
+    hashes_.push_back(XXH3_64bits_digest(&hash));
+  }
+  file.sync();
+  file.close();
+}
+
+void CheckpointWriter::post_gather() {
+  hashes_.resize(static_cast<std::size_t>(hash_counts_[static_cast<std::size_t>(comm_.rank())]));
+  requests_.assign(2, MPI_REQUEST_NULL);
+  MPI_Iallgather(&mine_, sizeof(Failure), MPI_CHAR, all_.data(), sizeof(Failure), MPI_CHAR, own_comm_, &requests_[0]);
+  MPI_Igatherv(hashes_.data(), static_cast<int>(hashes_.size()), MPI_UINT64_T, all_hashes_.data(), hash_counts_.data(),
+               hash_offsets_.data(), MPI_UINT64_T, 0, own_comm_, &requests_[1]);
+}
+
+void CheckpointWriter::post_result() {
+  result_ = mine_;
+  requests_.assign(1, MPI_REQUEST_NULL);
+  MPI_Ibcast(&result_, sizeof(Failure), MPI_CHAR, 0, own_comm_, requests_.data());
+}
+
+/// On the root: checksums of what HDF5 itself wrote between the arrays, the table, the header, and the name.
+void CheckpointWriter::close_file() {
+  std::vector<Segment> segments;
+  std::size_t next_hash = 0;
+  for (int rank = 0; rank < comm_.size(); ++rank)
+    for (const Slab& slab : slabs_of(rank)) {
+      const std::uint64_t hash = all_hashes_[next_hash++];
+      if (slab.bytes > 0) segments.push_back({slab.offset, slab.bytes, hash});
+    }
+  std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.offset < b.offset; });
+
+  File file(temporary_, O_RDWR);
+  std::vector<Segment> whole;
+  Size at = checkpoint_header_bytes;
+  const auto fill = [&](Size end) {
+    if (end <= at) return;
+    std::vector<char> bytes(static_cast<std::size_t>(end - at));
+    file.read(bytes, at);
+    whole.push_back({at, end - at, hash_bytes(bytes)});
+  };
+  for (const Segment& segment : segments) {
+    fill(segment.offset);
+    whole.push_back(segment);
+    at = segment.offset + segment.bytes;
+  }
+  fill(places_.file_bytes);
+
+  const auto table = format_segment_table(whole);
+  CheckpointHeader header;
+  header.version = version_;
+  header.step = step_;
+  header.table_offset = places_.file_bytes;
+  header.segments = static_cast<Size>(whole.size());
+  header.file_bytes = places_.file_bytes + static_cast<Size>(table.size());
+  header.table_hash = hash_bytes(table);
+  file.write(table, places_.file_bytes);
+  file.write(format_checkpoint_header(header), 0);
+  file.sync();
+  file.close();
+
+  const fs::path name = checkpoint_name(folder_, step_);
+  if (::rename(temporary_.c_str(), name.c_str()) != 0)
+    fail(ErrorKind::io, "{}: cannot be given its name: {}; {}", temporary_.string(), std::strerror(errno), advice);
+  File(folder_, O_RDONLY | O_DIRECTORY).sync();
+  report_ = Report{step_, header.file_bytes,
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count()};
+  const auto all = find_checkpoints(folder_);
+  for (std::size_t i = static_cast<std::size_t>(keep_); i < all.size(); ++i) ::unlink(all[i].c_str());
+}
+
+void CheckpointWriter::progress() {
+  if (stage_ == Stage::idle) return;
+  if (stage_ == Stage::writing || (stage_ == Stage::closing && comm_.is_root())) {
+    if (!thread_done_.load(std::memory_order_acquire)) return;
+    thread_.join();
+    if (stage_ == Stage::writing) {
+      post_gather();
+      stage_ = Stage::gathering;
+    } else {
+      post_result();
+      stage_ = Stage::telling;
+    }
+  }
+  int done = 0;
+  if (MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+    requests_.clear();
+    failure_ = Failure{static_cast<int>(ErrorKind::peer), "another rank was lost while a checkpoint was written"};
+    stage_ = Stage::idle;
+    return;
+  }
+  if (done == 0) return;
+  requests_.clear();
+  if (stage_ == Stage::gathering) {
+    for (const Failure& f : all_)
+      if (f.kind != 0) {
+        if (comm_.is_root()) ::unlink(temporary_.c_str());
+        failure_ = f;
+        stage_ = Stage::idle;
+        return;
+      }
+    mine_ = {};
+    if (comm_.is_root()) {
+      start([this] { close_file(); });
+      stage_ = Stage::closing;
+    } else {
+      post_result();
+      stage_ = Stage::telling;
+    }
+  } else if (stage_ == Stage::telling) {
+    if (result_.kind != 0) {
+      if (comm_.is_root()) ::unlink(temporary_.c_str());
+      failure_ = result_;
+    }
+    stage_ = Stage::idle;
+  }
+}
+
+void CheckpointWriter::finish() {
+  const auto start_time = std::chrono::steady_clock::now();
+  while (stage_ != Stage::idle) {
+    progress();
+    if (stage_ != Stage::idle) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  blocked_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
+  if (!failure_) return;
+  const Failure failure = *std::exchange(failure_, std::nullopt);
+  throw SharedError(static_cast<ErrorKind>(failure.kind), failure.message);
+}
+
+std::optional<CheckpointWriter::Report> CheckpointWriter::take_report() {
+  if (stage_ != Stage::idle) return std::nullopt;
+  return std::exchange(report_, std::nullopt);
+}
+
+}  // namespace tutti

@@ -1,0 +1,161 @@
+#include "tutti/simulation/run_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tutti/base/log.hpp"
+
+namespace tutti {
+namespace {
+
+/// Keys that may differ: they change who computes, what is said and where the run ends, not what is computed.
+bool may_differ(const std::string& path) {
+  for (const char* table : {"output.", "report.", "devices.", "partition.", "balance.", "checkpoint."})
+    if (path.starts_with(table)) return true;
+  // The mesh itself is compared by its checksum, so the file may have moved.
+  return path == "time.end" || path == "time.steps" || path == "mesh.file";
+}
+
+Size steps_to(const Case& options, double length, double dt) {
+  const double count = std::ceil(length / dt * (1 - 1e-12));
+  if (!(count < 1e15))
+    fail(ErrorKind::input, "{}: {:g} steps of {:g} reach time.end; that is too many", options.where("time.end"), count,
+         dt);
+  return std::max<Size>(1, static_cast<Size>(count));
+}
+
+}  // namespace
+
+std::string run_state_json(const RunState& s) {
+  nlohmann::ordered_json json;
+  json["tutti"] = s.version;
+  json["model"] = s.model;
+  json["step"] = s.step;
+  json["time"] = s.time;
+  json["rows"] = s.rows;
+  json["mesh_checksum"] = fmt::format("{:016x}", s.mesh_checksum);
+  json["plan"] = {{"steps", s.plan.steps},
+                  {"dt", s.plan.dt},
+                  {"base_step", s.plan.base_step},
+                  {"base_time", s.plan.base_time}};
+  json["devices"] = s.devices;
+  json["outputs"] = s.outputs;
+  json["file_bytes"] = s.file_bytes;
+  json["numbers"] = s.numbers;
+  json["case_name"] = s.case_name;
+  json["case"] = s.case_toml;
+  return json.dump(1);
+}
+
+RunState parse_run_state(const std::string& json, const std::string& source) {
+  RunState s;
+  try {
+    const auto j = nlohmann::json::parse(json);
+    s.version = j.at("tutti");
+    s.model = j.at("model");
+    s.step = j.at("step");
+    s.time = j.at("time");
+    s.rows = j.at("rows");
+    s.mesh_checksum = std::stoull(j.at("mesh_checksum").get<std::string>(), nullptr, 16);
+    const auto& plan = j.at("plan");
+    s.plan = {plan.at("steps"), plan.at("dt"), plan.at("base_step"), plan.at("base_time")};
+    s.devices = j.at("devices").get<std::vector<std::string>>();
+    s.outputs = j.at("outputs").get<std::vector<double>>();
+    s.file_bytes = j.at("file_bytes").get<std::map<std::string, Size>>();
+    s.numbers = j.at("numbers").get<std::map<std::string, double>>();
+    s.case_name = j.at("case_name");
+    s.case_toml = j.at("case");
+  } catch (const std::exception& error) {
+    fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}", source, error.what());
+  }
+  return s;
+}
+
+Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back, const std::string& version) {
+  std::string list;
+  comm.together([&] {
+    if (!comm.is_root()) return;
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+      fail(ErrorKind::io, "{}: there is no such checkpoint or results folder", path.string());
+    if (!std::filesystem::is_directory(path, error)) {
+      list = path.string() + '\n';
+      return;
+    }
+    for (const auto& file : find_checkpoints(path)) list += file.string() + '\n';
+    if (list.empty())
+      fail(ErrorKind::io, "{}: there is no checkpoint in it (checkpoints/step-*.h5); start the run anew",
+           path.string());
+  });
+  comm.broadcast(list);
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = list.find('\n', at);
+    const std::filesystem::path file = list.substr(at, end - at);
+    at = end + 1;
+    try {
+      CheckpointReader reader(comm, file);
+      RunState state;
+      comm.together([&] {
+        if (reader.header().version != version)
+          fail(ErrorKind::input,
+               "{}: the checkpoint was written by tutti {}, this is tutti {}; its results would differ: use that version, "
+               "or start anew",
+               file.string(), reader.header().version, version);
+        state = parse_run_state(reader.frame().meta, file.string());
+      });
+      std::filesystem::path folder = file.parent_path();
+      if (folder.filename() == "checkpoints") folder = folder.parent_path();
+      if (folder.empty()) folder = ".";
+      return {std::move(reader), std::move(state), std::move(folder)};
+    } catch (const SharedError& error) {
+      if (!fall_back || error.kind() != ErrorKind::input || at >= list.size()) throw;
+      warn("{}; trying the one before", error.what());
+    }
+  }
+  throw std::logic_error("internal error: no checkpoint to open");
+}
+
+void check_same_case(const Case& now, const Case& before, const std::string& source) {
+  const auto a = now.effective_values(), b = before.effective_values();
+  const auto shown = [](const std::map<std::string, std::string>& values, const std::string& path) {
+    const auto at = values.find(path);
+    return at == values.end() ? std::string("nothing") : at->second;
+  };
+  std::vector<std::string> paths;
+  for (const auto& [path, _] : a) paths.push_back(path);
+  for (const auto& [path, _] : b)
+    if (a.count(path) == 0) paths.push_back(path);
+  for (const auto& path : paths) {
+    if (may_differ(path) || shown(a, path) == shown(b, path)) continue;
+    fail(ErrorKind::input,
+         "{}: {} is {} now, the checkpoint {} was made with {}; a restart continues the same case: change it back, or "
+         "start anew",
+         now.has(path) ? now.where(path) : now.name(), path, shown(a, path), source, shown(b, path));
+  }
+}
+
+TimePlan plan_steps(const Case& options, double model_dt) {
+  if (options.has("time.steps")) return {options.integer("time.steps"), model_dt};
+  const double end = options.number("time.end");
+  const Size steps = steps_to(options, end, model_dt);
+  return {steps, end / static_cast<double>(steps)};
+}
+
+TimePlan plan_rest(const Case& options, const Case& before, const RunState& state) {
+  TimePlan plan = state.plan;
+  if (options.has("time.steps")) {
+    plan.steps = std::max(state.step, options.integer("time.steps"));
+    return plan;
+  }
+  const double end = options.number("time.end");
+  if (before.has("time.end") && end == before.number("time.end")) return plan;
+  if (end <= state.time) {
+    plan.steps = state.step;
+    return plan;
+  }
+  const Size rest = steps_to(options, end - state.time, state.plan.dt);
+  return {state.step + rest, (end - state.time) / static_cast<double>(rest), state.step, state.time};
+}
+
+}  // namespace tutti
