@@ -126,9 +126,9 @@ void Reader::read_nodes() {
 
 std::int32_t Reader::region(const char* at, Size number, double attribute) {
   // The largest number stays free: a writer may need a number for cells without a region.
-  if (!(attribute >= 0) || attribute >= std::numeric_limits<std::int32_t>::max() || attribute != std::floor(attribute))
+  if (!(attribute >= 0) || attribute >= std::numeric_limits<std::int32_t>::max() - 1 || attribute != std::floor(attribute))
     ele_.in.error(at,
-                  "tetrahedron {} has the region attribute {}; a whole number from 0 to 2147483646 is expected (change "
+                  "tetrahedron {} has the region attribute {}; a whole number from 0 to 2147483645 is expected (change "
                   "the attributes of the regions in the .poly file)",
                   number, attribute);
   return static_cast<std::int32_t>(attribute);

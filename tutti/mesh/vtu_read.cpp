@@ -163,8 +163,8 @@ void Reader::read_tags(const Array& array, const Kept& kept) {
   const std::vector<Size> values = file_.integers(array, cells_);
   const auto tag = [&](std::size_t cell) {
     // The largest number stays free: a writer may need a number for cells without a region.
-    if (values[cell] < 0 || values[cell] >= std::numeric_limits<std::int32_t>::max())
-      file_.error(array, "cell {} has the tag {}; 0 to 2147483646 is expected", cell, values[cell]);
+    if (values[cell] < 0 || values[cell] >= std::numeric_limits<std::int32_t>::max() - 1)
+      file_.error(array, "cell {} has the tag {}; 0 to 2147483645 is expected", cell, values[cell]);
     return static_cast<std::int32_t>(values[cell]);
   };
   const std::size_t tets = mesh_.cells.size() - kept.tets.size(), triangles = mesh_.boundary.size() - kept.triangles.size();
