@@ -7,6 +7,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(ZLIB REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
 # Checkpoints are HDF5 files that ranks write by themselves: the serial library is enough, any other does as well.
