@@ -1,66 +1,24 @@
 #include "app/commands.hpp"
-#include "tutti/base/units.hpp"
-#include "tutti/io/core_keys.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 
 namespace tutti::app {
 
-const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names{"diffusion"};
-  return names;
+const ModelKinds& models() {
+  static const ModelKinds kinds{
+      {"diffusion", add_diffusion_keys,
+       [](const ModelSetup& s) {
+         return std::make_unique<Diffusion>(s.comm, s.devices, s.options, s.work_dir, s.phases);
+       }},
+  };
+  return kinds;
 }
 
 CaseSchema schema_of(const std::string& model) {
-  CaseSchema schema = core_schema(model_names());
-  if (model == "diffusion") add_diffusion_keys(schema);
-  return schema;
-}
-
-std::unique_ptr<Model> make_model(const Comm& comm, DeviceSet& devices, const Case& options,
-                                  const std::filesystem::path& work_dir, Phases& phases) {
-  // One model so far; the schema has checked the name.
-  return std::make_unique<Diffusion>(comm, devices, options, work_dir, phases);
+  return tutti::schema_of(models(), model);
 }
 
 Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets) {
-  std::string text;
-  comm.together([&] {
-    if (comm.is_root()) text = read_text_file(path);
-  });
-  comm.broadcast(text);
-  Case options;
-  comm.together(
-      [&] { options = parse_case(text, path, schema_of(case_model(text, path, sets, model_names())), sets); });
-  return options;
-}
-
-void DeviceArguments::add_to(CLI::App& command) {
-  command.add_option("--devices", list, "all | cpu | cpu:0-7 | cuda:0,cuda:1,cpu | fake:2,cpu")->type_name("LIST");
-  command.add_option("--threads", threads, "CPU threads of a rank (default: its share of the cores)")
-      ->check(CLI::Range(1, 4096));
-  command.add_option("--fake-memory", fake_memory, "memory of each fake device, e.g. 256M")->type_name("BYTES");
-}
-
-DeviceSet DeviceArguments::open(const Comm& comm) const {
-  DeviceOptions options;
-  options.threads = threads;
-  comm.together([&] {
-    if (!fake_memory.empty()) options.fake.memory = parse_bytes(fake_memory, "--fake-memory");
-  });
-  return open_devices(list.empty() ? "all" : list, comm, options);
-}
-
-DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
-  DeviceOptions options;
-  options.threads = threads > 0                               ? threads
-                    : from.is_word("devices.threads", "auto") ? 0
-                                                              : static_cast<int>(from.integer("devices.threads"));
-  comm.together([&] {
-    options.fake.memory =
-        fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
-  });
-  options.fake.seed = static_cast<std::uint64_t>(from.integer("devices.fake_seed"));
-  return open_devices(list.empty() ? from.text("devices.list") : list, comm, options);
+  return tutti::load_case(comm, path, sets, models());
 }
 
 }  // namespace tutti::app

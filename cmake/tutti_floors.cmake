@@ -1,5 +1,7 @@
+include(tutti_kernels)
+
 # tutti_floor(NAME DEPENDS libs...): the library of one floor, made of every source below its folder.
-# A .cu file is CUDA where nvcc is there and plain C++ where it is not.
+# A .cu file is CUDA where nvcc is there and plain C++ where it is not (tutti_kernels). For users it is tutti::<name>.
 function(tutti_floor name)
   cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
   set(target tutti_${name})
@@ -8,8 +10,9 @@ function(tutti_floor name)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cu)
   if(NOT sources AND NOT kernels)
     add_library(${target} INTERFACE)
-    target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR})
+    target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
     target_link_libraries(${target} INTERFACE ${arg_DEPENDS})
+    tutti_export(${target})
     return()
   endif()
   if(NOT TUTTI_HAVE_CUDA)
@@ -18,16 +21,26 @@ function(tutti_floor name)
   endif()
   add_library(${target} STATIC ${sources} ${kernels})
   tutti_kernels(${kernels})
-  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS})
   tutti_flags(${target})
+  tutti_export(${target})
 endfunction()
 
-# Marks .cu files: CUDA with nvcc, C++ without.
-function(tutti_kernels)
-  if(NOT TUTTI_HAVE_CUDA)
-    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX)
-  endif()
+# What users of an installed tutti can link: tutti::base for tutti_base.
+function(tutti_export target)
+  string(REGEX REPLACE "^tutti_(models_)?" "" name ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  add_library(tutti::${name} ALIAS ${target})
+  set_property(GLOBAL APPEND PROPERTY TUTTI_EXPORTED ${target})
+endfunction()
+
+# tutti_headers(target libs...): header-only libraries that the .cpp files of a floor include. They are no part of what
+# the floor links, so that an installed tutti does not ask for them.
+function(tutti_headers target)
+  foreach(library IN LISTS ARGN)
+    target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
+  endforeach()
 endfunction()
 
 function(tutti_flags target)

@@ -1,16 +1,16 @@
 #include "tutti/models/diffusion/diffusion.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <mutex>
 
 #include "tutti/base/log.hpp"
-#include "tutti/base/random.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/reductions.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
-#include "tutti/models/diffusion/reductions.hpp"
+#include "tutti/simulation/evaluate.hpp"
+#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 
@@ -186,9 +186,7 @@ void Diffusion::set_initial() {
   for (std::size_t p = 0; p < parts_.size(); ++p)
     magnitudes.merge(weighted_sum_of_magnitudes(*domain_.streams[p].compute, domain_.maps[p].owned_rows(),
                                                 parts_[p].volumes.data(), parts_[p].u[0].data()));
-  magnitudes.normalise();
-  comm_.sum(magnitudes.words());
-  mass_scale_ = magnitudes.value();
+  mass_scale_ = sum_over_ranks(comm_, magnitudes);
   // What is reported is the run, not the set-up.
   applications_ = 0;
   step_->reset_seconds();
@@ -274,9 +272,7 @@ double Diffusion::mass() {
   for (std::size_t p = 0; p < parts_.size(); ++p)
     sum.merge(weighted_sum(*domain_.streams[p].compute, domain_.maps[p].owned_rows(), parts_[p].volumes.data(),
                            parts_[p].u[0].data()));
-  sum.normalise();
-  comm_.sum(sum.words());
-  return sum.value();
+  return sum_over_ranks(comm_, sum);
 }
 
 double Diffusion::global_max(std::size_t field) {
@@ -286,10 +282,7 @@ double Diffusion::global_max(std::size_t field) {
         max_magnitude(*domain_.streams[p].compute, domain_.maps[p].owned_rows(), parts_[p].u[field].data());
     largest = std::isnan(m) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, m);
   }
-  // MPI's maximum does not promise anything about NaN.
-  const double any_nan = comm_.max(std::isnan(largest) ? 1.0 : 0.0);
-  const double all = comm_.max(std::isnan(largest) ? 0.0 : largest);
-  return any_nan > 0 ? std::numeric_limits<double>::quiet_NaN() : all;
+  return max_over_ranks(comm_, largest);
 }
 
 std::vector<Diagnostic> Diffusion::diagnose() {
@@ -371,21 +364,9 @@ void Diffusion::summarise(Summary& summary, double time) {
   summary.cells = cells();
   const auto& seconds = step_->seconds();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    PartSummary& s = summary.parts.emplace_back();
-    const IndexMap& map = domain_.maps[p];
-    s.rank = comm_.rank();
-    s.device = domain_.streams[p].device->name();
-    s.cells = map.owned;
-    s.ghosts = map.ghosts();
-    s.weight = domain_.weights[static_cast<std::size_t>(map.part)];
-    s.seconds.separator = seconds[p].separator;
-    s.seconds.interior = seconds[p].interior;
-    s.seconds.exchange = seconds[p].exchange;
-    s.seconds.idle = seconds[p].idle;
-    s.bytes =
-        applications_ * (parts_[p].rows.bytes_applied() + (parts_[p].forcing.empty() ? 0 : parts_[p].forcing.bytes()));
-    const double busy = s.seconds.separator + s.seconds.interior;
-    s.gb_per_second = busy > 0 ? static_cast<double>(s.bytes) / busy * 1e-9 : 0;
+    const Size forcing = parts_[p].forcing.empty() ? 0 : parts_[p].forcing.bytes();
+    summary.parts.push_back(
+        describe_part(comm_, domain_, p, seconds[p], applications_ * (parts_[p].rows.bytes_applied() + forcing)));
   }
   const ExchangeCounts counts = exchange_->counts_per_exchange();
   summary.exchange.bytes = applications_ * comm_.sum(counts.bytes);
@@ -398,13 +379,8 @@ void Diffusion::summarise(Summary& summary, double time) {
 }
 
 std::uint64_t Diffusion::checksum() {
-  // A sum of hashes of (global number, bits): the same for every partition, different when two cells are exchanged.
   std::uint64_t sum = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const auto u = values(static_cast<int>(p));
-    for (std::size_t i = 0; i < u.size(); ++i)
-      sum += random_bits(static_cast<std::uint64_t>(domain_.maps[p].global[i]), std::bit_cast<std::uint64_t>(u[i]));
-  }
+  for (std::size_t p = 0; p < parts_.size(); ++p) sum += checksum_of(domain_.maps[p], values(static_cast<int>(p)));
   return static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(sum)));
 }
 

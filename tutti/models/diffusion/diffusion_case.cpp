@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tutti/base/units.hpp"
+#include "tutti/simulation/evaluate.hpp"
 
 namespace tutti {
 namespace {
@@ -58,13 +59,6 @@ std::int32_t find_tag(const std::string& word, const TagNames& names, const Tags
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error == std::errc() && end == word.data() + word.size() && tags.contains(number)) return number;
   fail(ErrorKind::input, "{}: the mesh has no {} '{}'; {}", where, what, word, list_groups(names, tags));
-}
-
-/// What is evaluated once, when the run begins, must not change with time.
-void require_steady(const Expression& expression, const std::string& where, const std::string& key) {
-  if (expression.depends_on_time())
-    fail(ErrorKind::input,
-         "{}: '{}' depends on t, but it is evaluated once, at t = 0; write it as a formula of x, y and z", where, key);
 }
 
 }  // namespace
@@ -288,20 +282,6 @@ std::vector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Thread
     }
   });
   return K;
-}
-
-std::vector<double> evaluate_at(const Expression& expression, const std::vector<Vec3>& points, double t,
-                                Threads& threads) {
-  std::vector<double> values(points.size());
-  std::mutex mutex;
-  threads.for_range(static_cast<Size>(points.size()), [&](Size begin, Size end) {
-    std::unique_lock lock(mutex);
-    const Expression mine = expression.clone();
-    lock.unlock();
-    const auto b = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
-    mine.evaluate(std::span(points).subspan(b, n), t, std::span(values).subspan(b, n));
-  });
-  return values;
 }
 
 RowFormat row_format(const Case& options, bool on_host) {

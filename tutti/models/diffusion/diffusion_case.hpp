@@ -66,10 +66,6 @@ class DiffusionPhysics {
   std::optional<Expression> exact_;
 };
 
-/// Values of an expression at points, on all threads of the team.
-std::vector<double> evaluate_at(const Expression& expression, const std::vector<Vec3>& points, double t,
-                                Threads& threads);
-
 /// "rows" | "blocks" of format = "ellpack", or "sliced", as the device likes it when layout = "auto": rows on a CPU,
 /// blocks on a GPU.
 RowFormat row_format(const Case& options, bool on_host);

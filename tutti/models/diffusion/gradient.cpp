@@ -76,7 +76,7 @@ FitRow fit_row(const Scheme& scheme, Lid cell, int face) {
   }
   require(neighbour != LocalTetMesh::outside_halo, "the halo of cell {} is too thin for its gradient",
           mesh.global[at(cell)]);
-  const auto shape = scheme_faces::face_shape(mesh, cell, face);
+  const auto shape = face_shape(mesh, cell, face);
   const Lid number = scheme_faces::boundary_face_number(scheme, cell, face);
   if (scheme.boundary_kinds[at(number)] == BoundaryKind::dirichlet) return {shape.centroid - mesh.centroid(cell), 1.0};
   return {scheme.K[at(cell)] * shape.area, norm(shape.area)};

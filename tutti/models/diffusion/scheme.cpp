@@ -29,7 +29,7 @@ void collect_boundary_faces(Scheme& scheme, const BoundaryKindOf& kind) {
       const std::int32_t tag = boundary_tag(n);
       auto found = known.find(tag);
       if (found == known.end()) found = known.emplace(tag, kind(tag)).first;
-      scheme.boundary_faces.push_back({c, f, tag, scheme_faces::face_shape(mesh, c, f).centroid});
+      scheme.boundary_faces.push_back({c, f, tag, face_shape(mesh, c, f).centroid});
       scheme.boundary_kinds.push_back(found->second);
     }
   }
@@ -61,7 +61,7 @@ bool is_dirichlet(const Scheme& scheme, Lid cell, int face) {
 /// The flux alpha (u_D - u_i) + (K n - alpha d) . grad u at a Dirichlet face; the datum itself at a Neumann face.
 /// Adds the first term to the sums, the factor of cell i's gradient to `own`.
 void add_boundary_face(const Scheme& scheme, Lid cell, int face, RowSums& sums, Vec3& own) {
-  const auto shape = scheme_faces::face_shape(*scheme.mesh, cell, face);
+  const auto shape = face_shape(*scheme.mesh, cell, face);
   if (!is_dirichlet(scheme, cell, face)) {
     sums.first[at(face)] += norm(shape.area);
     return;

@@ -1,7 +1,7 @@
-// Geometry and transmission of one face: what gradients and fluxes share.
+// Transmission of one face: what gradients and fluxes share.
 #pragma once
 
-#include "tutti/base/error.hpp"
+#include "tutti/mesh/face_shape.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
 
 namespace tutti::scheme_faces {
@@ -10,34 +10,12 @@ inline std::size_t at(Lid i) {
   return static_cast<std::size_t>(i);
 }
 
-struct FaceShape {
-  Vec3 area;  ///< normal out of the cell times the area
-  Vec3 centroid;
-};
-
-inline FaceShape face_shape(const LocalTetMesh& mesh, Lid cell, int face) {
-  const auto& corners = mesh.cells[at(cell)];
-  const auto& local = tet_faces[at(face)];
-  const Vec3 a = mesh.vertices[at(corners[at(local[0])])];
-  const Vec3 b = mesh.vertices[at(corners[at(local[1])])];
-  const Vec3 c = mesh.vertices[at(corners[at(local[2])])];
-  return {0.5 * cross(b - a, c - a), (1.0 / 3.0) * (a + b + c)};
-}
-
 /// Does this cell need a gradient: is it owned, or a ghost that touches an owned cell?
 inline bool is_active(const LocalTetMesh& mesh, Lid cell) {
   if (cell < mesh.owned) return true;
   for (const Lid n : mesh.neighbours[at(cell)])
     if (n >= 0 && n < mesh.owned) return true;
   return false;
-}
-
-inline int face_towards(const LocalTetMesh& mesh, Lid cell, Lid neighbour) {
-  const auto& n = mesh.neighbours[at(cell)];
-  for (int f = 0; f < 4; ++f)
-    if (n[at(f)] == neighbour) return f;
-  require(false, "cell {} does not know its neighbour {}", mesh.global[at(cell)], mesh.global[at(neighbour)]);
-  return -1;
 }
 
 /// A face between two cells, seen from the one with the lower global number (lo) to the other (hi). All quantities

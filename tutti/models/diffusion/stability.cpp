@@ -5,9 +5,10 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/random.hpp"
+#include "tutti/device/reductions.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/gradient.hpp"
-#include "tutti/models/diffusion/reductions.hpp"
+#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 
@@ -138,13 +139,9 @@ ErrorSummary Diffusion::errors(double time) {
       gradient_square.add(v * dot(difference, difference));
     }
   }
-  const auto total = [&](ExactSum& sum) {
-    sum.normalise();
-    comm_.sum(sum.words());
-    return sum.value();
-  };
-  const double all = total(volume);
-  return {std::sqrt(total(square) / all), comm_.max(largest), std::sqrt(total(gradient_square) / all)};
+  const double all = sum_over_ranks(comm_, volume);
+  return {std::sqrt(sum_over_ranks(comm_, square) / all), comm_.max(largest),
+          std::sqrt(sum_over_ranks(comm_, gradient_square) / all)};
 }
 
 }  // namespace tutti

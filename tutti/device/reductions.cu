@@ -1,4 +1,4 @@
-#include "tutti/models/diffusion/reductions.hpp"
+#include "tutti/device/reductions.hpp"
 
 #include <cmath>
 

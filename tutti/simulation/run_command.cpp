@@ -1,14 +1,17 @@
-// tutti run: a case from start to end.
+// The subcommand `run`: a case from start to end.
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 
-#include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/simulation/device_arguments.hpp"
+#include "tutti/simulation/program.hpp"
 #include "tutti/simulation/simulation.hpp"
 
-namespace tutti::app {
+namespace tutti {
 namespace {
 
 struct RunArguments {
@@ -30,8 +33,13 @@ void describe_setup(const Comm& comm, const Model& model, DeviceSet& devices, co
   for (const auto& line : model.schedule().describe_tasks()) verbose("task of rank 0: {}", line);
 }
 
-void run_case(const Comm& comm, const RunArguments& arguments) {
-  const Case options = load_case(comm, arguments.file, arguments.sets);
+std::string describe_errors(const ErrorSummary& errors) {
+  return fmt::format("; errors: L2 {:.4g}, Linf {:.4g}{}", errors.l2, errors.linf,
+                     std::isnan(errors.gradient_l2) ? "" : fmt::format(", gradient L2 {:.4g}", errors.gradient_l2));
+}
+
+void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models) {
+  const Case options = load_case(comm, arguments.file, arguments.sets, models);
   const std::filesystem::path folder = arguments.output;
   comm.together([&] {
     if (!comm.is_root()) return;
@@ -42,21 +50,18 @@ void run_case(const Comm& comm, const RunArguments& arguments) {
   });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
-  const auto model = make_model(comm, devices, options, folder / "mesh", phases);
+  const auto model = create_model({comm, devices, options, folder / "mesh", phases}, models);
   describe_setup(comm, *model, devices, phases);
   const Summary summary = simulate(comm, *model, devices, options, folder, phases);
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
-       summary.mass.drift,
-       summary.errors ? fmt::format("; errors: L2 {:.4g}, Linf {:.4g}, gradient L2 {:.4g}", summary.errors->l2,
-                                    summary.errors->linf, summary.errors->gradient_l2)
-                      : "");
+       summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
   info("results: {} (open results.pvd in ParaView)", folder.string());
 }
 
 }  // namespace
 
-void add_run(CLI::App& program, Action& action) {
+void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& example) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
   command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
@@ -65,8 +70,10 @@ void add_run(CLI::App& program, Action& action) {
       ->type_name("A.B=V")
       ->allow_extra_args(false);
   arguments->devices.add_to(*command);
-  command->footer("Example:\n  tutti run examples/heart/case.toml -o results/heart --set time.end=5 --devices cpu");
-  command->callback([arguments, &action] { action = [arguments](const Comm& comm) { run_case(comm, *arguments); }; });
+  command->footer("Example:\n  " + example);
+  command->callback([arguments, &action, &models] {
+    action = [arguments, &models](const Comm& comm) { run_case(comm, *arguments, models); };
+  });
 }
 
-}  // namespace tutti::app
+}  // namespace tutti

@@ -1,0 +1,16 @@
+# CUDA as tutti wants it, for its own build and for its users': looks for nvcc (it need not be on PATH) and turns the
+# language on. Sets TUTTI_NVCC, which is empty where there is none, and tutti_cuda_flags: what nvcc gets for .cu files.
+# To be included at the top level of a project: a language cannot be turned on inside a function.
+find_program(TUTTI_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDACXX} PATHS /usr/local/cuda/bin)
+if(TUTTI_NVCC)
+  if(NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER ${TUTTI_NVCC})
+  endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  endif()
+  enable_language(CUDA)
+  # CMake 3.25.1 knows no -std flag of nvcc 13: it passes none, and must not insist on one. The flag is given here.
+  # -fmad=false: a result must not depend on where the compiler saw a chance to fuse.
+  set(tutti_cuda_flags -std=c++20 --expt-relaxed-constexpr --expt-extended-lambda -fmad=false -Xcudafe --diag_suppress=20014)
+endif()

@@ -1,0 +1,28 @@
+# cmake --install: the program, the libraries with their headers and what find_package(tutti) needs, the Python package
+# and the examples. The tree can be moved. The build tree can be found, too: -Dtutti_DIR=build/release.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(tutti_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
+
+get_property(exported GLOBAL PROPERTY TUTTI_EXPORTED)
+install(TARGETS tutti_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS ${exported} EXPORT tuttiTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT tuttiTargets NAMESPACE tutti:: DESTINATION ${tutti_config_dir})
+export(EXPORT tuttiTargets NAMESPACE tutti:: FILE ${CMAKE_BINARY_DIR}/tuttiTargets.cmake)
+install(DIRECTORY tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+
+set(tutti_cmake_files tutti_packages.cmake tutti_cuda.cmake tutti_kernels.cmake
+    FindHDF5C.cmake FindMETIS.cmake FindMuParser.cmake FindScotch.cmake FindTomlPlusPlus.cmake FindXxhash.cmake)
+list(TRANSFORM tutti_cmake_files PREPEND ${CMAKE_SOURCE_DIR}/cmake/)
+configure_package_config_file(cmake/tuttiConfig.cmake.in ${CMAKE_BINARY_DIR}/tuttiConfig.cmake
+                              INSTALL_DESTINATION ${tutti_config_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/tuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/tuttiConfig.cmake ${CMAKE_BINARY_DIR}/tuttiConfigVersion.cmake ${tutti_cmake_files}
+        DESTINATION ${tutti_config_dir})
+foreach(file IN LISTS tutti_cmake_files)  # beside the configuration in the build tree, too
+  configure_file(${file} ${CMAKE_BINARY_DIR} COPYONLY)
+endforeach()
+
+install(DIRECTORY python examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti
+        PATTERN "__pycache__" EXCLUDE PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE)
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

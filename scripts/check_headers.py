@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Checks the headers as a user of the library meets them: each compiles when it is the only one that is included, and
+includes nothing but tutti's headers, the C++ library, MPI, fmt and (below cuda/) CUDA.
+
+usage: scripts/check_headers.py [--compiler c++] [--include DIR]... [--flag=F]... [--cuda DIR] [--jobs 2] [--self-test] [ROOT]
+ROOT holds the folder tutti/ (default: the repository). Without --cuda, headers below cuda/ are only read. One line a
+finding, file: text.
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+# What users must have anyway (cmake/tutti_packages.cmake finds it for them). Names without a point are the C++ library.
+FOREIGN = {"mpi.h", "fmt/core.h", "fmt/format.h"}
+CUDA = {"cuda_runtime_api.h", "cuda_runtime.h"}
+INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.M)
+
+
+def foreign_includes(path, text):
+    allowed = FOREIGN | (CUDA if "cuda" in path.parts else set())
+    return [name for name in INCLUDE.findall(text) if "." in name and name not in allowed and not name.startswith("tutti/")]
+
+
+def compile_alone(command, root, header):
+    """The compiler's first error, or nothing."""
+    result = subprocess.run([*command, f"-I{root}", "-x", "c++", "-"], input=f'#include "{header}"\n', text=True,
+                            capture_output=True)
+    if result.returncode == 0:
+        return None
+    errors = [line for line in result.stderr.split("\n") if "error:" in line]
+    return (errors or [result.stderr.strip() or f"{command[0]} ended with {result.returncode}"])[0]
+
+
+def check(root, command, cuda, jobs):
+    headers = sorted(p.relative_to(root) for p in (root / "tutti").rglob("*") if p.suffix in {".hpp", ".cuh"})
+    problems = []
+    for header in headers:
+        problems += [f"{header}: includes <{name}>, which users need not have: move it into the .cpp file"
+                     for name in foreign_includes(header, (root / header).read_text(encoding="utf-8"))]
+    alone = [h for h in headers if h.suffix == ".hpp" and (cuda or "cuda" not in h.parts)]
+    with ThreadPoolExecutor(jobs) as pool:
+        for header, error in zip(alone, pool.map(lambda h: compile_alone(command, root, h), alone), strict=True):
+            if error:
+                problems.append(f"{header}: does not compile alone: {error}")
+    return problems, len(alone)
+
+
+def self_test(command):
+    cases = {
+        "good": ("#pragma once\n#include <vector>\ninline std::vector<int> f() { return {}; }\n", None),
+        "leans on others": ("#pragma once\ninline std::vector<int> f() { return {}; }\n", "does not compile alone"),
+        "leaks": ("#pragma once\n#include <stdio.h>\n", "includes <stdio.h>"),
+    }
+    failures = 0
+    for title, (text, expected) in cases.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "tutti" / "a.hpp"
+            path.parent.mkdir()
+            path.write_text(text)
+            problems, _ = check(Path(folder), command, None, 1)
+        if len(problems) != (expected is not None) or (expected and expected not in problems[0]):
+            failures += 1
+            print(f"self-test '{title}': expected {expected!r}, got {problems}", file=sys.stderr)
+    print(f"headers self-test: {len(cases) - failures} right, {failures} wrong")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--flag", action="append", default=[])
+    parser.add_argument("--cuda")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("root", nargs="?", default=Path(__file__).resolve().parent.parent, type=Path)
+    a = parser.parse_args()
+    command = [a.compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *a.flag]
+    command += [f"-isystem{folder}" for folder in [*a.include, *([a.cuda] if a.cuda else [])] if folder]
+    if a.self_test:
+        return 1 if self_test(command) else 0
+    problems, count = check(a.root.resolve(), command, a.cuda, a.jobs)
+    for line in problems:
+        print(line)
+    print(f"headers: {count} compiled alone, {len(problems)} finding{'' if len(problems) == 1 else 's'}")
+    return 1 if problems or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""A user's model on an installed tutti: examples/own-model, built with find_package(tutti), and whether it is right.
+
+Environment, set by CTest besides that of program.py: TUTTI_BUILD (the build folder), TUTTI_CMAKE, TUTTI_CXX (the
+compiler), TUTTI_LAUNCHER (of the compiler, may be empty).
+"""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from program import EQUAL, MPIRUN, ROOT, SystemTest, run, sets
+
+CMAKE = os.environ.get("TUTTI_CMAKE", "cmake")
+BUILD = Path(os.environ.get("TUTTI_BUILD", ROOT / "build" / "release")).resolve()
+EXAMPLE = ROOT / "examples" / "own-model"
+
+CASE = """model = "advection"
+[mesh]
+generate = "box"
+cubes = [{n}, {n}, {n}]
+jitter = {jitter}
+[physics]
+{physics}
+[time]
+{time}
+[output]
+{output}
+"""
+
+
+def case(physics, n=8, jitter=0.2, time="steps = 20", output=""):
+    return CASE.format(n=n, jitter=jitter, physics=physics, time=time, output=output)
+
+
+def checked(command, timeout=600):
+    result = run(list(map(str, command)), timeout=timeout)
+    if result.code != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{result.out}\n{result.err}")
+    return result
+
+
+def configure(build, *options):
+    """The example, copied out of the repository: nothing but the options can lead it to tutti."""
+    source = work / "own-model"
+    if not source.is_dir():
+        shutil.copytree(EXAMPLE, source)
+    compiler = [f"-DCMAKE_CXX_COMPILER={os.environ['TUTTI_CXX']}"] if os.environ.get("TUTTI_CXX") else []
+    launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={os.environ.get('TUTTI_LAUNCHER', '')}"]
+    return checked([CMAKE, "-S", source, "-B", build, *compiler, *launcher, *options])
+
+
+def setUpModule():
+    global work, prefix, advect
+    work = Path(tempfile.mkdtemp(prefix="tutti_own_model_"))
+    unittest.addModuleCleanup(shutil.rmtree, work, ignore_errors=True)
+    checked([CMAKE, "--install", BUILD, "--prefix", work / "first"])
+    prefix = work / "moved"  # an installed tree can be moved
+    (work / "first").rename(prefix)
+    configure(work / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    checked([CMAKE, "--build", work / "build", "--parallel", "2"])
+    advect = work / "build" / "advect"
+
+
+class OwnModel(SystemTest):
+    def advect(self, *arguments, ranks=None):
+        start = [] if ranks is None else [*MPIRUN, "-np", str(ranks)]
+        return run([*start, str(advect), *map(str, arguments)])
+
+    def run_case(self, text, *options, ranks=None):
+        self.runs += 1
+        file, folder = self.write(f"case{self.runs}.toml", text), self.folder / f"results{self.runs}"
+        result = self.advect("run", file, "-o", folder, *EQUAL, *options, ranks=ranks)
+        self.assertEqual(result.code, 0, result.err + result.out)
+        return {**json.loads((folder / "summary.json").read_text(encoding="utf-8")), "folder": folder}
+
+    def test_installed_tree(self):
+        for name in ["bin/tutti", "include/tutti/device/for_each.hpp", "include/tutti/device/cuda/reduce_kernels.cuh",
+                     "share/tutti/python/tutti/plot.py", "share/tutti/examples/own-model/advection.cpp",
+                     "share/doc/tutti/LICENSE", "share/doc/tutti/NOTICE"]:
+            self.assertTrue((prefix / name).is_file(), name)
+        self.assertRegex(checked([prefix / "bin" / "tutti", "--version"]).out, r"^tutti \d+\.\d+\.\d+\n$")
+        packages = list(prefix.glob("lib*/cmake/tutti/*"))
+        self.assertTrue(packages)
+        for file in packages:
+            text = file.read_text(encoding="utf-8")
+            for place in [str(BUILD), str(ROOT), str(work)]:
+                self.assertNotIn(place, text, file)
+
+    def test_build_tree_and_wrong_version(self):
+        configure(work / "of-build-tree", f"-Dtutti_DIR={BUILD}")
+        source = work / "wrong-version"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(a LANGUAGES CXX)\nfind_package(tutti 99 REQUIRED)\n")
+        result = subprocess.run([CMAKE, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={prefix}"],
+                                capture_output=True, text=True)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn('requested version "99"', result.stderr)
+
+    def test_short(self):
+        lines = sum(len(f.read_text(encoding="utf-8").splitlines()) for f in EXAMPLE.iterdir()
+                    if f.suffix in {".cpp", ".hpp", ".cu"})
+        self.assertLess(lines, 200)
+
+    def test_constants_stay(self):
+        # Linear velocities without divergence: the flux through a face is exact, so what enters a cell leaves it.
+        summary = self.run_case(case('velocity = ["y+0.5", "z-0.3", "x"]\ninitial = 3\ninflow = 3\nexact = 3',
+                                     time="steps = 100"))
+        self.assertLess(summary["errors"]["linf"], 1e-12)
+        self.assertLess(abs(summary["mass"]["drift"]), 1e-13)
+        # A test of this test: with another inflow it changes.
+        other = self.run_case(case('velocity = ["y+0.5", "z-0.3", "x"]\ninitial = 3\ninflow = 2\nexact = 3'))
+        self.assertGreater(other["errors"]["linf"], 0.1)
+
+    def test_mass_stays_in_a_closed_box(self):
+        # Nothing crosses the walls: two rolls, strong jitter, a velocity whose discrete divergence is not zero.
+        physics = """velocity = ["sin(pi*x)*cos(pi*y)*(1+z)", "-cos(pi*x)*sin(pi*y)", "sin(2*pi*z)*x"]
+initial = "(x-0.3)^2+(y-0.4)^2+(z-0.5)^2 < 0.04 ? 1 : 0.1"
+exact = "(x-0.3)^2+(y-0.4)^2+(z-0.5)^2 < 0.04 ? 1 : 0.1"
+"""
+        summary = self.run_case(case(physics, jitter=0.25, time="steps = 100"), "--devices", "fake:1,cpu", ranks=2)
+        self.assertLess(abs(summary["mass"]["drift"]), 1e-13)
+        self.assertGreater(summary["errors"]["l2"], 0.05)  # it did move
+
+    def test_mass_enters_through_the_boundary_only(self):
+        # u = 1 flows in through a face of area 1 with velocity 2; in a few steps nothing reaches the other side.
+        # A step carries what enters across one face: four cells and more lie between the sides of each of 16 cubes.
+        physics = 'velocity = [2, 0, 0]\ninflow = 1'
+        summary = self.run_case(case(physics, n=16, time="steps = 12"))
+        self.assertEqual(summary["mass"]["initial"], 0)
+        self.assertGreater(summary["time"], 0)
+        self.assertAlmostEqual(summary["mass"]["final"] / (2 * summary["time"]), 1, delta=1e-12)
+
+    def test_first_order(self):
+        physics = """velocity = ["1", "0.5", "-0.25"]
+initial = "sin(2*x+y-z)"
+inflow = "sin(2*(x-t) + (y-0.5*t) - (z+0.25*t))"
+exact = "sin(2*(x-t) + (y-0.5*t) - (z+0.25*t))"
+"""
+        errors = [self.run_case(case(physics, n=n, time="end = 0.5"))["errors"] for n in [6, 12, 24]]
+        self.assertIsNone(errors[0]["gradient_l2"])
+        for coarse, fine in zip(errors, errors[1:]):
+            order = math.log2(coarse["l2"] / fine["l2"])
+            print(f"order of convergence: {order:.3f}")
+            self.assertGreater(order, 0.85)
+            self.assertLess(order, 1.3)
+        self.assertLess(errors[-1]["l2"], 0.03)
+
+    def test_same_bits(self):
+        physics = """velocity = ["1+y*z", "sin(3*x)", "-0.5*x"]
+initial = "exp(-4*(x^2+y^2+z^2))"
+inflow = "cos(5*t)*y"
+exact = "x*y+t"
+"""
+        text = case(physics, output='[[output.probe]]\nname = "a"\npoint = [0.51, 0.22, 0.34]')
+
+        def outcome(*options, ranks=None):
+            summary = self.run_case(text, *options, ranks=ranks)
+            names = ["checksum", "cells", "time", "dt", "mass", "errors"]
+            return {**{n: summary[n] for n in names}, "probe": (summary["folder"] / "probes.csv").read_text()}
+
+        expected = outcome("--devices", "cpu", "--threads", "1")
+        for ranks, devices, overlap, method in [(3, "cpu", "full", "metis"), (None, "fake:2,cpu", "full", "hilbert"),
+                                                (3, "fake:2,cpu", "messages", "slabs"), (2, "fake:1", "none", "metis")]:
+            with self.subTest(ranks=ranks, devices=devices):
+                options = sets(devices__overlap=overlap, partition__method=method)
+                self.assertEqual(outcome("--devices", devices, *options, ranks=ranks), expected)
+
+    def test_messages(self):
+        fine = case('velocity = [1, 0, 0]')
+        for text, code, words in [
+                (fine.replace("[1, 0, 0]", '["t", 0, 0]'), 4, "physics.velocity.*depends on t"),
+                (fine.replace("velocity", "speed"), 4, "physics.speed"),
+                (fine.replace("steps = 20", "steps = 20\ndt = 10"), 6, "above the stability limit"),
+                (fine.replace('"advection"', '"diffusion"'), 4, "advection")]:
+            with self.subTest(words=words):
+                result = self.advect("run", self.write("bad.toml", text), "-o", self.folder / "bad", ranks=2)
+                self.assertEqual(result.code, code, result.err)
+                lines = [line for line in result.err.split("\n") if "advect: error:" in line]
+                self.assertEqual(len(lines), 1, result.err)
+                self.assertRegex(lines[0], words)
+        self.assertEqual(self.advect("walk").code, 2)
+
+    def test_reference_and_case(self):
+        self.assertIn("| `inflow` |", self.advect("reference").out)
+        folder = self.folder / "dye"
+        small = sets(mesh__cubes=[12, 8, 8], time__end=1)
+        self.assertEqual(self.advect("run", EXAMPLE / "case.toml", "-o", folder, *small).code, 0)
+        self.assertTrue((folder / "results.pvd").is_file())
+
+
+if __name__ == "__main__":
+    unittest.main()

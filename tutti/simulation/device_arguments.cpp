@@ -1,0 +1,38 @@
+#include "tutti/simulation/device_arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "tutti/base/units.hpp"
+
+namespace tutti {
+
+void DeviceArguments::add_to(CLI::App& command) {
+  command.add_option("--devices", list, "all | cpu | cpu:0-7 | cuda:0,cuda:1,cpu | fake:2,cpu")->type_name("LIST");
+  command.add_option("--threads", threads, "CPU threads of a rank (default: its share of the cores)")
+      ->check(CLI::Range(1, 4096));
+  command.add_option("--fake-memory", fake_memory, "memory of each fake device, e.g. 256M")->type_name("BYTES");
+}
+
+DeviceSet DeviceArguments::open(const Comm& comm) const {
+  DeviceOptions options;
+  options.threads = threads;
+  comm.together([&] {
+    if (!fake_memory.empty()) options.fake.memory = parse_bytes(fake_memory, "--fake-memory");
+  });
+  return open_devices(list.empty() ? "all" : list, comm, options);
+}
+
+DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
+  DeviceOptions options;
+  options.threads = threads > 0                               ? threads
+                    : from.is_word("devices.threads", "auto") ? 0
+                                                              : static_cast<int>(from.integer("devices.threads"));
+  comm.together([&] {
+    options.fake.memory =
+        fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
+  });
+  options.fake.seed = static_cast<std::uint64_t>(from.integer("devices.fake_seed"));
+  return open_devices(list.empty() ? from.text("devices.list") : list, comm, options);
+}
+
+}  // namespace tutti

@@ -1,0 +1,31 @@
+#include "tutti/simulation/evaluate.hpp"
+
+#include <mutex>
+#include <span>
+
+#include "tutti/base/error.hpp"
+
+namespace tutti {
+
+std::vector<double> evaluate_at(const Expression& expression, const std::vector<Vec3>& points, double t,
+                                Threads& threads) {
+  std::vector<double> values(points.size());
+  std::mutex mutex;
+  threads.for_range(static_cast<Size>(points.size()), [&](Size begin, Size end) {
+    // Expressions are not shared by threads.
+    std::unique_lock lock(mutex);
+    const Expression mine = expression.clone();
+    lock.unlock();
+    const auto b = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
+    mine.evaluate(std::span(points).subspan(b, n), t, std::span(values).subspan(b, n));
+  });
+  return values;
+}
+
+void require_steady(const Expression& expression, const std::string& where, const std::string& key) {
+  if (expression.depends_on_time())
+    fail(ErrorKind::input,
+         "{}: '{}' depends on t, but it is evaluated once, at t = 0; write it as a formula of x, y and z", where, key);
+}
+
+}  // namespace tutti

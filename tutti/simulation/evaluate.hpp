@@ -1,0 +1,21 @@
+// Formulas of a case, evaluated at many points.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tutti/base/vec3.hpp"
+#include "tutti/device/threads.hpp"
+#include "tutti/io/expression.hpp"
+
+namespace tutti {
+
+/// Values of an expression at points, on all threads of the team.
+std::vector<double> evaluate_at(const Expression& expression, const std::vector<Vec3>& points, double t,
+                                Threads& threads);
+
+/// Error(input) when the expression depends on t: for what is evaluated once, when the run begins. `where` is the place
+/// of `key` in the case.
+void require_steady(const Expression& expression, const std::string& where, const std::string& key);
+
+}  // namespace tutti

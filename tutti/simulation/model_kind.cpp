@@ -1,0 +1,48 @@
+#include "tutti/simulation/model_kind.hpp"
+
+#include <algorithm>
+
+#include "tutti/io/core_keys.hpp"
+
+namespace tutti {
+namespace {
+
+const ModelKind& find_model(const ModelKinds& models, const std::string& name) {
+  const auto found = std::find_if(models.begin(), models.end(), [&](const ModelKind& m) { return m.name == name; });
+  require(found != models.end(), "no model '{}': the case was read with other models", name);
+  return *found;
+}
+
+}  // namespace
+
+std::vector<std::string> model_names(const ModelKinds& models) {
+  std::vector<std::string> names;
+  for (const ModelKind& model : models) names.push_back(model.name);
+  return names;
+}
+
+CaseSchema schema_of(const ModelKinds& models, const std::string& name) {
+  CaseSchema schema = core_schema(model_names(models));
+  find_model(models, name).add_keys(schema);
+  return schema;
+}
+
+Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets,
+               const ModelKinds& models) {
+  std::string text;
+  comm.together([&] {
+    if (comm.is_root()) text = read_text_file(path);
+  });
+  comm.broadcast(text);
+  Case options;
+  comm.together([&] {
+    options = parse_case(text, path, schema_of(models, case_model(text, path, sets, model_names(models))), sets);
+  });
+  return options;
+}
+
+std::unique_ptr<Model> create_model(const ModelSetup& setup, const ModelKinds& models) {
+  return find_model(models, setup.options.text("model")).create(setup);
+}
+
+}  // namespace tutti

@@ -1,0 +1,111 @@
+#include "tutti/simulation/program.hpp"
+
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <thread>
+
+#include "tutti/base/log.hpp"
+
+namespace tutti {
+namespace {
+
+void say_error(const std::string& program, const char* message) {
+  std::fprintf(stderr, "%s: error: %s\n", program.c_str(), message);
+  std::fflush(stderr);
+}
+
+/// Several ranks may meet the same error in the middle of a step, where they cannot ask each other who tells it. The
+/// lowest of them speaks first and ends the others before they do.
+void let_lower_ranks_speak(const Comm& comm) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(100 * comm.rank(), 2000)));
+}
+
+/// Runs the action. An error that all ranks share ends in order with one message; one that only this rank has ends the
+/// others.
+int run_action(const std::string& program, const Action& action) {
+  const Comm comm;
+  try {
+    comm.together([] {});  // every rank is there before anyone may fail
+    action(comm);
+    return 0;
+  } catch (const SharedError& error) {
+    if (comm.is_root()) say_error(program, error.what());
+    return error.exit_code();
+  } catch (const Error& error) {
+    let_lower_ranks_speak(comm);
+    say_error(program, error.what());
+    if (comm.size() > 1) MPI_Abort(comm.handle(), error.exit_code());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    let_lower_ranks_speak(comm);
+    say_error(program, "the system has no memory left; use a smaller mesh or more nodes");
+    if (comm.size() > 1) MPI_Abort(comm.handle(), static_cast<int>(ErrorKind::resource));
+    return static_cast<int>(ErrorKind::resource);
+  } catch (const std::exception& error) {
+    let_lower_ranks_speak(comm);
+    say_error(program, error.what());
+    if (comm.size() > 1) MPI_Abort(comm.handle(), 1);
+    return 1;
+  }
+}
+
+/// The end of a command line that was not understood, or asked for help or the version.
+int end_early(const ProgramInfo& info, const CLI::App& program, const CLI::ParseError& error) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const bool asked = error.get_exit_code() == 0;
+  if (rank == 0) {
+    if (asked)
+      program.exit(error, std::cout, std::cerr);
+    else
+      say_error(info.name, (std::string(error.what()) + "; see " + info.name + " --help").c_str());
+  }
+  return asked ? 0 : static_cast<int>(ErrorKind::usage);
+}
+
+int parse_and_run(int argc, char** argv, const ProgramInfo& info,
+                  const std::function<void(CLI::App&, Action&)>& declare) {
+  CLI::App program{info.about};
+  if (!info.footer.empty()) program.footer(info.footer);
+  if (!info.version.empty()) program.set_version_flag("--version", info.name + " " + info.version);
+  program.require_subcommand(1);
+  bool quiet = false, loud = false;
+  program.add_flag("-q,--quiet", quiet, "print warnings and errors only");
+  program.add_flag("-v,--verbose", loud, "say more: thread roles, set-up times, the graph of a step");
+  program.fallthrough();
+  Action action;
+  declare(program, action);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return end_early(info, program, error);
+  }
+  const Comm comm;
+  set_log(quiet ? LogLevel::quiet : loud ? LogLevel::verbose : LogLevel::normal, comm.is_root());
+  return run_action(info.name, action);
+}
+
+}  // namespace
+
+int run_commands(int argc, char** argv, const ProgramInfo& info,
+                 const std::function<void(CLI::App&, Action&)>& declare) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  const int code = parse_and_run(argc, argv, info, declare);
+  MPI_Finalize();
+  return code;
+}
+
+int run_program(int argc, char** argv, const ProgramInfo& info, const ModelKinds& models) {
+  return run_commands(argc, argv, info, [&](CLI::App& program, Action& action) {
+    add_run_command(program, action, models, info.name + " run case.toml -o results --set time.end=2 --devices cpu");
+    add_reference_command(program, action, models, info.name + " reference");
+  });
+}
+
+}  // namespace tutti

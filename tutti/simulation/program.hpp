@@ -1,0 +1,40 @@
+// A whole program around models: MPI, options, one message an error, the exit code.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tutti/base/comm.hpp"
+#include "tutti/simulation/model_kind.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tutti {
+
+/// What the chosen subcommand does. All ranks run it.
+using Action = std::function<void(const Comm&)>;
+
+struct ProgramInfo {
+  std::string name = {};     ///< begins every message of an error
+  std::string about = {};    ///< one line
+  std::string version = {};  ///< of the program; empty: no option --version
+  std::string footer = {};   ///< end of its help: examples
+};
+
+/// A main for programs with models of their own: `NAME run CASE -o DIR` runs a case, `NAME reference MODEL` prints its
+/// keys. Returns the exit code (ErrorKind).
+int run_program(int argc, char** argv, const ProgramInfo& info, const ModelKinds& models);
+
+/// The same with other subcommands: `declare` adds them to the program (CLI11), and the callback of the chosen one
+/// leaves its action. The options --quiet and --verbose are there.
+int run_commands(int argc, char** argv, const ProgramInfo& info,
+                 const std::function<void(CLI::App& program, Action& action)>& declare);
+
+/// The subcommands that any program with models can have. `models` must outlive the program; `example` is a line for
+/// the help of `run`.
+void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& example);
+void add_reference_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& example);
+
+}  // namespace tutti
