@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/commands.hpp"
+#include "app/help.hpp"
 #include "tutti/base/log.hpp"
 
 namespace tutti {
@@ -55,12 +56,18 @@ int run_action(const app::Action& action) {
 
 int parse_and_run(int argc, char** argv) {
   CLI::App program{"tutti runs mesh-based simulations on all CPU cores and all GPUs at once."};
+  program.name("tutti");
+  program.formatter(app::make_help_format());
+  program.set_help_flag("-h,--help", "show this help, or that of a subcommand: tutti run --help");
   program.footer(
-      "Example:\n  tutti run examples/heart/case.toml -o results/heart\n  mpirun -np 4 tutti run "
-      "examples/heart/case.toml -o results/heart4\n\n"
+      "Examples:\n"
+      "  tutti doctor                                         what works on this machine\n"
+      "  tutti run examples/heart/case.toml -o results/heart  a case, on all cores and GPUs\n"
+      "  mpirun -np 4 tutti run CASE -o DIR                   over four MPI ranks\n"
+      "  tutti plot results/heart                             a picture of the result\n\n"
       "Exit codes: 0 ok, 2 usage, 3 resources, 4 input, 5 input/output, 6 numerical, 7 another rank or a device was "
       "lost.");
-  program.set_version_flag("--version", "tutti " TUTTI_VERSION);
+  program.set_version_flag("--version", "tutti " TUTTI_VERSION, "print the version");
   program.require_subcommand(1);
   bool quiet = false, loud = false;
   program.add_flag("-q,--quiet", quiet, "print warnings and errors only");
@@ -69,10 +76,13 @@ int parse_and_run(int argc, char** argv) {
   app::Action action;
   app::add_run(program, action);
   app::add_plan(program, action);
+  app::add_doctor(program, action);
   app::add_devices(program, action);
   app::add_mesh(program, action);
   app::add_partition(program, action);
+  app::add_plot(program, action);
   app::add_bench(program, action);
+  app::add_completion(program, action);
   app::add_reference(program, action);
 
   int rank = 0;
@@ -85,7 +95,7 @@ int parse_and_run(int argc, char** argv) {
       if (asked)
         program.exit(error, std::cout, std::cerr);
       else
-        say_error((std::string(error.what()) + "; see tutti --help").c_str());
+        say_error(app::explain_command_line(program, {argv + 1, argv + argc}, error.what()).c_str());
     }
     return asked ? 0 : static_cast<int>(ErrorKind::usage);
   }

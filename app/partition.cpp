@@ -63,13 +63,15 @@ void partition_mesh(const PartitionArguments& a) {
 void add_partition(CLI::App& program, Action& action) {
   auto a = std::make_shared<PartitionArguments>();
   CLI::App* command = program.add_subcommand("partition", "split a mesh and tell cut, ghosts, balance and pieces");
-  command->add_option("mesh", a->mesh, "mesh file")->required()->type_name("MESH");
+  command->add_option("mesh", a->mesh, "mesh file (Gmsh MSH)")->required()->type_name("MESH");
   command
       ->add_option("--weights", a->weights, "relative size of each part, e.g. 0.415,0.415,0.17; 0 gives an empty part")
       ->delimiter(',')
       ->required()
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--method", a->method, fmt::format("{}", fmt::join(partitioner_names(), ", ")))
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("W,W,...");
+  command->add_option("--method", a->method, "how to split")
+      ->type_name(fmt::format("{}", fmt::join(partitioner_names(), "|")))
       ->capture_default_str();
   command->add_option("--graph", a->graph, "what to cut: the model's stencil, or faces")
       ->check(CLI::IsMember({"stencil", "faces"}))

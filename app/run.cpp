@@ -6,6 +6,8 @@
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/host_load.hpp"
+#include "tutti/io/output_folder.hpp"
 #include "tutti/simulation/simulation.hpp"
 
 namespace tutti::app {
@@ -14,6 +16,7 @@ namespace {
 struct RunArguments {
   std::string file, output;
   std::vector<std::string> sets;
+  bool overwrite = false;
   DeviceArguments devices;
 };
 
@@ -34,13 +37,10 @@ void run_case(const Comm& comm, const RunArguments& arguments) {
   const Case options = load_case(comm, arguments.file, arguments.sets);
   const std::filesystem::path folder = arguments.output;
   comm.together([&] {
-    if (!comm.is_root()) return;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
-      fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(), error.message());
+    if (comm.is_root()) prepare_output_folder(folder, arguments.overwrite ? OutputUse::overwrite : OutputUse::fresh);
   });
   DeviceSet devices = arguments.devices.open(comm, options);
+  warn_of_full_cores(comm, devices.threads->count());
   Phases phases;
   const auto model = make_model(comm, devices, options, folder / "mesh", phases);
   describe_setup(comm, *model, devices, phases);
@@ -51,7 +51,10 @@ void run_case(const Comm& comm, const RunArguments& arguments) {
        summary.errors ? fmt::format("; errors: L2 {:.4g}, Linf {:.4g}, gradient L2 {:.4g}", summary.errors->l2,
                                     summary.errors->linf, summary.errors->gradient_l2)
                       : "");
-  info("results: {} (open results.pvd in ParaView)", folder.string());
+  info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
+  // The results are there in any case; a number about them is not.
+  if (!summary.problem.empty())
+    comm.together([&] { fail(ErrorKind::input, "{}; the results are in {}", summary.problem, folder.string()); });
 }
 
 }  // namespace
@@ -60,12 +63,18 @@ void add_run(CLI::App& program, Action& action) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
   command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
-  command->add_option("-o,--output", arguments->output, "folder for the results")->required()->type_name("DIR");
-  command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2")
+  command->add_option("-o,--output", arguments->output, "folder for the results; made if missing")
+      ->required()
+      ->type_name("DIR");
+  command->add_flag("--overwrite", arguments->overwrite, "remove the results of an earlier run from DIR first");
+  command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2; may be repeated")
       ->type_name("A.B=V")
       ->allow_extra_args(false);
   arguments->devices.add_to(*command);
-  command->footer("Example:\n  tutti run examples/heart/case.toml -o results/heart --set time.end=5 --devices cpu");
+  command->footer(
+      "Examples:\n  tutti run examples/heart/case.toml -o results/heart\n"
+      "  tutti run examples/heart/case.toml -o results/heart --overwrite --set time.end=5 --devices cpu\n"
+      "  mpirun --bind-to none -np 4 tutti run examples/heart/case.toml -o results/heart4");
   command->callback([arguments, &action] { action = [arguments](const Comm& comm) { run_case(comm, *arguments); }; });
 }
 

@@ -1,5 +1,8 @@
 #include "tutti/io/probes.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -22,7 +25,9 @@ ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::s
     : path_(path), columns_(names.size()) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  file_.reset(std::fopen(path.c_str(), "wb"));
+  // Never through a link that lies there under this name.
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file >= 0) file_.reset(::fdopen(file, "wb"));
   if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), std::strerror(errno));
   std::string line = "time";
   for (const auto& name : names) line += "," + csv_cell(name);
