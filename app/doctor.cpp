@@ -72,7 +72,9 @@ std::string transport(const std::string& library) {
   text << maps.rdbuf();
   std::string found;
   for (const auto& [file, name] : known)
-    if (text.str().find(file) != std::string::npos) found += (found.empty() ? "" : ", ") + std::string(name);
+    if (text.str().find(file) != std::string::npos &&
+        (name != std::string("shared memory (sm)") || found.find("vader") == std::string::npos))
+      found += (found.empty() ? "" : ", ") + std::string(name);
   return found;
 }
 
@@ -112,6 +114,17 @@ Talk let_ranks_talk(const Comm& comm) {
   return talk;
 }
 
+/// A program that cannot even be started has failed, too.
+ProgramResult run_or_fail(const std::vector<std::string>& words, double timeout) {
+  try {
+    ProgramOptions options;
+    options.timeout = timeout;
+    return run_program(words, options);
+  } catch (const Error& error) {
+    return {127, false, error.what()};
+  }
+}
+
 std::string as_root_advice(bool open_mpi) {
   const bool allowed =
       std::getenv("OMPI_ALLOW_RUN_AS_ROOT") != nullptr && std::getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") != nullptr;
@@ -132,9 +145,7 @@ Finding try_launcher(bool open_mpi) {
     if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
   }
   words.insert(words.end(), {"-np", "2", own_program().string(), "doctor", "--pair"});
-  ProgramOptions options;
-  options.timeout = 30;
-  const ProgramResult result = run_program(words, options);
+  const ProgramResult result = run_or_fail(words, 30);
   const auto said = result.output.find("pair: ");
   if (result.status == 0 && said != std::string::npos) {
     f.found = "mpirun starts two ranks: " + first_part(result.output.c_str() + said + 6, "\n");
@@ -167,7 +178,7 @@ void check_mpi(const Comm& comm, std::vector<Finding>& findings) {
   const std::string by = transport(library);
   Finding f{talk.whole ? Health::ok : Health::missing, "MPI launch",
             fmt::format("{} ranks talk{}: {:.1f} us, {:.1f} GB/s between ranks 0 and 1", comm.size(),
-                        by.empty() ? "" : " over " + by, talk.microseconds, talk.bytes_per_second * 1e-9),
+                        by.empty() ? "" : " (loaded: " + by + ")", talk.microseconds, talk.bytes_per_second * 1e-9),
             ""};
   if (!talk.whole) {
     f.found = "a message between the ranks arrived damaged";
@@ -294,9 +305,7 @@ void check_gmsh(std::vector<Finding>& findings) {
                         "install it (Debian: apt install gmsh); reading .msh files does not need it"});
     return;
   }
-  ProgramOptions options;
-  options.timeout = 30;
-  const ProgramResult answer = run_program({gmsh.string(), "--version"}, options);
+  const ProgramResult answer = run_or_fail({gmsh.string(), "--version"}, 30);
   const std::string version = first_part(answer.output.c_str(), "\n");
   if (answer.status == 0)
     findings.push_back({Health::ok, "gmsh", fmt::format("{} ({})", version, gmsh.string()), ""});
@@ -337,6 +346,7 @@ void examine(const Comm& comm, const DoctorArguments& a) {
   check_mpi(comm, findings);
   if (a.pair) {  // the two ranks that try_launcher starts
     comm.together([&] {
+      if (comm.size() == 1) fail(ErrorKind::peer, "the launcher's ranks do not know of each other");
       if (findings.back().health != Health::ok) fail(ErrorKind::peer, "{}", findings.back().found);
     });
     if (comm.is_root()) std::printf("pair: %s\n", findings.back().found.c_str());

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 
 #include "app/commands.hpp"
 #include "app/help.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/program.hpp"
 
 namespace tutti {
 namespace {
@@ -17,6 +19,18 @@ namespace {
 void say_error(const char* message) {
   std::fprintf(stderr, "tutti: error: %s\n", message);
   std::fflush(stderr);
+}
+
+/// Without a launcher there is one rank and nobody to talk to. Open MPI looks for partners all the same, for 0.4 s of
+/// the 0.5 s that a run of one cell took (docs/performance.md). What the user has set goes first.
+void start_mpi() {
+  if (!is_launched()) {
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_btl", "self", 0);
+  }
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
 }
 
 /// Several ranks may meet the same error in the middle of a step, where they cannot ask each other who tells it. The
@@ -58,13 +72,14 @@ int parse_and_run(int argc, char** argv) {
   CLI::App program{"tutti runs mesh-based simulations on all CPU cores and all GPUs at once."};
   program.name("tutti");
   program.formatter(app::make_help_format());
-  program.set_help_flag("-h,--help", "show this help, or that of a subcommand: tutti run --help");
+  program.set_help_flag("-h,--help", "show this help");
   program.footer(
       "Examples:\n"
       "  tutti doctor                                         what works on this machine\n"
       "  tutti run examples/heart/case.toml -o results/heart  a case, on all cores and GPUs\n"
       "  mpirun -np 4 tutti run CASE -o DIR                   over four MPI ranks\n"
       "  tutti plot results/heart                             a picture of the result\n\n"
+      "tutti SUBCOMMAND --help tells its options and shows examples.\n"
       "Exit codes: 0 ok, 2 usage, 3 resources, 4 input, 5 input/output, 6 numerical, 7 another rank or a device was "
       "lost.");
   program.set_version_flag("--version", "tutti " TUTTI_VERSION, "print the version");
@@ -85,8 +100,12 @@ int parse_and_run(int argc, char** argv) {
   app::add_completion(program, action);
   app::add_reference(program, action);
 
+  // Alone, a question for help or a wrong word needs no MPI.
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (is_launched()) {
+    start_mpi();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -99,6 +118,7 @@ int parse_and_run(int argc, char** argv) {
     }
     return asked ? 0 : static_cast<int>(ErrorKind::usage);
   }
+  if (!is_launched()) start_mpi();
   set_log(quiet ? LogLevel::quiet : loud ? LogLevel::verbose : LogLevel::normal, rank == 0);
   return run_action(action);
 }
@@ -107,9 +127,9 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace tutti
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   const int code = tutti::parse_and_run(argc, argv);
-  MPI_Finalize();
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started != 0) MPI_Finalize();
   return code;
 }

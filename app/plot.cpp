@@ -1,5 +1,6 @@
 // tutti plot: pictures of fields, histories and timelines, drawn by the Python package.
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "app/commands.hpp"

@@ -108,8 +108,12 @@ ProgramResult attend(pid_t child, int pipe, double timeout, const std::string& n
 }  // namespace
 
 bool is_launched() {
-  return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_RANK") != nullptr ||
-         std::getenv("PMI_SIZE") != nullptr;
+  // Of Open MPI's mpirun, of PMI (MPICH's launchers, Slurm, Flux), of PMIx (Slurm, PRRTE).
+  constexpr std::array<const char*, 6> names = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMIX_RANK",
+                                                "PMIX_NAMESPACE"};
+  static const bool found =  // before MPI_Init: it sets some of them for a process on its own, too
+      std::any_of(names.begin(), names.end(), [](const char* name) { return std::getenv(name) != nullptr; });
+  return found;
 }
 
 ProgramResult run_program(const std::vector<std::string>& words, const ProgramOptions& options) {

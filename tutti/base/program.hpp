@@ -30,7 +30,7 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
 std::filesystem::path find_program(const std::string& name);
 /// The file of the running program.
 std::filesystem::path own_program();
-/// An MPI launcher started this process.
+/// An MPI launcher started this process. To be asked before MPI_Init for the first time.
 bool is_launched();
 
 }  // namespace tutti

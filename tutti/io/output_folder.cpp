@@ -12,9 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Every file that a run writes directly into its folder. The first two tell that a run was here.
-constexpr std::array<std::string_view, 8> files = {"summary.json",   "results.pvd",    "probes.csv", "metrics.jsonl",
-                                                   "effective.toml", "partition.json", "trace.json", "stop"};
+/// Every file that a run writes directly into its folder.
+constexpr std::array<std::string_view, 6> files = {"summary.json",  "results.pvd",    "probes.csv",
+                                                   "metrics.jsonl", "effective.toml", "trace.json"};
 constexpr std::array<std::string_view, 2> marks = {"summary.json", "results.pvd"};
 /// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
 constexpr std::array<std::string_view, 3> folders = {"fields", "checkpoints", "mesh"};
