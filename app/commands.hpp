@@ -18,10 +18,14 @@
 namespace tutti::app {
 
 void add_plan(CLI::App& program, Action& action);
+void add_doctor(CLI::App& program, Action& action);
 void add_devices(CLI::App& program, Action& action);
 void add_mesh(CLI::App& program, Action& action);
 void add_partition(CLI::App& program, Action& action);
+void add_plot(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
+/// Scripts that complete what stands in `program`: all other subcommands, too, that are added until they are printed.
+void add_completion(CLI::App& program, Action& action);
 
 /// The models of this program.
 const ModelKinds& models();

@@ -38,7 +38,7 @@ void add_devices(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("devices", "list the devices of this machine");
   arguments->add_to(*command);
   command->add_flag("--measure", *measure, "measure STREAM triad, copies and latency");
-  command->footer("Example:\n  tutti devices --measure\n  tutti devices --devices fake:2,cpu");
+  command->footer("Examples:\n  tutti devices --measure\n  tutti devices --devices fake:2,cpu");
   command->callback([=, &action] { action = [=](const Comm& comm) { list_devices(comm, *arguments, *measure); }; });
 }
 

@@ -7,19 +7,30 @@ int main(int argc, char** argv) {
   info.about = "tutti runs mesh-based simulations on all CPU cores and all GPUs at once.";
   info.version = TUTTI_VERSION;
   info.footer =
-      "Example:\n  tutti run examples/heart/case.toml -o results/heart\n  mpirun -np 4 tutti run "
-      "examples/heart/case.toml -o results/heart4\n\n"
+      "Examples:\n"
+      "  tutti doctor                                         what works on this machine\n"
+      "  tutti run examples/heart/case.toml -o results/heart  a case, on all cores and GPUs\n"
+      "  mpirun -np 4 tutti run CASE -o DIR                   over four MPI ranks\n"
+      "  tutti plot results/heart                             a picture of the result\n\n"
+      "tutti SUBCOMMAND --help tells its options and shows examples.\n"
       "Exit codes: 0 ok, 2 usage, 3 resources, 4 input, 5 input/output, 6 numerical, 7 another rank or a device was "
       "lost.";
   return tutti::run_commands(argc, argv, info, [](CLI::App& program, tutti::Action& action) {
     using namespace tutti::app;  // NOLINT(google-build-using-namespace): this function is the list of them
-    tutti::add_run_command(program, action, models(),
-                           "tutti run examples/heart/case.toml -o results/heart --set time.end=5 --devices cpu");
+    tutti::add_run_command(
+        program, action, models(),
+        "  tutti run examples/heart/case.toml -o results/heart\n"
+        "  tutti run examples/heart/case.toml -o results/heart --overwrite --set time.end=5 --devices cpu\n"
+        "  tutti run --restart results/heart --set time.end=10\n"
+        "  mpirun --bind-to none -np 4 tutti run examples/heart/case.toml -o results/heart4");
     add_plan(program, action);
+    add_doctor(program, action);
     add_devices(program, action);
     add_mesh(program, action);
     add_partition(program, action);
+    add_plot(program, action);
     add_bench(program, action);
-    tutti::add_reference_command(program, action, models(), "tutti reference > docs/reference/case.md");
+    add_completion(program, action);
+    tutti::add_reference_command(program, action, models(), "tutti reference | less");
   });
 }

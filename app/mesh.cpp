@@ -67,7 +67,9 @@ void add_generate(CLI::App& mesh, Action& action) {
     CLI::App* box = generate->add_subcommand("box", "a box of cubes, each cut into six tetrahedra");
     box->add_option("--cubes", a->cubes, "cubes along x, y, z")->expected(3)->capture_default_str();
     box->add_option("--size", a->size, "edges of the box")->expected(3)->capture_default_str();
-    box->add_option("--grading", a->grading, "grid lines at (i/n)^grading")->expected(3)->capture_default_str();
+    box->add_option("--grading", a->grading, "grid lines at (i/n)^grading: above 1 is denser at the lower side")
+        ->expected(3)
+        ->capture_default_str();
     box->add_option("--jitter", a->jitter, "move interior vertices by up to this fraction of the spacing")
         ->capture_default_str();
     box->add_option("--seed", a->seed, "of the jitter")->check(CLI::NonNegativeNumber)->capture_default_str();
@@ -178,7 +180,7 @@ void add_convert(CLI::App& mesh, Action& action) {
 void add_mesh(CLI::App& program, Action& action) {
   CLI::App* mesh = program.add_subcommand("mesh", "make a mesh, look at one, or write it in another format");
   mesh->require_subcommand(1);
-  mesh->footer("Example:\n  tutti mesh generate biventricle --size 2 -o heart.msh\n  tutti mesh info heart.msh");
+  mesh->footer("Examples:\n  tutti mesh generate biventricle --size 2 -o heart.msh\n  tutti mesh info heart.msh");
   add_generate(*mesh, action);
   add_convert(*mesh, action);
   auto file = std::make_shared<std::string>();

@@ -68,8 +68,10 @@ void add_partition(CLI::App& program, Action& action) {
       ->add_option("--weights", a->weights, "relative size of each part, e.g. 0.415,0.415,0.17; 0 gives an empty part")
       ->delimiter(',')
       ->required()
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--method", a->method, fmt::format("{}", fmt::join(partitioner_names(), ", ")))
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("W,W,...");
+  command->add_option("--method", a->method, "how to split")
+      ->type_name(fmt::format("{}", fmt::join(partitioner_names(), "|")))
       ->capture_default_str();
   command->add_option("--graph", a->graph, "what to cut: the model's stencil, or faces")
       ->check(CLI::IsMember({"stencil", "faces"}))

@@ -1,6 +1,7 @@
 // tutti plan: what a run would need and how fast it should be, without running it.
-#include <unistd.h>
-
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "app/commands.hpp"
@@ -25,7 +26,13 @@ struct PlanArguments {
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const Comm& comm) : root_(comm.is_root()) {
-    std::string name = (std::filesystem::temp_directory_path() / fmt::format("tutti-plan-{}", getpid())).string();
+    std::string name;
+    comm.together([&] {
+      if (!root_) return;
+      name = (std::filesystem::temp_directory_path() / "tutti-plan-XXXXXX").string();
+      if (::mkdtemp(name.data()) == nullptr)
+        fail(ErrorKind::io, "{}: cannot make a folder there: {}; set TMPDIR", name, std::strerror(errno));
+    });
     comm.broadcast(name);
     path_ = name;
   }
@@ -155,11 +162,14 @@ void add_plan(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("plan", "tell memory, time step, expected speed and messages; run nothing");
   command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
-  command->add_option("--set", arguments->sets, "change a key of the case")
+  command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set mesh.h=2; may be repeated")
       ->type_name("A.B=V")
       ->allow_extra_args(false);
   arguments->devices.add_to(*command);
-  command->footer("Example:\n  tutti plan examples/heart/case.toml --devices fake:2,cpu");
+  command->footer(
+      "Examples:\n  tutti plan examples/heart/case.toml\n  tutti plan examples/heart/case.toml --set mesh.h=0.5 "
+      "--devices "
+      "cuda:0,cpu");
   command->callback([arguments, &action] { action = [arguments](const Comm& comm) { plan_case(comm, *arguments); }; });
 }
 

@@ -53,7 +53,7 @@ if ((install)); then scripts/install-dependencies.sh --quiet; fi
 # A newer compiler may warn of more than ours does: that is no reason to stop here.
 cmake --preset release -DTUTTI_WERROR=OFF
 cmake --build --preset release --target tutti_app
-"${launch[@]}" build/release/bin/tutti run examples/heart/case.toml -o "$output" "${run_options[@]}"
+"${launch[@]}" build/release/bin/tutti run examples/heart/case.toml -o "$output" --overwrite "${run_options[@]}"
 # Debian's own interpreter: a pyenv python3 does not see python3-vtk9.
 PYTHONPATH=python /usr/bin/python3 -m tutti.plot "$output" -o "$output/heart.png"
 

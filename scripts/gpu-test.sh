@@ -18,11 +18,11 @@ checksum() { sed -n 's/.*"checksum": "\([0-9a-f]*\)".*/\1/p' "$1/summary.json"; 
 # same NAME CASE-ARGUMENTS...: the case on the CPU and on each device list below has one checksum
 same() {
   local name=$1; shift
-  "$bin/tutti" run "$@" --devices cpu -q -o "$out/$name-cpu" > "$out/$name-cpu.log" 2>&1
+  "$bin/tutti" run --overwrite "$@" --devices cpu -q -o "$out/$name-cpu" > "$out/$name-cpu.log" 2>&1
   local want; want=$(checksum "$out/$name-cpu")
   for devices in cuda:0 cuda:0,cpu $( [ "$gpus" -ge 2 ] && echo cuda:0,cuda:1 cuda:0,cuda:1,cpu ); do
     local to="$out/$name-${devices//[:,]/-}" got
-    "$bin/tutti" run "$@" --devices "$devices" -q -o "$to" > "$to.log" 2>&1
+    "$bin/tutti" run --overwrite "$@" --devices "$devices" -q -o "$to" > "$to.log" 2>&1
     got=$(checksum "$to")
     if [ -n "$want" ] && [ "$got" = "$want" ]; then echo "passed  $name on $devices: $got"; else echo "FAILED  $name on $devices: ${got:-no result}, cpu has ${want:-no result}"; tail -n 5 "$to.log"; failed=$((failed + 1)); fi
   done
@@ -36,7 +36,7 @@ case=$bundle/examples/box/case.toml
 small=("$case" --set mesh.cubes=[10,10,10] --set time.steps=20)
 for tool in memcheck racecheck synccheck; do
   command -v compute-sanitizer > /dev/null || { echo "left out  compute-sanitizer is not here"; break; }
-  step "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$bin/tutti" run "${small[@]}" --devices cuda:0,cpu -q -o "$out/sanitizer"
+  step "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$bin/tutti" run --overwrite "${small[@]}" --devices cuda:0,cpu -q -o "$out/sanitizer"
 done
 same euler "$case"
 same blocks "$case" --set numerics.format='"ellpack"'

@@ -25,7 +25,7 @@ quiet=0
 for argument in "$@"; do
   case "$argument" in
     --quiet) quiet=1 ;;
-    --dev) packages+=(clang-format clang-tidy) ;;
+    --dev) packages+=(clang-format clang-tidy python3-venv python3-pip python3-setuptools python3-wheel zsh fish) ;;
     --list) list=1 ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install-dependencies.sh: unknown option '$argument' (see --help)" >&2; exit 2 ;;

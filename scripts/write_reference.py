@@ -13,8 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"
-COMMANDS = ["", "run", "plan", "devices", "mesh", "mesh info", "mesh convert", "mesh generate", "mesh generate box",
-            "mesh generate biventricle", "partition", "bench", "bench diffusion", "reference"]
+COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh convert", "mesh generate",
+            "mesh generate box", "mesh generate biventricle", "partition", "plot", "bench", "bench diffusion",
+            "completion", "reference"]
 
 
 def say(program, *words):

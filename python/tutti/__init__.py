@@ -1,3 +1,3 @@
-"""Results of tutti for Python: reading (tutti.results) and plotting (tutti.plot, tutti.convergence)."""
+"""Results of tutti for Python: reading (tutti.results) and plotting (tutti.plot, tutti.history, tutti.convergence)."""
 
 __version__ = "0.1.0"

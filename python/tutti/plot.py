@@ -6,6 +6,7 @@
 import argparse
 import io
 import sys
+from pathlib import Path
 
 import matplotlib
 
@@ -154,7 +155,8 @@ def parse_arguments(argv):
     parser.add_argument("folder", help="folder of results")
     parser.add_argument("-o", "--output", default="tutti.png", help="picture to write (.png, .pdf, .svg)")
     parser.add_argument("--field", help="cell array; default: u, else the first; the length of a vector is shown")
-    parser.add_argument("--time", default="last", help="first, last or a time, of which the nearest output is taken")
+    parser.add_argument("--time", default="last", help="first, last, all (one picture an output: out-000.png, ...) or a "
+                        "time, of which the nearest output is taken")
     parser.add_argument("--clip", default="y", choices=["x", "y", "z", "none"], help="axis across which it is cut open")
     parser.add_argument("--at", type=float, default=0.5, help="place of the cut, from 0 to 1 of the extent")
     parser.add_argument("--view", type=parse_view, default=(-70.0, 18.0), help="azimuth,elevation in degrees")
@@ -169,24 +171,44 @@ def parse_arguments(argv):
     return parser.parse_args(words)
 
 
+def draw_snapshot(results, snapshot, scale_values, output, options):
+    """One picture; `scale_values` span the colours."""
+    if len(snapshot.tets) == 0:
+        raise ValueError(f"{options.folder}: the mesh is empty")
+    name, values = choose_field(snapshot.cell_data, options.field)
+    unit = results.unit(name)
+    label = name if unit in ("", "1") else f"{name} [{unit}]"
+    figure = picture(snapshot, values, camera(*options.view), options.clip, options.at,
+                     colour_scale(values if scale_values is None else scale_values, *options.range, options.colours),
+                     options.title or title_of(results, name, snapshot.time), label)
+    save(figure, output, options.dpi)
+    print(f"{output}: {name} at t = {snapshot.time:.6g}, {len(snapshot.tets):,} cells")
+
+
+def draw_all(results, options):
+    """One picture an output, with one scale of colours, so that they can be compared."""
+    ends = []
+    for time in results.times:
+        values = choose_field(results.load(time).cell_data, options.field)[1]
+        finite = values[np.isfinite(values)]
+        ends += [finite.min(), finite.max()] if len(finite) else []
+    output = Path(options.output)
+    for i, time in enumerate(results.times):
+        draw_snapshot(results, results.load(time), np.array(ends), output.with_name(f"{output.stem}-{i:03d}{output.suffix}"),
+                      options)
+
+
 def main(argv=None):
     options = parse_arguments(argv)
     try:
         results = Results(options.folder)
-        snapshot = results.load(options.time)
-        if len(snapshot.tets) == 0:
-            raise ValueError(f"{options.folder}: the mesh is empty")
-        name, values = choose_field(snapshot.cell_data, options.field)
+        if options.time == "all":
+            draw_all(results, options)
+        else:
+            draw_snapshot(results, results.load(options.time), None, options.output, options)
     except (OSError, ValueError) as error:
         print(f"tutti.plot: {error}", file=sys.stderr)
         return 4 if isinstance(error, ValueError) else 5
-    unit = results.unit(name)
-    label = name if unit in ("", "1") else f"{name} [{unit}]"
-    figure = picture(snapshot, values, camera(*options.view), options.clip, options.at,
-                     colour_scale(values, *options.range, options.colours),
-                     options.title or title_of(results, name, snapshot.time), label)
-    save(figure, options.output, options.dpi)
-    print(f"{options.output}: {name} at t = {snapshot.time:.6g}, {len(snapshot.tets):,} cells")
     return 0
 
 

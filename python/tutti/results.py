@@ -38,6 +38,26 @@ class Snapshot:
         return Snapshot(self.time, ordered[first], number[self.tets], self.cell_data)
 
 
+def read_probes(path):
+    """Columns of a probes.csv, [("time", array), (name, array), ...]: two probes may have one name. A last line that is
+    cut off is left out: the run goes on, or was killed."""
+    with open(path, newline="", encoding="utf-8") as stream:
+        rows = list(csv.reader(stream))
+    if not rows:
+        raise ValueError(f"{path}: no header")
+    values = []
+    for number, row in enumerate(rows[1:], 1):
+        try:
+            if len(row) != len(rows[0]):
+                raise ValueError(f"{len(row)} values for {len(rows[0])} columns")
+            values.append([float(v) for v in row])
+        except ValueError as error:
+            if number + 1 < len(rows):
+                raise ValueError(f"{path}: row {number}: {error}") from None
+    table = np.array(values).reshape(-1, len(rows[0]))
+    return [(name, table[:, i]) for i, name in enumerate(rows[0])]
+
+
 class Results:
     """What `tutti run CASE -o DIR` left in DIR."""
 
@@ -82,7 +102,4 @@ class Results:
 
     def probes(self, file="probes.csv"):
         """Columns of the probes' file: {"time": array, name: array, ...}."""
-        with open(self.folder / file, newline="") as stream:
-            rows = list(csv.reader(stream))
-        values = np.array([[float(v) for v in row] for row in rows[1:]]).reshape(-1, len(rows[0]))
-        return {name: values[:, i] for i, name in enumerate(rows[0])}
+        return dict(read_probes(self.folder / file))

@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ElementTree
 
 from program import DATA, EQUAL, SystemTest, box_case, numbers_in, sets, tutti
 
-COMMANDS = [[], ["run"], ["plan"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
+COMMANDS = [[], ["run"], ["plan"], ["doctor"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
             ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
-            ["bench", "diffusion"], ["reference"]]
+            ["bench", "diffusion"], ["plot"], ["completion"], ["reference"]]
 
 
 class Commands(SystemTest):
@@ -106,7 +106,7 @@ class Commands(SystemTest):
             ranks = [None, 2][k % 2]
             plan = self.run_well("-v", "plan", case, *devices, ranks=ranks, cwd=work)
             self.assertEqual(list(work.iterdir()), [], "a plan leaves files")
-            run = self.run_well("-v", "run", case, "-o", self.folder / "r", *devices, ranks=ranks)
+            run = self.run_well("-v", "run", case, "-o", self.folder / "r", "--overwrite", *devices, ranks=ranks)
             planned = re.findall(r"memory: part (\d+) takes (\d+) bytes", plan)
             taken = re.findall(r"memory: part (\d+) has taken (\d+) bytes", run)
             self.assertEqual(len(planned), 3 * (ranks or 1))
@@ -175,7 +175,7 @@ class Commands(SystemTest):
         case = self.write("case.toml", box_case(n=3))
         quiet = tutti("-q", "run", case, "-o", self.folder / "r", *EQUAL)
         self.assertEqual((quiet.code, quiet.out, quiet.err), (0, "", ""))
-        loud = self.run_well("run", case, "-o", self.folder / "r", *EQUAL, "--devices", "fake:1,cpu", "--threads", "2", "-v")
+        loud = self.run_well("run", case, "-o", self.folder / "r", "--overwrite", *EQUAL, "--devices", "fake:1,cpu", "--threads", "2", "-v")
         self.assertIn("controls fake:0", loud)
         self.assertIn("copies to fake:0", loud)
         self.assertRegex(loud, r"thread 1[^;]*computes")

@@ -17,7 +17,7 @@ class Errors(SystemTest):
         for ranks in ranks_list:
             with self.subTest(ranks=ranks, options=options):
                 folder = output or self.folder / "results"
-                result = tutti("run", case, "-o", folder, *EQUAL, *options, ranks=ranks, timeout=SECONDS)
+                result = tutti("run", case, "-o", folder, "--overwrite", *EQUAL, *options, ranks=ranks, timeout=SECONDS)
                 self.assert_error(result, code, *patterns)
                 self.assertNotIn("internal error", result.err)
                 self.assertFalse((self.folder / "results" / "summary.json").exists())
@@ -50,7 +50,7 @@ class Errors(SystemTest):
         self.expect(self.change('"x"', '"x+"'), INPUT, r"case\.toml:\d+", r"x\+", ranks_list=ONE)
         self.expect(self.change('"x"', '"log(x-0.5)"'), INPUT, "log", "x = ")
         self.expect(self.change("K = 1", 'K = [[1,2,0],[0,1,0],[0,0,1]]'), INPUT, r"case\.toml:\d+", "not symmetric", ranks_list=ONE)
-        self.expect(self.change("K = 1", "K = -1"), INPUT, "not positive definite")
+        self.expect(self.change("K = 1", "K = -1"), INPUT, r"case\.toml:\d+:\d+: K is not positive definite in cell \d+ at \(")
         self.expect(self.change("K = 1", ""), INPUT, "K", ranks_list=ONE)
         self.expect(self.change("steps = 10", ""), INPUT, r"time\.(end|steps)", ranks_list=ONE)
 
@@ -62,7 +62,7 @@ class Errors(SystemTest):
 
     def test_a_probe_outside(self):
         probe = '[output]\n[[output.probe]]\nname = "far"\npoint = [2, 0, 0]'
-        self.expect(self.change("[output]", probe), INPUT, "outside", r"\(2, 0, 0\)")
+        self.expect(self.change("[output]", probe), INPUT, r"case\.toml:\d+:\d+: probe 'far' at \(2, 0, 0\) is outside")
 
     def test_missing_files(self):
         self.expect('model = "diffusion"\n[mesh]\nfile = "none.msh"\n[physics]\nK = 1\n[time]\nsteps = 1\n', IO, r"none\.msh")

@@ -18,7 +18,7 @@ Size parse_bytes(const std::string& text, const std::string& what);
 /// The candidate with the smallest edit distance to `word`, empty when none is near enough to be a slip.
 template <class Container>
 std::string nearest_name(const std::string& word, const Container& candidates);
-/// Levenshtein distance.
+/// Letters put in, left out, replaced, or exchanged with the next one, that make `b` of `a`.
 int edit_distance(const std::string& a, const std::string& b);
 
 template <class Container>

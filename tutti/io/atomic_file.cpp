@@ -36,7 +36,8 @@ void write_file_atomically(const std::filesystem::path& path, std::span<const st
 
   // One name for each process: ranks may write different files of one folder, never the same file.
   const std::string temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  ::unlink(temporary.c_str());  // left by a run that was killed, or a link to another place
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), std::strerror(errno));
 
   std::size_t total = 0, written = 0;

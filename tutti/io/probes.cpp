@@ -1,5 +1,8 @@
 #include "tutti/io/probes.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -24,11 +27,11 @@ ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::s
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   const bool keep = keep_bytes > 0 && std::filesystem::exists(path, error) &&
                     std::filesystem::file_size(path, error) >= static_cast<std::uintmax_t>(keep_bytes);
-  if (keep) {
-    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(keep_bytes), error);
-    if (error) fail(ErrorKind::io, "{}: cannot be cut to {} bytes: {}", path.string(), keep_bytes, error.message());
-  }
-  file_.reset(std::fopen(path.c_str(), keep ? "ab" : "wb"));
+  // Never through a link that lies there under this name.
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | (keep ? O_APPEND : O_TRUNC) | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file >= 0) file_.reset(::fdopen(file, keep ? "ab" : "wb"));
+  if (keep && file_ && ::ftruncate(file, static_cast<off_t>(keep_bytes)) != 0)
+    fail(ErrorKind::io, "{}: cannot be cut to {} bytes: {}", path.string(), keep_bytes, std::strerror(errno));
   if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), std::strerror(errno));
   if (keep) {
     bytes_ = keep_bytes;

@@ -52,7 +52,8 @@ struct Summary {
   struct {
     Size bytes = 0, messages = 0;  ///< over all steps and parts, each message once
   } exchange;
-  std::optional<ErrorSummary> errors;  ///< absent without an exact solution
+  std::optional<ErrorSummary> errors;  ///< absent without an exact solution, and where it cannot be evaluated
+  std::string problem;                 ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {
     double initial = 0, final = 0, drift = 0;  ///< drift: (final - initial) / scale as the model defines it
   } mass;

@@ -30,18 +30,18 @@ void check(const BoxSpec& s) {
   double cells = 6;
   for (int d = 0; d < 3; ++d) {
     const Gid n = s.cubes[static_cast<std::size_t>(d)];
-    if (n < 1) fail(ErrorKind::usage, "box: {} cubes along {}; at least 1 is needed", n, "xyz"[d]);
+    if (n < 1) fail_spec("cubes", "box: {} cubes along {}; at least 1 is needed", n, "xyz"[d]);
     if (!(s.upper[d] > s.lower[d]) || !std::isfinite(s.upper[d] - s.lower[d]))
-      fail(ErrorKind::usage, "box: the extent along {} is [{}, {}]; the upper end must be the larger", "xyz"[d],
-           s.lower[d], s.upper[d]);
+      fail_spec("upper", "box: the extent along {} is [{}, {}]; the upper end must be the larger", "xyz"[d], s.lower[d],
+                s.upper[d]);
     const double g = s.grading[static_cast<std::size_t>(d)];
-    if (!(g > 0) || !std::isfinite(g)) fail(ErrorKind::usage, "box: grading {} along {} is not positive", g, "xyz"[d]);
+    if (!(g > 0) || !std::isfinite(g)) fail_spec("grading", "box: grading {} along {} is not positive", g, "xyz"[d]);
     cells *= static_cast<double>(n);
   }
-  if (cells > 1e12) fail(ErrorKind::usage, "box: {:.3g} cells are more than tutti numbers (1e12)", cells);
-  if (!(s.jitter >= 0 && s.jitter < 0.5)) fail(ErrorKind::usage, "box: jitter {} is not in [0, 0.5)", s.jitter);
+  if (cells > 1e12) fail_spec("cubes", "box: {:.3g} cells are more than tutti numbers (1e12)", cells);
+  if (!(s.jitter >= 0 && s.jitter < 0.5)) fail_spec("jitter", "box: jitter {} is not in [0, 0.5)", s.jitter);
   if (s.split_x && !(*s.split_x > s.lower.x && *s.split_x < s.upper.x))
-    fail(ErrorKind::usage, "box: split at x = {} lies outside ({}, {})", *s.split_x, s.lower.x, s.upper.x);
+    fail_spec("split", "box: split at x = {} lies outside ({}, {})", *s.split_x, s.lower.x, s.upper.x);
 }
 
 Grid make_grid(const BoxSpec& s) {
@@ -160,10 +160,10 @@ void check_volumes(const BoxSpec& s, const TetMesh& mesh) {
   }
   if (bad == 0) return;
   if (s.map)
-    fail(ErrorKind::usage, "box: {} of {} cells have no positive volume; check the map and lower the jitter ({})",
-         format_count(bad), format_count(mesh.cell_count()), s.jitter);
-  fail(ErrorKind::usage, "box: jitter {} turns {} of {} cells over; lower it (below 0.15 is always safe)", s.jitter,
-       format_count(bad), format_count(mesh.cell_count()));
+    fail_spec("map", "box: {} of {} cells have no positive volume; check the map and lower the jitter ({})",
+              format_count(bad), format_count(mesh.cell_count()), s.jitter);
+  fail_spec("jitter", "box: jitter {} turns {} of {} cells over; lower it (below 0.15 is always safe)", s.jitter,
+            format_count(bad), format_count(mesh.cell_count()));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace tutti {
 namespace {
 
 void check_edge_length(double h) {
-  if (!(h > 0) || !std::isfinite(h)) fail(ErrorKind::usage, "gmsh: edge length {} is not positive", h);
+  if (!(h > 0) || !std::isfinite(h)) fail_spec("h", "gmsh: edge length {} is not positive", h);
 }
 
 std::string mesh_size(double h) {
@@ -228,8 +228,7 @@ TetMesh generate_biventricle(double h, const std::filesystem::path& work_dir, in
 TetMesh generate_unstructured_box(double h, const std::filesystem::path& work_dir, std::optional<double> split_x,
                                   int threads) {
   check_edge_length(h);
-  if (split_x && !(*split_x > 0 && *split_x < 1))
-    fail(ErrorKind::usage, "box: split at x = {} is not in (0, 1)", *split_x);
+  if (split_x && !(*split_x > 0 && *split_x < 1)) fail_spec("split", "box: split at x = {} is not in (0, 1)", *split_x);
   TetMesh mesh = run_gmsh(work_dir, box_scripts(h, split_x), threads);
   const FaceNeighbours neighbours = keep_largest_piece(mesh);
   // The classified corners are exact, so that faces and the interface are planes to the last bit.

@@ -9,7 +9,8 @@ namespace tutti {
 void DeviceArguments::add_to(CLI::App& command) {
   command.add_option("--devices", list, "all | cpu | cpu:0-7 | cuda:0,cuda:1,cpu | fake:2,cpu")->type_name("LIST");
   command.add_option("--threads", threads, "CPU threads of a rank (default: its share of the cores)")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
   command.add_option("--fake-memory", fake_memory, "memory of each fake device, e.g. 256M")->type_name("BYTES");
 }
 

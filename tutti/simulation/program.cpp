@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/program.hpp"
+#include "tutti/simulation/help.hpp"
 
 namespace tutti {
 namespace {
@@ -54,25 +57,29 @@ int run_action(const std::string& program, const Action& action) {
   }
 }
 
-/// The end of a command line that was not understood, or asked for help or the version.
-int end_early(const ProgramInfo& info, const CLI::App& program, const CLI::ParseError& error) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const bool asked = error.get_exit_code() == 0;
-  if (rank == 0) {
-    if (asked)
-      program.exit(error, std::cout, std::cerr);
-    else
-      say_error(info.name, (std::string(error.what()) + "; see " + info.name + " --help").c_str());
+/// Without a launcher there is one rank and nobody to talk to. Open MPI looks for partners all the same, for 0.4 s of
+/// the 0.5 s that a run of one cell took (docs/performance.md). What the user has set goes first.
+void start_mpi() {
+  if (!is_launched()) {
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_btl", "self", 0);
   }
-  return asked ? 0 : static_cast<int>(ErrorKind::usage);
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  // A lost partner is an error that tutti tells, not the end of this process inside MPI.
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
 int parse_and_run(int argc, char** argv, const ProgramInfo& info,
                   const std::function<void(CLI::App&, Action&)>& declare) {
   CLI::App program{info.about};
+  program.name(info.name);
+  program.formatter(make_help_format());
+  program.set_help_flag("-h,--help", "show this help");
   if (!info.footer.empty()) program.footer(info.footer);
-  if (!info.version.empty()) program.set_version_flag("--version", info.name + " " + info.version);
+  if (!info.version.empty())
+    program.set_version_flag("--version", info.name + " " + info.version, "print the version");
   program.require_subcommand(1);
   bool quiet = false, loud = false;
   program.add_flag("-q,--quiet", quiet, "print warnings and errors only");
@@ -80,13 +87,27 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
   program.fallthrough();
   Action action;
   declare(program, action);
+
+  // Alone, a question for help or a wrong word needs no MPI.
+  int rank = 0;
+  if (is_launched()) {
+    start_mpi();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return end_early(info, program, error);
+    const bool asked = error.get_exit_code() == 0;  // --help, --version
+    if (rank == 0) {
+      if (asked)
+        program.exit(error, std::cout, std::cerr);
+      else
+        say_error(info.name, explain_command_line(program, {argv + 1, argv + argc}, error.what()).c_str());
+    }
+    return asked ? 0 : static_cast<int>(ErrorKind::usage);
   }
-  const Comm comm;
-  set_log(quiet ? LogLevel::quiet : loud ? LogLevel::verbose : LogLevel::normal, comm.is_root());
+  if (!is_launched()) start_mpi();
+  set_log(quiet ? LogLevel::quiet : loud ? LogLevel::verbose : LogLevel::normal, rank == 0);
   return run_action(info.name, action);
 }
 
@@ -94,16 +115,16 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
 
 int run_commands(int argc, char** argv, const ProgramInfo& info,
                  const std::function<void(CLI::App&, Action&)>& declare) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   const int code = parse_and_run(argc, argv, info, declare);
-  MPI_Finalize();
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started != 0) MPI_Finalize();
   return code;
 }
 
 int run_program(int argc, char** argv, const ProgramInfo& info, const ModelKinds& models) {
   return run_commands(argc, argv, info, [&](CLI::App& program, Action& action) {
-    add_run_command(program, action, models, info.name + " run case.toml -o results --set time.end=2 --devices cpu");
+    add_run_command(program, action, models, "  " + info.name + " run case.toml -o results --set time.end=2 --devices cpu");
     add_reference_command(program, action, models, info.name + " reference");
   });
 }

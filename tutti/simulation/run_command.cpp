@@ -7,6 +7,8 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/host_load.hpp"
+#include "tutti/io/output_folder.hpp"
 #include "tutti/simulation/device_arguments.hpp"
 #include "tutti/simulation/program.hpp"
 #include "tutti/simulation/simulation.hpp"
@@ -17,6 +19,7 @@ namespace {
 struct RunArguments {
   std::string file, output;
   std::vector<std::string> sets;
+  bool overwrite = false;
   DeviceArguments devices;
 };
 
@@ -42,13 +45,10 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
   const Case options = load_case(comm, arguments.file, arguments.sets, models);
   const std::filesystem::path folder = arguments.output;
   comm.together([&] {
-    if (!comm.is_root()) return;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
-      fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(), error.message());
+    if (comm.is_root()) prepare_output_folder(folder, arguments.overwrite ? OutputUse::overwrite : OutputUse::fresh);
   });
   DeviceSet devices = arguments.devices.open(comm, options);
+  warn_of_full_cores(comm, devices.threads->count());
   Phases phases;
   const auto model = create_model({comm, devices, options, folder / "mesh", phases}, models);
   describe_setup(comm, *model, devices, phases);
@@ -56,7 +56,10 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
        summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
-  info("results: {} (open results.pvd in ParaView)", folder.string());
+  info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
+  // The results are there in any case; a number about them is not.
+  if (!summary.problem.empty())
+    comm.together([&] { fail(ErrorKind::input, "{}; the results are in {}", summary.problem, folder.string()); });
 }
 
 }  // namespace
@@ -65,12 +68,15 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
   command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
-  command->add_option("-o,--output", arguments->output, "folder for the results")->required()->type_name("DIR");
-  command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2")
+  command->add_option("-o,--output", arguments->output, "folder for the results; made if missing")
+      ->required()
+      ->type_name("DIR");
+  command->add_flag("--overwrite", arguments->overwrite, "remove the results of an earlier run from DIR first");
+  command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2; may be repeated")
       ->type_name("A.B=V")
       ->allow_extra_args(false);
   arguments->devices.add_to(*command);
-  command->footer("Example:\n  " + example);
+  command->footer("Examples:\n" + example);
   command->callback([arguments, &action, &models] {
     action = [arguments, &models](const Comm& comm) { run_case(comm, *arguments, models); };
   });

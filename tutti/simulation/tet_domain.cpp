@@ -185,12 +185,16 @@ std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices
 TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
   if (options.has("mesh.file")) return read_mesh(options.file("mesh.file"));
   const std::string generator = options.text("mesh.generate");
-  if (generator == "box") return generate_box(box_spec(options));
-  const double h = options.number("mesh.h");
-  if (generator == "biventricle") return generate_biventricle(h, work_dir);
-  std::optional<double> split;
-  if (options.has("mesh.split")) split = options.number("mesh.split");
-  return generate_unstructured_box(h, work_dir, split);
+  try {
+    if (generator == "box") return generate_box(box_spec(options));
+    const double h = options.number("mesh.h");
+    if (generator == "biventricle") return generate_biventricle(h, work_dir);
+    std::optional<double> split;
+    if (options.has("mesh.split")) split = options.number("mesh.split");
+    return generate_unstructured_box(h, work_dir, split);
+  } catch (const SpecError& error) {  // what is a wrong option elsewhere is a wrong key here
+    fail(ErrorKind::input, "{}: {}", options.where("mesh." + error.word()), error.what());
+  }
 }
 
 TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,

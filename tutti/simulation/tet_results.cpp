@@ -60,7 +60,19 @@ void TetResults::write(double time, const std::vector<TetFieldValues>& fields) {
   ++outputs_;
 }
 
-TetProbes::TetProbes(const Comm& comm, const TetDomain& domain, std::vector<Vec3> points) : places_(points.size()) {
+std::vector<std::string> probe_labels(const Case& options) {
+  std::vector<std::string> labels;
+  for (int i = 0; i < options.count("output.probe"); ++i) {
+    const std::string table = fmt::format("output.probe[{}]", i);
+    labels.push_back(fmt::format("{}: probe '{}'", options.where(table + ".point"), options.text(table + ".name")));
+  }
+  return labels;
+}
+
+TetProbes::TetProbes(const Comm& comm, const TetDomain& domain, std::vector<Vec3> points,
+                     std::vector<std::string> labels)
+    : places_(points.size()) {
+  require(labels.size() == points.size(), "{} labels for {} probes", labels.size(), points.size());
   constexpr double nowhere = std::numeric_limits<double>::infinity();
   // The lowest global number wins, here and among the ranks (numbers below 2^53 are exact in a double).
   std::vector<double> lowest(points.size(), -nowhere);
@@ -80,8 +92,8 @@ TetProbes::TetProbes(const Comm& comm, const TetDomain& domain, std::vector<Vec3
   comm.together([&] {
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (everywhere[i] == -nowhere)
-        fail(ErrorKind::input, "probe {} at ({:g}, {:g}, {:g}) is outside the mesh", i, points[i].x, points[i].y,
-             points[i].z);
+        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the mesh; move it into a cell", labels[i],
+             points[i].x, points[i].y, points[i].z);
       if (everywhere[i] != lowest[i]) places_[i] = {};
     }
   });

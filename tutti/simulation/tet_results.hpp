@@ -39,13 +39,16 @@ class TetResults {
   Size outputs_ = 0;
 };
 
+/// Place and name of every [[output.probe]], "case.toml:12:9: probe 'apex'", for messages.
+std::vector<std::string> probe_labels(const Case& options);
+
 /// Points whose cells are looked up once and read often.
 class TetProbes {
  public:
   TetProbes() = default;
-  /// Error(input) on all ranks for a point in no cell. A point on a face belongs to the cell with the lower global
-  /// number.
-  TetProbes(const Comm& comm, const TetDomain& domain, std::vector<Vec3> points);
+  /// Error(input) on all ranks for a point in no cell, which begins with its label. A point on a face belongs to the
+  /// cell with the lower global number.
+  TetProbes(const Comm& comm, const TetDomain& domain, std::vector<Vec3> points, std::vector<std::string> labels);
   /// value(part of this rank, row) of every probe's cell, on all ranks.
   std::vector<double> sample(const Comm& comm, const std::function<double(int, Lid)>& value) const;
 

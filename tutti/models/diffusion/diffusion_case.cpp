@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tutti/base/units.hpp"
+#include "tutti/models/diffusion/scheme_faces.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti {
@@ -235,6 +236,14 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
     return fmt::format("cell {} at ({:.6g}, {:.6g}, {:.6g})", mesh.global[static_cast<std::size_t>(cell)], p.x, p.y,
                        p.z);
   };
+  const auto check = [&](const Sym3& k) {
+    if (!scheme_faces::positive_definite(k))
+      fail(ErrorKind::input,
+           "{}: K is not positive definite in {}: xx {:g}, yy {:g}, zz {:g}, xy {:g}, xz {:g}, yz {:g}; a diffusion "
+           "tensor needs three positive eigenvalues",
+           tensor.where, place(), k.xx, k.yy, k.zz, k.xy, k.xz, k.yz);
+    return k;
+  };
   if (tensor.full) {
     std::array<std::array<double, 3>, 3> k{};
     for (std::size_t i = 0; i < 3; ++i)
@@ -245,7 +254,7 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
         if (!(std::abs(k[i][j] - k[j][i]) <= 1e-10 * size))
           fail(ErrorKind::input, "{}: K is not symmetric in {}: K[{}][{}] = {}, K[{}][{}] = {}", tensor.where, place(),
                i, j, k[i][j], j, i, k[j][i]);
-    return {k[0][0], k[1][1], k[2][2], k[0][1], k[0][2], k[1][2]};
+    return check({k[0][0], k[1][1], k[2][2], k[0][1], k[0][2], k[1][2]});
   }
   Vec3 f;
   if (!tensor.fibre.empty()) {
@@ -264,7 +273,7 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
     fail(ErrorKind::input, "{}: the fibre has no direction in {}", tensor.where, place());
   f = (1.0 / length) * f;
   const double across = tensor.transverse(p), along = tensor.longitudinal(p) - across;
-  return identity3(across) + along * Sym3{f.x * f.x, f.y * f.y, f.z * f.z, f.x * f.y, f.x * f.z, f.y * f.z};
+  return check(identity3(across) + along * Sym3{f.x * f.x, f.y * f.y, f.z * f.z, f.x * f.y, f.x * f.z, f.y * f.z});
 }
 
 std::vector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Threads& threads) const {

@@ -106,39 +106,41 @@ void Diffusion::run_noise_test() {
 ErrorSummary Diffusion::errors(double time) {
   ExactSum volume, square, gradient_square;
   double largest = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const LocalTetMesh& mesh = domain_.meshes[p];
-    DiffusionPart& part = parts_[p];
-    std::vector<double> u(static_cast<std::size_t>(domain_.maps[p].local()));
-    download(*domain_.streams[p].compute, std::span<double>(u), part.u[0].buffer());
-    std::vector<double> data;
-    for (const BoundaryFaceRef& face : part.boundary_faces)
-      data.push_back(physics_->condition(face.tag).value(face.centroid, time));
-    const auto K = physics_->diffusivity(mesh, *devices_.threads);
-    const auto gradients = cell_gradients(
-        mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, u, data);
-    const Expression& exact = *physics_->exact();
-    for (Lid c = 0; c < mesh.owned; ++c) {
-      const auto i = static_cast<std::size_t>(c);
-      const double v = mesh.volume(c), error = u[i] - exact(part.centroids[i], time);
-      volume.add(v);
-      square.add(v * error * error);
-      largest = std::max(largest, std::abs(error));
-      // The exact gradient by fourth-order differences, over a hundredth of the cell.
-      const double h = 0.01 * std::cbrt(v);
-      Vec3 g;
-      for (int d = 0; d < 3; ++d) {
-        const auto at = [&](double s) {
-          Vec3 x = part.centroids[i];
-          x[d] += s * h;
-          return exact(x, time);
-        };
-        g[d] = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h);
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const LocalTetMesh& mesh = domain_.meshes[p];
+      DiffusionPart& part = parts_[p];
+      std::vector<double> u(static_cast<std::size_t>(domain_.maps[p].local()));
+      download(*domain_.streams[p].compute, std::span<double>(u), part.u[0].buffer());
+      std::vector<double> data;
+      for (const BoundaryFaceRef& face : part.boundary_faces)
+        data.push_back(physics_->condition(face.tag).value(face.centroid, time));
+      const auto K = physics_->diffusivity(mesh, *devices_.threads);
+      const auto gradients = cell_gradients(
+          mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, u, data);
+      const Expression& exact = *physics_->exact();
+      for (Lid c = 0; c < mesh.owned; ++c) {
+        const auto i = static_cast<std::size_t>(c);
+        const double v = mesh.volume(c), error = u[i] - exact(part.centroids[i], time);
+        volume.add(v);
+        square.add(v * error * error);
+        largest = std::max(largest, std::abs(error));
+        // The exact gradient by fourth-order differences, over a hundredth of the cell.
+        const double h = 0.01 * std::cbrt(v);
+        Vec3 g;
+        for (int d = 0; d < 3; ++d) {
+          const auto at = [&](double s) {
+            Vec3 x = part.centroids[i];
+            x[d] += s * h;
+            return exact(x, time);
+          };
+          g[d] = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h);
+        }
+        const Vec3 difference = gradients[i] - g;
+        gradient_square.add(v * dot(difference, difference));
       }
-      const Vec3 difference = gradients[i] - g;
-      gradient_square.add(v * dot(difference, difference));
     }
-  }
+  });
   const double all = sum_over_ranks(comm_, volume);
   return {std::sqrt(sum_over_ranks(comm_, square) / all), comm_.max(largest),
           std::sqrt(sum_over_ranks(comm_, gradient_square) / all)};

@@ -1,0 +1,117 @@
+// tutti plot: pictures of fields, histories and timelines, drawn by the Python package.
+#include <filesystem>
+#include <optional>
+#include <sstream>
+
+#include "app/commands.hpp"
+#include "app/python.hpp"
+#include "tutti/base/log.hpp"
+
+namespace tutti::app {
+namespace {
+
+struct PlotArguments {
+  std::string folder, field, time = "last", clip, view, timeline, output;
+  std::optional<std::int64_t> step;
+  bool history = false;
+};
+
+std::string last_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::string last;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
+  return last;
+}
+
+/// Draws one picture. Its errors are those of the Python side: same kind, same words.
+void draw(const PythonPackage& python, const std::vector<std::string>& words) {
+  const ProgramResult result = run_python(python, words);
+  if (result.status == 0) {
+    info("{}", result.output.substr(0, result.output.find_last_not_of('\n') + 1));
+    return;
+  }
+  std::string message = last_line(result.output);
+  if (message.starts_with("tutti.") && message.find(": ") != std::string::npos)
+    message.erase(0, message.find(": ") + 2);
+  const bool known = result.status >= 2 && result.status <= 7;
+  if (!known)
+    message = fmt::format("{} ended with code {} while it drew: {}", python.interpreter, result.status, message);
+  fail(known ? static_cast<ErrorKind>(result.status) : ErrorKind::resource, "{}", message);
+}
+
+/// `folder`/name, but "." gives "name".
+std::string in_folder(const std::string& folder, const std::string& name) {
+  return (std::filesystem::path(folder) / name).lexically_normal().string();
+}
+
+void plot(const PlotArguments& a) {
+  if (a.folder.empty() && a.timeline.empty())
+    fail(ErrorKind::usage, "tutti plot wants the folder of a run, or --timeline FILE; see tutti plot --help");
+  if (a.history && !a.timeline.empty())
+    fail(ErrorKind::usage, "--history and --timeline are two pictures: draw one at a time");
+  const PythonPackage python = find_python();
+  if (!python.problem.empty()) fail(ErrorKind::resource, "{}", python.problem);
+  // "--name=value": a value that begins with a dash is no option then; "--" ends the options.
+  std::vector<std::string> words;
+  const auto option = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.push_back(fmt::format("{}={}", name, value));
+  };
+  std::string subject = a.folder;
+  if (!a.timeline.empty()) {
+    subject = a.timeline;
+    words = {"timeline"};
+    option("--output",
+           a.output.empty() ? std::filesystem::path(a.timeline).replace_extension(".png").string() : a.output);
+    if (a.step) option("--step", std::to_string(*a.step));
+  } else if (a.history) {
+    words = {"history"};
+    option("--output", a.output.empty() ? in_folder(a.folder, "history.png") : a.output);
+  } else {
+    words = {"plot"};
+    option("--output", a.output.empty() ? in_folder(a.folder, "plot.png") : a.output);
+    option("--field", a.field);
+    option("--time", a.time);
+    option("--clip", a.clip);
+    option("--view", a.view);
+  }
+  words.insert(words.end(), {"--", subject});
+  draw(python, words);
+}
+
+}  // namespace
+
+void add_plot(CLI::App& program, Action& action) {
+  auto a = std::make_shared<PlotArguments>();
+  CLI::App* command = program.add_subcommand("plot", "draw fields, histories or a timeline of a run (with Python)");
+  command->add_option("folder", a->folder, "folder of results")->type_name("DIR");
+  command->add_option("--field", a->field, "which field (default: u, else the first)")->type_name("NAME");
+  command->add_option("--time", a->time, "last, first, all (a picture of each output), or a time: the nearest output")
+      ->type_name("T")
+      ->capture_default_str();
+  command->add_option("--clip", a->clip, "axis across which the mesh is cut open (default: y)")
+      ->check(CLI::IsMember({"x", "y", "z", "none"}));
+  command->add_option("--view", a->view, "where the eye is: azimuth,elevation in degrees (default: -70,18)")
+      ->type_name("A,E");
+  command->add_flag("--history", a->history, "curves over time instead: diagnostics (metrics.jsonl) and probes");
+  command->add_option("--timeline", a->timeline, "who did what when instead, from the file of tutti run --trace")
+      ->type_name("FILE");
+  command->add_option("--step", a->step, "the step that --timeline shows")->type_name("N");
+  command
+      ->add_option("-o,--output", a->output,
+                   "picture to write (default: DIR/plot.png, DIR/history.png, or FILE with .png)")
+      ->type_name("FILE.png");
+  command->footer(
+      "Examples:\n  tutti plot results/heart\n  tutti plot results/heart --field u --time all -o heart.png\n"
+      "  tutti plot results/heart --history\n\n"
+      "Needs Python with numpy and matplotlib. TUTTI_PYTHON names another interpreter than the system's python3.");
+  command->callback([a, &action] {
+    action = [a](const Comm& comm) {
+      comm.together([&] {
+        if (comm.is_root()) plot(*a);
+      });
+    };
+  });
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The package as pip installs it, and its histories. Needs numpy and matplotlib; pip and venv for the installation.
+
+Usage: test_package.py
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+sys.dont_write_bytecode = True
+
+import numpy as np  # noqa: E402
+
+from tutti import history  # noqa: E402
+from tutti.__main__ import main  # noqa: E402
+from tutti.results import read_probes  # noqa: E402
+
+
+class Package(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="tutti_package_"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_python(self, *words, **options):
+        done = subprocess.run([*map(str, words)], capture_output=True, text=True, **options)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+
+class Install(Package):
+    def test_pip_installs_it_without_a_network(self):
+        for module in ("venv", "ensurepip", "setuptools"):
+            if importlib.util.find_spec(module) is None:
+                self.skipTest(f"this Python has no {module}")
+        source = self.folder / "python"  # setuptools leaves build/ beside the sources
+        shutil.copytree(ROOT / "python", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
+        environment = self.folder / "venv"
+        # Debian's setuptools and numpy are the system's.
+        self.run_python(sys.executable, "-m", "venv", "--system-site-packages", environment)
+        python = environment / "bin" / "python3"
+        self.run_python(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", source,
+                        env=dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1"))
+        where = self.run_python(python, "-c", "import tutti; print(tutti.__file__, tutti.__version__)", cwd=self.folder)
+        self.assertIn(str(environment), where)
+        version = (ROOT / "CMakeLists.txt").read_text().split("VERSION ")[2].split()[0]
+        self.assertTrue(where.strip().endswith(version), f"{where}: the program's version is {version}")
+        for name in ("tutti-plot", "tutti-history", "tutti-convergence"):
+            self.assertIn("usage:", self.run_python(environment / "bin" / name, "--help", cwd=self.folder))
+        self.assertIn("history", self.run_python(python, "-m", "tutti", "--help", cwd=self.folder))
+
+
+class Dispatch(Package):
+    def test_words(self):
+        self.assertEqual(main(["--help"]), 0)
+        self.assertEqual(main([]), 2)
+        self.assertEqual(main(["draw"]), 2)
+
+    def test_timeline(self):
+        code = main(["timeline", "-o", str(self.folder / "t.png"), "--", str(self.folder / "none.json")])
+        self.assertEqual(code, 5 if importlib.util.find_spec("tutti.timeline") else 3)
+
+
+class History(Package):
+    def metrics(self, text):
+        path = self.folder / "metrics.jsonl"
+        path.write_text(text)
+        return path
+
+    def test_metrics(self):
+        lines = [{"step": 1, "time": 0.5, "mass": 2, "note": "x", "ok": True},
+                 {"step": 2, "time": 1.0, "diagnostics": {"max|u|": 3}, "gpu": {"bytes": 7}}]
+        columns = history.read_metrics(self.metrics("\n".join(map(json.dumps, lines)) + '\n{"step": 3, "t'))
+        self.assertEqual(list(columns), ["step", "time", "mass", "max|u|", "gpu.bytes"])
+        np.testing.assert_array_equal(columns["time"], [0.5, 1.0])
+        np.testing.assert_array_equal(columns["mass"], [2, np.nan])
+        np.testing.assert_array_equal(columns["max|u|"], [np.nan, 3])
+        with self.assertRaisesRegex(ValueError, r"metrics\.jsonl:1: "):
+            history.read_metrics(self.metrics("nonsense\n{}\n"))
+        with self.assertRaisesRegex(ValueError, r"metrics\.jsonl:1: .*object"):
+            history.read_metrics(self.metrics("[1]\n{}\n"))
+        self.assertEqual(history.read_metrics(self.metrics("")), {})
+
+    def test_probes(self):
+        path = self.folder / "probes.csv"
+        path.write_text('time,"a ""b"", c",p,p\n0,1,2,3\n1,4,5,6\n2,7')
+        columns = read_probes(path)
+        self.assertEqual([name for name, _ in columns], ["time", 'a "b", c', "p", "p"])
+        np.testing.assert_array_equal(columns[3][1], [3, 6])
+        path.write_text("time,p\n0,x\n1,2\n")
+        with self.assertRaisesRegex(ValueError, "row 1"):
+            read_probes(path)
+        path.write_text("")
+        with self.assertRaisesRegex(ValueError, "no header"):
+            read_probes(path)
+
+    def test_picture(self):
+        self.metrics("".join(json.dumps({"step": i, "time": i, "mass": 1 + i, "m$x$": -i}) + "\n" for i in range(100)))
+        (self.folder / "probes.csv").write_text("time,$\\frac,p\n" + "".join(f"{i},{i},{-i}\n" for i in range(100)))
+        output = self.folder / "h.png"
+        self.assertEqual(main(["history", str(self.folder), "-o", str(output)]), 0)
+        self.assertGreater(output.stat().st_size, 10000)
+        self.assertEqual([len(curves) for _, _, curves in history.panels(self.folder)], [1, 1, 2])
+        for name in ("metrics.jsonl", "probes.csv"):
+            (self.folder / name).unlink()
+        self.assertEqual(main(["history", str(self.folder), "-o", str(output)]), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,189 @@
+// What is kept, removed and refused in the folder of the results.
+#include "tutti/io/output_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tutti/base/error.hpp"
+#include "tutti/io/atomic_file.hpp"
+#include "tutti/io/core_keys.hpp"
+#include "tutti/io/probes.hpp"
+
+namespace tutti {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class OutputFolder : public testing::Test {
+ protected:
+  OutputFolder() : home_(fs::path(testing::TempDir()) / ("tutti_output_" + name())), folder(home_ / "results") {
+    fs::remove_all(home_);
+    fs::create_directories(home_);
+  }
+  ~OutputFolder() override { fs::remove_all(home_); }
+  static std::string name() { return testing::UnitTest::GetInstance()->current_test_info()->name(); }
+
+  void write(const fs::path& path, const std::string& text = "x") const {
+    fs::create_directories((folder / path).parent_path());
+    std::ofstream(folder / path) << text;
+  }
+  static std::string read(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  /// The message of the error that must come.
+  std::string refused(OutputUse use, ErrorKind kind) const {
+    try {
+      prepare_output_folder(folder, use);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), kind) << error.what();
+      return error.what();
+    }
+    ADD_FAILURE() << "no error";
+    return "";
+  }
+
+  fs::path home_, folder;
+};
+
+TEST_F(OutputFolder, is_made_and_may_hold_what_is_no_result) {
+  folder = home_ / "a b" / "c";
+  prepare_output_folder(folder, OutputUse::fresh);
+  EXPECT_TRUE(fs::is_directory(folder));
+  write("notes.txt");
+  write("mesh/heart.msh");
+  fs::create_directories(folder / "checkpoints");
+  prepare_output_folder(folder, OutputUse::fresh);
+  EXPECT_TRUE(fs::exists(folder / "notes.txt"));
+}
+
+TEST_F(OutputFolder, keeps_results_unless_told_otherwise) {
+  for (const char* result : {"summary.json", "results.pvd", "checkpoints/step_000010.h5"}) {
+    fs::remove_all(folder);
+    write(result, "old");
+    const std::string message = refused(OutputUse::fresh, ErrorKind::usage);
+    EXPECT_THAT(message, HasSubstr(folder.string()));
+    EXPECT_THAT(message, HasSubstr(result));
+    EXPECT_THAT(message, HasSubstr("--overwrite"));
+    EXPECT_THAT(message, HasSubstr("-o"));
+    EXPECT_EQ(read(folder / result), "old");
+    prepare_output_folder(folder, OutputUse::go_on);
+    EXPECT_EQ(read(folder / result), "old");
+    prepare_output_folder(folder, OutputUse::overwrite);
+    EXPECT_FALSE(fs::exists(folder / result));
+    prepare_output_folder(folder, OutputUse::fresh);
+  }
+}
+
+TEST_F(OutputFolder, overwrite_removes_what_tutti_writes_and_nothing_else) {
+  for (const char* own :
+       {"summary.json", "results.pvd", "probes.csv", "metrics.jsonl", "effective.toml", "summary.json.4711.tmp",
+        "fields/fields_000000.pvtu", "fields/fields_000012_p0003.vtu", "fields/fields_000012_p0003.vtu.99.tmp",
+        "checkpoints/step_000010.h5", "checkpoints/step_000010.h5.7.tmp"})
+    write(own);
+  const std::vector<std::string> users = {"notes.txt",
+                                          "summary.json.bak",
+                                          "fields/mine.vtu",
+                                          "fields_00.pvtu",
+                                          "fields/fields_a_p0.vtu",
+                                          "checkpoints/why.txt",
+                                          "mesh/heart.msh",
+                                          "case.toml",
+                                          "fields/more/fields_000000.pvtu",
+                                          "results.pvd.tmp",
+                                          "plot.png"};
+  for (const auto& mine : users) write(mine, "mine");
+  fs::create_directories(folder / "metrics" / "deep");
+  prepare_output_folder(folder, OutputUse::overwrite);
+  std::vector<std::string> left;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) left.push_back(fs::relative(entry.path(), folder).string());
+  EXPECT_THAT(left, testing::UnorderedElementsAreArray(users));
+  EXPECT_TRUE(fs::is_directory(folder / "metrics" / "deep"));
+
+  fs::remove_all(folder);
+  write("fields/fields_000000.pvtu");
+  write("results.pvd/in it");  // a folder under the name of a file is a user's
+  prepare_output_folder(folder, OutputUse::overwrite);
+  EXPECT_FALSE(fs::exists(folder / "fields")) << "an empty folder of tutti's goes too";
+  EXPECT_TRUE(fs::exists(folder / "results.pvd" / "in it"));
+}
+
+TEST_F(OutputFolder, never_writes_through_links) {
+  fs::create_directories(folder);
+  const fs::path outside = home_ / "outside";
+  fs::create_directories(outside);
+  std::ofstream(outside / "file") << "precious";
+  for (const char* name : {"fields", "mesh", "checkpoints", "probes.csv", "metrics.jsonl", "effective.toml"}) {
+    fs::create_symlink(outside / (std::string(name).find('.') == std::string::npos ? "." : "file"), folder / name);
+    for (const auto use : {OutputUse::fresh, OutputUse::go_on}) {
+      const std::string message = refused(use, ErrorKind::io);
+      EXPECT_THAT(message, HasSubstr((folder / name).string() + ": this is a symbolic link"));
+      EXPECT_THAT(message, HasSubstr(outside.string()));
+    }
+    fs::remove(folder / name);
+  }
+  // Also one level down, and one that leads nowhere yet.
+  for (const char* name : {"mesh/heart.geo", "mesh/heart.log"}) {
+    fs::create_directories(folder / "mesh");
+    fs::create_symlink(outside / "new", folder / name);
+    EXPECT_THAT(refused(OutputUse::fresh, ErrorKind::io), HasSubstr(name));
+    fs::remove(folder / name);
+  }
+  // To overwrite is to remove the link, not what it leads to.
+  fs::create_directory_symlink(outside, folder / "fields");
+  fs::create_symlink(outside / "file", folder / "summary.json");
+  std::ofstream(outside / "fields_000000.pvtu") << "precious";
+  prepare_output_folder(folder, OutputUse::overwrite);
+  EXPECT_FALSE(fs::exists(fs::symlink_status(folder / "fields")));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(folder / "summary.json")));
+  EXPECT_EQ(read(outside / "file"), "precious");
+  EXPECT_EQ(read(outside / "fields_000000.pvtu"), "precious");
+}
+
+TEST_F(OutputFolder, may_itself_be_a_link) {
+  fs::create_directories(home_ / "disk");
+  fs::create_directory_symlink(home_ / "disk", folder);
+  prepare_output_folder(folder, OutputUse::fresh);
+  write_file_atomically(folder / "summary.json", "{}");
+  EXPECT_EQ(read(home_ / "disk" / "summary.json"), "{}");
+}
+
+TEST_F(OutputFolder, files_replace_links_instead_of_following_them) {
+  fs::create_directories(folder);
+  std::ofstream(home_ / "file") << "precious";
+  fs::create_symlink(home_ / "file", folder / "effective.toml");
+  fs::create_symlink(home_ / "file", folder / fmt::format("effective.toml.{}.tmp", ::getpid()));
+  write_file_atomically(folder / "effective.toml", "new");
+  EXPECT_EQ(read(folder / "effective.toml"), "new");
+  EXPECT_FALSE(fs::is_symlink(folder / "effective.toml"));
+  fs::create_symlink(home_ / "file", folder / "probes.csv");
+  EXPECT_THROW(ProbeFile(folder / "probes.csv", {"a"}), Error);
+  EXPECT_EQ(read(home_ / "file"), "precious");
+}
+
+TEST_F(OutputFolder, cannot_be_below_a_file) {
+  std::ofstream(home_ / "file") << "x";
+  for (const fs::path& place : {home_ / "file", home_ / "file" / "results"}) {
+    folder = place;
+    EXPECT_THAT(refused(OutputUse::fresh, ErrorKind::io), HasSubstr("choose another with -o"));
+  }
+}
+
+/// A case names one file, and it is read: whoever adds another must look at what a case may do with it.
+TEST(CaseKeys, name_no_file_to_write) {
+  std::vector<std::string> files;
+  const CaseSchema schema = core_schema({"diffusion"});
+  for (const KeyDoc& key : schema.keys())
+    if (key.type == KeyType::file) files.push_back(key.path);
+  EXPECT_THAT(files, testing::ElementsAre("mesh.file"));
+}
+
+}  // namespace
+}  // namespace tutti

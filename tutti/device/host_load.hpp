@@ -1,0 +1,32 @@
+// Do the ranks of a host have a core for each of their threads?
+#pragma once
+
+#include <string>
+
+#include "tutti/base/comm.hpp"
+
+namespace tutti {
+
+/// What runs on the host of this rank.
+struct HostLoad {
+  int ranks = 1;    ///< of this host
+  int threads = 1;  ///< of all its ranks together
+  int cores = 1;    ///< that at least one of them may run on
+  bool full() const { return threads > cores; }
+};
+
+/// Collective: every rank tells the threads of its team.
+HostLoad host_load(const Comm& comm, int threads);
+
+/// One line that says what is wrong and what helps; empty where every thread has a core. `waits_passively`: the OpenMP
+/// library puts waiting threads to sleep (OMP_WAIT_POLICY=passive).
+std::string describe_full_cores(const HostLoad& load, bool waits_passively);
+
+/// OMP_WAIT_POLICY of this process is passive.
+bool waits_passively();
+
+/// Warns, on rank 0, when the fullest host has more threads than cores and they would spin. Silent where
+/// OMP_WAIT_POLICY=passive is set: whoever set it knows. Collective.
+void warn_of_full_cores(const Comm& comm, int threads);
+
+}  // namespace tutti

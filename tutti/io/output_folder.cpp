@@ -1,0 +1,143 @@
+#include "tutti/io/output_folder.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/base/error.hpp"
+
+namespace tutti {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Every file that a run writes directly into its folder.
+constexpr std::array<std::string_view, 6> files = {"summary.json",  "results.pvd",    "probes.csv",
+                                                   "metrics.jsonl", "effective.toml", "trace.json"};
+constexpr std::array<std::string_view, 2> marks = {"summary.json", "results.pvd"};
+/// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
+constexpr std::array<std::string_view, 3> folders = {"fields", "checkpoints", "mesh"};
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// "fields_000012.pvtu", "fields_000012_p0003.vtu".
+bool is_field_file(std::string_view name) {
+  constexpr std::string_view stem = "fields_";
+  if (!name.starts_with(stem)) return false;
+  name.remove_prefix(stem.size());
+  if (name.ends_with(".pvtu")) return all_digits(name.substr(0, name.size() - 5));
+  const auto piece = name.find("_p");
+  return name.ends_with(".vtu") && piece != std::string_view::npos && all_digits(name.substr(0, piece)) &&
+         all_digits(name.substr(piece + 2, name.size() - piece - 6));
+}
+
+bool is_checkpoint_file(std::string_view name) {
+  return name.ends_with(".h5");
+}
+
+/// "NAME.<process>.tmp": what a run that was killed leaves of the file NAME.
+std::string_view without_temporary(std::string_view name) {
+  if (!name.ends_with(".tmp")) return name;
+  name.remove_suffix(4);
+  const auto dot = name.rfind('.');
+  return dot != std::string_view::npos && all_digits(name.substr(dot + 1)) ? name.substr(0, dot) : name;
+}
+
+/// Entries of a folder; none where it is not there.
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return {};
+  std::vector<fs::path> found;
+  fs::directory_iterator it(folder, error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) found.push_back(it->path());
+  if (error) fail(ErrorKind::io, "{}: the folder cannot be read: {}", folder.string(), error.message());
+  return found;
+}
+
+bool is_link(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(fs::symlink_status(path, ignored));
+}
+
+/// A file or a link; a folder under the name of a file is not tutti's.
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  const auto status = fs::symlink_status(path, ignored);
+  return fs::is_regular_file(status) || fs::is_symlink(status);
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code error;
+  if (is_file(path)) fs::remove(path, error);
+  if (error) fail(ErrorKind::io, "{}: cannot be removed: {}", path.string(), error.message());
+}
+
+template <class Belongs>
+void clear(const fs::path& folder, Belongs&& belongs) {
+  if (is_link(folder)) return remove_file(folder);  // the link, not what it leads to
+  for (const fs::path& path : entries(folder))
+    if (belongs(without_temporary(path.filename().string()))) remove_file(path);
+  std::error_code ignored;
+  fs::remove(folder, ignored);  // only when nothing is left in it
+}
+
+/// The first thing there that tells of an earlier run; empty: none.
+fs::path earlier_result(const fs::path& folder) {
+  for (const std::string_view name : marks)
+    if (is_file(folder / name)) return folder / name;
+  for (const fs::path& path : entries(folder / "checkpoints"))
+    if (is_checkpoint_file(path.filename().string())) return path;
+  return {};
+}
+
+[[noreturn]] void refuse_link(const fs::path& path) {
+  std::error_code ignored;
+  fail(ErrorKind::io,
+       "{}: this is a symbolic link (to {}), and tutti writes nothing outside the folder of the results; "
+       "remove it, or choose another folder with -o",
+       path.string(), fs::read_symlink(path, ignored).string());
+}
+
+void refuse_links(const fs::path& folder) {
+  for (const std::string_view name : files)
+    if (is_link(folder / name)) refuse_link(folder / name);
+  for (const std::string_view name : folders) {
+    if (is_link(folder / name)) refuse_link(folder / name);
+    // Files of fields/ are renamed into place, which replaces a link; gmsh would write through one.
+    if (name != "fields")
+      for (const fs::path& path : entries(folder / name))
+        if (is_link(path)) refuse_link(path);
+  }
+}
+
+}  // namespace
+
+void prepare_output_folder(const fs::path& folder, OutputUse use) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder, error))
+    fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(),
+         error ? error.message() : "a file of this name is there");
+  if (use == OutputUse::fresh) {
+    if (const fs::path found = earlier_result(folder); !found.empty())
+      fail(ErrorKind::usage,
+           "{}: the folder holds the results of an earlier run ({}); take another with -o, or --overwrite to remove "
+           "them",
+           folder.string(), fs::relative(found, folder, error).string());
+  }
+  if (use == OutputUse::overwrite) {
+    for (const fs::path& path : entries(folder)) {
+      const std::string name = path.filename().string();
+      for (const std::string_view own : files)
+        if (without_temporary(name) == own) remove_file(path);
+    }
+    clear(folder / "fields", is_field_file);
+    clear(folder / "checkpoints", is_checkpoint_file);
+  }
+  refuse_links(folder);
+}
+
+}  // namespace tutti

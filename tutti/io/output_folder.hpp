@@ -1,0 +1,23 @@
+// The folder of a run's results: nothing of an earlier run is lost unasked, nothing is written outside of it.
+#pragma once
+
+#include <filesystem>
+
+namespace tutti {
+
+enum class OutputUse {
+  fresh,      ///< results of an earlier run are an error
+  overwrite,  ///< results of an earlier run are removed
+  go_on,      ///< they stay: the run that made them is continued
+};
+
+/// Makes `folder` (and those above it) and gets it ready for a run.
+///
+/// Results are summary.json, results.pvd and a checkpoints/ that is not empty. `overwrite` removes the files that tutti
+/// writes, by their names, and folders that are empty then; whatever else lies there stays.
+///
+/// Errors: usage (results are there and `use` is fresh: names the ways out), io (the folder cannot be made or cleared;
+/// a symbolic link stands where tutti writes: it would lead out of the folder).
+void prepare_output_folder(const std::filesystem::path& folder, OutputUse use);
+
+}  // namespace tutti
