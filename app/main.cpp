@@ -14,6 +14,7 @@ namespace tutti {
 namespace {
 
 void say_error(const char* message) {
+  close_open_line();
   std::fprintf(stderr, "tutti: error: %s\n", message);
   std::fflush(stderr);
 }

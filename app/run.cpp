@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
@@ -14,6 +15,7 @@ namespace {
 struct RunArguments {
   std::string file, output;
   std::vector<std::string> sets;
+  std::string trace, trace_steps;
   DeviceArguments devices;
 };
 
@@ -30,6 +32,16 @@ void describe_setup(const Comm& comm, const Model& model, DeviceSet& devices, co
   for (const auto& line : model.schedule().describe_tasks()) verbose("task of rank 0: {}", line);
 }
 
+/// The options --trace and --trace-steps. A constructor's result, for a Trace does not move.
+Trace make_trace(const Comm& comm, const RunArguments& arguments) {
+  std::optional<TraceWindow> window;
+  comm.together([&] {
+    if (!arguments.trace_steps.empty()) window = parse_trace_window(arguments.trace_steps);
+  });
+  if (arguments.trace.empty()) return {};
+  return {comm, arguments.trace, window};
+}
+
 void run_case(const Comm& comm, const RunArguments& arguments) {
   const Case options = load_case(comm, arguments.file, arguments.sets);
   const std::filesystem::path folder = arguments.output;
@@ -40,11 +52,13 @@ void run_case(const Comm& comm, const RunArguments& arguments) {
     if (error)
       fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(), error.message());
   });
+  Trace trace = make_trace(comm, arguments);
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
   const auto model = make_model(comm, devices, options, folder / "mesh", phases);
+  phases.add_to(trace);
   describe_setup(comm, *model, devices, phases);
-  const Summary summary = simulate(comm, *model, devices, options, folder, phases);
+  const Summary summary = simulate(comm, *model, devices, options, folder, phases, trace);
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
        summary.mass.drift,
@@ -52,6 +66,7 @@ void run_case(const Comm& comm, const RunArguments& arguments) {
                                     summary.errors->linf, summary.errors->gradient_l2)
                       : "");
   info("results: {} (open results.pvd in ParaView)", folder.string());
+  if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
 }
 
 }  // namespace
@@ -64,6 +79,13 @@ void add_run(CLI::App& program, Action& action) {
   command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2")
       ->type_name("A.B=V")
       ->allow_extra_args(false);
+  CLI::Option* trace = command->add_option("--trace", arguments->trace, "write a timeline of some steps, for Perfetto")
+                           ->type_name("FILE.json");
+  command
+      ->add_option("--trace-steps", arguments->trace_steps,
+                   "which steps, counted from the start of this run (default: 10:14, or all of a shorter run)")
+      ->type_name("A:B")
+      ->needs(trace);
   arguments->devices.add_to(*command);
   command->footer("Example:\n  tutti run examples/heart/case.toml -o results/heart --set time.end=5 --devices cpu");
   command->callback([arguments, &action] { action = [arguments](const Comm& comm) { run_case(comm, *arguments); }; });

@@ -11,6 +11,8 @@
 #include "tutti/io/atomic_file.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/schedule/balance.hpp"
+#include "tutti/schedule/step_tracer.hpp"
+#include "tutti/simulation/metrics.hpp"
 #include "tutti/simulation/progress.hpp"
 
 namespace tutti {
@@ -80,6 +82,11 @@ class Probes {
   std::optional<ProbeFile> file_;
   bool any_ = false;
 };
+
+/// For the progress line.
+std::string first_of(const std::vector<Diagnostic>& diagnostics) {
+  return diagnostics.empty() ? "" : fmt::format("{} = {:.6g}", diagnostics[0].name, diagnostics[0].value);
+}
 
 /// What travels of a PartSummary.
 struct PartRecord {
@@ -159,7 +166,7 @@ TimeSteps plan_steps(const Case& options, double model_dt) {
 }
 
 Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case& options,
-                 const std::filesystem::path& folder, const Phases& setup) {
+                 const std::filesystem::path& folder, const Phases& setup, Trace& trace) {
   TimeSteps plan;
   comm.together([&] { plan = plan_steps(options, model.time_step()); });
   comm.together([&] {
@@ -170,27 +177,35 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   double wall = 0, output_seconds = 0;
   const Size every = options.integer("output.every"), probe_every = options.integer("output.probe_every");
   const auto output = [&](double time) {
+    const auto scope = trace.scope("output");
     const auto start = Clock::now();
     model.write_results(time);
     output_seconds += seconds_since(start);
   };
   model.open_results(folder);
   Probes probes(comm, model, options, folder);
-  Progress progress(plan.steps, model.cells());
+  Progress progress(0, plan.steps, model.cells());
+  Metrics metrics(comm, model, folder);
+  StepTracer tracer(comm, trace, model.schedule(), 1, plan.steps);
+  if (!tracer.traces_any()) warn("--trace-steps lies behind the last step, {}: no step will be traced", plan.steps);
   ReportClock reports(comm, options);
 
   output(0);
   probes.record(0);
   for (Size step = 1; step <= plan.steps; ++step) {
+    tracer.begin(step);
     const auto start = Clock::now();
     model.step(static_cast<double>(step - 1) * plan.dt, plan.dt);
     wall += seconds_since(start);
+    tracer.end(step);
 
     const double time = static_cast<double>(step) * plan.dt;
     const bool last = step == plan.steps;
     if (reports.due(step) || last) {
+      const auto scope = trace.scope("report");
       const auto diagnostics = model.diagnose();
-      progress.show(step, time, fmt::format("{} = {:.6g}", diagnostics[0].name, diagnostics[0].value));
+      progress.show(step, time, first_of(diagnostics));
+      metrics.report(step, time, plan.dt, wall, diagnostics);
       reports.reported(step, wall);
     }
     const bool writes = last || (every > 0 && step % every == 0);
@@ -198,6 +213,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     if (last || step % probe_every == 0) probes.record(time);
   }
   progress.finish();
+  trace.write();
 
   Summary summary;
   summary.version = TUTTI_VERSION;
