@@ -130,7 +130,8 @@ def picture(timeline, step, title=None):
     grid[-1, 0].set_xlabel(f"time since the step began [{unit}]")
     figure.suptitle(title or f"Time step {step}", fontsize=12)
     handles = [Patch(color=colour, label=words) for kind, (colour, words) in KINDS.items() if kind in seen]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), frameon=False, fontsize=8)
+    grid[0, 0].legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=len(handles), frameon=False,
+                      fontsize=8, handlelength=1.2, columnspacing=1.5)
     return figure
 
 
