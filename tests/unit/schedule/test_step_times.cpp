@@ -111,7 +111,8 @@ std::set<Size> traced(std::optional<TraceWindow> window, Size first_step, Size l
   trace.write();
   std::set<Size> steps;
   std::map<Size, int> slices;
-  for (const auto& e : nlohmann::json::parse(read_text_file(path))["traceEvents"])
+  const auto json = nlohmann::json::parse(read_text_file(path));
+  for (const auto& e : json["traceEvents"])
     if (e["ph"] == "X") {
       steps.insert(e["args"]["step"].get<Size>());
       ++slices[e["args"]["step"].get<Size>()];
