@@ -150,7 +150,31 @@ def check_convergence(folder):
     check("series 'u'" in run("tutti.convergence", folder / "data.json", expect=4), "zero error")
 
 
+def check_timeline(folder):
+    """A made-up trace of two ranks: a device with its streams, MPI, two threads; three steps."""
+    rows = {10: "cuda:0 compute", 11: "cuda:0 copy out", 12: "cuda:0 copy in", 100000: "MPI",
+            200000: "thread 0 on core 0: messages, computes", 200001: "thread 1 on core 1: controls cuda:0, computes"}
+    work = [(10, "separator", 20, 300), (11, "copy separators", 320, 200), (100000, "send 0>1", 530, 400),
+            (12, "copy ghosts 1>0", 1400, 250), (10, "interior", 330, 2600), (200001, "start separator", 5, 14),
+            (200001, "start interior", 320, 9)]
+    work += [(200000 + t, "interior", 600 + 400 * k, 395) for t in (0, 1) for k in range(6)]
+    events = [{"name": "thread_name", "ph": "M", "pid": r, "tid": row, "args": {"name": name}}
+              for r in (0, 1) for row, name in rows.items()]
+    events += [{"name": name, "ph": "X", "ts": 1e6 * step + begin, "dur": length, "pid": r, "tid": row,
+                "args": {"step": step}} for r in (0, 1) for step in (10, 11, 12) for row, name, begin, length in work]
+    (folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
+    run("tutti.timeline", folder / "trace.json", "-o", folder / "t.png")
+    check_picture(folder / "t.png", 8)
+    run("tutti.timeline", folder / "trace.json", "-o", folder / "t.png", "--step", 12)
+    check("10 to 12" in run("tutti.timeline", folder / "trace.json", "--step", 9, expect=4), "unknown step")
+    check("no such file" in run("tutti.timeline", folder / "none.json", expect=5).lower(), "missing trace")
+    for text in ("", "{}", "[]", '{"traceEvents":[]}', '{"traceEvents":[{"ph":"X"}]}'):
+        (folder / "bad.json").write_text(text)
+        check("tutti.timeline:" in run("tutti.timeline", folder / "bad.json", expect=4), f"bad trace '{text}'")
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         check_plots(Path(name))
         check_convergence(Path(name))
+        check_timeline(Path(name))

@@ -15,6 +15,10 @@ void set_log(LogLevel level, bool speaks);
 LogLevel log_level();
 bool log_speaks();
 
+/// A line without its end stands on the terminal (the progress line): what is said next ends it first.
+void set_line_open(bool open);
+void close_open_line();
+
 void write_info(const std::string& line);
 void write_warning(const std::string& line);
 

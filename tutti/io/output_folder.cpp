@@ -35,7 +35,7 @@ bool is_field_file(std::string_view name) {
 }
 
 bool is_checkpoint_file(std::string_view name) {
-  return name.ends_with(".h5");
+  return name.ends_with(".h5") || name.ends_with(".h5.tmp");
 }
 
 /// "NAME.<process>.tmp": what a run that was killed leaves of the file NAME.

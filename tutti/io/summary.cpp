@@ -38,6 +38,8 @@ std::string summary_json(const Summary& summary) {
   json["case"] = summary.case_file;
   json["cells"] = summary.cells;
   json["steps"] = summary.steps;
+  json["first_step"] = summary.first_step;
+  json["stopped"] = summary.stopped;
   json["time"] = summary.time;
   json["dt"] = summary.dt;
   if (summary.rho) json["rho"] = *summary.rho;
@@ -48,6 +50,7 @@ std::string summary_json(const Summary& summary) {
   json["setup_seconds"] = Json::object();
   for (const auto& [phase, seconds] : summary.setup_seconds) json["setup_seconds"][phase] = seconds;
   json["output_seconds"] = summary.output_seconds;
+  json["checkpoint_seconds"] = summary.checkpoint_seconds;
   json["peak_memory_bytes"] = summary.peak_memory_bytes;
   json["parts"] = Json::array();
   for (const auto& part : summary.parts) json["parts"].push_back(part_json(part));

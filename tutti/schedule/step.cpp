@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "tutti/base/profiler_range.hpp"
 #include "tutti/base/units.hpp"
 
 namespace tutti {
@@ -28,10 +29,6 @@ class SerialStream final : public Stream {
   void wait(Event&) override {}
   void synchronize() override {}
 };
-
-bool is_incoming(ExchangeOp::Kind kind) {
-  return kind == ExchangeOp::Kind::incoming_copy;
-}
 
 }  // namespace
 
@@ -97,6 +94,13 @@ struct Step::Task {
   bool on_device() const { return kind == Kind::kernel || kind == Kind::outgoing || kind == Kind::incoming; }
   Lid pieces() const { return kind == Kind::host || chunks == 0 ? 1 : chunks; }
   bool is_message() const { return kind == Kind::send || kind == Kind::receive; }
+  Lane lane() const {
+    return kind == Kind::kernel     ? Lane::compute
+           : kind == Kind::outgoing ? Lane::outgoing
+           : kind == Kind::incoming ? Lane::incoming
+           : is_message()           ? Lane::message
+                                    : Lane::host;
+  }
   bool of_exchange = false;  ///< an operation of an Exchange: what the policies are about
 };
 
@@ -187,7 +191,7 @@ std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations
     task->work = op.work;
     task->start = op.start;
     // A peer copy runs on its target's incoming stream.
-    if (is_incoming(op.kind))
+    if (op.kind == ExchangeOp::Kind::incoming_copy)
       require(!parts_[static_cast<std::size_t>(op.part)].is_host(), "a copy to the host's own memory");
     const TaskId id = add(std::move(task));
     ids.push_back(id);
@@ -316,6 +320,9 @@ void Step::prepare() {
   }
   remaining_.store(static_cast<int>(tasks_.size()), std::memory_order_relaxed);
   failed_.store(false, std::memory_order_relaxed);
+  observed_ = static_cast<bool>(observer_);
+  pieces_.resize(observed_ ? static_cast<std::size_t>(threads_.count()) : 0);
+  for (auto& list : pieces_) list.clear();
   start_ = std::chrono::steady_clock::now();
 }
 
@@ -328,7 +335,16 @@ void Step::run() {
     drain_devices();
     throw;
   }
-  account(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+  account(since_start());
+  if (observed_) observer_();
+}
+
+double Step::since_start() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Step::note(int thread, const ThreadPiece& piece) {
+  pieces_[static_cast<std::size_t>(thread)].push_back(piece);
 }
 
 /// After a failure: the caller may free what the devices still work on, so they must come to rest first.
@@ -351,8 +367,8 @@ void Step::work(int thread) {
     while (remaining_.load(std::memory_order_acquire) > 0 && !failed_.load(std::memory_order_relaxed)) {
       bool progress = false;
       if (role.messages) progress = drive_messages() || progress;
-      progress = drive_device(role.control_tasks) || progress;
-      progress = drive_device(role.copy_tasks) || progress;
+      progress = drive_device(role.control_tasks, thread) || progress;
+      progress = drive_device(role.copy_tasks, thread) || progress;
       progress = take_chunk(thread) || progress;
       // With more threads than cores a spinning thread keeps the one it waits for from running.
       if (progress)
@@ -368,13 +384,14 @@ void Step::work(int thread) {
 
 bool Step::drive_messages() {
   bool progress = false;
-  const double now = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   for (const TaskId id : message_tasks_) {
     Task& task = *tasks_[static_cast<std::size_t>(id)];
     const auto state = task.state.load(std::memory_order_acquire);
     if (state == Task::State::ready) {
-      task.begin = now;
+      const ProfilerRange range(task.name.c_str());
+      task.begin = since_start();
       task.start(&task.request);
+      if (observed_) note(0, {id, {}, true, task.begin, since_start()});
       task.state.store(Task::State::under_way, std::memory_order_relaxed);
       progress = true;
     } else if (state == Task::State::under_way) {
@@ -388,7 +405,9 @@ bool Step::drive_messages() {
   return progress;
 }
 
-void Step::launch(Task& task) {
+void Step::launch(TaskId id, int thread) {
+  Task& task = *tasks_[static_cast<std::size_t>(id)];
+  const ProfilerRange range(task.name.c_str());
   PartStreams& part = parts_[static_cast<std::size_t>(task.part)];
   Stream& stream = task.kind == Task::Kind::kernel     ? *part.compute
                    : task.kind == Task::Kind::outgoing ? *part.outgoing
@@ -397,12 +416,13 @@ void Step::launch(Task& task) {
     Task& earlier = *tasks_[static_cast<std::size_t>(e)];
     if (earlier.on_device()) stream.wait(*earlier.event);
   }
-  task.begin = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  task.begin = since_start();
   if (task.kind == Task::Kind::kernel)
     task.body(stream, task.rows);
   else
     task.enqueue(stream);
   stream.record(*task.event);
+  if (observed_) note(thread, {id, {}, true, task.begin, since_start()});
   task.state.store(Task::State::under_way, std::memory_order_release);
   for (const TaskId l : task.later_at_launch) {
     Task& later = *tasks_[static_cast<std::size_t>(l)];
@@ -411,13 +431,13 @@ void Step::launch(Task& task) {
   }
 }
 
-bool Step::drive_device(const std::vector<TaskId>& tasks) {
+bool Step::drive_device(const std::vector<TaskId>& tasks, int thread) {
   bool progress = false;
   for (const TaskId id : tasks) {
     Task& task = *tasks_[static_cast<std::size_t>(id)];
     const auto state = task.state.load(std::memory_order_acquire);
     if (state == Task::State::ready) {
-      launch(task);
+      launch(id, thread);
       // Nothing to wait for, unless it stands behind other work of a device.
       const bool alone = std::none_of(task.earlier.begin(), task.earlier.end(),
                                       [&](TaskId e) { return tasks_[static_cast<std::size_t>(e)]->on_device(); });
@@ -456,19 +476,21 @@ bool Step::take_chunk(int thread) {
     const Lid chunk = next_piece(task, thread);
     if (chunk < 0) continue;
     const bool whole = task.kind == Task::Kind::host || task.chunks == 0;
-    const auto begin = std::chrono::steady_clock::now();
-    if (!task.begun.exchange(true, std::memory_order_relaxed))
-      task.begin = std::chrono::duration<double>(begin - start_).count();
+    const ProfilerRange range(task.name.c_str());
+    const double begin = since_start();
+    if (!task.begun.exchange(true, std::memory_order_relaxed)) task.begin = begin;
+    Range rows;
     if (task.kind == Task::Kind::host) {
       task.work();
     } else if (task.chunks > 0) {
       const Lid first = task.rows.begin / chunk_alignment * chunk_alignment;
-      const Range rows{std::max(task.rows.begin, first + chunk * task.chunk),
-                       std::min(task.rows.end, first + (chunk + 1) * task.chunk)};
+      rows = {std::max(task.rows.begin, first + chunk * task.chunk),
+              std::min(task.rows.end, first + (chunk + 1) * task.chunk)};
       task.body(*serial_streams_[static_cast<std::size_t>(task.part)], rows);
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    task.busy.fetch_add(seconds, std::memory_order_relaxed);
+    const double end = since_start();
+    task.busy.fetch_add(end - begin, std::memory_order_relaxed);
+    if (observed_) note(thread, {id, rows, false, begin, end});
     if (whole || task.chunks_left.fetch_sub(1, std::memory_order_acq_rel) == 1) complete(task);
     return true;
   }
@@ -476,7 +498,7 @@ bool Step::take_chunk(int thread) {
 }
 
 void Step::complete(Task& task) {
-  task.end = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  task.end = since_start();
   task.state.store(Task::State::done, std::memory_order_release);
   for (const TaskId l : task.later_at_end) {
     Task& later = *tasks_[static_cast<std::size_t>(l)];
@@ -486,21 +508,36 @@ void Step::complete(Task& task) {
   remaining_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
-/// Kernels are launched ahead and run one after another on their part's stream: each began when the one before ended.
-void Step::correct_kernel_times(std::size_t part) {
-  std::vector<Task*> kernels;
+/// Work is launched ahead, and its end is seen when a thread looks: it ended no later than what came behind it, and
+/// began when the work before it on its stream, and what it waited for, had ended.
+void Step::correct_device_times() {
+  std::vector<Task*> launched;
   for (const auto& t : tasks_)
-    if (t->kind == Task::Kind::kernel && t->part == static_cast<int>(part)) kernels.push_back(t.get());
-  std::stable_sort(kernels.begin(), kernels.end(), [](const Task* a, const Task* b) { return a->begin < b->begin; });
-  for (std::size_t k = 1; k < kernels.size(); ++k) {
-    kernels[k]->begin = std::max(kernels[k]->begin, kernels[k - 1]->end);
-    kernels[k]->end = std::max(kernels[k]->begin, kernels[k]->end);
+    if (t->on_device()) launched.push_back(t.get());
+  std::stable_sort(launched.begin(), launched.end(), [](const Task* a, const Task* b) { return a->begin < b->begin; });
+  std::vector<Task*> behind(3 * parts_.size(), nullptr);  // on each stream
+  for (auto it = launched.rbegin(); it != launched.rend(); ++it) {
+    Task& task = **it;
+    const int stream = task.kind == Task::Kind::kernel ? 0 : task.kind == Task::Kind::outgoing ? 1 : 2;
+    Task*& next = behind[static_cast<std::size_t>(3 * task.part + stream)];
+    if (next != nullptr) {
+      task.end = std::min(task.end, next->end);
+      next->begin = std::max(next->begin, task.end);
+    }
+    next = &task;
+    for (const TaskId e : task.earlier)
+      if (Task& earlier = *tasks_[static_cast<std::size_t>(e)]; earlier.on_device())
+        earlier.end = std::min(earlier.end, task.end);
   }
+  for (Task* task : launched)
+    for (const TaskId e : task->earlier)
+      if (const Task& earlier = *tasks_[static_cast<std::size_t>(e)]; earlier.on_device())
+        task->begin = std::max(task->begin, earlier.end);
 }
 
 void Step::account(double wall) {
+  correct_device_times();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    correct_kernel_times(p);
     PartSeconds& sum = seconds_[p];
     double computing = 0, exchange_begin = wall, exchange_end = 0;
     for (const auto& pointer : tasks_) {
@@ -529,7 +566,7 @@ void Step::reset_seconds() {
 
 std::vector<TaskTimes> Step::last_times() const {
   std::vector<TaskTimes> times;
-  for (const auto& t : tasks_) times.push_back({t->name, t->part, t->begin, t->end});
+  for (const auto& t : tasks_) times.push_back({t->name, t->part, t->begin, t->end, t->lane(), t->bytes});
   return times;
 }
 

@@ -25,7 +25,7 @@ enum class Overlap : std::uint8_t {
 Overlap parse_overlap(const std::string& name);
 const char* overlap_name(Overlap overlap);
 
-using TaskId = int;
+using TaskId = int;  ///< place in the list of tasks
 
 /// Seconds of one part, summed over the steps since the last reset_seconds().
 struct PartSeconds {
@@ -36,11 +36,25 @@ struct PartSeconds {
   Size bytes = 0;        ///< moved by exchanges
 };
 
-/// When a task of the last step ran, in seconds from the step's start.
+/// What ran a task: the CPU team in pieces, one of the device's streams, or MPI. A row of a timeline.
+enum class Lane : std::uint8_t { host, compute, outgoing, incoming, message };
+
+/// When a task of the last step ran, in seconds from the step's start. Tasks of one stream do not overlap; a device's
+/// times are what its control thread saw.
 struct TaskTimes {
   std::string name;
   int part = -1;
   double begin = 0, end = 0;
+  Lane lane = Lane::host;
+  Size bytes = 0;  ///< moved, by tasks of an exchange
+};
+
+/// What one thread did in an observed step: a chunk or a host task, or it launched a task of a stream or of MPI.
+struct ThreadPiece {
+  TaskId task = -1;
+  Range rows;  ///< of a chunk; else empty
+  bool launch = false;
+  double begin = 0, end = 0;  ///< seconds from the step's start
 };
 
 /// A graph of tasks over the parts of one rank. Build it once (compute, host, exchange, after, then finish), run it
@@ -77,6 +91,15 @@ class Step {
   const std::vector<PartSeconds>& seconds() const { return seconds_; }
   void reset_seconds();  ///< e.g. after a set-up that runs the step, too
   std::vector<TaskTimes> last_times() const;
+  /// `observer` is called after each run, until observe({}). While there is one, threads note their pieces. It changes
+  /// nothing of the graph or its results.
+  void observe(std::function<void()> observer) const { observer_ = std::move(observer); }
+  /// One list a thread, each in order of time; empty when the last run was not observed.
+  const std::vector<std::vector<ThreadPiece>>& last_pieces() const { return pieces_; }
+  std::chrono::steady_clock::time_point last_start() const { return start_; }
+  /// The device of a part: "cpu", "fake:0".
+  const std::string& device_name(int part) const { return parts_[static_cast<std::size_t>(part)].device->name(); }
+  std::size_t part_count() const { return parts_.size(); }
   /// Who does what: one line a thread ("thread 0: messages, computes"), for --verbose.
   std::vector<std::string> describe_roles() const;
   /// The graph in words, one line a task, for tests and --verbose.
@@ -94,13 +117,15 @@ class Step {
   void prepare();
   void work(int thread);
   bool drive_messages();
-  bool drive_device(const std::vector<TaskId>& tasks);
-  void launch(Task& task);
+  bool drive_device(const std::vector<TaskId>& tasks, int thread);
+  void launch(TaskId id, int thread);
+  double since_start() const;
+  void note(int thread, const ThreadPiece& piece);
   Lid next_piece(Task& task, int thread);
   bool take_chunk(int thread);
   void complete(Task& task);
   void drain_devices();
-  void correct_kernel_times(std::size_t part);
+  void correct_device_times();
   void account(double wall);
 
   Threads& threads_;
@@ -114,6 +139,9 @@ class Step {
   std::atomic<bool> failed_{false};
   std::chrono::steady_clock::time_point start_;
   bool finished_ = false;
+  mutable std::function<void()> observer_;
+  bool observed_ = false;  ///< this run is
+  std::vector<std::vector<ThreadPiece>> pieces_;
 };
 
 }  // namespace tutti

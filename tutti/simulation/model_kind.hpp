@@ -12,6 +12,7 @@
 #include "tutti/io/case.hpp"
 #include "tutti/simulation/model.hpp"
 #include "tutti/simulation/phases.hpp"
+#include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
 
@@ -22,6 +23,7 @@ struct ModelSetup {
   const Case& options;
   std::filesystem::path work_dir;  ///< for files of the set-up, e.g. of mesh generators; need not exist
   Phases& phases;
+  const StoredPartition* stored = nullptr;  ///< of a checkpoint, to be used again where it fits
 };
 
 struct ModelKind {

@@ -1,9 +1,10 @@
-// The subcommand `run`: a case from start to end.
+// The subcommand `run`: a case from start to end, or from a checkpoint on.
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
@@ -12,14 +13,18 @@
 #include "tutti/simulation/device_arguments.hpp"
 #include "tutti/simulation/program.hpp"
 #include "tutti/simulation/simulation.hpp"
+#include "tutti/simulation/stop.hpp"
 
 namespace tutti {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct RunArguments {
-  std::string file, output;
+  std::string file, output, restart;
   std::vector<std::string> sets;
-  bool overwrite = false;
+  bool overwrite = false, fall_back = false;
+  std::string trace, trace_steps;
   DeviceArguments devices;
 };
 
@@ -41,44 +46,118 @@ std::string describe_errors(const ErrorSummary& errors) {
                      std::isnan(errors.gradient_l2) ? "" : fmt::format(", gradient L2 {:.4g}", errors.gradient_l2));
 }
 
-void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models) {
-  const Case options = load_case(comm, arguments.file, arguments.sets, models);
-  const std::filesystem::path folder = arguments.output;
+/// The options --trace and --trace-steps. A constructor's result, for a Trace does not move.
+Trace make_trace(const Comm& comm, const RunArguments& arguments) {
+  std::optional<TraceWindow> window;
   comm.together([&] {
-    if (comm.is_root()) prepare_output_folder(folder, arguments.overwrite ? OutputUse::overwrite : OutputUse::fresh);
+    if (!arguments.trace_steps.empty()) window = parse_trace_window(arguments.trace_steps);
   });
+  if (arguments.trace.empty()) return {};
+  return {comm, arguments.trace, window};
+}
+
+/// The case that is run: of the file, or of the checkpoint, or of the file and the same as the checkpoint's.
+Case choose_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models, const Restart* restart) {
+  if (restart == nullptr) return load_case(comm, arguments.file, arguments.sets, models);
+  const RunState& state = restart->state;
+  const std::string name = restart->reader.path().string() + ": case";
+  Case before, now;
+  comm.together([&] {
+    const auto names = model_names(models);
+    if (std::find(names.begin(), names.end(), state.model) == names.end())
+      fail(ErrorKind::input, "{}: the checkpoint is of the model '{}', which this program does not have", name,
+           state.model);
+    const CaseSchema schema = schema_of(models, state.model);
+    before = parse_case(state.case_toml, name, schema, {});
+    if (arguments.file.empty()) now = parse_case(state.case_toml, name, schema, arguments.sets);
+  });
+  if (!arguments.file.empty()) now = load_case(comm, arguments.file, arguments.sets, models);
+  comm.together([&] { check_same_case(now, before, restart->reader.path().string()); });
+  return now;
+}
+
+void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models, const std::string& version) {
+  catch_stop_signals();
+  std::optional<Restart> restart;
+  if (!arguments.restart.empty())
+    restart.emplace(open_restart(comm, arguments.restart, arguments.fall_back, version));
+  const Case options = choose_case(comm, arguments, models, restart ? &*restart : nullptr);
+  const fs::path folder = !arguments.output.empty() ? fs::path(arguments.output) : restart->folder;
+  comm.together([&] {
+    if (!comm.is_root()) return;
+    std::error_code error;
+    const bool same = restart && fs::equivalent(folder, restart->folder, error);
+    prepare_output_folder(folder, same                  ? OutputUse::go_on
+                                  : arguments.overwrite ? OutputUse::overwrite
+                                                        : OutputUse::fresh);
+  });
+  Trace trace = make_trace(comm, arguments);
   DeviceSet devices = arguments.devices.open(comm, options);
   warn_of_full_cores(comm, devices.threads->count());
   Phases phases;
-  const auto model = create_model({comm, devices, options, folder / "mesh", phases}, models);
+  StoredPartition stored;
+  if (restart) {
+    stored.devices = restart->state.devices;
+    if (stored.devices == device_kinds(comm, devices)) stored.owner = restart->reader.owners();
+  }
+  const auto model =
+      create_model({comm, devices, options, folder / "mesh", phases, restart ? &stored : nullptr}, models);
+  phases.add_to(trace);
   describe_setup(comm, *model, devices, phases);
-  const Summary summary = simulate(comm, *model, devices, options, folder, phases);
+  const Summary summary =
+      simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr});
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
        summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
   info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
+  if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
   // The results are there in any case; a number about them is not.
   if (!summary.problem.empty())
     comm.together([&] { fail(ErrorKind::input, "{}; the results are in {}", summary.problem, folder.string()); });
 }
 
+/// What the options must be together. Error(usage).
+void check_arguments(const RunArguments& a) {
+  if (a.restart.empty() && a.file.empty())
+    fail(ErrorKind::usage, "CASE is missing: give a case file, or --restart DIR; see run --help");
+  if (a.restart.empty() && a.output.empty()) fail(ErrorKind::usage, "--output is required; see run --help");
+  if (a.restart.empty() && a.fall_back) fail(ErrorKind::usage, "--fallback belongs to --restart; see run --help");
+}
+
 }  // namespace
 
-void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& example) {
+void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& version,
+                     const std::string& example) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
-  command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
-  command->add_option("-o,--output", arguments->output, "folder for the results; made if missing")
-      ->required()
+  command->add_option("case", arguments->file, "case file (TOML); not needed with --restart")->type_name("CASE");
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "folder for the results; made if missing (with --restart: that of the run before)")
       ->type_name("DIR");
   command->add_flag("--overwrite", arguments->overwrite, "remove the results of an earlier run from DIR first");
+  command
+      ->add_option("--restart", arguments->restart,
+                   "go on from the newest checkpoint of a results folder, or from one checkpoint file")
+      ->type_name("DIR");
+  command->add_flag("--fallback", arguments->fall_back, "if the newest checkpoint is damaged, take the one before");
   command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2; may be repeated")
       ->type_name("A.B=V")
       ->allow_extra_args(false);
+  CLI::Option* trace = command->add_option("--trace", arguments->trace, "write a timeline of some steps, for Perfetto")
+                           ->type_name("FILE.json");
+  command
+      ->add_option("--trace-steps", arguments->trace_steps,
+                   "which steps, counted from the start of this run (default: 10:14, or all of a shorter run)")
+      ->type_name("A:B")
+      ->needs(trace);
   arguments->devices.add_to(*command);
   command->footer("Examples:\n" + example);
-  command->callback([arguments, &action, &models] {
-    action = [arguments, &models](const Comm& comm) { run_case(comm, *arguments, models); };
+  command->callback([arguments, &action, &models, version] {
+    action = [arguments, &models, version](const Comm& comm) {
+      comm.together([&] { check_arguments(*arguments); });
+      run_case(comm, *arguments, models, version);
+    };
   });
 }
 

@@ -38,7 +38,8 @@ std::string run_state_json(const RunState& s) {
   json["plan"] = {{"steps", s.plan.steps},
                   {"dt", s.plan.dt},
                   {"base_step", s.plan.base_step},
-                  {"base_time", s.plan.base_time}};
+                  {"base_time", s.plan.base_time},
+                  {"end", s.end}};
   json["devices"] = s.devices;
   json["outputs"] = s.outputs;
   json["file_bytes"] = s.file_bytes;
@@ -60,6 +61,7 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.mesh_checksum = std::stoull(j.at("mesh_checksum").get<std::string>(), nullptr, 16);
     const auto& plan = j.at("plan");
     s.plan = {plan.at("steps"), plan.at("dt"), plan.at("base_step"), plan.at("base_time")};
+    s.end = plan.at("end");
     s.devices = j.at("devices").get<std::vector<std::string>>();
     s.outputs = j.at("outputs").get<std::vector<double>>();
     s.file_bytes = j.at("file_bytes").get<std::map<std::string, Size>>();
@@ -142,14 +144,14 @@ TimePlan plan_steps(const Case& options, double model_dt) {
   return {steps, end / static_cast<double>(steps)};
 }
 
-TimePlan plan_rest(const Case& options, const Case& before, const RunState& state) {
+TimePlan plan_rest(const Case& options, const RunState& state) {
   TimePlan plan = state.plan;
   if (options.has("time.steps")) {
     plan.steps = std::max(state.step, options.integer("time.steps"));
     return plan;
   }
   const double end = options.number("time.end");
-  if (before.has("time.end") && end == before.number("time.end")) return plan;
+  if (end == state.end) return plan;
   if (end <= state.time) {
     plan.steps = state.step;
     return plan;

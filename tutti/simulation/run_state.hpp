@@ -31,6 +31,7 @@ struct RunState {
   Size step = 0;
   double time = 0;
   TimePlan plan;
+  double end = 0;                                ///< time.end; 0: the case gave time.steps
   std::vector<std::string> devices;              ///< kind of each part's device
   std::vector<double> outputs;                   ///< times of the results written so far
   std::map<std::string, Size> file_bytes;        ///< length of each history file (probes.csv, ...) so far
@@ -59,6 +60,6 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
 /// The plan from [time]: `steps` of the model's step, or as many as reach `end`, shortened so that the last one meets
 /// it. Of a restart: the plan goes on; an end that moved is reached from where the checkpoint stands.
 TimePlan plan_steps(const Case& options, double model_dt);
-TimePlan plan_rest(const Case& options, const Case& before, const RunState& state);
+TimePlan plan_rest(const Case& options, const RunState& state);
 
 }  // namespace tutti

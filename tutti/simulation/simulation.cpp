@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <optional>
 
 #include "tutti/base/log.hpp"
@@ -11,7 +10,11 @@
 #include "tutti/io/atomic_file.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/schedule/balance.hpp"
+#include "tutti/schedule/step_tracer.hpp"
+#include "tutti/simulation/checkpoints.hpp"
+#include "tutti/simulation/metrics.hpp"
 #include "tutti/simulation/progress.hpp"
+#include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
 namespace {
@@ -29,10 +32,11 @@ class ReportClock {
   ReportClock(const Comm& comm, const Case& options)
       : comm_(comm), every_(options.is_word("report.every", "auto") ? 0 : options.integer("report.every")) {}
   bool due(Size step) const { return step >= next_; }
-  void reported(Size step, double wall) {
+  /// `step` steps are done, `made` of them in `wall` seconds by this run.
+  void reported(Size step, Size made, double wall) {
     Size interval = every_;
     if (every_ == 0) {
-      const double rate = static_cast<double>(step) / std::max(wall, 1e-6);
+      const double rate = static_cast<double>(made) / std::max(wall, 1e-6);
       std::vector<Size> decided{std::max<Size>(1, static_cast<Size>(std::min(rate, 1e9)))};
       comm_.broadcast(decided);
       interval = decided[0];
@@ -49,7 +53,8 @@ class ReportClock {
 /// Probes of [[output.probe]], written every output.probe_every steps.
 class Probes {
  public:
-  Probes(const Comm& comm, Model& model, const Case& options, const std::filesystem::path& folder)
+  /// `keep`: length of an earlier run's file to go on behind.
+  Probes(const Comm& comm, Model& model, const Case& options, const std::filesystem::path& folder, Size keep)
       : comm_(comm), model_(model) {
     std::vector<Vec3> points;
     std::vector<std::string> names;
@@ -63,9 +68,11 @@ class Probes {
     if (!any_) return;
     model_.set_probes(points);
     comm_.together([&] {
-      if (comm_.is_root()) file_.emplace(folder / "probes.csv", names);
+      if (comm_.is_root()) file_.emplace(folder / "probes.csv", names, keep);
     });
   }
+  /// Length of the file so far, on the root.
+  Size bytes() const { return file_ ? file_->bytes() : 0; }
   void record(double time) {
     if (!any_) return;
     const auto values = model_.sample();
@@ -80,6 +87,11 @@ class Probes {
   std::optional<ProbeFile> file_;
   bool any_ = false;
 };
+
+/// For the progress line.
+std::string first_of(const std::vector<Diagnostic>& diagnostics) {
+  return diagnostics.empty() ? "" : fmt::format("{} = {:.6g}", diagnostics[0].name, diagnostics[0].value);
+}
 
 /// What travels of a PartSummary.
 struct PartRecord {
@@ -145,74 +157,178 @@ void add_stream_fractions(DeviceSet& devices, Summary& summary) {
   }
 }
 
-}  // namespace
-
-TimeSteps plan_steps(const Case& options, double model_dt) {
-  if (options.has("time.steps")) return {options.integer("time.steps"), model_dt};
-  const double end = options.number("time.end");
-  const double count = std::ceil(end / model_dt * (1 - 1e-12));
-  if (!(count < 1e15))
-    fail(ErrorKind::input, "{}: {:g} steps of {:g} reach time.end; that is too many", options.where("time.end"), count,
-         model_dt);
-  const Size steps = std::max<Size>(1, static_cast<Size>(count));
-  return {steps, end / static_cast<double>(steps)};
+/// A run whose numbers are not numbers any more ends here. Names the first bad cell of the lowest rank.
+void require_finite(const Comm& comm, Model& model, const std::vector<Diagnostic>& diagnostics, Size step, double time,
+                    const std::filesystem::path* checkpoints) {
+  const auto bad = std::find_if(diagnostics.begin(), diagnostics.end(),
+                                [](const Diagnostic& d) { return !std::isfinite(d.value); });
+  if (bad == diagnostics.end()) return;  // the same on all ranks
+  const std::string advice =
+      checkpoints != nullptr
+          ? fmt::format("; lower time.dt or look at the input; the last good state is in {}", checkpoints->string())
+          : "; lower time.dt or look at the input";
+  ModelState state = model.state();
+  comm.together([&] {
+    for (const StateField& field : state.fields)
+      for (std::size_t p = 0; p < state.maps.size(); ++p) {
+        const IndexMap& map = state.maps[p];
+        std::vector<double> values(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
+        field.save(p, values);
+        const auto at = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
+        if (at == values.end()) continue;
+        const auto row = static_cast<std::size_t>(at - values.begin()) / static_cast<std::size_t>(field.components);
+        fail(ErrorKind::numerical, "field '{}' is {} in cell {} (rank {}, part {}) at time {:g}, step {}{}", field.name, *at,
+             map.global[row], comm.rank(), map.part, time, step, advice);
+      }
+  });
+  comm.together([&] {
+    fail(ErrorKind::numerical, "{} is {} at time {:g}, step {}{}", bad->name, bad->value, time, step, advice);
+  });
 }
 
-Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case& options,
-                 const std::filesystem::path& folder, const Phases& setup) {
-  TimeSteps plan;
-  comm.together([&] { plan = plan_steps(options, model.time_step()); });
+/// Puts a checkpoint's state into the model. Error(input): another mesh, another model.
+void resume(const Comm& comm, Model& model, const Restart& restart) {
+  const ModelState state = model.state();
+  comm.together([&] {
+    const std::string from = restart.reader.path().string();
+    if (state.empty()) fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted", from);
+    if (state.mesh_checksum != restart.state.mesh_checksum)
+      fail(ErrorKind::input,
+           "{}: the mesh is another one: {} cells with checksum {:016x} now, {} with {:016x} when the checkpoint was made; "
+           "give the same mesh, e.g. with --set mesh.file=...",
+           from, state.rows, state.mesh_checksum, restart.state.rows, restart.state.mesh_checksum);
+    for (const StateNumber& number : state.numbers) {
+      const auto at = restart.state.numbers.find(number.name);
+      if (at == restart.state.numbers.end()) fail(ErrorKind::input, "{}: there is no number '{}'", from, number.name);
+      *number.value = at->second;
+    }
+  });
+  restart.reader.load(state);
+  model.resume(restart.state.time);
+}
+
+/// What an earlier run has left in the same folder and a restart goes on behind.
+struct Earlier {
+  std::vector<double> outputs;
+  Size probes = 0;
+  std::optional<Size> metrics;
+};
+Earlier what_is_there(const Restart* restart, const std::filesystem::path& folder) {
+  std::error_code error;
+  if (restart == nullptr || !std::filesystem::equivalent(restart->folder, folder, error)) return {};
+  const RunState& state = restart->state;
+  const auto bytes = [&](const char* file) {
+    const auto at = state.file_bytes.find(file);
+    return at == state.file_bytes.end() ? Size{0} : at->second;
+  };
+  return {state.outputs, bytes("probes.csv"), bytes("metrics.jsonl")};
+}
+
+}  // namespace
+
+Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case& options, const RunContext& context) {
+  const std::filesystem::path& folder = context.folder;
+  const Restart* restart = context.restart;
+  Trace& trace = context.trace;
+  TimePlan plan;
+  comm.together(
+      [&] { plan = restart != nullptr ? plan_rest(options, restart->state) : plan_steps(options, model.time_step()); });
+  if (restart != nullptr) resume(comm, model, *restart);
+  const Size first = restart != nullptr ? restart->state.step : 0;
   comm.together([&] {
     if (comm.is_root()) write_file_atomically(folder / "effective.toml", options.effective_toml());
   });
-  info("{} cells, {} steps of {:.4g}", format_count(model.cells()), format_count(plan.steps), plan.dt);
+  if (restart != nullptr)
+    info("{} cells, from step {} (t = {:g}) of {} on to step {}, {:.4g} each", format_count(model.cells()), first,
+         restart->state.time, restart->reader.path().string(), plan.steps, plan.dt);
+  else
+    info("{} cells, {} steps of {:.4g}", format_count(model.cells()), format_count(plan.steps), plan.dt);
 
+  Earlier earlier;
+  comm.together([&] { earlier = what_is_there(restart, folder); });
   double wall = 0, output_seconds = 0;
   const Size every = options.integer("output.every"), probe_every = options.integer("output.probe_every");
+  std::vector<double> outputs = earlier.outputs;
   const auto output = [&](double time) {
+    const auto scope = trace.scope("output");
     const auto start = Clock::now();
     model.write_results(time);
+    outputs.push_back(time);
     output_seconds += seconds_since(start);
   };
-  model.open_results(folder);
-  Probes probes(comm, model, options, folder);
-  Progress progress(plan.steps, model.cells());
+  model.open_results(folder, earlier.outputs);
+  Probes probes(comm, model, options, folder, earlier.probes);
+  Progress progress(first, plan.steps, model.cells());
+  Metrics metrics(comm, model, folder, first, earlier.metrics);
+  StepTracer tracer(comm, trace, model.schedule(), first + 1, plan.steps);
+  if (!tracer.traces_any()) warn("--trace-steps lies behind the last step, {}: no step will be traced", plan.steps);
   ReportClock reports(comm, options);
+  const std::vector<std::string> kinds = device_kinds(comm, devices);
+  Checkpoints checkpoints(comm, model.state(), options, folder, TUTTI_VERSION, trace, [&](RunState& state) {
+    state.version = TUTTI_VERSION;
+    state.model = options.text("model");
+    state.case_name = options.name();
+    state.case_toml = options.effective_toml();
+    state.plan = plan;
+    state.end = options.has("time.end") ? options.number("time.end") : 0;
+    state.devices = kinds;
+    state.outputs = outputs;
+    state.file_bytes["probes.csv"] = probes.bytes();
+    state.file_bytes["metrics.jsonl"] = metrics.bytes();
+  });
+  const std::filesystem::path checkpoint_folder = folder / "checkpoints";
 
-  output(0);
-  probes.record(0);
-  for (Size step = 1; step <= plan.steps; ++step) {
+  if (earlier.outputs.empty()) output(plan.time_of(first));
+  if (earlier.probes == 0) probes.record(plan.time_of(first));
+  Size step = first;
+  bool stopped = false;
+  while (step < plan.steps && !stopped) {
+    ++step;
+    tracer.begin(step);
     const auto start = Clock::now();
-    model.step(static_cast<double>(step - 1) * plan.dt, plan.dt);
+    model.step(plan.time_of(step - 1), plan.dt);
     wall += seconds_since(start);
+    tracer.end(step);
 
-    const double time = static_cast<double>(step) * plan.dt;
+    const double time = plan.time_of(step);
     const bool last = step == plan.steps;
     if (reports.due(step) || last) {
+      const auto scope = trace.scope("report");
       const auto diagnostics = model.diagnose();
-      progress.show(step, time, fmt::format("{} = {:.6g}", diagnostics[0].name, diagnostics[0].value));
-      reports.reported(step, wall);
+      require_finite(comm, model, diagnostics, step, time,
+                     checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);
+      progress.show(step, time, first_of(diagnostics));
+      metrics.report(step, time, plan.dt, wall, diagnostics);
+      reports.reported(step, step - first, wall);
     }
     const bool writes = last || (every > 0 && step % every == 0);
     if (writes) output(time);
     if (last || step % probe_every == 0) probes.record(time);
+    stopped = checkpoints.after_step(step, time, last);
   }
   progress.finish();
+  trace.write();
+  if (stopped)
+    info("stopped after step {} of {}, t = {:g}; go on with: tutti run --restart {}", step, plan.steps,
+         plan.time_of(step), folder.string());
 
   Summary summary;
   summary.version = TUTTI_VERSION;
   summary.case_file = options.name();
-  summary.steps = plan.steps;
+  summary.steps = step;
+  summary.first_step = first;
+  summary.stopped = stopped;
   summary.dt = plan.dt;
-  summary.time = static_cast<double>(plan.steps) * plan.dt;
+  summary.time = plan.time_of(step);
   summary.overlap = options.text("devices.overlap");
   summary.ranks = comm.size();
   summary.wall_seconds = comm.max(wall);
   summary.output_seconds = output_seconds;
+  summary.checkpoint_seconds = comm.max(checkpoints.blocked_seconds());
   summary.setup_seconds = setup.seconds();
   model.summarise(summary, summary.time);
   summary.cell_steps_per_second = summary.wall_seconds > 0 ? static_cast<double>(summary.cells) *
-                                                                 static_cast<double>(plan.steps) / summary.wall_seconds
+                                                                 static_cast<double>(step - first) / summary.wall_seconds
                                                            : 0;
   add_stream_fractions(devices, summary);
   gather_parts(comm, summary);

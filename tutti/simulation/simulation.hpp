@@ -7,22 +7,24 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/io/case.hpp"
+#include "tutti/io/trace.hpp"
 #include "tutti/simulation/model.hpp"
 #include "tutti/simulation/phases.hpp"
+#include "tutti/simulation/run_state.hpp"
 
 namespace tutti {
 
-/// Which steps a run makes: `steps` of length `dt`.
-struct TimeSteps {
-  Size steps = 0;
-  double dt = 0;
+/// What surrounds a run.
+struct RunContext {
+  std::filesystem::path folder;      ///< of the results; it exists
+  const Phases& setup;               ///< for the summary
+  Trace& trace;                      ///< takes the chosen steps, if it is on
+  const Restart* restart = nullptr;  ///< the run goes on from this checkpoint
 };
-/// From [time]: `steps` of the model's step, or as many as reach `end`, shortened so that the last one meets it.
-TimeSteps plan_steps(const Case& options, double model_dt);
 
-/// Runs the model from t = 0 as the case says and leaves results.pvd, probes.csv, effective.toml (the case with all
-/// defaults) and summary.json in `folder`. Collective. Returns the summary (complete on rank 0).
-Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case& options,
-                 const std::filesystem::path& folder, const Phases& setup);
+/// Runs the model as the case says, from t = 0 or from a checkpoint, and leaves results.pvd, probes.csv, metrics.jsonl,
+/// checkpoints/, effective.toml (the case with all defaults) and summary.json in the folder. SIGTERM, SIGINT, SIGUSR1
+/// and a file `stop` in the folder end it with a checkpoint. Collective. Returns the summary (complete on rank 0).
+Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case& options, const RunContext& context);
 
 }  // namespace tutti

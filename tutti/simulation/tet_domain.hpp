@@ -50,6 +50,11 @@ struct DomainOptions {
   const StoredPartition* stored = nullptr;
 };
 
+inline DomainOptions with_partition(DomainOptions options, const StoredPartition* stored) {
+  options.stored = stored;
+  return options;
+}
+
 /// The mesh of [mesh]: a file, or a generator (its files go to `work_dir`). On the reader only.
 TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir);
 

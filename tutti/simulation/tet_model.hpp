@@ -26,9 +26,11 @@ class TetModel : public Model {
   double time_step() const override { return dt_; }
   /// The limit of the time step.
   std::vector<std::string> describe() const override;
-  /// max|u| and the mass (the integral of u). Error(numerical) on all ranks when u is not finite.
+  /// max|u| and the mass (the integral of u).
   std::vector<Diagnostic> diagnose() override;
-  void open_results(const std::filesystem::path& folder) override;
+  ModelState state() override;
+  void resume(double time) override;
+  void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
   void write_results(double time) override;
   void set_probes(std::vector<Vec3> points) override;
   std::vector<double> sample() override;
@@ -73,6 +75,7 @@ class TetModel : public Model {
   virtual Size bytes_a_step(int part) const = 0;
 
  private:
+  void exchange_now();
   double sum_of(bool magnitudes);
   ErrorSummary errors(double time);
 

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 
 #include "tutti/base/comm.hpp"
 #include "tutti/base/exact_sum.hpp"
+#include "tutti/device/buffer.hpp"
+#include "tutti/io/checkpoint.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/schedule/step.hpp"
 #include "tutti/simulation/tet_domain.hpp"
@@ -25,5 +29,10 @@ PartSummary describe_part(const Comm& comm, const TetDomain& domain, std::size_t
 /// This part's share of the checksum of a field: the values of its owned cells (the first of `values`). The shares of
 /// all parts, added up, are the same for every split, and differ when two cells change places.
 std::uint64_t checksum_of(const IndexMap& map, std::span<const double> values);
+
+/// What a checkpoint keeps of a model with one value a tetrahedron: `buffer(p)` holds it for part p of this rank, own
+/// cells first.
+ModelState state_of(TetDomain& domain, const std::string& name,
+                    const std::function<Buffer<double>&(std::size_t p)>& buffer);
 
 }  // namespace tutti

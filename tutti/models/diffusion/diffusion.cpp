@@ -88,7 +88,8 @@ Diffusion::Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, 
                      Phases& phases, const StoredPartition* stored)
     : comm_(comm),
       devices_(devices),
-      domain_(make_tet_domain(comm, devices, options, work_dir, diffusion_domain_options(options, stored), phases)),
+      domain_(make_tet_domain(comm, devices, options, work_dir, with_partition(diffusion_domain_options(options), stored),
+                              phases)),
       options_(options),
       rkc_(options.text("time.method") == "rkc2") {
   phases.begin("assemble");
@@ -299,19 +300,8 @@ std::vector<double> Diffusion::values(int part) {
 }
 
 ModelState Diffusion::state() {
-  ModelState state;
-  state.fields.push_back({"u", 1,
-                          [this](std::size_t p, std::span<double> to) {
-                            download(*domain_.streams[p].compute, to, parts_[p].u[0].buffer());
-                          },
-                          [this](std::size_t p, std::span<const double> from) {
-                            upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), from);
-                          }});
+  ModelState state = state_of(domain_, "u", [this](std::size_t p) -> Buffer<double>& { return parts_[p].u[0].buffer(); });
   state.numbers = {{"initial_mass", &initial_mass_}, {"mass_scale", &mass_scale_}};
-  state.maps = domain_.maps;
-  state.rank_of_part = domain_.rank_of_part;
-  state.rows = domain_.cells;
-  state.mesh_checksum = domain_.checksum;
   return state;
 }
 

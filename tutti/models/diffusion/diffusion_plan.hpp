@@ -24,6 +24,6 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
 Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& map, int stages);
 
 /// What Diffusion asks of make_tet_domain.
-DomainOptions diffusion_domain_options(const Case& options, const StoredPartition* stored = nullptr);
+DomainOptions diffusion_domain_options(const Case& options);
 
 }  // namespace tutti

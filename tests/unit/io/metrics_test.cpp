@@ -1,0 +1,110 @@
+#include "tutti/io/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tutti/base/error.hpp"
+#include "tutti/io/case.hpp"
+
+namespace tutti {
+namespace {
+
+std::filesystem::path path() {
+  const auto path = std::filesystem::path(testing::TempDir()) / "tutti_metrics" / "metrics.jsonl";
+  std::filesystem::remove_all(path.parent_path());
+  return path;
+}
+
+MetricsLine line(Size step) {
+  MetricsLine line;
+  line.step = step;
+  line.time = 0.1 * static_cast<double>(step);
+  line.diagnostics = {{"max|u|", 1.0 / 3}, {"mass", 2}};
+  return line;
+}
+
+TEST(Metrics, HasThePromisedNames) {
+  MetricsLine full = line(3);
+  full.diagnostics.emplace_back("lost", std::nan(""));
+  full.seconds.separator = full.seconds.interior = full.seconds.exchange = full.seconds.idle = {0.5, 0.25};
+  const auto json = nlohmann::json::parse(metrics_json(full));
+  for (const char* key : {"step", "time", "dt", "wall_seconds", "cell_steps_per_second"})
+    EXPECT_TRUE(json[key].is_number()) << key;
+  EXPECT_EQ(json["diagnostics"]["max|u|"], 1.0 / 3) << "all digits";
+  EXPECT_TRUE(json["diagnostics"]["lost"].is_null());
+  for (const char* key : {"separator", "interior", "exchange", "idle"})
+    EXPECT_EQ(json["seconds"][key], nlohmann::json({0.5, 0.25})) << key;
+  EXPECT_FALSE(nlohmann::json::parse(metrics_json(line(1))).contains("seconds"));
+  EXPECT_EQ(metrics_json(full).find('\n'), std::string::npos);
+}
+
+TEST(Metrics, LinesAreThereAtOnce) {
+  const auto file = path();
+  MetricsFile metrics(file);
+  EXPECT_EQ(metrics.bytes(), 0);
+  metrics.add(line(1));
+  EXPECT_EQ(read_text_file(file), metrics_json(line(1)) + "\n");
+  metrics.add(line(2));
+  EXPECT_EQ(read_text_file(file), metrics_json(line(1)) + "\n" + metrics_json(line(2)) + "\n");
+  EXPECT_EQ(metrics.bytes(), static_cast<Size>(std::filesystem::file_size(file)));
+}
+
+TEST(Metrics, ANewRunBeginsAnew) {
+  const auto file = path();
+  MetricsFile(file).add(line(1));
+  MetricsFile(file).add(line(2));
+  EXPECT_EQ(read_text_file(file), metrics_json(line(2)) + "\n");
+}
+
+TEST(Metrics, ARestartGoesOnWhereItsCheckpointWas) {
+  const auto file = path();
+  Size at = 0;
+  {
+    MetricsFile metrics(file);
+    metrics.add(line(1));
+    at = metrics.bytes();
+    metrics.add(line(2));
+  }
+  const std::string both = read_text_file(file);
+  {
+    MetricsFile metrics(file, at);
+    EXPECT_EQ(metrics.bytes(), at);
+    metrics.add(line(5));
+  }
+  EXPECT_EQ(read_text_file(file), metrics_json(line(1)) + "\n" + metrics_json(line(5)) + "\n");
+  // Half a line, of a power cut; a length beyond the file; a file that is gone.
+  { std::ofstream(file, std::ios::binary) << both << R"({"step":3,"ti)"; }
+  EXPECT_EQ(MetricsFile(file, 1 << 30).bytes(), static_cast<Size>(both.size()));
+  EXPECT_EQ(read_text_file(file), both);
+  EXPECT_EQ(MetricsFile(file, at + 3).bytes(), at) << "in the middle of a line";
+  EXPECT_EQ(MetricsFile(file, 3).bytes(), 0);
+  std::filesystem::remove(file);
+  EXPECT_EQ(MetricsFile(file, at).bytes(), 0);
+}
+
+TEST(Metrics, LongLinesAreFoundFromTheEnd) {
+  const auto file = path();
+  std::filesystem::create_directories(file.parent_path());
+  const std::string first = "{}\n";
+  { std::ofstream(file, std::ios::binary) << first << std::string(300'000, 'x'); }
+  EXPECT_EQ(MetricsFile(file, 1 << 30).bytes(), static_cast<Size>(first.size()));
+}
+
+TEST(Metrics, WhatCannotBeWrittenIsAnError) {
+  EXPECT_THROW(MetricsFile("/proc/none/metrics.jsonl"), Error);
+  try {
+    MetricsFile("/dev/full").add(line(1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_NE(std::string(error.what()).find("/dev/full"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("bytes"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tutti
