@@ -77,7 +77,7 @@ std::vector<std::string> names_of(const Command& command) {
 /// "time.dt=": what may stand behind --set, without lists of tables.
 std::vector<std::string> case_keys() {
   std::vector<std::string> keys;
-  for (const auto& model : model_names()) {
+  for (const auto& model : model_names(models())) {
     const CaseSchema schema = schema_of(model);
     for (const KeyDoc& key : schema.keys())
       if (key.path.find('[') == std::string::npos) keys.push_back(key.path + "=");

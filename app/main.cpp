@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   return tutti::run_commands(argc, argv, info, [](CLI::App& program, tutti::Action& action) {
     using namespace tutti::app;  // NOLINT(google-build-using-namespace): this function is the list of them
     tutti::add_run_command(
-        program, action, models(), TUTTI_VERSION,
+        program, action, models(),
         "  tutti run examples/heart/case.toml -o results/heart\n"
         "  tutti run examples/heart/case.toml -o results/heart --overwrite --set time.end=5 --devices cpu\n"
         "  tutti run --restart results/heart --set time.end=10\n"

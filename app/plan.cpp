@@ -107,7 +107,7 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
     stages = model.stages();
     cells = model.cells();
   }
-  TimeSteps steps;
+  TimePlan steps;
   comm.together([&] { steps = plan_steps(options, dt); });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;

@@ -18,7 +18,7 @@ namespace {
 /// An HDF5 identifier that closes itself.
 class Handle {
  public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
   Handle& operator=(Handle&&) = delete;
   ~Handle() {

@@ -1,13 +1,12 @@
 #include "tutti/io/checkpoint_header.hpp"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string_view>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/hash.hpp"
 
 namespace tutti {
 namespace {
@@ -53,10 +52,6 @@ class Lines {
 };
 
 }  // namespace
-
-std::uint64_t hash_bytes(std::span<const char> bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
 
 std::array<char, checkpoint_header_bytes> format_checkpoint_header(const CheckpointHeader& header) {
   std::string text = fmt::format("{}{}\nversion {}\nstep {}\nsize {}\ntable {} {} {:016x}\n", first_words,

@@ -47,7 +47,4 @@ std::vector<Segment> parse_segment_table(std::span<const char> bytes, const Chec
 /// The table as it is written.
 std::vector<char> format_segment_table(std::span<const Segment> segments);
 
-/// 64-bit XXH3 of some bytes.
-std::uint64_t hash_bytes(std::span<const char> bytes);
-
 }  // namespace tutti

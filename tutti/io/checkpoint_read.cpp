@@ -1,12 +1,12 @@
 #include <fcntl.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
+#include "tutti/base/hash.hpp"
 #include "tutti/io/checkpoint.hpp"
 
 namespace tutti {
@@ -51,15 +51,14 @@ class Bytes {
 };
 
 std::uint64_t hash_segment(const Bytes& file, const Segment& segment, std::vector<char>& buffer) {
-  XXH3_state_t hash;
-  XXH3_64bits_reset(&hash);
+  Hasher hash;
   for (Size at = 0; at < segment.bytes; at += static_cast<Size>(piece)) {
     const auto wanted = static_cast<std::size_t>(std::min<Size>(static_cast<Size>(piece), segment.bytes - at));
     const std::size_t got = file.read(std::span(buffer).first(wanted), segment.offset + at);
-    XXH3_64bits_update(&hash, buffer.data(), got);
+    hash.add(std::span(buffer).first(got));
     if (got < wanted) break;
   }
-  return XXH3_64bits_digest(&hash);
+  return hash.digest();
 }
 
 /// Rows in equal shares: rank r looks after rows [begin(r), begin(r + 1)).

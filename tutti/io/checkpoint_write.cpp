@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tutti/base/hash.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/checkpoint.hpp"
 
@@ -210,7 +210,7 @@ void CheckpointWriter::write_mine() {
     const IndexMap& map = state_.maps[mine];
     std::span<const char> bytes;
     if (slab.array < 0) {
-      bytes = std::as_const(detail::as_chars(std::span<const Gid>(map.global).first(static_cast<std::size_t>(map.owned))));
+      bytes = detail::as_chars(std::span<const Gid>(map.global).first(static_cast<std::size_t>(map.owned)));
     } else {
       const auto& values = values_[static_cast<std::size_t>(slab.array)][mine];
       const StateField& field = state_.fields[static_cast<std::size_t>(slab.array)];
@@ -224,14 +224,13 @@ void CheckpointWriter::write_mine() {
         }
       bytes = detail::as_chars(std::span<const double>(values));
     }
-    XXH3_state_t hash;
-    XXH3_64bits_reset(&hash);
+    Hasher hash;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
       const auto part = bytes.subspan(at, std::min(piece, bytes.size() - at));
-      XXH3_64bits_update(&hash, part.data(), part.size());
+      hash.add(part);
       file.write(part, slab.offset + static_cast<Size>(at));
     }
-    hashes_.push_back(XXH3_64bits_digest(&hash));
+    hashes_.push_back(hash.digest());
   }
   file.sync();
   file.close();

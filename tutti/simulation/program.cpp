@@ -124,7 +124,7 @@ int run_commands(int argc, char** argv, const ProgramInfo& info,
 
 int run_program(int argc, char** argv, const ProgramInfo& info, const ModelKinds& models) {
   return run_commands(argc, argv, info, [&](CLI::App& program, Action& action) {
-    add_run_command(program, action, models, info.version, "  " + info.name + " run case.toml -o results --set time.end=2 --devices cpu");
+    add_run_command(program, action, models, "  " + info.name + " run case.toml -o results --set time.end=2 --devices cpu");
     add_reference_command(program, action, models, info.name + " reference");
   });
 }

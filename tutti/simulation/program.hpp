@@ -32,10 +32,9 @@ int run_program(int argc, char** argv, const ProgramInfo& info, const ModelKinds
 int run_commands(int argc, char** argv, const ProgramInfo& info,
                  const std::function<void(CLI::App& program, Action& action)>& declare);
 
-/// The subcommands that any program with models can have. `models` must outlive the program; `version` is written into
-/// checkpoints, and only the same version goes on from them; `example` are lines for the help.
-void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& version,
-                     const std::string& example);
+/// The subcommands that any program with models can have. `models` must outlive the program; `example` are lines
+/// for the help.
+void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& example);
 void add_reference_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& example);
 
 }  // namespace tutti

@@ -76,11 +76,11 @@ Case choose_case(const Comm& comm, const RunArguments& arguments, const ModelKin
   return now;
 }
 
-void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models, const std::string& version) {
+void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models) {
   catch_stop_signals();
   std::optional<Restart> restart;
   if (!arguments.restart.empty())
-    restart.emplace(open_restart(comm, arguments.restart, arguments.fall_back, version));
+    restart.emplace(open_restart(comm, arguments.restart, arguments.fall_back));
   const Case options = choose_case(comm, arguments, models, restart ? &*restart : nullptr);
   const fs::path folder = !arguments.output.empty() ? fs::path(arguments.output) : restart->folder;
   comm.together([&] {
@@ -126,8 +126,7 @@ void check_arguments(const RunArguments& a) {
 
 }  // namespace
 
-void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& version,
-                     const std::string& example) {
+void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& example) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
   command->add_option("case", arguments->file, "case file (TOML); not needed with --restart")->type_name("CASE");
@@ -153,10 +152,10 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
       ->needs(trace);
   arguments->devices.add_to(*command);
   command->footer("Examples:\n" + example);
-  command->callback([arguments, &action, &models, version] {
-    action = [arguments, &models, version](const Comm& comm) {
+  command->callback([arguments, &action, &models] {
+    action = [arguments, &models](const Comm& comm) {
       comm.together([&] { check_arguments(*arguments); });
-      run_case(comm, *arguments, models, version);
+      run_case(comm, *arguments, models);
     };
   });
 }

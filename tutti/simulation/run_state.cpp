@@ -74,7 +74,7 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
   return s;
 }
 
-Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back, const std::string& version) {
+Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back) {
   std::string list;
   comm.together([&] {
     if (!comm.is_root()) return;
@@ -99,11 +99,11 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
       CheckpointReader reader(comm, file);
       RunState state;
       comm.together([&] {
-        if (reader.header().version != version)
+        if (reader.header().version != TUTTI_VERSION)
           fail(ErrorKind::input,
                "{}: the checkpoint was written by tutti {}, this is tutti {}; its results would differ: use that version, "
                "or start anew",
-               file.string(), reader.header().version, version);
+               file.string(), reader.header().version, TUTTI_VERSION);
         state = parse_run_state(reader.frame().meta, file.string());
       });
       std::filesystem::path folder = file.parent_path();

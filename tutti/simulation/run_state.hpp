@@ -50,7 +50,7 @@ struct Restart {
 /// Opens and verifies the newest checkpoint in `path` (a results folder, its checkpoints/, or one file). With
 /// `fall_back` a damaged one is passed over with a warning. Collective. Error(io): there is none. Error(input): damaged
 /// or of another version of tutti.
-Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back, const std::string& version);
+Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back);
 
 /// Refuses a case that would not continue the checkpoint's run: every key must be as it was, but those that do not
 /// change what is computed (output, report, devices, partition, balance, checkpoint, the end). Error(input) names the

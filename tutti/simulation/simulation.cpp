@@ -325,7 +325,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   summary.wall_seconds = comm.max(wall);
   summary.output_seconds = output_seconds;
   summary.checkpoint_seconds = comm.max(checkpoints.blocked_seconds());
-  summary.setup_seconds = setup.seconds();
+  summary.setup_seconds = context.setup.seconds();
   model.summarise(summary, summary.time);
   summary.cell_steps_per_second = summary.wall_seconds > 0 ? static_cast<double>(summary.cells) *
                                                                  static_cast<double>(step - first) / summary.wall_seconds

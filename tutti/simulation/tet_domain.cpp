@@ -1,10 +1,9 @@
 #include "tutti/simulation/tet_domain.hpp"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <numeric>
 
+#include "tutti/base/hash.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/mesh/generate.hpp"
@@ -155,20 +154,19 @@ void broadcast_tags(const Comm& comm, std::set<std::int32_t>& tags) {
 }
 
 template <class T>
-void add_to_hash(XXH3_state_t& hash, const std::vector<T>& values) {
-  XXH3_64bits_update(&hash, values.data(), values.size() * sizeof(T));
+void add_to_hash(Hasher& hash, const std::vector<T>& values) {
+  hash.add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
 }
 
 std::uint64_t mesh_checksum(const TetMesh& mesh) {
-  XXH3_state_t hash;
-  XXH3_64bits_reset(&hash);
+  Hasher hash;
   add_to_hash(hash, mesh.vertices);
   add_to_hash(hash, mesh.cells);
   add_to_hash(hash, mesh.regions);
   add_to_hash(hash, mesh.boundary);
   add_to_hash(hash, mesh.boundary_tags);
   for (const CellData& data : mesh.cell_data) add_to_hash(hash, data.values);
-  return XXH3_64bits_digest(&hash);
+  return hash.digest();
 }
 
 }  // namespace

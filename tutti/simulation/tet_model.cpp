@@ -134,7 +134,7 @@ void TetModel::write_results(double time) {
 }
 
 void TetModel::set_probes(std::vector<Vec3> points) {
-  probes_ = TetProbes(comm_, domain_, std::move(points));
+  probes_ = TetProbes(comm_, domain_, std::move(points), probe_labels(options_));
 }
 
 std::vector<double> TetModel::sample() {
