@@ -518,8 +518,8 @@ void Step::correct_device_times() {
   std::vector<Task*> behind(3 * parts_.size(), nullptr);  // on each stream
   for (auto it = launched.rbegin(); it != launched.rend(); ++it) {
     Task& task = **it;
-    const int stream = task.kind == Task::Kind::kernel ? 0 : task.kind == Task::Kind::outgoing ? 1 : 2;
-    Task*& next = behind[static_cast<std::size_t>(3 * task.part + stream)];
+    const std::size_t stream = task.kind == Task::Kind::kernel ? 0 : task.kind == Task::Kind::outgoing ? 1 : 2;
+    Task*& next = behind[3 * static_cast<std::size_t>(task.part) + stream];
     if (next != nullptr) {
       task.end = std::min(task.end, next->end);
       next->begin = std::max(next->begin, task.end);
