@@ -7,7 +7,7 @@
 #include "tutti/device/device_list.hpp"
 #include "tutti/io/case.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): of the library CLI11
 class App;
 }
 

@@ -7,7 +7,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/simulation/model_kind.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): of the library CLI11
 class App;
 }
 
