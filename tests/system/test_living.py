@@ -4,29 +4,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from program import EQUAL, PROGRAM, ROOT, SystemTest, box_case, run, sets, tutti
+from program import DATA, EQUAL, SystemTest, box_case, run, sets, tutti
 
 USAGE, RESOURCE, INPUT, IO = 2, 3, 4, 5
-ONE_TET = """$MeshFormat
-2.2 0 8
-$EndMeshFormat
-$Nodes
-4
-1 0 0 0
-2 1 0 0
-3 0 1 0
-4 0 0 1
-$EndNodes
-$Elements
-1
-1 4 2 1 1 1 2 3 4
-$EndElements
-"""
 
 
 def with_environment(changes, *arguments, ranks=None, cwd=None):
@@ -440,10 +424,8 @@ class Messages(SystemTest):
 
 class StartUp(SystemTest):
     def test_one_cell(self):
-        (self.folder / "one.msh").write_text(ONE_TET)
-        case = self.write("one.toml", 'model = "diffusion"\n[mesh]\nfile = "one.msh"\n[physics]\nK = 1\ninitial = "x"\n'
-                          "[time]\nsteps = 1\n")
-        result = tutti("-q", "run", case, "-o", self.folder / "r")
+        # The run whose start-up docs/performance.md tells.
+        result = tutti("-q", "run", DATA / "start_up" / "one.toml", "-o", self.folder / "r")
         self.assertEqual(result.code, 0, result.err)
         self.assertEqual(json.loads((self.folder / "r" / "summary.json").read_text())["cells"], 1)
 

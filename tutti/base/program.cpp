@@ -159,7 +159,7 @@ std::filesystem::path find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file;
   }

@@ -18,9 +18,9 @@ struct HostLoad {
 /// Collective: every rank tells the threads of its team.
 HostLoad host_load(const Comm& comm, int threads);
 
-/// One line that says what is wrong and what helps; empty where every thread has a core. `waits_passively`: the OpenMP
+/// One line that says what is wrong and what helps; empty where every thread has a core. `passive`: the OpenMP
 /// library puts waiting threads to sleep (OMP_WAIT_POLICY=passive).
-std::string describe_full_cores(const HostLoad& load, bool waits_passively);
+std::string describe_full_cores(const HostLoad& load, bool passive);
 
 /// OMP_WAIT_POLICY of this process is passive.
 bool waits_passively();

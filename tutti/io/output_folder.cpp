@@ -41,9 +41,9 @@ bool is_checkpoint_file(std::string_view name) {
 /// "NAME.<process>.tmp": what a run that was killed leaves of the file NAME.
 std::string_view without_temporary(std::string_view name) {
   if (!name.ends_with(".tmp")) return name;
-  name.remove_suffix(4);
-  const auto dot = name.rfind('.');
-  return dot != std::string_view::npos && all_digits(name.substr(dot + 1)) ? name.substr(0, dot) : name;
+  const std::string_view stem = name.substr(0, name.size() - 4);
+  const auto dot = stem.rfind('.');
+  return dot != std::string_view::npos && all_digits(stem.substr(dot + 1)) ? stem.substr(0, dot) : name;
 }
 
 /// Entries of a folder; none where it is not there.
@@ -81,7 +81,7 @@ void clear(const fs::path& folder, Belongs&& belongs) {
   for (const fs::path& path : entries(folder))
     if (belongs(without_temporary(path.filename().string()))) remove_file(path);
   std::error_code ignored;
-  fs::remove(folder, ignored);  // only when nothing is left in it
+  if (fs::is_directory(folder, ignored)) fs::remove(folder, ignored);  // only when nothing is left in it
 }
 
 /// The first thing there that tells of an earlier run; empty: none.

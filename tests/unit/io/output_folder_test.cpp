@@ -109,9 +109,11 @@ TEST_F(OutputFolder, overwrite_removes_what_tutti_writes_and_nothing_else) {
 
   fs::remove_all(folder);
   write("fields/fields_000000.pvtu");
+  write("checkpoints");        // a file under the name of a folder is a user's, too
   write("results.pvd/in it");  // a folder under the name of a file is a user's
   prepare_output_folder(folder, OutputUse::overwrite);
   EXPECT_FALSE(fs::exists(folder / "fields")) << "an empty folder of tutti's goes too";
+  EXPECT_TRUE(fs::exists(folder / "checkpoints"));
   EXPECT_TRUE(fs::exists(folder / "results.pvd" / "in it"));
 }
 

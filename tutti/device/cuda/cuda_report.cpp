@@ -2,6 +2,7 @@
 #include "tutti/device/cuda_report.hpp"
 
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include "tutti/base/units.hpp"
 
