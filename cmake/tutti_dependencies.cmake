@@ -2,6 +2,12 @@
 find_package(Threads REQUIRED)
 find_package(MPI REQUIRED COMPONENTS CXX)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
+if(TUTTI_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # Archer tells ThreadSanitizer how LLVM's OpenMP, which is not instrumented, orders its threads.
+  cmake_path(GET OpenMP_omp_LIBRARY PARENT_PATH tutti_omp_folder)
+  find_library(TUTTI_ARCHER NAMES archer HINTS ${tutti_omp_folder} REQUIRED)
+  target_link_libraries(OpenMP::OpenMP_CXX INTERFACE -Wl,--no-as-needed ${TUTTI_ARCHER} -Wl,--as-needed)
+endif()
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -10,6 +16,11 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
+if(TUTTI_FUZZ)
+  # Compiled in from its headers, so that libFuzzer sees the branches of the TOML parser.
+  set_target_properties(PkgConfig::tomlplusplus PROPERTIES INTERFACE_COMPILE_OPTIONS "" INTERFACE_COMPILE_DEFINITIONS "TOML_HEADER_ONLY=1"
+                        INTERFACE_LINK_LIBRARIES "")
+endif()
 
 find_path(METIS_INCLUDE_DIR metis.h REQUIRED)
 find_library(METIS_LIBRARY metis REQUIRED)
