@@ -11,6 +11,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/io/atomic_file.hpp"
 #include "tutti/io/vtk_blocks.hpp"
+#include "tutti/io/vtk_xml.hpp"
 
 namespace tutti {
 namespace {
@@ -18,29 +19,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the writer gives the memory's bytes as little endian");
 
 constexpr int vtk_tetra = 10;
-
-std::string escape_xml(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 template <class T>
 std::span<const char> bytes_of(std::span<const T> values) {

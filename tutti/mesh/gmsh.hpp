@@ -3,26 +3,21 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "tutti/mesh/mesh_report.hpp"
 #include "tutti/mesh/tet_mesh.hpp"
 
 namespace tutti {
-
-/// What reading changed or left out; each also gives a warning.
-struct GmshReport {
-  Size inverted_cells = 0;                ///< tetrahedra of negative volume, turned by swapping two vertices
-  Size unused_vertices = 0;               ///< nodes of no tetrahedron and no tagged triangle, dropped
-  Size extra_groups = 0;                  ///< volumes and surfaces in several physical groups: the first one counts
-  std::vector<std::string> skipped_data;  ///< $ElementData that is not about tetrahedra
-};
 
 /// Reads tetrahedra, physical groups and $ElementData. Cells keep the order of the file. The physical group of a volume
 /// gives the region (0: none), that of a surface the boundary tag (triangles without one are left out); points and
 /// lines are ignored. If a file has any physical group, Gmsh saves only what is in one (unless Mesh.SaveAll = 1).
 /// Errors: io (cannot be read); input, with file and line (ASCII) or byte (binary): anything that is not a valid
 /// first-order tetrahedral mesh. Counts are checked against the file's size before memory is taken.
-TetMesh read_gmsh(const std::filesystem::path& path, GmshReport* report = nullptr);
+TetMesh read_gmsh(const std::filesystem::path& path, MeshReport* report = nullptr);
+/// The same from the file's bytes; `name` stands in messages for the path.
+TetMesh parse_gmsh(std::string_view bytes, const std::string& name, MeshReport* report = nullptr);
 
 enum class GmshFormat { v41_binary, v41_ascii, v22_binary, v22_ascii };
 

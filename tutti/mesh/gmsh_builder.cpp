@@ -1,26 +1,11 @@
 #include "tutti/mesh/gmsh_builder.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
-#include "tutti/base/log.hpp"
-#include "tutti/base/units.hpp"
+#include "tutti/mesh/tet_checks.hpp"
 
 namespace tutti::gmsh {
-
-namespace {
-
-/// What rounding alone may leave in cross(a, b) . c: small against the sum of its terms' sizes. Cells that are flat
-/// because the mesh is stretched along an axis are not taken for plane ones, as their terms are small too.
-double rounding_of_determinant(Vec3 a, Vec3 b, Vec3 c) {
-  const auto size = [](Vec3 v) { return Vec3{std::abs(v.x), std::abs(v.y), std::abs(v.z)}; };
-  const Vec3 p = size(a), q = size(b), r = size(c);
-  const double terms = r.x * (p.y * q.z + p.z * q.y) + r.y * (p.z * q.x + p.x * q.z) + r.z * (p.x * q.y + p.y * q.x);
-  return 4 * std::numeric_limits<double>::epsilon() * terms;
-}
-
-}  // namespace
 
 void TagIndex::add(Size tag) {
   if (size_ == 0) first_ = tag;
@@ -139,7 +124,7 @@ std::int32_t physical_tag(const Source& in, const char* at, Size tag) {
 
 void Builder::add_node(const char* at, Size tag, Vec3 position) {
   if (tag < 1) in.error(at, "node tag {} is not positive", tag);
-  if (!std::isfinite(position.x) || !std::isfinite(position.y) || !std::isfinite(position.z))
+  if (!is_finite(position))
     in.error(at, "node {} has the coordinates {} {} {}; finite numbers are expected", tag, position.x, position.y,
              position.z);
   nodes.add(tag);
@@ -163,19 +148,12 @@ void Builder::add_element(const char* at, const ElementType& type, Size tag, std
   if (type.use == ElementType::Use::tetrahedron) {
     std::array<Gid, 4> cell;
     for (std::size_t i = 0; i < 4; ++i) cell[i] = vertex(at, tag, tags[i]);
-    const auto [a, b, c, d] = cell;
-    if (a == b || a == c || a == d || b == c || b == d || c == d)
+    const TetDefect defect = orient_tet(mesh.vertices, cell, report);
+    if (defect == TetDefect::vertex_twice)
       in.error(at, "tetrahedron {} has a node twice: {} {} {} {}", tag, tags[0], tags[1], tags[2], tags[3]);
-    const auto point = [&](Gid v) { return mesh.vertices[static_cast<std::size_t>(v)]; };
-    const Vec3 e1 = point(b) - point(a), e2 = point(c) - point(a), e3 = point(d) - point(a);
-    const double determinant = dot(cross(e1, e2), e3);
-    if (!(std::abs(determinant) > rounding_of_determinant(e1, e2, e3)))
+    if (defect == TetDefect::flat)
       in.error(at, "tetrahedron {} (nodes {} {} {} {}) has no volume; its nodes lie in a plane", tag, tags[0], tags[1],
                tags[2], tags[3]);
-    if (determinant < 0) {
-      std::swap(cell[2], cell[3]);
-      ++report.inverted_cells;
-    }
     mesh.cells.push_back(cell);
     mesh.regions.push_back(group);
     if (keep_tags) cell_tags.add(tag);
@@ -214,34 +192,8 @@ void Builder::add_name(const char* at, Size dimension, Size tag, const std::stri
              name);
 }
 
-TetMesh Builder::finish(GmshReport* out) {
-  std::vector<std::uint8_t> used(mesh.vertices.size(), 0);
-  for (const auto& cell : mesh.cells)
-    for (const Gid v : cell) used[static_cast<std::size_t>(v)] = 1;
-  for (const auto& triangle : mesh.boundary)
-    for (const Gid v : triangle) used[static_cast<std::size_t>(v)] = 1;
-  report.unused_vertices = std::count(used.begin(), used.end(), 0);
-  if (report.unused_vertices > 0) {
-    std::vector<Gid> renumbered(used.size());
-    Gid next = 0;
-    for (std::size_t v = 0; v < used.size(); ++v) {
-      renumbered[v] = next;
-      if (used[v]) mesh.vertices[static_cast<std::size_t>(next++)] = mesh.vertices[v];
-    }
-    mesh.vertices.resize(static_cast<std::size_t>(next));
-    for (auto& cell : mesh.cells)
-      for (Gid& v : cell) v = renumbered[static_cast<std::size_t>(v)];
-    for (auto& triangle : mesh.boundary)
-      for (Gid& v : triangle) v = renumbered[static_cast<std::size_t>(v)];
-  }
-  const auto warn_count = [&](Size n, const char* what) {
-    if (n > 0) warn("{}: {} {}", in.name(), format_count(n), what);
-  };
-  warn_count(report.inverted_cells, "tetrahedra had a negative volume and were turned");
-  warn_count(report.unused_vertices, "nodes belong to no tetrahedron and were dropped");
-  warn_count(report.extra_groups, "volumes or surfaces are in several physical groups; the first one counts");
-  for (const std::string& name : report.skipped_data)
-    warn("{}: element data '{}' has no value on a tetrahedron and was left out", in.name(), name);
+TetMesh Builder::finish(MeshReport* out) {
+  finish_mesh(mesh, in.name(), report);
   if (out != nullptr) *out = report;
   return std::move(mesh);
 }

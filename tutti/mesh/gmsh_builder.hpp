@@ -57,12 +57,12 @@ struct Builder {
   void finish_elements(const char* at);
   void add_name(const char* at, Size dimension, Size tag, const std::string& name);
   /// Compacts vertices; warns about what was changed.
-  TetMesh finish(GmshReport* out);
+  TetMesh finish(MeshReport* out);
 
   Source& in;
   bool keep_tags;  ///< there is $ElementData: the elements' tags are needed
   TetMesh mesh;
-  GmshReport report;
+  MeshReport report;
   TagIndex nodes, cell_tags, other_tags;
   bool have_nodes = false, have_elements = false;
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tutti/base/log.hpp"
+#include "tutti/mesh/file_bytes.hpp"
 #include "tutti/mesh/gmsh_builder.hpp"
 
 namespace tutti::gmsh {
@@ -17,7 +18,7 @@ Version read_format(Source& in) {
   const char* start = in.position();
   if (!in.skip_blank() || in.line() != "$MeshFormat")
     in.error(start, "the file does not begin with $MeshFormat; a Gmsh file of format 4.1 or 2.2 is expected");
-  in.section = "MeshFormat";
+  in.open_section("MeshFormat");
   const char* at = in.position();
   const double number = in.text_real("the format's version");
   if (number != 2.2 && number != 4.1)
@@ -165,7 +166,7 @@ const char* open_section(Source& in) {
       if (c < 32 || c == 127) c = '?';
     in.error(at, "found '{}', but the beginning of a section such as $Nodes was expected", shown);
   }
-  in.section = std::string(mark.substr(1, 64));
+  in.open_section(mark.substr(1, 64));
   return at;
 }
 
@@ -206,8 +207,13 @@ void read_section(Builder& b, Version version, Entities& entities, bool& have_en
 
 namespace tutti {
 
-TetMesh read_gmsh(const std::filesystem::path& path, GmshReport* report) {
-  gmsh::Source in(path);
+TetMesh read_gmsh(const std::filesystem::path& path, MeshReport* report) {
+  const FileBytes file(path);
+  return parse_gmsh(file.view(), path.string(), report);
+}
+
+TetMesh parse_gmsh(std::string_view bytes, const std::string& name, MeshReport* report) {
+  gmsh::Source in(bytes, name);
   const gmsh::Version version = gmsh::read_format(in);
   gmsh::Builder builder(in);
   gmsh::Entities entities;
@@ -218,7 +224,7 @@ TetMesh read_gmsh(const std::filesystem::path& path, GmshReport* report) {
     if (!builder.have_elements) in.error(in.position(), "there is no $Elements section; the file is truncated");
     return builder.finish(report);
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "{}: no memory for the mesh; about 100 bytes a tetrahedron are needed", path.string());
+    fail(ErrorKind::resource, "{}: no memory for the mesh; about 100 bytes a tetrahedron are needed", name);
   }
 }
 

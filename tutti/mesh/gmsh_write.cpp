@@ -6,6 +6,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/mesh/gmsh.hpp"
 #include "tutti/mesh/gmsh_output.hpp"
+#include "tutti/mesh/write_check.hpp"
 
 namespace tutti {
 namespace {
@@ -44,26 +45,14 @@ void check(const TetMesh& mesh, const std::filesystem::path& path, bool short_ta
   const auto refuse = [&](const std::string& why) {
     fail(ErrorKind::input, "{}: the mesh cannot be written: {}", path.string(), why);
   };
-  if (mesh.regions.size() != mesh.cells.size()) refuse("it needs one region a cell");
-  if (mesh.boundary_tags.size() != mesh.boundary.size()) refuse("it needs one boundary tag a triangle");
-  for (const std::int32_t r : mesh.regions)
-    if (r < 0 || r >= std::numeric_limits<std::int32_t>::max() - 1) refuse(fmt::format("region {} is not possible", r));
-  for (const std::int32_t t : mesh.boundary_tags)
-    if (t < 1) refuse(fmt::format("boundary tag {} is not positive", t));
+  check_writable(mesh, path);
   const auto check_name = [&](const std::string& name) {
     if (name.find_first_of("\"\n\r") == std::string::npos) return;
     refuse(fmt::format("the name '{}' has a quote or a line break", name.substr(0, name.find_first_of("\n\r"))));
   };
   for (const auto* names : {&mesh.region_names, &mesh.boundary_names})
     for (const auto& [tag, name] : *names) check_name(name);
-  for (const CellData& d : mesh.cell_data) {
-    check_name(d.name);
-    if (d.components != 1 && d.components != 3 && d.components != 9)
-      refuse(fmt::format("data '{}' has {} components; 1, 3 or 9 are possible", d.name, d.components));
-    if (d.values.size() != mesh.cells.size() * static_cast<std::size_t>(d.components))
-      refuse(fmt::format("data '{}' has {} values for {} cells of {} components", d.name, d.values.size(),
-                         mesh.cells.size(), d.components));
-  }
+  for (const CellData& d : mesh.cell_data) check_name(d.name);
   const std::size_t largest = std::max(mesh.vertices.size(), mesh.cells.size() + mesh.boundary.size());
   const bool element_tags_are_short = short_tags || !mesh.cell_data.empty();
   if (element_tags_are_short && largest > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))

@@ -39,7 +39,7 @@ class GmshDefects : public ::testing::Test {
   void SetUp() override { set_log(LogLevel::quiet, false); }
   void TearDown() override { set_log(LogLevel::normal, true); }
 
-  TetMesh read(const std::string& text, GmshReport* report = nullptr) {
+  TetMesh read(const std::string& text, MeshReport* report = nullptr) {
     write_file(file_, text);
     return read_gmsh(file_, report);
   }
@@ -57,7 +57,7 @@ class GmshDefects : public ::testing::Test {
 
 TEST_F(GmshDefects, GoodFilesAreGood) {
   for (const std::string& text : {good_22, good_41}) {
-    GmshReport report;
+    MeshReport report;
     const TetMesh m = read(text, &report);
     EXPECT_EQ(m.vertices.size(), 5u);
     EXPECT_EQ(m.cells, (std::vector<std::array<Gid, 4>>{{0, 1, 2, 3}, {1, 4, 2, 3}}));
@@ -94,7 +94,7 @@ TEST_F(GmshDefects, WhatIsAllowed) {
 }
 
 TEST_F(GmshDefects, InvertedUnusedAndDoubledAreReported) {
-  GmshReport report;
+  MeshReport report;
   TetMesh m = read(replaced(good_22, "10 20 30 40", "10 30 20 40"), &report);
   EXPECT_EQ(report.inverted_cells, 1);
   EXPECT_EQ(m.cells[0], (std::array<Gid, 4>{0, 2, 3, 1}));
@@ -230,7 +230,7 @@ TEST_F(GmshDefects, ElementData) {
   expect_error(with("\n3\n2\n4", "\n3\n777777777777\n4"), 33, "only");
   expect_error(with("0.0\n3\n0", "0.0\n1\n0"), 30, "1 integer tags; 3 are expected");
   expect_error(replaced(good_22, "5 4 2 2 1 20", "4 4 2 2 1 20") + data_section, 18, "element 4 is there twice");
-  GmshReport report;
+  MeshReport report;
   EXPECT_TRUE(read(good_22 + replaced(replaced(data_section, "2\n4 1 0 0\n", "1\n"), "5 0 1 0", "3 0 1 0"), &report)
                   .cell_data.empty());
   EXPECT_EQ(report.skipped_data, std::vector<std::string>{"fibre"});

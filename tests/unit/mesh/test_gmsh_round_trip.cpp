@@ -42,7 +42,7 @@ TEST(GmshRoundTrip, AllFormatsKeepEveryBit) {
   for (const GmshFormat format : all_formats) {
     SCOPED_TRACE(static_cast<int>(format));
     write_gmsh(m, folder / "m.msh", format);
-    GmshReport report;
+    MeshReport report;
     const TetMesh back = read_gmsh(folder / "m.msh", &report);
     expect_same(m, back);
     EXPECT_TRUE(std::signbit(back.cell_data[0].values[0]));

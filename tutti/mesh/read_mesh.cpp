@@ -1,0 +1,18 @@
+#include "tutti/mesh/read_mesh.hpp"
+
+#include "tutti/base/error.hpp"
+#include "tutti/mesh/gmsh.hpp"
+#include "tutti/mesh/tetgen.hpp"
+#include "tutti/mesh/vtu_read.hpp"
+
+namespace tutti {
+
+TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
+  const auto extension = path.extension();
+  if (extension == ".msh") return read_gmsh(path, report);
+  if (extension == ".vtu") return read_vtu(path, report);
+  if (is_tetgen(path)) return read_tetgen(path, report);
+  fail(ErrorKind::input, "{}: the file's name tells no format of meshes; known are {}", path.string(), mesh_formats);
+}
+
+}  // namespace tutti

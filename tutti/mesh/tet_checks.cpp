@@ -1,0 +1,70 @@
+#include "tutti/mesh/tet_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+
+namespace tutti {
+namespace {
+
+/// What rounding alone may leave in cross(a, b) . c: small against the sum of its terms' sizes. Cells that are flat
+/// because the mesh is stretched along an axis are not taken for plane ones, as their terms are small too.
+double rounding_of_determinant(Vec3 a, Vec3 b, Vec3 c) {
+  const auto size = [](Vec3 v) { return Vec3{std::abs(v.x), std::abs(v.y), std::abs(v.z)}; };
+  const Vec3 p = size(a), q = size(b), r = size(c);
+  const double terms = r.x * (p.y * q.z + p.z * q.y) + r.y * (p.z * q.x + p.x * q.z) + r.z * (p.x * q.y + p.y * q.x);
+  return 4 * std::numeric_limits<double>::epsilon() * terms;
+}
+
+}  // namespace
+
+TetDefect orient_tet(std::span<const Vec3> vertices, std::array<Gid, 4>& cell, MeshReport& report) {
+  const auto [a, b, c, d] = cell;
+  if (a == b || a == c || a == d || b == c || b == d || c == d) return TetDefect::vertex_twice;
+  const auto point = [&](Gid v) { return vertices[static_cast<std::size_t>(v)]; };
+  const Vec3 e1 = point(b) - point(a), e2 = point(c) - point(a), e3 = point(d) - point(a);
+  const double determinant = dot(cross(e1, e2), e3);
+  if (!(std::abs(determinant) > rounding_of_determinant(e1, e2, e3))) return TetDefect::flat;
+  if (determinant < 0) {
+    std::swap(cell[2], cell[3]);
+    ++report.inverted_cells;
+  }
+  return TetDefect::none;
+}
+
+void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
+  std::vector<std::uint8_t> used(mesh.vertices.size(), 0);
+  for (const auto& cell : mesh.cells)
+    for (const Gid v : cell) used[static_cast<std::size_t>(v)] = 1;
+  for (const auto& triangle : mesh.boundary)
+    for (const Gid v : triangle) used[static_cast<std::size_t>(v)] = 1;
+  report.unused_vertices = std::count(used.begin(), used.end(), 0);
+  if (report.unused_vertices > 0) {
+    std::vector<Gid> renumbered(used.size());
+    Gid next = 0;
+    for (std::size_t v = 0; v < used.size(); ++v) {
+      renumbered[v] = next;
+      if (used[v]) mesh.vertices[static_cast<std::size_t>(next++)] = mesh.vertices[v];
+    }
+    mesh.vertices.resize(static_cast<std::size_t>(next));
+    for (auto& cell : mesh.cells)
+      for (Gid& v : cell) v = renumbered[static_cast<std::size_t>(v)];
+    for (auto& triangle : mesh.boundary)
+      for (Gid& v : triangle) v = renumbered[static_cast<std::size_t>(v)];
+  }
+  const auto warn_count = [&](Size n, const char* what) {
+    if (n > 0) warn("{}: {} {}", name, format_count(n), what);
+  };
+  warn_count(report.inverted_cells, "tetrahedra had a negative volume and were turned");
+  warn_count(report.unused_vertices, "nodes belong to no tetrahedron and were dropped");
+  warn_count(report.extra_groups, "volumes or surfaces are in several physical groups; the first one counts");
+  warn_count(report.negative_markers, "faces have a negative boundary marker, which does not count as a tag");
+  for (const std::string& data : report.skipped_data)
+    warn("{}: the data '{}' are not numbers on tetrahedra with 1, 3 or 9 components; they were left out", name, data);
+}
+
+}  // namespace tutti
