@@ -46,8 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                 ? std::strtoll(header.c_str() + at + 6, nullptr, 10)
                                 : static_cast<Size>(input.size());
     const CheckpointHeader parsed = parse_checkpoint_header(header, file_bytes, "step.h5");
-    fuzz::check(parsed.file_bytes == file_bytes && parsed.step >= 0 && parsed.segments >= 1, "a header that contradicts");
-    fuzz::check(parsed.table_offset >= checkpoint_header_bytes && parsed.table_offset <= file_bytes, "no table's place");
+    fuzz::check(parsed.file_bytes == file_bytes && parsed.step >= 0 && parsed.segments >= 1,
+                "a header that contradicts");
+    fuzz::check(parsed.table_offset >= checkpoint_header_bytes && parsed.table_offset <= file_bytes,
+                "no table's place");
     const auto segments = parse_segment_table(table, parsed, "step.h5");
     fuzz::check(static_cast<Size>(segments.size()) == parsed.segments, "segments are missing");
     Size end = checkpoint_header_bytes;

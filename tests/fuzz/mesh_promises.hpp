@@ -8,8 +8,8 @@
 
 namespace tutti::fuzz {
 
-/// Sizes fit each other, numbers are in range, volumes are not negative; finding the neighbours gives symmetric pairs or
-/// an Error(input).
+/// Sizes fit each other, numbers are in range, volumes are not negative; finding the neighbours gives symmetric pairs
+/// or an Error(input).
 inline void check_mesh(const TetMesh& mesh) {
   check(!mesh.cells.empty(), "a mesh without cells");
   check(mesh.regions.size() == mesh.cells.size(), "regions and cells differ in number");
@@ -33,7 +33,8 @@ inline void check_mesh(const TetMesh& mesh) {
       for (const Gid other : neighbours[c]) {
         if (other < 0) continue;
         bool mutual = false;
-        for (const Gid back : neighbours[static_cast<std::size_t>(other)]) mutual = mutual || back == static_cast<Gid>(c);
+        for (const Gid back : neighbours[static_cast<std::size_t>(other)])
+          mutual = mutual || back == static_cast<Gid>(c);
         check(mutual, "a neighbour does not know its neighbour");
       }
   });

@@ -19,8 +19,8 @@ enum class ErrorKind : int {
   peer = 7,       ///< another rank or a device was lost
 };
 
-/// The text as one printable line, of 2,000 bytes at most: messages quote names and pieces of files, which may hold line
-/// breaks, a terminal's control codes, or megabytes. Control characters become spaces; a long middle is left out.
+/// The text as one printable line, of 2,000 bytes at most: messages quote names and pieces of files, which may hold
+/// line breaks, a terminal's control codes, or megabytes. Control characters become spaces; a long middle is left out.
 std::string one_line(std::string text);
 
 /// The one exception type of tutti: `what()` is one line (see one_line) that says what, where and what to do.
