@@ -161,7 +161,7 @@ void add_bench(CLI::App& program, Action& action) {
   diffusion->add_option("--cells", a->cells, "cells of the box that is made for it")
       ->check(CLI::Range(Gid{6}, Gid{2'000'000'000}))
       ->capture_default_str();
-  diffusion->add_option("--mesh", a->mesh, "use this mesh instead")->type_name("FILE.msh");
+  diffusion->add_option("--mesh", a->mesh, "use this mesh file instead")->type_name("MESH");
   diffusion->add_option("--seconds", a->seconds, "of timed steps a format")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

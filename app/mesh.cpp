@@ -1,12 +1,18 @@
-// tutti mesh: make a mesh, or look at one.
+// tutti mesh: make a mesh, look at one, or write it in another format.
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/io/mesh_vtu.hpp"
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/gmsh.hpp"
 #include "tutti/mesh/info.hpp"
+#include "tutti/mesh/read_mesh.hpp"
 
 namespace tutti::app {
 namespace {
@@ -103,21 +109,86 @@ void add_generate(CLI::App& mesh, Action& action) {
   }
 }
 
+struct ConvertArguments {
+  std::string input, output, format;
+};
+
+/// --format, or what the output's name says.
+std::string output_format(const ConvertArguments& a) {
+  const std::string extension = std::filesystem::path(a.output).extension().string();
+  if (extension != ".msh" && extension != ".vtu")
+    fail(ErrorKind::usage,
+         "{}: the name must end in .msh (Gmsh) or .vtu (VTK), the formats that tutti mesh convert writes", a.output);
+  if (a.format.empty()) return extension == ".msh" ? "msh41" : "vtu";
+  if (!a.format.starts_with(extension.substr(1)))
+    fail(ErrorKind::usage, "{}: format {} does not go with this name; its name must end in .{}", a.output, a.format,
+         a.format.substr(0, 3));
+  return a.format;
+}
+
+std::string list_names(const std::map<std::int32_t, std::string>& names) {
+  std::string list;
+  for (const auto& [tag, name] : names) list += fmt::format("{}{} '{}'", list.empty() ? "" : ", ", tag, name);
+  return list;
+}
+
+void warn_of_lost_names(const TetMesh& mesh, const std::string& output) {
+  for (const auto& [what, names] :
+       {std::pair{"regions", &mesh.region_names}, std::pair{"boundaries", &mesh.boundary_names}})
+    if (!names->empty())
+      warn("{}: VTU has no place for the names of {}, their tags are kept: {}", output, what, list_names(*names));
+}
+
+void convert(const ConvertArguments& a) {
+  const std::string format = output_format(a);
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a.input, a.output, ignored))
+    fail(ErrorKind::usage, "{}: is the mesh to be read; give the output another name", a.output);
+  const TetMesh mesh = read_mesh(a.input);
+  if (format.starts_with("vtu"))
+    write_mesh_vtu(mesh, a.output, format == "vtu" ? MeshVtuEncoding::zlib : MeshVtuEncoding::ascii);
+  else
+    write_gmsh(mesh, a.output, parse_format(format));
+  if (format.starts_with("vtu")) warn_of_lost_names(mesh, a.output);
+  info("{}: {} cells, {} vertices, {} boundary triangles", a.output, format_count(mesh.cell_count()),
+       format_count(mesh.vertex_count()), format_count(static_cast<Size>(mesh.boundary.size())));
+}
+
+void add_convert(CLI::App& mesh, Action& action) {
+  auto a = std::make_shared<ConvertArguments>();
+  CLI::App* command = mesh.add_subcommand("convert", "write a mesh in another format");
+  command->add_option("input", a->input, fmt::format("mesh file to read: {}", mesh_formats))
+      ->required()
+      ->type_name("IN");
+  command->add_option("output", a->output, "mesh file to write, .msh or .vtu; one that is there is replaced")
+      ->required()
+      ->type_name("OUT");
+  command
+      ->add_option(
+          "--format", a->format,
+          "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, as OUT's name "
+          "says")
+      ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
+  command->footer("Example:\n  tutti mesh convert part.1.ele part.msh");
+  command->callback([a, &action] { action = [a](const Comm& comm) { on_root(comm, [&] { convert(*a); }); }; });
+}
+
 }  // namespace
 
 void add_mesh(CLI::App& program, Action& action) {
-  CLI::App* mesh = program.add_subcommand("mesh", "make a mesh, or look at one");
+  CLI::App* mesh = program.add_subcommand("mesh", "make a mesh, look at one, or write it in another format");
   mesh->require_subcommand(1);
   mesh->footer("Example:\n  tutti mesh generate biventricle --size 2 -o heart.msh\n  tutti mesh info heart.msh");
   add_generate(*mesh, action);
+  add_convert(*mesh, action);
   auto file = std::make_shared<std::string>();
   CLI::App* show = mesh->add_subcommand("info", "counts, sizes and quality of a mesh");
-  show->add_option("mesh", *file, "mesh file (Gmsh MSH 2.2 or 4.1)")->required()->type_name("MESH");
+  show->add_option("mesh", *file, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");
   show->footer("Example:\n  tutti mesh info heart.msh");
   show->callback([file, &action] {
     action = [file](const Comm& comm) {
       on_root(comm, [&] {
-        const TetMesh m = read_gmsh(*file);
+        const TetMesh m = read_mesh(*file);
         write_info(describe(inspect(m, find_face_neighbours(m))));
       });
     };

@@ -7,7 +7,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/vtu.hpp"
-#include "tutti/mesh/gmsh.hpp"
+#include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/partition/partition.hpp"
 
@@ -38,7 +38,7 @@ void print_quality(const PartitionQuality& q, const std::vector<double>& weights
 }
 
 void partition_mesh(const PartitionArguments& a) {
-  const TetMesh mesh = read_gmsh(a.mesh);
+  const TetMesh mesh = read_mesh(a.mesh);
   const FaceNeighbours neighbours = find_face_neighbours(mesh);
   const Adjacency stencil = tet_stencil(neighbours);
   const Adjacency faces = a.graph == "faces" ? face_graph(neighbours) : Adjacency{};
@@ -63,7 +63,7 @@ void partition_mesh(const PartitionArguments& a) {
 void add_partition(CLI::App& program, Action& action) {
   auto a = std::make_shared<PartitionArguments>();
   CLI::App* command = program.add_subcommand("partition", "split a mesh and tell cut, ghosts, balance and pieces");
-  command->add_option("mesh", a->mesh, "mesh file")->required()->type_name("MESH");
+  command->add_option("mesh", a->mesh, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");
   command
       ->add_option("--weights", a->weights, "relative size of each part, e.g. 0.415,0.415,0.17; 0 gives an empty part")
       ->delimiter(',')

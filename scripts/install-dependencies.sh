@@ -18,7 +18,7 @@ packages=(
   libopenmpi-dev openmpi-bin
   libmetis-dev libscotch-dev
   libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libeigen3-dev libmuparser-dev
-  zlib1g-dev libhdf5-openmpi-dev
+  zlib1g-dev libpugixml-dev libhdf5-openmpi-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   gmsh python3-vtk9 python3-matplotlib python3-numpy
 )

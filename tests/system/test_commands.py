@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ElementTree
 from program import DATA, EQUAL, SystemTest, box_case, numbers_in, sets, tutti
 
 COMMANDS = [[], ["run"], ["plan"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
-            ["mesh", "generate", "biventricle"], ["mesh", "info"], ["partition"], ["bench"], ["bench", "diffusion"],
-            ["reference"]]
+            ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
+            ["bench", "diffusion"], ["reference"]]
 
 
 class Commands(SystemTest):

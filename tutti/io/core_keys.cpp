@@ -1,5 +1,9 @@
 #include "tutti/io/core_keys.hpp"
 
+#include <fmt/core.h>
+
+#include "tutti/mesh/read_mesh.hpp"
+
 namespace tutti {
 namespace {
 
@@ -7,7 +11,7 @@ void add_mesh_keys(CaseSchema& schema) {
   schema.describe_table("mesh", "The mesh comes from a file or from a generator.");
   schema.add({.path = "mesh.file",
               .type = KeyType::file,
-              .description = "Gmsh mesh (MSH 2.2 or 4.1, ASCII or binary), relative to the case file."});
+              .description = fmt::format("Mesh file, relative to the case file: {}.", mesh_formats)});
   schema.add({.path = "mesh.generate",
               .type = KeyType::choice,
               .description = "Generator; the last two run the gmsh program.",

@@ -101,7 +101,8 @@ void check(const TetMesh& mesh, const std::filesystem::path& path) {
     fail(ErrorKind::input, "{}: the mesh cannot be written: {}", path.string(), why);
   };
   for (const CellData& d : mesh.cell_data) {
-    if (d.name == tag_array) refuse(fmt::format("its data '{}' have the name that the tags need in a VTU file", d.name));
+    if (d.name == tag_array)
+      refuse(fmt::format("its data '{}' have the name that the tags need in a VTU file", d.name));
     if (std::any_of(d.name.begin(), d.name.end(), [](char c) { return (c >= 0 && c < 32) || c == 127; }))
       refuse("the name of its data has a control character");
     if (d.name.empty()) refuse("some of its data have no name");
@@ -115,9 +116,10 @@ void write_mesh_vtu(const TetMesh& mesh, const std::filesystem::path& path, Mesh
   check(mesh, path);
   const std::size_t cells = mesh.cells.size() + mesh.boundary.size();
   Writer out(encoding, threads);
-  out.xml(fmt::format("<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
-                      "byte_order=\"LittleEndian\" header_type=\"UInt64\"{}>\n",
-                      encoding == MeshVtuEncoding::zlib ? " compressor=\"vtkZLibDataCompressor\"" : ""));
+  out.xml(
+      fmt::format("<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+                  "byte_order=\"LittleEndian\" header_type=\"UInt64\"{}>\n",
+                  encoding == MeshVtuEncoding::zlib ? " compressor=\"vtkZLibDataCompressor\"" : ""));
   out.xml(fmt::format("<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<Points>\n",
                       mesh.vertices.size(), cells));
   out.array<double>("Float64", "Points", 3,

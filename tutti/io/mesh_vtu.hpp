@@ -12,8 +12,8 @@ enum class MeshVtuEncoding {
   ascii  ///< numbers as text, the shortest that read back as the same bits
 };
 
-/// Writes cells, then tagged triangles. The cell data `region` hold the regions and the boundary tags; on triangles, the
-/// other cell data are 0. read_vtu gives the same mesh back, bit for bit (if every vertex is used and every volume
+/// Writes cells, then tagged triangles. The cell data `region` hold the regions and the boundary tags; on triangles,
+/// the other cell data are 0. read_vtu gives the same mesh back, bit for bit (if every vertex is used and every volume
 /// positive), but for the names of regions and boundaries, for which VTU has no place. The file appears under its name
 /// only when it is complete. Errors: io; input (see check_writable; data called `region`, control characters in names).
 void write_mesh_vtu(const TetMesh& mesh, const std::filesystem::path& path,

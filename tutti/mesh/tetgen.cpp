@@ -32,7 +32,9 @@ class Records {
     return !in.at_end() && c != '\n' && c != '\r' && c != '#';
   }
   void finish(const char* after) {
-    if (more()) in.error(in.position(), "found '{}' after {}; the end of the line was expected", in.excerpt(in.position()), after);
+    if (more())
+      in.error(in.position(), "found '{}' after {}; the end of the line was expected", in.excerpt(in.position()),
+               after);
     in.line();
   }
   /// Begins the next record, of which `what` is the first number.
@@ -94,7 +96,8 @@ void Reader::read_nodes() {
   const char* at = node_.begin("the number of nodes");
   const Size n = in.text_integer("the number of nodes");
   const Size dimension = node_.optional_integer("the dimension", 3);
-  const Size attributes = check_columns(in, at, node_.optional_integer("the number of attributes", 0), "attributes a node");
+  const Size attributes =
+      check_columns(in, at, node_.optional_integer("the number of attributes", 0), "attributes a node");
   const Size markers = node_.optional_integer("0 or 1, the number of markers", 0);
   if (dimension != 3) in.error(at, "the dimension is {}; 3 is expected", dimension);
   if (markers != 0 && markers != 1) in.error(at, "{} boundary markers a node; 0 or 1 is expected", markers);
@@ -126,7 +129,8 @@ void Reader::read_nodes() {
 
 std::int32_t Reader::region(const char* at, Size number, double attribute) {
   // The largest number stays free: a writer may need a number for cells without a region.
-  if (!(attribute >= 0) || attribute >= std::numeric_limits<std::int32_t>::max() - 1 || attribute != std::floor(attribute))
+  if (!(attribute >= 0) || attribute >= std::numeric_limits<std::int32_t>::max() - 1 ||
+      attribute != std::floor(attribute))
     ele_.in.error(at,
                   "tetrahedron {} has the region attribute {}; a whole number from 0 to 2147483645 is expected (change "
                   "the attributes of the regions in the .poly file)",
@@ -226,7 +230,8 @@ TetMesh parse_tetgen(std::string_view node, std::string_view ele, std::string_vi
 
 TetMesh read_tetgen(const std::filesystem::path& path, MeshReport* report) {
   // "part.1" is a stem: only TetGen's own ends are cut off.
-  const std::string stem = has_tetgen_extension(path) ? std::filesystem::path(path).replace_extension().string() : path.string();
+  const std::string stem =
+      has_tetgen_extension(path) ? std::filesystem::path(path).replace_extension().string() : path.string();
   const FileBytes node(stem + ".node"), ele(stem + ".ele");
   std::optional<FileBytes> face;
   std::error_code ignored;

@@ -23,8 +23,7 @@ void TextSource::error_text(const char* at, const std::string& message) const {
 }
 
 void TextSource::fail_expected(const char* at, const char* what) const {
-  if (at >= end_ && end_ != bytes_.data() + bytes_.size())
-    error(at, "the numbers end here, but {} was expected", what);
+  if (at >= end_ && end_ != bytes_.data() + bytes_.size()) error(at, "the numbers end here, but {} was expected", what);
   if (at >= end_ || (binary && end_ - at < 8))
     error(at, "the file ends here, but {} was expected; the file is truncated", what);
   if (*at == '\n' || *at == '\r') error(at, "the line ends here, but {} was expected", what);

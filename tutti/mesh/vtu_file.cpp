@@ -117,16 +117,18 @@ void File::parse(std::string_view bytes) {
     std::size_t first = close + 1;
     while (first < bytes.size() && std::string_view(" \t\r\n").find(bytes[first]) != std::string_view::npos) ++first;
     if (first == bytes.size() || bytes[first] != '_')
-      in_.error(bytes.data() + first, "found {}, but an underscore must come before the appended data",
-                first == bytes.size() ? std::string("the end of the file") : "'" + in_.excerpt(bytes.data() + first) + "'");
+      in_.error(
+          bytes.data() + first, "found {}, but an underscore must come before the appended data",
+          first == bytes.size() ? std::string("the end of the file") : "'" + in_.excerpt(bytes.data() + first) + "'");
     appended_ = first + 1;
   }
-  const auto result = document_.load_buffer_inplace(head_.data(), head_.size(), pugi::parse_escapes,
-                                                    pugi::xml_encoding::encoding_utf8);
+  const auto result =
+      document_.load_buffer_inplace(head_.data(), head_.size(), pugi::parse_escapes, pugi::xml_encoding::encoding_utf8);
   if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (result) return;
   const auto at = std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0)), bytes.size());
-  in_.error(bytes.data() + at, "this is no VTK file, or it is truncated or damaged here (XML: {})", result.description());
+  in_.error(bytes.data() + at, "this is no VTK file, or it is truncated or damaged here (XML: {})",
+            result.description());
 }
 
 void File::read_coding(pugi::xml_node root) {
@@ -150,7 +152,8 @@ void File::read_coding(pugi::xml_node root) {
 
 const char* File::place_of(pugi::xml_node node) const {
   const std::ptrdiff_t offset = node ? node.offset_debug() : 0;
-  return in_.bytes().data() + std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)), in_.bytes().size());
+  return in_.bytes().data() +
+         std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)), in_.bytes().size());
 }
 
 pugi::xml_node File::child(pugi::xml_node parent, const char* element) const {
@@ -176,7 +179,8 @@ Array File::describe(pugi::xml_node data_array) const {
   array.node = data_array;
   array.name = data_array.attribute("Name").value();
   if (array.name.empty()) array.name = data_array.name();
-  const auto type = std::find(type_names.begin(), type_names.end(), std::string_view(data_array.attribute("type").value()));
+  const auto type =
+      std::find(type_names.begin(), type_names.end(), std::string_view(data_array.attribute("type").value()));
   if (type != type_names.end()) array.type = static_cast<NumberType>(type - type_names.begin());
   const auto components = data_array.attribute("NumberOfComponents");
   if (components) {

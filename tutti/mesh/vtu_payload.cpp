@@ -84,7 +84,8 @@ std::uint64_t word(std::string_view header, std::size_t i, const Coding& coding)
 
 void check_size(const TextSource& in, const char* at, std::uint64_t found, Size expected) {
   if (found != static_cast<std::uint64_t>(expected))
-    in.error(at, "the array holds {} bytes, but {} are expected from its type, its components and the number of points "
+    in.error(at,
+             "the array holds {} bytes, but {} are expected from its type, its components and the number of points "
              "or cells",
              found, expected);
 }

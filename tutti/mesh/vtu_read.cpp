@@ -103,7 +103,8 @@ void Reader::read_points(pugi::xml_node piece) {
 void Reader::add_cell(const Array& array, Size cell, Size type, std::span<const Size> points, Kept& kept) {
   const std::size_t expected = type == 10 ? 4 : 3;
   if (points.size() != expected)
-    file_.error(array, "cell {} has {} points, but {} are expected for its type {}", cell, points.size(), expected, type);
+    file_.error(array, "cell {} has {} points, but {} are expected for its type {}", cell, points.size(), expected,
+                type);
   std::array<Gid, 4> corners{};
   for (std::size_t k = 0; k < expected; ++k) {
     if (points[k] < 0 || points[k] >= points_)
@@ -147,9 +148,10 @@ Kept Reader::read_cells(pugi::xml_node piece) {
   for (std::size_t c = 0; c < types.size(); ++c) {
     const Size type = types[c];
     if (type == 10 || type == 5)
-      add_cell(connectivity_array, static_cast<Size>(c), type,
-               std::span(connectivity).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(ends[c] - begin)),
-               kept);
+      add_cell(
+          connectivity_array, static_cast<Size>(c), type,
+          std::span(connectivity).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(ends[c] - begin)),
+          kept);
     else if (!is_ignored(type))
       file_.error(types_array,
                   "cell {} is {} (VTK type {}); tutti needs tetrahedra of first order (type 10) and triangles (type 5)",
@@ -167,7 +169,8 @@ void Reader::read_tags(const Array& array, const Kept& kept) {
       file_.error(array, "cell {} has the tag {}; 0 to 2147483645 is expected", cell, values[cell]);
     return static_cast<std::int32_t>(values[cell]);
   };
-  const std::size_t tets = mesh_.cells.size() - kept.tets.size(), triangles = mesh_.boundary.size() - kept.triangles.size();
+  const std::size_t tets = mesh_.cells.size() - kept.tets.size(),
+                    triangles = mesh_.boundary.size() - kept.triangles.size();
   for (std::size_t i = 0; i < kept.tets.size(); ++i) mesh_.regions[tets + i] = tag(kept.tets[i]);
   for (std::size_t i = 0; i < kept.triangles.size(); ++i) mesh_.boundary_tags[triangles + i] = tag(kept.triangles[i]);
 }
@@ -195,7 +198,8 @@ void Reader::keep_data(const Array& array, const Kept& kept, bool first_piece) {
   for (const std::size_t cell : kept.tets) {
     for (std::size_t k = 0; k < width; ++k) {
       const double value = values[cell * width + k];
-      if (!std::isfinite(value)) file_.error(array, "cell {} has the value {}; finite numbers are expected", cell, value);
+      if (!std::isfinite(value))
+        file_.error(array, "cell {} has the value {}; finite numbers are expected", cell, value);
       data.values.push_back(value);
     }
   }

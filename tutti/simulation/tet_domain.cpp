@@ -6,7 +6,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/mesh/generate.hpp"
-#include "tutti/mesh/gmsh.hpp"
+#include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/stencil.hpp"
 
 namespace tutti {
@@ -155,7 +155,7 @@ void broadcast_tags(const Comm& comm, std::set<std::int32_t>& tags) {
 }  // namespace
 
 TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
-  if (options.has("mesh.file")) return read_gmsh(options.file("mesh.file"));
+  if (options.has("mesh.file")) return read_mesh(options.file("mesh.file"));
   const std::string generator = options.text("mesh.generate");
   if (generator == "box") return generate_box(box_spec(options));
   const double h = options.number("mesh.h");

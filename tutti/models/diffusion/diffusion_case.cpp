@@ -22,7 +22,8 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
               .length = 3});
   schema.add({.path = table + ".fibre_data",
               .type = KeyType::text,
-              .description = "Fibre directions from the mesh file: name of $ElementData with three components."});
+              .description = "Fibre directions from the mesh file: name of cell data (Gmsh: $ElementData) with three "
+                             "components."});
   schema.at_most_one_of({table + ".K", table + ".fibre", table + ".fibre_data"});
   schema.add({.path = table + ".longitudinal",
               .type = KeyType::expression,

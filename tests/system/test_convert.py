@@ -1,0 +1,150 @@
+"""tutti mesh convert: every format into every other one, what is lost, wrong input; VTK reads what it writes."""
+
+import shutil
+import unittest
+
+from program import DATA, SystemTest, tutti
+
+try:
+    import vtk
+except ImportError:  # Debian: python3-vtk9
+    vtk = None
+
+USAGE, INPUT, IO = 2, 4, 5
+FORMATS = {"msh41": "msh", "msh22": "msh", "msh41-ascii": "msh", "msh22-ascii": "msh", "vtu": "vtu", "vtu-ascii": "vtu"}
+
+
+class Convert(SystemTest):
+    def well(self, *arguments, **keywords):
+        result = tutti(*arguments, cwd=self.folder, **keywords)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(result.error_lines(), [])
+        return result
+
+    def wrong(self, code, *arguments):
+        """The last arguments are patterns after "--"."""
+        split = arguments.index("--")
+        self.assert_error(tutti("mesh", "convert", *arguments[:split], cwd=self.folder), code, *arguments[split + 1:])
+
+    def box(self):
+        self.well("mesh", "generate", "box", "--cubes", "4", "3", "2", "--split", "0.5", "--jitter", "0.2", "-o", "box.msh")
+
+    def test_there_and_back(self):
+        # From any format to MSH 4.1: the same bytes, as soon as the names, which VTU does not have, are gone.
+        self.box()
+        self.well("mesh", "convert", "box.msh", "nameless.vtu")
+        self.well("mesh", "convert", "nameless.vtu", "expected.msh")
+        expected = (self.folder / "expected.msh").read_bytes()
+        info = self.well("mesh", "info", "expected.msh").out
+        self.assertIn("144 tetrahedra, 60 vertices", info)
+        for form, end in FORMATS.items():
+            with self.subTest(format=form):
+                self.well("mesh", "convert", "expected.msh", f"{form}.{end}", "--format", form)
+                self.assertEqual(self.well("mesh", "info", f"{form}.{end}").out, info)
+                self.well("mesh", "convert", f"{form}.{end}", "back.msh")
+                self.assertEqual((self.folder / "back.msh").read_bytes(), expected)
+        self.assertTrue((self.folder / "vtu-ascii.vtu").read_bytes().isascii())
+        self.assertIn(b"4.1 0 8", (self.folder / "msh41-ascii.msh").read_bytes())
+        # From MSH to MSH the names stay.
+        self.well("mesh", "convert", "box.msh", "named.msh")
+        self.assertEqual((self.folder / "named.msh").read_bytes(), (self.folder / "box.msh").read_bytes())
+
+    def test_what_is_lost_is_said(self):
+        self.box()
+        result = self.well("mesh", "convert", "box.msh", "box.vtu", ranks=3)
+        self.assertEqual(result.err.count("no place for the names of regions, their tags are kept: 1 'left', 2 'right'"), 1)
+        self.assertEqual(result.err.count("no place for the names of boundaries"), 1)
+        self.assertIn("box.vtu: 144 cells, 60 vertices, 104 boundary triangles", result.out)
+        self.assertEqual(self.well("mesh", "convert", "box.vtu", "back.msh").err, "", "nothing is lost")
+
+    def test_tetgen(self):
+        for end in ["", ".node", ".ele", ".face"]:
+            with self.subTest(end=end):
+                self.well("mesh", "convert", f"{DATA}/tetgen/two_boxes.1{end}", "boxes.msh")
+                info = self.well("mesh", "info", "boxes.msh").out
+                self.assertIn("12 tetrahedra, 12 vertices", info)
+                self.assertEqual(self.well("mesh", "info", f"{DATA}/tetgen/two_boxes.1{end}").out, info)
+
+    def test_a_run_and_a_partition_take_every_format(self):
+        self.box()
+        self.well("mesh", "convert", "box.msh", "box.vtu")
+        text = 'model = "diffusion"\n[mesh]\nfile = "{}"\n[physics]\nK = 1\ninitial = "x"\n[time]\nsteps = 3\n'
+        expected = self.run_case(text.format("box.msh"))["checksum"]
+        self.assertEqual(self.run_case(text.format("box.vtu"), ranks=2)["checksum"], expected)
+        for end in [".node", ".ele", ".face"]:
+            shutil.copy(DATA / "tetgen" / f"two_boxes.1{end}", self.folder)
+        self.well("mesh", "convert", "two_boxes.1", "boxes.vtu")
+        self.assertEqual(self.run_case(text.format("two_boxes.1.ele"))["checksum"],
+                         self.run_case(text.format("boxes.vtu"))["checksum"])
+        first = self.well("partition", "box.msh", "--weights", "1,2", "-o", "a.vtu").out
+        self.assertEqual(self.well("partition", "box.vtu", "--weights", "1,2", "-o", "a.vtu").out, first)
+        # What partition writes is a mesh again.
+        self.assertIn("144 tetrahedra", self.well("mesh", "info", "a.vtu").out)
+
+    def test_wrong_arguments(self):
+        self.box()
+        before = (self.folder / "box.msh").read_bytes()
+        (self.folder / "link.msh").symlink_to("box.msh")
+        self.wrong(USAGE, "box.msh", "box.msh", "--", r"box\.msh: is the mesh to be read; give the output another name")
+        self.wrong(USAGE, "box.msh", "link.msh", "--", r"link\.msh: is the mesh to be read")
+        self.wrong(USAGE, "box.msh", "box.stl", "--", r"box\.stl: the name must end in \.msh .* or \.vtu")
+        self.wrong(USAGE, "box.msh", "box.vtu", "--format", "msh22", "--", r"format msh22 does not go .*must end in \.msh")
+        self.wrong(USAGE, "box.msh", "box.vtu", "--format", "stl", "--", "stl")
+        self.wrong(USAGE, "box.msh", "--", "output")
+        self.wrong(INPUT, "box.stl", "out.msh", "--", r"box\.stl: .*known are .*\.msh.*\.vtu.*\.node")
+        self.wrong(IO, "none.vtu", "out.msh", "--", r"none\.vtu: cannot open the mesh file: No such file")
+        self.wrong(IO, "none.ele", "out.msh", "--", r"none\.node: cannot open")
+        self.wrong(IO, "box.msh", "no/such/out.msh", "--", r"no/such/out\.msh: cannot create")
+        self.assertEqual((self.folder / "box.msh").read_bytes(), before)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["box.msh", "link.msh"])
+
+    def test_damaged_input(self):
+        ascii_vtu = (DATA / "vtu" / "ascii.vtu").read_bytes()
+        raw = (DATA / "vtu" / "raw_zlib.vtu").read_bytes()
+        node = (DATA / "tetgen" / "two_boxes.1.node").read_bytes()
+        for end in [".ele", ".face"]:
+            shutil.copy(DATA / "tetgen" / f"two_boxes.1{end}", self.folder / f"bad{end}")
+        for name, content, place in [
+                ("bad.vtu", ascii_vtu[:len(ascii_vtu) // 2], r"bad\.vtu:\d+: "),
+                ("bad.vtu", ascii_vtu.replace(b"-3 0.25", b"-3 O.25"), r"bad\.vtu:20: 'fibre': found 'O\.25'"),
+                ("bad.vtu", raw[:-600], r"bad\.vtu: byte \d+: "),
+                ("bad.vtu", b"", r"bad\.vtu:1: "),
+                ("bad.node", node.replace(b"12  3", b"13  3"), r"bad\.node:\d+: the file ends here"),
+                ("bad.node", b"\0" * 100, r"bad\.node:1: ")]:
+            with self.subTest(place=place):
+                (self.folder / name).write_bytes(content)
+                self.wrong(INPUT, name, "out.msh", "--", place)
+                self.assertFalse((self.folder / "out.msh").exists())
+
+    @unittest.skipIf(vtk is None, "VTK for Python is not installed")
+    def test_vtk_reads_what_is_written(self):
+        self.well("mesh", "convert", DATA / "vtu" / "raw.vtu", "data.msh")
+        for form in ["vtu", "vtu-ascii"]:
+            with self.subTest(format=form):
+                self.well("mesh", "convert", "data.msh", f"{form}.vtu", "--format", form)
+                reader = vtk.vtkXMLUnstructuredGridReader()
+                errors = []
+                reader.AddObserver("ErrorEvent", lambda *_: errors.append("error"))
+                reader.SetFileName(str(self.folder / f"{form}.vtu"))
+                reader.Update()
+                self.assertEqual(errors, [])
+                grid = reader.GetOutput()
+                self.assertEqual((grid.GetNumberOfPoints(), grid.GetNumberOfCells()), (12, 12 + 4))
+                self.assertEqual([grid.GetCellType(c) for c in range(16)], [vtk.VTK_TETRA] * 12 + [vtk.VTK_TRIANGLE] * 4)
+                data = grid.GetCellData()
+                tags = data.GetArray("region")
+                self.assertEqual([tags.GetValue(c) for c in range(16)], [1] * 6 + [2] * 6 + [4, 4, 5, 5])
+                fibre = data.GetArray("fibre")
+                self.assertEqual(fibre.GetTuple(3), (8 / 3, -8.0, 1 / 9))
+                self.assertEqual(fibre.GetTuple(15), (0.0, 0.0, 0.0))
+                self.assertEqual(grid.GetPoint(11), (2.5 / 3, 0.7, 1 / 7))
+                self.assertAlmostEqual(sum(self.volume(grid, c) for c in range(12)), 2.5 / 3 * 0.7 / 7, places=14)
+
+    @staticmethod
+    def volume(grid, cell):
+        points = [grid.GetPoint(grid.GetCell(cell).GetPointId(i)) for i in range(4)]
+        return vtk.vtkTetra.ComputeVolume(*points)
+
+
+if __name__ == "__main__":
+    unittest.main()
