@@ -18,9 +18,12 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 if(TUTTI_FUZZ)
-  # Compiled in from its headers, so that libFuzzer sees the branches of the TOML parser.
-  set_target_properties(PkgConfig::tomlplusplus PROPERTIES INTERFACE_COMPILE_OPTIONS "" INTERFACE_COMPILE_DEFINITIONS "TOML_HEADER_ONLY=1"
-                        INTERFACE_LINK_LIBRARIES "")
+  # Compiled in from its headers, so that libFuzzer sees the branches of the TOML parser. Two findings in version 3.3.0
+  # are its own: an assertion that fails for "[[[" and is not compiled into Debian's library, where the code behind it
+  # refuses the text (marzer/tomlplusplus, pull request 301); and a table of white space that takes every other letter
+  # above U+00A0 for impossible, without harm in GCC's code (test Toml.LettersOutsideOfTexts).
+  set_target_properties(PkgConfig::tomlplusplus PROPERTIES INTERFACE_COMPILE_DEFINITIONS "TOML_HEADER_ONLY=1" INTERFACE_LINK_LIBRARIES ""
+                        INTERFACE_COMPILE_OPTIONS "-DTOML_ASSERT(x)=static_assert(true);-fno-sanitize=unreachable")
 endif()
 
 find_path(METIS_INCLUDE_DIR metis.h REQUIRED)
