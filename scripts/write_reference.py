@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"
-COMMANDS = ["", "run", "plan", "devices", "mesh", "mesh info", "mesh generate", "mesh generate box",
+COMMANDS = ["", "run", "plan", "devices", "mesh", "mesh info", "mesh convert", "mesh generate", "mesh generate box",
             "mesh generate biventricle", "partition", "bench", "bench diffusion", "reference"]
 
 

@@ -268,16 +268,16 @@ void Reader::read_piece(pugi::xml_node piece) {
 }  // namespace
 }  // namespace vtu
 
-TetMesh parse_vtu(std::string_view bytes, const std::string& name, MeshReport* out) {
+TetMesh parse_vtu(std::string_view bytes, const std::string& name, MeshReport* report) {
   try {
     vtu::File file(bytes, name);
     TetMesh mesh;
-    MeshReport report;
-    vtu::Reader reader(file, mesh, report);
+    MeshReport found;
+    vtu::Reader reader(file, mesh, found);
     for (const pugi::xml_node piece : file.grid().children("Piece")) reader.read_piece(piece);
     if (mesh.cells.empty()) file.error(file.grid(), "there are no tetrahedra (VTK type 10); a mesh in 3D is expected");
-    finish_mesh(mesh, name, report);
-    if (out != nullptr) *out = report;
+    finish_mesh(mesh, name, found);
+    if (report != nullptr) *report = found;
     return mesh;
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::resource, "{}: no memory for the mesh; about 150 bytes a tetrahedron are needed", name);

@@ -14,7 +14,9 @@
 namespace tutti {
 namespace {
 
-using namespace test;
+using test::read_file;
+using test::vtu_sample;
+using test::vtu_samples;
 
 /// Every promise of a reader.
 void expect_sound(const TetMesh& m) {

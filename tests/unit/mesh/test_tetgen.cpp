@@ -8,7 +8,10 @@
 namespace tutti {
 namespace {
 
-using namespace test;
+using test::error_of;
+using test::expect_same;
+using test::TemporaryFolder;
+using test::write_file;
 
 const std::string good_node =
     "# five nodes\n5 3 1 1\n\n"                                                     // 1-3

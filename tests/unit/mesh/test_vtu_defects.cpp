@@ -11,7 +11,11 @@
 namespace tutti {
 namespace {
 
-using namespace test;
+using test::error_of;
+using test::expect_same;
+using test::read_file;
+using test::vtu_sample;
+using test::vtu_text;
 
 class VtuDefects : public ::testing::Test {
  protected:

@@ -7,7 +7,12 @@
 namespace tutti {
 namespace {
 
-using namespace test;
+using test::error_of;
+using test::expect_same;
+using test::TemporaryFolder;
+using test::vtu_sample;
+using test::vtu_samples;
+using test::vtu_text;
 
 class VtuRead : public ::testing::Test {
  protected:
