@@ -1,7 +1,7 @@
 // tutti completion: scripts that let a shell complete subcommands, options, choices, files and case keys. They are made
 // from the same tree of commands that parses the command line, so they cannot be stale.
 #include "app/commands.hpp"
-#include "tutti/simulation/help.hpp"
+#include "tutti/simulation/help_internal.hpp"
 
 namespace tutti::app {
 namespace {

@@ -9,7 +9,8 @@ install(TARGETS tutti_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS ${exported} EXPORT tuttiTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tuttiTargets NAMESPACE tutti:: DESTINATION ${tutti_config_dir})
 export(EXPORT tuttiTargets NAMESPACE tutti:: FILE ${CMAKE_BINARY_DIR}/tuttiTargets.cmake)
-install(DIRECTORY tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+install(DIRECTORY tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh"
+        PATTERN "*_internal.hpp" EXCLUDE)
 
 set(tutti_cmake_files tutti_packages.cmake tutti_cuda.cmake tutti_kernels.cmake
     FindHDF5C.cmake FindMETIS.cmake FindMuParser.cmake FindScotch.cmake FindTomlPlusPlus.cmake FindXxhash.cmake)

@@ -4,9 +4,10 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/install-dependencies.sh [--quiet] [--dev] [--list]
+usage: scripts/install-dependencies.sh [--quiet] [--dev] [--mpich] [--list]
   --quiet  say nothing when there is nothing to install
-  --dev    also clang-format and clang-tidy
+  --dev    also clang-format, clang-tidy, and clang with its sanitizers for scripts/fuzz.sh
+  --mpich  also MPICH beside Open MPI, for scripts/test-mpich.sh
   --list   print the package names and stop
 Debian 12 and Ubuntu 24.04 have everything; Ubuntu 22.04 needs a newer CMake (3.25) from elsewhere.
 TEXT
@@ -25,7 +26,8 @@ quiet=0
 for argument in "$@"; do
   case "$argument" in
     --quiet) quiet=1 ;;
-    --dev) packages+=(clang-format clang-tidy python3-venv python3-pip python3-setuptools python3-wheel zsh fish) ;;
+    --dev) packages+=(clang-format clang-tidy clang libclang-rt-dev libomp-dev python3-venv python3-pip python3-setuptools python3-wheel zsh fish) ;;
+    --mpich) packages+=(libmpich-dev mpich) ;;
     --list) list=1 ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install-dependencies.sh: unknown option '$argument' (see --help)" >&2; exit 2 ;;

@@ -9,5 +9,6 @@ from pathlib import Path
 folder, command = Path(sys.argv[1]), sys.argv[2:]
 code = subprocess.run(command).returncode
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-(folder / os.environ["OMPI_COMM_WORLD_RANK"]).write_text(str(peak))
+rank = next(os.environ[name] for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK") if name in os.environ)  # Open MPI, MPICH
+(folder / rank).write_text(str(peak))
 sys.exit(code)

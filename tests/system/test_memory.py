@@ -17,7 +17,7 @@ class Memory(SystemTest):
         folder = self.folder / f"peaks{self.runs}"
         folder.mkdir()
         result = run([*MPIRUN, "-np", str(ranks), sys.executable, str(HERE / "rank_memory.py"), str(folder), PROGRAM, "run",
-                      str(case), "-o", str(self.folder / "results"), *EQUAL, "--devices", "cpu", "--set",
+                      str(case), "-o", str(self.folder / "results"), *EQUAL, "--devices", "cpu", "--overwrite", "--set",
                       "numerics.check=false"], timeout=100)
         self.assertEqual(result.code, 0, result.err)
         return [int((folder / str(rank)).read_text()) for rank in range(ranks)]

@@ -114,6 +114,16 @@ class SameBits(SystemTest):
         found = {self.run_case(text, "--devices", "fake:2,cpu", *sets(devices__fake_seed=s))["checksum"] for s in range(5)}
         self.assertEqual(len(found), 1)
 
+    def test_ten_runs_of_the_same(self):
+        # Nothing is varied but what the machine does by itself: which thread takes which chunk, which message comes first.
+        text = CASE.replace("[8, 8, 8]", "[5, 5, 5]")
+        options = ["--devices", "fake:2,cpu", "--threads", "2"]
+        first = outcome(self.run_case(text, *options, ranks=2))
+        self.assertEqual(first["cells"], 6 * 5 ** 3)
+        for k in range(1, 10):
+            with self.subTest(run=k):
+                self.assertEqual(outcome(self.run_case(text, *options, ranks=2)), first)
+
     def test_the_checksum_sees_the_last_bit(self):
         # A test of these tests.
         base = box_case(n=2, physics='K = 1\ninitial = "x"', time="steps = 3")

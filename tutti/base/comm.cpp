@@ -16,14 +16,6 @@ std::atomic<Size> chunk_bytes{Size{1} << 30};
 // Of the messages inside a collective member; send_bytes and receive_bytes must not use it.
 constexpr int collective_tag = 32001;
 
-void check(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  fail(ErrorKind::peer, "{} failed: {}; another rank or the network was lost", call, text);
-}
-
 /// piece(offset, count) over [0, size) in pieces of at most `limit`.
 template <class Piece>
 void in_pieces(Size size, Size limit, const Piece& piece) {
@@ -34,13 +26,13 @@ template <class T>
 void reduce_in_place(std::span<T> values, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const Size limit = std::max(Size{1}, chunk_bytes / static_cast<Size>(sizeof(T)));
   in_pieces(static_cast<Size>(values.size()), limit, [&](Size offset, int count) {
-    check(MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, op, comm), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, op, comm), "MPI_Allreduce");
   });
 }
 
 void broadcast_raw(char* bytes, Size size, int root, MPI_Comm comm) {
   in_pieces(size, chunk_bytes, [&](Size offset, int count) {
-    check(MPI_Bcast(bytes + offset, count, MPI_CHAR, root, comm), "MPI_Bcast");
+    check_mpi(MPI_Bcast(bytes + offset, count, MPI_CHAR, root, comm), "MPI_Bcast");
   });
 }
 
@@ -68,13 +60,21 @@ Failure run_and_catch(const std::function<void()>& work) {
 
 }  // namespace
 
+void check_mpi(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  fail(ErrorKind::peer, "{} failed: {}; another rank or the network was lost", call, text);
+}
+
 Comm::Comm(MPI_Comm comm) : comm_(comm) {
-  check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
 }
 
 void Comm::barrier() const {
-  check(MPI_Barrier(comm_), "MPI_Barrier");
+  check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
 }
 
 void Comm::sum(std::span<std::int64_t> values) const {
@@ -99,15 +99,15 @@ std::vector<char> Comm::all_gather_bytes(std::span<const char> mine) const {
   const auto ranks = static_cast<std::size_t>(size_);
   const Size my_size = static_cast<Size>(mine.size());
   std::vector<Size> sizes(ranks), begins(ranks + 1, 0);
-  check(MPI_Allgather(&my_size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, comm_), "MPI_Allgather");
+  check_mpi(MPI_Allgather(&my_size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, comm_), "MPI_Allgather");
   for (std::size_t r = 0; r < ranks; ++r) begins[r + 1] = begins[r] + sizes[r];
   std::vector<char> all(static_cast<std::size_t>(begins[ranks]));
   if (begins[ranks] <= chunk_bytes) {
     const std::vector<int> counts(sizes.begin(), sizes.end());
     const std::vector<int> offsets(begins.begin(), begins.end() - 1);
-    check(MPI_Allgatherv(mine.data(), static_cast<int>(my_size), MPI_CHAR, all.data(), counts.data(), offsets.data(),
-                         MPI_CHAR, comm_),
-          "MPI_Allgatherv");
+    check_mpi(MPI_Allgatherv(mine.data(), static_cast<int>(my_size), MPI_CHAR, all.data(), counts.data(),
+                             offsets.data(), MPI_CHAR, comm_),
+              "MPI_Allgatherv");
     return all;
   }
   if (!mine.empty()) std::memcpy(all.data() + begins[static_cast<std::size_t>(rank_)], mine.data(), mine.size());
@@ -121,7 +121,8 @@ std::vector<std::vector<char>> Comm::all_to_all_bytes(const std::vector<std::spa
   require(outgoing.size() == ranks, "all_to_all: {} arrays for {} ranks", outgoing.size(), ranks);
   std::vector<Size> send_sizes(ranks), receive_sizes(ranks);
   for (std::size_t r = 0; r < ranks; ++r) send_sizes[r] = static_cast<Size>(outgoing[r].size());
-  check(MPI_Alltoall(send_sizes.data(), 1, MPI_INT64_T, receive_sizes.data(), 1, MPI_INT64_T, comm_), "MPI_Alltoall");
+  check_mpi(MPI_Alltoall(send_sizes.data(), 1, MPI_INT64_T, receive_sizes.data(), 1, MPI_INT64_T, comm_),
+            "MPI_Alltoall");
 
   std::vector<std::vector<char>> incoming(ranks);
   std::vector<MPI_Request> requests;
@@ -137,9 +138,9 @@ std::vector<std::vector<char>> Comm::all_to_all_bytes(const std::vector<std::spa
     incoming[r].resize(static_cast<std::size_t>(receive_sizes[r]));
     in_pieces(receive_sizes[r], chunk_bytes, [&](Size offset, int count) {
       post([&](MPI_Request* request) {
-        check(MPI_Irecv(incoming[r].data() + offset, count, MPI_CHAR, static_cast<int>(r), collective_tag, comm_,
-                        request),
-              "MPI_Irecv");
+        check_mpi(MPI_Irecv(incoming[r].data() + offset, count, MPI_CHAR, static_cast<int>(r), collective_tag, comm_,
+                            request),
+                  "MPI_Irecv");
       });
     });
   }
@@ -148,26 +149,26 @@ std::vector<std::vector<char>> Comm::all_to_all_bytes(const std::vector<std::spa
     const std::size_t r = (me + step) % ranks;
     in_pieces(send_sizes[r], chunk_bytes, [&](Size offset, int count) {
       post([&](MPI_Request* request) {
-        check(MPI_Isend(outgoing[r].data() + offset, count, MPI_CHAR, static_cast<int>(r), collective_tag, comm_,
-                        request),
-              "MPI_Isend");
+        check_mpi(MPI_Isend(outgoing[r].data() + offset, count, MPI_CHAR, static_cast<int>(r), collective_tag, comm_,
+                            request),
+                  "MPI_Isend");
       });
     });
   }
-  check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   return incoming;
 }
 
 void Comm::broadcast_bytes(std::vector<char>& bytes, int root) const {
   Size size = static_cast<Size>(bytes.size());
-  check(MPI_Bcast(&size, 1, MPI_INT64_T, root, comm_), "MPI_Bcast");
+  check_mpi(MPI_Bcast(&size, 1, MPI_INT64_T, root, comm_), "MPI_Bcast");
   bytes.resize(static_cast<std::size_t>(size));
   broadcast_raw(bytes.data(), size, root, comm_);
 }
 
 void Comm::broadcast(std::string& text, int root) const {
   Size size = static_cast<Size>(text.size());
-  check(MPI_Bcast(&size, 1, MPI_INT64_T, root, comm_), "MPI_Bcast");
+  check_mpi(MPI_Bcast(&size, 1, MPI_INT64_T, root, comm_), "MPI_Bcast");
   text.resize(static_cast<std::size_t>(size));
   broadcast_raw(text.data(), size, root, comm_);
 }
@@ -189,9 +190,9 @@ std::vector<std::string> Comm::all_gather_text(const std::string& mine) const {
 void Comm::together(const std::function<void()>& work) const {
   Failure failure = run_and_catch(work);
   int first = failure.failed ? rank_ : size_;
-  check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
   if (first == size_) return;
-  check(MPI_Bcast(&failure.kind, 1, MPI_INT, first, comm_), "MPI_Bcast");
+  check_mpi(MPI_Bcast(&failure.kind, 1, MPI_INT, first, comm_), "MPI_Bcast");
   broadcast(failure.message, first);
   if (failure.kind == 0) throw std::logic_error(failure.message);
   throw SharedError(static_cast<ErrorKind>(failure.kind), failure.message);
@@ -199,18 +200,19 @@ void Comm::together(const std::function<void()>& work) const {
 
 void send_bytes(const Comm& comm, std::span<const char> bytes, int to, int tag) {
   const Size size = static_cast<Size>(bytes.size());
-  check(MPI_Send(&size, 1, MPI_INT64_T, to, tag, comm.handle()), "MPI_Send");
+  check_mpi(MPI_Send(&size, 1, MPI_INT64_T, to, tag, comm.handle()), "MPI_Send");
   in_pieces(size, chunk_bytes, [&](Size offset, int count) {
-    check(MPI_Send(bytes.data() + offset, count, MPI_CHAR, to, tag, comm.handle()), "MPI_Send");
+    check_mpi(MPI_Send(bytes.data() + offset, count, MPI_CHAR, to, tag, comm.handle()), "MPI_Send");
   });
 }
 
 std::vector<char> receive_bytes(const Comm& comm, int from, int tag) {
   Size size = 0;
-  check(MPI_Recv(&size, 1, MPI_INT64_T, from, tag, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
+  check_mpi(MPI_Recv(&size, 1, MPI_INT64_T, from, tag, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
   std::vector<char> bytes(static_cast<std::size_t>(size));
   in_pieces(size, chunk_bytes, [&](Size offset, int count) {
-    check(MPI_Recv(bytes.data() + offset, count, MPI_CHAR, from, tag, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Recv(bytes.data() + offset, count, MPI_CHAR, from, tag, comm.handle(), MPI_STATUS_IGNORE),
+              "MPI_Recv");
   });
   return bytes;
 }

@@ -15,6 +15,9 @@
 
 namespace tutti {
 
+/// Error(peer) that names the call, unless `code` is MPI_SUCCESS. tutti's communicators return their errors.
+void check_mpi(int code, const char* call);
+
 /// A communicator that is not owned. All members are collective unless said otherwise.
 class Comm {
  public:

@@ -19,10 +19,14 @@ enum class ErrorKind : int {
   peer = 7,       ///< another rank or a device was lost
 };
 
-/// The one exception type of tutti: `what()` is one line that says what, where and what to do.
+/// The text as one printable line, of 2,000 bytes at most: messages quote names and pieces of files, which may hold
+/// line breaks, a terminal's control codes, or megabytes. Control characters become spaces; a long middle is left out.
+std::string one_line(std::string text);
+
+/// The one exception type of tutti: `what()` is one line (see one_line) that says what, where and what to do.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(one_line(message)), kind_(kind) {}
   ErrorKind kind() const { return kind_; }
   int exit_code() const { return static_cast<int>(kind_); }
 

@@ -73,7 +73,8 @@ Size available_memory() {
 /// The ranks of this host as a communicator that ends with this object.
 struct HostComm {
   explicit HostComm(const Comm& comm) {
-    MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &handle);
+    check_mpi(MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &handle),
+              "MPI_Comm_split_type");
   }
   ~HostComm() { MPI_Comm_free(&handle); }
   HostComm(const HostComm&) = delete;

@@ -14,7 +14,8 @@ namespace tutti {
 
 HostLoad host_load(const Comm& comm, int threads) {
   MPI_Comm handle = MPI_COMM_NULL;
-  MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &handle);
+  check_mpi(MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &handle),
+            "MPI_Comm_split_type");
   HostLoad load;
   {
     const Comm host(handle);

@@ -206,7 +206,7 @@ void Exchange<T>::add_outgoing(const Message& m) {
   send.bytes = bytes;
   send.start = [this, &m, packed, bytes](MPI_Request* request) {
     const T* data = packed != nullptr ? packed : separator_value(m.source, 0, m.rows.front());
-    MPI_Isend(data, bytes, MPI_BYTE, m.to_rank, m.tag, comm_.handle(), request);
+    check_mpi(MPI_Isend(data, bytes, MPI_BYTE, m.to_rank, m.tag, comm_.handle(), request), "MPI_Isend");
   };
   add(std::move(send));
 }
@@ -225,7 +225,7 @@ void Exchange<T>::add_incoming(const Message& m) {
   receive.bytes = bytes;
   receive.start = [this, &m, packed, bytes](MPI_Request* request) {
     T* data = packed != nullptr ? packed : ghost_value(m.target, 0, m.ghosts.begin);
-    MPI_Irecv(data, bytes, MPI_BYTE, m.from_rank, m.tag, comm_.handle(), request);
+    check_mpi(MPI_Irecv(data, bytes, MPI_BYTE, m.from_rank, m.tag, comm_.handle(), request), "MPI_Irecv");
   };
   int ready = add(std::move(receive));
   if (packed != nullptr) {
@@ -276,7 +276,7 @@ void Exchange<T>::begin(std::span<const FieldView<T>> fields) {
 
 template <class T>
 void Exchange<T>::end() {
-  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     const ExchangeOp& op = operations_[i];
     if (started_[i] != 0) continue;

@@ -56,7 +56,15 @@ struct Flattener {
   std::vector<Problem> problems = {};
 
   void table(const TomlValue::Table& entries, const std::string& prefix) {
-    for (const auto& [key, value] : entries) entry(value, prefix.empty() ? key : prefix + "." + key);
+    for (const auto& [key, value] : entries) {
+      const std::string path = prefix.empty() ? key : prefix + "." + key;
+      // "mesh.file" between quotes is one key of that name, and not the key `file` of [mesh].
+      if (key.find_first_of(".[]") != std::string::npos)
+        problems.push_back({value.key_place, fmt::format("{}: unknown key {}; keys are written without quotes",
+                                                         value.key_place.line_text(), quote_toml(path))});
+      else
+        entry(value, path);
+    }
   }
 
   void entry(const TomlValue& value, const std::string& path) {
@@ -114,8 +122,11 @@ void keep_typed_texts(TomlValue& table, const CaseSchema& schema, const std::str
     }
     const auto* doc = schema.find(path);
     const bool wants_text = doc != nullptr && (doc->type == KeyType::text || doc->type == KeyType::file);
-    if (wants_text && value.place.line == 0 && value.as<std::string>() == nullptr)
-      value.data = value.place.file.substr(value.place.file.find('=') + 1);
+    if (!wants_text || value.place.line != 0 || value.as<std::string>() != nullptr) continue;
+    // "--set mesh.file=2024", and not a number inside a table that was typed as a whole.
+    const std::string& option = value.place.file;
+    const std::size_t equals = option.find('=');
+    if (key_pattern(option.substr(0, equals)) == "--set " + path) value.data = option.substr(equals + 1);
   }
 }
 

@@ -34,6 +34,9 @@ std::optional<PathStep> parse_step(const std::string& text) {
   return is_key(step.key) ? std::optional(step) : std::nullopt;
 }
 
+/// Deeper than any key of any model. A tree is taken apart by recursion, so its depth must be bounded.
+constexpr std::size_t deepest_path = 16;
+
 std::vector<PathStep> parse_path(const std::string& path, const std::string& option) {
   std::vector<PathStep> steps;
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -43,6 +46,8 @@ std::vector<PathStep> parse_path(const std::string& path, const std::string& opt
       fail(ErrorKind::usage, "{}: '{}' is no key; write e.g. --set time.end=2 or --set boundary[0].value=1", option,
            path);
     steps.push_back(*step);
+    if (steps.size() > deepest_path)
+      fail(ErrorKind::usage, "{}: the key has more than {} parts; write e.g. --set time.end=2", option, deepest_path);
     begin = end + 1;
   }
   return steps;

@@ -52,8 +52,8 @@ struct ModelState {
 /// rest happens on a thread a rank.
 class CheckpointWriter {
  public:
-  /// Keeps the newest `keep` (>= 1) checkpoints. Collective. `state` is copied; `prepare_thread` is called on each thread
-  /// that writes (e.g. to let it run on all cores).
+  /// Keeps the newest `keep` (>= 1) checkpoints. Collective. `state` is copied; `prepare_thread` is called on each
+  /// thread that writes (e.g. to let it run on all cores).
   CheckpointWriter(const Comm& comm, ModelState state, std::filesystem::path folder, int keep, std::string version,
                    std::function<void()> prepare_thread = {});
   ~CheckpointWriter();

@@ -68,7 +68,8 @@ struct Shares {
   Size begin(int rank) const { return rows / ranks * rank + std::min<Size>(rank, rows % ranks); }
   int rank_of(Gid row) const {
     const Size small = rows / ranks, large = rows % ranks;
-    return static_cast<int>(row < large * (small + 1) ? row / (small + 1) : large + (row - large * (small + 1)) / small);
+    return static_cast<int>(row < large * (small + 1) ? row / (small + 1)
+                                                      : large + (row - large * (small + 1)) / small);
   }
 };
 
@@ -181,13 +182,15 @@ void CheckpointReader::load(const ModelState& state) const {
       const auto in = comm_.all_to_all(out);
       for (std::size_t r = 0; r < ranks; ++r)
         for (std::size_t i = 0; i < arrived_rows[r].size(); ++i)
-          std::copy_n(in[r].begin() + static_cast<std::ptrdiff_t>(i * k), k,
-                      share.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(arrived_rows[r][i] - first) * k));
+          std::copy_n(
+              in[r].begin() + static_cast<std::ptrdiff_t>(i * k), k,
+              share.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(arrived_rows[r][i] - first) * k));
     }
     for (std::size_t r = 0; r < ranks; ++r) {
       out[r].clear();
       for (const Gid g : asked[r])
-        out[r].insert(out[r].end(), share.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(g - first) * k),
+        out[r].insert(out[r].end(),
+                      share.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(g - first) * k),
                       share.begin() + static_cast<std::ptrdiff_t>((static_cast<std::size_t>(g - first) + 1) * k));
     }
     const auto answers = comm_.all_to_all(out);

@@ -17,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t piece = std::size_t{4} << 20;  // bytes hashed and written at once: hashed bytes are still in the cache
-constexpr const char* advice = "the checkpoint before it is kept; free space or choose another disk, then go on with --restart";
+constexpr std::size_t piece = std::size_t{4}
+                              << 20;  // bytes hashed and written at once: hashed bytes are still in the cache
+constexpr const char* advice =
+    "the checkpoint before it is kept; free space or choose another disk, then go on with --restart";
 
 /// A file that closes itself; failures carry path, bytes and cause.
 class File {
@@ -39,16 +41,16 @@ class File {
                                  static_cast<off_t>(offset) + static_cast<off_t>(written));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0)
-        fail(ErrorKind::io, "{}: {} of {} bytes written at byte {}, then: {}; {}", path_.string(), written, bytes.size(),
-             offset, n < 0 ? std::strerror(errno) : "nothing more was taken", advice);
+        fail(ErrorKind::io, "{}: {} of {} bytes written at byte {}, then: {}; {}", path_.string(), written,
+             bytes.size(), offset, n < 0 ? std::strerror(errno) : "nothing more was taken", advice);
       written += static_cast<std::size_t>(n);
     }
   }
   void read(std::span<char> bytes, Size offset) const {
     std::size_t done = 0;
     while (done < bytes.size()) {
-      const ssize_t n =
-          ::pread(file_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset) + static_cast<off_t>(done));
+      const ssize_t n = ::pread(file_, bytes.data() + done, bytes.size() - done,
+                                static_cast<off_t>(offset) + static_cast<off_t>(done));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0)
         fail(ErrorKind::io, "{}: cannot be read back at byte {}: {}", path_.string(), offset,
@@ -91,7 +93,7 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
       keep_(std::max(keep, 1)),
       version_(std::move(version)),
       prepare_thread_(std::move(prepare_thread)) {
-  MPI_Comm_dup(comm_.handle(), &own_comm_);
+  check_mpi(MPI_Comm_dup(comm_.handle(), &own_comm_), "MPI_Comm_dup");
   MPI_Comm_set_errhandler(own_comm_, MPI_ERRORS_RETURN);
   std::vector<Size> mine;
   for (const IndexMap& map : state_.maps) {
@@ -136,8 +138,8 @@ std::vector<CheckpointWriter::Slab> CheckpointWriter::slabs_of(int rank) const {
   for (std::size_t p = 0; p + 1 < part_begin_.size(); ++p) {
     if (state_.rank_of_part[p] != rank) continue;
     const auto add = [&](int array, Size begin, Size width) {
-      slabs.push_back({static_cast<int>(p), array, begin + part_begin_[p] * width,
-                       (part_begin_[p + 1] - part_begin_[p]) * width});
+      slabs.push_back(
+          {static_cast<int>(p), array, begin + part_begin_[p] * width, (part_begin_[p + 1] - part_begin_[p]) * width});
     };
     add(-1, places_.global, sizeof(Gid));
     for (std::size_t f = 0; f < state_.fields.size(); ++f)
@@ -239,15 +241,18 @@ void CheckpointWriter::write_mine() {
 void CheckpointWriter::post_gather() {
   hashes_.resize(static_cast<std::size_t>(hash_counts_[static_cast<std::size_t>(comm_.rank())]));
   requests_.assign(2, MPI_REQUEST_NULL);
-  MPI_Iallgather(&mine_, sizeof(Failure), MPI_CHAR, all_.data(), sizeof(Failure), MPI_CHAR, own_comm_, &requests_[0]);
-  MPI_Igatherv(hashes_.data(), static_cast<int>(hashes_.size()), MPI_UINT64_T, all_hashes_.data(), hash_counts_.data(),
-               hash_offsets_.data(), MPI_UINT64_T, 0, own_comm_, &requests_[1]);
+  check_mpi(MPI_Iallgather(&mine_, sizeof(Failure), MPI_CHAR, all_.data(), sizeof(Failure), MPI_CHAR, own_comm_,
+                           &requests_[0]),
+            "MPI_Iallgather");
+  check_mpi(MPI_Igatherv(hashes_.data(), static_cast<int>(hashes_.size()), MPI_UINT64_T, all_hashes_.data(),
+                         hash_counts_.data(), hash_offsets_.data(), MPI_UINT64_T, 0, own_comm_, &requests_[1]),
+            "MPI_Igatherv");
 }
 
 void CheckpointWriter::post_result() {
   result_ = mine_;
   requests_.assign(1, MPI_REQUEST_NULL);
-  MPI_Ibcast(&result_, sizeof(Failure), MPI_CHAR, 0, own_comm_, requests_.data());
+  check_mpi(MPI_Ibcast(&result_, sizeof(Failure), MPI_CHAR, 0, own_comm_, requests_.data()), "MPI_Ibcast");
 }
 
 /// On the root: checksums of what HDF5 itself wrote between the arrays, the table, the header, and the name.

@@ -206,10 +206,11 @@ void add_device_keys(CaseSchema& schema) {
 }
 
 void add_checkpoint_keys(CaseSchema& schema) {
-  schema.describe_table("checkpoint",
-                        "The state of the run in `checkpoints/`, from which `tutti run --restart` goes on, bit for bit, on "
-                        "any number of ranks and devices. SIGTERM, SIGINT, SIGUSR1 and a file `stop` in the results "
-                        "folder end a run with a checkpoint.");
+  schema.describe_table(
+      "checkpoint",
+      "The state of the run in `checkpoints/`, from which `tutti run --restart` goes on, bit for bit, on "
+      "any number of ranks and devices. SIGTERM, SIGINT, SIGUSR1 and a file `stop` in the results "
+      "folder end a run with a checkpoint.");
   schema.add({.path = "checkpoint.every",
               .type = KeyType::integer,
               .default_value = "0",

@@ -28,7 +28,8 @@ ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::s
   const bool keep = keep_bytes > 0 && std::filesystem::exists(path, error) &&
                     std::filesystem::file_size(path, error) >= static_cast<std::uintmax_t>(keep_bytes);
   // Never through a link that lies there under this name.
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | (keep ? O_APPEND : O_TRUNC) | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int file =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | (keep ? O_APPEND : O_TRUNC) | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file >= 0) file_.reset(::fdopen(file, keep ? "ab" : "wb"));
   if (keep && file_ && ::ftruncate(file, static_cast<off_t>(keep_bytes)) != 0)
     fail(ErrorKind::io, "{}: cannot be cut to {} bytes: {}", path.string(), keep_bytes, std::strerror(errno));

@@ -37,9 +37,9 @@ struct Summary {
   std::string model;      ///< "diffusion"
   std::string case_file;  ///< as it was given
   Gid cells = 0;
-  Size steps = 0;         ///< done in all
-  Size first_step = 0;    ///< done before this run, by the one that it continues
-  bool stopped = false;   ///< ended by a signal or the file `stop`, before the end
+  Size steps = 0;             ///< done in all
+  Size first_step = 0;        ///< done before this run, by the one that it continues
+  bool stopped = false;       ///< ended by a signal or the file `stop`, before the end
   double time = 0;            ///< simulated, s
   double dt = 0;              ///< of the (last full) step, s
   std::optional<double> rho;  ///< spectral radius of the operator, 1/s
@@ -50,7 +50,7 @@ struct Summary {
   std::vector<std::pair<std::string, double>> setup_seconds;  ///< by phase, in order
   double output_seconds = 0;
   double checkpoint_seconds = 0;  ///< that the steps waited for checkpoints
-  Size peak_memory_bytes = 0;  ///< largest resident set, sum over ranks
+  Size peak_memory_bytes = 0;     ///< largest resident set, sum over ranks
   std::vector<PartSummary> parts;
   struct {
     Size bytes = 0, messages = 0;  ///< over all steps and parts, each message once

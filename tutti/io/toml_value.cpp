@@ -61,6 +61,15 @@ void move_place(TomlValue& value, const TomlPlace& place) {
     for (auto& entry : *table) move_place(entry.second, place);
 }
 
+/// TOML is UTF-8; what is typed or names a file on the disk may be any bytes.
+bool is_toml_text(const std::string& text) {
+  try {
+    return toml::parse("text = " + quote_toml(text)).size() == 1;
+  } catch (const toml::parse_error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 TomlValue parse_toml(const std::string& text, const std::string& name) {
@@ -85,6 +94,8 @@ TomlValue parse_typed_value(const std::string& typed, const std::string& option)
     }
   }
   move_place(value, {option, 0, 0});
+  if (value.as<std::string>() != nullptr && !is_toml_text(*value.as<std::string>()))
+    fail(ErrorKind::usage, "{}: the value is not valid UTF-8; a case file cannot hold it", option);
   return value;
 }
 

@@ -41,7 +41,7 @@ struct TomlValue {
 /// (duplicate keys too) and for dates.
 TomlValue parse_toml(const std::string& text, const std::string& name);
 
-/// Parses what a user typed for `option`: a TOML value if it is one, else the text itself.
+/// Parses what a user typed for `option`: a TOML value if it is one, else the text itself. Error(usage): not UTF-8.
 TomlValue parse_typed_value(const std::string& typed, const std::string& option);
 
 /// "text \"abc\"", "the integer 3", "a list of 2", "a table": for messages.

@@ -85,9 +85,9 @@ void Trace::measure_clocks() {
   const Comm& comm = *comm_;
   const auto exchange = [&](int other, std::int64_t value, bool send) {
     if (send)
-      MPI_Send(&value, 1, MPI_INT64_T, other, ping_tag, comm.handle());
+      check_mpi(MPI_Send(&value, 1, MPI_INT64_T, other, ping_tag, comm.handle()), "MPI_Send");
     else
-      MPI_Recv(&value, 1, MPI_INT64_T, other, ping_tag, comm.handle(), MPI_STATUS_IGNORE);
+      check_mpi(MPI_Recv(&value, 1, MPI_INT64_T, other, ping_tag, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
     return value;
   };
   std::vector<std::int64_t> origin{now()};

@@ -1,4 +1,4 @@
-#include "tutti/mesh/vtu_file.hpp"
+#include "tutti/mesh/vtu_file_internal.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -10,7 +10,7 @@
 
 #include "tutti/mesh/file_bytes.hpp"
 #include "tutti/mesh/tet_checks.hpp"
-#include "tutti/mesh/vtu_file.hpp"
+#include "tutti/mesh/vtu_file_internal.hpp"
 
 namespace tutti {
 namespace vtu {

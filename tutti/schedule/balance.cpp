@@ -16,9 +16,10 @@ double quick_triad(Device& device, Threads& threads) {
 PartPlaces place_parts(const Comm& comm, const DeviceSet& devices) {
   // A host is known by the lowest rank on it.
   MPI_Comm host = MPI_COMM_NULL;
-  MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host);
+  check_mpi(MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host),
+            "MPI_Comm_split_type");
   int first = comm.rank();
-  MPI_Bcast(&first, 1, MPI_INT, 0, host);
+  check_mpi(MPI_Bcast(&first, 1, MPI_INT, 0, host), "MPI_Bcast");
   MPI_Comm_free(&host);
   const std::array<int, 2> mine{first, static_cast<int>(devices.devices.size())};
   const auto all = comm.all_gather(std::span<const int>(mine));

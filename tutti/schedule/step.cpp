@@ -396,7 +396,7 @@ bool Step::drive_messages() {
       progress = true;
     } else if (state == Task::State::under_way) {
       int done = 0;
-      MPI_Test(&task.request, &done, MPI_STATUS_IGNORE);
+      check_mpi(MPI_Test(&task.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
       if (done == 0) continue;
       complete(task);
       progress = true;

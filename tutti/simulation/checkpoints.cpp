@@ -70,8 +70,9 @@ void Checkpoints::write(Size step, double time) {
 
 void Checkpoints::tell() {
   if (const auto report = writer_->take_report())
-    verbose("checkpoint of step {}: {} in {:.2f} s, {}/s", report->step, format_bytes(static_cast<double>(report->bytes)),
-            report->seconds, format_bytes(static_cast<double>(report->bytes) / std::max(report->seconds, 1e-9)));
+    verbose("checkpoint of step {}: {} in {:.2f} s, {}/s", report->step,
+            format_bytes(static_cast<double>(report->bytes)), report->seconds,
+            format_bytes(static_cast<double>(report->bytes) / std::max(report->seconds, 1e-9)));
 }
 
 bool Checkpoints::after_step(Size step, double time, bool last) {

@@ -14,8 +14,8 @@
 
 namespace tutti {
 
-/// Checkpoints of a run in <folder>/checkpoints, every so many steps and minutes, at the end, and on request: a signal or
-/// the file <folder>/stop. All members are collective.
+/// Checkpoints of a run in <folder>/checkpoints, every so many steps and minutes, at the end, and on request: a signal
+/// or the file <folder>/stop. All members are collective.
 class Checkpoints {
  public:
   /// `describe` fills what changes of the run's state: step and time are set. A model without state gets no
@@ -24,8 +24,8 @@ class Checkpoints {
               const std::string& version, Trace& trace, std::function<void(RunState&)> describe);
 
   /// Call it when `step` steps are done and everything else of the step is written. Returns true when the run shall
-  /// stop now; its state is on the disk then. Errors: those of CheckpointWriter, within about half a second of when they
-  /// happened.
+  /// stop now; its state is on the disk then. Errors: those of CheckpointWriter, within about half a second of when
+  /// they happened.
   bool after_step(Size step, double time, bool last);
   /// A checkpoint exists, to go on from after an error.
   bool any() const { return any_; }

@@ -42,8 +42,8 @@ class Model {
   /// Numbers worth watching; the first is shown in the progress line. The bits do not depend on the partition. A value
   /// that is not finite ends the run.
   virtual std::vector<Diagnostic> diagnose() = 0;
-  /// Opens the results in `folder` (it exists); the fields to write come from the case. A run that goes on in the folder
-  /// of an earlier one gives the times that were written `before`.
+  /// Opens the results in `folder` (it exists); the fields to write come from the case. A run that goes on in the
+  /// folder of an earlier one gives the times that were written `before`.
   virtual void open_results(const std::filesystem::path& folder, std::span<const double> before) = 0;
   /// Writes the fields at `time`.
   virtual void write_results(double time) = 0;

@@ -3,16 +3,14 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <thread>
 
+#include "tutti/base/alarm.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/program.hpp"
-#include "tutti/simulation/help.hpp"
+#include "tutti/simulation/help_internal.hpp"
 
 namespace tutti {
 namespace {
@@ -22,16 +20,16 @@ void say_error(const std::string& program, const char* message) {
   std::fflush(stderr);
 }
 
-/// Several ranks may meet the same error in the middle of a step, where they cannot ask each other who tells it. The
-/// lowest of them speaks first and ends the others before they do.
-void let_lower_ranks_speak(const Comm& comm) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(100 * comm.rank(), 2000)));
-}
-
 /// Runs the action. An error that all ranks share ends in order with one message; one that only this rank has ends the
 /// others.
 int run_action(const std::string& program, const Action& action) {
   const Comm comm;
+  Alarm alarm(comm);
+  const auto end_all = [&](const char* message, int code) {
+    if (alarm.claim()) say_error(program, message);
+    if (comm.size() > 1) MPI_Abort(comm.handle(), code);
+    return code;
+  };
   try {
     comm.together([] {});  // every rank is there before anyone may fail
     action(comm);
@@ -40,20 +38,12 @@ int run_action(const std::string& program, const Action& action) {
     if (comm.is_root()) say_error(program, error.what());
     return error.exit_code();
   } catch (const Error& error) {
-    let_lower_ranks_speak(comm);
-    say_error(program, error.what());
-    if (comm.size() > 1) MPI_Abort(comm.handle(), error.exit_code());
-    return error.exit_code();
+    return end_all(error.what(), error.exit_code());
   } catch (const std::bad_alloc&) {
-    let_lower_ranks_speak(comm);
-    say_error(program, "the system has no memory left; use a smaller mesh or more nodes");
-    if (comm.size() > 1) MPI_Abort(comm.handle(), static_cast<int>(ErrorKind::resource));
-    return static_cast<int>(ErrorKind::resource);
+    return end_all("the system has no memory left; use a smaller mesh or more nodes",
+                   static_cast<int>(ErrorKind::resource));
   } catch (const std::exception& error) {
-    let_lower_ranks_speak(comm);
-    say_error(program, error.what());
-    if (comm.size() > 1) MPI_Abort(comm.handle(), 1);
-    return 1;
+    return end_all(error.what(), 1);
   }
 }
 
@@ -78,8 +68,7 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
   program.formatter(make_help_format());
   program.set_help_flag("-h,--help", "show this help");
   if (!info.footer.empty()) program.footer(info.footer);
-  if (!info.version.empty())
-    program.set_version_flag("--version", info.name + " " + info.version, "print the version");
+  if (!info.version.empty()) program.set_version_flag("--version", info.name + " " + info.version, "print the version");
   program.require_subcommand(1);
   bool quiet = false, loud = false;
   program.add_flag("-q,--quiet", quiet, "print warnings and errors only");
@@ -124,7 +113,8 @@ int run_commands(int argc, char** argv, const ProgramInfo& info,
 
 int run_program(int argc, char** argv, const ProgramInfo& info, const ModelKinds& models) {
   return run_commands(argc, argv, info, [&](CLI::App& program, Action& action) {
-    add_run_command(program, action, models, "  " + info.name + " run case.toml -o results --set time.end=2 --devices cpu");
+    add_run_command(program, action, models,
+                    "  " + info.name + " run case.toml -o results --set time.end=2 --devices cpu");
     add_reference_command(program, action, models, info.name + " reference");
   });
 }

@@ -79,8 +79,7 @@ Case choose_case(const Comm& comm, const RunArguments& arguments, const ModelKin
 void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models) {
   catch_stop_signals();
   std::optional<Restart> restart;
-  if (!arguments.restart.empty())
-    restart.emplace(open_restart(comm, arguments.restart, arguments.fall_back));
+  if (!arguments.restart.empty()) restart.emplace(open_restart(comm, arguments.restart, arguments.fall_back));
   const Case options = choose_case(comm, arguments, models, restart ? &*restart : nullptr);
   const fs::path folder = !arguments.output.empty() ? fs::path(arguments.output) : restart->folder;
   comm.together([&] {
@@ -117,11 +116,11 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
 }
 
 /// What the options must be together. Error(usage).
-void check_arguments(const RunArguments& a) {
+void check_arguments(const RunArguments& a, const std::string& help) {
   if (a.restart.empty() && a.file.empty())
-    fail(ErrorKind::usage, "CASE is missing: give a case file, or --restart DIR; see run --help");
-  if (a.restart.empty() && a.output.empty()) fail(ErrorKind::usage, "--output is required; see run --help");
-  if (a.restart.empty() && a.fall_back) fail(ErrorKind::usage, "--fallback belongs to --restart; see run --help");
+    fail(ErrorKind::usage, "CASE is missing: give a case file, or --restart DIR; see {}", help);
+  if (a.restart.empty() && a.output.empty()) fail(ErrorKind::usage, "--output is required; see {}", help);
+  if (a.restart.empty() && a.fall_back) fail(ErrorKind::usage, "--fallback belongs to --restart; see {}", help);
 }
 
 }  // namespace
@@ -152,9 +151,10 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
       ->needs(trace);
   arguments->devices.add_to(*command);
   command->footer("Examples:\n" + example);
-  command->callback([arguments, &action, &models] {
-    action = [arguments, &models](const Comm& comm) {
-      comm.together([&] { check_arguments(*arguments); });
+  const std::string help = program.get_name() + " run --help";
+  command->callback([arguments, &action, &models, help] {
+    action = [arguments, &models, help](const Comm& comm) {
+      comm.together([&] { check_arguments(*arguments, help); });
       run_case(comm, *arguments, models);
     };
   });

@@ -101,7 +101,8 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
       comm.together([&] {
         if (reader.header().version != TUTTI_VERSION)
           fail(ErrorKind::input,
-               "{}: the checkpoint was written by tutti {}, this is tutti {}; its results would differ: use that version, "
+               "{}: the checkpoint was written by tutti {}, this is tutti {}; its results would differ: use that "
+               "version, "
                "or start anew",
                file.string(), reader.header().version, TUTTI_VERSION);
         state = parse_run_state(reader.frame().meta, file.string());

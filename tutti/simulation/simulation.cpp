@@ -160,8 +160,8 @@ void add_stream_fractions(DeviceSet& devices, Summary& summary) {
 /// A run whose numbers are not numbers any more ends here. Names the first bad cell of the lowest rank.
 void require_finite(const Comm& comm, Model& model, const std::vector<Diagnostic>& diagnostics, Size step, double time,
                     const std::filesystem::path* checkpoints) {
-  const auto bad = std::find_if(diagnostics.begin(), diagnostics.end(),
-                                [](const Diagnostic& d) { return !std::isfinite(d.value); });
+  const auto bad =
+      std::find_if(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) { return !std::isfinite(d.value); });
   if (bad == diagnostics.end()) return;  // the same on all ranks
   const std::string advice =
       checkpoints != nullptr
@@ -177,7 +177,10 @@ void require_finite(const Comm& comm, Model& model, const std::vector<Diagnostic
         const auto at = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
         if (at == values.end()) continue;
         const auto row = static_cast<std::size_t>(at - values.begin()) / static_cast<std::size_t>(field.components);
-        fail(ErrorKind::numerical, "field '{}' is {} in cell {} (rank {}, part {}) at time {:g}, step {}{}", field.name, *at,
+        fail(ErrorKind::numerical, "field '{}' is {} in cell {} (rank {}, part {}) at time {:g}, step {}{}", field.name,
+             std::isnan(*at) ? "nan"
+             : *at > 0       ? "inf"
+                             : "-inf",
              map.global[row], comm.rank(), map.part, time, step, advice);
       }
   });
@@ -194,7 +197,8 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
     if (state.empty()) fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted", from);
     if (state.mesh_checksum != restart.state.mesh_checksum)
       fail(ErrorKind::input,
-           "{}: the mesh is another one: {} cells with checksum {:016x} now, {} with {:016x} when the checkpoint was made; "
+           "{}: the mesh is another one: {} cells with checksum {:016x} now, {} with {:016x} when the checkpoint was "
+           "made; "
            "give the same mesh, e.g. with --set mesh.file=...",
            from, state.rows, state.mesh_checksum, restart.state.rows, restart.state.mesh_checksum);
     for (const StateNumber& number : state.numbers) {
@@ -327,9 +331,10 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   summary.checkpoint_seconds = comm.max(checkpoints.blocked_seconds());
   summary.setup_seconds = context.setup.seconds();
   model.summarise(summary, summary.time);
-  summary.cell_steps_per_second = summary.wall_seconds > 0 ? static_cast<double>(summary.cells) *
-                                                                 static_cast<double>(step - first) / summary.wall_seconds
-                                                           : 0;
+  summary.cell_steps_per_second =
+      summary.wall_seconds > 0
+          ? static_cast<double>(summary.cells) * static_cast<double>(step - first) / summary.wall_seconds
+          : 0;
   add_stream_fractions(devices, summary);
   gather_parts(comm, summary);
   summary.peak_memory_bytes = comm.sum(peak_memory());

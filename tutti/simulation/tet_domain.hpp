@@ -21,7 +21,7 @@ namespace tutti {
 
 /// What every model on tetrahedra starts from. Vectors named `mine` by their type have one entry a part of this rank.
 struct TetDomain {
-  Gid cells = 0;  ///< of the whole mesh
+  Gid cells = 0;               ///< of the whole mesh
   std::uint64_t checksum = 0;  ///< of the whole mesh: vertices, cells, tags and cell data, as they were read
   std::map<std::int32_t, std::string> region_names, boundary_names;
   std::set<std::int32_t> region_tags, boundary_tags;  ///< in use
@@ -34,8 +34,8 @@ struct TetDomain {
 
 /// The partition of a checkpoint.
 struct StoredPartition {
-  std::vector<std::string> devices;    ///< kind of each part's device
-  std::vector<std::int32_t> owner;     ///< of each cell; on the root only
+  std::vector<std::string> devices;  ///< kind of each part's device
+  std::vector<std::int32_t> owner;   ///< of each cell; on the root only
 };
 /// Kinds of the devices of all parts: "cpu", "fake", "cuda". Collective.
 std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices);

@@ -51,13 +51,12 @@ std::uint64_t checksum_of(const IndexMap& map, std::span<const double> values) {
 ModelState state_of(TetDomain& domain, const std::string& name,
                     const std::function<Buffer<double>&(std::size_t p)>& buffer) {
   ModelState state;
-  state.fields.push_back({name, 1,
-                          [&domain, buffer](std::size_t p, std::span<double> to) {
-                            download(*domain.streams[p].compute, to, buffer(p));
-                          },
-                          [&domain, buffer](std::size_t p, std::span<const double> from) {
-                            upload(*domain.streams[p].compute, buffer(p), from);
-                          }});
+  state.fields.push_back(
+      {name, 1,
+       [&domain, buffer](std::size_t p, std::span<double> to) { download(*domain.streams[p].compute, to, buffer(p)); },
+       [&domain, buffer](std::size_t p, std::span<const double> from) {
+         upload(*domain.streams[p].compute, buffer(p), from);
+       }});
   state.maps = domain.maps;
   state.rank_of_part = domain.rank_of_part;
   state.rows = domain.cells;

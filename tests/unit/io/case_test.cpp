@@ -157,6 +157,24 @@ TEST(Case, malformed_sets_are_usage_errors) {
   }
 }
 
+TEST(Case, a_set_that_no_case_file_could_hold_is_a_usage_error) {
+  std::string deep = "a";
+  for (int i = 0; i < 50000; ++i) deep += ".a";  // taking such a tree apart would overflow the stack
+  for (const std::string& set : {deep + "=1", std::string("mesh.file=\xFF.msh")}) {
+    try {
+      parse(good, {set});
+      ADD_FAILURE() << set.substr(0, 40);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+      EXPECT_LE(std::string(error.what()).size(), 2000u);
+    }
+  }
+}
+
+TEST(Case, numbers_inside_a_typed_table_are_no_texts) {
+  EXPECT_THAT(error_of(good, {"mesh={file=3}"}), HasSubstr("'mesh.file' must be a file name, found the integer 3"));
+}
+
 TEST(Case, effective_values_give_the_same_case) {
   const auto c = parse(good, {"output.probe[0].name=a \"b\" \\ c"});
   const auto text = c.effective_toml();
@@ -253,6 +271,10 @@ INSTANTIATE_TEST_SUITE_P(
             "source =", "sorce =", "dir/case.toml:6: ", "unknown key 'physics.sorce'; did you mean 'physics.source'?"},
         Defect{"[output]", "[outpt]", "dir/case.toml:19: ", "unknown key 'outpt'; did you mean 'output'?"},
         Defect{"value =", "valu =", "dir/case.toml:15: ", "'boundary[1].valu'; did you mean 'boundary[1].value'?"},
+        Defect{"[time]", "[time]\n\"output.every\" = 3",
+               "dir/case.toml:17: ", "unknown key \"time.output.every\"; keys are written without quotes"},
+        Defect{"model =", "\"time.end\" = 3\nmodel =", "dir/case.toml:1: ", "unknown key \"time.end\""},
+        Defect{"model =", "\"bound\\nary\" = 3\nmodel =", "dir/case.toml:1: ", "unknown key 'bound ary'"},
         Defect{"model = \"diffusion\"", "model = \"diffusion\"\nend = 3",
                "dir/case.toml:2: ", "did you mean 'time.end'?"},
         Defect{"[time]", "[time]\nqqqqqqqq = 1", "dir/case.toml:17: ", "known here: dt, end, steps, safety, method"},

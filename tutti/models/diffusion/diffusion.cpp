@@ -88,8 +88,8 @@ Diffusion::Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, 
                      Phases& phases, const StoredPartition* stored)
     : comm_(comm),
       devices_(devices),
-      domain_(make_tet_domain(comm, devices, options, work_dir, with_partition(diffusion_domain_options(options), stored),
-                              phases)),
+      domain_(make_tet_domain(comm, devices, options, work_dir,
+                              with_partition(diffusion_domain_options(options), stored), phases)),
       options_(options),
       rkc_(options.text("time.method") == "rkc2") {
   phases.begin("assemble");
@@ -300,7 +300,8 @@ std::vector<double> Diffusion::values(int part) {
 }
 
 ModelState Diffusion::state() {
-  ModelState state = state_of(domain_, "u", [this](std::size_t p) -> Buffer<double>& { return parts_[p].u[0].buffer(); });
+  ModelState state =
+      state_of(domain_, "u", [this](std::size_t p) -> Buffer<double>& { return parts_[p].u[0].buffer(); });
   state.numbers = {{"initial_mass", &initial_mass_}, {"mass_scale", &mass_scale_}};
   return state;
 }

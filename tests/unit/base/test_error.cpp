@@ -1,0 +1,46 @@
+// Messages of errors are one printable line, whatever they quote.
+#include "tutti/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tutti {
+namespace {
+
+TEST(Error, ShortMessagesStayAsTheyAre) {
+  EXPECT_EQ(one_line(""), "");
+  EXPECT_EQ(one_line("mesh.msh:12: found '\xC3\xBC'"), "mesh.msh:12: found '\xC3\xBC'");
+  EXPECT_EQ(one_line(std::string(2000, 'a')), std::string(2000, 'a'));
+}
+
+TEST(Error, ControlCharactersBecomeSpaces) {
+  EXPECT_EQ(one_line("a\nb\r\tc\x1b[31md\x7f" + std::string(1, '\0')), "a b  c [31md  ");
+  const Error error(ErrorKind::input, "two\nlines");
+  EXPECT_STREQ(error.what(), "two lines");
+}
+
+TEST(Error, LongMessagesLoseTheirMiddle) {
+  const std::string text = "begin" + std::string(1000000, 'x') + "end";
+  const std::string line = one_line(text);
+  EXPECT_LE(line.size(), 2000u);
+  EXPECT_EQ(line.substr(0, 6), "beginx");
+  EXPECT_EQ(line.substr(line.size() - 4), "xend");
+  EXPECT_NE(line.find(" [998108 bytes] "), std::string::npos) << line;
+  EXPECT_EQ(one_line(line), line);
+}
+
+TEST(Error, LongMessagesAreCutBetweenCharacters) {
+  std::string text = "a";
+  while (text.size() < 5000) text += "\xE2\x82\xAC";  // a sign of three bytes
+  const std::string line = one_line(text);
+  const std::size_t cut = line.find(" [");
+  ASSERT_NE(cut, std::string::npos);
+  EXPECT_EQ((cut - 1) % 3, 0u);
+  EXPECT_EQ(static_cast<unsigned char>(line[line.find("] ") + 2]), 0xE2u);
+  // Continuation bytes only: there is no such place, and the line is short all the same.
+  EXPECT_LE(one_line(std::string(5000, '\x80')).size(), 2000u);
+}
+
+}  // namespace
+}  // namespace tutti
