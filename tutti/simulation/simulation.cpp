@@ -248,6 +248,10 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   else
     info("{} cells, {} steps of {:.4g}", format_count(model.cells()), format_count(plan.steps), plan.dt);
 
+  if (restart != nullptr && first >= plan.steps)
+    warn("{} stands at the end of the run already: nothing is left to do; go on with a later {}",
+         restart->reader.path().string(), options.has("time.steps") ? "--set time.steps=N" : "--set time.end=T");
+
   Earlier earlier;
   comm.together([&] { earlier = what_is_there(restart, folder); });
   double wall = 0, output_seconds = 0;
