@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tutti/base/fault.hpp"
 #include "tutti/base/hash.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/checkpoint.hpp"
@@ -76,6 +77,15 @@ fs::path checkpoint_name(const fs::path& folder, Size step) {
   return folder / fmt::format("step-{:012d}.h5", step);
 }
 
+/// What runs that were killed have left half written.
+void remove_temporary_files(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("step-") && name.ends_with(".h5.tmp")) ::unlink(entry.path().c_str());
+  }
+}
+
 }  // namespace
 
 /// One part's rows of one array: a run of bytes in the file.
@@ -111,6 +121,9 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
     for (const IndexMap& map : state_.maps)
       parts.emplace_back(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
   }
+  comm_.together([&] {
+    if (comm_.is_root()) remove_temporary_files(folder_);
+  });
   // A rank's checksums travel in the order of slabs_of.
   const int arrays = 1 + static_cast<int>(state_.fields.size());
   hash_counts_.assign(static_cast<std::size_t>(comm_.size()), 0);
@@ -201,6 +214,7 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
 }
 
 void CheckpointWriter::write_mine() {
+  fault_point("checkpoint-write");
   hashes_.clear();
   const auto slabs = slabs_of(comm_.rank());
   if (slabs.empty()) return;
