@@ -111,6 +111,13 @@ Size array_bytes(const CheckpointFrame& frame) {
 
 }  // namespace
 
+std::string hdf5_version() {
+  start_hdf5();
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
 CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const CheckpointFrame& frame) {
   start_hdf5();
   const Size expected = array_bytes(frame);
