@@ -124,7 +124,7 @@ TEST_F(TetgenDefects, Tetrahedra) {
   bad_ele("3 4 7", "3 4 3e9", 2, "the region attribute 3000000000;");
   bad_ele("3 4 7", "3 4 nan", 2, "the region attribute nan;");
   expect_error(replaced(good_node, "4 0 0 1", "4 .5 .5 0"), good_ele, good_face, "m.ele:2",
-               "tetrahedron 1 (nodes 1 2 3 4) has no volume; its nodes lie in a plane");
+               "tetrahedron 1 (nodes 1 2 3 4) has no volume, its nodes lie in a plane");
 }
 
 TEST_F(TetgenDefects, Faces) {
