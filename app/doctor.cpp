@@ -334,8 +334,11 @@ void examine(const Comm& comm, const DoctorArguments& a) {
   check_mpi(comm, findings);
   if (a.pair) {  // the two ranks that try_launcher starts
     comm.together([&] {
-      if (comm.size() == 1) fail(ErrorKind::peer, "the launcher's ranks do not know of each other");
-      if (findings.back().health != Health::ok) fail(ErrorKind::peer, "{}", findings.back().found);
+      if (comm.size() == 1)
+        fail(ErrorKind::peer,
+             "the launcher's ranks do not know of each other; start them with the mpirun of tutti's MPI");
+      if (findings.back().health != Health::ok)
+        fail(ErrorKind::peer, "{}; {}", findings.back().found, findings.back().advice);
     });
     if (comm.is_root()) std::printf("pair: %s\n", findings.back().found.c_str());
     return;

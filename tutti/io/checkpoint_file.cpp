@@ -173,7 +173,7 @@ struct CheckpointFile::Open {
   std::string name;
 
   [[noreturn]] void damaged(const std::string& what) const {
-    fail(ErrorKind::input, "{}: {}: this checkpoint was not written by this tutti", name, what);
+    fail(ErrorKind::input, "{}: {}: this checkpoint was not written by this tutti; use one that was", name, what);
   }
   Handle dataset(const std::string& path) const {
     Handle set(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT), H5Dclose);

@@ -54,8 +54,8 @@ class File {
                                 static_cast<off_t>(offset) + static_cast<off_t>(done));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0)
-        fail(ErrorKind::io, "{}: cannot be read back at byte {}: {}", path_.string(), offset,
-             n < 0 ? std::strerror(errno) : "the file ends");
+        fail(ErrorKind::io, "{}: cannot be read back at byte {}: {}; {}", path_.string(), offset,
+             n < 0 ? std::strerror(errno) : "the file ends", advice);
       done += static_cast<std::size_t>(n);
     }
   }
@@ -193,7 +193,7 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
     if (!comm_.is_root()) return;
     std::error_code error;
     fs::create_directories(folder_, error);
-    if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), error.message());
+    if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), system_cause(error.value()));
     CheckpointFrame frame;
     frame.meta = meta;
     frame.part_begin = part_begin_;
@@ -335,7 +335,8 @@ void CheckpointWriter::progress() {
   int done = 0;
   if (MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
     requests_.clear();
-    failure_ = Failure{static_cast<int>(ErrorKind::peer), "another rank was lost while a checkpoint was written"};
+    failure_ = Failure{static_cast<int>(ErrorKind::peer),
+                       "another rank was lost while a checkpoint was written; start again from the one before"};
     stage_ = Stage::idle;
     return;
   }

@@ -57,7 +57,7 @@ std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, con
     if (weights.size() != n)
       fail(ErrorKind::input, "{}: balance.weights has {} entries for {} devices in all ranks; give one a device", where,
            weights.size(), parts);
-    if (!(sum > 0)) fail(ErrorKind::input, "{}: balance.weights are all 0; some device must work", where);
+    if (!(sum > 0)) fail(ErrorKind::input, "{}: balance.weights are all 0; at least one must be above 0", where);
   });
   for (double& w : weights) w /= sum;
   return weights;

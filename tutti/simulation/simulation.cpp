@@ -196,7 +196,8 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
   const ModelState state = model.state();
   comm.together([&] {
     const std::string from = restart.reader.path().string();
-    if (state.empty()) fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted", from);
+    if (state.empty())
+      fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted; start anew", from);
     if (state.mesh_checksum != restart.state.mesh_checksum)
       fail(ErrorKind::input,
            "{}: the mesh is another one: {} cells with checksum {:016x} now, {} with {:016x} when the checkpoint was "
@@ -205,7 +206,8 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
            from, state.rows, state.mesh_checksum, restart.state.rows, restart.state.mesh_checksum);
     for (const StateNumber& number : state.numbers) {
       const auto at = restart.state.numbers.find(number.name);
-      if (at == restart.state.numbers.end()) fail(ErrorKind::input, "{}: there is no number '{}'", from, number.name);
+      if (at == restart.state.numbers.end())
+        fail(ErrorKind::input, "{}: there is no number '{}'; use the case that it was made with", from, number.name);
       *number.value = at->second;
     }
   });
