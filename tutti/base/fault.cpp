@@ -35,7 +35,8 @@ void arm_fault(const std::string& fault, int rank) {
   if (at == std::string::npos || at == 0 ||
       !whole_number(std::string_view(fault).substr(at + 1, colon - at - 1), where) ||
       (colon != std::string::npos && !whole_number(std::string_view(fault).substr(colon + 1), visit)) || visit < 1)
-    fail(ErrorKind::usage, "TUTTI_FAULT={}: expected PHASE@RANK or PHASE@RANK:N, e.g. step@1:20", fault);
+    fail(ErrorKind::usage, "the variable TUTTI_FAULT is '{}'; expected PHASE@RANK or PHASE@RANK:N, e.g. step@1:20",
+         fault);
   visits_left = visit;
   if (where == rank) armed_fault() = {true, fault.substr(0, at), rank};
 }
