@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tutti/base/fault.hpp"
 #include "tutti/base/hash.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/checkpoint.hpp"
@@ -135,6 +136,9 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
     for (const IndexMap& map : state_.maps)
       parts.emplace_back(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
   }
+  comm_.together([&] {
+    if (comm_.is_root()) remove_temporary_files(folder_);
+  });
   // A rank's checksums travel in the order of slabs_of.
   const int arrays = 1 + static_cast<int>(state_.fields.size());
   hash_counts_.assign(static_cast<std::size_t>(comm_.size()), 0);
@@ -226,6 +230,7 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
 }
 
 void CheckpointWriter::write_mine() {
+  fault_point("checkpoint-write");
   hashes_.clear();
   const auto slabs = slabs_of(comm_.rank());
   if (slabs.empty()) return;

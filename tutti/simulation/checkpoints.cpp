@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/threads.hpp"
@@ -29,8 +30,8 @@ Checkpoints::Checkpoints(const Comm& comm, ModelState state, const Case& options
       every_(options.integer("checkpoint.every")),
       minutes_(options.number("checkpoint.minutes")),
       wait_(options.flag("checkpoint.wait")),
-      start_(Clock::now()),
-      last_(start_) {
+      agreed_(Clock::now()),
+      last_(agreed_) {
   if (!state_.empty())
     writer_ = std::make_unique<CheckpointWriter>(comm_, state_, folder_ / "checkpoints",
                                                  static_cast<int>(options.integer("checkpoint.keep")), version,
@@ -45,8 +46,11 @@ Checkpoints::Wish Checkpoints::agree(Size step) {
     const auto now = Clock::now();
     if (take_stop_file(folder_)) wish[0] = 1;
     if (minutes_ > 0 && seconds_between(last_, now) >= 60 * minutes_) wish[2] = 1;
-    const double rate = static_cast<double>(step - first_step_) / std::max(seconds_between(start_, now), 1e-6);
-    wish[3] = static_cast<std::int64_t>(std::clamp(apart * rate, 1.0, 1e9));
+    // The rate of the steps since the last time. It may have been a lucky few: no leap over twice as many.
+    const double rate = static_cast<double>(step - agreed_step_) / std::max(seconds_between(agreed_, now), 1e-6);
+    wish[3] = static_cast<std::int64_t>(std::clamp(apart * rate, 1.0, 2.0 * static_cast<double>(step - agreed_step_)));
+    agreed_ = now;
+    agreed_step_ = step;
   }
   comm_.sum(std::span<std::int64_t>(wish));
   next_agreement_ = step + wish[3];
@@ -55,6 +59,7 @@ Checkpoints::Wish Checkpoints::agree(Size step) {
 
 void Checkpoints::write(Size step, double time) {
   const auto scope = trace_.scope("checkpoint");
+  fault_point("checkpoint");
   RunState run;
   run.step = step;
   run.time = time;
@@ -76,7 +81,7 @@ void Checkpoints::tell() {
 }
 
 bool Checkpoints::after_step(Size step, double time, bool last) {
-  if (first_step_ < 0) first_step_ = step - 1;
+  if (agreed_step_ < 0) agreed_step_ = step - 1;
   if (writer_) writer_->progress();
   Wish wish;
   if (step >= next_agreement_ || last) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/atomic_file.hpp"
@@ -75,6 +76,7 @@ class Probes {
   Size bytes() const { return file_ ? file_->bytes() : 0; }
   void record(double time) {
     if (!any_) return;
+    fault_point("probe");
     const auto values = model_.sample();
     comm_.together([&] {
       if (file_) file_->add(time, values);
@@ -260,6 +262,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const auto output = [&](double time) {
     const auto scope = trace.scope("output");
     const auto start = Clock::now();
+    fault_point("output");
     model.write_results(time);
     outputs.push_back(time);
     output_seconds += seconds_since(start);
@@ -294,6 +297,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     ++step;
     tracer.begin(step);
     const auto start = Clock::now();
+    fault_point("step");
     model.step(plan.time_of(step - 1), plan.dt);
     wall += seconds_since(start);
     tracer.end(step);
@@ -302,6 +306,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     const bool last = step == plan.steps;
     if (reports.due(step) || last) {
       const auto scope = trace.scope("report");
+      fault_point("report");
       const auto diagnostics = model.diagnose();
       require_finite(comm, model, diagnostics, step, time,
                      checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);

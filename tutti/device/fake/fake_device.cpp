@@ -258,6 +258,7 @@ class FakeDevice final : public Device {
       : Device(DeviceKind::fake, index, fmt::format("fake:{}", index), options.memory) {
     shared_->name = name();
     shared_->options = options;
+    budget().fail_at(options.fail_allocation);
   }
   std::string description() const override {
     return fmt::format("fake GPU, {} (for tests: slow on purpose)",
