@@ -24,7 +24,7 @@ def case_of(n=5, physics=PHYSICS, boundary=BOUNDARY, time=f"steps = {STEPS}", ev
 
 def outcome(summary):
     """All that must not depend on the restart."""
-    return {name: summary[name] for name in ["checksum", "cells", "steps", "time", "dt", "mass", "errors"]}
+    return {name: summary.get(name) for name in ["checksum", "cells", "steps", "time", "dt", "mass", "errors"]}
 
 
 def reports(folder):
@@ -36,7 +36,7 @@ def reports(folder):
 class RestartTest(SystemTest):
     def go_on(self, source, *options, ranks=None, code=0):
         """tutti run --restart; the summary of the folder it wrote to, or the Result if it must fail."""
-        result = tutti("run", "--restart", source, *EQUAL, *options, ranks=ranks)
+        result = tutti("run", "--restart", source, *EQUAL, *options, ranks=ranks, timeout=120)
         self.assertEqual(result.code, code, result.err + result.out)
         if code != 0:
             return result
@@ -140,7 +140,7 @@ class SameBits(RestartTest):
         again = self.go_on(source, "-o", self.elsewhere(), "--devices", "fake:1,cpu", *slabs, ranks=2)
         self.assertEqual(ghosts, [part["ghosts"] for part in again["parts"]])
         self.assertEqual(outcome(again), outcome(written))
-        again = self.go_on(source, "-o", self.elsewhere(), "--devices", "cpu,fake:1", *slabs, ranks=2)
+        again = self.go_on(source, "-o", self.elsewhere(), "--devices", "fake:2", *slabs, ranks=2)
         self.assertNotEqual(ghosts, [part["ghosts"] for part in again["parts"]])
         self.assertEqual(outcome(again), outcome(written))
 

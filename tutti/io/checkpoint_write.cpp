@@ -137,7 +137,7 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
       parts.emplace_back(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
   }
   comm_.together([&] {
-    if (comm_.is_root()) remove_temporary_files(folder_);
+    if (comm_.is_root()) remove_temporaries(folder_);
   });
   // A rank's checksums travel in the order of slabs_of.
   const int arrays = 1 + static_cast<int>(state_.fields.size());
