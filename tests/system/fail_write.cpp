@@ -130,13 +130,15 @@ ssize_t write(int file, const void* bytes, size_t count) {
 
 ssize_t pwrite(int file, const void* bytes, size_t count, off_t offset) {
   const ssize_t n = taken("pwrite", file, count);
-  return n < 0 ? n : next<ssize_t(int, const void*, size_t, off_t)>("pwrite")(file, bytes, static_cast<size_t>(n), offset);
+  return n < 0 ? n
+               : next<ssize_t(int, const void*, size_t, off_t)>("pwrite")(file, bytes, static_cast<size_t>(n), offset);
 }
 
 ssize_t pwrite64(int file, const void* bytes, size_t count, off64_t offset) {
   const ssize_t n = taken("pwrite", file, count);
   return n < 0 ? n
-               : next<ssize_t(int, const void*, size_t, off64_t)>("pwrite64")(file, bytes, static_cast<size_t>(n), offset);
+               : next<ssize_t(int, const void*, size_t, off64_t)>("pwrite64")(file, bytes, static_cast<size_t>(n),
+                                                                              offset);
 }
 
 int fsync(int file) {
@@ -152,8 +154,9 @@ int ftruncate64(int file, off64_t length) noexcept {
 }
 
 int fallocate(int file, int mode, off_t offset, off_t length) {
-  return fails("fallocate", Path(file).text) ? -1
-                                             : next<int(int, int, off_t, off_t)>("fallocate")(file, mode, offset, length);
+  return fails("fallocate", Path(file).text)
+             ? -1
+             : next<int(int, int, off_t, off_t)>("fallocate")(file, mode, offset, length);
 }
 
 int fallocate64(int file, int mode, off64_t offset, off64_t length) {

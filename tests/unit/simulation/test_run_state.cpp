@@ -61,7 +61,8 @@ TEST(RunState, WhatIsNotTuttisIsRefused) {
   const std::string good = run_state_json(some_state());
   std::string other_type = good;
   other_type.replace(other_type.find("\"step\": 1234567890123"), 21, "\"step\": \"none\"");
-  for (const std::string& text : {std::string(), std::string("{}"), std::string("[1]"), good.substr(0, good.size() / 2), other_type})
+  for (const std::string& text :
+       {std::string(), std::string("{}"), std::string("[1]"), good.substr(0, good.size() / 2), other_type})
     EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)parse_run_state(text, "step.h5"); }),
                 HasSubstr("step.h5: /meta is not what tutti writes"));
 }
@@ -108,14 +109,17 @@ TEST_F(OpenRestart, TheOneBeforeWhenAsked) {
   write(10, TUTTI_VERSION, "no JSON");
   write(11, TUTTI_VERSION, run_state_json(some_state()));
   fs::resize_file(folder_ / "checkpoints" / "step-000000000011.h5", 1000);
-  EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); }), HasSubstr("is cut off"));
+  EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); }),
+              HasSubstr("is cut off"));
   EXPECT_EQ(open_restart(world(), folder_, true).reader.header().step, 9);
   fs::resize_file(folder_ / "checkpoints" / "step-000000000009.h5", 1000);
-  EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, true); }), HasSubstr("000009.h5"));
+  EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, true); }),
+              HasSubstr("000009.h5"));
 }
 
 TEST_F(OpenRestart, NoneIsThere) {
-  EXPECT_THAT(message_of(ErrorKind::io, [&] { (void)open_restart(world(), folder_ / "none", true); }), HasSubstr("no such"));
+  EXPECT_THAT(message_of(ErrorKind::io, [&] { (void)open_restart(world(), folder_ / "none", true); }),
+              HasSubstr("no such"));
   fs::create_directories(folder_ / "checkpoints");
   std::ofstream(folder_ / "checkpoints" / "step-000000000001.h5.tmp") << "half";
   EXPECT_THAT(message_of(ErrorKind::io, [&] { (void)open_restart(world(), folder_, true); }),
