@@ -246,7 +246,7 @@ class SameFiles(RestartTest):
     def test_by_the_clock(self):
         case = self.write("case.toml", case_of(n=3, time="steps = 100000000", every=0, report=100))
         folder = self.elsewhere()
-        with Running(self.folder, "-q", "run", case, "-o", folder, *EQUAL, *sets(checkpoint__minutes=0.01, output__every=0,
+        with Running(self.folder, "-q", "run", case, "-o", folder, "--threads", "1", *EQUAL, *sets(checkpoint__minutes=0.01, output__every=0,
                                                                                  output__probe_every=1000)) as running:
             first = wait_until(lambda: checkpoint_steps(folder), "a checkpoint by time")
             wait_until(lambda: checkpoint_steps(folder)[-1] > first[0], "another one")
@@ -395,7 +395,7 @@ class Fallback(RestartTest):
 class Stop(RestartTest):
     """Every way to end a run early ends it in order, and the run goes on bit for bit."""
 
-    OPTIONS = [*EQUAL, *sets(output__every=0, output__probe_every=500)]
+    OPTIONS = [*EQUAL, "--threads", "1", *sets(output__every=0, output__probe_every=500)]
 
     def start(self, folder, *options, n=4, ranks=None, report=10):
         case = self.write("case.toml", case_of(n=n, time="steps = 100000000", every=0, report=report))

@@ -14,6 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double apart = 0.5;  // seconds between two questions to all ranks
+
 double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
@@ -40,7 +42,6 @@ Checkpoints::Checkpoints(const Comm& comm, ModelState state, const Case& options
 
 /// What all ranks know after asking each other, about twice a second: a message every step would be one too many.
 Checkpoints::Wish Checkpoints::agree(Size step) {
-  constexpr double apart = 0.5;  // seconds
   std::array<std::int64_t, 4> wish{stop_signalled() ? 1 : 0, writer_ && writer_->failed() ? 1 : 0, 0, 0};
   if (comm_.is_root()) {
     const auto now = Clock::now();
@@ -84,7 +85,9 @@ bool Checkpoints::after_step(Size step, double time, bool last) {
   if (agreed_step_ < 0) agreed_step_ = step - 1;
   if (writer_) writer_->progress();
   Wish wish;
-  if (step >= next_agreement_ || last) {
+  // Alone, nobody has to know before at which step to ask.
+  const bool due = comm_.size() == 1 && (stop_signalled() || seconds_between(agreed_, Clock::now()) >= apart);
+  if (step >= next_agreement_ || due || last) {
     wish = agree(step);
     if (wish.failed) writer_->finish();
     if (writer_) tell();
