@@ -1,0 +1,73 @@
+// A step's tasks and threads, for the files that build, run and time it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tutti/schedule/step.hpp"
+
+namespace tutti {
+
+/// Counter of the pieces taken from one thread's run, on a cache line of its own.
+struct alignas(64) NextChunk {
+  std::atomic<Lid> taken{0};
+};
+
+struct Step::Task {
+  enum class Kind : std::uint8_t { chunks, host, kernel, outgoing, incoming, send, receive };
+  enum class State : std::uint8_t { waiting, ready, under_way, done };
+
+  Kind kind = Kind::host;
+  Role role = Role::other;
+  std::string name;
+  int part = -1;
+  Size bytes = 0;
+
+  // What it does: one of these, by kind.
+  std::function<void(Stream&, Range)> body;
+  std::function<void(Stream&)> enqueue;
+  std::function<void()> work;
+  std::function<void(MPI_Request*)> start;
+  Range rows;
+
+  // Its place in the graph. A device task that follows a device task is launched behind it (the stream waits for the
+  // event); every other edge is met when the earlier task is complete.
+  std::vector<TaskId> earlier;
+  std::vector<TaskId> later_at_launch, later_at_end;
+  int waits = 0;
+
+  // This step's state.
+  std::atomic<int> waiting{0};
+  std::atomic<State> state{State::waiting};
+  std::vector<NextChunk>
+      next;  ///< one a thread: the pieces are dealt out in runs, and a thread that is done helps others
+  std::atomic<Lid> chunks_left{0};
+  std::atomic<bool> begun{false};
+  Lid chunk = 0, chunks = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::unique_ptr<Event> event;
+  std::atomic<double> busy{0};
+  double begin = 0, end = 0;
+
+  bool on_device() const { return kind == Kind::kernel || kind == Kind::outgoing || kind == Kind::incoming; }
+  Lid pieces() const { return kind == Kind::host || chunks == 0 ? 1 : chunks; }
+  bool is_message() const { return kind == Kind::send || kind == Kind::receive; }
+  Lane lane() const {
+    return kind == Kind::kernel     ? Lane::compute
+           : kind == Kind::outgoing ? Lane::outgoing
+           : kind == Kind::incoming ? Lane::incoming
+           : is_message()           ? Lane::message
+                                    : Lane::host;
+  }
+  bool of_exchange = false;  ///< an operation of an Exchange: what the policies are about
+};
+
+struct Step::ThreadRoles {
+  bool messages = false;
+  std::vector<int> controls, copies;              ///< parts
+  std::vector<TaskId> control_tasks, copy_tasks;  ///< what they launch
+};
+
+}  // namespace tutti
