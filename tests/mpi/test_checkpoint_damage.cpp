@@ -95,10 +95,11 @@ TEST_F(CheckpointDamage, TooLong) {
   EXPECT_THAT(verdict(), HasSubstr("has grown"));
 }
 
-TEST_F(CheckpointDamage, TwoThousandTurnedBits) {
+TEST_F(CheckpointDamage, TurnedBits) {
   test::Dice dice(20);
+  const int turns = world().size() == 1 ? 2000 : 300;  // ranks that share a core wait for each other
   int of_header = 0, of_table = 0, of_data = 0;
-  for (int k = 0; k < 2000; ++k) {
+  for (int k = 0; k < turns; ++k) {
     // All bits of the header's text are more than its share of the file; so are those of the table.
     Size bit = dice.roll(0, 8 * size_ - 1);
     if (k % 10 == 0) bit = dice.roll(0, 8 * checkpoint_header_bytes - 1);
@@ -115,10 +116,10 @@ TEST_F(CheckpointDamage, TwoThousandTurnedBits) {
     world().barrier();
     turn_bit(bit);
   }
-  EXPECT_EQ(of_header + of_table + of_data, 2000);
-  EXPECT_GT(of_header, 100);
-  EXPECT_GT(of_table, 10);
-  EXPECT_GT(of_data, 1000);
+  EXPECT_EQ(of_header + of_table + of_data, turns);
+  EXPECT_GT(of_header, turns / 20);
+  EXPECT_GT(of_table, turns / 200);
+  EXPECT_GT(of_data, turns / 2);
   EXPECT_EQ(verdict(), "") << "the last bit was put back";
 }
 

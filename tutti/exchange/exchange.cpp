@@ -1,6 +1,7 @@
 #include "tutti/exchange/exchange.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <limits>
 
@@ -291,5 +292,13 @@ void Exchange<T>::end() {
 
 template class Exchange<double>;
 template class Exchange<float>;
+
+void abandon_receive(MPI_Request& request) {
+  if (request == MPI_REQUEST_NULL) return;
+  MPI_Cancel(&request);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;)
+    if (std::chrono::steady_clock::now() > end) return;
+}
 
 }  // namespace tutti

@@ -117,4 +117,8 @@ class Exchange {
 extern template class Exchange<double>;
 extern template class Exchange<float>;
 
+/// After a failure: ends a receive, so that nothing arrives in memory that is freed next. What is arriving already is
+/// given a moment to end; its sender may be gone. Nothing happens when the request is null.
+void abandon_receive(MPI_Request& request);
+
 }  // namespace tutti
