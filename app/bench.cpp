@@ -146,7 +146,7 @@ void bench(const Comm& comm, const BenchArguments& a) {
     if (!comm.is_root() || a.json.empty()) return;
     std::ofstream file(a.json);
     file << report.dump(2) << "\n";
-    if (!file.flush()) fail(ErrorKind::io, "{}: cannot be written", a.json);
+    if (!file.flush()) fail(ErrorKind::io, "{}: cannot be written: {}", a.json, system_cause(errno));
   });
 }
 

@@ -1,5 +1,4 @@
 // tutti doctor: what of this machine works, and what to install or set where something does not.
-#include <dlfcn.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/cuda_report.hpp"
 #include "tutti/device/host_load.hpp"
+#include "tutti/io/checkpoint_file.hpp"
 
 namespace tutti::app {
 namespace {
@@ -283,19 +283,7 @@ void check_disk(std::vector<Finding>& findings) {
 // ---- other libraries and programs
 
 void check_hdf5(std::vector<Finding>& findings) {
-  // Asked through the loader: the answer is that of the library that runs, and a build without it has one too.
-  using Version = int (*)(unsigned*, unsigned*, unsigned*);
-  const auto version = reinterpret_cast<Version>(::dlsym(RTLD_DEFAULT, "H5get_libversion"));
-  unsigned major = 0, minor = 0, release = 0;
-  if (version == nullptr || version(&major, &minor, &release) < 0) {
-    findings.push_back({Health::warning, "HDF5", "not in this tutti: no checkpoints",
-                        "build tutti where parallel HDF5 is found (Debian: apt install libhdf5-openmpi-dev)"});
-    return;
-  }
-  const bool parallel = ::dlsym(RTLD_DEFAULT, "H5Pset_fapl_mpio") != nullptr;
-  findings.push_back({parallel ? Health::ok : Health::warning, "HDF5",
-                      fmt::format("{}.{}.{}, {}", major, minor, release, parallel ? "parallel" : "serial"),
-                      parallel ? "" : "build tutti with parallel HDF5 (Debian: apt install libhdf5-openmpi-dev)"});
+  findings.push_back({Health::ok, "HDF5", fmt::format("{}, for checkpoints", hdf5_version()), ""});
 }
 
 void check_gmsh(std::vector<Finding>& findings) {
@@ -346,8 +334,11 @@ void examine(const Comm& comm, const DoctorArguments& a) {
   check_mpi(comm, findings);
   if (a.pair) {  // the two ranks that try_launcher starts
     comm.together([&] {
-      if (comm.size() == 1) fail(ErrorKind::peer, "the launcher's ranks do not know of each other");
-      if (findings.back().health != Health::ok) fail(ErrorKind::peer, "{}", findings.back().found);
+      if (comm.size() == 1)
+        fail(ErrorKind::peer,
+             "the launcher's ranks do not know of each other; start them with the mpirun of tutti's MPI");
+      if (findings.back().health != Health::ok)
+        fail(ErrorKind::peer, "{}; {}", findings.back().found, findings.back().advice);
     });
     if (comm.is_root()) std::printf("pair: %s\n", findings.back().found.c_str());
     return;

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "app/commands.hpp"
 #include "app/python.hpp"
@@ -34,9 +35,11 @@ void draw(const PythonPackage& python, const std::vector<std::string>& words) {
   std::string message = last_line(result.output);
   if (message.starts_with("tutti.") && message.find(": ") != std::string::npos)
     message.erase(0, message.find(": ") + 2);
+  if (const std::string_view wrong = "error: argument "; message.starts_with(wrong)) message.erase(0, wrong.size());
   const bool known = result.status >= 2 && result.status <= 7;
   if (!known)
-    message = fmt::format("{} ended with code {} while it drew: {}", python.interpreter, result.status, message);
+    message = fmt::format("{} ended with code {} while it drew: {}; see tutti doctor", python.interpreter,
+                          result.status, message);
   fail(known ? static_cast<ErrorKind>(result.status) : ErrorKind::resource, "{}", message);
 }
 

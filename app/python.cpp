@@ -65,7 +65,7 @@ PythonPackage find_python() {
     options.timeout = 60;
     answer = run_program({python.interpreter, "-c", questions}, options);
   } catch (const Error& error) {
-    python.problem = std::string(error.what()) + "; TUTTI_PYTHON names the interpreter for plots";
+    python.problem = std::string(error.what()) + "; set TUTTI_PYTHON to the interpreter for plots";
     return python;
   }
   std::istringstream lines(answer.output);

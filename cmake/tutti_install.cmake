@@ -24,6 +24,19 @@ foreach(file IN LISTS tutti_cmake_files)  # beside the configuration in the buil
   configure_file(${file} ${CMAKE_BINARY_DIR} COPYONLY)
 endforeach()
 
+# Completion, where the shells look for it; made by the program itself.
+foreach(completion bash:bash-completion/completions/tutti zsh:zsh/site-functions/_tutti fish:fish/vendor_completions.d/tutti.fish)
+  string(REPLACE ":" ";" completion ${completion})
+  list(GET completion 0 shell)
+  list(GET completion 1 file)
+  install(CODE "
+    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${file}\")
+    cmake_path(GET file PARENT_PATH folder)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    execute_process(COMMAND \"$<TARGET_FILE:tutti_app>\" completion ${shell} OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+    message(STATUS \"Installing: \${file}\")")
+endforeach()
+
 install(DIRECTORY python examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti
         PATTERN "__pycache__" EXCLUDE PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE)
 install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -27,6 +27,20 @@ same() {
     if [ -n "$want" ] && [ "$got" = "$want" ]; then echo "passed  $name on $devices: $got"; else echo "FAILED  $name on $devices: ${got:-no result}, cpu has ${want:-no result}"; tail -n 5 "$to.log"; failed=$((failed + 1)); fi
   done
 }
+# restarted NAME CASE-ARGUMENTS...: stopped half-way on one device list and continued on another, the case has one checksum
+restarted() {
+  local name=$1 want got from to folder; shift
+  "$bin/tutti" run --overwrite "$@" --set time.steps=100 --devices cpu -q -o "$out/$name-whole" > "$out/$name-whole.log" 2>&1
+  want=$(checksum "$out/$name-whole")
+  for pair in cuda:0/cpu cpu/cuda:0 cuda:0/cuda:0,cpu $( [ "$gpus" -ge 2 ] && echo cuda:0,cuda:1/cuda:0 cuda:0/cuda:1,cuda:0,cpu ); do
+    from=${pair%/*} to=${pair#*/}
+    folder="$out/$name-${pair//[:,\/]/-}"
+    { "$bin/tutti" run --overwrite "$@" --set time.steps=50 --set checkpoint.every=20 --devices "$from" -q -o "$folder" &&
+      "$bin/tutti" run --restart "$folder" --set time.steps=100 --devices "$to" -q; } > "$folder.log" 2>&1
+    got=$(checksum "$folder")
+    if [ -n "$want" ] && [ "$got" = "$want" ]; then echo "passed  $name, $from then $to: $got"; else echo "FAILED  $name, $from then $to: ${got:-no result}, in one go ${want:-no result}"; tail -n 5 "$folder.log"; failed=$((failed + 1)); fi
+  done
+}
 
 nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader | tee "$out/gpus.txt"
 gpus=$(wc -l < "$out/gpus.txt")
@@ -44,6 +58,8 @@ same rows "$case" --set numerics.format='"ellpack"' --set numerics.layout='"rows
 same rkc2 "$case" --set time.method='"rkc2"' --set time.steps=20
 same forced "$case" --set time.steps=50 --set physics.source='"sin(x+t)"'
 for overlap in none messages; do same "overlap-$overlap" "$case" --set devices.overlap="\"$overlap\"" --set time.steps=50; done
+restarted restart "$case"
+restarted restart-rkc2 "$case" --set time.method='"rkc2"'
 "$bin/tutti" devices --measure | tee "$out/devices.txt"
 "$bin/tutti" bench diffusion --cells 8000000 --devices cuda:0 --json "$out/bench.json" | tee "$out/bench.txt"
 [ "$failed" -eq 0 ] && echo "all GPU checks passed" || { echo "$failed GPU checks failed"; exit 1; }

@@ -4,6 +4,8 @@ import argparse
 import importlib
 import sys
 
+from tutti.messages import told
+
 COMMANDS = {"plot": "a picture of a field", "history": "curves over time", "timeline": "who did what when in a step",
             "convergence": "errors over mesh width"}
 
@@ -17,13 +19,12 @@ def timeline(words):
     try:
         from tutti.timeline import draw
     except ImportError as error:
-        print(f"tutti.timeline: this package cannot draw timelines: {error}", file=sys.stderr)
+        print(f"tutti.timeline: this package cannot draw timelines: {error}; install what is missing", file=sys.stderr)
         return 3
     try:
         draw(options.trace, options.output, step=options.step)
-    except (OSError, ValueError, KeyError) as error:
-        text = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else error
-        print(f"tutti.timeline: {options.trace}: {text}", file=sys.stderr)
+    except (OSError, ValueError) as error:
+        print(f"tutti.timeline: {told(error)}", file=sys.stderr)
         return 5 if isinstance(error, OSError) else 4
     print(f"{options.output}: timeline of {options.trace}")
     return 0

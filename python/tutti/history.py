@@ -14,6 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
+from tutti.messages import told  # noqa: E402
 from tutti.results import read_probes  # noqa: E402
 
 # What tells how the computation went, not what it computed.
@@ -46,7 +47,7 @@ def read_metrics(path):
             entries.append(flat_numbers(entry))
         except ValueError as error:
             if any(rest.strip() for rest in lines[number:]):
-                raise ValueError(f"{path}:{number}: not a line of metrics: {error}") from None
+                raise ValueError(f"{path}:{number}: not a line of metrics: {error}; the file is damaged") from None
     names = list(dict.fromkeys(name for entry in entries for name in entry))
     return {name: np.array([entry.get(name, np.nan) for entry in entries]) for name in names}
 
@@ -102,12 +103,12 @@ def main(argv=None):
     folder = Path(options.folder)
     try:
         if not folder.is_dir():
-            raise FileNotFoundError(f"{folder}: no such folder of results")
+            raise FileNotFoundError(f"{folder}: no such folder of results; check the name")
         found = panels(folder)
         figure = picture(found, options.title or folder.resolve().name.replace("$", r"\$"))
         figure.savefig(options.output, dpi=options.dpi, facecolor="white")
     except (OSError, ValueError) as error:
-        print(f"tutti.history: {error}", file=sys.stderr)
+        print(f"tutti.history: {told(error)}", file=sys.stderr)
         return 5 if isinstance(error, OSError) else 4
     curves = sum(len(c) for _, _, c in found)
     print(f"{options.output}: {curves} curve{'' if curves == 1 else 's'}")

@@ -17,6 +17,7 @@ from matplotlib.collections import PolyCollection  # noqa: E402
 from PIL import Image  # noqa: E402  (matplotlib needs it, too)
 
 from tutti import surface  # noqa: E402
+from tutti.messages import told  # noqa: E402
 from tutti.results import Results  # noqa: E402
 
 AXES = {"x": 0, "y": 1, "z": 2}
@@ -81,10 +82,10 @@ def frame(axes, points, view):
 def choose_field(cell_data, name):
     if name is None:
         if not cell_data:
-            raise ValueError("the results hold no cell array")
+            raise ValueError("--field: the results hold no field; see [output] of the case")
         name = "u" if "u" in cell_data else next(iter(cell_data))
     if name not in cell_data:
-        raise ValueError(f"no field '{name}'; there are: {', '.join(cell_data) or 'none'}")
+        raise ValueError(f"--field: no field '{name}'; choose one of {', '.join(cell_data) or 'none'}")
     values = np.asarray(cell_data[name], float)
     return name, np.linalg.norm(values, axis=1) if values.ndim > 1 else values
 
@@ -146,7 +147,7 @@ def parse_view(text):
     try:
         azimuth, elevation = (float(part) for part in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not AZIMUTH,ELEVATION in degrees") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not AZIMUTH,ELEVATION in degrees; write e.g. -70,18") from None
     return azimuth, elevation
 
 
@@ -174,7 +175,7 @@ def parse_arguments(argv):
 def draw_snapshot(results, snapshot, scale_values, output, options):
     """One picture; `scale_values` span the colours."""
     if len(snapshot.tets) == 0:
-        raise ValueError(f"{options.folder}: the mesh is empty")
+        raise ValueError(f"{options.folder}: the mesh is empty; at least one cell is expected")
     name, values = choose_field(snapshot.cell_data, options.field)
     unit = results.unit(name)
     label = name if unit in ("", "1") else f"{name} [{unit}]"
@@ -207,7 +208,7 @@ def main(argv=None):
         else:
             draw_snapshot(results, results.load(options.time), None, options.output, options)
     except (OSError, ValueError) as error:
-        print(f"tutti.plot: {error}", file=sys.stderr)
+        print(f"tutti.plot: {told(error)}", file=sys.stderr)
         return 4 if isinstance(error, ValueError) else 5
     return 0
 

@@ -44,7 +44,7 @@ def read_probes(path):
     with open(path, newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))
     if not rows:
-        raise ValueError(f"{path}: no header")
+        raise ValueError(f"{path}: no header; the names of the probes are expected")
     values = []
     for number, row in enumerate(rows[1:], 1):
         try:
@@ -53,7 +53,7 @@ def read_probes(path):
             values.append([float(v) for v in row])
         except ValueError as error:
             if number + 1 < len(rows):
-                raise ValueError(f"{path}: row {number}: {error}") from None
+                raise ValueError(f"{path}: row {number}: {error}; the file is damaged") from None
     table = np.array(values).reshape(-1, len(rows[0]))
     return [(name, table[:, i]) for i, name in enumerate(rows[0])]
 
@@ -64,13 +64,16 @@ class Results:
     def __init__(self, folder):
         self.folder = Path(folder)
         if not self.folder.is_dir():
-            raise FileNotFoundError(f"{self.folder}: no such folder of results")
+            raise FileNotFoundError(f"{self.folder}: no such folder of results; check the name")
         series = sorted(self.folder.glob("*.pvd"))
         self._series = vtkxml.read_series(series[0]) if series else self._lone_files()
         if not self._series:
             raise FileNotFoundError(f"{self.folder}: no .pvd, .pvtu or .vtu file; did the run write output?")
         summary = self.folder / "summary.json"
-        self.summary = json.loads(summary.read_text()) if summary.is_file() else {}
+        try:
+            self.summary = json.loads(summary.read_text(encoding="utf-8")) if summary.is_file() else {}
+        except ValueError as error:
+            raise ValueError(f"{summary}: not JSON: {error}; the file is damaged") from None
 
     def _lone_files(self):
         files = sorted(self.folder.glob("*.pvtu")) or sorted(self.folder.glob("*.vtu"))
@@ -88,7 +91,7 @@ class Results:
         try:
             wanted = float(time)
         except ValueError:
-            raise ValueError(f"time '{time}' is not first, last or a number") from None
+            raise ValueError(f"--time: '{time}' is not first, last or a number; write one of these") from None
         return int(np.argmin(np.abs(np.array(self.times) - wanted)))
 
     def load(self, time="last"):

@@ -18,6 +18,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 
+from tutti.messages import told  # noqa: E402
+
 # What a slice is about: its colour and its words in the legend. Blue waits for nobody, warm colours move data.
 KINDS = {
     "separator": ("#d9493f", "separators"),
@@ -54,13 +56,16 @@ class Timeline:
     """A trace file, read. Raises ValueError when it is not one of tutti's."""
 
     def __init__(self, path):
+        self.path = path
         try:
             events = json.loads(Path(path).read_text(encoding="utf-8"))["traceEvents"]
             self._names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
             self._slices = [e for e in events if e["ph"] == "X"]
+            for e in self._slices:
+                e["ts"], e["dur"] = float(e["ts"]), float(e["dur"])
             self.steps = sorted({e["args"]["step"] for e in self._slices if "step" in e["args"]})
-        except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ValueError(f"{path}: not a trace of tutti ({error})") from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: not a trace of tutti ({error}); give a file of tutti run --trace") from None
 
     def rows(self, step):
         """The rows on which the step left something, by rank and place, and the step's first and last moment."""
@@ -80,11 +85,12 @@ class Timeline:
 def choose_step(timeline, step):
     """The given step, or the one in the middle: the first ones may still be warming up."""
     if not timeline.steps:
-        raise ValueError("the trace holds no step; was the run shorter than --trace-steps?")
+        raise ValueError(f"{timeline.path}: the trace holds no step; was the run shorter than --trace-steps?")
     if step is None:
         return timeline.steps[len(timeline.steps) // 2]
     if step not in timeline.steps:
-        raise ValueError(f"step {step} is not in the trace; it has {timeline.steps[0]} to {timeline.steps[-1]}")
+        first, last = timeline.steps[0], timeline.steps[-1]
+        raise ValueError(f"--step: step {step} is not in {timeline.path}; choose one of {first} to {last}")
     return step
 
 
@@ -156,7 +162,7 @@ def main(argv=None):
     try:
         step = draw(options.trace, options.output, options.step, options.title, options.dpi)
     except (OSError, ValueError) as error:
-        print(f"tutti.timeline: {error}", file=sys.stderr)
+        print(f"tutti.timeline: {told(error)}", file=sys.stderr)
         return 4 if isinstance(error, ValueError) else 5
     print(f"{options.output}: step {step} of {options.trace}")
     return 0

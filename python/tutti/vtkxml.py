@@ -32,7 +32,7 @@ def read_grid(path):
     """Reads a .vtu or .pvtu; returns (points (n, 3), tets (m, 4), {name: array of m rows})."""
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
+        raise FileNotFoundError(f"{path}: no such file; check the name")
     if have_vtk():
         return _read_with_vtk(path)
     return _read_pvtu(path) if path.suffix == ".pvtu" else _read_vtu(path)
@@ -76,14 +76,14 @@ def _parse(data, path):
     try:
         return ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
-        raise ValueError(f"{path}: not valid XML: {error}") from None
+        raise ValueError(f"{path}: no XML: {error}; the file is damaged") from None
 
 
 def _read_pvtu(path):
     root = _parse(path.read_bytes(), path)
     pieces = [_read_vtu(path.parent / piece.get("Source")) for piece in root.iter("Piece")]
     if not pieces:
-        raise ValueError(f"{path}: no pieces")
+        raise ValueError(f"{path}: no pieces; at least one is expected")
     shifts = np.cumsum([0] + [len(points) for points, _, _ in pieces])
     points = np.concatenate([piece[0] for piece in pieces])
     tets = np.concatenate([piece[1] + shift for piece, shift in zip(pieces, shifts)])
@@ -99,7 +99,7 @@ def _read_vtu(path):
     payload = data.index(b"_", data.index(b">", start)) + 1
     root = _parse(data[:start] + b"</VTKFile>", path)
     if root.get("byte_order") != "LittleEndian" or root.get("compressor") not in (None, "vtkZLibDataCompressor"):
-        raise ValueError(f"{path}: this byte order or compressor needs VTK")
+        raise ValueError(f"{path}: this byte order or compressor needs VTK; install it")
     header = "<u8" if root.get("header_type") == "UInt64" else "<u4"
     compressed = root.get("compressor") is not None
 

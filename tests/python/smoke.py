@@ -133,7 +133,7 @@ def check_plots(folder):
     for clip in "xz":
         run("tutti.plot", results, "-o", picture, "--dpi", 80, "--clip", clip, "--view", "-20,35", "--field", "flat")
         check_picture(picture, 5)
-    check("there are: u, flux, flat" in run("tutti.plot", results, "--field", "v", expect=4), "unknown field")
+    check("choose one of u, flux, flat" in run("tutti.plot", results, "--field", "v", expect=4), "unknown field")
     check("no such folder" in run("tutti.plot", folder / "none", expect=5), "missing folder")
 
 

@@ -4,12 +4,14 @@ Environment, set by CTest: TUTTI (the program), TUTTI_MPIRUN (mpirun with its op
 By hand: TUTTI=build/release/bin/tutti python3 -m unittest discover -s tests/system
 """
 
+import functools
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -84,6 +86,22 @@ def box_case(n=8, jitter=0.2, physics='K = 1\ninitial = "x"', boundary="", time=
     return BOX.format(n=n, jitter=jitter, physics=physics, boundary=boundary, time=time, output=output)
 
 
+@functools.cache
+def catalogue():
+    """Regular expressions of the messages of docs/reference/messages.md, by exit code."""
+    script = ROOT / "scripts" / "write_messages.py"
+    listing = subprocess.run([sys.executable, script, "--json"], capture_output=True, text=True, check=True)
+    patterns = {}
+    for entry in json.loads(listing.stdout):
+        patterns.setdefault(entry["code"], []).append(re.compile(entry["pattern"], re.DOTALL))
+    return patterns
+
+
+def in_catalogue(message, code):
+    """Whether the message of an error that ended with `code` is one of the catalogue's."""
+    return any(pattern.fullmatch(message) for pattern in catalogue()[code])
+
+
 class SystemTest(unittest.TestCase):
     """Each test has a folder of its own, self.folder."""
 
@@ -119,6 +137,8 @@ class SystemTest(unittest.TestCase):
         self.assertEqual(len(lines), 1, result.err)
         for pattern in patterns:
             self.assertRegex(lines[0], pattern)
+        message = lines[0].split("tutti: error: ", 1)[1]
+        self.assertTrue(in_catalogue(message, code), f"docs/reference/messages.md has no such message: {message}")
 
 
 def numbers_in(text):

@@ -1,6 +1,8 @@
 #include "tutti/base/error.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 namespace tutti {
 namespace {
@@ -13,7 +15,42 @@ std::size_t next_character(const std::string& text, std::size_t at) {
   return at;
 }
 
+const char* advice_for(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return "check the name";
+    case EISDIR:
+    case EEXIST:
+    case ENOTEMPTY:
+      return "choose another name";
+    case EACCES:
+    case EPERM:
+      return "check the permissions";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "free space or choose another folder";
+    case EROFS:
+      return "choose another folder";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files (ulimit -n)";
+    case ENOMEM:
+    case EAGAIN:
+      return "free memory or use another machine";
+    default:
+      return "check the disk and the permissions";
+  }
+}
+
 }  // namespace
+
+std::string system_cause(int error) {
+  return fmt::format("{}; {}", error == 0 ? "the system gives no reason" : std::strerror(error), advice_for(error));
+}
 
 std::string one_line(std::string text) {
   std::replace_if(

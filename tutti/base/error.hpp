@@ -23,6 +23,10 @@ enum class ErrorKind : int {
 /// line breaks, a terminal's control codes, or megabytes. Control characters become spaces; a long middle is left out.
 std::string one_line(std::string text);
 
+/// What the system says about `error` (an errno), and what to do: "No space left on device; free space or choose
+/// another folder". 0, where the system gave no reason, is told as that.
+std::string system_cause(int error);
+
 /// The one exception type of tutti: `what()` is one line (see one_line) that says what, where and what to do.
 class Error : public std::runtime_error {
  public:

@@ -92,7 +92,8 @@ ProgramResult attend(pid_t child, int pipe, double timeout, const std::string& n
     }
     const pid_t ended = ::waitpid(child, &status, timeout > 0 || open ? WNOHANG : 0);
     if (ended == child) break;
-    if (ended < 0 && errno != EINTR) fail(ErrorKind::resource, "lost the program {}: {}", name, std::strerror(errno));
+    if (ended < 0 && errno != EINTR)
+      fail(ErrorKind::resource, "lost the program {}: {}; try again", name, std::strerror(errno));
     if (late()) {
       result.timed_out = true;
       ::kill(-child, SIGKILL);
@@ -125,7 +126,7 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
   std::array<int, 2> pipe = {-1, -1};
   if (options.log.empty()) {
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-      fail(ErrorKind::resource, "no pipe for the program {}: {}", words[0], std::strerror(errno));
+      fail(ErrorKind::resource, "no pipe for the program {}: {}", words[0], system_cause(errno));
     posix_spawn_file_actions_adddup2(&actions, pipe[1], 1);
   } else {
     posix_spawn_file_actions_addopen(&actions, 1, options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -148,7 +149,7 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
     if (pipe[0] >= 0) ::close(pipe[0]);
     if (code == ENOENT)
       fail(ErrorKind::resource, "the program {} was not found; install it or put it on PATH", words[0]);
-    fail(ErrorKind::resource, "cannot run the program {}: {}", words[0], std::strerror(code));
+    fail(ErrorKind::resource, "cannot run the program {}: {}", words[0], system_cause(code));
   }
   ProgramResult result = attend(child, pipe[0], options.timeout, words[0]);
   if (pipe[0] >= 0) ::close(pipe[0]);

@@ -22,12 +22,11 @@ class Buffer {
   Buffer(Device& device, Size size, const std::string& name, Memory memory = Memory::device)
       : device_(&device), size_(size), memory_(memory) {
     if (size == 0) return;
-    // Pinned memory is the host's: it is not charged to the device.
-    if (memory == Memory::device) device.budget().reserve(name, bytes());
+    device.budget().reserve(name, bytes(), memory);
     try {
       data_ = static_cast<T*>(device.allocate(static_cast<std::size_t>(bytes()), memory));
     } catch (...) {
-      if (memory == Memory::device) device.budget().release(bytes());
+      device.budget().release(bytes(), memory);
       throw;
     }
   }
@@ -63,7 +62,7 @@ class Buffer {
   void reset() noexcept {
     if (data_ != nullptr) {
       device_->deallocate(data_, static_cast<std::size_t>(bytes()), memory_);
-      if (memory_ == Memory::device) device_->budget().release(bytes());
+      device_->budget().release(bytes(), memory_);
     }
     data_ = nullptr;
     size_ = 0;

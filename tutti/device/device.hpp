@@ -17,13 +17,19 @@ class Threads;
 
 enum class DeviceKind : std::uint8_t { host, fake, cuda };
 
+/// Where a Buffer lives: the device's own memory, or host memory that the device can copy from and to asynchronously.
+enum class Memory : std::uint8_t { device, pinned };
+
 /// Every allocation on a device is reserved here first. Thread safe.
 class Budget {
  public:
   Budget(std::string owner, Size capacity) : owner_(std::move(owner)), capacity_(capacity) {}
-  /// Takes `bytes` for the array `what`. Error(resource) names the array, its bytes and what is left.
-  void reserve(const std::string& what, Size bytes);
-  void release(Size bytes) noexcept;
+  /// Takes `bytes` for the array `what`; pinned memory is the host's and is not charged. Error(resource) names the
+  /// array, its bytes and what is left.
+  void reserve(const std::string& what, Size bytes, Memory memory = Memory::device);
+  void release(Size bytes, Memory memory = Memory::device) noexcept;
+  /// Lets the k-th reservation (from 1) fail; 0: none. For fake devices.
+  void fail_at(Size k) { fail_at_ = k; }
   Size capacity() const { return capacity_; }
   Size used() const;
   Size peak() const;
@@ -33,6 +39,7 @@ class Budget {
   Size capacity_;
   Size used_ = 0;
   Size peak_ = 0;
+  Size reservations_ = 0, fail_at_ = 0;
   mutable std::mutex mutex_;
 };
 
@@ -83,9 +90,6 @@ class Stream {
   std::string name_;
 };
 
-/// Where a Buffer lives: the device's own memory, or host memory that the device can copy from and to asynchronously.
-enum class Memory : std::uint8_t { device, pinned };
-
 class Device {
  public:
   virtual ~Device() = default;
@@ -135,6 +139,7 @@ struct FakeOptions {
   double max_delay_us = 20;       ///< before each piece of work
   bool peer = true;               ///< can_copy_from() other fake devices
   Size fail_after_launches = -1;  ///< >= 0: the device is lost at this launch; then all its work throws Error(peer)
+  Size fail_allocation = 0;       ///< k > 0: the k-th allocation fails as if the memory were full
 };
 /// A GPU that is not one (docs/explanation/fake-device.md): protected, NaN-poisoned memory and asynchronous streams.
 /// A copy whose ends are not in the memory its direction says is std::logic_error at enqueue. A stream whose work threw

@@ -180,7 +180,7 @@ DeviceRequest parse_devices(const std::string& list) {
   DeviceRequest request;
   bool all = false, in_cores = false;
   const auto twice = [&](const std::string& word) {
-    fail(ErrorKind::usage, "--devices {}: '{}' is there twice", list, word);
+    fail(ErrorKind::usage, "--devices {}: '{}' is there twice; give it once", list, word);
   };
   for (const std::string& word : split_words(list)) {
     if (in_cores && add_cores(word, request.cores)) continue;
@@ -211,7 +211,7 @@ DeviceRequest parse_devices(const std::string& list) {
   if (const auto it = std::adjacent_find(request.cores.begin(), request.cores.end()); it != request.cores.end())
     twice(fmt::format("core {}", *it));
   if (all && (request.cpu || !request.gpus.empty()))
-    fail(ErrorKind::usage, "--devices {}: 'all' already has every GPU and the cpu", list);
+    fail(ErrorKind::usage, "--devices {}: 'all' already has every GPU and the cpu; leave those out", list);
   request.all_gpus = all;
   request.cpu = request.cpu || all;
   return request;

@@ -32,13 +32,13 @@ HostLoad host_load(const Comm& comm, int threads) {
 std::string describe_full_cores(const HostLoad& load, bool passive) {
   if (!load.full()) return "";
   const bool teams = load.threads > load.ranks;
-  std::string text = fmt::format("{} rank{} with {} threads in all share {} core{} of this host", load.ranks,
-                                 load.ranks == 1 ? "" : "s", load.threads, load.cores, load.cores == 1 ? "" : "s");
-  if (teams && !passive)
-    text += "; OpenMP's waiting threads spin and take the cores from those that work: set OMP_WAIT_POLICY=passive, or";
-  else
-    text += " and take turns:";
-  return text + (teams ? " use fewer ranks or --threads" : " use fewer ranks");
+  return fmt::format(
+      "{} rank{} with {} threads in all share {} core{} of this host{} use fewer ranks{}", load.ranks,
+      load.ranks == 1 ? "" : "s", load.threads, load.cores, load.cores == 1 ? "" : "s",
+      teams && !passive
+          ? "; OpenMP's waiting threads spin and take the cores from those that work: set OMP_WAIT_POLICY=passive, or"
+          : " and take turns:",
+      teams ? " or --threads" : "");
 }
 
 bool waits_passively() {

@@ -78,7 +78,9 @@ Lid triad_count(Device& device, const MeasureLimits& limits) {
                                                          : Size{64} << 20;
   const Size room = (device.budget().capacity() - device.budget().used()) / 6;
   const Size bytes = std::min({4 * cache, limits.array_bytes, room});
-  if (bytes < 600) fail(ErrorKind::resource, "{}: no memory left to measure its bandwidth", device.name());
+  if (bytes < 600)
+    fail(ErrorKind::resource, "{}: no memory left to measure its bandwidth; set balance.weights or use a smaller mesh",
+         device.name());
   return static_cast<Lid>(std::min(bytes / 8, Size{1} << 30));
 }
 

@@ -32,13 +32,13 @@ int write_all(int file, std::string_view piece, std::size_t& written) {
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", path.string(), error.message());
+  if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", path.string(), system_cause(error.value()));
 
   // One name for each process: ranks may write different files of one folder, never the same file.
   const std::string temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
   ::unlink(temporary.c_str());  // left by a run that was killed, or a link to another place
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (file < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), std::strerror(errno));
+  if (file < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), system_cause(errno));
 
   std::size_t total = 0, written = 0;
   for (const auto& piece : pieces) total += piece.size();
@@ -50,7 +50,7 @@ void write_file_atomically(const std::filesystem::path& path, std::span<const st
   if (cause == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) cause = errno;
   if (cause != 0) {
     ::unlink(temporary.c_str());
-    fail(ErrorKind::io, "{}: {} of {} bytes written, then: {}", path.string(), written, total, std::strerror(cause));
+    fail(ErrorKind::io, "{}: {} of {} bytes written, then: {}", path.string(), written, total, system_cause(cause));
   }
 }
 

@@ -144,9 +144,9 @@ std::string read_text_file(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, error))
     fail(ErrorKind::io, "{}: this is a directory, a file is expected", path.string());
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail(ErrorKind::io, "{}: cannot be opened: {}", path.string(), std::strerror(errno));
+  if (!file) fail(ErrorKind::io, "{}: cannot be opened: {}", path.string(), system_cause(errno));
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) fail(ErrorKind::io, "{}: cannot be read to its end: {}", path.string(), std::strerror(errno));
+  if (file.bad()) fail(ErrorKind::io, "{}: cannot be read to its end: {}", path.string(), system_cause(errno));
   return text;
 }
 
@@ -404,8 +404,8 @@ void Case::check_together() const {
         if (is_set(joined_path(table, pattern))) given.push_back(joined_path(table, pattern));
       }
       if (given.size() > 1) {
-        fail(ErrorKind::input, "{}: '{}' and '{}' exclude each other (the other stands at {})", where(given[1]),
-             given[0], given[1], where(given[0]));
+        fail(ErrorKind::input, "{}: '{}' and '{}' exclude each other (the other stands at {}); remove one",
+             where(given[1]), given[0], given[1], where(given[0]));
       }
       if (given.empty() && rule.exactly)
         fail(ErrorKind::input, "{}: one of the keys {} must be given", name_, fmt::join(all, ", "));

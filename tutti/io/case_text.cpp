@@ -56,7 +56,8 @@ std::vector<PathStep> parse_path(const std::string& path, const std::string& opt
 /// The entry of `table` that `step` names, made when it is not there.
 TomlValue& enter(TomlValue& table, const PathStep& step, const std::string& option) {
   auto* entries = table.as<TomlValue::Table>();
-  if (entries == nullptr) fail(ErrorKind::usage, "{}: '{}' would lie inside {}", option, step.key, describe(table));
+  if (entries == nullptr)
+    fail(ErrorKind::usage, "{}: '{}' would lie inside {}; only a table has keys", option, step.key, describe(table));
   const TomlPlace place{option, 0, 0};
   auto [it, made] = entries->try_emplace(step.key);
   if (made) {
@@ -65,7 +66,9 @@ TomlValue& enter(TomlValue& table, const PathStep& step, const std::string& opti
   }
   if (!step.index) return it->second;
   auto* list = it->second.as<TomlValue::List>();
-  if (list == nullptr) fail(ErrorKind::usage, "{}: '{}' is {}, not a list", option, step.key, describe(it->second));
+  if (list == nullptr)
+    fail(ErrorKind::usage, "{}: '{}' is {}, not a list; write it without [{}]", option, step.key, describe(it->second),
+         *step.index);
   if (*step.index > list->size()) {
     fail(ErrorKind::usage, "{}: '{}' has {} entries; the next one is '{}[{}]'", option, step.key, list->size(),
          step.key, list->size());

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -34,26 +35,40 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
+/// Why the last call of HDF5 failed that did, on this thread.
+thread_local std::string hdf5_cause;
+
+/// Keeps what lies at the bottom of an error: there the system's own error number stands, if it was the system.
+herr_t remember_cause(hid_t stack, void*) {
+  hdf5_cause = "HDF5 failed";
+  const auto look = [](unsigned, const H5E_error2_t* error, void*) -> herr_t {
+    const std::string text = error->desc != nullptr ? error->desc : "";
+    hdf5_cause = text;
+    const std::string mark = "errno = ";
+    if (const auto at = text.find(mark); at != std::string::npos)
+      hdf5_cause = std::strerror(std::atoi(text.c_str() + at + mark.size()));
+    return 0;
+  };
+  H5Ewalk2(stack, H5E_WALK_DOWNWARD, look, nullptr);
+  return 0;
+}
+
 /// HDF5 prints its errors and flushes what is open when the program ends; both are tutti's to decide.
 void start_hdf5() {
   static const bool once = [] {
     H5dont_atexit();
     H5open();
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     return true;
   }();
   (void)once;
+  H5Eset_auto2(H5E_DEFAULT, remember_cause, nullptr);
+  hdf5_cause = "HDF5 failed";
 }
 
-/// The system's error number at the bottom of HDF5's own error, or 0.
-int last_system_error() {
-  return errno;
-}
-
-[[noreturn]] void fail_to_write(const std::filesystem::path& path, Size bytes, int cause) {
+[[noreturn]] void fail_to_write(const std::filesystem::path& path, Size bytes, const std::string& cause) {
   ::unlink(path.c_str());
   fail(ErrorKind::io, "{}: a checkpoint of {} bytes cannot be written: {}; free space or write elsewhere with -o",
-       path.string(), bytes, cause != 0 ? std::strerror(cause) : "HDF5 failed");
+       path.string(), bytes, cause);
 }
 
 Handle make_dataset(hid_t file, const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
@@ -96,12 +111,18 @@ Size array_bytes(const CheckpointFrame& frame) {
 
 }  // namespace
 
+std::string hdf5_version() {
+  start_hdf5();
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
 CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const CheckpointFrame& frame) {
   start_hdf5();
   const Size expected = array_bytes(frame);
-  errno = 0;
   const auto check = [&](bool good) {
-    if (!good) fail_to_write(path, expected, last_system_error());
+    if (!good) fail_to_write(path, expected, hdf5_cause);
   };
   CheckpointPlaces places;
   {
@@ -109,8 +130,8 @@ CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const
     H5Pset_userblock(creation.get(), static_cast<hsize_t>(checkpoint_header_bytes));
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
-    // Arrays begin at whole pages.
-    H5Pset_alignment(access.get(), 65536, 4096);
+    // Arrays begin at whole disk sectors; the header must be a multiple of it.
+    H5Pset_alignment(access.get(), 65536, 512);
     Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose);
     check(file.valid());
     check(write_text(file.get(), "meta", frame.meta));
@@ -140,9 +161,10 @@ CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const
   }
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
-  if (error) fail_to_write(path, expected, error.value());
+  if (error) fail_to_write(path, expected, error.message());
   places.file_bytes = static_cast<Size>(size);
-  if (const int cause = reserve(path, places.file_bytes); cause != 0) fail_to_write(path, expected, cause);
+  if (const int cause = reserve(path, places.file_bytes); cause != 0)
+    fail_to_write(path, expected, std::strerror(cause));
   return places;
 }
 
@@ -151,7 +173,7 @@ struct CheckpointFile::Open {
   std::string name;
 
   [[noreturn]] void damaged(const std::string& what) const {
-    fail(ErrorKind::input, "{}: {}: this checkpoint was not written by this tutti", name, what);
+    fail(ErrorKind::input, "{}: {}: this checkpoint was not written by this tutti; use one that was", name, what);
   }
   Handle dataset(const std::string& path) const {
     Handle set(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT), H5Dclose);

@@ -10,6 +10,9 @@
 
 namespace tutti {
 
+/// Version of the HDF5 library that runs: "1.10.8".
+std::string hdf5_version();
+
 /// A field in a checkpoint: `components` doubles a row.
 struct CheckpointField {
   std::string name;

@@ -67,8 +67,9 @@ std::array<char, checkpoint_header_bytes> format_checkpoint_header(const Checkpo
 CheckpointHeader parse_checkpoint_header(std::span<const char> bytes, Size file_bytes, const std::string& name) {
   const std::string_view text(bytes.data(), bytes.size());
   if (!text.starts_with(first_words))
-    fail(ErrorKind::input, "{}: byte 0: this is no checkpoint of tutti: it does not begin with '{}'", name,
-         first_words.substr(0, first_words.find(',')));
+    fail(ErrorKind::input,
+         "{}: byte 0: this is no checkpoint of tutti: it does not begin with '{}'; give a file step-*.h5 of a run",
+         name, first_words.substr(0, first_words.find(',')));
   if (static_cast<Size>(text.size()) < checkpoint_header_bytes)
     fail(ErrorKind::input, "{}: the checkpoint is cut off: it has {} bytes, its header alone {}; {}", name, file_bytes,
          checkpoint_header_bytes, advice);

@@ -20,7 +20,7 @@ constexpr std::size_t piece = std::size_t{4} << 20;  // bytes read at once
 class Bytes {
  public:
   explicit Bytes(const fs::path& path) : name_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (file_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}", name_, std::strerror(errno));
+    if (file_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}", name_, system_cause(errno));
   }
   ~Bytes() { ::close(file_); }
   Bytes(const Bytes&) = delete;
@@ -28,7 +28,7 @@ class Bytes {
 
   Size size() const {
     const off_t end = ::lseek(file_, 0, SEEK_END);
-    if (end < 0) fail(ErrorKind::io, "{}: cannot be read: {}", name_, std::strerror(errno));
+    if (end < 0) fail(ErrorKind::io, "{}: cannot be read: {}", name_, system_cause(errno));
     return end;
   }
   /// As many as there are, at most to.size().
@@ -38,7 +38,7 @@ class Bytes {
       const ssize_t n =
           ::pread(file_, to.data() + done, to.size() - done, static_cast<off_t>(offset) + static_cast<off_t>(done));
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail(ErrorKind::io, "{}: cannot be read at byte {}: {}", name_, offset, std::strerror(errno));
+      if (n < 0) fail(ErrorKind::io, "{}: cannot be read at byte {}: {}", name_, offset, system_cause(errno));
       if (n == 0) break;
       done += static_cast<std::size_t>(n);
     }
@@ -114,7 +114,8 @@ std::vector<std::int32_t> CheckpointReader::owners() const {
     for (std::size_t p = 0; p + 1 < f.part_begin.size(); ++p)
       for (const Gid g : file_->read_global(f.part_begin[p], f.part_begin[p + 1] - f.part_begin[p])) {
         if (g < 0 || g >= f.rows())
-          fail(ErrorKind::input, "{}: row {} is not among the {} rows", path_.string(), g, f.rows());
+          fail(ErrorKind::input, "{}: row {} is not among the {} rows; use the checkpoint before it (--fallback)",
+               path_.string(), g, f.rows());
         owner[static_cast<std::size_t>(g)] = static_cast<std::int32_t>(p);
       }
   });
@@ -129,7 +130,8 @@ void CheckpointReader::load(const ModelState& state) const {
            path_.string(), f.rows(), state.rows);
     for (const StateField& field : state.fields)
       if (std::find(f.fields.begin(), f.fields.end(), CheckpointField{field.name, field.components}) == f.fields.end())
-        fail(ErrorKind::input, "{}: the checkpoint has no field '{}' with {} component(s); it is of another model",
+        fail(ErrorKind::input,
+             "{}: the checkpoint has no field '{}' with {} component(s); use the case that it was made with",
              path_.string(), field.name, field.components);
   });
   const Shares shares{f.rows(), comm_.size()};
@@ -143,7 +145,8 @@ void CheckpointReader::load(const ModelState& state) const {
     read = file_->read_global(first, count);
     for (const Gid g : read) {
       if (g < 0 || g >= f.rows())
-        fail(ErrorKind::input, "{}: row {} is not among the {} rows", path_.string(), g, f.rows());
+        fail(ErrorKind::input, "{}: row {} is not among the {} rows; use the checkpoint before it (--fallback)",
+             path_.string(), g, f.rows());
       sent_rows[static_cast<std::size_t>(shares.rank_of(g))].push_back(g);
     }
   });
@@ -153,7 +156,9 @@ void CheckpointReader::load(const ModelState& state) const {
     for (const auto& rows : arrived_rows)
       for (const Gid g : rows) {
         char& mark = seen[static_cast<std::size_t>(g - first)];
-        if (mark != 0) fail(ErrorKind::input, "{}: row {} is there twice", path_.string(), g);
+        if (mark != 0)
+          fail(ErrorKind::input, "{}: row {} is there twice; use the checkpoint before it (--fallback)", path_.string(),
+               g);
         mark = 1;
       }
   });

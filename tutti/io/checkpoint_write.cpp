@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tutti/base/fault.hpp"
 #include "tutti/base/hash.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/checkpoint.hpp"
@@ -53,8 +54,8 @@ class File {
                                 static_cast<off_t>(offset) + static_cast<off_t>(done));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0)
-        fail(ErrorKind::io, "{}: cannot be read back at byte {}: {}", path_.string(), offset,
-             n < 0 ? std::strerror(errno) : "the file ends");
+        fail(ErrorKind::io, "{}: cannot be read back at byte {}: {}; {}", path_.string(), offset,
+             n < 0 ? std::strerror(errno) : "the file ends", advice);
       done += static_cast<std::size_t>(n);
     }
   }
@@ -74,6 +75,15 @@ class File {
 
 fs::path checkpoint_name(const fs::path& folder, Size step) {
   return folder / fmt::format("step-{:012d}.h5", step);
+}
+
+/// What runs that were killed have left half written.
+void remove_temporary_files(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("step-") && name.ends_with(".h5.tmp")) ::unlink(entry.path().c_str());
+  }
 }
 
 }  // namespace
@@ -111,6 +121,9 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
     for (const IndexMap& map : state_.maps)
       parts.emplace_back(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
   }
+  comm_.together([&] {
+    if (comm_.is_root()) remove_temporary_files(folder_);
+  });
   // A rank's checksums travel in the order of slabs_of.
   const int arrays = 1 + static_cast<int>(state_.fields.size());
   hash_counts_.assign(static_cast<std::size_t>(comm_.size()), 0);
@@ -180,7 +193,7 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
     if (!comm_.is_root()) return;
     std::error_code error;
     fs::create_directories(folder_, error);
-    if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), error.message());
+    if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), system_cause(error.value()));
     CheckpointFrame frame;
     frame.meta = meta;
     frame.part_begin = part_begin_;
@@ -201,6 +214,7 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
 }
 
 void CheckpointWriter::write_mine() {
+  fault_point("checkpoint-write");
   hashes_.clear();
   const auto slabs = slabs_of(comm_.rank());
   if (slabs.empty()) return;
@@ -321,7 +335,8 @@ void CheckpointWriter::progress() {
   int done = 0;
   if (MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
     requests_.clear();
-    failure_ = Failure{static_cast<int>(ErrorKind::peer), "another rank was lost while a checkpoint was written"};
+    failure_ = Failure{static_cast<int>(ErrorKind::peer),
+                       "another rank was lost while a checkpoint was written; start again from the one before"};
     stage_ = Stage::idle;
     return;
   }

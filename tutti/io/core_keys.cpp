@@ -203,6 +203,16 @@ void add_device_keys(CaseSchema& schema) {
               .default_value = "1",
               .description = "Seed of the delays of fake devices.",
               .min = 0});
+  schema.add({.path = "devices.fake_fail_allocation",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .description = "For tests: the allocation with this number, from 1, fails on every fake device; 0: none.",
+              .min = 0});
+  schema.add({.path = "devices.fake_lose_after",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .description = "For tests: every fake device is lost after so many launches; 0: never.",
+              .min = 0});
 }
 
 void add_checkpoint_keys(CaseSchema& schema) {

@@ -122,7 +122,8 @@ std::vector<std::string> check_words(const std::string& text, const std::string&
         const auto nearest = nearest_name(name, known);
         fail_at(where, text, i,
                 fmt::format("unknown name '{}'; {}", name,
-                            nearest.empty() ? "variables are x, y, z and t" : "did you mean '" + nearest + "'?"));
+                            nearest.empty() ? "known are x, y, z, t and functions such as sin"
+                                            : "did you mean '" + nearest + "'?"));
       }
       used.push_back(name);
       i = end;
@@ -136,8 +137,10 @@ std::vector<std::string> check_words(const std::string& text, const std::string&
     } else {
       const bool printable = std::isprint(static_cast<unsigned char>(c));
       fail_at(where, text, i,
-              printable ? fmt::format("'{}' has no meaning", c)
-                        : fmt::format("byte 0x{:02x} has no meaning", static_cast<unsigned char>(c)));
+              printable
+                  ? fmt::format("'{}' has no meaning; only names, numbers, brackets and operators have one", c)
+                  : fmt::format("byte 0x{:02x} has no meaning; only names, numbers, brackets and operators have one",
+                                static_cast<unsigned char>(c)));
     }
   }
   return used;
@@ -188,13 +191,14 @@ std::string reason(const mu::Parser::exception_type& error) {
 Expression::Expression() : Expression(0.0) {}
 
 Expression::Expression(double value) : text_(number_text(value)), constant_(value) {
-  if (!std::isfinite(value)) fail(ErrorKind::input, "the value {} is not a finite number", value);
+  if (!std::isfinite(value))
+    fail(ErrorKind::input, "'{}' is no value of an expression; a finite number is expected", value);
 }
 
 Expression::Expression(const std::string& text, std::string where) : text_(text), where_(std::move(where)) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    fail(ErrorKind::input, "{}an empty text is no expression; write a number or a formula of x, y, z and t",
-         where_.empty() ? "" : where_ + ": ");
+    const std::string prefix = where_.empty() ? "" : where_ + ": ";
+    fail(ErrorKind::input, "{}an empty text is no expression; write a number or a formula of x, y, z and t", prefix);
   }
   for (const auto& name : check_words(text, where_)) {
     uses_time_ = uses_time_ || name == "t";
@@ -214,7 +218,8 @@ Expression::Expression(const std::string& text, std::string where) : text_(text)
     }
   } catch (const mu::Parser::exception_type& error) {
     const int at = error.GetPos();
-    fail_at(where_, text, at < 0 ? 0 : std::min(static_cast<std::size_t>(at), text.size()), reason(error));
+    fail_at(where_, text, at < 0 ? 0 : std::min(static_cast<std::size_t>(at), text.size()),
+            reason(error) + "; a formula such as 2*sin(x) is expected");
   }
 }
 
@@ -241,7 +246,7 @@ double Expression::finite(double value, Vec3 p, double t) const {
   if (std::isfinite(value)) return value;
   const std::string prefix = where_.empty() ? "" : where_ + ": ";
   if (!uses_space_ && !uses_time_)
-    fail(ErrorKind::input, "{}the expression \"{}\" is {}, not a finite number", prefix, text_, value);
+    fail(ErrorKind::input, "{}the expression \"{}\" is {}; it must be finite", prefix, text_, value);
   fail(ErrorKind::input, "{}the expression \"{}\" is {} at x = {}, y = {}, z = {}, t = {}; it must be finite", prefix,
        text_, value, p.x, p.y, p.z, t);
 }

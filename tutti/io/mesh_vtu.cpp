@@ -102,10 +102,10 @@ void check(const TetMesh& mesh, const std::filesystem::path& path) {
   };
   for (const CellData& d : mesh.cell_data) {
     if (d.name == tag_array)
-      refuse(fmt::format("its data '{}' have the name that the tags need in a VTU file", d.name));
+      refuse(fmt::format("its data '{}' have the name that the tags need in a VTU file; rename them", d.name));
     if (std::any_of(d.name.begin(), d.name.end(), [](char c) { return (c >= 0 && c < 32) || c == 127; }))
-      refuse("the name of its data has a control character");
-    if (d.name.empty()) refuse("some of its data have no name");
+      refuse("the name of its data has a control character; rename them");
+    if (d.name.empty()) refuse("some of its data have no name; give them one");
   }
 }
 

@@ -49,7 +49,7 @@ MetricsFile::MetricsFile(std::filesystem::path path, std::optional<Size> keep) :
   std::error_code error;
   if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), error);
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path_.string(), std::strerror(errno));
+  if (file_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path_.string(), system_cause(errno));
   const Size length = ::lseek(file_, 0, SEEK_END);
   bytes_ = length > 0 && keep ? whole_lines(file_, std::min(length, *keep)) : 0;
   // A device such as /dev/full has no length and cannot be cut.
@@ -57,7 +57,7 @@ MetricsFile::MetricsFile(std::filesystem::path path, std::optional<Size> keep) :
     const int cause = errno;
     ::close(file_);
     fail(ErrorKind::io, "{}: cannot be cut to its first {} bytes: {}", path_.string(), keep.value_or(0),
-         std::strerror(cause));
+         system_cause(cause));
   }
 }
 
@@ -76,7 +76,7 @@ void MetricsFile::add(const MetricsLine& line) {
       // Half a line would not be read by anybody; where even this fails, the reader has to skip it.
       const bool cut = written == 0 || ::ftruncate(file_, bytes_) == 0;
       fail(ErrorKind::io, "{}: a line of {} bytes cannot be written behind byte {}: {}{}", path_.string(), text.size(),
-           bytes_, std::strerror(cause), cut ? "" : "; its last line is incomplete");
+           bytes_, system_cause(cause), cut ? "" : "; its last line is incomplete");
     }
     written += static_cast<std::size_t>(n);
   }

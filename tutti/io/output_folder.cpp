@@ -53,7 +53,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
   std::vector<fs::path> found;
   fs::directory_iterator it(folder, error);
   for (; !error && it != fs::directory_iterator(); it.increment(error)) found.push_back(it->path());
-  if (error) fail(ErrorKind::io, "{}: the folder cannot be read: {}", folder.string(), error.message());
+  if (error) fail(ErrorKind::io, "{}: the folder cannot be read: {}", folder.string(), system_cause(error.value()));
   return found;
 }
 
@@ -72,7 +72,7 @@ bool is_file(const fs::path& path) {
 void remove_file(const fs::path& path) {
   std::error_code error;
   if (is_file(path)) fs::remove(path, error);
-  if (error) fail(ErrorKind::io, "{}: cannot be removed: {}", path.string(), error.message());
+  if (error) fail(ErrorKind::io, "{}: cannot be removed: {}", path.string(), system_cause(error.value()));
 }
 
 template <class Belongs>

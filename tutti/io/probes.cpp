@@ -32,8 +32,8 @@ ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::s
       ::open(path.c_str(), O_WRONLY | O_CREAT | (keep ? O_APPEND : O_TRUNC) | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file >= 0) file_.reset(::fdopen(file, keep ? "ab" : "wb"));
   if (keep && file_ && ::ftruncate(file, static_cast<off_t>(keep_bytes)) != 0)
-    fail(ErrorKind::io, "{}: cannot be cut to {} bytes: {}", path.string(), keep_bytes, std::strerror(errno));
-  if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), std::strerror(errno));
+    fail(ErrorKind::io, "{}: cannot be cut to {} bytes: {}", path.string(), keep_bytes, system_cause(errno));
+  if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), system_cause(errno));
   if (keep) {
     bytes_ = keep_bytes;
     return;
@@ -55,7 +55,7 @@ void ProbeFile::write_line(const std::string& line) {
   bytes_ += static_cast<Size>(text.size());
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0)
     fail(ErrorKind::io, "{}: a line of {} bytes cannot be written: {}", path_.string(), text.size(),
-         std::strerror(errno));
+         system_cause(errno));
 }
 
 }  // namespace tutti

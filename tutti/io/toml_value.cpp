@@ -77,8 +77,8 @@ TomlValue parse_toml(const std::string& text, const std::string& name) {
     const toml::table table = toml::parse(text, name);
     return convert(table, name);
   } catch (const toml::parse_error& error) {
-    fail(ErrorKind::input, "{}: not valid TOML: {}", place_of(error.source(), name).column_text(),
-         std::string(error.description()));
+    fail(ErrorKind::input, "{}: not valid TOML: {}; write keys as name = value, tables as [name], texts between quotes",
+         place_of(error.source(), name).column_text(), std::string(error.description()));
   }
 }
 
@@ -95,7 +95,7 @@ TomlValue parse_typed_value(const std::string& typed, const std::string& option)
   }
   move_place(value, {option, 0, 0});
   if (value.as<std::string>() != nullptr && !is_toml_text(*value.as<std::string>()))
-    fail(ErrorKind::usage, "{}: the value is not valid UTF-8; a case file cannot hold it", option);
+    fail(ErrorKind::usage, "{}: the value is not UTF-8; only text in UTF-8 can stand in a case file", option);
   return value;
 }
 

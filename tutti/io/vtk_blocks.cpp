@@ -67,7 +67,9 @@ std::string compress_blocks(std::span<const char> bytes, int level, int threads)
   std::vector<std::uint64_t> header = {blocks, block_size, bytes.size() % block_size};
   std::size_t total = 0;
   for (const auto& block : packed) {
-    if (block.empty()) fail(ErrorKind::resource, "zlib could not compress {} bytes: out of memory", bytes.size());
+    if (block.empty())
+      fail(ErrorKind::resource, "zlib has no memory to compress {} bytes; use more nodes or fewer ranks a node",
+           bytes.size());
     header.push_back(block.size());
     total += block.size();
   }

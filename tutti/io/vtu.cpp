@@ -81,7 +81,8 @@ VtuGrid::VtuGrid(std::span<const Vec3> points, std::span<const std::array<Lid, 4
   static_assert(sizeof(Vec3) == 24 && sizeof(std::array<Lid, 4>) == 16);
   for (std::size_t c = 0; c < tets.size(); ++c) {
     for (const Lid v : tets[c]) {
-      if (v < 0 || v >= points_) fail(ErrorKind::input, "cell {} names point {} of {}", c, v, points_);
+      if (v < 0 || v >= points_)
+        fail(ErrorKind::input, "mesh: cell {} names point {}; there are {} points, numbered from 0", c, v, points_);
     }
   }
   const auto pack = [&](std::span<const char> bytes) { return compress_blocks(bytes, options.level, options.threads); };

@@ -26,7 +26,7 @@ struct Descriptor {
 
 FileBytes::FileBytes(const std::filesystem::path& path) {
   const auto fail_io = [&](const char* doing) {
-    fail(ErrorKind::io, "{}: cannot {} the mesh file: {}", path.string(), doing, std::strerror(errno));
+    fail(ErrorKind::io, "{}: cannot {} the mesh file: {}", path.string(), doing, system_cause(errno));
   };
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.value < 0) fail_io("open");
@@ -38,7 +38,8 @@ FileBytes::FileBytes(const std::filesystem::path& path) {
     // Never without an address, even when the file is empty.
     bytes_ = std::make_unique_for_overwrite<char[]>(size + 1);
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "{}: no memory for the file's {} bytes", path.string(), size);
+    fail(ErrorKind::resource, "{}: no memory for the file's {} bytes; use a machine with more memory", path.string(),
+         size);
   }
   while (size_ < size) {
     const ssize_t got = ::read(file.value, bytes_.get() + size_, std::min(size - size_, std::size_t{1} << 30));

@@ -35,13 +35,15 @@ void check(const BoxSpec& s) {
       fail_spec("upper", "box: the extent along {} is [{}, {}]; the upper end must be the larger", "xyz"[d], s.lower[d],
                 s.upper[d]);
     const double g = s.grading[static_cast<std::size_t>(d)];
-    if (!(g > 0) || !std::isfinite(g)) fail_spec("grading", "box: grading {} along {} is not positive", g, "xyz"[d]);
+    if (!(g > 0) || !std::isfinite(g))
+      fail_spec("grading", "box: grading {} along {} is not positive; a number above 0 is expected", g, "xyz"[d]);
     cells *= static_cast<double>(n);
   }
-  if (cells > 1e12) fail_spec("cubes", "box: {:.3g} cells are more than tutti numbers (1e12)", cells);
+  if (cells > 1e12) fail_spec("cubes", "box: {:.3g} cells are more than tutti numbers (1e12); use fewer cubes", cells);
   if (!(s.jitter >= 0 && s.jitter < 0.5)) fail_spec("jitter", "box: jitter {} is not in [0, 0.5)", s.jitter);
   if (s.split_x && !(*s.split_x > s.lower.x && *s.split_x < s.upper.x))
-    fail_spec("split", "box: split at x = {} lies outside ({}, {})", *s.split_x, s.lower.x, s.upper.x);
+    fail_spec("split", "box: split at x = {} lies outside ({}, {}); choose it inside", *s.split_x, s.lower.x,
+              s.upper.x);
 }
 
 Grid make_grid(const BoxSpec& s) {

@@ -14,7 +14,8 @@ namespace tutti {
 namespace {
 
 void check_edge_length(double h) {
-  if (!(h > 0) || !std::isfinite(h)) fail_spec("h", "gmsh: edge length {} is not positive", h);
+  if (!(h > 0) || !std::isfinite(h))
+    fail_spec("h", "gmsh: edge length {} is not positive; a number above 0 is expected", h);
 }
 
 std::string mesh_size(double h) {
@@ -199,14 +200,16 @@ void tag_boundary(TetMesh& mesh, const FaceNeighbours& neighbours, const std::ma
       }
       const std::int32_t tag = classify(corners);
       if (tag == 0)
-        fail(ErrorKind::input, "gmsh made a boundary triangle at ({}, {}, {}) that lies on no surface of the geometry",
+        fail(ErrorKind::input,
+             "gmsh: a boundary triangle at ({}, {}, {}) lies on no surface of the geometry; try another edge length",
              corners[0].x, corners[0].y, corners[0].z);
       mesh.boundary.push_back(triangle);
       mesh.boundary_tags.push_back(tag);
       ++found[tag];
     }
   for (const auto& [tag, name] : names)
-    if (found[tag] == 0) fail(ErrorKind::input, "gmsh's mesh has no triangle on {}; try a smaller edge length", name);
+    if (found[tag] == 0)
+      fail(ErrorKind::input, "gmsh: the mesh has no triangle on {}; try a smaller edge length", name);
   mesh.boundary_names = names;
 }
 

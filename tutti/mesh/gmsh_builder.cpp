@@ -118,12 +118,13 @@ ElementType element_type(const Source& in, const char* at, Size type) {
 
 std::int32_t physical_tag(const Source& in, const char* at, Size tag) {
   const Size positive = tag < 0 ? -tag : tag;
-  if (positive >= std::numeric_limits<std::int32_t>::max()) in.error(at, "physical tag {} does not fit 32 bits", tag);
+  if (positive >= std::numeric_limits<std::int32_t>::max())
+    in.error(at, "physical tag {} does not fit 32 bits; at most 2147483646 is expected", tag);
   return static_cast<std::int32_t>(positive);
 }
 
 void Builder::add_node(const char* at, Size tag, Vec3 position) {
-  if (tag < 1) in.error(at, "node tag {} is not positive", tag);
+  if (tag < 1) in.error(at, "node tag {} is not positive; at least 1 is expected", tag);
   if (!is_finite(position))
     in.error(at, "node {} has the coordinates {} {} {}; finite numbers are expected", tag, position.x, position.y,
              position.z);
@@ -133,7 +134,7 @@ void Builder::add_node(const char* at, Size tag, Vec3 position) {
 
 void Builder::finish_nodes(const char* at) {
   const Size twice = nodes.build();
-  if (twice >= 0) in.error(at, "node {} is there twice", twice);
+  if (twice >= 0) in.error(at, "node {} is there twice; every node needs a tag of its own", twice);
   have_nodes = true;
 }
 
@@ -150,10 +151,11 @@ void Builder::add_element(const char* at, const ElementType& type, Size tag, std
     for (std::size_t i = 0; i < 4; ++i) cell[i] = vertex(at, tag, tags[i]);
     const TetDefect defect = orient_tet(mesh.vertices, cell, report);
     if (defect == TetDefect::vertex_twice)
-      in.error(at, "tetrahedron {} has a node twice: {} {} {} {}", tag, tags[0], tags[1], tags[2], tags[3]);
+      in.error(at, "tetrahedron {} has a node twice: {} {} {} {}; four different ones are expected", tag, tags[0],
+               tags[1], tags[2], tags[3]);
     if (defect == TetDefect::flat)
-      in.error(at, "tetrahedron {} (nodes {} {} {} {}) has no volume; its nodes lie in a plane", tag, tags[0], tags[1],
-               tags[2], tags[3]);
+      in.error(at, "tetrahedron {} (nodes {} {} {} {}) has no volume, its nodes lie in a plane; improve the mesh there",
+               tag, tags[0], tags[1], tags[2], tags[3]);
     mesh.cells.push_back(cell);
     mesh.regions.push_back(group);
     if (keep_tags) cell_tags.add(tag);
@@ -164,7 +166,8 @@ void Builder::add_element(const char* at, const ElementType& type, Size tag, std
   std::array<Gid, 3> triangle;
   for (std::size_t i = 0; i < 3; ++i) triangle[i] = vertex(at, tag, tags[i]);
   if (triangle[0] == triangle[1] || triangle[0] == triangle[2] || triangle[1] == triangle[2])
-    in.error(at, "triangle {} has a node twice: {} {} {}", tag, tags[0], tags[1], tags[2]);
+    in.error(at, "triangle {} has a node twice: {} {} {}; three different ones are expected", tag, tags[0], tags[1],
+             tags[2]);
   if (group == 0) return;
   mesh.boundary.push_back(triangle);
   mesh.boundary_tags.push_back(group);
@@ -188,8 +191,8 @@ void Builder::add_name(const char* at, Size dimension, Size tag, const std::stri
   const std::int32_t group = physical_tag(in, at, tag);
   const auto [entry, added] = names.emplace(group, name);
   if (!added && entry->second != name)
-    in.error(at, "physical group {} of dimension {} has two names, '{}' and '{}'", group, dimension, entry->second,
-             name);
+    in.error(at, "physical group {} of dimension {} has two names, '{}' and '{}'; give it one", group, dimension,
+             entry->second, name);
 }
 
 TetMesh Builder::finish(MeshReport* out) {

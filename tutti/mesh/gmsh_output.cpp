@@ -26,7 +26,7 @@ Output::~Output() {
 }
 
 void Output::fail_io(const char* doing) {
-  fail(ErrorKind::io, "{}: cannot {} the mesh file: {}", target_.string(), doing, std::strerror(errno));
+  fail(ErrorKind::io, "{}: cannot {} the mesh file: {}", target_.string(), doing, system_cause(errno));
 }
 
 void Output::flush() {

@@ -21,7 +21,7 @@ void write_script(const fs::path& path, const std::string& text) {
   std::ofstream out(path);
   out << text;
   out.close();
-  if (!out) fail(ErrorKind::io, "{}: cannot write the geometry: {}", path.string(), std::strerror(errno));
+  if (!out) fail(ErrorKind::io, "{}: cannot write the geometry: {}", path.string(), system_cause(errno));
 }
 
 /// The last line of the log that reports an error, or the last line at all.
@@ -59,7 +59,8 @@ void mesh_script(const fs::path& folder, const std::string& stem, std::vector<st
   bool reports_error = false;
   const std::string last = last_words(log, reports_error);
   if (status != 0 || reports_error || !fs::exists(mesh))
-    fail(ErrorKind::input, "gmsh failed (exit code {}): '{}'; the whole output is in {}", status, last, log.string());
+    fail(ErrorKind::input, "{}: gmsh failed (exit code {}): '{}'; see its whole output in this file", log.string(),
+         status, last);
 }
 
 }  // namespace
@@ -68,7 +69,8 @@ TetMesh run_gmsh(const fs::path& work_dir, const GmshScripts& scripts, int threa
   if (threads < 1) fail(ErrorKind::usage, "gmsh: {} threads; at least 1 is needed", threads);
   std::error_code code;
   fs::create_directories(work_dir, code);
-  if (code) fail(ErrorKind::io, "{}: cannot make the folder for gmsh: {}", work_dir.string(), code.message());
+  if (code)
+    fail(ErrorKind::io, "{}: cannot make the folder for gmsh: {}", work_dir.string(), system_cause(code.value()));
   const std::string surface = scripts.stem + "-surface";
   write_script(work_dir / (surface + ".geo"), scripts.surface);
   write_script(work_dir / (scripts.stem + ".geo"), fmt::format("Merge \"{}.msh\";\n{}", surface, scripts.volume));

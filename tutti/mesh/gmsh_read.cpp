@@ -129,11 +129,12 @@ void read_element_data(Builder& b) {
       data.values.assign(b.mesh.cells.size() * width, 0.0);
     }
     const auto c = static_cast<std::size_t>(cell);
-    if (known[c]) in.error(at, "element {} has two values", tag);
+    if (known[c]) in.error(at, "element {} has two values; one is expected", tag);
     known[c] = 1;
     ++cells;
     for (std::size_t k = 0; k < width; ++k) {
-      if (!std::isfinite(value[k])) in.error(at, "the value {} of element {} is not a finite number", value[k], tag);
+      if (!std::isfinite(value[k]))
+        in.error(at, "the value {} of element {} is not a finite number; finite numbers are expected", value[k], tag);
       data.values[c * width + k] = value[k];
     }
   }

@@ -27,11 +27,11 @@ Size Source::count(const char* what) {
   const char* at = position();
   if (!binary) {
     const Size n = text_integer(what);
-    if (n < 0) error(at, "found {}, but {} cannot be negative", n, what);
+    if (n < 0) error(at, "found {}, but {} must not be negative", n, what);
     return n;
   }
   const auto n = raw<std::uint64_t>(what);
-  if (n > (std::uint64_t{1} << 62)) error(at, "found {}, which is too large for {}", n, what);
+  if (n > (std::uint64_t{1} << 62)) error(at, "found {}, which is too large for {}; at most 2^62 is expected", n, what);
   return static_cast<Size>(n);
 }
 

@@ -39,7 +39,7 @@ void read_element(Builder& b, const char* at, const ElementType& type, Size tag,
 Size read_tag_count(Source& in) {
   const char* at = in.position();
   const Size n = in.integer("an element's number of tags");
-  if (n < 0 || n > in.remaining()) in.error(at, "{} tags an element are impossible", n);
+  if (n < 0 || n > in.remaining()) in.error(at, "{} tags an element; 0 to {} are possible here", n, in.remaining());
   return n;
 }
 
@@ -64,7 +64,7 @@ void read_elements_v22(Builder& b) {
     const Size in_block = in.integer("a block's number of elements");
     const Size tag_count = read_tag_count(in);
     if (in_block < 1 || in_block > n - done)
-      in.error(at, "a block of {} elements, but {} of {} are left to read", in_block, n - done, n);
+      in.error(at, "a block of {} elements, but {} of {} are left to read; the count is wrong", in_block, n - done, n);
     in.check_room(at, in_block, 4 * (1 + tag_count + type.nodes), "elements");
     for (Size i = 0; i < in_block; ++i) {
       const char* element = in.position();

@@ -31,7 +31,7 @@ void read_entities_v41(Builder& b, Entities& entities) {
       }
       in.end_record("an entity");
       if (!entities.emplace(std::pair{static_cast<int>(d), tag}, first).second)
-        in.error(at, "entity {} of dimension {} is there twice", tag, d);
+        in.error(at, "entity {} of dimension {} is there twice; every entity needs a tag of its own", tag, d);
     }
   }
 }
@@ -108,7 +108,8 @@ void read_nodes_v41(Builder& b) {
     read_node_block(b, block, tags);
   }
   if (b.mesh.vertex_count() != header.total)
-    in.error(header.at, "{} nodes are announced, but the blocks hold {}", header.total, b.mesh.vertex_count());
+    in.error(header.at, "{} nodes are announced, but the blocks hold {}; one of the counts is wrong", header.total,
+             b.mesh.vertex_count());
   b.finish_nodes(header.at);
 }
 
@@ -146,7 +147,8 @@ void read_elements_v41(Builder& b, const Entities* entities) {
     found += block.count;
   }
   if (found != header.total)
-    in.error(header.at, "{} elements are announced, but the blocks hold {}", header.total, found);
+    in.error(header.at, "{} elements are announced, but the blocks hold {}; one of the counts is wrong", header.total,
+             found);
   b.finish_elements(header.at);
 }
 

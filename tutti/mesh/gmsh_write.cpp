@@ -48,7 +48,8 @@ void check(const TetMesh& mesh, const std::filesystem::path& path, bool short_ta
   check_writable(mesh, path);
   const auto check_name = [&](const std::string& name) {
     if (name.find_first_of("\"\n\r") == std::string::npos) return;
-    refuse(fmt::format("the name '{}' has a quote or a line break", name.substr(0, name.find_first_of("\n\r"))));
+    refuse(fmt::format("the name '{}' has a quote or a line break; rename it",
+                       name.substr(0, name.find_first_of("\n\r"))));
   };
   for (const auto* names : {&mesh.region_names, &mesh.boundary_names})
     for (const auto& [tag, name] : *names) check_name(name);
@@ -57,7 +58,7 @@ void check(const TetMesh& mesh, const std::filesystem::path& path, bool short_ta
   const bool element_tags_are_short = short_tags || !mesh.cell_data.empty();
   if (element_tags_are_short && largest > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     refuse(fmt::format("{} nodes or elements do not fit the 32-bit tags of {}", largest,
-                       short_tags ? "format 2.2; use 4.1" : "$ElementData"));
+                       short_tags ? "format 2.2; use 4.1" : "$ElementData; write .vtu instead"));
 }
 
 void write_head(Writer& w, const char* version) {

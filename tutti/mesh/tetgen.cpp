@@ -54,7 +54,7 @@ class Records {
 
 /// A count of columns that belongs to every record.
 Size check_columns(const TextSource& in, const char* at, Size n, const char* what) {
-  if (n < 0 || n > in.remaining()) in.error(at, "{} {} are impossible", n, what);
+  if (n < 0 || n > in.remaining()) in.error(at, "{} {}; 0 to {} are possible here", n, what, in.remaining());
   return n;
 }
 
@@ -78,7 +78,7 @@ class Reader {
     const char* at = in.position();
     const Size number = in.text_integer(what);
     if (number < first_ || number - first_ >= mesh_.vertex_count())
-      in.error(at, "names node {}, but {}.node has the nodes {} to {}", number, name_, first_,
+      in.error(at, "names node {}, but {}.node has only the nodes {} to {}", number, name_, first_,
                first_ + mesh_.vertex_count() - 1);
     return number - first_;
   }
@@ -165,7 +165,8 @@ void Reader::read_cells() {
     const TetDefect defect = orient_tet(mesh_.vertices, cell, report_);
     if (defect != TetDefect::none)
       in.error(start, "tetrahedron {} (nodes {} {} {} {}) {}", number, a + first_, b + first_, c + first_, d + first_,
-               defect == TetDefect::flat ? "has no volume; its nodes lie in a plane" : "has a node twice");
+               defect == TetDefect::flat ? "has no volume, its nodes lie in a plane; improve the mesh there"
+                                         : "has a node twice; four different ones are expected");
     mesh_.cells.push_back(cell);
     mesh_.regions.push_back(region(start, number, attribute));
   }
@@ -192,9 +193,11 @@ void Reader::read_faces(std::string_view bytes) {
     face.finish("a face");
     const auto [a, b, c] = triangle;
     if (a == b || a == c || b == c)
-      in.error(start, "face {} has a node twice: {} {} {}", number, a + first_, b + first_, c + first_);
+      in.error(start, "face {} has a node twice: {} {} {}; three different ones are expected", number, a + first_,
+               b + first_, c + first_);
     if (marker >= std::numeric_limits<std::int32_t>::max())
-      in.error(start, "face {} has the marker {}, which does not fit 32 bits", number, marker);
+      in.error(start, "face {} has the marker {}, which does not fit 32 bits; at most 2147483646 is expected", number,
+               marker);
     if (marker < 0) ++report_.negative_markers;
     if (marker <= 0) continue;
     mesh_.boundary.push_back(triangle);

@@ -68,7 +68,8 @@ std::string TextSource::quoted(const char* what) {
   ++p_;
   const char* text = p_;
   while (p_ < end_ && *p_ != '"' && *p_ != '\n') ++p_;
-  if (p_ == end_ || *p_ != '"') error(start, "the quote that starts here is not closed on its line");
+  if (p_ == end_ || *p_ != '"')
+    error(start, "the quote that starts here is not closed on its line; a second one is expected");
   return std::string(text, p_++);
 }
 
@@ -99,7 +100,7 @@ bool TextSource::skip_blank() {
 }
 
 void TextSource::check_room(const char* at, Size n, Size bytes, const char* what) const {
-  if (n < 0) error(at, "found {} as the number of {}; it cannot be negative", n, what);
+  if (n < 0) error(at, "found {} as the number of {}; it must not be negative", n, what);
   if (n > remaining() / bytes)
     error(at,
           "{} {} are announced, at least {} bytes each, but only {} bytes follow; the file is truncated or the count "

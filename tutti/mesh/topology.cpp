@@ -62,7 +62,8 @@ class FaceMatcher {
       sort_pair(s[1], s[2]);
       const std::array<Index, 4> v = {index(s[0] >> 2), index(s[1] >> 2), index(s[2] >> 2), index(s[3] >> 2)};
       if (v[0] == v[1] || v[1] == v[2] || v[2] == v[3])
-        fail(ErrorKind::input, "mesh: cell {} has a vertex twice: {} {} {} {}", c, v[0], v[1], v[2], v[3]);
+        fail(ErrorKind::input, "mesh: cell {} has a vertex twice: {} {} {} {}; four different ones are expected", c,
+             v[0], v[1], v[2], v[3]);
       const auto face = [&](std::size_t k) { return index(4 * c + (s[k] & 3)); };
       visit(v[1], FaceRecord<Index>{v[2], v[3], face(0)});
       visit(v[0], FaceRecord<Index>{v[2], v[3], face(1)});
@@ -168,8 +169,8 @@ class FaceMatcher {
     a = low;
   }
   [[noreturn]] void fail_vertex(const char* what, std::size_t number, Gid vertex) const {
-    fail(ErrorKind::input, "mesh: {} {} names vertex {}, but there are {} vertices", what, number, vertex,
-         mesh_.vertex_count());
+    fail(ErrorKind::input, "mesh: {} {} names vertex {}, but there are {} vertices, numbered from 0", what, number,
+         vertex, mesh_.vertex_count());
   }
 
   const TetMesh& mesh_;
@@ -183,8 +184,8 @@ class FaceMatcher {
 
 FaceNeighbours find_face_neighbours(const TetMesh& mesh) {
   if (mesh.boundary.size() != mesh.boundary_tags.size())
-    fail(ErrorKind::input, "mesh: {} boundary triangles, but {} boundary tags", mesh.boundary.size(),
-         mesh.boundary_tags.size());
+    fail(ErrorKind::input, "mesh: {} boundary triangles, but {} boundary tags; one a triangle is expected",
+         mesh.boundary.size(), mesh.boundary_tags.size());
   const std::uint64_t largest = std::max(4 * mesh.cells.size() + mesh.boundary.size(), mesh.vertices.size());
   if (largest < std::numeric_limits<std::uint32_t>::max()) return FaceMatcher<std::uint32_t>(mesh).run();
   return FaceMatcher<std::uint64_t>(mesh).run();

@@ -279,12 +279,13 @@ std::vector<T> File::values(const Array& array, Size tuples) {
   const Size bytes = n * type_sizes[static_cast<std::size_t>(*array.type)];
   decoded_ += bytes;
   if (decoded_ / largest_ratio > static_cast<Size>(in_.bytes().size()))
-    error(array, "with this array, the arrays hold {} bytes; a file of {} bytes cannot", decoded_, in_.bytes().size());
+    error(array, "with this array, the arrays hold {} bytes; a file of {} bytes cannot; the file is damaged", decoded_,
+          in_.bytes().size());
   std::string storage;
   const std::string_view payload = read_payload(in, coding_, appended ? appended_base64_ : true, bytes, storage);
   out.reserve(static_cast<std::size_t>(n));
   const Size bad = append_typed(*array.type, payload, coding_.swap, out);
-  if (bad >= 0) error(array, "number {} is too large for 63 bits", bad);
+  if (bad >= 0) error(array, "number {} is too large for 63 bits; at most 2^63 - 1 is expected", bad);
   return out;
 }
 

@@ -113,7 +113,8 @@ void Reader::add_cell(const Array& array, Size cell, Size type, std::span<const 
   }
   if (type == 5) {
     if (points[0] == points[1] || points[0] == points[2] || points[1] == points[2])
-      file_.error(array, "the triangle {} has a point twice: {} {} {}", cell, points[0], points[1], points[2]);
+      file_.error(array, "the triangle {} has a point twice: {} {} {}; three different ones are expected", cell,
+                  points[0], points[1], points[2]);
     // Kept or not: its tag decides.
     kept.triangles.push_back(static_cast<std::size_t>(cell));
     mesh_.boundary.push_back({corners[0], corners[1], corners[2]});
@@ -123,7 +124,8 @@ void Reader::add_cell(const Array& array, Size cell, Size type, std::span<const 
   const TetDefect defect = orient_tet(mesh_.vertices, corners, report_);
   if (defect != TetDefect::none)
     file_.error(array, "the tetrahedron {} (points {} {} {} {}) {}", cell, points[0], points[1], points[2], points[3],
-                defect == TetDefect::flat ? "has no volume; its points lie in a plane" : "has a point twice");
+                defect == TetDefect::flat ? "has no volume, its points lie in a plane; improve the mesh there"
+                                          : "has a point twice; four different ones are expected");
   kept.tets.push_back(static_cast<std::size_t>(cell));
   mesh_.cells.push_back(corners);
   mesh_.regions.push_back(0);
@@ -139,7 +141,7 @@ Kept Reader::read_cells(pugi::xml_node piece) {
   Size before = 0;
   for (std::size_t c = 0; c < ends.size(); ++c) {
     if (ends[c] < before)
-      file_.error(offsets_array, "cell {} ends at {}, before {}; offsets ascend from 0", c, ends[c], before);
+      file_.error(offsets_array, "cell {} ends at {}, before {}; offsets must ascend from 0", c, ends[c], before);
     before = ends[c];
   }
   const std::vector<Size> connectivity = file_.integers(connectivity_array, before);
@@ -183,14 +185,16 @@ void Reader::keep_data(const Array& array, const Kept& kept, bool first_piece) {
   }
   const auto width = static_cast<std::size_t>(array.components);
   if (first_piece) {
-    if (!data_.emplace(array.name, mesh_.cell_data.size()).second) file_.error(array, "this cell data is there twice");
+    if (!data_.emplace(array.name, mesh_.cell_data.size()).second)
+      file_.error(array, "this cell data is there twice; remove or rename one");
     mesh_.cell_data.push_back({array.name, static_cast<int>(array.components), {}});
   }
   const auto entry = data_.find(array.name);
   if (entry == data_.end()) file_.error(array, "the first piece has no such cell data; all pieces need the same");
   CellData& data = mesh_.cell_data[entry->second];
   if (data.components != array.components)
-    file_.error(array, "{} components here, but {} in the first piece", array.components, data.components);
+    file_.error(array, "{} components here, but {} in the first piece; all pieces need the same", array.components,
+                data.components);
   if (data.values.size() != (mesh_.cells.size() - kept.tets.size()) * width)
     file_.error(array, "this cell data is there twice or missing in a piece before; all pieces need it once");
   const std::vector<double> values = file_.reals(array, cells_);
@@ -226,7 +230,7 @@ void Reader::read_data(pugi::xml_node piece, const Kept& kept) {
   bool have_tags = false;
   for (const Array& array : arrays) {
     if (best < tag_names.size() && array.name == tag_names[best]) {
-      if (have_tags) file_.error(array, "this cell data is there twice");
+      if (have_tags) file_.error(array, "this cell data is there twice; remove or rename one");
       read_tags(array, kept);
       have_tags = true;
     } else if (array.name == "vtkGhostType" && array.is_integer() && array.components == 1) {

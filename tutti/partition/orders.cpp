@@ -95,7 +95,7 @@ std::vector<Lid> order_rows(Ordering ordering, std::span<const Vec3> points, con
     case Ordering::random:
       return random_order(rows);
   }
-  fail(ErrorKind::usage, "unknown ordering {}", static_cast<int>(ordering));
+  fail(ErrorKind::usage, "unknown ordering {}: choose one of the values of Ordering", static_cast<int>(ordering));
 }
 
 }  // namespace tutti

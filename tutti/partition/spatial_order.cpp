@@ -42,8 +42,8 @@ Lattice lattice_of(std::span<const Vec3> points) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Vec3 p = points[i];
     if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z)) {
-      fail(ErrorKind::input, "point {} is ({}, {}, {}): points must be finite to be ordered in space", i, p.x, p.y,
-           p.z);
+      fail(ErrorKind::input, "mesh: point {} is ({}, {}, {}): points must be finite to be ordered in space", i, p.x,
+           p.y, p.z);
     }
     for (int axis = 0; axis < 3; ++axis) {
       lattice.low[axis] = std::min(lattice.low[axis], p[axis]);
@@ -53,7 +53,8 @@ Lattice lattice_of(std::span<const Vec3> points) {
   double extent = 0;
   for (int axis = 0; axis < 3; ++axis) extent = std::max(extent, lattice.high[axis] - lattice.low[axis]);
   if (!std::isfinite(extent)) {
-    fail(ErrorKind::input, "the points span more than {:.1e}: too far apart to be ordered in space",
+    fail(ErrorKind::input,
+         "mesh: the points span more than {:.1e}: too far apart to be ordered in space; check their units",
          std::numeric_limits<double>::max());
   }
   // All points in one place, or so near that the scale overflows: every key is 0 and the rows keep their order.

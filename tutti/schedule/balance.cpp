@@ -1,5 +1,6 @@
 #include "tutti/schedule/balance.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
@@ -9,8 +10,11 @@
 namespace tutti {
 
 double quick_triad(Device& device, Threads& threads) {
-  return device.is_host() ? measure_triad(threads, MeasureLimits::quick())
-                          : measure_bandwidth(device, MeasureLimits::quick()).triad;
+  MeasureLimits limits = MeasureLimits::quick();
+  if (!device.is_host()) return measure_bandwidth(device, limits).triad;
+  // A host with huge caches asks for huge arrays; all three together take an eighth of this rank's memory at most.
+  limits.array_bytes = std::min(limits.array_bytes, (device.budget().capacity() - device.budget().used()) / 24);
+  return measure_triad(threads, limits);
 }
 
 PartPlaces place_parts(const Comm& comm, const DeviceSet& devices) {
@@ -53,7 +57,7 @@ std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, con
     if (weights.size() != n)
       fail(ErrorKind::input, "{}: balance.weights has {} entries for {} devices in all ranks; give one a device", where,
            weights.size(), parts);
-    if (!(sum > 0)) fail(ErrorKind::input, "{}: balance.weights are all 0; some device must work", where);
+    if (!(sum > 0)) fail(ErrorKind::input, "{}: balance.weights are all 0; at least one must be above 0", where);
   });
   for (double& w : weights) w /= sum;
   return weights;

@@ -35,7 +35,7 @@ class SerialStream final : public Stream {
 Overlap parse_overlap(const std::string& name) {
   for (const Overlap o : {Overlap::none, Overlap::messages, Overlap::full})
     if (name == overlap_name(o)) return o;
-  fail(ErrorKind::usage, "overlap '{}' is unknown; it is none, messages or full", name);
+  fail(ErrorKind::usage, "overlap '{}' is unknown; choose none, messages or full", name);
 }
 
 const char* overlap_name(Overlap overlap) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/threads.hpp"
@@ -55,6 +56,7 @@ Checkpoints::Wish Checkpoints::agree(Size step) {
 
 void Checkpoints::write(Size step, double time) {
   const auto scope = trace_.scope("checkpoint");
+  fault_point("checkpoint");
   RunState run;
   run.step = step;
   run.time = time;

@@ -33,6 +33,9 @@ DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
         fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
   });
   options.fake.seed = static_cast<std::uint64_t>(from.integer("devices.fake_seed"));
+  options.fake.fail_allocation = from.integer("devices.fake_fail_allocation");
+  if (const Size launches = from.integer("devices.fake_lose_after"); launches > 0)
+    options.fake.fail_after_launches = launches;
   return open_devices(list.empty() ? from.text("devices.list") : list, comm, options);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tutti/base/fault.hpp"
 #include "tutti/base/profiler_range.hpp"
 #include "tutti/io/trace.hpp"
 
@@ -22,6 +23,7 @@ class Phases {
       spans_.emplace_back(start_, now);
       end_profiler_range();
     }
+    fault_point(name);
     if (!name.empty()) begin_profiler_range(name.c_str());
     current_ = name;
     start_ = now;

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "tutti/base/alarm.hpp"
+#include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/program.hpp"
 #include "tutti/simulation/help_internal.hpp"
@@ -31,7 +32,11 @@ int run_action(const std::string& program, const Action& action) {
     return code;
   };
   try {
-    comm.together([] {});  // every rank is there before anyone may fail
+    // Every rank is there before anyone may fail.
+    comm.together([&] {
+      const char* fault = std::getenv("TUTTI_FAULT");
+      arm_fault(fault != nullptr ? fault : "", comm.rank());
+    });
     action(comm);
     return 0;
   } catch (const SharedError& error) {

@@ -65,8 +65,9 @@ Case choose_case(const Comm& comm, const RunArguments& arguments, const ModelKin
   comm.together([&] {
     const auto names = model_names(models);
     if (std::find(names.begin(), names.end(), state.model) == names.end())
-      fail(ErrorKind::input, "{}: the checkpoint is of the model '{}', which this program does not have", name,
-           state.model);
+      fail(ErrorKind::input,
+           "{}: the checkpoint is of the model '{}', which this program does not have; use the program that wrote it",
+           name, state.model);
     const CaseSchema schema = schema_of(models, state.model);
     before = parse_case(state.case_toml, name, schema, {});
     if (arguments.file.empty()) now = parse_case(state.case_toml, name, schema, arguments.sets);

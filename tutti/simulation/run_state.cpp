@@ -20,8 +20,8 @@ bool may_differ(const std::string& path) {
 Size steps_to(const Case& options, double length, double dt) {
   const double count = std::ceil(length / dt * (1 - 1e-12));
   if (!(count < 1e15))
-    fail(ErrorKind::input, "{}: {:g} steps of {:g} reach time.end; that is too many", options.where("time.end"), count,
-         dt);
+    fail(ErrorKind::input, "{}: {:g} steps of {:g} reach time.end; that is too many; take a longer time.dt",
+         options.where("time.end"), count, dt);
   return std::max<Size>(1, static_cast<Size>(count));
 }
 
@@ -69,7 +69,8 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.case_name = j.at("case_name");
     s.case_toml = j.at("case");
   } catch (const std::exception& error) {
-    fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}", source, error.what());
+    fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}; use the checkpoint before it (--fallback)", source,
+         error.what());
   }
   return s;
 }
@@ -80,7 +81,7 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
     if (!comm.is_root()) return;
     std::error_code error;
     if (!std::filesystem::exists(path, error))
-      fail(ErrorKind::io, "{}: there is no such checkpoint or results folder", path.string());
+      fail(ErrorKind::io, "{}: there is no such checkpoint or results folder; check the name", path.string());
     if (!std::filesystem::is_directory(path, error)) {
       list = path.string() + '\n';
       return;

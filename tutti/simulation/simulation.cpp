@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/atomic_file.hpp"
@@ -75,6 +76,7 @@ class Probes {
   Size bytes() const { return file_ ? file_->bytes() : 0; }
   void record(double time) {
     if (!any_) return;
+    fault_point("probe");
     const auto values = model_.sample();
     comm_.together([&] {
       if (file_) file_->add(time, values);
@@ -194,7 +196,8 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
   const ModelState state = model.state();
   comm.together([&] {
     const std::string from = restart.reader.path().string();
-    if (state.empty()) fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted", from);
+    if (state.empty())
+      fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted; start anew", from);
     if (state.mesh_checksum != restart.state.mesh_checksum)
       fail(ErrorKind::input,
            "{}: the mesh is another one: {} cells with checksum {:016x} now, {} with {:016x} when the checkpoint was "
@@ -203,7 +206,8 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
            from, state.rows, state.mesh_checksum, restart.state.rows, restart.state.mesh_checksum);
     for (const StateNumber& number : state.numbers) {
       const auto at = restart.state.numbers.find(number.name);
-      if (at == restart.state.numbers.end()) fail(ErrorKind::input, "{}: there is no number '{}'", from, number.name);
+      if (at == restart.state.numbers.end())
+        fail(ErrorKind::input, "{}: there is no number '{}'; use the case that it was made with", from, number.name);
       *number.value = at->second;
     }
   });
@@ -248,6 +252,10 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   else
     info("{} cells, {} steps of {:.4g}", format_count(model.cells()), format_count(plan.steps), plan.dt);
 
+  if (restart != nullptr && first >= plan.steps)
+    warn("{} stands at the end of the run already: nothing is left to do; go on with a later {}",
+         restart->reader.path().string(), options.has("time.steps") ? "--set time.steps=N" : "--set time.end=T");
+
   Earlier earlier;
   comm.together([&] { earlier = what_is_there(restart, folder); });
   double wall = 0, output_seconds = 0;
@@ -256,6 +264,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const auto output = [&](double time) {
     const auto scope = trace.scope("output");
     const auto start = Clock::now();
+    fault_point("output");
     model.write_results(time);
     outputs.push_back(time);
     output_seconds += seconds_since(start);
@@ -290,6 +299,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     ++step;
     tracer.begin(step);
     const auto start = Clock::now();
+    fault_point("step");
     model.step(plan.time_of(step - 1), plan.dt);
     wall += seconds_since(start);
     tracer.end(step);
@@ -298,6 +308,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     const bool last = step == plan.steps;
     if (reports.due(step) || last) {
       const auto scope = trace.scope("report");
+      fault_point("report");
       const auto diagnostics = model.diagnose();
       require_finite(comm, model, diagnostics, step, time,
                      checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);

@@ -15,7 +15,9 @@ TetResults::TetResults(const Comm& comm, const TetDomain& domain, const std::fil
     if (comm_.is_root()) {
       std::error_code error;
       std::filesystem::create_directories(folder_ / "fields", error);
-      if (error) fail(ErrorKind::io, "{}: cannot make the folder: {}", (folder_ / "fields").string(), error.message());
+      if (error)
+        fail(ErrorKind::io, "{}: cannot make the folder: {}", (folder_ / "fields").string(),
+             system_cause(error.value()));
     }
   });
   for (std::size_t p = 0; p < domain.meshes.size(); ++p) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <string>
 
 namespace tutti {
@@ -40,6 +41,15 @@ TEST(Error, LongMessagesAreCutBetweenCharacters) {
   EXPECT_EQ(static_cast<unsigned char>(line[line.find("] ") + 2]), 0xE2u);
   // Continuation bytes only: there is no such place, and the line is short all the same.
   EXPECT_LE(one_line(std::string(5000, '\x80')).size(), 2000u);
+}
+
+TEST(Error, TheSystemsCauseComesWithAnAdvice) {
+  EXPECT_EQ(system_cause(ENOSPC), "No space left on device; free space or choose another folder");
+  EXPECT_EQ(system_cause(EACCES), "Permission denied; check the permissions");
+  EXPECT_EQ(system_cause(ENOENT), "No such file or directory; check the name");
+  // A stream that failed may have left no reason; a number that is none must not break the message.
+  EXPECT_EQ(system_cause(0), "the system gives no reason; check the disk and the permissions");
+  EXPECT_NE(system_cause(-1).find("; check the disk"), std::string::npos);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST_F(TetgenDefects, Nodes) {
   bad_node("5 3 1 1", "x 3 1 1", 2, "found 'x', but the number of nodes was expected");
   bad_node("5 3 1 1", "5 2 1 1", 2, "the dimension is 2; 3 is expected");
   bad_node("5 3 1 1", "5 3 1 2", 2, "2 boundary markers");
-  bad_node("5 3 1 1", "5 3 -1 1", 2, "-1 attributes a node are impossible");
+  bad_node("5 3 1 1", "5 3 -1 1", 2, "-1 attributes a node; 0 to");
   bad_node("5 3 1 1", "5 3 1 1 8", 2, "found '8' after the first line's numbers; the end of the line was expected");
   bad_node("5 3 1 1", "0 3 1 1", 2, "0 nodes; at least 4 are needed");
   bad_node("5 3 1 1", "99999999999 3 1 1", 2, "are announced, at least 9 bytes each, but only");
@@ -111,11 +111,11 @@ TEST_F(TetgenDefects, Tetrahedra) {
   bad_ele("2 4 1", "2 5 1", 1, "5 nodes a tetrahedron; 4 are expected");
   bad_ele("2 4 1", "0 4 1", 1, "0 tetrahedra; at least one is needed");
   bad_ele("2 4 1", "-2 4 1", 1, "-2 tetrahedra");
-  bad_ele("2 4 1", "2 4 99999", 1, "99999 attributes a tetrahedron are impossible");
+  bad_ele("2 4 1", "2 4 99999", 1, "99999 attributes a tetrahedron; 0 to");
   bad_ele("2 4 1", "1 4 1", 3, "found '2' behind the 1 tetrahedra");
   bad_ele("2 4 1", "3 4 1", 4, "a tetrahedron's number was expected");
   bad_ele("2 4 1", "777777777777 4 1", 1, "are announced, at least 11 bytes each");
-  bad_ele("1 2 3 4", "1 2 3 6", 2, "names node 6, but m.node has the nodes 1 to 5");
+  bad_ele("1 2 3 4", "1 2 3 6", 2, "names node 6, but m.node has only the nodes 1 to 5");
   bad_ele("1 2 3 4", "1 2 3 0", 2, "names node 0");
   bad_ele("1 2 3 4", "1 2 3 3", 2, "tetrahedron 1 (nodes 1 2 3 3) has a node twice");
   bad_ele("2 5 3 4", "2 5 3", 3, "the line ends here, but a tetrahedron's attribute was expected");
@@ -124,13 +124,13 @@ TEST_F(TetgenDefects, Tetrahedra) {
   bad_ele("3 4 7", "3 4 3e9", 2, "the region attribute 3000000000;");
   bad_ele("3 4 7", "3 4 nan", 2, "the region attribute nan;");
   expect_error(replaced(good_node, "4 0 0 1", "4 .5 .5 0"), good_ele, good_face, "m.ele:2",
-               "tetrahedron 1 (nodes 1 2 3 4) has no volume; its nodes lie in a plane");
+               "tetrahedron 1 (nodes 1 2 3 4) has no volume, its nodes lie in a plane");
 }
 
 TEST_F(TetgenDefects, Faces) {
   expect_error(good_node, good_ele, "", "m.face:1", "the file ends here, but the number of faces was expected");
   bad_face("3 1\n", "3 2\n", 1, "2 boundary markers a face");
-  bad_face("3 1\n", "-3 1\n", 1, "cannot be negative");
+  bad_face("3 1\n", "-3 1\n", 1, "must not be negative");
   bad_face("3 1\n", "2 1\n", 4, "found '3' behind the 2 faces");
   bad_face("3 1\n", "4 1\n", 5, "a face's number was expected");
   bad_face("3 1\n", "123456789 1\n", 1, "are announced");

@@ -81,7 +81,7 @@ TEST_F(VtuDefects, Points) {
   bad("0 0 0 1 0 0\n0 1 0 0 0 1\n1 1 1\n", "", 5, "there are no numbers; 15 are expected");
   bad("0 1 0 0 0 1\n", "0 1 0 <a/> 0 0 1\n", 5, "the text is in several pieces");
   bad("0 0 1\n1 1 1", ".5 .5 0\n1 1 1", 12,
-      "the tetrahedron 0 (points 0 1 2 3) has no volume; its points lie in a plane");
+      "the tetrahedron 0 (points 0 1 2 3) has no volume, its points lie in a plane");
 }
 
 TEST_F(VtuDefects, Cells) {
@@ -91,7 +91,7 @@ TEST_F(VtuDefects, Cells) {
   bad("0 1 2 1 4", "0 1 1 1 4", 12, "the triangle 1 has a point twice: 0 1 1");
   bad("0 1 2 3 0", "0 1 2 3.5 0", 13, "found '3.5', but a whole number was expected");
   bad("Int64", "Float32", 12, "the numbers are Float32; an integer type is expected");
-  bad("4 7 11", "4 3 11", 15, "'offsets': cell 1 ends at 3, before 4; offsets ascend from 0");
+  bad("4 7 11", "4 3 11", 15, "'offsets': cell 1 ends at 3, before 4; offsets must ascend from 0");
   bad("4 7 11", "-4 7 11", 15, "cell 0 ends at -4, before 0");
   bad("4 7 11", "4 8 11", 12, "cell 1 has 4 points, but 3 are expected for its type 5");
   bad("4 7 11", "4 7 12", 14, "the numbers end here");

@@ -21,8 +21,8 @@ void check(cudaError_t code, const char* call, const char* file, int line) {
                        code == cudaErrorUnsupportedPtxVersion;
   std::string_view path(file);
   path.remove_prefix(path.rfind('/') + 1);
-  fail(missing ? ErrorKind::resource : ErrorKind::peer, "CUDA: {} ({}) in {} at {}:{}", cudaGetErrorString(code),
-       cudaGetErrorName(code), call, path, line);
+  fail(missing ? ErrorKind::resource : ErrorKind::peer, "CUDA: {} ({}) in {} at {}:{}; {}", cudaGetErrorString(code),
+       cudaGetErrorName(code), call, path, line, missing ? "see tutti doctor" : "start again from a checkpoint");
 }
 
 CurrentDevice::CurrentDevice(int index) {
@@ -176,7 +176,7 @@ class CudaDevice final : public Device {
         memory == Memory::device ? cudaMalloc(&pointer, bytes) : cudaHostAlloc(&pointer, bytes, cudaHostAllocPortable);
     if (code == cudaErrorMemoryAllocation) {
       cudaGetLastError();
-      fail(ErrorKind::resource, "{}: {} {} left", name(),
+      fail(ErrorKind::resource, "{}: {} {} left; use more devices or a smaller mesh", name(),
            memory == Memory::device ? "the GPU has no" : "the system has no pinned memory of",
            format_bytes(static_cast<double>(bytes)));
     }

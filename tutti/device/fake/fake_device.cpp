@@ -258,6 +258,7 @@ class FakeDevice final : public Device {
       : Device(DeviceKind::fake, index, fmt::format("fake:{}", index), options.memory) {
     shared_->name = name();
     shared_->options = options;
+    budget().fail_at(options.fail_allocation);
   }
   std::string description() const override {
     return fmt::format("fake GPU, {} (for tests: slow on purpose)",
@@ -281,7 +282,8 @@ class FakeDevice final : public Device {
       std::memset(pointer, 0xFF, bytes);
     }
     if (pointer == nullptr)
-      fail(ErrorKind::resource, "{}: the system has no {} left", name(), format_bytes(static_cast<double>(bytes)));
+      fail(ErrorKind::resource, "{}: the system has no {} left; use more nodes or a smaller mesh", name(),
+           format_bytes(static_cast<double>(bytes)));
     return pointer;
   }
   void deallocate(void* pointer, std::size_t, Memory memory) noexcept override {

@@ -84,7 +84,8 @@ class HostDevice final : public Device {
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* pointer = std::aligned_alloc(alignment, rounded);
     if (pointer == nullptr)
-      fail(ErrorKind::resource, "cpu: the system has no {} left", format_bytes(static_cast<double>(bytes)));
+      fail(ErrorKind::resource, "cpu: the system has no {} left; use more nodes or a smaller mesh",
+           format_bytes(static_cast<double>(bytes)));
     if (large) madvise(pointer, rounded, MADV_HUGEPAGE);
     return pointer;
   }

@@ -184,7 +184,7 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
     const std::string name = options.text(table + ".name"), where = options.where(table + ".name");
     if (!regions_.emplace(find_tag(name, region_names, region_tags, "region", where), read_tensor(options, table))
              .second)
-      fail(ErrorKind::input, "{}: region '{}' has two [[physics.region]] tables", where, name);
+      fail(ErrorKind::input, "{}: region '{}' has two [[physics.region]] tables; remove one", where, name);
   }
   initial_ = options.expression("physics.initial");
   require_steady(initial_, options.where("physics.initial"), "physics.initial");
@@ -201,7 +201,7 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
         tag == "*"
             ? !std::exchange(has_other, true)
             : conditions_.emplace(find_tag(tag, boundary_names, boundary_tags, "surface", where), condition).second;
-    if (!first) fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables", where, tag);
+    if (!first) fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables; remove one", where, tag);
     if (tag == "*") other_ = condition;
   }
 }
@@ -252,8 +252,8 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (!(std::abs(k[i][j] - k[j][i]) <= 1e-10 * size))
-          fail(ErrorKind::input, "{}: K is not symmetric in {}: K[{}][{}] = {}, K[{}][{}] = {}", tensor.where, place(),
-               i, j, k[i][j], j, i, k[j][i]);
+          fail(ErrorKind::input, "{}: K is not symmetric in {}: K[{}][{}] = {}, K[{}][{}] = {}; the two must be equal",
+               tensor.where, place(), i, j, k[i][j], j, i, k[j][i]);
     return check({k[0][0], k[1][1], k[2][2], k[0][1], k[0][2], k[1][2]});
   }
   Vec3 f;
@@ -263,14 +263,15 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
     const auto data = std::find_if(mesh.cell_data.begin(), mesh.cell_data.end(),
                                    [&](const CellData& d) { return d.name == tensor.fibre_data; });
     if (data == mesh.cell_data.end() || data->components != 3)
-      fail(ErrorKind::input, "{}: the mesh has no cell data '{}' with three components", tensor.where,
-           tensor.fibre_data);
+      fail(ErrorKind::input, "{}: the mesh has no cell data '{}' with three components; see tutti mesh info",
+           tensor.where, tensor.fibre_data);
     const double* v = data->values.data() + 3 * static_cast<std::size_t>(cell);
     f = {v[0], v[1], v[2]};
   }
   const double length = norm(f);
   if (!(length > 0) || !std::isfinite(length))
-    fail(ErrorKind::input, "{}: the fibre has no direction in {}", tensor.where, place());
+    fail(ErrorKind::input, "{}: the fibre has no direction in {}; its length must be finite and above 0", tensor.where,
+         place());
   f = (1.0 / length) * f;
   const double across = tensor.transverse(p), along = tensor.longitudinal(p) - across;
   return check(identity3(across) + along * Sym3{f.x * f.x, f.y * f.y, f.z * f.z, f.x * f.y, f.x * f.z, f.y * f.z});

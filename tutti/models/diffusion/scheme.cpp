@@ -41,7 +41,7 @@ void check_tensors(const LocalTetMesh& mesh, std::span<const Sym3> K) {
     const Sym3& k = K[at(c)];
     if (!scheme_faces::positive_definite(k))
       fail(ErrorKind::input,
-           "K of cell {} is not positive definite: xx {:g}, yy {:g}, zz {:g}, xy {:g}, xz {:g}, yz {:g}; a diffusion "
+           "cell {}: K is not positive definite: xx {:g}, yy {:g}, zz {:g}, xy {:g}, xz {:g}, yz {:g}; a diffusion "
            "tensor needs three positive eigenvalues",
            mesh.global[at(c)], k.xx, k.yy, k.zz, k.xy, k.xz, k.yz);
   }

@@ -51,7 +51,8 @@ void Diffusion::estimate_spectral_radius() {
     comm_.together([&] {
       if (!std::isfinite(grown))
         fail(ErrorKind::numerical,
-             "the operator's rows are not finite: K or the mesh has values out of any reasonable range");
+             "the operator's rows are not finite: K or the mesh has values out of any reasonable range; check their "
+             "units");
     });
     product *= grown / size;
     size = grown;

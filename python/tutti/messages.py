@@ -1,0 +1,8 @@
+"""How errors are told: one line that says where, what and what to do (docs/reference/messages.md)."""
+
+
+def told(error):
+    """The text of an OSError or a ValueError; what the system says about a file gets the file's name and an advice."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}; check the name and the permissions"
+    return str(error)
