@@ -59,7 +59,7 @@ same rkc2 "$case" --set time.method='"rkc2"' --set time.steps=20
 same forced "$case" --set time.steps=50 --set physics.source='"sin(x+t)"'
 for overlap in none messages; do same "overlap-$overlap" "$case" --set devices.overlap="\"$overlap\"" --set time.steps=50; done
 restarted restart "$case"
-restarted restart-rkc2 "$case" --set time.method='"rkc2"'
+restarted restart-euler "$case" --set time.method='"euler"'
 "$bin/tutti" devices --measure | tee "$out/devices.txt"
 "$bin/tutti" bench diffusion --cells 8000000 --devices cuda:0 --json "$out/bench.json" | tee "$out/bench.txt"
 [ "$failed" -eq 0 ] && echo "all GPU checks passed" || { echo "$failed GPU checks failed"; exit 1; }

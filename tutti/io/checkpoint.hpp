@@ -49,7 +49,8 @@ struct ModelState {
 /// Writes checkpoints into a folder: `step-<step>.h5`. Each is written under a temporary name by every rank at once,
 /// made durable (fsync), given its checksums and then its name; the folder is made durable, too, and only then the
 /// oldest goes. What is on disk under a checkpoint's name is therefore whole. begin() copies the state and returns; the
-/// rest happens on a thread a rank.
+/// rest happens on a thread a rank. What killed runs have left under temporary names goes, and so do checkpoints of
+/// later steps than the one just written: those of a run that was given up for an older checkpoint.
 class CheckpointWriter {
  public:
   /// Keeps the newest `keep` (>= 1) checkpoints. Collective. `state` is copied; `prepare_thread` is called on each

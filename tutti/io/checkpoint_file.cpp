@@ -37,9 +37,12 @@ class Handle {
 
 /// Why the last call of HDF5 failed that did, on this thread.
 thread_local std::string hdf5_cause;
+/// Any call has failed since start_hdf5, be it the closing of a handle that nobody looked at.
+thread_local bool hdf5_failed = false;
 
 /// Keeps what lies at the bottom of an error: there the system's own error number stands, if it was the system.
 herr_t remember_cause(hid_t stack, void*) {
+  hdf5_failed = true;
   hdf5_cause = "HDF5 failed";
   const auto look = [](unsigned, const H5E_error2_t* error, void*) -> herr_t {
     const std::string text = error->desc != nullptr ? error->desc : "";
@@ -63,6 +66,7 @@ void start_hdf5() {
   (void)once;
   H5Eset_auto2(H5E_DEFAULT, remember_cause, nullptr);
   hdf5_cause = "HDF5 failed";
+  hdf5_failed = false;
 }
 
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, Size bytes, const std::string& cause) {
@@ -159,6 +163,8 @@ CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const
     places.file_bytes = static_cast<Size>(size);
     check(file.close());
   }
+  // An array's description is written when its handle is closed; the checksums would protect what is missing.
+  check(!hdf5_failed);
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   if (error) fail_to_write(path, expected, error.message());

@@ -59,13 +59,16 @@ class File {
       done += static_cast<std::size_t>(n);
     }
   }
-  void sync() const {
+  /// `bytes`: what was written, for the message.
+  void sync(Size bytes) const {
     if (::fsync(file_) != 0)
-      fail(ErrorKind::io, "{}: cannot be made durable (fsync): {}; {}", path_.string(), std::strerror(errno), advice);
+      fail(ErrorKind::io, "{}: {} bytes cannot be made durable (fsync): {}; {}", path_.string(), bytes,
+           std::strerror(errno), advice);
   }
-  void close() {
+  void close(Size bytes) {
     if (::close(std::exchange(file_, -1)) != 0)
-      fail(ErrorKind::io, "{}: cannot be closed: {}; {}", path_.string(), std::strerror(errno), advice);
+      fail(ErrorKind::io, "{}: cannot be closed after {} bytes: {}; {}", path_.string(), bytes, std::strerror(errno),
+           advice);
   }
 
  private:
@@ -77,13 +80,25 @@ fs::path checkpoint_name(const fs::path& folder, Size step) {
   return folder / fmt::format("step-{:012d}.h5", step);
 }
 
-/// What runs that were killed have left half written.
-void remove_temporary_files(const fs::path& folder) {
+/// Makes names durable that were given or taken in a folder.
+void sync_folder(const fs::path& folder) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int cause = file < 0 || ::fsync(file) != 0 ? errno : 0;
+  if (file >= 0) ::close(file);
+  if (cause != 0)
+    fail(ErrorKind::io, "{}: the folder cannot be made durable (fsync): {}; {}", folder.string(), std::strerror(cause),
+         advice);
+}
+
+/// Runs that were killed leave what they were writing. Errors are ignored: it takes space, no more.
+void remove_temporaries(const fs::path& folder) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("step-") && name.ends_with(".h5.tmp")) ::unlink(entry.path().c_str());
+  std::vector<fs::path> found;
+  for (fs::directory_iterator it(folder, error); !error && it != fs::directory_iterator(); it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with("step-") && name.ends_with(".h5.tmp")) found.push_back(it->path());
   }
+  for (const fs::path& path : found) ::unlink(path.c_str());
 }
 
 }  // namespace
@@ -122,7 +137,7 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
       parts.emplace_back(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
   }
   comm_.together([&] {
-    if (comm_.is_root()) remove_temporary_files(folder_);
+    if (comm_.is_root()) remove_temporaries(folder_);
   });
   // A rank's checksums travel in the order of slabs_of.
   const int arrays = 1 + static_cast<int>(state_.fields.size());
@@ -194,6 +209,7 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), system_cause(error.value()));
+    remove_temporaries(folder_);
     CheckpointFrame frame;
     frame.meta = meta;
     frame.part_begin = part_begin_;
@@ -220,6 +236,7 @@ void CheckpointWriter::write_mine() {
   if (slabs.empty()) return;
   File file(temporary_, O_WRONLY);
   std::size_t mine = 0;  // which of this rank's parts
+  Size written = 0;
   for (std::size_t s = 0; s < slabs.size(); ++s) {
     const Slab& slab = slabs[s];
     if (s > 0 && slabs[s - 1].part != slab.part) ++mine;
@@ -247,9 +264,10 @@ void CheckpointWriter::write_mine() {
       file.write(part, slab.offset + static_cast<Size>(at));
     }
     hashes_.push_back(hash.digest());
+    written += slab.bytes;
   }
-  file.sync();
-  file.close();
+  file.sync(written);
+  file.close(written);
 }
 
 void CheckpointWriter::post_gather() {
@@ -306,17 +324,21 @@ void CheckpointWriter::close_file() {
   header.table_hash = hash_bytes(table);
   file.write(table, places_.file_bytes);
   file.write(format_checkpoint_header(header), 0);
-  file.sync();
-  file.close();
+  file.sync(header.file_bytes);
+  file.close(header.file_bytes);
 
   const fs::path name = checkpoint_name(folder_, step_);
   if (::rename(temporary_.c_str(), name.c_str()) != 0)
-    fail(ErrorKind::io, "{}: cannot be given its name: {}; {}", temporary_.string(), std::strerror(errno), advice);
-  File(folder_, O_RDONLY | O_DIRECTORY).sync();
+    fail(ErrorKind::io, "{}: {} bytes are written but cannot be given their name: {}; {}", temporary_.string(),
+         header.file_bytes, std::strerror(errno), advice);
+  sync_folder(folder_);
   report_ = Report{step_, header.file_bytes,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count()};
+  // A run that went on from an older checkpoint has given up the newer ones; they must not count as the newest.
   const auto all = find_checkpoints(folder_);
-  for (std::size_t i = static_cast<std::size_t>(keep_); i < all.size(); ++i) ::unlink(all[i].c_str());
+  const auto mine = static_cast<std::size_t>(std::find(all.begin(), all.end(), name) - all.begin());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i < mine || i >= mine + static_cast<std::size_t>(keep_)) ::unlink(all[i].c_str());
 }
 
 void CheckpointWriter::progress() {

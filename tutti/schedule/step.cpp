@@ -333,6 +333,7 @@ void Step::run() {
     threads_.run([this](int thread) { work(thread); });
   } catch (...) {
     drain_devices();
+    cancel_messages();
     throw;
   }
   account(since_start());
@@ -356,6 +357,21 @@ void Step::drain_devices() {
       } catch (const std::exception&) {
         // The step's own error is the one to tell.
       }
+  }
+}
+
+/// After a failure: what may still arrive must not be written into memory that the caller frees. A send only reads.
+void Step::cancel_messages() {
+  constexpr auto patience = std::chrono::seconds(1);  // for what is arriving already; its sender may be gone
+  const auto start = std::chrono::steady_clock::now();
+  for (const TaskId id : message_tasks_) {
+    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    if (task.request == MPI_REQUEST_NULL) continue;
+    if (task.kind == Task::Kind::receive) MPI_Cancel(&task.request);
+    int done = 0;
+    while (MPI_Test(&task.request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 &&
+           task.kind == Task::Kind::receive && std::chrono::steady_clock::now() - start < patience)
+      sched_yield();
   }
 }
 

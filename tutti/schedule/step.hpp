@@ -125,6 +125,7 @@ class Step {
   bool take_chunk(int thread);
   void complete(Task& task);
   void drain_devices();
+  void cancel_messages();
   void correct_device_times();
   void account(double wall);
 

@@ -14,6 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double apart = 0.5;  // seconds between two questions to all ranks
+
 double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
@@ -30,8 +32,8 @@ Checkpoints::Checkpoints(const Comm& comm, ModelState state, const Case& options
       every_(options.integer("checkpoint.every")),
       minutes_(options.number("checkpoint.minutes")),
       wait_(options.flag("checkpoint.wait")),
-      start_(Clock::now()),
-      last_(start_) {
+      agreed_(Clock::now()),
+      last_(agreed_) {
   if (!state_.empty())
     writer_ = std::make_unique<CheckpointWriter>(comm_, state_, folder_ / "checkpoints",
                                                  static_cast<int>(options.integer("checkpoint.keep")), version,
@@ -40,14 +42,16 @@ Checkpoints::Checkpoints(const Comm& comm, ModelState state, const Case& options
 
 /// What all ranks know after asking each other, about twice a second: a message every step would be one too many.
 Checkpoints::Wish Checkpoints::agree(Size step) {
-  constexpr double apart = 0.5;  // seconds
   std::array<std::int64_t, 4> wish{stop_signalled() ? 1 : 0, writer_ && writer_->failed() ? 1 : 0, 0, 0};
   if (comm_.is_root()) {
     const auto now = Clock::now();
     if (take_stop_file(folder_)) wish[0] = 1;
     if (minutes_ > 0 && seconds_between(last_, now) >= 60 * minutes_) wish[2] = 1;
-    const double rate = static_cast<double>(step - first_step_) / std::max(seconds_between(start_, now), 1e-6);
-    wish[3] = static_cast<std::int64_t>(std::clamp(apart * rate, 1.0, 1e9));
+    // The rate of the steps since the last time. It may have been a lucky few: no leap over twice as many.
+    const double rate = static_cast<double>(step - agreed_step_) / std::max(seconds_between(agreed_, now), 1e-6);
+    wish[3] = static_cast<std::int64_t>(std::clamp(apart * rate, 1.0, 2.0 * static_cast<double>(step - agreed_step_)));
+    agreed_ = now;
+    agreed_step_ = step;
   }
   comm_.sum(std::span<std::int64_t>(wish));
   next_agreement_ = step + wish[3];
@@ -78,10 +82,12 @@ void Checkpoints::tell() {
 }
 
 bool Checkpoints::after_step(Size step, double time, bool last) {
-  if (first_step_ < 0) first_step_ = step - 1;
+  if (agreed_step_ < 0) agreed_step_ = step - 1;
   if (writer_) writer_->progress();
   Wish wish;
-  if (step >= next_agreement_ || last) {
+  // Alone, nobody has to know before at which step to ask.
+  const bool due = comm_.size() == 1 && (stop_signalled() || seconds_between(agreed_, Clock::now()) >= apart);
+  if (step >= next_agreement_ || due || last) {
     wish = agree(step);
     if (wish.failed) writer_->finish();
     if (writer_) tell();

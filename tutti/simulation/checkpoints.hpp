@@ -48,8 +48,8 @@ class Checkpoints {
   Size every_ = 0;
   double minutes_ = 0;
   bool wait_ = false, any_ = false;
-  Size first_step_ = -1, next_agreement_ = 0;
-  std::chrono::steady_clock::time_point start_, last_;
+  Size agreed_step_ = -1, next_agreement_ = 0;
+  std::chrono::steady_clock::time_point agreed_, last_;
 };
 
 }  // namespace tutti
