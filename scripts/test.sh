@@ -4,11 +4,12 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/test.sh [--preset NAME] [--label REGEX] [--exclude REGEX] [--tests REGEX] [--target T]... [--jobs N] [--no-install]
+usage: scripts/test.sh [--preset NAME] [--label REGEX] [--exclude REGEX] [--tests REGEX] [--skip REGEX] [--target T]... [--jobs N] [--no-install]
   --preset NAME    configure preset (default: release; also debug, asan, tsan, tsan-omp, mpich, cuda, portable)
   --label REGEX    only the tests with such a label, e.g. unit
   --exclude REGEX  all tests but those with such a label
   --tests REGEX    only the tests with such a name
+  --skip REGEX     all tests but those with such a name
   --target T       build only this target (default: all)
   --jobs N         build jobs and tests at a time (default: the cores of this machine, at most 1 a 1.5 GB of memory)
   --no-install     do not look for missing packages
@@ -34,6 +35,7 @@ while (($#)); do
     --label) value "$1" $#; select+=(-L "$2"); shift 2 ;;
     --exclude) value "$1" $#; select+=(-LE "$2"); shift 2 ;;
     --tests) value "$1" $#; select+=(-R "$2"); shift 2 ;;
+    --skip) value "$1" $#; select+=(-E "$2"); shift 2 ;;
     --target) value "$1" $#; targets+=(--target "$2"); shift 2 ;;
     --jobs) value "$1" $#; jobs=$2; shift 2 ;;
     --no-install) install=0; shift ;;

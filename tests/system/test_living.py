@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
-from program import DATA, EQUAL, SystemTest, box_case, run, sets, tutti
+from program import DATA, EQUAL, MPIRUN, SystemTest, box_case, run, sets, tutti
 
 USAGE, RESOURCE, INPUT, IO = 2, 3, 4, 5
 
@@ -37,6 +39,20 @@ def tree(folder):
 
 class Doctor(SystemTest):
     CHECKS = {"MPI", "MPI launch", "threads", "memory", "disk", "CUDA", "HDF5", "gmsh", "plots"}
+
+    def setUp(self):
+        super().setUp()
+        # Where several MPIs are installed, "mpirun" may be of another one than the program.
+        launcher = shutil.which(MPIRUN[0])
+        if launcher is None or os.path.realpath(launcher) == os.path.realpath(shutil.which("mpirun") or ""):
+            return
+        path = Path(tempfile.mkdtemp(prefix="tutti_mpirun_"))
+        self.addCleanup(shutil.rmtree, path, ignore_errors=True)
+        (path / "mpirun").write_text(f'#!/bin/sh\nexec {shlex.quote(launcher)} "$@"\n', encoding="utf-8")
+        (path / "mpirun").chmod(0o755)
+        before = os.environ.get("PATH", os.defpath)
+        os.environ["PATH"] = f"{path}{os.pathsep}{before}"
+        self.addCleanup(os.environ.__setitem__, "PATH", before)
 
     def json_of(self, result):
         self.assertEqual(result.code, 0, result.err + result.out)
