@@ -10,7 +10,6 @@ namespace tutti {
 
 namespace {
 
-constexpr Lid chunk_alignment = 128;  // rows of a transposed block: a chunk never splits one
 constexpr Lid smallest_chunk = 512;
 constexpr Lid largest_chunk = 65536;
 constexpr Lid largest_chunk_beside_devices = 8192;  // a thread that also serves a device must look after it often

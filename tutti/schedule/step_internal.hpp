@@ -10,6 +10,8 @@
 
 namespace tutti {
 
+inline constexpr Lid chunk_alignment = 128;  ///< rows of a transposed block: a chunk never splits one
+
 /// Counter of the pieces taken from one thread's run, on a cache line of its own.
 struct alignas(64) NextChunk {
   std::atomic<Lid> taken{0};
