@@ -1,6 +1,16 @@
 // How the sanitizers behave in the tests, whoever starts them. Linked into every program of the tests in such a build.
 // ASAN_OPTIONS and TSAN_OPTIONS of the environment still count more.
 
+#if defined(__SANITIZE_THREAD__) || defined(__clang__)  // clang has no such macro
+#include <dlfcn.h>
+
+namespace {
+// Open MPI loads this library through a plugin, and MPI_Finalize unloads it. ThreadSanitizer ends a program with an
+// error when a library of its suppressions goes, so it stays. Where it is not installed there is nothing to hold.
+[[maybe_unused]] void* const held = ::dlopen("libpmix.so.2", RTLD_LAZY | RTLD_NODELETE);
+}  // namespace
+#endif
+
 // The names are the sanitizers'.
 extern "C" {
 

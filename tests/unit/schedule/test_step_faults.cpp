@@ -39,12 +39,12 @@ bool read_after_upload(std::uint64_t seed, bool with_dependency) {
 }
 
 TEST(StepFaults, AForgottenDependencyIsSeenAtSomeSeed) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) EXPECT_TRUE(read_after_upload(seed, true)) << "seed " << seed;
+#if !defined(__SANITIZE_THREAD__)  // a race on purpose
   int wrong = 0;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    EXPECT_TRUE(read_after_upload(seed, true)) << "seed " << seed;
-    wrong += read_after_upload(seed, false) ? 0 : 1;
-  }
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) wrong += read_after_upload(seed, false) ? 0 : 1;
   EXPECT_GT(wrong, 0) << "the fake device hides a race";
+#endif
 }
 
 /// One exchange of a step in which part 0, on a fake device, computes its separators from nothing. `waits` false: the
@@ -77,12 +77,12 @@ bool ghosts_of_a_step(std::uint64_t seed, bool waits) {
 }
 
 TEST(StepFaults, AnExchangeThatDoesNotWaitForSeparatorsIsSeenAtSomeSeed) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) EXPECT_TRUE(ghosts_of_a_step(seed, true)) << "seed " << seed;
+#if !defined(__SANITIZE_THREAD__)  // a race on purpose
   int wrong = 0;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    EXPECT_TRUE(ghosts_of_a_step(seed, true)) << "seed " << seed;
-    wrong += ghosts_of_a_step(seed, false) ? 0 : 1;
-  }
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) wrong += ghosts_of_a_step(seed, false) ? 0 : 1;
   EXPECT_GT(wrong, 0) << "the fake device hides a race";
+#endif
 }
 
 TEST(StepFaults, AForgottenCopyIsNaN) {
