@@ -3,15 +3,26 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tutti {
 namespace {
 
+std::function<void()> lone_failure_handler;
+
 constexpr int tag = 1;
 constexpr double patience = 8;  // seconds: a rank that is not ended by then ends itself
 
 }  // namespace
+
+void set_lone_failure_handler(std::function<void()> handler) {
+  lone_failure_handler = std::move(handler);
+}
+
+void on_lone_failure() {
+  if (lone_failure_handler) lone_failure_handler();
+}
 
 Alarm::Alarm(const Comm& comm) : comm_(comm) {
   if (comm_.size() == 1) return;

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <functional>
+
 #include "tutti/base/comm.hpp"
 
 namespace tutti {
@@ -30,5 +32,12 @@ class Alarm {
   MPI_Comm own_comm_ = MPI_COMM_NULL;
   bool claimed_ = false;
 };
+
+/// What a program does when this rank fails alone while messages are under way: MPI may still write to memory that goes
+/// when the exception unwinds, so the ranks must end before. Empty: nothing.
+void set_lone_failure_handler(std::function<void()> handler);
+/// Call it in a catch block, first thing, where messages may be under way. Comes back when no handler is set, or when
+/// the handler does (with one rank there is nobody to end).
+void on_lone_failure();
 
 }  // namespace tutti

@@ -92,6 +92,7 @@ class CheckpointWriter {
   struct Slab;
   void start(std::function<void()> work);
   void write_mine();
+  void require_finite(std::size_t f, std::size_t part, std::size_t first, std::size_t bytes) const;
   void close_file();
   void post_gather();
   void post_result();
@@ -118,6 +119,7 @@ class CheckpointWriter {
   Failure mine_, result_;
   std::vector<Failure> all_;
   std::vector<std::uint64_t> hashes_, all_hashes_;
+  std::vector<std::uint64_t> number_hashes_;  ///< of the rows' numbers, one a part of this rank
   std::vector<int> hash_counts_, hash_offsets_;
   std::vector<MPI_Request> requests_;
   std::optional<Failure> failure_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tutti/base/alarm.hpp"
 #include "tutti/base/profiler_range.hpp"
 #include "tutti/schedule/step_internal.hpp"
 
@@ -33,6 +34,7 @@ void Step::run() {
   try {
     threads_.run([this](int thread) { work(thread); });
   } catch (...) {
+    on_lone_failure();
     drain_devices();
     for (const auto& task : tasks_)
       if (task->kind == Task::Kind::receive) abandon_receive(task->request);

@@ -21,27 +21,22 @@ void say_error(const std::string& program, const char* message) {
   std::fflush(stderr);
 }
 
-/// Runs the action. An error that all ranks share ends in order with one message; one that only this rank has ends the
-/// others.
-int run_action(const std::string& program, const Action& action) {
-  const Comm comm;
-  Alarm alarm(comm);
+/// The run that is under way, for what ends it.
+struct RunUnderWay {
+  const std::string& program;
+  const Comm& comm;
+  Alarm& alarm;
+};
+
+/// In a catch block: tells of the exception and ends all ranks; returns the exit code where there is but one.
+int end_run(const RunUnderWay& run) {
   const auto end_all = [&](const char* message, int code) {
-    if (alarm.claim()) say_error(program, message);
-    if (comm.size() > 1) MPI_Abort(comm.handle(), code);
+    if (run.alarm.claim()) say_error(run.program, message);
+    if (run.comm.size() > 1) MPI_Abort(run.comm.handle(), code);
     return code;
   };
   try {
-    // Every rank is there before anyone may fail.
-    comm.together([&] {
-      const char* fault = std::getenv("TUTTI_FAULT");
-      arm_fault(fault != nullptr ? fault : "", comm.rank());
-    });
-    action(comm);
-    return 0;
-  } catch (const SharedError& error) {
-    if (comm.is_root()) say_error(program, error.what());
-    return error.exit_code();
+    throw;
   } catch (const Error& error) {
     return end_all(error.what(), error.exit_code());
   } catch (const std::bad_alloc&) {
@@ -50,6 +45,33 @@ int run_action(const std::string& program, const Action& action) {
   } catch (const std::exception& error) {
     return end_all(error.what(), 1);
   }
+}
+
+/// Runs the action. An error that all ranks share ends in order with one message; one that only this rank has ends the
+/// others.
+int run_action(const std::string& program, const Action& action) {
+  const Comm comm;
+  Alarm alarm(comm);
+  const RunUnderWay run{program, comm, alarm};
+  set_lone_failure_handler([&] {
+    if (comm.size() > 1) end_run(run);
+  });
+  int code = 0;
+  try {
+    // Every rank is there before anyone may fail.
+    comm.together([&] {
+      const char* fault = std::getenv("TUTTI_FAULT");
+      arm_fault(fault != nullptr ? fault : "", comm.rank());
+    });
+    action(comm);
+  } catch (const SharedError& error) {
+    if (comm.is_root()) say_error(program, error.what());
+    code = error.exit_code();
+  } catch (const std::exception&) {
+    code = end_run(run);
+  }
+  set_lone_failure_handler({});
+  return code;
 }
 
 /// Without a launcher there is one rank and nobody to talk to. Open MPI looks for partners all the same, for 0.4 s of

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tutti/base/alarm.hpp"
 #include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
@@ -297,31 +298,38 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   if (earlier.probes == 0) probes.record(plan.time_of(first));
   Size step = first;
   bool stopped = false;
-  while (step < plan.steps && !stopped) {
-    ++step;
-    tracer.begin(step);
-    const auto start = Clock::now();
-    fault_point("step");
-    model.step(plan.time_of(step - 1), plan.dt);
-    wall += seconds_since(start);
-    tracer.end(step);
+  try {
+    while (step < plan.steps && !stopped) {
+      ++step;
+      tracer.begin(step);
+      const auto start = Clock::now();
+      fault_point("step");
+      model.step(plan.time_of(step - 1), plan.dt);
+      wall += seconds_since(start);
+      tracer.end(step);
 
-    const double time = plan.time_of(step);
-    const bool last = step == plan.steps;
-    if (reports.due(step) || last) {
-      const auto scope = trace.scope("report");
-      fault_point("report");
-      const auto diagnostics = model.diagnose();
-      require_finite(comm, model, diagnostics, step, time,
-                     checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);
-      progress.show(step, time, first_of(diagnostics));
-      metrics.report(step, time, plan.dt, wall, diagnostics);
-      reports.reported(step, step - first, wall);
+      const double time = plan.time_of(step);
+      const bool last = step == plan.steps;
+      if (reports.due(step) || last) {
+        const auto scope = trace.scope("report");
+        fault_point("report");
+        const auto diagnostics = model.diagnose();
+        require_finite(comm, model, diagnostics, step, time,
+                       checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);
+        progress.show(step, time, first_of(diagnostics));
+        metrics.report(step, time, plan.dt, wall, diagnostics);
+        reports.reported(step, step - first, wall);
+      }
+      const bool writes = last || (every > 0 && step % every == 0);
+      if (writes) output(time);
+      if (last || step % probe_every == 0) probes.record(time);
+      stopped = checkpoints.after_step(step, time, last);
     }
-    const bool writes = last || (every > 0 && step % every == 0);
-    if (writes) output(time);
-    if (last || step % probe_every == 0) probes.record(time);
-    stopped = checkpoints.after_step(step, time, last);
+  } catch (const SharedError&) {
+    throw;
+  } catch (const std::exception&) {
+    on_lone_failure();  // a checkpoint's messages may be under way
+    throw;
   }
   progress.finish();
   trace.write();

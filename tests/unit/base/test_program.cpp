@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/own_folder.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/base/program.hpp"
 
@@ -54,7 +55,7 @@ TEST(Program, is_killed_with_its_children_when_its_time_is_over) {
 }
 
 TEST(Program, folder_log_and_environment) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "tutti program";
+  const auto folder = test::own_folder() / "tutti program";
   std::filesystem::create_directories(folder);
   ProgramOptions options;
   options.folder = folder;

@@ -1,4 +1,5 @@
 #include "tutti/io/case.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -210,7 +211,7 @@ TEST(Case, files_that_are_not_there) {
 }
 
 TEST(Case, reads_a_file) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "tutti_case";
+  const auto folder = test::own_folder() / "tutti_case";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "case.toml") << good;
   const auto c = read_case(folder / "case.toml", schema());

@@ -1,4 +1,5 @@
 #include "tutti/io/metrics.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ namespace tutti {
 namespace {
 
 std::filesystem::path path() {
-  const auto path = std::filesystem::path(testing::TempDir()) / "tutti_metrics" / "metrics.jsonl";
+  const auto path = test::own_folder() / "tutti_metrics" / "metrics.jsonl";
   std::filesystem::remove_all(path.parent_path());
   return path;
 }

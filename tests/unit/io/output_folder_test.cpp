@@ -1,5 +1,6 @@
 // What is kept, removed and refused in the folder of the results.
 #include "tutti/io/output_folder.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ using testing::HasSubstr;
 
 class OutputFolder : public testing::Test {
  protected:
-  OutputFolder() : home_(fs::path(testing::TempDir()) / ("tutti_output_" + name())), folder(home_ / "results") {
+  OutputFolder() : home_(test::own_folder() / name()), folder(home_ / "results") {
     fs::remove_all(home_);
     fs::create_directories(home_);
   }

@@ -1,4 +1,5 @@
 #include "tutti/io/summary.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,7 +67,7 @@ TEST(Summary, errors_only_with_an_exact_solution) {
 }
 
 TEST(Summary, is_written_whole) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "tutti_summary" / "summary.json";
+  const auto path = test::own_folder() / "tutti_summary" / "summary.json";
   std::filesystem::remove_all(path.parent_path());
   write_summary(path, example());
   EXPECT_EQ(read_text_file(path), summary_json(example()));
@@ -75,7 +76,7 @@ TEST(Summary, is_written_whole) {
 }
 
 TEST(AtomicFile, replaces_and_takes_empty_content) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "tutti_atomic.txt";
+  const auto path = test::own_folder() / "tutti_atomic.txt";
   write_file_atomically(path, "one");
   write_file_atomically(path, "two");
   EXPECT_EQ(read_text_file(path), "two");
@@ -84,7 +85,7 @@ TEST(AtomicFile, replaces_and_takes_empty_content) {
 }
 
 TEST(Probes, are_lines_of_numbers_with_all_digits) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "tutti_probes" / "probes.csv";
+  const auto path = test::own_folder() / "tutti_probes" / "probes.csv";
   ProbeFile probes(path, {"apex", "a, \"b\""});
   const std::vector<double> values = {0.1, 1.0 / 3};
   probes.add(0, values);

@@ -1,4 +1,5 @@
 #include "tutti/io/trace.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ using test::world;
 using Json = nlohmann::json;
 
 std::filesystem::path folder() {
-  const auto path = std::filesystem::path(testing::TempDir()) / "tutti_trace";
+  const auto path = test::own_folder() / "tutti_trace";
   std::filesystem::remove_all(path);
   return path;
 }

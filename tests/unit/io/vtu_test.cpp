@@ -1,4 +1,5 @@
 #include "tutti/io/vtu.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 fs::path fresh_folder(const std::string& name) {
-  const auto folder = fs::path(testing::TempDir()) / ("tutti_" + name);
+  const auto folder = test::own_folder() / name;
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/support/own_folder.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tests/unit/schedule/devices_of_a_rank.hpp"
 #include "tutti/io/case.hpp"
@@ -99,7 +100,7 @@ TEST(StepTimes, ThreadsNoteTheirPiecesOnlyWhileObserved) {
 
 /// Steps that a tracer of this window traces in a run of first_step .. last_step.
 std::set<Size> traced(std::optional<TraceWindow> window, Size first_step, Size last_step) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "tutti_step_tracer.json";
+  const auto path = test::own_folder() / "tutti_step_tracer.json";
   Trace trace(world(), path, window);
   Mixed mixed(2);
   StepTracer tracer(world(), trace, mixed.step, first_step, last_step);

@@ -8,6 +8,7 @@
 
 #include "test_meshes.hpp"
 #include "test_scheme_problem.hpp"
+#include "tests/support/own_folder.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/mesh/generate.hpp"
 
@@ -120,8 +121,7 @@ std::vector<LocalTetMesh> irregular_grids(bool plane) {
 /// Delaunay grids of the gmsh program; empty where it is not installed.
 std::vector<LocalTetMesh> gmsh_grids(bool plane) {
   std::vector<LocalTetMesh> out;
-  const auto folder = std::filesystem::path(testing::TempDir()) /
-                      ("tutti_scheme_" + std::to_string(getpid()) + "_" + std::to_string(plane));
+  const auto folder = test::own_folder() / ("tutti_scheme_" + std::to_string(getpid()) + "_" + std::to_string(plane));
   try {
     for (const double h : {0.2, 0.13, 0.09, 0.065})
       out.push_back(whole(generate_unstructured_box(h, folder, plane ? std::optional(0.5) : std::nullopt)));
