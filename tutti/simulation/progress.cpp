@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/program.hpp"
 #include "tutti/base/units.hpp"
 
 namespace tutti {
@@ -20,7 +21,8 @@ constexpr double memory_seconds = 30;  // of the smoothed rate
 /// A terminal that knows how to clear a line.
 bool is_terminal() {
   const char* kind = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
+  // mpirun gives its ranks a terminal of its own, also when what it prints goes to a file.
+  return !is_launched() && isatty(STDOUT_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
 /// Columns of the terminal now (it may have been resized), less one: a full line would wrap.
