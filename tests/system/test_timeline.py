@@ -244,6 +244,12 @@ class ProgressLine(SystemTest):
                 # What follows begins on a line of its own.
                 self.assertRegex(text, r"100 %[^\r\n]*\r\n[^\r\n%]*cell-steps/s, ")
 
+    def test_under_mpirun_it_is_lines(self):
+        result = tutti("run", self.write("case.toml", box_case(n=3, time="steps = 30")), "-o", self.folder / "r", *EQUAL,
+                       *sets(report__every=1), ranks=2)
+        self.assertNotIn("\x1b", result.out)
+        self.assertEqual(len(re.findall(r"^ *\d+ %  step", result.out, re.M)), 30)
+
     def test_a_terminal_that_cannot_rewrite_gets_lines(self):
         text = self.on_terminal(80, term="dumb")
         self.assertNotIn("\x1b", text)
