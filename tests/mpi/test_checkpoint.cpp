@@ -86,7 +86,7 @@ TEST(Checkpoint, MorePartsThanRows) {
 }
 
 TEST(Checkpoint, ArraysLongerThanAPiece) {
-  // More than the bytes that are hashed and written at once (4 MiB), and not a multiple of them.
+  // More than the bytes that are hashed and written at once (1 MiB), and not a multiple of them.
   const Folder folder("long_arrays");
   write_and_read(folder.path, 51, 100003, world().size(), 2);
 }
@@ -126,6 +126,22 @@ TEST(Checkpoint, ProgressAloneFinishesIt) {
   EXPECT_TRUE(fs::exists(folder.path / "step-000000000007.h5", ignored));
   writer.finish();
   EXPECT_FALSE(writer.failed());
+}
+
+TEST(Checkpoint, AWriterThatGoesFinishesWhatItBegan) {
+  const Folder folder("unwound");
+  CheckpointState state(world(), 6, 300, 2 * world().size());
+  state.fill(8);
+  try {
+    CheckpointWriter writer(world(), state.state(), folder.path, 2, "1");
+    writer.begin(8, 0.8, "{}");
+    throw SharedError(ErrorKind::numerical, "an error of all ranks, elsewhere");
+  } catch (const SharedError&) {
+    world().barrier();
+  }
+  CheckpointState found(world(), 9, 300, world().size());
+  CheckpointReader(world(), folder.path / "step-000000000008.h5").load(found.state());
+  EXPECT_EQ(found.wrong(8), 0);
 }
 
 TEST(Checkpoint, TheNewestAreKept) {

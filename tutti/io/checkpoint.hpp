@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -116,11 +117,15 @@ class CheckpointWriter {
   std::chrono::steady_clock::time_point begun_;
   std::thread thread_;
   std::atomic<bool> thread_done_{false};
-  Failure mine_, result_;
-  std::vector<Failure> all_;
-  std::vector<std::uint64_t> hashes_, all_hashes_;
+  /// What messages read and write.
+  struct Messages {
+    Failure mine, result;
+    std::vector<Failure> all;
+    std::vector<std::uint64_t> hashes, all_hashes;
+    std::vector<int> hash_counts, hash_offsets;
+  };
+  std::unique_ptr<Messages> messages_ = std::make_unique<Messages>();
   std::vector<std::uint64_t> number_hashes_;  ///< of the rows' numbers, one a part of this rank
-  std::vector<int> hash_counts_, hash_offsets_;
   std::vector<MPI_Request> requests_;
   std::optional<Failure> failure_;
   std::optional<Report> report_;

@@ -142,24 +142,40 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
   });
   // A rank's checksums travel in the order of slabs_of.
   const int arrays = 1 + static_cast<int>(state_.fields.size());
-  hash_counts_.assign(static_cast<std::size_t>(comm_.size()), 0);
-  for (const int rank : state_.rank_of_part) hash_counts_[static_cast<std::size_t>(rank)] += arrays;
+  messages_->hash_counts.assign(static_cast<std::size_t>(comm_.size()), 0);
+  for (const int rank : state_.rank_of_part) messages_->hash_counts[static_cast<std::size_t>(rank)] += arrays;
   int at = 0;
-  for (const int count : hash_counts_) {
-    hash_offsets_.push_back(at);
+  for (const int count : messages_->hash_counts) {
+    messages_->hash_offsets.push_back(at);
     at += count;
   }
-  all_hashes_.resize(static_cast<std::size_t>(at));
-  all_.resize(static_cast<std::size_t>(comm_.size()));
+  messages_->all_hashes.resize(static_cast<std::size_t>(at));
+  messages_->all.resize(static_cast<std::size_t>(comm_.size()));
 }
 
+/// After an error of all ranks together, each comes here and the checkpoint that was begun is finished: it is a good
+/// one. Where another rank is gone, nobody answers.
 CheckpointWriter::~CheckpointWriter() {
+  constexpr auto patience = std::chrono::seconds(60);  // for messages; the root may be at the disk meanwhile
+  auto asked = std::chrono::steady_clock::now();
+  try {
+    while (stage_ != Stage::idle) {
+      progress();
+      const auto now = std::chrono::steady_clock::now();
+      if (requests_.empty()) asked = now;
+      if (now - asked > patience) break;
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  } catch (const std::exception&) {
+    // The error that ends the run is told already.
+  }
   if (thread_.joinable()) thread_.join();
-  // After an error elsewhere: the messages' memory must not go before they are done with it, and nobody may still
-  // answer. What was under way is left as a temporary file.
-  for (MPI_Request& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-  if (requests_.empty() && own_comm_ != MPI_COMM_NULL) MPI_Comm_free(&own_comm_);
+  if (requests_.empty()) {
+    if (own_comm_ != MPI_COMM_NULL) MPI_Comm_free(&own_comm_);
+    return;
+  }
+  // Messages that may still come are given their memory for good; a collective one cannot be cancelled.
+  static_cast<void>(messages_.release());
 }
 
 std::vector<CheckpointWriter::Slab> CheckpointWriter::slabs_of(int rank) const {
@@ -182,15 +198,15 @@ void CheckpointWriter::start(std::function<void()> work) {
   thread_done_ = false;
   thread_ = std::thread([this, work = std::move(work)] {
     if (prepare_thread_) prepare_thread_();
-    mine_ = {};
+    messages_->mine = {};
     try {
       work();
     } catch (const Error& error) {
-      mine_.kind = error.exit_code();
-      std::strncpy(mine_.message, error.what(), sizeof(mine_.message) - 1);
+      messages_->mine.kind = error.exit_code();
+      std::strncpy(messages_->mine.message, error.what(), sizeof(messages_->mine.message) - 1);
     } catch (const std::exception& error) {
-      mine_.kind = static_cast<int>(ErrorKind::io);
-      std::strncpy(mine_.message, error.what(), sizeof(mine_.message) - 1);
+      messages_->mine.kind = static_cast<int>(ErrorKind::io);
+      std::strncpy(messages_->mine.message, error.what(), sizeof(messages_->mine.message) - 1);
     }
     thread_done_.store(true, std::memory_order_release);
   });
@@ -246,7 +262,7 @@ void CheckpointWriter::require_finite(std::size_t f, std::size_t part, std::size
 
 void CheckpointWriter::write_mine() {
   fault_point("checkpoint-write");
-  hashes_.clear();
+  messages_->hashes.clear();
   const auto slabs = slabs_of(comm_.rank());
   if (slabs.empty()) return;
   File file(temporary_, O_WRONLY);
@@ -270,7 +286,7 @@ void CheckpointWriter::write_mine() {
       file.start_writing(slab.offset + static_cast<Size>(at), static_cast<Size>(part.size()));
     }
     if (numbers && !known) number_hashes_.push_back(hash.digest());
-    hashes_.push_back(known ? number_hashes_[mine] : hash.digest());
+    messages_->hashes.push_back(known ? number_hashes_[mine] : hash.digest());
     written += slab.bytes;
   }
   file.sync(written);
@@ -278,20 +294,21 @@ void CheckpointWriter::write_mine() {
 }
 
 void CheckpointWriter::post_gather() {
-  hashes_.resize(static_cast<std::size_t>(hash_counts_[static_cast<std::size_t>(comm_.rank())]));
+  messages_->hashes.resize(static_cast<std::size_t>(messages_->hash_counts[static_cast<std::size_t>(comm_.rank())]));
   requests_.assign(2, MPI_REQUEST_NULL);
-  check_mpi(MPI_Iallgather(&mine_, sizeof(Failure), MPI_CHAR, all_.data(), sizeof(Failure), MPI_CHAR, own_comm_,
-                           &requests_[0]),
+  check_mpi(MPI_Iallgather(&messages_->mine, sizeof(Failure), MPI_CHAR, messages_->all.data(), sizeof(Failure),
+                           MPI_CHAR, own_comm_, &requests_[0]),
             "MPI_Iallgather");
-  check_mpi(MPI_Igatherv(hashes_.data(), static_cast<int>(hashes_.size()), MPI_UINT64_T, all_hashes_.data(),
-                         hash_counts_.data(), hash_offsets_.data(), MPI_UINT64_T, 0, own_comm_, &requests_[1]),
+  check_mpi(MPI_Igatherv(messages_->hashes.data(), static_cast<int>(messages_->hashes.size()), MPI_UINT64_T,
+                         messages_->all_hashes.data(), messages_->hash_counts.data(), messages_->hash_offsets.data(),
+                         MPI_UINT64_T, 0, own_comm_, &requests_[1]),
             "MPI_Igatherv");
 }
 
 void CheckpointWriter::post_result() {
-  result_ = mine_;
+  messages_->result = messages_->mine;
   requests_.assign(1, MPI_REQUEST_NULL);
-  check_mpi(MPI_Ibcast(&result_, sizeof(Failure), MPI_CHAR, 0, own_comm_, requests_.data()), "MPI_Ibcast");
+  check_mpi(MPI_Ibcast(&messages_->result, sizeof(Failure), MPI_CHAR, 0, own_comm_, requests_.data()), "MPI_Ibcast");
 }
 
 /// On the root: checksums of what HDF5 itself wrote between the arrays, the table, the header, and the name.
@@ -300,7 +317,7 @@ void CheckpointWriter::close_file() {
   std::size_t next_hash = 0;
   for (int rank = 0; rank < comm_.size(); ++rank)
     for (const Slab& slab : slabs_of(rank)) {
-      const std::uint64_t hash = all_hashes_[next_hash++];
+      const std::uint64_t hash = messages_->all_hashes[next_hash++];
       if (slab.bytes > 0) segments.push_back({slab.offset, slab.bytes, hash});
     }
   std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.offset < b.offset; });
@@ -372,14 +389,14 @@ void CheckpointWriter::progress() {
   if (done == 0) return;
   requests_.clear();
   if (stage_ == Stage::gathering) {
-    for (const Failure& f : all_)
+    for (const Failure& f : messages_->all)
       if (f.kind != 0) {
         if (comm_.is_root()) ::unlink(temporary_.c_str());
         failure_ = f;
         stage_ = Stage::idle;
         return;
       }
-    mine_ = {};
+    messages_->mine = {};
     if (comm_.is_root()) {
       start([this] { close_file(); });
       stage_ = Stage::closing;
@@ -388,9 +405,9 @@ void CheckpointWriter::progress() {
       stage_ = Stage::telling;
     }
   } else if (stage_ == Stage::telling) {
-    if (result_.kind != 0) {
+    if (messages_->result.kind != 0) {
       if (comm_.is_root()) ::unlink(temporary_.c_str());
-      failure_ = result_;
+      failure_ = messages_->result;
     }
     stage_ = Stage::idle;
   }
