@@ -39,7 +39,7 @@ class Result(NamedTuple):
         return [line for line in self.err.split("\n") if "tutti: error:" in line]
 
 
-def run(command, timeout=60, cwd=None):
+def run(command, timeout=120, cwd=None):
     """Runs a command in a process group of its own; a run that does not end in time fails the test."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, errors="replace", cwd=cwd, start_new_session=True)
@@ -52,7 +52,7 @@ def run(command, timeout=60, cwd=None):
     return Result(process.returncode, out, err)
 
 
-def tutti(*arguments, ranks=None, timeout=60, cwd=None):
+def tutti(*arguments, ranks=None, timeout=120, cwd=None):
     """`ranks` None: started directly; else by mpirun."""
     start = [] if ranks is None else [*MPIRUN, "-np", str(ranks)]
     return run([*start, PROGRAM, *map(str, arguments)], timeout, cwd)

@@ -6,7 +6,7 @@ import re
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from program import DATA, EQUAL, SystemTest, box_case, numbers_in, sets, tutti
+from program import DATA, EQUAL, PROGRAM, SystemTest, box_case, numbers_in, run, sets, tutti
 
 COMMANDS = [[], ["run"], ["plan"], ["doctor"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
             ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
@@ -170,6 +170,12 @@ class Commands(SystemTest):
         left = (first["folder"] / "effective.toml").read_text()
         again = self.run_case(left)
         self.assertEqual((again["checksum"], again["steps"]), (first["checksum"], 7))
+
+    def test_alone_it_needs_no_temporary_folder(self):
+        # Open MPI's would be shared by all programs that are alone: one that ends took it from one that starts.
+        result = run(["env", "TMPDIR=/dev/null/none", PROGRAM, "run", DATA / "start_up" / "one.toml", "-o", "one"],
+                     cwd=self.folder)
+        self.assertEqual(result.code, 0, result.err)
 
     def test_quiet_and_verbose(self):
         case = self.write("case.toml", box_case(n=3))
