@@ -207,6 +207,17 @@ class BrokenDisk(RestartTest):
             self.assertEqual(result.code, 0, result.err)
             self.assert_new(folder)
 
+    def test_half_of_each_write_of_long_arrays(self):
+        # Long enough to pass the system's cache, where what is left of a half fits no block any more.
+        folder = self.elsewhere()
+        case = self.write("long.toml", small_case(n=32, every=1, steps=1, wait=True))
+        result = with_environment({"LD_PRELOAD": FAIL_WRITE, "FAIL_PATH": f"{folder.name}/checkpoints", "FAIL_ERRNO": 0},
+                                  "run", case, "-o", folder, *EQUAL, timeout=60)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertGreater(checkpoint(folder, 1).stat().st_size, 3 << 20)
+        other = self.run_case(small_case(n=32, every=0, steps=2))
+        self.assertEqual(outcome(self.go_on(folder, *sets(time__steps=2))), outcome(other))
+
 
 class Damaged(RestartTest):
     def test_over_three_ranks(self):

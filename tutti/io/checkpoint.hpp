@@ -50,8 +50,9 @@ struct ModelState {
 /// Writes checkpoints into a folder: `step-<step>.h5`. Each is written under a temporary name by every rank at once,
 /// made durable (fsync), given its checksums and then its name; the folder is made durable, too, and only then the
 /// oldest goes. What is on disk under a checkpoint's name is therefore whole. begin() copies the state and returns; the
-/// rest happens on a thread a rank. What killed runs have left under temporary names goes, and so do checkpoints of
-/// later steps than the one just written: those of a run that was given up for an older checkpoint.
+/// rest happens on a thread a rank, which takes little of a core: most bytes go past the system's cache. What killed
+/// runs have left under temporary names goes, and so do checkpoints of later steps than the one just written: those of
+/// a run that was given up for an older checkpoint.
 class CheckpointWriter {
  public:
   /// Keeps the newest `keep` (>= 1) checkpoints. Collective. `state` is copied; `prepare_thread` is called on each
@@ -91,9 +92,18 @@ class CheckpointWriter {
     char message[500] = "";
   };
   struct Slab;
+  /// What the writing thread waits for.
+  enum class Copied : std::uint8_t { not_yet, all, never };
+  /// A part's values of a field while they are written.
+  struct Copy {
+    explicit Copy(std::size_t size);
+    void place(Size offset);
+    std::vector<double> memory;  ///< somewhat more than the values
+    std::span<double> values;
+  };
   void start(std::function<void()> work);
   void write_mine();
-  void require_finite(std::size_t f, std::size_t part, std::size_t first, std::size_t bytes) const;
+  void require_finite(std::size_t f, std::size_t part, std::size_t first, std::size_t count) const;
   void close_file();
   void post_gather();
   void post_result();
@@ -107,7 +117,7 @@ class CheckpointWriter {
   std::string version_;
   std::function<void()> prepare_thread_;
   std::vector<Size> part_begin_;
-  std::vector<std::vector<std::vector<double>>> values_;  ///< [field][my part]: the copy that is being written
+  std::vector<std::vector<Copy>> copies_;  ///< [field][my part]
 
   Stage stage_ = Stage::idle;
   CheckpointPlaces places_;
@@ -117,6 +127,7 @@ class CheckpointWriter {
   std::chrono::steady_clock::time_point begun_;
   std::thread thread_;
   std::atomic<bool> thread_done_{false};
+  std::atomic<Copied> copied_{Copied::not_yet};
   /// What messages read and write.
   struct Messages {
     Failure mine, result;
@@ -125,7 +136,7 @@ class CheckpointWriter {
     std::vector<int> hash_counts, hash_offsets;
   };
   std::unique_ptr<Messages> messages_ = std::make_unique<Messages>();
-  std::vector<std::uint64_t> number_hashes_;  ///< of the rows' numbers, one a part of this rank
+  std::vector<std::optional<std::uint64_t>> number_hashes_;  ///< of the rows' numbers, one a part of this rank
   std::vector<MPI_Request> requests_;
   std::optional<Failure> failure_;
   std::optional<Report> report_;

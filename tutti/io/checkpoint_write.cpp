@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,83 +11,15 @@
 #include "tutti/base/hash.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/checkpoint.hpp"
+#include "tutti/io/checkpoint_output.hpp"
 
 namespace tutti {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t piece = std::size_t{1} << 20;  // bytes looked at, hashed and written while they are in the cache
-constexpr const char* advice =
-    "the checkpoint before it is kept; free space or choose another disk, then go on with --restart";
-
-/// A file that closes itself; failures carry path, bytes and cause.
-class File {
- public:
-  File(fs::path path, int flags) : path_(std::move(path)), file_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (file_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}; {}", path_.string(), std::strerror(errno), advice);
-  }
-  ~File() {
-    if (file_ >= 0) ::close(file_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  void write(std::span<const char> bytes, Size offset) const {
-    std::size_t written = 0;
-    while (written < bytes.size()) {
-      const ssize_t n = ::pwrite(file_, bytes.data() + written, bytes.size() - written,
-                                 static_cast<off_t>(offset) + static_cast<off_t>(written));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0)
-        fail(ErrorKind::io, "{}: {} of {} bytes written at byte {}, then: {}; {}", path_.string(), written,
-             bytes.size(), offset, n < 0 ? std::strerror(errno) : "nothing more was taken", advice);
-      written += static_cast<std::size_t>(n);
-    }
-  }
-  void read(std::span<char> bytes, Size offset) const {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t n = ::pread(file_, bytes.data() + done, bytes.size() - done,
-                                static_cast<off_t>(offset) + static_cast<off_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0)
-        fail(ErrorKind::io, "{}: cannot be read back at byte {}: {}; {}", path_.string(), offset,
-             n < 0 ? std::strerror(errno) : "the file ends", advice);
-      done += static_cast<std::size_t>(n);
-    }
-  }
-  /// Lets the disk begin with what was written, while the next piece is looked at.
-  void start_writing(Size offset, Size bytes) const { ::sync_file_range(file_, offset, bytes, SYNC_FILE_RANGE_WRITE); }
-  /// `bytes`: what was written, for the message.
-  void sync(Size bytes) const {
-    if (::fsync(file_) != 0)
-      fail(ErrorKind::io, "{}: {} bytes cannot be made durable (fsync): {}; {}", path_.string(), bytes,
-           std::strerror(errno), advice);
-  }
-  void close(Size bytes) {
-    if (::close(std::exchange(file_, -1)) != 0)
-      fail(ErrorKind::io, "{}: cannot be closed after {} bytes: {}; {}", path_.string(), bytes, std::strerror(errno),
-           advice);
-  }
-
- private:
-  fs::path path_;
-  int file_;
-};
-
 fs::path checkpoint_name(const fs::path& folder, Size step) {
   return folder / fmt::format("step-{:012d}.h5", step);
-}
-
-/// Makes names durable that were given or taken in a folder.
-void sync_folder(const fs::path& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const int cause = file < 0 || ::fsync(file) != 0 ? errno : 0;
-  if (file >= 0) ::close(file);
-  if (cause != 0)
-    fail(ErrorKind::io, "{}: the folder cannot be made durable (fsync): {}; {}", folder.string(), std::strerror(cause),
-         advice);
 }
 
 /// Runs that were killed leave what they were writing. Errors are ignored: it takes space, no more.
@@ -106,8 +37,8 @@ void remove_temporaries(const fs::path& folder) {
 
 /// One part's rows of one array: a run of bytes in the file.
 struct CheckpointWriter::Slab {
-  int part = 0;    ///< of all
-  int array = -1;  ///< -1: global numbers; else the field
+  std::size_t part = 0;  ///< of the rank's
+  int array = -1;        ///< -1: global numbers; else the field
   Size offset = 0, bytes = 0;
 };
 
@@ -133,7 +64,7 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
   require(part_begin_.back() == state_.rows, "{} rows in all parts, {} in the state", part_begin_.back(), state_.rows);
 
   for (const StateField& field : state_.fields) {
-    auto& parts = values_.emplace_back();
+    auto& parts = copies_.emplace_back();
     for (const IndexMap& map : state_.maps)
       parts.emplace_back(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
   }
@@ -180,16 +111,17 @@ CheckpointWriter::~CheckpointWriter() {
 
 std::vector<CheckpointWriter::Slab> CheckpointWriter::slabs_of(int rank) const {
   std::vector<Slab> slabs;
+  std::size_t part = 0;
   for (std::size_t p = 0; p + 1 < part_begin_.size(); ++p) {
     if (state_.rank_of_part[p] != rank) continue;
     const auto add = [&](int array, Size begin, Size width) {
-      slabs.push_back(
-          {static_cast<int>(p), array, begin + part_begin_[p] * width, (part_begin_[p + 1] - part_begin_[p]) * width});
+      slabs.push_back({part, array, begin + part_begin_[p] * width, (part_begin_[p + 1] - part_begin_[p]) * width});
     };
     add(-1, places_.global, sizeof(Gid));
     for (std::size_t f = 0; f < state_.fields.size(); ++f)
       add(static_cast<int>(f), places_.field_begins[f],
           state_.fields[f].components * static_cast<Size>(sizeof(double)));
+    ++part;
   }
   return slabs;
 }
@@ -237,18 +169,45 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
   });
   comm_.broadcast(numbers);
   places_ = {numbers[0], numbers[1], {numbers.begin() + 2, numbers.end()}};
-  comm_.together([&] {
-    for (std::size_t f = 0; f < values_.size(); ++f)
-      for (std::size_t p = 0; p < values_[f].size(); ++p) state_.fields[f].save(p, values_[f][p]);
-  });
+  for (const Slab& slab : slabs_of(comm_.rank()))
+    if (slab.array >= 0) copies_[static_cast<std::size_t>(slab.array)][slab.part].place(slab.offset);
+  // The rows' numbers do not change: they go to the disk while the state is copied.
+  copied_ = Copied::not_yet;
   start([this] { write_mine(); });
+  const auto tell_thread = [&](Copied copied) {
+    copied_ = copied;
+    copied_.notify_one();
+  };
+  try {
+    comm_.together([&] {
+      for (std::size_t f = 0; f < copies_.size(); ++f)
+        for (std::size_t p = 0; p < copies_[f].size(); ++p) state_.fields[f].save(p, copies_[f][p].values);
+    });
+  } catch (...) {
+    tell_thread(Copied::never);
+    thread_.join();
+    if (comm_.is_root()) ::unlink(temporary_.c_str());
+    throw;
+  }
+  tell_thread(Copied::all);
   stage_ = Stage::writing;
   blocked_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
 }
 
-/// Values from `first` on, `bytes` of them, of a field on one of this rank's parts. Error(numerical) names the cell.
-void CheckpointWriter::require_finite(std::size_t f, std::size_t part, std::size_t first, std::size_t bytes) const {
-  const auto values = std::span(values_[f][part]).subspan(first, bytes / sizeof(double));
+/// Moves the values to where they leave the same remainder as their place in the file: so they are written from there.
+void CheckpointWriter::Copy::place(Size offset) {
+  constexpr std::size_t block = CheckpointOutput::block;
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::size_t shift = (static_cast<std::size_t>(offset) % block + block - address % block) % block;
+  values = std::span(memory).subspan(shift / sizeof(double), memory.size() - block / sizeof(double));
+}
+
+CheckpointWriter::Copy::Copy(std::size_t size)
+    : memory(size + CheckpointOutput::block / sizeof(double)), values(std::span(memory).first(size)) {}
+
+/// `count` values from `first` on, of a field on one of this rank's parts. Error(numerical) names the cell.
+void CheckpointWriter::require_finite(std::size_t f, std::size_t part, std::size_t first, std::size_t count) const {
+  const auto values = copies_[f][part].values.subspan(first, count);
   const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
   if (bad == values.end()) return;
   const StateField& field = state_.fields[f];
@@ -262,32 +221,39 @@ void CheckpointWriter::require_finite(std::size_t f, std::size_t part, std::size
 
 void CheckpointWriter::write_mine() {
   fault_point("checkpoint-write");
-  messages_->hashes.clear();
   const auto slabs = slabs_of(comm_.rank());
+  messages_->hashes.assign(slabs.size(), 0);
   if (slabs.empty()) return;
-  File file(temporary_, O_WRONLY);
-  std::size_t mine = 0;  // which of this rank's parts
+  CheckpointOutput file(temporary_, O_WRONLY);
+  number_hashes_.resize(state_.maps.size());
+  for (std::size_t s = 0; s < slabs.size(); ++s) {
+    if (slabs[s].array >= 0) continue;
+    const IndexMap& map = state_.maps[slabs[s].part];
+    auto& known = number_hashes_[slabs[s].part];
+    const auto numbers = std::span<const Gid>(map.global).first(static_cast<std::size_t>(map.owned));
+    Hasher hash;
+    file.write_large(detail::as_chars(numbers), slabs[s].offset, [&](std::span<const char> piece) {
+      if (!known) hash.add(piece);
+    });
+    if (!known) known = hash.digest();
+    messages_->hashes[s] = *known;
+  }
+  copied_.wait(Copied::not_yet);
+  if (copied_ == Copied::never) return;
   Size written = 0;
   for (std::size_t s = 0; s < slabs.size(); ++s) {
-    const Slab& slab = slabs[s];
-    if (s > 0 && slabs[s - 1].part != slab.part) ++mine;
-    const IndexMap& map = state_.maps[mine];
-    // The rows' numbers are the same in every checkpoint; their checksum is known after the first.
-    const bool numbers = slab.array < 0, known = numbers && mine < number_hashes_.size();
-    const auto bytes =
-        numbers ? detail::as_chars(std::span<const Gid>(map.global).first(static_cast<std::size_t>(map.owned)))
-                : detail::as_chars(std::span<const double>(values_[static_cast<std::size_t>(slab.array)][mine]));
+    written += slabs[s].bytes;
+    if (slabs[s].array < 0) continue;
+    const auto field = static_cast<std::size_t>(slabs[s].array);
     Hasher hash;
-    for (std::size_t at = 0; at < bytes.size(); at += piece) {
-      const auto part = bytes.subspan(at, std::min(piece, bytes.size() - at));
-      if (!numbers) require_finite(static_cast<std::size_t>(slab.array), mine, at / sizeof(double), part.size());
-      if (!known) hash.add(part);
-      file.write(part, slab.offset + static_cast<Size>(at));
-      file.start_writing(slab.offset + static_cast<Size>(at), static_cast<Size>(part.size()));
-    }
-    if (numbers && !known) number_hashes_.push_back(hash.digest());
-    messages_->hashes.push_back(known ? number_hashes_[mine] : hash.digest());
-    written += slab.bytes;
+    std::size_t at = 0;
+    file.write_large(detail::as_chars(std::span<const double>(copies_[field][slabs[s].part].values)), slabs[s].offset,
+                     [&](std::span<const char> piece) {
+                       const std::size_t count = piece.size() / sizeof(double);
+                       require_finite(field, slabs[s].part, std::exchange(at, at + count), count);
+                       hash.add(piece);
+                     });
+    messages_->hashes[s] = hash.digest();
   }
   file.sync(written);
   file.close(written);
@@ -322,7 +288,7 @@ void CheckpointWriter::close_file() {
     }
   std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.offset < b.offset; });
 
-  File file(temporary_, O_RDWR);
+  CheckpointOutput file(temporary_, O_RDWR);
   std::vector<Segment> whole;
   Size at = checkpoint_header_bytes;
   const auto fill = [&](Size end) {
@@ -352,10 +318,7 @@ void CheckpointWriter::close_file() {
   file.close(header.file_bytes);
 
   const fs::path name = checkpoint_name(folder_, step_);
-  if (::rename(temporary_.c_str(), name.c_str()) != 0)
-    fail(ErrorKind::io, "{}: {} bytes are written but cannot be given their name: {}; {}", temporary_.string(),
-         header.file_bytes, std::strerror(errno), advice);
-  sync_folder(folder_);
+  rename_durably(temporary_, name, header.file_bytes);
   report_ = Report{step_, header.file_bytes,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count()};
   // A run that went on from an older checkpoint has given up the newer ones; they must not count as the newest.
