@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <utility>
 
 #include "tutti/base/error.hpp"
@@ -69,15 +70,14 @@ bool CheckpointOutput::pass_cache(bool on) {
   return true;
 }
 
-/// Whole blocks at the place of a whole block.
-void CheckpointOutput::write_blocks(std::span<const char> bytes, Size offset) {
-  if (remainder(bytes.data()) != 0) {
-    if (!copy_) copy_ = std::make_unique_for_overwrite<char[]>(direct_piece + block);
-    char* to = copy_.get() + (block - remainder(copy_.get())) % block;
-    std::memcpy(to, bytes.data(), bytes.size());
-    bytes = {to, bytes.size()};
-  }
-  write(bytes, offset);
+/// The bytes, or a copy of them, at the address of a whole block. The copy before stays as it is.
+std::span<const char> CheckpointOutput::at_a_block(std::span<const char> bytes) {
+  if (remainder(bytes.data()) == 0) return bytes;
+  std::swap(copies_[0], copies_[1]);
+  if (!copies_[0]) copies_[0] = std::make_unique_for_overwrite<char[]>(direct_piece + block);
+  char* to = copies_[0].get() + (block - remainder(copies_[0].get())) % block;
+  std::memcpy(to, bytes.data(), bytes.size());
+  return {to, bytes.size()};
 }
 
 void CheckpointOutput::write_large(std::span<const char> bytes, Size offset,
@@ -94,11 +94,18 @@ void CheckpointOutput::write_large(std::span<const char> bytes, Size offset,
       const auto [piece, at] = next(head);
       write(piece, at);
     }
+    // Such a write sleeps until the disk has the bytes, so the next piece is looked at meanwhile.
     can_pass_cache_ = pass_cache(true);
-    while (bytes.size() >= block && can_pass_cache_) {
+    std::future<void> under_way;
+    bool direct = can_pass_cache_;
+    while (bytes.size() >= block && direct) {
       const auto [piece, at] = next(std::min(direct_piece, bytes.size() / block * block));
-      write_blocks(piece, at);
+      const auto ready = at_a_block(piece);
+      if (under_way.valid()) under_way.get();
+      direct = can_pass_cache_;
+      under_way = std::async(std::launch::async, [this, ready, at = at] { write(ready, at); });
     }
+    if (under_way.valid()) under_way.get();
     pass_cache(false);
   }
   while (!bytes.empty()) {

@@ -1,6 +1,7 @@
 // A checkpoint's file while it is written: filled at known places, made durable, given its name.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -36,7 +37,7 @@ class CheckpointOutput {
 
  private:
   std::size_t write_some(std::span<const char> bytes, Size offset);
-  void write_blocks(std::span<const char> bytes, Size offset);
+  std::span<const char> at_a_block(std::span<const char> bytes);
   bool pass_cache(bool on);
 
   std::filesystem::path path_;
@@ -44,7 +45,7 @@ class CheckpointOutput {
   int flags_ = 0;
   bool can_pass_cache_ = true;  ///< until the file system refuses
   Size bytes_past_cache_ = 0;
-  std::unique_ptr<char[]> copy_;  ///< of a piece that does not lie as its place in the file does
+  std::array<std::unique_ptr<char[]>, 2> copies_;  ///< of pieces that do not lie as their place in the file does
 };
 
 /// Gives a file that is durable another name, and makes the name durable. Error(io).
