@@ -9,45 +9,16 @@
 
 #include "tutti/device/threads.hpp"
 #include "tutti/device/triad.hpp"
-#include "tutti/mesh/generate.hpp"
-#include "tutti/mesh/stencil.hpp"
+#include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/models/diffusion/operator_rows.hpp"
-#include "tutti/partition/partition.hpp"
 
 namespace tutti {
 namespace {
 
-/// Rows with the stencil of a box along a Hilbert curve.
-DiffusionRows box_rows(Gid cubes) {
-  BoxSpec spec;
-  spec.cubes = {cubes, cubes, cubes};
-  const TetMesh mesh = generate_box(spec);
-  const Adjacency stencil = tet_stencil(find_face_neighbours(mesh));
-  const auto order = order_rows(Ordering::hilbert, cell_centroids(mesh), {});
-  std::vector<Lid> now(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) now[static_cast<std::size_t>(order[i])] = static_cast<Lid>(i);
-  DiffusionRows rows;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    std::array<Lid, max_row_entries> c{};
-    std::array<double, max_row_entries> v{};
-    c.fill(static_cast<Lid>(i));
-    std::size_t j = 0;
-    for (const Gid g : stencil.row(order[i])) {
-      c[j] = now[static_cast<std::size_t>(g)];
-      v[j++] = 1e-3;
-    }
-    rows.columns.push_back(c);
-    rows.values.push_back(v);
-    rows.counts.push_back(static_cast<std::uint8_t>(j));
-    rows.diagonal.push_back(0);
-  }
-  return rows;
-}
-
 const DiffusionRows& rows_of(Gid cubes) {
   static std::map<Gid, DiffusionRows> made;
   const auto at = made.find(cubes);
-  return at != made.end() ? at->second : made.emplace(cubes, box_rows(cubes)).first->second;
+  return at != made.end() ? at->second : made.emplace(cubes, sample_rows(cubes)).first->second;
 }
 
 double one_thread_triad() {

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 bundle=${BUNDLE:-build/bundle}
 out=${1:-results/gpu}
 mkdir -p "$out"
-export LD_LIBRARY_PATH="$PWD/$bundle/lib:${LD_LIBRARY_PATH:-}"
+export LD_LIBRARY_PATH="$PWD/$bundle/lib:${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64"  # the last: cuSPARSE, for the benchmark beside it
 bin=$PWD/$bundle/bin
 failed=0
 step() { # name, command...

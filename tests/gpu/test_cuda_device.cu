@@ -239,6 +239,32 @@ TEST_F(CudaDevice, OutOfMemoryIsAResourceErrorAndHarmless) {
   EXPECT_EQ(values_of(x)[99], 100.0);
 }
 
+TEST_F(CudaDevice, CapturedWorkIsLaunchedAsAWhole) {
+  const auto other = device_->make_stream("other");
+  const auto forked = device_->make_event(), joined = device_->make_event();
+  const Lid n = 1 << 16;
+  Buffer<double> x(*device_, n, "x"), y(*device_, n, "y");
+  for_each(*stream_, {0, n}, Fill{x.data(), 1});
+  for_each(*stream_, {0, n}, Fill{y.data(), 0});
+  stream_->synchronize();
+  // x -> y on the other stream, y -> x on this one: two more a launch.
+  ASSERT_TRUE(stream_->begin_capture());
+  stream_->record(*forked);
+  other->wait(*forked);
+  for_each(*other, {0, n}, AddOne{y.data(), x.data()});
+  other->record(*joined);
+  stream_->wait(*joined);
+  for_each(*stream_, {0, n}, AddOne{x.data(), y.data()});
+  const auto work = stream_->end_capture();
+  stream_->synchronize();
+  EXPECT_EQ(values_of(x)[5], 6.0) << "what is captured does not run";
+  for (int k = 0; k < 100; ++k) stream_->launch(*work);
+  EXPECT_EQ(values_of(x)[5], 206.0);
+  // The streams are as before.
+  for_each(*other, {0, n}, AddOne{y.data(), x.data()});
+  EXPECT_EQ(values_of(y, other.get())[n - 1], 201.0 + n);
+}
+
 TEST_F(CudaDevice, PeersCopy) {
   if (cuda_device_count() < 2) GTEST_SKIP() << "one GPU only";
   const auto second = make_cuda_device(1, Size{1} << 30);

@@ -60,6 +60,12 @@ class Event {
   virtual void wait() = 0;  ///< blocks the calling thread
 };
 
+/// Work on the streams of one or more devices that was captured once, to be launched as a whole.
+class CapturedWork {
+ public:
+  virtual ~CapturedWork() = default;
+};
+
 class Device;
 
 /// An in-order queue of work on one device. Work of different streams may overlap.
@@ -84,6 +90,13 @@ class Stream {
   virtual void wait(Event& event) = 0;        ///< later work of this stream waits for the event
   virtual void synchronize() = 0;             ///< blocks until all is done; throws what the work threw
   virtual void* native() { return nullptr; }  ///< cudaStream_t of a GPU stream
+
+  /// From now on work is noted and not done: that of this stream, and of streams once they wait for an event that was
+  /// recorded in it. False: this kind of device cannot.
+  virtual bool begin_capture() { return false; }
+  /// What was noted. This stream must wait for all other streams that took part.
+  virtual std::unique_ptr<CapturedWork> end_capture() { return nullptr; }
+  virtual void launch(CapturedWork&) {}  ///< enqueues all of it
 
  private:
   Device& device_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "tutti/schedule/step_internal.hpp"
 
@@ -46,12 +47,16 @@ const char* overlap_name(Overlap overlap) {
   return "";
 }
 
-Step::Step(Threads& threads, std::span<PartStreams> parts) : threads_(threads), parts_(parts), seconds_(parts.size()) {
+Step::Step(Threads& threads, std::span<PartStreams> parts)
+    : threads_(threads), parts_(parts), seconds_(parts.size()), last_seconds_(parts.size()) {
   for (PartStreams& part : parts_)
     serial_streams_.push_back(part.is_host() ? std::make_unique<SerialStream>(*part.device, "chunk") : nullptr);
 }
 
-Step::~Step() = default;
+/// What was run ahead may still be at work on memory that goes next.
+Step::~Step() {
+  if (device_only_) drain_devices();
+}
 
 TaskId Step::add(std::unique_ptr<Task> task) {
   require(!finished_, "the step is finished");
@@ -173,29 +178,31 @@ void Step::add_policy(Overlap overlap) {
   }
 }
 
-void Step::check_acyclic() const {
+/// All tasks, each behind those it waits for, otherwise as they were added.
+std::vector<TaskId> Step::in_order() const {
   std::vector<int> waits(tasks_.size(), 0);
   std::vector<std::vector<TaskId>> later(tasks_.size());
-  std::vector<TaskId> ready;
+  std::set<TaskId> ready;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     waits[i] = static_cast<int>(tasks_[i]->earlier.size());
     for (const TaskId e : tasks_[i]->earlier) later[static_cast<std::size_t>(e)].push_back(static_cast<TaskId>(i));
-    if (waits[i] == 0) ready.push_back(static_cast<TaskId>(i));
+    if (waits[i] == 0) ready.insert(static_cast<TaskId>(i));
   }
-  std::size_t seen = 0;
+  std::vector<TaskId> order;
   while (!ready.empty()) {
-    const TaskId id = ready.back();
-    ready.pop_back();
-    ++seen;
+    const TaskId id = *ready.begin();
+    ready.erase(ready.begin());
+    order.push_back(id);
     for (const TaskId l : later[static_cast<std::size_t>(id)])
-      if (--waits[static_cast<std::size_t>(l)] == 0) ready.push_back(l);
+      if (--waits[static_cast<std::size_t>(l)] == 0) ready.insert(l);
   }
-  require(seen == tasks_.size(), "the tasks of a step wait for each other in a circle");
+  require(order.size() == tasks_.size(), "the tasks of a step wait for each other in a circle");
+  return order;
 }
 
 void Step::finish(Overlap overlap) {
   add_policy(overlap);
-  check_acyclic();
+  in_order();  // a circle is found here
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     Task& task = *tasks_[i];
     task.waits = static_cast<int>(task.earlier.size());
@@ -218,6 +225,7 @@ void Step::finish(Overlap overlap) {
   };
   std::stable_sort(host_tasks_.begin(), host_tasks_.end(), [&](TaskId a, TaskId b) { return rank(a) < rank(b); });
   assign_roles();
+  plan_ahead();
   finished_ = true;
 }
 

@@ -3,9 +3,11 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +36,9 @@ struct PartSeconds {
   double exchange = 0;   ///< some copy or message of this part was under way (it may have been hidden)
   double idle = 0;       ///< the part's device computed nothing
   Size bytes = 0;        ///< moved by exchanges
+
+  PartSeconds& operator+=(const PartSeconds& o);
+  friend PartSeconds operator-(const PartSeconds& a, const PartSeconds& b);
 };
 
 /// What ran a task: the CPU team in pieces, one of the device's streams, or MPI. A row of a timeline.
@@ -87,6 +92,16 @@ class Step {
 
   /// Runs all tasks once. Throws what a task threw, when no device is at work any more.
   void run();
+  /// The same, but where no task needs the host (all are kernels, and copies between GPUs) it returns while the devices
+  /// are at work: later work on any compute stream comes behind all tasks. Errors are thrown by a later call, or by
+  /// wait(). What a part's seconds were is measured in one run of many, which is waited for.
+  /// `same_work`: runs with the same number enqueue the same work on the same memory, so that it can be captured once
+  /// (a CUDA graph) and launched as a whole; 0: nothing is known.
+  void run_ahead(std::uint64_t same_work = 0);
+  /// Until the devices have done what was run ahead. Throws what it threw.
+  void wait() const;
+  /// Does run_ahead() return before the devices are done?
+  bool runs_ahead() const { return device_only_; }
 
   const std::vector<PartSeconds>& seconds() const { return seconds_; }
   void reset_seconds();  ///< e.g. after a set-up that runs the step, too
@@ -112,7 +127,6 @@ class Step {
   TaskId add(std::unique_ptr<Task> task);
   void add_edge(TaskId later, TaskId earlier);
   void add_policy(Overlap overlap);
-  void check_acyclic() const;
   void assign_roles();
   void prepare();
   void work(int thread);
@@ -124,7 +138,13 @@ class Step {
   Lid next_piece(Task& task, int thread);
   bool take_chunk(int thread);
   void complete(Task& task);
-  void drain_devices();
+  void drain_devices() const;
+  std::vector<TaskId> in_order() const;
+  static bool is_idle(const Task& task);
+  void plan_ahead();
+  Stream& stream_of(const Task& task) const;
+  void enqueue_all();
+  CapturedWork* captured(std::uint64_t same_work);
   void correct_device_times();
   void account(double wall);
 
@@ -135,6 +155,19 @@ class Step {
   std::vector<TaskId> message_tasks_, host_tasks_;
   std::vector<std::unique_ptr<Stream>> serial_streams_;  ///< one a host part: runs a chunk on the calling thread
   std::vector<PartSeconds> seconds_;
+
+  // Of run_ahead.
+  bool device_only_ = false;  ///< no task needs the host
+  Stream* main_ = nullptr;    ///< the first device's compute stream
+  std::vector<TaskId> ahead_order_;
+  std::vector<TaskId> last_of_streams_;     ///< of all streams with tasks but the main one
+  std::unique_ptr<Event> forked_, joined_;  ///< all streams but that one begin, and have ended
+  std::array<std::unique_ptr<Event>, 2> paced_;
+  std::map<std::uint64_t, std::unique_ptr<CapturedWork>> captured_;  ///< by the work; null: it came once
+  bool can_capture_ = true;
+  std::vector<PartSeconds> last_seconds_;  ///< of the last run that was measured
+  Size ahead_runs_ = 0;
+
   std::atomic<int> remaining_{0};
   std::atomic<bool> failed_{false};
   std::chrono::steady_clock::time_point start_;

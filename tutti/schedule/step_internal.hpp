@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ struct Step::Task {
   Lid chunk = 0, chunks = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   std::unique_ptr<Event> event;
+  // When run ahead.
+  std::set<TaskId> earlier_on_devices;  ///< tasks that do something
+  bool awaited_elsewhere = false;       ///< by another stream
   std::atomic<double> busy{0};
   double begin = 0, end = 0;
 

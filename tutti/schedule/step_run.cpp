@@ -53,8 +53,8 @@ void Step::note(int thread, const ThreadPiece& piece) {
 }
 
 /// After a failure: the caller may free what the devices still work on, so they must come to rest first.
-void Step::drain_devices() {
-  for (PartStreams& part : parts_) {
+void Step::drain_devices() const {
+  for (const PartStreams& part : parts_) {
     if (part.is_host()) continue;
     for (Stream* stream : {part.compute.get(), part.outgoing.get(), part.incoming.get()}) try {
         stream->synchronize();
@@ -113,10 +113,7 @@ bool Step::drive_messages() {
 void Step::launch(TaskId id, int thread) {
   Task& task = *tasks_[static_cast<std::size_t>(id)];
   const ProfilerRange range(task.name.c_str());
-  PartStreams& part = parts_[static_cast<std::size_t>(task.part)];
-  Stream& stream = task.kind == Task::Kind::kernel     ? *part.compute
-                   : task.kind == Task::Kind::outgoing ? *part.outgoing
-                                                       : *part.incoming;
+  Stream& stream = stream_of(task);
   for (const TaskId e : task.earlier) {
     Task& earlier = *tasks_[static_cast<std::size_t>(e)];
     if (earlier.on_device()) stream.wait(*earlier.event);

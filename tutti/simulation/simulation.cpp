@@ -75,6 +75,7 @@ class Probes {
   }
   /// Length of the file so far, on the root.
   Size bytes() const { return file_ ? file_->bytes() : 0; }
+  bool any() const { return any_; }
   void record(double time) {
     if (!any_) return;
     fault_point("probe");
@@ -280,6 +281,12 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   if (!tracer.traces_any()) warn("--trace-steps lies behind the last step, {}: no step will be traced", plan.steps);
   ReportClock reports(comm, options);
   const std::vector<std::string> kinds = device_kinds(comm, devices);
+  // Steps may be ahead of the devices; who looks at the fields waits for them, and that is the steps' time.
+  const auto wait_for_devices = [&] {
+    const auto start = Clock::now();
+    model.schedule().wait();
+    wall += seconds_since(start);
+  };
   Checkpoints checkpoints(comm, model.state(), options, folder, TUTTI_VERSION, trace, [&](RunState& state) {
     state.version = TUTTI_VERSION;
     state.model = options.text("model");
@@ -291,6 +298,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     state.outputs = outputs;
     state.file_bytes["probes.csv"] = probes.bytes();
     state.file_bytes["metrics.jsonl"] = metrics.bytes();
+    wait_for_devices();
   });
   const std::filesystem::path checkpoint_folder = folder / "checkpoints";
 
@@ -310,6 +318,9 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
 
       const double time = plan.time_of(step);
       const bool last = step == plan.steps;
+      const bool writes = last || (every > 0 && step % every == 0),
+                 samples = probes.any() && (last || step % probe_every == 0);
+      if (reports.due(step) || writes || samples) wait_for_devices();
       if (reports.due(step) || last) {
         const auto scope = trace.scope("report");
         fault_point("report");
@@ -320,9 +331,8 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
         metrics.report(step, time, plan.dt, wall, diagnostics);
         reports.reported(step, step - first, wall);
       }
-      const bool writes = last || (every > 0 && step % every == 0);
       if (writes) output(time);
-      if (last || step % probe_every == 0) probes.record(time);
+      if (samples) probes.record(time);
       stopped = checkpoints.after_step(step, time, last);
     }
   } catch (const SharedError&) {

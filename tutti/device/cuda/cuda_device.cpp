@@ -70,6 +70,20 @@ int owner(const void* pointer) {
   return attributes.device;
 }
 
+class CudaGraph final : public CapturedWork {
+ public:
+  explicit CudaGraph(cudaGraph_t graph) {
+    const cudaError_t code = cudaGraphInstantiate(&graph_, graph, 0);
+    cudaGraphDestroy(graph);
+    TUTTI_CUDA_CHECK(code);
+  }
+  ~CudaGraph() override { cudaGraphExecDestroy(graph_); }
+  cudaGraphExec_t native() const { return graph_; }
+
+ private:
+  cudaGraphExec_t graph_ = nullptr;
+};
+
 class CudaStream final : public Stream {
  public:
   CudaStream(Device& device, const std::string& name) : Stream(device, name) {
@@ -126,6 +140,24 @@ class CudaStream final : public Stream {
   }
   void synchronize() override { TUTTI_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
   void* native() override { return stream_; }
+
+  bool begin_capture() override {
+    const cuda::CurrentDevice current(device().index());
+    TUTTI_CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
+    return true;
+  }
+  std::unique_ptr<CapturedWork> end_capture() override {
+    const cuda::CurrentDevice current(device().index());
+    cudaGraph_t graph = nullptr;
+    TUTTI_CUDA_CHECK(cudaStreamEndCapture(stream_, &graph));
+    return std::make_unique<CudaGraph>(graph);
+  }
+  void launch(CapturedWork& work) override {
+    auto* cuda_graph = dynamic_cast<CudaGraph*>(&work);
+    require(cuda_graph != nullptr, "{}: a graph of another kind of device", device().name());
+    const cuda::CurrentDevice current(device().index());
+    TUTTI_CUDA_CHECK(cudaGraphLaunch(cuda_graph->native(), stream_));
+  }
 
  private:
   cudaStream_t stream_ = nullptr;

@@ -117,6 +117,14 @@ void add_diffusion_keys(CaseSchema& schema) {
               .default_value = "\"double\"",
               .description = "compact: coefficients in float (about 1e-8 relative), vectors and sums in double.",
               .choices = {"double", "compact"}});
+  schema.add({.path = "numerics.columns",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description =
+                  "Bytes of a column's number: int32, or int16 (eight windows of 8,192 columns a slice; slices "
+                  "that need more keep int32); auto: int16 on GPUs where nearly all slices can.",
+              .choices = {"auto", "int32", "int16"},
+              .only_if = {"numerics.format", {"sliced"}}});
   schema.add({.path = "numerics.sigma",
               .type = KeyType::integer,
               .default_value = "256",
@@ -298,6 +306,12 @@ RowFormat row_format(const Case& options, bool on_host) {
   if (options.text("numerics.format") == "sliced") return RowFormat::sliced;
   const std::string layout = options.text("numerics.layout");
   return layout == "blocks" || (layout == "auto" && !on_host) ? RowFormat::blocks : RowFormat::rows;
+}
+
+ColumnBytes row_column_bytes(const Case& options) {
+  if (row_format(options, false) != RowFormat::sliced) return ColumnBytes::four;
+  const std::string columns = options.text("numerics.columns");
+  return columns == "int32" ? ColumnBytes::four : columns == "int16" ? ColumnBytes::two : ColumnBytes::automatic;
 }
 
 Precision row_precision(const Case& options) {

@@ -70,5 +70,6 @@ class DiffusionPhysics {
 /// blocks on a GPU.
 RowFormat row_format(const Case& options, bool on_host);
 Precision row_precision(const Case& options);
+ColumnBytes row_column_bytes(const Case& options);
 
 }  // namespace tutti

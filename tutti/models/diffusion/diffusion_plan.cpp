@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tutti/mesh/stencil.hpp"
+#include "tutti/models/diffusion/column_windows.hpp"
 
 namespace tutti {
 
@@ -18,14 +19,21 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
                                       const IndexMap& map, bool on_host) {
   const RowFormat format = row_format(options, on_host);
   const Precision precision = row_precision(options);
-  Size stored = 0, slices = 0;
+  const ColumnBytes column_bytes = row_column_bytes(options);
+  Size stored = 0, slices = 0, wide = 0;
   if (format == RowFormat::sliced) {
     const auto stencil = tet_stencil<Lid>(mesh.neighbours, mesh.owned);
     const Lid slice_rows = 1 << slice_shift(on_host);
     for (Lid begin = 0; begin < mesh.owned; begin += slice_rows) {
       std::size_t width = 0;
-      for (Lid i = begin; i < std::min(mesh.owned, begin + slice_rows); ++i)
+      WindowSet windows;
+      bool fits = true;
+      for (Lid i = begin; i < std::min(mesh.owned, begin + slice_rows); ++i) {
         width = std::max(width, stencil.row(i).size());
+        fits = fits && windows.find(i) >= 0;
+        for (const Lid column : stencil.row(i)) fits = fits && windows.find(column) >= 0;
+      }
+      wide += fits ? 0 : 1;
       stored += static_cast<Size>(width) * slice_rows;
       ++slices;
     }
@@ -33,7 +41,16 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
     stored = stored_entries(format, map.owned);
   }
   std::vector<PlannedArray> arrays;
-  arrays.push_back({"columns I", 4 * stored});
+  const bool narrow = format == RowFormat::sliced && wants_windows(column_bytes, on_host) && slices > 0 &&
+                      (column_bytes == ColumnBytes::two || wide * slices_a_wide_one <= slices);
+  if (narrow) {
+    arrays.push_back({"columns I (two bytes)", 2 * stored});
+    arrays.push_back({"windows of columns", 4 * windows_a_slice * slices});
+    if (wide > 0)
+      arrays.push_back({"columns of wide slices", (Size{4} * max_row_entries * wide) << slice_shift(on_host)});
+  } else {
+    arrays.push_back({"columns I", 4 * stored});
+  }
   if (precision == Precision::full)
     arrays.push_back({"coefficients A", 8 * stored});
   else

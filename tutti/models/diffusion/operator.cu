@@ -2,6 +2,10 @@
 #include "tutti/device/for_each.hpp"
 #include "tutti/models/diffusion/operator_rows.hpp"
 
+#if defined(__CUDACC__)
+#include "tutti/models/diffusion/operator_cuda.cuh"
+#endif
+
 namespace tutti {
 namespace {
 
@@ -18,6 +22,9 @@ struct RowKernel {
 template <class Coefficient, class Update>
 void apply_rows(Stream& stream, Range rows, const OperatorView<Coefficient>& view, const double* u,
                 const double* forcing, const Update& update) {
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda && apply_rows_on_gpu(stream, rows, view, u, forcing, update)) return;
+#endif
   if (stream.kind() == DeviceKind::host)
     stream.loop(rows, [&](Lid begin, Lid end) { apply_rows_on_host({begin, end}, view, u, forcing, update); });
   else
@@ -30,17 +37,17 @@ template <class Update>
 void RowOperator::apply(Stream& stream, Range rows, const double* u, const double* forcing,
                         const Update& update) const {
   if (precision_ == Precision::full)
-    apply_rows(stream, rows, full_view(), u, forcing, update);
+    apply_rows(stream, rows, view(values_), u, forcing, update);
   else
-    apply_rows(stream, rows, compact_view(), u, forcing, update);
+    apply_rows(stream, rows, view(compact_values_), u, forcing, update);
 }
 
 void RowOperator::apply_portably(Stream& stream, Range rows, const double* u, const double* forcing,
                                  const EulerUpdate& update) const {
   if (precision_ == Precision::full)
-    for_each(stream, rows, RowKernel<double, EulerUpdate>{full_view(), u, forcing, update});
+    for_each(stream, rows, RowKernel<double, EulerUpdate>{view(values_), u, forcing, update});
   else
-    for_each(stream, rows, RowKernel<float, EulerUpdate>{compact_view(), u, forcing, update});
+    for_each(stream, rows, RowKernel<float, EulerUpdate>{view(compact_values_), u, forcing, update});
 }
 
 template void RowOperator::apply(Stream&, Range, const double*, const double*, const EulerUpdate&) const;

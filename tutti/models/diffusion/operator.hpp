@@ -20,6 +20,13 @@ enum class RowFormat : std::uint8_t {
 /// Coefficients in double, or in float ("compact"): differences and sums stay double.
 enum class Precision : std::uint8_t { full, compact };
 
+/// How `sliced` rows store their columns: in four bytes, or in two (column_windows.hpp). `automatic`: two on devices
+/// other than the CPU, where nearly all slices can.
+enum class ColumnBytes : std::uint8_t { automatic, four, two };
+
+/// Are windows of columns tried on such a device?
+bool wants_windows(ColumnBytes column_bytes, bool on_host);
+
 inline constexpr Lid block_rows = 128;
 /// log2 of C: the rows that a vector unit, or a warp, takes at once.
 inline constexpr int slice_shift(bool on_host) {
@@ -36,19 +43,27 @@ struct OperatorView {
   const double* diagonal = nullptr;  ///< d_i; null in compact precision where all are 0
   const Size* slices = nullptr;      ///< `sliced`: first entry of each slice, one more than slices
   int shift = 5;                     ///< `sliced`: log2 of C
+  // Columns in two bytes: instead of `columns`; see ColumnWindows.
+  const std::uint16_t* codes = nullptr;
+  const Lid* windows = nullptr;
+  const Lid* wide = nullptr;
 };
 
 /// The operator of one part. Device memory: `bytes()`, charged to the device's budget.
 class RowOperator {
  public:
   RowOperator() = default;
-  RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision);
+  RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
+              ColumnBytes column_bytes = ColumnBytes::automatic);
 
   Lid rows() const { return rows_; }
   RowFormat format() const { return format_; }
   Precision precision() const { return precision_; }
+  /// Bytes of a column's number: 4, or 2.
+  int column_bytes() const { return codes_.size() > 0 ? 2 : 4; }
   Size bytes() const {
-    return values_.bytes() + compact_values_.bytes() + columns_.bytes() + diagonal_.bytes() + slices_.bytes();
+    return values_.bytes() + compact_values_.bytes() + columns_.bytes() + diagonal_.bytes() + slices_.bytes() +
+           codes_.bytes() + windows_.bytes() + wide_.bytes();
   }
   /// Bytes one application must move: the stored rows once, u once, the result once (Langguth 2015, eq. 3: 216 a row
   /// for ellpack in double).
@@ -62,11 +77,10 @@ class RowOperator {
                       const EulerUpdate& update) const;
 
  private:
-  OperatorView<double> full_view() const {
-    return {format_, values_.data(), columns_.data(), diagonal_.data(), slices_.data(), shift_};
-  }
-  OperatorView<float> compact_view() const {
-    return {format_, compact_values_.data(), columns_.data(), diagonal_.data(), slices_.data(), shift_};
+  template <class Coefficient>
+  OperatorView<Coefficient> view(const Buffer<Coefficient>& values) const {
+    return {format_, values.data(), columns_.data(), diagonal_.data(), slices_.data(),
+            shift_,  codes_.data(), windows_.data(), wide_.data()};
   }
 
   RowFormat format_ = RowFormat::rows;
@@ -78,6 +92,9 @@ class RowOperator {
   Buffer<Lid> columns_;
   Buffer<double> diagonal_;
   Buffer<Size> slices_;
+  Buffer<std::uint16_t> codes_;
+  Buffer<Lid> windows_;
+  Buffer<Lid> wide_;
 };
 
 /// Entries that `rows` or `blocks` store for so many rows, padding included.

@@ -122,7 +122,7 @@ void apply_rows_on_host(Range rows, const OperatorView<Coefficient>& view, const
                         const Update& update) {
 #if TUTTI_HOST_VECTORS
   if (view.format == RowFormat::rows) return apply_ellpack(rows, view, u, forcing, update);
-  if (view.format == RowFormat::blocks || view.shift == slice_shift(true)) {
+  if (view.format == RowFormat::blocks || (view.shift == slice_shift(true) && view.codes == nullptr)) {
     // Eights at once; the rows of a cut eight one by one.
     const Lid first = (rows.begin + 7) / 8, last = rows.end / 8;
     if (first >= last) return apply_one_by_one(rows, view, u, forcing, update);

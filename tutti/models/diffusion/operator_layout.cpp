@@ -1,6 +1,7 @@
 // From assembled rows to the arrays of a storage format.
 #include <algorithm>
 
+#include "tutti/models/diffusion/column_windows.hpp"
 #include "tutti/models/diffusion/operator.hpp"
 
 namespace tutti {
@@ -48,7 +49,12 @@ Size stored_entries(RowFormat format, Size rows) {
   return padded * max_row_entries;
 }
 
-RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision)
+bool wants_windows(ColumnBytes column_bytes, bool on_host) {
+  return column_bytes == ColumnBytes::two || (column_bytes == ColumnBytes::automatic && !on_host);
+}
+
+RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
+                         ColumnBytes column_bytes)
     : format_(format), precision_(precision), rows_(static_cast<Lid>(rows.counts.size())) {
   shift_ = slice_shift(stream.device().is_host());
   if (rows_ == 0) return;
@@ -70,8 +76,19 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
     return values;
   };
   // Padding reads the row itself (entry 0 * (u_i - u_i)); rows past the end read row 0.
-  to_device(stream, columns_, fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; }),
-            "columns I");
+  auto columns = fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; });
+  bool narrow = false;
+  if (format == RowFormat::sliced && wants_windows(column_bytes, stream.device().is_host())) {
+    ColumnWindows w = window_columns(columns, slices, shift_, rows_);
+    narrow = column_bytes == ColumnBytes::two || w.wide_slices * slices_a_wide_one <= w.slices;
+    if (narrow) {
+      std::vector<Lid>().swap(columns);
+      to_device(stream, codes_, std::move(w.codes), "columns I (two bytes)");
+      to_device(stream, windows_, std::move(w.windows), "windows of columns");
+      if (w.wide_slices > 0) to_device(stream, wide_, std::move(w.wide), "columns of wide slices");
+    }
+  }
+  if (!narrow) to_device(stream, columns_, std::move(columns), "columns I");
   if (precision == Precision::full)
     to_device(stream, values_, fill(0.0, [&](std::size_t i, std::size_t j) { return rows.values[i][j]; }),
               "coefficients A");

@@ -1,6 +1,7 @@
 // The row operator's loop bodies: one row anywhere, many rows on a CPU.
 #pragma once
 
+#include "tutti/models/diffusion/column_windows.hpp"
 #include "tutti/models/diffusion/operator.hpp"
 
 namespace tutti {
@@ -24,6 +25,19 @@ TUTTI_HD inline RowPlace place_of(const OperatorView<Coefficient>& view, Lid i) 
           static_cast<int>((view.slices[slice + 1] - begin) >> view.shift)};
 }
 
+/// Column of entry j of row i, which is at `at`.
+template <class Coefficient>
+TUTTI_HD inline Lid column_of(const OperatorView<Coefficient>& view, Lid i, int j, Size at) {
+  if (view.codes == nullptr) return view.columns[at];
+  const Lid slice = i >> view.shift;
+  const Lid* windows = view.windows + static_cast<Size>(slice) * windows_a_slice;
+  if (windows[0] < 0)
+    return view
+        .wide[((static_cast<Size>(windows[1]) * max_row_entries + j) << view.shift) + (i - (slice << view.shift))];
+  const int code = view.codes[at];
+  return windows[code >> window_bits] + (code & ((1 << window_bits) - 1));
+}
+
 /// update(i, u_i, rate_i) of one row.
 template <class Coefficient, class Update>
 TUTTI_HD inline void apply_row(const OperatorView<Coefficient>& view, const double* u, const double* forcing,
@@ -33,7 +47,8 @@ TUTTI_HD inline void apply_row(const OperatorView<Coefficient>& view, const doub
   RowSum sum;
   for (int j = 0; j < place.width; ++j) {
     const Size at = place.first + j * place.stride;
-    sum.part[j % 4] = add_term(static_cast<double>(view.values[at]), u[view.columns[at]], own, sum.part[j % 4]);
+    sum.part[j % 4] =
+        add_term(static_cast<double>(view.values[at]), u[column_of(view, i, j, at)], own, sum.part[j % 4]);
   }
   update(i, own, row_rate(sum.total(), view.diagonal == nullptr ? 0.0 : view.diagonal[i], own, forcing, i));
 }

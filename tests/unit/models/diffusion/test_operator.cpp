@@ -56,11 +56,15 @@ double reference(const DiffusionRows& rows, std::size_t i, const std::vector<dou
 struct Setting {
   RowFormat format;
   Precision precision;
-  bool fake;
+  DeviceKind device;
+  ColumnBytes columns = ColumnBytes::automatic;
   friend void PrintTo(const Setting& s, std::ostream* out) {
     const char* formats[] = {"rows", "blocks", "sliced"};
     *out << formats[static_cast<int>(s.format)] << (s.precision == Precision::compact ? "_compact" : "_double")
-         << (s.fake ? "_fake" : "_host");
+         << (s.device == DeviceKind::host   ? "_host"
+             : s.device == DeviceKind::fake ? "_fake"
+                                            : "_cuda")
+         << (s.columns == ColumnBytes::two ? "_two" : "");
   }
 };
 
@@ -69,17 +73,22 @@ class RowOperators : public testing::TestWithParam<Setting> {};
 TEST_P(RowOperators, HaveTheBitsOfTheReference) {
   const Setting setting = GetParam();
   Threads threads(2);
-  const auto device = setting.fake ? make_fake_device(0, {}) : make_host_device(threads, Size{1} << 32);
+  if (setting.device == DeviceKind::cuda && cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto device = setting.device == DeviceKind::fake   ? make_fake_device(0, {})
+                      : setting.device == DeviceKind::cuda ? make_cuda_device(0)
+                                                           : make_host_device(threads, Size{1} << 32);
   const auto stream = device->make_stream("test");
   const bool compact = setting.precision == Precision::compact;
   constexpr double dt = 0.37;
   // Fewer rows than a vector, than a slice, than a block; odd remainders; whole blocks.
-  for (const Lid n : {1, 3, 8, 31, 33, 128, 129, 517, 1024}) {
-    const Lid local = n + 40;  // ghosts behind the owned rows
+  for (const Lid n : {1, 3, 8, 31, 33, 128, 129, 517, 1024, 1025}) {
+    // Ghosts behind the owned rows; once so many that slices need more windows than there are.
+    const Lid local = n == 1025 ? 200'000 : n == 517 ? 50'000 : n + 40;
     const DiffusionRows rows = random_rows(n, local, 7 + static_cast<std::uint64_t>(n));
     const auto u = random_values(local, 3), b = random_values(n, 4);
-    const RowOperator op(*stream, rows, setting.format, setting.precision);
+    const RowOperator op(*stream, rows, setting.format, setting.precision, setting.columns);
     EXPECT_EQ(op.rows(), n);
+    EXPECT_EQ(op.column_bytes(), setting.columns == ColumnBytes::two ? 2 : 4);
     const auto device_u = make_buffer(*stream, std::span<const double>(u), "u");
     const auto device_b = make_buffer(*stream, std::span<const double>(b), "b");
     for (const bool forced : {false, true}) {
@@ -103,18 +112,39 @@ TEST_P(RowOperators, HaveTheBitsOfTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RowOperators,
-                         testing::Values(Setting{RowFormat::rows, Precision::full, false},
-                                         Setting{RowFormat::blocks, Precision::full, false},
-                                         Setting{RowFormat::sliced, Precision::full, false},
-                                         Setting{RowFormat::rows, Precision::compact, false},
-                                         Setting{RowFormat::blocks, Precision::compact, false},
-                                         Setting{RowFormat::sliced, Precision::compact, false},
-                                         Setting{RowFormat::rows, Precision::full, true},
-                                         Setting{RowFormat::blocks, Precision::full, true},
-                                         Setting{RowFormat::sliced, Precision::full, true},
-                                         Setting{RowFormat::sliced, Precision::compact, true}),
-                         [](const auto& setting) { return testing::PrintToString(setting.param); });
+/// Every format and precision on such a device; columns in two bytes where they are possible.
+std::vector<Setting> settings_on(DeviceKind device) {
+  std::vector<Setting> settings;
+  for (const Precision precision : {Precision::full, Precision::compact}) {
+    for (const RowFormat format : {RowFormat::rows, RowFormat::blocks, RowFormat::sliced})
+      settings.push_back({format, precision, device, ColumnBytes::four});
+    settings.push_back({RowFormat::sliced, precision, device, ColumnBytes::two});
+  }
+  return settings;
+}
+std::string name_of(const testing::TestParamInfo<Setting>& setting) {
+  return testing::PrintToString(setting.param);
+}
+
+#if defined(TUTTI_TEST_GPU)
+INSTANTIATE_TEST_SUITE_P(Cuda, RowOperators, testing::ValuesIn(settings_on(DeviceKind::cuda)), name_of);
+#else
+INSTANTIATE_TEST_SUITE_P(Host, RowOperators, testing::ValuesIn(settings_on(DeviceKind::host)), name_of);
+INSTANTIATE_TEST_SUITE_P(Fake, RowOperators, testing::ValuesIn(settings_on(DeviceKind::fake)), name_of);
+#endif
+
+TEST(RowOperator, TwoBytesAreTakenWhereTheyAreEnough) {
+  Threads threads(1);
+  const auto host = make_host_device(threads, Size{1} << 32);
+  const auto fake = make_fake_device(0, {});
+  const auto host_stream = host->make_stream("test"), fake_stream = fake->make_stream("test");
+  const DiffusionRows near = random_rows(4096, 4096, 5), far = random_rows(4096, 1 << 20, 5);
+  EXPECT_EQ(RowOperator(*host_stream, near, RowFormat::sliced, Precision::full).column_bytes(), 4);
+  EXPECT_EQ(RowOperator(*fake_stream, near, RowFormat::sliced, Precision::full).column_bytes(), 2);
+  EXPECT_EQ(RowOperator(*fake_stream, far, RowFormat::sliced, Precision::full).column_bytes(), 4);
+  EXPECT_EQ(RowOperator(*fake_stream, near, RowFormat::sliced, Precision::full, ColumnBytes::four).column_bytes(), 4);
+  EXPECT_EQ(RowOperator(*fake_stream, near, RowFormat::blocks, Precision::full).column_bytes(), 4);
+}
 
 TEST(RowOperator, AnEmptyPartStoresNothing) {
   const auto device = make_fake_device(0, {});

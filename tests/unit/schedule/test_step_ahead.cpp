@@ -1,0 +1,192 @@
+// Steps that run ahead of the devices: the same bits, no host in between, errors that are told later.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "tests/unit/base/mpi_environment.hpp"
+#include "tutti/device/buffer.hpp"
+#include "tutti/schedule/step.hpp"
+
+namespace tutti {
+namespace {
+
+using test::world;
+
+/// Smoothing on a line of rows, on fake devices that copy from each other: two fields in turn.
+struct Line {
+  Line(int devices_count, Gid rows, bool peers, Overlap overlap) : threads(2) {
+    std::vector<PartRows> part_rows;
+    for (int p = 0; p < devices_count; ++p) {
+      FakeOptions options;
+      options.seed = static_cast<std::uint64_t>(p) + 5;
+      options.max_delay_us = 5;
+      options.peer = peers;
+      devices.push_back(make_fake_device(p, options));
+      parts.emplace_back(*devices.back());
+      PartRows& mine = part_rows.emplace_back();
+      mine.part = p;
+      const Gid begin = rows * p / devices_count, end = rows * (p + 1) / devices_count;
+      for (Gid g = begin; g < end; ++g) mine.owned.push_back(g);
+      if (p > 0) {
+        mine.ghosts.push_back(begin - 1);
+        mine.ghost_owners.push_back(p - 1);
+      }
+      if (p + 1 < devices_count) {
+        mine.ghosts.push_back(end);
+        mine.ghost_owners.push_back(p + 1);
+      }
+    }
+    maps = number_parts(world(), part_rows, std::vector<int>(static_cast<std::size_t>(devices_count), 0));
+    plan = make_plan(maps, 0);
+    exchange = std::make_unique<Exchange<double>>(world(), plan, maps, parts, 1);
+    for (std::size_t p = 0; p < maps.size(); ++p) {
+      const IndexMap& map = maps[p];
+      std::vector<Lid> local(static_cast<std::size_t>(rows), no_lid);
+      for (Lid i = 0; i < map.local(); ++i)
+        local[static_cast<std::size_t>(map.global[static_cast<std::size_t>(i)])] = i;
+      auto& l = left.emplace_back();
+      auto& r = right.emplace_back();
+      std::vector<double> values(static_cast<std::size_t>(map.local()), 0.0);
+      for (Lid i = 0; i < map.local(); ++i) {
+        const Gid g = map.global[static_cast<std::size_t>(i)];
+        values[static_cast<std::size_t>(i)] = start(g);
+        if (i >= map.owned) continue;
+        l.push_back(local[static_cast<std::size_t>(std::max<Gid>(g - 1, 0))]);
+        r.push_back(local[static_cast<std::size_t>(std::min<Gid>(g + 1, rows - 1))]);
+      }
+      for (auto& f : u) f.emplace_back(*parts[p].device, map, "u");
+      upload(*parts[p].compute, u[0].back().buffer(), std::span<const double>(values));
+    }
+    step = std::make_unique<Step>(threads, parts);
+    std::vector<TaskId> separators;
+    const auto compute = [&](const char* name, int p, Step::Role role, Range r) {
+      return step->compute(name, p, role, r,
+                           [this, p](Stream& stream, Range rows_now) { launch(p, stream, rows_now); });
+    };
+    for (int p = 0; p < devices_count; ++p)
+      separators.push_back(
+          compute("separator", p, Step::Role::separator, maps[static_cast<std::size_t>(p)].separator_rows()));
+    step->exchange(*exchange, separators);
+    for (int p = 0; p < devices_count; ++p)
+      compute("interior", p, Step::Role::interior, maps[static_cast<std::size_t>(p)].interior_rows());
+    step->finish(overlap);
+  }
+
+  static double start(Gid row) { return static_cast<double>(row * row % 17) + 0.1; }
+  static double smooth(double left, double own, double right) { return 0.25 * left + 0.5 * own + 0.25 * right; }
+
+  void launch(int p, Stream& stream, Range rows) {
+    const auto part = static_cast<std::size_t>(p);
+    stream.loop(rows, [from = u[now][part].data(), to = u[1 - now][part].data(), l = left[part].data(),
+                       r = right[part].data(), this](Lid begin, Lid end) {
+      if (poisoned) fail(ErrorKind::numerical, "here");
+      for (Lid i = begin; i < end; ++i) to[i] = smooth(from[l[i]], from[i], from[r[i]]);
+    });
+  }
+  void run(bool ahead) {
+    std::vector<FieldView<double>> views;
+    for (auto& field : u[1 - now]) views.push_back(field.view());
+    exchange->bind(views);
+    if (ahead)
+      step->run_ahead(now + 1);
+    else
+      step->run();
+    now = 1 - now;
+  }
+  std::vector<double> values(Gid rows) {
+    std::vector<double> all(static_cast<std::size_t>(rows));
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      std::vector<double> mine(static_cast<std::size_t>(maps[p].local()));
+      download(*parts[p].compute, std::span<double>(mine), u[now][p].buffer());
+      for (Lid i = 0; i < maps[p].owned; ++i)
+        all[static_cast<std::size_t>(maps[p].global[static_cast<std::size_t>(i)])] = mine[static_cast<std::size_t>(i)];
+    }
+    return all;
+  }
+
+  Threads threads;
+  std::atomic<bool> poisoned = false;
+  std::vector<std::unique_ptr<Device>> devices;
+  std::vector<PartStreams> parts;
+  std::vector<IndexMap> maps;
+  Plan plan;
+  std::unique_ptr<Exchange<double>> exchange;
+  std::vector<Field<double>> u[2];
+  std::vector<std::vector<Lid>> left, right;
+  std::size_t now = 0;
+  std::unique_ptr<Step> step;  // goes first: it waits for the devices
+};
+
+std::vector<double> serial(Gid rows, int steps) {
+  std::vector<double> u, next(static_cast<std::size_t>(rows));
+  for (Gid g = 0; g < rows; ++g) u.push_back(Line::start(g));
+  for (int s = 0; s < steps; ++s) {
+    for (std::size_t i = 0; i < u.size(); ++i)
+      next[i] = Line::smooth(u[i == 0 ? 0 : i - 1], u[i], u[i + 1 == u.size() ? i : i + 1]);
+    u.swap(next);
+  }
+  return u;
+}
+
+TEST(StepAhead, HasTheBitsOfStepsOneByOne) {
+  for (const int devices : {1, 2, 4})
+    for (const Overlap overlap : {Overlap::none, Overlap::messages, Overlap::full}) {
+      SCOPED_TRACE(std::to_string(devices) + " devices, " + overlap_name(overlap));
+      constexpr Gid rows = 61;
+      Line line(devices, rows, true, overlap);
+      EXPECT_TRUE(line.step->runs_ahead());
+      // More than are ahead at most, and across a run that is measured.
+      for (int s = 0; s < 300; ++s) line.run(true);
+      EXPECT_EQ(line.values(rows), serial(rows, 300)) << "a download comes behind all steps";
+      line.run(false);
+      line.run(true);
+      line.step->wait();
+      EXPECT_EQ(line.values(rows), serial(rows, 302));
+    }
+}
+
+TEST(StepAhead, CountsAllSteps) {
+  Line line(3, 61, true, Overlap::full);
+  for (int s = 0; s < 100; ++s) line.run(true);
+  line.step->wait();
+  // The part in the middle gets a row from either side.
+  EXPECT_EQ(line.step->seconds()[0].bytes, 100 * 8);
+  EXPECT_EQ(line.step->seconds()[1].bytes, 100 * 16);
+  EXPECT_EQ(line.devices[1]->counts().peer_bytes, 100 * 16);
+}
+
+TEST(StepAhead, HostsInBetweenAreWaitedFor) {
+  // Without peers the rows go through the host.
+  Line line(2, 61, false, Overlap::full);
+  EXPECT_FALSE(line.step->runs_ahead());
+  for (int s = 0; s < 20; ++s) line.run(true);
+  EXPECT_EQ(line.values(61), serial(61, 20));
+}
+
+TEST(StepAhead, ErrorsAreToldLater) {
+  for (const int devices : {1, 3}) {
+    Line line(devices, 61, true, Overlap::full);
+    for (int s = 0; s < 5; ++s) line.run(true);
+    line.poisoned = true;
+    try {
+      for (int s = 0; s < 5; ++s) line.run(true);
+      line.step->wait();
+      FAIL() << "nothing was thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::numerical);
+      EXPECT_STREQ(error.what(), "here");
+    }
+  }
+}
+
+TEST(StepAhead, MemoryMayGoWhileStepsAreUnderWay) {
+  for (int trial = 0; trial < 5; ++trial) {
+    Line line(2, 5001, true, Overlap::full);
+    for (int s = 0; s < 30; ++s) line.run(true);
+  }
+}
+
+}  // namespace
+}  // namespace tutti

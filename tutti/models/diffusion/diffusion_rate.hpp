@@ -1,0 +1,18 @@
+// How fast a device applies the rows: what the weights of its part are measured by.
+#pragma once
+
+#include "tutti/device/device.hpp"
+#include "tutti/device/threads.hpp"
+#include "tutti/io/case.hpp"
+#include "tutti/models/diffusion/scheme.hpp"
+
+namespace tutti {
+
+/// Rows with the stencil of a box of `cubes`^3 cubes of six tetrahedra along a Hilbert curve.
+DiffusionRows sample_rows(Gid cubes);
+
+/// Rows a second of explicit steps with the storage that the case chooses, on the whole device: the real kernel, timed
+/// for about 50 ms on rows of its own, which are freed again. Error(resource): no memory for them.
+double measure_rate(Device& device, Threads& threads, const Case& options, const DiffusionRows& rows);
+
+}  // namespace tutti
