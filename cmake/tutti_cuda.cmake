@@ -13,4 +13,7 @@ if(TUTTI_NVCC)
   # CMake 3.25.1 knows no -std flag of nvcc 13: it passes none, and must not insist on one. The flag is given here.
   # -fmad=false: a result must not depend on where the compiler saw a chance to fuse.
   set(tutti_cuda_flags -std=c++20 --expt-relaxed-constexpr --expt-extended-lambda -fmad=false -Xcudafe --diag_suppress=20014)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+    list(APPEND tutti_cuda_flags -compress-mode=size)
+  endif()
 endif()

@@ -102,6 +102,15 @@ class OwnModel(SystemTest):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn('requested version "99"', result.stderr)
 
+    @unittest.skipUnless(all(shutil.which(f"mpicxx.{mpi}") for mpi in ("mpich", "openmpi")), "there is one MPI only")
+    def test_another_mpi(self):
+        # What CMake finds by itself need not be tutti's; it takes tutti's then, and refuses another that is asked for.
+        used = [line.split("=", 1)[1] for line in (BUILD / "CMakeCache.txt").read_text().split("\n")
+                if line.startswith("MPI_CXX_COMPILER:")][0]
+        other = "mpicxx.openmpi" if "mpich" in used else "mpicxx.mpich"
+        with self.assertRaisesRegex(AssertionError, r"(?s)built with the MPI of .*set\s+MPI_CXX_COMPILER"):
+            configure(work / "other-mpi", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPI_CXX_COMPILER={shutil.which(other)}")
+
     def test_short(self):
         lines = sum(len(f.read_text(encoding="utf-8").splitlines()) for f in EXAMPLE.iterdir()
                     if f.suffix in {".cpp", ".hpp", ".cu"})
