@@ -15,6 +15,8 @@ install(DIRECTORY tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING P
 set(tutti_cmake_files tutti_packages.cmake tutti_cuda.cmake tutti_kernels.cmake
     FindHDF5C.cmake FindMETIS.cmake FindMuParser.cmake FindScotch.cmake FindTomlPlusPlus.cmake FindXxhash.cmake)
 list(TRANSFORM tutti_cmake_files PREPEND ${CMAKE_SOURCE_DIR}/cmake/)
+find_program(TUTTI_MPI_COMPILER ${MPI_CXX_COMPILER} DOC "compiler wrapper of the MPI, with its folder")
+mark_as_advanced(TUTTI_MPI_COMPILER)
 configure_package_config_file(cmake/tuttiConfig.cmake.in ${CMAKE_BINARY_DIR}/tuttiConfig.cmake
                               INSTALL_DESTINATION ${tutti_config_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/tuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
