@@ -111,7 +111,7 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
   comm.together([&] { steps = plan_steps(options, dt); });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
-  const DomainOptions domain_options = diffusion_domain_options(options);
+  const DomainOptions domain_options = diffusion_domain_options(options, *devices.threads);
   const TetDomain domain = make_tet_domain(comm, devices, options, work_dir.path(), domain_options, phases);
   std::optional<DiffusionPhysics> physics;
   comm.together([&] {

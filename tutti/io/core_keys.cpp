@@ -172,9 +172,12 @@ void add_device_keys(CaseSchema& schema) {
   schema.describe_table("balance", "How much of the mesh each device gets.");
   schema.add({.path = "balance.weights",
               .type = KeyType::numbers,
-              .default_value = "\"stream\"",
-              .description = "In proportion to the measured memory bandwidth, equal, or a list, one weight a device.",
-              .choices = {"stream", "equal"},
+              .default_value = "\"measured\"",
+              .description =
+                  "measured: in proportion to a short timed run of the model's kernel, and nothing for a CPU that "
+                  "would slow the step down; stream: to the measured memory bandwidth; equal; or a list, one "
+                  "weight a device.",
+              .choices = {"measured", "stream", "equal"},
               .min = 0});
   schema.describe_table("devices", "Who computes.");
   schema.add(

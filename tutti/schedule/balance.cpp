@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
 #include <numeric>
 
+#include "tutti/base/log.hpp"
+#include "tutti/device/buffer.hpp"
 #include "tutti/device/triad.hpp"
+#include "tutti/schedule/step.hpp"
 
 namespace tutti {
 
@@ -39,19 +43,145 @@ PartPlaces place_parts(const Comm& comm, const DeviceSet& devices) {
   return places;
 }
 
-std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
+Share choose_share(const ShareInput& in) {
+  Share best;
+  best.seconds = best.seconds_without = in.rows / in.accelerators;
+  const auto consider = [&](double host_rows, double host_rate, bool in_cache) {
+    const double seconds =
+        std::max((in.rows - host_rows) / in.accelerators, host_rows / host_rate) + in.seconds_to_meet;
+    if (seconds < best.seconds) best = {host_rows, seconds, best.seconds_without, in_cache};
+  };
+  if (in.hosts > 0) consider(in.rows * in.hosts / (in.hosts + in.accelerators), in.hosts, false);
+  if (in.hosts_in_cache > 0)
+    consider(std::min(in.rows_in_caches, in.rows * in.hosts_in_cache / (in.hosts_in_cache + in.accelerators)),
+             in.hosts_in_cache, true);
+  return best;
+}
+
+namespace {
+
+constexpr Gid sample_rows = 1'000'000;       // 150 to 216 MB: more than the caches of most devices hold
+constexpr Gid sample_rows_of_fake = 20'000;  // slow on purpose
+constexpr double cached_row_bytes = 200;     // of the storage of a row with its values
+constexpr double cache_share = 0.5;          // the rest is for what else a step touches
+
+/// What a step takes longer when the CPU takes part: it is waited for, and its threads must be woken. A step of a row
+/// a device and a small copy, the shortest of many.
+double seconds_to_meet(const DeviceSet& devices) {
+  std::vector<PartStreams> parts;
+  for (const auto& device : devices.devices) parts.emplace_back(*device);
+  std::vector<Buffer<double>> on_device, on_host;
+  Step step(*devices.threads, parts);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    Device& device = *parts[p].device;
+    on_device.emplace_back(device, 1, "a row");
+    on_host.emplace_back(device, 1, "a row's copy", Memory::pinned);
+    on_host.back().span()[0] = 0;
+    if (device.is_host())
+      step.compute("a row", static_cast<int>(p), Step::Role::interior, {0, 1}, [](Stream&, Range) {});
+    else
+      step.upload("a row", static_cast<int>(p),
+                  [to = on_device.back().data(), from = on_host.back().data()](Stream& s) {
+                    s.copy(to, from, sizeof(double), CopyDirection::to_device);
+                  });
+  }
+  step.finish(Overlap::full);
+  double best = 1e30;
+  for (int k = 0; k < 50; ++k) {
+    const auto start = std::chrono::steady_clock::now();
+    step.run();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+/// Each part's rows a second. A device that has no room for the sample is weighed by its bandwidth, in units of the
+/// others (216 B a row, Langguth 2015, eq. 3).
+double rate_of(Device& device, Threads& threads, Gid rows, const MeasureRate& rate) {
+  const Gid sample = device.kind() == DeviceKind::fake ? sample_rows_of_fake : sample_rows;
+  try {
+    return rate(device, std::min(sample, std::max<Gid>(rows, 1)));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::resource) throw;
+    return quick_triad(device, threads) / 216;
+  }
+}
+
+std::vector<double> measured_weights(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate) {
+  struct Record {
+    double rate = 0, in_cache = 0, cached_rows = 0, meet = 0;
+    int host = 0;
+  };
+  std::vector<Record> mine;
+  const bool mixed =
+      comm.max(std::any_of(devices.devices.begin(), devices.devices.end(), [](const auto& d) { return !d->is_host(); })
+                   ? 1
+                   : 0) > 0;
+  comm.together([&] {
+    for (const auto& device : devices.devices) {
+      Record r;
+      r.host = device->is_host() ? 1 : 0;
+      r.rate = rate_of(*device, *devices.threads, rows, rate);
+      if (device->is_host() && mixed) {
+        r.cached_rows = cache_share * static_cast<double>(last_level_cache_bytes()) / cached_row_bytes;
+        // Ranks of a host share its caches as they share its cores.
+        r.cached_rows *= static_cast<double>(devices.threads->count()) / static_cast<double>(allowed_cores().size());
+        r.cached_rows = std::min(r.cached_rows, static_cast<double>(sample_rows));
+        r.in_cache = rate(*device, std::clamp<Gid>(static_cast<Gid>(r.cached_rows), 1, std::max<Gid>(rows, 1)));
+        r.meet = seconds_to_meet(devices);
+      }
+      mine.push_back(r);
+    }
+  });
+  const auto all = comm.all_gather(std::span<const Record>(mine));
+  ShareInput input;
+  input.rows = static_cast<double>(rows);
+  for (const Record& r : all) {
+    (r.host != 0 ? input.hosts : input.accelerators) += r.rate;
+    input.hosts_in_cache += r.in_cache;
+    input.rows_in_caches += r.cached_rows;
+    input.seconds_to_meet = std::max(input.seconds_to_meet, r.meet);
+  }
+  std::vector<double> weights;
+  for (const Record& r : all) weights.push_back(r.rate);
+  if (input.accelerators == 0 || input.hosts == 0) return weights;
+  const Share share = choose_share(input);
+  if (share.host_rows == 0)
+    info("the CPU gets no cells: a step would take {:.3g} ms with it, {:.3g} ms without",
+         1e3 * (input.rows / (input.hosts + input.accelerators) + input.seconds_to_meet), 1e3 * share.seconds);
+  else
+    verbose("the CPU gets {:.2f} % of the cells{}: a step shall take {:.3g} ms with it, {:.3g} ms without",
+            100 * share.host_rows / input.rows, share.in_cache ? ", which fit in its caches" : "", 1e3 * share.seconds,
+            1e3 * share.seconds_without);
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const Record& r = all[p];
+    weights[p] = r.host != 0 ? share.host_rows * r.rate / input.hosts
+                             : (input.rows - share.host_rows) * r.rate / input.accelerators;
+  }
+  return weights;
+}
+
+}  // namespace
+
+std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows,
+                                 const MeasureRate& rate) {
   const auto n = static_cast<std::size_t>(parts);
   std::vector<double> weights(n, 1.0);
-  if (options.is_word("balance.weights", "stream") && parts > 1) {
-    std::vector<double> mine;
-    comm.together([&] {
-      for (const auto& device : devices.devices) mine.push_back(quick_triad(*device, *devices.threads));
-    });
-    weights = comm.all_gather(std::span<const double>(mine));
-  } else if (!options.is_word("balance.weights", "stream") && !options.is_word("balance.weights", "equal")) {
+  const bool measured = options.is_word("balance.weights", "measured");
+  if (measured && rate) {
+    if (parts > 1) weights = measured_weights(comm, devices, rows, rate);
+  } else if (measured || options.is_word("balance.weights", "stream")) {
+    if (parts > 1) {
+      std::vector<double> mine;
+      comm.together([&] {
+        for (const auto& device : devices.devices) mine.push_back(quick_triad(*device, *devices.threads));
+      });
+      weights = comm.all_gather(std::span<const double>(mine));
+    }
+  } else if (!options.is_word("balance.weights", "equal")) {
     weights = options.numbers("balance.weights");
   }
-  double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   comm.together([&] {
     const std::string where = options.where("balance.weights");
     if (weights.size() != n)

@@ -202,9 +202,6 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   domain.rank_of_part = places.rank_of_part;
   const int parts = static_cast<int>(places.rank_of_part.size());
 
-  phases.begin("weights");
-  domain.weights = part_weights(comm, devices, options, parts);
-
   WholeMesh whole;
   std::vector<std::int32_t> owner;
   phases.begin("read");
@@ -224,6 +221,9 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
       for (const Gid n : faces)
         if (n < 0) domain.boundary_tags.insert(boundary_tag(n));
   });
+  domain.cells = comm.sum(domain.cells);
+  phases.begin("weights");
+  domain.weights = part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
   phases.begin("partition");
   const StoredPartition* stored = domain_options.stored;
   if (stored != nullptr && stored->devices != device_kinds(comm, devices)) stored = nullptr;
@@ -235,7 +235,6 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
     else
       owner = partition_cells(whole, places, domain.weights, options, domain_options.layers);
   });
-  domain.cells = comm.sum(domain.cells);
   domain.checksum = static_cast<std::uint64_t>(comm.sum(static_cast<std::int64_t>(domain.checksum)));
   broadcast_names(comm, domain.region_names);
   broadcast_names(comm, domain.boundary_names);

@@ -48,6 +48,8 @@ struct DomainOptions {
   Lid similar_rows = 0;
   /// A partition to take instead of a new one, where it has as many parts on the same kinds of devices; else null.
   const StoredPartition* stored = nullptr;
+  /// The model's kernel on a device, for weights; without it bandwidths are weighed.
+  MeasureRate rate = {};
 };
 
 inline DomainOptions with_partition(DomainOptions options, const StoredPartition* stored) {

@@ -51,6 +51,60 @@ TEST(Balance, ByBandwidth) {
   for (const double w : weights) EXPECT_GT(w, 0);
 }
 
+TEST(Balance, ByTheModelsKernel) {
+  // The fakes are a hundred times the CPU, so that it gets nothing: meeting takes longer than it helps.
+  const DeviceSet devices = two_fakes_and_the_cpu();
+  std::vector<std::string> asked;
+  const auto rate = [&](Device& device, Gid rows) {
+    EXPECT_GE(rows, 1);
+    EXPECT_LE(rows, 1000);
+    asked.push_back(device.name());
+    return device.is_host() ? 1e9 : device.index() == 0 ? 1e11 : 3e11;
+  };
+  const auto weights = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, rate);
+  EXPECT_EQ(asked, (std::vector<std::string>{"fake:0", "fake:1", "cpu", "cpu"}))
+      << "the CPU also with its caches' rows";
+  EXPECT_EQ(weights, (std::vector<double>{0.25, 0.75, 0}));
+  // With steps of seconds it gets its share.
+  const auto slow = [&](Device& device, Gid) { return device.is_host() ? 2.0 : device.index() == 0 ? 2.0 : 6.0; };
+  const auto shared = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, slow);
+  EXPECT_NEAR(shared[0], 0.2, 1e-9);
+  EXPECT_NEAR(shared[1], 0.6, 1e-9);
+  EXPECT_NEAR(shared[2], 0.2, 1e-9);
+}
+
+TEST(Balance, ADeviceWithoutRoomIsWeighedByItsBandwidth) {
+  const auto weights = part_weights(world(), two_fakes_and_the_cpu(), case_with("\"measured\""), 3, 1000,
+                                    [](Device& device, Gid) -> double {
+                                      if (device.name() == "fake:1") fail(ErrorKind::resource, "no room");
+                                      return 1;
+                                    });
+  EXPECT_GT(weights[1], weights[0]);
+}
+
+TEST(Balance, AShareIsTakenWhereItShortensAStep) {
+  ShareInput in{.rows = 1e6, .accelerators = 9e6, .hosts = 1e6};
+  Share share = choose_share(in);
+  EXPECT_NEAR(share.host_rows, 1e5, 1e-6);
+  EXPECT_NEAR(share.seconds, 0.1, 1e-12);
+  EXPECT_NEAR(share.seconds_without, 1.0 / 9, 1e-12);
+  // Meeting costs more than the tenth that it saves.
+  in.seconds_to_meet = 0.02;
+  share = choose_share(in);
+  EXPECT_EQ(share.host_rows, 0);
+  EXPECT_EQ(share.seconds, share.seconds_without);
+  // From its caches the CPU is three times as fast, with as much as fits.
+  in.hosts_in_cache = 3e6;
+  in.rows_in_caches = 2e5;
+  in.seconds_to_meet = 0.005;
+  share = choose_share(in);
+  EXPECT_TRUE(share.in_cache);
+  EXPECT_NEAR(share.host_rows, 2e5, 1e-6);
+  EXPECT_NEAR(share.seconds, 8e5 / 9e6 + 0.005, 1e-12);
+  in.rows_in_caches = 1e4;
+  EXPECT_FALSE(choose_share(in).in_cache) << "too little to be worth it";
+}
+
 TEST(Balance, AWrongListIsAnErrorOfTheCase) {
   EXPECT_EQ(error_of("[1, 2]", "2 entries for 3 devices"), ErrorKind::input);
   EXPECT_EQ(error_of("[0, 0, 0]", "all 0"), ErrorKind::input);

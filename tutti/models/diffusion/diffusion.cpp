@@ -108,7 +108,7 @@ Diffusion::Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, 
     : comm_(comm),
       devices_(devices),
       domain_(make_tet_domain(comm, devices, options, work_dir,
-                              with_partition(diffusion_domain_options(options), stored), phases)),
+                              with_partition(diffusion_domain_options(options, *devices.threads), stored), phases)),
       options_(options),
       rkc_(options.text("time.method") == "rkc2") {
   phases.begin("assemble");

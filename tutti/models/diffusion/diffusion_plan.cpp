@@ -4,11 +4,13 @@
 
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/column_windows.hpp"
+#include "tutti/models/diffusion/diffusion_rate.hpp"
 
 namespace tutti {
 
-DomainOptions diffusion_domain_options(const Case& options) {
+DomainOptions diffusion_domain_options(const Case& options, Threads& threads) {
   DomainOptions domain;
+  domain.rate = kernel_rate(options, threads);
   domain.layers = 2;  // a row reads the neighbours of its neighbours
   if (options.text("numerics.format") == "sliced")
     domain.similar_rows = static_cast<Lid>(options.integer("numerics.sigma"));

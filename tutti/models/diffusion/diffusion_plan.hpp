@@ -23,7 +23,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
 /// Bytes that one time step of so many stages (Euler: 1) must move on the device of a part.
 Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& map, int stages);
 
-/// What Diffusion asks of make_tet_domain.
-DomainOptions diffusion_domain_options(const Case& options);
+/// What Diffusion asks of make_tet_domain. The arguments outlive it.
+DomainOptions diffusion_domain_options(const Case& options, Threads& threads);
 
 }  // namespace tutti

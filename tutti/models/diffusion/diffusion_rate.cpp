@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <memory>
 
 #include "tutti/exchange/part_streams.hpp"
 #include "tutti/mesh/generate.hpp"
@@ -12,7 +14,7 @@
 
 namespace tutti {
 
-DiffusionRows sample_rows(Gid cubes) {
+DiffusionRows sample_rows(Gid cubes, int copies) {
   BoxSpec spec;
   spec.cubes = {cubes, cubes, cubes};
   const TetMesh mesh = generate_box(spec);
@@ -33,8 +35,18 @@ DiffusionRows sample_rows(Gid cubes) {
     rows.columns.push_back(c);
     rows.values.push_back(v);
     rows.counts.push_back(static_cast<std::uint8_t>(j));
-    rows.diagonal.push_back(0);
   }
+  const std::size_t one = order.size(), all = one * static_cast<std::size_t>(copies);
+  rows.columns.reserve(all);
+  rows.values.reserve(all);
+  rows.counts.reserve(all);
+  for (std::size_t i = one; i < all; ++i) {
+    auto& columns = rows.columns.emplace_back(rows.columns[i - one]);
+    for (Lid& c : columns) c += static_cast<Lid>(one);
+    rows.values.push_back(rows.values[i - one]);
+    rows.counts.push_back(rows.counts[i - one]);
+  }
+  rows.diagonal.assign(all, 0);
   return rows;
 }
 
@@ -65,6 +77,23 @@ double measure_rate(Device& device, Threads& threads, const Case& options, const
   const int steps = std::clamp(static_cast<int>(0.015 / best), 1, 200);
   for (int k = 0; k < 3; ++k) best = std::min(best, time_of(steps));
   return static_cast<double>(n) / best;
+}
+
+MeasureRate kernel_rate(const Case& options, Threads& threads) {
+  // A box of 105,456 tetrahedra, as often as need be; the last one is kept for the next device.
+  struct Sample {
+    Gid cubes = 0;
+    int copies = 0;
+    DiffusionRows rows;
+  };
+  return [&options, &threads, sample = std::make_shared<Sample>()](Device& device, Gid rows) {
+    constexpr Gid large = 26;
+    const Gid cubes = std::clamp<Gid>(std::llround(std::cbrt(static_cast<double>(rows) / 6)), 1, large);
+    const int copies =
+        static_cast<int>(std::max<Gid>(1, (rows + 3 * cubes * cubes * cubes) / (6 * cubes * cubes * cubes)));
+    if (sample->cubes != cubes || sample->copies != copies) *sample = {cubes, copies, sample_rows(cubes, copies)};
+    return measure_rate(device, threads, options, sample->rows);
+  };
 }
 
 }  // namespace tutti
