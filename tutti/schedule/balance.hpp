@@ -34,7 +34,7 @@ struct ShareInput {
   double rows_in_caches = 0;   ///< so many do, in all teams together
   double seconds_to_meet = 0;  ///< what a step takes longer because CPUs take part
 };
-/// The rows that make a step shortest when CPU teams take them, and why.
+/// The rows that make a step shortest when CPU teams take them, and why. Nothing where that is less than 5 %.
 struct Share {
   double host_rows = 0;
   double seconds = 0, seconds_without = 0;  ///< of a step, predicted: so, and by accelerators alone
