@@ -282,6 +282,19 @@ TEST_F(CudaDevice, PeersCopy) {
   EXPECT_EQ(values_of(y, second_stream.get())[999], 1002.0);
   EXPECT_EQ(exact_sum(*second_stream, {0, 1000}, Read{y.data()}).value(), 499500.0 + 3000);
   EXPECT_EQ(second->counts().peer_bytes, 8000);
+  // Captured over both: forked from the first, joined to it.
+  const auto done = second->make_event();
+  ASSERT_TRUE(stream_->begin_capture());
+  for_each(*stream_, {0, 1000}, AddOne{x.data(), x.data()});
+  stream_->record(*event);
+  second_stream->wait(*event);
+  second_stream->copy(y.data(), x.data(), 8000, CopyDirection::peer);
+  second_stream->record(*done);
+  stream_->wait(*done);
+  const auto work = stream_->end_capture();
+  for (int k = 0; k < 10; ++k) stream_->launch(*work);
+  stream_->synchronize();
+  EXPECT_EQ(values_of(y, second_stream.get())[999], 1011.0);
 }
 
 TEST_F(CudaDevice, BandwidthIsAGpus) {

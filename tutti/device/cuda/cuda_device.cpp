@@ -63,11 +63,10 @@ class CudaEvent final : public Event {
   cudaEvent_t event_ = nullptr;
 };
 
-int owner(const void* pointer) {
+void require_on_gpu(const void* pointer) {
   cudaPointerAttributes attributes{};
   TUTTI_CUDA_CHECK(cudaPointerGetAttributes(&attributes, pointer));
   require(attributes.type == cudaMemoryTypeDevice, "a peer copy with memory that is not a GPU's");
-  return attributes.device;
 }
 
 class CudaGraph final : public CapturedWork {
@@ -110,7 +109,10 @@ class CudaStream final : public Stream {
         counts.to_host_bytes += size;
         break;
       case CopyDirection::peer:
-        TUTTI_CUDA_CHECK(cudaMemcpyPeerAsync(to, owner(to), from, owner(from), bytes, stream_));
+        // By addresses: cudaMemcpyPeerAsync cannot be captured.
+        require_on_gpu(to);
+        require_on_gpu(from);
+        TUTTI_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_));
         counts.peer_bytes += size;
         break;
       case CopyDirection::local:
