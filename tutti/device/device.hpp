@@ -43,7 +43,8 @@ class Budget {
   mutable std::mutex mutex_;
 };
 
-/// What was moved to, from and inside a device since its start. Counted at enqueue.
+/// What was moved to, from and inside a device since its start. Counted at enqueue; captured work once, when it is
+/// captured.
 struct CopyCounts {
   std::atomic<Size> to_device_bytes{0}, to_host_bytes{0}, peer_bytes{0}, local_bytes{0};
   std::atomic<Size> copies{0};

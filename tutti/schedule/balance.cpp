@@ -100,12 +100,11 @@ double seconds_to_meet(const DeviceSet& devices) {
   return seconds[25];
 }
 
-/// Each part's rows a second. A device that has no room for the sample is weighed by its bandwidth, in units of the
-/// others (216 B a row, Langguth 2015, eq. 3).
+/// A device's rows a second, timed on so many. One that has no room for them is weighed by its bandwidth, in units of
+/// the others (216 B a row, Langguth 2015, eq. 3).
 double rate_of(Device& device, Threads& threads, Gid rows, const MeasureRate& rate) {
-  const Gid sample = device.kind() == DeviceKind::fake ? sample_rows_of_fake : sample_rows;
   try {
-    return rate(device, std::min(sample, std::max<Gid>(rows, 1)));
+    return rate(device, rows);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::resource) throw;
     return quick_triad(device, threads) / 216;
@@ -126,13 +125,15 @@ std::vector<double> measured_weights(const Comm& comm, const DeviceSet& devices,
     for (const auto& device : devices.devices) {
       Record r;
       r.host = device->is_host() ? 1 : 0;
-      r.rate = rate_of(*device, *devices.threads, rows, rate);
+      const Gid most = device->kind() == DeviceKind::fake ? sample_rows_of_fake : sample_rows;
+      r.rate = rate_of(*device, *devices.threads, std::clamp<Gid>(rows, 1, most), rate);
       if (device->is_host() && mixed) {
         r.cached_rows = cache_share * static_cast<double>(last_level_cache_bytes()) / cached_row_bytes;
         // Ranks of a host share its caches as they share its cores.
         r.cached_rows *= static_cast<double>(devices.threads->count()) / static_cast<double>(allowed_cores().size());
         r.cached_rows = std::min(r.cached_rows, static_cast<double>(sample_rows));
-        r.in_cache = rate(*device, std::clamp<Gid>(static_cast<Gid>(r.cached_rows), 1, std::max<Gid>(rows, 1)));
+        r.in_cache = rate_of(*device, *devices.threads,
+                             std::clamp<Gid>(static_cast<Gid>(r.cached_rows), 1, std::max<Gid>(rows, 1)), rate);
         r.meet = seconds_to_meet(devices);
       }
       mine.push_back(r);

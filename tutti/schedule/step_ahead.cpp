@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "tutti/base/alarm.hpp"
-#include "tutti/base/log.hpp"
 #include "tutti/schedule/step_internal.hpp"
 
 namespace tutti {
