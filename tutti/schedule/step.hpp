@@ -37,7 +37,6 @@ struct PartSeconds {
   double idle = 0;       ///< the part's device computed nothing
   Size bytes = 0;        ///< moved by exchanges
 
-  PartSeconds& operator+=(const PartSeconds& o);
   friend PartSeconds operator-(const PartSeconds& a, const PartSeconds& b);
 };
 
@@ -94,7 +93,7 @@ class Step {
   void run();
   /// The same, but where no task needs the host (all are kernels, and copies between GPUs) it returns while the devices
   /// are at work: later work on any compute stream comes behind all tasks. Errors are thrown by a later call, or by
-  /// wait(). What a part's seconds were is measured in one run of many, which is waited for.
+  /// wait(). One run of many is waited for and timed; seconds() counts the others like it when they are waited for.
   /// `same_work`: runs with the same number enqueue the same work on the same memory, so that it can be captured once
   /// (a CUDA graph) and launched as a whole; 0: nothing is known.
   void run_ahead(std::uint64_t same_work = 0);
@@ -144,6 +143,7 @@ class Step {
   void plan_ahead();
   Stream& stream_of(const Task& task) const;
   void enqueue_all();
+  void settle_seconds() const;
   CapturedWork* captured(std::uint64_t same_work);
   void correct_device_times();
   void account(double wall);
@@ -154,7 +154,7 @@ class Step {
   std::vector<ThreadRoles> roles_;
   std::vector<TaskId> message_tasks_, host_tasks_;
   std::vector<std::unique_ptr<Stream>> serial_streams_;  ///< one a host part: runs a chunk on the calling thread
-  std::vector<PartSeconds> seconds_;
+  mutable std::vector<PartSeconds> seconds_;
 
   // Of run_ahead.
   bool device_only_ = false;  ///< no task needs the host
@@ -167,6 +167,8 @@ class Step {
   bool can_capture_ = true;
   std::vector<PartSeconds> last_seconds_;  ///< of the last run that was measured
   Size ahead_runs_ = 0;
+  mutable Size unsettled_runs_ = 0;  ///< whose seconds are not counted yet
+  std::chrono::steady_clock::time_point ahead_since_;
 
   std::atomic<int> remaining_{0};
   std::atomic<bool> failed_{false};

@@ -1,5 +1,6 @@
 // Steps that no host takes part in: enqueued as a whole, ahead of the devices.
 #include <algorithm>
+#include <utility>
 
 #include "tutti/base/alarm.hpp"
 #include "tutti/schedule/step_internal.hpp"
@@ -118,6 +119,7 @@ void Step::run_ahead(std::uint64_t same_work) {
     for (std::size_t p = 0; p < seconds_.size(); ++p) last_seconds_[p] = seconds_[p] - before[p];
     return;
   }
+  if (unsettled_runs_++ == 0) ahead_since_ = std::chrono::steady_clock::now();
   try {
     Stream& main = *main_;
     if (CapturedWork* work = captured(same_work))
@@ -139,7 +141,23 @@ void Step::run_ahead(std::uint64_t same_work) {
     drain_devices();
     throw;
   }
-  for (std::size_t p = 0; p < seconds_.size(); ++p) seconds_[p] += last_seconds_[p];
+}
+
+/// What the runs since the last wait add: each as the last one that was timed, but together no more than they took.
+void Step::settle_seconds() const {
+  const auto runs = static_cast<double>(std::exchange(unsettled_runs_, 0));
+  if (runs == 0) return;
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - ahead_since_).count();
+  for (std::size_t p = 0; p < seconds_.size(); ++p) {
+    const PartSeconds& one = last_seconds_[p];
+    const double computing = runs * (one.separator + one.interior);
+    const double part = computing > wall ? wall / computing : 1;
+    seconds_[p].separator += part * runs * one.separator;
+    seconds_[p].interior += part * runs * one.interior;
+    seconds_[p].exchange += std::min(runs * one.exchange, wall);
+    seconds_[p].idle += std::max(0.0, wall - computing);
+    seconds_[p].bytes += static_cast<Size>(runs) * one.bytes;
+  }
 }
 
 void Step::wait() const {
@@ -152,6 +170,7 @@ void Step::wait() const {
     drain_devices();
     throw;
   }
+  settle_seconds();
 }
 
 }  // namespace tutti

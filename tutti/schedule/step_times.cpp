@@ -57,15 +57,6 @@ void Step::account(double wall) {
   }
 }
 
-PartSeconds& PartSeconds::operator+=(const PartSeconds& o) {
-  separator += o.separator;
-  interior += o.interior;
-  exchange += o.exchange;
-  idle += o.idle;
-  bytes += o.bytes;
-  return *this;
-}
-
 PartSeconds operator-(const PartSeconds& a, const PartSeconds& b) {
   return {a.separator - b.separator, a.interior - b.interior, a.exchange - b.exchange, a.idle - b.idle,
           a.bytes - b.bytes};

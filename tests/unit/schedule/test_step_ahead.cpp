@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 
@@ -148,6 +149,7 @@ TEST(StepAhead, HasTheBitsOfStepsOneByOne) {
 }
 
 TEST(StepAhead, CountsAllSteps) {
+  const auto start = std::chrono::steady_clock::now();
   Line line(3, 61, true, Overlap::full);
   for (int s = 0; s < 100; ++s) line.run(true);
   line.step->wait();
@@ -155,6 +157,11 @@ TEST(StepAhead, CountsAllSteps) {
   EXPECT_EQ(line.step->seconds()[0].bytes, 100 * 8);
   EXPECT_EQ(line.step->seconds()[1].bytes, 100 * 16);
   EXPECT_EQ(line.devices[1]->counts().peer_bytes, 100 * 16);
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (const PartSeconds& s : line.step->seconds()) {
+    EXPECT_GT(s.separator + s.interior, 0);
+    EXPECT_LE(s.separator + s.interior + s.idle, 1.01 * wall) << "no more than it took";
+  }
 }
 
 TEST(StepAhead, HostsInBetweenAreWaitedFor) {
