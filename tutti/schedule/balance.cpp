@@ -64,10 +64,11 @@ Share choose_share(const ShareInput& in) {
 
 namespace {
 
-constexpr Gid sample_rows = 1'000'000;       // 150 to 216 MB: more than the caches of most devices hold
-constexpr Gid sample_rows_of_fake = 20'000;  // slow on purpose
-constexpr double cached_row_bytes = 200;     // of the storage of a row with its values
-constexpr double cache_share = 0.5;          // the rest is for what else a step touches
+constexpr Gid sample_rows = 1'000'000;         // 150 to 216 MB: more than the caches of most devices hold
+constexpr Gid sample_rows_a_thread = 200'000;  // 40 MB: many ranks of a host have their samples at the same time
+constexpr Gid sample_rows_of_fake = 20'000;    // slow on purpose
+constexpr double cached_row_bytes = 200;       // of the storage of a row with its values
+constexpr double cache_share = 0.5;            // the rest is for what else a step touches
 
 /// What a step takes longer when the CPU takes part: it is waited for, and its threads must be woken. A step of a row
 /// a device and a small copy, the median of many.
@@ -114,9 +115,10 @@ double rate_of(Device& device, Threads& threads, Gid rows, const MeasureRate& ra
 std::vector<double> measured_weights(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate) {
   struct Record {
     double rate = 0, in_cache = 0, cached_rows = 0, meet = 0;
-    int host = 0;
+    int host = 0;  ///< threads of a CPU team; 0: another device
   };
   std::vector<Record> mine;
+  comm.barrier();  // memory is shared: all are timed at the same time
   const bool mixed =
       comm.max(std::any_of(devices.devices.begin(), devices.devices.end(), [](const auto& d) { return !d->is_host(); })
                    ? 1
@@ -124,8 +126,10 @@ std::vector<double> measured_weights(const Comm& comm, const DeviceSet& devices,
   comm.together([&] {
     for (const auto& device : devices.devices) {
       Record r;
-      r.host = device->is_host() ? 1 : 0;
-      const Gid most = device->kind() == DeviceKind::fake ? sample_rows_of_fake : sample_rows;
+      r.host = device->is_host() ? devices.threads->count() : 0;
+      const Gid most = device->kind() == DeviceKind::fake ? sample_rows_of_fake
+                       : device->is_host() ? std::min(sample_rows, sample_rows_a_thread * devices.threads->count())
+                                           : sample_rows;
       r.rate = rate_of(*device, *devices.threads, std::clamp<Gid>(rows, 1, most), rate);
       if (device->is_host() && mixed) {
         r.cached_rows = cache_share * static_cast<double>(last_level_cache_bytes()) / cached_row_bytes;
@@ -139,7 +143,19 @@ std::vector<double> measured_weights(const Comm& comm, const DeviceSet& devices,
       mine.push_back(r);
     }
   });
-  const auto all = comm.all_gather(std::span<const Record>(mine));
+  auto all = comm.all_gather(std::span<const Record>(mine));
+  // Teams of one host with as many threads are alike; what differs is what else ran when they were timed.
+  for (const auto& parts_here : place_parts(comm, devices).parts_of_node) {
+    std::map<int, std::pair<double, int>> of_threads;
+    for (const int p : parts_here) {
+      auto& [sum, count] = of_threads[all[static_cast<std::size_t>(p)].host];
+      sum += all[static_cast<std::size_t>(p)].rate;
+      ++count;
+    }
+    for (const int p : parts_here)
+      if (Record& r = all[static_cast<std::size_t>(p)]; r.host != 0)
+        r.rate = of_threads[r.host].first / of_threads[r.host].second;
+  }
   ShareInput input;
   input.rows = static_cast<double>(rows);
   for (const Record& r : all) {
