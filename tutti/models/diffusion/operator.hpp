@@ -60,7 +60,7 @@ class RowOperator {
   RowFormat format() const { return format_; }
   Precision precision() const { return precision_; }
   /// Bytes of a column's number: 4, or 2.
-  int column_bytes() const { return codes_.size() > 0 ? 2 : 4; }
+  int column_bytes() const { return codes_.empty() ? 4 : 2; }
   Size bytes() const {
     return values_.bytes() + compact_values_.bytes() + columns_.bytes() + diagonal_.bytes() + slices_.bytes() +
            codes_.bytes() + windows_.bytes() + wide_.bytes();
