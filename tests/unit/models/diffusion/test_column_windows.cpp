@@ -34,7 +34,7 @@ template <class Reach>
 ColumnWindows check(Lid rows, int shift, const Reach& reach) {
   const Lid slices = (rows + (1 << shift) - 1) >> shift;
   const Sliced sliced = random_slices(slices, shift, static_cast<std::uint64_t>(rows), reach);
-  const ColumnWindows w = window_columns(sliced.columns, sliced.starts, shift, rows);
+  ColumnWindows w = window_columns(sliced.columns, sliced.starts, shift, rows);
   EXPECT_EQ(w.slices, slices);
   OperatorView<double> view;
   view.format = RowFormat::sliced;
