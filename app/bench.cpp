@@ -48,23 +48,26 @@ Case bench_case(const BenchArguments& a, const Variant& v) {
 }
 
 /// Seconds of a step: the best and the median of many, over about `budget` seconds. Where steps run ahead of the
-/// devices, a few hundred of them are timed as one.
+/// devices, as many as 50 ms take are timed as one.
 std::pair<double, double> time_steps(const Comm& comm, Diffusion& model, double budget) {
   std::vector<double> seconds;
   const double dt = model.time_step();
   const bool ahead = comm.max(model.schedule().runs_ahead() ? 1 : 0) > 0;
-  const int together = ahead ? 256 : 1, least = ahead ? 3 : 5;
-  for (int i = 0; i < 3 * together; ++i) model.step(0, dt);
-  const auto start = Clock::now();
-  while (static_cast<int>(seconds.size()) < least ||
-         (seconds.size() < 1000 && comm.max(std::chrono::duration<double>(Clock::now() - start).count()) < budget)) {
+  const auto run = [&](int steps) {
     model.schedule().wait();
     comm.barrier();
     const auto begin = Clock::now();
-    for (int i = 0; i < together; ++i) model.step(0, dt);
+    for (int i = 0; i < steps; ++i) model.step(0, dt);
     model.schedule().wait();
-    seconds.push_back(comm.max(std::chrono::duration<double>(Clock::now() - begin).count()) / together);
-  }
+    return comm.max(std::chrono::duration<double>(Clock::now() - begin).count()) / steps;
+  };
+  run(2);
+  const int together = ahead ? static_cast<int>(std::clamp(0.05 / run(3), 1.0, 256.0)) : 1;
+  run(together);
+  const auto start = Clock::now();
+  while (seconds.size() < 5 ||
+         (seconds.size() < 1000 && comm.max(std::chrono::duration<double>(Clock::now() - start).count()) < budget))
+    seconds.push_back(run(together));
   std::sort(seconds.begin(), seconds.end());
   return {seconds.front(), seconds[seconds.size() / 2]};
 }

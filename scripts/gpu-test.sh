@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 bundle=${BUNDLE:-build/bundle}
 out=${1:-results/gpu}
 mkdir -p "$out"
-export LD_LIBRARY_PATH="$PWD/$bundle/lib:${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64"  # the last: cuSPARSE, for the benchmark beside it
+export LD_LIBRARY_PATH="$PWD/$bundle/lib:${LD_LIBRARY_PATH:-}:${CUDA_HOME:-/usr/local/cuda}/lib64"  # the last: cuSPARSE, for the benchmark beside it
 bin=$PWD/$bundle/bin
 failed=0
 step() { # name, command...
@@ -66,14 +66,14 @@ for overlap in none messages; do same "overlap-$overlap" "$case" --set devices.o
 restarted restart "$case"
 restarted restart-euler "$case" --set time.method='"euler"'
 "$bin/tutti" devices --measure | tee "$out/devices.txt"
-"$bin/bench_diffusion_gpu" | tee "$out/kernels.txt"
-# A large run with measured weights, by the GPU alone and with the CPU: never slower with it.
-for devices in cuda:0 cuda:0,cpu cuda:0 cuda:0,cpu; do
-  to="$out/large-${devices//[:,]/-}"
+"$bin/bench_diffusion_gpu" | tee "$out/kernels.txt" || failed=$((failed + 1))
+# A large run by the GPU alone, with the CPU as far as measured weights let it, and with its share of the bandwidth.
+for choice in cuda:0/measured cuda:0,cpu/measured cuda:0,cpu/stream cuda:0/measured cuda:0,cpu/measured; do
+  devices=${choice%/*} to="$out/large-${choice//[:,\/]/-}"
   "$bin/tutti" run --overwrite "$case" --set mesh.cubes=[110,110,110] --set time.method='"euler"' --set time.steps=4000 --set output.every=0 \
-    --set checkpoint.minutes=0 --devices "$devices" -o "$to" > "$to.log" 2>&1 || failed=$((failed + 1))
+    --set checkpoint.minutes=0 --set balance.weights="\"${choice#*/}\"" --devices "$devices" -o "$to" > "$to.log" 2>&1 || failed=$((failed + 1))
   grep -h "the CPU gets" "$to.log"
-  sed -n "s/.*\"cell_steps_per_second\": \([0-9]*\).*/\1 cell-steps a second by $devices/p" "$to/summary.json"
-done | tee "$out/large.txt"
-"$bin/tutti" bench diffusion --cells 8000000 --devices cuda:0 --json "$out/bench.json" | tee "$out/bench.txt"
+  sed -n "s/.*\"cell_steps_per_second\": \([0-9]*\).*/\1 cell-steps a second by $devices, weights ${choice#*/}/p" "$to/summary.json" | tee -a "$out/large.txt"
+done
+"$bin/tutti" bench diffusion --cells 8000000 --devices cuda:0 --json "$out/bench.json" | tee "$out/bench.txt" || failed=$((failed + 1))
 [ "$failed" -eq 0 ] && echo "all GPU checks passed" || { echo "$failed GPU checks failed"; exit 1; }

@@ -17,7 +17,10 @@ ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size>
     const Size rows_here = std::min<Size>(width_of_slice, rows - first_row);
     const Size begin = starts[static_cast<std::size_t>(s)], end = starts[static_cast<std::size_t>(s) + 1];
     WindowSet set;
-    set.find(first_row);  // what rows past the end read
+    // Its own rows: padding reads them, and what a plan counts shall not depend on where there is some. Rows past the
+    // end read the first.
+    set.find(first_row);
+    set.find(first_row + static_cast<Lid>(rows_here) - 1);
     bool fits = true;
     for (Size at = begin; at < end && fits; ++at) {
       const bool past = (at - begin) % width_of_slice >= rows_here;

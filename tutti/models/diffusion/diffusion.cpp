@@ -36,21 +36,13 @@ void Diffusion::build_step(Overlap overlap) {
   step_->finish(overlap);
 }
 
-void Diffusion::apply(std::size_t target, const Launch& launch, std::uint64_t same_work) {
+void Diffusion::apply(std::size_t target, std::uint64_t same_work, const Launch& launch) {
   std::vector<FieldView<double>> views;
   for (DiffusionPart& part : parts_) views.push_back(part.u[target].view());
   exchange_->bind(views);
   launch_ = launch;
   step_->run_ahead(same_work);
   ++applications_;
-}
-
-/// The same number for the same stage of a step of the same length, on arrays in the same roles.
-std::uint64_t Diffusion::work_of(std::size_t stage, double dt) {
-  if (parts_.empty()) return 0;
-  std::vector<std::uint64_t> what{stage, std::bit_cast<std::uint64_t>(dt), homogeneous_ ? 1U : 0U};
-  for (Field<double>& u : parts_[0].u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
-  return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
 }
 
 void Diffusion::step(double time, double dt) {
@@ -61,47 +53,46 @@ void Diffusion::step(double time, double dt) {
 
 void Diffusion::euler_step(double time, double dt) {
   update_forcing(time);
-  apply(
-      1,
-      [this, dt](int p, Stream& stream, Range rows) {
-        DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-        part.rows.apply(stream, rows, part.u[0].data(), forcing(p), EulerUpdate{part.u[1].data(), dt});
-      },
-      work_of(0, dt));
+  apply(1, work_of(0, dt), [this, dt](int p, Stream& stream, Range rows) {
+    DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+    part.rows.apply(stream, rows, part.u[0].data(), forcing(p), EulerUpdate{part.u[1].data(), dt});
+  });
   for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
 }
 
 void Diffusion::rkc_step(double time, double dt) {
   update_forcing(time);
-  apply(
-      1,
-      [this, dt](int p, Stream& stream, Range rows) {
-        DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-        part.rows.apply(stream, rows, part.u[0].data(), forcing(p),
-                        RkcFirst{part.u[1].data(), part.first_rate.data(), coefficients_.mu1 * dt});
-      },
-      work_of(0, dt));
+  apply(1, work_of(0, dt), [this, dt](int p, Stream& stream, Range rows) {
+    DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+    part.rows.apply(stream, rows, part.u[0].data(), forcing(p),
+                    RkcFirst{part.u[1].data(), part.first_rate.data(), coefficients_.mu1 * dt});
+  });
   // u[now] is y_{j-1}; y_{j-2} is overwritten by y_j, but for y_0, which stays in u[0].
   std::size_t now = 1, next = 2;
   for (std::size_t j = 0; j < coefficients_.stages.size(); ++j) {
     const auto& c = coefficients_.stages[j];
     update_forcing(time + coefficients_.times[j + 1] * dt);
-    apply(
-        next,
-        [this, &c, dt, j, now, next](int p, Stream& stream, Range rows) {
-          DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-          const double* before = part.u[j == 0 ? 0 : next].data();
-          part.rows.apply(stream, rows, part.u[now].data(), forcing(p),
-                          RkcStage{part.u[next].data(), before, part.u[0].data(), part.first_rate.data(), c.mu, c.nu,
-                                   c.rate_weight * dt, c.first_weight * dt});
-        },
-        work_of(j + 1, dt));
+    apply(next, work_of(j + 1, dt), [this, &c, dt, j, now, next](int p, Stream& stream, Range rows) {
+      DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+      const double* before = part.u[j == 0 ? 0 : next].data();
+      part.rows.apply(stream, rows, part.u[now].data(), forcing(p),
+                      RkcStage{part.u[next].data(), before, part.u[0].data(), part.first_rate.data(), c.mu, c.nu,
+                               c.rate_weight * dt, c.first_weight * dt});
+    });
     std::swap(now, next);
   }
   for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[now]);
 }
 
 // Set-up.
+
+/// The same number for the same stage of a step of the same length, on arrays in the same roles.
+std::uint64_t Diffusion::work_of(std::size_t stage, double dt) {
+  if (parts_.empty()) return 0;
+  std::vector<std::uint64_t> what{stage, std::bit_cast<std::uint64_t>(dt), homogeneous_ ? 1U : 0U};
+  for (Field<double>& u : parts_[0].u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
+  return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
+}
 
 Diffusion::Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
                      Phases& phases, const StoredPartition* stored)

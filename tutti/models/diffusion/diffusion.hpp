@@ -86,7 +86,7 @@ class Diffusion final : public Model {
 
   /// Runs the step's graph once: `launch` for all rows of all parts, then field `target` of each part gets its ghosts.
   /// `same_work`: as Step::run_ahead.
-  void apply(std::size_t target, const Launch& launch, std::uint64_t same_work = 0);
+  void apply(std::size_t target, std::uint64_t same_work, const Launch& launch);
   std::uint64_t work_of(std::size_t stage, double dt);
   void euler_step(double time, double dt);
   void rkc_step(double time, double dt);
