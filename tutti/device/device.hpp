@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/types.hpp"
@@ -99,9 +100,24 @@ class Stream {
   virtual std::unique_ptr<CapturedWork> end_capture() { return nullptr; }
   virtual void launch(CapturedWork&) {}  ///< enqueues all of it
 
+  /// Work for this stream is held back, to be enqueued together with more. Whoever uses the stream next comes behind
+  /// it: `release`, which enqueues it, is called first.
+  void hold(std::function<void()> release) {
+    before_use();
+    release_ = std::move(release);
+  }
+  void forget_held() { release_ = nullptr; }  ///< the work held back is enqueued now, or never
+
+ protected:
+  /// Each backend calls it before anything else is enqueued or waited for.
+  void before_use() {
+    if (release_) std::exchange(release_, nullptr)();
+  }
+
  private:
   Device& device_;
   std::string name_;
+  std::function<void()> release_;
 };
 
 class Device {
@@ -118,7 +134,8 @@ class Device {
   Budget& budget() { return budget_; }
   CopyCounts& counts() { return counts_; }
 
-  virtual std::unique_ptr<Stream> make_stream(const std::string& name) = 0;
+  /// `urgent`: its kernels start before those of other streams that wait for room on the device.
+  virtual std::unique_ptr<Stream> make_stream(const std::string& name, bool urgent = false) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   /// True when this device can read and write `other`'s memory without the host (NVLink, PCIe peer).
   virtual bool can_copy_from(const Device& other) const { return &other == this; }

@@ -48,14 +48,31 @@ const char* overlap_name(Overlap overlap) {
 }
 
 Step::Step(Threads& threads, std::span<PartStreams> parts)
-    : threads_(threads), parts_(parts), seconds_(parts.size()), last_seconds_(parts.size()) {
-  for (PartStreams& part : parts_)
+    : threads_(threads), parts_(parts), seconds_(parts.size()) {
+  for (PartStreams& part : parts_) {
     serial_streams_.push_back(part.is_host() ? std::make_unique<SerialStream>(*part.device, "chunk") : nullptr);
+    begun_.push_back(part.is_host() ? nullptr : part.device->make_event());
+  }
 }
 
 /// What was run ahead may still be at work on memory that goes next.
 Step::~Step() {
-  if (device_only_) drain_devices();
+  if (!ahead_) return;
+  try {
+    enqueue_held();
+  } catch (const std::exception&) {
+    // It is told to nobody: whoever wants to know waits.
+  }
+  drain_devices();
+}
+
+std::vector<Stream*> Step::device_streams() const {
+  std::vector<Stream*> streams;
+  for (const PartStreams& part : parts_)
+    if (!part.is_host())
+      for (const auto* stream : {&part.compute, &part.separators, &part.outgoing, &part.incoming})
+        streams.push_back(stream->get());
+  return streams;
 }
 
 TaskId Step::add(std::unique_ptr<Task> task) {

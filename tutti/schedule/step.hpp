@@ -3,11 +3,9 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,7 +30,7 @@ using TaskId = int;  ///< place in the list of tasks
 /// Seconds of one part, summed over the steps since the last reset_seconds().
 struct PartSeconds {
   double separator = 0;  ///< computing separators
-  double interior = 0;   ///< computing the interior
+  double interior = 0;   ///< computing the interior; on a device, while no separators are computed beside it
   double exchange = 0;   ///< some copy or message of this part was under way (it may have been hidden)
   double idle = 0;       ///< the part's device computed nothing
   Size bytes = 0;        ///< moved by exchanges
@@ -41,7 +39,7 @@ struct PartSeconds {
 };
 
 /// What ran a task: the CPU team in pieces, one of the device's streams, or MPI. A row of a timeline.
-enum class Lane : std::uint8_t { host, compute, outgoing, incoming, message };
+enum class Lane : std::uint8_t { host, compute, separators, outgoing, incoming, message };
 
 /// When a task of the last step ran, in seconds from the step's start. Tasks of one stream do not overlap; a device's
 /// times are what its control thread saw.
@@ -95,12 +93,13 @@ class Step {
   /// are at work: later work on any compute stream comes behind all tasks. Errors are thrown by a later call, or by
   /// wait(). One run of many is waited for and timed; seconds() counts the others like it when they are waited for.
   /// `same_work`: runs with the same number enqueue the same work on the same memory, so that it can be captured once
-  /// (a CUDA graph) and launched as a whole; 0: nothing is known.
+  /// (a CUDA graph) and launched again, many runs as one; 0: nothing is known. What is held back until then is enqueued
+  /// when a stream of this step is used by anybody else.
   void run_ahead(std::uint64_t same_work = 0);
   /// Until the devices have done what was run ahead. Throws what it threw.
   void wait() const;
   /// Does run_ahead() return before the devices are done?
-  bool runs_ahead() const { return device_only_; }
+  bool runs_ahead() const { return ahead_ != nullptr; }
 
   const std::vector<PartSeconds>& seconds() const { return seconds_; }
   void reset_seconds();  ///< e.g. after a set-up that runs the step, too
@@ -140,12 +139,25 @@ class Step {
   void drain_devices() const;
   std::vector<TaskId> in_order() const;
   static bool is_idle(const Task& task);
-  void plan_ahead();
+  void begin_part(const PartStreams& part);
   Stream& stream_of(const Task& task) const;
-  void enqueue_all();
+  void plan_ahead();
+  void enqueue_tasks();
+  void open_run();
+  void link_runs();
+  void close_run() const;
+  void join_parts() const;
+  void enqueue_run();
+  void enqueue_new(std::uint64_t same_work);
+  void hold(std::uint64_t same_work);
+  void forget_held() const;
+  void enqueue_held() const;
+  void pace(Size runs) const;
+  void give_up_ahead() const;
   void settle_seconds() const;
-  CapturedWork* captured(std::uint64_t same_work);
+  std::vector<Stream*> device_streams() const;
   void correct_device_times();
+  double beside_separators(const Task& interior) const;
   void account(double wall);
 
   Threads& threads_;
@@ -156,19 +168,9 @@ class Step {
   std::vector<std::unique_ptr<Stream>> serial_streams_;  ///< one a host part: runs a chunk on the calling thread
   mutable std::vector<PartSeconds> seconds_;
 
-  // Of run_ahead.
-  bool device_only_ = false;  ///< no task needs the host
-  Stream* main_ = nullptr;    ///< the first device's compute stream
-  std::vector<TaskId> ahead_order_;
-  std::vector<TaskId> last_of_streams_;     ///< of all streams with tasks but the main one
-  std::unique_ptr<Event> forked_, joined_;  ///< all streams but that one begin, and have ended
-  std::array<std::unique_ptr<Event>, 2> paced_;
-  std::map<std::uint64_t, std::unique_ptr<CapturedWork>> captured_;  ///< by the work; null: it came once
-  bool can_capture_ = true;
-  std::vector<PartSeconds> last_seconds_;  ///< of the last run that was measured
-  Size ahead_runs_ = 0;
-  mutable Size unsettled_runs_ = 0;  ///< whose seconds are not counted yet
-  std::chrono::steady_clock::time_point ahead_since_;
+  struct Ahead;
+  std::unique_ptr<Ahead> ahead_;  ///< null: some task needs the host
+  std::vector<std::unique_ptr<Event>> begun_;  ///< one a part: what its compute stream had to do before a run
 
   std::atomic<int> remaining_{0};
   std::atomic<bool> failed_{false};

@@ -1,4 +1,4 @@
-// Steps that no host takes part in: enqueued as a whole, ahead of the devices.
+// Steps that no host takes part in: enqueued ahead of the devices, many of them as one captured piece of work.
 #include <algorithm>
 #include <utility>
 
@@ -8,18 +8,19 @@
 namespace tutti {
 namespace {
 
-constexpr Size measured_every = 256;   // runs: waiting for one costs about 0.1 ms
-constexpr Size measured_at_first = 2;  // the first is slow: pages, code, clocks
-constexpr Size paced_every = 32;       // runs: so many to twice as many are ahead of the devices, not an endless queue
+constexpr std::size_t runs_together = 16;  // captured as one: only within it do parts start without waiting for all
+constexpr Size measured_every = 1 + 16 * runs_together;  // runs: waiting for one costs about 0.1 ms
+constexpr Size measured_at_first = 2;                    // the first is slow: pages, code, clocks
+constexpr Size paced_every = 32;  // runs: so many to twice as many are ahead of the devices, not an endless queue
 constexpr std::size_t most_captured = 64;
 
 }  // namespace
 
 Stream& Step::stream_of(const Task& task) const {
   const PartStreams& part = parts_[static_cast<std::size_t>(task.part)];
-  return task.kind == Task::Kind::kernel     ? *part.compute
-         : task.kind == Task::Kind::outgoing ? *part.outgoing
-                                             : *part.incoming;
+  return task.kind == Task::Kind::kernel
+             ? (task.role == Role::separator ? *part.separators : *part.compute)
+             : (task.kind == Task::Kind::outgoing ? *part.outgoing : *part.incoming);
 }
 
 /// Nothing is to be done: a part of the CPU has no rows.
@@ -29,16 +30,18 @@ bool Step::is_idle(const Task& task) {
 
 /// Chooses which events are needed: those that another stream waits for.
 void Step::plan_ahead() {
-  device_only_ =
+  const bool device_only =
       std::all_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return task->on_device() || is_idle(*task); });
   const auto first =
       std::find_if(parts_.begin(), parts_.end(), [](const PartStreams& part) { return !part.is_host(); });
-  device_only_ = device_only_ && first != parts_.end();
-  if (!device_only_) return;
-  main_ = first->compute.get();
-  forked_ = first->device->make_event();
-  joined_ = first->device->make_event();
-  for (auto& mark : paced_) mark = first->device->make_event();
+  if (!device_only || first == parts_.end()) return;
+  ahead_ = std::make_unique<Ahead>();
+  Ahead& a = *ahead_;
+  a.last_seconds.resize(parts_.size());
+  a.main = first->compute.get();
+  a.forked = first->device->make_event();
+  a.joined = first->device->make_event();
+  for (auto& mark : a.paced) mark = first->device->make_event();
   for (const TaskId id : in_order()) {
     Task& task = *tasks_[static_cast<std::size_t>(id)];
     // An idle task passes on what it waits for.
@@ -49,32 +52,40 @@ void Step::plan_ahead() {
       else
         task.earlier_on_devices.insert(e);
     }
-    if (is_idle(task)) continue;
-    ahead_order_.push_back(id);
-    Stream* stream = &stream_of(task);
+    if (!is_idle(task)) a.order.push_back(id);
+  }
+  for (const TaskId id : a.order) {
+    Task& task = *tasks_[static_cast<std::size_t>(id)];
     for (const TaskId e : task.earlier_on_devices) {
       Task& earlier = *tasks_[static_cast<std::size_t>(e)];
-      if (&stream_of(earlier) != stream) earlier.awaited_elsewhere = true;
+      if (&stream_of(earlier) != &stream_of(task)) earlier.awaited_elsewhere = true;
     }
-    if (stream == main_) continue;
-    // The last task of each stream stands for all of them.
-    const auto last = std::find_if(last_of_streams_.begin(), last_of_streams_.end(), [&](TaskId l) {
-      return &stream_of(*tasks_[static_cast<std::size_t>(l)]) == stream;
-    });
-    if (last == last_of_streams_.end())
-      last_of_streams_.push_back(id);
-    else
-      *last = id;
   }
-  for (const TaskId l : last_of_streams_) tasks_[static_cast<std::size_t>(l)]->awaited_elsewhere = true;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (parts_[p].is_host()) continue;
+    Ahead::Part& part = a.parts.emplace_back();
+    part.compute = parts_[p].compute.get();
+    part.finished = parts_[p].device->make_event();
+    std::map<Stream*, TaskId> last;  // of each other stream: it stands for all of them
+    for (const TaskId id : a.order) {
+      const Task& task = *tasks_[static_cast<std::size_t>(id)];
+      Stream* stream = &stream_of(task);
+      const bool reads = std::any_of(task.earlier_on_devices.begin(), task.earlier_on_devices.end(), [&](TaskId e) {
+        return tasks_[static_cast<std::size_t>(e)]->part == static_cast<int>(p);
+      });
+      if ((task.part == static_cast<int>(p) || reads) && stream != part.compute) last[stream] = id;
+      if (task.part == static_cast<int>(p) && stream != part.compute &&
+          std::find(part.others.begin(), part.others.end(), stream) == part.others.end())
+        part.others.push_back(stream);
+    }
+    for (const auto& [_, id] : last) part.awaited.push_back(id);
+    std::sort(part.awaited.begin(), part.awaited.end());
+    for (const TaskId id : part.awaited) tasks_[static_cast<std::size_t>(id)]->awaited_elsewhere = true;
+  }
 }
 
-/// All tasks, behind everything that the first device's compute stream has to do; then it waits for all of them.
-void Step::enqueue_all() {
-  Stream& main = *main_;
-  if (!last_of_streams_.empty()) main.record(*forked_);
-  for (const TaskId l : last_of_streams_) stream_of(*tasks_[static_cast<std::size_t>(l)]).wait(*forked_);
-  for (const TaskId id : ahead_order_) {
+void Step::enqueue_tasks() {
+  for (const TaskId id : ahead_->order) {
     Task& task = *tasks_[static_cast<std::size_t>(id)];
     Stream& stream = stream_of(task);
     for (const TaskId e : task.earlier_on_devices) {
@@ -87,69 +98,176 @@ void Step::enqueue_all() {
       task.body(stream, task.rows);
     if (task.awaited_elsewhere) stream.record(*task.event);
   }
-  for (const TaskId l : last_of_streams_) main.wait(*tasks_[static_cast<std::size_t>(l)]->event);
 }
 
-/// The capture of what enqueue_all does now, made when the same work comes again; null where that cannot be had.
-CapturedWork* Step::captured(std::uint64_t same_work) {
-  if (same_work == 0 || !can_capture_) return nullptr;
-  if (const auto known = captured_.find(same_work); known != captured_.end()) {
-    if (known->second == nullptr) {
-      Stream& main = *main_;
-      can_capture_ = main.begin_capture();
-      if (!can_capture_) return nullptr;
-      enqueue_all();
-      known->second = main.end_capture();
-    }
-    return known->second.get();
+/// All streams begin behind everything that the first part's compute stream has to do.
+void Step::open_run() {
+  Ahead& a = *ahead_;
+  a.main->record(*a.forked);
+  for (Ahead::Part& part : a.parts) {
+    if (part.compute != a.main) part.compute->wait(*a.forked);
+    for (Stream* stream : part.others) stream->wait(*a.forked);
   }
-  if (captured_.size() < most_captured) captured_.emplace(same_work, nullptr);
-  return nullptr;
+}
+
+/// The next run begins in each part when the last one is over there, wherever the others are.
+void Step::link_runs() {
+  for (Ahead::Part& part : ahead_->parts) {
+    for (const TaskId id : part.awaited) part.compute->wait(*tasks_[static_cast<std::size_t>(id)]->event);
+    if (part.others.empty()) continue;
+    part.compute->record(*part.finished);
+    for (Stream* stream : part.others) stream->wait(*part.finished);
+  }
+}
+
+/// The first part's compute stream waits for all tasks.
+void Step::close_run() const {
+  Ahead& a = *ahead_;
+  for (Ahead::Part& part : a.parts) {
+    for (const TaskId id : part.awaited) part.compute->wait(*tasks_[static_cast<std::size_t>(id)]->event);
+    if (part.compute == a.main) continue;
+    part.compute->record(*part.finished);
+    a.main->wait(*part.finished);
+  }
+}
+
+/// Later work on any compute stream comes behind what the first one has to do now.
+void Step::join_parts() const {
+  Ahead& a = *ahead_;
+  if (a.parts.size() == 1) return;
+  a.main->record(*a.joined);
+  for (Ahead::Part& part : a.parts)
+    if (part.compute != a.main) part.compute->wait(*a.joined);
+}
+
+/// One run, as the model has set it up now, behind everything else.
+void Step::enqueue_run() {
+  open_run();
+  enqueue_tasks();
+  close_run();
+}
+
+/// Enqueues a run whose work came never before or once, which is captured now, and then each time it comes.
+void Step::enqueue_new(std::uint64_t same_work) {
+  Ahead& a = *ahead_;
+  enqueue_held();
+  const auto known = a.single.find(same_work);
+  const bool came_once = known != a.single.end();
+  a.can_capture = a.can_capture && (!came_once || a.main->begin_capture());
+  enqueue_run();
+  if (came_once && a.can_capture) {
+    known->second = a.main->end_capture();
+    a.main->launch(*known->second);
+  } else if (same_work != 0 && a.can_capture && a.single.size() < most_captured) {
+    a.single.emplace(same_work, nullptr);
+  }
+  join_parts();
+  pace(1);
+}
+
+/// Holds a run back until there are enough to be launched as one. Such runs, one after the other, are captured the first
+/// time they come.
+void Step::hold(std::uint64_t same_work) {
+  Ahead& a = *ahead_;
+  const auto start_known = [&] {
+    const auto like = a.together.lower_bound(a.held);
+    return like != a.together.end() && like->first.size() >= a.held.size() &&
+           std::equal(a.held.begin(), a.held.end(), like->first.begin());
+  };
+  forget_held();
+  a.held.push_back(same_work);
+  if (a.capturing) {
+    link_runs();
+    enqueue_tasks();
+  } else if (!start_known()) {
+    a.held.pop_back();
+    enqueue_held();
+    a.held.push_back(same_work);
+    if (!start_known()) {
+      if (a.together.size() == most_captured) return enqueue_held();
+      a.capturing = a.main->begin_capture();
+      open_run();
+      enqueue_tasks();
+    }
+  }
+  if (a.held.size() == runs_together) return enqueue_held();
+  for (Stream* stream : device_streams()) stream->hold([this] { enqueue_held(); });
+}
+
+void Step::forget_held() const {
+  for (Stream* stream : device_streams()) stream->forget_held();
+}
+
+void Step::enqueue_held() const {
+  Ahead& a = *ahead_;
+  forget_held();
+  const std::vector<std::uint64_t> runs = std::exchange(a.held, {});
+  if (runs.empty()) return;
+  if (std::exchange(a.capturing, false)) {
+    close_run();
+    a.together[runs] = a.main->end_capture();
+  }
+  if (const auto known = a.together.find(runs); known != a.together.end())
+    a.main->launch(*known->second);
+  else
+    for (const std::uint64_t run : runs) a.main->launch(*a.single.at(run));
+  join_parts();
+  pace(static_cast<Size>(runs.size()));
+}
+
+/// Waits now and then, so that not too much is ahead of the devices.
+void Step::pace(Size runs) const {
+  Ahead& a = *ahead_;
+  const Size before = a.enqueued / paced_every;
+  a.enqueued += runs;
+  if (a.enqueued / paced_every == before) return;
+  std::swap(a.paced[0], a.paced[1]);
+  a.paced[0]->wait();  // of twice as many runs ago
+  a.main->record(*a.paced[0]);
 }
 
 void Step::run_ahead(std::uint64_t same_work) {
   require(finished_, "the step is not finished");
-  const bool measured =
-      ahead_runs_ < measured_at_first || ahead_runs_ % measured_every == 0 || static_cast<bool>(observer_);
-  ++ahead_runs_;
-  if (!device_only_ || measured) {
-    if (device_only_) wait();
+  if (!ahead_) return run();
+  Ahead& a = *ahead_;
+  const bool measured = a.runs < measured_at_first || a.runs % measured_every == 0 || static_cast<bool>(observer_);
+  ++a.runs;
+  if (measured) {
+    wait();
     const auto before = seconds_;
     run();
-    for (std::size_t p = 0; p < seconds_.size(); ++p) last_seconds_[p] = seconds_[p] - before[p];
+    for (std::size_t p = 0; p < seconds_.size(); ++p) a.last_seconds[p] = seconds_[p] - before[p];
     return;
   }
-  if (unsettled_runs_++ == 0) ahead_since_ = std::chrono::steady_clock::now();
+  if (a.unsettled_runs++ == 0) a.since = std::chrono::steady_clock::now();
   try {
-    Stream& main = *main_;
-    if (CapturedWork* work = captured(same_work))
-      main.launch(*work);
+    if (const auto known = a.single.find(same_work); known != a.single.end() && known->second)
+      hold(same_work);
     else
-      enqueue_all();
-    if (!last_of_streams_.empty()) {
-      main.record(*joined_);
-      for (const PartStreams& part : parts_)
-        if (!part.is_host() && part.compute.get() != main_) part.compute->wait(*joined_);
-    }
-    if (ahead_runs_ % paced_every == 0) {
-      Event& mark = *paced_[static_cast<std::size_t>(ahead_runs_ / paced_every % 2)];
-      mark.wait();  // of twice as many runs ago
-      main.record(mark);
-    }
+      enqueue_new(same_work);
   } catch (...) {
-    on_lone_failure();
-    drain_devices();
+    give_up_ahead();
     throw;
   }
 }
 
+/// After an error.
+void Step::give_up_ahead() const {
+  on_lone_failure();
+  forget_held();
+  ahead_->held.clear();
+  ahead_->capturing = false;
+  drain_devices();
+}
+
 /// What the runs since the last wait add: each as the last one that was timed, but together no more than they took.
 void Step::settle_seconds() const {
-  const auto runs = static_cast<double>(std::exchange(unsettled_runs_, 0));
+  Ahead& a = *ahead_;
+  const auto runs = static_cast<double>(std::exchange(a.unsettled_runs, 0));
   if (runs == 0) return;
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - ahead_since_).count();
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - a.since).count();
   for (std::size_t p = 0; p < seconds_.size(); ++p) {
-    const PartSeconds& one = last_seconds_[p];
+    const PartSeconds& one = a.last_seconds[p];
     const double computing = runs * (one.separator + one.interior);
     const double part = computing > wall ? wall / computing : 1;
     seconds_[p].separator += part * runs * one.separator;
@@ -161,13 +279,13 @@ void Step::settle_seconds() const {
 }
 
 void Step::wait() const {
-  if (!device_only_) return;
+  if (!ahead_) return;
   try {
+    enqueue_held();
     for (const PartStreams& part : parts_)
       if (!part.is_host()) part.compute->synchronize();
   } catch (...) {
-    on_lone_failure();
-    drain_devices();
+    give_up_ahead();
     throw;
   }
   settle_seconds();

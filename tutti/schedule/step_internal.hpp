@@ -1,7 +1,9 @@
 // A step's tasks and threads, for the files that build, run and time it.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -61,13 +63,40 @@ struct Step::Task {
   Lid pieces() const { return kind == Kind::host || chunks == 0 ? 1 : chunks; }
   bool is_message() const { return kind == Kind::send || kind == Kind::receive; }
   Lane lane() const {
-    return kind == Kind::kernel     ? Lane::compute
+    return kind == Kind::kernel     ? (role == Role::separator ? Lane::separators : Lane::compute)
            : kind == Kind::outgoing ? Lane::outgoing
            : kind == Kind::incoming ? Lane::incoming
            : is_message()           ? Lane::message
                                     : Lane::host;
   }
   bool of_exchange = false;  ///< an operation of an Exchange: what the policies are about
+};
+
+/// What run_ahead() keeps.
+struct Step::Ahead {
+  /// One part's streams, between one run and the next.
+  struct Part {
+    Stream* compute = nullptr;
+    std::vector<Stream*> others;      ///< that have tasks
+    std::vector<TaskId> awaited;      ///< the last of each of these, and tasks of other parts that read what this one has
+    std::unique_ptr<Event> finished;  ///< all tasks of a run that touch this part
+  };
+  std::vector<Part> parts;
+  Stream* main = nullptr;  ///< the first part's compute stream
+  std::vector<TaskId> order;
+  std::unique_ptr<Event> forked, joined;  ///< what comes before all parts' work, and after it
+  std::array<std::unique_ptr<Event>, 2> paced;
+
+  // Runs are known by the number of their work.
+  std::map<std::uint64_t, std::unique_ptr<CapturedWork>> single;                 ///< one run; null: it came once
+  std::map<std::vector<std::uint64_t>, std::unique_ptr<CapturedWork>> together;  ///< several runs
+  std::vector<std::uint64_t> held;                                               ///< runs that are not enqueued yet
+  bool capturing = false;  ///< what is held is being captured, as such runs did not come one after the other before
+  bool can_capture = true;
+
+  std::vector<PartSeconds> last_seconds;  ///< of the last run that was measured
+  Size runs = 0, enqueued = 0, unsettled_runs = 0;
+  std::chrono::steady_clock::time_point since;  ///< the first run whose seconds are not counted yet
 };
 
 struct Step::ThreadRoles {

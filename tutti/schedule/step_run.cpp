@@ -32,6 +32,8 @@ void Step::run() {
   require(finished_, "the step is not finished");
   prepare();
   try {
+    for (const PartStreams& part : parts_)
+      if (!part.is_host()) begin_part(part);
     threads_.run([this](int thread) { work(thread); });
   } catch (...) {
     on_lone_failure();
@@ -44,6 +46,13 @@ void Step::run() {
   if (observed_) observer_();
 }
 
+/// A run's first tasks on any stream come behind what the part's compute stream has to do.
+void Step::begin_part(const PartStreams& part) {
+  Event& begun = *begun_[static_cast<std::size_t>(&part - parts_.data())];
+  part.compute->record(begun);
+  for (Stream* stream : {part.separators.get(), part.outgoing.get(), part.incoming.get()}) stream->wait(begun);
+}
+
 double Step::since_start() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
@@ -54,14 +63,11 @@ void Step::note(int thread, const ThreadPiece& piece) {
 
 /// After a failure: the caller may free what the devices still work on, so they must come to rest first.
 void Step::drain_devices() const {
-  for (const PartStreams& part : parts_) {
-    if (part.is_host()) continue;
-    for (Stream* stream : {part.compute.get(), part.outgoing.get(), part.incoming.get()}) try {
-        stream->synchronize();
-      } catch (const std::exception&) {
-        // The step's own error is the one to tell.
-      }
-  }
+  for (Stream* stream : device_streams()) try {
+      stream->synchronize();
+    } catch (const std::exception&) {
+      // The step's own error is the one to tell.
+    }
 }
 
 /// One thread's step: its roles first, then chunks of the CPU's rows, until every task is done.

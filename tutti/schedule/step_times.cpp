@@ -12,11 +12,10 @@ void Step::correct_device_times() {
   for (const auto& t : tasks_)
     if (t->on_device()) launched.push_back(t.get());
   std::stable_sort(launched.begin(), launched.end(), [](const Task* a, const Task* b) { return a->begin < b->begin; });
-  std::vector<Task*> behind(3 * parts_.size(), nullptr);  // on each stream
+  std::map<Stream*, Task*> behind;  // on each stream
   for (auto it = launched.rbegin(); it != launched.rend(); ++it) {
     Task& task = **it;
-    const std::size_t stream = task.kind == Task::Kind::kernel ? 0 : task.kind == Task::Kind::outgoing ? 1 : 2;
-    Task*& next = behind[3 * static_cast<std::size_t>(task.part) + stream];
+    Task*& next = behind[&stream_of(task)];
     if (next != nullptr) {
       task.end = std::min(task.end, next->end);
       next->begin = std::max(next->begin, task.end);
@@ -32,6 +31,15 @@ void Step::correct_device_times() {
         task->begin = std::max(task->begin, earlier.end);
 }
 
+/// Seconds of a device's interior in which it computes separators, too: these come first.
+double Step::beside_separators(const Task& interior) const {
+  double seconds = 0;
+  for (const auto& t : tasks_)
+    if (t->kind == Task::Kind::kernel && t->role == Role::separator && t->part == interior.part)
+      seconds += std::max(0.0, std::min(t->end, interior.end) - std::max(t->begin, interior.begin));
+  return seconds;
+}
+
 void Step::account(double wall) {
   correct_device_times();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -41,7 +49,8 @@ void Step::account(double wall) {
       const Task& t = *pointer;
       if (t.part != static_cast<int>(p)) continue;
       // On the CPU a task's chunks share the team with other tasks: count thread-seconds.
-      const double seconds = t.kind == Task::Kind::chunks ? t.busy.load() / threads_.count() : t.end - t.begin;
+      double seconds = t.kind == Task::Kind::chunks ? t.busy.load() / threads_.count() : t.end - t.begin;
+      if (t.kind == Task::Kind::kernel && t.role == Role::interior) seconds -= beside_separators(t);
       if (t.role == Role::separator) sum.separator += seconds;
       if (t.role == Role::interior) sum.interior += seconds;
       if (t.role != Role::other) computing += seconds;

@@ -5,7 +5,7 @@
 namespace tutti {
 namespace {
 
-constexpr int device_rows = 10;  // from here on ten a part: compute, copy out, copy in
+constexpr int device_rows = 10;  // from here on ten a part: compute, separators, copy out, copy in
 constexpr int most_device_rows = 99'000;
 constexpr int message_rows = 100'000;
 constexpr int thread_rows = 200'000;
@@ -97,7 +97,10 @@ void StepTracer::add_tasks(const std::vector<TaskTimes>& tasks) {
       continue;
     }
     const int row = device_row(task.part, task.lane);
-    const char* stream = task.lane == Lane::compute ? "compute" : task.lane == Lane::outgoing ? "copy out" : "copy in";
+    const char* stream = task.lane == Lane::compute      ? "compute"
+                         : task.lane == Lane::separators ? "compute separators"
+                         : task.lane == Lane::outgoing   ? "copy out"
+                                                         : "copy in";
     trace_.name_row(row, fmt::format("{} {}", schedule_.device_name(task.part), stream));
     TraceSlice s = slice(task.name, row, task.begin, task.end);
     s.part = first_part_ + task.part;

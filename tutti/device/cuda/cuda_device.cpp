@@ -85,9 +85,11 @@ class CudaGraph final : public CapturedWork {
 
 class CudaStream final : public Stream {
  public:
-  CudaStream(Device& device, const std::string& name) : Stream(device, name) {
+  CudaStream(Device& device, const std::string& name, bool urgent) : Stream(device, name) {
     const cuda::CurrentDevice current(device.index());
-    TUTTI_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    int least = 0, greatest = 0;
+    TUTTI_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    TUTTI_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? greatest : least));
   }
   ~CudaStream() override {
     cudaStreamSynchronize(stream_);
@@ -96,6 +98,7 @@ class CudaStream final : public Stream {
 
   void copy(void* to, const void* from, std::size_t bytes, CopyDirection direction) override {
     if (bytes == 0) return;
+    before_use();
     const cuda::CurrentDevice current(device().index());
     CopyCounts& counts = device().counts();
     const Size size = static_cast<Size>(bytes);
@@ -127,12 +130,14 @@ class CudaStream final : public Stream {
             device().name());
   }
   void record(Event& event) override {
+    before_use();
     auto* cuda_event = dynamic_cast<CudaEvent*>(&event);
     require(cuda_event != nullptr, "{}: an event of another kind of device cannot be recorded here", device().name());
     const cuda::CurrentDevice current(device().index());
     TUTTI_CUDA_CHECK(cudaEventRecord(cuda_event->native(), stream_));
   }
   void wait(Event& event) override {
+    before_use();
     if (auto* cuda_event = dynamic_cast<CudaEvent*>(&event)) {
       const cuda::CurrentDevice current(device().index());
       TUTTI_CUDA_CHECK(cudaStreamWaitEvent(stream_, cuda_event->native(), 0));
@@ -140,10 +145,17 @@ class CudaStream final : public Stream {
       event.wait();
     }
   }
-  void synchronize() override { TUTTI_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
-  void* native() override { return stream_; }
+  void synchronize() override {
+    before_use();
+    TUTTI_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  }
+  void* native() override {
+    before_use();
+    return stream_;
+  }
 
   bool begin_capture() override {
+    before_use();
     const cuda::CurrentDevice current(device().index());
     TUTTI_CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
     return true;
@@ -155,6 +167,7 @@ class CudaStream final : public Stream {
     return std::make_unique<CudaGraph>(graph);
   }
   void launch(CapturedWork& work) override {
+    before_use();
     auto* cuda_graph = dynamic_cast<CudaGraph*>(&work);
     require(cuda_graph != nullptr, "{}: a graph of another kind of device", device().name());
     const cuda::CurrentDevice current(device().index());
@@ -188,8 +201,8 @@ class CudaDevice final : public Device {
                        format_bytes(static_cast<double>(properties.totalGlobalMem)), properties.multiProcessorCount,
                        properties.major, properties.minor);
   }
-  std::unique_ptr<Stream> make_stream(const std::string& stream_name) override {
-    return std::make_unique<CudaStream>(*this, stream_name);
+  std::unique_ptr<Stream> make_stream(const std::string& stream_name, bool urgent) override {
+    return std::make_unique<CudaStream>(*this, stream_name, urgent);
   }
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(index()); }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <map>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -49,6 +50,9 @@ class Mark {
   std::exception_ptr error_;
 };
 
+class FakeStream;
+class FakeCapture;
+
 class FakeEvent final : public Event {
  public:
   bool done() override {
@@ -65,12 +69,72 @@ class FakeEvent final : public Event {
   std::shared_ptr<Mark> new_mark() {
     std::lock_guard lock(mutex_);
     mark_ = std::make_shared<Mark>();
+    capture_ = nullptr;
     return mark_;
+  }
+  /// Recorded while work is captured: the capture and the number of its mark.
+  std::pair<FakeCapture*, std::size_t> captured() const { return {capture_, captured_mark_}; }
+  void set_captured(FakeCapture* capture, std::size_t mark) {
+    capture_ = capture;
+    captured_mark_ = mark;
   }
 
  private:
   std::mutex mutex_;
   std::shared_ptr<Mark> mark_;
+  FakeCapture* capture_ = nullptr;
+  std::size_t captured_mark_ = 0;
+};
+
+/// What streams would have done while they were captured, in the order of the calls.
+class FakeCapture final : public CapturedWork {
+ public:
+  explicit FakeCapture(FakeStream& origin) { join(origin); }
+  void join(FakeStream& stream) { seen_.try_emplace(&stream); }
+  void add(FakeStream& stream, std::function<void()> work, std::function<void()> count) {
+    steps_.push_back({&stream, std::move(work), std::move(count), 0, Kind::work});
+    advance(stream);
+  }
+  /// Returns the mark's number.
+  std::size_t add_mark(FakeStream& stream) {
+    steps_.push_back({&stream, nullptr, nullptr, known_at_.size(), Kind::mark});
+    advance(stream);
+    known_at_.push_back(seen_[&stream]);
+    return known_at_.size() - 1;
+  }
+  void add_wait(FakeStream& stream, std::size_t mark) {
+    for (const auto& [other, count] : known_at_[mark]) {
+      auto& known = seen_[&stream][other];
+      known = std::max(known, count);
+    }
+    steps_.push_back({&stream, nullptr, nullptr, mark, Kind::wait});
+  }
+  /// All streams that took part. CUDA, too, refuses a capture whose origin does not wait for all of them.
+  std::vector<FakeStream*> end(FakeStream& origin) {
+    std::vector<FakeStream*> streams;
+    for (const auto& [stream, _] : seen_) {
+      streams.push_back(stream);
+      require(seen_[&origin][stream] >= done_[stream], "work of a stream was captured that nothing waits for");
+    }
+    return streams;
+  }
+  void launch(FakeStream& on);
+
+ private:
+  enum class Kind : std::uint8_t { work, mark, wait };
+  struct Item {
+    FakeStream* stream;
+    std::function<void()> work, count;
+    std::size_t mark;
+    Kind kind;
+  };
+  using Known = std::map<FakeStream*, std::size_t>;  ///< so many steps of each stream are known to come before
+  void advance(FakeStream& stream) { seen_[&stream][&stream] = ++done_[&stream]; }
+
+  std::vector<Item> steps_;
+  std::map<FakeStream*, Known> seen_;
+  std::map<FakeStream*, std::size_t> done_;
+  std::vector<Known> known_at_;  ///< a mark
 };
 
 /// What the streams of one fake device share.
@@ -98,46 +162,95 @@ class FakeStream final : public Stream {
   void copy(void* to, const void* from, std::size_t bytes, CopyDirection direction) override {
     if (bytes == 0) return;
     const auto other = check_copy(to, from, bytes, direction);
-    count_copy(bytes, direction);
-    enqueue([this, to, from, bytes, other] {
-      check_alive();
-      fake::Access mine(shared_->memory), theirs(other);
-      std::memmove(to, from, bytes);
-    });
+    enqueue(
+        [this, to, from, bytes, other] {
+          check_alive();
+          fake::Access mine(shared_->memory), theirs(other);
+          std::memmove(to, from, bytes);
+        },
+        [this, bytes, direction] { count_copy(bytes, direction); });
   }
 
   void loop(Range range, const std::function<void(Lid, Lid)>& body) override {
     if (range.empty()) return;
-    device().counts().launches += 1;
-    const bool fatal =
-        shared_->options.fail_after_launches >= 0 && shared_->loops++ >= shared_->options.fail_after_launches;
-    enqueue([this, range, body, fatal] {
-      if (fatal) shared_->lost = true;
-      check_alive();
-      fake::Access mine(shared_->memory);
-      run_in_odd_order(range, body);
-    });
+    enqueue(
+        [this, range, body] {
+          if (shared_->options.fail_after_launches >= 0 && shared_->loops++ >= shared_->options.fail_after_launches)
+            shared_->lost = true;
+          check_alive();
+          fake::Access mine(shared_->memory);
+          run_in_odd_order(range, body);
+        },
+        [this] { device().counts().launches += 1; });
   }
 
   void record(Event& event) override {
+    before_use();
     auto* fake_event = dynamic_cast<FakeEvent*>(&event);
     require(fake_event != nullptr, "{}: an event of another kind of device cannot be recorded here", device().name());
-    enqueue_mark(fake_event->new_mark());
+    if (capture_ != nullptr)
+      fake_event->set_captured(capture_, capture_->add_mark(*this));
+    else
+      enqueue_mark(fake_event->new_mark());
   }
 
   void wait(Event& event) override {
-    if (auto* fake_event = dynamic_cast<FakeEvent*>(&event)) {
-      if (const auto mark = fake_event->mark()) enqueue([mark] { mark->wait(); });
-    } else {
+    before_use();
+    auto* fake_event = dynamic_cast<FakeEvent*>(&event);
+    if (fake_event == nullptr) {
       event.wait();
+      return;
     }
+    if (const auto [capture, number] = fake_event->captured(); capture != nullptr) {
+      require(capture_ == nullptr || capture_ == capture, "{}: an event of another capture", device().name());
+      if (capture_ == nullptr) {
+        capture_ = capture;
+        capture->join(*this);
+      }
+      capture->add_wait(*this, number);
+      return;
+    }
+    require(capture_ == nullptr, "{}: captured work waits for an event from outside", device().name());
+    if (const auto mark = fake_event->mark()) push_wait(mark);
   }
 
   void synchronize() override {
+    before_use();
+    require(capture_ == nullptr, "{}: a stream is waited for while its work is captured", device().name());
     const auto mark = std::make_shared<Mark>();
     enqueue_mark(mark);
     mark->wait();
   }
+
+  bool begin_capture() override {
+    before_use();
+    capturing_ = std::make_unique<FakeCapture>(*this);
+    capture_ = capturing_.get();
+    return true;
+  }
+  std::unique_ptr<CapturedWork> end_capture() override {
+    for (FakeStream* stream : capturing_->end(*this)) stream->capture_ = nullptr;
+    return std::move(capturing_);
+  }
+  void launch(CapturedWork& work) override {
+    before_use();
+    auto* capture = dynamic_cast<FakeCapture*>(&work);
+    require(capture != nullptr, "{}: captured work of another kind of device", device().name());
+    capture->launch(*this);
+  }
+
+  /// Captured work is not done by the streams that were captured but by such ones: nothing but the launching stream
+  /// orders it.
+  FakeStream& twin() {
+    if (!twin_)
+      twin_ = std::make_unique<FakeStream>(device(), name(), shared_, mix64(seed_ + 1));
+    return *twin_;
+  }
+  void enqueue_mark(std::shared_ptr<Mark> mark) { push({nullptr, std::move(mark)}); }
+  void push_wait(std::shared_ptr<Mark> mark) {
+    push({[mark] { mark->wait(); }, nullptr});
+  }
+  void push_work(std::function<void()> work) { push({std::move(work), nullptr}); }
 
  private:
   struct Item {
@@ -145,8 +258,16 @@ class FakeStream final : public Stream {
     std::shared_ptr<Mark> mark;  ///< instead of work
   };
 
-  void enqueue(std::function<void()> work) { push({std::move(work), nullptr}); }
-  void enqueue_mark(std::shared_ptr<Mark> mark) { push({nullptr, std::move(mark)}); }
+  /// `count` is called when the work is enqueued: for captured work at each launch.
+  void enqueue(std::function<void()> work, std::function<void()> count) {
+    before_use();
+    if (capture_ != nullptr) {
+      capture_->add(*this, std::move(work), std::move(count));
+      return;
+    }
+    count();
+    push_work(std::move(work));
+  }
   void push(Item item) {
     {
       std::lock_guard lock(mutex_);
@@ -249,8 +370,39 @@ class FakeStream final : public Stream {
   std::condition_variable changed_;
   std::deque<Item> queue_;
   bool closing_ = false;
+  FakeCapture* capture_ = nullptr;  ///< notes the work of this stream
+  std::unique_ptr<FakeCapture> capturing_;
+  std::unique_ptr<FakeStream> twin_;
   std::thread thread_;  ///< last: it starts when all else is there
 };
+
+void FakeCapture::launch(FakeStream& on) {
+  const auto begin = std::make_shared<Mark>();
+  on.enqueue_mark(begin);
+  std::vector<std::shared_ptr<Mark>> marks;
+  for (std::size_t m = 0; m < known_at_.size(); ++m) marks.push_back(std::make_shared<Mark>());
+  for (const auto& [stream, _] : seen_) stream->twin().push_wait(begin);
+  for (const Item& item : steps_) {
+    FakeStream& twin = item.stream->twin();
+    switch (item.kind) {
+      case Kind::work:
+        item.count();
+        twin.push_work(item.work);
+        break;
+      case Kind::mark:
+        twin.enqueue_mark(marks[item.mark]);
+        break;
+      case Kind::wait:
+        twin.push_wait(marks[item.mark]);
+        break;
+    }
+  }
+  for (const auto& [stream, _] : seen_) {
+    const auto end = std::make_shared<Mark>();
+    stream->twin().enqueue_mark(end);
+    on.push_wait(end);
+  }
+}
 
 class FakeDevice final : public Device {
  public:
@@ -264,7 +416,7 @@ class FakeDevice final : public Device {
     return fmt::format("fake GPU, {} (for tests: slow on purpose)",
                        format_bytes(static_cast<double>(shared_->options.memory)));
   }
-  std::unique_ptr<Stream> make_stream(const std::string& stream_name) override {
+  std::unique_ptr<Stream> make_stream(const std::string& stream_name, bool) override {
     const std::uint64_t number = streams_++;
     const std::uint64_t seed = random_bits(shared_->options.seed, static_cast<std::uint64_t>(index()) << 32 | number);
     return std::make_unique<FakeStream>(*this, stream_name, shared_, seed);

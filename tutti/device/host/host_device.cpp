@@ -71,7 +71,7 @@ class HostDevice final : public Device {
     return fmt::format("{}, {} thread{}{}", cpu_model(), threads_.count(), threads_.count() == 1 ? "" : "s",
                        threads_.cores().empty() ? "" : " on cores " + format_cores(threads_.cores()));
   }
-  std::unique_ptr<Stream> make_stream(const std::string& name) override {
+  std::unique_ptr<Stream> make_stream(const std::string& name, bool) override {
     return std::make_unique<HostStream>(*this, name, threads_);
   }
   std::unique_ptr<Event> make_event() override { return std::make_unique<HostEvent>(); }
