@@ -106,10 +106,6 @@ class Timeline(SystemTest):
             for s in separators:
                 if s["part"] == copy["part"]:
                     self.assertLessEqual(s["end"], copy["begin"])
-        for s in separators:  # on one device, never at a time
-            for i in interiors:
-                if s["row"] == i["row"] and "compute" in trace.rows[s["row"]]:
-                    self.assertLessEqual(s["end"], i["begin"])
         beside = [e for e in exchanges if any(i["begin"] < e["end"] and e["begin"] < i["end"] for i in interiors)]
         late = [e for e in exchanges if any(i["begin"] < e["end"] for i in interiors)]
         if overlap == "none":
