@@ -143,6 +143,7 @@ class Step {
   Stream& stream_of(const Task& task) const;
   void plan_ahead();
   void enqueue_tasks();
+  void gather_parts() const;
   void open_run();
   void link_runs();
   void close_run() const;

@@ -100,7 +100,17 @@ void Step::enqueue_tasks() {
   }
 }
 
-/// All streams begin behind everything that the first part's compute stream has to do.
+/// The first part's compute stream waits for what those of the others have to do.
+void Step::gather_parts() const {
+  Ahead& a = *ahead_;
+  for (Ahead::Part& part : a.parts) {
+    if (part.compute == a.main) continue;
+    part.compute->record(*part.finished);
+    a.main->wait(*part.finished);
+  }
+}
+
+/// All streams begin behind the first part's compute stream.
 void Step::open_run() {
   Ahead& a = *ahead_;
   a.main->record(*a.forked);
@@ -122,13 +132,9 @@ void Step::link_runs() {
 
 /// The first part's compute stream waits for all tasks.
 void Step::close_run() const {
-  Ahead& a = *ahead_;
-  for (Ahead::Part& part : a.parts) {
+  for (Ahead::Part& part : ahead_->parts)
     for (const TaskId id : part.awaited) part.compute->wait(*tasks_[static_cast<std::size_t>(id)]->event);
-    if (part.compute == a.main) continue;
-    part.compute->record(*part.finished);
-    a.main->wait(*part.finished);
-  }
+  gather_parts();
 }
 
 /// Later work on any compute stream comes behind what the first one has to do now.
@@ -140,7 +146,7 @@ void Step::join_parts() const {
     if (part.compute != a.main) part.compute->wait(*a.joined);
 }
 
-/// One run, as the model has set it up now, behind everything else.
+/// One run, as the model has set it up now.
 void Step::enqueue_run() {
   open_run();
   enqueue_tasks();
@@ -153,6 +159,7 @@ void Step::enqueue_new(std::uint64_t same_work) {
   enqueue_held();
   const auto known = a.single.find(same_work);
   const bool came_once = known != a.single.end();
+  gather_parts();
   a.can_capture = a.can_capture && (!came_once || a.main->begin_capture());
   enqueue_run();
   if (came_once && a.can_capture) {
@@ -207,6 +214,7 @@ void Step::enqueue_held() const {
     close_run();
     a.together[runs] = a.main->end_capture();
   }
+  gather_parts();
   if (const auto known = a.together.find(runs); known != a.together.end())
     a.main->launch(*known->second);
   else
