@@ -107,7 +107,7 @@ nlohmann::json bench_variant(const Comm& comm, const BenchArguments& a, DeviceSe
                              bool first) {
   Phases phases;
   const Case options = bench_case(a, v);
-  Diffusion model(comm, devices, options, "bench-mesh", phases);
+  Diffusion model({comm, devices, options, "bench-mesh", phases});
   const auto [best, median] = time_steps(comm, model, a.seconds);
   const double peak = static_cast<double>(comm.sum(peak_memory()));  // before the triad's arrays
   const double triad = all_triads(comm, devices);

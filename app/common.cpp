@@ -7,7 +7,7 @@ const ModelKinds& models() {
   static const ModelKinds kinds{
       {"diffusion", add_diffusion_keys,
        [](const ModelSetup& s) {
-         return std::make_unique<Diffusion>(s.comm, s.devices, s.options, s.work_dir, s.phases, s.stored);
+         return std::make_unique<Diffusion>(s);
        }},
   };
   return kinds;

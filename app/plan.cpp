@@ -101,7 +101,7 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
     sets.emplace_back("balance.weights=\"equal\"");
     const Case everywhere = load_case(comm, arguments.file, sets);
     Phases phases;
-    const Diffusion model(comm, cpu, everywhere, work_dir.path(), phases);
+    const Diffusion model({comm, cpu, everywhere, work_dir.path(), phases});
     dt = model.time_step();
     rho = model.stability().rho;
     stages = model.stages();

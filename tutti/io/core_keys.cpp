@@ -179,6 +179,12 @@ void add_device_keys(CaseSchema& schema) {
                   "weight a device.",
               .choices = {"measured", "stream", "equal"},
               .min = 0});
+  schema.add({.path = "balance.rebalance",
+              .type = KeyType::boolean,
+              .default_value = "true",
+              .description =
+                  "Share the mesh anew, at most three times, when over 50 steps a device waits for more than 5 % of a "
+                  "step and the rest of the run gains more than that takes."});
   schema.describe_table("devices", "Who computes.");
   schema.add(
       {.path = "devices.list",

@@ -54,6 +54,13 @@ std::string summary_json(const Summary& summary) {
   json["peak_memory_bytes"] = summary.peak_memory_bytes;
   json["parts"] = Json::array();
   for (const auto& part : summary.parts) json["parts"].push_back(part_json(part));
+  json["rebalances"] = Json::array();
+  for (const RebalanceSummary& r : summary.rebalances)
+    json["rebalances"].push_back({{"step", r.step},
+                                  {"idle", r.idle},
+                                  {"seconds_a_step", r.seconds},
+                                  {"predicted_seconds_a_step", r.seconds_then},
+                                  {"cost_seconds", r.cost}});
   json["exchange"] = {{"bytes", summary.exchange.bytes}, {"messages", summary.exchange.messages}};
   if (summary.errors) {
     json["errors"] = {

@@ -32,6 +32,14 @@ struct ErrorSummary {
   double l2 = 0, linf = 0, gradient_l2 = 0;
 };
 
+/// The work was shared anew, because a device waited for others.
+struct RebalanceSummary {
+  Size step = 0;                         ///< after it
+  double idle = 0;                       ///< of a step's computing, that the device waited
+  double seconds = 0, seconds_then = 0;  ///< of computing a step: before, and as it was predicted
+  double cost = 0;                       ///< seconds: checkpoint, set-up, and reading it again
+};
+
 struct Summary {
   std::string version;    ///< of tutti
   std::string model;      ///< "diffusion"
@@ -52,6 +60,7 @@ struct Summary {
   double checkpoint_seconds = 0;  ///< that the steps waited for checkpoints
   Size peak_memory_bytes = 0;     ///< largest resident set, sum over ranks
   std::vector<PartSummary> parts;
+  std::vector<RebalanceSummary> rebalances;
   struct {
     Size bytes = 0, messages = 0;  ///< over all steps and parts, each message once
   } exchange;

@@ -79,6 +79,14 @@ void Step::plan_ahead() {
         part.others.push_back(stream);
     }
     for (const auto& [_, id] : last) part.awaited.push_back(id);
+    const bool plain = std::all_of(a.order.begin(), a.order.end(), [&](TaskId id) {
+      const Task& task = *tasks_[static_cast<std::size_t>(id)];
+      return task.part != static_cast<int>(p) || task.of_exchange || task.role != Role::other;
+    });
+    if (const auto at = last.find(parts_[p].separators.get()); plain && at != last.end()) {
+      part.separators = at->first;
+      part.last_separator = at->second;
+    }
     std::sort(part.awaited.begin(), part.awaited.end());
     for (const TaskId id : part.awaited) tasks_[static_cast<std::size_t>(id)]->awaited_elsewhere = true;
   }
@@ -120,11 +128,24 @@ void Step::open_run() {
   }
 }
 
-/// The next run begins in each part when the last one is over there, wherever the others are.
+/// The next run begins in each part when the last one is over there, wherever the others are. Where an exchange is all
+/// that runs beside separators and interior, the interior does not even wait for it: it reads no ghosts, and the
+/// exchange reads separators and writes ghosts only.
 void Step::link_runs() {
+  const auto event = [&](TaskId id) -> Event& { return *tasks_[static_cast<std::size_t>(id)]->event; };
   for (Ahead::Part& part : ahead_->parts) {
-    for (const TaskId id : part.awaited) part.compute->wait(*tasks_[static_cast<std::size_t>(id)]->event);
-    if (part.others.empty()) continue;
+    if (part.others.empty() && part.awaited.empty()) continue;
+    if (part.separators != nullptr) {
+      part.compute->record(*part.finished);
+      part.separators->wait(*part.finished);
+      for (const TaskId id : part.awaited)
+        if (id != part.last_separator) part.separators->wait(event(id));
+      part.compute->wait(event(part.last_separator));
+      for (Stream* stream : part.others)
+        if (stream != part.separators) stream->wait(event(part.last_separator));
+      continue;
+    }
+    for (const TaskId id : part.awaited) part.compute->wait(event(id));
     part.compute->record(*part.finished);
     for (Stream* stream : part.others) stream->wait(*part.finished);
   }

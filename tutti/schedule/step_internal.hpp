@@ -79,7 +79,9 @@ struct Step::Ahead {
     Stream* compute = nullptr;
     std::vector<Stream*> others;      ///< that have tasks
     std::vector<TaskId> awaited;      ///< the last of each of these, and tasks of other parts that read what this one has
-    std::unique_ptr<Event> finished;  ///< all tasks of a run that touch this part
+    std::unique_ptr<Event> finished;  ///< what its compute stream had to do
+    Stream* separators = nullptr;     ///< where its interior may begin before ghosts are there; else null
+    TaskId last_separator = -1;
   };
   std::vector<Part> parts;
   Stream* main = nullptr;  ///< the first part's compute stream

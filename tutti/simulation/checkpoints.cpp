@@ -81,6 +81,13 @@ void Checkpoints::tell() {
             format_bytes(static_cast<double>(report->bytes) / std::max(report->seconds, 1e-9)));
 }
 
+void Checkpoints::write_now(Size step, double time) {
+  write(step, time);
+  const auto scope = trace_.scope("wait for the checkpoint");
+  writer_->finish();
+  tell();
+}
+
 bool Checkpoints::after_step(Size step, double time, bool last) {
   if (agreed_step_ < 0) agreed_step_ = step - 1;
   if (writer_) writer_->progress();

@@ -27,6 +27,9 @@ class Checkpoints {
   /// stop now; its state is on the disk then. Errors: those of CheckpointWriter, within about half a second of when
   /// they happened.
   bool after_step(Size step, double time, bool last);
+  bool possible() const { return writer_ != nullptr; }  ///< the model has a state
+  /// For a run that is interrupted here, whatever the case says: its state is on the disk on return.
+  void write_now(Size step, double time);
   /// A checkpoint exists, to go on from after an error.
   bool any() const { return any_; }
   double blocked_seconds() const { return writer_ ? writer_->blocked_seconds() : 0; }

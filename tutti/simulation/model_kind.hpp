@@ -24,7 +24,15 @@ struct ModelSetup {
   std::filesystem::path work_dir;  ///< for files of the set-up, e.g. of mesh generators; need not exist
   Phases& phases;
   const StoredPartition* stored = nullptr;  ///< of a checkpoint, to be used again where it fits
+  std::vector<double> weights = {};         ///< of all parts, instead of the case's; empty: as the case says
 };
+
+/// With what the setup says about the partition.
+inline DomainOptions with_setup(DomainOptions options, const ModelSetup& setup) {
+  options.stored = setup.stored;
+  options.weights = setup.weights;
+  return options;
+}
 
 struct ModelKind {
   std::string name;                                                 ///< the word of the case's key `model`

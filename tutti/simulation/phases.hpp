@@ -30,6 +30,11 @@ class Phases {
   }
   void end() { begin(""); }
   const std::vector<std::pair<std::string, double>>& seconds() const { return seconds_; }
+  double total() const {
+    double sum = 0;
+    for (const auto& [_, seconds] : seconds_) sum += seconds;
+    return sum;
+  }
   /// The phases so far, as slices of the program's row.
   void add_to(Trace& trace) const {
     for (std::size_t i = 0; i < spans_.size(); ++i) {

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -100,12 +101,22 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
     stored.devices = restart->state.devices;
     if (stored.devices == device_kinds(comm, devices)) stored.owner = restart->reader.owners();
   }
-  const auto model =
+  std::unique_ptr<Model> model =
       create_model({comm, devices, options, folder / "mesh", phases, restart ? &stored : nullptr}, models);
   phases.add_to(trace);
   describe_setup(comm, *model, devices, phases);
-  const Summary summary =
-      simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr});
+  RunSoFar so_far;
+  Summary summary = simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr, &so_far});
+  while (!so_far.weights.empty()) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<double> weights = std::exchange(so_far.weights, {});
+    model.reset();  // its memory is needed
+    restart.emplace(open_restart(comm, folder, false));
+    Phases again;
+    model = create_model({comm, devices, options, folder / "mesh", again, nullptr, weights}, models);
+    so_far.rebalances.back().cost = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    summary = simulate(comm, *model, devices, options, {folder, phases, trace, &*restart, &so_far});
+  }
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
        summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");

@@ -14,6 +14,7 @@
 #include "tutti/schedule/balance.hpp"
 #include "tutti/schedule/step_tracer.hpp"
 #include "tutti/simulation/checkpoints.hpp"
+#include "tutti/simulation/load_monitor.hpp"
 #include "tutti/simulation/metrics.hpp"
 #include "tutti/simulation/progress.hpp"
 #include "tutti/simulation/tet_domain.hpp"
@@ -219,6 +220,14 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
   model.resume(restart.state.time);
 }
 
+constexpr std::size_t most_rebalances = 3;
+
+void tell(const NewShares& shares) {
+  info("part {} waits {:.0f} % of a step for the slowest device: the mesh is shared anew; a step shall take {:.3g} ms, "
+       "not {:.3g} ms",
+       shares.idle_part, 100 * shares.idle, 1e3 * shares.seconds_then, 1e3 * shares.seconds);
+}
+
 /// What an earlier run has left in the same folder and a restart goes on behind.
 struct Earlier {
   std::vector<double> outputs;
@@ -237,6 +246,14 @@ Earlier what_is_there(const Restart* restart, const std::filesystem::path& folde
 }
 
 }  // namespace
+
+void RunSoFar::add(const Summary& summary, double wall, double output, double checkpoint) {
+  wall_seconds += wall;
+  output_seconds += output;
+  checkpoint_seconds += checkpoint;
+  exchange_bytes += summary.exchange.bytes;
+  exchange_messages += summary.exchange.messages;
+}
 
 Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case& options, const RunContext& context) {
   const std::filesystem::path& folder = context.folder;
@@ -306,8 +323,13 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   if (earlier.probes == 0) probes.record(plan.time_of(first));
   Size step = first;
   bool stopped = false;
+  std::optional<LoadMonitor> monitor;
+  if (context.so_far != nullptr && checkpoints.possible() && options.flag("balance.rebalance") &&
+      context.so_far->rebalances.size() < most_rebalances)
+    monitor.emplace(comm, model, context.setup.total());
+  std::optional<NewShares> shares;
   try {
-    while (step < plan.steps && !stopped) {
+    while (step < plan.steps && !stopped && !shares) {
       ++step;
       tracer.begin(step);
       const auto start = Clock::now();
@@ -330,10 +352,12 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
         progress.show(step, time, first_of(diagnostics));
         metrics.report(step, time, plan.dt, wall, diagnostics);
         reports.reported(step, step - first, wall);
+        if (monitor && !last) shares = monitor->look(step, plan.steps - step);
       }
       if (writes) output(time);
       if (samples) probes.record(time);
       stopped = checkpoints.after_step(step, time, last);
+      if (shares && !stopped) checkpoints.write_now(step, time);
     }
   } catch (const SharedError&) {
     throw;
@@ -342,29 +366,44 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     throw;
   }
   progress.finish();
+  Summary summary;
+  const double checkpoint_seconds = comm.max(checkpoints.blocked_seconds());
+  if (shares && !stopped) {
+    model.summarise(summary, plan.time_of(step));  // for what was exchanged
+    context.so_far->add(summary, comm.max(wall), output_seconds, checkpoint_seconds);
+    tell(*shares);
+    context.so_far->rebalances.push_back({step, shares->idle, shares->seconds, shares->seconds_then, 0});
+    context.so_far->weights = shares->weights;
+    return summary;
+  }
   trace.write();
   if (stopped)
     info("stopped after step {} of {}, t = {:g}; go on with: tutti run --restart {}", step, plan.steps,
          plan.time_of(step), folder.string());
 
-  Summary summary;
   summary.version = TUTTI_VERSION;
   summary.case_file = options.name();
   summary.steps = step;
-  summary.first_step = first;
   summary.stopped = stopped;
   summary.dt = plan.dt;
   summary.time = plan.time_of(step);
   summary.overlap = options.text("devices.overlap");
   summary.ranks = comm.size();
-  summary.wall_seconds = comm.max(wall);
-  summary.output_seconds = output_seconds;
-  summary.checkpoint_seconds = comm.max(checkpoints.blocked_seconds());
   summary.setup_seconds = context.setup.seconds();
   model.summarise(summary, summary.time);
+  RunSoFar whole = context.so_far != nullptr ? *context.so_far : RunSoFar{};
+  if (whole.rebalances.empty()) whole.first_step = first;
+  whole.add(summary, comm.max(wall), output_seconds, checkpoint_seconds);
+  summary.first_step = whole.first_step;
+  summary.wall_seconds = whole.wall_seconds;
+  summary.output_seconds = whole.output_seconds;
+  summary.checkpoint_seconds = whole.checkpoint_seconds;
+  summary.exchange.bytes = whole.exchange_bytes;
+  summary.exchange.messages = whole.exchange_messages;
+  summary.rebalances = whole.rebalances;
   summary.cell_steps_per_second =
       summary.wall_seconds > 0
-          ? static_cast<double>(summary.cells) * static_cast<double>(step - first) / summary.wall_seconds
+          ? static_cast<double>(summary.cells) * static_cast<double>(step - summary.first_step) / summary.wall_seconds
           : 0;
   add_stream_fractions(devices, summary);
   gather_parts(comm, summary);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
@@ -14,17 +15,31 @@
 
 namespace tutti {
 
+/// What a run did before its work was shared anew.
+struct RunSoFar {
+  Size first_step = 0;
+  double wall_seconds = 0, output_seconds = 0, checkpoint_seconds = 0;
+  Size exchange_bytes = 0, exchange_messages = 0;
+  std::vector<RebalanceSummary> rebalances;
+  std::vector<double> weights;  ///< of all parts, to go on with; empty: the run is over
+  /// The steps of one model: seconds, and what `summary` knows of its exchanges.
+  void add(const Summary& summary, double wall, double output, double checkpoint);
+};
+
 /// What surrounds a run.
 struct RunContext {
   std::filesystem::path folder;      ///< of the results; it exists
   const Phases& setup;               ///< for the summary
   Trace& trace;                      ///< takes the chosen steps, if it is on
   const Restart* restart = nullptr;  ///< the run goes on from this checkpoint
+  RunSoFar* so_far = nullptr;        ///< it may be shared anew; null: it may not
 };
 
 /// Runs the model as the case says, from t = 0 or from a checkpoint, and leaves results.pvd, probes.csv, metrics.jsonl,
 /// checkpoints/, effective.toml (the case with all defaults) and summary.json in the folder. SIGTERM, SIGINT, SIGUSR1
-/// and a file `stop` in the folder end it with a checkpoint. Collective. Returns the summary (complete on rank 0).
+/// and a file `stop` in the folder end it with a checkpoint. Where a device keeps waiting for others, the run ends with
+/// a checkpoint and new weights in `so_far`, without a summary.json: a model with these weights goes on from there.
+/// Collective. Returns the summary (complete on rank 0).
 Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case& options, const RunContext& context);
 
 }  // namespace tutti

@@ -223,7 +223,9 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   });
   domain.cells = comm.sum(domain.cells);
   phases.begin("weights");
-  domain.weights = part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
+  domain.weights = !domain_options.weights.empty()
+                       ? domain_options.weights
+                       : part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
   phases.begin("partition");
   const StoredPartition* stored = domain_options.stored;
   if (stored != nullptr && stored->devices != device_kinds(comm, devices)) stored = nullptr;

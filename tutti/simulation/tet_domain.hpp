@@ -48,14 +48,11 @@ struct DomainOptions {
   Lid similar_rows = 0;
   /// A partition to take instead of a new one, where it has as many parts on the same kinds of devices; else null.
   const StoredPartition* stored = nullptr;
+  /// Of all parts, instead of those of [balance]; empty: as the case says.
+  std::vector<double> weights = {};
   /// The model's kernel on a device, for weights; without it bandwidths are weighed.
   MeasureRate rate = {};
 };
-
-inline DomainOptions with_partition(DomainOptions options, const StoredPartition* stored) {
-  options.stored = stored;
-  return options;
-}
 
 /// The mesh of [mesh]: a file, or a generator (its files go to `work_dir`). On the reader only.
 TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir);

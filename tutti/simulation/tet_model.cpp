@@ -16,7 +16,7 @@ TetModel::TetModel(std::string name, const ModelSetup& setup, const DomainOption
       devices_(setup.devices),
       options_(setup.options),
       domain_(make_tet_domain(setup.comm, setup.devices, setup.options, setup.work_dir,
-                              with_partition(options, setup.stored), setup.phases)),
+                              with_setup(options, setup), setup.phases)),
       plan_(make_plan(domain_.maps, setup.comm.rank())) {
   comm_.together([&] {
     for (std::size_t p = 0; p < domain_.maps.size(); ++p) {

@@ -94,14 +94,15 @@ std::uint64_t Diffusion::work_of(std::size_t stage, double dt) {
   return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
 }
 
-Diffusion::Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
-                     Phases& phases, const StoredPartition* stored)
-    : comm_(comm),
-      devices_(devices),
-      domain_(make_tet_domain(comm, devices, options, work_dir,
-                              with_partition(diffusion_domain_options(options, *devices.threads), stored), phases)),
-      options_(options),
-      rkc_(options.text("time.method") == "rkc2") {
+Diffusion::Diffusion(const ModelSetup& setup)
+    : comm_(setup.comm),
+      devices_(setup.devices),
+      domain_(make_tet_domain(setup.comm, setup.devices, setup.options, setup.work_dir,
+                              with_setup(diffusion_domain_options(setup.options, *setup.devices.threads), setup),
+                              setup.phases)),
+      options_(setup.options),
+      rkc_(setup.options.text("time.method") == "rkc2") {
+  Phases& phases = setup.phases;
   phases.begin("assemble");
   comm_.together([&] {
     physics_.emplace(options_, domain_.region_names, domain_.boundary_names, domain_.region_tags,

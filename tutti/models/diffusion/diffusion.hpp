@@ -12,7 +12,7 @@
 #include "tutti/models/diffusion/operator.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/schedule/step.hpp"
-#include "tutti/simulation/model.hpp"
+#include "tutti/simulation/model_kind.hpp"
 #include "tutti/simulation/tet_domain.hpp"
 #include "tutti/simulation/tet_results.hpp"
 
@@ -46,8 +46,7 @@ struct Stability {
 class Diffusion final : public Model {
  public:
   /// Sets up everything: mesh, partition (or a checkpoint's), rows, stability, time step. Collective.
-  Diffusion(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
-            Phases& phases, const StoredPartition* stored = nullptr);
+  explicit Diffusion(const ModelSetup& setup);
   ~Diffusion() override;
 
   Gid cells() const override { return domain_.cells; }
