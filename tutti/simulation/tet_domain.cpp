@@ -8,6 +8,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/read_mesh.hpp"
+#include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/stencil.hpp"
 
 namespace tutti {
@@ -180,7 +181,9 @@ std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices
   return kinds;
 }
 
-TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
+namespace {
+
+TetMesh coarse_mesh(const Case& options, const std::filesystem::path& work_dir) {
   if (options.has("mesh.file")) return read_mesh(options.file("mesh.file"));
   const std::string generator = options.text("mesh.generate");
   try {
@@ -195,6 +198,12 @@ TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
   }
 }
 
+}  // namespace
+
+TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, const ParallelFor& parallel) {
+  return refine(coarse_mesh(options, work_dir), static_cast<int>(options.integer("mesh.refine")), parallel);
+}
+
 TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
                           const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
   TetDomain domain;
@@ -202,16 +211,17 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   domain.rank_of_part = places.rank_of_part;
   const int parts = static_cast<int>(places.rank_of_part.size());
 
+  const ParallelFor parallel = parallel_for(*devices.threads);
   WholeMesh whole;
   std::vector<std::int32_t> owner;
   phases.begin("read");
   comm.together([&] {
-    if (comm.is_root()) whole.mesh = load_mesh(options, work_dir);
+    if (comm.is_root()) whole.mesh = load_mesh(options, work_dir, parallel);
   });
   phases.begin("neighbours");
   comm.together([&] {
     if (!comm.is_root()) return;
-    whole.neighbours = find_face_neighbours(whole.mesh);
+    whole.neighbours = find_face_neighbours(whole.mesh, parallel);
     domain.cells = whole.mesh.cell_count();
     domain.checksum = mesh_checksum(whole.mesh);
     domain.region_names = whole.mesh.region_names;

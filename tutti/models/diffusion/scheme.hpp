@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tutti/base/csr.hpp"
+#include "tutti/base/parallel.hpp"
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
 #include "tutti/mesh/local_tet_mesh.hpp"
@@ -35,9 +36,6 @@ struct BoundaryFaceRef {
 
 /// Says for a physical surface's tag (0: none) which kind of condition holds there.
 using BoundaryKindOf = std::function<BoundaryKind(std::int32_t tag)>;
-
-/// Runs body on ranges that cover [0, count), in any order and at the same time. Empty: one range, on this thread.
-using ParallelFor = std::function<void(Lid count, const std::function<void(Range)>& body)>;
 
 struct SchemeOptions {
   /// Two-point flux, without gradients: wrong on general meshes; it is there to show that a test can fail.
