@@ -150,7 +150,7 @@ void Diffusion::assemble() {
     maxima[0] = std::max(maxima[0], rows.max_outflow);
     weak += rows.weak_fits;
     part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
-                            row_column_bytes(options_));
+                            row_column_bytes(options_), parallel);
     part.boundary_columns = std::move(rows.boundary_columns);
     part.boundary_values = std::move(rows.boundary_values);
     part.boundary_faces = std::move(rows.boundary_faces);
