@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "tutti/base/parallel.hpp"
+#include "tutti/base/raw_vector.hpp"
 
 namespace tutti {
 
@@ -42,7 +42,7 @@ void group_by_vertex(Size items, Size vertices, const ParallelFor& parallel, con
       at += std::exchange(places[p * blocks + b], at);
     first[b + 1] = at;
   }
-  const auto entries = std::make_unique_for_overwrite<Entry[]>(first[blocks]);
+  RawVector<Entry> entries(first[blocks]);
   pieces.run(parallel, [&](Size piece, Size begin, Size end) {
     std::size_t* next = places.data() + static_cast<std::size_t>(piece) * blocks;
     make(begin, end, [&](Index v, const Record& r) { entries[next[block_of(v)]++] = {v, r}; });
