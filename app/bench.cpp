@@ -44,12 +44,14 @@ Case bench_case(const BenchArguments& a, const Variant& v) {
   for (const std::string& tag : a.dirichlet)
     boundary += fmt::format("[[boundary]]\ntag = \"{}\"\ntype = \"dirichlet\"\nvalue = 0\n", tag);
   const std::string text = fmt::format(
-      "model = \"diffusion\"\n[mesh]\n{}refine = {}\n[physics]\nK = [[\"1\", \"0.3\", \"0\"], [\"0.3\", \"2\", \"0\"], [\"0\", "
+      "model = \"diffusion\"\n[mesh]\n{}refine = {}\n[physics]\nK = [[\"1\", \"0.3\", \"0\"], [\"0.3\", \"2\", \"0\"], "
+      "[\"0\", "
       "\"0\", \"1\"]]\n"
       "initial = \"sin(x)+cos(y)*z\"\n[numerics]\nformat = \"{}\"\n{}precision = \"{}\"\ncheck = false\n"
       "[partition]\norder = \"{}\"\n[time]\nsteps = 1\n{}",
-      mesh, a.refine, v.format, v.format == "ellpack" ? "layout = \"" + v.layout + "\"\n" : "columns = \"" + v.columns + "\"\n",
-      v.precision, v.order, boundary);
+      mesh, a.refine, v.format,
+      v.format == "ellpack" ? "layout = \"" + v.layout + "\"\n" : "columns = \"" + v.columns + "\"\n", v.precision,
+      v.order, boundary);
   return parse_case(text, "bench.toml", schema_of("diffusion"));
 }
 
@@ -188,7 +190,8 @@ void add_bench(CLI::App& program, Action& action) {
   diffusion->add_option("--refine", a->refine, "cut every tetrahedron into eight, so many times")
       ->check(CLI::Range(0, most_refinements))
       ->capture_default_str();
-  diffusion->add_option("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; others let nothing through")
+  diffusion
+      ->add_option("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; others let nothing through")
       ->type_name("TAG");
   diffusion->add_option("--seconds", a->seconds, "of timed steps a format")
       ->check(CLI::PositiveNumber)

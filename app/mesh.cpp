@@ -123,8 +123,8 @@ struct ConvertArguments {
 std::string output_format(const ConvertArguments& a) {
   const std::string extension = std::filesystem::path(a.output).extension().string();
   if (extension != ".msh" && extension != ".vtu")
-    fail(ErrorKind::usage,
-         "{}: the name must end in .msh (Gmsh) or .vtu (VTK), the formats that tutti mesh writes", a.output);
+    fail(ErrorKind::usage, "{}: the name must end in .msh (Gmsh) or .vtu (VTK), the formats that tutti mesh writes",
+         a.output);
   if (a.format.empty()) return extension == ".msh" ? "msh41" : "vtu";
   if (!a.format.starts_with(extension.substr(1)))
     fail(ErrorKind::usage, "{}: format {} does not go with this name; its name must end in .{}", a.output, a.format,
@@ -167,10 +167,9 @@ void add_files(CLI::App& command, ConvertArguments& a) {
       ->required()
       ->type_name("OUT");
   command
-      .add_option(
-          "--format", a.format,
-          "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, as OUT's name "
-          "says")
+      .add_option("--format", a.format,
+                  "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, as OUT's name "
+                  "says")
       ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
 }
 

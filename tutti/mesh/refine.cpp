@@ -148,7 +148,7 @@ TetMesh refine(TetMesh mesh, int times, const ParallelFor& parallel) {
   require(times >= 0 && times <= most_refinements, "{} refinements: at most {}", times, most_refinements);
   const Gid cells = mesh.cell_count();
   const auto too_large = [&] {
-    fail(ErrorKind::resource, "mesh: no memory for {} cells in {} times eight parts each; refine fewer times",
+    fail(ErrorKind::resource, "mesh: no memory for {} cells in {} times eight parts each; lower the number of times",
          format_count(cells), times);
   };
   // 32 TiB for the cells alone: before all memory is filled for nothing.

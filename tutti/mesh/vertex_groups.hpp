@@ -12,9 +12,9 @@
 
 namespace tutti {
 
-/// Calls use(vertex, first, last, place) for every vertex that has records, vertices and their records in order; `place`
-/// counts the records of all vertices before it. make(begin, end, put) calls put(vertex, record) for the records of
-/// items [begin, end), the same ones each time: it is called twice. Vertices are numbered below `vertices`.
+/// Calls use(vertex, first, last, place) for every vertex that has records, vertices and their records in order;
+/// `place` counts the records of all vertices before it. make(begin, end, put) calls put(vertex, record) for the
+/// records of items [begin, end), the same ones each time: it is called twice. Vertices are numbered below `vertices`.
 ///
 /// Records go to blocks of vertices first and are sorted inside a block then: both fit the caches, whatever the order
 /// of the mesh, and both can be shared by threads. `use` is called for different vertices at the same time.

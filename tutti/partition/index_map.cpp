@@ -52,7 +52,9 @@ std::vector<Reading> find_readings(const PartRows& rows, std::span<const std::ve
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   // Few rows are wanted of many: most are told apart by a bit, without a search.
   const std::uint64_t mask = std::bit_ceil(16 * wanted.size()) - 1;
-  const auto bit_of = [mask](Gid row) { return static_cast<std::size_t>(mix64(static_cast<std::uint64_t>(row)) & mask); };
+  const auto bit_of = [mask](Gid row) {
+    return static_cast<std::size_t>(mix64(static_cast<std::uint64_t>(row)) & mask);
+  };
   std::vector<bool> maybe(mask + 1);
   for (const auto& [row, _] : wanted) maybe[bit_of(row)] = true;
 
@@ -105,8 +107,8 @@ Link& link_to(std::map<std::int32_t, Link>& links, std::int32_t part, std::span<
 
 }  // namespace
 
-std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> mine,
-                                   std::span<const int> rank_of_part, const ParallelFor& parallel) {
+std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> mine, std::span<const int> rank_of_part,
+                                   const ParallelFor& parallel) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto rank_of = [&](std::int32_t part) {
     return static_cast<std::size_t>(rank_of_part[static_cast<std::size_t>(part)]);

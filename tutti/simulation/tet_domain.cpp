@@ -73,8 +73,9 @@ void gather_similar_rows(std::vector<Lid>& order, std::span<const std::uint8_t> 
   const auto rows = static_cast<Size>(order.size());
   for_ranges(parallel, (rows + window - 1) / window, [&](Size first, Size last) {
     for (Size w = first; w < last; ++w)
-      std::stable_sort(order.begin() + w * window, order.begin() + std::min(rows, (w + 1) * window),
-                       [&](Lid a, Lid b) { return lengths[static_cast<std::size_t>(a)] > lengths[static_cast<std::size_t>(b)]; });
+      std::stable_sort(order.begin() + w * window, order.begin() + std::min(rows, (w + 1) * window), [&](Lid a, Lid b) {
+        return lengths[static_cast<std::size_t>(a)] > lengths[static_cast<std::size_t>(b)];
+      });
   });
 }
 

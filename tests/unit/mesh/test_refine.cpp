@@ -66,7 +66,8 @@ TEST(Refine, OneCellByHand) {
   for (std::size_t c = 0; c < 8; ++c) EXPECT_DOUBLE_EQ(volume(fine, c), 0.5);
   EXPECT_EQ(fine.cells[1], (std::array<Gid, 4>{4, 1, 7, 8}));
   // All three diagonals are sqrt(11): the first one stays.
-  for (std::size_t c = 4; c < 8; ++c) EXPECT_EQ(std::minmax({fine.cells[c][0], fine.cells[c][1]}), std::minmax({4L, 9L}));
+  for (std::size_t c = 4; c < 8; ++c)
+    EXPECT_EQ(std::minmax({fine.cells[c][0], fine.cells[c][1]}), std::minmax({4L, 9L}));
   EXPECT_EQ(fine.regions, std::vector<std::int32_t>(8, 7));
   EXPECT_EQ(fine.boundary, (std::vector<std::array<Gid, 3>>{{2, 7, 5}, {7, 1, 4}, {5, 4, 0}, {7, 4, 5}}));
   EXPECT_EQ(fine.boundary_tags, std::vector<std::int32_t>(4, 42));
@@ -168,7 +169,7 @@ TEST(Refine, TooLarge) {
   // 5e13 cells: nothing is tried.
   TetMesh mesh = body(20);
   const auto message = error_of(ErrorKind::resource, [&] { refine(mesh, most_refinements); });
-  EXPECT_NE(message.find("refine fewer times"), std::string::npos) << message;
+  EXPECT_NE(message.find("lower the number of times"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -139,8 +139,7 @@ void Diffusion::assemble() {
       std::mutex mutex;
       for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
         double largest = 1;
-        for (Size c = begin; c < end; ++c)
-          largest = std::max(largest, anisotropy(K[static_cast<std::size_t>(c)]));
+        for (Size c = begin; c < end; ++c) largest = std::max(largest, anisotropy(K[static_cast<std::size_t>(c)]));
         const std::lock_guard lock(mutex);
         maxima[1] = std::max(maxima[1], largest);
       });

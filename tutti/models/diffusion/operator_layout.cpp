@@ -23,7 +23,8 @@ std::vector<Size> slice_starts(const DiffusionRows& rows, int shift) {
 
 /// Calls write(at, row, j) for every stored entry j of every row of a slice or block, as it lies in memory.
 template <class Write>
-void visit_slice(RowFormat format, const std::vector<Size>& slices, int shift, Lid slice, Lid rows, const Write& write) {
+void visit_slice(RowFormat format, const std::vector<Size>& slices, int shift, Lid slice, Lid rows,
+                 const Write& write) {
   if (format == RowFormat::rows) {
     for (Lid row = slice << shift; row < std::min(rows, (slice + 1) << shift); ++row)
       for (int j = 0; j < max_row_entries; ++j) write(static_cast<Size>(row) * max_row_entries + j, row, j);
