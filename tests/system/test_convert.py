@@ -106,6 +106,16 @@ class Convert(SystemTest):
         self.assert_error(tutti("bench", "diffusion", "--mesh", "box.msh", "--dirichlet", "nowhere", cwd=self.folder), INPUT,
                           "no surface 'nowhere'")
 
+    def test_refining_converges(self):
+        text = ('model = "diffusion"\n[mesh]\ngenerate = "box"\ncubes = [3, 3, 3]\njitter = 0.2\nrefine = {}\n[physics]\nK = 1\n'
+                'initial = "sin(pi*x)"\nexact = "sin(pi*x)*exp(-pi^2*t)"\n[[boundary]]\ntag = "x-min"\ntype = "dirichlet"\n'
+                'value = 0\n[[boundary]]\ntag = "x-max"\ntype = "dirichlet"\nvalue = 0\n[time]\nend = 0.05\n'
+                'method = "rkc2"\ndt = 0.002\n')
+        errors = [self.run_case(text.format(times))["errors"] for times in range(3)]
+        for coarse, fine in zip(errors, errors[1:]):
+            self.assertGreater(coarse["l2"] / fine["l2"], 2**1.9)
+            self.assertGreater(coarse["gradient_l2"] / fine["gradient_l2"], 2**0.95)
+
     def test_wrong_arguments(self):
         self.box()
         before = (self.folder / "box.msh").read_bytes()
