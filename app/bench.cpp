@@ -8,6 +8,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
+#include "tutti/mesh/refine.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 
 namespace tutti::app {
@@ -18,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 struct BenchArguments {
   Gid cells = 2'000'000;
   std::string mesh, json;
+  int refine = 0;
+  std::vector<std::string> dirichlet;
   double seconds = 2;
   bool orders = false;
   DeviceArguments devices;
@@ -37,13 +40,18 @@ Case bench_case(const BenchArguments& a, const Variant& v) {
   const std::string mesh = a.mesh.empty()
                                ? fmt::format("generate = \"box\"\ncubes = [{0}, {0}, {0}]\njitter = 0.2\n", n)
                                : fmt::format("file = \"{}\"\n", a.mesh);
+  std::string boundary;
+  for (const std::string& tag : a.dirichlet)
+    boundary += fmt::format("[[boundary]]\ntag = \"{}\"\ntype = \"dirichlet\"\nvalue = 0\n", tag);
   const std::string text = fmt::format(
-      "model = \"diffusion\"\n[mesh]\n{}[physics]\nK = [[\"1\", \"0.3\", \"0\"], [\"0.3\", \"2\", \"0\"], [\"0\", "
+      "model = \"diffusion\"\n[mesh]\n{}refine = {}\n[physics]\nK = [[\"1\", \"0.3\", \"0\"], [\"0.3\", \"2\", \"0\"], "
+      "[\"0\", "
       "\"0\", \"1\"]]\n"
       "initial = \"sin(x)+cos(y)*z\"\n[numerics]\nformat = \"{}\"\n{}precision = \"{}\"\ncheck = false\n"
-      "[partition]\norder = \"{}\"\n[time]\nsteps = 1\n",
-      mesh, v.format, v.format == "ellpack" ? "layout = \"" + v.layout + "\"\n" : "columns = \"" + v.columns + "\"\n",
-      v.precision, v.order);
+      "[partition]\norder = \"{}\"\n[time]\nsteps = 1\n{}",
+      mesh, a.refine, v.format,
+      v.format == "ellpack" ? "layout = \"" + v.layout + "\"\n" : "columns = \"" + v.columns + "\"\n", v.precision,
+      v.order, boundary);
   return parse_case(text, "bench.toml", schema_of("diffusion"));
 }
 
@@ -179,6 +187,12 @@ void add_bench(CLI::App& program, Action& action) {
       ->check(CLI::Range(Gid{6}, Gid{2'000'000'000}))
       ->capture_default_str();
   diffusion->add_option("--mesh", a->mesh, "use this mesh file instead")->type_name("MESH");
+  diffusion->add_option("--refine", a->refine, "cut every tetrahedron into eight, so many times")
+      ->check(CLI::Range(0, most_refinements))
+      ->capture_default_str();
+  diffusion
+      ->add_option("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; others let nothing through")
+      ->type_name("TAG");
   diffusion->add_option("--seconds", a->seconds, "of timed steps a format")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -8,11 +8,13 @@
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/threads.hpp"
 #include "tutti/io/mesh_vtu.hpp"
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/gmsh.hpp"
 #include "tutti/mesh/info.hpp"
 #include "tutti/mesh/read_mesh.hpp"
+#include "tutti/mesh/refine.hpp"
 
 namespace tutti::app {
 namespace {
@@ -111,16 +113,18 @@ void add_generate(CLI::App& mesh, Action& action) {
   }
 }
 
+/// What reads a mesh and writes one.
 struct ConvertArguments {
   std::string input, output, format;
+  int times = 0;  ///< refinements between the two
 };
 
 /// --format, or what the output's name says.
 std::string output_format(const ConvertArguments& a) {
   const std::string extension = std::filesystem::path(a.output).extension().string();
   if (extension != ".msh" && extension != ".vtu")
-    fail(ErrorKind::usage,
-         "{}: the name must end in .msh (Gmsh) or .vtu (VTK), the formats that tutti mesh convert writes", a.output);
+    fail(ErrorKind::usage, "{}: the name must end in .msh (Gmsh) or .vtu (VTK), the formats that tutti mesh writes",
+         a.output);
   if (a.format.empty()) return extension == ".msh" ? "msh41" : "vtu";
   if (!a.format.starts_with(extension.substr(1)))
     fail(ErrorKind::usage, "{}: format {} does not go with this name; its name must end in .{}", a.output, a.format,
@@ -146,7 +150,8 @@ void convert(const ConvertArguments& a) {
   std::error_code ignored;
   if (std::filesystem::equivalent(a.input, a.output, ignored))
     fail(ErrorKind::usage, "{}: is the mesh to be read; give the output another name", a.output);
-  const TetMesh mesh = read_mesh(a.input);
+  Threads threads(static_cast<int>(allowed_cores().size()));
+  const TetMesh mesh = refine(read_mesh(a.input), a.times, parallel_for(threads));
   if (format.starts_with("vtu"))
     write_mesh_vtu(mesh, a.output, format == "vtu" ? MeshVtuEncoding::zlib : MeshVtuEncoding::ascii);
   else
@@ -156,22 +161,35 @@ void convert(const ConvertArguments& a) {
        format_count(mesh.vertex_count()), format_count(static_cast<Size>(mesh.boundary.size())));
 }
 
-void add_convert(CLI::App& mesh, Action& action) {
-  auto a = std::make_shared<ConvertArguments>();
-  CLI::App* command = mesh.add_subcommand("convert", "write a mesh in another format");
-  command->add_option("input", a->input, fmt::format("mesh file to read: {}", mesh_formats))
-      ->required()
-      ->type_name("IN");
-  command->add_option("output", a->output, "mesh file to write, .msh or .vtu; one that is there is replaced")
+void add_files(CLI::App& command, ConvertArguments& a) {
+  command.add_option("input", a.input, fmt::format("mesh file to read: {}", mesh_formats))->required()->type_name("IN");
+  command.add_option("output", a.output, "mesh file to write, .msh or .vtu; one that is there is replaced")
       ->required()
       ->type_name("OUT");
   command
-      ->add_option(
-          "--format", a->format,
-          "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, as OUT's name "
-          "says")
+      .add_option("--format", a.format,
+                  "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, as OUT's name "
+                  "says")
       ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
+}
+
+void add_convert(CLI::App& mesh, Action& action) {
+  auto a = std::make_shared<ConvertArguments>();
+  CLI::App* command = mesh.add_subcommand("convert", "write a mesh in another format");
+  add_files(*command, *a);
   command->footer("Example:\n  tutti mesh convert part.1.ele part.msh");
+  command->callback([a, &action] { action = [a](const Comm& comm) { on_root(comm, [&] { convert(*a); }); }; });
+}
+
+void add_refine(CLI::App& mesh, Action& action) {
+  auto a = std::make_shared<ConvertArguments>();
+  CLI::App* command = mesh.add_subcommand("refine", "cut every tetrahedron into eight");
+  add_files(*command, *a);
+  command->add_option("--times", a->times, "how often: n makes 8^n cells of one")
+      ->default_val(1)
+      ->check(CLI::Range(1, most_refinements));
+  command->footer(
+      "Example:\n  tutti mesh refine heart.msh fine.msh --times 2\nThe case key mesh.refine does it while reading.");
   command->callback([a, &action] { action = [a](const Comm& comm) { on_root(comm, [&] { convert(*a); }); }; });
 }
 
@@ -183,6 +201,7 @@ void add_mesh(CLI::App& program, Action& action) {
   mesh->footer("Examples:\n  tutti mesh generate biventricle --size 2 -o heart.msh\n  tutti mesh info heart.msh");
   add_generate(*mesh, action);
   add_convert(*mesh, action);
+  add_refine(*mesh, action);
   auto file = std::make_shared<std::string>();
   CLI::App* show = mesh->add_subcommand("info", "counts, sizes and quality of a mesh");
   show->add_option("mesh", *file, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");

@@ -83,7 +83,7 @@ PASS_ON = {"tutti/base/error.hpp", "tutti/base/log.hpp", "tutti/mesh/generate.hp
 # What may be thrown other than by fail(), and where: what these say is in SOURCES, or is a bug of tutti and no message.
 THROWN = {
     "std::logic_error": ALL,
-    "std::bad_alloc": MESH,
+    "std::bad_alloc": "tutti/base/raw_vector.hpp " + MESH,
     "Error": "tutti/base/error.hpp",
     "SpecError": "tutti/mesh/generate.hpp",
     "SharedError": ALL,

@@ -1,4 +1,4 @@
-"""tutti mesh convert: every format into every other one, what is lost, wrong input; VTK reads what it writes."""
+"""tutti mesh convert and refine: every format into every other one, what is lost, wrong input; VTK reads what it writes."""
 
 import shutil
 import unittest
@@ -80,6 +80,41 @@ class Convert(SystemTest):
         self.assertEqual(self.well("partition", "box.vtu", "--weights", "1,2", "-o", "a.vtu").out, first)
         # What partition writes is a mesh again.
         self.assertIn("144 tetrahedra", self.well("mesh", "info", "a.vtu").out)
+
+    def test_refine(self):
+        # The same mesh from the program and from the case, on any ranks and devices; counts, volume and surfaces.
+        self.box()
+        self.assertIn("9,216 cells", self.well("mesh", "refine", "box.msh", "fine.msh", "--times", "2").out)
+        info = self.well("mesh", "info", "fine.msh").out
+        self.assertIn("9,216 tetrahedra, 1,989 vertices, 1,664 boundary faces, 1 connected piece", info)
+        for wanted in [r'region 1 +"left" +4,608 cells, volume 0\.5', r'surface 5 +"z-min" +384 faces, area 1\n']:
+            self.assertRegex(info, wanted)
+        text = ('model = "diffusion"\n[mesh]\n{}\n[physics]\nK = 1\ninitial = "x"\n[[boundary]]\ntag = "x-min"\n'
+                'type = "dirichlet"\nvalue = 1\n[time]\nsteps = 3\n')
+        expected = self.run_case(text.format('file = "fine.msh"'))
+        self.assertEqual(expected["cells"], 9216)
+        refined = text.format('file = "box.msh"\nrefine = 2')
+        box = text.format('generate = "box"\ncubes = [4, 3, 2]\nsplit = 0.5\njitter = 0.2\nrefine = 2')
+        for case in [refined, box]:
+            self.assertEqual(self.run_case(case)["checksum"], expected["checksum"])
+        self.assertEqual(self.run_case(refined, ranks=2)["checksum"], expected["checksum"])
+        self.assertEqual(self.run_case(refined, "--devices", "fake:2,cpu", "--threads", "3")["checksum"], expected["checksum"])
+        bench = self.well("bench", "diffusion", "--mesh", "box.msh", "--refine", "1", "--dirichlet", "x-min", "--dirichlet",
+                          "6", "--seconds", "0.01", "--devices", "cpu").out
+        self.assertEqual(bench.count(" 1,152 "), 5)
+        self.assert_error(tutti("mesh", "refine", "box.msh", "fine.msh", "--times", "11", cwd=self.folder), USAGE, "--times")
+        self.assert_error(tutti("bench", "diffusion", "--mesh", "box.msh", "--dirichlet", "nowhere", cwd=self.folder), INPUT,
+                          "no surface 'nowhere'")
+
+    def test_refining_converges(self):
+        text = ('model = "diffusion"\n[mesh]\ngenerate = "box"\ncubes = [3, 3, 3]\njitter = 0.2\nrefine = {}\n[physics]\nK = 1\n'
+                'initial = "sin(pi*x)"\nexact = "sin(pi*x)*exp(-pi^2*t)"\n[[boundary]]\ntag = "x-min"\ntype = "dirichlet"\n'
+                'value = 0\n[[boundary]]\ntag = "x-max"\ntype = "dirichlet"\nvalue = 0\n[time]\nend = 0.05\n'
+                'method = "rkc2"\ndt = 0.002\n')
+        errors = [self.run_case(text.format(times))["errors"] for times in range(3)]
+        for coarse, fine in zip(errors, errors[1:]):
+            self.assertGreater(coarse["l2"] / fine["l2"], 2**1.9)
+            self.assertGreater(coarse["gradient_l2"] / fine["gradient_l2"], 2**0.95)
 
     def test_wrong_arguments(self):
         self.box()

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tutti/base/parallel.hpp"
 #include "tutti/base/types.hpp"
 
 namespace tutti {
@@ -28,6 +29,11 @@ class Threads {
   int count_;
   std::vector<int> cores_;
 };
+
+/// The hook of floors that know no team. The team outlives it.
+inline ParallelFor parallel_for(Threads& threads) {
+  return [&threads](Size count, const std::function<void(Size, Size)>& body) { threads.for_range(count, body); };
+}
 
 /// The cores this process may run on, ascending: its affinity mask at program start, whatever was pinned since.
 const std::vector<int>& allowed_cores();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tutti/mesh/read_mesh.hpp"
+#include "tutti/mesh/refine.hpp"
 
 namespace tutti {
 namespace {
@@ -79,6 +80,12 @@ void add_mesh_keys(CaseSchema& schema) {
               .above_min = true,
               .required = true,
               .only_if = {"mesh.generate", {"unstructured-box", "biventricle"}}});
+  schema.add({.path = "mesh.refine",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .description = "Every tetrahedron is cut into eight, so many times; the surface keeps its facets.",
+              .min = 0,
+              .max = most_refinements});
 }
 
 void add_time_keys(CaseSchema& schema) {

@@ -95,16 +95,18 @@ DistributedPart cut_out(const WholeMesh& whole, std::span<const std::int32_t> ow
 }
 
 /// The whole mesh as the only part: nothing is cut, no ghost is made.
-DistributedPart keep_whole(WholeMesh&& whole) {
+DistributedPart keep_whole(WholeMesh&& whole, const ParallelFor& parallel) {
   DistributedPart result;
   LocalTetMesh& mesh = result.mesh;
   require_fit(whole.mesh.cells.size());
   mesh.owned = static_cast<Lid>(whole.mesh.cell_count());
   mesh.vertices = std::move(whole.mesh.vertices);
-  const auto narrow = [](std::vector<std::array<Gid, 4>>&& from) {
+  const auto narrow = [&](std::vector<std::array<Gid, 4>>&& from) {
     std::vector<std::array<Lid, 4>> to(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i)
-      for (std::size_t k = 0; k < 4; ++k) to[i][k] = static_cast<Lid>(from[i][k]);
+    for_ranges(parallel, static_cast<Size>(from.size()), [&](Size begin, Size end) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+        for (std::size_t k = 0; k < 4; ++k) to[i][k] = static_cast<Lid>(from[i][k]);
+    });
     std::vector<std::array<Gid, 4>>().swap(from);
     return to;
   };
@@ -206,7 +208,8 @@ DistributedPart unpack(const std::vector<char>& bytes) {
 }  // namespace
 
 std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole, std::span<const std::int32_t> owner,
-                                             std::span<const int> rank_of_part, int layers) {
+                                             std::span<const int> rank_of_part, int layers,
+                                             const ParallelFor& parallel) {
   const auto parts = static_cast<std::int32_t>(rank_of_part.size());
   std::vector<DistributedPart> mine;
   if (!comm.is_root()) {
@@ -216,7 +219,7 @@ std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole
     return mine;
   }
   if (parts == 1) {
-    DistributedPart part = keep_whole(std::move(whole));
+    DistributedPart part = keep_whole(std::move(whole), parallel);
     whole = {};
     if (rank_of_part[0] == comm.rank())
       mine.push_back(std::move(part));
@@ -249,15 +252,20 @@ std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole
   return mine;
 }
 
-LocalTetMesh reorder_cells(LocalTetMesh&& mesh, std::span<const Lid> order) {
+LocalTetMesh reorder_cells(LocalTetMesh&& mesh, std::span<const Lid> order, const ParallelFor& parallel) {
   require(order.size() == mesh.cells.size(), "{} cells, {} in the order", mesh.cells.size(), order.size());
+  const auto for_cells = [&](const auto& body) {
+    for_ranges(parallel, static_cast<Size>(order.size()), [&](Size begin, Size end) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) body(i);
+    });
+  };
   std::vector<Lid> now(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) now[static_cast<std::size_t>(order[i])] = static_cast<Lid>(i);
+  for_cells([&](std::size_t i) { now[static_cast<std::size_t>(order[i])] = static_cast<Lid>(i); });
   LocalTetMesh result;
   result.owned = mesh.owned;
   const auto permute = [&](auto&& from) {
     std::remove_reference_t<decltype(from)> to(from.size());
-    for (std::size_t i = 0; i < order.size(); ++i) to[i] = from[static_cast<std::size_t>(order[i])];
+    for_cells([&](std::size_t i) { to[i] = from[static_cast<std::size_t>(order[i])]; });
     std::remove_reference_t<decltype(from)>().swap(from);
     return to;
   };
@@ -265,16 +273,18 @@ LocalTetMesh reorder_cells(LocalTetMesh&& mesh, std::span<const Lid> order) {
   result.neighbours = permute(mesh.neighbours);
   result.global = permute(mesh.global);
   result.regions = permute(mesh.regions);
-  for (auto& faces : result.neighbours)
-    for (Lid& n : faces)
+  for_cells([&](std::size_t i) {
+    for (Lid& n : result.neighbours[i])
       if (n >= 0) n = now[static_cast<std::size_t>(n)];
+  });
   for (CellData& data : mesh.cell_data) {
     CellData& to =
         result.cell_data.emplace_back(CellData{data.name, data.components, std::vector<double>(data.values.size())});
     const auto k = static_cast<std::size_t>(data.components);
-    for (std::size_t i = 0; i < order.size(); ++i)
+    for_cells([&](std::size_t i) {
       std::copy_n(data.values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(order[i]) * k), k,
                   to.values.begin() + static_cast<std::ptrdiff_t>(i * k));
+    });
   }
   // Vertices in the order in which the cells meet them: neighbours in space become neighbours in memory.
   std::vector<Lid> vertex_now(mesh.vertices.size(), no_lid);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tutti/base/comm.hpp"
+#include "tutti/base/parallel.hpp"
 #include "tutti/mesh/local_tet_mesh.hpp"
 #include "tutti/mesh/tet_mesh.hpp"
 
@@ -28,10 +29,11 @@ struct WholeMesh {
 /// Memory on the reader beyond the mesh: its own parts, and one more while it is sent. Error(resource): 2^31 cells in a
 /// part.
 std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole, std::span<const std::int32_t> owner,
-                                             std::span<const int> rank_of_part, int layers = 2);
+                                             std::span<const int> rank_of_part, int layers = 2,
+                                             const ParallelFor& parallel = {});
 
 /// The mesh with its cells in another order: cell i of the result is cell order[i] of the argument; order keeps own
 /// cells first.
-LocalTetMesh reorder_cells(LocalTetMesh&& mesh, std::span<const Lid> order);
+LocalTetMesh reorder_cells(LocalTetMesh&& mesh, std::span<const Lid> order, const ParallelFor& parallel = {});
 
 }  // namespace tutti

@@ -50,7 +50,7 @@ struct BoxSpec {
 /// Region 1 "box", or two regions where split_x is given: if that plane is a grid plane, its vertices stay in it and
 /// the cells conform to it. Errors (usage): counts < 1, empty extent, jitter outside [0, 0.5), cells turned over by
 /// jitter or map; (resource): too large for the memory.
-TetMesh generate_box(const BoxSpec& spec);
+TetMesh generate_box(const BoxSpec& spec, const ParallelFor& parallel = {});
 
 /// Boundary tags of generate_biventricle, named base, epicardium, endocardium-lv, endocardium-rv.
 struct HeartTags {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <new>
 #include <stdexcept>
@@ -76,12 +77,13 @@ bool in_split(const BoxSpec& s, const Grid& grid, Gid i) {
          std::abs(grid.lines[0][static_cast<std::size_t>(i)] - *s.split_x) <= 1e-12 * (s.upper.x - s.lower.x);
 }
 
-void make_vertices(const BoxSpec& s, const Grid& grid, TetMesh& mesh) {
-  const auto [nx, ny, nz] = grid.n;
+void make_vertices(const BoxSpec& s, const Grid& grid, const ParallelFor& parallel, TetMesh& mesh) {
+  const Gid nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
   mesh.vertices.resize(static_cast<std::size_t>((nx + 1) * (ny + 1) * (nz + 1)));
-  std::size_t v = 0;
-  for (Gid k = 0; k <= nz; ++k)
-    for (Gid j = 0; j <= ny; ++j)
+  for_ranges(parallel, (ny + 1) * (nz + 1), [&](Size begin, Size end) {
+    auto v = static_cast<std::size_t>(begin * (nx + 1));
+    for (Size line = begin; line < end; ++line) {
+      const Gid j = line % (ny + 1), k = line / (ny + 1);
       for (Gid i = 0; i <= nx; ++i, ++v) {
         Vec3 p{grid.lines[0][static_cast<std::size_t>(i)], grid.lines[1][static_cast<std::size_t>(j)],
                grid.lines[2][static_cast<std::size_t>(k)]};
@@ -93,15 +95,18 @@ void make_vertices(const BoxSpec& s, const Grid& grid, TetMesh& mesh) {
         }
         mesh.vertices[v] = p;
       }
+    }
+  });
 }
 
-void make_cells(const BoxSpec& s, const Grid& grid, TetMesh& mesh) {
-  const auto [nx, ny, nz] = grid.n;
+void make_cells(const BoxSpec& s, const Grid& grid, const ParallelFor& parallel, TetMesh& mesh) {
+  const Gid nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
   mesh.cells.resize(static_cast<std::size_t>(6 * nx * ny * nz));
   mesh.regions.assign(mesh.cells.size(), 1);
-  std::size_t c = 0;
-  for (Gid k = 0; k < nz; ++k)
-    for (Gid j = 0; j < ny; ++j)
+  for_ranges(parallel, ny * nz, [&](Size begin, Size end) {
+    auto c = static_cast<std::size_t>(6 * begin * nx);
+    for (Size line = begin; line < end; ++line) {
+      const Gid j = line % ny, k = line / ny;
       for (Gid i = 0; i < nx; ++i) {
         std::array<Gid, 8> corners;
         for (int b = 0; b < 8; ++b) corners[static_cast<std::size_t>(b)] = grid.corner(i, j, k, b);
@@ -116,6 +121,8 @@ void make_cells(const BoxSpec& s, const Grid& grid, TetMesh& mesh) {
           ++c;
         }
       }
+    }
+  });
   if (s.split_x)
     mesh.region_names = {{1, "left"}, {2, "right"}};
   else
@@ -154,12 +161,18 @@ void make_boundary(const Grid& grid, TetMesh& mesh) {
   }
 }
 
-void check_volumes(const BoxSpec& s, const TetMesh& mesh) {
-  Size bad = 0;
-  for (const auto& cell : mesh.cells) {
-    const auto at = [&](std::size_t i) { return mesh.vertices[static_cast<std::size_t>(cell[i])]; };
-    bad += !(tet_volume(at(0), at(1), at(2), at(3)) > 0);
-  }
+void check_volumes(const BoxSpec& s, const TetMesh& mesh, const ParallelFor& parallel) {
+  std::atomic<Size> bad_cells{0};
+  for_ranges(parallel, mesh.cell_count(), [&](Size begin, Size end) {
+    Size bad = 0;
+    for (Size c = begin; c < end; ++c) {
+      const auto& cell = mesh.cells[static_cast<std::size_t>(c)];
+      const auto at = [&](std::size_t i) { return mesh.vertices[static_cast<std::size_t>(cell[i])]; };
+      bad += !(tet_volume(at(0), at(1), at(2), at(3)) > 0);
+    }
+    bad_cells += bad;
+  });
+  const Size bad = bad_cells;
   if (bad == 0) return;
   if (s.map)
     fail_spec("map", "box: {} of {} cells have no positive volume; check the map and lower the jitter ({})",
@@ -170,17 +183,17 @@ void check_volumes(const BoxSpec& s, const TetMesh& mesh) {
 
 }  // namespace
 
-TetMesh generate_box(const BoxSpec& spec) {
+TetMesh generate_box(const BoxSpec& spec, const ParallelFor& parallel) {
   check(spec);
   try {
     TetMesh mesh;
     const Grid grid = make_grid(spec);
-    make_vertices(spec, grid, mesh);
-    make_cells(spec, grid, mesh);
+    make_vertices(spec, grid, parallel, mesh);
+    make_cells(spec, grid, parallel, mesh);
     make_boundary(grid, mesh);
     if (spec.map)
       for (Vec3& v : mesh.vertices) v = spec.map(v);
-    check_volumes(spec, mesh);
+    check_volumes(spec, mesh, parallel);
     return mesh;
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::resource, "box: no memory for {} x {} x {} cubes; about 0.2 kB a cell are needed", spec.cubes[0],

@@ -16,6 +16,33 @@ int insert_once(Index* list, int n, Index value) {
   return n + 1;
 }
 
+/// Writes row i of the stencil, and returns its length.
+template <class Index>
+int gather_stencil(std::span<const std::array<Index, 4>> neighbours, std::size_t i, Index* row) {
+  // In a mesh without a good order every neighbour's entry is a cache miss: ask for it some rows before it is needed.
+  constexpr std::size_t ahead = 12;
+  if (i + ahead < neighbours.size())
+    for (const Index near : neighbours[i + ahead])
+      if (near >= 0) __builtin_prefetch(&neighbours[static_cast<std::size_t>(near)]);
+  int n = 0;
+  for (const Index near : neighbours[i]) {
+    if (near < 0) continue;
+    n = insert_once(row, n, near);
+    for (const Index far : neighbours[static_cast<std::size_t>(near)])
+      if (far >= 0 && far != static_cast<Index>(i)) n = insert_once(row, n, far);
+  }
+  return n;
+}
+
+/// The same of the face graph.
+template <class Index>
+int gather_faces(std::span<const std::array<Index, 4>> neighbours, std::size_t i, Index* row) {
+  int n = 0;
+  for (const Index near : neighbours[i])
+    if (near >= 0) n = insert_once(row, n, near);
+  return n;
+}
+
 /// Collects rows of at most `width` entries; gather(row, out) returns how many it wrote.
 template <class Index, class Gather>
 Csr<Index> collect_rows(Index rows, std::size_t width, Gather&& gather) {
@@ -37,31 +64,26 @@ Csr<Index> collect_rows(Index rows, std::size_t width, Gather&& gather) {
 
 template <class Index>
 Csr<Index> tet_stencil(std::span<const std::array<Index, 4>> neighbours, Index rows) {
-  return collect_rows<Index>(rows, 16, [&](std::size_t i, Index* row) {
-    // In a mesh without a good order every neighbour's entry is a cache miss: ask for it some rows before it is needed.
-    constexpr std::size_t ahead = 12;
-    if (i + ahead < neighbours.size())
-      for (const Index near : neighbours[i + ahead])
-        if (near >= 0) __builtin_prefetch(&neighbours[static_cast<std::size_t>(near)]);
-    int n = 0;
-    for (const Index near : neighbours[i]) {
-      if (near < 0) continue;
-      n = insert_once(row, n, near);
-      for (const Index far : neighbours[static_cast<std::size_t>(near)])
-        if (far >= 0 && far != static_cast<Index>(i)) n = insert_once(row, n, far);
-    }
-    return n;
+  return collect_rows<Index>(rows, 16,
+                             [&](std::size_t i, Index* row) { return gather_stencil<Index>(neighbours, i, row); });
+}
+
+std::vector<std::uint8_t> stencil_lengths(std::span<const std::array<Lid, 4>> neighbours, Lid rows, int layers,
+                                          const ParallelFor& parallel) {
+  std::vector<std::uint8_t> lengths(static_cast<std::size_t>(rows));
+  for_ranges(parallel, rows, [&](Size begin, Size end) {
+    std::array<Lid, 16> row;
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      lengths[i] = static_cast<std::uint8_t>(layers == 2 ? gather_stencil<Lid>(neighbours, i, row.data())
+                                                         : gather_faces<Lid>(neighbours, i, row.data()));
   });
+  return lengths;
 }
 
 template <class Index>
 Csr<Index> face_graph(std::span<const std::array<Index, 4>> neighbours, Index rows) {
-  return collect_rows<Index>(rows, 4, [&](std::size_t i, Index* row) {
-    int n = 0;
-    for (const Index near : neighbours[i])
-      if (near >= 0) n = insert_once(row, n, near);
-    return n;
-  });
+  return collect_rows<Index>(rows, 4,
+                             [&](std::size_t i, Index* row) { return gather_faces<Index>(neighbours, i, row); });
 }
 
 template Csr<Lid> tet_stencil(std::span<const std::array<Lid, 4>>, Lid);

@@ -22,6 +22,10 @@ Csr<Index> tet_stencil(std::span<const std::array<Index, 4>> neighbours, Index r
 template <class Index>
 Csr<Index> face_graph(std::span<const std::array<Index, 4>> neighbours, Index rows);
 
+/// Lengths of the rows of tet_stencil (layers = 2) or face_graph (1).
+std::vector<std::uint8_t> stencil_lengths(std::span<const std::array<Lid, 4>> neighbours, Lid rows, int layers,
+                                          const ParallelFor& parallel = {});
+
 /// The same for all cells of a mesh.
 Adjacency tet_stencil(const FaceNeighbours& neighbours);
 Adjacency face_graph(const FaceNeighbours& neighbours);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tutti/base/parallel.hpp"
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
 
@@ -50,7 +51,7 @@ inline constexpr std::array<std::array<int, 3>, 4> tet_faces = {{{1, 2, 3}, {0, 
 
 /// Finds the neighbours of all cells. Errors (input): a face shared by three cells, a boundary triangle that is no face
 /// of any cell. Interior triangles with a tag are allowed and ignored (an interface between regions).
-FaceNeighbours find_face_neighbours(const TetMesh& mesh);
+FaceNeighbours find_face_neighbours(const TetMesh& mesh, const ParallelFor& parallel = {});
 
 inline double tet_volume(Vec3 a, Vec3 b, Vec3 c, Vec3 d) {
   return dot(cross(b - a, c - a), d - a) / 6.0;

@@ -1,4 +1,4 @@
-// Which cell lies behind which face: records of all faces, bucketed by their smallest vertex.
+// Which cell lies behind which face: records of all faces, grouped by their smallest vertex.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -7,6 +7,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/mesh/tet_mesh.hpp"
+#include "tutti/mesh/vertex_groups.hpp"
 
 namespace tutti {
 namespace {
@@ -18,7 +19,7 @@ struct FaceRecord {
   Index middle, largest, face;
 };
 
-/// Buckets up to this size are searched; larger ones (a vertex with very many cells) are sorted first.
+/// Groups up to this size are searched; larger ones (a vertex with very many cells) are sorted first.
 constexpr std::size_t search_limit = 96;
 
 template <class Index>
@@ -27,28 +28,30 @@ class FaceMatcher {
   explicit FaceMatcher(const TetMesh& mesh)
       : mesh_(mesh), cell_faces_(4 * static_cast<std::uint64_t>(mesh.cell_count())) {}
 
-  FaceNeighbours run() {
-    neighbours_.assign(mesh_.cells.size(), {boundary_face(0), boundary_face(0), boundary_face(0), boundary_face(0)});
-    fill_buckets();
-    for (std::size_t v = 0; v + 1 < ends_.size(); ++v) {
-      FaceRecord<Index>* begin = records_.data() + (v == 0 ? 0 : ends_[v - 1]);
-      FaceRecord<Index>* end = records_.data() + ends_[v];
-      if (static_cast<std::size_t>(end - begin) > search_limit)
-        match_large(static_cast<Gid>(v), begin, end);
-      else
-        match_small(static_cast<Gid>(v), begin, end);
-    }
+  FaceNeighbours run(const ParallelFor& parallel) {
+    neighbours_.resize(mesh_.cells.size());
+    const auto triangles = static_cast<Size>(mesh_.boundary.size());
+    group_by_vertex<Index, FaceRecord<Index>>(
+        mesh_.cell_count() + triangles, mesh_.vertex_count(), parallel,
+        [&](Size begin, Size end, const auto& put) { put_faces(begin, end, put); },
+        [&](Index vertex, FaceRecord<Index>* begin, FaceRecord<Index>* end, std::size_t) {
+          if (static_cast<std::size_t>(end - begin) > search_limit)
+            match_large(static_cast<Gid>(vertex), begin, end);
+          else
+            match_small(static_cast<Gid>(vertex), begin, end);
+        });
     return std::move(neighbours_);
   }
 
  private:
   using Key = std::pair<Index, Index>;
 
-  /// Calls visit(smallest, record) for every face and triangle, always in the same order.
-  template <class Visit>
-  void for_each_face(Visit&& visit) const {
+  /// put(smallest, record) for every face of cells [begin, end); triangles are numbered on from the cells.
+  template <class Put>
+  void put_faces(Size begin, Size end, const Put& put) const {
     const auto vertices = static_cast<std::uint64_t>(mesh_.vertex_count());
-    for (std::size_t c = 0; c < mesh_.cells.size(); ++c) {
+    const auto cells = static_cast<Size>(mesh_.cells.size());
+    for (auto c = static_cast<std::size_t>(begin); c < static_cast<std::size_t>(std::min(end, cells)); ++c) {
       std::array<std::uint64_t, 4> s;  // vertex and its place in the cell, packed so that one comparison sorts both
       for (std::size_t i = 0; i < 4; ++i) {
         const auto vertex = static_cast<std::uint64_t>(mesh_.cells[c][i]);
@@ -65,12 +68,13 @@ class FaceMatcher {
         fail(ErrorKind::input, "mesh: cell {} has a vertex twice: {} {} {} {}; four different ones are expected", c,
              v[0], v[1], v[2], v[3]);
       const auto face = [&](std::size_t k) { return index(4 * c + (s[k] & 3)); };
-      visit(v[1], FaceRecord<Index>{v[2], v[3], face(0)});
-      visit(v[0], FaceRecord<Index>{v[2], v[3], face(1)});
-      visit(v[0], FaceRecord<Index>{v[1], v[3], face(2)});
-      visit(v[0], FaceRecord<Index>{v[1], v[2], face(3)});
+      put(v[1], FaceRecord<Index>{v[2], v[3], face(0)});
+      put(v[0], FaceRecord<Index>{v[2], v[3], face(1)});
+      put(v[0], FaceRecord<Index>{v[1], v[3], face(2)});
+      put(v[0], FaceRecord<Index>{v[1], v[2], face(3)});
     }
-    for (std::size_t t = 0; t < mesh_.boundary.size(); ++t) {
+    for (Size item = std::max(begin, cells); item < end; ++item) {
+      const auto t = static_cast<std::size_t>(item - cells);
       std::array<std::uint64_t, 3> s;
       for (std::size_t i = 0; i < 3; ++i) {
         s[i] = static_cast<std::uint64_t>(mesh_.boundary[t][i]);
@@ -79,17 +83,8 @@ class FaceMatcher {
       sort_pair(s[0], s[1]);
       sort_pair(s[1], s[2]);
       sort_pair(s[0], s[1]);
-      visit(index(s[0]), FaceRecord<Index>{index(s[1]), index(s[2]), index(cell_faces_ + t)});
+      put(index(s[0]), FaceRecord<Index>{index(s[1]), index(s[2]), index(cell_faces_ + t)});
     }
-  }
-
-  void fill_buckets() {
-    ends_.assign(static_cast<std::size_t>(mesh_.vertex_count()) + 1, 0);
-    for_each_face([&](Index smallest, const FaceRecord<Index>&) { ++ends_[static_cast<std::size_t>(smallest) + 1]; });
-    for (std::size_t v = 1; v < ends_.size(); ++v) ends_[v] += ends_[v - 1];
-    records_.resize(cell_faces_ + mesh_.boundary.size());
-    // ends_[v] starts as the begin of bucket v and has become its end when the bucket is full.
-    for_each_face([&](Index smallest, const FaceRecord<Index>& r) { records_[ends_[smallest]++] = r; });
   }
 
   /// Few records: each is compared with the distinct faces seen so far.
@@ -155,8 +150,8 @@ class FaceMatcher {
            "mesh: boundary triangle {} (vertices {} {} {}, tag {}) is not a face of any cell; mesh its surface "
            "together with the volume",
            s.triangle - cell_faces_, vertex, key.first, key.second, tag_of(s.triangle));
-    } else if (s.triangle != none) {
-      at(s.first) = boundary_face(tag_of(s.triangle));
+    } else {
+      at(s.first) = boundary_face(s.triangle == none ? 0 : tag_of(s.triangle));
     }
   }
 
@@ -175,20 +170,28 @@ class FaceMatcher {
 
   const TetMesh& mesh_;
   std::uint64_t cell_faces_;
-  std::vector<std::uint64_t> ends_;
-  std::vector<FaceRecord<Index>> records_;
   FaceNeighbours neighbours_;
 };
 
+FaceNeighbours match_faces(const TetMesh& mesh, const ParallelFor& parallel) {
+  const std::uint64_t largest = std::max(4 * mesh.cells.size() + mesh.boundary.size(), mesh.vertices.size());
+  if (largest < std::numeric_limits<std::uint32_t>::max()) return FaceMatcher<std::uint32_t>(mesh).run(parallel);
+  return FaceMatcher<std::uint64_t>(mesh).run(parallel);
+}
+
 }  // namespace
 
-FaceNeighbours find_face_neighbours(const TetMesh& mesh) {
+FaceNeighbours find_face_neighbours(const TetMesh& mesh, const ParallelFor& parallel) {
   if (mesh.boundary.size() != mesh.boundary_tags.size())
     fail(ErrorKind::input, "mesh: {} boundary triangles, but {} boundary tags; one a triangle is expected",
          mesh.boundary.size(), mesh.boundary_tags.size());
-  const std::uint64_t largest = std::max(4 * mesh.cells.size() + mesh.boundary.size(), mesh.vertices.size());
-  if (largest < std::numeric_limits<std::uint32_t>::max()) return FaceMatcher<std::uint32_t>(mesh).run();
-  return FaceMatcher<std::uint64_t>(mesh).run();
+  try {
+    return match_faces(mesh, parallel);
+  } catch (const Error&) {
+    // Several threads find several faults in any order: on one, the first of the mesh is named.
+    if (parallel) match_faces(mesh, {});
+    throw;
+  }
 }
 
 }  // namespace tutti

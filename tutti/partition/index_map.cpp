@@ -1,11 +1,12 @@
 #include "tutti/partition/index_map.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/random.hpp"
 
 namespace tutti {
 namespace {
@@ -15,22 +16,6 @@ struct Request {
   Gid row;
   std::int32_t owner;
   std::int32_t reader;
-};
-
-/// Position of each owned row, found by its global number.
-class RowFinder {
- public:
-  explicit RowFinder(std::span<const Gid> owned) : sorted_(owned.size()) {
-    for (std::size_t i = 0; i < owned.size(); ++i) sorted_[i] = {owned[i], static_cast<Lid>(i)};
-    std::sort(sorted_.begin(), sorted_.end());
-  }
-  Lid find(Gid row) const {
-    const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<Gid, Lid>{row, 0});
-    return at != sorted_.end() && at->first == row ? at->second : no_lid;
-  }
-
- private:
-  std::vector<std::pair<Gid, Lid>> sorted_;
 };
 
 /// A separator row of a part (its position) and a part that reads it.
@@ -56,20 +41,44 @@ struct Separator {
 
 /// Who reads which of the part's rows, ascending and each once: a ghost that is named twice is answered once, and its
 /// reader then finds the difference.
-std::vector<Reading> find_readings(const PartRows& rows, std::span<const std::vector<Request>> requests) {
-  std::vector<Reading> readings;
-  std::optional<RowFinder> finder;
+std::vector<Reading> find_readings(const PartRows& rows, std::span<const std::vector<Request>> requests,
+                                   const ParallelFor& parallel) {
+  std::vector<std::pair<Gid, std::int32_t>> wanted;  // row, reader
   for (const auto& from_rank : requests)
     for (const Request& r : from_rank)
-      if (r.owner == rows.part) {
-        if (!finder) finder.emplace(rows.owned);
-        const Lid at = finder->find(r.row);
-        require(at != no_lid, "part {} asks part {} for row {}, which that part does not own", r.reader, r.owner,
-                r.row);
-        readings.emplace_back(at, r.reader);
-      }
-  std::sort(readings.begin(), readings.end());
-  readings.erase(std::unique(readings.begin(), readings.end()), readings.end());
+      if (r.owner == rows.part) wanted.emplace_back(r.row, r.reader);
+  if (wanted.empty()) return {};
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  // Few rows are wanted of many: most are told apart by a bit, without a search.
+  const std::uint64_t mask = std::bit_ceil(16 * wanted.size()) - 1;
+  const auto bit_of = [mask](Gid row) {
+    return static_cast<std::size_t>(mix64(static_cast<std::uint64_t>(row)) & mask);
+  };
+  std::vector<bool> maybe(mask + 1);
+  for (const auto& [row, _] : wanted) maybe[bit_of(row)] = true;
+
+  const Blocks blocks(static_cast<Size>(rows.owned.size()), 16384);
+  std::vector<std::vector<Reading>> found(static_cast<std::size_t>(blocks.number));
+  blocks.run(parallel, [&](Size block, Size begin, Size end) {
+    auto& mine = found[static_cast<std::size_t>(block)];
+    for (Size i = begin; i < end; ++i) {
+      const Gid row = rows.owned[static_cast<std::size_t>(i)];
+      if (!maybe[bit_of(row)]) continue;
+      auto at = std::lower_bound(wanted.begin(), wanted.end(), std::pair<Gid, std::int32_t>{row, -1});
+      for (; at != wanted.end() && at->first == row; ++at) mine.emplace_back(static_cast<Lid>(i), at->second);
+    }
+  });
+  std::vector<Reading> readings;
+  for (const auto& mine : found) readings.insert(readings.end(), mine.begin(), mine.end());
+  if (readings.size() != wanted.size()) {
+    std::vector<Gid> owned(rows.owned);
+    std::sort(owned.begin(), owned.end());
+    for (const auto& [row, reader] : wanted)
+      require(std::binary_search(owned.begin(), owned.end(), row),
+              "part {} asks part {} for row {}, which that part does not own", reader, rows.part, row);
+    require(false, "part {} owns a row twice", rows.part);
+  }
   return readings;
 }
 
@@ -98,8 +107,8 @@ Link& link_to(std::map<std::int32_t, Link>& links, std::int32_t part, std::span<
 
 }  // namespace
 
-std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> mine,
-                                   std::span<const int> rank_of_part) {
+std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> mine, std::span<const int> rank_of_part,
+                                   const ParallelFor& parallel) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto rank_of = [&](std::int32_t part) {
     return static_cast<std::size_t>(rank_of_part[static_cast<std::size_t>(part)]);
@@ -118,7 +127,7 @@ std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> m
   std::vector<std::vector<Request>> answers(ranks);
   for (std::size_t m = 0; m < mine.size(); ++m) {
     const PartRows& rows = mine[m];
-    const auto readings = find_readings(rows, requests);
+    const auto readings = find_readings(rows, requests, parallel);
     const auto separators = order_separators(readings, rank_of_part, comm.rank());
 
     IndexMap& map = maps[m];

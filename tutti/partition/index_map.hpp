@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tutti/base/comm.hpp"
+#include "tutti/base/parallel.hpp"
 #include "tutti/base/types.hpp"
 
 namespace tutti {
@@ -49,6 +50,7 @@ struct IndexMap {
 
 /// Numbers all parts of all ranks. Collective. `mine` are the parts of this rank; `rank_of_part[p]` is known on all
 /// ranks. A ghost that its named owner does not own is an internal error.
-std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> mine, std::span<const int> rank_of_part);
+std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> mine, std::span<const int> rank_of_part,
+                                   const ParallelFor& parallel = {});
 
 }  // namespace tutti

@@ -25,10 +25,10 @@ std::vector<Lid> rows_of(const std::vector<KeyedRow>& keyed) {
   return order;
 }
 
-std::vector<Lid> random_order(std::size_t rows) {
+std::vector<Lid> random_order(std::size_t rows, const ParallelFor& parallel) {
   std::vector<KeyedRow> keyed(rows);
   for (std::size_t i = 0; i < rows; ++i) keyed[i] = {random_bits(random_order_seed, i), static_cast<Gid>(i)};
-  sort_by_key(keyed);
+  sort_by_key(keyed, parallel);
   return rows_of(keyed);
 }
 
@@ -46,7 +46,8 @@ std::vector<Lid> order_blocks(std::span<const Vec3> points, std::span<const std:
 
 /// Blocks of exactly `block` rows (the last may be smaller), so that block b is rows [b block, (b + 1) block) of the
 /// result as long as no smaller block came before it.
-std::vector<Lid> metis_block_order(std::span<const Vec3> points, const Csr<Lid>& graph, Lid block) {
+std::vector<Lid> metis_block_order(std::span<const Vec3> points, const Csr<Lid>& graph, Lid block,
+                                   const ParallelFor& parallel) {
   const Lid rows = graph.rows();
   if (rows == 0) return {};
   std::vector<std::int32_t> sizes(static_cast<std::size_t>((rows - 1) / block) + 1, block);
@@ -64,7 +65,7 @@ std::vector<Lid> metis_block_order(std::span<const Vec3> points, const Csr<Lid>&
     at += sizes[static_cast<std::size_t>(b)];
   }
   std::vector<Lid> order(static_cast<std::size_t>(rows));
-  const std::vector<Lid> inner = points.empty() ? native_order(order.size()) : rows_of(hilbert_order(points));
+  const std::vector<Lid> inner = points.empty() ? native_order(order.size()) : rows_of(hilbert_order(points, parallel));
   for (const Lid i : inner) {
     const auto b = static_cast<std::size_t>(block_of[static_cast<std::size_t>(i)]);
     order[static_cast<std::size_t>(next[b]++)] = i;
@@ -74,7 +75,8 @@ std::vector<Lid> metis_block_order(std::span<const Vec3> points, const Csr<Lid>&
 
 }  // namespace
 
-std::vector<Lid> order_rows(Ordering ordering, std::span<const Vec3> points, const Csr<Lid>& graph, Lid block) {
+std::vector<Lid> order_rows(Ordering ordering, std::span<const Vec3> points, const Csr<Lid>& graph, Lid block,
+                            const ParallelFor& parallel) {
   const auto graph_rows = static_cast<std::size_t>(graph.rows());
   require(points.empty() || graph_rows == 0 || points.size() == graph_rows,
           "order_rows: {} points and a graph of {} rows", points.size(), graph_rows);
@@ -86,14 +88,14 @@ std::vector<Lid> order_rows(Ordering ordering, std::span<const Vec3> points, con
     case Ordering::native:
       return native_order(rows);
     case Ordering::hilbert:
-      return rows_of(hilbert_order(points));
+      return rows_of(hilbert_order(points, parallel));
     case Ordering::metis_blocks:
       if (block < 1) fail(ErrorKind::usage, "the size of METIS blocks is {}: give at least 1", block);
-      return metis_block_order(points, graph, block);
+      return metis_block_order(points, graph, block, parallel);
     case Ordering::rcm:
       return reverse_cuthill_mckee(symmetrise(graph));
     case Ordering::random:
-      return random_order(rows);
+      return random_order(rows, parallel);
   }
   fail(ErrorKind::usage, "unknown ordering {}: choose one of the values of Ordering", static_cast<int>(ordering));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tutti/base/csr.hpp"
+#include "tutti/base/parallel.hpp"
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
 
@@ -45,7 +46,8 @@ enum class Ordering { native, hilbert, metis_blocks, rcm, random };
 /// CPU, 64 on a GPU) and only used by metis_blocks: exactly `block` rows each, the last one fewer, in Hilbert order
 /// outside and inside. Columns >= graph.rows() (ghosts) are left out. Random, native and hilbert need no graph, the
 /// others no points. Deterministic. Errors: as partition_rows; usage (block < 1).
-std::vector<Lid> order_rows(Ordering ordering, std::span<const Vec3> points, const Csr<Lid>& graph, Lid block = 512);
+std::vector<Lid> order_rows(Ordering ordering, std::span<const Vec3> points, const Csr<Lid>& graph, Lid block = 512,
+                            const ParallelFor& parallel = {});
 Ordering parse_ordering(const std::string& name);
 std::vector<std::string> ordering_names();
 

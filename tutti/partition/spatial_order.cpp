@@ -64,39 +64,56 @@ Lattice lattice_of(std::span<const Vec3> points) {
 }
 
 template <class KeyOf>
-std::vector<KeyedRow> sorted_rows(std::size_t rows, KeyOf key_of) {
+std::vector<KeyedRow> sorted_rows(std::size_t rows, const ParallelFor& parallel, KeyOf key_of) {
   std::vector<KeyedRow> keyed(rows);
-  for (std::size_t i = 0; i < rows; ++i) keyed[i] = {key_of(i), static_cast<Gid>(i)};
-  sort_by_key(keyed);
+  for_ranges(parallel, static_cast<Size>(rows), [&](Size begin, Size end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      keyed[i] = {key_of(i), static_cast<Gid>(i)};
+  });
+  sort_by_key(keyed, parallel);
   return keyed;
 }
 
 }  // namespace
 
-void sort_by_key(std::vector<KeyedRow>& rows) {
+void sort_by_key(std::vector<KeyedRow>& rows, const ParallelFor& parallel) {
   if (rows.size() < small_sort) {
     std::stable_sort(rows.begin(), rows.end(), [](const KeyedRow& a, const KeyedRow& b) { return a.key < b.key; });
     return;
   }
-  std::array<std::array<std::size_t, buckets>, digits> counts{};
-  for (const KeyedRow& r : rows) {
-    for (std::size_t d = 0; d < digits; ++d) ++counts[d][(r.key >> (d * digit_bits)) & (buckets - 1)];
-  }
+  // Each block counts and then moves its own rows, so that the order is the same for any number of threads.
+  const Blocks blocks(static_cast<Size>(rows.size()), 16384);
+  std::vector<std::array<std::size_t, buckets>> counts(static_cast<std::size_t>(blocks.number));
   std::vector<KeyedRow> scratch(rows.size());
   for (std::size_t d = 0; d < digits; ++d) {
-    auto& count = counts[d];
+    const auto digit_of = [d](const KeyedRow& r) { return (r.key >> (d * digit_bits)) & (buckets - 1); };
+    blocks.run(parallel, [&](Size block, Size begin, Size end) {
+      auto& count = counts[static_cast<std::size_t>(block)];
+      count.fill(0);
+      for (Size i = begin; i < end; ++i) ++count[digit_of(rows[static_cast<std::size_t>(i)])];
+    });
+    std::size_t at = 0, largest = 0;
+    for (std::size_t value = 0; value < buckets; ++value) {
+      const std::size_t before = at;
+      for (auto& count : counts) at += std::exchange(count[value], at);
+      largest = std::max(largest, at - before);
+    }
     // A digit all keys share moves nothing.
-    if (*std::max_element(count.begin(), count.end()) == rows.size()) continue;
-    std::size_t at = 0;
-    for (std::size_t& c : count) at += std::exchange(c, at);
-    for (const KeyedRow& r : rows) scratch[count[(r.key >> (d * digit_bits)) & (buckets - 1)]++] = r;
+    if (largest == rows.size()) continue;
+    blocks.run(parallel, [&](Size block, Size begin, Size end) {
+      auto& next = counts[static_cast<std::size_t>(block)];
+      for (Size i = begin; i < end; ++i) {
+        const KeyedRow& r = rows[static_cast<std::size_t>(i)];
+        scratch[next[digit_of(r)]++] = r;
+      }
+    });
     rows.swap(scratch);
   }
 }
 
-std::vector<KeyedRow> hilbert_order(std::span<const Vec3> points) {
+std::vector<KeyedRow> hilbert_order(std::span<const Vec3> points, const ParallelFor& parallel) {
   const Lattice lattice = lattice_of(points);
-  return sorted_rows(points.size(), [&](std::size_t i) {
+  return sorted_rows(points.size(), parallel, [&](std::size_t i) {
     const auto at = lattice.of(points[i]);
     return hilbert_key(at[0], at[1], at[2]);
   });
@@ -107,7 +124,7 @@ std::vector<KeyedRow> axis_order(std::span<const Vec3> points) {
   std::array<int, 3> axes{0, 1, 2};
   std::stable_sort(axes.begin(), axes.end(),
                    [&](int a, int b) { return lattice.high[a] - lattice.low[a] > lattice.high[b] - lattice.low[b]; });
-  return sorted_rows(points.size(), [&](std::size_t i) {
+  return sorted_rows(points.size(), {}, [&](std::size_t i) {
     const auto at = lattice.of(points[i]);
     std::uint64_t key = 0;
     for (const int axis : axes) key = (key << hilbert_bits) | at[static_cast<std::size_t>(axis)];

@@ -8,6 +8,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/read_mesh.hpp"
+#include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/stencil.hpp"
 
 namespace tutti {
@@ -67,26 +68,30 @@ std::vector<std::int32_t> partition_cells(const WholeMesh& whole, const PartPlac
 }
 
 /// Stable order by falling row length within windows of `window` rows: slices of SELL get rows of like length.
-void gather_similar_rows(std::vector<Lid>& order, const Csr<Lid>& stencil, Lid window) {
-  const auto length = [&](Lid i) { return stencil.row(i).size(); };
-  for (std::size_t begin = 0; begin < order.size(); begin += static_cast<std::size_t>(window)) {
-    const std::size_t end = std::min(order.size(), begin + static_cast<std::size_t>(window));
-    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                     order.begin() + static_cast<std::ptrdiff_t>(end),
-                     [&](Lid a, Lid b) { return length(a) > length(b); });
-  }
+void gather_similar_rows(std::vector<Lid>& order, std::span<const std::uint8_t> lengths, Lid window,
+                         const ParallelFor& parallel) {
+  const auto rows = static_cast<Size>(order.size());
+  for_ranges(parallel, (rows + window - 1) / window, [&](Size first, Size last) {
+    for (Size w = first; w < last; ++w)
+      std::stable_sort(order.begin() + w * window, order.begin() + std::min(rows, (w + 1) * window), [&](Lid a, Lid b) {
+        return lengths[static_cast<std::size_t>(a)] > lengths[static_cast<std::size_t>(b)];
+      });
+  });
 }
 
-/// The order of a part's own cells, and what it reads, before numbering.
-PartRows order_part(const DistributedPart& part, const Case& options, const DomainOptions& domain_options,
-                    bool on_host) {
+/// The order of a part's own cells.
+std::vector<Lid> order_part(const DistributedPart& part, const Case& options, const DomainOptions& domain_options,
+                            bool on_host, const ParallelFor& parallel) {
   const Lid similar_rows = domain_options.similar_rows;
   const LocalTetMesh& mesh = part.mesh;
   const Ordering ordering = parse_ordering(options.text("partition.order"));
   std::vector<Lid> order;
   if (ordering != Ordering::native || similar_rows > 0) {
     std::vector<Vec3> centroids(static_cast<std::size_t>(mesh.owned));
-    for (Lid c = 0; c < mesh.owned; ++c) centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
+    for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
+      for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c)
+        centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
+    });
     Csr<Lid> graph;
     if (ordering == Ordering::metis_blocks || ordering == Ordering::rcm) {
       graph = face_graph<Lid>(mesh.neighbours, mesh.owned);
@@ -103,35 +108,48 @@ PartRows order_part(const DistributedPart& part, const Case& options, const Doma
     const Lid block = !options.is_word("partition.block", "auto") ? static_cast<Lid>(options.integer("partition.block"))
                       : on_host                                   ? 512
                                                                   : 64;
-    order = order_rows(ordering, centroids, graph, block);
+    order = order_rows(ordering, centroids, graph, block, parallel);
     if (similar_rows > 0)
-      gather_similar_rows(order,
-                          domain_options.layers == 2 ? tet_stencil<Lid>(mesh.neighbours, mesh.owned)
-                                                     : face_graph<Lid>(mesh.neighbours, mesh.owned),
-                          similar_rows);
+      gather_similar_rows(order, stencil_lengths(mesh.neighbours, mesh.owned, domain_options.layers, parallel),
+                          similar_rows, parallel);
   } else {
     order.resize(static_cast<std::size_t>(mesh.owned));
     std::iota(order.begin(), order.end(), 0);
   }
+  return order;
+}
+
+/// What a part owns, in its order, and what it reads.
+PartRows rows_of(const DistributedPart& part, std::span<const Lid> order) {
+  const LocalTetMesh& mesh = part.mesh;
   PartRows rows;
   rows.part = part.part;
+  rows.owned.reserve(order.size());
   for (const Lid i : order) rows.owned.push_back(mesh.global[static_cast<std::size_t>(i)]);
   rows.ghosts.assign(mesh.global.begin() + mesh.owned, mesh.global.end());
   rows.ghost_owners = part.ghost_owners;
   return rows;
 }
 
-/// Puts a part's cells into the order of its map. Own cells and ghosts each arrive in global order.
-LocalTetMesh renumber(LocalTetMesh&& mesh, const IndexMap& map) {
+/// Puts a part's cells into the order of its map. `given` is the order of its own cells before separators were taken
+/// out of it; own cells and ghosts each arrived in global order.
+LocalTetMesh renumber(LocalTetMesh&& mesh, const IndexMap& map, std::span<const Lid> given,
+                      const ParallelFor& parallel) {
   std::vector<Lid> order(mesh.global.size());
+  // The interior keeps the given order; separators and ghosts are few, and searched.
+  auto next = given.begin();
+  for (Lid i = 0; i < map.interior; ++i) {
+    while (mesh.global[static_cast<std::size_t>(*next)] != map.global[static_cast<std::size_t>(i)]) ++next;
+    order[static_cast<std::size_t>(i)] = *next++;
+  }
   const auto owned_end = mesh.global.begin() + mesh.owned;
-  for (Lid i = 0; i < map.local(); ++i) {
+  for (Lid i = map.interior; i < map.local(); ++i) {
     const Gid g = map.global[static_cast<std::size_t>(i)];
     const auto at = i < map.owned ? std::lower_bound(mesh.global.begin(), owned_end, g)
                                   : std::lower_bound(owned_end, mesh.global.end(), g);
     order[static_cast<std::size_t>(i)] = static_cast<Lid>(at - mesh.global.begin());
   }
-  return reorder_cells(std::move(mesh), order);
+  return reorder_cells(std::move(mesh), order, parallel);
 }
 
 void broadcast_names(const Comm& comm, std::map<std::int32_t, std::string>& names) {
@@ -151,6 +169,18 @@ void broadcast_tags(const Comm& comm, std::set<std::int32_t>& tags) {
   std::vector<std::int32_t> list(tags.begin(), tags.end());
   comm.broadcast(list);
   tags = std::set<std::int32_t>(list.begin(), list.end());
+}
+
+/// Tags in use. Neighbours in the mesh mostly have the same one: the sets are asked where it changes.
+void find_tags(const WholeMesh& whole, TetDomain& domain) {
+  const auto add = [](std::set<std::int32_t>& tags, std::int32_t tag, std::int32_t& last) {
+    if (tags.empty() || tag != last) tags.insert(last = tag);
+  };
+  std::int32_t region = 0, side = 0;
+  for (const std::int32_t tag : whole.mesh.regions) add(domain.region_tags, tag, region);
+  for (const auto& faces : whole.neighbours)
+    for (const Gid n : faces)
+      if (n < 0) add(domain.boundary_tags, boundary_tag(n), side);
 }
 
 template <class T>
@@ -180,11 +210,13 @@ std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices
   return kinds;
 }
 
-TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
+namespace {
+
+TetMesh coarse_mesh(const Case& options, const std::filesystem::path& work_dir, const ParallelFor& parallel) {
   if (options.has("mesh.file")) return read_mesh(options.file("mesh.file"));
   const std::string generator = options.text("mesh.generate");
   try {
-    if (generator == "box") return generate_box(box_spec(options));
+    if (generator == "box") return generate_box(box_spec(options), parallel);
     const double h = options.number("mesh.h");
     if (generator == "biventricle") return generate_biventricle(h, work_dir);
     std::optional<double> split;
@@ -195,6 +227,12 @@ TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
   }
 }
 
+}  // namespace
+
+TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, const ParallelFor& parallel) {
+  return refine(coarse_mesh(options, work_dir, parallel), static_cast<int>(options.integer("mesh.refine")), parallel);
+}
+
 TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
                           const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
   TetDomain domain;
@@ -202,24 +240,22 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   domain.rank_of_part = places.rank_of_part;
   const int parts = static_cast<int>(places.rank_of_part.size());
 
+  const ParallelFor parallel = parallel_for(*devices.threads);
   WholeMesh whole;
   std::vector<std::int32_t> owner;
   phases.begin("read");
   comm.together([&] {
-    if (comm.is_root()) whole.mesh = load_mesh(options, work_dir);
+    if (comm.is_root()) whole.mesh = load_mesh(options, work_dir, parallel);
   });
   phases.begin("neighbours");
   comm.together([&] {
     if (!comm.is_root()) return;
-    whole.neighbours = find_face_neighbours(whole.mesh);
+    whole.neighbours = find_face_neighbours(whole.mesh, parallel);
     domain.cells = whole.mesh.cell_count();
     domain.checksum = mesh_checksum(whole.mesh);
     domain.region_names = whole.mesh.region_names;
     domain.boundary_names = whole.mesh.boundary_names;
-    domain.region_tags.insert(whole.mesh.regions.begin(), whole.mesh.regions.end());
-    for (const auto& faces : whole.neighbours)
-      for (const Gid n : faces)
-        if (n < 0) domain.boundary_tags.insert(boundary_tag(n));
+    find_tags(whole, domain);
   });
   domain.cells = comm.sum(domain.cells);
   phases.begin("weights");
@@ -244,17 +280,20 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   broadcast_tags(comm, domain.boundary_tags);
 
   phases.begin("distribute");
-  auto mine = distribute_mesh(comm, std::move(whole), owner, domain.rank_of_part, domain_options.layers);
+  auto mine = distribute_mesh(comm, std::move(whole), owner, domain.rank_of_part, domain_options.layers, parallel);
   std::vector<std::int32_t>().swap(owner);
 
   phases.begin("order");
+  std::vector<std::vector<Lid>> orders;
   std::vector<PartRows> rows;
-  for (std::size_t p = 0; p < mine.size(); ++p)
-    rows.push_back(order_part(mine[p], options, domain_options, devices.devices[p]->is_host()));
-  domain.maps = number_parts(comm, rows, domain.rank_of_part);
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    orders.push_back(order_part(mine[p], options, domain_options, devices.devices[p]->is_host(), parallel));
+    rows.push_back(rows_of(mine[p], orders[p]));
+  }
+  domain.maps = number_parts(comm, rows, domain.rank_of_part, parallel);
   std::vector<PartRows>().swap(rows);
   for (std::size_t p = 0; p < mine.size(); ++p)
-    domain.meshes.push_back(renumber(std::move(mine[p].mesh), domain.maps[p]));
+    domain.meshes.push_back(renumber(std::move(mine[p].mesh), domain.maps[p], orders[p], parallel));
   for (const auto& device : devices.devices) domain.streams.emplace_back(*device);
   phases.end();
   return domain;

@@ -54,8 +54,8 @@ struct DomainOptions {
   MeasureRate rate = {};
 };
 
-/// The mesh of [mesh]: a file, or a generator (its files go to `work_dir`). On the reader only.
-TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir);
+/// The mesh of [mesh]: a file, or a generator (its files go to `work_dir`), refined. On the reader only.
+TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, const ParallelFor& parallel = {});
 
 /// Reads, partitions in tiers (node, device), distributes, orders and numbers. Collective. Errors of the reader are
 /// thrown on all ranks.

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "tests/support/distributed_mesh.hpp"
+#include "tests/support/thread_hook.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 
 namespace tutti {
@@ -86,7 +87,8 @@ TEST(ReorderCells, AnyOrderTellsOfTheSameCells) {
       std::vector<Lid> order = own;
       order.insert(order.end(), ghosts.begin(), ghosts.end());
       const std::vector<Gid> before = part.mesh.global;
-      const LocalTetMesh mesh = reorder_cells(std::move(part.mesh), order);
+      const LocalTetMesh mesh =
+          reorder_cells(std::move(part.mesh), order, seed % 2 == 0 ? ParallelFor(test::five_threads) : ParallelFor());
       EXPECT_EQ(mesh.owned, static_cast<Lid>(own.size()));
       for (std::size_t i = 0; i < order.size(); ++i)
         ASSERT_EQ(mesh.global[i], before[static_cast<std::size_t>(order[i])]);

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "mesh_helpers.hpp"
+#include "tests/support/thread_hook.hpp"
 #include "tutti/mesh/gmsh.hpp"
 #include "tutti/mesh/info.hpp"
 
@@ -44,6 +45,17 @@ TEST(GenerateBox, IsExactAndTagged) {
     for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(at(k)[d], side ? s.upper[d] : s.lower[d]);
     EXPECT_GT(cross(at(1) - at(0), at(2) - at(0))[d] * (side ? 1 : -1), 0);
   }
+}
+
+TEST(GenerateBox, ThreadsChangeNothing) {
+  BoxSpec s;
+  s.cubes = {5, 7, 4};
+  s.jitter = 0.3;
+  s.split_x = 0.4;
+  const TetMesh a = generate_box(s), b = generate_box(s, five_threads);
+  EXPECT_EQ(a.vertices, b.vertices);
+  EXPECT_EQ(a.cells, b.cells);
+  EXPECT_EQ(a.regions, b.regions);
 }
 
 TEST(GenerateBox, JitterMovesOnlyTheInteriorAndDependsOnTheSeed) {

@@ -1,4 +1,5 @@
 #include "mesh_helpers.hpp"
+#include "tests/support/thread_hook.hpp"
 #include "tutti/mesh/stencil.hpp"
 
 namespace tutti {
@@ -110,6 +111,17 @@ TEST(Topology, InteriorTriangleIsIgnored) {
   EXPECT_EQ(n[4][3], 0);
 }
 
+TEST(Topology, ThreadsChangeNothing) {
+  for (const TetMesh& m : {shuffled(box(9, 11, 13), 7), fan(300)})
+    EXPECT_EQ(find_face_neighbours(m), find_face_neighbours(m, five_threads));
+  // Of several faults, the one that a single thread meets first is named.
+  TetMesh m = box(20, 20, 20);
+  for (const std::size_t c : {40000U, 30000U, 47000U}) m.cells[c][2] = m.cells[c][1];
+  const auto first = error_of(ErrorKind::input, [&] { find_face_neighbours(m); });
+  EXPECT_NE(first.find("cell 30000 has a vertex twice"), std::string::npos) << first;
+  EXPECT_EQ(error_of(ErrorKind::input, [&] { find_face_neighbours(m, five_threads); }), first);
+}
+
 TEST(Topology, Defects) {
   TetMesh three = five_tets();
   three.vertices.push_back({0.1, 0.1, 0.1});
@@ -177,6 +189,16 @@ TEST(Stencil, AgainstTheObviousWay) {
       EXPECT_EQ(std::vector<Gid>(row.begin(), row.end()), obvious_row(n, i, 2));
       EXPECT_EQ(std::vector<Gid>(faces.begin(), faces.end()), obvious_row(n, i, 1));
       EXPECT_LE(row.size(), 16u);
+    }
+    std::vector<std::array<Lid, 4>> local;
+    for (const auto& faces : n) {
+      auto& to = local.emplace_back();
+      for (std::size_t f = 0; f < 4; ++f) to[f] = static_cast<Lid>(faces[f]);
+    }
+    for (const int layers : {1, 2}) {
+      const auto lengths = stencil_lengths(local, static_cast<Lid>(local.size()), layers, five_threads);
+      for (Gid i = 0; i < m.cell_count(); ++i)
+        EXPECT_EQ(lengths[static_cast<std::size_t>(i)], (layers == 2 ? stencil : graph).row(i).size());
     }
   }
 }

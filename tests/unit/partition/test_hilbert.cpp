@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "tests/support/thread_hook.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/partition/hilbert.hpp"
@@ -55,7 +56,8 @@ TEST(Hilbert, NextOnTheCurveIsNextInSpace) {
 }
 
 TEST(SortByKey, EqualsAStableSort) {
-  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{511}, std::size_t{20000}}) {
+  for (const std::size_t n :
+       {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{511}, std::size_t{20000}, std::size_t{100000}}) {
     for (const int shift : {0, 30, 55, 64}) {
       std::vector<KeyedRow> rows;
       for (std::size_t i = 0; i < n; ++i) {
@@ -64,8 +66,11 @@ TEST(SortByKey, EqualsAStableSort) {
       std::vector<KeyedRow> expected = rows;
       std::stable_sort(expected.begin(), expected.end(),
                        [](const KeyedRow& a, const KeyedRow& b) { return a.key < b.key; });
+      std::vector<KeyedRow> shared = rows;
       sort_by_key(rows);
       ASSERT_TRUE(rows == expected) << n << " rows, shift " << shift;
+      sort_by_key(shared, test::five_threads);
+      ASSERT_TRUE(shared == expected) << n << " rows, shift " << shift << ", five threads";
     }
   }
 }

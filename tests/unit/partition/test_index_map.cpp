@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "tests/support/random_parts.hpp"
+#include "tests/support/thread_hook.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 
 namespace tutti {
@@ -11,8 +12,8 @@ namespace {
 using test::random_parts;
 using test::world;
 
-std::vector<IndexMap> number_all(const test::RandomParts& problem) {
-  return number_parts(world(), problem.parts, problem.rank_of_part);
+std::vector<IndexMap> number_all(const test::RandomParts& problem, const ParallelFor& parallel = {}) {
+  return number_parts(world(), problem.parts, problem.rank_of_part, parallel);
 }
 
 const Link& link_of(const IndexMap& map, std::int32_t part) {
@@ -25,7 +26,7 @@ TEST(IndexMap, KeepsItsPromisesOnRandomDirectedGraphs) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto problem = random_parts(seed, 1);
-    const auto maps = number_all(problem);
+    const auto maps = number_all(problem, seed % 8 == 0 ? ParallelFor(test::five_threads) : ParallelFor());
     ASSERT_EQ(maps.size(), problem.parts.size());
     for (const IndexMap& map : maps) test::expect_good_map(problem, map, 0);
     // Both ends of a link name the same rows in the same order.
@@ -54,6 +55,29 @@ TEST(IndexMap, TwoPartsNeverNeedPacking) {
         }
   }
   EXPECT_GT(links, 20) << "the problems are too easy";
+}
+
+TEST(IndexMap, ThreadsChangeNothing) {
+  // A chain of 100,000 rows, cut in pieces of 7 that go to two parts in turns.
+  std::vector<PartRows> parts(2);
+  for (Gid row = 0; row < 100'000; ++row) {
+    const auto p = static_cast<std::size_t>(row / 7 % 2);
+    parts[p].part = static_cast<std::int32_t>(p);
+    parts[p].owned.insert(row % 3 == 0 ? parts[p].owned.begin() : parts[p].owned.end(), row);
+    if (row % 7 != 0 && row % 7 != 6) continue;
+    parts[1 - p].ghosts.push_back(row);
+    parts[1 - p].ghost_owners.push_back(static_cast<std::int32_t>(p));
+  }
+  const std::vector<int> ranks{0, 0};
+  const auto a = number_parts(world(), parts, ranks), b = number_parts(world(), parts, ranks, test::five_threads);
+  for (std::size_t p = 0; p < 2; ++p) {
+    EXPECT_EQ(a[p].global, b[p].global);
+    EXPECT_EQ(a[p].interior, b[p].interior);
+    ASSERT_EQ(a[p].links.size(), 1U);
+    EXPECT_EQ(a[p].links[0].send_rows, b[p].links[0].send_rows);
+    // The interior keeps the given order.
+    EXPECT_EQ(a[p].links[0].send_rows.size(), parts[1 - p].ghosts.size());
+  }
 }
 
 TEST(IndexMap, OnePartHasNoSeparators) {

@@ -1,12 +1,11 @@
 // The CPU team as a device. Its streams do their work before they return, so events have always fired.
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
 
+#include "tutti/base/raw_vector.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/device/threads.hpp"
@@ -77,16 +76,10 @@ class HostDevice final : public Device {
   std::unique_ptr<Event> make_event() override { return std::make_unique<HostEvent>(); }
 
   void* allocate(std::size_t bytes, Memory) override {
-    // Gathers over a large array miss the TLB on 4 KiB pages: ask for 2 MiB ones.
-    constexpr std::size_t huge = std::size_t{2} << 20;
-    const bool large = bytes >= 2 * huge;
-    const std::size_t alignment = large ? huge : 64;
-    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void* pointer = std::aligned_alloc(alignment, rounded);
+    void* pointer = allocate_large(bytes);
     if (pointer == nullptr)
       fail(ErrorKind::resource, "cpu: the system has no {} left; use more nodes or a smaller mesh",
            format_bytes(static_cast<double>(bytes)));
-    if (large) madvise(pointer, rounded, MADV_HUGEPAGE);
     return pointer;
   }
   void deallocate(void* pointer, std::size_t, Memory) noexcept override { std::free(pointer); }

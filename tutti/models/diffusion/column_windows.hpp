@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "tutti/base/parallel.hpp"
+#include "tutti/base/raw_vector.hpp"
 #include "tutti/base/types.hpp"
 
 namespace tutti {
@@ -37,16 +39,17 @@ class WindowSet {
 
 /// What is stored for sliced rows in place of their columns.
 struct ColumnWindows {
-  std::vector<std::uint16_t> codes;  ///< where the columns would be
+  RawVector<std::uint16_t> codes;  ///< where the columns would be
   /// Eight a slice. A slice that eight are not enough for has -1 here, then its number among the wide ones.
-  std::vector<Lid> windows;
-  std::vector<Lid> wide;  ///< the columns of wide slices: entry j of row i of wide slice k at (16 k + j) C + i % C
+  RawVector<Lid> windows;
+  RawVector<Lid> wide;  ///< the columns of wide slices: entry j of row i of wide slice k at (16 k + j) C + i % C
   Size slices = 0, wide_slices = 0;
 };
 
 /// Of `rows` rows in slices of 2^shift, whose entries begin at `starts` (one more than slices). What stands in
 /// `columns` for rows past the end does not matter.
-ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows);
+ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows,
+                             const ParallelFor& parallel = {});
 
 /// `numerics.columns = "auto"` takes windows where no more than one slice of so many is wide.
 inline constexpr Size slices_a_wide_one = 20;

@@ -127,9 +127,7 @@ Diffusion::~Diffusion() = default;
 void Diffusion::assemble() {
   SchemeOptions scheme;
   scheme.two_point = options_.text("numerics.flux") == "two-point";
-  const ParallelFor parallel = [&](Lid count, const std::function<void(Range)>& body) {
-    devices_.threads->for_range(count, [&](Size b, Size e) { body({static_cast<Lid>(b), static_cast<Lid>(e)}); });
-  };
+  const ParallelFor parallel = parallel_for(*devices_.threads);
   Size weak = 0;
   std::array<double, 2> maxima{0, 1};
   for (std::size_t p = 0; p < domain_.meshes.size(); ++p) {
@@ -140,10 +138,9 @@ void Diffusion::assemble() {
     {  // K is needed no longer than this
       const auto K = physics_->diffusivity(mesh, *devices_.threads);
       std::mutex mutex;
-      parallel(mesh.owned, [&](Range range) {
+      for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
         double largest = 1;
-        for (Lid c = range.begin; c < range.end; ++c)
-          largest = std::max(largest, anisotropy(K[static_cast<std::size_t>(c)]));
+        for (Size c = begin; c < end; ++c) largest = std::max(largest, anisotropy(K[static_cast<std::size_t>(c)]));
         const std::lock_guard lock(mutex);
         maxima[1] = std::max(maxima[1], largest);
       });
@@ -153,14 +150,14 @@ void Diffusion::assemble() {
     maxima[0] = std::max(maxima[0], rows.max_outflow);
     weak += rows.weak_fits;
     part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
-                            row_column_bytes(options_));
+                            row_column_bytes(options_), parallel);
     part.boundary_columns = std::move(rows.boundary_columns);
     part.boundary_values = std::move(rows.boundary_values);
     part.boundary_faces = std::move(rows.boundary_faces);
     std::vector<double> volumes(static_cast<std::size_t>(mesh.owned));
     part.centroids.resize(static_cast<std::size_t>(mesh.owned));
-    parallel(mesh.owned, [&](Range range) {
-      for (Lid c = range.begin; c < range.end; ++c) {
+    for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
+      for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c) {
         part.centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
         volumes[static_cast<std::size_t>(c)] = mesh.volume(c);
       }

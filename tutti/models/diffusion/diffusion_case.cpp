@@ -285,8 +285,8 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
   return check(identity3(across) + along * Sym3{f.x * f.x, f.y * f.y, f.z * f.z, f.x * f.y, f.x * f.z, f.y * f.z});
 }
 
-std::vector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Threads& threads) const {
-  std::vector<Sym3> K(mesh.cells.size());
+RawVector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Threads& threads) const {
+  RawVector<Sym3> K(mesh.cells.size());
   std::mutex mutex;
   threads.for_range(mesh.cell_count(), [&](Size begin, Size end) {
     // Expressions are not shared by threads: copying them one at a time, they are evaluated together.

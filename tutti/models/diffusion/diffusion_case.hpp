@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tutti/base/raw_vector.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/io/case.hpp"
 #include "tutti/mesh/local_tet_mesh.hpp"
@@ -35,7 +36,7 @@ class DiffusionPhysics {
                    const std::set<std::int32_t>& boundary_tags);
 
   /// K of every local cell, at its centroid [length^2/time]. Error(input) where it is not symmetric positive definite.
-  std::vector<Sym3> diffusivity(const LocalTetMesh& mesh, Threads& threads) const;
+  RawVector<Sym3> diffusivity(const LocalTetMesh& mesh, Threads& threads) const;
   BoundaryKind kind(std::int32_t tag) const { return condition(tag).kind; }
   const BoundaryCondition& condition(std::int32_t tag) const;
   const Expression& initial() const { return initial_; }

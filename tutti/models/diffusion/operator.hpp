@@ -54,7 +54,7 @@ class RowOperator {
  public:
   RowOperator() = default;
   RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
-              ColumnBytes column_bytes = ColumnBytes::automatic);
+              ColumnBytes column_bytes = ColumnBytes::automatic, const ParallelFor& parallel = {});
 
   Lid rows() const { return rows_; }
   RowFormat format() const { return format_; }

@@ -7,21 +7,6 @@
 namespace tutti {
 namespace {
 
-/// Where entry j of row i goes.
-Size place(RowFormat format, const std::vector<Size>& slices, int shift, Lid row, int j) {
-  switch (format) {
-    case RowFormat::rows:
-      return static_cast<Size>(row) * max_row_entries + j;
-    case RowFormat::blocks:
-      return static_cast<Size>(row / block_rows) * block_rows * max_row_entries + static_cast<Size>(j) * block_rows +
-             row % block_rows;
-    case RowFormat::sliced:
-      return slices[static_cast<std::size_t>(row >> shift)] + (static_cast<Size>(j) << shift) +
-             (row & ((1 << shift) - 1));
-  }
-  return 0;
-}
-
 /// Entries stored a row: padded to 16, or to the longest row of its slice.
 std::vector<Size> slice_starts(const DiffusionRows& rows, int shift) {
   const std::size_t slice_rows = std::size_t{1} << shift;
@@ -36,10 +21,30 @@ std::vector<Size> slice_starts(const DiffusionRows& rows, int shift) {
   return starts;
 }
 
+/// Calls write(at, row, j) for every stored entry j of every row of a slice or block, as it lies in memory.
+template <class Write>
+void visit_slice(RowFormat format, const std::vector<Size>& slices, int shift, Lid slice, Lid rows,
+                 const Write& write) {
+  if (format == RowFormat::rows) {
+    for (Lid row = slice << shift; row < std::min(rows, (slice + 1) << shift); ++row)
+      for (int j = 0; j < max_row_entries; ++j) write(static_cast<Size>(row) * max_row_entries + j, row, j);
+    return;
+  }
+  const Size begin = format == RowFormat::sliced ? slices[static_cast<std::size_t>(slice)]
+                                                 : static_cast<Size>(slice) * block_rows * max_row_entries;
+  const int width = format == RowFormat::sliced
+                        ? static_cast<int>((slices[static_cast<std::size_t>(slice) + 1] - begin) >> shift)
+                        : max_row_entries;
+  const Lid lanes = Lid{1} << shift;
+  for (int j = 0; j < width; ++j)
+    for (Lid lane = 0; lane < lanes; ++lane)
+      write(begin + (static_cast<Size>(j) << shift) + lane, (slice << shift) + lane, j);
+}
+
 template <class T>
-void to_device(Stream& stream, Buffer<T>& buffer, std::vector<T>&& values, const std::string& name) {
+void to_device(Stream& stream, Buffer<T>& buffer, RawVector<T>&& values, const std::string& name) {
   buffer = make_buffer(stream, std::span<const T>(values), name);
-  std::vector<T>().swap(values);
+  RawVector<T>().swap(values);
 }
 
 }  // namespace
@@ -54,7 +59,7 @@ bool wants_windows(ColumnBytes column_bytes, bool on_host) {
 }
 
 RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
-                         ColumnBytes column_bytes)
+                         ColumnBytes column_bytes, const ParallelFor& parallel)
     : format_(format), precision_(precision), rows_(static_cast<Lid>(rows.counts.size())) {
   shift_ = slice_shift(stream.device().is_host());
   if (rows_ == 0) return;
@@ -62,27 +67,30 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   if (format == RowFormat::sliced) slices = slice_starts(rows, shift_);
   const Size entries = format == RowFormat::sliced ? slices.back() : stored_entries(format, rows_);
 
-  // One array at a time, so that the peak is one array above what stays.
-  const auto fill = [&](auto zero, auto&& entry) {
-    std::vector<decltype(zero)> values(static_cast<std::size_t>(entries), zero);
-    for (Lid i = 0; i < rows_; ++i) {
-      const auto r = static_cast<std::size_t>(i);
-      const int width = format != RowFormat::sliced
-                            ? max_row_entries
-                            : static_cast<int>((slices[(r >> shift_) + 1] - slices[r >> shift_]) >> shift_);
-      for (int j = 0; j < width; ++j)
-        values[static_cast<std::size_t>(place(format, slices, shift_, i, j))] = entry(r, static_cast<std::size_t>(j));
-    }
+  // One array at a time, so that the peak is one array above what stays. Rows past the end, which fill up the last
+  // slice or block, get zeros.
+  constexpr int block_shift = 7;
+  static_assert(block_rows == Lid{1} << block_shift);
+  const int shift = format == RowFormat::sliced ? shift_ : block_shift;
+  const auto fill = [&]<class T>(T zero, auto&& entry) {
+    RawVector<T> values(static_cast<std::size_t>(entries));
+    for_ranges(parallel, ((rows_ - 1) >> shift) + 1, [&](Size begin, Size end) {
+      for (Lid slice = static_cast<Lid>(begin); slice < static_cast<Lid>(end); ++slice)
+        visit_slice(format, slices, shift, slice, rows_, [&](Size at, Lid row, int j) {
+          values[static_cast<std::size_t>(at)] =
+              row < rows_ ? entry(static_cast<std::size_t>(row), static_cast<std::size_t>(j)) : zero;
+        });
+    });
     return values;
   };
   // Padding reads the row itself (entry 0 * (u_i - u_i)); rows past the end read row 0.
   auto columns = fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; });
   bool narrow = false;
   if (format == RowFormat::sliced && wants_windows(column_bytes, stream.device().is_host())) {
-    ColumnWindows w = window_columns(columns, slices, shift_, rows_);
+    ColumnWindows w = window_columns(columns, slices, shift_, rows_, parallel);
     narrow = column_bytes == ColumnBytes::two || w.wide_slices * slices_a_wide_one <= w.slices;
     if (narrow) {
-      std::vector<Lid>().swap(columns);
+      RawVector<Lid>().swap(columns);
       to_device(stream, codes_, std::move(w.codes), "columns I (two bytes)");
       to_device(stream, windows_, std::move(w.windows), "windows of columns");
       if (w.wide_slices > 0) to_device(stream, wide_, std::move(w.wide), "columns of wide slices");
@@ -99,8 +107,8 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   // The paper's D is always there in double; compact rows drop it where no Dirichlet face is near.
   const bool any_diagonal = std::any_of(rows.diagonal.begin(), rows.diagonal.end(), [](double d) { return d != 0; });
   if (precision == Precision::full || any_diagonal)
-    to_device(stream, diagonal_, std::vector<double>(rows.diagonal), "diagonal D");
-  if (format == RowFormat::sliced) to_device(stream, slices_, std::move(slices), "slices");
+    diagonal_ = make_buffer(stream, std::span<const double>(rows.diagonal), "diagonal D");
+  if (format == RowFormat::sliced) slices_ = make_buffer(stream, std::span<const Size>(slices), "slices");
 }
 
 }  // namespace tutti

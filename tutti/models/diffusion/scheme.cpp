@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "tutti/base/error.hpp"
 #include "tutti/models/diffusion/gradient.hpp"
@@ -16,34 +17,61 @@ using scheme_faces::InteriorFace;
 
 namespace {
 
-void collect_boundary_faces(Scheme& scheme, const BoundaryKindOf& kind) {
+void collect_boundary_faces(Scheme& scheme, const BoundaryKindOf& kind, const ParallelFor& parallel) {
   const LocalTetMesh& mesh = *scheme.mesh;
-  std::map<std::int32_t, BoundaryKind> known;
-  scheme.first_boundary_face.reserve(mesh.cells.size() + 1);
-  for (Lid c = 0; c < mesh.cell_count(); ++c) {
-    scheme.first_boundary_face.push_back(static_cast<Lid>(scheme.boundary_faces.size()));
-    if (!scheme_faces::is_active(mesh, c)) continue;
+  const auto visit_faces = [&](Lid c, const auto& visit) {
+    if (!scheme_faces::is_active(mesh, c)) return;
     for (int f = 0; f < 4; ++f) {
       const Lid n = mesh.neighbours[at(c)][at(f)];
-      if (n >= 0 || n == LocalTetMesh::outside_halo) continue;
-      const std::int32_t tag = boundary_tag(n);
-      auto found = known.find(tag);
-      if (found == known.end()) found = known.emplace(tag, kind(tag)).first;
-      scheme.boundary_faces.push_back({c, f, tag, face_shape(mesh, c, f).centroid});
-      scheme.boundary_kinds.push_back(found->second);
+      if (n < 0 && n != LocalTetMesh::outside_halo) visit(f, boundary_tag(n));
     }
-  }
-  scheme.first_boundary_face.push_back(static_cast<Lid>(scheme.boundary_faces.size()));
+  };
+  // Each block counts its faces, then numbers them on from those of the blocks before.
+  const Blocks blocks(mesh.cell_count(), 16384);
+  std::vector<Lid> first(at(static_cast<Lid>(blocks.number)) + 1, 0);
+  blocks.run(parallel, [&](Size block, Size begin, Size end) {
+    Lid count = 0;
+    for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c)
+      visit_faces(c, [&](int, std::int32_t) { ++count; });
+    first[static_cast<std::size_t>(block) + 1] = count;
+  });
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  scheme.first_boundary_face.resize(mesh.cells.size() + 1);
+  scheme.first_boundary_face.back() = first.back();
+  scheme.boundary_faces.resize(at(first.back()));
+  scheme.boundary_kinds.resize(at(first.back()));
+  blocks.run(parallel, [&](Size block, Size begin, Size end) {
+    std::map<std::int32_t, BoundaryKind> known;
+    Lid next = first[static_cast<std::size_t>(block)];
+    for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c) {
+      scheme.first_boundary_face[at(c)] = next;
+      visit_faces(c, [&](int f, std::int32_t tag) {
+        auto found = known.find(tag);
+        if (found == known.end()) found = known.emplace(tag, kind(tag)).first;
+        scheme.boundary_faces[at(next)] = {c, f, tag, face_shape(mesh, c, f).centroid};
+        scheme.boundary_kinds[at(next++)] = found->second;
+      });
+    }
+  });
 }
 
-void check_tensors(const LocalTetMesh& mesh, std::span<const Sym3> K) {
-  for (Lid c = 0; c < mesh.cell_count(); ++c) {
+void check_tensors(const LocalTetMesh& mesh, std::span<const Sym3> K, const ParallelFor& parallel) {
+  std::atomic<Lid> first_bad{mesh.cell_count()};
+  scheme_faces::run(parallel, mesh.cell_count(), [&](Range range) {
+    for (Lid c = range.begin; c < range.end; ++c) {
+      if (scheme_faces::positive_definite(K[at(c)])) continue;
+      Lid seen = first_bad;
+      while (c < seen && !first_bad.compare_exchange_weak(seen, c)) {
+      }
+      return;
+    }
+  });
+  if (const Lid c = first_bad; c < mesh.cell_count()) {
     const Sym3& k = K[at(c)];
-    if (!scheme_faces::positive_definite(k))
-      fail(ErrorKind::input,
-           "cell {}: K is not positive definite: xx {:g}, yy {:g}, zz {:g}, xy {:g}, xz {:g}, yz {:g}; a diffusion "
-           "tensor needs three positive eigenvalues",
-           mesh.global[at(c)], k.xx, k.yy, k.zz, k.xy, k.xz, k.yz);
+    fail(ErrorKind::input,
+         "cell {}: K is not positive definite: xx {:g}, yy {:g}, zz {:g}, xy {:g}, xz {:g}, yz {:g}; a diffusion "
+         "tensor needs three positive eigenvalues",
+         mesh.global[at(c)], k.xx, k.yy, k.zz, k.xy, k.xz, k.yz);
   }
 }
 
@@ -168,8 +196,8 @@ Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const B
   scheme.mesh = &mesh;
   scheme.K = K;
   scheme.options = options;
-  check_tensors(mesh, K);
-  collect_boundary_faces(scheme, kind);
+  check_tensors(mesh, K, parallel);
+  collect_boundary_faces(scheme, kind, parallel);
   if (!options.two_point) fit_gradients(scheme, parallel);
   return scheme;
 }
@@ -205,19 +233,22 @@ SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
 namespace {
 
 /// Boundary faces of a cell and of its face neighbours: the length of its row of boundary columns.
-void count_boundary_columns(const Scheme& scheme, Csr<Lid>& out) {
+void count_boundary_columns(const Scheme& scheme, Csr<Lid>& out, const ParallelFor& parallel) {
   const LocalTetMesh& mesh = *scheme.mesh;
   const auto faces_of = [&](Lid c) {
     return scheme.first_boundary_face[at(c) + 1] - scheme.first_boundary_face[at(c)];
   };
   out.offsets.resize(at(mesh.owned) + 1);
-  for (Lid c = 0; c < mesh.owned; ++c) {
-    Size count = faces_of(c);
-    if (!scheme.options.two_point)
-      for (const Lid n : mesh.neighbours[at(c)])
-        if (n >= 0) count += faces_of(n);
-    out.offsets[at(c) + 1] = out.offsets[at(c)] + count;
-  }
+  scheme_faces::run(parallel, mesh.owned, [&](Range range) {
+    for (Lid c = range.begin; c < range.end; ++c) {
+      Size count = faces_of(c);
+      if (!scheme.options.two_point)
+        for (const Lid n : mesh.neighbours[at(c)])
+          if (n >= 0) count += faces_of(n);
+      out.offsets[at(c) + 1] = count;
+    }
+  });
+  std::partial_sum(out.offsets.begin(), out.offsets.end(), out.offsets.begin());
   out.columns.resize(static_cast<std::size_t>(out.offsets.back()));
 }
 
@@ -244,7 +275,7 @@ DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, c
   out.values.resize(rows);
   out.counts.resize(rows);
   out.diagonal.resize(rows);
-  count_boundary_columns(scheme, out.boundary_columns);
+  count_boundary_columns(scheme, out.boundary_columns, parallel);
   out.boundary_values.resize(out.boundary_columns.columns.size());
 
   std::atomic<double> max_outflow{0};

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "tutti/base/csr.hpp"
+#include "tutti/base/parallel.hpp"
+#include "tutti/base/raw_vector.hpp"
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
 #include "tutti/mesh/local_tet_mesh.hpp"
@@ -33,11 +35,8 @@ struct BoundaryFaceRef {
   Vec3 centroid;
 };
 
-/// Says for a physical surface's tag (0: none) which kind of condition holds there.
+/// Says for a physical surface's tag (0: none) which kind of condition holds there. Threads ask at the same time.
 using BoundaryKindOf = std::function<BoundaryKind(std::int32_t tag)>;
-
-/// Runs body on ranges that cover [0, count), in any order and at the same time. Empty: one range, on this thread.
-using ParallelFor = std::function<void(Lid count, const std::function<void(Range)>& body)>;
 
 struct SchemeOptions {
   /// Two-point flux, without gradients: wrong on general meshes; it is there to show that a test can fail.
@@ -62,7 +61,7 @@ struct Scheme {
   std::vector<BoundaryFaceRef> boundary_faces;  ///< of owned cells and first ghosts, by local cell, then face
   std::vector<BoundaryKind> boundary_kinds;     ///< one a boundary face
   std::vector<Lid> first_boundary_face;         ///< those of cell c are [first[c], first[c + 1])
-  std::vector<std::array<Vec3, 4>> gradients;   ///< grad u = sum_f gradients[c][f] * (datum of face f): gradient.hpp
+  RawVector<std::array<Vec3, 4>> gradients;     ///< grad u = sum_f gradients[c][f] * (datum of face f): gradient.hpp
   std::vector<double> fit_quality;              ///< (0, 1], one a cell: SchemeOptions::weak_fit
   Lid weak_fits = 0;                            ///< owned cells with a quality below 1
   Lid flattened = 0;                            ///< owned cells whose fit is singular: their gradient is zero
@@ -94,8 +93,8 @@ SchemeRow assemble_row(const Scheme& scheme, Lid cell);
 
 /// All owned rows, in the order of the local mesh.
 struct DiffusionRows {
-  std::vector<std::array<Lid, max_row_entries>> columns;
-  std::vector<std::array<double, max_row_entries>> values;
+  RawVector<std::array<Lid, max_row_entries>> columns;
+  RawVector<std::array<double, max_row_entries>> values;
   std::vector<std::uint8_t> counts;
   std::vector<double> diagonal;
   Csr<Lid> boundary_columns;            ///< columns index boundary_faces

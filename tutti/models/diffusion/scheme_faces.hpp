@@ -73,13 +73,9 @@ inline bool positive_definite(const Sym3& a) {
   return a.xx > 0 && minor > 0 && det > 0;
 }
 
-/// Runs body on [0, count), with the hook or without.
+/// for_ranges over local cells.
 inline void run(const ParallelFor& parallel, Lid count, const std::function<void(Range)>& body) {
-  if (count <= 0) return;
-  if (parallel)
-    parallel(count, body);
-  else
-    body({0, count});
+  for_ranges(parallel, count, [&](Size b, Size e) { body({static_cast<Lid>(b), static_cast<Lid>(e)}); });
 }
 
 }  // namespace tutti::scheme_faces

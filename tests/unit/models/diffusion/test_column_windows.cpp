@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/support/thread_hook.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/models/diffusion/operator_rows.hpp"
 
@@ -34,7 +35,11 @@ template <class Reach>
 ColumnWindows check(Lid rows, int shift, const Reach& reach) {
   const Lid slices = (rows + (1 << shift) - 1) >> shift;
   const Sliced sliced = random_slices(slices, shift, static_cast<std::uint64_t>(rows), reach);
-  ColumnWindows w = window_columns(sliced.columns, sliced.starts, shift, rows);
+  ColumnWindows w = window_columns(sliced.columns, sliced.starts, shift, rows, test::five_threads);
+  const ColumnWindows alone = window_columns(sliced.columns, sliced.starts, shift, rows);
+  EXPECT_EQ(w.codes, alone.codes);
+  EXPECT_EQ(w.windows, alone.windows);
+  EXPECT_EQ(w.wide, alone.wide);
   EXPECT_EQ(w.slices, slices);
   OperatorView<double> view;
   view.format = RowFormat::sliced;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/support/thread_hook.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/device/threads.hpp"
@@ -86,7 +87,7 @@ TEST_P(RowOperators, HaveTheBitsOfTheReference) {
     const Lid local = n == 1025 ? 200'000 : n == 517 ? 50'000 : n + 40;
     const DiffusionRows rows = random_rows(n, local, 7 + static_cast<std::uint64_t>(n));
     const auto u = random_values(local, 3), b = random_values(n, 4);
-    const RowOperator op(*stream, rows, setting.format, setting.precision, setting.columns);
+    const RowOperator op(*stream, rows, setting.format, setting.precision, setting.columns, test::five_threads);
     EXPECT_EQ(op.rows(), n);
     EXPECT_EQ(op.column_bytes(), setting.columns == ColumnBytes::two ? 2 : 4);
     const auto device_u = make_buffer(*stream, std::span<const double>(u), "u");

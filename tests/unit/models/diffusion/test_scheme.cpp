@@ -3,10 +3,10 @@
 
 #include <Eigen/Dense>
 #include <set>
-#include <thread>
 
 #include "test_meshes.hpp"
 #include "test_scheme_problem.hpp"
+#include "tests/support/thread_hook.hpp"
 #include "tutti/base/error.hpp"
 
 namespace tutti {
@@ -262,12 +262,8 @@ TEST(Scheme, ThreadsChangeNothing) {
   const LocalTetMesh mesh = whole(irregular_box(6, 3));
   std::vector<Sym3> K;
   for (Lid c = 0; c < mesh.owned; ++c) K.push_back((1 + random_unit(3, at(c))) * full_tensor);
-  const ParallelFor threads = [](Lid count, const std::function<void(Range)>& body) {
-    std::vector<std::jthread> team;
-    for (Lid t = 0; t < 5; ++t) team.emplace_back([&, t] { body({count * t / 5, count * (t + 1) / 5}); });
-  };
   const auto a = assemble_rows(mesh, K, neumann_on(5));
-  const auto b = assemble_rows(mesh, K, neumann_on(5), {}, threads);
+  const auto b = assemble_rows(mesh, K, neumann_on(5), {}, test::five_threads);
   EXPECT_EQ(a.columns, b.columns);
   EXPECT_EQ(a.values, b.values);
   EXPECT_EQ(a.diagonal, b.diagonal);
