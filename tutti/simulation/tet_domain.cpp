@@ -9,6 +9,7 @@
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/stencil.hpp"
+#include "tutti/simulation/tet_capacity.hpp"
 
 namespace tutti {
 namespace {
@@ -195,14 +196,17 @@ TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir) {
   }
 }
 
-TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
-                          const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
+namespace {
+
+TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
+                     const DomainOptions& domain_options, Phases& phases, DomainTargets& targets) {
   TetDomain domain;
   const PartPlaces places = place_parts(comm, devices);
   domain.rank_of_part = places.rank_of_part;
   const int parts = static_cast<int>(places.rank_of_part.size());
 
   WholeMesh whole;
+  double row_length = 0;
   std::vector<std::int32_t> owner;
   phases.begin("read");
   comm.together([&] {
@@ -220,12 +224,16 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
     for (const auto& faces : whole.neighbours)
       for (const Gid n : faces)
         if (n < 0) domain.boundary_tags.insert(boundary_tag(n));
+    row_length = mean_row_length(whole.neighbours, domain_options.layers);
   });
   domain.cells = comm.sum(domain.cells);
   phases.begin("weights");
-  domain.weights = part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
+  if (targets.chosen.of_parts.empty())
+    targets.chosen = part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
+  bound_targets(comm, devices, domain_options, domain.cells, comm.max(row_length), targets);
+  domain.weights = targets.bound.weights;
   phases.begin("partition");
-  const StoredPartition* stored = domain_options.stored;
+  const StoredPartition* stored = targets.tightened > 0 ? nullptr : domain_options.stored;
   if (stored != nullptr && stored->devices != device_kinds(comm, devices)) stored = nullptr;
   comm.together([&] {
     if (!comm.is_root() || parts == 1) return;
@@ -255,6 +263,31 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
     domain.meshes.push_back(renumber(std::move(mine[p].mesh), domain.maps[p]));
   for (const auto& device : devices.devices) domain.streams.emplace_back(*device);
   phases.end();
+  return domain;
+}
+
+BalanceSummary summarise_balance(const Case& options, const DomainTargets& targets) {
+  BalanceSummary balance;
+  balance.weights = "list";
+  for (const char* word : {"measured", "stream", "peak", "equal"})
+    if (options.is_word("balance.weights", word)) balance.weights = word;
+  if (const auto& share = targets.chosen.share)
+    balance.share = {share->host_rows, share->seconds, share->seconds_without, share->in_cache};
+  balance.full_parts = targets.bound.full;
+  return balance;
+}
+
+}  // namespace
+
+TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
+                          const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
+  DomainTargets targets;
+  TetDomain domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
+  // What still does not fit after so many times is left to the allocation, which names the array.
+  for (int k = 0; k < 5 && tighten_targets(comm, devices, domain_options, domain, targets); ++k)
+    domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
+  report_full_parts(comm, devices, targets);
+  domain.balance = summarise_balance(options, targets);
   return domain;
 }
 

@@ -24,7 +24,7 @@ DeviceSet two_fakes_and_the_cpu() {
 }
 
 std::vector<double> weights_of(const std::string& text) {
-  return part_weights(world(), two_fakes_and_the_cpu(), case_with(text), 3);
+  return part_weights(world(), two_fakes_and_the_cpu(), case_with(text), 3).of_parts;
 }
 
 ErrorKind error_of(const std::string& text, const std::string& word) {
@@ -61,13 +61,13 @@ TEST(Balance, ByTheModelsKernel) {
     asked.push_back(device.name());
     return device.is_host() ? 1e9 : device.index() == 0 ? 1e11 : 3e11;
   };
-  const auto weights = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, rate);
+  const auto weights = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, rate).of_parts;
   EXPECT_EQ(asked, (std::vector<std::string>{"fake:0", "fake:1", "cpu", "cpu"}))
       << "the CPU also with its caches' rows";
   EXPECT_EQ(weights, (std::vector<double>{0.25, 0.75, 0}));
   // With steps of seconds it gets its share.
   const auto slow = [&](Device& device, Gid) { return device.is_host() ? 2.0 : device.index() == 0 ? 2.0 : 6.0; };
-  const auto shared = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, slow);
+  const auto shared = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, slow).of_parts;
   EXPECT_NEAR(shared[0], 0.2, 1e-9);
   EXPECT_NEAR(shared[1], 0.6, 1e-9);
   EXPECT_NEAR(shared[2], 0.2, 1e-9);
