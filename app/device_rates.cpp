@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "app/commands.hpp"
 #include "app/temporary_folder.hpp"
@@ -17,39 +16,81 @@
 namespace tutti::app {
 namespace {
 
-/// One device as it travels to rank 0.
-struct DeviceLine {
+/// One device. What is measured travels to all ranks, the shares are theirs.
+struct DeviceFigures {
   int rank = 0;
   char name[32] = "";
-  double triad = 0;  ///< bytes/s
+  double peak = 0, triad = 0;  ///< bytes/s
+  bool knows_peak = true;      ///< else `peak` is the triad
+  bool accelerator = false;
+  double rate = 0;  ///< rows of the kernel a second
+  double r_peak = 0, r_stream = 0, r_opt = 0;
+  double of_bound() const { return rate * 216 / triad; }
+  double gflops() const { return rate * 33e-9; }
 };
 
-std::vector<DeviceLine> measure_triads(const Comm& comm, const DeviceSet& devices) {
-  std::vector<DeviceLine> mine;
+std::vector<DeviceFigures> measure_triads(const Comm& comm, const DeviceSet& devices) {
+  std::vector<DeviceFigures> mine;
   comm.barrier();  // memory is shared: all are timed at the same time
   comm.together([&] {
     for (const auto& device : devices.devices) {
-      DeviceLine& line = mine.emplace_back();
-      line.rank = comm.rank();
-      std::snprintf(line.name, sizeof(line.name), "%s", device->name().c_str());
-      line.triad = device->is_host() ? measure_triad(*devices.threads) : measure_bandwidth(*device).triad;
+      DeviceFigures& f = mine.emplace_back();
+      f.rank = comm.rank();
+      std::snprintf(f.name, sizeof(f.name), "%s", device->name().c_str());
+      f.accelerator = !device->is_host();
+      f.triad = device->is_host() ? measure_triad(*devices.threads) : measure_bandwidth(*device).triad;
     }
   });
-  return comm.all_gather(std::span<const DeviceLine>(mine));
+  return comm.all_gather(std::span<const DeviceFigures>(mine));
 }
 
-std::vector<double> shares_of(std::vector<double> speeds) {
-  const double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  for (double& s : speeds) s /= sum;
-  return speeds;
+/// Sets `share` of every device in proportion to its `speed`.
+void share_out(std::vector<DeviceFigures>& all, double DeviceFigures::*speed, double DeviceFigures::*share) {
+  double sum = 0;
+  for (const DeviceFigures& f : all) sum += f.*speed;
+  for (DeviceFigures& f : all) f.*share = f.*speed / sum;
 }
 
 /// The paper's r: what all accelerators get together.
-double share_of_accelerators(const std::vector<double>& shares, const std::vector<PartRate>& rates) {
+double of_accelerators(const std::vector<DeviceFigures>& all, double DeviceFigures::*share) {
   double r = 0;
-  for (std::size_t p = 0; p < shares.size(); ++p)
-    if (rates[p].threads == 0) r += shares[p];
+  for (const DeviceFigures& f : all)
+    if (f.accelerator) r += f.*share;
   return r;
+}
+
+void print_table(const std::vector<DeviceFigures>& all) {
+  info("{:>4} {:<10} {:>10} {:>11} {:>12} {:>7} {:>9} {:>8} {:>8} {:>8}", "rank", "device", "peak GB/s", "triad GB/s",
+       "M cells/s", "of P", "GFLOPS", "r_peak", "r_stream", "r_opt");
+  for (const DeviceFigures& f : all)
+    info("{:>4} {:<10} {:>10} {:>11.1f} {:>12.1f} {:>7.3f} {:>9.2f} {:>8.4f} {:>8.4f} {:>8.4f}", f.rank, f.name,
+         f.knows_peak ? fmt::format("{:.1f}", f.peak * 1e-9) : "unknown", f.triad * 1e-9, f.rate * 1e-6, f.of_bound(),
+         f.gflops(), f.r_peak, f.r_stream, f.r_opt);
+  info("P = 33/216 x triad (Langguth 2015, eq. 3); r: a device's share of the cells by peak, triad or kernel");
+  if (std::any_of(all.begin(), all.end(), [](const DeviceFigures& f) { return !f.knows_peak; }))
+    info("peak unknown: the measured triad is taken instead; devices.peak_gb_per_second gives it");
+  info("all accelerators together: r_peak {:.4f}, r_stream {:.4f}, r_opt {:.4f}",
+       of_accelerators(all, &DeviceFigures::r_peak), of_accelerators(all, &DeviceFigures::r_stream),
+       of_accelerators(all, &DeviceFigures::r_opt));
+}
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const std::vector<DeviceFigures>& all) {
+  Json list = Json::array();
+  for (const DeviceFigures& f : all)
+    list.push_back({{"rank", f.rank},
+                    {"device", f.name},
+                    {"accelerator", f.accelerator},
+                    {"peak_gb_per_second", f.knows_peak ? Json(f.peak * 1e-9) : Json(nullptr)},
+                    {"triad_gb_per_second", f.triad * 1e-9},
+                    {"cells_per_second", f.rate},
+                    {"fraction_of_P", f.of_bound()},
+                    {"gflops", f.gflops()},
+                    {"r_peak", f.r_peak},
+                    {"r_stream", f.r_stream},
+                    {"r_opt", f.r_opt}});
+  return list;
 }
 
 Gid count_cells(const Comm& comm, const Case& options) {
@@ -61,7 +102,7 @@ Gid count_cells(const Comm& comm, const Case& options) {
   return comm.sum(cells);
 }
 
-void write_json(const std::string& file, const nlohmann::ordered_json& report) {
+void write_json(const std::string& file, const Json& report) {
   std::ofstream out(file);
   out << report.dump(2) << "\n";
   if (!out.flush()) fail(ErrorKind::io, "{}: cannot be written: {}", file, system_cause(errno));
@@ -83,50 +124,24 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   const Gid cells = count_cells(comm, options);
   const DomainOptions domain = diffusion_domain_options(options, *devices.threads);
 
-  const auto lines = measure_triads(comm, devices);
-  const std::size_t n = lines.size();
+  auto all = measure_triads(comm, devices);
   const auto rates = measure_parts(comm, devices, cells, domain.rate);
-  std::vector<double> peaks = peak_bandwidths(comm, devices, options, static_cast<int>(n)), triads(n), kernels(n);
-  std::vector<bool> unknown(n);
-  for (std::size_t p = 0; p < n; ++p) {
-    triads[p] = lines[p].triad;
-    kernels[p] = rates[p].rate;
-    unknown[p] = peaks[p] == 0;
-    if (unknown[p]) peaks[p] = triads[p];
+  const auto peaks = peak_bandwidths(comm, devices, options, static_cast<int>(all.size()));
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    all[p].knows_peak = peaks[p] > 0;
+    all[p].peak = all[p].knows_peak ? peaks[p] : all[p].triad;
+    all[p].rate = rates[p].rate;
   }
-  const auto r_peak = shares_of(peaks), r_stream = shares_of(triads), r_opt = shares_of(kernels);
+  share_out(all, &DeviceFigures::peak, &DeviceFigures::r_peak);
+  share_out(all, &DeviceFigures::triad, &DeviceFigures::r_stream);
+  share_out(all, &DeviceFigures::rate, &DeviceFigures::r_opt);
 
   info("{}: {} cells; the kernel alone, timed on each device", case_file, format_count(cells));
-  info("{:>4} {:<10} {:>10} {:>11} {:>12} {:>7} {:>9} {:>8} {:>8} {:>8}", "rank", "device", "peak GB/s", "triad GB/s",
-       "M cells/s", "of P", "GFLOPS", "r_peak", "r_stream", "r_opt");
-  nlohmann::ordered_json report = {{"case", case_file}, {"model", model}, {"cells", cells}};
-  report["devices"] = nlohmann::ordered_json::array();
-  for (std::size_t p = 0; p < n; ++p) {
-    const double of_bound = kernels[p] * 216 / triads[p];
-    info("{:>4} {:<10} {:>10} {:>11.1f} {:>12.1f} {:>7.3f} {:>9.2f} {:>8.4f} {:>8.4f} {:>8.4f}", lines[p].rank,
-         lines[p].name, unknown[p] ? "unknown" : fmt::format("{:.1f}", peaks[p] * 1e-9), triads[p] * 1e-9,
-         kernels[p] * 1e-6, of_bound, kernels[p] * 33e-9, r_peak[p], r_stream[p], r_opt[p]);
-    report["devices"].push_back({{"rank", lines[p].rank},
-                                 {"device", lines[p].name},
-                                 {"accelerator", rates[p].threads == 0},
-                                 {"peak_gb_per_second", unknown[p] ? nlohmann::ordered_json() : peaks[p] * 1e-9},
-                                 {"triad_gb_per_second", triads[p] * 1e-9},
-                                 {"cells_per_second", kernels[p]},
-                                 {"fraction_of_P", of_bound},
-                                 {"gflops", kernels[p] * 33e-9},
-                                 {"r_peak", r_peak[p]},
-                                 {"r_stream", r_stream[p]},
-                                 {"r_opt", r_opt[p]}});
-  }
-  info("P = 33/216 x triad (Langguth 2015, eq. 3); r: a device's share of the cells by peak, triad or kernel");
-  if (std::find(unknown.begin(), unknown.end(), true) != unknown.end())
-    info("peak unknown: the measured triad is taken instead; devices.peak_gb_per_second gives it");
-  report["accelerators"] = {{"r_peak", share_of_accelerators(r_peak, rates)},
-                            {"r_stream", share_of_accelerators(r_stream, rates)},
-                            {"r_opt", share_of_accelerators(r_opt, rates)}};
-  info("all accelerators together: r_peak {:.4f}, r_stream {:.4f}, r_opt {:.4f}",
-       share_of_accelerators(r_peak, rates), share_of_accelerators(r_stream, rates),
-       share_of_accelerators(r_opt, rates));
+  print_table(all);
+  Json report = {{"case", case_file}, {"model", model}, {"cells", cells}, {"devices", json_of(all)}};
+  report["accelerators"] = {{"r_peak", of_accelerators(all, &DeviceFigures::r_peak)},
+                            {"r_stream", of_accelerators(all, &DeviceFigures::r_stream)},
+                            {"r_opt", of_accelerators(all, &DeviceFigures::r_opt)}};
   if (const auto share = share_between(rates, cells)) {
     info("weights = \"measured\": {}", describe(*share, cells));
     report["measured"] = {{"cpu_cells", share->host_rows},

@@ -118,7 +118,9 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
     info("{:>4} {:>4} {:<10} {:>7.4f} {:>12} {:>12} {:>10} {:>11.1f}% {:>12.1f} {:>8.2e}{}", p, l.rank, l.device,
          l.weight, format_count(l.cells), format_count(l.ghosts), format_bytes(static_cast<double>(l.bytes)),
          100.0 * static_cast<double>(l.bytes) / static_cast<double>(l.capacity), l.triad * 1e-9, seconds,
-         l.bytes > l.capacity ? "  FULL" : is_full(p) ? "  full: no room for more" : "");
+         l.bytes > l.capacity ? "  FULL"
+         : is_full(p)         ? "  full: no room for more"
+                              : "");
   }
   for (std::size_t p = 0; p < lines.size(); ++p)
     verbose("memory: part {} takes {} bytes of its device", p, lines[p].bytes);
@@ -127,8 +129,7 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
   info("expected from bandwidth: {:.3g} s a step, {} in all; {} messages and {} a step between ranks", slowest,
        format_duration(slowest * static_cast<double>(steps.steps)), messages,
        format_bytes(static_cast<double>(message_bytes)));
-  if (!fits)
-    warn("the devices are full: the run would stop with exit code 3; use more devices or a smaller mesh");
+  if (!fits) warn("the devices are full: the run would stop with exit code 3; use more devices or a smaller mesh");
 }
 
 }  // namespace

@@ -206,8 +206,9 @@ void add_device_keys(CaseSchema& schema) {
   schema.add({.path = "devices.peak_gb_per_second",
               .type = KeyType::numbers,
               .unit = "GB/s",
-              .description = "Peak memory bandwidths for weights = \"peak\", one a device of all ranks; 0: what the "
-                             "device tells. GPUs do, fake devices say 100, CPUs do not: their triad is measured instead.",
+              .description =
+                  "Peak memory bandwidths for weights = \"peak\", one a device of all ranks; 0: what the "
+                  "device tells. GPUs do, fake devices say 100, CPUs do not: their triad is measured instead.",
               .min = 0});
   schema.add({.path = "devices.fake_memory",
               .type = KeyType::bytes,

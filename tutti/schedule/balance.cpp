@@ -175,10 +175,10 @@ std::string describe(const Share& share, Gid rows) {
   if (share.host_rows == 0)
     return fmt::format("the CPU gets no cells: a step would take {:.3g} ms with it, {:.3g} ms without",
                        1e3 * share.seconds_with, 1e3 * share.seconds_without);
-  return fmt::format("the CPU gets {:.2f} % of the cells{}: a step shall take {:.3g} ms with it, {:.3g} ms without ({:.1f} % gained)",
-                     100 * share.host_rows / static_cast<double>(rows),
-                     share.in_cache ? ", which fit in its caches" : "", 1e3 * share.seconds,
-                     1e3 * share.seconds_without, 100 * (1 - share.seconds / share.seconds_without));
+  return fmt::format(
+      "the CPU gets {:.2f} % of the cells{}: a step shall take {:.3g} ms with it, {:.3g} ms without ({:.1f} % gained)",
+      100 * share.host_rows / static_cast<double>(rows), share.in_cache ? ", which fit in its caches" : "",
+      1e3 * share.seconds, 1e3 * share.seconds_without, 100 * (1 - share.seconds / share.seconds_without));
 }
 
 std::vector<double> peak_bandwidths(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
@@ -189,7 +189,9 @@ std::vector<double> peak_bandwidths(const Comm& comm, const DeviceSet& devices, 
   const auto given = options.numbers("devices.peak_gb_per_second");
   comm.together([&] {
     if (given.size() != static_cast<std::size_t>(parts))
-      fail(ErrorKind::input, "{}: devices.peak_gb_per_second has {} entries for {} devices in all ranks; give one a device, 0 where it shall be found out",
+      fail(ErrorKind::input,
+           "{}: devices.peak_gb_per_second has {} entries for {} devices in all ranks; give one a device, 0 where it "
+           "shall be found out",
            options.where("devices.peak_gb_per_second"), given.size(), parts);
   });
   for (std::size_t p = 0; p < peaks.size(); ++p)
@@ -199,24 +201,29 @@ std::vector<double> peak_bandwidths(const Comm& comm, const DeviceSet& devices, 
 
 namespace {
 
-std::vector<double> triads(const Comm& comm, const DeviceSet& devices) {
+/// Measures the triads of all parts whose bandwidth is not `known` (0).
+std::vector<double> with_triads(const Comm& comm, const DeviceSet& devices, std::span<const double> known) {
+  const auto ranks = place_parts(comm, devices).rank_of_part;
+  const auto first = std::lower_bound(ranks.begin(), ranks.end(), comm.rank()) - ranks.begin();
   std::vector<double> mine;
   comm.together([&] {
-    for (const auto& device : devices.devices) mine.push_back(quick_triad(*device, *devices.threads));
+    for (std::size_t p = 0; p < devices.devices.size(); ++p) {
+      const double there = known[static_cast<std::size_t>(first) + p];
+      mine.push_back(there > 0 ? there : quick_triad(*devices.devices[p], *devices.threads));
+    }
   });
   return comm.all_gather(std::span<const double>(mine));
 }
 
 std::vector<double> peak_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
-  auto weights = peak_bandwidths(comm, devices, options, parts);
-  const auto unknown = std::count(weights.begin(), weights.end(), 0.0);
-  if (unknown == 0) return weights;
-  info("{} of {} devices do not tell their peak bandwidth: their measured triad is taken; see devices.peak_gb_per_second",
-       unknown, parts);
-  const auto measured = triads(comm, devices);
-  for (std::size_t p = 0; p < weights.size(); ++p)
-    if (weights[p] == 0) weights[p] = measured[p];
-  return weights;
+  const auto peaks = peak_bandwidths(comm, devices, options, parts);
+  const auto unknown = std::count(peaks.begin(), peaks.end(), 0.0);
+  if (unknown == 0) return peaks;
+  info(
+      "{} of {} devices do not tell their peak bandwidth: their measured triad is taken; see "
+      "devices.peak_gb_per_second",
+      unknown, parts);
+  return with_triads(comm, devices, peaks);
 }
 
 std::vector<double> measured_weights(const std::vector<PartRate>& rates, const std::optional<Share>& share, Gid rows) {
@@ -246,7 +253,7 @@ Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& opt
   } else if (is("peak")) {
     weights = peak_weights(comm, devices, options, parts);
   } else if (is("stream") || !rate) {
-    weights = triads(comm, devices);
+    weights = with_triads(comm, devices, std::vector<double>(n, 0.0));
   } else {
     const auto rates = measure_parts(comm, devices, rows, rate);
     result.share = share_between(rates, rows);

@@ -46,11 +46,11 @@ Share choose_share(const ShareInput& input);
 
 /// What was measured of a part's device. Other than CPU teams have a `rate` only.
 struct PartRate {
-  double rate = 0;         ///< rows a second of the model's kernel, from memory
-  double in_cache = 0;     ///< likewise with `cached_rows`, which fit in the team's part of the caches
+  double rate = 0;      ///< rows a second of the model's kernel, from memory
+  double in_cache = 0;  ///< likewise with `cached_rows`, which fit in the team's part of the caches
   double cached_rows = 0;
-  double meet = 0;         ///< s that a step takes longer because the team takes part
-  int threads = 0;         ///< of a CPU team; 0: another device
+  double meet = 0;  ///< s that a step takes longer because the team takes part
+  int threads = 0;  ///< of a CPU team; 0: another device
 };
 /// Times the model's kernel on all devices at the same time; for a mesh of `rows` rows, the same on all ranks.
 /// Collective.

@@ -14,8 +14,8 @@ struct PartRoom {
   double row_bytes = 0;  ///< that an owned row takes
   double ghost_bytes = 0;
 };
-/// Rows of a mesh of `rows` that surely fit: less 2 % for partitioners that do not meet their target, and for ghosts of a
-/// compact part, 12 n^(2/3).
+/// Rows of a mesh of `rows` that surely fit: less 2 % for partitioners that do not meet their target, and for ghosts of
+/// a compact part, 12 n^(2/3).
 double rows_that_fit(const PartRoom& room, double rows);
 
 struct BoundWeights {

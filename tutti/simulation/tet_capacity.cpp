@@ -27,10 +27,10 @@ std::vector<std::string> names_of_parts(const Comm& comm, const DeviceSet& devic
 }
 
 [[noreturn]] void refuse(Gid rows, double needed, Size available, std::size_t parts) {
-  fail(ErrorKind::resource, "memory: no room for {} cells: they take about {}, {} device{} {} left; use more devices or a smaller mesh",
-       format_count(rows), format_bytes(needed),
-       parts == 1 ? std::string("the") : "all " + std::to_string(parts), parts == 1 ? " has" : "s together have",
-       format_bytes(static_cast<double>(available)));
+  fail(ErrorKind::resource,
+       "memory: no room for {} cells: they take about {}, {} device{} {} left; use more devices or a smaller mesh",
+       format_count(rows), format_bytes(needed), parts == 1 ? std::string("the") : "all " + std::to_string(parts),
+       parts == 1 ? " has" : "s together have", format_bytes(static_cast<double>(available)));
 }
 
 }  // namespace
@@ -131,8 +131,8 @@ void report_full_parts(const Comm& comm, const DeviceSet& devices, const DomainT
   const auto& full = targets.bound.full;
   for (std::size_t k = 0; k < std::min(full.size(), most_lines); ++k) {
     const auto p = static_cast<std::size_t>(full[k]);
-    info("{} is full: it gets {:.3g} % of the cells instead of {:.3g} %, the others take the rest", names[p], 100 * targets.bound.weights[p],
-         100 * targets.chosen.of_parts[p]);
+    info("{} is full: it gets {:.3g} % of the cells instead of {:.3g} %, the others take the rest", names[p],
+         100 * targets.bound.weights[p], 100 * targets.chosen.of_parts[p]);
   }
   if (full.size() > most_lines) info("and {} more devices are full", full.size() - most_lines);
 }

@@ -31,9 +31,9 @@ struct TetDomain {
   std::vector<int> rank_of_part;                      ///< of all parts
   std::vector<double> weights;                        ///< of all parts, sum 1, as far as there is room
   BalanceSummary balance;
-  std::vector<LocalTetMesh> meshes;                   ///< mine; in the order of the map
-  std::vector<IndexMap> maps;                         ///< mine
-  std::vector<PartStreams> streams;                   ///< mine
+  std::vector<LocalTetMesh> meshes;  ///< mine; in the order of the map
+  std::vector<IndexMap> maps;        ///< mine
+  std::vector<PartStreams> streams;  ///< mine
 };
 
 /// The partition of a checkpoint.
