@@ -60,9 +60,11 @@ class Capacity(SystemTest):
     def test_every_kind_of_weights_is_bounded(self):
         for weights in ["measured", "stream", "peak", [3, 1]]:
             with self.subTest(weights=weights):
-                # About one cell of a hundred: less than any measurement gives the fake.
-                summary = self.fill("8k", *sets(balance__weights=weights))
-                self.assertEqual(summary["balance"]["full_parts"], [0])
+                summary = self.fill("20k", *sets(balance__weights=weights))
+                # What is measured of a fake device may be anything, on a busy machine next to nothing.
+                if weights in ["peak", [3, 1]]:
+                    self.assertEqual(summary["balance"]["full_parts"], [0])
+                self.assertLess(summary["parts"][0]["cells"], 150)
                 self.assertEqual(summary["balance"]["weights"], weights if isinstance(weights, str) else "list")
                 self.assertEqual("cpu_share" in summary["balance"], weights == "measured")
 
