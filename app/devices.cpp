@@ -1,5 +1,6 @@
-// tutti devices: what this machine has, and how fast its memory is.
+// tutti devices: what this machine has, how fast its memory is, and how fast it is at a model.
 #include "app/commands.hpp"
+#include "app/device_rates.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
@@ -35,11 +36,37 @@ void list_devices(const Comm& comm, const DeviceArguments& arguments, bool measu
 void add_devices(CLI::App& program, Action& action) {
   auto arguments = std::make_shared<DeviceArguments>();
   auto measure = std::make_shared<bool>(false);
+  struct RateArguments {
+    std::string model, file, json;
+    std::vector<std::string> sets;
+  };
+  auto rates = std::make_shared<RateArguments>();
   CLI::App* command = program.add_subcommand("devices", "list the devices of this machine");
   arguments->add_to(*command);
   command->add_flag("--measure", *measure, "measure STREAM triad, copies and latency");
-  command->footer("Examples:\n  tutti devices --measure\n  tutti devices --devices fake:2,cpu");
-  command->callback([=, &action] { action = [=](const Comm& comm) { list_devices(comm, *arguments, *measure); }; });
+  CLI::Option* model = command->add_option("--model", rates->model,
+                                           "time this model's kernel on each device: the shares r_peak, r_stream and "
+                                           "r_opt of Langguth 2015, Table 1");
+  model->type_name("NAME");
+  CLI::Option* file = command->add_option("case", rates->file, "case file (TOML), with --model");
+  file->type_name("CASE")->needs(model);
+  model->needs(file);
+  command->add_option("--set", rates->sets, "change a key of the case; may be repeated")
+      ->type_name("A.B=V")
+      ->allow_extra_args(false)
+      ->needs(model);
+  command->add_option("--json", rates->json, "write the figures of --model here")->type_name("FILE")->needs(model);
+  command->footer(
+      "Examples:\n  tutti devices --measure\n  tutti devices --devices fake:2,cpu\n  tutti devices --model diffusion "
+      "examples/heart/case.toml --devices cuda:0,cpu");
+  command->callback([=, &action] {
+    action = [=](const Comm& comm) {
+      if (rates->model.empty())
+        list_devices(comm, *arguments, *measure);
+      else
+        list_rates(comm, *arguments, rates->model, rates->file, rates->sets, rates->json);
+    };
+  });
 }
 
 }  // namespace tutti::app

@@ -1,10 +1,8 @@
 // tutti plan: what a run would need and how fast it should be, without running it.
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
+#include <algorithm>
 
 #include "app/commands.hpp"
+#include "app/temporary_folder.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/exchange/exchange.hpp"
@@ -20,33 +18,6 @@ struct PlanArguments {
   std::string file;
   std::vector<std::string> sets;
   DeviceArguments devices;
-};
-
-/// A folder of this run's own, the same for all ranks, removed at the end.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const Comm& comm) : root_(comm.is_root()) {
-    std::string name;
-    comm.together([&] {
-      if (!root_) return;
-      name = (std::filesystem::temp_directory_path() / "tutti-plan-XXXXXX").string();
-      if (::mkdtemp(name.data()) == nullptr)
-        fail(ErrorKind::io, "{}: cannot make a folder there: {}; set TMPDIR", name, std::strerror(errno));
-    });
-    comm.broadcast(name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (root_) std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  bool root_;
-  std::filesystem::path path_;
 };
 
 /// One part of the plan as it travels to rank 0.
@@ -111,7 +82,8 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
   comm.together([&] { steps = plan_steps(options, dt); });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
-  const DomainOptions domain_options = diffusion_domain_options(options, *devices.threads);
+  DomainOptions domain_options = diffusion_domain_options(options, *devices.threads);
+  domain_options.refuse_too_large = false;  // the table shows what is missing where
   const TetDomain domain = make_tet_domain(comm, devices, options, work_dir.path(), domain_options, phases);
   std::optional<DiffusionPhysics> physics;
   comm.together([&] {
@@ -131,6 +103,10 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
   double slowest = 0;
   Size messages = 0, message_bytes = 0;
   bool fits = true;
+  const auto is_full = [&](std::size_t p) {
+    const auto& full = domain.balance.full_parts;
+    return std::find(full.begin(), full.end(), static_cast<int>(p)) != full.end();
+  };
   info("part rank device      weight        cells       ghosts     memory  of capacity   triad GB/s   s/step");
   for (std::size_t p = 0; p < lines.size(); ++p) {
     const PartLine& l = lines[p];
@@ -142,7 +118,9 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
     info("{:>4} {:>4} {:<10} {:>7.4f} {:>12} {:>12} {:>10} {:>11.1f}% {:>12.1f} {:>8.2e}{}", p, l.rank, l.device,
          l.weight, format_count(l.cells), format_count(l.ghosts), format_bytes(static_cast<double>(l.bytes)),
          100.0 * static_cast<double>(l.bytes) / static_cast<double>(l.capacity), l.triad * 1e-9, seconds,
-         l.bytes <= l.capacity ? "" : "  FULL");
+         l.bytes > l.capacity ? "  FULL"
+         : is_full(p)         ? "  full: no room for more"
+                              : "");
   }
   for (std::size_t p = 0; p < lines.size(); ++p)
     verbose("memory: part {} takes {} bytes of its device", p, lines[p].bytes);
@@ -151,8 +129,7 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
   info("expected from bandwidth: {:.3g} s a step, {} in all; {} messages and {} a step between ranks", slowest,
        format_duration(slowest * static_cast<double>(steps.steps)), messages,
        format_bytes(static_cast<double>(message_bytes)));
-  if (!fits)
-    warn("a device is full: the run would stop with exit code 3; give it a smaller weight or use more devices");
+  if (!fits) warn("the devices are full: the run would stop with exit code 3; use more devices or a smaller mesh");
 }
 
 }  // namespace

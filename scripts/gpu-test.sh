@@ -65,6 +65,16 @@ same forced "$case" --set time.steps=50 --set physics.source='"sin(x+t)"'
 for overlap in none messages; do same "overlap-$overlap" "$case" --set devices.overlap="\"$overlap\"" --set time.steps=50; done
 restarted restart "$case"
 restarted restart-euler "$case" --set time.method='"euler"'
+# A GPU with little memory: the CPU, which measured weights would leave out, takes what does not fit.
+large=("$case" --set mesh.cubes=[40,40,40] --set time.steps=50)
+"$bin/tutti" run --overwrite "${large[@]}" --devices cpu -q -o "$out/full-cpu" > "$out/full-cpu.log" 2>&1
+want=$(checksum "$out/full-cpu")
+for memory in 1M 30M; do
+  "$bin/tutti" run --overwrite "${large[@]}" --set devices.gpu_memory="\"$memory\"" --devices cuda:0,cpu -o "$out/full" > "$out/full.log" 2>&1
+  got=$(checksum "$out/full")
+  if [ -n "$want" ] && [ "$got" = "$want" ] && grep "cuda:0 is full" "$out/full.log"; then echo "passed  GPU of $memory: $got"; else echo "FAILED  GPU of $memory: ${got:-no result}, cpu has ${want:-no result}"; tail -n 5 "$out/full.log"; failed=$((failed + 1)); fi
+done
+"$bin/tutti" devices --model diffusion "$case" --set mesh.cubes=[110,110,110] --devices cuda:0,cpu --json "$out/rates.json" | tee "$out/rates.txt" || failed=$((failed + 1))
 "$bin/tutti" devices --measure | tee "$out/devices.txt"
 "$bin/bench_diffusion_gpu" | tee "$out/kernels.txt" || failed=$((failed + 1))
 # A large run by the GPU alone, with the CPU as far as measured weights let it, and with its share of the bandwidth.

@@ -126,8 +126,39 @@ class Commands(SystemTest):
         case = self.write("case.toml", box_case(n=8))
         result = tutti("plan", case, *EQUAL, "--devices", "fake:1,cpu", "--fake-memory", "20k")
         self.assertEqual(result.code, 0, result.err)
+        self.assertRegex(result.out, r"fake:0 is full: it gets [\d.]+ % of the cells instead of 50 %")
+        self.assertRegex(result.out, r"fake:0 .*  full: no room for more")
+        self.assertNotIn("exit code 3", result.err + result.out)
+        result = tutti("plan", case, *EQUAL, "--devices", "fake:2", "--fake-memory", "20k")
+        self.assertEqual(result.code, 0, result.err)
         self.assertIn("FULL", result.out)
         self.assertIn("exit code 3", result.err + result.out)
+
+    def test_devices_at_a_model(self):
+        case = self.write("case.toml", box_case(n=8))
+        figures = self.folder / "figures.json"
+        out = self.run_well("devices", "--model", "diffusion", case, "--devices", "fake:2,cpu", "--json", figures,
+                            *sets(devices__peak_gb_per_second=[0, 300, 0]))
+        report = json.loads(figures.read_text())
+        self.assertEqual(report["cells"], 3072)
+        self.assertEqual([d["device"] for d in report["devices"]], ["fake:0", "fake:1", "cpu"])
+        self.assertEqual([d["peak_gb_per_second"] for d in report["devices"]], [100, 300, None])
+        for r, speed in [("r_stream", "triad_gb_per_second"), ("r_opt", "cells_per_second")]:
+            total = sum(d[speed] for d in report["devices"])
+            for device in report["devices"]:
+                self.assertAlmostEqual(device[r], device[speed] / total, delta=1e-12)
+            self.assertAlmostEqual(report["accelerators"][r], 1 - report["devices"][2][r], delta=1e-12)
+        self.assertAlmostEqual(report["devices"][1]["r_peak"], 3 * report["devices"][0]["r_peak"], delta=1e-12)
+        for device in report["devices"]:
+            self.assertAlmostEqual(device["gflops"] / device["cells_per_second"], 33e-9, delta=1e-18)
+            self.assertAlmostEqual(device["fraction_of_P"] * device["triad_gb_per_second"] * 1e9,
+                                   216 * device["cells_per_second"], delta=1)
+        self.assertEqual(len(re.findall(r"^ *0 (?:fake:\d|cpu) ", out, re.MULTILINE)), 3)
+        self.assertRegex(out, r"cpu +unknown")
+        self.assertIn("peak unknown: the measured triad is taken", out)
+        self.assertRegex(out, r'weights = "measured": the CPU gets (no|[\d.]+ %)')
+        for wrong in [["--model", "heat", case], ["--model", "diffusion"], [case]]:
+            self.assertEqual(tutti("devices", *wrong).code, 2)
 
     def test_summary(self):
         physics = 'K = 1\ninitial = "x"\nexact = "x"'

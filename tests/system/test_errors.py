@@ -100,10 +100,11 @@ class Errors(SystemTest):
         self.expect(GOOD, INPUT, "1 entries for", options=["--devices", "fake:1,cpu", "--set", "balance.weights=[1]"])
 
     def test_a_device_too_small(self):
-        # The array, what it needs and what is left; at three ranks, too.
-        for devices in ["fake:1,cpu", "fake:2"]:
-            self.expect(box_case(n=8), RESOURCE, r"fake:\d: no memory for '[^']+'", r"needs [\d.]+ (B|KiB)",
-                        r"of 20(\.0)? KiB", options=["--devices", devices, "--fake-memory", "20k"])
+        # What the cells need and what is left, before anything is allocated; at three ranks, too.
+        self.expect(box_case(n=8), RESOURCE, r"no room for 3,072 cells: they take about [\d.]+ KiB",
+                    r"all \d devices together have [\d.]+ KiB left", options=["--devices", "fake:2", "--fake-memory", "20k"])
+        self.expect(box_case(n=8), RESOURCE, r"the device has 20(\.0)? KiB left", ranks_list=ONE,
+                    options=["--devices", "fake:1", "--fake-memory", "20k"])
         # What fits only just: the steps need no more than the plan.
         self.run_case(box_case(n=8), "--devices", "fake:2", "--fake-memory", "1M", ranks=3)
 

@@ -154,7 +154,7 @@ class SameBits(RestartTest):
         self.assertEqual(result.code, 0, result.err)
         self.assertEqual(len(checkpoint_steps(self.folder / f"results{self.runs}")), STEPS)
         result = tutti("run", case, "-o", self.elsewhere(), *options, taken - 1)
-        self.assert_error(result, 3, "no memory for")
+        self.assert_error(result, 3, "no room for")
 
 
 class SameFiles(RestartTest):

@@ -130,6 +130,8 @@ class Device {
   int index() const { return index_; }               ///< number among the devices of its kind on this host
   const std::string& name() const { return name_; }  ///< "cpu", "fake:0", "cuda:1": the word of --devices
   virtual std::string description() const = 0;       ///< model name, cores, memory
+  /// What its memory could move at most by its clock and width, bytes/s; 0 where the system does not tell.
+  virtual double peak_bandwidth() const { return 0; }
   bool is_host() const { return kind_ == DeviceKind::host; }
   Budget& budget() { return budget_; }
   CopyCounts& counts() { return counts_; }

@@ -182,9 +182,10 @@ void add_device_keys(CaseSchema& schema) {
               .default_value = "\"measured\"",
               .description =
                   "measured: in proportion to a short timed run of the model's kernel, and nothing for a CPU that "
-                  "would slow the step down; stream: to the measured memory bandwidth; equal; or a list, one "
-                  "weight a device.",
-              .choices = {"measured", "stream", "equal"},
+                  "would slow the step down; stream: to the measured memory bandwidth; peak: to the bandwidth of its "
+                  "clock and width; equal; or a list, one weight a device. What a device has no room for goes to the "
+                  "others.",
+              .choices = {"measured", "stream", "peak", "equal"},
               .min = 0});
   schema.add({.path = "balance.rebalance",
               .type = KeyType::boolean,
@@ -210,6 +211,18 @@ void add_device_keys(CaseSchema& schema) {
               .default_value = "\"full\"",
               .description = "What runs while the interior is computed: nothing, messages, or messages and copies.",
               .choices = {"none", "messages", "full"}});
+  schema.add({.path = "devices.gpu_memory",
+              .type = KeyType::bytes,
+              .default_value = "\"auto\"",
+              .description = "Memory that tutti may use of each GPU; auto: what is free.",
+              .choices = {"auto"}});
+  schema.add({.path = "devices.peak_gb_per_second",
+              .type = KeyType::numbers,
+              .unit = "GB/s",
+              .description =
+                  "Peak memory bandwidths for weights = \"peak\", one a device of all ranks; 0: what the "
+                  "device tells. GPUs do, fake devices say 100, CPUs do not: their triad is measured instead.",
+              .min = 0});
   schema.add({.path = "devices.fake_memory",
               .type = KeyType::bytes,
               .default_value = "\"512MiB\"",

@@ -28,6 +28,17 @@ Json part_json(const PartSummary& part) {
   return json;
 }
 
+Json balance_json(const BalanceSummary& balance) {
+  Json json = {{"weights", balance.weights}, {"full_parts", balance.full_parts}};
+  if (const auto& share = balance.share)
+    json["cpu_share"] = {{"cells", share->cpu_cells},
+                         {"in_cache", share->in_cache},
+                         {"seconds_a_step", share->seconds},
+                         {"seconds_a_step_without", share->seconds_without},
+                         {"gain", 1 - share->seconds / share->seconds_without}};
+  return json;
+}
+
 }  // namespace
 
 std::string summary_json(const Summary& summary) {
@@ -48,7 +59,9 @@ std::string summary_json(const Summary& summary) {
   json["wall_seconds"] = summary.wall_seconds;
   json["cell_steps_per_second"] = summary.cell_steps_per_second;
   json["setup_seconds"] = Json::object();
-  for (const auto& [phase, seconds] : summary.setup_seconds) json["setup_seconds"][phase] = seconds;
+  // A phase may have been gone through twice.
+  for (const auto& [phase, seconds] : summary.setup_seconds)
+    json["setup_seconds"][phase] = json["setup_seconds"].value(phase, 0.0) + seconds;
   json["output_seconds"] = summary.output_seconds;
   json["checkpoint_seconds"] = summary.checkpoint_seconds;
   json["peak_memory_bytes"] = summary.peak_memory_bytes;
@@ -61,6 +74,7 @@ std::string summary_json(const Summary& summary) {
                                   {"seconds_a_step", r.seconds},
                                   {"predicted_seconds_a_step", r.seconds_then},
                                   {"cost_seconds", r.cost}});
+  json["balance"] = balance_json(summary.balance);
   json["exchange"] = {{"bytes", summary.exchange.bytes}, {"messages", summary.exchange.messages}};
   if (summary.errors) {
     json["errors"] = {

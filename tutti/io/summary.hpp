@@ -28,6 +28,19 @@ struct PartSummary {
   std::optional<double> fraction_of_stream;  ///< of the measured triad; absent when it was not measured
 };
 
+/// How the cells were shared between the devices, and why.
+struct BalanceSummary {
+  std::string weights;  ///< what balance.weights said: a word, or "list"
+  /// Measured weights of CPU teams and accelerators: the step they predict.
+  struct Share {
+    double cpu_cells = 0;                     ///< of the whole mesh, for all CPU teams; 0: they would slow a step down
+    double seconds = 0, seconds_without = 0;  ///< of a step: so, and by the accelerators alone
+    bool in_cache = false;                    ///< the CPUs' caches make it worth while
+  };
+  std::optional<Share> share;
+  std::vector<int> full_parts;  ///< that have no room for what their weight would give them
+};
+
 struct ErrorSummary {
   double l2 = 0, linf = 0, gradient_l2 = 0;
 };
@@ -61,6 +74,7 @@ struct Summary {
   Size peak_memory_bytes = 0;     ///< largest resident set, sum over ranks
   std::vector<PartSummary> parts;
   std::vector<RebalanceSummary> rebalances;
+  BalanceSummary balance;
   struct {
     Size bytes = 0, messages = 0;  ///< over all steps and parts, each message once
   } exchange;

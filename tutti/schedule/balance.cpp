@@ -49,11 +49,12 @@ Share choose_share(const ShareInput& in) {
   constexpr double worth_it = 0.05;
   Share best;
   best.seconds = best.seconds_without = in.rows / in.accelerators;
+  best.seconds_with = in.rows / (in.hosts + in.accelerators) + in.seconds_to_meet;
   const auto consider = [&](double host_rows, double host_rate, bool in_cache) {
     const double seconds =
         std::max((in.rows - host_rows) / in.accelerators, host_rows / host_rate) + in.seconds_to_meet;
     if (seconds < best.seconds && seconds < (1 - worth_it) * best.seconds_without)
-      best = {host_rows, seconds, best.seconds_without, in_cache};
+      best = {host_rows, seconds, best.seconds_without, seconds, in_cache};
   };
   if (in.hosts > 0) consider(in.rows * in.hosts / (in.hosts + in.accelerators), in.hosts, false);
   if (in.hosts_in_cache > 0)
@@ -112,12 +113,10 @@ double rate_of(Device& device, Threads& threads, Gid rows, const MeasureRate& ra
   }
 }
 
-std::vector<double> measured_weights(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate) {
-  struct Record {
-    double rate = 0, in_cache = 0, cached_rows = 0, meet = 0;
-    int host = 0;  ///< threads of a CPU team; 0: another device
-  };
-  std::vector<Record> mine;
+}  // namespace
+
+std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate) {
+  std::vector<PartRate> mine;
   comm.barrier();  // memory is shared: all are timed at the same time
   const bool mixed =
       comm.max(std::any_of(devices.devices.begin(), devices.devices.end(), [](const auto& d) { return !d->is_host(); })
@@ -125,8 +124,8 @@ std::vector<double> measured_weights(const Comm& comm, const DeviceSet& devices,
                    : 0) > 0;
   comm.together([&] {
     for (const auto& device : devices.devices) {
-      Record r;
-      r.host = device->is_host() ? devices.threads->count() : 0;
+      PartRate r;
+      r.threads = device->is_host() ? devices.threads->count() : 0;
       const Gid most = device->kind() == DeviceKind::fake ? sample_rows_of_fake
                        : device->is_host() ? std::min(sample_rows, sample_rows_a_thread * devices.threads->count())
                                            : sample_rows;
@@ -143,65 +142,123 @@ std::vector<double> measured_weights(const Comm& comm, const DeviceSet& devices,
       mine.push_back(r);
     }
   });
-  auto all = comm.all_gather(std::span<const Record>(mine));
+  auto all = comm.all_gather(std::span<const PartRate>(mine));
   // Teams of one host with as many threads are alike; what differs is what else ran when they were timed.
   for (const auto& parts_here : place_parts(comm, devices).parts_of_node) {
     std::map<int, std::pair<double, int>> of_threads;
     for (const int p : parts_here) {
-      auto& [sum, count] = of_threads[all[static_cast<std::size_t>(p)].host];
+      auto& [sum, count] = of_threads[all[static_cast<std::size_t>(p)].threads];
       sum += all[static_cast<std::size_t>(p)].rate;
       ++count;
     }
     for (const int p : parts_here)
-      if (Record& r = all[static_cast<std::size_t>(p)]; r.host != 0)
-        r.rate = of_threads[r.host].first / of_threads[r.host].second;
+      if (PartRate& r = all[static_cast<std::size_t>(p)]; r.threads != 0)
+        r.rate = of_threads[r.threads].first / of_threads[r.threads].second;
   }
+  return all;
+}
+
+std::optional<Share> share_between(const std::vector<PartRate>& rates, Gid rows) {
   ShareInput input;
   input.rows = static_cast<double>(rows);
-  for (const Record& r : all) {
-    (r.host != 0 ? input.hosts : input.accelerators) += r.rate;
+  for (const PartRate& r : rates) {
+    (r.threads != 0 ? input.hosts : input.accelerators) += r.rate;
     input.hosts_in_cache += r.in_cache;
     input.rows_in_caches += r.cached_rows;
     input.seconds_to_meet = std::max(input.seconds_to_meet, r.meet);
   }
-  std::vector<double> weights;
-  for (const Record& r : all) weights.push_back(r.rate);
-  if (input.accelerators == 0 || input.hosts == 0) return weights;
-  const Share share = choose_share(input);
+  if (input.accelerators == 0 || input.hosts == 0) return {};
+  return choose_share(input);
+}
+
+std::string describe(const Share& share, Gid rows) {
   if (share.host_rows == 0)
-    info("the CPU gets no cells: a step would take {:.3g} ms with it, {:.3g} ms without",
-         1e3 * (input.rows / (input.hosts + input.accelerators) + input.seconds_to_meet), 1e3 * share.seconds);
-  else
-    verbose("the CPU gets {:.2f} % of the cells{}: a step shall take {:.3g} ms with it, {:.3g} ms without",
-            100 * share.host_rows / input.rows, share.in_cache ? ", which fit in its caches" : "", 1e3 * share.seconds,
-            1e3 * share.seconds_without);
-  for (std::size_t p = 0; p < all.size(); ++p) {
-    const Record& r = all[p];
-    weights[p] = r.host != 0 ? share.host_rows * r.rate / input.hosts
-                             : (input.rows - share.host_rows) * r.rate / input.accelerators;
-  }
+    return fmt::format("the CPU gets no cells: a step would take {:.3g} ms with it, {:.3g} ms without",
+                       1e3 * share.seconds_with, 1e3 * share.seconds_without);
+  return fmt::format(
+      "the CPU gets {:.2f} % of the cells{}: a step shall take {:.3g} ms with it, {:.3g} ms without ({:.1f} % gained)",
+      100 * share.host_rows / static_cast<double>(rows), share.in_cache ? ", which fit in its caches" : "",
+      1e3 * share.seconds, 1e3 * share.seconds_without, 100 * (1 - share.seconds / share.seconds_without));
+}
+
+std::vector<double> peak_bandwidths(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
+  std::vector<double> mine;
+  for (const auto& device : devices.devices) mine.push_back(device->peak_bandwidth());
+  auto peaks = comm.all_gather(std::span<const double>(mine));
+  if (!options.has("devices.peak_gb_per_second")) return peaks;
+  const auto given = options.numbers("devices.peak_gb_per_second");
+  comm.together([&] {
+    if (given.size() != static_cast<std::size_t>(parts))
+      fail(ErrorKind::input,
+           "{}: devices.peak_gb_per_second has {} entries for {} devices in all ranks; give one a device, 0 where it "
+           "shall be found out",
+           options.where("devices.peak_gb_per_second"), given.size(), parts);
+  });
+  for (std::size_t p = 0; p < peaks.size(); ++p)
+    if (given[p] > 0) peaks[p] = 1e9 * given[p];
+  return peaks;
+}
+
+namespace {
+
+/// Measures the triads of all parts whose bandwidth is not `known` (0).
+std::vector<double> with_triads(const Comm& comm, const DeviceSet& devices, std::span<const double> known) {
+  const auto ranks = place_parts(comm, devices).rank_of_part;
+  const auto first = std::lower_bound(ranks.begin(), ranks.end(), comm.rank()) - ranks.begin();
+  std::vector<double> mine;
+  comm.together([&] {
+    for (std::size_t p = 0; p < devices.devices.size(); ++p) {
+      const double there = known[static_cast<std::size_t>(first) + p];
+      mine.push_back(there > 0 ? there : quick_triad(*devices.devices[p], *devices.threads));
+    }
+  });
+  return comm.all_gather(std::span<const double>(mine));
+}
+
+std::vector<double> peak_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
+  const auto peaks = peak_bandwidths(comm, devices, options, parts);
+  const auto unknown = std::count(peaks.begin(), peaks.end(), 0.0);
+  if (unknown == 0) return peaks;
+  info(
+      "{} of {} devices do not tell their peak bandwidth: their measured triad is taken; see "
+      "devices.peak_gb_per_second",
+      unknown, parts);
+  return with_triads(comm, devices, peaks);
+}
+
+std::vector<double> measured_weights(const std::vector<PartRate>& rates, const std::optional<Share>& share, Gid rows) {
+  double hosts = 0, accelerators = 0;
+  for (const PartRate& r : rates) (r.threads != 0 ? hosts : accelerators) += r.rate;
+  std::vector<double> weights;
+  for (const PartRate& r : rates)
+    weights.push_back(!share           ? r.rate
+                      : r.threads != 0 ? share->host_rows * r.rate / hosts
+                                       : (static_cast<double>(rows) - share->host_rows) * r.rate / accelerators);
   return weights;
 }
 
 }  // namespace
 
-std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows,
-                                 const MeasureRate& rate) {
+Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows,
+                     const MeasureRate& rate) {
   const auto n = static_cast<std::size_t>(parts);
-  std::vector<double> weights(n, 1.0);
-  const bool measured = options.is_word("balance.weights", "measured");
-  if (measured && rate) {
-    if (parts > 1) weights = measured_weights(comm, devices, rows, rate);
-  } else if (measured || options.is_word("balance.weights", "stream")) {
-    if (parts > 1) {
-      std::vector<double> mine;
-      comm.together([&] {
-        for (const auto& device : devices.devices) mine.push_back(quick_triad(*device, *devices.threads));
-      });
-      weights = comm.all_gather(std::span<const double>(mine));
-    }
-  } else if (!options.is_word("balance.weights", "equal")) {
+  Weights result;
+  std::vector<double>& weights = result.of_parts;
+  weights.assign(n, 1.0);
+  const auto is = [&](const char* word) { return options.is_word("balance.weights", word); };
+  if (!is("measured") && !is("stream") && !is("peak") && !is("equal")) {
     weights = options.numbers("balance.weights");
+  } else if (parts == 1 || is("equal")) {
+    // All the same.
+  } else if (is("peak")) {
+    weights = peak_weights(comm, devices, options, parts);
+  } else if (is("stream") || !rate) {
+    weights = with_triads(comm, devices, std::vector<double>(n, 0.0));
+  } else {
+    const auto rates = measure_parts(comm, devices, rows, rate);
+    result.share = share_between(rates, rows);
+    if (result.share) info("{}", describe(*result.share, rows));
+    weights = measured_weights(rates, result.share, rows);
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   comm.together([&] {
@@ -212,7 +269,7 @@ std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, con
     if (!(sum > 0)) fail(ErrorKind::input, "{}: balance.weights are all 0; at least one must be above 0", where);
   });
   for (double& w : weights) w /= sum;
-  return weights;
+  return result;
 }
 
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "tutti/base/comm.hpp"
@@ -38,15 +39,42 @@ struct ShareInput {
 struct Share {
   double host_rows = 0;
   double seconds = 0, seconds_without = 0;  ///< of a step, predicted: so, and by accelerators alone
+  double seconds_with = 0;                  ///< with CPU teams, where that is not worth it, too
   bool in_cache = false;                    ///< it is their caches that make it worth while
 };
 Share choose_share(const ShareInput& input);
 
-/// Weights of all parts, sum 1, from [balance]: "measured" (a short timed run of the model's kernel on each device:
-/// Langguth 2015, r_opt), "stream" (the measured triad of each device: r_stream), "equal" or the user's list. Measured
-/// weights give a CPU nothing where it would slow the step down, with a line that says so. Without `rate` "measured" is
-/// "stream". `rows`: of the whole mesh, known on all ranks. Collective.
-std::vector<double> part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts,
-                                 Gid rows = 0, const MeasureRate& rate = {});
+/// What was measured of a part's device. Other than CPU teams have a `rate` only.
+struct PartRate {
+  double rate = 0;      ///< rows a second of the model's kernel, from memory
+  double in_cache = 0;  ///< likewise with `cached_rows`, which fit in the team's part of the caches
+  double cached_rows = 0;
+  double meet = 0;  ///< s that a step takes longer because the team takes part
+  int threads = 0;  ///< of a CPU team; 0: another device
+};
+/// Times the model's kernel on all devices at the same time; for a mesh of `rows` rows, the same on all ranks.
+/// Collective.
+std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate);
+/// What CPU teams and accelerators best do together; nothing where there are not both.
+std::optional<Share> share_between(const std::vector<PartRate>& rates, Gid rows);
+/// The share in words: "the CPU gets ...".
+std::string describe(const Share& share, Gid rows);
+
+/// Peak memory bandwidths of all parts [bytes/s]: what devices.peak_gb_per_second says, else the device; 0: not known.
+/// Collective. Error(input) for a list of another length.
+std::vector<double> peak_bandwidths(const Comm& comm, const DeviceSet& devices, const Case& options, int parts);
+
+/// Weights of all parts, sum 1.
+struct Weights {
+  std::vector<double> of_parts;
+  std::optional<Share> share;  ///< measured weights of CPU teams and accelerators: what they were chosen by
+};
+/// From [balance]: "measured" (a short timed run of the model's kernel on each device: Langguth 2015, r_opt), "stream"
+/// (the measured triad of each device: r_stream), "peak" (its peak bandwidth: r_peak; where it is not known the triad,
+/// with a line that says so), "equal" or the user's list. Measured weights give a CPU nothing where it would slow the
+/// step down, with a line that says so. Without `rate` "measured" is "stream". `rows`: of the whole mesh, known on all
+/// ranks. Collective.
+Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows = 0,
+                     const MeasureRate& rate = {});
 
 }  // namespace tutti

@@ -18,9 +18,8 @@ constexpr std::size_t most_captured = 64;
 
 Stream& Step::stream_of(const Task& task) const {
   const PartStreams& part = parts_[static_cast<std::size_t>(task.part)];
-  return task.kind == Task::Kind::kernel
-             ? (task.role == Role::separator ? *part.separators : *part.compute)
-             : (task.kind == Task::Kind::outgoing ? *part.outgoing : *part.incoming);
+  return task.kind == Task::Kind::kernel ? (task.role == Role::separator ? *part.separators : *part.compute)
+                                         : (task.kind == Task::Kind::outgoing ? *part.outgoing : *part.incoming);
 }
 
 /// Nothing is to be done: a part of the CPU has no rows.
@@ -193,8 +192,8 @@ void Step::enqueue_new(std::uint64_t same_work) {
   pace(1);
 }
 
-/// Holds a run back until there are enough to be launched as one. Such runs, one after the other, are captured the first
-/// time they come.
+/// Holds a run back until there are enough to be launched as one. Such runs, one after the other, are captured the
+/// first time they come.
 void Step::hold(std::uint64_t same_work) {
   Ahead& a = *ahead_;
   const auto start_known = [&] {

@@ -32,6 +32,7 @@ DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
     options.fake.memory =
         fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
   });
+  if (!from.is_word("devices.gpu_memory", "auto")) options.memory_limit = from.bytes("devices.gpu_memory");
   options.fake.seed = static_cast<std::uint64_t>(from.integer("devices.fake_seed"));
   options.fake.fail_allocation = from.integer("devices.fake_fail_allocation");
   if (const Size launches = from.integer("devices.fake_lose_after"); launches > 0)

@@ -10,6 +10,7 @@
 #include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/stencil.hpp"
+#include "tutti/simulation/tet_capacity.hpp"
 
 namespace tutti {
 namespace {
@@ -233,8 +234,10 @@ TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, co
   return refine(coarse_mesh(options, work_dir, parallel), static_cast<int>(options.integer("mesh.refine")), parallel);
 }
 
-TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
-                          const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
+namespace {
+
+TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
+                     const DomainOptions& domain_options, Phases& phases, DomainTargets& targets) {
   TetDomain domain;
   const PartPlaces places = place_parts(comm, devices);
   domain.rank_of_part = places.rank_of_part;
@@ -242,6 +245,7 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
 
   const ParallelFor parallel = parallel_for(*devices.threads);
   WholeMesh whole;
+  double row_length = 0;
   std::vector<std::int32_t> owner;
   phases.begin("read");
   comm.together([&] {
@@ -256,14 +260,18 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
     domain.region_names = whole.mesh.region_names;
     domain.boundary_names = whole.mesh.boundary_names;
     find_tags(whole, domain);
+    row_length = mean_row_length(whole.neighbours, domain_options.layers);
   });
   domain.cells = comm.sum(domain.cells);
   phases.begin("weights");
-  domain.weights = !domain_options.weights.empty()
-                       ? domain_options.weights
-                       : part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
+  if (targets.chosen.of_parts.empty() && !domain_options.weights.empty())
+    targets.chosen.of_parts = domain_options.weights;
+  if (targets.chosen.of_parts.empty())
+    targets.chosen = part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
+  bound_targets(comm, devices, domain_options, domain.cells, comm.max(row_length), targets);
+  domain.weights = targets.bound.weights;
   phases.begin("partition");
-  const StoredPartition* stored = domain_options.stored;
+  const StoredPartition* stored = targets.tightened > 0 ? nullptr : domain_options.stored;
   if (stored != nullptr && stored->devices != device_kinds(comm, devices)) stored = nullptr;
   comm.together([&] {
     if (!comm.is_root() || parts == 1) return;
@@ -296,6 +304,31 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
     domain.meshes.push_back(renumber(std::move(mine[p].mesh), domain.maps[p], orders[p], parallel));
   for (const auto& device : devices.devices) domain.streams.emplace_back(*device);
   phases.end();
+  return domain;
+}
+
+BalanceSummary summarise_balance(const Case& options, const DomainTargets& targets) {
+  BalanceSummary balance;
+  balance.weights = "list";
+  for (const char* word : {"measured", "stream", "peak", "equal"})
+    if (options.is_word("balance.weights", word)) balance.weights = word;
+  if (const auto& share = targets.chosen.share)
+    balance.share = {share->host_rows, share->seconds, share->seconds_without, share->in_cache};
+  balance.full_parts = targets.bound.full;
+  return balance;
+}
+
+}  // namespace
+
+TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
+                          const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
+  DomainTargets targets;
+  TetDomain domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
+  // What still does not fit after so many times is left to the allocation, which names the array.
+  for (int k = 0; k < 5 && tighten_targets(comm, devices, domain_options, domain, targets); ++k)
+    domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
+  report_full_parts(comm, devices, targets);
+  domain.balance = summarise_balance(options, targets);
   return domain;
 }
 

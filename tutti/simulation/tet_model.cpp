@@ -149,6 +149,7 @@ std::vector<double> TetModel::sample() {
 void TetModel::summarise(Summary& summary, double time) {
   summary.model = name_;
   summary.cells = cells();
+  summary.balance = domain_.balance;
   const auto& seconds = schedule().seconds();
   std::uint64_t checksum = 0;
   for (int p = 0; p < parts(); ++p) {

@@ -24,7 +24,7 @@ DeviceSet two_fakes_and_the_cpu() {
 }
 
 std::vector<double> weights_of(const std::string& text) {
-  return part_weights(world(), two_fakes_and_the_cpu(), case_with(text), 3);
+  return part_weights(world(), two_fakes_and_the_cpu(), case_with(text), 3).of_parts;
 }
 
 ErrorKind error_of(const std::string& text, const std::string& word) {
@@ -51,6 +51,19 @@ TEST(Balance, ByBandwidth) {
   for (const double w : weights) EXPECT_GT(w, 0);
 }
 
+TEST(Balance, ByPeakBandwidth) {
+  const auto weights = weights_of("\"peak\"");
+  // Fakes say 100 GB/s, a CPU nothing: its triad.
+  EXPECT_EQ(weights[0], weights[1]);
+  EXPECT_GT(weights[2], 0);
+  const std::string peaks = "\"peak\"\n[devices]\npeak_gb_per_second = ";
+  const auto given = weights_of(peaks + "[0, 300, 200]");
+  EXPECT_NEAR(given[0], 1.0 / 6, 1e-12);
+  EXPECT_NEAR(given[1], 3.0 / 6, 1e-12);
+  EXPECT_NEAR(given[2], 2.0 / 6, 1e-12);
+  EXPECT_THROW(weights_of(peaks + "[1, 2]"), Error);
+}
+
 TEST(Balance, ByTheModelsKernel) {
   // The fakes are a hundred times the CPU, so that it gets nothing: meeting takes longer than it helps.
   const DeviceSet devices = two_fakes_and_the_cpu();
@@ -61,16 +74,21 @@ TEST(Balance, ByTheModelsKernel) {
     asked.push_back(device.name());
     return device.is_host() ? 1e9 : device.index() == 0 ? 1e11 : 3e11;
   };
-  const auto weights = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, rate);
+  const Weights weights = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, rate);
   EXPECT_EQ(asked, (std::vector<std::string>{"fake:0", "fake:1", "cpu", "cpu"}))
       << "the CPU also with its caches' rows";
-  EXPECT_EQ(weights, (std::vector<double>{0.25, 0.75, 0}));
+  EXPECT_EQ(weights.of_parts, (std::vector<double>{0.25, 0.75, 0}));
+  ASSERT_TRUE(weights.share.has_value());
+  EXPECT_EQ(weights.share->host_rows, 0);
+  EXPECT_GT(weights.share->seconds_with, weights.share->seconds_without);
+  EXPECT_NE(describe(*weights.share, 1000).find("gets no cells"), std::string::npos);
   // With steps of seconds it gets its share.
   const auto slow = [&](Device& device, Gid) { return device.is_host() ? 2.0 : device.index() == 0 ? 2.0 : 6.0; };
-  const auto shared = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, slow);
+  const auto shared = part_weights(world(), devices, case_with("\"measured\""), 3, 1000, slow).of_parts;
   EXPECT_NEAR(shared[0], 0.2, 1e-9);
   EXPECT_NEAR(shared[1], 0.6, 1e-9);
   EXPECT_NEAR(shared[2], 0.2, 1e-9);
+  EXPECT_FALSE(part_weights(world(), devices, case_with("\"equal\""), 3, 1000, slow).share.has_value());
 }
 
 TEST(Balance, ADeviceWithoutRoomIsWeighedByItsBandwidth) {
@@ -78,7 +96,8 @@ TEST(Balance, ADeviceWithoutRoomIsWeighedByItsBandwidth) {
                                     [](Device& device, Gid) -> double {
                                       if (device.name() == "fake:1") fail(ErrorKind::resource, "no room");
                                       return 1;
-                                    });
+                                    })
+                           .of_parts;
   EXPECT_GT(weights[1], weights[0]);
 }
 

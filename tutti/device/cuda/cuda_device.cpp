@@ -211,6 +211,12 @@ class CudaDevice final : public Device {
                        format_bytes(static_cast<double>(properties.totalGlobalMem)), properties.multiProcessorCount,
                        properties.major, properties.minor);
   }
+  double peak_bandwidth() const override {
+    int kilohertz = 0, bits = 0;
+    TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, index()));
+    TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, index()));
+    return 2e3 * kilohertz * (bits / 8.0);  // two transfers a cycle
+  }
   std::unique_ptr<Stream> make_stream(const std::string& stream_name, bool urgent) override {
     return std::make_unique<CudaStream>(*this, stream_name, urgent);
   }

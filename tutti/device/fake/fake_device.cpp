@@ -242,8 +242,7 @@ class FakeStream final : public Stream {
   /// Captured work is not done by the streams that were captured but by such ones: nothing but the launching stream
   /// orders it.
   FakeStream& twin() {
-    if (!twin_)
-      twin_ = std::make_unique<FakeStream>(device(), name(), shared_, mix64(seed_ + 1));
+    if (!twin_) twin_ = std::make_unique<FakeStream>(device(), name(), shared_, mix64(seed_ + 1));
     return *twin_;
   }
   void enqueue_mark(std::shared_ptr<Mark> mark) { push({nullptr, std::move(mark)}); }
@@ -412,6 +411,8 @@ class FakeDevice final : public Device {
     shared_->options = options;
     budget().fail_at(options.fail_allocation);
   }
+  // Any number would do: weights that follow from peaks are the same on every machine.
+  double peak_bandwidth() const override { return 100e9; }
   std::string description() const override {
     return fmt::format("fake GPU, {} (for tests: slow on purpose)",
                        format_bytes(static_cast<double>(shared_->options.memory)));

@@ -362,6 +362,7 @@ void Diffusion::summarise(Summary& summary, double time) {
   summary.model = "diffusion";
   summary.rho = stability_.rho;
   summary.cells = cells();
+  summary.balance = domain_.balance;
   const auto& seconds = step_->seconds();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Size forcing = parts_[p].forcing.empty() ? 0 : parts_[p].forcing.bytes();

@@ -7,10 +7,43 @@
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 
 namespace tutti {
+namespace {
+
+/// Bytes of a row, about: its entries, diagonal, volume and vectors.
+double row_bytes(const Case& options, bool on_host, double entries) {
+  const bool sliced = row_format(options, on_host) == RowFormat::sliced;
+  // Slices are a little wider than their mean row.
+  const double stored = sliced ? std::min<double>(max_row_entries, entries + 0.3) : max_row_entries;
+  const double coefficient = row_precision(options) == Precision::full ? 8 : 4;
+  const double column = sliced && wants_windows(row_column_bytes(options), on_host) ? 2 : 4;
+  const int vectors = options.text("time.method") == "rkc2" ? 4 : 2;
+  return stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0);
+}
+
+MemoryModel diffusion_memory(const Case& options) {
+  MemoryModel memory;
+  memory.row = [&options](const Device& device, double entries) {
+    return row_bytes(options, device.is_host(), entries);
+  };
+  memory.ghost = options.text("time.method") == "rkc2" ? 24 : 16;
+  memory.part = [&options](const TetDomain& domain, std::size_t p) {
+    const DiffusionPhysics physics(options, domain.region_names, domain.boundary_names, domain.region_tags,
+                                   domain.boundary_tags);
+    Size bytes = 0;
+    for (const PlannedArray& a :
+         plan_arrays(options, physics, domain.meshes[p], domain.maps[p], domain.streams[p].is_host()))
+      bytes += a.bytes;
+    return bytes;
+  };
+  return memory;
+}
+
+}  // namespace
 
 DomainOptions diffusion_domain_options(const Case& options, Threads& threads) {
   DomainOptions domain;
   domain.rate = kernel_rate(options, threads);
+  domain.memory = diffusion_memory(options);
   domain.layers = 2;  // a row reads the neighbours of its neighbours
   if (options.text("numerics.format") == "sliced")
     domain.similar_rows = static_cast<Lid>(options.integer("numerics.sigma"));
