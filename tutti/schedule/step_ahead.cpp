@@ -283,6 +283,7 @@ void Step::run_ahead(std::uint64_t same_work) {
 /// After an error.
 void Step::give_up_ahead() const {
   on_lone_failure();
+  abandon_messages();
   forget_held();
   ahead_->held.clear();
   ahead_->capturing = false;

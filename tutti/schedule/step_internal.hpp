@@ -35,6 +35,7 @@ struct Step::Task {
   std::function<void(Stream&)> enqueue;
   std::function<void()> work;
   std::function<void(MPI_Request*)> start;
+  std::function<void()> abandon;  ///< after a failure; may be empty
   Range rows;
 
   // Its place in the graph. A device task that follows a device task is launched behind it (the stream waits for the

@@ -256,6 +256,8 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   for (std::size_t p = 0; p < mine.size(); ++p)
     domain.meshes.push_back(renumber(std::move(mine[p].mesh), domain.maps[p]));
   for (const auto& device : devices.devices) domain.streams.emplace_back(*device);
+  domain.transport =
+      make_transport(comm, parse_transport(options.text("devices.transport")), domain.maps, domain.streams);
   phases.end();
   return domain;
 }

@@ -411,6 +411,7 @@ class FakeDevice final : public Device {
     shared_->name = name();
     shared_->options = options;
     budget().fail_at(options.fail_allocation);
+    if (options.open) shared_->memory->open();
   }
   std::string description() const override {
     return fmt::format("fake GPU, {} (for tests: slow on purpose)",
@@ -425,6 +426,8 @@ class FakeDevice final : public Device {
   bool can_copy_from(const Device& other) const override {
     return &other == this || (other.kind() == DeviceKind::fake && shared_->options.peer);
   }
+
+  bool host_can_touch() const override { return shared_->options.open; }
 
   void* allocate(std::size_t bytes, Memory memory) override {
     void* pointer = nullptr;
