@@ -104,8 +104,8 @@ void exchange_and_look(std::uint64_t seed, int components, TransportKind kind, S
 
   // Messages: one a neighbour on another rank, whatever the components.
   const auto& operations = exchange.operations();
-  const auto count = [&](ExchangeOp::Kind kind) {
-    return std::count_if(operations.begin(), operations.end(), [&](const ExchangeOp& op) { return op.kind == kind; });
+  const auto count = [&](ExchangeOp::Kind wanted) {
+    return std::count_if(operations.begin(), operations.end(), [&](const ExchangeOp& op) { return op.kind == wanted; });
   };
   const auto by_mpi = [&](const std::vector<Message>& messages) {
     return std::count_if(messages.begin(), messages.end(),
@@ -123,17 +123,16 @@ TEST(Exchange, EveryGhostIsItsOwnersValue) {
   for (const TransportKind kind :
        {TransportKind::automatic, TransportKind::staged, TransportKind::device, TransportKind::nccl}) {
     Size packed_bytes = 0;
-    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (std::uint64_t seed = 1; seed <= (kind == TransportKind::automatic ? 40 : 12); ++seed) {
       exchange_and_look<double>(seed, 1, kind, packed_bytes);
       exchange_and_look<double>(seed, 3, kind, packed_bytes);
       exchange_and_look<float>(seed, 1, kind, packed_bytes);
       exchange_and_look<float>(seed, 3, kind, packed_bytes);
     }
     packed_bytes = world().sum(packed_bytes);
-    if (kind == TransportKind::staged)
-      EXPECT_EQ(packed_bytes, 0) << "the host packs";
-    else if (kind == TransportKind::automatic || world().size() > 1)
-      EXPECT_GT(packed_bytes, 0) << transport_name(kind) << ": no message was ever packed on a device";
+    // Three parts, as many as a rank has, send nothing that is scattered.
+    const bool packs = kind != TransportKind::staged && world().size() > 1;
+    EXPECT_EQ(packed_bytes > 0, packs) << transport_name(kind);
   }
 }
 
@@ -147,9 +146,8 @@ TEST(Exchange, NothingGoesThroughTheHostByALink) {
     const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 2, &transport);
     for (const ExchangeOp& op : exchange.operations()) {
       const bool peers = rank.streams.size() < 2 || rank.streams[1].device->can_copy_from(*rank.streams[0].device);
-      if (peers)
-        EXPECT_TRUE(op.kind == ExchangeOp::Kind::outgoing_copy || op.kind == ExchangeOp::Kind::incoming_copy)
-            << op.name;
+      EXPECT_TRUE(!peers || op.kind == ExchangeOp::Kind::outgoing_copy || op.kind == ExchangeOp::Kind::incoming_copy)
+          << op.name;
       EXPECT_NE(op.kind, ExchangeOp::Kind::send) << op.name;
       EXPECT_NE(op.kind, ExchangeOp::Kind::receive) << op.name;
     }

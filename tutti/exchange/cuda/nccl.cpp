@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "tutti/device/cuda/check.hpp"
 
@@ -70,14 +73,16 @@ const Nccl& nccl_library() {
   return nccl;
 }
 
-void check_nccl(ncclResult_t code, const char* call, ErrorKind kind = ErrorKind::peer) {
+std::string describe_error(ncclResult_t code) {
+  const char* detail = nccl_library().last_error(nullptr);
+  const std::string text = nccl_library().error_string(code);
+  return detail == nullptr || *detail == 0 ? text : fmt::format("{} ({})", text, detail);
+}
+
+void check_nccl(ncclResult_t code, const char* call, bool set_up = false) {
   if (code == ncclSuccess) return;
-  const Nccl& nccl = nccl_library();
-  const char* detail = nccl.last_error(nullptr);
-  fail(kind, "NCCL: {} in {}{}{}; {}", nccl.error_string(code), call, detail != nullptr && *detail != 0 ? ": " : "",
-       detail != nullptr ? detail : "",
-       kind == ErrorKind::peer ? "start again from a checkpoint"
-                               : "use devices.transport = \"auto\", or look further with NCCL_DEBUG=WARN");
+  fail(set_up ? ErrorKind::resource : ErrorKind::peer, "NCCL: {} in {}; {}", describe_error(code), call,
+       set_up ? "see NCCL_DEBUG=WARN, or use devices.transport = \"auto\"" : "start again from a checkpoint");
 }
 
 /// All calls between its start and end are one operation.
@@ -89,9 +94,9 @@ class Group {
   }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
-  void end(ErrorKind kind = ErrorKind::peer) {
+  void end(bool set_up = false) {
     open_ = false;
-    check_nccl(nccl_library().group_end(), "ncclGroupEnd", kind);
+    check_nccl(nccl_library().group_end(), "ncclGroupEnd", set_up);
   }
 
  private:
@@ -114,10 +119,9 @@ class NcclLink final : public DeviceLink {
       Group group;
       for (std::size_t g = 0; g < gpus_.size(); ++g) {
         const cuda::CurrentDevice current(gpus_[g].device->index());
-        check_nccl(nccl_library().init(&gpus_[g].comm, count, id, numbers_[g]), "ncclCommInitRank",
-                   ErrorKind::resource);
+        check_nccl(nccl_library().init(&gpus_[g].comm, count, id, numbers_[g]), "ncclCommInitRank", true);
       }
-      group.end(ErrorKind::resource);
+      group.end(true);
     } catch (...) {
       abandon();
       throw;
@@ -125,7 +129,7 @@ class NcclLink final : public DeviceLink {
   }
   ~NcclLink() override {
     // The other ranks may be gone when this one ends with an error.
-    if (std::uncaught_exceptions() > 0) return abandon();
+    if (std::uncaught_exceptions() > 0) abandon();
     for (Gpu& gpu : gpus_)
       if (gpu.comm != nullptr) nccl_library().destroy(gpu.comm);
   }
@@ -217,8 +221,7 @@ std::unique_ptr<DeviceLink> make_nccl_link(const Comm& comm, const LinkedParts& 
            "devices.transport = \"nccl\": NCCL cannot be used: {}; install it, put its folder into LD_LIBRARY_PATH, or "
            "use \"auto\"",
            report.problem);
-    if (comm.rank() == linked.first_rank)
-      check_nccl(nccl_library().get_unique_id(id.data()), "ncclGetUniqueId", ErrorKind::resource);
+    if (comm.rank() == linked.first_rank) check_nccl(nccl_library().get_unique_id(id.data()), "ncclGetUniqueId", true);
   });
   comm.broadcast(id, linked.first_rank);
   std::unique_ptr<DeviceLink> link;
