@@ -50,12 +50,9 @@ class SharedLink final : public DeviceLink {
       other->record(*ended);
       stream.wait(*ended);
     }
-    ++exchanges;
   }
   void check() override {}
   void abandon() noexcept override { abandoned_ = true; }
-
-  int exchanges = 0;
 
  private:
   static constexpr std::size_t slots = 8;

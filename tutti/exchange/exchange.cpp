@@ -321,8 +321,12 @@ void Exchange<T>::add_link() {
     op.bytes += static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
     ends.push_back({&m, source.packed, true});
   }
-  for (const Message& m : plan_.incoming)
-    if (route_of(m) == Route::link) ends.push_back({&m, nullptr, false});
+  for (const Message& m : plan_.incoming) {
+    if (route_of(m) != Route::link) continue;
+    // Its ghosts may still be read until its separators have been computed: those of the step before are done then.
+    op.after_separators_of.push_back(m.target);
+    ends.push_back({&m, nullptr, false});
+  }
   if (ends.empty()) return;
   op.kind = ExchangeOp::Kind::outgoing_copy;
   op.name = transport_name(transport_.kind);

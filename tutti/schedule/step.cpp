@@ -47,8 +47,7 @@ const char* overlap_name(Overlap overlap) {
   return "";
 }
 
-Step::Step(Threads& threads, std::span<PartStreams> parts)
-    : threads_(threads), parts_(parts), seconds_(parts.size()) {
+Step::Step(Threads& threads, std::span<PartStreams> parts) : threads_(threads), parts_(parts), seconds_(parts.size()) {
   for (PartStreams& part : parts_) {
     serial_streams_.push_back(part.is_host() ? std::make_unique<SerialStream>(*part.device, "chunk") : nullptr);
     begun_.push_back(part.is_host() ? nullptr : part.device->make_event());

@@ -171,7 +171,7 @@ class Step {
   mutable std::vector<PartSeconds> seconds_;
 
   struct Ahead;
-  std::unique_ptr<Ahead> ahead_;  ///< null: some task needs the host
+  std::unique_ptr<Ahead> ahead_;               ///< null: some task needs the host
   std::vector<std::unique_ptr<Event>> begun_;  ///< one a part: what its compute stream had to do before a run
 
   std::atomic<int> remaining_{0};

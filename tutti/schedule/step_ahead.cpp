@@ -18,9 +18,8 @@ constexpr std::size_t most_captured = 64;
 
 Stream& Step::stream_of(const Task& task) const {
   const PartStreams& part = parts_[static_cast<std::size_t>(task.part)];
-  return task.kind == Task::Kind::kernel
-             ? (task.role == Role::separator ? *part.separators : *part.compute)
-             : (task.kind == Task::Kind::outgoing ? *part.outgoing : *part.incoming);
+  return task.kind == Task::Kind::kernel ? (task.role == Role::separator ? *part.separators : *part.compute)
+                                         : (task.kind == Task::Kind::outgoing ? *part.outgoing : *part.incoming);
 }
 
 /// Nothing is to be done: a part of the CPU has no rows.
@@ -38,6 +37,9 @@ void Step::plan_ahead() {
   ahead_ = std::make_unique<Ahead>();
   Ahead& a = *ahead_;
   a.last_seconds.resize(parts_.size());
+  // Other ranks wait for messages of this one's devices: none may be held back.
+  const bool linked = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return bool(task->abandon); });
+  a.most_held = linked ? 1 : runs_together;
   a.main = first->compute.get();
   a.forked = first->device->make_event();
   a.joined = first->device->make_event();
@@ -193,8 +195,8 @@ void Step::enqueue_new(std::uint64_t same_work) {
   pace(1);
 }
 
-/// Holds a run back until there are enough to be launched as one. Such runs, one after the other, are captured the first
-/// time they come.
+/// Holds a run back until there are enough to be launched as one. Such runs, one after the other, are captured the
+/// first time they come.
 void Step::hold(std::uint64_t same_work) {
   Ahead& a = *ahead_;
   const auto start_known = [&] {
@@ -218,7 +220,7 @@ void Step::hold(std::uint64_t same_work) {
       enqueue_tasks();
     }
   }
-  if (a.held.size() == runs_together) return enqueue_held();
+  if (a.held.size() == a.most_held) return enqueue_held();
   for (Stream* stream : device_streams()) stream->hold([this] { enqueue_held(); });
 }
 

@@ -121,7 +121,8 @@ TEST(StepOverlap, SecondsAddUpToTheWallClock) {
       EXPECT_GE(sum, wall * 0.5);
       EXPECT_LE(s.exchange, wall);
     }
-    // The device computes all the time: 50 ms of interior and beside it 10 ms of separators, three times. The CPU waits.
+    // The device computes all the time: 50 ms of interior and beside it 10 ms of separators, three times. The CPU
+    // waits.
     EXPECT_GE(slow.step->seconds()[0].separator, 0.030);
     EXPECT_GE(slow.step->seconds()[0].interior, 0.090);
     EXPECT_GE(slow.step->seconds()[0].separator + slow.step->seconds()[0].interior, 0.140);

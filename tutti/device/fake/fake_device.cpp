@@ -242,8 +242,7 @@ class FakeStream final : public Stream {
   /// Captured work is not done by the streams that were captured but by such ones: nothing but the launching stream
   /// orders it.
   FakeStream& twin() {
-    if (!twin_)
-      twin_ = std::make_unique<FakeStream>(device(), name(), shared_, mix64(seed_ + 1));
+    if (!twin_) twin_ = std::make_unique<FakeStream>(device(), name(), shared_, mix64(seed_ + 1));
     return *twin_;
   }
   void enqueue_mark(std::shared_ptr<Mark> mark) { push({nullptr, std::move(mark)}); }
