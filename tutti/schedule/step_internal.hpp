@@ -78,8 +78,8 @@ struct Step::Ahead {
   /// One part's streams, between one run and the next.
   struct Part {
     Stream* compute = nullptr;
-    std::vector<Stream*> others;      ///< that have tasks
-    std::vector<TaskId> awaited;      ///< the last of each of these, and tasks of other parts that read what this one has
+    std::vector<Stream*> others;  ///< that have tasks
+    std::vector<TaskId> awaited;  ///< the last of each of these, and tasks of other parts that read what this one has
     std::unique_ptr<Event> finished;  ///< what its compute stream had to do
     Stream* separators = nullptr;     ///< where its interior may begin before ghosts are there; else null
     TaskId last_separator = -1;

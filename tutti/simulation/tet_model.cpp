@@ -15,8 +15,8 @@ TetModel::TetModel(std::string name, const ModelSetup& setup, const DomainOption
       comm_(setup.comm),
       devices_(setup.devices),
       options_(setup.options),
-      domain_(make_tet_domain(setup.comm, setup.devices, setup.options, setup.work_dir,
-                              with_setup(options, setup), setup.phases)),
+      domain_(make_tet_domain(setup.comm, setup.devices, setup.options, setup.work_dir, with_setup(options, setup),
+                              setup.phases)),
       plan_(make_plan(domain_.maps, setup.comm.rank())) {
   comm_.together([&] {
     for (std::size_t p = 0; p < domain_.maps.size(); ++p) {
