@@ -5,10 +5,7 @@ namespace tutti::app {
 
 const ModelKinds& models() {
   static const ModelKinds kinds{
-      {"diffusion", add_diffusion_keys,
-       [](const ModelSetup& s) {
-         return std::make_unique<Diffusion>(s);
-       }},
+      {"diffusion", add_diffusion_keys, [](const ModelSetup& s) { return std::make_unique<Diffusion>(s); }},
   };
   return kinds;
 }

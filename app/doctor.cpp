@@ -17,6 +17,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/cuda_report.hpp"
 #include "tutti/device/host_load.hpp"
+#include "tutti/exchange/transport.hpp"
 #include "tutti/io/checkpoint_file.hpp"
 
 namespace tutti::app {
@@ -239,6 +240,10 @@ void check_cuda(std::vector<Finding>& findings) {
   findings.push_back(f);
 }
 
+void check_transports(std::vector<Finding>& findings) {
+  findings.push_back({Health::ok, "GPU links", describe_transports(), ""});
+}
+
 void check_memory(std::vector<Finding>& findings) {
   std::ifstream meminfo("/proc/meminfo");
   double total = 0, available = 0;
@@ -350,6 +355,7 @@ void examine(const Comm& comm, const DoctorArguments& a) {
     check_memory(findings);
     check_disk(findings);
     check_cuda(findings);
+    check_transports(findings);
     check_hdf5(findings);
     check_gmsh(findings);
     check_python(findings);

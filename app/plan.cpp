@@ -40,9 +40,12 @@ PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, co
   line.weight = domain.weights[static_cast<std::size_t>(map.part)];
   line.cells = map.owned;
   line.ghosts = map.ghosts();
-  const auto arrays = plan_arrays(options, physics, domain.meshes[p], map, device.is_host());
-  for (const PlannedArray& a : arrays) line.bytes += a.bytes;
+  auto arrays = plan_arrays(options, physics, domain.meshes[p], map, device.is_host());
   line.bytes_step = plan_bytes_a_step(arrays, map, stages);
+  if (const Size bytes = device_message_bytes(plan, domain.transport, domain.streams, static_cast<int>(p), 1, 8);
+      bytes > 0)
+    arrays.push_back({"packed messages", bytes});
+  for (const PlannedArray& a : arrays) line.bytes += a.bytes;
   line.capacity = device.budget().capacity();
   line.triad = quick_triad(device, *devices.threads);
   for (const Message& m : plan.outgoing)
@@ -70,6 +73,7 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
     DeviceSet cpu = open_devices("cpu", comm, on_cpu);
     std::vector<std::string> sets = arguments.sets;
     sets.emplace_back("balance.weights=\"equal\"");
+    sets.emplace_back("devices.transport=\"auto\"");
     const Case everywhere = load_case(comm, arguments.file, sets);
     Phases phases;
     const Diffusion model({comm, cpu, everywhere, work_dir.path(), phases});

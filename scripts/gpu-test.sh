@@ -63,6 +63,24 @@ same rows "$case" --set numerics.format='"ellpack"' --set numerics.layout='"rows
 same rkc2 "$case" --set time.method='"rkc2"' --set time.steps=20
 same forced "$case" --set time.steps=50 --set physics.source='"sin(x+t)"'
 for overlap in none messages; do same "overlap-$overlap" "$case" --set devices.overlap="\"$overlap\"" --set time.steps=50; done
+# between NAME RANKS TRANSPORT DEVICES CASE-ARGUMENTS...: ranks with GPUs of their own have the checksum of the CPU
+between() {
+  local name=$1 ranks=$2 transport=$3 devices=$4 want got to; shift 4
+  to="$out/$name-$ranks-$transport-${devices//[:,]/-}"
+  want=$(checksum "$out/$name-cpu")
+  mpirun --allow-run-as-root --oversubscribe --bind-to none -np "$ranks" "$bin/tutti" run --overwrite "$@" "${shared[@]}" --set devices.transport="\"$transport\"" \
+    --devices "$devices" -q -o "$to" > "$to.log" 2>&1
+  got=$(checksum "$to")
+  if [ -n "$want" ] && [ "$got" = "$want" ]; then echo "passed  $name, $ranks ranks on $devices, $transport: $got"; else echo "FAILED  $name, $ranks ranks on $devices, $transport: ${got:-no result}, cpu has ${want:-no result}"; tail -n 5 "$to.log"; failed=$((failed + 1)); fi
+}
+if [ "$gpus" -ge 2 ]; then
+  for transport in staged nccl; do
+    between euler 2 $transport cuda:0,cuda:1 "$case" --set time.method='"euler"'
+    between rkc2 2 $transport cuda:0,cuda:1 "$case" --set time.method='"rkc2"' --set time.steps=20
+    between euler 2 $transport cuda:0,cuda:1,cpu "$case" --set time.method='"euler"'
+  done
+  between euler 1 staged cuda:0,cuda:1 "$case" --set time.method='"euler"'
+fi
 restarted restart "$case"
 restarted restart-euler "$case" --set time.method='"euler"'
 # A GPU with little memory: the CPU, which measured weights would leave out, takes what does not fit.
@@ -85,5 +103,14 @@ for choice in cuda:0/measured cuda:0,cpu/measured cuda:0,cpu/stream cuda:0/measu
   grep -h "the CPU gets" "$to.log"
   sed -n "s/.*\"cell_steps_per_second\": \([0-9]*\).*/\1 cell-steps a second by $devices, weights ${choice#*/}/p" "$to/summary.json" | tee -a "$out/large.txt"
 done
+# The same by two GPUs: of one rank, and of two ranks by each transport.
+if [ "$gpus" -ge 2 ]; then
+  for choice in 1/auto 1/staged 2/staged 2/nccl; do
+    ranks=${choice%/*} transport=${choice#*/} to="$out/two-${choice/\//-}"
+    mpirun --allow-run-as-root --oversubscribe --bind-to none -np "$ranks" "$bin/tutti" run --overwrite "$case" --set mesh.cubes=[110,110,110] --set time.method='"euler"' \
+      --set time.steps=4000 --set output.every=0 --set checkpoint.minutes=0 --set devices.transport="\"$transport\"" --devices cuda:0,cuda:1 -o "$to" > "$to.log" 2>&1 || failed=$((failed + 1))
+    sed -n "s/.*\"cell_steps_per_second\": \([0-9]*\).*/\1 cell-steps a second by two GPUs, $ranks ranks, transport $transport/p" "$to/summary.json" | tee -a "$out/large.txt"
+  done
+fi
 "$bin/tutti" bench diffusion --cells 8000000 --devices cuda:0 --json "$out/bench.json" | tee "$out/bench.txt" || failed=$((failed + 1))
 [ "$failed" -eq 0 ] && echo "all GPU checks passed" || { echo "$failed GPU checks failed"; exit 1; }

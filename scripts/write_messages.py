@@ -150,7 +150,7 @@ def scan_tree(root):
 # ---- the form of a message
 
 # Names that are written large.
-NAMES = {"CASE", "CUDA", "K", "METIS", "NumberOfComponents", "OpenMP", "Scotch"}
+NAMES = {"CASE", "CUDA", "K", "METIS", "NCCL", "NumberOfComponents", "OpenMP", "Scotch"}
 # Places other than a file: the mesh and the generators stand for the table [mesh] of the case.
 PLACES = ("mesh: ", "gmsh: ", "box: ", "cell {", "'", "--")
 # Words of what was expected or of what to do. A truncated or damaged file is to be made or copied anew: the page says so.

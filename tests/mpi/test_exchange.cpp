@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "tests/support/rank_parts.hpp"
+#include "tests/support/shared_link.hpp"
 
 namespace tutti {
 namespace {
@@ -72,12 +73,21 @@ TEST(Plan, NumbersAndMessagesOfRandomDirectedGraphs) {
 
 /// Three exchanges of one problem: begin and end.
 template <class T>
-void exchange_and_look(std::uint64_t seed, int components) {
-  SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(components) + " components");
+void exchange_and_look(std::uint64_t seed, int components, TransportKind kind, Size& packed_bytes) {
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(components) + " components, transport " +
+               transport_name(kind));
   const RandomParts problem = random_parts(seed, world().size());
-  RankParts rank(world(), problem, seed);
+  const bool any_device = kind == TransportKind::automatic || kind == TransportKind::staged;
+  RankParts rank(world(), problem, seed, 1, any_device ? 0.6 : 0.8, kind == TransportKind::device);
+  const auto devices = std::count_if(rank.streams.begin(), rank.streams.end(), [](auto& s) { return !s.is_host(); });
+  if (!any_device && world().sum(devices) == 0) return;  // refused, and another test's business
   const auto padding = static_cast<Lid>(Dice(seed + 77).roll(0, 5));
-  Exchange<T> exchange(world(), rank.plan, rank.maps, rank.streams, components);
+  const Transport transport =
+      test::make_fake_transport(world(), kind, rank.maps, rank.streams, static_cast<Lid>(problem.rows()));
+  Exchange<T> exchange(world(), rank.plan, rank.maps, rank.streams, components, &transport);
+  for (std::size_t p = 0; p < rank.maps.size(); ++p)
+    packed_bytes +=
+        device_message_bytes(rank.plan, transport, rank.streams, static_cast<int>(p), components, sizeof(T));
   auto fields = test::make_fields<T>(rank, components, padding), others = test::make_fields<T>(rank, components, 0);
 
   for (int round = 0; round < 3; ++round) {
@@ -94,11 +104,15 @@ void exchange_and_look(std::uint64_t seed, int components) {
 
   // Messages: one a neighbour on another rank, whatever the components.
   const auto& operations = exchange.operations();
-  const auto count = [&](ExchangeOp::Kind kind) {
-    return std::count_if(operations.begin(), operations.end(), [&](const ExchangeOp& op) { return op.kind == kind; });
+  const auto count = [&](ExchangeOp::Kind wanted) {
+    return std::count_if(operations.begin(), operations.end(), [&](const ExchangeOp& op) { return op.kind == wanted; });
   };
-  EXPECT_EQ(count(ExchangeOp::Kind::send), static_cast<std::ptrdiff_t>(rank.plan.outgoing.size()));
-  EXPECT_EQ(count(ExchangeOp::Kind::receive), static_cast<std::ptrdiff_t>(rank.plan.incoming.size()));
+  const auto by_mpi = [&](const std::vector<Message>& messages) {
+    return std::count_if(messages.begin(), messages.end(),
+                         [&](const Message& m) { return route_of(m, transport, rank.streams) != Route::link; });
+  };
+  EXPECT_EQ(count(ExchangeOp::Kind::send), by_mpi(rank.plan.outgoing));
+  EXPECT_EQ(count(ExchangeOp::Kind::receive), by_mpi(rank.plan.incoming));
   EXPECT_EQ(exchange.counts_per_exchange().messages, static_cast<Size>(rank.plan.outgoing.size()));
   EXPECT_EQ(exchange.counts_per_exchange().bytes, rank.plan.rows_sent() * components * static_cast<Size>(sizeof(T)));
   for (std::size_t i = 0; i < operations.size(); ++i)
@@ -106,12 +120,58 @@ void exchange_and_look(std::uint64_t seed, int components) {
 }
 
 TEST(Exchange, EveryGhostIsItsOwnersValue) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    exchange_and_look<double>(seed, 1);
-    exchange_and_look<double>(seed, 3);
-    exchange_and_look<float>(seed, 1);
-    exchange_and_look<float>(seed, 3);
+  for (const TransportKind kind :
+       {TransportKind::automatic, TransportKind::staged, TransportKind::device, TransportKind::nccl}) {
+    Size packed_bytes = 0;
+    for (std::uint64_t seed = 1; seed <= (kind == TransportKind::automatic ? 40 : 12); ++seed) {
+      exchange_and_look<double>(seed, 1, kind, packed_bytes);
+      exchange_and_look<double>(seed, 3, kind, packed_bytes);
+      exchange_and_look<float>(seed, 1, kind, packed_bytes);
+      exchange_and_look<float>(seed, 3, kind, packed_bytes);
+    }
+    packed_bytes = world().sum(packed_bytes);
+    // Three parts, as many as a rank has, send nothing that is scattered.
+    const bool packs = kind != TransportKind::staged && world().size() > 1;
+    EXPECT_EQ(packed_bytes > 0, packs) << transport_name(kind);
   }
+}
+
+TEST(Exchange, NothingGoesThroughTheHostByALink) {
+  for (std::uint64_t seed = 301; seed <= 315; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomParts problem = random_parts(seed, world().size());
+    RankParts rank(world(), problem, 2 * seed, 1, 1.0);
+    const Transport transport = test::make_fake_transport(world(), TransportKind::nccl, rank.maps, rank.streams,
+                                                          static_cast<Lid>(problem.rows()));
+    const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 2, &transport);
+    for (const ExchangeOp& op : exchange.operations()) {
+      const bool peers = rank.streams.size() < 2 || rank.streams[1].device->can_copy_from(*rank.streams[0].device);
+      EXPECT_TRUE(!peers || op.kind == ExchangeOp::Kind::outgoing_copy || op.kind == ExchangeOp::Kind::incoming_copy)
+          << op.name;
+      EXPECT_NE(op.kind, ExchangeOp::Kind::send) << op.name;
+      EXPECT_NE(op.kind, ExchangeOp::Kind::receive) << op.name;
+    }
+  }
+}
+
+/// What is thrown, on all ranks.
+void expect_refused(TransportKind kind, RankParts& rank, const std::string& part_of_text) {
+  try {
+    make_transport(world(), kind, rank.maps, rank.streams);
+    ADD_FAILURE() << transport_name(kind) << " was not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::resource);
+    EXPECT_NE(std::string(error.what()).find(part_of_text), std::string::npos) << error.what();
+  }
+}
+
+TEST(Exchange, TransportsThatAreNotThereAreRefusedOnAllRanks) {
+  const RandomParts problem = random_parts(7, world().size());
+  RankParts on_cpu(world(), problem, 7, 1, 0.0), closed(world(), problem, 7, 1, 1.0);
+  expect_refused(TransportKind::device, on_cpu, "no rank has a GPU");
+  expect_refused(TransportKind::device, closed, "CUDA-aware");
+  expect_refused(TransportKind::nccl, on_cpu, "no rank has a GPU");
+  expect_refused(TransportKind::nccl, closed, "no rank has a GPU");
 }
 
 TEST(Exchange, TwoExchangesMayBeUnderWayAtOnce) {

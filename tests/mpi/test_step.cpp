@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/support/rank_parts.hpp"
+#include "tests/support/shared_link.hpp"
 #include "tutti/schedule/step.hpp"
 
 namespace tutti {
@@ -23,6 +24,7 @@ const Comm& world() {
 }
 
 constexpr double modulus = 1 << 20;
+constexpr Overlap overlaps[] = {Overlap::none, Overlap::messages, Overlap::full};
 
 /// The stencil: whole numbers below 2^20, so that no order of additions can matter.
 template <class T>
@@ -75,10 +77,11 @@ LocalReads local_reads(const RandomParts& problem, const IndexMap& map, PartStre
 
 template <class T>
 struct Model {
-  Model(const RandomParts& problem, RankParts& rank_, int components_, Lid padding)
+  Model(const RandomParts& problem, RankParts& rank_, int components_, Lid padding,
+        const Transport* transport = nullptr)
       : rank(rank_),
         components(components_),
-        exchange(world(), rank.plan, rank.maps, rank.streams, components),
+        exchange(world(), rank.plan, rank.maps, rank.streams, components, transport),
         now(test::make_fields<T>(rank, components, padding)),
         next(test::make_fields<T>(rank, components, padding)) {
     for (std::size_t p = 0; p < rank.maps.size(); ++p) {
@@ -121,9 +124,14 @@ struct Model {
                    [this, p](Stream& stream, Range rows) { launch(p, stream, rows); });
   }
 
-  void advance(Step& step) {
+  /// `ahead`: the devices may still be at work.
+  void advance(Step& step, bool ahead = false) {
     exchange.bind(test::views_of(next));
-    step.run();
+    if (ahead)
+      step.run_ahead(1 + steps % 2);
+    else
+      step.run();
+    ++steps;
     now.swap(next);
   }
 
@@ -132,6 +140,7 @@ struct Model {
   Exchange<T> exchange;
   std::vector<test::PaddedField<T>> now, next;
   std::vector<LocalReads> reads;
+  std::uint64_t steps = 0;
 };
 
 template <class T>
@@ -153,8 +162,6 @@ void run_and_compare(std::uint64_t seed, int components, Overlap overlap, int th
     });
 }
 
-constexpr Overlap overlaps[] = {Overlap::none, Overlap::messages, Overlap::full};
-
 TEST(Step, AnyPolicyGivesTheBitsOfOneLoop) {
   for (std::uint64_t seed = 1; seed <= 24; ++seed)
     for (const Overlap overlap : overlaps) {
@@ -169,6 +176,41 @@ TEST(Step, AnyNumberOfThreadsGivesTheBitsOfOneLoop) {
       run_and_compare<double>(seed + 2000, 3, Overlap::full, threads);
       run_and_compare<double>(seed + 3000, 1, overlaps[seed % 3], threads);
     }
+}
+
+/// The same with messages from device memory, and between devices; steps run ahead where they can.
+void run_on_devices(std::uint64_t seed, TransportKind kind, Overlap overlap, int threads, double fake_share) {
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", overlap " + overlap_name(overlap) + ", transport " +
+               transport_name(kind) + ", " + std::to_string(threads) + " threads");
+  constexpr int steps = 12;
+  const RandomParts problem = random_parts(seed, world().size());
+  RankParts rank(world(), problem, seed, threads, fake_share, kind == TransportKind::device);
+  const auto devices = std::count_if(rank.streams.begin(), rank.streams.end(), [](auto& s) { return !s.is_host(); });
+  if (world().sum(devices) == 0) return;
+  const Transport transport =
+      test::make_fake_transport(world(), kind, rank.maps, rank.streams, static_cast<Lid>(problem.rows()));
+  const int components = 1 + static_cast<int>(seed % 2);
+  Model<double> model(problem, rank, components, static_cast<Lid>(seed % 4), &transport);
+  Step step(rank.threads, rank.streams);
+  model.build(step);
+  step.finish(overlap);
+  const bool peers = rank.streams.size() < 2 || rank.streams[1].device->can_copy_from(*rank.streams[0].device);
+  EXPECT_TRUE(kind != TransportKind::nccl || fake_share < 1 || !peers || rank.streams.empty() || step.runs_ahead())
+      << "some task needs the host";
+  for (int s = 0; s < steps; ++s) model.advance(step, true);
+  step.wait();
+  const auto expected = reference<double>(problem, components, steps);
+  for (std::size_t p = 0; p < rank.maps.size(); ++p)
+    model.now[p].expect(rank.maps[p], [&](Gid row, int c) {
+      return expected[static_cast<std::size_t>(c)][static_cast<std::size_t>(row)];
+    });
+}
+
+TEST(Step, AnyTransportGivesTheBitsOfOneLoop) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    for (const TransportKind kind : {TransportKind::device, TransportKind::nccl})
+      for (const double fake_share : {0.7, 1.0})
+        run_on_devices(seed + 4000, kind, overlaps[seed % 3], 1 + static_cast<int>(seed % 2), fake_share);
 }
 
 /// Two parts on two ranks, or on one: enough rows for an interior. Part 0's interior takes long.

@@ -14,7 +14,9 @@ namespace tutti::test {
 
 struct RankParts {
   /// Each part is on the CPU or on a fake device of its own, with random delays; devices may be peers or not.
-  RankParts(const Comm& comm, const RandomParts& problem, std::uint64_t seed, int team = 1, double fake_share = 0.6)
+  /// Open ones let MPI use their memory.
+  RankParts(const Comm& comm, const RandomParts& problem, std::uint64_t seed, int team = 1, double fake_share = 0.6,
+            bool open = false)
       : threads(team) {
     Dice dice(random_bits(seed, static_cast<std::uint64_t>(comm.rank()) + 1000));
     devices.push_back(make_host_device(threads, Size{1} << 30));
@@ -33,6 +35,7 @@ struct RankParts {
       options.seed = static_cast<std::uint64_t>(dice.roll(1, 1 << 30));
       options.max_delay_us = static_cast<double>(dice.roll(0, 100));
       options.peer = peer;
+      options.open = open;
       devices.push_back(make_fake_device(static_cast<int>(p), options));
       streams.emplace_back(*devices.back());
     }

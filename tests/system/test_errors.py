@@ -2,7 +2,7 @@
 
 import unittest
 
-from program import DATA, EQUAL, SystemTest, box_case, catalogue, in_catalogue, tutti
+from program import DATA, EQUAL, SystemTest, box_case, catalogue, in_catalogue, sets, tutti
 
 USAGE, RESOURCE, INPUT, IO, NUMERICAL = 2, 3, 4, 5, 6
 GOOD = box_case(n=4)
@@ -98,6 +98,14 @@ class Errors(SystemTest):
         self.expect(GOOD, RESOURCE, "cuda:99", options=["--devices", "cuda:99"])
         self.expect(GOOD, USAGE, "--fake-memory", "xyz", options=["--devices", "fake:1", "--fake-memory", "xyz"])
         self.expect(GOOD, INPUT, "1 entries for", options=["--devices", "fake:1,cpu", "--set", "balance.weights=[1]"])
+
+    def test_transports_that_are_not_there(self):
+        for word, says in [("device", "no rank has a GPU"), ("nccl", "NCCL|no rank has a GPU")]:
+            self.expect(GOOD, RESOURCE, f'devices.transport = "{word}"', says,
+                        options=["--devices", "cpu", *sets(devices__transport=word)])
+        self.expect(GOOD, RESOURCE, "fake:0", "CUDA-aware", "auto",
+                    options=["--devices", "fake:1,cpu", *sets(devices__transport="device")])
+        self.expect(GOOD, INPUT, "devices.transport", "pigeon", "nccl", options=sets(devices__transport="pigeon"))
 
     def test_a_device_too_small(self):
         # What the cells need and what is left, before anything is allocated; at three ranks, too.

@@ -109,6 +109,16 @@ class SameBits(SystemTest):
                 checksums.append(self.run_case(text, "--devices", devices, ranks=ranks)["checksum"])
             self.assertEqual(*checksums, kind)
 
+    def test_transports(self):
+        expected = outcome(self.run_case(CASE, "--devices", "cpu"))
+        for ranks in [1, 2, 3, 4]:
+            for devices in ["fake:2,cpu", "fake:2"]:
+                for transport in ["staged", "device"]:
+                    with self.subTest(ranks=ranks, devices=devices, transport=transport):
+                        options = sets(devices__transport=transport, devices__fake_open=transport == "device")
+                        summary = self.run_case(CASE, "--devices", devices, *options, ranks=ranks)
+                        self.assertEqual(outcome(summary), expected)
+
     def test_fake_seeds_change_nothing(self):
         text = box_case(n=4, time="steps = 5")
         found = {self.run_case(text, "--devices", "fake:2,cpu", *sets(devices__fake_seed=s))["checksum"] for s in range(5)}

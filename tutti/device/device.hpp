@@ -142,6 +142,9 @@ class Device {
   /// True when this device can read and write `other`'s memory without the host (NVLink, PCIe peer).
   virtual bool can_copy_from(const Device& other) const { return &other == this; }
 
+  /// May the host, and MPI with it, read and write its memory while none of its work uses it?
+  virtual bool host_can_touch() const { return is_host(); }
+
   /// Raw memory; Buffer is the only caller. Error(resource) when the machine has none left.
   virtual void* allocate(std::size_t bytes, Memory memory) = 0;
   virtual void deallocate(void* pointer, std::size_t bytes, Memory memory) noexcept = 0;
@@ -173,6 +176,7 @@ struct FakeOptions {
   bool peer = true;               ///< can_copy_from() other fake devices
   Size fail_after_launches = -1;  ///< >= 0: the device is lost at this launch; then all its work throws Error(peer)
   Size fail_allocation = 0;       ///< k > 0: the k-th allocation fails as if the memory were full
+  bool open = false;              ///< its memory is not protected: MPI can use it, as a CUDA-aware one uses a GPU's
 };
 /// A GPU that is not one (docs/explanation/fake-device.md): protected, NaN-poisoned memory and asynchronous streams.
 /// A copy whose ends are not in the memory its direction says is std::logic_error at enqueue. A stream whose work threw

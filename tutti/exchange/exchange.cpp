@@ -5,8 +5,12 @@
 #include <cstring>
 #include <limits>
 
+#include "tutti/exchange/pack.hpp"
+
 namespace tutti {
 namespace {
+
+const Transport automatic_transport;
 
 template <class T>
 int message_bytes(const Message& message, int components) {
@@ -19,11 +23,12 @@ int message_bytes(const Message& message, int components) {
 
 template <class T>
 Exchange<T>::Exchange(const Comm& comm, const Plan& plan, std::span<const IndexMap> maps, std::span<PartStreams> parts,
-                      int components)
+                      int components, const Transport* transport)
     : comm_(comm),
       plan_(plan),
       maps_(maps),
       parts_(parts),
+      transport_(transport != nullptr ? *transport : automatic_transport),
       components_(components),
       fields_(maps.size()),
       staging_(maps.size()),
@@ -43,10 +48,11 @@ Exchange<T>::Exchange(const Comm& comm, const Plan& plan, std::span<const IndexM
   for (const Message& m : plan.incoming) add_incoming(m);
   for (const Message& m : plan.outgoing) add_outgoing(m);
   for (const Message& m : plan.local)
-    if (peers(m))
+    if (route_of(m) == Route::peer)
       add_peer(m);
     else
       add_local(m);
+  add_link();
 
   counts_.messages = static_cast<Size>(plan.outgoing.size());
   counts_.bytes = plan.rows_sent() * components * static_cast<Size>(sizeof(T));
@@ -61,13 +67,6 @@ int Exchange<T>::add(ExchangeOp op) {
 template <class T>
 std::string Exchange<T>::label(const char* what, const Message& message) const {
   return fmt::format("{} {}>{}", what, message.from, message.to);
-}
-
-template <class T>
-bool Exchange<T>::peers(const Message& m) const {
-  if (is_host(m.source) || is_host(m.target) || !m.contiguous()) return false;
-  return parts_[static_cast<std::size_t>(m.target)].device->can_copy_from(
-      *parts_[static_cast<std::size_t>(m.source)].device);
 }
 
 /// Where the host reads a separator row: the field itself, or the pinned mirror of a device part.
@@ -111,7 +110,7 @@ int Exchange<T>::add_separator_copy(int part) {
   op.kind = ExchangeOp::Kind::outgoing_copy;
   op.name = "copy separators";
   op.part = part;
-  op.after_separators_of = part;
+  op.after_separators_of = {part};
   op.bytes = static_cast<Size>(bytes) * components_;
   op.enqueue = [this, p, rows, bytes](Stream& stream) {
     for (int c = 0; c < components_; ++c)
@@ -149,7 +148,7 @@ void Exchange<T>::add_local(const Message& m) {
   ExchangeOp op;
   op.name = label("gather", m);
   op.part = m.target;
-  op.after_separators_of = m.source;
+  op.after_separators_of = {m.source};
   if (mirrored >= 0) op.after = {mirrored};
   op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
   op.work = [this, &m] {
@@ -162,27 +161,64 @@ void Exchange<T>::add_local(const Message& m) {
   if (!is_host(m.target)) add_ghost_copy(m.target, m.ghosts, gathered, label("copy ghosts", m));
 }
 
+/// A message's rows lie in device memory one behind the other in the field itself, or are gathered to a buffer.
+template <class T>
+typename Exchange<T>::DeviceSource Exchange<T>::add_device_source(const Message& m, Route route) {
+  if (!is_packed(m, route, components_)) return {};
+  PartStreams& part = parts_[static_cast<std::size_t>(m.source)];
+  DevicePack& pack = device_packs_.emplace_back();
+  pack.rows = make_buffer(*part.compute, std::span<const Lid>(m.rows), "rows to pack");
+  pack.values = Buffer<T>(*part.device, static_cast<Size>(m.count) * components_, "packed separators");
+  ExchangeOp op;
+  op.kind = ExchangeOp::Kind::outgoing_copy;
+  op.name = label("pack", m);
+  op.part = m.source;
+  op.after_separators_of = {m.source};
+  op.bytes = pack.values.bytes();
+  op.enqueue = [this, &m, rows = pack.rows.data(), to = pack.values.data()](Stream& stream) {
+    pack_rows(stream, fields_[static_cast<std::size_t>(m.source)], rows, m.count, components_, to);
+  };
+  const T* packed = pack.values.data();
+  return {add(std::move(op)), packed};
+}
+
+template <class T>
+const T* Exchange<T>::sent_values(const Message& m, const T* packed, int component) const {
+  if (packed != nullptr) return packed + static_cast<Size>(component) * m.count;
+  const auto& from = fields_[static_cast<std::size_t>(m.source)];
+  return from.data + static_cast<Size>(component) * from.stride + m.rows.front();
+}
+
+template <class T>
+T* Exchange<T>::device_ghosts(const Message& m, int component) const {
+  const auto& to = fields_[static_cast<std::size_t>(m.target)];
+  return to.data + static_cast<Size>(component) * to.stride + m.ghosts.begin;
+}
+
 /// From GPU memory to GPU memory.
 template <class T>
 void Exchange<T>::add_peer(const Message& m) {
+  const DeviceSource source = add_device_source(m, Route::peer);
   ExchangeOp op;
   op.kind = ExchangeOp::Kind::incoming_copy;
   op.name = label("peer copy", m);
   op.part = m.target;
-  op.after_separators_of = m.source;
+  op.after_separators_of = {m.source};
+  if (source.ready >= 0) op.after = {source.ready};
   op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
-  op.enqueue = [this, &m](Stream& stream) {
-    const auto &from = fields_[static_cast<std::size_t>(m.source)], &to = fields_[static_cast<std::size_t>(m.target)];
+  op.enqueue = [this, &m, packed = source.packed](Stream& stream) {
     for (int c = 0; c < components_; ++c)
-      stream.copy(to.data + static_cast<Size>(c) * to.stride + m.ghosts.begin,
-                  from.data + static_cast<Size>(c) * from.stride + m.rows.front(),
-                  static_cast<std::size_t>(m.count) * sizeof(T), CopyDirection::peer);
+      stream.copy(device_ghosts(m, c), sent_values(m, packed, c), static_cast<std::size_t>(m.count) * sizeof(T),
+                  CopyDirection::peer);
   };
   add(std::move(op));
 }
 
 template <class T>
 void Exchange<T>::add_outgoing(const Message& m) {
+  const Route route = route_of(m);
+  if (route == Route::link) return;
+  if (route == Route::device) return add_device_send(m);
   const int mirrored = add_separator_copy(m.source);
   const int bytes = message_bytes<T>(m, components_);
   int ready = mirrored;
@@ -192,7 +228,7 @@ void Exchange<T>::add_outgoing(const Message& m) {
     ExchangeOp pack;
     pack.name = label("pack", m);
     pack.part = m.source;
-    pack.after_separators_of = m.source;
+    pack.after_separators_of = {m.source};
     if (mirrored >= 0) pack.after = {mirrored};
     pack.bytes = bytes;
     pack.work = [this, &m, packed] { gather(m, packed); };
@@ -202,7 +238,7 @@ void Exchange<T>::add_outgoing(const Message& m) {
   send.kind = ExchangeOp::Kind::send;
   send.name = label("send", m);
   send.part = m.source;
-  send.after_separators_of = m.source;
+  send.after_separators_of = {m.source};
   if (ready >= 0) send.after = {ready};
   send.bytes = bytes;
   send.start = [this, &m, packed, bytes](MPI_Request* request) {
@@ -212,8 +248,112 @@ void Exchange<T>::add_outgoing(const Message& m) {
   add(std::move(send));
 }
 
+/// By an MPI that reads device memory.
+template <class T>
+void Exchange<T>::add_device_send(const Message& m) {
+  const DeviceSource source = add_device_source(m, Route::device);
+  const int bytes = message_bytes<T>(m, components_);
+  ExchangeOp send;
+  send.kind = ExchangeOp::Kind::send;
+  send.name = label("send", m);
+  send.part = m.source;
+  send.after_separators_of = {m.source};
+  if (source.ready >= 0) send.after = {source.ready};
+  send.bytes = bytes;
+  send.start = [this, &m, packed = source.packed, bytes](MPI_Request* request) {
+    check_mpi(MPI_Isend(sent_values(m, packed, 0), bytes, MPI_BYTE, m.to_rank, m.tag, comm_.handle(), request),
+              "MPI_Isend");
+  };
+  add(std::move(send));
+}
+
+/// By an MPI that writes device memory: to the ghosts themselves, where they are one row behind the other.
+template <class T>
+void Exchange<T>::add_device_receive(const Message& m) {
+  const int bytes = message_bytes<T>(m, components_);
+  T* arrived = nullptr;
+  if (components_ > 1)
+    arrived = device_arrivals_
+                  .emplace_back(*parts_[static_cast<std::size_t>(m.target)].device,
+                                static_cast<Size>(m.count) * components_, "arriving ghosts")
+                  .data();
+  ExchangeOp receive;
+  receive.kind = ExchangeOp::Kind::receive;
+  receive.name = label("receive", m);
+  receive.part = m.target;
+  receive.bytes = bytes;
+  receive.start = [this, &m, arrived, bytes](MPI_Request* request) {
+    T* data = arrived != nullptr ? arrived : device_ghosts(m, 0);
+    check_mpi(MPI_Irecv(data, bytes, MPI_BYTE, m.from_rank, m.tag, comm_.handle(), request), "MPI_Irecv");
+  };
+  const int received = add(std::move(receive));
+  if (arrived == nullptr) return;
+  ExchangeOp unpack;
+  unpack.kind = ExchangeOp::Kind::incoming_copy;
+  unpack.name = label("unpack", m);
+  unpack.part = m.target;
+  unpack.after = {received};
+  unpack.bytes = bytes;
+  unpack.enqueue = [this, &m, arrived](Stream& stream) {
+    for (int c = 0; c < components_; ++c)
+      stream.copy(device_ghosts(m, c), arrived + static_cast<Size>(c) * m.count,
+                  static_cast<std::size_t>(m.count) * sizeof(T), CopyDirection::local);
+  };
+  add(std::move(unpack));
+}
+
+/// All messages of this rank that the link moves, as one operation: several would wait for each other in a circle,
+/// where ranks launch them in different orders. It stands last, so that it keeps no copy waiting for other ranks.
+template <class T>
+void Exchange<T>::add_link() {
+  struct End {
+    const Message* message;
+    const T* packed;
+    bool sends;
+  };
+  std::vector<End> ends;
+  ExchangeOp op;
+  for (const Message& m : plan_.outgoing) {
+    if (route_of(m) != Route::link) continue;
+    const DeviceSource source = add_device_source(m, Route::link);
+    if (source.ready >= 0) op.after.push_back(source.ready);
+    op.after_separators_of.push_back(m.source);
+    op.bytes += static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
+    ends.push_back({&m, source.packed, true});
+  }
+  for (const Message& m : plan_.incoming) {
+    if (route_of(m) != Route::link) continue;
+    // Its ghosts may still be read until its separators have been computed: those of the step before are done then.
+    op.after_separators_of.push_back(m.target);
+    ends.push_back({&m, nullptr, false});
+  }
+  if (ends.empty()) return;
+  op.kind = ExchangeOp::Kind::outgoing_copy;
+  op.name = transport_name(transport_.kind);
+  op.part = ends.front().sends ? ends.front().message->source : ends.front().message->target;
+  op.abandon = [this] { transport_.link->abandon(); };
+  op.enqueue = [this, ends](Stream& stream) {
+    std::vector<LinkEnd> all;
+    for (const End& end : ends) {
+      const Message& m = *end.message;
+      PartStreams& part = parts_[static_cast<std::size_t>(end.sends ? m.source : m.target)];
+      const std::size_t bytes = static_cast<std::size_t>(m.count) * sizeof(T);
+      for (int c = 0; c < components_; ++c)
+        if (end.sends)
+          all.push_back({part.outgoing.get(), m.to, const_cast<T*>(sent_values(m, end.packed, c)), bytes, true});
+        else
+          all.push_back({part.outgoing.get(), m.from, device_ghosts(m, c), bytes, false});
+    }
+    transport_.link->enqueue(stream, all);
+  };
+  add(std::move(op));
+}
+
 template <class T>
 void Exchange<T>::add_incoming(const Message& m) {
+  const Route route = route_of(m);
+  if (route == Route::link) return;
+  if (route == Route::device) return add_device_receive(m);
   const int bytes = message_bytes<T>(m, components_);
   // One component: the receiver's ghosts are contiguous, so the message needs no unpacking.
   T* packed = nullptr;
@@ -247,6 +387,7 @@ void Exchange<T>::add_incoming(const Message& m) {
 template <class T>
 void Exchange<T>::bind(std::span<const FieldView<T>> fields) {
   require(fields.size() == fields_.size(), "{} fields for {} parts", fields.size(), fields_.size());
+  if (transport_.link) transport_.link->check();
   std::copy(fields.begin(), fields.end(), fields_.begin());
 }
 
@@ -292,6 +433,20 @@ void Exchange<T>::end() {
 
 template class Exchange<double>;
 template class Exchange<float>;
+
+Size device_message_bytes(const Plan& plan, const Transport& transport, std::span<const PartStreams> parts, int part,
+                          int components, Size value_bytes) {
+  Size bytes = 0;
+  const Size row_bytes = components * value_bytes;
+  for (const auto* messages : {&plan.local, &plan.outgoing})
+    for (const Message& m : *messages)
+      if (m.source == part && is_packed(m, route_of(m, transport, parts), components))
+        bytes += m.count * (static_cast<Size>(sizeof(Lid)) + row_bytes);
+  for (const Message& m : plan.incoming)
+    if (m.target == part && components > 1 && route_of(m, transport, parts) == Route::device)
+      bytes += m.count * row_bytes;
+  return bytes;
+}
 
 void abandon_receive(MPI_Request& request) {
   if (request == MPI_REQUEST_NULL) return;

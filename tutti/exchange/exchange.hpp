@@ -1,4 +1,4 @@
-// Brings every part's ghosts up to date: same-memory copies, PCIe, peer copies and MPI messages from one plan.
+// Brings every part's ghosts up to date: same-memory copies, PCIe, peer copies, MPI messages and NCCL from one plan.
 #pragma once
 
 #include <mpi.h>
@@ -11,6 +11,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/exchange/field.hpp"
 #include "tutti/exchange/part_streams.hpp"
+#include "tutti/exchange/transport.hpp"
 #include "tutti/partition/index_map.hpp"
 
 namespace tutti {
@@ -39,25 +40,26 @@ struct Plan {
 /// `maps` are this rank's parts, from number_parts.
 Plan make_plan(std::span<const IndexMap> maps, int my_rank);
 
-/// One operation of an exchange. `after` names earlier operations of the same list; `after_separators_of` (index of a
-/// part of this rank, or -1) says whose separators must have been computed.
+/// One operation of an exchange. `after` names earlier operations of the same list; `after_separators_of` (parts of
+/// this rank by index) says whose separators must have been computed.
 struct ExchangeOp {
   enum class Kind : std::uint8_t { outgoing_copy, incoming_copy, host, send, receive };
   Kind kind = Kind::host;
   std::string name;
   int part = -1;  ///< this rank's part whose device does it
   std::vector<int> after;
-  int after_separators_of = -1;
+  std::vector<int> after_separators_of;
   Size bytes = 0;
   std::function<void(Stream&)> enqueue;     ///< copies: put it on the stream
   std::function<void()> work;               ///< host: do it now
   std::function<void(MPI_Request*)> start;  ///< send, receive: start it
+  std::function<void()> abandon;            ///< after a failure: wait for no other rank; else empty
 };
 
 /// What exchanges have moved since the start of the run.
 struct ExchangeCounts {
-  Size messages = 0;  ///< MPI messages sent by this rank
-  Size bytes = 0;     ///< bytes of all operations that leave a part: MPI, PCIe, peer and same-memory
+  Size messages = 0;  ///< sent by this rank to others
+  Size bytes = 0;     ///< bytes of all operations that leave a part: MPI, NCCL, PCIe, peer and same-memory
 };
 
 /// The exchange of one field (of any number of components) of every part of this rank. One message a neighbour,
@@ -65,11 +67,13 @@ struct ExchangeCounts {
 template <class T>
 class Exchange {
  public:
-  /// Allocates the staging buffers. The plan, parts and maps must outlive it.
+  /// Allocates the staging buffers, and buffers on devices for rows that are gathered there. The plan, parts, maps and
+  /// transport must outlive it; without a transport it is TransportKind::automatic.
   Exchange(const Comm& comm, const Plan& plan, std::span<const IndexMap> maps, std::span<PartStreams> parts,
-           int components);
+           int components, const Transport* transport = nullptr);
 
-  /// Chooses the arrays that the next exchange works on, one a part of this rank.
+  /// Chooses the arrays that the next exchange works on, one a part of this rank. Error(peer) when the transport's link
+  /// has broken.
   void bind(std::span<const FieldView<T>> fields);
   /// The operations, in an order that respects `after`. They look the bound fields up when they run.
   const std::vector<ExchangeOp>& operations() const { return operations_; }
@@ -85,14 +89,30 @@ class Exchange {
     Buffer<T> separators;  ///< pinned mirror of a device part's separator rows
     Buffer<T> ghosts;      ///< pinned mirror of a device part's ghost rows
   };
+  /// A message's rows gathered on its sender's device, component after component.
+  struct DevicePack {
+    Buffer<Lid> rows;
+    Buffer<T> values;
+  };
+  /// Where a message starts in device memory.
+  struct DeviceSource {
+    int ready = -1;             ///< operation that packs it, or -1
+    const T* packed = nullptr;  ///< null: the field itself
+  };
   int add(ExchangeOp op);
   int add_separator_copy(int part);
   void add_local(const Message& message);
   void add_peer(const Message& message);
   void add_outgoing(const Message& message);
+  void add_device_send(const Message& message);
   void add_incoming(const Message& message);
+  void add_device_receive(const Message& message);
+  void add_link();
   int add_ghost_copy(int part, Range ghosts, int after, const std::string& name);
-  bool peers(const Message& message) const;
+  DeviceSource add_device_source(const Message& message, Route route);
+  const T* sent_values(const Message& message, const T* packed, int component) const;
+  T* device_ghosts(const Message& message, int component) const;
+  Route route_of(const Message& message) const { return tutti::route_of(message, transport_, parts_); }
   bool is_host(int part) const { return parts_[static_cast<std::size_t>(part)].is_host(); }
   const T* separator_value(int part, int component, Lid row) const;
   T* ghost_value(int part, int component, Lid row);
@@ -103,11 +123,14 @@ class Exchange {
   const Plan& plan_;
   std::span<const IndexMap> maps_;
   std::span<PartStreams> parts_;
+  const Transport& transport_;
   int components_;
   std::vector<FieldView<T>> fields_;
   std::vector<Staging> staging_;
   std::vector<int> separator_copies_;    ///< operation that fills staging_[p].separators, or -1
   std::vector<std::vector<T>> buffers_;  ///< packed messages
+  std::vector<DevicePack> device_packs_;
+  std::vector<Buffer<T>> device_arrivals_;  ///< messages of several components, as they arrive
   std::vector<ExchangeOp> operations_;
   std::vector<MPI_Request> requests_;
   std::vector<int> started_;
@@ -116,6 +139,11 @@ class Exchange {
 
 extern template class Exchange<double>;
 extern template class Exchange<float>;
+
+/// Bytes of its device's memory that an Exchange of `components` values of `value_bytes` takes for messages of part
+/// `part` (index among this rank's).
+Size device_message_bytes(const Plan& plan, const Transport& transport, std::span<const PartStreams> parts, int part,
+                          int components, Size value_bytes);
 
 /// After a failure: ends a receive, so that nothing arrives in memory that is freed next. What is arriving already is
 /// given a moment to end; its sender may be gone. Nothing happens when the request is null.

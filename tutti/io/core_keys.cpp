@@ -223,6 +223,14 @@ void add_device_keys(CaseSchema& schema) {
                   "Peak memory bandwidths for weights = \"peak\", one a device of all ranks; 0: what the "
                   "device tells. GPUs do, fake devices say 100, CPUs do not: their triad is measured instead.",
               .min = 0});
+  schema.add({.path = "devices.transport",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description =
+                  "How messages between GPUs travel. auto: copies from GPU to GPU within a rank, through the "
+                  "host between ranks; staged: through the host; device: between ranks by a CUDA-aware MPI; "
+                  "nccl: between ranks by NCCL.",
+              .choices = {"auto", "staged", "device", "nccl"}});
   schema.add({.path = "devices.fake_memory",
               .type = KeyType::bytes,
               .default_value = "\"512MiB\"",
@@ -242,6 +250,11 @@ void add_device_keys(CaseSchema& schema) {
               .default_value = "0",
               .description = "For tests: every fake device is lost after so many launches; 0: never.",
               .min = 0});
+  schema.add({.path = "devices.fake_open",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description = "For tests: the memory of fake devices is not protected, so that transport = \"device\" "
+                             "can be tried."});
 }
 
 void add_checkpoint_keys(CaseSchema& schema) {

@@ -147,13 +147,14 @@ std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations
     task->enqueue = op.enqueue;
     task->work = op.work;
     task->start = op.start;
+    task->abandon = op.abandon;
     // A peer copy runs on its target's incoming stream.
     if (op.kind == ExchangeOp::Kind::incoming_copy)
       require(!parts_[static_cast<std::size_t>(op.part)].is_host(), "a copy to the host's own memory");
     const TaskId id = add(std::move(task));
     ids.push_back(id);
     for (const int a : op.after) after(id, ids[static_cast<std::size_t>(a)]);
-    if (op.after_separators_of >= 0) after(id, separators[static_cast<std::size_t>(op.after_separators_of)]);
+    for (const int p : op.after_separators_of) after(id, separators[static_cast<std::size_t>(p)]);
   }
   return ids;
 }

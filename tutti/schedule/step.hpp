@@ -137,6 +137,7 @@ class Step {
   bool take_chunk(int thread);
   void complete(Task& task);
   void drain_devices() const;
+  void abandon_messages() const;
   std::vector<TaskId> in_order() const;
   static bool is_idle(const Task& task);
   void begin_part(const PartStreams& part);

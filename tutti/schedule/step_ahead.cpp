@@ -37,6 +37,9 @@ void Step::plan_ahead() {
   ahead_ = std::make_unique<Ahead>();
   Ahead& a = *ahead_;
   a.last_seconds.resize(parts_.size());
+  // Other ranks wait for messages of this one's devices: none may be held back.
+  const bool linked = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return bool(task->abandon); });
+  a.most_held = linked ? 1 : runs_together;
   a.main = first->compute.get();
   a.forked = first->device->make_event();
   a.joined = first->device->make_event();
@@ -217,7 +220,7 @@ void Step::hold(std::uint64_t same_work) {
       enqueue_tasks();
     }
   }
-  if (a.held.size() == runs_together) return enqueue_held();
+  if (a.held.size() == a.most_held) return enqueue_held();
   for (Stream* stream : device_streams()) stream->hold([this] { enqueue_held(); });
 }
 
@@ -282,6 +285,7 @@ void Step::run_ahead(std::uint64_t same_work) {
 /// After an error.
 void Step::give_up_ahead() const {
   on_lone_failure();
+  abandon_messages();
   forget_held();
   ahead_->held.clear();
   ahead_->capturing = false;

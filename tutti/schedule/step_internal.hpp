@@ -35,6 +35,7 @@ struct Step::Task {
   std::function<void(Stream&)> enqueue;
   std::function<void()> work;
   std::function<void(MPI_Request*)> start;
+  std::function<void()> abandon;  ///< after a failure; may be empty
   Range rows;
 
   // Its place in the graph. A device task that follows a device task is launched behind it (the stream waits for the
@@ -77,8 +78,8 @@ struct Step::Ahead {
   /// One part's streams, between one run and the next.
   struct Part {
     Stream* compute = nullptr;
-    std::vector<Stream*> others;      ///< that have tasks
-    std::vector<TaskId> awaited;      ///< the last of each of these, and tasks of other parts that read what this one has
+    std::vector<Stream*> others;  ///< that have tasks
+    std::vector<TaskId> awaited;  ///< the last of each of these, and tasks of other parts that read what this one has
     std::unique_ptr<Event> finished;  ///< what its compute stream had to do
     Stream* separators = nullptr;     ///< where its interior may begin before ghosts are there; else null
     TaskId last_separator = -1;
@@ -93,6 +94,7 @@ struct Step::Ahead {
   std::map<std::uint64_t, std::unique_ptr<CapturedWork>> single;                 ///< one run; null: it came once
   std::map<std::vector<std::uint64_t>, std::unique_ptr<CapturedWork>> together;  ///< several runs
   std::vector<std::uint64_t> held;                                               ///< runs that are not enqueued yet
+  std::size_t most_held = 1;
   bool capturing = false;  ///< what is held is being captured, as such runs did not come one after the other before
   bool can_capture = true;
 

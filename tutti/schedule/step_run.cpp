@@ -37,6 +37,7 @@ void Step::run() {
     threads_.run([this](int thread) { work(thread); });
   } catch (...) {
     on_lone_failure();
+    abandon_messages();
     drain_devices();
     for (const auto& task : tasks_)
       if (task->kind == Task::Kind::receive) abandon_receive(task->request);
@@ -59,6 +60,12 @@ double Step::since_start() const {
 
 void Step::note(int thread, const ThreadPiece& piece) {
   pieces_[static_cast<std::size_t>(thread)].push_back(piece);
+}
+
+/// After a failure: what waits on a device for another rank would never come to rest.
+void Step::abandon_messages() const {
+  for (const auto& task : tasks_)
+    if (task->abandon) task->abandon();
 }
 
 /// After a failure: the caller may free what the devices still work on, so they must come to rest first.

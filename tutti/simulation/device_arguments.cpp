@@ -35,6 +35,7 @@ DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
   if (!from.is_word("devices.gpu_memory", "auto")) options.memory_limit = from.bytes("devices.gpu_memory");
   options.fake.seed = static_cast<std::uint64_t>(from.integer("devices.fake_seed"));
   options.fake.fail_allocation = from.integer("devices.fake_fail_allocation");
+  options.fake.open = from.flag("devices.fake_open");
   if (const Size launches = from.integer("devices.fake_lose_after"); launches > 0)
     options.fake.fail_after_launches = launches;
   return open_devices(list.empty() ? from.text("devices.list") : list, comm, options);

@@ -106,7 +106,8 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
   phases.add_to(trace);
   describe_setup(comm, *model, devices, phases);
   RunSoFar so_far;
-  Summary summary = simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr, &so_far});
+  Summary summary =
+      simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr, &so_far});
   while (!so_far.weights.empty()) {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<double> weights = std::exchange(so_far.weights, {});

@@ -223,9 +223,10 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
 constexpr std::size_t most_rebalances = 3;
 
 void tell(const NewShares& shares) {
-  info("part {} waits {:.0f} % of a step for the slowest device: the mesh is shared anew; a step shall take {:.3g} ms, "
-       "not {:.3g} ms",
-       shares.idle_part, 100 * shares.idle, 1e3 * shares.seconds_then, 1e3 * shares.seconds);
+  info(
+      "part {} waits {:.0f} % of a step for the slowest device: the mesh is shared anew; a step shall take {:.3g} ms, "
+      "not {:.3g} ms",
+      shares.idle_part, 100 * shares.idle, 1e3 * shares.seconds_then, 1e3 * shares.seconds);
 }
 
 /// What an earlier run has left in the same folder and a restart goes on behind.

@@ -303,6 +303,8 @@ TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, 
   for (std::size_t p = 0; p < mine.size(); ++p)
     domain.meshes.push_back(renumber(std::move(mine[p].mesh), domain.maps[p], orders[p], parallel));
   for (const auto& device : devices.devices) domain.streams.emplace_back(*device);
+  domain.transport =
+      make_transport(comm, parse_transport(options.text("devices.transport")), domain.maps, domain.streams);
   phases.end();
   return domain;
 }

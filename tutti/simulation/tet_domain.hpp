@@ -12,6 +12,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/exchange/part_streams.hpp"
+#include "tutti/exchange/transport.hpp"
 #include "tutti/io/case.hpp"
 #include "tutti/io/distribute.hpp"
 #include "tutti/io/summary.hpp"
@@ -34,6 +35,7 @@ struct TetDomain {
   std::vector<LocalTetMesh> meshes;  ///< mine; in the order of the map
   std::vector<IndexMap> maps;        ///< mine
   std::vector<PartStreams> streams;  ///< mine
+  Transport transport;               ///< of devices.transport
 };
 
 /// The partition of a checkpoint.

@@ -15,8 +15,8 @@ TetModel::TetModel(std::string name, const ModelSetup& setup, const DomainOption
       comm_(setup.comm),
       devices_(setup.devices),
       options_(setup.options),
-      domain_(make_tet_domain(setup.comm, setup.devices, setup.options, setup.work_dir,
-                              with_setup(options, setup), setup.phases)),
+      domain_(make_tet_domain(setup.comm, setup.devices, setup.options, setup.work_dir, with_setup(options, setup),
+                              setup.phases)),
       plan_(make_plan(domain_.maps, setup.comm.rank())) {
   comm_.together([&] {
     for (std::size_t p = 0; p < domain_.maps.size(); ++p) {
@@ -28,7 +28,7 @@ TetModel::TetModel(std::string name, const ModelSetup& setup, const DomainOption
       for (Lid c = 0; c < mesh.owned; ++c) volumes[static_cast<std::size_t>(c)] = mesh.volume(c);
       volumes_.push_back(make_buffer(*domain_.streams[p].compute, std::span<const double>(volumes), "volumes"));
     }
-    exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1);
+    exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.transport);
   });
 }
 

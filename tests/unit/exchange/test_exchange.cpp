@@ -136,7 +136,7 @@ TEST(Exchange, WithoutPeerAccessTheHostIsInBetween) {
   }
 }
 
-TEST(Exchange, PeersPackOnTheHostWhereSeparatorsAreScattered) {
+TEST(Exchange, PeersPackOnTheDeviceWhereSeparatorsAreScattered) {
   // Rows of part 0 by their readers: {1, 3}, {1, 2}, {2, 3}. In whatever order, one reader's two sets are apart.
   const std::vector<PartRows> rows{
       {.part = 0, .owned = {0, 1, 2}, .ghosts = {}, .ghost_owners = {}},
@@ -148,7 +148,42 @@ TEST(Exchange, PeersPackOnTheHostWhereSeparatorsAreScattered) {
   int scattered = 0;
   for (const Message& m : rank.plan.local) scattered += m.contiguous() ? 0 : 1;
   EXPECT_GE(scattered, 1) << "the sets of readers form a circle";
+  const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 2);
+  int packs = 0;
+  for (const ExchangeOp& op : exchange.operations()) {
+    EXPECT_NE(op.kind, ExchangeOp::Kind::host) << op.name;
+    packs += op.kind == ExchangeOp::Kind::outgoing_copy ? 1 : 0;
+  }
+  EXPECT_EQ(packs, scattered) << "what lies in one piece is copied from where it is";
+  const Size used = rank.devices[1]->budget().used();
+  EXPECT_EQ(used, device_message_bytes(rank.plan, {}, rank.streams, 0, 2, sizeof(double)));
+  EXPECT_EQ(used, scattered * 2 * (4 + 2 * 8)) << "two rows a message: their numbers, and two values each";
   exchange_line(rank, 2);
+  for (const std::size_t d : {1u, 2u, 3u, 4u}) EXPECT_EQ(rank.devices[d]->counts().to_device_bytes, 0);
+}
+
+TEST(Exchange, StagedMessagesAllGoThroughTheHost) {
+  OneRank rank(line({5, 4}), {fake, fake}, true);
+  Transport transport;
+  transport.kind = TransportKind::staged;
+  const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 1, &transport);
+  std::map<ExchangeOp::Kind, int> kinds;
+  for (const ExchangeOp& op : exchange.operations()) ++kinds[op.kind];
+  EXPECT_EQ(kinds[ExchangeOp::Kind::outgoing_copy], 2);
+  EXPECT_EQ(kinds[ExchangeOp::Kind::host], 2);
+  EXPECT_EQ(kinds[ExchangeOp::Kind::incoming_copy], 2);
+}
+
+TEST(Exchange, TransportsHaveNames) {
+  for (const TransportKind kind :
+       {TransportKind::automatic, TransportKind::staged, TransportKind::device, TransportKind::nccl})
+    EXPECT_EQ(parse_transport(transport_name(kind)), kind);
+  try {
+    parse_transport("pigeon");
+    ADD_FAILURE() << "pigeon is a transport";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+  }
 }
 
 TEST(Exchange, AnUnreadDevicePartMovesNothing) {

@@ -410,6 +410,7 @@ class FakeDevice final : public Device {
     shared_->name = name();
     shared_->options = options;
     budget().fail_at(options.fail_allocation);
+    if (options.open) shared_->memory->open();
   }
   // Any number would do: weights that follow from peaks are the same on every machine.
   double peak_bandwidth() const override { return 100e9; }
@@ -426,6 +427,8 @@ class FakeDevice final : public Device {
   bool can_copy_from(const Device& other) const override {
     return &other == this || (other.kind() == DeviceKind::fake && shared_->options.peer);
   }
+
+  bool host_can_touch() const override { return shared_->options.open; }
 
   void* allocate(std::size_t bytes, Memory memory) override {
     void* pointer = nullptr;

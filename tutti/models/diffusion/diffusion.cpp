@@ -111,7 +111,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
   });
   comm_.together([&] { allocate(); });
   plan_ = make_plan(domain_.maps, comm_.rank());
-  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1);
+  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.transport);
   build_step(parse_overlap(options_.text("devices.overlap")));
   phases.begin("stability");
   estimate_spectral_radius();
