@@ -19,7 +19,7 @@ struct alignas(16) Tile {
   std::uint32_t first;  ///< of its words, in units of 32 words
   std::int32_t width;
   std::int32_t externals;  ///< columns that are no rows of the tile
-  std::int32_t list;       ///< where they are in `columns` or `codes`
+  std::int32_t list;       ///< where they are in `columns` or `codes`, which are twice as many
 };
 
 struct TileView {
@@ -28,13 +28,14 @@ struct TileView {
   const std::uint32_t* words;  ///< of a tile: codes, width x bits of a row in words, then values; all transposed
   const Lid* columns;          ///< of externals, ascending
   const std::uint16_t* codes;  ///< or in two bytes: as ColumnWindows
-  const Lid* windows;          ///< 8 a tile
+  const Lid* windows;          ///< 8 a tile; -1: columns in two halves, all low ones first
 };
 
 struct TileArrays {
   int tile_rows = 0, bits = 0;
   Lid rows = 0;
   Size tiles = 0;
+  Size wide = 0;  ///< tiles with more than eight windows
   int most_externals = 0;
   Buffer<Tile> tile;
   Buffer<std::uint32_t> words;
@@ -58,6 +59,7 @@ constexpr int fetch_rounds(int tile_rows) {
 /// False: a tile's columns need more bits, or its externals more than eight windows.
 inline bool make_tiles(Stream& stream, const DiffusionRows& rows, int tile_rows, int bits, bool compact,
                        TileArrays& out) {
+  out = {};
   out.tile_rows = tile_rows;
   out.bits = bits;
   out.rows = static_cast<Lid>(rows.counts.size());
@@ -65,6 +67,7 @@ inline bool make_tiles(Stream& stream, const DiffusionRows& rows, int tile_rows,
   out.tiles = (n + tile_rows - 1) / tile_rows;
   std::vector<std::vector<Lid>> externals(static_cast<std::size_t>(out.tiles));
   std::vector<Tile> tiles(static_cast<std::size_t>(out.tiles));
+  std::vector<char> wide(static_cast<std::size_t>(out.tiles), 0);
   std::atomic<Size> failed{0};
   const auto words_of = [&](int width) { return (width * bits + 31) / 32 + width * (compact ? 1 : 2); };
   for_all(out.tiles, [&](Size t) {
@@ -81,14 +84,26 @@ inline bool make_tiles(Stream& stream, const DiffusionRows& rows, int tile_rows,
     std::sort(e.begin(), e.end());
     e.erase(std::unique(e.begin(), e.end()), e.end());
     tile.externals = static_cast<std::int32_t>(e.size());
-    if (tile.externals + tile_rows > (1 << bits) || tile.externals > fetch_rounds(tile_rows) * tile_rows || tile.width < 12) ++failed;
+    const bool fits = tile.externals + tile_rows <= (1 << bits) && tile.externals <= fetch_rounds(tile_rows) * tile_rows;
+    if (!fits || tile.width < 12) ++failed;
+    WindowSet set;
+    for (const Lid c : e)
+      if (set.find(c) < 0) {
+        wide[static_cast<std::size_t>(t)] = 1;
+        break;
+      }
   });
+  if (failed > 0) {
+    fmt::print("tiles of {} rows, {} bits: {} of {} do not fit\n", tile_rows, bits, failed.load(), out.tiles);
+    return false;
+  }
   Size first = 0, list = 0;
   for (Tile& tile : tiles) {
     tile.first = static_cast<std::uint32_t>(first);
     tile.list = static_cast<std::int32_t>(list);
     first += static_cast<Size>(words_of(tile.width)) * tile_rows / 32;
-    list += tile.externals;
+    list += tile.externals * (wide[static_cast<std::size_t>(&tile - tiles.data())] != 0 ? 2 : 1);
+    out.wide += wide[static_cast<std::size_t>(&tile - tiles.data())];
     out.most_externals = std::max<int>(out.most_externals, tile.externals);
   }
   std::vector<std::uint32_t> words(static_cast<std::size_t>(first * 32), 0U);
@@ -99,13 +114,18 @@ inline bool make_tiles(Stream& stream, const DiffusionRows& rows, int tile_rows,
     const Tile& tile = tiles[static_cast<std::size_t>(t)];
     WindowSet set;
     for (std::size_t k = 0; k < e.size(); ++k) {
-      const int window = set.find(e[k]);
-      if (window < 0) ++failed;
-      columns[static_cast<std::size_t>(tile.list) + k] = e[k];
-      codes[static_cast<std::size_t>(tile.list) + k] =
-          static_cast<std::uint16_t>(window << window_bits | (e[k] & ((1 << window_bits) - 1)));
+      const std::size_t at = static_cast<std::size_t>(tile.list) + k;
+      columns[at] = e[k];
+      if (wide[static_cast<std::size_t>(t)] == 0) {
+        const int window = set.find(e[k]);
+        codes[at] = static_cast<std::uint16_t>(window << window_bits | (e[k] & ((1 << window_bits) - 1)));
+      } else {
+        codes[at] = static_cast<std::uint16_t>(e[k] & 0xffff);
+        codes[at + e.size()] = static_cast<std::uint16_t>(e[k] >> 16);
+      }
     }
     std::copy(set.begins().begin(), set.begins().end(), windows.begin() + t * 8);
+    if (wide[static_cast<std::size_t>(t)] != 0) windows[static_cast<std::size_t>(t) * 8] = -1;
     const Size begin = t * tile_rows, end = std::min(n, begin + tile_rows);
     const int code_words = (tile.width * bits + 31) / 32;
     std::uint32_t* to = words.data() + static_cast<std::size_t>(tile.first) * 32;
@@ -128,10 +148,7 @@ inline bool make_tiles(Stream& stream, const DiffusionRows& rows, int tile_rows,
           reinterpret_cast<double*>(to + code_words * tile_rows)[j * tile_rows + lane] = value;
       }
   });
-  if (failed > 0) {
-    fmt::print("tiles of {} rows, {} bits: {} of {} do not fit\n", tile_rows, bits, failed.load(), out.tiles);
-    return false;
-  }
+  fmt::print("tiles of {} rows, {} bits: {} of {} have more than 8 windows\n", tile_rows, bits, out.wide, out.tiles);
   out.tile = make_buffer(stream, std::span<const Tile>(tiles), "tiles");
   out.words = make_buffer(stream, std::span<const std::uint32_t>(words), "words");
   out.columns = make_buffer(stream, std::span<const Lid>(columns), "externals");
@@ -195,9 +212,17 @@ __device__ inline double tile_sum(const TileView& view, const Tile& tile, Lid t,
 #pragma unroll
     for (int k = 0; k < rounds; ++k)
       code[k] = lane + k * tile_rows < tile.externals ? __ldcs(view.codes + tile.list + lane + k * tile_rows) : 0;
+    if (__shfl_sync(~0U, window, 0) < 0) {
 #pragma unroll
-    for (int k = 0; k < rounds; ++k)
-      column[k] = __shfl_sync(~0U, window, code[k] >> window_bits) + (code[k] & ((1 << window_bits) - 1));
+      for (int k = 0; k < rounds; ++k)
+        column[k] = lane + k * tile_rows < tile.externals
+                        ? code[k] | __ldcs(view.codes + tile.list + tile.externals + lane + k * tile_rows) << 16
+                        : 0;
+    } else {
+#pragma unroll
+      for (int k = 0; k < rounds; ++k)
+        column[k] = __shfl_sync(~0U, window, code[k] >> window_bits) + (code[k] & ((1 << window_bits) - 1));
+    }
   } else {
 #pragma unroll
     for (int k = 0; k < rounds; ++k)
