@@ -114,22 +114,12 @@ void measure_all_tiles(Bench& bench, const DiffusionRows& rows) {
     measure_tiles<128, 14, 9, true, float>(bench, tiles);
     measure_tiles<128, 12, 9, false, float>(bench, tiles);
   }
+  if (make_tiles(bench.stream, rows, 256, 11, true, tiles)) measure_tiles<256, 6, 11, true, float>(bench, tiles);
   if (make_tiles(bench.stream, rows, 256, 10, true, tiles)) {
-    measure_tiles<256, 5, 10, false, float>(bench, tiles);
     measure_tiles<256, 6, 10, false, float>(bench, tiles);
-    measure_tiles<256, 7, 10, false, float>(bench, tiles);
+    measure_tiles<256, 6, 10, true, float>(bench, tiles);
   }
   if (make_tiles(bench.stream, rows, 512, 11, true, tiles)) measure_tiles<512, 3, 11, false, float>(bench, tiles);
-}
-
-void measure_double_tiles(Bench& bench, const DiffusionRows& rows) {
-  TileArrays tiles;
-  if (make_tiles(bench.stream, rows, 128, 9, false, tiles)) {
-    measure_tiles<128, 8, 9, true, double>(bench, tiles);
-    measure_tiles<128, 10, 9, true, double>(bench, tiles);
-    measure_tiles<128, 12, 9, true, double>(bench, tiles);
-  }
-  if (make_tiles(bench.stream, rows, 256, 10, false, tiles)) measure_tiles<256, 5, 10, false, double>(bench, tiles);
 }
 
 template <Touch first, int blocks>
@@ -142,39 +132,39 @@ void measure_two_steps(Bench& bench, const TileArrays& tiles, Lid slab_tiles, in
                             mixed ? ", mixed" : "", blocks),
                 tiles.bytes_a_row(true), [&] {
                   plan.reset(bench.native());
-                  two_steps_kernel<128, blocks, 9, first>
-                      <<<plan.items(), 128, static_cast<std::size_t>(room) * 8, bench.native()>>>(
+                  two_steps_kernel<256, blocks, 11, first>
+                      <<<plan.items(), 256, static_cast<std::size_t>(room) * 8, bench.native()>>>(
                           view, plan.view(), room, bench.u.data(), bench.mid.data(), bench.next.data(), dt);
                 }, 2);
 }
 
 void measure_steps(Bench& bench, const IdeasMesh& mesh, Size copies) {
-  for (const Lid slab_tiles : {600, 1200, 2400}) {
-    const IdeasSample sample = ideas_sample(mesh, copies, static_cast<Size>(slab_tiles) * 128);
+  for (const Lid slab_tiles : {300, 600, 1200}) {
+    const IdeasSample sample = ideas_sample(mesh, copies, static_cast<Size>(slab_tiles) * 256);
     TileArrays tiles;
-    if (!make_tiles(bench.stream, sample.rows, 128, 9, true, tiles)) return;
-    if (!slabs_are_thick(sample.rows, slab_tiles * 128)) {
-      fmt::print("slabs of {} rows are too thin\n", slab_tiles * 128);
+    if (!make_tiles(bench.stream, sample.rows, 256, 11, true, tiles)) return;
+    if (!slabs_are_thick(sample.rows, slab_tiles * 256)) {
+      fmt::print("slabs of {} rows are too thin\n", slab_tiles * 256);
       continue;
     }
-    const int room = 128 + tiles.most_externals;
+    const int room = 256 + tiles.most_externals;
     const auto grid = static_cast<unsigned>(tiles.tiles);
     const TileView view = tiles.view();
     const auto one = [&](const double* from, double* to) {
-      tiles_kernel<128, 12, 9, true, float>
-          <<<grid, 128, static_cast<std::size_t>(room) * 8, bench.native()>>>(view, room, from, to, dt);
+      tiles_kernel<256, 6, 11, true, float>
+          <<<grid, 256, static_cast<std::size_t>(room) * 8, bench.native()>>>(view, room, from, to, dt);
     };
     bench.expected.clear();
-    bench.measure(fmt::format("two launches, slabs of {} k rows", slab_tiles * 128 / 1000), tiles.bytes_a_row(true), [&] {
+    bench.measure(fmt::format("two launches, slabs of {} k rows", slab_tiles * 256 / 1000), tiles.bytes_a_row(true), [&] {
       one(bench.u.data(), bench.mid.data());
       one(bench.mid.data(), bench.next.data());
     }, 2);
-    measure_two_steps<Touch::keep, 12>(bench, tiles, slab_tiles, 2, false, "keep");
-    measure_two_steps<Touch::keep, 12>(bench, tiles, slab_tiles, 2, true, "keep");
-    measure_two_steps<Touch::keep, 12>(bench, tiles, slab_tiles, 3, true, "keep");
-    measure_two_steps<Touch::last, 12>(bench, tiles, slab_tiles, 2, true, "evict last");
-    measure_two_steps<Touch::keep, 10>(bench, tiles, slab_tiles, 2, true, "keep");
-    measure_two_steps<Touch::stream, 12>(bench, tiles, slab_tiles, 2, true, "stream");
+    measure_two_steps<Touch::keep, 6>(bench, tiles, slab_tiles, 2, false, "keep");
+    measure_two_steps<Touch::keep, 6>(bench, tiles, slab_tiles, 2, true, "keep");
+    measure_two_steps<Touch::keep, 6>(bench, tiles, slab_tiles, 3, true, "keep");
+    measure_two_steps<Touch::last, 6>(bench, tiles, slab_tiles, 2, true, "evict last");
+    measure_two_steps<Touch::keep, 5>(bench, tiles, slab_tiles, 2, true, "keep");
+    measure_two_steps<Touch::stream, 6>(bench, tiles, slab_tiles, 2, true, "stream");
   }
 }
 
@@ -210,11 +200,12 @@ void measure(const std::string& mesh_name, Size copies, double seconds, const st
   bench.peer = CusparsePeer(*stream, sample.rows, 0, dt).measure(bench.u, bench.next, seconds, bench.print);
   const auto wanted = [&](const char* word) { return what.empty() || what.find(word) != std::string::npos; };
   if (wanted("tiles")) {
-    measure_operator(bench, sample.rows, Precision::full, ColumnBytes::two, "present, double, two bytes");
-    measure_double_tiles(bench, sample.rows);
+    measure_operator(bench, sample.rows, Precision::full, ColumnBytes::two, "double, two bytes");
+    measure_operator(bench, sample.rows, Precision::full, ColumnBytes::tiles, "double, ten bits");
   }
-  measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::four, "present, compact, four bytes");
-  measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::two, "present, compact, two bytes");
+  measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::four, "compact, four bytes");
+  measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::two, "compact, two bytes");
+  measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::tiles, "compact, ten bits");
   if (wanted("rows")) measure_rows(bench, sample);
   if (wanted("tiles")) measure_all_tiles(bench, sample.rows);
   if (wanted("steps")) measure_steps(bench, mesh, copies);

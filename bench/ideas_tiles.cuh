@@ -53,7 +53,7 @@ struct TileArrays {
 
 /// Rounds in which a tile's threads fetch its externals.
 constexpr int fetch_rounds(int tile_rows) {
-  return tile_rows <= 32 ? 6 : tile_rows <= 64 ? 5 : tile_rows <= 128 ? 4 : tile_rows <= 256 ? 3 : 2;
+  return tile_rows <= 32 ? 6 : tile_rows <= 64 ? 5 : tile_rows <= 128 ? 4 : tile_rows <= 256 ? 4 : 2;
 }
 
 /// False: a tile's columns need more bits, or its externals more than eight windows.

@@ -49,8 +49,48 @@ Size stored_entries(RowFormat format, Size rows) {
   return padded * max_row_entries;
 }
 
-bool wants_windows(ColumnBytes column_bytes, bool on_host) {
-  return column_bytes == ColumnBytes::two || (column_bytes == ColumnBytes::automatic && !on_host);
+bool keeps_diagonal(RowFormat format, Precision precision) {
+  return format != RowFormat::sliced && precision == Precision::full;
+}
+
+ColumnBytes choose_columns(ColumnBytes wanted, bool on_host, Size slices, Size wide_slices, Size tiles,
+                           Size wide_tiles) {
+  if (wanted != ColumnBytes::automatic) return wanted;
+  if (on_host) return ColumnBytes::four;
+  if (wide_tiles * tiles_a_wide_one <= tiles) return ColumnBytes::tiles;
+  return wide_slices * slices_a_wide_one <= slices ? ColumnBytes::two : ColumnBytes::four;
+}
+
+void RowOperator::store_columns(Stream& stream, std::vector<Lid>& columns, const std::vector<Size>& slices,
+                                ColumnBytes wanted) {
+  const bool on_host = stream.device().is_host();
+  ColumnTiles t;
+  ColumnWindows w;
+  if (wanted == ColumnBytes::tiles || (wanted == ColumnBytes::automatic && !on_host))
+    t = tile_columns_of(columns, slices, shift_, rows_);
+  const auto tiles = static_cast<Size>(t.tiles.size());
+  // Windows only where tiles are not enough.
+  if (wanted == ColumnBytes::two ||
+      (wanted == ColumnBytes::automatic && !on_host && t.wide_tiles * tiles_a_wide_one > tiles))
+    w = window_columns(columns, slices, shift_, rows_);
+  switch (choose_columns(wanted, on_host, w.slices, w.wide_slices, tiles, t.wide_tiles)) {
+    case ColumnBytes::tiles:
+      std::vector<Lid>().swap(columns);
+      to_device(stream, codes_, std::move(t.codes), "columns I (ten bits)");
+      to_device(stream, code_starts_, std::move(t.starts), "starts of columns");
+      to_device(stream, tiles_, std::move(t.tiles), "tiles");
+      to_device(stream, externals_, std::move(t.externals), "externals of tiles");
+      to_device(stream, windows_, std::move(t.windows), "windows of tiles");
+      return;
+    case ColumnBytes::two:
+      std::vector<Lid>().swap(columns);
+      to_device(stream, codes_, std::move(w.codes), "columns I (two bytes)");
+      to_device(stream, windows_, std::move(w.windows), "windows of columns");
+      if (w.wide_slices > 0) to_device(stream, wide_, std::move(w.wide), "columns of wide slices");
+      return;
+    default:
+      to_device(stream, columns_, std::move(columns), "columns I");
+  }
 }
 
 RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
@@ -77,18 +117,7 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   };
   // Padding reads the row itself (entry 0 * (u_i - u_i)); rows past the end read row 0.
   auto columns = fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; });
-  bool narrow = false;
-  if (format == RowFormat::sliced && wants_windows(column_bytes, stream.device().is_host())) {
-    ColumnWindows w = window_columns(columns, slices, shift_, rows_);
-    narrow = column_bytes == ColumnBytes::two || w.wide_slices * slices_a_wide_one <= w.slices;
-    if (narrow) {
-      std::vector<Lid>().swap(columns);
-      to_device(stream, codes_, std::move(w.codes), "columns I (two bytes)");
-      to_device(stream, windows_, std::move(w.windows), "windows of columns");
-      if (w.wide_slices > 0) to_device(stream, wide_, std::move(w.wide), "columns of wide slices");
-    }
-  }
-  if (!narrow) to_device(stream, columns_, std::move(columns), "columns I");
+  store_columns(stream, columns, slices, format == RowFormat::sliced ? column_bytes : ColumnBytes::four);
   if (precision == Precision::full)
     to_device(stream, values_, fill(0.0, [&](std::size_t i, std::size_t j) { return rows.values[i][j]; }),
               "coefficients A");
@@ -96,9 +125,9 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
     to_device(stream, compact_values_,
               fill(0.0F, [&](std::size_t i, std::size_t j) { return static_cast<float>(rows.values[i][j]); }),
               "coefficients A (float)");
-  // The paper's D is always there in double; compact rows drop it where no Dirichlet face is near.
+  // The paper's D is always there in its format; other rows drop it where no Dirichlet face is near.
   const bool any_diagonal = std::any_of(rows.diagonal.begin(), rows.diagonal.end(), [](double d) { return d != 0; });
-  if (precision == Precision::full || any_diagonal)
+  if (any_diagonal || keeps_diagonal(format, precision))
     to_device(stream, diagonal_, std::vector<double>(rows.diagonal), "diagonal D");
   if (format == RowFormat::sliced) to_device(stream, slices_, std::move(slices), "slices");
 }
