@@ -38,15 +38,16 @@ void measure(Gid cubes, double seconds) {
     Precision precision;
     ColumnBytes columns;
   };
-  for (const Variant& v : {Variant{"rows", RowFormat::rows, Precision::full, ColumnBytes::four},
-                           Variant{"blocks", RowFormat::blocks, Precision::full, ColumnBytes::four},
-                           Variant{"sliced", RowFormat::sliced, Precision::full, ColumnBytes::four},
-                           Variant{"sliced int16", RowFormat::sliced, Precision::full, ColumnBytes::two},
-                           Variant{"sliced int10", RowFormat::sliced, Precision::full, ColumnBytes::tiles},
-                           Variant{"blocks compact", RowFormat::blocks, Precision::compact, ColumnBytes::four},
-                           Variant{"sliced compact", RowFormat::sliced, Precision::compact, ColumnBytes::four},
-                           Variant{"sliced compact int16", RowFormat::sliced, Precision::compact, ColumnBytes::two},
-                           Variant{"sliced compact int10", RowFormat::sliced, Precision::compact, ColumnBytes::tiles}}) {
+  for (const Variant& v :
+       {Variant{"rows", RowFormat::rows, Precision::full, ColumnBytes::four},
+        Variant{"blocks", RowFormat::blocks, Precision::full, ColumnBytes::four},
+        Variant{"sliced", RowFormat::sliced, Precision::full, ColumnBytes::four},
+        Variant{"sliced int16", RowFormat::sliced, Precision::full, ColumnBytes::two},
+        Variant{"sliced int10", RowFormat::sliced, Precision::full, ColumnBytes::tiles},
+        Variant{"blocks compact", RowFormat::blocks, Precision::compact, ColumnBytes::four},
+        Variant{"sliced compact", RowFormat::sliced, Precision::compact, ColumnBytes::four},
+        Variant{"sliced compact int16", RowFormat::sliced, Precision::compact, ColumnBytes::two},
+        Variant{"sliced compact int10", RowFormat::sliced, Precision::compact, ColumnBytes::tiles}}) {
     const RowOperator op(*stream, rows, v.format, v.precision, v.columns);
     const double bytes = static_cast<double>(op.bytes_applied()) / n;
     const EulerUpdate update{next.data(), dt};

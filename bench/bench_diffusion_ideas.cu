@@ -1,9 +1,9 @@
-// Ideas beyond the present GPU kernels of the row operator, each beside the present kernel, the STREAM triad and cuSPARSE
-// in the same run, and with the same bits: docs/performance.md, "What further ideas gave".
+// Ideas beyond the present GPU kernels of the row operator, each beside the present kernel, the STREAM triad and
+// cuSPARSE in the same run, and with the same bits: docs/performance.md, "What further ideas gave".
 //
-// bench_diffusion_ideas [MESH|CUBESxLAYERS] [COPIES] [SECONDS] [WHAT]: COPIES of a mesh file, or of a box of CUBES x CUBES
-// x LAYERS cubes, along a Hilbert curve; compact coefficients (float) unless it says double. WHAT: rows, tiles, steps.
-// SECONDS below 0: every kernel once, for a profiler.
+// bench_diffusion_ideas [MESH|CUBESxLAYERS] [COPIES] [SECONDS] [WHAT]: COPIES of a mesh file, or of a box of CUBES x
+// CUBES x LAYERS cubes, along a Hilbert curve; compact coefficients (float) unless it says double. WHAT: rows, tiles,
+// steps. SECONDS below 0: every kernel once, for a profiler.
 #include <cstdlib>
 #include <cstring>
 
@@ -57,7 +57,7 @@ struct Bench {
 void measure_operator(Bench& bench, const DiffusionRows& rows, Precision precision, ColumnBytes columns,
                       const std::string& name) {
   const RowOperator op(bench.stream, rows, RowFormat::sliced, precision, columns);
-  bench.expected.clear();
+  if (columns == ColumnBytes::two) bench.expected.clear();
   bench.measure(name, static_cast<double>(op.bytes_applied()) / bench.rows, [&] {
     op.apply(bench.stream, {0, bench.rows}, bench.u.data(), nullptr, EulerUpdate{bench.next.data(), dt});
   });
@@ -70,7 +70,8 @@ void measure_slices(Bench& bench, const SliceArrays& slices, const std::string& 
   const std::size_t room = through_faces ? block * 64 : 0;
   const SliceView view = slices.view();
   bench.measure(fmt::format("{}, {} x {}", name, blocks, block), slices.bytes_a_row(through_faces), [&] {
-    slices_kernel<block, blocks, columns><<<grid, block, room, bench.native()>>>(view, bench.u.data(), bench.next.data(), dt);
+    slices_kernel<block, blocks, columns>
+        <<<grid, block, room, bench.native()>>>(view, bench.u.data(), bench.next.data(), dt);
   });
 }
 
@@ -114,11 +115,11 @@ void measure_all_tiles(Bench& bench, const DiffusionRows& rows) {
     measure_tiles<128, 14, 9, true, float>(bench, tiles);
     measure_tiles<128, 12, 9, false, float>(bench, tiles);
   }
-  if (make_tiles(bench.stream, rows, 256, 11, true, tiles)) measure_tiles<256, 6, 11, true, float>(bench, tiles);
   if (make_tiles(bench.stream, rows, 256, 10, true, tiles)) {
     measure_tiles<256, 6, 10, false, float>(bench, tiles);
     measure_tiles<256, 6, 10, true, float>(bench, tiles);
   }
+  if (make_tiles(bench.stream, rows, 256, 11, true, tiles)) measure_tiles<256, 6, 11, true, float>(bench, tiles);
   if (make_tiles(bench.stream, rows, 512, 11, true, tiles)) measure_tiles<512, 3, 11, false, float>(bench, tiles);
 }
 
@@ -128,14 +129,17 @@ void measure_two_steps(Bench& bench, const TileArrays& tiles, Lid slab_tiles, in
   const TwoSteps plan = plan_two_steps(bench.stream, tiles, slab_tiles, lag, mixed);
   const int room = tiles.tile_rows + tiles.most_externals;
   const TileView view = tiles.view();
-  bench.measure(fmt::format("two steps, {}, {} k rows, lag {}{}, x {}", name, slab_tiles * tiles.tile_rows / 1000, lag,
-                            mixed ? ", mixed" : "", blocks),
-                tiles.bytes_a_row(true), [&] {
-                  plan.reset(bench.native());
-                  two_steps_kernel<256, blocks, 11, first>
-                      <<<plan.items(), 256, static_cast<std::size_t>(room) * 8, bench.native()>>>(
-                          view, plan.view(), room, bench.u.data(), bench.mid.data(), bench.next.data(), dt);
-                }, 2);
+  bench.measure(
+      fmt::format("two steps, {}, {} k rows, lag {}{}, x {}", name, slab_tiles * tiles.tile_rows / 1000, lag,
+                  mixed ? ", mixed" : "", blocks),
+      tiles.bytes_a_row(true),
+      [&] {
+        plan.reset(bench.native());
+        two_steps_kernel<256, blocks, 11, first>
+            <<<plan.items(), 256, static_cast<std::size_t>(room) * 8, bench.native()>>>(
+                view, plan.view(), room, bench.u.data(), bench.mid.data(), bench.next.data(), dt);
+      },
+      2);
 }
 
 void measure_steps(Bench& bench, const IdeasMesh& mesh, Size copies) {
@@ -155,10 +159,13 @@ void measure_steps(Bench& bench, const IdeasMesh& mesh, Size copies) {
           <<<grid, 256, static_cast<std::size_t>(room) * 8, bench.native()>>>(view, room, from, to, dt);
     };
     bench.expected.clear();
-    bench.measure(fmt::format("two launches, slabs of {} k rows", slab_tiles * 256 / 1000), tiles.bytes_a_row(true), [&] {
-      one(bench.u.data(), bench.mid.data());
-      one(bench.mid.data(), bench.next.data());
-    }, 2);
+    bench.measure(
+        fmt::format("two launches, slabs of {} k rows", slab_tiles * 256 / 1000), tiles.bytes_a_row(true),
+        [&] {
+          one(bench.u.data(), bench.mid.data());
+          one(bench.mid.data(), bench.next.data());
+        },
+        2);
     measure_two_steps<Touch::keep, 6>(bench, tiles, slab_tiles, 2, false, "keep");
     measure_two_steps<Touch::keep, 6>(bench, tiles, slab_tiles, 2, true, "keep");
     measure_two_steps<Touch::keep, 6>(bench, tiles, slab_tiles, 3, true, "keep");
@@ -188,7 +195,8 @@ void measure(const std::string& mesh_name, Size copies, double seconds, const st
   for (Lid i = 0; i < n; ++i) start.push_back(random_unit(5, static_cast<std::uint64_t>(i)));
   double entries = 0;
   for (const auto count : sample.rows.counts) entries += count;
-  fmt::print("{}\n{} rows, {:.2f} entries each; triad {:.0f} GB/s\n", device->description(), n, entries / n, triad * 1e-9);
+  fmt::print("{}\n{} rows, {:.2f} entries each; triad {:.0f} GB/s\n", device->description(), n, entries / n,
+             triad * 1e-9);
   Bench bench{*stream, n, seconds, {static_cast<double>(n), triad}, 0, {}, {}, {}, {}, {}};
   bench.u = make_buffer(*stream, std::span<const double>(start), "u");
   bench.mid = Buffer<double>(*device, n, "mid");
@@ -203,8 +211,8 @@ void measure(const std::string& mesh_name, Size copies, double seconds, const st
     measure_operator(bench, sample.rows, Precision::full, ColumnBytes::two, "double, two bytes");
     measure_operator(bench, sample.rows, Precision::full, ColumnBytes::tiles, "double, ten bits");
   }
-  measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::four, "compact, four bytes");
   measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::two, "compact, two bytes");
+  measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::four, "compact, four bytes");
   measure_operator(bench, sample.rows, Precision::compact, ColumnBytes::tiles, "compact, ten bits");
   if (wanted("rows")) measure_rows(bench, sample);
   if (wanted("tiles")) measure_all_tiles(bench, sample.rows);

@@ -19,8 +19,8 @@ struct SliceView {
   const std::uint16_t* codes;
   const Lid* windows;
   const Lid* wide;
-  // Second neighbours through the first ones' rows: entry j reads slot s_j of 16, four bits each in `slots`. Slot 4 f + m
-  // is face neighbour m of face neighbour f, or f itself where that is the row.
+  // Second neighbours through the first ones' rows: entry j reads slot s_j of 16, four bits each in `slots`. Slot 4 f +
+  // m is face neighbour m of face neighbour f, or f itself where that is the row.
   const int4* faces;
   const uint2* slots;
 };
@@ -57,7 +57,8 @@ inline SliceArrays make_slices(Stream& stream, const IdeasSample& sample, int pa
   }
   out.entries = starts.back();
   const auto of = [&](Size i, int j) {
-    return static_cast<std::size_t>(starts[static_cast<std::size_t>(i / 32)] + j / pair * (32 * pair) + i % 32 * pair + j % pair);
+    return static_cast<std::size_t>(starts[static_cast<std::size_t>(i / 32)] + j / pair * (32 * pair) + i % 32 * pair +
+                                    j % pair);
   };
   std::vector<Lid> columns(static_cast<std::size_t>(out.entries));
   std::vector<float> values(columns.size(), 0.0F);
@@ -189,9 +190,10 @@ __device__ inline double slice_sum_of(int width, const SliceView& view, Lid slic
   if constexpr (most >= 12) {
     if (width == most) {
       if constexpr (columns == Columns::through_faces)
-        return slice_sum_through_faces<most>(view, slice * 32 + static_cast<Lid>(threadIdx.x % 32), begin, u, own, room);
+        return slice_sum_through_faces<most>(view, slice * 32 + static_cast<Lid>(threadIdx.x % 32), begin, u, own,
+                                             room);
       else
-        return slice_sum<most, columns == Columns::pairs ? 2 : 1>(view, slice, begin, u, own);
+        return slice_sum < most, columns == Columns::pairs ? 2 : 1 > (view, slice, begin, u, own);
     }
     return slice_sum_of<most - (columns == Columns::pairs ? 2 : 1), columns>(width, view, slice, begin, u, own, room);
   } else {
@@ -201,7 +203,8 @@ __device__ inline double slice_sum_of(int width, const SliceView& view, Lid slic
 
 /// One Euler step.
 template <int block, int blocks, Columns columns>
-__global__ void __launch_bounds__(block, blocks) slices_kernel(SliceView view, const double* u, double* next, double dt) {
+__global__ void __launch_bounds__(block, blocks)
+    slices_kernel(SliceView view, const double* u, double* next, double dt) {
   extern __shared__ Lid columns_room[];
   const Lid i = static_cast<Lid>(blockIdx.x) * block + static_cast<Lid>(threadIdx.x), slice = i / 32;
   if (slice * 32 >= view.rows) return;

@@ -63,8 +63,8 @@ inline IdeasMesh ideas_mesh(const TetMesh& mesh) {
   return result;
 }
 
-/// `copies` of the mesh behind each other. `slab_rows` > 0: slabs of so many rows by height, each along the curve, so that a
-/// row's columns are in its own slab and the two beside it (if slabs are thick enough).
+/// `copies` of the mesh behind each other. `slab_rows` > 0: slabs of so many rows by height, each along the curve, so
+/// that a row's columns are in its own slab and the two beside it (if slabs are thick enough).
 inline IdeasSample ideas_sample(const IdeasMesh& mesh, Size copies, Size slab_rows = 0) {
   const Size one = mesh.cells(), n = one * copies;
   std::vector<Lid> order(static_cast<std::size_t>(n)), now(order.size());  // of cell c of copy k: c + one k
@@ -74,13 +74,12 @@ inline IdeasSample ideas_sample(const IdeasMesh& mesh, Size copies, Size slab_ro
     const auto cell = static_cast<std::size_t>(v % one);
     const Size height = slab_rows == n ? 0 : v / one * one + mesh.height[cell];
     slabs[static_cast<std::size_t>(height / slab_rows)].emplace_back(static_cast<Lid>(v / one * one + mesh.place[cell]),
-                                                                    static_cast<Lid>(v));
+                                                                     static_cast<Lid>(v));
   }
   for_all(static_cast<Size>(slabs.size()), [&](Size s) {
     auto& slab = slabs[static_cast<std::size_t>(s)];
     std::sort(slab.begin(), slab.end());
-    for (std::size_t k = 0; k < slab.size(); ++k)
-      order[static_cast<std::size_t>(s * slab_rows) + k] = slab[k].second;
+    for (std::size_t k = 0; k < slab.size(); ++k) order[static_cast<std::size_t>(s * slab_rows) + k] = slab[k].second;
   });
   for_all(n, [&](Size i) { now[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = static_cast<Lid>(i); });
   IdeasSample sample;

@@ -42,9 +42,7 @@ struct TileArrays {
   Buffer<Lid> columns;
   Buffer<std::uint16_t> codes;
   Buffer<Lid> windows;
-  TileView view() const {
-    return {rows, tile.data(), words.data(), columns.data(), codes.data(), windows.data()};
-  }
+  TileView view() const { return {rows, tile.data(), words.data(), columns.data(), codes.data(), windows.data()}; }
   double bytes_a_row(bool narrow) const {
     const Size list = narrow ? codes.bytes() + windows.bytes() : columns.bytes();
     return static_cast<double>(tile.bytes() + words.bytes() + list) / rows + 16;
@@ -52,8 +50,8 @@ struct TileArrays {
 };
 
 /// Rounds in which a tile's threads fetch its externals.
-constexpr int fetch_rounds(int tile_rows) {
-  return tile_rows <= 32 ? 6 : tile_rows <= 64 ? 5 : tile_rows <= 128 ? 4 : tile_rows <= 256 ? 4 : 2;
+constexpr int fetch_rounds(int tile_rows, int bits) {
+  return (1 << bits) / tile_rows - 1;
 }
 
 /// False: a tile's columns need more bits, or its externals more than eight windows.
@@ -84,7 +82,7 @@ inline bool make_tiles(Stream& stream, const DiffusionRows& rows, int tile_rows,
     std::sort(e.begin(), e.end());
     e.erase(std::unique(e.begin(), e.end()), e.end());
     tile.externals = static_cast<std::int32_t>(e.size());
-    const bool fits = tile.externals + tile_rows <= (1 << bits) && tile.externals <= fetch_rounds(tile_rows) * tile_rows;
+    const bool fits = tile.externals + tile_rows <= (1 << bits);
     if (!fits || tile.width < 12) ++failed;
     WindowSet set;
     for (const Lid c : e)
@@ -204,7 +202,7 @@ __device__ inline void tile_barrier() {
 template <int width, int tile_rows, int bits, bool narrow, Touch touch, ReadU read, class Coefficient>
 __device__ inline double tile_sum(const TileView& view, const Tile& tile, Lid t, int lane, const double* u,
                                   double* local, double own) {
-  constexpr int rounds = fetch_rounds(tile_rows), code_words = (width * bits + 31) / 32;
+  constexpr int rounds = fetch_rounds(tile_rows, bits), code_words = (width * bits + 31) / 32;
   Lid column[rounds];
   if constexpr (narrow) {
     const Lid window = __ldg(view.windows + static_cast<Size>(t) * 8 + lane % 8);
@@ -277,8 +275,8 @@ __device__ inline void step_tile(const TileView& view, Lid t, int lane, const do
   const Tile tile{static_cast<std::uint32_t>(raw.x), raw.y, raw.z, raw.w};
   const Lid i = t * tile_rows + lane;
   const double own = i < view.rows ? read_u<read>(u + i) : 0.0;
-  const double sum = tile_sum_of<max_row_entries, tile_rows, bits, narrow, touch, read, Coefficient>(view, tile, t, lane,
-                                                                                                  u, local, own);
+  const double sum = tile_sum_of<max_row_entries, tile_rows, bits, narrow, touch, read, Coefficient>(
+      view, tile, t, lane, u, local, own);
   if (i < view.rows) next[i] = std::fma(dt, row_rate(sum, 0.0, own, nullptr, i), own);
 }
 

@@ -19,7 +19,8 @@ ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> 
   std::vector<Lid> externals;
   for (Lid first_row = 0; first_row < rows; first_row += tile_rows) {
     const Lid rows_here = std::min(tile_rows, rows - first_row);
-    const Size first_slice = first_row >> shift, last_slice = std::min<Size>(slices, first_slice + (tile_rows >> shift));
+    const Size first_slice = first_row >> shift,
+               last_slice = std::min<Size>(slices, first_slice + (tile_rows >> shift));
     const auto begin_of = [&](Size slice) { return starts[static_cast<std::size_t>(slice)]; };
     const auto past = [&](Size slice, Size at) { return slice * lanes + (at - begin_of(slice)) % lanes >= rows; };
     externals.clear();

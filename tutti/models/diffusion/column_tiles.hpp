@@ -33,8 +33,9 @@ bool find_externals(Lid first_row, Lid rows_here, std::vector<Lid>& columns, Win
 
 /// What is stored for sliced rows in place of their columns.
 struct ColumnTiles {
-  /// Row i of slice s has h halves (tile_halves), c = starts[s] C: halves 2k and 2k + 1 at c + 2 (C k + i % C), one that
-  /// is left over at c + C (h - 1) + i % C. Entry j has ten bits from bit 10 j on; in a wide tile the halves 2j, 2j + 1.
+  /// Row i of slice s has h halves (tile_halves), c = starts[s] C: halves 2k and 2k + 1 at c + 2 (C k + i % C), one
+  /// that is left over at c + C (h - 1) + i % C. Entry j has ten bits from bit 10 j on; in a wide tile the halves 2j,
+  /// 2j + 1.
   std::vector<std::uint16_t> codes;
   std::vector<Lid> starts;  ///< halves a row before this slice; one more than slices
   std::vector<TileHead> tiles;

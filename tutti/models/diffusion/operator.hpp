@@ -21,8 +21,9 @@ enum class RowFormat : std::uint8_t {
 /// Coefficients in double, or in float ("compact"): differences and sums stay double.
 enum class Precision : std::uint8_t { full, compact };
 
-/// How `sliced` rows store their columns: in four bytes, in two (column_windows.hpp), or in ten bits (column_tiles.hpp).
-/// `automatic`: on a CPU four; on other devices tiles where nearly all are narrow, or two where nearly all slices can.
+/// How `sliced` rows store their columns: in four bytes, in two (column_windows.hpp), or in ten bits
+/// (column_tiles.hpp). `automatic`: on a CPU four; on other devices tiles where nearly all are narrow, or two where
+/// nearly all slices can.
 enum class ColumnBytes : std::uint8_t { automatic, four, two, tiles };
 
 /// What is stored, where the windows and the tiles are known.
@@ -94,9 +95,9 @@ class RowOperator {
   void store_columns(Stream& stream, std::vector<Lid>& columns, const std::vector<Size>& slices, ColumnBytes wanted);
   template <class Coefficient>
   OperatorView<Coefficient> view(const Buffer<Coefficient>& values) const {
-    return {format_, values.data(), columns_.data(), diagonal_.data(), slices_.data(),
-            shift_,  codes_.data(), windows_.data(), wide_.data(),     tiles_.data(),
-            code_starts_.data(), externals_.data(), rows_};
+    return {format_,       values.data(),   columns_.data(), diagonal_.data(), slices_.data(),      shift_,
+            codes_.data(), windows_.data(), wide_.data(),    tiles_.data(),    code_starts_.data(), externals_.data(),
+            rows_};
   }
 
   RowFormat format_ = RowFormat::rows;

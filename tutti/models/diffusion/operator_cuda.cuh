@@ -91,9 +91,9 @@ __device__ inline void load_words(const std::uint16_t* codes, unsigned (&words)[
   words[halves / 2 + 1] = 0;
 }
 
-/// All threads of a tile's block, wherever in the code each warp is.
+/// All threads of a tile's block, wherever in the code each warp is: __syncthreads() wants one place.
 __device__ inline void tile_barrier() {
-  asm volatile("barrier.sync.aligned 1, %0;" ::"n"(tile_rows) : "memory");
+  __barrier_sync_count(1, tile_rows);
 }
 
 /// Where a thread's share of its tile's externals goes.

@@ -64,7 +64,9 @@ struct Setting {
          << (s.device == DeviceKind::host   ? "_host"
              : s.device == DeviceKind::fake ? "_fake"
                                             : "_cuda")
-         << (s.columns == ColumnBytes::two ? "_two" : s.columns == ColumnBytes::tiles ? "_tiles" : "");
+         << (s.columns == ColumnBytes::two     ? "_two"
+             : s.columns == ColumnBytes::tiles ? "_tiles"
+                                               : "");
   }
 };
 
