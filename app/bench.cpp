@@ -100,7 +100,9 @@ std::vector<Variant> choose_variants(bool orders, bool on_host) {
   // A CPU reads four bytes fastest.
   if (!on_host) {
     variants.push_back({"sliced", "auto", "double", "hilbert", "int16"});
+    variants.push_back({"sliced", "auto", "double", "hilbert", "int10"});
     variants.push_back({"sliced", "auto", "compact", "hilbert", "int16"});
+    variants.push_back({"sliced", "auto", "compact", "hilbert", "int10"});
   }
   if (!orders) return variants;
   for (const char* order : {"native", "random", "metis_blocks", "rcm"}) {

@@ -58,6 +58,8 @@ done
 same euler "$case" --set time.method='"euler"'
 same compact-columns "$case" --set numerics.columns='"int16"' --set partition.order='"random"'
 same int32 "$case" --set numerics.columns='"int32"'
+same int10 "$case" --set numerics.columns='"int10"' --set numerics.precision='"compact"'
+same int10-random "$case" --set numerics.columns='"int10"' --set partition.order='"random"'
 same blocks "$case" --set numerics.format='"ellpack"'
 same rows "$case" --set numerics.format='"ellpack"' --set numerics.layout='"rows"'
 same rkc2 "$case" --set time.method='"rkc2"' --set time.steps=20

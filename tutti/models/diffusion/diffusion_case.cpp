@@ -121,9 +121,10 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"auto\"",
               .description =
-                  "Bytes of a column's number: int32, or int16 (eight windows of 8,192 columns a slice; slices "
-                  "that need more keep int32); auto: int16 on GPUs where nearly all slices can.",
-              .choices = {"auto", "int32", "int16"},
+                  "How a column is numbered: int32; int16 (eight windows of 8,192 columns a slice; slices that need "
+                  "more keep int32); int10 (among the up to 1,024 values that 256 rows read; where there are more, "
+                  "int32); auto: int16 on GPUs where nearly all slices can, else int32.",
+              .choices = {"auto", "int32", "int16", "int10"},
               .only_if = {"numerics.format", {"sliced"}}});
   schema.add({.path = "numerics.sigma",
               .type = KeyType::integer,
@@ -311,6 +312,7 @@ RowFormat row_format(const Case& options, bool on_host) {
 ColumnBytes row_column_bytes(const Case& options) {
   if (row_format(options, false) != RowFormat::sliced) return ColumnBytes::four;
   const std::string columns = options.text("numerics.columns");
+  if (columns == "int10") return ColumnBytes::tiles;
   return columns == "int32" ? ColumnBytes::four : columns == "int16" ? ColumnBytes::two : ColumnBytes::automatic;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tutti/mesh/stencil.hpp"
-#include "tutti/models/diffusion/column_windows.hpp"
+#include "tutti/models/diffusion/column_tiles.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 
 namespace tutti {
@@ -50,49 +50,90 @@ DomainOptions diffusion_domain_options(const Case& options, Threads& threads) {
   return domain;
 }
 
+namespace {
+
+/// What sliced rows would store of their columns, for each way to store them.
+struct SlicedSizes {
+  Size stored = 0, slices = 0, wide_slices = 0;
+  Size tiles = 0, externals = 0, codes = 0;  ///< codes: halves
+};
+
+SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host) {
+  SlicedSizes sizes;
+  const auto stencil = tet_stencil<Lid>(mesh.neighbours, mesh.owned);
+  const Lid slice_rows = 1 << slice_shift(on_host);
+  std::vector<Lid> columns;
+  std::vector<int> widths;
+  for (Lid first = 0; first < mesh.owned; first += tile_rows) {
+    const Lid last = std::min(mesh.owned, first + tile_rows);
+    columns.clear();
+    widths.clear();
+    for (Lid begin = first; begin < last; begin += slice_rows) {
+      std::size_t width = 0;
+      WindowSet windows;
+      bool fits = true;
+      for (Lid i = begin; i < std::min(last, begin + slice_rows); ++i) {
+        const auto row = stencil.row(i);
+        width = std::max(width, row.size());
+        fits = fits && windows.find(i) >= 0;
+        for (const Lid column : row) fits = fits && windows.find(column) >= 0;
+        columns.insert(columns.end(), row.begin(), row.end());
+      }
+      sizes.wide_slices += fits ? 0 : 1;
+      sizes.stored += static_cast<Size>(width) * slice_rows;
+      widths.push_back(static_cast<int>(width));
+      ++sizes.slices;
+    }
+    WindowSet windows;
+    const bool wide = !find_externals(first, last - first, columns, windows);
+    for (const int width : widths) sizes.codes += static_cast<Size>(tile_halves(width, wide)) * slice_rows;
+    sizes.externals += wide ? 0 : static_cast<Size>(columns.size());
+    ++sizes.tiles;
+  }
+  return sizes;
+}
+
+}  // namespace
+
 std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
                                       const IndexMap& map, bool on_host) {
   const RowFormat format = row_format(options, on_host);
   const Precision precision = row_precision(options);
-  const ColumnBytes column_bytes = row_column_bytes(options);
-  Size stored = 0, slices = 0, wide = 0;
+  const ColumnBytes wanted = row_column_bytes(options);
+  Size stored = stored_entries(format, map.owned);
+  SlicedSizes sizes;
   if (format == RowFormat::sliced) {
-    const auto stencil = tet_stencil<Lid>(mesh.neighbours, mesh.owned);
-    const Lid slice_rows = 1 << slice_shift(on_host);
-    for (Lid begin = 0; begin < mesh.owned; begin += slice_rows) {
-      std::size_t width = 0;
-      WindowSet windows;
-      bool fits = true;
-      for (Lid i = begin; i < std::min(mesh.owned, begin + slice_rows); ++i) {
-        width = std::max(width, stencil.row(i).size());
-        fits = fits && windows.find(i) >= 0;
-        for (const Lid column : stencil.row(i)) fits = fits && windows.find(column) >= 0;
-      }
-      wide += fits ? 0 : 1;
-      stored += static_cast<Size>(width) * slice_rows;
-      ++slices;
-    }
-  } else {
-    stored = stored_entries(format, map.owned);
+    sizes = sliced_sizes(mesh, on_host);
+    stored = sizes.stored;
   }
   std::vector<PlannedArray> arrays;
-  const bool narrow = format == RowFormat::sliced && wants_windows(column_bytes, on_host) && slices > 0 &&
-                      (column_bytes == ColumnBytes::two || wide * slices_a_wide_one <= slices);
-  if (narrow) {
-    arrays.push_back({"columns I (two bytes)", 2 * stored});
-    arrays.push_back({"windows of columns", 4 * windows_a_slice * slices});
-    if (wide > 0)
-      arrays.push_back({"columns of wide slices", (Size{4} * max_row_entries * wide) << slice_shift(on_host)});
-  } else {
-    arrays.push_back({"columns I", 4 * stored});
+  switch (format == RowFormat::sliced && map.owned > 0
+              ? choose_columns(wanted, on_host, sizes.slices, sizes.wide_slices)
+              : ColumnBytes::four) {
+    case ColumnBytes::tiles:
+      arrays.push_back({"columns I (ten bits)", 2 * sizes.codes});
+      arrays.push_back({"starts of columns", 4 * (sizes.slices + 1)});
+      arrays.push_back({"tiles", 8 * sizes.tiles});
+      arrays.push_back({"externals of tiles", 2 * sizes.externals});
+      arrays.push_back({"windows of tiles", 4 * windows_a_slice * sizes.tiles});
+      break;
+    case ColumnBytes::two:
+      arrays.push_back({"columns I (two bytes)", 2 * stored});
+      arrays.push_back({"windows of columns", 4 * windows_a_slice * sizes.slices});
+      if (sizes.wide_slices > 0)
+        arrays.push_back(
+            {"columns of wide slices", (Size{4} * max_row_entries * sizes.wide_slices) << slice_shift(on_host)});
+      break;
+    default:
+      arrays.push_back({"columns I", 4 * stored});
   }
   if (precision == Precision::full)
     arrays.push_back({"coefficients A", 8 * stored});
   else
     arrays.push_back({"coefficients A (float)", 4 * stored});
-  if (precision == Precision::full || physics.has_dirichlet())
+  if (keeps_diagonal(format, precision) || physics.has_dirichlet())
     arrays.push_back({"diagonal D", 8 * static_cast<Size>(map.owned)});
-  if (format == RowFormat::sliced && map.owned > 0) arrays.push_back({"slices", 8 * (slices + 1)});
+  if (format == RowFormat::sliced && map.owned > 0) arrays.push_back({"slices", 8 * (sizes.slices + 1)});
   arrays.push_back({"volumes", 8 * static_cast<Size>(map.owned)});
   const bool rkc = options.text("time.method") == "rkc2";
   for (int i = 0; i < (rkc ? 3 : 2); ++i)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tutti/device/buffer.hpp"
+#include "tutti/models/diffusion/column_tiles.hpp"
 #include "tutti/models/diffusion/diffusion_kernel.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
 
@@ -20,18 +21,21 @@ enum class RowFormat : std::uint8_t {
 /// Coefficients in double, or in float ("compact"): differences and sums stay double.
 enum class Precision : std::uint8_t { full, compact };
 
-/// How `sliced` rows store their columns: in four bytes, or in two (column_windows.hpp). `automatic`: two on devices
-/// other than the CPU, where nearly all slices can.
-enum class ColumnBytes : std::uint8_t { automatic, four, two };
+/// How `sliced` rows store their columns: in four bytes, in two (column_windows.hpp), or in ten bits
+/// (column_tiles.hpp). `automatic`: on a CPU four; on other devices two where nearly all slices can.
+enum class ColumnBytes : std::uint8_t { automatic, four, two, tiles };
 
-/// Are windows of columns tried on such a device?
-bool wants_windows(ColumnBytes column_bytes, bool on_host);
+/// What is stored, where the windows are known.
+ColumnBytes choose_columns(ColumnBytes wanted, bool on_host, Size slices, Size wide_slices);
 
 inline constexpr Lid block_rows = 128;
 /// log2 of C: the rows that a vector unit, or a warp, takes at once.
 inline constexpr int slice_shift(bool on_host) {
   return on_host ? 3 : 5;
 }
+
+/// Is D stored where it is zero?
+bool keeps_diagonal(RowFormat format, Precision precision);
 
 /// What the kernels see. Coefficient is double or float. Entry j of row i: `rows` values[16 i + j]; `blocks`
 /// values[2048 (i/128) + 128 j + i%128]; `sliced` values[slices[i/C] + C j + i%C], width from slices.
@@ -40,13 +44,18 @@ struct OperatorView {
   RowFormat format = RowFormat::rows;
   const Coefficient* values = nullptr;
   const Lid* columns = nullptr;
-  const double* diagonal = nullptr;  ///< d_i; null in compact precision where all are 0
+  const double* diagonal = nullptr;  ///< d_i; null where all are 0 (keeps_diagonal)
   const Size* slices = nullptr;      ///< `sliced`: first entry of each slice, one more than slices
   int shift = 5;                     ///< `sliced`: log2 of C
   // Columns in two bytes: instead of `columns`; see ColumnWindows.
   const std::uint16_t* codes = nullptr;
   const Lid* windows = nullptr;
   const Lid* wide = nullptr;
+  // Columns in ten bits: `codes` and `windows` of ColumnTiles.
+  const TileHead* tiles = nullptr;
+  const Lid* code_starts = nullptr;
+  const std::uint16_t* externals = nullptr;
+  Lid rows = 0;
 };
 
 /// The operator of one part. Device memory: `bytes()`, charged to the device's budget.
@@ -59,11 +68,14 @@ class RowOperator {
   Lid rows() const { return rows_; }
   RowFormat format() const { return format_; }
   Precision precision() const { return precision_; }
-  /// Bytes of a column's number: 4, or 2.
-  int column_bytes() const { return codes_.empty() ? 4 : 2; }
+  /// How columns are stored: never `automatic`.
+  ColumnBytes columns() const {
+    return !tiles_.empty() ? ColumnBytes::tiles : codes_.empty() ? ColumnBytes::four : ColumnBytes::two;
+  }
   Size bytes() const {
     return values_.bytes() + compact_values_.bytes() + columns_.bytes() + diagonal_.bytes() + slices_.bytes() +
-           codes_.bytes() + windows_.bytes() + wide_.bytes();
+           codes_.bytes() + windows_.bytes() + wide_.bytes() + tiles_.bytes() + code_starts_.bytes() +
+           externals_.bytes();
   }
   /// Bytes one application must move: the stored rows once, u once, the result once (Langguth 2015, eq. 3: 216 a row
   /// for ellpack in double).
@@ -77,10 +89,14 @@ class RowOperator {
                       const EulerUpdate& update) const;
 
  private:
+  /// Columns as the format stores them; `columns` is left empty.
+  void store_columns(Stream& stream, RawVector<Lid>& columns, const std::vector<Size>& slices, ColumnBytes wanted,
+                     const ParallelFor& parallel);
   template <class Coefficient>
   OperatorView<Coefficient> view(const Buffer<Coefficient>& values) const {
-    return {format_, values.data(), columns_.data(), diagonal_.data(), slices_.data(),
-            shift_,  codes_.data(), windows_.data(), wide_.data()};
+    return {format_,       values.data(),   columns_.data(), diagonal_.data(), slices_.data(),      shift_,
+            codes_.data(), windows_.data(), wide_.data(),    tiles_.data(),    code_starts_.data(), externals_.data(),
+            rows_};
   }
 
   RowFormat format_ = RowFormat::rows;
@@ -95,6 +111,9 @@ class RowOperator {
   Buffer<std::uint16_t> codes_;
   Buffer<Lid> windows_;
   Buffer<Lid> wide_;
+  Buffer<TileHead> tiles_;
+  Buffer<Lid> code_starts_;
+  Buffer<std::uint16_t> externals_;
 };
 
 /// Entries that `rows` or `blocks` store for so many rows, padding included.

@@ -81,11 +81,82 @@ __device__ inline RowSum sum_sliced_row(const OperatorView<Coefficient>& view, L
   return sum_row<width, 32>(view.values + first, columns, u, own);
 }
 
-/// sum_sliced_row for the slice's width, down to `least`; narrower slices, of which there are few, one entry a time.
+/// The columns of a wide tile's row, or the words with a row's codes of ten bits; `codes`: of the slice.
+template <int halves>
+__device__ inline void load_words(const std::uint16_t* codes, unsigned (&words)[halves / 2 + 2]) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+  for (int k = 0; k < halves / 2; ++k) words[k] = __ldcs(reinterpret_cast<const unsigned*>(codes) + k * 32 + lane);
+  words[halves / 2] = halves % 2 != 0 ? __ldcs(codes + (halves - 1) * 32 + lane) : 0U;
+  words[halves / 2 + 1] = 0;
+}
+
+/// All threads of a tile's block, wherever in the code each warp is: __syncthreads() wants one place.
+__device__ inline void tile_barrier() {
+  __barrier_sync_count(1, tile_rows);
+}
+
+/// Where a thread's share of its tile's externals goes.
+struct Fetch {
+  static constexpr int rounds = (tile_columns - tile_rows) / tile_rows;
+  Lid columns[rounds];
+  int count;  ///< of the tile
+
+  template <class Coefficient>
+  __device__ Fetch(const OperatorView<Coefficient>& view, Lid tile, const TileHead& head) : count(head.count) {
+    const int mine = static_cast<int>(threadIdx.x);
+    const Lid window = __ldg(view.windows + static_cast<Size>(tile) * windows_a_slice + mine % windows_a_slice);
+    int codes[rounds];
+#pragma unroll
+    for (int k = 0; k < rounds; ++k)
+      codes[k] = mine + k * tile_rows < count ? __ldcs(view.externals + head.first + mine + k * tile_rows) : 0;
+#pragma unroll
+    for (int k = 0; k < rounds; ++k)
+      columns[k] = __shfl_sync(~0u, window, codes[k] >> window_bits) + (codes[k] & ((1 << window_bits) - 1));
+  }
+  /// The tile's values, those of its own rows first; a barrier.
+  __device__ void bring(const double* u, double own, double* local) const {
+    const int mine = static_cast<int>(threadIdx.x);
+    double values[rounds];
+#pragma unroll
+    for (int k = 0; k < rounds; ++k)
+      if (mine + k * tile_rows < count) values[k] = __ldg(u + columns[k]);
+    local[mine] = own;
+#pragma unroll
+    for (int k = 0; k < rounds; ++k)
+      if (mine + k * tile_rows < count) local[tile_rows + mine + k * tile_rows] = values[k];
+    tile_barrier();
+  }
+};
+
+/// The sum of a row of `width` entries in a narrow tile.
+template <int width, class Coefficient>
+__device__ inline RowSum sum_tiled_row(const Coefficient* values, const std::uint16_t* codes, const Fetch& fetch,
+                                       const double* u, double own, double* local) {
+  constexpr int halves = tile_halves(width, false);
+  unsigned words[halves / 2 + 2];
+  load_words<halves>(codes, words);
+  Coefficient a[width];
+#pragma unroll
+  for (int j = 0; j < width; ++j) a[j] = __ldcs(values + j * 32);
+  fetch.bring(u, own, local);
+  RowSum sum;
+#pragma unroll
+  for (int j = 0; j < width; ++j) {
+    const int bit = j * tile_bits;
+    const unsigned code = __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit % 32) & (tile_columns - 1);
+    sum.part[j % 4] = add_term(static_cast<double>(a[j]), local[code], own, sum.part[j % 4]);
+  }
+  return sum;
+}
+
+/// Slices narrower than this, of which there are few, have no code of their own.
+inline constexpr int least = 9;
+
+/// sum_sliced_row for the slice's width; narrower slices one entry a time.
 template <int most, bool coded, class Coefficient>
 __device__ inline RowSum sum_slice(int width, const OperatorView<Coefficient>& view, Lid slice, Size first,
                                    const double* u, double own) {
-  constexpr int least = 9;
   if constexpr (most >= least) {
     if (width == most) return sum_sliced_row<most, coded>(view, slice, first, u, own);
     return sum_slice<most - 1, coded>(width, view, slice, first, u, own);
@@ -123,6 +194,51 @@ __global__ void __launch_bounds__(gpu_block, sliced_blocks)
   if (i >= rows.begin && i < rows.end) finish_row(view, sum, own, forcing, update, i);
 }
 
+/// sum_tiled_row for the slice's width, or the same for wide tiles, which fetch nothing (`fetch.count` is -1).
+template <int most, class Coefficient>
+__device__ inline RowSum sum_tile(int width, const OperatorView<Coefficient>& view, Lid slice, Size first,
+                                  const std::uint16_t* codes, const Fetch& fetch, const double* u, double own,
+                                  double* local) {
+  if constexpr (most >= least) {
+    if (width != most) return sum_tile<most - 1>(width, view, slice, first, codes, fetch, u, own, local);
+    if (fetch.count >= 0) return sum_tiled_row<most>(view.values + first, codes, fetch, u, own, local);
+    unsigned words[most + 2];
+    load_words<2 * most>(codes, words);
+    Lid columns[most];
+#pragma unroll
+    for (int j = 0; j < most; ++j) columns[j] = static_cast<Lid>(words[j]);
+    return sum_row<most, 32>(view.values + first, columns, u, own);
+  } else {
+    if (fetch.count >= 0) fetch.bring(u, own, local);
+    // With no code of its own, by column_of.
+    return sum_slice<least - 1, false>(width, view, slice, first, u, own);
+  }
+}
+
+/// Tiles of 256 rows: a thread block each.
+template <class Coefficient, class Update>
+__global__ void __launch_bounds__(tile_rows, sizeof(Coefficient) == 4 ? 6 : 5)
+    tiles_kernel(Range rows, OperatorView<Coefficient> view, const double* u, const double* forcing, Update update) {
+  __shared__ double local[tile_columns];
+  const Lid tile = rows.begin / tile_rows + static_cast<Lid>(blockIdx.x);
+  const Lid i = tile * tile_rows + static_cast<Lid>(threadIdx.x), slice = i / 32;
+  const int2 head = __ldg(reinterpret_cast<const int2*>(view.tiles) + tile);
+  const Fetch fetch(view, tile, {head.x, head.y});
+  // The tile's other rows read all of its values, whether it is in the range or not.
+  const double own = i < view.rows ? u[i] : 0.0;
+  Size begin = 0;
+  int width = 0;
+  const std::uint16_t* codes = view.codes;
+  if (slice * 32 < view.rows) {
+    begin = __ldg(view.slices + slice);
+    width = static_cast<int>((__ldg(view.slices + slice + 1) - begin) / 32);
+    codes += static_cast<Size>(__ldg(view.code_starts + slice)) * 32;
+  }
+  const RowSum sum =
+      sum_tile<max_row_entries>(width, view, slice, begin + threadIdx.x % 32, codes, fetch, u, own, local);
+  if (i >= rows.begin && i < rows.end) finish_row(view, sum, own, forcing, update, i);
+}
+
 }  // namespace detail
 
 /// update(i, u_i, rate_i) of the rows of a GPU, tuned. False: this format has no kernel of its own.
@@ -137,7 +253,11 @@ bool apply_rows_on_gpu(Stream& stream, Range rows, const OperatorView<Coefficien
   const cuda::CurrentDevice current(stream.device().index());
   if (view.format == RowFormat::blocks)
     detail::blocks_kernel<<<blocks, detail::gpu_block, 0, native>>>(rows, view, u, forcing, update);
-  else if (view.codes != nullptr)
+  else if (view.tiles != nullptr) {
+    const Lid first_tile = rows.begin / tile_rows;
+    const auto tiles = static_cast<unsigned>((rows.end - first_tile * tile_rows + tile_rows - 1) / tile_rows);
+    detail::tiles_kernel<<<tiles, tile_rows, 0, native>>>(rows, view, u, forcing, update);
+  } else if (view.codes != nullptr)
     detail::sliced_kernel<true><<<blocks, detail::gpu_block, 0, native>>>(rows, view, u, forcing, update);
   else
     detail::sliced_kernel<false><<<blocks, detail::gpu_block, 0, native>>>(rows, view, u, forcing, update);

@@ -54,8 +54,41 @@ Size stored_entries(RowFormat format, Size rows) {
   return padded * max_row_entries;
 }
 
-bool wants_windows(ColumnBytes column_bytes, bool on_host) {
-  return column_bytes == ColumnBytes::two || (column_bytes == ColumnBytes::automatic && !on_host);
+bool keeps_diagonal(RowFormat format, Precision precision) {
+  return format != RowFormat::sliced && precision == Precision::full;
+}
+
+ColumnBytes choose_columns(ColumnBytes wanted, bool on_host, Size slices, Size wide_slices) {
+  if (wanted != ColumnBytes::automatic) return wanted;
+  return !on_host && wide_slices * slices_a_wide_one <= slices ? ColumnBytes::two : ColumnBytes::four;
+}
+
+void RowOperator::store_columns(Stream& stream, RawVector<Lid>& columns, const std::vector<Size>& slices,
+                                ColumnBytes wanted, const ParallelFor& parallel) {
+  const bool on_host = stream.device().is_host();
+  ColumnWindows w;
+  if (wanted == ColumnBytes::two || (wanted == ColumnBytes::automatic && !on_host))
+    w = window_columns(columns, slices, shift_, rows_, parallel);
+  switch (choose_columns(wanted, on_host, w.slices, w.wide_slices)) {
+    case ColumnBytes::tiles: {
+      ColumnTiles t = tile_columns_of(columns, slices, shift_, rows_);
+      RawVector<Lid>().swap(columns);
+      codes_ = make_buffer(stream, std::span<const std::uint16_t>(t.codes), "columns I (ten bits)");
+      code_starts_ = make_buffer(stream, std::span<const Lid>(t.starts), "starts of columns");
+      tiles_ = make_buffer(stream, std::span<const TileHead>(t.tiles), "tiles");
+      externals_ = make_buffer(stream, std::span<const std::uint16_t>(t.externals), "externals of tiles");
+      windows_ = make_buffer(stream, std::span<const Lid>(t.windows), "windows of tiles");
+      return;
+    }
+    case ColumnBytes::two:
+      RawVector<Lid>().swap(columns);
+      to_device(stream, codes_, std::move(w.codes), "columns I (two bytes)");
+      to_device(stream, windows_, std::move(w.windows), "windows of columns");
+      if (w.wide_slices > 0) to_device(stream, wide_, std::move(w.wide), "columns of wide slices");
+      return;
+    default:
+      to_device(stream, columns_, std::move(columns), "columns I");
+  }
 }
 
 RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
@@ -85,18 +118,8 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   };
   // Padding reads the row itself (entry 0 * (u_i - u_i)); rows past the end read row 0.
   auto columns = fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; });
-  bool narrow = false;
-  if (format == RowFormat::sliced && wants_windows(column_bytes, stream.device().is_host())) {
-    ColumnWindows w = window_columns(columns, slices, shift_, rows_, parallel);
-    narrow = column_bytes == ColumnBytes::two || w.wide_slices * slices_a_wide_one <= w.slices;
-    if (narrow) {
-      RawVector<Lid>().swap(columns);
-      to_device(stream, codes_, std::move(w.codes), "columns I (two bytes)");
-      to_device(stream, windows_, std::move(w.windows), "windows of columns");
-      if (w.wide_slices > 0) to_device(stream, wide_, std::move(w.wide), "columns of wide slices");
-    }
-  }
-  if (!narrow) to_device(stream, columns_, std::move(columns), "columns I");
+  store_columns(stream, columns, slices, format == RowFormat::sliced ? column_bytes : ColumnBytes::four,
+                parallel);
   if (precision == Precision::full)
     to_device(stream, values_, fill(0.0, [&](std::size_t i, std::size_t j) { return rows.values[i][j]; }),
               "coefficients A");
@@ -104,9 +127,9 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
     to_device(stream, compact_values_,
               fill(0.0F, [&](std::size_t i, std::size_t j) { return static_cast<float>(rows.values[i][j]); }),
               "coefficients A (float)");
-  // The paper's D is always there in double; compact rows drop it where no Dirichlet face is near.
+  // The paper's D is always there in its format; other rows drop it where no Dirichlet face is near.
   const bool any_diagonal = std::any_of(rows.diagonal.begin(), rows.diagonal.end(), [](double d) { return d != 0; });
-  if (precision == Precision::full || any_diagonal)
+  if (any_diagonal || keeps_diagonal(format, precision))
     diagonal_ = make_buffer(stream, std::span<const double>(rows.diagonal), "diagonal D");
   if (format == RowFormat::sliced) slices_ = make_buffer(stream, std::span<const Size>(slices), "slices");
 }

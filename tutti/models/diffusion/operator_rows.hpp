@@ -25,9 +25,30 @@ TUTTI_HD inline RowPlace place_of(const OperatorView<Coefficient>& view, Lid i) 
           static_cast<int>((view.slices[slice + 1] - begin) >> view.shift)};
 }
 
+/// Column of entry j of row i by its tile.
+template <class Coefficient>
+TUTTI_HD inline Lid tile_column(const OperatorView<Coefficient>& view, Lid i, int j) {
+  const Lid slice = i >> view.shift, tile = i / tile_rows, lanes = 1 << view.shift, lane = i & (lanes - 1);
+  const int halves = view.code_starts[slice + 1] - view.code_starts[slice];
+  const std::uint16_t* codes = view.codes + static_cast<Size>(view.code_starts[slice]) * lanes;
+  const auto half = [=](int h) -> int {
+    if (h >= halves) return 0;
+    return codes[h == halves - 1 && halves % 2 != 0 ? h * lanes + lane : h / 2 * 2 * lanes + 2 * lane + h % 2];
+  };
+  const TileHead head = view.tiles[tile];
+  if (head.count < 0) return half(2 * j) | half(2 * j + 1) << 16;
+  const int bit = j * tile_bits;
+  const int code = (half(bit / 16) | half(bit / 16 + 1) << 16) >> bit % 16 & (tile_columns - 1);
+  if (code < tile_rows) return tile * tile_rows + code;
+  const int external = view.externals[head.first + code - tile_rows];
+  return view.windows[tile * static_cast<Size>(windows_a_slice) + (external >> window_bits)] +
+         (external & ((1 << window_bits) - 1));
+}
+
 /// Column of entry j of row i, which is at `at`.
 template <class Coefficient>
 TUTTI_HD inline Lid column_of(const OperatorView<Coefficient>& view, Lid i, int j, Size at) {
+  if (view.tiles != nullptr) return tile_column(view, i, j);
   if (view.codes == nullptr) return view.columns[at];
   const Lid slice = i >> view.shift;
   const Lid* windows = view.windows + static_cast<Size>(slice) * windows_a_slice;

@@ -65,7 +65,9 @@ struct Setting {
          << (s.device == DeviceKind::host   ? "_host"
              : s.device == DeviceKind::fake ? "_fake"
                                             : "_cuda")
-         << (s.columns == ColumnBytes::two ? "_two" : "");
+         << (s.columns == ColumnBytes::two     ? "_two"
+             : s.columns == ColumnBytes::tiles ? "_tiles"
+                                               : "");
   }
 };
 
@@ -89,7 +91,7 @@ TEST_P(RowOperators, HaveTheBitsOfTheReference) {
     const auto u = random_values(local, 3), b = random_values(n, 4);
     const RowOperator op(*stream, rows, setting.format, setting.precision, setting.columns, test::five_threads);
     EXPECT_EQ(op.rows(), n);
-    EXPECT_EQ(op.column_bytes(), setting.columns == ColumnBytes::two ? 2 : 4);
+    EXPECT_EQ(op.columns(), setting.columns);
     const auto device_u = make_buffer(*stream, std::span<const double>(u), "u");
     const auto device_b = make_buffer(*stream, std::span<const double>(b), "b");
     for (const bool forced : {false, true}) {
@@ -113,13 +115,14 @@ TEST_P(RowOperators, HaveTheBitsOfTheReference) {
   }
 }
 
-/// Every format and precision on such a device; columns in two bytes where they are possible.
+/// Every format and precision on such a device; and every way to store columns.
 std::vector<Setting> settings_on(DeviceKind device) {
   std::vector<Setting> settings;
   for (const Precision precision : {Precision::full, Precision::compact}) {
     for (const RowFormat format : {RowFormat::rows, RowFormat::blocks, RowFormat::sliced})
       settings.push_back({format, precision, device, ColumnBytes::four});
     settings.push_back({RowFormat::sliced, precision, device, ColumnBytes::two});
+    settings.push_back({RowFormat::sliced, precision, device, ColumnBytes::tiles});
   }
   return settings;
 }
@@ -134,17 +137,32 @@ INSTANTIATE_TEST_SUITE_P(Host, RowOperators, testing::ValuesIn(settings_on(Devic
 INSTANTIATE_TEST_SUITE_P(Fake, RowOperators, testing::ValuesIn(settings_on(DeviceKind::fake)), name_of);
 #endif
 
-TEST(RowOperator, TwoBytesAreTakenWhereTheyAreEnough) {
+TEST(RowOperator, FewBitsAreTakenWhereTheyAreEnough) {
   Threads threads(1);
   const auto host = make_host_device(threads, Size{1} << 32);
   const auto fake = make_fake_device(0, {});
   const auto host_stream = host->make_stream("test"), fake_stream = fake->make_stream("test");
-  const DiffusionRows near = random_rows(4096, 4096, 5), far = random_rows(4096, 1 << 20, 5);
-  EXPECT_EQ(RowOperator(*host_stream, near, RowFormat::sliced, Precision::full).column_bytes(), 4);
-  EXPECT_EQ(RowOperator(*fake_stream, near, RowFormat::sliced, Precision::full).column_bytes(), 2);
-  EXPECT_EQ(RowOperator(*fake_stream, far, RowFormat::sliced, Precision::full).column_bytes(), 4);
-  EXPECT_EQ(RowOperator(*fake_stream, near, RowFormat::sliced, Precision::full, ColumnBytes::four).column_bytes(), 4);
-  EXPECT_EQ(RowOperator(*fake_stream, near, RowFormat::blocks, Precision::full).column_bytes(), 4);
+  const auto columns = [](Stream& stream, const DiffusionRows& rows, ColumnBytes wanted = ColumnBytes::automatic) {
+    return RowOperator(stream, rows, RowFormat::sliced, Precision::full, wanted).columns();
+  };
+  const DiffusionRows near = random_rows(4096, 700, 5), wider = random_rows(4096, 4096, 5),
+                      far = random_rows(4096, 1 << 20, 5);
+  EXPECT_EQ(columns(*host_stream, near), ColumnBytes::four);
+  EXPECT_EQ(columns(*fake_stream, near), ColumnBytes::two);
+  EXPECT_EQ(columns(*fake_stream, near, ColumnBytes::tiles), ColumnBytes::tiles);
+  EXPECT_EQ(columns(*fake_stream, wider), ColumnBytes::two);
+  EXPECT_EQ(columns(*fake_stream, far), ColumnBytes::four);
+  EXPECT_EQ(columns(*fake_stream, near, ColumnBytes::four), ColumnBytes::four);
+  EXPECT_EQ(RowOperator(*fake_stream, near, RowFormat::blocks, Precision::full).columns(), ColumnBytes::four);
+}
+
+TEST(RowOperator, SlicedRowsStoreNoDiagonalOfZeros) {
+  const auto device = make_fake_device(0, {});
+  const auto stream = device->make_stream("test");
+  DiffusionRows rows = random_rows(1000, 1000, 5);
+  const Size with = RowOperator(*stream, rows, RowFormat::sliced, Precision::full).bytes();
+  rows.diagonal.assign(rows.diagonal.size(), 0.0);
+  EXPECT_EQ(with - RowOperator(*stream, rows, RowFormat::sliced, Precision::full).bytes(), 8000);
 }
 
 TEST(RowOperator, AnEmptyPartStoresNothing) {
