@@ -15,7 +15,8 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   // Slices are a little wider than their mean row.
   const double stored = sliced ? std::min<double>(max_row_entries, entries + 0.3) : max_row_entries;
   const double coefficient = row_precision(options) == Precision::full ? 8 : 4;
-  const double column = sliced && wants_windows(row_column_bytes(options), on_host) ? 2 : 4;
+  const bool narrow = sliced && choose_columns(row_column_bytes(options), on_host, 1, 0) != ColumnBytes::four;
+  const double column = narrow ? 2 : 4;  // ten bits and what a tile lists are less
   const int vectors = options.text("time.method") == "rkc2" ? 4 : 2;
   return stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0);
 }
