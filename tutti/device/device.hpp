@@ -135,6 +135,9 @@ class Device {
   bool is_host() const { return kind_ == DeviceKind::host; }
   Budget& budget() { return budget_; }
   CopyCounts& counts() { return counts_; }
+  /// Thread blocks of 128 rows that a model launches at a time; 0: all. An experiment, to make a GPU slow.
+  Lid block_limit() const { return block_limit_; }
+  void limit_blocks(Lid limit) { block_limit_ = limit; }
 
   /// `urgent`: its kernels start before those of other streams that wait for room on the device.
   virtual std::unique_ptr<Stream> make_stream(const std::string& name, bool urgent = false) = 0;
@@ -159,6 +162,7 @@ class Device {
   std::string name_;
   Budget budget_;
   CopyCounts counts_;
+  Lid block_limit_ = 0;
 };
 
 inline DeviceKind Stream::kind() const {

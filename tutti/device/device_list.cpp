@@ -161,6 +161,7 @@ DeviceSet open_on_host(const DeviceRequest& request, const std::string& list, co
     fake.seed = random_bits(options.fake.seed, static_cast<std::uint64_t>(index));
     set.devices.push_back(make_fake_device(index, fake));
   }
+  for (const auto& device : set.devices) device->limit_blocks(options.limit_blocks);
   if (set.devices.empty() && !request.cpu)
     fail(ErrorKind::resource, "--devices {}: {} ranks of one host share {} GPU{}; start fewer ranks or add cpu", list,
          host.size(), request.gpus.size(), request.gpus.size() == 1 ? "" : "s");

@@ -28,6 +28,7 @@ struct DeviceOptions {
   int threads = 0;        ///< of each rank's team; 0: one a core of its share
   FakeOptions fake;       ///< each fake device gets its own seed made from this one
   Size memory_limit = 0;  ///< bytes a GPU may use; 0: what is free
+  Lid limit_blocks = 0;   ///< Device::limit_blocks of GPUs and fakes
 };
 
 /// The devices of one rank. The threads outlive the devices that use them.

@@ -54,6 +54,7 @@ Exchange<T>::Exchange(const Comm& comm, const Plan& plan, std::span<const IndexM
       add_local(m);
   add_link();
 
+  if (transport_.left_out) return;
   counts_.messages = static_cast<Size>(plan.outgoing.size());
   counts_.bytes = plan.rows_sent() * components * static_cast<Size>(sizeof(T));
 }

@@ -77,6 +77,8 @@ class Exchange {
   void bind(std::span<const FieldView<T>> fields);
   /// The operations, in an order that respects `after`. They look the bound fields up when they run.
   const std::vector<ExchangeOp>& operations() const { return operations_; }
+  /// A step has none of them (Transport::left_out).
+  bool left_out() const { return transport_.left_out; }
 
   /// Starts the exchange of `fields`: everything that needs no message, and the messages themselves.
   void begin(std::span<const FieldView<T>> fields);

@@ -31,6 +31,7 @@ struct Transport {
   TransportKind kind = TransportKind::automatic;
   std::unique_ptr<DeviceLink> link;  ///< of `nccl`, on ranks that have a device; else null
   std::vector<char> linked;          ///< of all parts of all ranks, by number: does the link reach it?
+  bool left_out = false;             ///< steps exchange nothing, to see what it costs: their results are wrong
 };
 
 /// Collective. `maps` and `parts` are this rank's. With `device` and `nccl`: Error(resource) where no part of any rank

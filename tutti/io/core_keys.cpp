@@ -223,6 +223,20 @@ void add_device_keys(CaseSchema& schema) {
                   "Peak memory bandwidths for weights = \"peak\", one a device of all ranks; 0: what the "
                   "device tells. GPUs do, fake devices say 100, CPUs do not: their triad is measured instead.",
               .min = 0});
+  schema.add({.path = "devices.exchange",
+              .type = KeyType::boolean,
+              .default_value = "true",
+              .description =
+                  "false (the option --no-exchange): steps exchange nothing, to see what it costs. Their results are "
+                  "wrong: no fields, probes or checkpoints are written."});
+  schema.add({.path = "devices.limit_blocks",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .description =
+                  "An experiment: a GPU computes rows in launches of so many thread blocks, one after the other, as "
+                  "slow as a GPU with so few multiprocessors; 0: all at once.",
+              .min = 0,
+              .max = 1 << 20});
   schema.add({.path = "devices.transport",
               .type = KeyType::choice,
               .default_value = "\"auto\"",

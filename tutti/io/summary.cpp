@@ -80,6 +80,7 @@ std::string summary_json(const Summary& summary) {
     json["errors"] = {
         {"l2", summary.errors->l2}, {"linf", summary.errors->linf}, {"gradient_l2", summary.errors->gradient_l2}};
   }
+  if (!summary.wrong.empty()) json["wrong"] = summary.wrong;
   if (!summary.problem.empty()) json["problem"] = summary.problem;
   json["mass"] = {{"initial", summary.mass.initial}, {"final", summary.mass.final}, {"drift", summary.mass.drift}};
   json["checksum"] = fmt::format("{:016x}", summary.checksum);  // text: JSON numbers have 53 bits in most readers

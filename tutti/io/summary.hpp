@@ -79,6 +79,7 @@ struct Summary {
     Size bytes = 0, messages = 0;  ///< over all steps and parts, each message once
   } exchange;
   std::optional<ErrorSummary> errors;  ///< absent without an exact solution, and where it cannot be evaluated
+  std::string wrong;                   ///< why the results are none
   std::string problem;                 ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {
     double initial = 0, final = 0, drift = 0;  ///< drift: (final - initial) / scale as the model defines it

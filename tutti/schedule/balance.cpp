@@ -67,6 +67,7 @@ namespace {
 
 constexpr Gid sample_rows = 1'000'000;         // 150 to 216 MB: more than the caches of most devices hold
 constexpr Gid sample_rows_a_thread = 200'000;  // 40 MB: many ranks of a host have their samples at the same time
+constexpr Gid most_sample_rows = 4'000'000;    // where a host's caches are huge
 constexpr Gid sample_rows_of_fake = 20'000;    // slow on purpose
 constexpr double cached_row_bytes = 200;       // of the storage of a row with its values
 constexpr double cache_share = 0.5;            // the rest is for what else a step touches
@@ -126,15 +127,19 @@ std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, 
     for (const auto& device : devices.devices) {
       PartRate r;
       r.threads = device->is_host() ? devices.threads->count() : 0;
+      // Ranks of a host share its caches as they share its cores.
+      const double cached_rows = static_cast<double>(last_level_cache_bytes()) / cached_row_bytes *
+                                 static_cast<double>(devices.threads->count()) /
+                                 static_cast<double>(allowed_cores().size());
       const Gid most = device->kind() == DeviceKind::fake ? sample_rows_of_fake
-                       : device->is_host() ? std::min(sample_rows, sample_rows_a_thread * devices.threads->count())
-                                           : sample_rows;
+                       : device->is_host()
+                           ? std::clamp(static_cast<Gid>(2 * cached_rows),
+                                        std::min(sample_rows, sample_rows_a_thread * devices.threads->count()),
+                                        most_sample_rows)
+                           : sample_rows;
       r.rate = rate_of(*device, *devices.threads, std::clamp<Gid>(rows, 1, most), rate);
       if (device->is_host() && mixed) {
-        r.cached_rows = cache_share * static_cast<double>(last_level_cache_bytes()) / cached_row_bytes;
-        // Ranks of a host share its caches as they share its cores.
-        r.cached_rows *= static_cast<double>(devices.threads->count()) / static_cast<double>(allowed_cores().size());
-        r.cached_rows = std::min(r.cached_rows, static_cast<double>(sample_rows));
+        r.cached_rows = std::min(cache_share * cached_rows, static_cast<double>(sample_rows));
         r.in_cache = rate_of(*device, *devices.threads,
                              std::clamp<Gid>(static_cast<Gid>(r.cached_rows), 1, std::max<Gid>(rows, 1)), rate);
         r.meet = seconds_to_meet(devices);

@@ -80,7 +80,7 @@ class Step {
   /// The operations of an exchange; separators[p] is the task that computes part p's separators.
   template <class T>
   std::vector<TaskId> exchange(const Exchange<T>& exchange, std::span<const TaskId> separators) {
-    return add_exchange(exchange.operations(), separators);
+    return exchange.left_out() ? std::vector<TaskId>{} : add_exchange(exchange.operations(), separators);
   }
   /// `later` waits for `earlier`, which was added before it.
   void after(TaskId later, TaskId earlier);

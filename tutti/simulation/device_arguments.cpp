@@ -11,12 +11,18 @@ void DeviceArguments::add_to(CLI::App& command) {
   command.add_option("--threads", threads, "CPU threads of a rank (default: its share of the cores)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
+  command
+      .add_option("--limit-blocks", limit_blocks,
+                  "an experiment: a GPU computes with so many thread blocks at a time, as slow as a small one")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("N");
   command.add_option("--fake-memory", fake_memory, "memory of each fake device, e.g. 256M")->type_name("BYTES");
 }
 
 DeviceSet DeviceArguments::open(const Comm& comm) const {
   DeviceOptions options;
   options.threads = threads;
+  options.limit_blocks = limit_blocks;
   comm.together([&] {
     if (!fake_memory.empty()) options.fake.memory = parse_bytes(fake_memory, "--fake-memory");
   });
@@ -33,6 +39,7 @@ DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
         fake_memory.empty() ? from.bytes("devices.fake_memory") : parse_bytes(fake_memory, "--fake-memory");
   });
   if (!from.is_word("devices.gpu_memory", "auto")) options.memory_limit = from.bytes("devices.gpu_memory");
+  options.limit_blocks = static_cast<Lid>(limit_blocks > 0 ? limit_blocks : from.integer("devices.limit_blocks"));
   options.fake.seed = static_cast<std::uint64_t>(from.integer("devices.fake_seed"));
   options.fake.fail_allocation = from.integer("devices.fake_fail_allocation");
   options.fake.open = from.flag("devices.fake_open");

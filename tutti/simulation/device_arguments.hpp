@@ -17,6 +17,7 @@ struct DeviceArguments {
   std::string list;         ///< --devices; empty: what the case says, else "all"
   int threads = 0;          ///< --threads; 0: what the case says, else the rank's share of the cores
   std::string fake_memory;  ///< --fake-memory
+  int limit_blocks = 0;     ///< --limit-blocks
   void add_to(CLI::App& command);
   /// Collective. Errors as open_devices.
   DeviceSet open(const Comm& comm) const;

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 struct RunArguments {
   std::string file, output, restart;
   std::vector<std::string> sets;
-  bool overwrite = false, fall_back = false;
+  bool overwrite = false, fall_back = false, no_exchange = false;
   std::string trace, trace_steps;
   DeviceArguments devices;
 };
@@ -162,12 +162,15 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
                    "which steps, counted from the start of this run (default: 10:14, or all of a shorter run)")
       ->type_name("A:B")
       ->needs(trace);
+  command->add_flag("--no-exchange", arguments->no_exchange,
+                    "steps exchange nothing, to see what it costs; their results are wrong and not written");
   arguments->devices.add_to(*command);
   command->footer("Examples:\n" + example);
   const std::string help = program.get_name() + " run --help";
   command->callback([arguments, &action, &models, help] {
     action = [arguments, &models, help](const Comm& comm) {
       comm.together([&] { check_arguments(*arguments, help); });
+      if (arguments->no_exchange) arguments->sets.emplace_back("devices.exchange=false");
       run_case(comm, *arguments, models);
     };
   });

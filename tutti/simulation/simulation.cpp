@@ -283,7 +283,10 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   double wall = 0, output_seconds = 0;
   const Size every = options.integer("output.every"), probe_every = options.integer("output.probe_every");
   std::vector<double> outputs = earlier.outputs;
+  const bool exchanges = options.flag("devices.exchange");
+  if (!exchanges) warn("steps exchange nothing: their results are wrong, and no fields, probes or checkpoints are written");
   const auto output = [&](double time) {
+    if (!exchanges) return;
     const auto scope = trace.scope("output");
     const auto start = Clock::now();
     fault_point("output");
@@ -305,7 +308,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     model.schedule().wait();
     wall += seconds_since(start);
   };
-  Checkpoints checkpoints(comm, model.state(), options, folder, TUTTI_VERSION, trace, [&](RunState& state) {
+  Checkpoints checkpoints(comm, exchanges ? model.state() : ModelState{}, options, folder, TUTTI_VERSION, trace, [&](RunState& state) {
     state.version = TUTTI_VERSION;
     state.model = options.text("model");
     state.case_name = options.name();
@@ -321,7 +324,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const std::filesystem::path checkpoint_folder = folder / "checkpoints";
 
   if (earlier.outputs.empty()) output(plan.time_of(first));
-  if (earlier.probes == 0) probes.record(plan.time_of(first));
+  if (earlier.probes == 0 && exchanges) probes.record(plan.time_of(first));
   Size step = first;
   bool stopped = false;
   std::optional<LoadMonitor> monitor;
@@ -342,7 +345,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
       const double time = plan.time_of(step);
       const bool last = step == plan.steps;
       const bool writes = last || (every > 0 && step % every == 0),
-                 samples = probes.any() && (last || step % probe_every == 0);
+                 samples = exchanges && probes.any() && (last || step % probe_every == 0);
       if (reports.due(step) || writes || samples) wait_for_devices();
       if (reports.due(step) || last) {
         const auto scope = trace.scope("report");
@@ -388,6 +391,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   summary.stopped = stopped;
   summary.dt = plan.dt;
   summary.time = plan.time_of(step);
+  if (!exchanges) summary.wrong = "steps exchanged nothing";
   summary.overlap = options.text("devices.overlap");
   summary.ranks = comm.size();
   summary.setup_seconds = context.setup.seconds();

@@ -305,6 +305,7 @@ TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, 
   for (const auto& device : devices.devices) domain.streams.emplace_back(*device);
   domain.transport =
       make_transport(comm, parse_transport(options.text("devices.transport")), domain.maps, domain.streams);
+  domain.transport.left_out = !options.flag("devices.exchange");
   phases.end();
   return domain;
 }

@@ -36,10 +36,18 @@ void apply_rows(Stream& stream, Range rows, const OperatorView<Coefficient>& vie
 template <class Update>
 void RowOperator::apply(Stream& stream, Range rows, const double* u, const double* forcing,
                         const Update& update) const {
-  if (precision_ == Precision::full)
-    apply_rows(stream, rows, view(values_), u, forcing, update);
-  else
-    apply_rows(stream, rows, view(compact_values_), u, forcing, update);
+  const auto launch = [&](Range piece) {
+    if (precision_ == Precision::full)
+      apply_rows(stream, piece, view(values_), u, forcing, update);
+    else
+      apply_rows(stream, piece, view(compact_values_), u, forcing, update);
+  };
+  const Device& device = stream.device();
+  if (device.is_host() || device.block_limit() == 0) return launch(rows);
+  // Whole tiles, so at least two blocks.
+  const Size most = std::max<Size>(1, Size{device.block_limit()} * block_rows / tile_rows) * tile_rows;
+  for (Size begin = rows.begin / tile_rows * tile_rows; begin < rows.end; begin += most)
+    launch({std::max(rows.begin, static_cast<Lid>(begin)), static_cast<Lid>(std::min<Size>(rows.end, begin + most))});
 }
 
 void RowOperator::apply_portably(Stream& stream, Range rows, const double* u, const double* forcing,
