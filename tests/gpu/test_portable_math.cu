@@ -28,10 +28,14 @@ struct Apply {
 double argument(std::uint64_t stream, std::uint64_t k) {
   const double unit = 2 * random_unit(stream, 2 * k) - 1;
   switch (k % 4) {
-    case 0: return portable::from_bits(random_bits(stream, 2 * k + 1));
-    case 1: return unit;
-    case 2: return 100 * unit;
-    default: return unit * portable::power_of_two(static_cast<int>(random_bits(stream, 2 * k + 1) % 120) - 60);
+    case 0:
+      return portable::from_bits(random_bits(stream, 2 * k + 1));
+    case 1:
+      return unit;
+    case 2:
+      return 100 * unit;
+    default:
+      return unit * portable::power_of_two(static_cast<int>(random_bits(stream, 2 * k + 1) % 120) - 60);
   }
 }
 

@@ -314,8 +314,7 @@ TUTTI_HD inline Angle reduce_large(double x) {
   const auto high = static_cast<std::uint64_t>(fraction >> 64), rest = static_cast<std::uint64_t>(fraction);
   const Pair upper = sum(static_cast<double>(high >> 11) * 0x1p-53,
                          static_cast<double>((high & 0x7ffu) << 42 | rest >> 22) * 0x1p-106);
-  Pair angle =
-      ordered_sum(upper.hi, upper.lo + static_cast<double>(rest & 0x3fffffu) * 0x1p-128) * half_pi();
+  Pair angle = ordered_sum(upper.hi, upper.lo + static_cast<double>(rest & 0x3fffffu) * 0x1p-128) * half_pi();
   const bool negative = (bits >> 63) != 0;
   if (up != negative) angle = -angle;
   return {angle, negative ? -quadrant : quadrant};

@@ -34,12 +34,12 @@ struct Case {
 };
 
 const Case cases[] = {
-    {"exp", exp, std::exp, -745, 709.7, 1},   {"log", log, std::log, 0, 10, 0.51},
+    {"exp", exp, std::exp, -745, 709.7, 1},    {"log", log, std::log, 0, 10, 0.51},
     {"log10", log10, std::log10, 0, 10, 0.51}, {"sin", sin, std::sin, -100, 100, 1},
-    {"cos", cos, std::cos, -100, 100, 1},     {"tan", tan, std::tan, -100, 100, 1},
-    {"asin", asin, std::asin, -1, 1, 0.51},   {"acos", acos, std::acos, -1, 1, 0.51},
-    {"atan", atan, std::atan, -10, 10, 0.51}, {"sinh", sinh, std::sinh, -3, 3, 1},
-    {"cosh", cosh, std::cosh, -3, 3, 1},      {"tanh", tanh, std::tanh, -3, 3, 1},
+    {"cos", cos, std::cos, -100, 100, 1},      {"tan", tan, std::tan, -100, 100, 1},
+    {"asin", asin, std::asin, -1, 1, 0.51},    {"acos", acos, std::acos, -1, 1, 0.51},
+    {"atan", atan, std::atan, -10, 10, 0.51},  {"sinh", sinh, std::sinh, -3, 3, 1},
+    {"cosh", cosh, std::cosh, -3, 3, 1},       {"tanh", tanh, std::tanh, -3, 3, 1},
     {"erf", erf, std::erf, -6.5, 6.5, 1.5},
 };
 
@@ -89,9 +89,36 @@ TEST(PortableMath, of_two_arguments_is_within_an_ulp) {
 }
 
 TEST(PortableMath, special_values_are_those_of_c) {
-  const std::vector<double> special = {0.0, -0.0, 1, -1, inf, -inf, nan, 5e-324, -5e-324, 0x1p-1022, 0.5, -0.5, 2, -2, 3,
-                                       -3, 2.5, -2.5, 1e300, -1e300, 1e-300, 0x1p52, -0x1p52 - 1, 0x1p53, 0x1p53 + 2,
-                                       1e22, 710.4, -745.1, 1.7976931348623157e308, -1.7976931348623157e308};
+  const std::vector<double> special = {0.0,
+                                       -0.0,
+                                       1,
+                                       -1,
+                                       inf,
+                                       -inf,
+                                       nan,
+                                       5e-324,
+                                       -5e-324,
+                                       0x1p-1022,
+                                       0.5,
+                                       -0.5,
+                                       2,
+                                       -2,
+                                       3,
+                                       -3,
+                                       2.5,
+                                       -2.5,
+                                       1e300,
+                                       -1e300,
+                                       1e-300,
+                                       0x1p52,
+                                       -0x1p52 - 1,
+                                       0x1p53,
+                                       0x1p53 + 2,
+                                       1e22,
+                                       710.4,
+                                       -745.1,
+                                       1.7976931348623157e308,
+                                       -1.7976931348623157e308};
   const auto same = [](double mine, double c) {
     return (std::isnan(mine) && std::isnan(c)) || (std::signbit(mine) == std::signbit(c) && ulps(mine, c) <= 1);
   };

@@ -229,7 +229,8 @@ void Diffusion::check_forcing() {
     if (const auto time = part.forcing.first_bad_time(*domain_.streams[p].compute)) {
       evaluate_at(physics_->source(), part.centroids, *time, *devices_.threads);
       boundary_data(*physics_, part.boundary_faces, *time);
-      require(false, "{}: forcing at t = {} is not finite on the device only", domain_.streams[p].device->name(), *time);
+      require(false, "{}: forcing at t = {} is not finite on the device only", domain_.streams[p].device->name(),
+              *time);
     }
   }
 }

@@ -45,7 +45,8 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
     if (!value.depends_on_time()) continue;
     auto formula = known.find(&value);
     if (formula == known.end()) {
-      const auto first = static_cast<std::int32_t>(steps.size()), count = static_cast<std::int32_t>(value.steps().size());
+      const auto first = static_cast<std::int32_t>(steps.size()),
+                 count = static_cast<std::int32_t>(value.steps().size());
       steps.insert(steps.end(), value.steps().begin(), value.steps().end());
       formula = known.emplace(&value, TimelyFace{{}, 0, first, count}).first;
     }
@@ -61,8 +62,8 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
     const auto begin = static_cast<Lid>(terms.size());
     double sum = values[row];
     if (timely_ && !timely_source_) steady.push_back(sum);
-    for (auto k = static_cast<std::size_t>(columns.offsets[row]); k < static_cast<std::size_t>(columns.offsets[row + 1]);
-         ++k) {
+    for (auto k = static_cast<std::size_t>(columns.offsets[row]);
+         k < static_cast<std::size_t>(columns.offsets[row + 1]); ++k) {
       const Lid face = columns.columns[k];
       terms.push_back({assembled.boundary_values[k], face});
       sum = std::fma(terms.back().weight, data[static_cast<std::size_t>(face)], sum);
