@@ -34,7 +34,8 @@ Moved moved_in_steps(const Comm& comm, const std::string& list, const std::strin
   device_options.threads = 1;
   DeviceSet devices = open_devices(list, comm, device_options);
   Phases phases;
-  Diffusion model(comm, devices, options, std::filesystem::temp_directory_path(), phases);
+  const std::filesystem::path folder = std::filesystem::temp_directory_path();
+  Diffusion model({comm, devices, options, folder, phases});
   const auto count = [&] {
     Moved sum;
     for (const auto& device : devices.devices) {
@@ -63,9 +64,13 @@ TEST(Forcing, nothing_but_separators_crosses_in_a_step) {
                   without = moved_in_steps(comm, devices, method, false);
       EXPECT_EQ(with, without) << devices << ", " << method;
       if (comm.size() > 1) continue;
-      if (std::string(devices) != "fake:2,cpu")
+      const std::string list = devices;
+      if (list != "fake:2,cpu") {
         EXPECT_EQ(with.to_device + with.to_host, 0) << devices << ", " << method;
-      if (std::string(devices) != "fake:1") EXPECT_GT(with.copies, 0);
+      }
+      if (list != "fake:1") {
+        EXPECT_GT(with.copies, 0);
+      }
     }
   }
 }
