@@ -13,7 +13,7 @@ install(DIRECTORY tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING P
         PATTERN "*_internal.hpp" EXCLUDE)
 
 set(tutti_cmake_files tutti_packages.cmake tutti_cuda.cmake tutti_kernels.cmake
-    FindHDF5C.cmake FindMETIS.cmake FindMuParser.cmake FindScotch.cmake FindTomlPlusPlus.cmake FindXxhash.cmake)
+    FindHDF5C.cmake FindMETIS.cmake FindScotch.cmake FindTomlPlusPlus.cmake FindXxhash.cmake)
 list(TRANSFORM tutti_cmake_files PREPEND ${CMAKE_SOURCE_DIR}/cmake/)
 find_program(TUTTI_MPI_COMPILER ${MPI_CXX_COMPILER} DOC "compiler wrapper of the MPI, with its folder")
 mark_as_advanced(TUTTI_MPI_COMPILER)

@@ -64,6 +64,9 @@ same blocks "$case" --set numerics.format='"ellpack"'
 same rows "$case" --set numerics.format='"ellpack"' --set numerics.layout='"rows"'
 same rkc2 "$case" --set time.method='"rkc2"' --set time.steps=20
 same forced "$case" --set time.steps=50 --set physics.source='"sin(x+t)"'
+timely=("$case" --set time.steps=40 --set physics.source='"sin(x+t)*exp(-y*t)"' --set 'boundary=[{tag="x-max",type="dirichlet",value="1+y*t"},{tag="y-min",value="cos(9*t)*erf(x)"}]')
+same forced-euler "${timely[@]}" --set time.method='"euler"'
+same forced-rkc2 "${timely[@]}" --set time.method='"rkc2"' --set time.stages=6
 for overlap in none messages; do same "overlap-$overlap" "$case" --set devices.overlap="\"$overlap\"" --set time.steps=50; done
 # between NAME RANKS TRANSPORT DEVICES CASE-ARGUMENTS...: ranks with GPUs of their own have the checksum of the CPU
 between() {

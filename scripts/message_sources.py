@@ -38,7 +38,7 @@ SOURCES = [
     Source("call", "damaged", "tutti/io/checkpoint_header.cpp", 0, inside="why"),
     Source("call", "damaged", "tutti/io/checkpoint_file.cpp", 0, inside="what"),
     Source("call", ".damaged", "tutti/io/checkpoint_file.cpp", 0, inside="what"),
-    Source("call", "fail_at", "tutti/io/expression.cpp", 3, inside="why"),
+    Source("call", "fail_at", "tutti/io/formula_parser.cpp", 3, inside="why"),
     # Problems of a case are collected; the first one in the file is told.
     Source("call", ".push_back", "tutti/io/case.cpp", 1, kinds=(("input", "{}"),)),
     Source("return", "unknown_key_message", "tutti/io/case.cpp", kinds=(("input", "{place}: {}"),)),

@@ -1,11 +1,11 @@
 // Formulas of x, y, z and t as they stand in case files.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tutti/base/formula.hpp"
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
 
@@ -17,7 +17,8 @@ namespace tutti {
 /// Functions: see function_names(). Numbers are written with a point, whatever the locale. Nothing but arithmetic is
 /// possible: no assignment, no text, no files.
 ///
-/// One object must not be evaluated by two threads at a time; copies are independent, so each thread takes a copy.
+/// Values have the same bits on every machine and device (base/portable_math.hpp), and the parser's order of operations
+/// (formula_parser.hpp). Objects do not change; threads may share them.
 class Expression {
  public:
   /// The constant 0.
@@ -26,37 +27,30 @@ class Expression {
   /// Parses `text`. `where` ("case.toml:12:5") begins every message about it. Error(input) names the place in the text,
   /// and for an unknown name the nearest known one.
   explicit Expression(const std::string& text, std::string where = "");
-  Expression(const Expression& other);
-  Expression(Expression&&) noexcept;
-  Expression& operator=(const Expression& other);
-  Expression& operator=(Expression&&) noexcept;
-  ~Expression();
 
   /// Value at point p and time t. Error(input) with point and text when it is not finite.
   double operator()(Vec3 p, double t = 0) const;
   /// out[i] = value at points[i]; both have the same length.
   void evaluate(std::span<const Vec3> points, double t, std::span<double> out) const;
 
-  bool is_constant() const { return program_ == nullptr; }  ///< uses none of x, y, z, t
+  bool is_constant() const { return !uses_time_ && !uses_space_; }  ///< names none of x, y, z, t
   bool depends_on_time() const { return uses_time_; }
   bool depends_on_space() const { return uses_space_; }
   const std::string& text() const { return text_; }
   const std::string& where() const { return where_; }
 
-  /// A copy for another thread.
-  Expression clone() const { return *this; }
+  /// What evaluate_formula takes; values may be anything, finite or not.
+  std::span<const FormulaStep> steps() const { return steps_; }
 
   /// "sin", "cos", ... all functions an expression may call, in alphabetical order.
   static std::vector<std::string> function_names();
 
  private:
-  struct Program;
   double finite(double value, Vec3 p, double t) const;
 
   std::string text_;
   std::string where_;
-  std::unique_ptr<Program> program_;  ///< null for a constant
-  double constant_ = 0;
+  std::vector<FormulaStep> steps_;  ///< one for a constant
   bool uses_time_ = false;
   bool uses_space_ = false;
 };

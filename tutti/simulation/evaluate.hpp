@@ -1,6 +1,7 @@
 // Formulas of a case, evaluated at many points.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,7 @@
 namespace tutti {
 
 /// Values of an expression at points, on all threads of the team.
-std::vector<double> evaluate_at(const Expression& expression, const std::vector<Vec3>& points, double t,
-                                Threads& threads);
+std::vector<double> evaluate_at(const Expression& expression, std::span<const Vec3> points, double t, Threads& threads);
 
 /// Error(input) when the expression depends on t: for what is evaluated once, when the run begins. `where` is the place
 /// of `key` in the case.

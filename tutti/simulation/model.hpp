@@ -56,6 +56,9 @@ class Model {
   virtual void summarise(Summary& summary, double time) = 0;
   /// The graph of its step, for timings and --verbose.
   virtual const Step& schedule() const = 0;
+  /// Until the devices have done all steps: called before anybody looks at a field. Throws what went wrong on them. Not
+  /// collective.
+  virtual void wait() { schedule().wait(); }
 };
 
 }  // namespace tutti

@@ -305,7 +305,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   // Steps may be ahead of the devices; who looks at the fields waits for them, and that is the steps' time.
   const auto wait_for_devices = [&] {
     const auto start = Clock::now();
-    model.schedule().wait();
+    model.wait();
     wall += seconds_since(start);
   };
   Checkpoints checkpoints(comm, exchanges ? model.state() : ModelState{}, options, folder, TUTTI_VERSION, trace, [&](RunState& state) {

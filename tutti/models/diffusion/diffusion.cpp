@@ -151,9 +151,6 @@ void Diffusion::assemble() {
     weak += rows.weak_fits;
     part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
                             row_column_bytes(options_), parallel);
-    part.boundary_columns = std::move(rows.boundary_columns);
-    part.boundary_values = std::move(rows.boundary_values);
-    part.boundary_faces = std::move(rows.boundary_faces);
     std::vector<double> volumes(static_cast<std::size_t>(mesh.owned));
     part.centroids.resize(static_cast<std::size_t>(mesh.owned));
     for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
@@ -163,6 +160,9 @@ void Diffusion::assemble() {
       }
     });
     part.volumes = make_buffer(*streams.compute, std::span<const double>(volumes), "volumes");
+    if (physics_->has_forcing())
+      part.forcing = Forcing(*streams.compute, *devices_.threads, *physics_, part.centroids, rows);
+    part.boundary_faces = std::move(rows.boundary_faces);
   }
   stability_.max_outflow = maxima[0];
   stability_.anisotropy = maxima[1];
@@ -177,7 +177,6 @@ void Diffusion::allocate() {
     for (int i = 0; i < (rkc_ ? 3 : 2); ++i)
       part.u.emplace_back(device, map, i == 0 ? "u" : fmt::format("u, work {}", i));
     if (rkc_) part.first_rate = Buffer<double>(device, map.owned, "first rate F0");
-    if (physics_->has_forcing()) part.forcing = Buffer<double>(device, map.owned, "forcing");
   }
 }
 
@@ -188,6 +187,7 @@ void Diffusion::set_initial() {
       upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), std::span<const double>(values));
     }
     update_forcing(0);
+    check_forcing();
   });
   exchange_now(0);
   initial_mass_ = mass();
@@ -209,28 +209,35 @@ void Diffusion::exchange_now(std::size_t field) {
   exchange_->end();
 }
 
-/// Source and boundary data at `time`, for every row they reach. Once, where they do not change.
+/// Source and boundary data at `time`, for every row they reach. Once, where they do not change. The GPUs are given
+/// their work before the CPU does its own.
 void Diffusion::update_forcing(double time) {
   if (homogeneous_ || !physics_->has_forcing() ||
       (forcing_done_ && (!physics_->forcing_depends_on_time() || time == forcing_time_)))
     return;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    DiffusionPart& part = parts_[p];
-    auto values = evaluate_at(physics_->source(), part.centroids, time, *devices_.threads);
-    std::vector<double> data;
-    for (const BoundaryFaceRef& face : part.boundary_faces)
-      data.push_back(physics_->condition(face.tag).value(face.centroid, time));
-    for (Lid i = 0; i < part.boundary_columns.rows(); ++i) {
-      const auto row = static_cast<std::size_t>(i);
-      for (Size k = part.boundary_columns.offsets[row]; k < part.boundary_columns.offsets[row + 1]; ++k)
-        values[row] = std::fma(
-            part.boundary_values[static_cast<std::size_t>(k)],
-            data[static_cast<std::size_t>(part.boundary_columns.columns[static_cast<std::size_t>(k)])], values[row]);
-    }
-    upload(*domain_.streams[p].compute, part.forcing, std::span<const double>(values));
-  }
+  for (const bool host : {false, true})
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      if (domain_.streams[p].is_host() == host) parts_[p].forcing.update(*domain_.streams[p].compute, time);
   forcing_time_ = time;
   forcing_done_ = true;
+}
+
+/// Values that are not finite were noted where they came up. Here the same formula says so, at the same time and point.
+void Diffusion::check_forcing() {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const DiffusionPart& part = parts_[p];
+    if (const auto time = part.forcing.first_bad_time(*domain_.streams[p].compute)) {
+      evaluate_at(physics_->source(), part.centroids, *time, *devices_.threads);
+      boundary_data(*physics_, part.boundary_faces, *time);
+      require(false, "{}: forcing at t = {} is not finite on the device only", domain_.streams[p].device->name(),
+              *time);
+    }
+  }
+}
+
+void Diffusion::wait() {
+  step_->wait();
+  check_forcing();
 }
 
 double Diffusion::stability_limit() const {
@@ -317,7 +324,10 @@ ModelState Diffusion::state() {
 
 void Diffusion::resume(double time) {
   forcing_done_ = false;
-  comm_.together([&] { update_forcing(time); });
+  comm_.together([&] {
+    update_forcing(time);
+    check_forcing();
+  });
   exchange_now(0);
 }
 

@@ -9,6 +9,7 @@
 
 #include "tutti/exchange/exchange.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
+#include "tutti/models/diffusion/forcing.hpp"
 #include "tutti/models/diffusion/operator.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/schedule/step.hpp"
@@ -24,10 +25,8 @@ struct DiffusionPart {
   std::vector<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
   Buffer<double> first_rate;     ///< F_0 of RKC2
   Buffer<double> volumes;        ///< of the owned cells
-  Buffer<double> forcing;        ///< source and boundary terms of each owned row; empty where there are none
-  // On the host, kept for forcing that changes in time and for errors at the end.
-  Csr<Lid> boundary_columns;
-  std::vector<double> boundary_values;
+  Forcing forcing;               ///< source and boundary terms of each owned row; empty where there are none
+  // On the host, kept for what is wrong with a forcing and for errors at the end.
   std::vector<BoundaryFaceRef> boundary_faces;
   std::vector<Vec3> centroids;  ///< of owned cells
 };
@@ -62,6 +61,7 @@ class Diffusion final : public Model {
   std::vector<double> sample() override;
   void summarise(Summary& summary, double time) override;
   const Step& schedule() const override { return *step_; }
+  void wait() override;
   const TetDomain& domain() const { return domain_; }
   /// The solution in the owned cells of one of this rank's parts.
   std::vector<double> values(int part);
@@ -90,6 +90,7 @@ class Diffusion final : public Model {
   void euler_step(double time, double dt);
   void rkc_step(double time, double dt);
   void update_forcing(double time);
+  void check_forcing();
   void exchange_now(std::size_t field);
   const double* forcing(int part) const {
     return homogeneous_ ? nullptr : parts_[static_cast<std::size_t>(part)].forcing.data();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <mutex>
 #include <utility>
 
 #include "tutti/base/units.hpp"
@@ -288,16 +287,11 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
 
 RawVector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Threads& threads) const {
   RawVector<Sym3> K(mesh.cells.size());
-  std::mutex mutex;
   threads.for_range(mesh.cell_count(), [&](Size begin, Size end) {
-    // Expressions are not shared by threads: copying them one at a time, they are evaluated together.
-    std::unique_lock lock(mutex);
-    const DiffusionPhysics mine(*this);
-    lock.unlock();
     for (Size c = begin; c < end; ++c) {
-      const auto region = mine.regions_.find(mesh.regions[static_cast<std::size_t>(c)]);
+      const auto region = regions_.find(mesh.regions[static_cast<std::size_t>(c)]);
       K[static_cast<std::size_t>(c)] =
-          mine.evaluate(region == mine.regions_.end() ? mine.everywhere_ : region->second, mesh, static_cast<Lid>(c));
+          evaluate(region == regions_.end() ? everywhere_ : region->second, mesh, static_cast<Lid>(c));
     }
   });
   return K;

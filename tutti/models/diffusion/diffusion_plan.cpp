@@ -1,10 +1,14 @@
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/column_tiles.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
+#include "tutti/models/diffusion/forcing.hpp"
+#include "tutti/models/diffusion/scheme_faces.hpp"
 
 namespace tutti {
 namespace {
@@ -94,6 +98,51 @@ SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host) {
   return sizes;
 }
 
+/// What a forcing that changes in time keeps besides its values (forcing.hpp).
+void plan_timely_forcing(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh, bool on_host,
+                         std::vector<PlannedArray>& arrays) {
+  const Expression& source = physics.source();
+  const bool two_point = options.text("numerics.flux") == "two-point";
+  Size rows = 0, terms = 0, faces = 0, timely = 0;
+  Size steps = source.depends_on_time() ? static_cast<Size>(source.steps().size()) : 0;
+  std::set<const Expression*> known;
+  const auto boundary_faces = [&](Lid c, const std::function<void(std::int32_t)>& use) {
+    for (const Lid n : mesh.neighbours[static_cast<std::size_t>(c)])
+      if (n < 0 && n != LocalTetMesh::outside_halo) use(boundary_tag(n));
+  };
+  for (Lid c = 0; c < mesh.cell_count(); ++c) {
+    if (!scheme_faces::is_active(mesh, c)) continue;
+    boundary_faces(c, [&](std::int32_t tag) {
+      const Expression& value = physics.condition(tag).value;
+      ++faces;
+      if (!value.depends_on_time()) return;
+      ++timely;
+      if (known.insert(&value).second) steps += static_cast<Size>(value.steps().size());
+    });
+  }
+  for (Lid c = 0; c < mesh.owned; ++c) {
+    Size own = 0;
+    const auto count = [&](std::int32_t) { ++own; };
+    boundary_faces(c, count);
+    if (!two_point)
+      for (const Lid n : mesh.neighbours[static_cast<std::size_t>(c)])
+        if (n >= 0) boundary_faces(n, count);
+    terms += own;
+    rows += own > 0 ? 1 : 0;
+  }
+  const auto add = [&](const char* name, Size count, std::size_t bytes) {
+    if (count > 0) arrays.push_back({name, count * static_cast<Size>(bytes)});
+  };
+  add("formulas", steps, sizeof(FormulaStep));
+  if (source.depends_on_time() && source.depends_on_space() && !on_host) add("centroids", mesh.owned, sizeof(Vec3));
+  add("boundary faces", timely, sizeof(TimelyFace));
+  add("boundary data", faces, sizeof(double));
+  add("boundary rows", rows, sizeof(BoundaryRow));
+  add("boundary terms", terms, sizeof(BoundaryTerm));
+  if (!source.depends_on_time()) add("steady source", rows, sizeof(double));
+  add("first bad time", 1, sizeof(std::uint64_t));
+}
+
 }  // namespace
 
 std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
@@ -141,6 +190,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
     arrays.push_back({i == 0 ? "u" : fmt::format("u, work {}", i), 8 * static_cast<Size>(map.local())});
   if (rkc) arrays.push_back({"first rate F0", 8 * static_cast<Size>(map.owned)});
   if (physics.has_forcing()) arrays.push_back({"forcing", 8 * static_cast<Size>(map.owned)});
+  if (physics.forcing_depends_on_time()) plan_timely_forcing(options, physics, mesh, on_host, arrays);
   return arrays;
 }
 

@@ -113,9 +113,7 @@ ErrorSummary Diffusion::errors(double time) {
       DiffusionPart& part = parts_[p];
       std::vector<double> u(static_cast<std::size_t>(domain_.maps[p].local()));
       download(*domain_.streams[p].compute, std::span<double>(u), part.u[0].buffer());
-      std::vector<double> data;
-      for (const BoundaryFaceRef& face : part.boundary_faces)
-        data.push_back(physics_->condition(face.tag).value(face.centroid, time));
+      const auto data = boundary_data(*physics_, part.boundary_faces, time);
       const auto K = physics_->diffusivity(mesh, *devices_.threads);
       const auto gradients = cell_gradients(
           mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, u, data);
