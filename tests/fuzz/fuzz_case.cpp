@@ -42,7 +42,7 @@ void read_every_key(const Case& options) {
         if (!options.is_word(key.path, "auto")) static_cast<void>(options.number(key.path));
         break;
       case KeyType::bytes:
-        static_cast<void>(options.bytes(key.path));
+        if (!options.is_word(key.path, "auto")) static_cast<void>(options.bytes(key.path));
         break;
       case KeyType::file:
         static_cast<void>(options.file(key.path));
