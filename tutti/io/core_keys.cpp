@@ -192,7 +192,8 @@ void add_device_keys(CaseSchema& schema) {
               .default_value = "true",
               .description =
                   "Share the mesh anew, at most three times, when over 50 steps a device waits for more than 5 % of a "
-                  "step and the rest of the run gains more than that takes."});
+                  "step and the rest of the run gains more than that takes; always: whatever it takes.",
+              .choices = {"always"}});
   schema.describe_table("devices", "Who computes.");
   schema.add(
       {.path = "devices.list",

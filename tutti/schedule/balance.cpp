@@ -131,12 +131,12 @@ std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, 
       const double cached_rows = static_cast<double>(last_level_cache_bytes()) / cached_row_bytes *
                                  static_cast<double>(devices.threads->count()) /
                                  static_cast<double>(allowed_cores().size());
-      const Gid most = device->kind() == DeviceKind::fake ? sample_rows_of_fake
-                       : device->is_host()
-                           ? std::clamp(static_cast<Gid>(2 * cached_rows),
-                                        std::min(sample_rows, sample_rows_a_thread * devices.threads->count()),
-                                        most_sample_rows)
-                           : sample_rows;
+      const Gid most =
+          device->kind() == DeviceKind::fake ? sample_rows_of_fake
+          : device->is_host()
+              ? std::clamp(static_cast<Gid>(2 * cached_rows),
+                           std::min(sample_rows, sample_rows_a_thread * devices.threads->count()), most_sample_rows)
+              : sample_rows;
       r.rate = rate_of(*device, *devices.threads, std::clamp<Gid>(rows, 1, most), rate);
       if (device->is_host() && mixed) {
         r.cached_rows = std::min(cache_share * cached_rows, static_cast<double>(sample_rows));

@@ -121,7 +121,8 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
        summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
-  info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
+  if (summary.wrong.empty())
+    info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
   if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
   // The results are there in any case; a number about them is not.
   if (!summary.problem.empty())

@@ -67,7 +67,7 @@ class Probes {
       points.push_back({p[0], p[1], p[2]});
       names.push_back(options.text(table + ".name"));
     }
-    any_ = !points.empty();
+    any_ = !points.empty() && options.flag("devices.exchange");
     if (!any_) return;
     model_.set_probes(points);
     comm_.together([&] {
@@ -284,7 +284,8 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const Size every = options.integer("output.every"), probe_every = options.integer("output.probe_every");
   std::vector<double> outputs = earlier.outputs;
   const bool exchanges = options.flag("devices.exchange");
-  if (!exchanges) warn("steps exchange nothing: their results are wrong, and no fields, probes or checkpoints are written");
+  if (!exchanges)
+    warn("steps exchange nothing: their results are wrong, and no fields, probes or checkpoints are written");
   const auto output = [&](double time) {
     if (!exchanges) return;
     const auto scope = trace.scope("output");
@@ -294,7 +295,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     outputs.push_back(time);
     output_seconds += seconds_since(start);
   };
-  model.open_results(folder, earlier.outputs);
+  if (exchanges) model.open_results(folder, earlier.outputs);
   Probes probes(comm, model, options, folder, earlier.probes);
   Progress progress(first, plan.steps, model.cells());
   Metrics metrics(comm, model, folder, first, earlier.metrics);
@@ -308,29 +309,31 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     model.wait();
     wall += seconds_since(start);
   };
-  Checkpoints checkpoints(comm, exchanges ? model.state() : ModelState{}, options, folder, TUTTI_VERSION, trace, [&](RunState& state) {
-    state.version = TUTTI_VERSION;
-    state.model = options.text("model");
-    state.case_name = options.name();
-    state.case_toml = options.effective_toml();
-    state.plan = plan;
-    state.end = options.has("time.end") ? options.number("time.end") : 0;
-    state.devices = kinds;
-    state.outputs = outputs;
-    state.file_bytes["probes.csv"] = probes.bytes();
-    state.file_bytes["metrics.jsonl"] = metrics.bytes();
-    wait_for_devices();
-  });
+  Checkpoints checkpoints(comm, exchanges ? model.state() : ModelState{}, options, folder, TUTTI_VERSION, trace,
+                          [&](RunState& state) {
+                            state.version = TUTTI_VERSION;
+                            state.model = options.text("model");
+                            state.case_name = options.name();
+                            state.case_toml = options.effective_toml();
+                            state.plan = plan;
+                            state.end = options.has("time.end") ? options.number("time.end") : 0;
+                            state.devices = kinds;
+                            state.outputs = outputs;
+                            state.file_bytes["probes.csv"] = probes.bytes();
+                            state.file_bytes["metrics.jsonl"] = metrics.bytes();
+                            wait_for_devices();
+                          });
   const std::filesystem::path checkpoint_folder = folder / "checkpoints";
 
   if (earlier.outputs.empty()) output(plan.time_of(first));
-  if (earlier.probes == 0 && exchanges) probes.record(plan.time_of(first));
+  if (earlier.probes == 0) probes.record(plan.time_of(first));
   Size step = first;
   bool stopped = false;
   std::optional<LoadMonitor> monitor;
-  if (context.so_far != nullptr && checkpoints.possible() && options.flag("balance.rebalance") &&
+  const bool always = options.is_word("balance.rebalance", "always");
+  if (context.so_far != nullptr && checkpoints.possible() && (always || options.flag("balance.rebalance")) &&
       context.so_far->rebalances.size() < most_rebalances)
-    monitor.emplace(comm, model, context.setup.total());
+    monitor.emplace(comm, model, always ? 0 : context.setup.total());
   std::optional<NewShares> shares;
   try {
     while (step < plan.steps && !stopped && !shares) {
@@ -345,14 +348,15 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
       const double time = plan.time_of(step);
       const bool last = step == plan.steps;
       const bool writes = last || (every > 0 && step % every == 0),
-                 samples = exchanges && probes.any() && (last || step % probe_every == 0);
+                 samples = probes.any() && (last || step % probe_every == 0);
       if (reports.due(step) || writes || samples) wait_for_devices();
       if (reports.due(step) || last) {
         const auto scope = trace.scope("report");
         fault_point("report");
         const auto diagnostics = model.diagnose();
-        require_finite(comm, model, diagnostics, step, time,
-                       checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);
+        if (exchanges)
+          require_finite(comm, model, diagnostics, step, time,
+                         checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);
         progress.show(step, time, first_of(diagnostics));
         metrics.report(step, time, plan.dt, wall, diagnostics);
         reports.reported(step, step - first, wall);

@@ -118,8 +118,7 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   };
   // Padding reads the row itself (entry 0 * (u_i - u_i)); rows past the end read row 0.
   auto columns = fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; });
-  store_columns(stream, columns, slices, format == RowFormat::sliced ? column_bytes : ColumnBytes::four,
-                parallel);
+  store_columns(stream, columns, slices, format == RowFormat::sliced ? column_bytes : ColumnBytes::four, parallel);
   if (precision == Precision::full)
     to_device(stream, values_, fill(0.0, [&](std::size_t i, std::size_t j) { return rows.values[i][j]; }),
               "coefficients A");

@@ -137,6 +137,28 @@ INSTANTIATE_TEST_SUITE_P(Host, RowOperators, testing::ValuesIn(settings_on(Devic
 INSTANTIATE_TEST_SUITE_P(Fake, RowOperators, testing::ValuesIn(settings_on(DeviceKind::fake)), name_of);
 #endif
 
+TEST(RowOperator, ADeviceWithFewBlocksHasTheSameBitsInMoreLaunches) {
+  const auto device = make_fake_device(0, {});
+  const auto stream = device->make_stream("test");
+  constexpr Lid n = 5000;
+  const DiffusionRows rows = random_rows(n, n, 5);
+  const auto u = make_buffer(*stream, std::span<const double>(random_values(n, 3)), "u");
+  for (const RowFormat format : {RowFormat::rows, RowFormat::blocks, RowFormat::sliced}) {
+    const RowOperator op(*stream, rows, format, Precision::full);
+    std::vector<double> whole(n), pieces(n);
+    for (auto [limit, result, launches] : {std::tuple{0, &whole, 1}, {1, &pieces, 20}, {6, &pieces, 7}}) {
+      device->limit_blocks(limit);
+      Buffer<double> next(*device, n, "next");
+      const Size before = device->counts().launches;
+      op.apply(*stream, {10, n}, u.data(), nullptr, EulerUpdate{next.data(), 0.37});
+      EXPECT_EQ(device->counts().launches - before, launches) << "of 128 rows, in whole tiles of 256";
+      op.apply(*stream, {0, 10}, u.data(), nullptr, EulerUpdate{next.data(), 0.37});
+      download(*stream, std::span<double>(*result), next);
+    }
+    EXPECT_EQ(whole, pieces);
+  }
+}
+
 TEST(RowOperator, FewBitsAreTakenWhereTheyAreEnough) {
   Threads threads(1);
   const auto host = make_host_device(threads, Size{1} << 32);

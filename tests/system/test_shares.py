@@ -1,0 +1,70 @@
+"""A mesh that is shared anew while it runs; runs that exchange nothing; GPUs made slow."""
+
+import unittest
+
+from program import SystemTest, box_case, sets
+
+INITIAL = 'K = 1\ninitial = "sin(3*x+2*y)*z"'
+CASE = box_case(n=14, physics=INITIAL, time='method = "euler"\nsteps = 500')
+
+
+class Rebalance(SystemTest):
+    def test_a_device_that_waits_gets_more(self):
+        wanted = self.run_case(CASE, "--devices", "cpu")["checksum"]
+        for ranks, devices, weights in [(2, "cpu", [1, 12]), (1, "fake:2", [1, 12]), (3, "cpu", [1, 12, 1])]:
+            with self.subTest(ranks=ranks, devices=devices):
+                # The first look is at the first report, the next at least 50 steps later.
+                summary = self.run_case(CASE, "--devices", devices, "--threads", 1, *sets(balance__weights=weights,
+                                        report__every=60, checkpoint__every=200, balance__rebalance="always"), ranks=ranks)
+                self.assertEqual(summary["checksum"], wanted)
+                self.assertEqual((summary["first_step"], summary["steps"]), (0, 500))
+                self.assertTrue(1 <= len(summary["rebalances"]) <= 3, summary["rebalances"])
+                first = summary["rebalances"][0]
+                self.assertGreater(first["idle"], 0.05)
+                self.assertLess(first["predicted_seconds_a_step"], first["seconds_a_step"])
+                shares = [part["weight"] for part in summary["parts"]]
+                self.assertLess(max(shares), 12 / sum(weights), "the large part is smaller now")
+                # One message a neighbour and step, before and after.
+                if ranks == 2:
+                    self.assertEqual(summary["exchange"]["messages"], 2 * 500)
+
+    def test_it_can_be_told_not_to(self):
+        summary = self.run_case(CASE, "--devices", "cpu", "--threads", 1, *sets(balance__weights=[1, 12],
+                                report__every=60, balance__rebalance=False), ranks=2)
+        self.assertEqual(summary["rebalances"], [])
+
+    def test_it_is_not_worth_it_near_the_end(self):
+        text = box_case(n=14, physics=INITIAL, time='method = "euler"\nsteps = 130')
+        summary = self.run_case(text, "--devices", "cpu", "--threads", 1, *sets(balance__weights=[1, 12],
+                                report__every=60), ranks=2)
+        self.assertEqual(summary["rebalances"], [], "ten steps cannot pay for a set-up")
+
+
+class NoExchange(SystemTest):
+    def test_it_says_so_and_writes_no_fields(self):
+        probe = '[[output.probe]]\nname = "a"\npoint = [0.5, 0.5, 0.5]\n'
+        text = box_case(n=6, physics=INITIAL, time='method = "euler"\nsteps = 60', output=probe)
+        right = self.run_case(text, "--devices", "fake:2,cpu", *sets(balance__weights="equal"))
+        for ranks, devices in [(1, "fake:2,cpu"), (1, "fake:2"), (3, "cpu")]:
+            with self.subTest(ranks=ranks, devices=devices):
+                summary = self.run_case(text, "--no-exchange", "--devices", devices,
+                                        *sets(balance__weights="equal", checkpoint__every=10), ranks=ranks)
+                self.assertIn("exchanged nothing", summary["wrong"])
+                self.assertEqual(summary["exchange"], {"bytes": 0, "messages": 0})
+                self.assertNotEqual(summary["checksum"], right["checksum"])
+                left = sorted(path.name for path in summary["folder"].iterdir())
+                self.assertEqual(left, ["effective.toml", "metrics.jsonl", "summary.json"])
+        self.assertNotIn("wrong", right)
+
+
+class FewBlocks(SystemTest):
+    def test_the_same_bits(self):
+        text = box_case(physics=INITIAL)
+        wanted = self.run_case(text, "--devices", "cpu")["checksum"]
+        for devices in ["fake:1", "fake:2,cpu"]:
+            summary = self.run_case(text, "--devices", devices, "--limit-blocks", 2, *sets(balance__weights="equal"))
+            self.assertEqual(summary["checksum"], wanted)
+
+
+if __name__ == "__main__":
+    unittest.main()
