@@ -38,7 +38,7 @@ def tree(folder):
 
 
 class Doctor(SystemTest):
-    CHECKS = {"MPI", "MPI launch", "threads", "memory", "disk", "CUDA", "HDF5", "gmsh", "plots"}
+    CHECKS = {"MPI", "MPI launch", "threads", "memory", "disk", "CUDA", "GPU links", "HDF5", "gmsh", "plots"}
 
     def setUp(self):
         super().setUp()

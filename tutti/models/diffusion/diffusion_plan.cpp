@@ -22,7 +22,10 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   const bool narrow = sliced && choose_columns(row_column_bytes(options), on_host, 1, 0) != ColumnBytes::four;
   const double column = narrow ? 2 : 4;  // ten bits and what a tile lists are less
   const int vectors = options.text("time.method") == "rkc2" ? 4 : 2;
-  return stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0);
+  // A source or a boundary's data, and what a source in time is evaluated at.
+  const bool source = options.has("physics.source"), forced = source || options.count("boundary") > 0;
+  const bool timely = source && options.expression("physics.source").depends_on_time();
+  return stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0) + (forced ? 8 : 0) + (timely ? 24 : 0);
 }
 
 MemoryModel diffusion_memory(const Case& options) {
