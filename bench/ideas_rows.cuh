@@ -83,7 +83,7 @@ inline SliceArrays make_slices(Stream& stream, const IdeasSample& sample, int pa
   });
   ColumnWindows w = window_columns(columns, starts, 5, out.rows);
   if (pair == 2) {
-    const std::vector<std::uint16_t> one = w.codes;
+    const auto one = w.codes;
     for_all(count * 32, [&](Size i) {
       const auto r = static_cast<std::size_t>(i);
       const int width = static_cast<int>((starts[r / 32 + 1] - starts[r / 32]) / 32);
