@@ -246,7 +246,7 @@ class FakeStream final : public Stream {
     return *twin_;
   }
   void enqueue_mark(std::shared_ptr<Mark> mark) { push({nullptr, std::move(mark)}); }
-  void push_wait(std::shared_ptr<Mark> mark) {
+  void push_wait(const std::shared_ptr<Mark>& mark) {
     push({[mark] { mark->wait(); }, nullptr});
   }
   void push_work(std::function<void()> work) { push({std::move(work), nullptr}); }
