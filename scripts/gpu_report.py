@@ -9,7 +9,6 @@ Sections that were run on their own can be copied together into one folder first
 import json
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "orders"]
@@ -57,12 +56,18 @@ def read_triads(text):
     return {m[1]: float(m[2]) for m in re.finditer(r"^(\S+) .*\n +STREAM triad ([\d.]+) GB/s", text, re.MULTILINE)}
 
 
+def case_value(text, table, key):
+    """A number, text or boolean of a case file that tutti wrote; Python before 3.11 cannot read TOML."""
+    found = re.search(rf"^\[{table}\]\n(?:[^\[\n].*\n)*?{key} = (.+)$", text, re.MULTILINE)
+    return json.loads(found[1]) if found else None
+
+
 def read_run(folder):
     """What one timed run was and how fast; None where it left no results."""
     summary = read_json(folder / "summary.json")
     if summary is None:
         return None
-    case = tomllib.loads(read_text(folder / "effective.toml"))
+    case = read_text(folder / "effective.toml")
     devices = [part["device"] for part in summary["parts"]]
     return {
         "section": folder.parent.name,
@@ -74,10 +79,10 @@ def read_run(folder):
         "cpu_cells": sum(part["cells"] for part in summary["parts"] if part["device"] == "cpu"),
         "ranks": summary["ranks"],
         "overlap": summary["overlap"],
-        "transport": case["devices"]["transport"],
-        "partition": case["partition"]["method"],
-        "limit_blocks": case["devices"]["limit_blocks"],
-        "exchange": case["devices"]["exchange"],
+        "transport": case_value(case, "devices", "transport"),
+        "partition": case_value(case, "partition", "method"),
+        "limit_blocks": case_value(case, "devices", "limit_blocks"),
+        "exchange": case_value(case, "devices", "exchange"),
         "weights": summary["balance"]["weights"],
         "checksum": summary["checksum"],
         "cell_steps_per_second": summary["cell_steps_per_second"],
