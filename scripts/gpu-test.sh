@@ -64,18 +64,18 @@ note() {
 }
 # file NAME: where results of that name go
 file() { echo "$to/${1//[^a-zA-Z0-9.]/-}"; }
-# step NAME COMMAND...: passes when the command does
+# step NAME COMMAND...: passes when the command does, within five minutes
 step() {
   local name=$1 log code=0; shift
   log=$(file "$name").log
-  "$@" > "$log" 2>&1 || code=$?
+  timeout -k 5 300 "$@" > "$log" 2>&1 || code=$?
   if [ "$code" -eq 0 ]; then note passed "$name"; else note failed "$name" "exit code $code"; tail -n 15 "$log"; fi
 }
-# simulate NAME RANKS ARGUMENTS...: a run of the box; without mpirun where RANKS is 1
+# simulate NAME RANKS ARGUMENTS...: a run of the box, ended when it hangs; without mpirun where RANKS is 1
 simulate() {
   local folder ranks=$2 start=(); folder=$(file "$1"); shift 2
   [ "$ranks" -eq 1 ] || start=("${mpirun[@]}" -np "$ranks")
-  "${start[@]}" "$bin/tutti" run --overwrite "$box" "$@" -o "$folder" > "$folder.log" 2>&1
+  timeout -k 5 150 "${start[@]}" "$bin/tutti" run --overwrite "$box" "$@" -o "$folder" > "$folder.log" 2>&1
 }
 checksum() { sed -n 's/.*"checksum": "\([0-9a-f]*\)".*/\1/p' "$(file "$1")/summary.json" 2> /dev/null; }
 # judge NAME CODE WANT: the run ended with exit code 0 and the checksum WANT
@@ -100,6 +100,8 @@ reference() {
 
 unit() {
   step test_gpu "$bin/test_gpu"
+  # shellcheck disable=SC2016  # $1 is the shell's that step starts
+  step "test_gpu found a GPU" sh -c '! grep "no GPU on this machine" "$1"' sh "$(file test_gpu).log"
   step test_device "$bin/test_device"
 }
 

@@ -61,7 +61,7 @@ class GpuScript(SystemTest):
         self.assertEqual((report["failed"], report["left_out"]), (0, 0))
         self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "orders"])
         self.assertTrue(all(section["seconds"] is not None for section in report["sections"].values()))
-        self.assertEqual(self.passed(report, "unit"), {"test_gpu", "test_device"})
+        self.assertEqual(self.passed(report, "unit"), {"test_gpu", "test_gpu found a GPU", "test_device"})
         self.assertEqual(self.passed(report, "sanitizer"), {f"{tool} {case}" for tool in ("memcheck", "racecheck", "synccheck")
                                                             for case in ("shared", "ahead", "int10", "two")})
         self.assertEqual(self.passed(report, "orders"), {"orders"})
@@ -114,6 +114,8 @@ class GpuScript(SystemTest):
         self.assert_fails(self.script("--only", "unit,large"), "unit", "test_gpu", "exit code 3")
         # The report is of the whole folder: mended is only what is run again.
         self.assert_fails(self.script("--only", "large"), "unit", "test_gpu", "exit code 3")
+        self.program("bundle/bin/test_gpu", "echo no GPU on this machine")
+        self.assert_fails(self.script("--only", "unit"), "unit", "test_gpu found a GPU", "exit code 1")
         self.program("bundle/bin/test_gpu", "exit 0")
         self.assertEqual(self.script("--only", "unit")[0].code, 0)
         self.assert_fails(self.script("--only", "large", STUB_BREAK="GPU---cpu--stream"), "large", "GPU + cpu, stream",
