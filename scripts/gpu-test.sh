@@ -116,8 +116,8 @@ sanitizer() {
   for tool in memcheck racecheck synccheck; do
     for case in "${!cases[@]}"; do
       # shellcheck disable=SC2086  # words
-      step "$tool $case" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$box" --set "$(cubes 10)" --set time.steps=20 ${cases[$case]} -q \
-        -o "$(file "$tool $case")"
+      step "$tool $case" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$box" --set "$(cubes 10)" \
+        --set time.steps=20 ${cases[$case]} -q -o "$(file "$tool $case")"
     done
   done
 }
@@ -157,7 +157,8 @@ restarted() {
     read -r from to_list <<< "$pair"
     label="$name, $from then $to_list" code=0
     simulate "$label" 1 "$@" --set "time.steps=$steps" --set "checkpoint.every=$steps" "${shared[@]}" --devices "$from" -q &&
-      "$bin/tutti" run --restart "$(file "$label")" --set time.steps=$((2 * steps)) "${shared[@]}" --devices "$to_list" -q >> "$(file "$label").log" 2>&1 || code=$?
+      "$bin/tutti" run --restart "$(file "$label")" \
+        --set time.steps=$((2 * steps)) "${shared[@]}" --devices "$to_list" -q >> "$(file "$label").log" 2>&1 || code=$?
     judge "$label" "$code" "$want"
   done
 }
@@ -215,8 +216,8 @@ orders() { on_heart orders --orders; }
 declare -A first_checksum=()
 timed() {
   local name=$1 ranks=$2 list=$3 n=$4 count=$5 weights=$6 code=0 got; shift 6
-  simulate "$name" "$ranks" --set "$(cubes "$n")" --set 'time.method="euler"' --set "time.steps=$count" --set output.every=0 --set output.probe_every=1000000 \
-    --set checkpoint.minutes=0 --set "balance.weights=\"$weights\"" --devices "$list" "$@" || code=$?
+  simulate "$name" "$ranks" --set "$(cubes "$n")" --set 'time.method="euler"' --set "time.steps=$count" --set output.every=0 \
+    --set output.probe_every=1000000 --set checkpoint.minutes=0 --set "balance.weights=\"$weights\"" --devices "$list" "$@" || code=$?
   if [[ " $* " == *" --no-exchange "* ]]; then
     if [ "$code" -eq 0 ]; then note passed "$name"; else note failed "$name" "exit code $code"; tail -n 5 "$(file "$name").log"; fi
     return
@@ -246,8 +247,8 @@ scaling() {
       for way in slabs/1/auto $([ "$count" -eq 1 ] || echo "metis/1/auto slabs/$count/staged ${nccl:+slabs/$count/nccl}"); do
         IFS=/ read -r method ranks transport <<< "$way"
         for exchange in "" --no-exchange; do
-          timed "$n cubes, $count GPU, $method, $ranks ranks, $transport${exchange:+, no exchange}" "$ranks" "$(devices "$count" "$ranks")" "$n" "$long_steps" equal \
-            --set "partition.method=\"$method\"" --set "devices.transport=\"$transport\"" ${exchange:+"$exchange"}
+          timed "$n cubes, $count GPU, $method, $ranks ranks, $transport${exchange:+, no exchange}" "$ranks" "$(devices "$count" "$ranks")" "$n" \
+            "$long_steps" equal --set "partition.method=\"$method\"" --set "devices.transport=\"$transport\"" ${exchange:+"$exchange"}
         done
       done
     done

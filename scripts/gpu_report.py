@@ -190,7 +190,8 @@ def run_lines(report):
                  fixed(r["cell_steps_per_second"] / 1e9, 4), fixed(r["efficiency"], 3), fixed(r["of_free"], 3), fixed(r["cpu_gain"], 3)]
                 for r in report["runs"] if r["section"] == section]
         if rows:
-            lines += [title, "", "Efficiency: of so many times one GPU. Of free: of the same without an exchange. With the CPU: of the same without it.", "",
+            lines += [title, "", "Efficiency: of so many times one GPU. Of free: of the same without an exchange. "
+                      "With the CPU: of the same without it.", "",
                       *table(["cells", "GPUs", "CPU", "% of cells", "ranks", "transport", "partition", "weights", "blocks", "exchange",
                               "G cell-steps/s", "efficiency", "of free", "with the CPU"], rows)]
     return lines

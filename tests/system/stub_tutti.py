@@ -37,8 +37,8 @@ def run():
         "checksum": "bad" if folder.name == os.environ.get("STUB_BREAK") else "600d", "words": words}
     (folder / "summary.json").write_text(json.dumps(summary, indent=1))
     (folder / "effective.toml").write_text(
-        f'[partition]\nmethod = {settings.get("partition.method", "0")}\n'
-        f'[devices]\ntransport = {settings.get("devices.transport", chr(34) + "auto" + chr(34))}\nlimit_blocks = {blocks}\nexchange = {json.dumps(exchange)}\n')
+        f'[partition]\nmethod = {settings.get("partition.method", "0")}\n[devices]\ntransport = {settings.get("devices.transport", "0")}\n'
+        f'limit_blocks = {blocks}\nexchange = {json.dumps(exchange)}\n')
     if "devices.gpu_memory" in settings:
         print("cuda:0 is full: it gets 1 % of the cells")
 

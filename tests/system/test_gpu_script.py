@@ -107,7 +107,8 @@ class GpuScript(SystemTest):
         failed = [(c["section"], c["name"], c["detail"]) for c in report["checks"] if c["result"] == "failed"]
         self.assertEqual(failed, [(section, name, detail)])
         self.assertIn(f"failed  {section}: {name}: {detail}", result.out)
-        self.assertIn(f"### Failed\n\n| section | check |  |\n| --- | --- | --- |\n| {section} | {name} | {detail} |", (self.out / "report.md").read_text())
+        table = f"### Failed\n\n| section | check |  |\n| --- | --- | --- |\n| {section} | {name} | {detail} |"
+        self.assertIn(table, (self.out / "report.md").read_text())
 
     def test_what_fails_is_said(self):
         self.program("bundle/bin/test_gpu", "exit 3")
