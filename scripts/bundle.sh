@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes a relocatable tree of the program, its GPU tests and the libraries they need, from a build made without a GPU,
-# and a mesh of a heart where gmsh is there:
-#   cmake --preset cuda && cmake --build --preset cuda && scripts/bundle.sh build/cuda build/bundle
-# MPI, the C and C++ runtimes and the CUDA driver come from the machine that runs it.
+# Makes a relocatable tree of under 40 MiB, all that scripts/gpu-test.sh needs and that script, from a build made without a
+# GPU: the program, its GPU tests and benchmarks, the libraries they need, the examples, a mesh of a heart where gmsh is there.
+#   cmake --preset cuda -DTUTTI_BENCH=ON && cmake --build --preset cuda && scripts/bundle.sh build/cuda build/bundle
+# IDEAS=1: bench_diffusion_ideas, too. MPI, the C and C++ runtimes, the CUDA driver and cuSPARSE come from the machine that runs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/cuda}
@@ -13,16 +13,24 @@ for program in "$build/bin/tutti" "$build/tests/gpu/test_gpu" "$build/tests/test
   [ -x "$program" ] || { echo "bundle.sh: $program is missing; build the preset first" >&2; exit 3; }
   cp "$program" "$bundle/bin/"
 done
+# To be run by hand: no section of gpu-test.sh does.
+[ -z "${IDEAS:-}" ] || cp "$build/bench/bench_diffusion_ideas" "$bundle/bin/"
 strip "$bundle"/bin/*
-own='libc\.so|libm\.so|libstdc\+\+|libgcc_s|libpthread|libdl|librt|ld-linux|libmpi|libopen-|libhwloc|libevent|libutil|libcuda\.so|libgomp|libudev|libcusparse|libnvJitLink'
+own='libc\.so|libm\.so|libstdc\+\+|libgcc_s|libpthread|libdl|librt|libresolv|ld-linux|libmpi|libopen-|libhwloc|libevent|libutil|libcuda\.so|libgomp|libudev|libcusparse|libnvJitLink'
 ldd "$bundle"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | grep -Ev "$own" | xargs -r -I{} cp -L {} "$bundle/lib/"
 cp -r examples/. "$bundle/examples/"
-# A real unstructured mesh, small: 113,444 cells, with --refine 2 (or mesh.refine = 2) 7.3 million.
+cp scripts/gpu-test.sh scripts/gpu_report.py "$bundle/"
+# A real unstructured mesh, small: 113,444 cells, with --refine 2 (or mesh.refine = 2) 7.3 million. As VTU it takes 2 MB, not
+# 7; its surfaces then have numbers only, 1 is the base.
 if command -v gmsh > /dev/null; then
-  mkdir -p "$bundle/meshes"
-  "$build/bin/tutti" -q mesh generate biventricle --size 1.8 -o "$bundle/meshes/heart.msh"
-  rm -rf "$bundle/meshes/heart.msh.gmsh"
+  made=$(mktemp -d)
+  trap 'rm -rf "$made"' EXIT
+  mkdir "$bundle/meshes"
+  "$build/bin/tutti" -q mesh generate biventricle --size 1.8 -o "$made/heart.msh"
+  "$build/bin/tutti" -q mesh convert "$made/heart.msh" "$bundle/meshes/heart.vtu" 2> /dev/null
 else
-  echo "bundle.sh: gmsh is not there; the bundle has no meshes/heart.msh" >&2
+  echo "bundle.sh: gmsh is not there; the bundle has no meshes/heart.vtu" >&2
 fi
-du -sh "$bundle" | awk '{print "bundle: " $2 ", " $1}'
+bytes=$(du -sb "$bundle" | cut -f 1)
+echo "bundle: $bundle, $((bytes / 1048576)) MiB"
+if [ "$bytes" -ge $((40 * 1048576)) ]; then echo "bundle.sh: $bundle takes $bytes bytes, more than 40 MiB; leave something out" >&2; exit 1; fi

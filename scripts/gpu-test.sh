@@ -1,121 +1,279 @@
 #!/usr/bin/env bash
-# Checks and measures tutti on a machine with a GPU, from a bundle (scripts/bundle.sh): no compiler is needed there.
-#   BUNDLE=build/bundle scripts/gpu-test.sh [OUTPUT-FOLDER]
-# Unit tests on the device, compute-sanitizer on small cases, GPU runs against the CPU bit for bit, then the bandwidths.
+# Checks and measures tutti on a machine with GPUs, from a bundle (scripts/bundle.sh): no compiler is needed there.
+#   scripts/gpu-test.sh [OUT] [--only SECTION,...]        # OUT: results/gpu
+# Sections, in this order; each leaves its files in OUT/SECTION, and OUT/report.md and OUT/report.json tell of all there are:
+#   unit       the unit tests on a GPU
+#   sanitizer  compute-sanitizer (memcheck, racecheck, synccheck) on small cases
+#   matrix     small cases on every list of devices against the CPU, bit for bit
+#   bench      bandwidths, the kernels beside cuSPARSE, the model on a box and on a heart
+#   large      one GPU on 8 million cells: alone, with the CPU, and slowed down to the regime where a CPU matters
+#   scaling    1, 2, 4 ... GPUs on as many cells as before, with and without the exchange
+#   orders     only by --only: the orders of the rows of the heart
+# Environment: BUNDLE, the bundle's folder (build/bundle, or this one where the script lies in a bundle); SCALE_LARGE=1:
+# scaling on 30 million cells, too; MPIRUN; FAKE_GPUS=N: tries the script with N fake GPUs on tiny cases, no GPU is used.
+# Exit code 1: something in OUT/report.md failed. 2: usage.
+# shellcheck disable=SC2317  # sections are called by their names
 set -uo pipefail
-cd "$(dirname "$0")/.."
-bundle=${BUNDLE:-build/bundle}
-out=${1:-results/gpu}
-mkdir -p "$out"
-export LD_LIBRARY_PATH="$PWD/$bundle/lib:${LD_LIBRARY_PATH:-}:${CUDA_HOME:-/usr/local/cuda}/lib64"  # the last: cuSPARSE, for the benchmark beside it
-bin=$PWD/$bundle/bin
-failed=0
-step() { # name, command...
-  local name=$1; shift
-  if "$@" > "$out/$name.log" 2>&1; then echo "passed  $name"; else echo "FAILED  $name ($?)"; tail -n 15 "$out/$name.log"; failed=$((failed + 1)); fi
+here=$(cd "$(dirname "$0")" && pwd)
+
+usage() { echo "gpu-test.sh: $1; say scripts/gpu-test.sh [OUT] [--only SECTION,...]" >&2; exit 2; }
+all_sections=(unit sanitizer matrix bench large scaling orders)
+out="" sections=(unit sanitizer matrix bench large scaling)
+while [ $# -gt 0 ]; do
+  case $1 in
+    --only) [ $# -ge 2 ] || usage "--only needs sections"; IFS=, read -ra sections <<< "$2"; shift ;;
+    -*) usage "there is no option $1" ;;
+    *) [ -z "$out" ] || usage "one folder is enough"; out=$1 ;;
+  esac
+  shift
+done
+for section in "${sections[@]}"; do
+  [[ " ${all_sections[*]} " == *" $section "* ]] || usage "there is no section $section (there are ${all_sections[*]})"
+done
+mkdir -p "${out:=results/gpu}" && out=$(cd "$out" && pwd) || exit 1
+
+bundle=${BUNDLE:-$([ -d "$here/bin" ] && echo "$here" || echo "$here/../build/bundle")}
+[ -x "$bundle/bin/tutti" ] || usage "$bundle/bin/tutti is missing; make it with scripts/bundle.sh, or set BUNDLE"
+bundle=$(cd "$bundle" && pwd)
+bin=$bundle/bin box=$bundle/examples/box/case.toml heart=$bundle/meshes/heart.vtu
+# The last: cuSPARSE, for the benchmark beside it.
+export LD_LIBRARY_PATH="$bundle/lib:${LD_LIBRARY_PATH:-}:${CUDA_HOME:-/usr/local/cuda}/lib64"
+read -ra mpirun <<< "${MPIRUN:-mpirun --oversubscribe --bind-to none$([ "$(id -u)" -ne 0 ] || echo " --allow-run-as-root")}"
+
+# Sizes: cubes along an edge, and steps.
+if [ -n "${FAKE_GPUS:-}" ]; then
+  small=3 large=6 steps=4 long_steps=4 scale_cubes=(5) bench_cells=1000 refine=0 seconds=0.001 memory=(40k)
+  # Measuring the bandwidth of fakes takes long.
+  shared=(--set 'balance.weights="equal"') measured=equal
+else
+  small=20 large=110 steps=60 long_steps=3000 scale_cubes=(106 ${SCALE_LARGE:+172}) bench_cells=8000000 refine=2 seconds=0.5 memory=(1M 30M)
+  # Measured weights would leave the CPU out of small cases: here it takes its part.
+  shared=(--set 'balance.weights="stream"') measured=measured
+fi
+
+# cubes N: the key of a box of N x N x N cubes, six cells each
+cubes() { echo "mesh.cubes=[$1,$1,$1]"; }
+# devices GPUS RANKS [,cpu]: the list for --devices; ranks share its GPUs, but each has all the fakes that it says
+devices() {
+  if [ -n "${FAKE_GPUS:-}" ]; then echo "fake:$(($2 > 1 ? 1 : $1))${3:-}"; else echo "$(seq -s, -f cuda:%g 0 $(($1 - 1)))${3:-}"; fi
 }
-checksum() { sed -n 's/.*"checksum": "\([0-9a-f]*\)".*/\1/p' "$1/summary.json"; }
-# Measured weights would leave the CPU out of small cases: here it takes its part.
-shared=(--set balance.weights='"stream"')
-# same NAME CASE-ARGUMENTS...: the case on the CPU and on each device list below has one checksum
-same() {
-  local name=$1; shift
-  "$bin/tutti" run --overwrite "$@" --devices cpu -q -o "$out/$name-cpu" > "$out/$name-cpu.log" 2>&1
-  local want; want=$(checksum "$out/$name-cpu")
-  for devices in cuda:0 cuda:0,cpu $( [ "$gpus" -ge 2 ] && echo cuda:0,cuda:1 cuda:0,cuda:1,cpu ); do
-    local to="$out/$name-${devices//[:,]/-}" got
-    "$bin/tutti" run --overwrite "$@" "${shared[@]}" --devices "$devices" -q -o "$to" > "$to.log" 2>&1
-    got=$(checksum "$to")
-    if [ -n "$want" ] && [ "$got" = "$want" ]; then echo "passed  $name on $devices: $got"; else echo "FAILED  $name on $devices: ${got:-no result}, cpu has ${want:-no result}"; tail -n 5 "$to.log"; failed=$((failed + 1)); fi
-  done
+# note passed|failed|left-out NAME [DETAIL]: a line of the section's checks
+note() {
+  printf '%s\t%s\t%s\n' "$1" "$2" "${3:-}" >> "$to/checks.tsv"
+  echo "$1  $2${3:+: $3}"
 }
-# restarted NAME CASE-ARGUMENTS...: stopped half-way on one device list and continued on another, the case has one checksum
-restarted() {
-  local name=$1 want got from to folder; shift
-  "$bin/tutti" run --overwrite "$@" --set time.steps=100 --devices cpu -q -o "$out/$name-whole" > "$out/$name-whole.log" 2>&1
-  want=$(checksum "$out/$name-whole")
-  for pair in cuda:0/cpu cpu/cuda:0 cuda:0/cuda:0,cpu $( [ "$gpus" -ge 2 ] && echo cuda:0,cuda:1/cuda:0 cuda:0/cuda:1,cuda:0,cpu ); do
-    from=${pair%/*} to=${pair#*/}
-    folder="$out/$name-${pair//[:,\/]/-}"
-    { "$bin/tutti" run --overwrite "$@" --set time.steps=50 --set checkpoint.every=20 "${shared[@]}" --devices "$from" -q -o "$folder" &&
-      "$bin/tutti" run --restart "$folder" --set time.steps=100 "${shared[@]}" --devices "$to" -q; } > "$folder.log" 2>&1
-    got=$(checksum "$folder")
-    if [ -n "$want" ] && [ "$got" = "$want" ]; then echo "passed  $name, $from then $to: $got"; else echo "FAILED  $name, $from then $to: ${got:-no result}, in one go ${want:-no result}"; tail -n 5 "$folder.log"; failed=$((failed + 1)); fi
+# file NAME: where results of that name go
+file() { echo "$to/${1//[^a-zA-Z0-9.]/-}"; }
+# step NAME COMMAND...: passes when the command does, within five minutes
+step() {
+  local name=$1 log code=0; shift
+  log=$(file "$name").log
+  timeout -k 5 300 "$@" > "$log" 2>&1 || code=$?
+  if [ "$code" -eq 0 ]; then note passed "$name"; else note failed "$name" "exit code $code"; tail -n 15 "$log"; fi
+}
+# simulate NAME RANKS ARGUMENTS...: a run of the box, ended when it hangs; without mpirun where RANKS is 1
+simulate() {
+  local folder ranks=$2 start=(); folder=$(file "$1"); shift 2
+  [ "$ranks" -eq 1 ] || start=("${mpirun[@]}" -np "$ranks")
+  timeout -k 5 150 "${start[@]}" "$bin/tutti" run --overwrite "$box" "$@" -o "$folder" > "$folder.log" 2>&1
+}
+checksum() { sed -n 's/.*"checksum": "\([0-9a-f]*\)".*/\1/p' "$(file "$1")/summary.json" 2> /dev/null; }
+# judge NAME CODE WANT: the run ended with exit code 0 and the checksum WANT
+judge() {
+  local got; got=$(checksum "$1")
+  if [ "$2" -eq 0 ] && [ -n "$3" ] && [ "$got" = "$3" ]; then note passed "$1" "$got"; return; fi
+  note failed "$1" "exit code $2, checksum ${got:-missing}, expected ${3:-missing}"
+  tail -n 5 "$(file "$1").log"
+}
+# compare NAME WANT RANKS ARGUMENTS...: a run with the checksum WANT
+compare() {
+  local name=$1 want=$2 code=0; shift 2
+  simulate "$name" "$@" || code=$?
+  judge "$name" "$code" "$want"
+}
+# reference NAME ARGUMENTS...: sets want to the checksum on the CPU
+reference() {
+  local name="$1, cpu"; shift
+  simulate "$name" 1 "$@" --devices cpu -q || tail -n 5 "$(file "$name").log"
+  want=$(checksum "$name")
+}
+
+unit() {
+  step test_gpu "$bin/test_gpu"
+  # shellcheck disable=SC2016  # $1 is the shell's that step starts
+  step "test_gpu found a GPU" sh -c '! grep "no GPU on this machine" "$1"' sh "$(file test_gpu).log"
+  step test_device "$bin/test_device"
+}
+
+sanitizer() {
+  [ -z "${FAKE_GPUS:-}" ] || { note left-out compute-sanitizer "there is no GPU"; return; }
+  command -v compute-sanitizer > /dev/null || { note left-out compute-sanitizer "it is not installed"; return; }
+  local tool case
+  # On one GPU alone steps run ahead; columns in ten bits have barriers of their own.
+  local -A cases=([shared]="--devices $(devices 1 1 ,cpu) ${shared[*]}" [ahead]="--devices $(devices 1 1)"
+    [int10]="--devices $(devices 1 1) --set numerics.columns=\"int10\" --set numerics.precision=\"compact\"")
+  [ "${counts[-1]}" -eq 1 ] || cases[two]="--devices $(devices 2 1)"
+  for tool in memcheck racecheck synccheck; do
+    for case in "${!cases[@]}"; do
+      # shellcheck disable=SC2086  # words
+      step "$tool $case" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$box" --set "$(cubes 10)" \
+        --set time.steps=20 ${cases[$case]} -q -o "$(file "$tool $case")"
+    done
   done
 }
 
-nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader | tee "$out/gpus.txt"
-gpus=$(wc -l < "$out/gpus.txt")
-step test_gpu "$bin/test_gpu"
-step test_device "$bin/test_device"
-case=$bundle/examples/box/case.toml
-small=("$case" --set mesh.cubes=[10,10,10] --set time.steps=20)
-for tool in memcheck racecheck synccheck; do
-  command -v compute-sanitizer > /dev/null || { echo "left out  compute-sanitizer is not here"; break; }
-  step "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$bin/tutti" run --overwrite "${small[@]}" "${shared[@]}" --devices cuda:0,cpu -q -o "$out/sanitizer"
-  step "$tool-ahead" compute-sanitizer --tool $tool --error-exitcode 9 "$bin/tutti" run --overwrite "${small[@]}" --devices cuda:0 -q -o "$out/sanitizer"
-done
-same euler "$case" --set time.method='"euler"'
-same compact-columns "$case" --set numerics.columns='"int16"' --set partition.order='"random"'
-same int32 "$case" --set numerics.columns='"int32"'
-same int10 "$case" --set numerics.columns='"int10"' --set numerics.precision='"compact"'
-same int10-random "$case" --set numerics.columns='"int10"' --set partition.order='"random"'
-same blocks "$case" --set numerics.format='"ellpack"'
-same rows "$case" --set numerics.format='"ellpack"' --set numerics.layout='"rows"'
-same rkc2 "$case" --set time.method='"rkc2"' --set time.steps=20
-same forced "$case" --set time.steps=50 --set physics.source='"sin(x+t)"'
-timely=("$case" --set time.steps=40 --set physics.source='"sin(x+t)*exp(-y*t)"' --set 'boundary=[{tag="x-max",type="dirichlet",value="1+y*t"},{tag="y-min",value="cos(9*t)*erf(x)"}]')
-same forced-euler "${timely[@]}" --set time.method='"euler"'
-same forced-rkc2 "${timely[@]}" --set time.method='"rkc2"' --set time.stages=6
-for overlap in none messages; do same "overlap-$overlap" "$case" --set devices.overlap="\"$overlap\"" --set time.steps=50; done
-# between NAME RANKS TRANSPORT DEVICES CASE-ARGUMENTS...: ranks with GPUs of their own have the checksum of the CPU
-between() {
-  local name=$1 ranks=$2 transport=$3 devices=$4 want got to; shift 4
-  to="$out/$name-$ranks-$transport-${devices//[:,]/-}"
-  want=$(checksum "$out/$name-cpu")
-  mpirun --allow-run-as-root --oversubscribe --bind-to none -np "$ranks" "$bin/tutti" run --overwrite "$@" "${shared[@]}" --set devices.transport="\"$transport\"" \
-    --devices "$devices" -q -o "$to" > "$to.log" 2>&1
-  got=$(checksum "$to")
-  if [ -n "$want" ] && [ "$got" = "$want" ]; then echo "passed  $name, $ranks ranks on $devices, $transport: $got"; else echo "FAILED  $name, $ranks ranks on $devices, $transport: ${got:-no result}, cpu has ${want:-no result}"; tail -n 5 "$to.log"; failed=$((failed + 1)); fi
+# same NAME ARGUMENTS...: one GPU, one with the CPU, and all with the CPU have the checksum of the CPU
+same() {
+  local name=$1 count want; shift
+  reference "$name" "$@"
+  compare "$name, 1 GPU" "$want" 1 "$@" --devices "$(devices 1 1)" -q
+  for count in $(printf '%s\n' 1 "${counts[-1]}" | uniq); do
+    compare "$name, $count GPU + cpu" "$want" 1 "$@" "${shared[@]}" --devices "$(devices "$count" 1 ,cpu)" -q
+  done
 }
-if [ "$gpus" -ge 2 ]; then
-  for transport in staged nccl; do
-    between euler 2 $transport cuda:0,cuda:1 "$case" --set time.method='"euler"'
-    between rkc2 2 $transport cuda:0,cuda:1 "$case" --set time.method='"rkc2"' --set time.steps=20
-    between euler 2 $transport cuda:0,cuda:1,cpu "$case" --set time.method='"euler"'
+# ways NAME "POLICY..." ARGUMENTS...: every number of GPUs, with and without the CPU, in one rank and in one a GPU, over
+# every transport and by these overlap policies
+ways() {
+  local name=$1 policies=$2 want count with policy way ranks transport; shift 2
+  reference "$name" "$@"
+  for count in "${counts[@]}"; do
+    for with in "" ,cpu; do
+      for policy in $policies; do
+        for way in 1/auto $([ "$count" -eq 1 ] || echo "1/staged $count/staged ${nccl:+$count/nccl}"); do
+          ranks=${way%/*} transport=${way#*/}
+          compare "$name, $count GPU${with:+ + cpu}, $ranks ranks, $transport, overlap $policy" "$want" "$ranks" "$@" "${shared[@]}" -q \
+            --devices "$(devices "$count" "$ranks" "$with")" --set "devices.overlap=\"$policy\"" --set "devices.transport=\"$transport\""
+        done
+      done
+    done
   done
-  between euler 1 staged cuda:0,cuda:1 "$case" --set time.method='"euler"'
-fi
-restarted restart "$case"
-restarted restart-euler "$case" --set time.method='"euler"'
-# A GPU with little memory: the CPU, which measured weights would leave out, takes what does not fit.
-large=("$case" --set mesh.cubes=[40,40,40] --set time.steps=50)
-"$bin/tutti" run --overwrite "${large[@]}" --devices cpu -q -o "$out/full-cpu" > "$out/full-cpu.log" 2>&1
-want=$(checksum "$out/full-cpu")
-for memory in 1M 30M; do
-  "$bin/tutti" run --overwrite "${large[@]}" --set devices.gpu_memory="\"$memory\"" --devices cuda:0,cpu -o "$out/full" > "$out/full.log" 2>&1
-  got=$(checksum "$out/full")
-  if [ -n "$want" ] && [ "$got" = "$want" ] && grep "cuda:0 is full" "$out/full.log"; then echo "passed  GPU of $memory: $got"; else echo "FAILED  GPU of $memory: ${got:-no result}, cpu has ${want:-no result}"; tail -n 5 "$out/full.log"; failed=$((failed + 1)); fi
-done
-"$bin/tutti" devices --model diffusion "$case" --set mesh.cubes=[110,110,110] --devices cuda:0,cpu --json "$out/rates.json" | tee "$out/rates.txt" || failed=$((failed + 1))
-"$bin/tutti" devices --measure | tee "$out/devices.txt"
-"$bin/bench_diffusion_gpu" | tee "$out/kernels.txt" || failed=$((failed + 1))
-# A large run by the GPU alone, with the CPU as far as measured weights let it, and with its share of the bandwidth.
-for choice in cuda:0/measured cuda:0,cpu/measured cuda:0,cpu/stream cuda:0/measured cuda:0,cpu/measured; do
-  devices=${choice%/*} to="$out/large-${choice//[:,\/]/-}"
-  "$bin/tutti" run --overwrite "$case" --set mesh.cubes=[110,110,110] --set time.method='"euler"' --set time.steps=4000 --set output.every=0 \
-    --set checkpoint.minutes=0 --set balance.weights="\"${choice#*/}\"" --devices "$devices" -o "$to" > "$to.log" 2>&1 || failed=$((failed + 1))
-  grep -h "the CPU gets" "$to.log"
-  sed -n "s/.*\"cell_steps_per_second\": \([0-9]*\).*/\1 cell-steps a second by $devices, weights ${choice#*/}/p" "$to/summary.json" | tee -a "$out/large.txt"
-done
-# The same by two GPUs: of one rank, and of two ranks by each transport.
-if [ "$gpus" -ge 2 ]; then
-  for choice in 1/auto 1/staged 2/staged 2/nccl; do
-    ranks=${choice%/*} transport=${choice#*/} to="$out/two-${choice/\//-}"
-    mpirun --allow-run-as-root --oversubscribe --bind-to none -np "$ranks" "$bin/tutti" run --overwrite "$case" --set mesh.cubes=[110,110,110] --set time.method='"euler"' \
-      --set time.steps=4000 --set output.every=0 --set checkpoint.minutes=0 --set devices.transport="\"$transport\"" --devices cuda:0,cuda:1 -o "$to" > "$to.log" 2>&1 || failed=$((failed + 1))
-    sed -n "s/.*\"cell_steps_per_second\": \([0-9]*\).*/\1 cell-steps a second by two GPUs, $ranks ranks, transport $transport/p" "$to/summary.json" | tee -a "$out/large.txt"
+}
+# restarted NAME ARGUMENTS...: stopped half-way on one list of devices and continued on another, the case has one checksum
+restarted() {
+  local name=$1 want pair from to_list label code gpu gpus_cpu; shift
+  reference "$name" "$@" --set time.steps=$((2 * steps))
+  gpu=$(devices 1 1) gpus_cpu=$(devices "${counts[-1]}" 1 ,cpu)
+  for pair in "$gpu cpu" "cpu $gpu" "$gpu $gpus_cpu" "$gpus_cpu $gpu"; do
+    read -r from to_list <<< "$pair"
+    label="$name, $from then $to_list" code=0
+    simulate "$label" 1 "$@" --set "time.steps=$steps" --set "checkpoint.every=$steps" "${shared[@]}" --devices "$from" -q &&
+      "$bin/tutti" run --restart "$(file "$label")" \
+        --set time.steps=$((2 * steps)) "${shared[@]}" --devices "$to_list" -q >> "$(file "$label").log" 2>&1 || code=$?
+    judge "$label" "$code" "$want"
   done
+}
+# full: of a GPU with little memory the CPU, which measured weights would leave out, takes what does not fit
+full() {
+  local want bytes name option base=(--set "$(cubes $((2 * small)))" --set "time.steps=$steps")
+  reference full "${base[@]}"
+  for bytes in "${memory[@]}"; do
+    name="full, GPU of $bytes"
+    option=(--set "devices.gpu_memory=\"$bytes\""); [ -z "${FAKE_GPUS:-}" ] || option=(--fake-memory "$bytes" "${shared[@]}")
+    compare "$name" "$want" 1 "${base[@]}" "${option[@]}" --devices "$(devices 1 1 ,cpu)"
+    step "$name: said so" grep "is full" "$(file "$name").log"
+  done
+}
+matrix() {
+  local base=(--set "$(cubes "$small")" --set "time.steps=$steps")
+  local timely=("${base[@]}" --set 'physics.source="sin(x+t)*exp(-y*t)"'
+    --set 'boundary=[{tag="x-max",type="dirichlet",value="1+y*t"},{tag="y-min",value="cos(9*t)*erf(x)"}]')
+  same int16-random "${base[@]}" --set 'numerics.columns="int16"' --set 'partition.order="random"'
+  same int32 "${base[@]}" --set 'numerics.columns="int32"'
+  same int10 "${base[@]}" --set 'numerics.columns="int10"'
+  same int10-compact "${base[@]}" --set 'numerics.columns="int10"' --set 'numerics.precision="compact"'
+  same int10-random "${base[@]}" --set 'numerics.columns="int10"' --set 'partition.order="random"'
+  same blocks "${base[@]}" --set 'numerics.format="ellpack"'
+  same rows "${base[@]}" --set 'numerics.format="ellpack"' --set 'numerics.layout="rows"'
+  same forced "${base[@]}" --set 'physics.source="sin(x+t)"'
+  same forced-euler "${timely[@]}" --set 'time.method="euler"'
+  same forced-rkc2 "${timely[@]}" --set 'time.method="rkc2"' --set time.stages=6
+  [ -n "$nccl" ] || note left-out nccl "fake GPUs have none"
+  ways euler "none messages full" "${base[@]}" --set 'time.method="euler"'
+  ways rkc2 full "${base[@]}"
+  restarted restart-rkc2 "${base[@]}"
+  restarted restart-euler "${base[@]}" --set 'time.method="euler"'
+  full
+}
+
+bench() {
+  step devices "$bin/tutti" devices --measure --devices "$(devices 1 1 ,cpu)"
+  step rates "$bin/tutti" devices --model diffusion "$box" --set "$(cubes "$large")" --devices "$(devices 1 1 ,cpu)" --json "$to/rates.json"
+  step kernels "$bin/bench_diffusion_gpu"
+  step box "$bin/tutti" bench diffusion --cells "$bench_cells" --seconds "$seconds" --devices "$(devices 1 1)" --json "$to/box.json"
+  on_heart heart
+}
+# on_heart NAME [OPTION]: the formats on a refined unstructured mesh, cold at its base (surface 1)
+on_heart() {
+  local name=$1; shift
+  [ -f "$heart" ] || { note left-out "$name" "the bundle has no meshes/heart.vtu"; return; }
+  step "$name" "$bin/tutti" bench diffusion --mesh "$heart" --refine "$refine" --dirichlet 1 --seconds "$seconds" --devices "$(devices 1 1)" \
+    --json "$to/$name.json" "$@"
+}
+orders() { on_heart orders --orders; }
+
+# timed NAME RANKS DEVICES CUBES STEPS WEIGHTS ARGUMENTS...: a run whose speed counts; all of a mesh, steps and method
+# that exchange have one checksum
+declare -A first_checksum=()
+timed() {
+  local name=$1 ranks=$2 list=$3 n=$4 count=$5 weights=$6 code=0 got; shift 6
+  simulate "$name" "$ranks" --set "$(cubes "$n")" --set 'time.method="euler"' --set "time.steps=$count" --set output.every=0 \
+    --set output.probe_every=1000000 --set checkpoint.minutes=0 --set "balance.weights=\"$weights\"" --devices "$list" "$@" || code=$?
+  if [[ " $* " == *" --no-exchange "* ]]; then
+    if [ "$code" -eq 0 ]; then note passed "$name"; else note failed "$name" "exit code $code"; tail -n 5 "$(file "$name").log"; fi
+    return
+  fi
+  got=$(checksum "$name")
+  : "${first_checksum[$n/$count]:=$got}"
+  judge "$name" "$code" "${first_checksum[$n/$count]}"
+}
+large() {
+  local gpu both slow blocks
+  gpu=$(devices 1 1) both=$(devices 1 1 ,cpu)
+  local curve=(--set 'partition.method="hilbert"')
+  timed "GPU" 1 "$gpu" "$large" "$long_steps" "$measured" "${curve[@]}"
+  timed "GPU + cpu, measured" 1 "$both" "$large" "$long_steps" "$measured" "${curve[@]}"
+  timed "GPU + cpu, stream" 1 "$both" "$large" "$long_steps" "$([ -n "${FAKE_GPUS:-}" ] && echo equal || echo stream)" "${curve[@]}"
+  # As if the GPU had so few multiprocessors; about 2 and 16 ms a step on an H200.
+  for blocks in 64 8; do
+    slow=(--set "devices.limit_blocks=$blocks" "${curve[@]}")
+    timed "GPU of $blocks blocks" 1 "$gpu" "$large" $((long_steps / 15 + 1)) "$measured" "${slow[@]}"
+    timed "GPU of $blocks blocks + cpu" 1 "$both" "$large" $((long_steps / 15 + 1)) "$measured" "${slow[@]}"
+  done
+}
+scaling() {
+  local n count method way exchange ranks transport
+  for n in "${scale_cubes[@]}"; do
+    for count in "${counts[@]}"; do
+      for way in slabs/1/auto $([ "$count" -eq 1 ] || echo "metis/1/auto slabs/$count/staged ${nccl:+slabs/$count/nccl}"); do
+        IFS=/ read -r method ranks transport <<< "$way"
+        for exchange in "" --no-exchange; do
+          timed "$n cubes, $count GPU, $method, $ranks ranks, $transport${exchange:+, no exchange}" "$ranks" "$(devices "$count" "$ranks")" "$n" \
+            "$long_steps" equal --set "partition.method=\"$method\"" --set "devices.transport=\"$transport\"" ${exchange:+"$exchange"}
+        done
+      done
+    done
+  done
+}
+
+if [ -n "${FAKE_GPUS:-}" ]; then
+  gpus=$FAKE_GPUS nccl=
+  echo "$gpus fake GPUs: a trial of this script" > "$out/gpus.txt"
+else
+  nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader > "$out/gpus.txt" || usage "nvidia-smi finds no GPU"
+  gpus=$(wc -l < "$out/gpus.txt") nccl=yes
 fi
-"$bin/tutti" bench diffusion --cells 8000000 --devices cuda:0 --json "$out/bench.json" | tee "$out/bench.txt" || failed=$((failed + 1))
-[ "$failed" -eq 0 ] && echo "all GPU checks passed" || { echo "$failed GPU checks failed"; exit 1; }
+counts=()
+for count in 1 2 4 8; do [ "$count" -gt "$gpus" ] || counts+=("$count"); done
+
+for section in "${sections[@]}"; do
+  to=$out/$section began=$SECONDS
+  rm -rf "$to" && mkdir "$to" && : > "$to/checks.tsv"
+  echo "== $section"
+  "$section"
+  echo $((SECONDS - began)) > "$to/seconds"
+  echo "== $section took $((SECONDS - began)) s"
+  python3 "$here/gpu_report.py" "$out" > "$out/report.txt"  # also after each section: a machine's time may end
+  code=$?
+done
+cat "$out/report.txt"
+exit "$code"

@@ -1,0 +1,61 @@
+#!/usr/bin/python3 -ES
+"""Stands in for tutti on a machine with GPUs that is not there: takes the command lines of scripts/gpu-test.sh and leaves the
+files that tutti would leave, at once. STUB_RANKS: ranks; STUB_BREAK: results folders of this name get another checksum."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+words = sys.argv[1:]
+
+
+def option(name, default=None):
+    return words[words.index(name) + 1] if name in words else default
+
+
+settings = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "--set")
+
+
+def setting(key, default):
+    return json.loads(settings.get(key, default))
+
+
+def run():
+    folder = Path(option("-o") or option("--restart"))
+    folder.mkdir(parents=True, exist_ok=True)
+    exchange = "--no-exchange" not in words
+    devices = option("--devices").split(",")
+    blocks = setting("devices.limit_blocks", "0")
+    gpus = [device for device in devices if device != "cpu"]
+    # A GPU does 100 cells a second, or as many as it may run blocks; a CPU 10; the exchange of several GPUs takes a fifth.
+    rate = len(gpus) * (blocks or 100) * (0.8 if exchange and len(gpus) > 1 else 1) + 10 * ("cpu" in devices)
+    summary = {
+        "cells": 6 * setting("mesh.cubes", "[20,20,20]")[0] ** 3, "steps": setting("time.steps", "1"), "ranks": int(os.environ.get("STUB_RANKS", 1)),
+        "overlap": setting("devices.overlap", '"full"'), "balance": {"weights": setting("balance.weights", '"measured"')},
+        "parts": [{"device": device, "cells": 1} for device in devices], "cell_steps_per_second": rate,
+        "checksum": "bad" if folder.name == os.environ.get("STUB_BREAK") else "600d", "words": words}
+    (folder / "summary.json").write_text(json.dumps(summary, indent=1))
+    (folder / "effective.toml").write_text(
+        f'[partition]\nmethod = {settings.get("partition.method", "0")}\n[devices]\ntransport = {settings.get("devices.transport", "0")}\n'
+        f'limit_blocks = {blocks}\nexchange = {json.dumps(exchange)}\n')
+    if "devices.gpu_memory" in settings:
+        print("cuda:0 is full: it gets 1 % of the cells")
+
+
+def devices():
+    if "--measure" in words:
+        print("cuda:0     a GPU\n           STREAM triad 4000.5 GB/s, launch 1 us\ncpu        a CPU\n           STREAM triad 100.0 GB/s")
+        return
+    row = {"device": "cuda:0", "peak_gb_per_second": None, "triad_gb_per_second": 4000.0, "cells_per_second": 2e10, "fraction_of_P": 1.0,
+           "gflops": 1.0, "r_peak": 1.0, "r_stream": 1.0, "r_opt": 1.0}
+    Path(option("--json")).write_text(json.dumps({"devices": [row]}))
+
+
+def bench():
+    row = {"format": "sliced", "layout": "auto", "precision": "double", "columns": "int10", "order": "hilbert", "cells": 1000,
+           "seconds_best": 1e-3, "cell_steps_per_second": 1e6, "fraction_of_P": 1.25}
+    Path(option("--json")).write_text(json.dumps({"results": [row]}))
+
+
+{"run": run, "devices": devices, "bench": bench}[words[0]]()

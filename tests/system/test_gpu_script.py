@@ -1,0 +1,148 @@
+"""scripts/gpu-test.sh and its report: every row is there, and what fails is said. No GPU is needed: first by a stub of tutti
+on a machine that seems to have four, then by the program itself on fake ones."""
+
+import itertools
+import json
+import os
+import unittest
+
+from program import PROGRAM, ROOT, SystemTest, run
+
+STUB = ROOT / "tests" / "system" / "stub_tutti.py"
+KERNELS = """a GPU
+7986000 rows, 13.89 entries each; triad 4294 GB/s; P = 33/216 x triad (Langguth 2015, eq. 3)
+sliced compact int10, tuned                    0.2000 ms    94.0 B a row   0.910 of the triad   2.088 of P
+cuSPARSE CSR, algorithm 1                      0.5500 ms   198.7 B a row   0.672 of the triad   0.730 of P
+cuSPARSE sliced ELL                            0.4000 ms   196.0 B a row   0.878 of the triad   0.967 of P
+"""
+
+
+class GpuScript(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.bundle, self.out = self.folder / "bundle", self.folder / "out"
+        (self.bundle / "bin").mkdir(parents=True)
+        (self.bundle / "meshes").mkdir()
+        (self.bundle / "meshes" / "heart.vtu").touch()
+        (self.bundle / "examples").symlink_to(ROOT / "examples")
+        for name in ("test_gpu", "test_device"):
+            self.program(f"bundle/bin/{name}", "exit 0")
+        self.program("bundle/bin/bench_diffusion_gpu", f"cat << END\n{KERNELS}END")
+        self.program("machine/nvidia-smi", "for gpu in 0 1 2 3; do echo a GPU; done")
+        self.program("machine/compute-sanitizer", 'shift 4; exec "$@"')
+        self.program("machine/mpirun", 'shift; STUB_RANKS=$1; export STUB_RANKS; shift; exec "$@"')
+
+    def program(self, name, text):
+        path = self.write_file(name, f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    def write_file(self, name, text):
+        (self.folder / name).parent.mkdir(exist_ok=True)
+        return self.write(name, text)
+
+    def script(self, *arguments, stub=True, **environment):
+        """The script's end, and its report; None where it wrote none."""
+        tutti = self.bundle / "bin" / "tutti"
+        tutti.unlink(missing_ok=True)
+        tutti.symlink_to(STUB if stub else PROGRAM)
+        if stub:
+            environment |= {"PATH": f"{self.folder / 'machine'}:{os.environ['PATH']}", "MPIRUN": "mpirun"}
+        words = [f"{name}={value}" for name, value in environment.items()]
+        result = run(["env", f"BUNDLE={self.bundle}", *words, str(ROOT / "scripts" / "gpu-test.sh"), str(self.out), *arguments], timeout=250)
+        report = self.out / "report.json"
+        return result, json.loads(report.read_text()) if report.exists() else None
+
+    def passed(self, report, section):
+        return {check["name"] for check in report["checks"] if check["section"] == section and check["result"] == "passed"}
+
+    def test_a_machine_of_four_gpus(self):
+        result, report = self.script("--only", "unit,sanitizer,matrix,bench,large,scaling,orders")
+        self.assertEqual(result.code, 0, result.out + result.err)
+        self.assertEqual((report["failed"], report["left_out"]), (0, 0))
+        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "orders"])
+        self.assertTrue(all(section["seconds"] is not None for section in report["sections"].values()))
+        self.assertEqual(self.passed(report, "unit"), {"test_gpu", "test_gpu found a GPU", "test_device"})
+        self.assertEqual(self.passed(report, "sanitizer"), {f"{tool} {case}" for tool in ("memcheck", "racecheck", "synccheck")
+                                                            for case in ("shared", "ahead", "int10", "two")})
+        self.assertEqual(self.passed(report, "orders"), {"orders"})
+        self.every_way_is_in_the_matrix(report)
+        self.figures_are_right(report)
+        text = (self.out / "report.md").read_text()
+        for words in ("2.088", "4,000.5", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU"):
+            self.assertIn(words, text)
+
+    def every_way_is_in_the_matrix(self, report):
+        matrix = self.passed(report, "matrix")
+        for count, cpu, policy in itertools.product((1, 2, 4), ("", " + cpu"), ("none", "messages", "full")):
+            ways = [(1, "auto")] + ([(1, "staged"), (count, "staged"), (count, "nccl")] if count > 1 else [])
+            for ranks, transport in ways:
+                name = f"euler, {count} GPU{cpu}, {ranks} ranks, {transport}, overlap {policy}"
+                self.assertIn(name, matrix)
+                folder = "".join(c if c.isalnum() or c == "." else "-" for c in name)
+                summary = json.loads((self.out / "matrix" / folder / "summary.json").read_text())
+                self.assertEqual((summary["ranks"], summary["overlap"]), (ranks, policy))
+                self.assertIn(",".join([f"cuda:{i}" for i in range(count)] + ["cpu"] * bool(cpu)), summary["words"])
+                self.assertIn(f'devices.transport="{transport}"', summary["words"])
+        for name in ("int10-compact, 1 GPU", "forced-rkc2, 4 GPU + cpu", "restart-euler, cuda:0 then cpu", "full, GPU of 30M: said so"):
+            self.assertIn(name, matrix)
+
+    def figures_are_right(self, report):
+        self.assertEqual(report["triad_gb_per_second"], {"cuda:0": 4000.5, "cpu": 100.0})
+        self.assertEqual([kernel["against_cusparse"] for kernel in report["kernels"]], [2.0, 0.4 / 0.55, 1.0])
+        self.assertEqual(report["model"]["heart"][0]["fraction_of_P"], 1.25)
+        scaling = [r for r in report["runs"] if r["section"] == "scaling"]
+        found = {(r["gpus"], r["ranks"], r["transport"], r["partition"], r["exchange"]) for r in scaling}
+        ways = {(1, 1, "auto", "slabs")} | {(n, *way) for n in (2, 4) for way in ((1, "auto", "slabs"), (1, "auto", "metis"), (n, "staged", "slabs"),
+                                                                               (n, "nccl", "slabs"))}
+        self.assertEqual(found, {(*way, exchange) for way in ways for exchange in (True, False)})
+        for r in scaling:
+            self.assertAlmostEqual(r["efficiency"], 0.8 if r["gpus"] > 1 and r["exchange"] else 1)
+            self.assertEqual(r["of_free"], None if not r["exchange"] else 0.8 if r["gpus"] > 1 else 1)
+        gains = {r["limit_blocks"]: r["cpu_gain"] for r in report["runs"] if r["section"] == "large" and r["cpu"]}
+        self.assertEqual(gains, {0: 1.1, 64: 74 / 64, 8: 18 / 8})
+
+    def assert_fails(self, end, section, name, detail):
+        result, report = end
+        self.assertEqual(result.code, 1, result.out)
+        failed = [(c["section"], c["name"], c["detail"]) for c in report["checks"] if c["result"] == "failed"]
+        self.assertEqual(failed, [(section, name, detail)])
+        self.assertIn(f"failed  {section}: {name}: {detail}", result.out)
+        table = f"### Failed\n\n| section | check |  |\n| --- | --- | --- |\n| {section} | {name} | {detail} |"
+        self.assertIn(table, (self.out / "report.md").read_text())
+
+    def test_what_fails_is_said(self):
+        self.program("bundle/bin/test_gpu", "exit 3")
+        self.assert_fails(self.script("--only", "unit,large"), "unit", "test_gpu", "exit code 3")
+        # The report is of the whole folder: mended is only what is run again.
+        self.assert_fails(self.script("--only", "large"), "unit", "test_gpu", "exit code 3")
+        self.program("bundle/bin/test_gpu", "echo no GPU on this machine")
+        self.assert_fails(self.script("--only", "unit"), "unit", "test_gpu found a GPU", "exit code 1")
+        self.program("bundle/bin/test_gpu", "exit 0")
+        self.assertEqual(self.script("--only", "unit")[0].code, 0)
+        self.assert_fails(self.script("--only", "large", STUB_BREAK="GPU---cpu--stream"), "large", "GPU + cpu, stream",
+                          "exit code 0, checksum bad, expected 600d")
+
+    def test_a_section_that_was_cut_off_has_failed(self):
+        self.script("--only", "unit,sanitizer")
+        (self.out / "sanitizer" / "seconds").unlink()
+        self.assert_fails(self.script("--only", "unit"), "sanitizer", "all of the section", "cut off before its end")
+
+    def test_usage(self):
+        for arguments, words in ((["--only", "units"], "there is no section units"), (["--quick"], "there is no option --quick"),
+                                 (["--only"], "--only needs sections")):
+            result, report = self.script(*arguments)
+            self.assertEqual((result.code, report), (2, None))
+            self.assertIn(words, result.err)
+
+    def test_the_program_on_fake_gpus(self):
+        result, report = self.script("--only", "matrix", stub=False, FAKE_GPUS=1)
+        self.assertEqual(result.code, 0, result.out + result.err)
+        self.assertEqual(len(self.passed(report, "matrix")), 38)
+        result, report = self.script("--only", "scaling,large", stub=False, FAKE_GPUS=2)
+        self.assertEqual(result.code, 0, result.out + result.err)
+        self.assertEqual(sum(r["section"] == "scaling" for r in report["runs"]), 8)
+        self.assertTrue(all(r["cell_steps_per_second"] > 0 and r["efficiency"] > 0 for r in report["runs"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
