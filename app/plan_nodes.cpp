@@ -31,15 +31,12 @@ PartCounts worst_part(const RealPartition& partition, int devices, int device) {
   return worst;
 }
 
-/// The partitions that a law is fitted to: inner parts have neighbours on all sides, which few nodes do not show.
+/// The partitions that a law is fitted to: parts of few nodes lie at the mesh's boundary and have fewer neighbours.
 std::vector<const RealPartition*> fitted(std::span<const RealPartition> partitions) {
-  for (const int least : {8, 2}) {
-    std::vector<const RealPartition*> chosen;
-    for (const RealPartition& p : partitions)
-      if (p.nodes >= least) chosen.push_back(&p);
-    if (!chosen.empty()) return chosen;
-  }
-  return {};
+  std::vector<const RealPartition*> chosen;
+  for (const RealPartition& p : partitions)
+    if (p.nodes >= 2 && 4 * p.nodes >= partitions.back().nodes) chosen.push_back(&p);
+  return chosen;
 }
 
 }  // namespace

@@ -69,8 +69,7 @@ struct RealPartition {
 };
 
 /// One law a device of a node, from the largest part of that device in each partition: the mean of counts / cells^(2/3)
-/// over partitions of 8 nodes or more, where there are none over those of 2 or more. There must be one of 2 or more,
-/// and the largest comes last.
+/// over the partitions of at least a quarter of the largest one's nodes. The largest comes last, and has 2 or more.
 std::vector<SurfaceLaw> fit_surfaces(std::span<const RealPartition> partitions, int devices);
 
 /// The largest error of the laws' ghosts, relative to the worst part of each partition that was fitted; nothing where

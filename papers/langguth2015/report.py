@@ -143,7 +143,7 @@ def table_figure4(records):
     for r in records:
         one = next((o for o in records if o["instance"] == r["instance"] and o["gpus"] == 1), None)
         efficiency = f"{r['rate'] / (r['gpus'] * one['rate']):.3f}" if r["gpus"] and one else None
-        rows.append([r["instance"], f"{r['cells']:,}", r["devices"], f"{rate(r):.3f}", f"{33e-9 * r['rate']:.1f}", efficiency])
+        rows.append([r["instance"], f"{r['cells']:,}", r["devices"], f"{rate(r):.4g}", f"{33e-9 * r['rate']:.1f}", efficiency])
     return table(["instance", "cells", "devices", "G cell-steps/s", "GFLOPS", "of one GPU times their number"], rows)
 
 
@@ -156,7 +156,7 @@ def table_figure5(records):
         alone = next((o for o in alike if not o["cpu"] and o["exchange"]), None)
         free = next((o for o in alike if o["cpu"] == r["cpu"] and o["weights"] == r["weights"] and not o["exchange"]), None)
         rows.append([r["instance"], r["devices"] + (f", {r['limit_blocks']} blocks" if r["limit_blocks"] else ""),
-                     r["weights"], r["overlap"], f"{rate(r):.3f}", f"{r['cpu_cells'] / r['cells']:.4f}",
+                     r["weights"], r["overlap"], f"{rate(r):.4g}", f"{r['cpu_cells'] / r['cells']:.4f}",
                      f"{r['rate'] / alone['rate']:.3f}" if alone and r["cpu"] else None,
                      f"{r['rate'] / free['rate']:.3f}" if free else None])
     return table(["instance", "devices", "weights", "overlap", "G cell-steps/s", "CPU's share", "over GPUs only",
@@ -171,8 +171,8 @@ def slowed(records):
     gpu = next(r for r in slow if not r["cpu"])
     both = next(r for r in slow if r["cpu"])
     cpu = next(r for r in records if r["gpus"] == 0)
-    return (f"\nOne GPU slowed to {gpu['limit_blocks']} thread blocks: {rate(gpu):.3f}; CPU only {rate(cpu):.3f}; their sum "
-            f"{rate(gpu) + rate(cpu):.3f}; together {rate(both):.3f} G cell-steps/s, {both['rate'] / (gpu['rate'] + cpu['rate']):.3f} "
+    return (f"\nOne GPU slowed to {gpu['limit_blocks']} thread blocks: {rate(gpu):.4g}; CPU only {rate(cpu):.4g}; their sum "
+            f"{rate(gpu) + rate(cpu):.4g}; together {rate(both):.4g} G cell-steps/s, {both['rate'] / (gpu['rate'] + cpu['rate']):.3f} "
             f"of the sum and {both['rate'] / gpu['rate']:.3f} of the GPU alone (the paper's bound by Table 1: "
             f"{paper.BOUNDS['Stampede']:.2f} on Stampede, {paper.BOUNDS['Wilkes']:.2f} on Wilkes).\n")
 
@@ -180,7 +180,7 @@ def slowed(records):
 def table_projection(plan):
     rows = [[n["nodes"], n["parts"], f"{n['cells_a_part']:,.0f}", f"{n['most_separators']:,.0f}", f"{n['most_ghosts']:,.0f}",
              f"{n['most_messages']:.0f}", f"{1e3 * n['seconds']['full']:.4f}", f"{1e3 * n['seconds']['none']:.4f}",
-             f"{n['efficiency']:.3f}", f"{1e-9 * n['cell_steps_per_second']:.1f}",
+             f"{n['efficiency']:.3f}", f"{1e-9 * n['cell_steps_per_second']:.4g}",
              "scaled" if n["projected"] else "cut"] for n in plan["nodes"]]
     return table(["nodes", "parts", "cells/part", "separators", "ghosts", "messages", "ms, full", "ms, none", "efficiency",
                   "G cell-steps/s", "mesh"], rows)
@@ -206,7 +206,7 @@ def whole(folder, done):
     if done.get("checks"):
         text += ["Projected against run, one node:\n",
                  table(["instance", "devices", "run, G cell-steps/s", "projected", "error"],
-                       [[c["instance"], c["devices"], f"{1e-9 * c['measured']:.3f}", f"{1e-9 * c['projected']:.3f}",
+                       [[c["instance"], c["devices"], f"{1e-9 * c['measured']:.4g}", f"{1e-9 * c['projected']:.4g}",
                          f"{100 * c['error']:+.1f} %"] for c in done["checks"]])]
     return "\n".join(text)
 

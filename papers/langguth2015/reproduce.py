@@ -253,23 +253,33 @@ def figure5(runs):
 def projection(runs, records):
     print("Projection")
     options = runs.options
-    plans = {}
+    devices = options.rates
+    if not devices:
+        devices = runs.folder / "devices.json"  # measured once, all of them
+        call(options.program, "plan", runs.case("small"), "--nodes", 1, "--devices",
+             runs.devices(len(options.gpus), True), "--json", devices)
+    node = json.loads(devices.read_text())["devices"]
+
+    def plan(instance, chosen, nodes, file):
+        rates = runs.folder / "rates.json"
+        rates.write_text(json.dumps({"devices": chosen}))
+        call(options.program, "plan", runs.case(instance), "--nodes", ",".join(map(str, nodes)), "--rates", rates,
+             "--json", file)
+        rates.unlink()
+        return json.loads(file.read_text())
+
+    # The paper's node: one GPU and the CPU.
+    gpu, cpu = [d for d in node if d["accelerator"]], [d for d in node if not d["accelerator"]]
     nodes = [n for n in PROJECTED_NODES if not options.quick or n <= 8]
-    for instance in instances(options):
-        file = runs.folder / f"projection_{instance}.json"
-        words = ["plan", runs.case(instance), "--nodes", ",".join(map(str, nodes)), "--json", file]
-        words += ["--rates", options.rates] if options.rates else ["--devices", runs.devices(1, True)]
-        call(options.program, *words)
-        plans[instance] = json.loads(file.read_text())
-    # One node with so many GPUs: what was run.
+    plans = {name: plan(name, gpu[:1] + cpu, nodes, runs.folder / f"projection_{name}.json") for name in instances(options)}
+    # One node with so many GPUs: what was run here.
     checks = []
-    for record in records:
+    for record in records if not options.rates else []:
         if not record["exchange"] or record["limit_blocks"] or record["weights"] != "measured" or record["gpus"] == 0:
             continue
         file = runs.folder / "check.json"
-        call(options.program, "plan", runs.case(record["instance"]), "--nodes", 1, "--devices", record["devices"],
-             "--json", file)
-        projected = json.loads(file.read_text())["nodes"][0]["cell_steps_per_second"]
+        chosen = gpu[:record["gpus"]] + (cpu if record["cpu"] else [])
+        projected = plan(record["instance"], chosen, [1], file)["nodes"][0]["cell_steps_per_second"]
         file.unlink()
         checks.append({"instance": record["instance"], "cells": record["cells"], "devices": record["devices"],
                        "measured": record["rate"], "projected": projected, "error": projected / record["rate"] - 1})
@@ -296,13 +306,14 @@ def arguments(words):
     parser.add_argument("-o", "--output", type=Path, default=Path("results/langguth2015"), metavar="DIR")
     parser.add_argument("--devices", default="all", metavar="LIST", help="GPUs to scale over (default: all of the machine)")
     parser.add_argument("--mesh", choices=["heart", "box"], help="default: heart where gmsh is installed, else box")
-    parser.add_argument("--small-cells", type=int, default=paper.SMALL_CELLS, metavar="N")
-    parser.add_argument("--large-cells", type=int, default=paper.LARGE_CELLS, metavar="N", help="less where it has no room")
+    parser.add_argument("--small-cells", type=int, metavar="N", help=f"default: {paper.SMALL_CELLS:,}")
+    parser.add_argument("--large-cells", type=int, default=paper.LARGE_CELLS, metavar="N",
+                        help="default: %(default)s; less where it has no room")
     parser.add_argument("--partition", help="default: metis, for 20 million cells or more hilbert")
     parser.add_argument("--steps", type=int, default=1000, metavar="N", help="of a run; a twentieth without fast devices")
     parser.add_argument("--limit-blocks", type=int, metavar="N",
                         help="thread blocks of the slowed GPU; 0: leave it out; default: as fast beside this CPU as the K20")
-    parser.add_argument("--rates", type=Path, metavar="FILE", help="project with the devices of this file of tutti plan --json")
+    parser.add_argument("--rates", type=Path, metavar="FILE", help="project with the devices of this file of tutti plan --json; nothing is checked")
     parser.add_argument("--quick", action="store_true", help="a box of 10,000 cells, few steps: to see that it works")
     parser.add_argument("--again", action="store_true", help="run anew what runs.json holds")
     parser.add_argument("--readme", action="store_true", help="put the report into the README.md beside this script")
@@ -315,7 +326,8 @@ def arguments(words):
     if not Path(options.program).is_file():
         parser.error(f"{options.program} is not there; build it, or set TUTTI")
     if options.quick:
-        options.mesh, options.small_cells, options.steps = options.mesh or "box", 10_000, min(options.steps, 200)
+        options.mesh, options.steps = options.mesh or "box", min(options.steps, 200)
+    options.small_cells = options.small_cells or (10_000 if options.quick else paper.SMALL_CELLS)
     options.mesh = options.mesh or ("heart" if shutil.which("gmsh") else "box")
     return options
 
