@@ -22,7 +22,7 @@ struct NodesArguments {
 /// Cuts the mesh of the case for each number of nodes, counts, projects, and prints a table. One process only. Errors:
 /// usage (several processes, 0 nodes), input (fewer cells than parts; a file of rates), io, those of the mesh and of
 /// the devices.
-void plan_nodes(const Comm& comm, const Case& options, const std::string& case_file, const DeviceArguments& devices,
-                const NodesArguments& arguments);
+void plan_nodes(const Comm& comm, const Case& options, const std::string& case_file,
+                const DeviceArguments& device_arguments, const NodesArguments& arguments);
 
 }  // namespace tutti::app
