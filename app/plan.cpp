@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "app/commands.hpp"
+#include "app/plan_nodes_case.hpp"
 #include "app/temporary_folder.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
@@ -18,6 +19,7 @@ struct PlanArguments {
   std::string file;
   std::vector<std::string> sets;
   DeviceArguments devices;
+  NodesArguments nodes;
 };
 
 /// One part of the plan as it travels to rank 0.
@@ -136,6 +138,37 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
   if (!fits) warn("the devices are full: the run would stop with exit code 3; use more devices or a smaller mesh");
 }
 
+void add_nodes(CLI::App& command, NodesArguments& arguments) {
+  CLI::Option* nodes = command.add_option(
+      "--nodes", arguments.nodes, "project a step on so many copies of this host instead, e.g. 1,4,16,128,1024");
+  nodes->delimiter(',')->check(CLI::Range(1, 1 << 20))->type_name("N,N,...");
+  command
+      .add_option("--real-nodes", arguments.real_nodes,
+                  "the mesh is really cut for up to so many nodes and 2,000 cells a part; beyond, surfaces are scaled")
+      ->check(CLI::Range(2, 1 << 16))
+      ->capture_default_str()
+      ->needs(nodes)
+      ->type_name("N");
+  command
+      .add_option("--network-gb-per-second", arguments.network_gb_per_second,
+                  "what a node sends and at the same time receives")
+      ->check(CLI::Range(1e-3, 1e6))
+      ->capture_default_str()
+      ->needs(nodes)
+      ->type_name("X");
+  command.add_option("--network-latency-us", arguments.network_latency_us, "of a message between nodes")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str()
+      ->needs(nodes)
+      ->type_name("X");
+  command
+      .add_option("--rates", arguments.rates,
+                  "take the devices of a node from what --json wrote elsewhere, instead of measuring them here")
+      ->needs(nodes)
+      ->type_name("FILE");
+  command.add_option("--json", arguments.json, "write the figures of --nodes here")->needs(nodes)->type_name("FILE");
+}
+
 }  // namespace
 
 void add_plan(CLI::App& program, Action& action) {
@@ -147,11 +180,21 @@ void add_plan(CLI::App& program, Action& action) {
       ->type_name("A.B=V")
       ->allow_extra_args(false);
   arguments->devices.add_to(*command);
+  add_nodes(*command, arguments->nodes);
   command->footer(
       "Examples:\n  tutti plan examples/heart/case.toml\n  tutti plan examples/heart/case.toml --set mesh.h=0.5 "
       "--devices "
-      "cuda:0,cpu");
-  command->callback([arguments, &action] { action = [arguments](const Comm& comm) { plan_case(comm, *arguments); }; });
+      "cuda:0,cpu\n  tutti plan examples/heart/case.toml --devices cuda:0,cpu --nodes 1,4,16,128,1024 --json "
+      "plan.json");
+  command->callback([arguments, &action] {
+    action = [arguments](const Comm& comm) {
+      if (arguments->nodes.nodes.empty())
+        plan_case(comm, *arguments);
+      else
+        plan_nodes(comm, load_case(comm, arguments->file, arguments->sets), arguments->file, arguments->devices,
+                   arguments->nodes);
+    };
+  });
 }
 
 }  // namespace tutti::app

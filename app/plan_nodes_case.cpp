@@ -1,0 +1,349 @@
+#include "app/plan_nodes_case.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/temporary_folder.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/device/triad.hpp"
+#include "tutti/mesh/stencil.hpp"
+#include "tutti/models/diffusion/diffusion_plan.hpp"
+#include "tutti/schedule/balance.hpp"
+#include "tutti/simulation/tet_domain.hpp"
+
+namespace tutti::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double least_cells_a_part = 2000;  // a mesh is not cut into smaller ones: they are projected
+
+/// The mesh as the partitioner and the counting want it.
+struct CutMesh {
+  Gid cells = 0;
+  Adjacency stencil, faces;
+  std::vector<Vec3> centroids;
+  Partitioner method = Partitioner::metis;
+};
+
+CutMesh load_cut_mesh(const Case& options, const std::filesystem::path& work_dir) {
+  CutMesh cut;
+  const TetMesh mesh = load_mesh(options, work_dir);
+  const FaceNeighbours neighbours = find_face_neighbours(mesh);
+  cut.cells = mesh.cell_count();
+  cut.stencil = tet_stencil(neighbours);
+  cut.method = parse_partitioner(options.text("partition.method"));
+  if (cut.method != Partitioner::metis && cut.method != Partitioner::scotch)
+    cut.centroids = cell_centroids(mesh);
+  else if (options.text("partition.graph") != "stencil")
+    cut.faces = face_graph(neighbours);
+  return cut;
+}
+
+std::vector<std::int32_t> cut_mesh(const CutMesh& cut, int nodes, const std::vector<double>& weights) {
+  PartitionInput input;
+  input.rows = cut.cells;
+  input.points = cut.centroids;
+  input.graph = cut.faces.rows() > 0 ? &cut.faces : &cut.stencil;
+  return partition_tiers(input, std::vector<std::vector<double>>(static_cast<std::size_t>(nodes), weights), cut.method);
+}
+
+/// Measures this host's devices. Collective.
+std::vector<NodeDevice> measure_devices(const Comm& comm, const DeviceSet& devices, const Case& options, Gid cells) {
+  const DomainOptions domain = diffusion_domain_options(options, *devices.threads);
+  const auto rates = measure_parts(comm, devices, cells, domain.rate);
+  std::vector<NodeDevice> all;
+  for (std::size_t p = 0; p < rates.size(); ++p) {
+    Device& device = *devices.devices[p];
+    const Bandwidth b = measure_bandwidth(device, MeasureLimits::quick());
+    NodeDevice& d = all.emplace_back();
+    d.name = device.name();
+    d.accelerator = !device.is_host();
+    d.rows = rates[p].rate;
+    d.rows_cached = rates[p].in_cache;
+    d.cached_rows = rates[p].cached_rows;
+    d.to_device = b.copy_to_device;
+    d.to_host = b.copy_to_host;
+    d.copy_latency = d.accelerator ? 1e-6 * b.latency_us : 0;
+    d.launch = 1e-6 * b.launch_us;
+    d.meet = rates[p].meet;
+  }
+  return all;
+}
+
+Json json_of(const NodeDevice& d) {
+  Json json = {
+      {"device", d.name}, {"accelerator", d.accelerator}, {"cells_per_second", d.rows}, {"launch_us", 1e6 * d.launch}};
+  if (d.accelerator) {
+    json["to_device_gb_per_second"] = 1e-9 * d.to_device;
+    json["to_host_gb_per_second"] = 1e-9 * d.to_host;
+    json["copy_latency_us"] = 1e6 * d.copy_latency;
+  } else {
+    json["cached_cells_per_second"] = d.rows_cached;
+    json["cached_cells"] = d.cached_rows;
+    json["meet_us"] = 1e6 * d.meet;
+  }
+  return json;
+}
+
+/// What json_of wrote: of accelerators all, of a CPU team what was measured.
+NodeDevice device_of(const Json& json, const std::string& file) {
+  const auto positive = [&](const char* key) {
+    const double value = json.at(key).get<double>();
+    if (!(value > 0)) fail(ErrorKind::input, "{}: {} is {}; it must be above 0", file, key, value);
+    return value;
+  };
+  NodeDevice d;
+  d.name = json.at("device").get<std::string>();
+  d.accelerator = json.at("accelerator").get<bool>();
+  d.rows = positive("cells_per_second");
+  d.launch = 1e-6 * json.at("launch_us").get<double>();
+  if (d.accelerator) {
+    d.to_device = 1e9 * positive("to_device_gb_per_second");
+    d.to_host = 1e9 * positive("to_host_gb_per_second");
+    d.copy_latency = 1e-6 * json.at("copy_latency_us").get<double>();
+  } else {
+    d.rows_cached = json.value("cached_cells_per_second", 0.0);
+    d.cached_rows = json.value("cached_cells", 0.0);
+    d.meet = 1e-6 * json.value("meet_us", 0.0);
+  }
+  return d;
+}
+
+std::vector<NodeDevice> read_devices(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) fail(ErrorKind::io, "{}: cannot be read: {}", file, system_cause(errno));
+  std::vector<NodeDevice> all;
+  try {
+    const Json report = Json::parse(in);
+    for (const Json& json : report.at("devices")) all.push_back(device_of(json, file));
+  } catch (const Json::exception& error) {
+    fail(ErrorKind::input,
+         "{}: not the rates of a node's devices ({}); give a file of tutti plan --nodes N --json FILE", file,
+         error.what());
+  }
+  if (all.empty()) fail(ErrorKind::input, "{}: lists no device; give at least one", file);
+  return all;
+}
+
+/// A node's shares, sum 1: as a run would choose them for a mesh of the cells that one node gets.
+class NodeWeights {
+ public:
+  /// `here`: this host's devices; null where they were read from a file.
+  NodeWeights(const Comm& comm, const DeviceSet* here, const Case& options, const std::vector<NodeDevice>& devices) {
+    for (const NodeDevice& d : devices) {
+      PartRate r;
+      r.rate = d.rows;
+      r.in_cache = d.rows_cached;
+      r.cached_rows = d.cached_rows;
+      r.meet = d.meet;
+      r.threads = d.accelerator ? 0 : 1;
+      rates_.push_back(r);
+    }
+    if (options.is_word("balance.weights", "measured")) return;
+    const bool needs_devices =
+        options.is_word("balance.weights", "stream") || options.is_word("balance.weights", "peak");
+    if (here == nullptr && needs_devices)
+      fail(ErrorKind::usage,
+           "--rates: balance.weights = \"{}\" must be measured on the devices; take \"measured\", "
+           "\"equal\" or a list",
+           options.is_word("balance.weights", "peak") ? "peak" : "stream");
+    static const DeviceSet none;
+    fixed_ = part_weights(comm, here != nullptr ? *here : none, options, static_cast<int>(devices.size())).of_parts;
+  }
+
+  std::vector<double> of(double cells) const {
+    if (!fixed_.empty()) return fixed_;
+    double hosts = 0, accelerators = 0;
+    for (const PartRate& r : rates_) (r.threads != 0 ? hosts : accelerators) += r.rate;
+    const auto share = share_between(rates_, static_cast<Gid>(cells));
+    const double of_hosts = share ? share->host_rows / std::floor(cells) : hosts / (hosts + accelerators);
+    std::vector<double> weights;
+    for (const PartRate& r : rates_)
+      weights.push_back(r.threads != 0 ? of_hosts * r.rate / hosts : (1 - of_hosts) * r.rate / accelerators);
+    return weights;
+  }
+
+ private:
+  std::vector<PartRate> rates_;
+  std::vector<double> fixed_;
+};
+
+/// One line of the table.
+struct NodesLine {
+  int nodes = 0;
+  bool real = true;
+  std::vector<double> weights;
+  std::vector<PartCounts> parts;  ///< of all nodes, or of the slowest one where it is projected
+  StepSeconds seconds;
+};
+
+int parts_in_use(const NodesLine& line) {
+  return line.nodes *
+         static_cast<int>(std::count_if(line.weights.begin(), line.weights.end(), [](double w) { return w > 0; }));
+}
+
+double largest(const NodesLine& line, double PartCounts::*count) {
+  double most = 0;
+  for (const PartCounts& p : line.parts) most = std::max(most, p.*count);
+  return most;
+}
+
+double seconds_of(const StepSeconds& seconds, const std::string& overlap) {
+  return overlap == "none" ? seconds.none : overlap == "messages" ? seconds.messages : seconds.full;
+}
+
+/// The numbers of nodes of the table: 1 for the efficiency, and one that can be cut where others are projected.
+std::vector<int> nodes_of_table(const NodesArguments& arguments, Gid cells, std::size_t devices) {
+  std::vector<int> nodes = arguments.nodes;
+  const auto can_be_cut = [&](int n) {
+    return n == 1 || (n <= arguments.real_nodes &&
+                      static_cast<double>(cells) >= least_cells_a_part * n * static_cast<double>(devices));
+  };
+  nodes.push_back(1);
+  if (!std::all_of(nodes.begin(), nodes.end(), can_be_cut)) {
+    // The largest that can, so that the law is that of small parts; two nodes at least show a surface.
+    int most = arguments.real_nodes;
+    while (most > 2 && !can_be_cut(most)) most /= 2;
+    nodes.push_back(std::max(2, most));
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+Json json_of(const NodesLine& line, double cells, double seconds, double efficiency) {
+  double ghosts = 0;
+  for (const PartCounts& p : line.parts) ghosts += p.ghosts;
+  if (!line.real) ghosts *= line.nodes;
+  return {{"nodes", line.nodes},
+          {"parts", parts_in_use(line)},
+          {"projected", !line.real},
+          {"weights", line.weights},
+          {"cells_a_part", cells / parts_in_use(line)},
+          {"largest_part_cells", largest(line, &PartCounts::cells)},
+          {"most_separators", largest(line, &PartCounts::separators)},
+          {"most_ghosts", largest(line, &PartCounts::ghosts)},
+          {"ghosts", ghosts},
+          {"most_messages", largest(line, &PartCounts::messages)},
+          {"most_message_bytes", 8 * largest(line, &PartCounts::sent_off)},
+          {"seconds", {{"none", line.seconds.none}, {"messages", line.seconds.messages}, {"full", line.seconds.full}}},
+          {"efficiency", efficiency},
+          {"cell_steps_per_second", cells / seconds}};
+}
+
+void print_devices(const std::vector<NodeDevice>& devices, const Network& network, const std::string& from) {
+  for (const NodeDevice& d : devices) {
+    if (d.accelerator)
+      info("{:<10} {:.1f} M cells/s, copies {:.1f} and {:.1f} GB/s, {:.1f} us each, launch {:.1f} us", d.name,
+           1e-6 * d.rows, 1e-9 * d.to_device, 1e-9 * d.to_host, 1e6 * d.copy_latency, 1e6 * d.launch);
+    else
+      info("{:<10} {:.1f} M cells/s, launch {:.1f} us", d.name, 1e-6 * d.rows, 1e6 * d.launch);
+  }
+  info("each node has these devices ({}); network (assumed): {:.1f} GB/s a node, {:.1f} us a message", from,
+       1e-9 * network.bytes, 1e6 * network.latency);
+}
+
+void print_table(const std::vector<NodesLine>& lines, double cells, const std::string& overlap) {
+  info(
+      "nodes  parts   cells/part  separators      ghosts  messages   bytes sent  ms: none  messages      full  "
+      "efficiency  G cells/s");
+  for (const NodesLine& l : lines) {
+    const double seconds = seconds_of(l.seconds, overlap), alone = seconds_of(lines.front().seconds, overlap);
+    info("{:>5} {:>6} {:>12} {:>11.0f} {:>11.0f} {:>9.0f} {:>12} {:>9.4f} {:>9.4f} {:>9.4f} {:>10.1f}% {:>10.3f}{}",
+         l.nodes, parts_in_use(l), format_count(static_cast<Gid>(cells / parts_in_use(l))),
+         largest(l, &PartCounts::separators), largest(l, &PartCounts::ghosts), largest(l, &PartCounts::messages),
+         format_bytes(8 * largest(l, &PartCounts::sent_off)), 1e3 * l.seconds.none, 1e3 * l.seconds.messages,
+         1e3 * l.seconds.full, 100 * alone / (l.nodes * seconds), 1e-9 * cells / seconds, l.real ? "" : "  projected");
+  }
+  info(
+      "separators, ghosts, messages and bytes: the most of any part; ms: of one sweep over the rows (a step of "
+      "explicit "
+      "Euler, a stage of rkc2)");
+}
+
+void write_json(const std::string& file, const Json& report) {
+  std::ofstream out(file);
+  out << report.dump(2) << "\n";
+  if (!out.flush()) fail(ErrorKind::io, "{}: cannot be written: {}", file, system_cause(errno));
+}
+
+}  // namespace
+
+void plan_nodes(const Comm& comm, const Case& options, const std::string& case_file,
+                const DeviceArguments& device_arguments, const NodesArguments& arguments) {
+  comm.together([&] {
+    if (comm.size() > 1)
+      fail(ErrorKind::usage, "--nodes: {} processes; start one: its devices are those of each node", comm.size());
+    if (options.text("model") != "diffusion")
+      fail(ErrorKind::usage, "--nodes: {} is a case of the model {}; give one of diffusion", case_file,
+           options.text("model"));
+  });
+  const TemporaryFolder work_dir(comm);
+  const CutMesh cut = load_cut_mesh(options, work_dir.path());
+  const auto cells = static_cast<double>(cut.cells);
+  std::optional<DeviceSet> here;
+  if (arguments.rates.empty()) here.emplace(device_arguments.open(comm, options));
+  const std::vector<NodeDevice> devices =
+      here ? measure_devices(comm, *here, options, cut.cells) : read_devices(arguments.rates);
+  const NodeWeights weights(comm, here ? &*here : nullptr, options, devices);
+  const Network network{1e9 * arguments.network_gb_per_second, 1e-6 * arguments.network_latency_us};
+  const auto nodes = nodes_of_table(arguments, cut.cells, devices.size());
+  if (const double parts = static_cast<double>(nodes.back()) * static_cast<double>(devices.size()); parts > cells)
+    fail(ErrorKind::input, "--nodes {}: {} has {} cells for {:.0f} parts; take fewer nodes or a larger mesh",
+         nodes.back(), case_file, cut.cells, parts);
+
+  std::vector<NodesLine> lines;
+  std::vector<RealPartition> real;
+  std::vector<SurfaceLaw> laws;
+  for (const int n : nodes) {
+    NodesLine& line = lines.emplace_back();
+    line.nodes = n;
+    line.weights = weights.of(cells / n);
+    // Two nodes are cut whatever their size: there is no law without a surface.
+    line.real = n <= std::max(2, arguments.real_nodes) &&
+                (n <= 2 || cells >= least_cells_a_part * n * static_cast<double>(devices.size()));
+    if (line.real) {
+      const auto owner = cut_mesh(cut, n, line.weights);
+      line.parts =
+          count_parts(cut.stencil, owner, n * static_cast<int>(devices.size()), static_cast<int>(devices.size()));
+      real.push_back({n, line.parts});
+    } else {
+      if (laws.empty()) laws = fit_surfaces(real, static_cast<int>(devices.size()));
+      line.parts = project_parts(laws, line.weights, cells / n);
+    }
+    line.seconds = project_step(line.parts, devices, network);
+  }
+
+  const std::string overlap = options.text("devices.overlap");
+  info("case {}: {} cells on copies of one node; steps are projected, not run", case_file, format_count(cut.cells));
+  print_devices(devices, network, arguments.rates.empty() ? "measured here" : arguments.rates);
+  print_table(lines, cells, overlap);
+  const auto error = laws.empty() ? std::nullopt : law_error(real, laws);
+  if (!laws.empty())
+    info("projected: the mesh was not cut for so many nodes; surfaces grow as cells^(2/3), fitted to {} nodes{}",
+         real.back().nodes,
+         error ? fmt::format(" and fewer, whose ghosts the fit meets within {:.1f} %", 100 * *error) : " alone");
+  if (arguments.json.empty()) return;
+  Json report = {{"case", case_file}, {"cells", cut.cells}, {"overlap", overlap}};
+  report["devices"] = Json::array();
+  for (const NodeDevice& d : devices) report["devices"].push_back(json_of(d));
+  report["network"] = {{"gb_per_second", arguments.network_gb_per_second},
+                       {"latency_us", arguments.network_latency_us}};
+  if (!laws.empty())
+    report["law"] = {{"largest_cut_nodes", real.back().nodes}, {"error", error ? Json(*error) : Json(nullptr)}};
+  report["nodes"] = Json::array();
+  for (const NodesLine& l : lines) {
+    const double seconds = seconds_of(l.seconds, overlap);
+    report["nodes"].push_back(
+        json_of(l, cells, seconds, seconds_of(lines.front().seconds, overlap) / (l.nodes * seconds)));
+  }
+  write_json(arguments.json, report);
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,82 @@
+"""papers/langguth2015/reproduce.py on fake devices: every file is there, and the numbers hang together."""
+
+import json
+import subprocess
+import sys
+import unittest
+
+from program import PROGRAM, ROOT, SystemTest, run
+
+FOLDER = ROOT / "papers" / "langguth2015"
+SCRIPT = FOLDER / "reproduce.py"
+PNG = b"\x89PNG\r\n\x1a\n"
+HAS_MATPLOTLIB = subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True).returncode == 0
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "needs matplotlib")
+class Langguth2015(SystemTest):
+    def reproduce(self, *words, timeout=540):
+        return run(["env", f"TUTTI={PROGRAM}", sys.executable, str(SCRIPT), "-o", str(self.folder), *words], timeout)
+
+    def test_all_of_it(self):
+        options = ["--quick", "--devices", "fake:2,cpu", "--small-cells", "3000", "--steps", "10", "--limit-blocks", "2"]
+        done = self.reproduce(*options)
+        self.assertEqual(done.code, 0, done.err + done.out)
+        for name in ["figure3.png", "figure4.png", "figure5.png", "projection.png"]:
+            self.assertEqual((self.folder / name).read_bytes()[:8], PNG)
+
+        def read(name):
+            return json.loads((self.folder / name).read_text())
+
+        rates = read("table1.json")
+        self.assertEqual([d["device"] for d in rates["devices"]], ["fake:0", "fake:1", "cpu"])
+        records = list(read("runs.json").values())
+        asked = {(r["devices"], r["weights"], r["exchange"], r["overlap"], r["limit_blocks"]) for r in records}
+        self.assertEqual(len(asked), len(records))
+        for wanted in [("cpu", "measured", True, "full", 0), ("fake:2", "measured", False, "full", 0),
+                       ("fake:2,cpu", "stream", True, "messages", 0), ("fake:1,cpu", "measured", True, "full", 2)]:
+            self.assertIn(wanted, asked)
+        for r in records:
+            self.assertGreater(r["rate"], 0)
+            self.assertEqual(r["cells"], 3072)
+            self.assertAlmostEqual(r["rate"] * 1e-3 * r["milliseconds"] / r["cells"], 1, places=6)
+        self.assertEqual(len({r["checksum"] for r in records if r["exchange"]}), 1, "the same bits everywhere")
+        plan = read("projection_small.json")
+        self.assertEqual([n["nodes"] for n in plan["nodes"]], [1, 2, 4, 8])
+        self.assertEqual({c["devices"] for c in read("checks.json")}, {"fake:1", "fake:1,cpu", "fake:2", "fake:2,cpu"})
+        report = (self.folder / "report.md").read_text()
+        for words in ["Table 1", "GPU P_real", "Stampede", "r_opt", "Figure 4", "Figure 5", "communication-free", "Projection",
+                      "2 thread blocks", "34/216"]:
+            self.assertIn(words, report)
+        # What was run is not run again.
+        again = self.reproduce(*options, "figure4")
+        self.assertEqual(again.code, 0, again.err)
+        self.assertNotIn("small, fake:2", again.out)
+
+    def test_wrong_words(self):
+        done = self.reproduce("figure9")
+        self.assertEqual(done.code, 2)
+        self.assertIn("figure9", done.err)
+        done = self.reproduce("--devices", "cpu", "figure4")
+        self.assertEqual(done.code, 2)
+        self.assertIn("no GPU to compare with", done.err)
+
+
+class Paper(unittest.TestCase):
+    def test_the_numbers_of_table_1_agree(self):
+        sys.path.insert(0, str(FOLDER))
+        self.addCleanup(sys.path.remove, str(FOLDER))
+        import paper
+        for t in paper.TABLE1.values():
+            for device in (t["cpu"], t["gpu"]):
+                for bound in ("peak", "stream"):
+                    # As printed, and as 34 flops would have it; eq. 3 gives 3 % less.
+                    self.assertAlmostEqual(device[f"P_{bound}"], device[bound] * 34 / 216, delta=0.011)
+            gpu = t["gpus"] * t["gpu"]["P_real"]
+            self.assertAlmostEqual(gpu / (gpu + t["cpu"]["P_real"]), t["r"]["opt"], delta=0.005)
+        self.assertAlmostEqual(paper.BOUNDS["Stampede"], 1.53, places=2)
+        self.assertAlmostEqual(paper.BOUNDS["Wilkes"], 1.20, places=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
