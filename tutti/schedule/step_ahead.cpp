@@ -184,8 +184,9 @@ void Step::enqueue_new(std::uint64_t same_work) {
   const bool came_once = known != a.single.end();
   gather_parts();
   a.can_capture = a.can_capture && (!came_once || a.main->begin_capture());
+  a.capturing = came_once && a.can_capture;
   enqueue_run();
-  if (came_once && a.can_capture) {
+  if (std::exchange(a.capturing, false)) {
     known->second = a.main->end_capture();
     a.main->launch(*known->second);
   } else if (same_work != 0 && a.can_capture && a.single.size() < most_captured) {
@@ -288,7 +289,11 @@ void Step::give_up_ahead() const {
   abandon_messages();
   forget_held();
   ahead_->held.clear();
-  ahead_->capturing = false;
+  if (std::exchange(ahead_->capturing, false)) try {
+      ahead_->main->end_capture();
+    } catch (const std::exception&) {
+      // It is not complete. The step's own error is the one to tell.
+    }
   drain_devices();
 }
 

@@ -79,6 +79,7 @@ struct Line {
   static double smooth(double left, double own, double right) { return 0.25 * left + 0.5 * own + 0.25 * right; }
 
   void launch(int p, Stream& stream, Range rows) {
+    if (refused && p + 1 == static_cast<int>(parts.size())) fail(ErrorKind::resource, "not here");
     const auto part = static_cast<std::size_t>(p);
     stream.loop(rows, [from = u[now][part].data(), to = u[1 - now][part].data(), l = left[part].data(),
                        r = right[part].data(), this](Lid begin, Lid end) {
@@ -116,6 +117,7 @@ struct Line {
 
   Threads threads;
   std::atomic<bool> poisoned = false;
+  bool refused = false;
   std::vector<std::unique_ptr<Device>> devices;
   std::vector<PartStreams> parts;
   std::vector<IndexMap> maps;
@@ -214,6 +216,25 @@ TEST(StepAhead, ErrorsAreToldLater) {
       EXPECT_STREQ(error.what(), "here");
     }
   }
+}
+
+TEST(StepAhead, WorkThatCannotBeEnqueuedIsToldAtOnce) {
+  // The runs of one kind come as new work, to be captured alone, and behind each other.
+  for (const int devices : {1, 3})
+    for (const int good : {2, 3, 4, 5, 6, 9, 40}) {
+      SCOPED_TRACE(std::to_string(devices) + " devices, after " + std::to_string(good));
+      Line line(devices, 61, true, Overlap::full);
+      for (int s = 0; s < good; ++s) line.run(true);
+      line.refused = true;
+      std::string said;
+      try {
+        // What was captured before is not enqueued again.
+        for (int s = 0; s < 40; ++s) line.run(true);
+      } catch (const Error& error) {
+        said = error.what();
+      }
+      EXPECT_EQ(said, good < 40 ? "not here" : "");
+    }
 }
 
 TEST(StepAhead, MemoryMayGoWhileStepsAreUnderWay) {

@@ -109,14 +109,16 @@ class FakeCapture final : public CapturedWork {
     }
     steps_.push_back({&stream, nullptr, nullptr, mark, Kind::wait});
   }
-  /// All streams that took part. CUDA, too, refuses a capture whose origin does not wait for all of them.
-  std::vector<FakeStream*> end(FakeStream& origin) {
-    std::vector<FakeStream*> streams;
-    for (const auto& [stream, _] : seen_) {
-      streams.push_back(stream);
+  /// All streams that took part.
+  std::vector<FakeStream*> streams() const {
+    std::vector<FakeStream*> all;
+    for (const auto& [stream, _] : seen_) all.push_back(stream);
+    return all;
+  }
+  /// CUDA, too, refuses a capture whose origin does not wait for all of them.
+  void check_joined(FakeStream& origin) {
+    for (FakeStream* stream : streams())
       require(seen_[&origin][stream] >= done_[stream], "work of a stream was captured that nothing waits for");
-    }
-    return streams;
   }
   void launch(FakeStream& on);
 
@@ -229,8 +231,10 @@ class FakeStream final : public Stream {
     return true;
   }
   std::unique_ptr<CapturedWork> end_capture() override {
-    for (FakeStream* stream : capturing_->end(*this)) stream->capture_ = nullptr;
-    return std::move(capturing_);
+    auto captured = std::move(capturing_);
+    for (FakeStream* stream : captured->streams()) stream->capture_ = nullptr;
+    captured->check_joined(*this);
+    return captured;
   }
   void launch(CapturedWork& work) override {
     before_use();
