@@ -22,8 +22,10 @@ class Rebalance(SystemTest):
                 first = summary["rebalances"][0]
                 self.assertGreater(first["idle"], 0.05)
                 self.assertLess(first["predicted_seconds_a_step"], first["seconds_a_step"])
-                shares = [part["weight"] for part in summary["parts"]]
-                self.assertLess(max(shares), 12 / sum(weights), "the large part is smaller now")
+                # Fake devices are slow by delays, whatever they have to do.
+                if devices == "cpu":
+                    shares = [part["weight"] for part in summary["parts"]]
+                    self.assertLess(max(shares), 12 / sum(weights), "the large part is smaller now")
                 # One message a neighbour and step, before and after.
                 if ranks == 2:
                     self.assertEqual(summary["exchange"]["messages"], 2 * 500)
