@@ -221,7 +221,7 @@ std::vector<double> with_triads(const Comm& comm, const DeviceSet& devices, std:
 }
 
 std::vector<double> peak_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts) {
-  const auto peaks = peak_bandwidths(comm, devices, options, parts);
+  auto peaks = peak_bandwidths(comm, devices, options, parts);
   const auto unknown = std::count(peaks.begin(), peaks.end(), 0.0);
   if (unknown == 0) return peaks;
   info(

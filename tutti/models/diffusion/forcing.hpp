@@ -49,7 +49,7 @@ class Forcing {
   /// `centroids`: of owned cells; they must outlive this. Evaluates what does not depend on time. Error(input) where
   /// that is not finite.
   Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physics, std::span<const Vec3> centroids,
-          const DiffusionRows& rows);
+          const DiffusionRows& assembled);
 
   bool empty() const { return forcing_.empty(); }
   Size bytes() const { return forcing_.bytes(); }
