@@ -23,12 +23,15 @@ class SharedLink final : public DeviceLink {
              std::span<PartStreams> streams)
       : parts_(parts), largest_((largest + 63) / 64 * 64) {
     for (std::size_t p = 0; p < mine.size(); ++p) number_.emplace(streams[p].outgoing.get(), mine[p].part);
-    const std::size_t bytes = parts * parts * queue_bytes();
+    constexpr std::size_t line = alignof(Counters);
+    const std::size_t bytes = parts * parts * queue_bytes() + line;
     MPI_Win_allocate_shared(comm.is_root() ? static_cast<MPI_Aint>(bytes) : 0, 1, MPI_INFO_NULL, comm.handle(), &base_,
                             &window_);
     MPI_Aint size = 0;
     int unit = 1;
     MPI_Win_shared_query(window_, 0, &size, &unit, &base_);
+    // MPI aligns it to less; all ranks map it at the same place of a page.
+    base_ += (line - reinterpret_cast<std::uintptr_t>(base_) % line) % line;
     if (comm.is_root())
       for (std::size_t q = 0; q < parts * parts; ++q) new (base_ + q * queue_bytes()) Counters;
     comm.barrier();
