@@ -368,7 +368,7 @@ class FakeStream final : public Stream {
 
   std::shared_ptr<Shared> shared_;
   std::uint64_t seed_;
-  std::uint64_t counter_ = 0;  ///< pieces of work started; of the stream's thread
+  std::atomic<std::uint64_t> counter_ = 0;  ///< pieces of work started; captured work looks at it from its own thread
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Item> queue_;
