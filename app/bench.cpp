@@ -1,7 +1,6 @@
 // tutti bench diffusion: the model's speed beside the STREAM triad of the same run.
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
@@ -170,10 +169,7 @@ void bench(const Comm& comm, const BenchArguments& a) {
     first = false;
   }
   comm.together([&] {
-    if (!comm.is_root() || a.json.empty()) return;
-    std::ofstream file(a.json);
-    file << report.dump(2) << "\n";
-    if (!file.flush()) fail(ErrorKind::io, "{}: cannot be written: {}", a.json, system_cause(errno));
+    if (comm.is_root() && !a.json.empty()) write_report(a.json, report.dump(2) + "\n");
   });
 }
 

@@ -29,6 +29,8 @@ void add_completion(CLI::App& program, Action& action);
 
 /// The models of this program.
 const ModelKinds& models();
+/// A text for scripts, to a file or a pipe. Error(io).
+void write_report(const std::string& file, const std::string& text);
 /// The keys of one of them.
 CaseSchema schema_of(const std::string& model);
 /// The case file of `path`: read by rank 0, parsed by all. Collective.

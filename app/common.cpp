@@ -1,4 +1,8 @@
+#include <cerrno>
+#include <fstream>
+
 #include "app/commands.hpp"
+#include "tutti/base/units.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 
 namespace tutti::app {
@@ -8,6 +12,12 @@ const ModelKinds& models() {
       {"diffusion", add_diffusion_keys, [](const ModelSetup& s) { return std::make_unique<Diffusion>(s); }},
   };
   return kinds;
+}
+
+void write_report(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text;
+  if (!out.flush()) fail(ErrorKind::io, "{}: cannot be written: {}", file, system_cause(errno));
 }
 
 CaseSchema schema_of(const std::string& model) {

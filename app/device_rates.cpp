@@ -1,8 +1,6 @@
 #include "app/device_rates.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
@@ -102,12 +100,6 @@ Gid count_cells(const Comm& comm, const Case& options) {
   return comm.sum(cells);
 }
 
-void write_json(const std::string& file, const Json& report) {
-  std::ofstream out(file);
-  out << report.dump(2) << "\n";
-  if (!out.flush()) fail(ErrorKind::io, "{}: cannot be written: {}", file, system_cause(errno));
-}
-
 }  // namespace
 
 void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::string& model,
@@ -151,7 +143,7 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
                           {"seconds_a_step_with_cpu", share->seconds_with}};
   }
   comm.together([&] {
-    if (comm.is_root() && !json.empty()) write_json(json, report);
+    if (comm.is_root() && !json.empty()) write_report(json, report.dump(2) + "\n");
   });
 }
 

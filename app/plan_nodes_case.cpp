@@ -1,12 +1,12 @@
 #include "app/plan_nodes_case.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/commands.hpp"
 #include "app/temporary_folder.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
@@ -267,12 +267,6 @@ void print_table(const std::vector<NodesLine>& lines, double cells, const std::s
       "Euler, a stage of rkc2)");
 }
 
-void write_json(const std::string& file, const Json& report) {
-  std::ofstream out(file);
-  out << report.dump(2) << "\n";
-  if (!out.flush()) fail(ErrorKind::io, "{}: cannot be written: {}", file, system_cause(errno));
-}
-
 }  // namespace
 
 void plan_nodes(const Comm& comm, const Case& options, const std::string& case_file,
@@ -343,7 +337,7 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
     report["nodes"].push_back(
         json_of(l, cells, seconds, seconds_of(lines.front().seconds, overlap) / (l.nodes * seconds)));
   }
-  write_json(arguments.json, report);
+  write_report(arguments.json, report.dump(2) + "\n");
 }
 
 }  // namespace tutti::app

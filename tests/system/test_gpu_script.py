@@ -1,4 +1,4 @@
-"""scripts/gpu-test.sh and its report: every row is there, and what fails is said. No GPU is needed: first by a stub of tutti
+"""scripts/gpu-test.sh and its report: every row is there, and what fails is said. No GPU is needed: first by a stand-in for tutti
 on a machine that seems to have four, then by the program itself on fake ones."""
 
 import itertools
@@ -8,7 +8,7 @@ import unittest
 
 from program import PROGRAM, ROOT, SystemTest, run
 
-STUB = ROOT / "tests" / "system" / "stub_tutti.py"
+STAND_IN = ROOT / "tests" / "system" / "stand_in_tutti.py"
 KERNELS = """a GPU
 7986000 rows, 13.89 entries each; triad 4294 GB/s; P = 33/216 x triad (Langguth 2015, eq. 3)
 sliced compact int10, tuned                    0.2000 ms    94.0 B a row   0.910 of the triad   2.088 of P
@@ -30,7 +30,7 @@ class GpuScript(SystemTest):
         self.program("bundle/bin/bench_diffusion_gpu", f"cat << END\n{KERNELS}END")
         self.program("machine/nvidia-smi", "for gpu in 0 1 2 3; do echo a GPU; done")
         self.program("machine/compute-sanitizer", 'shift 4; exec "$@"')
-        self.program("machine/mpirun", 'shift; STUB_RANKS=$1; export STUB_RANKS; shift; exec "$@"')
+        self.program("machine/mpirun", 'shift; STAND_IN_RANKS=$1; export STAND_IN_RANKS; shift; exec "$@"')
 
     def program(self, name, text):
         path = self.write_file(name, f"#!/bin/sh\n{text}\n")
@@ -40,12 +40,12 @@ class GpuScript(SystemTest):
         (self.folder / name).parent.mkdir(exist_ok=True)
         return self.write(name, text)
 
-    def script(self, *arguments, stub=True, **environment):
+    def script(self, *arguments, stand_in=True, **environment):
         """The script's end, and its report; None where it wrote none."""
         tutti = self.bundle / "bin" / "tutti"
         tutti.unlink(missing_ok=True)
-        tutti.symlink_to(STUB if stub else PROGRAM)
-        if stub:
+        tutti.symlink_to(STAND_IN if stand_in else PROGRAM)
+        if stand_in:
             environment |= {"PATH": f"{self.folder / 'machine'}:{os.environ['PATH']}", "MPIRUN": "mpirun"}
         words = [f"{name}={value}" for name, value in environment.items()]
         result = run(["env", f"BUNDLE={self.bundle}", *words, str(ROOT / "scripts" / "gpu-test.sh"), str(self.out), *arguments], timeout=250)
@@ -119,7 +119,7 @@ class GpuScript(SystemTest):
         self.assert_fails(self.script("--only", "unit"), "unit", "test_gpu found a GPU", "exit code 1")
         self.program("bundle/bin/test_gpu", "exit 0")
         self.assertEqual(self.script("--only", "unit")[0].code, 0)
-        self.assert_fails(self.script("--only", "large", STUB_BREAK="GPU---cpu--stream"), "large", "GPU + cpu, stream",
+        self.assert_fails(self.script("--only", "large", STAND_IN_BREAK="GPU---cpu--stream"), "large", "GPU + cpu, stream",
                           "exit code 0, checksum bad, expected 600d")
 
     def test_a_section_that_was_cut_off_has_failed(self):
@@ -135,10 +135,10 @@ class GpuScript(SystemTest):
             self.assertIn(words, result.err)
 
     def test_the_program_on_fake_gpus(self):
-        result, report = self.script("--only", "matrix", stub=False, FAKE_GPUS=1)
+        result, report = self.script("--only", "matrix", stand_in=False, FAKE_GPUS=1)
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual(len(self.passed(report, "matrix")), 38)
-        result, report = self.script("--only", "scaling,large", stub=False, FAKE_GPUS=2)
+        result, report = self.script("--only", "scaling,large", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual(sum(r["section"] == "scaling" for r in report["runs"]), 8)
         self.assertTrue(all(r["cell_steps_per_second"] > 0 and r["efficiency"] > 0 for r in report["runs"]))

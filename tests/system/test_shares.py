@@ -1,8 +1,9 @@
 """A mesh that is shared anew while it runs; runs that exchange nothing; GPUs made slow."""
 
+import json
 import unittest
 
-from program import SystemTest, box_case, sets
+from program import SystemTest, box_case, sets, tutti
 
 INITIAL = 'K = 1\ninitial = "sin(3*x+2*y)*z"'
 CASE = box_case(n=14, physics=INITIAL, time='method = "euler"\nsteps = 500')
@@ -29,6 +30,21 @@ class Rebalance(SystemTest):
                 # One message a neighbour and step, before and after.
                 if ranks == 2:
                     self.assertEqual(summary["exchange"]["messages"], 2 * 500)
+
+    def test_in_a_run_that_goes_on_from_a_checkpoint(self):
+        wanted = self.run_case(CASE, "--devices", "cpu")["checksum"]
+        before = self.run_case(CASE, "--devices", "cpu", *sets(checkpoint__every=100, checkpoint__keep=9))["folder"]
+        # The folder holds later checkpoints of the same run: they are not what it goes on from.
+        result = tutti("run", "--restart", before / "checkpoints" / "step-000000000100.h5", "--devices", "cpu", "--threads", 1,
+                       *sets(balance__weights=[1, 12], report__every=60, balance__rebalance="always"), ranks=2)
+        self.assertEqual(result.code, 0, result.err)
+        summary = json.loads((before / "summary.json").read_text())
+        self.assertEqual((summary["checksum"], summary["steps"], summary["first_step"]), (wanted, 500, 100))
+        self.assertGreaterEqual(len(summary["rebalances"]), 1)
+        self.assertLess(summary["rebalances"][0]["step"], 300)
+        self.assertEqual(summary["exchange"]["messages"], 2 * 400, "each step was made, and once")
+        for rebalance in summary["rebalances"]:
+            self.assertGreater(rebalance["cost_seconds"], 0)
 
     def test_it_can_be_told_not_to(self):
         summary = self.run_case(CASE, "--devices", "cpu", "--threads", 1, *sets(balance__weights=[1, 12],

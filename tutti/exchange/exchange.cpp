@@ -235,6 +235,14 @@ void Exchange<T>::add_outgoing(const Message& m) {
     pack.work = [this, &m, packed] { gather(m, packed); };
     ready = add(std::move(pack));
   }
+  add_send(m, ready,
+           [this, &m, packed] { return packed != nullptr ? packed : separator_value(m.source, 0, m.rows.front()); });
+}
+
+/// data(): where the message's values lie when it is sent, behind operation `ready` (-1: none).
+template <class T>
+void Exchange<T>::add_send(const Message& m, int ready, std::function<const T*()> data) {
+  const int bytes = message_bytes<T>(m, components_);
   ExchangeOp send;
   send.kind = ExchangeOp::Kind::send;
   send.name = label("send", m);
@@ -242,9 +250,8 @@ void Exchange<T>::add_outgoing(const Message& m) {
   send.after_separators_of = {m.source};
   if (ready >= 0) send.after = {ready};
   send.bytes = bytes;
-  send.start = [this, &m, packed, bytes](MPI_Request* request) {
-    const T* data = packed != nullptr ? packed : separator_value(m.source, 0, m.rows.front());
-    check_mpi(MPI_Isend(data, bytes, MPI_BYTE, m.to_rank, m.tag, comm_.handle(), request), "MPI_Isend");
+  send.start = [this, &m, data = std::move(data), bytes](MPI_Request* request) {
+    check_mpi(MPI_Isend(data(), bytes, MPI_BYTE, m.to_rank, m.tag, comm_.handle(), request), "MPI_Isend");
   };
   add(std::move(send));
 }
@@ -253,19 +260,7 @@ void Exchange<T>::add_outgoing(const Message& m) {
 template <class T>
 void Exchange<T>::add_device_send(const Message& m) {
   const DeviceSource source = add_device_source(m, Route::device);
-  const int bytes = message_bytes<T>(m, components_);
-  ExchangeOp send;
-  send.kind = ExchangeOp::Kind::send;
-  send.name = label("send", m);
-  send.part = m.source;
-  send.after_separators_of = {m.source};
-  if (source.ready >= 0) send.after = {source.ready};
-  send.bytes = bytes;
-  send.start = [this, &m, packed = source.packed, bytes](MPI_Request* request) {
-    check_mpi(MPI_Isend(sent_values(m, packed, 0), bytes, MPI_BYTE, m.to_rank, m.tag, comm_.handle(), request),
-              "MPI_Isend");
-  };
-  add(std::move(send));
+  add_send(m, source.ready, [this, &m, packed = source.packed] { return sent_values(m, packed, 0); });
 }
 
 /// By an MPI that writes device memory: to the ghosts themselves, where they are one row behind the other.

@@ -106,6 +106,7 @@ class Exchange {
   void add_local(const Message& message);
   void add_peer(const Message& message);
   void add_outgoing(const Message& message);
+  void add_send(const Message& message, int ready, std::function<const T*()> data);
   void add_device_send(const Message& message);
   void add_incoming(const Message& message);
   void add_device_receive(const Message& message);

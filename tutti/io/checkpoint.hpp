@@ -164,6 +164,8 @@ class CheckpointReader {
   std::optional<CheckpointFile> file_;
 };
 
+/// The file of a step's checkpoint in a folder of checkpoints.
+std::filesystem::path checkpoint_name(const std::filesystem::path& folder, Size step);
 /// The checkpoints in a folder, or in its folder "checkpoints", the newest first.
 std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path& folder);
 

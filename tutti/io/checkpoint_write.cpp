@@ -14,13 +14,14 @@
 #include "tutti/io/checkpoint_output.hpp"
 
 namespace tutti {
-namespace {
 
 namespace fs = std::filesystem;
 
 fs::path checkpoint_name(const fs::path& folder, Size step) {
   return folder / fmt::format("step-{:012d}.h5", step);
 }
+
+namespace {
 
 /// Runs that were killed leave what they were writing. Errors are ignored: it takes space, no more.
 void remove_temporaries(const fs::path& folder) {

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -109,13 +108,11 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
   Summary summary =
       simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr, &so_far});
   while (!so_far.weights.empty()) {
-    const auto start = std::chrono::steady_clock::now();
     const std::vector<double> weights = std::exchange(so_far.weights, {});
     model.reset();  // its memory is needed
-    restart.emplace(open_restart(comm, folder, false));
+    restart.emplace(open_restart(comm, so_far.go_on_from, false));
     Phases again;
     model = create_model({comm, devices, options, folder / "mesh", again, nullptr, weights}, models);
-    so_far.rebalances.back().cost = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     summary = simulate(comm, *model, devices, options, {folder, phases, trace, &*restart, &so_far});
   }
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",

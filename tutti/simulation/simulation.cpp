@@ -265,6 +265,11 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
       [&] { plan = restart != nullptr ? plan_rest(options, restart->state) : plan_steps(options, model.time_step()); });
   if (restart != nullptr) resume(comm, model, *restart);
   const Size first = restart != nullptr ? restart->state.step : 0;
+  RunSoFar so_far = context.so_far != nullptr ? *context.so_far : RunSoFar{};
+  if (so_far.rebalances.empty())
+    so_far.first_step = first;
+  else
+    so_far.rebalances.back().cost = seconds_since(so_far.interrupted);
   comm.together([&] {
     if (comm.is_root()) write_file_atomically(folder / "effective.toml", options.effective_toml());
   });
@@ -299,7 +304,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   Probes probes(comm, model, options, folder, earlier.probes);
   Progress progress(first, plan.steps, model.cells());
   Metrics metrics(comm, model, folder, first, earlier.metrics);
-  StepTracer tracer(comm, trace, model.schedule(), first + 1, plan.steps);
+  StepTracer tracer(comm, trace, model.schedule(), so_far.first_step + 1, plan.steps);
   if (!tracer.traces_any()) warn("--trace-steps lies behind the last step, {}: no step will be traced", plan.steps);
   ReportClock reports(comm, options);
   const std::vector<std::string> kinds = device_kinds(comm, devices);
@@ -332,7 +337,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   std::optional<LoadMonitor> monitor;
   const bool always = options.is_word("balance.rebalance", "always");
   if (context.so_far != nullptr && checkpoints.possible() && (always || options.flag("balance.rebalance")) &&
-      context.so_far->rebalances.size() < most_rebalances)
+      so_far.rebalances.size() < most_rebalances)
     monitor.emplace(comm, model, always ? 0 : context.setup.total());
   std::optional<NewShares> shares;
   try {
@@ -365,7 +370,10 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
       if (writes) output(time);
       if (samples) probes.record(time);
       stopped = checkpoints.after_step(step, time, last);
-      if (shares && !stopped) checkpoints.write_now(step, time);
+      if (shares && !stopped) {
+        so_far.interrupted = Clock::now();
+        checkpoints.write_now(step, time);
+      }
     }
   } catch (const SharedError&) {
     throw;
@@ -378,10 +386,12 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const double checkpoint_seconds = comm.max(checkpoints.blocked_seconds());
   if (shares && !stopped) {
     model.summarise(summary, plan.time_of(step));  // for what was exchanged
-    context.so_far->add(summary, comm.max(wall), output_seconds, checkpoint_seconds);
+    so_far.add(summary, comm.max(wall), output_seconds, checkpoint_seconds);
     tell(*shares);
-    context.so_far->rebalances.push_back({step, shares->idle, shares->seconds, shares->seconds_then, 0});
-    context.so_far->weights = shares->weights;
+    so_far.rebalances.push_back({step, shares->idle, shares->seconds, shares->seconds_then, 0});
+    so_far.weights = shares->weights;
+    so_far.go_on_from = checkpoint_name(checkpoint_folder, step);
+    *context.so_far = so_far;
     return summary;
   }
   trace.write();
@@ -400,16 +410,14 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   summary.ranks = comm.size();
   summary.setup_seconds = context.setup.seconds();
   model.summarise(summary, summary.time);
-  RunSoFar whole = context.so_far != nullptr ? *context.so_far : RunSoFar{};
-  if (whole.rebalances.empty()) whole.first_step = first;
-  whole.add(summary, comm.max(wall), output_seconds, checkpoint_seconds);
-  summary.first_step = whole.first_step;
-  summary.wall_seconds = whole.wall_seconds;
-  summary.output_seconds = whole.output_seconds;
-  summary.checkpoint_seconds = whole.checkpoint_seconds;
-  summary.exchange.bytes = whole.exchange_bytes;
-  summary.exchange.messages = whole.exchange_messages;
-  summary.rebalances = whole.rebalances;
+  so_far.add(summary, comm.max(wall), output_seconds, checkpoint_seconds);
+  summary.first_step = so_far.first_step;
+  summary.wall_seconds = so_far.wall_seconds;
+  summary.output_seconds = so_far.output_seconds;
+  summary.checkpoint_seconds = so_far.checkpoint_seconds;
+  summary.exchange.bytes = so_far.exchange_bytes;
+  summary.exchange.messages = so_far.exchange_messages;
+  summary.rebalances = so_far.rebalances;
   summary.cell_steps_per_second =
       summary.wall_seconds > 0
           ? static_cast<double>(summary.cells) * static_cast<double>(step - summary.first_step) / summary.wall_seconds

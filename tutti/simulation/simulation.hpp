@@ -1,6 +1,7 @@
 // The loop around any model: time, progress, output, summary.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,11 +18,13 @@ namespace tutti {
 
 /// What a run did before its work was shared anew.
 struct RunSoFar {
-  Size first_step = 0;
+  Size first_step = 0;  ///< done before the run
   double wall_seconds = 0, output_seconds = 0, checkpoint_seconds = 0;
   Size exchange_bytes = 0, exchange_messages = 0;
   std::vector<RebalanceSummary> rebalances;
-  std::vector<double> weights;  ///< of all parts, to go on with; empty: the run is over
+  std::vector<double> weights;       ///< of all parts, to go on with; empty: the run is over
+  std::filesystem::path go_on_from;  ///< a checkpoint
+  std::chrono::steady_clock::time_point interrupted;
   /// The steps of one model: seconds, and what `summary` knows of its exchanges.
   void add(const Summary& summary, double wall, double output, double checkpoint);
 };

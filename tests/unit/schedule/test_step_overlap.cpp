@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -24,9 +25,11 @@ void sleep_ms(int ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
-/// Two parts that read each other's row: part 0 on a fake device with a slow interior, part 1 on the CPU.
+/// Two parts that read each other's row: part 0 on a fake device whose interior lasts until all ghosts have arrived (if
+/// they do while it runs), part 1 on the CPU.
 struct SlowDevice {
-  explicit SlowDevice(Overlap overlap, int team) : rank(team, 1) {
+  /// The interior lasts `longest` milliseconds at most.
+  SlowDevice(Overlap overlap, int team, int longest) : rank(team, 1), longest_ms(longest) {
     const std::vector<PartRows> rows{{.part = 0, .owned = {0, 1}, .ghosts = {2}, .ghost_owners = {1}},
                                      {.part = 1, .owned = {2, 3}, .ghosts = {1}, .ghost_owners = {0}}};
     maps = number_parts(world(), rows, std::vector<int>{0, 0});
@@ -47,12 +50,14 @@ struct SlowDevice {
                                              if (p == 0 && begin == 1) sleep_ms(10);
                                            });
                                          }));
-    step->exchange(*exchange, separators);
+    const auto exchanged = step->exchange(*exchange, separators);
+    const TaskId arrived = step->host("arrived", -1, [this] { ghosts_are_there = true; });
+    for (const TaskId operation : exchanged) step->after(arrived, operation);
     for (int p = 0; p < 2; ++p)
       step->compute("interior", p, Step::Role::interior, maps[static_cast<std::size_t>(p)].interior_rows(),
-                    [p](Stream& stream, Range r) {
-                      stream.loop(r, [p](Lid, Lid) {
-                        if (p == 0) sleep_ms(50);
+                    [this, p](Stream& stream, Range r) {
+                      stream.loop(r, [this, p](Lid, Lid) {
+                        for (int ms = 0; p == 0 && !ghosts_are_there && ms < longest_ms; ++ms) sleep_ms(1);
                       });
                     });
     step->finish(overlap);
@@ -69,19 +74,26 @@ struct SlowDevice {
     return !testing::Test::HasFailure();
   }
 
+  void run() {
+    ghosts_are_there = false;
+    step->run();
+  }
+
   DevicesOfARank rank;
   std::vector<IndexMap> maps;
   Plan plan;
   std::unique_ptr<Exchange<double>> exchange;
   std::vector<test::PaddedField<double>> fields;
+  std::atomic<bool> ghosts_are_there{false};
+  int longest_ms;
   std::unique_ptr<Step> step;
 };
 
 TEST(StepOverlap, FullMovesSeparatorsWhileTheInteriorRuns) {
   for (const int team : {1, 2, 5}) {
     SCOPED_TRACE(team);
-    SlowDevice slow(Overlap::full, team);
-    for (int run = 0; run < 2; ++run) slow.step->run();
+    SlowDevice slow(Overlap::full, team, 10'000);
+    for (int run = 0; run < 2; ++run) slow.run();
     const TaskTimes interior = slow.times("interior", 0);
     // Out of the device, to the CPU's ghosts, and back in: all before the interior of the device is done.
     EXPECT_GE(slow.times("copy separators", 0).end, slow.times("separator", 0).end);
@@ -96,8 +108,8 @@ TEST(StepOverlap, TheOthersMakeTheInteriorWaitForCopies) {
   for (const Overlap overlap : {Overlap::none, Overlap::messages})
     for (const int team : {1, 2, 5}) {
       SCOPED_TRACE(std::string(overlap_name(overlap)) + ", " + std::to_string(team) + " threads");
-      SlowDevice slow(overlap, team);
-      for (int run = 0; run < 2; ++run) slow.step->run();
+      SlowDevice slow(overlap, team, 20);
+      for (int run = 0; run < 2; ++run) slow.run();
       for (int p = 0; p < 2; ++p) {
         const TaskTimes interior = slow.times("interior", p);
         EXPECT_GE(interior.begin, slow.times("copy separators", 0).end);
@@ -108,30 +120,33 @@ TEST(StepOverlap, TheOthersMakeTheInteriorWaitForCopies) {
     }
 }
 
-TEST(StepOverlap, SecondsAddUpToTheWallClock) {
+TEST(StepOverlap, SecondsAreThoseOfTheTasksAndNoneTwice) {
   for (const int team : {1, 2, 5}) {
     SCOPED_TRACE(team);
-    SlowDevice slow(Overlap::full, team);
+    SlowDevice slow(Overlap::full, team, 10'000);
+    double computing = 0;
     const auto start = std::chrono::steady_clock::now();
-    for (int run = 0; run < 3; ++run) slow.step->run();
-    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    for (const PartSeconds& s : slow.step->seconds()) {
-      const double sum = s.separator + s.interior + s.idle;
-      EXPECT_LE(sum, wall * 1.01) << "seconds are counted twice";
-      EXPECT_GE(sum, wall * 0.5);
-      EXPECT_LE(s.exchange, wall);
+    for (int run = 0; run < 3; ++run) {
+      slow.run();
+      // Interior and separators of the device run side by side: what counts is when either does.
+      const TaskTimes separator = slow.times("separator", 0), interior = slow.times("interior", 0);
+      const double both = std::min(separator.end, interior.end) - std::max(separator.begin, interior.begin);
+      computing += separator.end - separator.begin + interior.end - interior.begin - std::max(0.0, both);
     }
-    // The device computes all the time: 50 ms of interior and beside it 10 ms of separators, three times. The CPU
-    // waits.
-    EXPECT_GE(slow.step->seconds()[0].separator, 0.030);
-    EXPECT_GE(slow.step->seconds()[0].interior, 0.090);
-    EXPECT_GE(slow.step->seconds()[0].separator + slow.step->seconds()[0].interior, 0.140);
-    EXPECT_GE(slow.step->seconds()[1].idle, 0.130);
-    EXPECT_EQ(slow.step->seconds()[0].bytes, 3 * 24) << "one row out; one gathered and copied in; three times";
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const auto& seconds = slow.step->seconds();
+    EXPECT_NEAR(seconds[0].separator + seconds[0].interior, computing, 1e-9);
+    for (const PartSeconds& s : seconds) {
+      EXPECT_LE(s.separator + s.interior + s.idle, wall) << "seconds are counted twice";
+      EXPECT_LE(s.exchange, wall);
+      EXPECT_GT(s.exchange, 0);
+    }
+    EXPECT_GT(seconds[1].idle, 0) << "the CPU waits for the device";
+    EXPECT_EQ(seconds[0].bytes, 3 * 24) << "one row out; one gathered and copied in; three times";
     slow.step->reset_seconds();
-    EXPECT_EQ(slow.step->seconds()[0].interior, 0);
-    slow.step->run();
-    EXPECT_GE(slow.step->seconds()[0].interior, 0.020);
+    EXPECT_EQ(seconds[0].interior, 0);
+    slow.run();
+    EXPECT_GT(seconds[0].interior, 0);
   }
 }
 
@@ -146,14 +161,13 @@ TEST(StepOverlap, SecondsOfTheCpuAreThoseOfItsThreads) {
   step.run();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const PartSeconds& s = step.seconds()[0];
-  EXPECT_GE(s.interior, 0.010);
-  EXPECT_LE(s.interior, wall);
-  EXPECT_LE(s.interior + s.idle, wall * 1.01);
+  EXPECT_GE(s.interior, 0.010) << "20 ms, by two";
+  EXPECT_LE(s.interior + s.idle, wall);
 }
 
 TEST(StepOverlap, PoliciesOnlyAddDependencies) {
   std::map<Overlap, std::vector<std::string>> lines;
-  for (const Overlap overlap : overlaps) lines[overlap] = SlowDevice(overlap, 1).step->describe_tasks();
+  for (const Overlap overlap : overlaps) lines[overlap] = SlowDevice(overlap, 1, 0).step->describe_tasks();
   const auto full = lines[Overlap::full];
   for (const Overlap overlap : {Overlap::none, Overlap::messages}) {
     ASSERT_EQ(lines[overlap].size(), full.size());

@@ -2,7 +2,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 
@@ -70,27 +69,18 @@ void require_on_gpu(const void* pointer) {
   require(attributes.type == cudaMemoryTypeDevice, "a peer copy with memory that is not a GPU's");
 }
 
-/// Two instances, launched in turn: one is not launched again before it is done, and its launch would be waited for.
 class CudaGraph final : public CapturedWork {
  public:
   explicit CudaGraph(cudaGraph_t graph) {
-    cudaError_t code = cudaSuccess;
-    for (auto& instance : instances_)
-      if (code == cudaSuccess) code = cudaGraphInstantiate(&instance, graph, 0);
+    const cudaError_t code = cudaGraphInstantiate(&graph_, graph, 0);
     cudaGraphDestroy(graph);
     TUTTI_CUDA_CHECK(code);
   }
-  ~CudaGraph() override {
-    for (const auto& instance : instances_)
-      if (instance != nullptr) cudaGraphExecDestroy(instance);
-  }
-  cudaGraphExec_t next() {
-    std::swap(instances_[0], instances_[1]);
-    return instances_[0];
-  }
+  ~CudaGraph() override { cudaGraphExecDestroy(graph_); }
+  cudaGraphExec_t native() const { return graph_; }
 
  private:
-  std::array<cudaGraphExec_t, 2> instances_{};
+  cudaGraphExec_t graph_ = nullptr;
 };
 
 class CudaStream final : public Stream {
@@ -181,7 +171,7 @@ class CudaStream final : public Stream {
     auto* cuda_graph = dynamic_cast<CudaGraph*>(&work);
     require(cuda_graph != nullptr, "{}: a graph of another kind of device", device().name());
     const cuda::CurrentDevice current(device().index());
-    TUTTI_CUDA_CHECK(cudaGraphLaunch(cuda_graph->next(), stream_));
+    TUTTI_CUDA_CHECK(cudaGraphLaunch(cuda_graph->native(), stream_));
   }
 
  private:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -ES
 """Stands in for tutti on a machine with GPUs that is not there: takes the command lines of scripts/gpu-test.sh and leaves the
-files that tutti would leave, at once. STUB_RANKS: ranks; STUB_BREAK: results folders of this name get another checksum."""
+files that tutti would leave, at once. STAND_IN_RANKS: ranks; STAND_IN_BREAK: results folders of this name get another checksum."""
 
 import json
 import os
@@ -31,10 +31,10 @@ def run():
     # A GPU does 100 cells a second, or as many as it may run blocks; a CPU 10; the exchange of several GPUs takes a fifth.
     rate = len(gpus) * (blocks or 100) * (0.8 if exchange and len(gpus) > 1 else 1) + 10 * ("cpu" in devices)
     summary = {
-        "cells": 6 * setting("mesh.cubes", "[20,20,20]")[0] ** 3, "steps": setting("time.steps", "1"), "ranks": int(os.environ.get("STUB_RANKS", 1)),
+        "cells": 6 * setting("mesh.cubes", "[20,20,20]")[0] ** 3, "steps": setting("time.steps", "1"), "ranks": int(os.environ.get("STAND_IN_RANKS", 1)),
         "overlap": setting("devices.overlap", '"full"'), "balance": {"weights": setting("balance.weights", '"measured"')},
         "parts": [{"device": device, "cells": 1} for device in devices], "cell_steps_per_second": rate,
-        "checksum": "bad" if folder.name == os.environ.get("STUB_BREAK") else "600d", "words": words}
+        "checksum": "bad" if folder.name == os.environ.get("STAND_IN_BREAK") else "600d", "words": words}
     (folder / "summary.json").write_text(json.dumps(summary, indent=1))
     (folder / "effective.toml").write_text(
         f'[partition]\nmethod = {settings.get("partition.method", "0")}\n[devices]\ntransport = {settings.get("devices.transport", "0")}\n'
