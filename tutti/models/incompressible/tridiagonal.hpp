@@ -1,0 +1,46 @@
+// (L + lambda_c) p = f along the slowest index of in[z][column], for columns c of different lambda <= 0: elimination
+// without pivots (Thomas), stable as the matrices are diagonally dominant.
+#pragma once
+
+#include <vector>
+
+#include "tutti/models/incompressible/line_operator.hpp"
+
+namespace tutti {
+
+/// A LineOperator, rounded to T, as a kernel reads it.
+template <class T>
+struct TridiagonalView {
+  Lid size = 0;
+  bool cyclic = false, singular = false;
+  const T* lower = nullptr;
+  const T* diagonal = nullptr;
+  const T* upper = nullptr;
+  const double* widths = nullptr;     ///< h_i
+  const double* distances = nullptr;  ///< d_0 .. d_n; 0 where nothing flows
+};
+
+template <class T>
+class Tridiagonal {
+ public:
+  explicit Tridiagonal(const LineOperator& line);
+  TridiagonalView<T> view() const;
+
+ private:
+  bool cyclic_, singular_;
+  std::vector<T> lower_, diagonal_, upper_;
+  std::vector<double> widths_, distances_;
+};
+
+/// Columns [begin, end) of in[z][stride] into out. lambda: one a column, <= 0. Where lambda is 0 and the line singular
+/// there is a solution only for an f of mean 0, and then many: the mean of f (weighted with the widths) is left out,
+/// and the solution is the one of mean 0. The sums are one chain over z. `out` may be `in`.
+template <class T>
+void solve_columns(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, Range columns);
+
+extern template class Tridiagonal<double>;
+extern template class Tridiagonal<float>;
+extern template void solve_columns(const TridiagonalView<double>&, const double*, const double*, double*, Size, Range);
+extern template void solve_columns(const TridiagonalView<float>&, const float*, const float*, float*, Size, Range);
+
+}  // namespace tutti
