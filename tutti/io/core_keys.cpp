@@ -88,6 +88,36 @@ void add_mesh_keys(CaseSchema& schema) {
               .max = most_refinements});
 }
 
+void add_grid_keys(CaseSchema& schema) {
+  schema.describe_table("grid", "A box of cells.");
+  schema.add({.path = "grid.cells",
+              .type = KeyType::integers,
+              .description = "Cells along x, y, z; 1 in a direction makes the flow two-dimensional.",
+              .min = 1,
+              .max = 1 << 16,
+              .length = 3,
+              .required = true});
+  schema.add({.path = "grid.lower",
+              .type = KeyType::numbers,
+              .default_value = "[0, 0, 0]",
+              .unit = "length",
+              .description = "Lower corner.",
+              .length = 3});
+  schema.add({.path = "grid.upper",
+              .type = KeyType::numbers,
+              .default_value = "[1, 1, 1]",
+              .unit = "length",
+              .description = "Upper corner.",
+              .length = 3});
+  schema.add({.path = "grid.stretch",
+              .type = KeyType::numbers,
+              .default_value = "[0, 0, 0]",
+              .description = "How much denser the cells are at both ends of a direction: the s of tanh(s x); 0: not.",
+              .min = 0,
+              .max = 10,
+              .length = 3});
+}
+
 void add_time_keys(CaseSchema& schema) {
   schema.describe_table("time", "How far and in what steps.");
   schema.add({.path = "time.dt",
@@ -173,6 +203,16 @@ void add_partition_keys(CaseSchema& schema) {
               .choices = {"auto"},
               .min = 1,
               .max = 1 << 20});
+}
+
+void add_cut_keys(CaseSchema& schema) {
+  schema.describe_table("partition", "How the grid is split over devices. Results do not depend on it.");
+  schema.add({.path = "partition.cut",
+              .type = KeyType::choice,
+              .default_value = "\"slabs\"",
+              .description = "Slabs of whole planes (what travels is contiguous), pencils, or blocks (the least travels "
+                             "with many devices).",
+              .choices = {"slabs", "pencils", "blocks"}});
 }
 
 void add_device_keys(CaseSchema& schema) {
@@ -315,7 +355,7 @@ void add_report_keys(CaseSchema& schema) {
 
 }  // namespace
 
-CaseSchema core_schema(const std::vector<std::string>& models) {
+CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain) {
   CaseSchema schema;
   schema.begin_group("core");
   schema.add({.path = "model",
@@ -323,10 +363,16 @@ CaseSchema core_schema(const std::vector<std::string>& models) {
               .description = "What is computed; decides which further keys there are.",
               .choices = models,
               .required = true});
-  add_mesh_keys(schema);
+  if (domain == DomainKeys::tetrahedra)
+    add_mesh_keys(schema);
+  else
+    add_grid_keys(schema);
   add_time_keys(schema);
   add_output_keys(schema);
-  add_partition_keys(schema);
+  if (domain == DomainKeys::tetrahedra)
+    add_partition_keys(schema);
+  else
+    add_cut_keys(schema);
   add_device_keys(schema);
   add_checkpoint_keys(schema);
   add_report_keys(schema);

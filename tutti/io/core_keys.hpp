@@ -8,7 +8,13 @@
 
 namespace tutti {
 
+/// What a model computes on, which decides how its domain is described and cut.
+enum class DomainKeys : std::uint8_t {
+  tetrahedra,  ///< [mesh], [partition] with graph partitioners
+  box,         ///< [grid], [partition] with cuts
+};
+
 /// A schema with the core's keys; `models` are the choices of the key `model`. A model then adds its own keys.
-CaseSchema core_schema(const std::vector<std::string>& models);
+CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain = DomainKeys::tetrahedra);
 
 }  // namespace tutti

@@ -22,8 +22,9 @@ std::vector<std::string> model_names(const ModelKinds& models) {
 }
 
 CaseSchema schema_of(const ModelKinds& models, const std::string& name) {
-  CaseSchema schema = core_schema(model_names(models));
-  find_model(models, name).add_keys(schema);
+  const ModelKind& model = find_model(models, name);
+  CaseSchema schema = core_schema(model_names(models), model.domain);
+  model.add_keys(schema);
   return schema;
 }
 

@@ -10,6 +10,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/io/case.hpp"
+#include "tutti/io/core_keys.hpp"
 #include "tutti/simulation/model.hpp"
 #include "tutti/simulation/phases.hpp"
 #include "tutti/simulation/tet_domain.hpp"
@@ -38,6 +39,7 @@ struct ModelKind {
   std::string name;                                                 ///< the word of the case's key `model`
   std::function<void(CaseSchema&)> add_keys;                        ///< adds its keys to the core's
   std::function<std::unique_ptr<Model>(const ModelSetup&)> create;  ///< collective
+  DomainKeys domain = DomainKeys::tetrahedra;                       ///< what the core's keys describe
 };
 using ModelKinds = std::vector<ModelKind>;
 

@@ -1,0 +1,54 @@
+// The portable launch over the cells of a box.
+#pragma once
+
+#include "tutti/device/for_each.hpp"
+#include "tutti/partition/cell_box.hpp"
+
+namespace tutti {
+
+#if defined(__CUDACC__)
+namespace detail {
+template <class F>
+__global__ void for_each_cell_kernel(CellBox box, F f) {
+  const Lid i = box.lower[0] + static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
+  const Lid j = box.lower[1] + static_cast<Lid>(blockIdx.y * blockDim.y + threadIdx.y);
+  const Lid k = box.lower[2] + static_cast<Lid>(blockIdx.z);
+  if (i < box.upper[0] && j < box.upper[1]) f(i, j, k);
+}
+}  // namespace detail
+#endif
+
+/// Enqueues f(i, j, k) for cells of `box`: those with numbers `range` in it, x fastest (a GPU takes all of them at
+/// once). f is copied; its operator() is TUTTI_HD and touches device memory of the stream's device only. Cells must be
+/// independent. On the host a line of cells becomes vector instructions. A GPU needs this to be compiled by nvcc.
+template <class F>
+void for_each_cell(Stream& stream, const CellBox& box, Range range, const F& f) {
+  if (box.empty() || range.empty()) return;
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda) {
+    require(range == Range{0, static_cast<Lid>(box.cells())}, "a GPU computes all cells of a box");
+    const dim3 block(box.size(0) > 32 ? 64 : 32, 4, 1);
+    const dim3 grid((box.size(0) + block.x - 1) / block.x, (box.size(1) + block.y - 1) / block.y, box.size(2));
+    const cuda::CurrentDevice current(stream.device().index());
+    detail::for_each_cell_kernel<<<grid, block, 0, static_cast<cudaStream_t>(stream.native())>>>(box, f);
+    TUTTI_CUDA_CHECK(cudaGetLastError());
+    stream.device().counts().launches += 1;
+    return;
+  }
+#endif
+  stream.loop(range, [box, f](Lid begin, Lid end) {
+    const Lid nx = box.size(0), ny = box.size(1);
+    while (begin < end) {
+      const Lid line = begin / nx, first = begin - line * nx;
+      const Lid last = first + (end - begin) < nx ? first + (end - begin) : nx;
+      const Lid j = box.lower[1] + line % ny, k = box.lower[2] + line / ny, i0 = box.lower[0];
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+      for (Lid i = first; i < last; ++i) f(i0 + i, j, k);
+      begin += last - first;
+    }
+  });
+}
+
+}  // namespace tutti

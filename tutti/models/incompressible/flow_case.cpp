@@ -1,0 +1,257 @@
+#include "tutti/models/incompressible/flow_case.hpp"
+
+#include <algorithm>
+
+#include "tutti/simulation/evaluate.hpp"
+
+namespace tutti {
+namespace {
+
+void add_physics_keys(CaseSchema& schema) {
+  schema.describe_table("fluid", "du/dt + div(u u) = -grad p + viscosity lap u + buoyancy (T - reference) + force, "
+                                 "div u = 0; dT/dt + div(u T) = diffusivity lap T + heat_source.");
+  schema.add({.path = "fluid.viscosity",
+              .type = KeyType::number,
+              .unit = "length^2/s",
+              .description = "Kinematic viscosity.",
+              .min = 0,
+              .required = true});
+  schema.add({.path = "fluid.diffusivity",
+              .type = KeyType::number,
+              .unit = "length^2/s",
+              .description = "Thermal diffusivity; without it there is no temperature.",
+              .min = 0});
+  schema.add({.path = "fluid.buoyancy",
+              .type = KeyType::numbers,
+              .default_value = "[0, 0, 0]",
+              .unit = "length/s^2",
+              .description = "Acceleration of fluid that is one unit of temperature warmer: -gravity times expansion.",
+              .length = 3});
+  schema.add({.path = "fluid.reference",
+              .type = KeyType::number,
+              .default_value = "0.0",
+              .description = "Temperature without buoyancy."});
+  schema.add({.path = "fluid.heat_source",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .unit = "1/s",
+              .description = "What heats the fluid."});
+  schema.add({.path = "fluid.force",
+              .type = KeyType::expressions,
+              .default_value = "[0, 0, 0]",
+              .unit = "length/s^2",
+              .description = "Acceleration.",
+              .length = 3});
+  schema.describe_table("initial", "The flow at t = 0; what diverges of it is projected away.");
+  schema.add({.path = "initial.velocity",
+              .type = KeyType::expressions,
+              .default_value = "[0, 0, 0]",
+              .unit = "length/s",
+              .description = "Velocity.",
+              .length = 3});
+  schema.add({.path = "initial.temperature",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .description = "Temperature."});
+  schema.describe_table("exact", "An exact solution: the summary then gives the errors of the velocity at the end.");
+  schema.add({.path = "exact.velocity", .type = KeyType::expressions, .description = "Velocity.", .length = 3});
+}
+
+void add_boundary_keys(CaseSchema& schema) {
+  schema.describe_table("boundary[]",
+                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic.");
+  schema.add({.path = "boundary[].face",
+              .type = KeyType::choice,
+              .description = "Which face.",
+              .choices = {box_face_names.begin(), box_face_names.end()},
+              .required = true});
+  schema.add({.path = "boundary[].velocity",
+              .type = KeyType::choice,
+              .default_value = "\"no-slip\"",
+              .description = "no-slip: a wall that moves with `value`; free-slip: no friction; periodic: both ends of "
+                             "the direction; inflow: `value`; outflow: p = 0.",
+              .choices = {"no-slip", "free-slip", "periodic", "inflow", "outflow"}});
+  schema.add({.path = "boundary[].value",
+              .type = KeyType::expressions,
+              .default_value = "[0, 0, 0]",
+              .unit = "length/s",
+              .description = "Velocity of the wall, or of what flows in.",
+              .length = 3});
+  schema.add({.path = "boundary[].temperature",
+              .type = KeyType::choice,
+              .default_value = "\"adiabatic\"",
+              .description = "adiabatic; fixed: T is `temperature_value`; flux: `temperature_value` flows in.",
+              .choices = {"adiabatic", "fixed", "flux"}});
+  schema.add({.path = "boundary[].temperature_value",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .description = "Temperature, or diffusivity times the gradient along the inward normal, negated."});
+}
+
+void add_numerics_keys(CaseSchema& schema) {
+  schema.add({.path = "time.method",
+              .type = KeyType::choice,
+              .default_value = "\"ab2\"",
+              .description = "ab2: Adams-Bashforth, as the paper; rk3: Runge-Kutta with three projections a step.",
+              .choices = {"ab2", "rk3"}});
+  schema.describe_table("pressure", "How the pressure is found.");
+  schema.add({.path = "pressure.solver",
+              .type = KeyType::choice,
+              .default_value = "\"direct\"",
+              .description = "direct: by separation, exact to rounding; jacobi: `sweeps` sweeps, as the paper; "
+                             "red_black: relaxation up to `tolerance`.",
+              .choices = {"direct", "jacobi", "red_black"}});
+  schema.add({.path = "pressure.sweeps",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .description = "jacobi: sweeps a step, auto 20; red_black: at most, auto 10,000.",
+              .choices = {"auto"},
+              .min = 1});
+  schema.add({.path = "pressure.omega",
+              .type = KeyType::number,
+              .default_value = "\"auto\"",
+              .description = "Over-relaxation of red_black; auto: the best for the grid.",
+              .choices = {"auto"},
+              .min = 0,
+              .max = 2,
+              .above_min = true,
+              .only_if = {"pressure.solver", {"red_black"}}});
+  schema.add({.path = "pressure.tolerance",
+              .type = KeyType::number,
+              .default_value = "1e-8",
+              .description = "Largest divergence that red_black leaves, times a cell's width over the largest velocity.",
+              .min = 0,
+              .above_min = true,
+              .only_if = {"pressure.solver", {"red_black"}}});
+  schema.describe_table("numerics", "How numbers are stored.");
+  schema.add({.path = "numerics.precision",
+              .type = KeyType::choice,
+              .default_value = "\"double\"",
+              .description = "Of all fields.",
+              .choices = {"double", "float"}});
+}
+
+VelocityEnd velocity_end(const std::string& word) {
+  if (word == "no-slip") return VelocityEnd::no_slip;
+  if (word == "free-slip") return VelocityEnd::free_slip;
+  if (word == "periodic") return VelocityEnd::periodic;
+  return word == "inflow" ? VelocityEnd::inflow : VelocityEnd::outflow;
+}
+
+ScalarEnd scalar_end(const std::string& word) {
+  return word == "adiabatic" ? ScalarEnd::adiabatic : word == "fixed" ? ScalarEnd::fixed : ScalarEnd::flux;
+}
+
+std::array<Expression, 3> three(const std::vector<Expression>& list) {
+  return {list[0], list[1], list[2]};
+}
+
+void read_ends(const Case& options, FlowCase& flow) {
+  std::array<std::string, 6> where;
+  for (int b = 0; b < options.count("boundary"); ++b) {
+    const std::string table = fmt::format("boundary[{}]", b), name = options.text(table + ".face");
+    const auto f = static_cast<std::size_t>(std::find(box_face_names.begin(), box_face_names.end(), name) -
+                                            box_face_names.begin());
+    if (!where[f].empty())
+      fail(ErrorKind::input, "{}: the face {} has a table already, at {}; leave one out",
+           options.where(table + ".face"), name, where[f]);
+    where[f] = options.where(table + ".face");
+    FlowEnd& end = flow.ends[f];
+    end.velocity = velocity_end(options.text(table + ".velocity"));
+    end.value = three(options.expressions(table + ".value"));
+    end.temperature = end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic
+                                                            : scalar_end(options.text(table + ".temperature"));
+    end.temperature_value = options.expression(table + ".temperature_value");
+    const std::size_t d = f / 2;
+    const Expression& through = end.value[d];
+    if (end.velocity == VelocityEnd::no_slip && !(through.is_constant() && through({0, 0, 0}) == 0))
+      fail(ErrorKind::input, "{}: flow through the wall {}: component {} of `value` must be 0; an inflow may have it",
+           options.where(table + ".value"), name, "xyz"[d]);
+    if (options.is_set(table + ".temperature") && !flow.has_temperature())
+      fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity", options.where(table + ".temperature"));
+  }
+  bool inflow = false;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const bool lower = flow.ends[2 * d].velocity == VelocityEnd::periodic,
+               upper = flow.ends[2 * d + 1].velocity == VelocityEnd::periodic;
+    if (lower != upper)
+      fail(ErrorKind::input, "{}: {} is periodic and {} is not; give both the same", where[2 * d + (lower ? 0 : 1)],
+           box_face_names[2 * d + (lower ? 0 : 1)], box_face_names[2 * d + (lower ? 1 : 0)]);
+    for (std::size_t f = 2 * d; f < 2 * d + 2; ++f) inflow = inflow || flow.ends[f].velocity == VelocityEnd::inflow;
+  }
+  if (inflow && !flow.has_outflow())
+    for (std::size_t f = 0; f < 6; ++f)
+      if (flow.ends[f].velocity == VelocityEnd::inflow)
+        fail(ErrorKind::input, "{}: what flows in at {} has no way out; make another face an outflow", where[f],
+             box_face_names[f]);
+}
+
+BoxGrid read_grid(const Case& options, const std::array<FlowEnd, 6>& ends) {
+  const auto cells = options.integers("grid.cells");
+  const auto lower = options.numbers("grid.lower"), upper = options.numbers("grid.upper"),
+             stretch = options.numbers("grid.stretch");
+  BoxGrid grid;
+  double all = 1;
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (!(upper[d] > lower[d]))
+      fail(ErrorKind::input, "{}: the upper corner must lie above the lower one in {}", options.where("grid.upper"),
+           "xyz"[d]);
+    const bool periodic = ends[2 * d].velocity == VelocityEnd::periodic;
+    if (periodic && stretch[d] > 0)
+      fail(ErrorKind::input, "{}: {} is periodic, it has no walls to stretch to; give 0", options.where("grid.stretch"),
+           "xyz"[d]);
+    all *= static_cast<double>(cells[d]);
+    grid.lines[d] = make_grid_line(static_cast<Lid>(cells[d]), lower[d], upper[d], stretch[d], periodic);
+  }
+  if (all > 1e13) fail(ErrorKind::input, "{}: {:g} cells are too many", options.where("grid.cells"), all);
+  return grid;
+}
+
+}  // namespace
+
+bool FlowCase::has_outflow() const {
+  return std::any_of(ends.begin(), ends.end(), [](const FlowEnd& e) { return e.velocity == VelocityEnd::outflow; });
+}
+
+void add_incompressible_keys(CaseSchema& schema) {
+  schema.begin_group("incompressible");
+  add_physics_keys(schema);
+  add_boundary_keys(schema);
+  add_numerics_keys(schema);
+}
+
+FlowCase read_flow_case(const Case& options) {
+  FlowCase flow;
+  flow.viscosity = options.number("fluid.viscosity");
+  if (options.has("fluid.diffusivity")) flow.diffusivity = options.number("fluid.diffusivity");
+  const auto buoyancy = options.numbers("fluid.buoyancy");
+  flow.buoyancy = {buoyancy[0], buoyancy[1], buoyancy[2]};
+  if (norm(flow.buoyancy) > 0 && !flow.has_temperature())
+    fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity", options.where("fluid.buoyancy"));
+  flow.reference = options.number("fluid.reference");
+  flow.heat_source = options.expression("fluid.heat_source");
+  flow.force = three(options.expressions("fluid.force"));
+  flow.initial_velocity = three(options.expressions("initial.velocity"));
+  flow.initial_temperature = options.expression("initial.temperature");
+  for (const Expression& e : flow.initial_velocity)
+    require_steady(e, options.where("initial.velocity"), "initial.velocity");
+  require_steady(flow.initial_temperature, options.where("initial.temperature"), "initial.temperature");
+  if (options.has("exact.velocity")) flow.exact = three(options.expressions("exact.velocity"));
+  read_ends(options, flow);
+  flow.grid = read_grid(options, flow.ends);
+  flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
+  const std::string solver = options.text("pressure.solver");
+  flow.pressure = solver == "jacobi"      ? PressureMethod::jacobi
+                  : solver == "red_black" ? PressureMethod::red_black
+                                          : PressureMethod::direct;
+  const bool automatic = options.is_word("pressure.sweeps", "auto");
+  flow.sweeps = automatic ? (flow.pressure == PressureMethod::jacobi ? 20 : 10000)
+                          : static_cast<int>(options.integer("pressure.sweeps"));
+  if (flow.pressure == PressureMethod::red_black) {
+    flow.tolerance = options.number("pressure.tolerance");
+    flow.omega = options.is_word("pressure.omega", "auto") ? 0 : options.number("pressure.omega");
+  }
+  return flow;
+}
+
+}  // namespace tutti

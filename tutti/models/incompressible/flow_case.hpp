@@ -1,0 +1,61 @@
+// What a case says about a flow in a box: keys and their meaning.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "tutti/io/case.hpp"
+#include "tutti/mesh/box_grid.hpp"
+
+namespace tutti {
+
+/// An end of the box: 2 * direction + (0 lower, 1 upper).
+using BoxFace = int;
+inline constexpr std::array<const char*, 6> box_face_names = {"x-lower", "x-upper", "y-lower",
+                                                              "y-upper", "z-lower", "z-upper"};
+
+enum class VelocityEnd : std::uint8_t { no_slip, free_slip, periodic, inflow, outflow };
+enum class ScalarEnd : std::uint8_t { adiabatic, fixed, flux, periodic };
+
+/// What holds at one face of the box.
+struct FlowEnd {
+  VelocityEnd velocity = VelocityEnd::no_slip;
+  std::array<Expression, 3> value{};  ///< of a moving wall, or of what flows in
+  ScalarEnd temperature = ScalarEnd::adiabatic;
+  Expression temperature_value;  ///< T, or what flows in: diffusivity times the gradient along the inward normal
+};
+
+enum class TimeScheme : std::uint8_t { ab2, rk3 };
+enum class PressureMethod : std::uint8_t { jacobi, red_black, direct };
+
+struct FlowCase {
+  BoxGrid grid;
+  std::array<FlowEnd, 6> ends;
+  double viscosity = 0;
+  std::optional<double> diffusivity;  ///< of the temperature; without it there is none
+  Vec3 buoyancy;                      ///< acceleration a unit of temperature above the reference
+  double reference = 0;
+  Expression heat_source;
+  std::array<Expression, 3> force{};
+  std::array<Expression, 3> initial_velocity{};
+  Expression initial_temperature;
+  std::optional<std::array<Expression, 3>> exact;  ///< velocity
+  TimeScheme scheme = TimeScheme::ab2;
+  PressureMethod pressure = PressureMethod::direct;
+  int sweeps = 0;        ///< jacobi: so many; red_black: at most
+  double omega = 1;      ///< of red_black
+  double tolerance = 0;  ///< of red_black: largest divergence that is left, times the step, a cell's width over it
+
+  bool has_temperature() const { return diffusivity.has_value(); }
+  /// The pressure is fixed by an outflow; else only up to a constant.
+  bool has_outflow() const;
+};
+
+/// Adds the keys of the model `incompressible`.
+void add_incompressible_keys(CaseSchema& schema);
+/// Reads and checks them. Error(input): a face named twice, one end of a direction periodic and the other not, flow
+/// through a wall, an inflow that nothing lets out, formulas that depend on time where they are evaluated once.
+FlowCase read_flow_case(const Case& options);
+
+}  // namespace tutti

@@ -1,0 +1,75 @@
+// Values beyond the ends of the box: walls, inflow, outflow.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "tutti/base/formula.hpp"
+#include "tutti/device/buffer.hpp"
+#include "tutti/models/incompressible/flow_part.hpp"
+
+namespace tutti {
+
+/// A formula's value at an end; a constant needs no steps.
+struct EndValue {
+  Lid first = 0, count = 0;  ///< of the steps
+  double constant = 0;       ///< where count is 0
+};
+
+/// One end of the box, as kernels see it.
+struct EndView {
+  VelocityEnd velocity = VelocityEnd::no_slip;
+  ScalarEnd temperature = ScalarEnd::adiabatic;
+  EndValue value[3], scalar;
+  bool upper = false;
+  Lid ghost = 0, inner = 0;    ///< cell numbers in the direction: beyond the end, and the last one before it
+  double position = 0;         ///< of the end
+  double distance = 0;         ///< of the centres of these two cells
+};
+
+/// The two ends in one direction, as far as a part touches them.
+struct EndsView {
+  int direction = 0, count = 0;
+  EndView end[2];
+  const FormulaStep* steps = nullptr;
+  /// Centres and upper faces of the part's cells, by direction; of the first stored cell first.
+  const double* centres[3] = {};
+  const double* faces[3] = {};
+};
+
+/// Which ends of the box a part touches, and what holds there; formulas and coordinates are on its device.
+class FlowEnds {
+ public:
+  FlowEnds() = default;
+  FlowEnds(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array);
+  /// Cells to fill in direction d.
+  Lid cells(int d) const;
+  const EndsView& view(int d) const { return views_[static_cast<std::size_t>(d)]; }
+
+ private:
+  BoxArray array_;
+  std::array<EndsView, 3> views_;
+  Buffer<FormulaStep> steps_;
+  std::array<Buffer<double>, 3> centres_, faces_;
+};
+
+/// The normal component of u* at the ends, and the new temperature beyond them.
+template <class T>
+void fill_predicted(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T diffusivity);
+/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p.
+template <class T>
+void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T dt);
+/// Temperature beyond the ends.
+template <class T>
+void fill_temperature(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T diffusivity);
+/// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
+template <class T>
+void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range);
+
+/// f(position) of a formula of the case into an array: at the centres (component -1), or at the upper faces in a
+/// direction. For initial values, forces and heat.
+template <class T>
+void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, const CellBox& box,
+                    const Expression& formula, int component, double time, Buffer<T>& values);
+
+}  // namespace tutti

@@ -1,0 +1,146 @@
+// Passes over the cells of a flow. Compiles as plain C++ without CUDA.
+#include "tutti/models/incompressible/flow_part.hpp"
+
+#include <vector>
+
+#include "tutti/exchange/for_each_cell.hpp"
+
+namespace tutti {
+namespace {
+
+template <class T>
+struct Arrays {
+  VelocityView<T> u, predicted, rate;
+  T *temperature, *new_temperature, *temperature_rate;
+  const T* force[3];
+  const T* heat;
+};
+
+/// Two of the flags that change what a cell reads; they are the same for all cells.
+template <class T, bool warm, bool forced>
+struct Predict {
+  GridView<T> g;
+  Arrays<T> a;
+  FlowConstants<T> constants;
+  StageWeights<T> weights;
+
+  template <int C>
+  TUTTI_HD void component(Lid n, const Lid (&at)[3]) const {
+    T rate = momentum_rate<C>(g, a.u, constants.viscosity, n, at) + (forced ? a.force[C][n] : constants.force[C]);
+    if (warm) {
+      const T half = T(0.5);
+      rate += constants.buoyancy[C] *
+              (half * (a.temperature[n] + a.temperature[n + g.stride(C)]) - constants.reference);
+    }
+    a.predicted.c[C][n] = a.u[C][n] + (weights.now * rate + weights.old * a.rate.c[C][n]);
+    a.rate.c[C][n] = rate;
+  }
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
+    const Lid at[3] = {i, j, k};
+    const Lid n = g.array.at(i, j, k);
+    component<0>(n, at);
+    component<1>(n, at);
+    component<2>(n, at);
+    if (!warm) return;
+    const T rate = scalar_rate(g, a.u, a.temperature, constants.diffusivity, n, at) +
+                   (a.heat != nullptr ? a.heat[n] : constants.heat);
+    a.new_temperature[n] = a.temperature[n] + (weights.now * rate + weights.old * a.temperature_rate[n]);
+    a.temperature_rate[n] = rate;
+  }
+};
+
+template <class T>
+struct DivideDivergence {
+  GridView<T> g;
+  VelocityView<T> u;
+  T* rhs;
+  T inverse_dt;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
+    const Lid at[3] = {i, j, k};
+    const Lid n = g.array.at(i, j, k);
+    rhs[n] = divergence(g, u, n, at) * inverse_dt;
+  }
+};
+
+template <class T>
+struct Correct {
+  GridView<T> g;
+  VelocityView<T> predicted, u;
+  const T* p;
+  T dt;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
+    const Lid at[3] = {i, j, k};
+    const Lid n = g.array.at(i, j, k);
+    for (int c = 0; c < 3; ++c)
+      u.c[c][n] = predicted[c][n] - dt * (p[n + g.stride(c)] - p[n]) * g.line[c].distance(at[c]);
+  }
+};
+
+}  // namespace
+
+template <class T>
+PartGrid<T>::PartGrid(Stream& stream, const BoxGrid& whole, const BoxArray& layout) : array(layout) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    const GridLine& line = whole.lines[d];
+    std::vector<T> widths, distances;
+    for (Lid i = array.stored.lower[d]; i < array.stored.upper[d]; ++i) {
+      widths.push_back(static_cast<T>(1 / line.width(i)));
+      distances.push_back(static_cast<T>(1 / (i < line.cells() ? line.distance(i) : line.width(i))));
+    }
+    inverse_widths[d] = make_buffer(stream, std::span<const T>(widths), "cell widths");
+    inverse_distances[d] = make_buffer(stream, std::span<const T>(distances), "distances of cells");
+  }
+}
+
+template <class T>
+GridView<T> PartGrid<T>::view() const {
+  GridView<T> view{array, {}};
+  for (std::size_t d = 0; d < 3; ++d)
+    view.line[d] = {inverse_widths[d].data(), inverse_distances[d].data(), array.stored.lower[d]};
+  return view;
+}
+
+template <class T>
+void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, const FlowConstants<T>& constants,
+             const StageWeights<T>& weights) {
+  const Arrays<T> a{part.velocity(),
+                    part.predicted_velocity(),
+                    {{part.rate[0].data(), part.rate[1].data(), part.rate[2].data()}},
+                    part.temperature.data(),
+                    part.new_temperature.data(),
+                    part.temperature_rate.data(),
+                    {part.force[0].data(), part.force[1].data(), part.force[2].data()},
+                    part.heat.data()};
+  const bool warm = !part.temperature.empty(), forced = !part.force[0].empty();
+  const auto run = [&]<bool w, bool f>() {
+    for_each_cell(stream, box, range, Predict<T, w, f>{part.grid.view(), a, constants, weights});
+  };
+  if (warm)
+    forced ? run.template operator()<true, true>() : run.template operator()<true, false>();
+  else
+    forced ? run.template operator()<false, true>() : run.template operator()<false, false>();
+}
+
+template <class T>
+void divide_divergence(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
+  for_each_cell(stream, box, range,
+                DivideDivergence<T>{part.grid.view(), part.predicted_velocity(), part.rhs.data(), T(1) / dt});
+}
+
+template <class T>
+void correct(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
+  for_each_cell(stream, box, range,
+                Correct<T>{part.grid.view(), part.predicted_velocity(), part.velocity(), part.p.data(), dt});
+}
+
+#define TUTTI_INSTANTIATE(T)                                                                               \
+  template struct PartGrid<T>;                                                                             \
+  template void predict(Stream&, FlowPart<T>&, const CellBox&, Range, const FlowConstants<T>&,             \
+                        const StageWeights<T>&);                                                           \
+  template void divide_divergence(Stream&, FlowPart<T>&, const CellBox&, Range, T);                        \
+  template void correct(Stream&, FlowPart<T>&, const CellBox&, Range, T);
+TUTTI_INSTANTIATE(double)
+TUTTI_INSTANTIATE(float)
+#undef TUTTI_INSTANTIATE
+
+}  // namespace tutti

@@ -1,0 +1,64 @@
+// The arrays of one part of a flow, and the passes over its cells.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "tutti/device/buffer.hpp"
+#include "tutti/models/incompressible/flow_case.hpp"
+#include "tutti/models/incompressible/flow_kernel.hpp"
+
+namespace tutti {
+
+/// Lengths of a part's cells, on its device.
+template <class T>
+struct PartGrid {
+  PartGrid() = default;
+  PartGrid(Stream& stream, const BoxGrid& grid, const BoxArray& array);
+  GridView<T> view() const;
+
+  BoxArray array;
+  std::array<Buffer<T>, 3> inverse_widths, inverse_distances;
+};
+
+/// All arrays have the part's layout with one layer around the owned cells.
+template <class T>
+struct FlowPart {
+  PartGrid<T> grid;
+  CellBox box;  ///< owned
+  std::array<Buffer<T>, 3> u, predicted, rate;
+  Buffer<T> temperature, new_temperature, temperature_rate;
+  Buffer<T> p, rhs;
+  std::array<Buffer<T>, 3> force;  ///< empty where it is constant
+  Buffer<T> heat;                  ///< likewise
+
+  VelocityView<T> velocity() { return {{u[0].data(), u[1].data(), u[2].data()}}; }
+  VelocityView<T> predicted_velocity() { return {{predicted[0].data(), predicted[1].data(), predicted[2].data()}}; }
+};
+
+/// What a stage of a step does: u* = u + now R(u) + old R_before, R_before = R(u).
+template <class T>
+struct StageWeights {
+  T now = 0, old = 0;  ///< weights times dt
+};
+
+template <class T>
+struct FlowConstants {
+  T viscosity = 0, diffusivity = 0, reference = 0;
+  T buoyancy[3] = {0, 0, 0};
+  T force[3] = {0, 0, 0};  ///< where it is constant
+  T heat = 0;
+};
+
+/// u* and the new temperature of cells of the part.
+template <class T>
+void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, const FlowConstants<T>& constants,
+             const StageWeights<T>& weights);
+/// rhs = div u* / dt.
+template <class T>
+void divide_divergence(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt);
+/// u = u* - dt grad p.
+template <class T>
+void correct(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt);
+
+}  // namespace tutti

@@ -1,0 +1,71 @@
+// Solvers of Poisson's equation for the pressure: lap p = div u* / dt.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/models/incompressible/flow_ends.hpp"
+#include "tutti/schedule/box_pass.hpp"
+#include "tutti/simulation/box_domain.hpp"
+
+namespace tutti {
+
+/// What all solvers work on. All of it outlives them.
+template <class T>
+struct PressureProblem {
+  const Comm& comm;
+  Threads& threads;
+  BoxDomain& domain;
+  const FlowCase& flow;
+  std::span<FlowPart<T>> parts;
+  std::span<FlowEnds> ends;
+  Overlap overlap;
+};
+
+/// Reads FlowPart::rhs and brings FlowPart::p up to date, ghosts included. What p was before is where an iteration
+/// begins. Where no outflow fixes it, p is known but for a constant. All members are collective.
+template <class T>
+class PressureSolver {
+ public:
+  virtual ~PressureSolver() = default;
+  /// `scale`: times what is left of lap p - rhs it is the divergence that the tolerance is for.
+  virtual void solve(double scale) = 0;
+  virtual std::string describe() const = 0;
+  /// Sweeps of the last solve; 0: it makes none.
+  virtual int sweeps() const { return 0; }
+  virtual void add_seconds(std::vector<PartSeconds>& seconds) const = 0;
+  /// Of all solves.
+  virtual ExchangeCounts exchanged() const = 0;
+};
+
+template <class T>
+std::unique_ptr<PressureSolver<T>> make_pressure_solver(const PressureProblem<T>& problem);
+
+/// lap p - rhs of largest magnitude, of all parts of all ranks. Collective.
+template <class T>
+double largest_residual(const PressureProblem<T>& problem);
+
+template <class T>
+std::unique_ptr<PressureSolver<T>> make_relaxation(const PressureProblem<T>& problem);
+template <class T>
+std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem);
+
+/// The counts of one exchange, `times` over, added.
+inline void add_counts(ExchangeCounts& sum, const ExchangeCounts& one, Size times) {
+  sum.messages += times * one.messages;
+  sum.bytes += times * one.bytes;
+}
+inline void add_seconds_of(const Step& step, std::vector<PartSeconds>& sum) {
+  for (std::size_t p = 0; p < sum.size(); ++p) {
+    const PartSeconds& one = step.seconds()[p];
+    sum[p].separator += one.separator;
+    sum[p].interior += one.interior;
+    sum[p].exchange += one.exchange;
+    sum[p].idle += one.idle;
+    sum[p].bytes += one.bytes;
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,210 @@
+// Jacobi sweeps as in Jacobsen 2010 (ghosts of the sweep before), and red-black relaxation. Compiles as plain C++
+// without CUDA.
+#include <cmath>
+
+#include "tutti/device/reduce.hpp"
+#include "tutti/exchange/for_each_cell.hpp"
+#include "tutti/models/incompressible/pressure.hpp"
+#include "tutti/simulation/tet_report.hpp"
+
+namespace tutti {
+namespace {
+
+template <class T>
+struct JacobiSweep {
+  GridView<T> g;
+  const T *p, *rhs;
+  T* next;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
+    const Lid at[3] = {i, j, k};
+    const Lid n = g.array.at(i, j, k);
+    T diagonal;
+    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
+    next[n] = (sum - rhs[n]) / diagonal;
+  }
+};
+
+template <class T>
+struct RedBlackSweep {
+  GridView<T> g;
+  T* p;
+  const T* rhs;
+  T omega;
+  Lid colour;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
+    if (((i + j + k) & 1) != colour) return;
+    const Lid at[3] = {i, j, k};
+    const Lid n = g.array.at(i, j, k);
+    T diagonal;
+    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
+    p[n] += omega * ((sum - rhs[n]) / diagonal - p[n]);
+  }
+};
+
+template <class T>
+struct Residual {
+  GridView<T> g;
+  CellBox box;
+  const T *p, *rhs;
+  TUTTI_HD double operator()(Lid r) const {
+    const Lid nx = box.size(0), ny = box.size(1);
+    const Lid at[3] = {box.lower[0] + r % nx, box.lower[1] + r / nx % ny, box.lower[2] + r / nx / ny};
+    const Lid n = g.array.at(at[0], at[1], at[2]);
+    T diagonal;
+    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
+    return std::fabs(static_cast<double>(sum - diagonal * p[n] - rhs[n]));
+  }
+};
+
+/// Sweeps over all parts, whose ghosts travel behind each.
+template <class T>
+class Relaxation final : public PressureSolver<T> {
+ public:
+  explicit Relaxation(const PressureProblem<T>& problem)
+      : problem_(problem), jacobi_(problem.flow.pressure == PressureMethod::jacobi) {
+    BoxDomain& domain = problem.domain;
+    std::vector<std::vector<CellBox>> wanted;
+    for (const CellBox& box : domain.parts.boxes) wanted.push_back(faces_around(box));
+    transfer_ = std::make_unique<BoxTransfer<T>>(problem.comm, domain.parts, wanted, domain.arrays, domain.arrays, true,
+                                                 domain.streams, 1, &domain.transport);
+    sweep_ = std::make_unique<BoxPass<T>>(problem.threads, domain.streams, domain.parts, transfer_.get(),
+                                          problem.overlap,
+                                          [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
+    for (std::size_t p = 0; p < domain.mine() && jacobi_; ++p) {
+      next_.emplace_back(*domain.streams[p].device, problem.parts[p].p.size(), "p, next");
+      upload_zeros(*domain.streams[p].compute, next_.back());
+    }
+    omega_ = jacobi_ ? 1 : problem.flow.omega > 0 ? problem.flow.omega : best_omega();
+  }
+
+  void solve(double scale) override {
+    sweeps_ = 0;
+    if (jacobi_) {
+      for (; sweeps_ < problem_.flow.sweeps; ++sweeps_) jacobi_sweep();
+      return;
+    }
+    constexpr int between_looks = 10;
+    while (sweeps_ < problem_.flow.sweeps) {
+      for (int k = 0; k < between_looks && sweeps_ < problem_.flow.sweeps; ++k, ++sweeps_)
+        for (const Lid colour : {0, 1}) red_black_sweep(colour);
+      const double left = largest_residual(problem_) * scale;
+      if (!(left > problem_.flow.tolerance)) return;
+    }
+    fail_to_converge(scale);
+  }
+  int sweeps() const override { return sweeps_; }
+  std::string describe() const override {
+    return jacobi_ ? fmt::format("{} Jacobi sweeps a step", problem_.flow.sweeps)
+                   : fmt::format("red-black relaxation, omega {:.4g}", omega_);
+  }
+  void add_seconds(std::vector<PartSeconds>& seconds) const override { add_seconds_of(sweep_->step(), seconds); }
+  ExchangeCounts exchanged() const override {
+    ExchangeCounts counts;
+    add_counts(counts, transfer_->exchange().counts_per_exchange(), sweep_->runs());
+    return counts;
+  }
+
+ private:
+  static void upload_zeros(Stream& stream, Buffer<T>& buffer) {
+    const std::vector<T> zeros(static_cast<std::size_t>(buffer.size()), T(0));
+    upload(stream, buffer, std::span<const T>(zeros));
+  }
+
+  /// Of the slowest mode on a uniform grid (Young 1954): rho is the spectral radius of a Jacobi sweep on it.
+  double best_omega() const {
+    double diagonal = 0, slowest = 0;
+    for (int d = 0; d < 3; ++d) {
+      const GridLine& line = problem_.domain.grid.lines[static_cast<std::size_t>(d)];
+      if (line.cells() == 1) continue;
+      const double width = line.length() / line.cells(), weight = 2 / (width * width);
+      diagonal += weight;
+      const double decay = weight * (1 - std::cos((line.periodic ? 2 : 1) * std::acos(-1.0) / line.cells()));
+      if (slowest == 0 || decay < slowest) slowest = decay;
+    }
+    if (diagonal == 0) return 1;
+    const double rho = 1 - slowest / diagonal;
+    return 2 / (1 + std::sqrt(1 - rho * rho));
+  }
+
+  void bind(const std::function<T*(std::size_t)>& array) {
+    for (std::size_t p = 0; p < problem_.parts.size(); ++p) {
+      T* const to = array(p);
+      const T* const from = to;
+      transfer_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
+    }
+  }
+
+  void jacobi_sweep() {
+    bind([&](std::size_t p) { return next_[p].data(); });
+    sweep_->run(
+        [this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+          FlowPart<T>& part = problem_.parts[p];
+          for_each_cell(stream, box, range,
+                        JacobiSweep<T>{part.grid.view(), part.p.data(), part.rhs.data(), next_[p].data()});
+        },
+        [this](std::size_t p, int d, Stream& stream, Range range) {
+          fill_pressure(stream, problem_.parts[p].grid.array, next_[p].data(), problem_.ends[p].view(d), range);
+        });
+    for (std::size_t p = 0; p < next_.size(); ++p) next_[p].swap(problem_.parts[p].p);
+  }
+
+  void red_black_sweep(Lid colour) {
+    bind([&](std::size_t p) { return problem_.parts[p].p.data(); });
+    sweep_->run(
+        [this, colour](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+          FlowPart<T>& part = problem_.parts[p];
+          for_each_cell(
+              stream, box, range,
+              RedBlackSweep<T>{part.grid.view(), part.p.data(), part.rhs.data(), static_cast<T>(omega_), colour});
+        },
+        [this](std::size_t p, int d, Stream& stream, Range range) {
+          FlowPart<T>& part = problem_.parts[p];
+          fill_pressure(stream, part.grid.array, part.p.data(), problem_.ends[p].view(d), range);
+        });
+  }
+
+  void fail_to_converge(double scale) {
+    const double left = largest_residual(problem_) * scale;
+    problem_.comm.together([&] {
+      fail(ErrorKind::numerical,
+           "the pressure does not converge: after {} sweeps a divergence of {:.3g} is left, pressure.tolerance is "
+           "{:.3g}; raise pressure.sweeps, or use pressure.solver = \"direct\"",
+           sweeps_, left, problem_.flow.tolerance);
+    });
+  }
+
+  PressureProblem<T> problem_;
+  bool jacobi_;
+  double omega_ = 1;
+  int sweeps_ = 0;
+  std::unique_ptr<BoxTransfer<T>> transfer_;
+  std::unique_ptr<BoxPass<T>> sweep_;
+  std::vector<Buffer<T>> next_;
+};
+
+}  // namespace
+
+template <class T>
+double largest_residual(const PressureProblem<T>& problem) {
+  double largest = 0;
+  for (std::size_t p = 0; p < problem.parts.size(); ++p) {
+    FlowPart<T>& part = problem.parts[p];
+    if (part.box.empty()) continue;
+    const double mine = max_value(*problem.domain.streams[p].compute, Range{0, static_cast<Lid>(part.box.cells())},
+                                  Residual<T>{part.grid.view(), part.box, part.p.data(), part.rhs.data()});
+    largest = std::isnan(mine) || mine > largest ? mine : largest;
+  }
+  return max_over_ranks(problem.comm, largest);
+}
+
+template <class T>
+std::unique_ptr<PressureSolver<T>> make_relaxation(const PressureProblem<T>& problem) {
+  return std::make_unique<Relaxation<T>>(problem);
+}
+
+template double largest_residual(const PressureProblem<double>&);
+template double largest_residual(const PressureProblem<float>&);
+template std::unique_ptr<PressureSolver<double>> make_relaxation(const PressureProblem<double>&);
+template std::unique_ptr<PressureSolver<float>> make_relaxation(const PressureProblem<float>&);
+
+}  // namespace tutti

@@ -1,0 +1,27 @@
+// A box of cells cut into one box a part.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/partition/cell_box.hpp"
+
+namespace tutti {
+
+/// In how many directions a box is cut.
+enum class BoxCut : std::uint8_t {
+  slabs,    ///< one, the last that is thicker than a cell: contiguous planes travel (Jacobsen 2010)
+  pencils,  ///< two
+  blocks,   ///< three: the least surface with many parts
+};
+/// "slabs", "pencils", "blocks". Error(usage) for another word.
+BoxCut parse_box_cut(const std::string& name);
+
+/// One box a part, with as near to weights[p] of the cells as whole planes allow. A part of weight 0 gets none, another
+/// at least one plane. The cut is tried in as many directions as asked for, with the factors that leave the least
+/// surface. Error(input) where the box has fewer planes than there are parts to cut it for.
+std::vector<CellBox> split_box(const std::array<Lid, 3>& cells, std::span<const double> weights, BoxCut cut);
+
+}  // namespace tutti
