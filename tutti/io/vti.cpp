@@ -39,11 +39,13 @@ constexpr const char* coordinate_names[] = {"x", "y", "z"};
 std::vector<PackedArray> pack_coordinates(const BoxGridShape& grid, const CellBox& piece, const VtkOptions& options) {
   std::vector<PackedArray> packed;
   for (int d = 0; d < 3; ++d) {
-    const auto faces = std::as_bytes(std::span(grid.faces(d))
-                                         .subspan(static_cast<std::size_t>(piece.lower[static_cast<std::size_t>(d)]),
-                                                  piece.empty() ? 0 : static_cast<std::size_t>(piece.size(d)) + 1));
+    std::span<const double> faces;
+    if (!piece.empty())
+      faces = std::span(grid.faces(d))
+                  .subspan(static_cast<std::size_t>(piece.lower[static_cast<std::size_t>(d)]),
+                           static_cast<std::size_t>(piece.size(d)) + 1);
     packed.push_back(pack_array(coordinate_names[d], "Float64", 1,
-                                {reinterpret_cast<const char*>(faces.data()), faces.size()}, options));
+                                {reinterpret_cast<const char*>(faces.data()), faces.size_bytes()}, options));
   }
   return packed;
 }

@@ -35,13 +35,12 @@ BoxResults::BoxResults(const Comm& comm, BoxGridShape grid, std::vector<BoxPiece
   comm.together([&] {
     if (comm.is_root()) require_whole(grid_.box(), all_);
   });
-  // A part without cells has no file.
   for (const BoxPiece& piece : mine_) owner_.emplace_back(static_cast<std::size_t>(piece.box.cells()), piece.part);
 }
 
 void BoxResults::write(double time, const std::vector<BoxFieldValues>& fields) {
   options_.time = time;
-  std::vector<int> mine, all;
+  std::vector<int> mine, all;    // parts with cells; the others have no files
   std::vector<std::size_t> row;  // of mine_, of each part in `mine`
   for (std::size_t p = 0; p < mine_.size(); ++p) {
     if (mine_[p].box.empty()) continue;
