@@ -1,4 +1,4 @@
-"""python3 -m tutti WHAT ...: WHAT is plot, history, timeline or convergence; `tutti plot` runs this."""
+"""python3 -m tutti WHAT ...: WHAT is plot, profile, history, timeline or convergence; `tutti plot` runs this."""
 
 import argparse
 import importlib
@@ -6,8 +6,8 @@ import sys
 
 from tutti.messages import told
 
-COMMANDS = {"plot": "a picture of a field", "history": "curves over time", "timeline": "who did what when in a step",
-            "convergence": "errors over mesh width"}
+COMMANDS = {"plot": "a picture of a field", "profile": "profiles along lines, beside references", "history": "curves over time",
+            "timeline": "who did what when in a step", "convergence": "errors over mesh width"}
 
 
 def timeline(words):

@@ -1,4 +1,4 @@
-"""A picture of a field on its mesh, from outside and cut open; needs no display.
+"""A picture of a field on its mesh, from outside and cut open, or on a plane through a structured grid; needs no display.
 
     python3 -m tutti.plot DIR -o heart.png [--field u] [--time last] [--clip y] [--view -70,18]
 """
@@ -16,9 +16,9 @@ import numpy as np  # noqa: E402
 from matplotlib.collections import PolyCollection  # noqa: E402
 from PIL import Image  # noqa: E402  (matplotlib needs it, too)
 
-from tutti import surface  # noqa: E402
+from tutti import slices, surface  # noqa: E402
 from tutti.messages import told  # noqa: E402
-from tutti.results import Results  # noqa: E402
+from tutti.results import BoxSnapshot, Results  # noqa: E402
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -86,8 +86,16 @@ def choose_field(cell_data, name):
         name = "u" if "u" in cell_data else next(iter(cell_data))
     if name not in cell_data:
         raise ValueError(f"--field: no field '{name}'; choose one of {', '.join(cell_data) or 'none'}")
-    values = np.asarray(cell_data[name], float)
-    return name, np.linalg.norm(values, axis=1) if values.ndim > 1 else values
+    return name, np.asarray(cell_data[name], float)
+
+
+def shown_fields(snapshot, name):
+    """[(name, a number a cell)]: what a picture shows; of a vector, its length."""
+    boxes = isinstance(snapshot, BoxSnapshot)
+    names = slices.default_fields(snapshot) if boxes and name is None else []
+    chosen = [choose_field(snapshot.cell_data, n) for n in names or [name]]
+    axes_of_cells = 3 if boxes else 1
+    return [(n, np.linalg.norm(v, axis=-1) if v.ndim > axes_of_cells else v) for n, v in chosen]
 
 
 def colour_scale(values, lower, upper, map_name):
@@ -155,10 +163,12 @@ def parse_arguments(argv):
     parser = argparse.ArgumentParser(prog="tutti.plot", description="A picture of a field, outside and cut open.")
     parser.add_argument("folder", help="folder of results")
     parser.add_argument("-o", "--output", default="tutti.png", help="picture to write (.png, .pdf, .svg)")
-    parser.add_argument("--field", help="cell array; default: u, else the first; the length of a vector is shown")
+    parser.add_argument("--field", help="cell array; default: u, else the first (of a structured grid: the "
+                        "velocity and T); the length of a vector is shown")
     parser.add_argument("--time", default="last", help="first, last, all (one picture an output: out-000.png, ...) or a "
                         "time, of which the nearest output is taken")
-    parser.add_argument("--clip", default="y", choices=["x", "y", "z", "none"], help="axis across which it is cut open")
+    parser.add_argument("--clip", choices=["x", "y", "z", "none"], help="axis across which it is cut open; default: y; of "
+                        "a structured grid, the one with the fewest cells")
     parser.add_argument("--at", type=float, default=0.5, help="place of the cut, from 0 to 1 of the extent")
     parser.add_argument("--view", type=parse_view, default=(-70.0, 18.0), help="azimuth,elevation in degrees")
     parser.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), default=(None, None))
@@ -172,30 +182,44 @@ def parse_arguments(argv):
     return parser.parse_args(words)
 
 
-def draw_snapshot(results, snapshot, scale_values, output, options):
-    """One picture; `scale_values` span the colours."""
-    if len(snapshot.tets) == 0:
+def draw_snapshot(results, snapshot, spans, output, options):
+    """One picture; the colours of a field span the numbers spans[name], without these its own."""
+    cells = snapshot.shape if isinstance(snapshot, BoxSnapshot) else (len(snapshot.tets),)
+    if np.prod(cells) == 0:
         raise ValueError(f"{options.folder}: the mesh is empty; at least one cell is expected")
-    name, values = choose_field(snapshot.cell_data, options.field)
-    unit = results.unit(name)
-    label = name if unit in ("", "1") else f"{name} [{unit}]"
-    figure = picture(snapshot, values, camera(*options.view), options.clip, options.at,
-                     colour_scale(values if scale_values is None else scale_values, *options.range, options.colours),
-                     options.title or title_of(results, name, snapshot.time), label)
+    fields = shown_fields(snapshot, options.field)
+    names = [name for name, _ in fields]
+    scales, labels = [], []
+    for i, (name, values) in enumerate(fields):
+        limits = options.range if i == 0 else (None, None)
+        scales.append(colour_scale(spans.get(name, values), *limits, options.colours))
+        unit = results.unit(name)
+        labels.append(name if unit in ("", "1") else f"{name} [{unit}]")
+    title = options.title or title_of(results, ", ".join(names), snapshot.time)
+    if isinstance(snapshot, BoxSnapshot):
+        if options.clip == "none":
+            raise ValueError("--clip: a structured grid is shown on a plane; choose x, y or z")
+        axis = AXES[options.clip] if options.clip else slices.default_axis(snapshot)
+        labels = [f"|{label}|" if snapshot.cell_data[name].ndim > 3 else label for label, name in zip(labels, names)]
+        figure = slices.picture(snapshot, fields, axis, options.at, scales, title, labels)
+    else:
+        figure = picture(snapshot, fields[0][1], camera(*options.view), options.clip or "y", options.at, scales[0],
+                         title, labels[0])
     save(figure, output, options.dpi)
-    print(f"{output}: {name} at t = {snapshot.time:.6g}, {len(snapshot.tets):,} cells")
+    print(f"{output}: {', '.join(names)} at t = {snapshot.time:.6g}, {' x '.join(f'{n:,}' for n in cells)} cells")
 
 
 def draw_all(results, options):
     """One picture an output, with one scale of colours, so that they can be compared."""
-    ends = []
+    ends = {}
     for time in results.times:
-        values = choose_field(results.load(time).cell_data, options.field)[1]
-        finite = values[np.isfinite(values)]
-        ends += [finite.min(), finite.max()] if len(finite) else []
+        for name, values in shown_fields(results.load(time), options.field):
+            finite = values[np.isfinite(values)]
+            ends.setdefault(name, []).extend([finite.min(), finite.max()] if len(finite) else [])
+    spans = {name: np.array(numbers) for name, numbers in ends.items()}
     output = Path(options.output)
     for i, time in enumerate(results.times):
-        draw_snapshot(results, results.load(time), np.array(ends), output.with_name(f"{output.stem}-{i:03d}{output.suffix}"),
+        draw_snapshot(results, results.load(time), spans, output.with_name(f"{output.stem}-{i:03d}{output.suffix}"),
                       options)
 
 
@@ -206,7 +230,7 @@ def main(argv=None):
         if options.time == "all":
             draw_all(results, options)
         else:
-            draw_snapshot(results, results.load(options.time), None, options.output, options)
+            draw_snapshot(results, results.load(options.time), {}, options.output, options)
     except (OSError, ValueError) as error:
         print(f"tutti.plot: {told(error)}", file=sys.stderr)
         return 4 if isinstance(error, ValueError) else 5

@@ -3,6 +3,10 @@
     results = Results("DIR")
     snapshot = results.load("last")
     snapshot.points, snapshot.tets, snapshot.cell_data["u"]
+
+A structured grid is loaded as a BoxSnapshot:
+
+    snapshot.centres[0], snapshot.cell_data["velocity"][i, j, k]
 """
 
 import csv
@@ -38,6 +42,25 @@ class Snapshot:
         return Snapshot(self.time, ordered[first], number[self.tets], self.cell_data)
 
 
+@dataclass
+class BoxSnapshot:
+    """A structured grid and its cell arrays at one time."""
+
+    time: float
+    faces: list  # planes between the cells in x, y, z; ascending; one more than cells
+    cell_data: dict = field(default_factory=dict)  # name -> (nx, ny, nz) or (nx, ny, nz, components)
+
+    @property
+    def centres(self):
+        """Centres of the cells in x, y, z."""
+        return [0.5 * (f[1:] + f[:-1]) for f in self.faces]
+
+    @property
+    def shape(self):
+        """Cells in x, y, z."""
+        return tuple(max(len(f) - 1, 0) for f in self.faces)
+
+
 def read_probes(path):
     """Columns of a probes.csv, [("time", array), (name, array), ...]: two probes may have one name. A last line that is
     cut off is left out: the run goes on, or was killed."""
@@ -68,7 +91,7 @@ class Results:
         series = sorted(self.folder.glob("*.pvd"))
         self._series = vtkxml.read_series(series[0]) if series else self._lone_files()
         if not self._series:
-            raise FileNotFoundError(f"{self.folder}: no .pvd, .pvtu or .vtu file; did the run write output?")
+            raise FileNotFoundError(f"{self.folder}: no .pvd, .pvtu, .vtu or other file of VTK; did the run write output?")
         summary = self.folder / "summary.json"
         try:
             self.summary = json.loads(summary.read_text(encoding="utf-8")) if summary.is_file() else {}
@@ -76,8 +99,10 @@ class Results:
             raise ValueError(f"{summary}: not JSON: {error}; the file is damaged") from None
 
     def _lone_files(self):
-        files = sorted(self.folder.glob("*.pvtu")) or sorted(self.folder.glob("*.vtu"))
-        return [(float(i), path) for i, path in enumerate(files)]
+        for suffix in (".pvtu", ".vtu", *vtkxml.BOX_SUFFIXES):
+            if files := sorted(self.folder.glob("*" + suffix)):
+                return [(float(i), path) for i, path in enumerate(files)]
+        return []
 
     @property
     def times(self):
@@ -95,8 +120,10 @@ class Results:
         return int(np.argmin(np.abs(np.array(self.times) - wanted)))
 
     def load(self, time="last"):
-        """The Snapshot at `time` (see index_of)."""
+        """The Snapshot at `time` (see index_of); of a structured grid, the BoxSnapshot."""
         when, path = self._series[self.index_of(time)]
+        if path.suffix in vtkxml.BOX_SUFFIXES:
+            return BoxSnapshot(when, *vtkxml.read_boxes(path))
         return Snapshot(when, *vtkxml.read_grid(path))
 
     def unit(self, name):

@@ -1,4 +1,4 @@
-"""VTK's XML files of tetrahedra as numpy arrays.
+"""VTK's XML files of tetrahedra and of structured grids as numpy arrays.
 
 VTK's own readers are used where they are installed. Without them, a small reader takes what tutti writes: appended raw
 data, with or without zlib blocks. TUTTI_PLAIN_READER=1 in the environment chooses the small reader.
@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 VTK_TETRA = 10
+BOX_SUFFIXES = (".pvti", ".pvtr", ".vti", ".vtr")
 _TYPES = {"Float64": "<f8", "Float32": "<f4", "Int64": "<i8", "Int32": "<i4", "UInt8": "<u1", "Int8": "<i1",
           "UInt64": "<u8", "UInt32": "<u4"}
 
@@ -30,12 +31,24 @@ def have_vtk():
 
 def read_grid(path):
     """Reads a .vtu or .pvtu; returns (points (n, 3), tets (m, 4), {name: array of m rows})."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file; check the name")
+    path = _existing(path)
     if have_vtk():
         return _read_with_vtk(path)
     return _read_pvtu(path) if path.suffix == ".pvtu" else _read_vtu(path)
+
+
+def read_boxes(path):
+    """Reads a .vti, .vtr, .pvti or .pvtr; returns (faces, {name: array}). `faces` are the ascending planes between cells
+    in x, y and z; an array is (nx, ny, nz), or (nx, ny, nz, components): element [i, j, k] is the i-th cell in x."""
+    path = _existing(path)
+    return (_read_boxes_with_vtk if have_vtk() else _read_boxes)(path)
+
+
+def _existing(path):
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file; check the name")
+    return path
 
 
 def read_series(path):
@@ -64,12 +77,40 @@ def _read_with_vtk(path):
     return points, tets, _vtk_arrays(grid)
 
 
-def _vtk_arrays(grid):
+def _read_boxes_with_vtk(path):
+    from vtkmodules import vtkIOXML
     from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    kind = {".vti": "ImageData", ".pvti": "PImageData", ".vtr": "RectilinearGrid", ".pvtr": "PRectilinearGrid"}
+    reader = getattr(vtkIOXML, f"vtkXML{kind[path.suffix]}Reader")()
+    reader.SetFileName(str(path))
+    reader.Update()
+    grid = reader.GetOutput()
+    extent = np.array(grid.GetExtent()).reshape(3, 2)
+    if path.suffix.endswith("i"):
+        faces = [o + h * np.arange(lower, upper + 1) for o, h, (lower, upper) in
+                 zip(grid.GetOrigin(), grid.GetSpacing(), extent)]
+    else:
+        faces = [np.array(vtk_to_numpy(c()), float) for c in
+                 (grid.GetXCoordinates, grid.GetYCoordinates, grid.GetZCoordinates)]
+    if np.any(extent[:, 1] <= extent[:, 0]):
+        faces = [np.zeros(0)] * 3
+    shape = [max(len(f) - 1, 0) for f in faces]
+    return faces, {name: _to_box(values, shape, path) for name, values in _vtk_arrays(grid).items()}
+
+
+def _vtk_arrays(grid):
+    from vtkmodules.util.numpy_support import get_vtk_to_numpy_typemap, vtk_to_numpy
+
+    def values(a):
+        if a.GetNumberOfTuples() > 0:
+            return np.array(vtk_to_numpy(a))
+        shape = (0, a.GetNumberOfComponents()) if a.GetNumberOfComponents() > 1 else 0
+        return np.zeros(shape, get_vtk_to_numpy_typemap()[a.GetDataType()])
 
     data = grid.GetCellData()
     arrays = [data.GetArray(i) for i in range(data.GetNumberOfArrays())]
-    return {a.GetName(): np.array(vtk_to_numpy(a)) for a in arrays}
+    return {a.GetName(): values(a) for a in arrays}
 
 
 def _parse(data, path):
@@ -91,7 +132,8 @@ def _read_pvtu(path):
     return points, tets, {name: np.concatenate([piece[2][name] for piece in pieces]) for name in names}
 
 
-def _read_vtu(path):
+def _open(path):
+    """The XML of a file with appended data, and a function that reads the array of an element."""
     data = path.read_bytes()
     start = data.find(b"<AppendedData")
     if start < 0:
@@ -109,14 +151,88 @@ def _read_vtu(path):
         components = int(element.get("NumberOfComponents") or 1)
         return values.reshape(-1, components) if components > 1 else values
 
+    return root, array
+
+
+def _read_vtu(path):
+    root, array = _open(path)
     piece = root.find("UnstructuredGrid/Piece")
     cells = {e.get("Name"): e for e in piece.find("Cells")}
     if not np.all(array(cells["types"]) == VTK_TETRA):
         raise ValueError(f"{path}: only tetrahedra are expected")
     points = array(piece.find("Points/DataArray")).astype(np.float64).reshape(-1, 3)
     tets = array(cells["connectivity"]).astype(np.int64).reshape(-1, 4)
+    return points, tets, _cell_arrays(piece, array)
+
+
+def _cell_arrays(piece, array):
     cell_data = piece.find("CellData")
-    return points, tets, {e.get("Name"): array(e) for e in (cell_data if cell_data is not None else [])}
+    return {e.get("Name"): array(e) for e in (cell_data if cell_data is not None else [])}
+
+
+def _to_box(values, shape, path):
+    """x is fastest in the file."""
+    cells = int(np.prod(shape))
+    if len(values) != cells:
+        raise ValueError(f"{path}: {len(values)} values for {cells} cells; the file is damaged")
+    return np.moveaxis(values.reshape(*shape[::-1], *values.shape[1:]), (0, 1, 2), (2, 1, 0))
+
+
+def _extent(text):
+    """Lower and upper faces of each direction; of an empty box, zeros."""
+    lower, upper = np.array(text.split(), int).reshape(3, 2).T
+    return (lower, upper) if np.all(upper > lower) else (np.zeros(3, int), np.zeros(3, int))
+
+
+def _even_faces(element, lower, upper):
+    origin, spacing = (np.array(element.get(name).split(), float) for name in ("Origin", "Spacing"))
+    return [o + h * np.arange(a, b + 1) for o, h, a, b in zip(origin, spacing, lower, upper)]
+
+
+def _read_box_piece(path):
+    """Lower face numbers, faces, {name: array}."""
+    root, array = _open(path)
+    element = next((e for e in root if e.tag in ("ImageData", "RectilinearGrid")), None)
+    pieces = [] if element is None else element.findall("Piece")
+    if len(pieces) != 1:
+        raise ValueError(f"{path}: {len(pieces)} pieces of a structured grid; one is expected")
+    lower, upper = _extent(pieces[0].get("Extent"))
+    if element.tag == "ImageData":
+        faces = _even_faces(element, lower, upper)
+    else:
+        faces = [array(e).astype(np.float64) for e in pieces[0].find("Coordinates")]
+    if np.all(upper == lower):
+        faces = [np.zeros(0)] * 3
+    return lower, faces, {name: _to_box(values, upper - lower, path)
+                          for name, values in _cell_arrays(pieces[0], array).items()}
+
+
+def _read_boxes(path):
+    if not path.suffix.startswith(".p"):
+        return _read_box_piece(path)[1:]
+    root = _parse(path.read_bytes(), path)
+    whole = next((e for e in root if e.get("WholeExtent")), None)
+    pieces = [] if whole is None else [_read_box_piece(path.parent / e.get("Source")) for e in whole.findall("Piece")]
+    if not pieces:
+        raise ValueError(f"{path}: no pieces; at least one is expected")
+    first, last = _extent(whole.get("WholeExtent"))
+    shape = last - first
+    faces = [np.full(n + 1, np.nan) for n in shape]
+    fields = {name: np.zeros((*shape, *values.shape[3:]), values.dtype) for name, values in pieces[0][2].items()}
+    seen = np.zeros(shape, bool)
+    for lower, planes, arrays in pieces:
+        begin = lower - first
+        box = tuple(slice(b, b + max(len(p) - 1, 0)) for b, p in zip(begin, planes))
+        for d in range(3):
+            faces[d][begin[d]:begin[d] + len(planes[d])] = planes[d]
+        for name in fields:
+            fields[name][box] = arrays[name]
+        seen[box] = True
+    if not np.all(seen):
+        raise ValueError(f"{path}: the pieces leave {np.count_nonzero(~seen)} cells out; the file is damaged")
+    if whole.tag == "PImageData":  # the whole grid's numbers, in every bit
+        faces = _even_faces(whole, first, last)
+    return faces, fields
 
 
 def _payload(data, at, header, compressed):

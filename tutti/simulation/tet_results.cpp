@@ -2,29 +2,23 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <optional>
 
 namespace tutti {
 
 TetResults::TetResults(const Comm& comm, const TetDomain& domain, const std::filesystem::path& folder, int compress,
                        int threads, std::span<const double> before)
-    : comm_(comm), domain_(domain), folder_(folder), series_(folder / "results.pvd") {
-  for (const double time : before) series_.remember(time, pvtu_name("fields/fields", outputs_++));
+    : all_(domain.rank_of_part.size()), series_(comm, folder, "vtu", before) {
   options_.level = compress;
   options_.threads = threads;
-  comm_.together([&] {
-    if (comm_.is_root()) {
-      std::error_code error;
-      std::filesystem::create_directories(folder_ / "fields", error);
-      if (error)
-        fail(ErrorKind::io, "{}: cannot make the folder: {}", (folder_ / "fields").string(),
-             system_cause(error.value()));
-    }
-  });
+  std::iota(all_.begin(), all_.end(), 0);
   for (std::size_t p = 0; p < domain.meshes.size(); ++p) {
     const LocalTetMesh& mesh = domain.meshes[p];
     const auto owned = static_cast<std::size_t>(mesh.owned);
     const CompactTets compact = compact_tets(mesh.vertices, std::span(mesh.cells).first(owned));
     grids_.emplace_back(compact.points, compact.tets, options_);
+    mine_.push_back(domain.maps[p].part);
     owner_.emplace_back(owned, domain.maps[p].part);
     region_.emplace_back(mesh.regions.begin(), mesh.regions.begin() + mesh.owned);
   }
@@ -32,34 +26,23 @@ TetResults::TetResults(const Comm& comm, const TetDomain& domain, const std::fil
 
 void TetResults::write(double time, const std::vector<TetFieldValues>& fields) {
   options_.time = time;
-  std::vector<VtuArray> arrays;
-  const auto set_arrays = [&](std::size_t p) {
-    arrays.clear();
-    for (const TetFieldValues& f : fields)
-      arrays.push_back({f.name, f.components, std::span<const double>(f.parts[p])});
-    arrays.push_back({"part", 1, std::span<const std::int32_t>(owner_[p])});
-    arrays.push_back({"region", 1, std::span<const std::int32_t>(region_[p])});
+  // Of part p of this rank; without p, names and types only: the root may drive no part.
+  const auto arrays = [&](std::optional<std::size_t> p) {
+    std::vector<VtkArray> list;
+    const auto values = [&]<class T>(const std::vector<std::vector<T>>& parts) {
+      return p ? std::span<const T>(parts[*p]) : std::span<const T>();
+    };
+    for (const TetFieldValues& f : fields) list.push_back({f.name, f.components, values(f.parts)});
+    list.push_back({"part", 1, values(owner_)});
+    list.push_back({"region", 1, values(region_)});
+    return list;
   };
-  comm_.together([&] {
-    for (std::size_t p = 0; p < grids_.size(); ++p) {
-      set_arrays(p);
-      write_vtu(folder_ / vtu_piece_name("fields/fields", outputs_, domain_.maps[p].part), grids_[p], arrays, options_);
-    }
-  });
-  comm_.together([&] {
-    if (!comm_.is_root()) return;
-    std::vector<std::string> pieces;
-    for (std::size_t p = 0; p < domain_.rank_of_part.size(); ++p)
-      pieces.push_back(std::filesystem::path(vtu_piece_name("fields", outputs_, static_cast<int>(p))).string());
-    if (arrays.empty()) {  // the root drives no part
-      for (const TetFieldValues& f : fields) arrays.push_back({f.name, f.components, std::span<const double>()});
-      arrays.push_back({"part", 1, std::span<const std::int32_t>()});
-      arrays.push_back({"region", 1, std::span<const std::int32_t>()});
-    }
-    write_pvtu(folder_ / pvtu_name("fields/fields", outputs_), pieces, arrays, time);
-    series_.add(time, pvtu_name("fields/fields", outputs_));
-  });
-  ++outputs_;
+  series_.write(
+      time, mine_, all_,
+      [&](std::size_t p, const std::filesystem::path& path) { write_vtu(path, grids_[p], arrays(p), options_); },
+      [&](const std::filesystem::path& path, const std::vector<std::string>& files) {
+        write_pvtu(path, files, arrays({}), time);
+      });
 }
 
 std::vector<std::string> probe_labels(const Case& options) {

@@ -9,6 +9,7 @@
 
 #include "tutti/base/comm.hpp"
 #include "tutti/io/vtu.hpp"
+#include "tutti/simulation/result_series.hpp"
 #include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
@@ -29,14 +30,11 @@ class TetResults {
   void write(double time, const std::vector<TetFieldValues>& fields);
 
  private:
-  const Comm& comm_;
-  const TetDomain& domain_;
-  std::filesystem::path folder_;
-  VtuOptions options_;
+  std::vector<int> mine_, all_;  ///< parts
+  VtkOptions options_;
   std::vector<VtuGrid> grids_;                             ///< mine
   std::vector<std::vector<std::int32_t>> owner_, region_;  ///< mine: constant cell arrays
-  PvdSeries series_;
-  Size outputs_ = 0;
+  ResultSeries series_;
 };
 
 /// Place and name of every [[output.probe]], "case.toml:12:9: probe 'apex'", for messages.

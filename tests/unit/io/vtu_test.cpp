@@ -143,8 +143,8 @@ TEST(VtkBlocks, helpers_leave_the_core_of_a_pinned_caller) {
 }
 
 TEST(Vtu, names_sort_in_time) {
-  EXPECT_EQ(vtu_piece_name("fields/u", 50, 3), "fields/u_000050_p0003.vtu");
-  EXPECT_EQ(pvtu_name("u", 1000000), "u_1000000.pvtu");
+  EXPECT_EQ(piece_file_name("fields/u", 50, 3, "vtu"), "fields/u_000050_p0003.vtu");
+  EXPECT_EQ(joined_file_name("u", 1000000, "vtu"), "u_1000000.pvtu");
 }
 
 TEST(Vtu, unused_points_are_left_out) {
@@ -228,7 +228,7 @@ TEST(Vtu, vtk_reads_what_was_written) {
   for (int output = 0; output < 3; ++output) {
     const double time = 0.1 * output;
     std::vector<std::string> files;
-    std::vector<VtuArray> arrays;
+    std::vector<VtkArray> arrays;
     for (int part = 0; part < 3; ++part) {
       std::vector<std::array<Lid, 4>> own;
       std::vector<double> u, direction;
@@ -248,12 +248,12 @@ TEST(Vtu, vtk_reads_what_was_written) {
                 {"direction", 3, std::span<const double>(direction)},
                 {"global <&\">", 1, std::span<const std::int64_t>(global)},
                 {"part", 1, std::span<const std::int32_t>(parts)}};
-      files.push_back(vtu_piece_name("u", output, part));
+      files.push_back(piece_file_name("u", output, part, "vtu"));
       write_vtu(folder / files.back(), {compact.points, compact.tets, arrays},
                 {.level = output * 4, .threads = 1 + output, .time = time});
     }
-    write_pvtu(folder / pvtu_name("u", output), files, arrays, time);
-    series.add(time, pvtu_name("u", output));
+    write_pvtu(folder / joined_file_name("u", output, "vtu"), files, arrays, time);
+    series.add(time, joined_file_name("u", output, "vtu"));
   }
   const char* python = std::getenv("TUTTI_PYTHON");
   const std::string command =
