@@ -4,12 +4,14 @@
 #include "app/commands.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/models/incompressible/incompressible.hpp"
 
 namespace tutti::app {
 
 const ModelKinds& models() {
   static const ModelKinds kinds{
       {"diffusion", add_diffusion_keys, [](const ModelSetup& s) { return std::make_unique<Diffusion>(s); }},
+      {"incompressible", add_incompressible_keys, make_incompressible, DomainKeys::box},
   };
   return kinds;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti {
@@ -59,7 +60,7 @@ void add_physics_keys(CaseSchema& schema) {
 
 void add_boundary_keys(CaseSchema& schema) {
   schema.describe_table("boundary[]",
-                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic.");
+                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic (periodic where the grid is one cell thick).");
   schema.add({.path = "boundary[].face",
               .type = KeyType::choice,
               .description = "Which face.",
@@ -148,6 +149,7 @@ std::array<Expression, 3> three(const std::vector<Expression>& list) {
 
 void read_ends(const Case& options, FlowCase& flow) {
   std::array<std::string, 6> where;
+  std::array<bool, 6> given{};
   for (int b = 0; b < options.count("boundary"); ++b) {
     const std::string table = fmt::format("boundary[{}]", b), name = options.text(table + ".face");
     const auto f = static_cast<std::size_t>(std::find(box_face_names.begin(), box_face_names.end(), name) -
@@ -157,6 +159,7 @@ void read_ends(const Case& options, FlowCase& flow) {
            options.where(table + ".face"), name, where[f]);
     where[f] = options.where(table + ".face");
     FlowEnd& end = flow.ends[f];
+    given[f] = true;
     end.velocity = velocity_end(options.text(table + ".velocity"));
     end.value = three(options.expressions(table + ".value"));
     end.temperature = end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic
@@ -171,7 +174,13 @@ void read_ends(const Case& options, FlowCase& flow) {
       fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity", options.where(table + ".temperature"));
   }
   bool inflow = false;
+  const auto cells = options.integers("grid.cells");
   for (std::size_t d = 0; d < 3; ++d) {
+    if (cells[d] == 1 && !given[2 * d] && !given[2 * d + 1])  // nothing changes along it
+      for (std::size_t f = 2 * d; f < 2 * d + 2; ++f) {
+        flow.ends[f].velocity = VelocityEnd::periodic;
+        flow.ends[f].temperature = ScalarEnd::periodic;
+      }
     const bool lower = flow.ends[2 * d].velocity == VelocityEnd::periodic,
                upper = flow.ends[2 * d + 1].velocity == VelocityEnd::periodic;
     if (lower != upper)

@@ -52,8 +52,6 @@ struct FlowCase {
   bool has_outflow() const;
 };
 
-/// Adds the keys of the model `incompressible`.
-void add_incompressible_keys(CaseSchema& schema);
 /// Reads and checks them. Error(input): a face named twice, one end of a direction periodic and the other not, flow
 /// through a wall, an inflow that nothing lets out, formulas that depend on time where they are evaluated once.
 FlowCase read_flow_case(const Case& options);

@@ -1,0 +1,73 @@
+// The model: fields, the stages of a step, and what is told about them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tutti/base/exact_sum.hpp"
+#include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/models/incompressible/pressure.hpp"
+#include "tutti/simulation/box_results.hpp"
+
+namespace tutti {
+
+template <class T>
+class FlowModel final : public Model {
+ public:
+  explicit FlowModel(const ModelSetup& setup);
+
+  Gid cells() const override { return domain_.grid.cell_count(); }
+  double time_step() const override { return dt_; }
+  std::vector<std::string> describe() const override;
+  void step(double time, double dt) override;
+  ModelState state() override;
+  void resume(double time) override;
+  std::vector<Diagnostic> diagnose() override;
+  void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
+  void write_results(double time) override;
+  void set_probes(std::vector<Vec3> points) override;
+  std::vector<double> sample() override;
+  void summarise(Summary& summary, double time) override;
+  const Step& schedule() const override { return predict_->step(); }
+
+ private:
+  void allocate();
+  void make_passes();
+  void set_initial();
+  void choose_time_step();
+  void update_forcing(double time);
+  void stage(double time, double dt, double now, double old);
+  void predict_velocity(double time, double now, double old);
+  void solve_pressure(double dt);
+  void correct_velocity(double time, double dt);
+  void exchange_all(double time);
+  double over_parts(const std::function<double(Stream&, FlowPart<T>&)>& of_part);
+  double sum_over_parts(const std::function<ExactSum(Stream&, FlowPart<T>&)>& of_part);
+  double divergence_left();
+  ErrorSummary errors(double time);
+  Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
+  std::vector<double> owned_values(std::size_t p, const Buffer<T>& buffer);
+  std::vector<double> centred_velocity(std::size_t p);
+
+  const Comm& comm_;
+  DeviceSet& devices_;
+  Case options_;
+  FlowCase flow_;
+  BoxDomain domain_;
+  FlowConstants<T> constants_;
+  std::vector<FlowPart<T>> parts_;
+  std::vector<FlowEnds> ends_;
+  std::unique_ptr<BoxTransfer<T>> predicted_halo_, velocity_halo_, scalar_halo_;
+  std::unique_ptr<BoxPass<T>> predict_, divide_, correct_;
+  std::unique_ptr<PressureSolver<T>> solver_;
+  std::unique_ptr<BoxResults> results_;
+  std::vector<Vec3> probes_;
+  double dt_ = 0, limit_ = 0;
+  double last_dt_ = 0;      ///< of the step before; 0: there was none
+  double largest_ = 0;      ///< velocity at the last report, or what the ends make it
+  double initial_heat_ = 0, heat_scale_ = 0;
+  bool forcing_done_ = false;
+  Size steps_ = 0, stages_ = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,22 @@
+// What is told about a flow: sums and maxima over the owned cells of a part. Their bits do not depend on the partition.
+#pragma once
+
+#include "tutti/base/exact_sum.hpp"
+#include "tutti/models/incompressible/flow_part.hpp"
+
+namespace tutti {
+
+/// Twice the kinetic energy times density 1: sum of V |u|^2, each component's square the mean of the cell's two faces.
+template <class T>
+ExactSum energy_sum(Stream& stream, FlowPart<T>& part);
+/// sum of V T.
+template <class T>
+ExactSum temperature_sum(Stream& stream, FlowPart<T>& part);
+/// Largest magnitude of a velocity component.
+template <class T>
+double largest_velocity(Stream& stream, FlowPart<T>& part);
+/// Largest |div u|.
+template <class T>
+double largest_divergence(Stream& stream, FlowPart<T>& part);
+
+}  // namespace tutti

@@ -1,0 +1,16 @@
+// Incompressible flow with buoyancy in a box (Boussinesq), on a staggered grid, by projection (Jacobsen 2010).
+#pragma once
+
+#include <memory>
+
+#include "tutti/simulation/model.hpp"
+#include "tutti/simulation/model_kind.hpp"
+
+namespace tutti {
+
+void add_incompressible_keys(CaseSchema& schema);
+/// In the precision that the case asks for. Collective. Errors as read_flow_case and make_box_domain; Error(numerical)
+/// when time.dt is above the limit.
+std::unique_ptr<Model> make_incompressible(const ModelSetup& setup);
+
+}  // namespace tutti
