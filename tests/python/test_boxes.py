@@ -341,6 +341,7 @@ class Profiles(Boxes):
                            (["--reference", u, "--column", "re100", "--column", "re400"], "2 columns for 1 references"),
                            (["--reference", cube], "choose others with --curves"),
                            (["--curves", "u"], "'u' is not a quantity"), (["--curves", "q:x"], "no field 'q'"),
+                           (["--field", "q"], "choose one of velocity, T"), (["--field", "T"], "by component"),
                            (["--through", "2,0,0"], "x = 2 is outside")):
             self.assertIn(why, self.run_words("profile", r, "-o", self.folder / "x.png", *words, expect=4))
         self.run_words("profile", self.folder / "none", expect=5)
