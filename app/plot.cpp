@@ -88,11 +88,17 @@ void add_plot(CLI::App& program, Action& action) {
   auto a = std::make_shared<PlotArguments>();
   CLI::App* command = program.add_subcommand("plot", "draw fields, histories or a timeline of a run (with Python)");
   command->add_option("folder", a->folder, "folder of results")->type_name("DIR");
-  command->add_option("--field", a->field, "which field (default: u, else the first)")->type_name("NAME");
+  command
+      ->add_option("--field", a->field,
+                   "which field (default: u, else the first; of a structured grid: the velocity and T)")
+      ->type_name("NAME");
   command->add_option("--time", a->time, "last, first, all (a picture of each output), or a time: the nearest output")
       ->type_name("T")
       ->capture_default_str();
-  command->add_option("--clip", a->clip, "axis across which the mesh is cut open (default: y)")
+  command
+      ->add_option(
+          "--clip", a->clip,
+          "axis across which the mesh is cut open (default: y; of a structured grid: the one with the fewest cells)")
       ->check(CLI::IsMember({"x", "y", "z", "none"}));
   command->add_option("--view", a->view, "where the eye is: azimuth,elevation in degrees (default: -70,18)")
       ->type_name("A,E");

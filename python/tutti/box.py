@@ -36,7 +36,7 @@ def inside(snapshot, axis, place):
     low, high = snapshot.faces[axis][[0, -1]]
     air = 1e-9 * (high - low)
     if not low - air <= place <= high + air:
-        raise ValueError(f"{'xyz'[axis]} = {place:g} is outside of the grid; choose {low:g} to {high:g}")
+        raise ValueError(f"--through: {'xyz'[axis]} = {place:g} is outside of the grid; choose {low:g} to {high:g}")
     return float(place)
 
 
@@ -57,20 +57,20 @@ def profile(results, field, component, axis, through=None):
     output is taken, or a BoxSnapshot. `component` of a vector: "x", "y", "z" or a number; None for a scalar."""
     snapshot = results if isinstance(results, BoxSnapshot) else results.load("last")
     if not isinstance(snapshot, BoxSnapshot):
-        raise ValueError("a profile needs results on a structured grid (.pvti or .pvtr)")
+        raise ValueError("--curves: profiles need results on a structured grid (.pvti or .pvtr)")
     if field not in snapshot.cell_data:
-        raise ValueError(f"no field '{field}'; choose one of {', '.join(snapshot.cell_data) or 'none'}")
+        raise ValueError(f"--field: no field '{field}'; choose one of {', '.join(snapshot.cell_data) or 'none'}")
     values = snapshot.cell_data[field]
     if (values.ndim == 4) != (component is not None):
-        raise ValueError(f"field '{field}': a component is for vectors, and each vector needs one")
+        raise ValueError(f"--curves: '{field}' is drawn by component if it is a vector, as in u:y, and only then; choose another")
     if component is not None:
         component = AXES.get(component, component)
         if component not in range(values.shape[3]):
-            raise ValueError(f"field '{field}': no component '{component}'; choose x, y or z")
+            raise ValueError(f"--curves: '{field}' has no component '{component}'; choose x, y or z")
         values = values[..., component]
     along = AXES.get(axis, axis)
     if along not in (0, 1, 2):
-        raise ValueError(f"no axis '{axis}'; choose x, y or z")
+        raise ValueError(f"--curves: no axis '{axis}'; choose x, y or z")
     if through is None:
         through = [0.5 * (f[0] + f[-1]) for f in snapshot.faces]
     for d in (2, 1, 0):

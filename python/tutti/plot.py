@@ -197,6 +197,8 @@ def draw_snapshot(results, snapshot, spans, output, options):
         labels.append(name if unit in ("", "1") else f"{name} [{unit}]")
     title = options.title or title_of(results, ", ".join(names), snapshot.time)
     if isinstance(snapshot, BoxSnapshot):
+        if not 0 <= options.at <= 1:
+            raise ValueError(f"--at: {options.at:g} is not in the grid; choose 0 to 1")
         if options.clip == "none":
             raise ValueError("--clip: a structured grid is shown on a plane; choose x, y or z")
         axis = AXES[options.clip] if options.clip else slices.default_axis(snapshot)

@@ -109,8 +109,9 @@ def read_references(paths, columns, curves):
 
 def profile_of(snapshot, curve, through, field):
     """Coordinates and values of a curve."""
-    velocity = field or box.velocity_name(snapshot)
-    if curve.quantity in COMPONENTS and velocity in snapshot.cell_data and snapshot.cell_data[velocity].ndim == 4:
+    scalars = [name for name, values in snapshot.cell_data.items() if values.ndim == 3]
+    velocity = field or (None if curve.quantity in scalars else box.velocity_name(snapshot))
+    if curve.quantity in COMPONENTS and velocity is not None:
         return box.profile(snapshot, velocity, COMPONENTS[curve.quantity], curve.axis, through)
     return box.profile(snapshot, curve.quantity, None, curve.axis, through)
 

@@ -1,6 +1,7 @@
 """Pictures of structured grids: a plane through the cells, with streamlines and isotherms."""
 
 import matplotlib
+import matplotlib.ticker
 import numpy as np
 
 from tutti import box
@@ -9,12 +10,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 POINTS = 240  # of the longer side, on which streamlines and isotherms are drawn
-LINES = "#1b2430"
+LINES = matplotlib.colors.ListedColormap(["#1b2430", "#f3e9e2"])  # on light colours, and on dark ones
 
 
 def default_axis(snapshot):
     """Across the direction with the fewest cells: a plane flow is one cell deep."""
-    return int(np.argmin(snapshot.shape[::-1])) * -1 + 2
+    return min((2, 1, 0), key=lambda d: snapshot.shape[d])  # of equals, the first
 
 
 def default_fields(snapshot):
@@ -38,23 +39,33 @@ def on_points(snapshot, values, sides, points):
     return values
 
 
-def draw_streamlines(axes, points, flow):
-    """`flow` holds the two components in the plane on `points`. Fluid at rest has no streamlines."""
+def behind(scale, values):
+    """0 where the colours of `values` are light, 1 where they are dark."""
+    colours = scale.to_rgba(values)[..., :3] @ [0.2126, 0.7152, 0.0722]
+    return np.where(colours > 0.35, 0.0, 1.0)
+
+
+def draw_streamlines(axes, points, flow, ground):
+    """`flow` holds the two components in the plane on `points`, `ground` says what is behind them. Fluid at rest has no
+    streamlines."""
     speed = np.hypot(*flow)
     if not np.any(np.isfinite(speed)) or np.nanmax(speed) <= 0:
         return
     width, height = (p[-1] - p[0] for p in points)
     longer = max(width, height)
-    axes.streamplot(*points, flow[0].T, flow[1].T, color=LINES, linewidth=0.6, arrowsize=0.7,
-                    density=(1.5 * width / longer, 1.5 * height / longer))
+    axes.streamplot(*points, flow[0].T, flow[1].T, color=ground.T, cmap=LINES, norm=plt.Normalize(0, 1), linewidth=0.7,
+                    arrowsize=0.7, density=(1.5 * width / longer, 1.5 * height / longer))
 
 
-def draw_isotherms(axes, points, values):
+def draw_isotherms(axes, points, values, scale):
     finite = values[np.isfinite(values)]
     if len(finite) == 0 or finite.max() - finite.min() <= 1e-12 * np.abs(finite).max():
         return
-    lines = axes.contour(*points, values.T, levels=11, colors=LINES, linewidths=0.7)
-    axes.clabel(lines, lines.levels[1::2], fontsize=7, fmt="%g")
+    low, high = finite.min(), finite.max()
+    air = 0.02 * (high - low)  # a level at a wall's own temperature is crumbs
+    levels = [t for t in matplotlib.ticker.MaxNLocator(11).tick_values(low, high) if low + air < t < high - air]
+    lines = axes.contour(*points, values.T, levels=levels, colors=LINES(behind(scale, np.array(levels))), linewidths=0.8)
+    axes.clabel(lines, lines.levels[::2], fontsize=7, fmt="%g")
 
 
 def figure_size(panels, width, height):
@@ -78,11 +89,13 @@ def picture(snapshot, fields, axis, at, scales, title, labels):
     for axes, (name, values), scale, label in zip(grid[0], fields, scales, labels):
         axes.pcolormesh(snapshot.faces[sides[0]], snapshot.faces[sides[1]], box.plane(snapshot, values, axis, place).T,
                         norm=scale.norm, cmap=scale.cmap, rasterized=True)
+        even = on_points(snapshot, box.plane(snapshot, values, axis, place), sides, points)
         if name == "T":
-            draw_isotherms(axes, points, on_points(snapshot, box.plane(snapshot, values, axis, place), sides, points))
+            draw_isotherms(axes, points, even, scale)
         elif flow_name is not None:
             flow = box.plane(snapshot, snapshot.cell_data[flow_name], axis, place)
-            draw_streamlines(axes, points, [on_points(snapshot, flow[..., d], sides, points) for d in sides])
+            flow = [on_points(snapshot, flow[..., d], sides, points) for d in sides]
+            draw_streamlines(axes, points, flow, behind(scale, even))
         axes.set_xlim(points[0][0], points[0][-1])
         axes.set_ylim(points[1][0], points[1][-1])
         axes.set_aspect("equal")

@@ -105,7 +105,7 @@ TEST(BoxResults, parts_are_the_grid_without_overlap) {
   const BoxGridShape grid({even_faces(0, 1, 4), even_faces(0, 1, 4), even_faces(0, 1, 4)});
   const auto refused = [&](std::vector<CellBox> boxes, const std::string& why) {
     try {
-      BoxResults(world(), grid, {}, std::move(boxes), folder, 1, 1);
+      const BoxResults results(world(), grid, {}, std::move(boxes), folder, 1, 1);
       ADD_FAILURE() << why;
     } catch (const std::logic_error& error) {
       EXPECT_THAT(error.what(), HasSubstr(why));

@@ -231,8 +231,8 @@ class Sampling(Boxes):
 
     def test_refused(self):
         snapshot = self.snapshot(even(0, 1, 4), even(0, 1, 4), even(0, 1, 4))
-        for words, why in ((("v", None, "x"), "choose one of u, T"), (("u", None, "x"), "component"),
-                           (("T", "x", "x"), "component"), (("u", "q", "x"), "'q'"), (("u", 3, "x"), "'3'"),
+        for words, why in ((("v", None, "x"), "choose one of u, T"), (("u", None, "x"), "by component"),
+                           (("T", "x", "x"), "by component"), (("u", "q", "x"), "'q'"), (("u", 3, "x"), "'3'"),
                            (("u", "x", "q"), "no axis 'q'"), (("T", None, "x", (0.5, 1.1, 0.5)), "y = 1.1 is outside")):
             with self.assertRaisesRegex(ValueError, why):
                 box.profile(snapshot, *words)
@@ -245,7 +245,8 @@ class Sampling(Boxes):
         self.assertEqual(slices.default_fields(snapshot), ["u", "T"])
         del snapshot.cell_data["u"]
         self.assertEqual(slices.default_fields(snapshot), ["T"])
-        self.assertEqual(slices.default_fields(BoxSnapshot(0, snapshot.faces, {"p": None and 0 or np.zeros((2, 2, 2))})), ["p"])
+        lone = BoxSnapshot(0.0, snapshot.faces, {"p": np.zeros((2, 2, 2)), "q": np.zeros((2, 2, 2))})
+        self.assertEqual(slices.default_fields(lone), ["p"])
 
 
 class Pictures(Boxes):
@@ -273,6 +274,7 @@ class Pictures(Boxes):
         self.run_words("plot", self.folder / "r", "-o", one, "--dpi", 80, "--field", "T", "--clip", "x")
         self.assertLess(self.check_picture(one, 50).shape[1], two.shape[1])
         self.assertIn("choose x, y or z", self.run_words("plot", self.folder / "r", "--clip", "none", expect=4))
+        self.assertIn("--at: 2 is not", self.run_words("plot", self.folder / "r", "--at", "2", expect=4))
         self.assertIn("choose one of velocity, T", self.run_words("plot", self.folder / "r", "--field", "q", expect=4))
 
     def test_fluid_at_rest(self):
@@ -339,6 +341,7 @@ class Profiles(Boxes):
                            (["--reference", u, "--column", "re100", "--column", "re400"], "2 columns for 1 references"),
                            (["--reference", cube], "choose others with --curves"),
                            (["--curves", "u"], "'u' is not a quantity"), (["--curves", "q:x"], "no field 'q'"),
+                           (["--field", "q"], "choose one of velocity, T"), (["--field", "T"], "by component"),
                            (["--through", "2,0,0"], "x = 2 is outside")):
             self.assertIn(why, self.run_words("profile", r, "-o", self.folder / "x.png", *words, expect=4))
         self.run_words("profile", self.folder / "none", expect=5)

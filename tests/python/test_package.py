@@ -53,7 +53,7 @@ class Install(Package):
         self.assertIn(str(environment), where)
         version = (ROOT / "CMakeLists.txt").read_text().split("VERSION ")[2].split()[0]
         self.assertTrue(where.strip().endswith(version), f"{where}: the program's version is {version}")
-        for name in ("tutti-plot", "tutti-history", "tutti-convergence"):
+        for name in ("tutti-plot", "tutti-history", "tutti-profile", "tutti-convergence"):
             self.assertIn("usage:", self.run_python(environment / "bin" / name, "--help", cwd=self.folder))
         self.assertIn("history", self.run_python(python, "-m", "tutti", "--help", cwd=self.folder))
 

@@ -56,14 +56,14 @@ BoxGridShape::BoxGridShape(std::array<std::vector<double>, 3> faces) : faces_(st
   for (std::size_t d = 0; d < 3; ++d) {
     const auto& face = faces_[d];
     if (face.size() < 2 || face.size() > static_cast<std::size_t>(std::numeric_limits<Lid>::max()))
-      fail(ErrorKind::input, "grid: {} faces across {}; 2 to 2147483647 are expected", face.size(),
+      fail(ErrorKind::input, "mesh: {} faces across {}; 2 to 2147483647 are expected", face.size(),
            coordinate_names[d]);
     const double h = spacing(face);
     const double rounding =
         8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(face.front()), std::abs(face.back()));
     for (std::size_t i = 0; i < face.size(); ++i) {
       if (!std::isfinite(face[i]) || (i > 0 && !(face[i] > face[i - 1])))
-        fail(ErrorKind::input, "grid: face {} across {} is at {:g}; finite numbers that ascend are expected", i,
+        fail(ErrorKind::input, "mesh: face {} across {} is at {:g}; finite numbers that ascend are expected", i,
              coordinate_names[d], face[i]);
       if (std::abs(face[i] - (face.front() + static_cast<double>(i) * h)) > rounding) uniform_ = false;
     }

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 fs::path fresh_folder(const std::string& name) {
-  const auto folder = test::own_folder() / name;
+  auto folder = test::own_folder() / name;
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;
