@@ -38,15 +38,16 @@ double measure_peak(Threads& threads) {
   std::vector<T> sink(static_cast<std::size_t>(threads.count()) * 64);
   const double seconds = best_seconds([&] {
     threads.run([&](int member) {
-      Lanes<T> sums[chains] = {};
-      Lanes<T> factor = all_lanes(T(0.5));
-      for (int i = 0; i < rounds; ++i) {
-        __asm__ volatile("" : "+m"(sink[static_cast<std::size_t>(member)]));  // the loop is not to be computed away
+      Lanes<T> sums[chains];
+#pragma GCC unroll 24
+      for (int c = 0; c < chains; ++c) sums[c] = all_lanes(static_cast<T>(c));  // not the same: one would do for all
+      const Lanes<T> factor = all_lanes(T(0.5));
+      for (int i = 0; i < rounds; ++i)
 #pragma GCC unroll 24
         for (int c = 0; c < chains; ++c) sums[c] = fused(sums[c], factor, factor);
-      }
       T total = 0;
-      for (const auto& s : sums) total += s[0];
+#pragma GCC unroll 24
+      for (int c = 0; c < chains; ++c) total += sums[c][0];
       sink[static_cast<std::size_t>(member) * 64] = total;
     });
   });
@@ -66,7 +67,7 @@ Times<T> measure(const PoissonBox& box, Threads& threads) {
   threads.for_range(box.cells(), [&](Size begin, Size end) {
     for (Size i = begin; i < end; ++i) {
       f[static_cast<std::size_t>(i)] = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i)) - 0.5);
-      p[static_cast<std::size_t>(i)] = 0;
+      p[static_cast<std::size_t>(i)] = f[static_cast<std::size_t>(i)];
     }
   });
   const LineModes modes = line_modes(box.x);
@@ -90,7 +91,7 @@ Times<T> measure(const PoissonBox& box, Threads& threads) {
           }),
           best_seconds([&] {
             threads.for_range(plane, [&](Size begin, Size end) {
-              solve_columns(z.view(), lambda.data(), f.data(), p.data(), plane,
+              solve_columns(z.view(), lambda.data(), p.data(), p.data(), plane,
                             {static_cast<Lid>(begin), static_cast<Lid>(end)});
             });
           })};
