@@ -76,11 +76,14 @@ struct Halves {
 };
 
 template <class T>
-void pack_line(const LineTransformView<T>& t, const T* line, T* even, T* odd) {
+void pack_line(const LineTransformView<T>& t, const T* __restrict line, T* __restrict even, T* __restrict odd) {
   if (folds(t)) {
     const T* last = line + t.size() - 1;
-    for (Lid i = 0; i < t.odd; ++i) even[i] = line[i] + last[-i];
-    for (Lid i = 0; i < t.odd; ++i) odd[i] = line[i] - last[-i];
+    for (Lid i = 0; i < t.odd; ++i) {
+      const T a = line[i], b = last[-i];
+      even[i] = a + b;
+      odd[i] = a - b;
+    }
     if (t.even > t.odd) even[t.odd] = line[t.odd];
   } else {
     std::copy_n(line, t.even, even);
@@ -89,17 +92,32 @@ void pack_line(const LineTransformView<T>& t, const T* line, T* even, T* odd) {
 }
 
 template <class T>
-void unpack_line(const LineTransformView<T>& t, const T* even, const T* odd, T* line) {
+void unpack_line(const LineTransformView<T>& t, const T* __restrict even, const T* __restrict odd, T* __restrict line) {
   if (unfolds(t)) {
-    T* last = line + t.size() - 1;
-    for (Lid i = 0; i < t.odd; ++i) line[i] = even[i] + odd[i];
-    for (Lid i = 0; i < t.odd; ++i) last[-i] = even[i] - odd[i];
+    T* __restrict last = line + t.size() - 1;  // its half of the line is not the other's
+    for (Lid i = 0; i < t.odd; ++i) {
+      const T e = even[i], o = odd[i];
+      line[i] = e + o;
+      last[-i] = e - o;
+    }
     if (t.even > t.odd) line[t.odd] = even[t.odd];
   } else {
     std::copy_n(even, t.even, line);
     std::copy_n(odd, t.odd, line + t.even);
   }
 }
+
+/// How a loop over the lines of a group reads and writes: many lanes at a time, or one number.
+template <class T>
+struct InLanes {
+  Lanes<T> load(const T* from) const { return load_lanes(from); }
+  void store(T* to, Lanes<T> value) const { store_lanes(to, value); }
+};
+template <class T>
+struct OneByOne {
+  T load(const T* from) const { return *from; }
+  void store(T* to, T value) const { *to = value; }
+};
 
 /// Neighbouring lines along y, one a column of a tile: line `first + c` starts at offset[c].
 template <class T>
@@ -112,16 +130,13 @@ struct LineGroup {
     for (Lid c = 0; c < count; ++c) offset[c] = Size{(first + c) / nx} * nx * ny + (first + c) % nx;
     together = count == tile_columns<T> && offset[count - 1] - offset[0] == count - 1;
   }
-  /// work(place in a row of a plane, column of the tile); the first loop is one of vectors.
+  /// work(access, place in a row of a plane, column of the tile)
   template <class Work>
   void each(const Work& work) const {
-    if (together) {
-      const Size start = offset[0];
-#pragma GCC ivdep
-      for (int c = 0; c < tile_columns<T>; ++c) work(start + c, c);
-    } else {
-      for (Lid c = 0; c < count; ++c) work(offset[c], c);
-    }
+    if (together)
+      for (int c = 0; c < tile_columns<T>; c += lane_count<T>) work(InLanes<T>{}, offset[0] + c, c);
+    else
+      for (Lid c = 0; c < count; ++c) work(OneByOne<T>{}, offset[c], c);
   }
 };
 
@@ -129,14 +144,17 @@ template <class T>
 void pack_group(const LineTransformView<T>& t, const T* in, Lid nx, const LineGroup<T>& group, Halves<T>& halves) {
   const auto copy = [&](Lid j, T* to) {
     const T* row = in + Size{j} * nx;
-    group.each([&](Size at, int c) { to[c] = row[at]; });
+    group.each([&](auto access, Size at, int c) { access.store(to + c, access.load(row + at)); });
   };
   T *even = halves.even.data(), *odd = halves.odd.data();
   if (folds(t)) {
     for (Lid j = 0; j < t.odd; ++j, even += tile_columns<T>, odd += tile_columns<T>) {
       const T *row = in + Size{j} * nx, *mirrored = in + Size{t.size() - 1 - j} * nx;
-      group.each([&](Size at, int c) { even[c] = row[at] + mirrored[at]; });
-      group.each([&](Size at, int c) { odd[c] = row[at] - mirrored[at]; });
+      group.each([&](auto access, Size at, int c) {
+        const auto a = access.load(row + at), b = access.load(mirrored + at);
+        access.store(even + c, a + b);
+        access.store(odd + c, a - b);
+      });
     }
     if (t.even > t.odd) copy(t.odd, even);
   } else {
@@ -149,14 +167,17 @@ template <class T>
 void unpack_group(const LineTransformView<T>& t, const Halves<T>& halves, const LineGroup<T>& group, T* out, Lid nx) {
   const auto copy = [&](const T* from, Lid j) {
     T* row = out + Size{j} * nx;
-    group.each([&](Size at, int c) { row[at] = from[c]; });
+    group.each([&](auto access, Size at, int c) { access.store(row + at, access.load(from + c)); });
   };
   const T *even = halves.even.data(), *odd = halves.odd.data();
   if (unfolds(t)) {
     for (Lid j = 0; j < t.odd; ++j, even += tile_columns<T>, odd += tile_columns<T>) {
       T *row = out + Size{j} * nx, *mirrored = out + Size{t.size() - 1 - j} * nx;
-      group.each([&](Size at, int c) { row[at] = even[c] + odd[c]; });
-      group.each([&](Size at, int c) { mirrored[at] = even[c] - odd[c]; });
+      group.each([&](auto access, Size at, int c) {
+        const auto e = access.load(even + c), o = access.load(odd + c);
+        access.store(row + at, e + o);
+        access.store(mirrored + at, e - o);
+      });
     }
     if (t.even > t.odd) copy(even, t.odd);
   } else {
