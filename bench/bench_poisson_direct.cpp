@@ -38,15 +38,16 @@ double measure_peak(Threads& threads) {
   std::vector<T> sink(static_cast<std::size_t>(threads.count()) * 64);
   const double seconds = best_seconds([&] {
     threads.run([&](int member) {
-      Lanes<T> sums[chains] = {};
-      Lanes<T> factor = all_lanes(T(0.5));
-      for (int i = 0; i < rounds; ++i) {
-        __asm__ volatile("" : "+m"(sink[static_cast<std::size_t>(member)]));  // the loop is not to be computed away
+      Lanes<T> sums[chains];
+#pragma GCC unroll 24
+      for (int c = 0; c < chains; ++c) sums[c] = all_lanes(static_cast<T>(c));  // not the same: one would do for all
+      const Lanes<T> factor = all_lanes(T(0.5));
+      for (int i = 0; i < rounds; ++i)
 #pragma GCC unroll 24
         for (int c = 0; c < chains; ++c) sums[c] = fused(sums[c], factor, factor);
-      }
       T total = 0;
-      for (const auto& s : sums) total += s[0];
+#pragma GCC unroll 24
+      for (int c = 0; c < chains; ++c) total += sums[c][0];
       sink[static_cast<std::size_t>(member) * 64] = total;
     });
   });
@@ -55,7 +56,7 @@ double measure_peak(Threads& threads) {
 
 template <class T>
 struct Times {
-  double solve, x, y, z;
+  double solve = 0, x = 0, y = 0, z = 0;  ///< seconds
 };
 
 template <class T>
@@ -66,7 +67,7 @@ Times<T> measure(const PoissonBox& box, Threads& threads) {
   threads.for_range(box.cells(), [&](Size begin, Size end) {
     for (Size i = begin; i < end; ++i) {
       f[static_cast<std::size_t>(i)] = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i)) - 0.5);
-      p[static_cast<std::size_t>(i)] = 0;
+      p[static_cast<std::size_t>(i)] = f[static_cast<std::size_t>(i)];
     }
   });
   const LineModes modes = line_modes(box.x);
@@ -75,25 +76,27 @@ Times<T> measure(const PoissonBox& box, Threads& threads) {
   const Lid n = box.x.size();
   const Size plane = Size{n} * n;
   const std::vector<T> lambda(static_cast<std::size_t>(plane), T(-1));
+  // As the solver does: a batch of planes that stays in the second cache.
+  const Lid batch = std::max<Lid>(1, static_cast<Lid>((512 << 10) / (plane * static_cast<Size>(sizeof(T)))));
   const auto planes = [&](const auto& work) {
     return best_seconds([&] {
       threads.for_range(n, [&](Size begin, Size end) {
-        for (Size k = begin; k < end; ++k) work(f.data() + k * plane, p.data() + k * plane);
+        for (Size k = begin; k < end; k += batch)
+          work(p.data() + k * plane, static_cast<Lid>(std::min<Size>(batch, end - k)));
       });
     });
   };
-  return {best_seconds([&] { solver.solve(f.data(), p.data(), parallel); }), planes([&](const T* in, T* out) {
-            transform_x(x.view(), in, out, {0, n});
-          }),
-          planes([&](const T* in, T* out) {
-            transform_y(y.view(), in, out, n, {0, n});
-          }),
-          best_seconds([&] {
-            threads.for_range(plane, [&](Size begin, Size end) {
-              solve_columns(z.view(), lambda.data(), f.data(), p.data(), plane,
-                            {static_cast<Lid>(begin), static_cast<Lid>(end)});
-            });
-          })};
+  Times<T> times;
+  times.solve = best_seconds([&] { solver.solve(f.data(), p.data(), parallel); });
+  times.x = planes([&](T* at, Lid count) { transform_x(x.view(), at, at, {0, count * n}); });
+  times.y = planes([&](T* at, Lid count) { transform_y(y.view(), at, at, n, {0, count * n}); });
+  times.z = best_seconds([&] {
+    threads.for_range(plane, [&](Size begin, Size end) {
+      const Range columns{static_cast<Lid>(begin), static_cast<Lid>(end)};
+      solve_columns(z.view(), lambda.data(), p.data(), p.data(), plane, columns);
+    });
+  });
+  return times;
 }
 
 template <class T>

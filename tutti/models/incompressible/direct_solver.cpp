@@ -8,9 +8,7 @@
 namespace tutti {
 namespace {
 
-Range lines(Size begin, Size end) {
-  return {static_cast<Lid>(begin), static_cast<Lid>(end)};
-}
+constexpr Size batch_bytes = Size{512} << 10;
 
 /// L p of one cell, from a box's operators and p in double.
 template <class T>
@@ -93,20 +91,23 @@ DirectSolver<T>::DirectSolver(const PoissonBox& box, const LineModes& x, const L
 template <class T>
 void DirectSolver<T>::solve(const T* f, T* p, const ParallelFor& parallel) const {
   const Size plane = Size{nx_} * ny_;
-  const auto on_planes = [&](const auto& work) {
+  // Both transforms of a few planes at a time, while these are in the cache.
+  const Size batch = std::max<Size>(1, batch_bytes / (plane * static_cast<Size>(sizeof(T))));
+  const auto each_batch = [&](const auto& work) {
     for_ranges(parallel, nz_, [&](Size begin, Size end) {
-      for (Size z = begin; z < end; ++z) work(z * plane);
+      for (Size z = begin; z < end; z += batch) work(z * plane, static_cast<Lid>(std::min(batch, end - z)));
     });
   };
-  on_planes([&](Size first) {
-    transform_x(x_to_modes_.view(), f + first, p + first, {0, ny_});
-    transform_y(y_to_modes_.view(), p + first, p + first, nx_, {0, nx_});
+  each_batch([&](Size first, Lid planes) {
+    transform_x(x_to_modes_.view(), f + first, p + first, {0, planes * ny_});
+    transform_y(y_to_modes_.view(), p + first, p + first, nx_, {0, planes * nx_});
   });
-  for_ranges(parallel, plane,
-             [&](Size begin, Size end) { solve_columns(z_.view(), lambda_.data(), p, p, plane, lines(begin, end)); });
-  on_planes([&](Size first) {
-    transform_y(y_from_modes_.view(), p + first, p + first, nx_, {0, nx_});
-    transform_x(x_from_modes_.view(), p + first, p + first, {0, ny_});
+  for_ranges(parallel, plane, [&](Size begin, Size end) {
+    solve_columns(z_.view(), lambda_.data(), p, p, plane, {static_cast<Lid>(begin), static_cast<Lid>(end)});
+  });
+  each_batch([&](Size first, Lid planes) {
+    transform_y(y_from_modes_.view(), p + first, p + first, nx_, {0, planes * nx_});
+    transform_x(x_from_modes_.view(), p + first, p + first, {0, planes * ny_});
   });
 }
 

@@ -1,6 +1,6 @@
-// Both directions end in one kernel, `multiply`: a tile of tile_rows x tile_columns sums stays in registers while the
-// chains run. Of its factors, one is a panel of the matrix and the other is packed from the lines, which is also where
-// they are folded. The tile of sums is then unfolded into the result.
+// A group of lines is packed (which is where they are folded), multiplied, and unpacked (unfolded). Both axes share the
+// kernel, `multiply`: a tile of tile_rows x tile_columns sums stays in registers while the chains run. Of its factors
+// one is a panel of the matrix and the other packed lines. What does not fill a tile is computed and not unpacked.
 #include "tutti/models/incompressible/line_transform.hpp"
 
 #include <algorithm>
@@ -10,30 +10,25 @@
 namespace tutti {
 namespace {
 
-constexpr int tile_vectors = 3;
-constexpr int tile_rows = lane_registers / 4;  // 24 sums of 32 registers, or 12 of 16
+constexpr int tile_vectors = 2;
+constexpr int tile_rows = 8;  // 24 sums of 32 registers, or 12 of 16
 template <class T>
 constexpr int tile_columns = tile_vectors* lane_count<T>;
 // Along x so many lines share a panel of the matrix while it is in the nearest cache.
 constexpr int group_lines = 4 * tile_rows;
 
+/// to[r * to_row + c] = sum over j = 0 .. count-1, in this order, of a[r * a_row + j * a_step] b[j * tile_columns + c].
 template <class T>
-struct Tile {
-  alignas(lane_bytes) T values[tile_rows][tile_columns<T>];
-};
-
-/// tile[r][c] = sum over j = 0 .. count-1, in this order, of a[r * a_row + j * a_step] b[j * tile_columns + c].
-template <class T>
-void multiply(const T* a, Size a_row, Size a_step, const T* b, Lid count, Tile<T>& tile) {
+void multiply(const T* a, Size a_row, Size a_step, const T* b, Lid count, T* to, Size to_row) {
   Lanes<T> sums[tile_rows][tile_vectors] = {};
   for (Lid j = 0; j < count; ++j) {
     Lanes<T> right[tile_vectors];
-#pragma GCC unroll 3
+#pragma GCC unroll 4
     for (int v = 0; v < tile_vectors; ++v) right[v] = load_lanes(b + v * lane_count<T>);
 #pragma GCC unroll 8
     for (int r = 0; r < tile_rows; ++r) {
       const Lanes<T> left = all_lanes(a[r * a_row]);
-#pragma GCC unroll 3
+#pragma GCC unroll 4
       for (int v = 0; v < tile_vectors; ++v) sums[r][v] = fused(left, right[v], sums[r][v]);
     }
     a += a_step;
@@ -41,19 +36,21 @@ void multiply(const T* a, Size a_row, Size a_step, const T* b, Lid count, Tile<T
   }
 #pragma GCC unroll 8
   for (int r = 0; r < tile_rows; ++r)
-#pragma GCC unroll 3
-    for (int v = 0; v < tile_vectors; ++v) store_lanes(tile.values[r] + v * lane_count<T>, sums[r][v]);
+#pragma GCC unroll 4
+    for (int v = 0; v < tile_vectors; ++v) store_lanes(to + r * to_row + v * lane_count<T>, sums[r][v]);
 }
 
 template <class T>
 int panel_width(LineAxis axis) {
   return axis == LineAxis::x ? tile_columns<T> : tile_rows;
 }
+Size rounded_up(Size count, int multiple) {
+  return (count + multiple - 1) / multiple * multiple;
+}
 
 template <class T>
-std::vector<T> panels_of(const std::vector<double>& matrix, Lid size, int width) {
-  const Lid panels = (size + width - 1) / width;
-  std::vector<T> values(static_cast<std::size_t>(panels) * size * width);
+RawVector<T> panels_of(const std::vector<double>& matrix, Lid size, int width) {
+  RawVector<T> values(static_cast<std::size_t>(rounded_up(size, width) * size), T{0});
   for (Lid row = 0; row < size; ++row)
     for (Lid j = 0; j < size; ++j)
       values[(static_cast<std::size_t>(row / width) * size + j) * width + row % width] =
@@ -61,13 +58,32 @@ std::vector<T> panels_of(const std::vector<double>& matrix, Lid size, int width)
   return values;
 }
 
-/// One line, copied: its even and its odd half.
 template <class T>
-void pack_line(const LineTransformView<T>& t, const T* line, T* even, T* odd) {
-  const Lid n = t.size();
-  if (t.split && t.transform == Transform::to_modes) {
-    for (Lid i = 0; i < t.odd; ++i) even[i] = line[i] + line[n - 1 - i];
-    for (Lid i = 0; i < t.odd; ++i) odd[i] = line[i] - line[n - 1 - i];
+bool folds(const LineTransformView<T>& t) {
+  return t.split && t.transform == Transform::to_modes;
+}
+template <class T>
+bool unfolds(const LineTransformView<T>& t) {
+  return t.split && t.transform == Transform::from_modes;
+}
+
+/// The two halves of a group of lines, before and after they are multiplied.
+template <class T>
+struct Halves {
+  RawVector<T> even, odd;
+  Halves(Size even_size, Size odd_size)
+      : even(static_cast<std::size_t>(even_size), T{0}), odd(static_cast<std::size_t>(odd_size), T{0}) {}
+};
+
+template <class T>
+void pack_line(const LineTransformView<T>& t, const T* __restrict line, T* __restrict even, T* __restrict odd) {
+  if (folds(t)) {
+    const T* last = line + t.size() - 1;
+    for (Lid i = 0; i < t.odd; ++i) {
+      const T a = line[i], b = last[-i];
+      even[i] = a + b;
+      odd[i] = a - b;
+    }
     if (t.even > t.odd) even[t.odd] = line[t.odd];
   } else {
     std::copy_n(line, t.even, even);
@@ -75,61 +91,98 @@ void pack_line(const LineTransformView<T>& t, const T* line, T* even, T* odd) {
   }
 }
 
-/// Sums e of the even half and o of the odd half become cells first .. first + count - 1 of a line, and their mirror
-/// images.
 template <class T>
-void unfold(const T* e, const T* o, Lid first, Lid count, Lid n, T* line) {
-  for (Lid k = 0; k < count; ++k) line[n - 1 - first - k] = e[k] - o[k];
-  for (Lid k = 0; k < count; ++k) line[first + k] = e[k] + o[k];
+void unpack_line(const LineTransformView<T>& t, const T* __restrict even, const T* __restrict odd, T* __restrict line) {
+  if (unfolds(t)) {
+    T* __restrict last = line + t.size() - 1;  // its half of the line is not the other's
+    for (Lid i = 0; i < t.odd; ++i) {
+      const T e = even[i], o = odd[i];
+      line[i] = e + o;
+      last[-i] = e - o;
+    }
+    if (t.even > t.odd) line[t.odd] = even[t.odd];
+  } else {
+    std::copy_n(even, t.even, line);
+    std::copy_n(odd, t.odd, line + t.even);
+  }
 }
+
+/// How a loop over the lines of a group reads and writes: many lanes at a time, or one number.
+template <class T>
+struct InLanes {
+  Lanes<T> load(const T* from) const { return load_lanes(from); }
+  void store(T* to, Lanes<T> value) const { store_lanes(to, value); }
+};
+template <class T>
+struct OneByOne {
+  T load(const T* from) const { return *from; }
+  void store(T* to, T value) const { *to = value; }
+};
 
 /// Neighbouring lines along y, one a column of a tile: line `first + c` starts at offset[c].
 template <class T>
 struct LineGroup {
   Size offset[tile_columns<T>];
   Lid count;
-  bool together;  ///< side by side in one plane, and no place is empty
+  bool together;  ///< side by side in one plane, and as many as a tile takes
 
   LineGroup(Lid first, Lid end, Lid nx, Lid ny) : count(std::min<Lid>(tile_columns<T>, end - first)) {
     for (Lid c = 0; c < count; ++c) offset[c] = Size{(first + c) / nx} * nx * ny + (first + c) % nx;
-    for (Lid c = count; c < tile_columns<T>; ++c) offset[c] = offset[0];
     together = count == tile_columns<T> && offset[count - 1] - offset[0] == count - 1;
+  }
+  /// work(access, place in a row of a plane, column of the tile)
+  template <class Work>
+  void each(const Work& work) const {
+    if (together)
+      for (int c = 0; c < tile_columns<T>; c += lane_count<T>) work(InLanes<T>{}, offset[0] + c, c);
+    else
+      for (Lid c = 0; c < count; ++c) work(OneByOne<T>{}, offset[c], c);
   }
 };
 
-/// to[c] = use(row[offset of c]...) for rows that lie in the same plane.
-template <class T, class Use, class... Rows>
-void gather(const LineGroup<T>& group, T* to, const Use& use, const Rows*... rows) {
-  if (group.together)
-    for (int c = 0; c < tile_columns<T>; ++c) to[c] = use(rows[group.offset[0] + c]...);
-  else
-    for (int c = 0; c < tile_columns<T>; ++c) to[c] = use(rows[group.offset[c]]...);
-}
 template <class T>
-void scatter(const LineGroup<T>& group, const T* from, T* row) {
-  if (group.together)
-    std::copy_n(from, tile_columns<T>, row + group.offset[0]);
-  else
-    for (Lid c = 0; c < group.count; ++c) row[group.offset[c]] = from[c];
+void pack_group(const LineTransformView<T>& t, const T* in, Lid nx, const LineGroup<T>& group, Halves<T>& halves) {
+  const auto copy = [&](Lid j, T* to) {
+    const T* row = in + Size{j} * nx;
+    group.each([&](auto access, Size at, int c) { access.store(to + c, access.load(row + at)); });
+  };
+  T *even = halves.even.data(), *odd = halves.odd.data();
+  if (folds(t)) {
+    for (Lid j = 0; j < t.odd; ++j, even += tile_columns<T>, odd += tile_columns<T>) {
+      const T *row = in + Size{j} * nx, *mirrored = in + Size{t.size() - 1 - j} * nx;
+      group.each([&](auto access, Size at, int c) {
+        const auto a = access.load(row + at), b = access.load(mirrored + at);
+        access.store(even + c, a + b);
+        access.store(odd + c, a - b);
+      });
+    }
+    if (t.even > t.odd) copy(t.odd, even);
+  } else {
+    for (Lid j = 0; j < t.even; ++j) copy(j, even + Size{j} * tile_columns<T>);
+    for (Lid j = 0; j < t.odd; ++j) copy(t.even + j, odd + Size{j} * tile_columns<T>);
+  }
 }
 
 template <class T>
-void pack_group(const LineTransformView<T>& t, const T* in, Lid nx, const LineGroup<T>& group, T* even, T* odd) {
-  const Lid n = t.size();
-  const auto row = [&](Lid j) { return in + Size{j} * nx; };
-  const auto at = [](T* values, Lid j) { return values + Size{j} * tile_columns<T>; };
-  const auto same = [](T a) { return a; };
-  if (t.split && t.transform == Transform::to_modes) {
-    for (Lid j = 0; j < t.odd; ++j) {
-      gather(
-          group, at(even, j), [](T a, T b) { return a + b; }, row(j), row(n - 1 - j));
-      gather(
-          group, at(odd, j), [](T a, T b) { return a - b; }, row(j), row(n - 1 - j));
+void unpack_group(const LineTransformView<T>& t, const Halves<T>& halves, const LineGroup<T>& group, T* out, Lid nx) {
+  const auto copy = [&](const T* from, Lid j) {
+    T* row = out + Size{j} * nx;
+    group.each([&](auto access, Size at, int c) { access.store(row + at, access.load(from + c)); });
+  };
+  const T *even = halves.even.data(), *odd = halves.odd.data();
+  if (unfolds(t)) {
+    for (Lid j = 0; j < t.odd; ++j, even += tile_columns<T>, odd += tile_columns<T>) {
+      T *row = out + Size{j} * nx, *mirrored = out + Size{t.size() - 1 - j} * nx;
+      group.each([&](auto access, Size at, int c) {
+        const auto e = access.load(even + c), o = access.load(odd + c);
+        access.store(row + at, e + o);
+        access.store(mirrored + at, e - o);
+      });
     }
-    if (t.even > t.odd) gather(group, at(even, t.odd), same, row(t.odd));
+    if (t.even > t.odd) copy(even, t.odd);
   } else {
-    for (Lid j = 0; j < t.even; ++j) gather(group, at(even, j), same, row(j));
-    for (Lid j = 0; j < t.odd; ++j) gather(group, at(odd, j), same, row(t.even + j));
+    for (Lid j = 0; j < t.even; ++j) copy(even + Size{j} * tile_columns<T>, j);
+    for (Lid j = 0; j < t.odd; ++j) copy(odd + Size{j} * tile_columns<T>, t.even + j);
   }
 }
 
@@ -147,84 +200,41 @@ template <class T>
 void transform_x(const LineTransformView<T>& t, const T* in, T* out, Range lines) {
   constexpr int columns = tile_columns<T>;
   const Lid n = t.size();
-  const bool unfolds = t.split && t.transform == Transform::from_modes;
-  const Size even_stride = t.even + 16,
-             odd_stride = t.odd + 16;  // not a power of 2: lines would share a place in the cache
-  std::vector<T> even(static_cast<std::size_t>(even_stride) * group_lines),
-      odd(static_cast<std::size_t>(odd_stride) * group_lines);
-  Tile<T> e, o;
+  // Not powers of 2: lines would share a place in the cache.
+  const Size even_stride = rounded_up(t.even, columns) + columns, odd_stride = rounded_up(t.odd, columns) + columns;
+  Halves<T> packed(even_stride * group_lines, odd_stride * group_lines), results = packed;
+  const auto multiply_half = [](const T* half, Size stride, const T* panels, Lid size, Lid count, T* to) {
+    for (Lid k = 0; k < size; k += columns)
+      for (Lid l = 0; l < count; l += tile_rows)
+        multiply(half + l * stride, stride, 1, panels + Size{k} * size, size, to + l * stride + k, stride);
+  };
 
   for (Lid first = lines.begin; first < lines.end; first += group_lines) {
     const Lid count = std::min<Lid>(group_lines, lines.end - first);
     for (Lid l = 0; l < count; ++l)
-      pack_line(t, in + Size{first + l} * n, &even[l * even_stride], &odd[l * odd_stride]);
-
-    const auto sums = [&](const std::vector<T>& half, Size stride, const T* panels, Lid size, Lid k, Lid l,
-                          Tile<T>& tile) {
-      multiply(&half[l * stride], stride, 1, panels + Size{k} * size, size, tile);
-    };
-    // Of `size` results, those from k on, of the lines from l on.
-    const auto each_tile = [&](Lid size, const auto& work) {
-      for (Lid k = 0; k < size; k += columns)
-        for (Lid l = 0; l < count; l += tile_rows)
-          work(k, std::min<Lid>(columns, size - k), l, std::min<Lid>(tile_rows, count - l));
-    };
-    const auto line = [&](Lid l) { return out + Size{first + l} * n; };
-    if (unfolds) {
-      each_tile(t.even, [&](Lid k, Lid width, Lid l, Lid height) {
-        sums(even, even_stride, t.even_panels, t.even, k, l, e);
-        if (k < t.odd) sums(odd, odd_stride, t.odd_panels, t.odd, k, l, o);
-        const Lid pairs = std::clamp(t.odd - k, 0, width);
-        for (Lid r = 0; r < height; ++r) {
-          unfold(e.values[r], o.values[r], k, pairs, n, line(l + r));
-          if (pairs < width) line(l + r)[t.odd] = e.values[r][pairs];
-        }
-      });
-    } else {
-      each_tile(t.even, [&](Lid k, Lid width, Lid l, Lid height) {
-        sums(even, even_stride, t.even_panels, t.even, k, l, e);
-        for (Lid r = 0; r < height; ++r) std::copy_n(e.values[r], width, line(l + r) + k);
-      });
-      each_tile(t.odd, [&](Lid k, Lid width, Lid l, Lid height) {
-        sums(odd, odd_stride, t.odd_panels, t.odd, k, l, o);
-        for (Lid r = 0; r < height; ++r) std::copy_n(o.values[r], width, line(l + r) + t.even + k);
-      });
-    }
+      pack_line(t, in + Size{first + l} * n, &packed.even[l * even_stride], &packed.odd[l * odd_stride]);
+    multiply_half(packed.even.data(), even_stride, t.even_panels, t.even, count, results.even.data());
+    multiply_half(packed.odd.data(), odd_stride, t.odd_panels, t.odd, count, results.odd.data());
+    for (Lid l = 0; l < count; ++l)
+      unpack_line(t, &results.even[l * even_stride], &results.odd[l * odd_stride], out + Size{first + l} * n);
   }
 }
 
 template <class T>
 void transform_y(const LineTransformView<T>& t, const T* in, T* out, Lid nx, Range lines) {
   constexpr int columns = tile_columns<T>;
-  const Lid n = t.size();
-  const bool unfolds = t.split && t.transform == Transform::from_modes;
-  std::vector<T> even(static_cast<std::size_t>(t.even) * columns), odd(static_cast<std::size_t>(t.odd) * columns);
-  Tile<T> e, o;
-  const auto sums = [](const T* panels, Lid size, Lid k, const std::vector<T>& half, Tile<T>& tile) {
-    multiply(panels + Size{k} * size, 1, tile_rows, half.data(), size, tile);
+  Halves<T> packed(rounded_up(t.even, tile_rows) * columns, rounded_up(t.odd, tile_rows) * columns), results = packed;
+  const auto multiply_half = [](const T* panels, Lid size, const T* half, T* to) {
+    for (Lid k = 0; k < size; k += tile_rows)
+      multiply(panels + Size{k} * size, 1, tile_rows, half, size, to + Size{k} * columns, columns);
   };
 
   for (Lid first = lines.begin; first < lines.end; first += columns) {
-    const LineGroup<T> group(first, lines.end, nx, n);
-    pack_group(t, in, nx, group, even.data(), odd.data());
-    const auto store = [&](const T* values, Lid k) { scatter(group, values, out + Size{k} * nx); };
-    for (Lid k = 0; k < t.even; k += tile_rows) {
-      const Lid height = std::min<Lid>(tile_rows, t.even - k), pairs = std::clamp(t.odd - k, 0, height);
-      sums(t.even_panels, t.even, k, even, e);
-      if (pairs > 0) sums(t.odd_panels, t.odd, k, odd, o);
-      if (!unfolds) {
-        for (Lid r = 0; r < height; ++r) store(e.values[r], k + r);
-        for (Lid r = 0; r < pairs; ++r) store(o.values[r], t.even + k + r);
-        continue;
-      }
-      for (Lid r = 0; r < pairs; ++r) {
-        T mirrored[columns];
-        for (int c = 0; c < columns; ++c) mirrored[c] = e.values[r][c] - o.values[r][c];
-        for (int c = 0; c < columns; ++c) e.values[r][c] += o.values[r][c];
-        store(mirrored, n - 1 - k - r);
-      }
-      for (Lid r = 0; r < height; ++r) store(e.values[r], k + r);
-    }
+    const LineGroup<T> group(first, lines.end, nx, t.size());
+    pack_group(t, in, nx, group, packed);
+    multiply_half(t.even_panels, t.even, packed.even.data(), results.even.data());
+    multiply_half(t.odd_panels, t.odd, packed.odd.data(), results.odd.data());
+    unpack_group(t, results, group, out, nx);
   }
 }
 

@@ -5,8 +5,7 @@
 // index: along y that of x, along x that of the results of one line.
 #pragma once
 
-#include <vector>
-
+#include "tutti/base/raw_vector.hpp"
 #include "tutti/models/incompressible/line_modes.hpp"
 
 namespace tutti {
@@ -45,7 +44,7 @@ class LineTransform {
   Transform transform_;
   bool split_;
   Lid even_, odd_;
-  std::vector<T> even_panels_, odd_panels_;
+  RawVector<T> even_panels_, odd_panels_;
 };
 
 /// Along x, the transform made for LineAxis::x: lines [begin, end) of in[lines][n] into out. `out` may be `in`.
