@@ -72,7 +72,8 @@ void require_on_gpu(const void* pointer) {
 class CudaGraph final : public CapturedWork {
  public:
   explicit CudaGraph(cudaGraph_t graph) {
-    const cudaError_t code = cudaGraphInstantiate(&graph_, graph, 0);
+    // Else all of it has the priority of the stream that it is launched in, and separators lose theirs.
+    const cudaError_t code = cudaGraphInstantiate(&graph_, graph, cudaGraphInstantiateFlagUseNodePriority);
     cudaGraphDestroy(graph);
     TUTTI_CUDA_CHECK(code);
   }
