@@ -83,29 +83,28 @@ PartRows rows_of(const BoxParts& parts, const std::vector<std::vector<CellBox>>&
   return rows;
 }
 
-template <class T, class Fields>
+template <class T>
 struct PackCells {
-  Fields fields;
-  int count;
+  TransferFields<T> fields;
   const Lid* sources;
   T* rows;
   Lid stride;
   TUTTI_HD void operator()(Lid r) const {
-    for (int c = 0; c < count; ++c) rows[static_cast<Size>(c) * stride + r] = fields.from[c][sources[r]];
+    for (int c = 0; c < fields.count; ++c) rows[static_cast<Size>(c) * stride + r] = fields.from[c][sources[r]];
   }
 };
 
-template <class T, class Fields>
+template <class T>
 struct UnpackCells {
-  Fields fields;
-  int count;
+  TransferFields<T> fields;
   const Lid* targets;
   const Lid* places;
   const T* rows;
   Lid stride, arrivals;
   TUTTI_HD void operator()(Lid r) const {
-    for (int c = 0; c < count; ++c)
-      fields.to[c][targets[r]] = r < arrivals ? rows[static_cast<Size>(c) * stride + places[r]] : fields.from[c][places[r]];
+    for (int c = 0; c < fields.count; ++c)
+      fields.to[c][targets[r]] =
+          r < arrivals ? rows[static_cast<Size>(c) * stride + places[r]] : fields.from[c][places[r]];
   }
 };
 
@@ -148,7 +147,7 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
                             std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
                             std::span<PartStreams> streams, int fields, const Transport* transport)
     : streams_(streams) {
-  require(fields <= most_fields, "{} fields travel together, {} at most", fields, most_fields);
+  require(fields <= TransferFields<T>::most, "{} fields travel together, {} at most", fields, TransferFields<T>::most);
   std::vector<std::vector<Piece>> pieces;
   std::vector<PartRows> rows;
   for (const std::int32_t part : parts.mine) {
@@ -207,7 +206,7 @@ void BoxTransfer<T>::bind(std::size_t p, std::span<const T* const> from, std::sp
   Part& part = parts_[p];
   require(from.size() == to.size() && static_cast<int>(from.size()) <= part.rows.components(),
           "{} fields to send and {} to receive; there is room for {}", from.size(), to.size(), part.rows.components());
-  part.count = static_cast<int>(from.size());
+  part.fields.count = static_cast<int>(from.size());
   std::copy(from.begin(), from.end(), part.fields.from);
   std::copy(to.begin(), to.end(), part.fields.to);
 }
@@ -215,16 +214,15 @@ void BoxTransfer<T>::bind(std::size_t p, std::span<const T* const> from, std::sp
 template <class T>
 void BoxTransfer<T>::pack(std::size_t p, Stream& stream, Range range) {
   Part& part = parts_[p];
-  for_each(stream, range,
-           PackCells<T, Fields>{part.fields, part.count, part.sources.data(), part.rows.data(), maps_[p].local()});
+  for_each(stream, range, PackCells<T>{part.fields, part.sources.data(), part.rows.data(), maps_[p].local()});
 }
 
 template <class T>
 void BoxTransfer<T>::unpack(std::size_t p, Stream& stream, Range range) {
   Part& part = parts_[p];
   for_each(stream, range,
-           UnpackCells<T, Fields>{part.fields, part.count, part.targets.data(), part.places.data(), part.rows.data(),
-                                  maps_[p].local(), part.arrivals});
+           UnpackCells<T>{part.fields, part.targets.data(), part.places.data(), part.rows.data(), maps_[p].local(),
+                          part.arrivals});
 }
 
 template <class T>

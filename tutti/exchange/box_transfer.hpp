@@ -13,20 +13,27 @@ namespace tutti {
 
 /// A grid cut into boxes, seen from one rank.
 struct BoxParts {
-  std::array<Lid, 3> cells{};           ///< of the grid
-  std::array<bool, 3> periodic{};       ///< cell n is cell 0
-  std::vector<CellBox> boxes;           ///< of all parts; they cover the grid, each cell once
-  std::vector<int> rank_of_part;        ///< of all parts
-  std::vector<std::int32_t> mine;       ///< numbers of this rank's parts
+  std::array<Lid, 3> cells{};      ///< of the grid
+  std::array<bool, 3> periodic{};  ///< cell n is cell 0
+  std::vector<CellBox> boxes;      ///< of all parts; they cover the grid, each cell once
+  std::vector<int> rank_of_part;   ///< of all parts
+  std::vector<std::int32_t> mine;  ///< numbers of this rank's parts
   const CellBox& box(std::size_t p) const { return boxes[static_cast<std::size_t>(mine[p])]; }  ///< of my p-th part
-  Gid number(const std::array<Lid, 3>& cell) const {
-    return (Gid{cell[2]} * cells[1] + cell[1]) * cells[0] + cell[0];
-  }
+  Gid number(const std::array<Lid, 3>& cell) const { return (Gid{cell[2]} * cells[1] + cell[1]) * cells[0] + cell[0]; }
 };
 
 /// The layer of cells around a box, in boxes that do not overlap: with edges and corners, or behind its faces only.
 std::vector<CellBox> ring_around(const CellBox& box);
 std::vector<CellBox> faces_around(const CellBox& box);
+
+/// The fields that travel together, on a part's device.
+template <class T>
+struct TransferFields {
+  static constexpr int most = 8;
+  int count = 0;
+  const T* from[most] = {};
+  T* to[most] = {};
+};
 
 /// What travels is gathered into small arrays of its own, one a part: cells that others want, then those that have
 /// arrived. These are the rows of an ordinary Exchange: all its ways of travelling serve grids, too. One message a
@@ -37,7 +44,8 @@ class BoxTransfer {
   /// `wanted`: of all parts, boxes that do not overlap; they may reach over the ends of the grid, where it is periodic
   /// the cells at the other end are meant, else nothing. `from`, `to`: arrays of this rank's parts that hold the owned
   /// and the wanted cells; cells of its own that a part wants are copied, unless `to` is `from` and they are there.
-  /// At most `fields` fields travel together. Collective. All but the vectors of boxes must outlive it.
+  /// At most `fields` fields travel together (TransferFields::most). Collective. All but the vectors of boxes must
+  /// outlive it.
   BoxTransfer(const Comm& comm, const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted,
               std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
               std::span<PartStreams> streams, int fields, const Transport* transport = nullptr);
@@ -54,26 +62,19 @@ class BoxTransfer {
   void unpack(std::size_t p, Stream& stream, Range range);
   const Exchange<T>& exchange() const { return *exchange_; }
   std::span<const IndexMap> maps() const { return maps_; }
-  /// Is there anybody to exchange with, on this rank? The same on all ranks is any_.
+  /// Is there anybody to exchange with, for a part of this rank?
   bool travels() const { return travels_; }
 
   /// All at once, and waits: for set-up.
   void run();
 
-  static constexpr int most_fields = 8;
-
  private:
-  struct Fields {
-    const T* from[most_fields];
-    T* to[most_fields];
-  };
   struct Part {
-    Buffer<Lid> sources;              ///< where the packed cells lie in `from`
-    Buffer<Lid> targets, places;      ///< where cells go in `to`; their row, or where they lie in `from`
+    Buffer<Lid> sources;          ///< where the packed cells lie in `from`
+    Buffer<Lid> targets, places;  ///< where cells go in `to`; their row, or where they lie in `from`
     Lid arrivals = 0, copies = 0;
     Field<T> rows;
-    Fields fields{};
-    int count = 0;
+    TransferFields<T> fields;
   };
 
   std::span<PartStreams> streams_;

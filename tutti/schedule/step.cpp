@@ -15,6 +15,7 @@ constexpr Lid smallest_chunk = 512;
 constexpr Lid largest_chunk = 65536;
 constexpr Lid largest_chunk_beside_devices = 8192;  // a thread that also serves a device must look after it often
 constexpr int chunks_a_thread = 24;
+constexpr Size little_rows = 8192;
 
 /// Runs a chunk on the calling thread: the stream that a CPU task's body sees.
 class SerialStream final : public Stream {
@@ -242,6 +243,9 @@ void Step::finish(Overlap overlap) {
   };
   std::stable_sort(host_tasks_.begin(), host_tasks_.end(), [&](TaskId a, TaskId b) { return rank(a) < rank(b); });
   assign_roles();
+  Size rows = 0;
+  for (const auto& task : tasks_) rows += task->rows.size();
+  little_ = rows <= little_rows && std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p.is_host(); });
   plan_ahead();
   finished_ = true;
 }

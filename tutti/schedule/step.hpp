@@ -178,6 +178,7 @@ class Step {
   std::atomic<bool> failed_{false};
   std::chrono::steady_clock::time_point start_;
   bool finished_ = false;
+  bool little_ = false;  ///< one thread has done it before the others are awake
   mutable std::function<void()> observer_;
   bool observed_ = false;  ///< this run is
   std::vector<std::vector<ThreadPiece>> pieces_;

@@ -34,7 +34,10 @@ void Step::run() {
   try {
     for (const PartStreams& part : parts_)
       if (!part.is_host()) begin_part(part);
-    threads_.run([this](int thread) { work(thread); });
+    if (little_)
+      work(0);
+    else
+      threads_.run([this](int thread) { work(thread); });
   } catch (...) {
     on_lone_failure();
     abandon_messages();

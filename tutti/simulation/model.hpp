@@ -33,6 +33,11 @@ class Model {
   /// Advances every field from `time` to `time + dt`.
   virtual void step(double time, double dt) = 0;
 
+  /// A model whose flow decides how long steps may be is asked every so many steps; 0: steps stay as they are.
+  virtual Size adapts_every() const { return 0; }
+  /// The step from now on, after steps of `dt`. The bits do not depend on the partition.
+  virtual double adapted_step(double dt) { return dt; }
+
   /// What a checkpoint keeps of the model: with these fields and numbers put back, resume() and the same time, the run
   /// goes on bit for bit. A model that returns nothing cannot be checkpointed.
   virtual ModelState state() { return {}; }

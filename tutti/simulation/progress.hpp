@@ -17,6 +17,7 @@ class RunRate {
   RunRate(Size first_step, Size steps) : first_(first_step), steps_(steps), before_(first_step) {}
   /// `step` steps are done, `seconds` after the start of this run; both never fall.
   void update(Size step, double seconds);
+  void end_at(Size steps) { steps_ = steps; }
   double steps_per_second() const;  ///< of this run so far; 0 when nothing is known
   double seconds_left() const;      ///< < 0 when nothing is known
 
@@ -46,6 +47,11 @@ class Progress {
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
+  /// The run is longer or shorter than it was thought to be.
+  void end_at(Size steps) {
+    steps_ = steps;
+    rate_.end_at(steps);
+  }
   /// `step` steps are done. On rank 0.
   void show(Size step, double time, const std::string& diagnostic);
   /// Ends the line, so that what is printed next begins on its own.

@@ -158,8 +158,14 @@ TimePlan plan_rest(const Case& options, const RunState& state) {
     plan.steps = state.step;
     return plan;
   }
-  const Size rest = steps_to(options, end - state.time, state.plan.dt);
-  return {state.step + rest, (end - state.time) / static_cast<double>(rest), state.step, state.time};
+  return plan_from(options, state.step, state.time, state.plan.dt);
+}
+
+TimePlan plan_from(const Case& options, Size step, double time, double dt) {
+  if (options.has("time.steps")) return {options.integer("time.steps"), dt, step, time};
+  const double rest = options.number("time.end") - time;
+  const Size steps = steps_to(options, rest, dt);
+  return {step + steps, rest / static_cast<double>(steps), step, time};
 }
 
 }  // namespace tutti

@@ -61,5 +61,7 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
 /// it. Of a restart: the plan goes on; an end that moved is reached from where the checkpoint stands.
 TimePlan plan_steps(const Case& options, double model_dt);
 TimePlan plan_rest(const Case& options, const RunState& state);
+/// After `step` steps, at `time`: the rest of the run in steps of about `dt`, no longer. Error(input) as plan_steps.
+TimePlan plan_from(const Case& options, Size step, double time, double dt);
 
 }  // namespace tutti

@@ -367,6 +367,14 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
         reports.reported(step, step - first, wall);
         if (monitor && !last) shares = monitor->look(step, plan.steps - step);
       }
+      const Size adapts = model.adapts_every();
+      if (adapts > 0 && step % adapts == 0 && !last) {
+        const double dt = model.adapted_step(plan.dt);
+        comm.together([&] {
+          if (dt != plan.dt) plan = plan_from(options, step, time, dt);
+        });
+        progress.end_at(plan.steps);
+      }
       if (writes) output(time);
       if (samples) probes.record(time);
       stopped = checkpoints.after_step(step, time, last);

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
+#include "tutti/base/random.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/tet_report.hpp"
@@ -55,13 +57,11 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
     const std::array<const T*, 4> from{fields[0], fields[1], fields[2], fields[3]};
     predicted_halo_->bind(p, std::span(from).first(count), std::span(fields).first(count));
   }
-  predict_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        predict(stream, parts_[p], box, range, constants_, weights);
-      },
-      [&](std::size_t p, int d, Stream& stream, Range range) {
-        fill_predicted(stream, parts_[p], ends_[p].view(d), range, time, constants_.diffusivity);
-      });
+  predict_->run([&](std::size_t p, Stream& stream, const CellBox& box,
+                    Range range) { predict(stream, parts_[p], box, range, constants_, weights); },
+                [&](std::size_t p, int d, Stream& stream, Range range) {
+                  fill_predicted(stream, parts_[p], ends_[p].view(d), range, time, constants_.diffusivity);
+                });
   if (flow_.has_temperature())
     for (FlowPart<T>& part : parts_) part.temperature.swap(part.new_temperature);
 }
@@ -90,13 +90,11 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
     velocity_halo_->bind(p, from, fields);
   }
   const T length = static_cast<T>(dt);
-  correct_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        correct(stream, parts_[p], box, range, length);
-      },
-      [&](std::size_t p, int d, Stream& stream, Range range) {
-        fill_velocity(stream, parts_[p], ends_[p].view(d), range, time, length);
-      });
+  correct_->run([&](std::size_t p, Stream& stream, const CellBox& box,
+                    Range range) { correct(stream, parts_[p], box, range, length); },
+                [&](std::size_t p, int d, Stream& stream, Range range) {
+                  fill_velocity(stream, parts_[p], ends_[p].view(d), range, time, length);
+                });
 }
 
 // Set-up.
@@ -112,8 +110,12 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
   comm_.together([&] { allocate(); });
   make_passes();
   setup.phases.begin("pressure");
-  solver_ = make_pressure_solver<T>({comm_, *devices_.threads, domain_, flow_, parts_, ends_,
-                                     parse_overlap(options_.text("devices.overlap"))});
+  solver_ = make_pressure_solver<T>(
+      {comm_, *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap"))});
+  if (flow_.pressure != PressureMethod::jacobi && options_.flag("pressure.check")) {
+    setup.phases.begin("check");
+    check_solver();
+  }
   setup.phases.begin("initial");
   set_initial();
   choose_time_step();
@@ -229,7 +231,7 @@ void FlowModel<T>::exchange_all(double time) {
     velocity_halo_->bind(p, from, fields);
   }
   velocity_halo_->run();
-  const auto exchange_scalar = [&](Buffer<T> FlowPart<T>::* field) {
+  const auto exchange_scalar = [&](Buffer<T> FlowPart<T>::*field) {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       T* const to = (parts_[p].*field).data();
       const T* const from = to;
@@ -306,22 +308,38 @@ double buoyant_speed(const FlowCase& flow) {
   return highest > lowest ? std::sqrt(norm(flow.buoyancy) * (highest - lowest) * length) : 0;
 }
 
+/// The step that friction, flow (1 over the time to cross a cell) and buoyancy allow. As Kang, Fedkiw and Liu, J. Sci.
+/// Comput. 15 (2000), but with the stability intervals of the schemes: Adams-Bashforth reaches 1 on the negative axis,
+/// Runge-Kutta 2.5; on the imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some friction.
 template <class T>
-void FlowModel<T>::choose_time_step() {
-  // Stability intervals: Adams-Bashforth reaches 1 on the negative axis, Runge-Kutta 2.5; along the imaginary axis
-  // Runge-Kutta reaches 1.7 and Adams-Bashforth nothing, but what friction there is helps it.
+double FlowModel<T>::step_for(double crossing, double warmth) const {
   const bool ab2 = flow_.scheme == TimeScheme::ab2;
-  const double viscous = ab2 ? 1 : 2.5, advective = ab2 ? 0.5 : 1.7;
-  largest_ = std::max({largest_, largest_at_ends(flow_), buoyant_speed(flow_)});
-  double friction = 0, transport = 0;
+  double friction = 0, width = std::numeric_limits<double>::infinity();
   for (int d = 0; d < 3; ++d) {
     if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
-    const double width = domain_.grid.smallest_width(d);
-    friction += 4 * std::max(flow_.viscosity, flow_.diffusivity.value_or(0)) / (width * width);
-    transport += largest_ / width;
+    const double w = domain_.grid.smallest_width(d);
+    friction += 4 * std::max(flow_.viscosity, flow_.diffusivity.value_or(0)) / (w * w);
+    width = std::min(width, w);
   }
-  const double rate = friction / viscous + transport / advective;
-  limit_ = friction > 0 ? viscous / friction : std::numeric_limits<double>::infinity();
+  const double rate = friction / (ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
+  const double longest = 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow_.buoyancy) * warmth / width));
+  return std::isfinite(longest) ? longest : 0;
+}
+
+template <class T>
+void FlowModel<T>::choose_time_step() {
+  const double driven = std::max(largest_at_ends(flow_), buoyant_speed(flow_));
+  largest_ = std::max(largest_, driven);
+  double crossing = over_parts(crossing_rate<T>), at_ends = 0;
+  for (int d = 0; d < 3; ++d)
+    if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() > 1) at_ends += driven / domain_.grid.smallest_width(d);
+  const double warmth =
+      flow_.has_temperature()
+          ? over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); })
+          : 0;
+  const double longest = step_for(std::max(crossing, at_ends), warmth);
+  const double friction_only = step_for(0, 0);
+  limit_ = friction_only > 0 ? friction_only : std::numeric_limits<double>::infinity();
   comm_.together([&] {
     if (!options_.is_word("time.dt", "auto")) {
       dt_ = options_.number("time.dt");
@@ -330,8 +348,62 @@ void FlowModel<T>::choose_time_step() {
              "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction with {}; lower it",
              options_.where("time.dt"), dt_, limit_, options_.text("time.method"));
     } else {
-      dt_ = rate > 0 ? options_.number("time.safety") / rate
-                     : (options_.has("time.end") ? options_.number("time.end") : 1.0);
+      dt_ = longest > 0 ? options_.number("time.safety") * longest
+                        : (options_.has("time.end") ? options_.number("time.end") : 1.0);
+    }
+  });
+}
+
+template <class T>
+Size FlowModel<T>::adapts_every() const {
+  return options_.is_word("time.dt", "auto") ? options_.integer("time.adapt_every") : 0;
+}
+
+/// Steps get shorter at once and longer by degrees; small changes are not worth one.
+template <class T>
+double FlowModel<T>::adapted_step(double dt) {
+  constexpr double growth = 1.2, worth = 1.05;
+  const double warmth =
+      flow_.has_temperature()
+          ? over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); })
+          : 0;
+  const double crossing = over_parts(crossing_rate<T>);
+  const double longest = options_.number("time.safety") * step_for(crossing, warmth);
+  if (!(longest > 0) || (longest >= dt && longest < worth * dt)) return dt;
+  return std::min(longest, growth * dt);
+}
+
+/// A solver that does not do what it should is found before it spoils a run: noise is projected.
+template <class T>
+void FlowModel<T>::check_solver() {
+  const double tolerance = std::is_same_v<T, float> ? 1e-3 : flow_.pressure == PressureMethod::direct ? 1e-10 : 1e-6;
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      for (std::size_t c = 0; c < 3; ++c) {
+        std::vector<double> noise(static_cast<std::size_t>(parts_[p].box.cells()));
+        for (std::size_t i = 0; i < noise.size(); ++i)
+          noise[i] = random_unit(c, static_cast<std::uint64_t>(domain_.maps[p].global[i])) - 0.5;
+        if (!noise.empty()) put_owned(stream(p), parts_[p].u[c], domain_.arrays[p], parts_[p].box, noise);
+      }
+  });
+  exchange_all(0);
+  largest_ = 1;
+  predict_velocity(0, 0, 0);
+  solve_pressure(1);
+  correct_velocity(0, 1);
+  const double left = divergence_left();
+  comm_.together([&] {
+    if (!(left <= tolerance))
+      fail(ErrorKind::numerical,
+           "the pressure solver failed its check: of noise a divergence of {:.3g} is left, {:.3g} at most should be; "
+           "choose another pressure.solver, or pressure.check = false",
+           left, tolerance);
+  });
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const std::vector<T> zeros(static_cast<std::size_t>(parts_[p].p.size()), T(0));
+      upload(stream(p), parts_[p].p, std::span<const T>(zeros));
+      for (auto& rate : parts_[p].rate) upload(stream(p), rate, std::span<const T>(zeros));
     }
   });
 }
@@ -344,8 +416,8 @@ double FlowModel<T>::over_parts(const std::function<double(Stream&, FlowPart<T>&
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (parts_[p].box.empty()) continue;
     const double mine = of_part(stream(p), parts_[p]);
-    largest = std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN()
-                                                      : std::max(largest, mine);
+    largest =
+        std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, mine);
   }
   return max_over_ranks(comm_, largest);
 }
@@ -432,10 +504,9 @@ void FlowModel<T>::open_results(const std::filesystem::path& folder, std::span<c
   std::vector<BoxPiece> mine;
   for (std::size_t p = 0; p < parts_.size(); ++p) mine.push_back({domain_.parts.mine[p], parts_[p].box});
   const auto& lines = domain_.grid.lines;
-  results_ = std::make_unique<BoxResults>(comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine,
-                                          domain_.parts.boxes, folder,
-                                          static_cast<int>(options_.integer("output.compress")),
-                                          devices_.threads->count(), before);
+  results_ = std::make_unique<BoxResults>(
+      comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine, domain_.parts.boxes, folder,
+      static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
 }
 
 /// At the centres of the owned cells: means of the two faces, components together.
@@ -455,7 +526,8 @@ std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
       for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
         for (Lid i = box.lower[0]; i < box.upper[0]; ++i, to += 3) {
           const auto n = static_cast<std::size_t>(array.at(i, j, k));
-          values[to] = 0.5 * (static_cast<double>(all[n]) + static_cast<double>(all[n - static_cast<std::size_t>(stride)]));
+          values[to] =
+              0.5 * (static_cast<double>(all[n]) + static_cast<double>(all[n - static_cast<std::size_t>(stride)]));
         }
   }
   return values;
@@ -463,7 +535,9 @@ std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
 
 template <class T>
 void FlowModel<T>::write_results(double time) {
-  const auto in_precision = [](const std::vector<double>& values) { return std::vector<T>(values.begin(), values.end()); };
+  const auto in_precision = [](const std::vector<double>& values) {
+    return std::vector<T>(values.begin(), values.end());
+  };
   std::vector<std::vector<T>> velocity, pressure, temperature;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     velocity.push_back(in_precision(centred_velocity(p)));

@@ -20,6 +20,8 @@ class FlowModel final : public Model {
   double time_step() const override { return dt_; }
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
+  Size adapts_every() const override;
+  double adapted_step(double dt) override;
   ModelState state() override;
   void resume(double time) override;
   std::vector<Diagnostic> diagnose() override;
@@ -35,6 +37,8 @@ class FlowModel final : public Model {
   void make_passes();
   void set_initial();
   void choose_time_step();
+  double step_for(double crossing, double warmth) const;
+  void check_solver();
   void update_forcing(double time);
   void stage(double time, double dt, double now, double old);
   void predict_velocity(double time, double now, double old);
@@ -63,8 +67,8 @@ class FlowModel final : public Model {
   std::unique_ptr<BoxResults> results_;
   std::vector<Vec3> probes_;
   double dt_ = 0, limit_ = 0;
-  double last_dt_ = 0;      ///< of the step before; 0: there was none
-  double largest_ = 0;      ///< velocity at the last report, or what the ends make it
+  double last_dt_ = 0;  ///< of the step before; 0: there was none
+  double largest_ = 0;  ///< velocity at the last report, or what the ends make it
   double initial_heat_ = 0, heat_scale_ = 0;
   bool forcing_done_ = false;
   Size steps_ = 0, stages_ = 0;

@@ -69,6 +69,32 @@ struct Speed {
   }
 };
 template <class T>
+struct Crossing {
+  GridView<T> g;
+  CellBox box;
+  VelocityView<T> u;
+  TUTTI_HD double operator()(Lid r) const {
+    const OwnedCell cell(g.array, box, r);
+    double rate = 0;
+    for (int c = 0; c < 3; ++c) {
+      const double lower = std::fabs(static_cast<double>(u[c][cell.n - g.stride(c)])),
+                   upper = std::fabs(static_cast<double>(u[c][cell.n]));
+      rate += (lower > upper ? lower : upper) * static_cast<double>(g.line[c].width(cell.at[c]));
+    }
+    return rate;
+  }
+};
+template <class T>
+struct Warmth {
+  BoxArray array;
+  CellBox box;
+  const T* temperature;
+  double reference;
+  TUTTI_HD double operator()(Lid r) const {
+    return std::fabs(static_cast<double>(temperature[OwnedCell(array, box, r).n]) - reference);
+  }
+};
+template <class T>
 struct Divergence {
   GridView<T> g;
   CellBox box;
@@ -99,14 +125,24 @@ double largest_velocity(Stream& stream, FlowPart<T>& part) {
   return max_value(stream, owned(part), Speed<T>{part.grid.view(), part.box, part.velocity()});
 }
 template <class T>
+double crossing_rate(Stream& stream, FlowPart<T>& part) {
+  return max_value(stream, owned(part), Crossing<T>{part.grid.view(), part.box, part.velocity()});
+}
+template <class T>
+double largest_warmth(Stream& stream, FlowPart<T>& part, double reference) {
+  return max_value(stream, owned(part), Warmth<T>{part.grid.array, part.box, part.temperature.data(), reference});
+}
+template <class T>
 double largest_divergence(Stream& stream, FlowPart<T>& part) {
   return max_value(stream, owned(part), Divergence<T>{part.grid.view(), part.box, part.velocity()});
 }
 
-#define TUTTI_INSTANTIATE(T)                                       \
-  template ExactSum energy_sum(Stream&, FlowPart<T>&);             \
-  template ExactSum temperature_sum(Stream&, FlowPart<T>&);        \
-  template double largest_velocity(Stream&, FlowPart<T>&);         \
+#define TUTTI_INSTANTIATE(T)                                     \
+  template ExactSum energy_sum(Stream&, FlowPart<T>&);           \
+  template ExactSum temperature_sum(Stream&, FlowPart<T>&);      \
+  template double largest_velocity(Stream&, FlowPart<T>&);       \
+  template double crossing_rate(Stream&, FlowPart<T>&);          \
+  template double largest_warmth(Stream&, FlowPart<T>&, double); \
   template double largest_divergence(Stream&, FlowPart<T>&);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)

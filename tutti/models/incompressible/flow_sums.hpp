@@ -15,6 +15,12 @@ ExactSum temperature_sum(Stream& stream, FlowPart<T>& part);
 /// Largest magnitude of a velocity component.
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part);
+/// Largest sum over the directions of |u| / (width of the cell): 1 over it is the time to cross a cell.
+template <class T>
+double crossing_rate(Stream& stream, FlowPart<T>& part);
+/// Largest |T - reference|.
+template <class T>
+double largest_warmth(Stream& stream, FlowPart<T>& part, double reference);
 /// Largest |div u|.
 template <class T>
 double largest_divergence(Stream& stream, FlowPart<T>& part);

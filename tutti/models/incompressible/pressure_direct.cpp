@@ -9,8 +9,10 @@
 namespace tutti {
 namespace {
 
-// Units of work a plane: a Step deals out no fewer than so many at a time.
-constexpr Lid plane_units = 512;
+/// Units of work a plane, so that the pieces that a Step deals out, of 512 units or more, are worth it.
+Lid units_of_plane(Size cells) {
+  return static_cast<Lid>(std::clamp<Size>(cells / 16, 1, 512));
+}
 
 /// With a weight above 0 for so many parts at most.
 std::vector<double> first_parts(std::vector<double> weights, Lid most) {
@@ -65,14 +67,15 @@ class Direct final : public PressureSolver<T> {
   void make_passes();
   void forward(std::size_t p, Lid first, Lid last);
   void backward(std::size_t p, Lid first, Lid last);
-  static Range planes_of(Range units) {
-    return {(units.begin + plane_units - 1) / plane_units, (units.end + plane_units - 1) / plane_units};
+  Range planes_of(Range units) const {
+    return {(units.begin + plane_units_ - 1) / plane_units_, (units.end + plane_units_ - 1) / plane_units_};
   }
   Lid planes(std::size_t p) const { return plane_arrays_[p].stored.size(axis_); }
 
   PressureProblem<T> problem_;
-  int axis_;  ///< of the elimination: z, or y where the grid is one cell thick
+  int axis_;     ///< of the elimination: z, or y where the grid is one cell thick
   Lid nx_, ny_;  ///< of a plane
+  Lid plane_units_;
   Boxes plane_boxes_, column_boxes_;
   std::vector<BoxArray> plane_arrays_, column_arrays_;
   bool aligned_ = false;  ///< the parts of the flow are whole planes already
@@ -107,6 +110,7 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
       axis_(elimination_axis(problem.flow.grid)),
       nx_(problem.flow.grid.cells()[0]),
       ny_(problem.flow.grid.cells()[static_cast<std::size_t>(3 - axis_)]),
+      plane_units_(units_of_plane(Size{nx_} * ny_)),
       x_to_modes_(modes(problem.flow, 0), Transform::to_modes, LineAxis::x),
       x_from_modes_(modes(problem.flow, 0), Transform::from_modes, LineAxis::x),
       y_to_modes_(modes(problem.flow, 3 - axis_), Transform::to_modes, LineAxis::y),
@@ -153,8 +157,8 @@ void Direct<T>::make_layouts() {
       std::vector<T>& lambda = lambda_.emplace_back();
       for (Lid j = columns.lower[other]; j < columns.upper[other] && !columns.empty(); ++j)
         for (Lid i = columns.lower[0]; i < columns.upper[0]; ++i)
-          lambda.push_back(static_cast<T>(x.eigenvalues[static_cast<std::size_t>(i)] +
-                                          y.eigenvalues[static_cast<std::size_t>(j)]));
+          lambda.push_back(
+              static_cast<T>(x.eigenvalues[static_cast<std::size_t>(i)] + y.eigenvalues[static_cast<std::size_t>(j)]));
     }
   });
 }
@@ -166,8 +170,8 @@ std::unique_ptr<BoxTransfer<T>> Direct<T>::transfer(const Boxes& from, const std
   BoxDomain& domain = problem_.domain;
   BoxParts parts = domain.parts;
   parts.boxes = from;
-  return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays, false, domain.streams, 1,
-                                          &domain.transport);
+  return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays, false, domain.streams,
+                                          1, &domain.transport);
 }
 
 template <class T>
@@ -194,7 +198,7 @@ void Direct<T>::make_passes() {
   }
   to_pressure_ = transfer(plane_boxes_, all_pressure, plane_arrays_, domain.arrays);
   if (!aligned_) gather_ = pass([](std::size_t) { return 0; }, to_planes_.get());
-  const auto plane_work = [this](std::size_t p) { return planes(p) * plane_units; };
+  const auto plane_work = [this](std::size_t p) { return planes(p) * plane_units_; };
   forward_ = pass(plane_work, to_columns_.get());
   columns_ = pass([this](std::size_t p) { return static_cast<Lid>(lambda_[p].size()); }, back_to_planes_.get());
   backward_ = pass(plane_work, to_pressure_.get());
@@ -277,8 +281,8 @@ void Direct<T>::solve(double) {
   });
   fill_->run([](std::size_t, Stream&, const CellBox&, Range) {},
              [this](std::size_t p, int d, Stream& stream, Range range) {
-               fill_pressure(stream, problem_.parts[p].grid.array, problem_.parts[p].p.data(),
-                             problem_.ends[p].view(d), range);
+               fill_pressure(stream, problem_.parts[p].grid.array, problem_.parts[p].p.data(), problem_.ends[p].view(d),
+                             range);
              });
 }
 

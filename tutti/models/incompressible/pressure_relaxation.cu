@@ -67,9 +67,9 @@ class Relaxation final : public PressureSolver<T> {
     for (const CellBox& box : domain.parts.boxes) wanted.push_back(faces_around(box));
     transfer_ = std::make_unique<BoxTransfer<T>>(problem.comm, domain.parts, wanted, domain.arrays, domain.arrays, true,
                                                  domain.streams, 1, &domain.transport);
-    sweep_ = std::make_unique<BoxPass<T>>(problem.threads, domain.streams, domain.parts, transfer_.get(),
-                                          problem.overlap,
-                                          [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
+    sweep_ =
+        std::make_unique<BoxPass<T>>(problem.threads, domain.streams, domain.parts, transfer_.get(), problem.overlap,
+                                     [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
     for (std::size_t p = 0; p < domain.mine() && jacobi_; ++p) {
       next_.emplace_back(*domain.streams[p].device, problem.parts[p].p.size(), "p, next");
       upload_zeros(*domain.streams[p].compute, next_.back());
