@@ -73,10 +73,11 @@ void FlowModel<T>::solve_pressure(double dt) {
   });
   double scale = 0;
   if (flow_.pressure == PressureMethod::red_black) {
-    const double speed = over_parts(largest_velocity<T>);
+    // From rest it is u* that moves.
+    const double speed = std::max(over_parts(largest_predicted<T>), largest_);
     double width = std::numeric_limits<double>::infinity();
     for (int d = 0; d < 3; ++d) width = std::min(width, domain_.grid.smallest_width(d));
-    scale = dt * width / std::max(speed, largest_);
+    scale = speed > 0 ? dt * width / speed : 0;
   }
   solver_->solve(scale);
 }
@@ -89,6 +90,7 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
     const std::array<const T*, 3> from{fields[0], fields[1], fields[2]};
     velocity_halo_->bind(p, from, fields);
   }
+  ends_time_ = time;
   const T length = static_cast<T>(dt);
   correct_->run([&](std::size_t p, Stream& stream, const CellBox& box,
                     Range range) { correct(stream, parts_[p], box, range, length); },
@@ -485,7 +487,10 @@ ModelState FlowModel<T>::state() {
     add("T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature; });
     add("rate of T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature_rate; });
   }
-  state.numbers = {{"last_dt", &last_dt_}, {"initial_heat", &initial_heat_}, {"heat_scale", &heat_scale_}};
+  state.numbers = {{"last_dt", &last_dt_},
+                   {"time of the ends", &ends_time_},
+                   {"initial_heat", &initial_heat_},
+                   {"heat_scale", &heat_scale_}};
   state.maps = domain_.maps;
   state.rank_of_part = domain_.parts.rank_of_part;
   state.rows = cells();
@@ -494,9 +499,10 @@ ModelState FlowModel<T>::state() {
 }
 
 template <class T>
-void FlowModel<T>::resume(double time) {
+void FlowModel<T>::resume(double) {
   forcing_done_ = false;
-  exchange_all(time);
+  // Stages add up to a time that may differ from the loop's in its last bits.
+  exchange_all(ends_time_);
 }
 
 template <class T>

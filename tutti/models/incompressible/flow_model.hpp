@@ -69,6 +69,9 @@ class FlowModel final : public Model {
   double dt_ = 0, limit_ = 0;
   double last_dt_ = 0;  ///< of the step before; 0: there was none
   double largest_ = 0;  ///< velocity at the last report, or what the ends make it
+  double last_dt_ = 0;      ///< of the step before; 0: there was none
+  double largest_ = 0;      ///< velocity at the last report, or what the ends make it
+  double ends_time_ = 0;    ///< for which values at and beyond the ends were set last
   double initial_heat_ = 0, heat_scale_ = 0;
   bool forcing_done_ = false;
   Size steps_ = 0, stages_ = 0;

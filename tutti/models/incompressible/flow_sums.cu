@@ -105,12 +105,37 @@ struct Divergence {
   }
 };
 
+/// At both faces of a cell: what flows in at a lower end belongs to no cell.
+template <class T>
+struct PredictedSpeed {
+  GridView<T> g;
+  CellBox box;
+  VelocityView<T> u;
+  TUTTI_HD double operator()(Lid r) const {
+    const OwnedCell cell(g.array, box, r);
+    double largest = 0;
+    for (int c = 0; c < 3; ++c)
+      for (const Lid n : {cell.n - g.stride(c), cell.n}) {
+        const double v = std::fabs(static_cast<double>(u[c][n]));
+        if (!(v <= largest)) largest = v;
+      }
+    return largest;
+  }
+};
+
 template <class T>
 Range owned(const FlowPart<T>& part) {
   return {0, static_cast<Lid>(part.box.cells())};
 }
 
 }  // namespace
+
+template <class T>
+double largest_predicted(Stream& stream, FlowPart<T>& part) {
+  return max_value(stream, owned(part), PredictedSpeed<T>{part.grid.view(), part.box, part.predicted_velocity()});
+}
+template double largest_predicted(Stream&, FlowPart<double>&);
+template double largest_predicted(Stream&, FlowPart<float>&);
 
 template <class T>
 ExactSum energy_sum(Stream& stream, FlowPart<T>& part) {

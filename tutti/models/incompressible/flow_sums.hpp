@@ -6,6 +6,9 @@
 
 namespace tutti {
 
+/// Largest magnitude of a component of u*, before the pressure.
+template <class T>
+double largest_predicted(Stream& stream, FlowPart<T>& part);
 /// Twice the kinetic energy times density 1: sum of V |u|^2, each component's square the mean of the cell's two faces.
 template <class T>
 ExactSum energy_sum(Stream& stream, FlowPart<T>& part);
