@@ -11,7 +11,10 @@
 namespace tutti {
 namespace {
 
-using namespace test;
+using test::laplacian;
+using test::name;
+using test::Spacing;
+using test::widths;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 std::vector<Line> lines(const std::vector<Lid>& sizes) {

@@ -12,7 +12,18 @@
 namespace tutti {
 namespace {
 
-using namespace test;
+using test::boxes;
+using test::describe;
+using test::each_cell;
+using test::five_threads;
+using test::has_no_dirichlet;
+using test::laplacian;
+using test::largest;
+using test::largest_residual;
+using test::mean;
+using test::random_values;
+using test::Spacing;
+using test::widths;
 
 template <class T>
 std::vector<T> solve(const PoissonBox& box, const std::vector<T>& f, const ParallelFor& parallel = {}) {
@@ -60,9 +71,11 @@ TEST(PoissonBoxes, ResidualsOfACubeAreTinyBesideF) {
     const Line line = uniform_line(48, 1, end, end);
     const PoissonBox box{line, line, line};
     const std::vector<double> f = random_values<double>(box.cells(), 3);
-    EXPECT_LE(largest_residual(box, solve(box, f), f), 1e-12 * largest(f));
+    // f has a mean: with open faces p is smooth and large beside it, and so is what rounding p does.
+    const bool open = end == LineEnd::dirichlet;
+    EXPECT_LE(largest_residual(box, solve(box, f), f), (open ? 1e-12 : 1e-13) * largest(f));
     const std::vector<float> g(f.begin(), f.end());
-    EXPECT_LE(largest_residual(box, solve(box, g), g), 1e-3 * largest(g));
+    EXPECT_LE(largest_residual(box, solve(box, g), g), (open ? 5e-4 : 2e-5) * largest(g));
   }
 }
 
@@ -105,7 +118,7 @@ TEST(PoissonBoxes, BitsDoNotDependOnThreads) {
   const auto expect_same = [&]<class T>(const PoissonBox& box, T) {
     const std::vector<T> f = random_values<T>(box.cells(), seed++);
     const std::vector<T> p = solve(box, f);
-    for (const ParallelFor& parallel : {ParallelFor(test::five_threads), parallel_for(two), ParallelFor(in_sevens)}) {
+    for (const ParallelFor& parallel : {ParallelFor(five_threads), parallel_for(two), ParallelFor(in_sevens)}) {
       const std::vector<T> again = solve(box, f, parallel);
       ASSERT_EQ(std::memcmp(p.data(), again.data(), p.size() * sizeof(T)), 0);
     }
@@ -152,7 +165,8 @@ TEST(PoissonBoxes, EigenfunctionsAreSolvedToRounding) {
     const double s = std::sin(pi * half_waves / (2 * n)) / h;
     return -4 * s * s;
   };
-  for (const auto& [a, b, c] : {std::array{0, 1, 0}, {1, 1, 1}, {23, 31, 9}, {5, 30, 3}, {0, 7, 2}}) {
+  for (const auto& waves : {std::array{0, 1, 0}, {1, 1, 1}, {23, 31, 9}, {5, 30, 3}, {0, 7, 2}}) {
+    const int a = waves[0], b = waves[1], c = waves[2];
     std::vector<double> exact(static_cast<std::size_t>(box.cells())), f(exact.size());
     const double sum = lambda(nx, 1.0 / nx, a) + lambda(ny, 2.0 / ny, b) + lambda(nz, 1.0 / nz, 2 * c);
     each_cell(box, [&](std::size_t i, Lid x, Lid y, Lid z) {
