@@ -154,13 +154,16 @@ template <class T>
 std::vector<T> eliminated(const LineOperator& line, T lambda, const std::vector<T>& f) {
   const std::size_t n = f.size();
   std::vector<T> ratio(n), p(n);
+  T lost = 1, value = 0;
   for (std::size_t k = 0; k < n; ++k) {
-    const T a = static_cast<T>(line.lower[k]), b = static_cast<T>(line.diagonal[k]), c = static_cast<T>(line.upper[k]);
-    const T inverse = 1 / (k == 0 ? b + lambda : std::fma(-a, ratio[k - 1], b + lambda));
-    ratio[k] = c * inverse;
-    p[k] = (k == 0 ? f[k] : std::fma(-a, p[k - 1], f[k])) * inverse;
+    const T below = static_cast<T>(line.conductance[k]), above = static_cast<T>(line.conductance[k + 1]);
+    const T h = static_cast<T>(line.widths[k]);
+    const T leak = std::fma(below, lost, -lambda * h), inverse = 1 / (above + leak);
+    lost = leak * inverse;
+    ratio[k] = above * inverse;
+    p[k] = value = std::fma(below, value, -h * f[k]) * inverse;
   }
-  for (std::size_t k = n - 1; k-- > 0;) p[k] = std::fma(-ratio[k], p[k + 1], p[k]);
+  for (std::size_t k = n - 1; k-- > 0;) p[k] = std::fma(ratio[k], p[k + 1], p[k]);
   return p;
 }
 
@@ -214,6 +217,21 @@ TEST(Tridiagonal, SolvesEveryColumnTheSameHoweverCut) {
           expect_columns<double>({widths(n, spacing), low, high}, columns);
           expect_columns<float>({widths(n, spacing), low, high}, columns);
         }
+}
+
+TEST(Tridiagonal, ATinyLambdaKeepsItsDigits) {
+  // The sum of all rows times their widths: lambda sum h p = sum h f. The smooth part of p hangs on lambda alone, even
+  // where lambda is lost beside the diagonal.
+  using enum LineEnd;
+  for (const LineEnd end : {periodic, neumann})
+    for (const double lambda : {-1e-3, -1e-12, -1e-18}) {
+      const Lid n = 200;
+      const Line line{widths(n, Spacing::random), end, end};
+      const Tridiagonal<double> made(line_operator(line));
+      std::vector<double> f(static_cast<std::size_t>(n), 1.0), p(f.size());
+      solve_columns(made.view(), &lambda, f.data(), p.data(), 1, {0, 1});
+      for (const double value : p) EXPECT_NEAR(value * lambda, 1, 1e-12) << name(end) << lambda;
+    }
 }
 
 TEST(Tridiagonal, TheNullColumnHasMeanZero) {
