@@ -10,12 +10,14 @@
 namespace tutti {
 namespace {
 
+// 16 sums of 32 registers or 12 of 16: enough chains to hide the latency of one, and tiles that fill lines of 2^k
+// cells.
 constexpr int tile_vectors = 2;
-constexpr int tile_rows = 8;  // 24 sums of 32 registers, or 12 of 16
+constexpr int tile_rows = lane_registers == 32 ? 8 : 6;
 template <class T>
 constexpr int tile_columns = tile_vectors* lane_count<T>;
-// Along x so many lines share a panel of the matrix while it is in the nearest cache.
-constexpr int group_lines = 4 * tile_rows;
+// So many lines along x, and a panel of the matrix, stay in the nearest cache together.
+constexpr int group_lines = 2 * tile_rows;
 
 /// to[r * to_row + c] = sum over j = 0 .. count-1, in this order, of a[r * a_row + j * a_step] b[j * tile_columns + c].
 template <class T>
@@ -23,12 +25,12 @@ void multiply(const T* a, Size a_row, Size a_step, const T* b, Lid count, T* to,
   Lanes<T> sums[tile_rows][tile_vectors] = {};
   for (Lid j = 0; j < count; ++j) {
     Lanes<T> right[tile_vectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 2
     for (int v = 0; v < tile_vectors; ++v) right[v] = load_lanes(b + v * lane_count<T>);
 #pragma GCC unroll 8
     for (int r = 0; r < tile_rows; ++r) {
       const Lanes<T> left = all_lanes(a[r * a_row]);
-#pragma GCC unroll 4
+#pragma GCC unroll 2
       for (int v = 0; v < tile_vectors; ++v) sums[r][v] = fused(left, right[v], sums[r][v]);
     }
     a += a_step;
@@ -36,7 +38,7 @@ void multiply(const T* a, Size a_row, Size a_step, const T* b, Lid count, T* to,
   }
 #pragma GCC unroll 8
   for (int r = 0; r < tile_rows; ++r)
-#pragma GCC unroll 4
+#pragma GCC unroll 2
     for (int v = 0; v < tile_vectors; ++v) store_lanes(to + r * to_row + v * lane_count<T>, sums[r][v]);
 }
 

@@ -12,14 +12,14 @@ template <class T>
 constexpr int block_columns = 512 / static_cast<int>(sizeof(T));
 constexpr Lid rows_ahead = 6;
 
-/// What elimination leaves of a row: p_k = value_k - ratio_k p_{k+1} - corner_k p_{n-1}.
+/// What elimination leaves of a row: p_k = value_k + ratio_k p_{k+1}; of a cyclic line, see below.
 template <class T>
 struct BlockRow {
   T ratio[block_columns<T>], value[block_columns<T>];
 };
 template <class T>
-struct CornerRow {
-  T corner[block_columns<T>];
+struct Slack {
+  T slack[block_columns<T>];
 };
 
 template <class T>
@@ -27,84 +27,74 @@ void prefetch_row(const T* row, int count) {
   for (int w = 0; w < count; w += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(row + w);
 }
 
-/// Rows 0 .. rows - 1 downwards.
+/// Rows 0 .. rows - 1 upwards. `slacks`: null, or the same elimination for -lambda h on the right.
 template <class T>
 void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const T* in, Size stride, int count,
-               std::vector<BlockRow<T>>& block) {
+               BlockRow<T>* block, Slack<T>* slacks) {
+  // The ground below cell 0 counts as one more cell of value 0, with all of its conductance.
+  T lost[block_columns<T>];  // e_{k-1} / (g_k + e_{k-1})
+  std::fill_n(lost, count, T{1});
+  const BlockRow<T> ground{};
+  const Slack<T> none{};
   for (Lid k = 0; k < rows; ++k) {
-    const T a = line.lower[k], b = line.diagonal[k], c = line.upper[k];
+    const T below = line.conductance[k], above = line.conductance[k + 1], h = line.widths[k];
     const T* f = in + k * stride;
     if (k + rows_ahead < line.size) prefetch_row(f + rows_ahead * stride, count);
-    BlockRow<T>& row = block[static_cast<std::size_t>(k)];
-    if (k == 0) {
-      for (int w = 0; w < count; ++w) {
-        const T inverse = 1 / (b + lambda[w]);
-        row.ratio[w] = c * inverse;
-        row.value[w] = f[w] * inverse;
-      }
-      continue;
-    }
-    const BlockRow<T>& before = block[static_cast<std::size_t>(k - 1)];
+    const BlockRow<T>& before = k > 0 ? block[k - 1] : ground;
+    BlockRow<T>& row = block[k];
+    T inverse[block_columns<T>];
     for (int w = 0; w < count; ++w) {
-      const T inverse = 1 / std::fma(-a, before.ratio[w], b + lambda[w]);
-      row.ratio[w] = c * inverse;
-      row.value[w] = std::fma(-a, before.value[w], f[w]) * inverse;
+      const T leak = std::fma(below, lost[w], -lambda[w] * h);
+      inverse[w] = 1 / (above + leak);
+      lost[w] = leak * inverse[w];
+      row.ratio[w] = above * inverse[w];
+      row.value[w] = std::fma(below, before.value[w], -h * f[w]) * inverse[w];
     }
+    if (slacks == nullptr) continue;
+    const Slack<T>& slack_before = k > 0 ? slacks[k - 1] : none;
+    for (int w = 0; w < count; ++w)
+      slacks[k].slack[w] = std::fma(below, slack_before.slack[w], -lambda[w] * h) * inverse[w];
   }
 }
 
 template <class T>
 void solve_block(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, int count,
-                 std::vector<BlockRow<T>>& block) {
+                 BlockRow<T>* block) {
   const Lid last = line.size - 1;
-  eliminate(line, line.size, lambda, in, stride, count, block);
-  std::copy_n(block[static_cast<std::size_t>(last)].value, count, out + last * stride);
+  eliminate<T>(line, line.size, lambda, in, stride, count, block, nullptr);
   T p[block_columns<T>];
-  std::copy_n(block[static_cast<std::size_t>(last)].value, count, p);
+  std::copy_n(block[last].value, count, p);
+  std::copy_n(p, count, out + last * stride);
   for (Lid k = last - 1; k >= 0; --k) {
-    const BlockRow<T>& row = block[static_cast<std::size_t>(k)];
     T* to = out + k * stride;
-    for (int w = 0; w < count; ++w) to[w] = p[w] = std::fma(-row.ratio[w], p[w], row.value[w]);
+    for (int w = 0; w < count; ++w) to[w] = p[w] = std::fma(block[k].ratio[w], p[w], block[k].value[w]);
   }
 }
 
-/// A cyclic line: the last cell is eliminated last. Before it, p_k = y_k - corner_k p_{n-1}; y and corner solve the
-/// same tridiagonal system, corner for the column of the last cell.
+/// A cyclic line: the last cell is a ground of value p_{n-1} at both ends of the others, p_k = y_k + (1 - u_k) p_{n-1}.
+/// y are their values between zeros. The slack u would be 0 if lambda were: it solves the same rows with -lambda h on
+/// the right, again without a subtraction.
 template <class T>
 void solve_cyclic_block(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, int count,
-                        std::vector<BlockRow<T>>& block, std::vector<CornerRow<T>>& corners) {
+                        BlockRow<T>* block, Slack<T>* slacks) {
   const Lid last = line.size - 1;
-  eliminate(line, last, lambda, in, stride, count, block);
-  const auto row = [&](Lid k) -> BlockRow<T>& { return block[static_cast<std::size_t>(k)]; };
-  const auto corner = [&](Lid k) -> T* { return corners[static_cast<std::size_t>(k)].corner; };
-  for (Lid k = 0; k < last; ++k) {
-    const T a = line.lower[k], b = line.diagonal[k];
-    // The last column holds lower_0 in row 0 and upper_{n-2} in row n-2; with two cells both.
-    const T own = (k == 0 ? a : T{0}) + (k == last - 1 ? line.upper[k] : T{0});
-    T* to = corner(k);
-    if (k == 0)
-      for (int w = 0; w < count; ++w) to[w] = own / (b + lambda[w]);
-    else
-      for (int w = 0; w < count; ++w)
-        to[w] = std::fma(-a, corner(k - 1)[w], own) / std::fma(-a, row(k - 1).ratio[w], b + lambda[w]);
-  }
+  eliminate(line, last, lambda, in, stride, count, block, slacks);
   for (Lid k = last - 2; k >= 0; --k)
     for (int w = 0; w < count; ++w) {
-      row(k).value[w] = std::fma(-row(k).ratio[w], row(k + 1).value[w], row(k).value[w]);
-      corner(k)[w] = std::fma(-row(k).ratio[w], corner(k + 1)[w], corner(k)[w]);
+      block[k].value[w] = std::fma(block[k].ratio[w], block[k + 1].value[w], block[k].value[w]);
+      slacks[k].slack[w] = std::fma(block[k].ratio[w], slacks[k + 1].slack[w], slacks[k].slack[w]);
     }
-
-  const T a = line.lower[last], b = line.diagonal[last], c = line.upper[last];
+  const T below = line.conductance[last], above = line.conductance[last + 1], h = line.widths[last];
   const T* f = in + last * stride;
   T p[block_columns<T>];
   for (int w = 0; w < count; ++w) {
-    const T pivot = std::fma(-c, corner(0)[w], std::fma(-a, corner(last - 1)[w], b + lambda[w]));
-    p[w] = std::fma(-c, row(0).value[w], std::fma(-a, row(last - 1).value[w], f[w])) / pivot;
+    const T leak = std::fma(above, slacks[0].slack[w], std::fma(below, slacks[last - 1].slack[w], -lambda[w] * h));
+    p[w] = std::fma(above, block[0].value[w], std::fma(below, block[last - 1].value[w], -h * f[w])) / leak;
   }
   std::copy_n(p, count, out + last * stride);
   for (Lid k = 0; k < last; ++k) {
     T* to = out + k * stride;
-    for (int w = 0; w < count; ++w) to[w] = std::fma(-corner(k)[w], p[w], row(k).value[w]);
+    for (int w = 0; w < count; ++w) to[w] = std::fma(1 - slacks[k].slack[w], p[w], block[k].value[w]);
   }
 }
 
@@ -115,15 +105,15 @@ void solve_null_column(const TridiagonalView<T>& line, const T* in, T* out, Size
   const Lid n = line.size;
   double mean = 0, length = 0;
   for (Lid k = 0; k < n; ++k) {
-    mean = std::fma(line.widths[k], static_cast<double>(in[k * stride]), mean);
-    length += line.widths[k];
+    mean = std::fma(line.exact_widths[k], static_cast<double>(in[k * stride]), mean);
+    length += line.exact_widths[k];
   }
   mean /= length;
   // use(k, flow through face k + 1 less that through face 0)
   const auto each_flow = [&](const auto& use) {
     double flow = 0;
     for (Lid k = 0; k < n; ++k) {
-      flow = std::fma(line.widths[k], static_cast<double>(in[k * stride]) - mean, flow);
+      flow = std::fma(line.exact_widths[k], static_cast<double>(in[k * stride]) - mean, flow);
       use(k, flow);
     }
   };
@@ -146,7 +136,7 @@ void solve_null_column(const TridiagonalView<T>& line, const T* in, T* out, Size
     });
   };
   double p_mean = 0;
-  each_p([&](Lid k, double p) { p_mean = std::fma(line.widths[k], p, p_mean); });
+  each_p([&](Lid k, double p) { p_mean = std::fma(line.exact_widths[k], p, p_mean); });
   p_mean /= length;
   each_p([&](Lid k, double p) { out[k * stride] = static_cast<T>(p - p_mean); });
 }
@@ -157,29 +147,27 @@ template <class T>
 Tridiagonal<T>::Tridiagonal(const LineOperator& line)
     : cyclic_(line.cyclic),
       singular_(line.singular),
-      lower_(line.lower.begin(), line.lower.end()),
-      diagonal_(line.diagonal.begin(), line.diagonal.end()),
-      upper_(line.upper.begin(), line.upper.end()),
-      widths_(line.widths) {
+      widths_(line.widths.begin(), line.widths.end()),
+      conductance_(line.conductance.begin(), line.conductance.end()),
+      exact_widths_(line.widths) {
   for (const double g : line.conductance) distances_.push_back(g > 0 ? 1 / g : 0);
 }
 
 template <class T>
 TridiagonalView<T> Tridiagonal<T>::view() const {
-  return {static_cast<Lid>(lower_.size()),
+  return {static_cast<Lid>(widths_.size()),
           cyclic_,
           singular_,
-          lower_.data(),
-          diagonal_.data(),
-          upper_.data(),
           widths_.data(),
+          conductance_.data(),
+          exact_widths_.data(),
           distances_.data()};
 }
 
 template <class T>
 void solve_columns(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, Range columns) {
   std::vector<BlockRow<T>> block(static_cast<std::size_t>(line.size));
-  std::vector<CornerRow<T>> corners(line.cyclic ? block.size() : 0);
+  std::vector<Slack<T>> slacks(line.cyclic ? block.size() : 0);
   for (Lid first = columns.begin; first < columns.end;) {
     if (line.singular && lambda[first] == 0) {
       solve_null_column(line, in + first, out + first, stride);
@@ -191,9 +179,9 @@ void solve_columns(const TridiagonalView<T>& line, const T* lambda, const T* in,
     if (line.singular) end = static_cast<Lid>(std::find(lambda + first, lambda + end, T{0}) - lambda);
     const int count = static_cast<int>(end - first);
     if (line.cyclic)
-      solve_cyclic_block(line, lambda + first, in + first, out + first, stride, count, block, corners);
+      solve_cyclic_block(line, lambda + first, in + first, out + first, stride, count, block.data(), slacks.data());
     else
-      solve_block(line, lambda + first, in + first, out + first, stride, count, block);
+      solve_block(line, lambda + first, in + first, out + first, stride, count, block.data());
     first = end;
   }
 }

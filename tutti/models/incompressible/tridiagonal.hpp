@@ -1,5 +1,10 @@
-// (L + lambda_c) p = f along the slowest index of in[z][column], for columns c of different lambda <= 0: elimination
-// without pivots (Thomas), stable as the matrices are diagonally dominant.
+// (L + lambda_c) p = f along the slowest index of in[z][column], for columns c of different lambda <= 0.
+//
+// Elimination without pivots (Thomas), in a form that never subtracts: with the conductances g of the faces, and
+// everything times h_k, row k becomes (g_{k+1} + e_k) p_k = g_{k+1} p_{k+1} + ..., e_k = -lambda h_k + g_k e_{k-1} /
+// (g_k + e_{k-1}): a conductance to the ground, a sum of positive numbers (as Grassmann, Taksar and Heyman do for
+// Markov chains, Oper. Res. 33, 1985). So a lambda that is far below g / h, as that of smooth modes is, keeps all its
+// digits.
 #pragma once
 
 #include <vector>
@@ -13,10 +18,9 @@ template <class T>
 struct TridiagonalView {
   Lid size = 0;
   bool cyclic = false, singular = false;
-  const T* lower = nullptr;
-  const T* diagonal = nullptr;
-  const T* upper = nullptr;
-  const double* widths = nullptr;     ///< h_i
+  const T* widths = nullptr;       ///< h_0 .. h_{n-1}
+  const T* conductance = nullptr;  ///< g_0 .. g_n: 1 / distance; 0 where nothing flows
+  const double* exact_widths = nullptr;
   const double* distances = nullptr;  ///< d_0 .. d_n; 0 where nothing flows
 };
 
@@ -28,8 +32,8 @@ class Tridiagonal {
 
  private:
   bool cyclic_, singular_;
-  std::vector<T> lower_, diagonal_, upper_;
-  std::vector<double> widths_, distances_;
+  std::vector<T> widths_, conductance_;
+  std::vector<double> exact_widths_, distances_;
 };
 
 /// Columns [begin, end) of in[z][stride] into out. lambda: one a column, <= 0. Where lambda is 0 and the line singular
