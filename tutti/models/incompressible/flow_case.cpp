@@ -9,8 +9,9 @@ namespace tutti {
 namespace {
 
 void add_physics_keys(CaseSchema& schema) {
-  schema.describe_table("fluid", "du/dt + div(u u) = -grad p + viscosity lap u + buoyancy (T - reference) + force, "
-                                 "div u = 0; dT/dt + div(u T) = diffusivity lap T + heat_source.");
+  schema.describe_table("fluid",
+                        "du/dt + div(u u) = -grad p + viscosity lap u + buoyancy (T - reference) + force, "
+                        "div u = 0; dT/dt + div(u T) = diffusivity lap T + heat_source.");
   schema.add({.path = "fluid.viscosity",
               .type = KeyType::number,
               .unit = "length^2/s",
@@ -60,7 +61,8 @@ void add_physics_keys(CaseSchema& schema) {
 
 void add_boundary_keys(CaseSchema& schema) {
   schema.describe_table("boundary[]",
-                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic (periodic where the grid is one cell thick).");
+                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic (periodic "
+                        "where the grid is one cell thick).");
   schema.add({.path = "boundary[].face",
               .type = KeyType::choice,
               .description = "Which face.",
@@ -95,6 +97,14 @@ void add_numerics_keys(CaseSchema& schema) {
               .default_value = "\"ab2\"",
               .description = "ab2: Adams-Bashforth, as the paper; rk3: Runge-Kutta with three projections a step.",
               .choices = {"ab2", "rk3"}});
+  schema.add({.path = "time.steady",
+              .type = KeyType::number,
+              .default_value = "0",
+              .unit = "1/s",
+              .description =
+                  "The run ends when a step changes the velocity by less than so much of its largest value a "
+                  "unit of time, and the temperature of its spread; looked at every 50 steps; 0: never.",
+              .min = 0});
   schema.describe_table("pressure", "How the pressure is found.");
   schema.add({.path = "pressure.solver",
               .type = KeyType::choice,
@@ -117,13 +127,14 @@ void add_numerics_keys(CaseSchema& schema) {
               .max = 2,
               .above_min = true,
               .only_if = {"pressure.solver", {"red_black"}}});
-  schema.add({.path = "pressure.tolerance",
-              .type = KeyType::number,
-              .default_value = "1e-8",
-              .description = "Largest divergence that red_black leaves, times a cell's width over the largest velocity.",
-              .min = 0,
-              .above_min = true,
-              .only_if = {"pressure.solver", {"red_black"}}});
+  schema.add(
+      {.path = "pressure.tolerance",
+       .type = KeyType::number,
+       .default_value = "1e-8",
+       .description = "Largest divergence that red_black leaves, times a cell's width over the largest velocity.",
+       .min = 0,
+       .above_min = true,
+       .only_if = {"pressure.solver", {"red_black"}}});
   schema.describe_table("numerics", "How numbers are stored.");
   schema.add({.path = "numerics.precision",
               .type = KeyType::choice,
@@ -162,8 +173,8 @@ void read_ends(const Case& options, FlowCase& flow) {
     given[f] = true;
     end.velocity = velocity_end(options.text(table + ".velocity"));
     end.value = three(options.expressions(table + ".value"));
-    end.temperature = end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic
-                                                            : scalar_end(options.text(table + ".temperature"));
+    end.temperature =
+        end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic : scalar_end(options.text(table + ".temperature"));
     end.temperature_value = options.expression(table + ".temperature_value");
     const std::size_t d = f / 2;
     const Expression& through = end.value[d];
@@ -171,7 +182,8 @@ void read_ends(const Case& options, FlowCase& flow) {
       fail(ErrorKind::input, "{}: flow through the wall {}: component {} of `value` must be 0; an inflow may have it",
            options.where(table + ".value"), name, "xyz"[d]);
     if (options.is_set(table + ".temperature") && !flow.has_temperature())
-      fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity", options.where(table + ".temperature"));
+      fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity",
+           options.where(table + ".temperature"));
   }
   bool inflow = false;
   const auto cells = options.integers("grid.cells");
@@ -249,6 +261,7 @@ FlowCase read_flow_case(const Case& options) {
   read_ends(options, flow);
   flow.grid = read_grid(options, flow.ends);
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
+  flow.steady = options.number("time.steady");
   const std::string solver = options.text("pressure.solver");
   flow.pressure = solver == "jacobi"      ? PressureMethod::jacobi
                   : solver == "red_black" ? PressureMethod::red_black

@@ -16,6 +16,8 @@ namespace tutti {
 
 template <class T>
 void FlowModel<T>::step(double time, double dt) {
+  const bool looks = flow_.steady > 0 && std::fmod(steps_ + 1, steps_between_looks) == 0;
+  if (looks) keep_flow();
   if (flow_.scheme == TimeScheme::ab2) {
     // Adams-Bashforth, for steps that may differ in length; the first is Euler's.
     const double ratio = last_dt_ > 0 ? dt / last_dt_ : 0;
@@ -32,6 +34,7 @@ void FlowModel<T>::step(double time, double dt) {
   }
   last_dt_ = dt;
   ++steps_;
+  if (looks) steady_ = rate_of_change(dt) < flow_.steady;
 }
 
 /// From `time` to `time + dt`: u* = u + now R(u) + old R(u before), projected.
@@ -55,13 +58,11 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
     const std::array<const T*, 4> from{fields[0], fields[1], fields[2], fields[3]};
     predicted_halo_->bind(p, std::span(from).first(count), std::span(fields).first(count));
   }
-  predict_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        predict(stream, parts_[p], box, range, constants_, weights);
-      },
-      [&](std::size_t p, int d, Stream& stream, Range range) {
-        fill_predicted(stream, parts_[p], ends_[p].view(d), range, time, constants_.diffusivity);
-      });
+  predict_->run([&](std::size_t p, Stream& stream, const CellBox& box,
+                    Range range) { predict(stream, parts_[p], box, range, constants_, weights); },
+                [&](std::size_t p, int d, Stream& stream, Range range) {
+                  fill_predicted(stream, parts_[p], ends_[p].view(d), range, time, constants_.diffusivity);
+                });
   if (flow_.has_temperature())
     for (FlowPart<T>& part : parts_) part.temperature.swap(part.new_temperature);
 }
@@ -90,13 +91,11 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
     velocity_halo_->bind(p, from, fields);
   }
   const T length = static_cast<T>(dt);
-  correct_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        correct(stream, parts_[p], box, range, length);
-      },
-      [&](std::size_t p, int d, Stream& stream, Range range) {
-        fill_velocity(stream, parts_[p], ends_[p].view(d), range, time, length);
-      });
+  correct_->run([&](std::size_t p, Stream& stream, const CellBox& box,
+                    Range range) { correct(stream, parts_[p], box, range, length); },
+                [&](std::size_t p, int d, Stream& stream, Range range) {
+                  fill_velocity(stream, parts_[p], ends_[p].view(d), range, time, length);
+                });
 }
 
 // Set-up.
@@ -112,8 +111,8 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
   comm_.together([&] { allocate(); });
   make_passes();
   setup.phases.begin("pressure");
-  solver_ = make_pressure_solver<T>({comm_, *devices_.threads, domain_, flow_, parts_, ends_,
-                                     parse_overlap(options_.text("devices.overlap"))});
+  solver_ = make_pressure_solver<T>(
+      {comm_, *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap"))});
   setup.phases.begin("initial");
   set_initial();
   choose_time_step();
@@ -154,6 +153,10 @@ void FlowModel<T>::allocate() {
       part.new_temperature = make("temperature, next");
       part.temperature_rate = make("rate of temperature");
       if (!flow_.heat_source.is_constant()) part.heat = make("heat source");
+    }
+    if (flow_.steady > 0) {
+      auto& kept = kept_.emplace_back();
+      for (std::size_t f = 0; f < (flow_.has_temperature() ? 4 : 3); ++f) kept[f] = make("flow before a step");
     }
     ends_.emplace_back(on, flow_, part.box, array);
   }
@@ -229,7 +232,7 @@ void FlowModel<T>::exchange_all(double time) {
     velocity_halo_->bind(p, from, fields);
   }
   velocity_halo_->run();
-  const auto exchange_scalar = [&](Buffer<T> FlowPart<T>::* field) {
+  const auto exchange_scalar = [&](Buffer<T> FlowPart<T>::*field) {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       T* const to = (parts_[p].*field).data();
       const T* const from = to;
@@ -344,8 +347,8 @@ double FlowModel<T>::over_parts(const std::function<double(Stream&, FlowPart<T>&
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (parts_[p].box.empty()) continue;
     const double mine = of_part(stream(p), parts_[p]);
-    largest = std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN()
-                                                      : std::max(largest, mine);
+    largest =
+        std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, mine);
   }
   return max_over_ranks(comm_, largest);
 }
@@ -358,30 +361,9 @@ double FlowModel<T>::sum_over_parts(const std::function<ExactSum(Stream&, FlowPa
   return sum_over_ranks(comm_, sum);
 }
 
-/// max |div u| h / U.
-template <class T>
-double FlowModel<T>::divergence_left() {
-  double width = std::numeric_limits<double>::infinity();
-  for (int d = 0; d < 3; ++d) width = std::min(width, domain_.grid.smallest_width(d));
-  const double speed = std::max(over_parts(largest_velocity<T>), largest_);
-  return speed > 0 ? over_parts(largest_divergence<T>) * width / speed : 0;
-}
-
 template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
   return {fmt::format("{}; friction allows steps of {:.5g}", solver_->describe(), limit_)};
-}
-
-template <class T>
-std::vector<Diagnostic> FlowModel<T>::diagnose() {
-  const double speed = over_parts(largest_velocity<T>);
-  std::vector<Diagnostic> all{{"max|u|", speed}};
-  // Exact sums know no infinities.
-  const bool finite = std::isfinite(speed);
-  all.push_back({"energy", finite ? 0.5 * sum_over_parts(energy_sum<T>) : speed});
-  all.push_back({"divergence", finite ? divergence_left() : speed});
-  if (flow_.has_temperature()) all.push_back({"heat", finite ? sum_over_parts(temperature_sum<T>) : speed});
-  return all;
 }
 
 template <class T>
@@ -413,7 +395,8 @@ ModelState FlowModel<T>::state() {
     add("T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature; });
     add("rate of T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature_rate; });
   }
-  state.numbers = {{"last_dt", &last_dt_}, {"initial_heat", &initial_heat_}, {"heat_scale", &heat_scale_}};
+  state.numbers = {
+      {"steps", &steps_}, {"last_dt", &last_dt_}, {"initial_heat", &initial_heat_}, {"heat_scale", &heat_scale_}};
   state.maps = domain_.maps;
   state.rank_of_part = domain_.parts.rank_of_part;
   state.rows = cells();
@@ -432,10 +415,9 @@ void FlowModel<T>::open_results(const std::filesystem::path& folder, std::span<c
   std::vector<BoxPiece> mine;
   for (std::size_t p = 0; p < parts_.size(); ++p) mine.push_back({domain_.parts.mine[p], parts_[p].box});
   const auto& lines = domain_.grid.lines;
-  results_ = std::make_unique<BoxResults>(comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine,
-                                          domain_.parts.boxes, folder,
-                                          static_cast<int>(options_.integer("output.compress")),
-                                          devices_.threads->count(), before);
+  results_ = std::make_unique<BoxResults>(
+      comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine, domain_.parts.boxes, folder,
+      static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
 }
 
 /// At the centres of the owned cells: means of the two faces, components together.
@@ -455,7 +437,8 @@ std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
       for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
         for (Lid i = box.lower[0]; i < box.upper[0]; ++i, to += 3) {
           const auto n = static_cast<std::size_t>(array.at(i, j, k));
-          values[to] = 0.5 * (static_cast<double>(all[n]) + static_cast<double>(all[n - static_cast<std::size_t>(stride)]));
+          values[to] =
+              0.5 * (static_cast<double>(all[n]) + static_cast<double>(all[n - static_cast<std::size_t>(stride)]));
         }
   }
   return values;
@@ -463,7 +446,9 @@ std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
 
 template <class T>
 void FlowModel<T>::write_results(double time) {
-  const auto in_precision = [](const std::vector<double>& values) { return std::vector<T>(values.begin(), values.end()); };
+  const auto in_precision = [](const std::vector<double>& values) {
+    return std::vector<T>(values.begin(), values.end());
+  };
   std::vector<std::vector<T>> velocity, pressure, temperature;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     velocity.push_back(in_precision(centred_velocity(p)));
@@ -528,34 +513,6 @@ std::vector<double> FlowModel<T>::sample() {
   }
   comm_.max(values);
   return values;
-}
-
-template <class T>
-ErrorSummary FlowModel<T>::errors(double time) {
-  ExactSum square;
-  double largest = 0, volume = 1;
-  for (const GridLine& line : domain_.grid.lines) volume *= line.length();
-  comm_.together([&] {
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const CellBox& box = parts_[p].box;
-      for (std::size_t c = 0; c < 3; ++c) {
-        const auto u = owned_values(p, parts_[p].u[c]);
-        std::size_t n = 0;
-        for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
-          for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
-            for (Lid i = box.lower[0]; i < box.upper[0]; ++i, ++n) {
-              Vec3 at = domain_.grid.centre(i, j, k);
-              const std::array<Lid, 3> cell{i, j, k};
-              at[static_cast<int>(c)] += 0.5 * domain_.grid.lines[c].width(cell[c]);
-              const double error = u[n] - (*flow_.exact)[c](at, time);
-              square.add(domain_.grid.volume(i, j, k) * error * error);
-              largest = std::max(largest, std::abs(error));
-            }
-      }
-    }
-  });
-  return {std::sqrt(sum_over_ranks(comm_, square) / volume), comm_.max(largest),
-          std::numeric_limits<double>::quiet_NaN()};
 }
 
 template <class T>
