@@ -165,6 +165,13 @@ void add_output_keys(CaseSchema& schema) {
               .unit = "steps",
               .description = "Probes are recorded every so many steps, and at the start and the end.",
               .min = 1});
+  schema.add({.path = "output.history_every",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .unit = "steps",
+              .description = "The model's diagnostics are added to `history.csv` every so many steps, and at the start "
+                             "and the end; 0: at each report.",
+              .min = 0});
   schema.describe_table("output.probe[]", "A point whose cell is recorded in `probes.csv`.");
   schema.add(
       {.path = "output.probe[].name", .type = KeyType::text, .description = "Name of the column.", .required = true});

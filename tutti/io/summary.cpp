@@ -51,6 +51,7 @@ std::string summary_json(const Summary& summary) {
   json["steps"] = summary.steps;
   json["first_step"] = summary.first_step;
   json["stopped"] = summary.stopped;
+  json["steady"] = summary.steady;
   json["time"] = summary.time;
   json["dt"] = summary.dt;
   if (summary.rho) json["rho"] = *summary.rho;
@@ -76,6 +77,8 @@ std::string summary_json(const Summary& summary) {
                                   {"cost_seconds", r.cost}});
   json["balance"] = balance_json(summary.balance);
   json["exchange"] = {{"bytes", summary.exchange.bytes}, {"messages", summary.exchange.messages}};
+  json["diagnostics"] = Json::object();
+  for (const auto& [name, value] : summary.diagnostics) json["diagnostics"][name] = value;
   if (summary.errors) {
     json["errors"] = {
         {"l2", summary.errors->l2}, {"linf", summary.errors->linf}, {"gradient_l2", summary.errors->gradient_l2}};

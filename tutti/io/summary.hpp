@@ -61,6 +61,7 @@ struct Summary {
   Size steps = 0;             ///< done in all
   Size first_step = 0;        ///< done before this run, by the one that it continues
   bool stopped = false;       ///< ended by a signal or the file `stop`, before the end
+  bool steady = false;        ///< ended by the model, because nothing changes any more, before the end
   double time = 0;            ///< simulated, s
   double dt = 0;              ///< of the (last full) step, s
   std::optional<double> rho;  ///< spectral radius of the operator, 1/s
@@ -78,6 +79,7 @@ struct Summary {
   struct {
     Size bytes = 0, messages = 0;  ///< over all steps and parts, each message once
   } exchange;
+  std::vector<std::pair<std::string, double>> diagnostics;  ///< at the end
   std::optional<ErrorSummary> errors;  ///< absent without an exact solution, and where it cannot be evaluated
   std::string wrong;                   ///< why the results are none
   std::string problem;                 ///< why `errors` is absent though the case has an exact solution; on all ranks

@@ -44,6 +44,10 @@ class Model {
   /// The fields and numbers of state() have been put back: bring ghosts and whatever follows from them up to date.
   virtual void resume(double time) { (void)time; }
 
+  /// Whether nothing is left to compute, as where a flow is steady: asked after each step, and answered alike on all
+  /// ranks; the run then ends as after its last step.
+  virtual bool finished() { return false; }
+
   /// Numbers worth watching; the first is shown in the progress line. The bits do not depend on the partition. A value
   /// that is not finite ends the run.
   virtual std::vector<Diagnostic> diagnose() = 0;

@@ -93,6 +93,39 @@ class Probes {
   bool any_ = false;
 };
 
+/// The diagnostics over time in history.csv: at each report, or every output.history_every steps.
+class History {
+ public:
+  /// `keep`: length of an earlier run's file to go on behind.
+  History(const Comm& comm, const Case& options, const std::filesystem::path& folder, Size keep)
+      : comm_(comm), path_(folder / "history.csv"), keep_(keep), every_(options.integer("output.history_every")) {}
+  /// Whether the state that the run starts from is a line, too.
+  bool starts() const { return every_ > 0 && keep_ == 0; }
+  bool due(Size step, bool reports) const { return every_ > 0 ? step % every_ == 0 : reports; }
+  /// The names of the first call are the columns. Collective.
+  void record(double time, const std::vector<Diagnostic>& diagnostics) {
+    std::vector<std::string> names;
+    std::vector<double> values;
+    for (const Diagnostic& d : diagnostics) {
+      names.push_back(d.name);
+      values.push_back(d.value);
+    }
+    comm_.together([&] {
+      if (!comm_.is_root()) return;
+      if (!file_) file_.emplace(path_, names, keep_);
+      file_->add(time, values);
+    });
+  }
+  /// Length of the file so far, on the root.
+  Size bytes() const { return file_ ? file_->bytes() : keep_; }
+
+ private:
+  const Comm& comm_;
+  std::filesystem::path path_;
+  Size keep_, every_;
+  std::optional<ProbeFile> file_;
+};
+
 /// For the progress line.
 std::string first_of(const std::vector<Diagnostic>& diagnostics) {
   return diagnostics.empty() ? "" : fmt::format("{} = {:.6g}", diagnostics[0].name, diagnostics[0].value);
@@ -232,7 +265,7 @@ void tell(const NewShares& shares) {
 /// What an earlier run has left in the same folder and a restart goes on behind.
 struct Earlier {
   std::vector<double> outputs;
-  Size probes = 0;
+  Size probes = 0, history = 0;
   std::optional<Size> metrics;
 };
 Earlier what_is_there(const Restart* restart, const std::filesystem::path& folder) {
@@ -243,7 +276,7 @@ Earlier what_is_there(const Restart* restart, const std::filesystem::path& folde
     const auto at = state.file_bytes.find(file);
     return at == state.file_bytes.end() ? Size{0} : at->second;
   };
-  return {state.outputs, bytes("probes.csv"), bytes("metrics.jsonl")};
+  return {state.outputs, bytes("probes.csv"), bytes("history.csv"), bytes("metrics.jsonl")};
 }
 
 }  // namespace
@@ -304,6 +337,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   Probes probes(comm, model, options, folder, earlier.probes);
   Progress progress(first, plan.steps, model.cells());
   Metrics metrics(comm, model, folder, first, earlier.metrics);
+  History history(comm, options, folder, earlier.history);
   StepTracer tracer(comm, trace, model.schedule(), so_far.first_step + 1, plan.steps);
   if (!tracer.traces_any()) warn("--trace-steps lies behind the last step, {}: no step will be traced", plan.steps);
   ReportClock reports(comm, options);
@@ -325,6 +359,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
                             state.devices = kinds;
                             state.outputs = outputs;
                             state.file_bytes["probes.csv"] = probes.bytes();
+                            state.file_bytes["history.csv"] = history.bytes();
                             state.file_bytes["metrics.jsonl"] = metrics.bytes();
                             wait_for_devices();
                           });
@@ -332,8 +367,11 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
 
   if (earlier.outputs.empty()) output(plan.time_of(first));
   if (earlier.probes == 0) probes.record(plan.time_of(first));
+  if (history.starts()) history.record(plan.time_of(first), model.diagnose());
   Size step = first;
-  bool stopped = false;
+  bool stopped = false, finished = false;
+  std::vector<Diagnostic> diagnostics;  // of the step that was looked at last
+  std::optional<Size> diagnosed;
   std::optional<LoadMonitor> monitor;
   const bool always = options.is_word("balance.rebalance", "always");
   if (context.so_far != nullptr && checkpoints.possible() && (always || options.flag("balance.rebalance")) &&
@@ -341,7 +379,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     monitor.emplace(comm, model, always ? 0 : context.setup.total());
   std::optional<NewShares> shares;
   try {
-    while (step < plan.steps && !stopped && !shares) {
+    while (step < plan.steps && !stopped && !finished && !shares) {
       ++step;
       tracer.begin(step);
       const auto start = Clock::now();
@@ -350,18 +388,24 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
       wall += seconds_since(start);
       tracer.end(step);
 
+      finished = model.finished();
       const double time = plan.time_of(step);
-      const bool last = step == plan.steps;
+      const bool last = step == plan.steps || finished;
       const bool writes = last || (every > 0 && step % every == 0),
-                 samples = probes.any() && (last || step % probe_every == 0);
-      if (reports.due(step) || writes || samples) wait_for_devices();
-      if (reports.due(step) || last) {
+                 samples = probes.any() && (last || step % probe_every == 0), reports_now = last || reports.due(step),
+                 records = last || history.due(step, reports_now);
+      if (reports_now || writes || samples || records) wait_for_devices();
+      if (reports_now || records) {
         const auto scope = trace.scope("report");
         fault_point("report");
-        const auto diagnostics = model.diagnose();
+        diagnostics = model.diagnose();
+        diagnosed = step;
         if (exchanges)
           require_finite(comm, model, diagnostics, step, time,
                          checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);
+        if (records) history.record(time, diagnostics);
+      }
+      if (reports_now) {
         progress.show(step, time, first_of(diagnostics));
         metrics.report(step, time, plan.dt, wall, diagnostics);
         reports.reported(step, step - first, wall);
@@ -403,6 +447,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     return summary;
   }
   trace.write();
+  if (finished && step < plan.steps) info("steady after step {} of {}, t = {:g}", step, plan.steps, plan.time_of(step));
   if (stopped)
     info("stopped after step {} of {}, t = {:g}; go on with: tutti run --restart {}", step, plan.steps,
          plan.time_of(step), folder.string());
@@ -411,12 +456,15 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   summary.case_file = options.name();
   summary.steps = step;
   summary.stopped = stopped;
+  summary.steady = finished;
   summary.dt = plan.dt;
   summary.time = plan.time_of(step);
   if (!exchanges) summary.wrong = "steps exchanged nothing";
   summary.overlap = options.text("devices.overlap");
   summary.ranks = comm.size();
   summary.setup_seconds = context.setup.seconds();
+  if (diagnosed != step) diagnostics = model.diagnose();
+  for (const Diagnostic& d : diagnostics) summary.diagnostics.emplace_back(d.name, d.value);
   model.summarise(summary, summary.time);
   so_far.add(summary, comm.max(wall), output_seconds, checkpoint_seconds);
   summary.first_step = so_far.first_step;

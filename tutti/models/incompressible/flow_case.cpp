@@ -104,6 +104,14 @@ void add_numerics_keys(CaseSchema& schema) {
        .unit = "steps",
        .description = "With dt = \"auto\" the step follows the flow, looked at every so many steps; 0: it stays.",
        .min = 0});
+  schema.add({.path = "time.steady",
+              .type = KeyType::number,
+              .default_value = "0",
+              .unit = "1/s",
+              .description =
+                  "The run ends when a step changes the velocity by less than so much of its largest value a "
+                  "unit of time, and the temperature of its spread; looked at every 50 steps; 0: never.",
+              .min = 0});
   schema.describe_table("pressure", "How the pressure is found.");
   schema.add({.path = "pressure.solver",
               .type = KeyType::choice,
@@ -264,6 +272,7 @@ FlowCase read_flow_case(const Case& options) {
   read_ends(options, flow);
   flow.grid = read_grid(options, flow.ends);
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
+  flow.steady = options.number("time.steady");
   const std::string solver = options.text("pressure.solver");
   flow.pressure = solver == "jacobi"      ? PressureMethod::jacobi
                   : solver == "red_black" ? PressureMethod::red_black

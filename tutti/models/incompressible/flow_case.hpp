@@ -45,6 +45,7 @@ struct FlowCase {
   PressureMethod pressure = PressureMethod::direct;
   int sweeps = 0;        ///< jacobi: so many; red_black: at most
   double omega = 1;      ///< of red_black
+  double steady = 0;     ///< relative change a unit of time below which the run ends; 0: it does not
   double tolerance = 0;  ///< of red_black: largest divergence that is left, times the step, a cell's width over it
 
   bool has_temperature() const { return diffusivity.has_value(); }

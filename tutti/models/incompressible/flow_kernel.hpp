@@ -12,9 +12,11 @@ template <class T>
 struct LineMetric {
   const T* inverse_width;
   const T* inverse_distance;  ///< from the centre of cell i to that of i + 1
+  const T* share;             ///< of cell i in what cells i and i + 1 are wide together
   Lid first;
   TUTTI_HD T width(Lid i) const { return inverse_width[i - first]; }
   TUTTI_HD T distance(Lid i) const { return inverse_distance[i - first]; }
+  TUTTI_HD T lower_share(Lid i) const { return share[i - first]; }
 };
 
 /// A part of the grid as kernels see it.
@@ -32,25 +34,28 @@ struct VelocityView {
   TUTTI_HD const T* operator[](int d) const { return c[d]; }
 };
 
-/// Rate of velocity component C at its face: -div(u u_C) + viscosity lap u_C. Fluxes are means of neighbours, also
-/// where cells differ in size: the scheme then conserves energy (Verstappen and Veldman 2003).
+/// Rate of velocity component C at its face: -div(u u_C) + viscosity lap u_C. What is transported is the mean of its
+/// neighbours, also where cells differ in size; what transports it is the flow through the two halves of the face, so
+/// that it has no divergence: the scheme then conserves energy (Verstappen and Veldman, J. Comput. Phys. 187, 2003).
 template <int C, class T>
 TUTTI_HD inline T momentum_rate(const GridView<T>& g, const VelocityView<T>& u, T viscosity, Lid n,
                                 const Lid (&at)[3]) {
-  const T quarter = T(0.25);
+  const T half = T(0.5), quarter = T(0.25);
   const T* q = u[C];
   const Lid sc = g.stride(C), ic = at[C];
   const T before = q[n - sc] + q[n], behind = q[n] + q[n + sc];
   const LineMetric<T>& lc = g.line[C];
   T convection = quarter * (behind * behind - before * before) * lc.distance(ic);
+  const T lower = lc.lower_share(ic), upper = T(1) - lower;
   T friction = ((q[n + sc] - q[n]) * lc.width(ic + 1) - (q[n] - q[n - sc]) * lc.width(ic)) * lc.distance(ic);
   for (int k = 1; k < 3; ++k) {
     const int a = (C + k) % 3;
     const Lid sa = g.stride(a), ia = at[a];
     const T* v = u[a];
     const LineMetric<T>& la = g.line[a];
-    convection += quarter *
-                  ((v[n] + v[n + sc]) * (q[n] + q[n + sa]) - (v[n - sa] + v[n - sa + sc]) * (q[n - sa] + q[n])) *
+    convection += half *
+                  ((lower * v[n] + upper * v[n + sc]) * (q[n] + q[n + sa]) -
+                   (lower * v[n - sa] + upper * v[n - sa + sc]) * (q[n - sa] + q[n])) *
                   la.width(ia);
     friction += ((q[n + sa] - q[n]) * la.distance(ia) - (q[n] - q[n - sa]) * la.distance(ia - 1)) * la.width(ia);
   }

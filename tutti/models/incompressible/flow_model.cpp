@@ -18,6 +18,8 @@ namespace tutti {
 
 template <class T>
 void FlowModel<T>::step(double time, double dt) {
+  const bool looks = flow_.steady > 0 && std::fmod(steps_ + 1, steps_between_looks) == 0;
+  if (looks) keep_flow();
   if (flow_.scheme == TimeScheme::ab2) {
     // Adams-Bashforth, for steps that may differ in length; the first is Euler's.
     const double ratio = last_dt_ > 0 ? dt / last_dt_ : 0;
@@ -34,6 +36,7 @@ void FlowModel<T>::step(double time, double dt) {
   }
   last_dt_ = dt;
   ++steps_;
+  if (looks) steady_ = rate_of_change(dt) < flow_.steady;
 }
 
 /// From `time` to `time + dt`: u* = u + now R(u) + old R(u before), projected.
@@ -158,6 +161,10 @@ void FlowModel<T>::allocate() {
       part.new_temperature = make("temperature, next");
       part.temperature_rate = make("rate of temperature");
       if (!flow_.heat_source.is_constant()) part.heat = make("heat source");
+    }
+    if (flow_.steady > 0) {
+      auto& kept = kept_.emplace_back();
+      for (std::size_t f = 0; f < (flow_.has_temperature() ? 4 : 3); ++f) kept[f] = make("flow before a step");
     }
     ends_.emplace_back(on, flow_, part.box, array);
   }
@@ -432,30 +439,9 @@ double FlowModel<T>::sum_over_parts(const std::function<ExactSum(Stream&, FlowPa
   return sum_over_ranks(comm_, sum);
 }
 
-/// max |div u| h / U.
-template <class T>
-double FlowModel<T>::divergence_left() {
-  double width = std::numeric_limits<double>::infinity();
-  for (int d = 0; d < 3; ++d) width = std::min(width, domain_.grid.smallest_width(d));
-  const double speed = std::max(over_parts(largest_velocity<T>), largest_);
-  return speed > 0 ? over_parts(largest_divergence<T>) * width / speed : 0;
-}
-
 template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
   return {fmt::format("{}; friction allows steps of {:.5g}", solver_->describe(), limit_)};
-}
-
-template <class T>
-std::vector<Diagnostic> FlowModel<T>::diagnose() {
-  const double speed = over_parts(largest_velocity<T>);
-  std::vector<Diagnostic> all{{"max|u|", speed}};
-  // Exact sums know no infinities.
-  const bool finite = std::isfinite(speed);
-  all.push_back({"energy", finite ? 0.5 * sum_over_parts(energy_sum<T>) : speed});
-  all.push_back({"divergence", finite ? divergence_left() : speed});
-  if (flow_.has_temperature()) all.push_back({"heat", finite ? sum_over_parts(temperature_sum<T>) : speed});
-  return all;
 }
 
 template <class T>
@@ -487,7 +473,8 @@ ModelState FlowModel<T>::state() {
     add("T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature; });
     add("rate of T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature_rate; });
   }
-  state.numbers = {{"last_dt", &last_dt_},
+  state.numbers = {{"steps", &steps_},
+                   {"last_dt", &last_dt_},
                    {"time of the ends", &ends_time_},
                    {"initial_heat", &initial_heat_},
                    {"heat_scale", &heat_scale_}};
@@ -608,34 +595,6 @@ std::vector<double> FlowModel<T>::sample() {
   }
   comm_.max(values);
   return values;
-}
-
-template <class T>
-ErrorSummary FlowModel<T>::errors(double time) {
-  ExactSum square;
-  double largest = 0, volume = 1;
-  for (const GridLine& line : domain_.grid.lines) volume *= line.length();
-  comm_.together([&] {
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const CellBox& box = parts_[p].box;
-      for (std::size_t c = 0; c < 3; ++c) {
-        const auto u = owned_values(p, parts_[p].u[c]);
-        std::size_t n = 0;
-        for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
-          for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
-            for (Lid i = box.lower[0]; i < box.upper[0]; ++i, ++n) {
-              Vec3 at = domain_.grid.centre(i, j, k);
-              const std::array<Lid, 3> cell{i, j, k};
-              at[static_cast<int>(c)] += 0.5 * domain_.grid.lines[c].width(cell[c]);
-              const double error = u[n] - (*flow_.exact)[c](at, time);
-              square.add(domain_.grid.volume(i, j, k) * error * error);
-              largest = std::max(largest, std::abs(error));
-            }
-      }
-    }
-  });
-  return {std::sqrt(sum_over_ranks(comm_, square) / volume), comm_.max(largest),
-          std::numeric_limits<double>::quiet_NaN()};
 }
 
 template <class T>

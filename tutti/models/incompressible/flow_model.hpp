@@ -1,6 +1,8 @@
 // The model: fields, the stages of a step, and what is told about them.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -10,6 +12,9 @@
 #include "tutti/simulation/box_results.hpp"
 
 namespace tutti {
+
+/// Steps from one look at whether the flow is steady to the next.
+inline constexpr double steps_between_looks = 50;
 
 template <class T>
 class FlowModel final : public Model {
@@ -25,6 +30,7 @@ class FlowModel final : public Model {
   ModelState state() override;
   void resume(double time) override;
   std::vector<Diagnostic> diagnose() override;
+  bool finished() override { return steady_; }
   void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
   void write_results(double time) override;
   void set_probes(std::vector<Vec3> points) override;
@@ -48,6 +54,10 @@ class FlowModel final : public Model {
   double over_parts(const std::function<double(Stream&, FlowPart<T>&)>& of_part);
   double sum_over_parts(const std::function<ExactSum(Stream&, FlowPart<T>&)>& of_part);
   double divergence_left();
+  void add_fastest(std::vector<Diagnostic>& all);
+  void add_nusselt(std::vector<Diagnostic>& all);
+  void keep_flow();
+  double rate_of_change(double dt);
   ErrorSummary errors(double time);
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
   std::vector<double> owned_values(std::size_t p, const Buffer<T>& buffer);
@@ -67,14 +77,14 @@ class FlowModel final : public Model {
   std::unique_ptr<BoxResults> results_;
   std::vector<Vec3> probes_;
   double dt_ = 0, limit_ = 0;
-  double last_dt_ = 0;  ///< of the step before; 0: there was none
-  double largest_ = 0;  ///< velocity at the last report, or what the ends make it
-  double last_dt_ = 0;      ///< of the step before; 0: there was none
-  double largest_ = 0;      ///< velocity at the last report, or what the ends make it
-  double ends_time_ = 0;    ///< for which values at and beyond the ends were set last
+  double last_dt_ = 0;    ///< of the step before; 0: there was none
+  double largest_ = 0;    ///< velocity at the last report, or what the ends make it
+  double ends_time_ = 0;  ///< for which values at and beyond the ends were set last
   double initial_heat_ = 0, heat_scale_ = 0;
-  bool forcing_done_ = false;
-  Size steps_ = 0, stages_ = 0;
+  std::vector<std::array<Buffer<T>, 4>> kept_;  ///< velocity and temperature before a step that is looked at
+  bool forcing_done_ = false, steady_ = false;
+  double steps_ = 0;  ///< also those before a restart, so that the same are looked at
+  Size stages_ = 0;
 };
 
 }  // namespace tutti

@@ -82,13 +82,15 @@ template <class T>
 PartGrid<T>::PartGrid(Stream& stream, const BoxGrid& whole, const BoxArray& layout) : array(layout) {
   for (std::size_t d = 0; d < 3; ++d) {
     const GridLine& line = whole.lines[d];
-    std::vector<T> widths, distances;
+    std::vector<T> widths, distances, lower_shares;
     for (Lid i = array.stored.lower[d]; i < array.stored.upper[d]; ++i) {
       widths.push_back(static_cast<T>(1 / line.width(i)));
       distances.push_back(static_cast<T>(1 / (i < line.cells() ? line.distance(i) : line.width(i))));
+      lower_shares.push_back(static_cast<T>(i < line.cells() ? 0.5 * line.width(i) / line.distance(i) : 0.5));
     }
     inverse_widths[d] = make_buffer(stream, std::span<const T>(widths), "cell widths");
     inverse_distances[d] = make_buffer(stream, std::span<const T>(distances), "distances of cells");
+    shares[d] = make_buffer(stream, std::span<const T>(lower_shares), "shares of cells");
   }
 }
 
@@ -96,7 +98,7 @@ template <class T>
 GridView<T> PartGrid<T>::view() const {
   GridView<T> view{array, {}};
   for (std::size_t d = 0; d < 3; ++d)
-    view.line[d] = {inverse_widths[d].data(), inverse_distances[d].data(), array.stored.lower[d]};
+    view.line[d] = {inverse_widths[d].data(), inverse_distances[d].data(), shares[d].data(), array.stored.lower[d]};
   return view;
 }
 

@@ -18,7 +18,7 @@ struct PartGrid {
   GridView<T> view() const;
 
   BoxArray array;
-  std::array<Buffer<T>, 3> inverse_widths, inverse_distances;
+  std::array<Buffer<T>, 3> inverse_widths, inverse_distances, shares;
 };
 
 /// All arrays have the part's layout with one layer around the owned cells.

@@ -28,4 +28,43 @@ double largest_warmth(Stream& stream, FlowPart<T>& part, double reference);
 template <class T>
 double largest_divergence(Stream& stream, FlowPart<T>& part);
 
+/// Which ends of the box are walls: the velocity through them is no unknown, and how it changes along them is left out.
+struct WallEnds {
+  bool wall[3][2] = {};
+  Lid cells[3] = {0, 0, 0};  ///< of the whole grid
+};
+/// sum of V |grad u|^2, the squares at the edges (and centres) where friction() of momentum_rate has its differences:
+/// viscosity times it is the power that friction takes, exactly so in the scheme without moving walls.
+template <class T>
+ExactSum squared_gradient_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends);
+/// sum of V |curl u|^2, at the edges.
+template <class T>
+ExactSum squared_curl_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends);
+
+/// Largest |u|^2 at a cell's centre.
+template <class T>
+double largest_square(Stream& stream, FlowPart<T>& part);
+/// The lowest cell number, x first, negated, of the cells whose |u|^2 is `square`; -infinity: there is none.
+template <class T>
+double first_cell_of(Stream& stream, FlowPart<T>& part, double square, Lid nx, Lid ny);
+
+/// Cells whose heat flux in a direction is added up: of those from `begin` to `end` in the direction, the fluxes
+/// through the lower and the upper face with these weights, times the faces' area, or the cells' volume.
+struct HeatFluxCells {
+  int direction = 0;
+  Lid begin = 0, end = 0;
+  double lower = 0, upper = 0;
+  bool volume = false;
+};
+/// Of u T - diffusivity dT/dx.
+template <class T>
+ExactSum heat_flux_sum(Stream& stream, FlowPart<T>& part, const HeatFluxCells& cells, double diffusivity);
+
+/// Largest and smallest temperature, the latter negated.
+template <class T>
+std::array<double, 2> temperature_range(Stream& stream, FlowPart<T>& part);
+/// Largest |now - before| of the owned cells of two arrays.
+template <class T>
+double largest_change(Stream& stream, const FlowPart<T>& part, const Buffer<T>& now, const Buffer<T>& before);
+
 }  // namespace tutti

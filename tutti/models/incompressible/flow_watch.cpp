@@ -1,0 +1,179 @@
+// What is told about a flow while it runs, and whether it is steady.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tutti/models/incompressible/flow_model.hpp"
+#include "tutti/models/incompressible/flow_sums.hpp"
+#include "tutti/simulation/tet_report.hpp"
+
+namespace tutti {
+namespace {
+
+WallEnds wall_ends(const FlowCase& flow) {
+  WallEnds ends;
+  for (std::size_t f = 0; f < 6; ++f)
+    ends.wall[f / 2][f % 2] =
+        flow.ends[f].velocity == VelocityEnd::no_slip || flow.ends[f].velocity == VelocityEnd::free_slip;
+  for (std::size_t d = 0; d < 3; ++d) ends.cells[d] = flow.grid.lines[d].cells();
+  return ends;
+}
+
+/// The difference of temperature from the lower to the upper end of a direction, where both are held at one value each
+/// and the values differ; else 0.
+double temperature_fall(const FlowCase& flow, std::size_t d) {
+  const FlowEnd &lower = flow.ends[2 * d], &upper = flow.ends[2 * d + 1];
+  for (const FlowEnd* end : {&lower, &upper})
+    if (end->temperature != ScalarEnd::fixed || !end->temperature_value.is_constant()) return 0;
+  return lower.temperature_value({0, 0, 0}) - upper.temperature_value({0, 0, 0});
+}
+
+}  // namespace
+
+/// max |div u| h / U.
+template <class T>
+double FlowModel<T>::divergence_left() {
+  double width = std::numeric_limits<double>::infinity();
+  for (int d = 0; d < 3; ++d) width = std::min(width, domain_.grid.smallest_width(d));
+  const double speed = std::max(over_parts(largest_velocity<T>), largest_);
+  return speed > 0 ? over_parts(largest_divergence<T>) * width / speed : 0;
+}
+
+template <class T>
+std::vector<Diagnostic> FlowModel<T>::diagnose() {
+  const double largest = over_parts(largest_velocity<T>);
+  std::vector<Diagnostic> all{{"max|u|", largest}};
+  // Exact sums know no infinities.
+  const bool finite = std::isfinite(largest);
+  const auto sum = [&](const std::function<ExactSum(Stream&, FlowPart<T>&)>& of_part) {
+    return finite ? sum_over_parts(of_part) : largest;
+  };
+  const WallEnds ends = wall_ends(flow_);
+  all.push_back({"energy", 0.5 * sum(energy_sum<T>)});
+  all.push_back({"dissipation", flow_.viscosity * sum([&](Stream& on, FlowPart<T>& part) {
+                                  return squared_gradient_sum(on, part, ends);
+                                })});
+  all.push_back(
+      {"enstrophy", 0.5 * sum([&](Stream& on, FlowPart<T>& part) { return squared_curl_sum(on, part, ends); })});
+  all.push_back({"divergence", finite ? divergence_left() : largest});
+  if (finite) add_fastest(all);
+  if (flow_.has_temperature()) {
+    all.push_back({"heat", sum(temperature_sum<T>)});
+    if (finite) add_nusselt(all);
+  }
+  return all;
+}
+
+/// The largest speed at a cell's centre, and where; of several such cells the one with the lowest number.
+template <class T>
+void FlowModel<T>::add_fastest(std::vector<Diagnostic>& all) {
+  const double square = over_parts(largest_square<T>);
+  const auto cells = domain_.grid.cells();
+  double first = -std::numeric_limits<double>::infinity();
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (!parts_[p].box.empty())
+      first = std::max(first, first_cell_of(stream(p), parts_[p], square, cells[0], cells[1]));
+  const auto number = static_cast<Gid>(-comm_.max(first));
+  const auto nx = static_cast<Gid>(cells[0]), ny = static_cast<Gid>(cells[1]);
+  const Vec3 at = domain_.grid.centre(static_cast<Lid>(number % nx), static_cast<Lid>(number / nx % ny),
+                                      static_cast<Lid>(number / nx / ny));
+  all.push_back({"speed", std::sqrt(square)});
+  for (int d = 0; d < 3; ++d) all.push_back({fmt::format("speed at {}", "xyz"[d]), at[d]});
+}
+
+/// Mean heat flux over that of fluid at rest, for each direction with a wall of fixed temperature at either end:
+/// through these, through the plane in the middle and everywhere.
+template <class T>
+void FlowModel<T>::add_nusselt(std::vector<Diagnostic>& all) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double fall = temperature_fall(flow_, d);
+    if (fall == 0 || flow_.diffusivity.value_or(0) == 0) continue;
+    const GridLine& line = domain_.grid.lines[d];
+    const Lid n = line.cells(), middle = (n - 1) / 2;
+    double area = 1;
+    for (std::size_t k = 1; k < 3; ++k) area *= domain_.grid.lines[(d + k) % 3].length();
+    const double at_rest = *flow_.diffusivity * fall / line.length();
+    const auto add = [&](const char* where, const HeatFluxCells& cells, double size) {
+      const double flux = sum_over_parts(
+          [&](Stream& on, FlowPart<T>& part) { return heat_flux_sum(on, part, cells, *flow_.diffusivity); });
+      all.push_back({fmt::format("Nu {}{}", "xyz"[d], where), flux / (size * at_rest)});
+    };
+    const int along = static_cast<int>(d);
+    add("-lower", {along, 0, 1, 1, 0, false}, area);
+    add("-upper", {along, n - 1, n, 0, 1, false}, area);
+    // With an odd number of cells no face is in the middle.
+    const double lower = n % 2 == 0 ? 0 : 0.5;
+    add(" middle", {along, middle, middle + 1, lower, 1 - lower, false}, area);
+    add(" mean", {along, 0, n, 0.5, 0.5, true}, area * line.length());
+  }
+}
+
+/// Velocity and temperature before a step, for rate_of_change.
+template <class T>
+void FlowModel<T>::keep_flow() {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto keep = [&](const Buffer<T>& from, Buffer<T>& to) {
+      if (!from.empty())
+        stream(p).copy(to.data(), from.data(), static_cast<std::size_t>(from.size()) * sizeof(T), CopyDirection::local);
+    };
+    for (std::size_t c = 0; c < 3; ++c) keep(parts_[p].u[c], kept_[p][c]);
+    if (flow_.has_temperature()) keep(parts_[p].temperature, kept_[p][3]);
+  }
+}
+
+/// What the last step of length dt has changed, a unit of time: of the velocity over its largest value, or of the
+/// temperature over its spread, whichever is more.
+template <class T>
+double FlowModel<T>::rate_of_change(double dt) {
+  double change = 0, warming = 0, highest = -std::numeric_limits<double>::infinity(), lowest = highest;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    FlowPart<T>& part = parts_[p];
+    if (part.box.empty()) continue;
+    for (std::size_t c = 0; c < 3; ++c)
+      change = std::max(change, largest_change(stream(p), part, part.u[c], kept_[p][c]));
+    if (!flow_.has_temperature()) continue;
+    warming = std::max(warming, largest_change(stream(p), part, part.temperature, kept_[p][3]));
+    const auto range = temperature_range(stream(p), part);
+    highest = std::max(highest, range[0]);
+    lowest = std::max(lowest, range[1]);
+  }
+  std::vector<double> all{change, warming, highest, lowest};
+  comm_.max(all);
+  const double speed = over_parts(largest_velocity<T>), spread = all[2] + all[3];
+  double rate = all[0] > 0 ? all[0] / speed : 0;
+  if (all[1] > 0) rate = std::max(rate, all[1] / spread);
+  return rate / dt;
+}
+
+template <class T>
+ErrorSummary FlowModel<T>::errors(double time) {
+  ExactSum square;
+  double largest = 0, volume = 1;
+  for (const GridLine& line : domain_.grid.lines) volume *= line.length();
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const CellBox& box = parts_[p].box;
+      for (std::size_t c = 0; c < 3; ++c) {
+        const auto u = owned_values(p, parts_[p].u[c]);
+        std::size_t n = 0;
+        for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
+          for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
+            for (Lid i = box.lower[0]; i < box.upper[0]; ++i, ++n) {
+              Vec3 at = domain_.grid.centre(i, j, k);
+              const std::array<Lid, 3> cell{i, j, k};
+              at[static_cast<int>(c)] += 0.5 * domain_.grid.lines[c].width(cell[c]);
+              const double error = u[n] - (*flow_.exact)[c](at, time);
+              square.add(domain_.grid.volume(i, j, k) * error * error);
+              largest = std::max(largest, std::abs(error));
+            }
+      }
+    }
+  });
+  return {std::sqrt(sum_over_ranks(comm_, square) / volume), comm_.max(largest),
+          std::numeric_limits<double>::quiet_NaN()};
+}
+
+template class FlowModel<double>;
+template class FlowModel<float>;
+
+}  // namespace tutti
