@@ -15,7 +15,7 @@ constexpr Lid smallest_chunk = 512;
 constexpr Lid largest_chunk = 65536;
 constexpr Lid largest_chunk_beside_devices = 8192;  // a thread that also serves a device must look after it often
 constexpr int chunks_a_thread = 24;
-constexpr Size little_rows = 8192;
+constexpr Size little_rows = 16384;
 
 /// Runs a chunk on the calling thread: the stream that a CPU task's body sees.
 class SerialStream final : public Stream {

@@ -1,0 +1,333 @@
+// The model's set-up: arrays, passes, the state at the start and the length of a step.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "tutti/base/random.hpp"
+#include "tutti/models/incompressible/flow_model.hpp"
+#include "tutti/models/incompressible/flow_sums.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// What the walls and what flows in make of the speed: the largest value at some points of each end.
+double largest_at_ends(const FlowCase& flow) {
+  constexpr Lid points = 16;
+  double largest = 0;
+  for (std::size_t f = 0; f < 6; ++f) {
+    const std::size_t d = f / 2, a = (d + 1) % 3, b = (d + 2) % 3;
+    const FlowEnd& end = flow.ends[f];
+    if (end.velocity != VelocityEnd::no_slip && end.velocity != VelocityEnd::inflow) continue;
+    for (Lid i = 0; i < points; ++i)
+      for (Lid j = 0; j < points; ++j) {
+        Vec3 at;
+        const auto inside = [&](std::size_t k, Lid n) {
+          const GridLine& line = flow.grid.lines[k];
+          return line.faces.front() + (n + 0.5) / points * line.length();
+        };
+        at[static_cast<int>(d)] = f % 2 == 0 ? flow.grid.lines[d].faces.front() : flow.grid.lines[d].faces.back();
+        at[static_cast<int>(a)] = inside(a, i);
+        at[static_cast<int>(b)] = inside(b, j);
+        for (const Expression& value : end.value) largest = std::max(largest, std::abs(value(at, 0)));
+      }
+  }
+  return largest;
+}
+
+/// The speed that warm fluid reaches in the box: sqrt(buoyancy dT length).
+double buoyant_speed(const FlowCase& flow) {
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest, length = 0;
+  for (std::size_t f = 0; f < 6; ++f)
+    if (flow.ends[f].temperature == ScalarEnd::fixed && flow.ends[f].temperature_value.is_constant()) {
+      const double value = flow.ends[f].temperature_value({0, 0, 0});
+      lowest = std::min(lowest, value);
+      highest = std::max(highest, value);
+    }
+  for (const GridLine& line : flow.grid.lines) length = std::max(length, line.cells() > 1 ? line.length() : 0);
+  return highest > lowest ? std::sqrt(norm(flow.buoyancy) * (highest - lowest) * length) : 0;
+}
+
+}  // namespace
+
+template <class T>
+FlowModel<T>::FlowModel(const ModelSetup& setup)
+    : comm_(setup.comm),
+      devices_(setup.devices),
+      options_(setup.options),
+      flow_(read_flow_case(setup.options)),
+      domain_(make_box_domain(setup, flow_.grid)) {
+  setup.phases.begin("allocate");
+  comm_.together([&] { allocate(); });
+  make_passes();
+  setup.phases.begin("pressure");
+  solver_ = make_pressure_solver<T>(
+      {comm_, *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap"))});
+  if (flow_.pressure != PressureMethod::jacobi && options_.flag("pressure.check")) {
+    setup.phases.begin("check");
+    check_solver();
+  }
+  setup.phases.begin("initial");
+  set_initial();
+  choose_time_step();
+  setup.phases.end();
+}
+
+template <class T>
+void FlowModel<T>::allocate() {
+  constants_.viscosity = static_cast<T>(flow_.viscosity);
+  constants_.diffusivity = static_cast<T>(flow_.diffusivity.value_or(0));
+  constants_.reference = static_cast<T>(flow_.reference);
+  bool forced = false;
+  for (int c = 0; c < 3; ++c) {
+    const Expression& force = flow_.force[static_cast<std::size_t>(c)];
+    constants_.buoyancy[c] = static_cast<T>(flow_.buoyancy[c]);
+    constants_.force[c] = static_cast<T>(force.is_constant() ? force({0, 0, 0}) : 0);
+    forced = forced || !force.is_constant();
+  }
+  constants_.heat = static_cast<T>(flow_.heat_source.is_constant() ? flow_.heat_source({0, 0, 0}) : 0);
+  for (std::size_t p = 0; p < domain_.mine(); ++p) {
+    Stream& on = stream(p);
+    const BoxArray& array = domain_.arrays[p];
+    FlowPart<T>& part = parts_.emplace_back();
+    part.grid = PartGrid<T>(on, domain_.grid, array);
+    part.box = domain_.box(p);
+    const std::vector<T> zeros(static_cast<std::size_t>(array.values()), T(0));
+    const auto make = [&](const char* name) { return make_buffer(on, std::span<const T>(zeros), name); };
+    for (std::size_t c = 0; c < 3; ++c) {
+      part.u[c] = make("velocity");
+      part.predicted[c] = make("velocity without pressure");
+      part.rate[c] = make("rate of velocity");
+      if (forced) part.force[c] = make("force");
+    }
+    part.p = make("pressure");
+    part.rhs = make("divergence");
+    if (flow_.has_temperature()) {
+      part.temperature = make("temperature");
+      part.new_temperature = make("temperature, next");
+      part.temperature_rate = make("rate of temperature");
+      if (!flow_.heat_source.is_constant()) part.heat = make("heat source");
+    }
+    if (flow_.steady > 0) {
+      auto& kept = kept_.emplace_back();
+      for (std::size_t f = 0; f < (flow_.has_temperature() ? 4 : 3); ++f) kept[f] = make("flow before a step");
+    }
+    ends_.emplace_back(on, flow_, part.box, array);
+  }
+}
+
+template <class T>
+void FlowModel<T>::make_passes() {
+  const Overlap overlap = parse_overlap(options_.text("devices.overlap"));
+  std::vector<std::vector<CellBox>> rings, faces;
+  for (const CellBox& box : domain_.parts.boxes) {
+    rings.push_back(ring_around(box));
+    faces.push_back(faces_around(box));
+  }
+  const auto halo = [&](const auto& wanted, int fields) {
+    return std::make_unique<BoxTransfer<T>>(comm_, domain_.parts, wanted, domain_.arrays, domain_.arrays, true,
+                                            domain_.streams, fields, &domain_.transport);
+  };
+  velocity_halo_ = halo(rings, 3);
+  predicted_halo_ = halo(faces, flow_.has_temperature() ? 4 : 3);
+  scalar_halo_ = halo(faces, 1);
+  const auto fill = [this](std::size_t p, int d) { return ends_[p].cells(d); };
+  const auto pass = [&](BoxTransfer<T>* transfer, const typename BoxPass<T>::FillCells& cells) {
+    return std::make_unique<BoxPass<T>>(*devices_.threads, domain_.streams, domain_.parts, transfer, overlap, cells);
+  };
+  predict_ = pass(predicted_halo_.get(), fill);
+  divide_ = pass(nullptr, {});
+  correct_ = pass(velocity_halo_.get(), fill);
+}
+
+template <class T>
+void FlowModel<T>::set_initial() {
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      FlowPart<T>& part = parts_[p];
+      for (int c = 0; c < 3; ++c) {
+        const auto i = static_cast<std::size_t>(c);
+        evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.initial_velocity[i], c, 0.0,
+                       part.u[i]);
+      }
+      if (flow_.has_temperature())
+        evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.initial_temperature, -1, 0.0,
+                       part.temperature);
+    }
+  });
+  exchange_all(0);
+  largest_ = over_parts(largest_velocity<T>);
+  // The divergence of what was given is taken away. With weights of 0 u* is u.
+  predict_velocity(0, 0, 0);
+  solve_pressure(1);
+  correct_velocity(0, 1);
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const std::vector<T> zeros(static_cast<std::size_t>(parts_[p].p.size()), T(0));
+      upload(stream(p), parts_[p].p, std::span<const T>(zeros));
+      for (auto& rate : parts_[p].rate) upload(stream(p), rate, std::span<const T>(zeros));
+      if (flow_.has_temperature()) upload(stream(p), parts_[p].temperature_rate, std::span<const T>(zeros));
+    }
+  });
+  if (flow_.has_temperature()) {
+    initial_heat_ = sum_over_parts(temperature_sum<T>);
+    heat_scale_ = std::abs(initial_heat_);
+  }
+  for (BoxPass<T>* pass : {predict_.get(), divide_.get(), correct_.get()}) pass->step().reset_seconds();
+}
+
+/// Ghosts of velocity, temperature and pressure from what is owned.
+template <class T>
+void FlowModel<T>::exchange_all(double time) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    FlowPart<T>& part = parts_[p];
+    const std::array<T*, 3> fields{part.u[0].data(), part.u[1].data(), part.u[2].data()};
+    const std::array<const T*, 3> from{fields[0], fields[1], fields[2]};
+    velocity_halo_->bind(p, from, fields);
+  }
+  velocity_halo_->run();
+  const auto exchange_scalar = [&](Buffer<T> FlowPart<T>::*field) {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      T* const to = (parts_[p].*field).data();
+      const T* const from = to;
+      scalar_halo_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
+    }
+    scalar_halo_->run();
+  };
+  if (flow_.has_temperature()) exchange_scalar(&FlowPart<T>::temperature);
+  exchange_scalar(&FlowPart<T>::p);
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    for (int d = 0; d < 3; ++d) {
+      const Range all{0, ends_[p].cells(d)};
+      fill_pressure(stream(p), domain_.arrays[p], parts_[p].p.data(), ends_[p].view(d), all);
+      fill_velocity(stream(p), parts_[p], ends_[p].view(d), all, time, T(0));
+      if (flow_.has_temperature())
+        fill_temperature(stream(p), parts_[p], ends_[p].view(d), all, time, constants_.diffusivity);
+      stream(p).synchronize();
+    }
+}
+
+template <class T>
+void FlowModel<T>::update_forcing(double time) {
+  bool timely = false;
+  for (const Expression& force : flow_.force) timely = timely || force.depends_on_time();
+  timely = timely || flow_.heat_source.depends_on_time();
+  if (forcing_done_ && !timely) return;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    FlowPart<T>& part = parts_[p];
+    for (int c = 0; c < 3; ++c) {
+      const auto i = static_cast<std::size_t>(c);
+      if (!part.force[i].empty())
+        evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.force[i], c, time, part.force[i]);
+    }
+    if (!part.heat.empty())
+      evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.heat_source, -1, time, part.heat);
+  }
+  forcing_done_ = true;
+}
+
+/// The step that friction, flow (1 over the time to cross a cell) and buoyancy allow. As Kang, Fedkiw and Liu, J. Sci.
+/// Comput. 15 (2000), but with the stability intervals of the schemes: Adams-Bashforth reaches 1 on the negative axis,
+/// Runge-Kutta 2.5; on the imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some friction.
+template <class T>
+double FlowModel<T>::step_for(double crossing, double warmth) const {
+  const bool ab2 = flow_.scheme == TimeScheme::ab2;
+  double friction = 0, width = std::numeric_limits<double>::infinity();
+  for (int d = 0; d < 3; ++d) {
+    if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
+    const double w = domain_.grid.smallest_width(d);
+    friction += 4 * std::max(flow_.viscosity, flow_.diffusivity.value_or(0)) / (w * w);
+    width = std::min(width, w);
+  }
+  const double rate = friction / (ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
+  const double longest = 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow_.buoyancy) * warmth / width));
+  return std::isfinite(longest) ? longest : 0;
+}
+
+template <class T>
+void FlowModel<T>::choose_time_step() {
+  const double driven = std::max(largest_at_ends(flow_), buoyant_speed(flow_));
+  largest_ = std::max(largest_, driven);
+  double crossing = over_parts(crossing_rate<T>), at_ends = 0;
+  for (int d = 0; d < 3; ++d)
+    if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() > 1) at_ends += driven / domain_.grid.smallest_width(d);
+  const double warmth =
+      flow_.has_temperature()
+          ? over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); })
+          : 0;
+  const double longest = step_for(std::max(crossing, at_ends), warmth);
+  const double friction_only = step_for(0, 0);
+  limit_ = friction_only > 0 ? friction_only : std::numeric_limits<double>::infinity();
+  comm_.together([&] {
+    if (!options_.is_word("time.dt", "auto")) {
+      dt_ = options_.number("time.dt");
+      if (dt_ > limit_ * (1 + 1e-12))
+        fail(ErrorKind::numerical,
+             "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction with {}; lower it",
+             options_.where("time.dt"), dt_, limit_, options_.text("time.method"));
+    } else {
+      dt_ = longest > 0 ? options_.number("time.safety") * longest
+                        : (options_.has("time.end") ? options_.number("time.end") : 1.0);
+    }
+  });
+}
+
+template <class T>
+Size FlowModel<T>::adapts_every() const {
+  return options_.is_word("time.dt", "auto") ? options_.integer("time.adapt_every") : 0;
+}
+
+/// Steps get shorter at once and longer by degrees; small changes are not worth one.
+template <class T>
+double FlowModel<T>::adapted_step(double dt) {
+  constexpr double growth = 1.2, worth = 1.05;
+  const double warmth =
+      flow_.has_temperature()
+          ? over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); })
+          : 0;
+  const double crossing = over_parts(crossing_rate<T>);
+  const double longest = options_.number("time.safety") * step_for(crossing, warmth);
+  if (!(longest > 0) || (longest >= dt && longest < worth * dt)) return dt;
+  return std::min(longest, growth * dt);
+}
+
+/// A solver that does not do what it should is found before it spoils a run: noise is projected.
+template <class T>
+void FlowModel<T>::check_solver() {
+  const double tolerance = std::is_same_v<T, float> ? 1e-3 : flow_.pressure == PressureMethod::direct ? 1e-10 : 1e-6;
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      for (std::size_t c = 0; c < 3; ++c) {
+        std::vector<double> noise(static_cast<std::size_t>(parts_[p].box.cells()));
+        for (std::size_t i = 0; i < noise.size(); ++i)
+          noise[i] = random_unit(c, static_cast<std::uint64_t>(domain_.maps[p].global[i])) - 0.5;
+        if (!noise.empty()) put_owned(stream(p), parts_[p].u[c], domain_.arrays[p], parts_[p].box, noise);
+      }
+  });
+  exchange_all(0);
+  largest_ = 1;
+  predict_velocity(0, 0, 0);
+  solve_pressure(1);
+  correct_velocity(0, 1);
+  const double left = divergence_left();
+  comm_.together([&] {
+    if (!(left <= tolerance))
+      fail(ErrorKind::numerical,
+           "the pressure solver failed its check: of noise a divergence of {:.3g} is left, {:.3g} at most should be; "
+           "choose another pressure.solver, or pressure.check = false",
+           left, tolerance);
+  });
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const std::vector<T> zeros(static_cast<std::size_t>(parts_[p].p.size()), T(0));
+      upload(stream(p), parts_[p].p, std::span<const T>(zeros));
+      for (auto& rate : parts_[p].rate) upload(stream(p), rate, std::span<const T>(zeros));
+    }
+  });
+}
+
+template class FlowModel<double>;
+template class FlowModel<float>;
+
+}  // namespace tutti
