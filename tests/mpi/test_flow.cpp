@@ -42,7 +42,7 @@ std::vector<double> uneven_weights(int parts, int most) {
 /// The smallest grid has 8 planes. Fake devices take much time of the system: many ranks have few.
 std::vector<Machine> machines() {
   const int ranks = world().size();
-  if (ranks > 3)
+  if (ranks > 2)
     return {{"cpu", "slabs", "full", {}},
             {"cpu", "blocks", "none", {}},
             {"fake:1", "pencils", "full", uneven_weights(ranks, 8)},
