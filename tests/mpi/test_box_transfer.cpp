@@ -48,7 +48,8 @@ void bind(BoxTransfer<T>& transfer, Fields<T>& from, Fields<T>& to) {
 /// The arrays of this rank's parts for these boxes of all parts.
 std::vector<BoxArray> arrays_of(const BoxRank& rank, const std::vector<CellBox>& boxes, Lid layers) {
   std::vector<BoxArray> arrays;
-  for (const std::int32_t part : rank.parts.mine) arrays.push_back({grown(boxes[static_cast<std::size_t>(part)], layers)});
+  for (const std::int32_t part : rank.parts.mine)
+    arrays.push_back({grown(boxes[static_cast<std::size_t>(part)], layers)});
   return arrays;
 }
 
@@ -206,8 +207,9 @@ class Serial {
     for (int k = 0; k < passes; ++k) {
       std::vector<double> next(values_.size());
       test::each_cell({{0, 0, 0}, rank.parts.cells}, [&](Lid i, Lid j, Lid k3) {
-        next[static_cast<std::size_t>(rank.parts.number({i, j, k3}))] =
-            stencil(reach_, [&](Lid x, Lid y, Lid z) { return at({i + x, j + y, k3 + z}); });
+        next[static_cast<std::size_t>(rank.parts.number({i, j, k3}))] = stencil(reach_, [&](Lid x, Lid y, Lid z) {
+          return at({i + x, j + y, k3 + z});
+        });
       });
       values_.swap(next);
     }
@@ -236,8 +238,7 @@ struct StencilKernel {
   const double* from;
   double* to;
   void operator()(Lid i, Lid j, Lid k) const {
-    to[array.at(i, j, k)] =
-        stencil(reach, [&](Lid x, Lid y, Lid z) { return from[array.at(i + x, j + y, k + z)]; });
+    to[array.at(i, j, k)] = stencil(reach, [&](Lid x, Lid y, Lid z) { return from[array.at(i + x, j + y, k + z)]; });
   }
 };
 
@@ -262,8 +263,8 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
   std::vector<std::vector<CellBox>> wanted;
   for (const CellBox& box : rank.parts.boxes) wanted.push_back(reach.corners ? ring_around(box) : faces_around(box));
   const auto arrays = arrays_of(rank, rank.parts.boxes, 1);
-  const Transport transport =
-      test::make_fake_transport(world(), TransportKind::automatic, rank.maps, rank.streams, static_cast<Lid>(rank.cells()));
+  const Transport transport = test::make_fake_transport(world(), TransportKind::automatic, rank.maps, rank.streams,
+                                                        static_cast<Lid>(rank.cells()));
   BoxTransfer<double> transfer(world(), rank.parts, wanted, arrays, arrays, true, rank.streams, 1, &transport);
   Fields<double> now = make_fields<double>(rank, arrays, 1), next = make_fields<double>(rank, arrays, 1);
   const auto layers = [&](std::size_t p, int d) {
@@ -286,11 +287,13 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
     bind(transfer, next, next);
     pass.run(
         [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-          if (k > 0) for_each_cell(stream, box, range, StencilKernel{arrays[p], reach, now[p][0].data(), next[p][0].data()});
+          if (k > 0)
+            for_each_cell(stream, box, range, StencilKernel{arrays[p], reach, now[p][0].data(), next[p][0].data()});
         },
         [&](std::size_t p, int d, Stream& stream, Range range) {
           double* const values = next[p][0].data();
-          stream.loop(range, [=, array = arrays[p], list = layers(p, d), n = rank.parts.cells[static_cast<std::size_t>(d)]](Lid begin, Lid end) {
+          stream.loop(range, [=, array = arrays[p], list = layers(p, d),
+                              n = rank.parts.cells[static_cast<std::size_t>(d)]](Lid begin, Lid end) {
             Lid number = 0;
             for (const CellBox& layer : list)
               test::each_cell(layer, [&](Lid x, Lid y, Lid z) {

@@ -27,8 +27,8 @@ struct Machine {
   std::string keys() const {
     std::string list;
     for (const double w : weights) list += fmt::format("{}{}", list.empty() ? "" : ", ", w);
-    return fmt::format("[partition]\ncut = \"{}\"\n[devices]\noverlap = \"{}\"\n[balance]\nweights = {}\n", cut, overlap,
-                       weights.empty() ? "\"equal\"" : "[" + list + "]");
+    return fmt::format("[partition]\ncut = \"{}\"\n[devices]\noverlap = \"{}\"\n[balance]\nweights = {}\n", cut,
+                       overlap, weights.empty() ? "\"equal\"" : "[" + list + "]");
   }
 };
 
@@ -50,12 +50,9 @@ std::vector<Machine> machines() {
             {"fake:1", "slabs", "messages", {}},
             {"fake:1,cpu", "blocks", "full", uneven_weights(2 * ranks, 5)},
             {"fake:2,cpu", "slabs", "none", uneven_weights(3 * ranks, 4)}};
-  return {{"cpu", "slabs", "full", {}},
-          {"fake:1,cpu", "pencils", "messages", {}},
-          {"fake:2,cpu", "blocks", "full", {}},
-          {"fake:2,cpu", "slabs", "full", {1, 0, 2}},
-          {"fake:2", "slabs", "none", {}},
-          {"fake:2,cpu", "pencils", "messages", {3, 1, 0}},
+  return {{"cpu", "slabs", "full", {}},         {"fake:1,cpu", "pencils", "messages", {}},
+          {"fake:2,cpu", "blocks", "full", {}}, {"fake:2,cpu", "slabs", "full", {1, 0, 2}},
+          {"fake:2", "slabs", "none", {}},      {"fake:2,cpu", "pencils", "messages", {3, 1, 0}},
           {"cpu", "blocks", "none", {}}};
 }
 
@@ -73,20 +70,24 @@ std::string periodic(const std::string& direction) {
 std::vector<Flow> flows() {
   const std::string inflow = "velocity = \"inflow\"\nvalue = [\"4*y*(1-y)*(1+t)\", \"0.1*sin(9*z+t)\", 0]",
                     outflow = "velocity = \"outflow\"", lid = face("y-upper", "value = [1, 0, 0.25]");
-  const std::string warm = "[fluid]\nviscosity = 0.01\ndiffusivity = 0.02\nbuoyancy = [0, 0, 2]\nreference = 0.5\n"
-                           "heat_source = \"sin(3*x)*exp(-y+t)\"\nforce = [\"cos(4*z-t)\", 0.1, \"x*y\"]\n"
-                           "[initial]\ntemperature = \"x*y-z\"\nvelocity = [\"sin(5*y)\", \"z\", \"x*x\"]\n" +
-                           face("x-lower", "temperature = \"fixed\"\ntemperature_value = \"1+y*t\"") +
-                           face("x-upper", "velocity = \"free-slip\"\ntemperature = \"flux\"\ntemperature_value = \"0.1*z\"");
+  const std::string warm =
+      "[fluid]\nviscosity = 0.01\ndiffusivity = 0.02\nbuoyancy = [0, 0, 2]\nreference = 0.5\n"
+      "heat_source = \"sin(3*x)*exp(-y+t)\"\nforce = [\"cos(4*z-t)\", 0.1, \"x*y\"]\n"
+      "[initial]\ntemperature = \"x*y-z\"\nvelocity = [\"sin(5*y)\", \"z\", \"x*x\"]\n" +
+      face("x-lower", "temperature = \"fixed\"\ntemperature_value = \"1+y*t\"") +
+      face("x-upper", "velocity = \"free-slip\"\ntemperature = \"flux\"\ntemperature_value = \"0.1*z\"");
   const std::string cold = "[fluid]\nviscosity = 0.01\n";
-  const std::string wave = "[initial]\nvelocity = [\"sin(6.2831853*(x+2*y))\", \"cos(6.2831853*z)\", \"sin(6.2831853*(x-z))\"]\n";
-  const std::string direct = "[pressure]\nsolver = \"direct\"\n", jacobi = "[pressure]\nsolver = \"jacobi\"\nsweeps = 4\n",
+  const std::string wave =
+      "[initial]\nvelocity = [\"sin(6.2831853*(x+2*y))\", \"cos(6.2831853*z)\", \"sin(6.2831853*(x-z))\"]\n";
+  const std::string direct = "[pressure]\nsolver = \"direct\"\n",
+                    jacobi = "[pressure]\nsolver = \"jacobi\"\nsweeps = 4\n",
                     red_black = "[pressure]\nsolver = \"red_black\"\ntolerance = 0.05\n",
                     ab2 = "[time]\nsteps = 6\nmethod = \"ab2\"\n", rk3 = "[time]\nsteps = 6\nmethod = \"rk3\"\n";
   const std::string box = "[9, 8, 8]", slice = "[16, 12, 1]";
   return {
       {"lid, stretched, direct, ab2", flow_text(box, "stretch = [1.5, 0, 2]\n" + cold + ab2 + direct + lid)},
-      {"lid, slice, direct, rk3, float", flow_text(slice, cold + rk3 + direct + lid + "[numerics]\nprecision = \"float\"\n")},
+      {"lid, slice, direct, rk3, float",
+       flow_text(slice, cold + rk3 + direct + lid + "[numerics]\nprecision = \"float\"\n")},
       {"lid, slice, direct, rk3", flow_text(slice, cold + rk3 + direct + lid)},
       {"lid, slice, stretched, jacobi, ab2", flow_text(slice, "stretch = [0, 2, 0]\n" + cold + ab2 + jacobi + lid)},
       {"lid, jacobi, rk3", flow_text(box, cold + rk3 + jacobi + lid)},
@@ -100,7 +101,8 @@ std::vector<Flow> flows() {
        flow_text(box, cold + ab2 + red_black + face("x-lower", inflow) + face("x-upper", outflow) + periodic("z"))},
       {"channel upwards, stretched, direct, rk3",
        flow_text(box, "stretch = [0, 1, 1]\n" + cold + rk3 + direct +
-                          face("z-lower", "velocity = \"inflow\"\nvalue = [0, 0, \"x*(1-x)+t\"]") + face("z-upper", outflow))},
+                          face("z-lower", "velocity = \"inflow\"\nvalue = [0, 0, \"x*(1-x)+t\"]") +
+                          face("z-upper", outflow))},
       {"channel downwards, jacobi, ab2",
        flow_text(box, cold + ab2 + jacobi + face("z-upper", "velocity = \"inflow\"\nvalue = [0, 0, \"-x*(1-x)-t\"]") +
                           face("z-lower", outflow))},

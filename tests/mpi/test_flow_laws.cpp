@@ -34,7 +34,8 @@ TEST(FlowLaws, what_flows_in_flows_out) {
   const GridLine y = make_grid_line(ny, 0, 1, 1.5, false), z = make_grid_line(nz, 0, 2, 0, false),
                  x = make_grid_line(nx, 0, 1, 0, false);
   FlowRun run(world(),
-              flow_text("[7, 9, 8]", "upper = [1, 1, 2]\nstretch = [0, 1.5, 0]\n[fluid]\nviscosity = 0.02\n[time]\nsteps = 5\n") +
+              flow_text("[7, 9, 8]",
+                        "upper = [1, 1, 2]\nstretch = [0, 1.5, 0]\n[fluid]\nviscosity = 0.02\n[time]\nsteps = 5\n") +
                   face("x-lower", "velocity = \"inflow\"\nvalue = [\"4*y*(1-y)*(1+z)*(1+t)\", 0, 0]") +
                   face("z-upper", "velocity = \"inflow\"\nvalue = [0, \"x\", \"-x*y\"]") +
                   face("x-upper", "velocity = \"outflow\"") + blocks,
@@ -60,11 +61,13 @@ TEST(FlowLaws, heat_stays_in_a_closed_box) {
     for (const char* name : {"direct", "jacobi"}) {  // also where divergence is left
       SCOPED_TRACE(std::string(method) + ", " + name);
       FlowRun run(world(),
-                  flow_text("[9, 8, 8]", "stretch = [1, 0, 2]\n[fluid]\nviscosity = 0.01\ndiffusivity = 0.02\n"
-                                         "buoyancy = [0, 0, 3]\n[initial]\ntemperature = \"1+x*x-y*z\"\nvelocity = "
-                                         "[\"z-0.5\", 0, \"0.5-x\"]\n[time]\nsteps = 8\nmethod = \"") +
-                      method + "\"\n" + solver(name, std::string(name) == "jacobi" ? "sweeps = 5\n" : "") + face("z-upper", "value = [1, 0, 0]") +
-                      face("x-lower", "velocity = \"free-slip\"") + periodic("y") + blocks,
+                  flow_text("[9, 8, 8]",
+                            "stretch = [1, 0, 2]\n[fluid]\nviscosity = 0.01\ndiffusivity = 0.02\n"
+                            "buoyancy = [0, 0, 3]\n[initial]\ntemperature = \"1+x*x-y*z\"\nvelocity = "
+                            "[\"z-0.5\", 0, \"0.5-x\"]\n[time]\nsteps = 8\nmethod = \"") +
+                      method + "\"\n" + solver(name, std::string(name) == "jacobi" ? "sweeps = 5\n" : "") +
+                      face("z-upper", "value = [1, 0, 0]") + face("x-lower", "velocity = \"free-slip\"") +
+                      periodic("y") + blocks,
                   "cpu");
       const double before = run.diagnostic("heat"), energy = run.diagnostic("energy");
       run.steps(8);
@@ -75,8 +78,9 @@ TEST(FlowLaws, heat_stays_in_a_closed_box) {
 }
 
 TEST(FlowLaws, divergence_left_by_each_solver) {
-  const std::string stir = "[fluid]\nviscosity = 0.01\n[initial]\nvelocity = [\"sin(9*y+z)\", \"x*x\", \"cos(7*x)\"]\n"
-                           "[time]\nsteps = 3\n";
+  const std::string stir =
+      "[fluid]\nviscosity = 0.01\n[initial]\nvelocity = [\"sin(9*y+z)\", \"x*x\", \"cos(7*x)\"]\n"
+      "[time]\nsteps = 3\n";
   const std::string lid = face("y-upper", "value = [1, 0, 0]"),
                     channel = face("x-lower", "velocity = \"inflow\"\nvalue = [\"y*(1-y)\", 0, 0]") +
                               face("x-upper", "velocity = \"outflow\""),
@@ -102,10 +106,11 @@ TEST(FlowLaws, divergence_left_by_each_solver) {
 /// The flow converges in one cell and diverges in the next. Undamped sweeps only turn such a pressure over again and
 /// again, unless the ghosts at walls are those of the sweep before.
 double checkerboard_left(const std::string& cells, const std::string& velocity, const std::string& ends, int sweeps) {
-  FlowRun run(world(),
-              flow_text(cells, "[fluid]\nviscosity = 0.01\n[initial]\nvelocity = " + velocity + "\n[time]\nsteps = 1\n") +
-                  solver("jacobi", fmt::format("sweeps = {}\n", sweeps)) + ends + blocks,
-              "cpu");
+  FlowRun run(
+      world(),
+      flow_text(cells, "[fluid]\nviscosity = 0.01\n[initial]\nvelocity = " + velocity + "\n[time]\nsteps = 1\n") +
+          solver("jacobi", fmt::format("sweeps = {}\n", sweeps)) + ends + blocks,
+      "cpu");
   return run.diagnostic("divergence") * run.diagnostic("max|u|");
 }
 

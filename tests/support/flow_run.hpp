@@ -102,7 +102,8 @@ class FlowRun {
       for (std::size_t p = 0; p < parts.maps.size(); ++p) {
         std::vector<double> owned;
         for (Lid i = 0; i < parts.maps[p].owned; ++i)
-          owned.push_back(state.fields.at(field.name)[static_cast<std::size_t>(parts.maps[p].global[static_cast<std::size_t>(i)])]);
+          owned.push_back(
+              state.fields.at(field.name)[static_cast<std::size_t>(parts.maps[p].global[static_cast<std::size_t>(i)])]);
         field.load(p, owned);
       }
     for (const StateNumber& number : parts.numbers) *number.value = state.numbers.at(number.name);
@@ -136,7 +137,8 @@ inline std::string flow_text(const std::string& cells, const std::string& more) 
 }
 
 /// The state after `count` steps of a single CPU part, on all ranks of `world`; only the root computes it.
-inline FlowState state_of_one_part(const Comm& world, const std::string& text, int count, std::uint64_t* checksum = nullptr) {
+inline FlowState state_of_one_part(const Comm& world, const std::string& text, int count,
+                                   std::uint64_t* checksum = nullptr) {
   FlowState state;
   std::vector<std::string> names;
   std::vector<std::uint64_t> sum(1);

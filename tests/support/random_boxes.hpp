@@ -114,7 +114,8 @@ class BoxField {
   template <class Value>
   void fill(const Value& value) {
     std::vector<T> all(static_cast<std::size_t>(array_.values()));
-    each_cell(array_.stored, [&](Lid i, Lid j, Lid k) { all[static_cast<std::size_t>(array_.at(i, j, k))] = value(i, j, k); });
+    each_cell(array_.stored,
+              [&](Lid i, Lid j, Lid k) { all[static_cast<std::size_t>(array_.at(i, j, k))] = value(i, j, k); });
     upload(*streams_->compute, buffer_, std::span<const T>(all));
   }
   /// Expects value(i, j, k) in all cells of `box`.

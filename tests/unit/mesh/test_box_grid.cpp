@@ -30,7 +30,8 @@ TEST(GridLine, TheEndsAreExact) {
 TEST(GridLine, StretchedAsTheFormulaSays) {
   const GridLine line = make_grid_line(10, 2, 6, 1.7, false);
   for (Lid i = 0; i <= 10; ++i)
-    EXPECT_NEAR(line.faces[static_cast<std::size_t>(i)], 4 + 2 * std::tanh(1.7 * (0.2 * i - 1)) / std::tanh(1.7), 1e-14);
+    EXPECT_NEAR(line.faces[static_cast<std::size_t>(i)], 4 + 2 * std::tanh(1.7 * (0.2 * i - 1)) / std::tanh(1.7),
+                1e-14);
   // Denser towards both ends, and the same from both.
   for (Lid i = 0; i < 5; ++i) {
     EXPECT_NEAR(line.width(i), line.width(9 - i), 1e-14);
@@ -64,7 +65,8 @@ TEST(GridLine, DistancesAreThoseOfCentres) {
     GridLine line;
     line.faces = {0, 0.5, 2, 2.25, 6};
     line.periodic = periodic;
-    for (Lid i = -1; i < line.cells(); ++i) EXPECT_DOUBLE_EQ(line.distance(i), line.centre(i + 1) - line.centre(i)) << i;
+    for (Lid i = -1; i < line.cells(); ++i)
+      EXPECT_DOUBLE_EQ(line.distance(i), line.centre(i + 1) - line.centre(i)) << i;
   }
 }
 

@@ -55,14 +55,18 @@ bool can_be_cut(const Cells& cells, int parts, int directions) {
 
 TEST(SplitBox, EveryCellOnceWhateverTheSizesPartsAndWeights) {
   int cut = 0, refused = 0;
-  for (const Cells& cells : {Cells{12, 10, 8}, {7, 5, 3}, {16, 12, 1}, {9, 1, 4}, {11, 1, 1}, {1, 1, 1}, {2, 3, 2}, {1, 6, 1}})
+  for (const Cells& cells :
+       {Cells{12, 10, 8}, {7, 5, 3}, {16, 12, 1}, {9, 1, 4}, {11, 1, 1}, {1, 1, 1}, {2, 3, 2}, {1, 6, 1}})
     for (std::size_t parts = 1; parts <= 13; ++parts)
       for (const BoxCut how : all_cuts)
         for (std::uint64_t kind = 0; kind < 4; ++kind) {
           std::vector<double> weights;
           for (std::size_t p = 0; p < parts; ++p) {
             const double random = random_unit(kind, 100 * parts + p);
-            weights.push_back(kind == 0 ? 1 : kind == 1 ? random : kind == 2 ? (random < 0.4 ? 0 : random) : std::pow(random, 8));
+            weights.push_back(kind == 0   ? 1
+                              : kind == 1 ? random
+                              : kind == 2 ? (random < 0.4 ? 0 : random)
+                                          : std::pow(random, 8));
           }
           if (std::accumulate(weights.begin(), weights.end(), 0.0) == 0) weights.back() = 1;
           const auto used = static_cast<int>(parts) - static_cast<int>(std::count(weights.begin(), weights.end(), 0.0));
@@ -129,9 +133,11 @@ TEST(SplitBox, CutsTheLastThickDirectionsWithTheLeastSurface) {
   EXPECT_EQ(directions_cut({8, 1, 1}, split_box({8, 1, 1}, equal(4), BoxCut::slabs)), (std::set<std::size_t>{0}));
   EXPECT_EQ(directions_cut({8, 8, 8}, split_box({8, 8, 8}, equal(4), BoxCut::pencils)), (std::set<std::size_t>{1, 2}));
   EXPECT_EQ(directions_cut({8, 8, 1}, split_box({8, 8, 1}, equal(4), BoxCut::pencils)), (std::set<std::size_t>{0, 1}));
-  EXPECT_EQ(directions_cut({8, 8, 8}, split_box({8, 8, 8}, equal(8), BoxCut::blocks)), (std::set<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(directions_cut({8, 8, 8}, split_box({8, 8, 8}, equal(8), BoxCut::blocks)),
+            (std::set<std::size_t>{0, 1, 2}));
   // A flat box is not cut across its short side.
-  EXPECT_EQ(directions_cut({64, 64, 4}, split_box({64, 64, 4}, equal(4), BoxCut::blocks)), (std::set<std::size_t>{0, 1}));
+  EXPECT_EQ(directions_cut({64, 64, 4}, split_box({64, 64, 4}, equal(4), BoxCut::blocks)),
+            (std::set<std::size_t>{0, 1}));
   for (const CellBox& box : split_box({32, 32, 32}, equal(8), BoxCut::blocks)) EXPECT_EQ(box.cells(), 16 * 16 * 16);
 }
 

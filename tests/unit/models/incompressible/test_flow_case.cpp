@@ -13,7 +13,8 @@ using testing::HasSubstr;
 
 /// Six lines, then `more` from line 7 on.
 std::string text_of(const std::string& more, const std::string& cells = "[4, 4, 4]") {
-  return "model = \"incompressible\"\n[fluid]\nviscosity = 0.1\n[time]\nsteps = 1\n[grid]\ncells = " + cells + "\n" + more;
+  return "model = \"incompressible\"\n[fluid]\nviscosity = 0.1\n[time]\nsteps = 1\n[grid]\ncells = " + cells + "\n" +
+         more;
 }
 FlowCase read(const std::string& more, const std::string& cells = "[4, 4, 4]") {
   return read_flow_case(parse_case(text_of(more, cells), "flow.toml", test::flow_schema()));
@@ -30,7 +31,8 @@ std::string error_of(const std::string& more, const std::string& cells = "[4, 4,
   }
   return "no error";
 }
-const std::string periodic = "velocity = \"periodic\"", inflow = "velocity = \"inflow\"", outflow = "velocity = \"outflow\"";
+const std::string periodic = "velocity = \"periodic\"", inflow = "velocity = \"inflow\"",
+                  outflow = "velocity = \"outflow\"";
 
 TEST(FlowCase, Defaults) {
   const FlowCase flow = read("");
@@ -75,7 +77,8 @@ TEST(FlowCase, FacesHaveTheirNamesAndValues) {
   for (std::size_t f = 0; f < 6; ++f) {
     const bool upper = f % 2 == 1;
     const std::string opposite = box_face_names[upper ? f - 1 : f + 1];
-    const FlowCase flow = read(face(box_face_names[f], inflow + "\nvalue = [\"1+y\", \"2*t\", 3]") + face(opposite, outflow));
+    const FlowCase flow =
+        read(face(box_face_names[f], inflow + "\nvalue = [\"1+y\", \"2*t\", 3]") + face(opposite, outflow));
     const FlowEnd& end = flow.ends[f];
     EXPECT_EQ(end.velocity, VelocityEnd::inflow);
     EXPECT_EQ(end.value[0]({0, 5, 0}, 0), 6);
@@ -114,7 +117,8 @@ TEST(FlowCase, PeriodsOfBothEnds) {
               AllOf(HasSubstr("flow.toml:9:"), HasSubstr("x-lower is periodic and x-upper is not")));
   EXPECT_THAT(error_of("stretch = [0, 1, 0]\n" + face("y-upper", periodic) + face("y-lower", periodic)),
               AllOf(HasSubstr("flow.toml:8:"), HasSubstr("y is periodic")));
-  EXPECT_THAT(error_of("stretch = [0, 0, 1]\n", "[4, 4, 1]"), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("z is periodic")));
+  EXPECT_THAT(error_of("stretch = [0, 0, 1]\n", "[4, 4, 1]"),
+              AllOf(HasSubstr("flow.toml:8:"), HasSubstr("z is periodic")));
 }
 
 TEST(FlowCase, AFaceTwice) {
@@ -139,9 +143,11 @@ TEST(FlowCase, NoTemperature) {
   EXPECT_THAT(error_of(face("x-lower", "temperature = \"fixed\"")),
               AllOf(HasSubstr("flow.toml:10:"), HasSubstr("fluid.diffusivity")));
   const auto with = [](const std::string& fluid) {
-    return read_flow_case(parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[time]\nsteps = 1\n[fluid]\n"
-                                     "viscosity = 0.1\n" + fluid,
-                                     "flow.toml", test::flow_schema()));
+    return read_flow_case(
+        parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[time]\nsteps = 1\n[fluid]\n"
+                   "viscosity = 0.1\n" +
+                       fluid,
+                   "flow.toml", test::flow_schema()));
   };
   try {
     with("buoyancy = [0, 0, 1]\n");
@@ -163,8 +169,10 @@ TEST(FlowCase, NoTemperature) {
 }
 
 TEST(FlowCase, TheStartDoesNotDependOnTime) {
-  EXPECT_THAT(error_of("[initial]\nvelocity = [0, \"t\", 0]"), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.velocity")));
-  EXPECT_THAT(error_of("[initial]\ntemperature = \"x+t\""), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.temperature")));
+  EXPECT_THAT(error_of("[initial]\nvelocity = [0, \"t\", 0]"),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.velocity")));
+  EXPECT_THAT(error_of("[initial]\ntemperature = \"x+t\""),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.temperature")));
 }
 
 TEST(FlowCase, TheGrid) {
@@ -183,7 +191,8 @@ TEST(FlowCase, TheGrid) {
 TEST(FlowCase, UnknownKeysAndWords) {
   EXPECT_THAT(error_of("[fluids]\nviscosity = 1"), HasSubstr("flow.toml:"));
   EXPECT_THAT(error_of(face("top")), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("y-upper")));
-  EXPECT_THAT(error_of(face("y-upper", "velocity = \"slip\"")), AllOf(HasSubstr("flow.toml:10:"), HasSubstr("free-slip")));
+  EXPECT_THAT(error_of(face("y-upper", "velocity = \"slip\"")),
+              AllOf(HasSubstr("flow.toml:10:"), HasSubstr("free-slip")));
   EXPECT_THAT(error_of("[mesh]\ngenerate = \"box\""), HasSubstr("mesh"));
   EXPECT_THAT(error_of("[pressure]\nsolver = \"cg\""), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("red_black")));
 }
@@ -202,9 +211,11 @@ std::string error_of_model(const std::string& more, const std::string& devices, 
 
 TEST(FlowSetup, AStepAboveTheLimitOfFriction) {
   const auto with = [](const std::string& method, double dt, const std::string& cells = "[4, 5, 1]") {
-    return error_of_model(fmt::format("model = \"incompressible\"\n[grid]\ncells = {}\n[fluid]\nviscosity = 0.1\n[time]\n"
-                                      "steps = 1\nmethod = \"{}\"\ndt = {}\n", cells, method, dt),
-                          "cpu", ErrorKind::numerical);
+    return error_of_model(
+        fmt::format("model = \"incompressible\"\n[grid]\ncells = {}\n[fluid]\nviscosity = 0.1\n[time]\n"
+                    "steps = 1\nmethod = \"{}\"\ndt = {}\n",
+                    cells, method, dt),
+        "cpu", ErrorKind::numerical);
   };
   // 1 over 4 viscosity (1/h^2 + 1/k^2), times the length of the scheme's interval on the negative axis.
   const double limit = 1 / (0.4 * (16 + 25));
