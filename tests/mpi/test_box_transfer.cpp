@@ -1,0 +1,330 @@
+// Halos, transposes and passes of random grids, cuts and devices, on any number of ranks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/random_boxes.hpp"
+#include "tests/support/rank_parts.hpp"
+#include "tutti/exchange/for_each_cell.hpp"
+#include "tutti/schedule/box_pass.hpp"
+
+namespace tutti {
+namespace {
+
+using test::any_cut;
+using test::BoxField;
+using test::BoxRank;
+
+const Comm& world() {
+  static const Comm comm;
+  return comm;
+}
+
+constexpr Overlap overlaps[] = {Overlap::none, Overlap::messages, Overlap::full};
+constexpr double untouched = -12345;
+
+template <class T>
+using Fields = std::vector<std::vector<BoxField<T>>>;  // [my part][field]
+
+template <class T>
+Fields<T> make_fields(BoxRank& rank, const std::vector<BoxArray>& arrays, int count) {
+  Fields<T> fields(rank.mine());
+  for (std::size_t p = 0; p < rank.mine(); ++p)
+    for (int c = 0; c < count; ++c) fields[p].emplace_back(rank.streams[p], arrays[p]);
+  return fields;
+}
+
+template <class T>
+void bind(BoxTransfer<T>& transfer, Fields<T>& from, Fields<T>& to) {
+  for (std::size_t p = 0; p < from.size(); ++p) {
+    std::vector<const T*> sources;
+    std::vector<T*> targets;
+    for (auto& field : from[p]) sources.push_back(field.data());
+    for (auto& field : to[p]) targets.push_back(field.data());
+    transfer.bind(p, sources, targets);
+  }
+}
+
+/// The arrays of this rank's parts for these boxes of all parts.
+std::vector<BoxArray> arrays_of(const BoxRank& rank, const std::vector<CellBox>& boxes, Lid layers) {
+  std::vector<BoxArray> arrays;
+  for (const std::int32_t part : rank.parts.mine)
+    arrays.push_back({grown(boxes[static_cast<std::size_t>(part)], layers)});
+  return arrays;
+}
+
+bool contains(const std::vector<CellBox>& boxes, Lid i, Lid j, Lid k) {
+  return std::any_of(boxes.begin(), boxes.end(), [&](const CellBox& box) { return box.contains(i, j, k); });
+}
+
+/// Two rounds of one transfer; `to` is `from` where `same`.
+template <class T>
+void travel(BoxRank& rank, const std::vector<std::vector<CellBox>>& wanted, const std::vector<BoxArray>& from_arrays,
+            const std::vector<BoxArray>& to_arrays, bool same, const Transport& transport) {
+  const int room = static_cast<int>(rank.dice.roll(1, 4)), count = static_cast<int>(rank.dice.roll(1, room));
+  SCOPED_TRACE(fmt::format("{} of {} fields of {} bytes", count, room, sizeof(T)));
+  BoxTransfer<T> transfer(world(), rank.parts, wanted, from_arrays, to_arrays, same, rank.streams, room, &transport);
+  auto from = make_fields<T>(rank, from_arrays, count), to = make_fields<T>(rank, to_arrays, count);
+  bind(transfer, from, same ? from : to);
+  for (int round = 0; round < 2; ++round) {
+    const auto source = [&](std::size_t p, int c) {
+      return [&, p, c](Lid i, Lid j, Lid k) {
+        return rank.parts.box(p).contains(i, j, k) ? test::value_of<T>(rank.number({i, j, k}), c, round) : T(untouched);
+      };
+    };
+    for (std::size_t p = 0; p < rank.mine(); ++p)
+      for (int c = 0; c < count; ++c) {
+        from[p][static_cast<std::size_t>(c)].fill(source(p, c));
+        to[p][static_cast<std::size_t>(c)].fill([](Lid, Lid, Lid) { return T(untouched); });
+      }
+    transfer.run();
+    for (std::size_t p = 0; p < rank.mine(); ++p)
+      for (int c = 0; c < count; ++c) {
+        SCOPED_TRACE(fmt::format("part {}, field {}, round {}", rank.parts.mine[p], c, round));
+        const auto& wants = wanted[static_cast<std::size_t>(rank.parts.mine[p])];
+        const auto before = source(p, c);
+        const auto arrived = [&](Lid i, Lid j, Lid k) {
+          const Gid number = rank.number({i, j, k});
+          if (number >= 0 && contains(wants, i, j, k)) return test::value_of<T>(number, c, round);
+          return same ? before(i, j, k) : T(untouched);
+        };
+        if (!same) from[p][static_cast<std::size_t>(c)].expect(before);
+        (same ? from : to)[p][static_cast<std::size_t>(c)].expect(arrived);
+      }
+  }
+}
+
+enum class Wish : std::uint8_t { ring, faces, other_cut, other_cut_and_faces };
+
+template <class T>
+void travel_at_random(std::uint64_t seed, Wish wish, TransportKind kind) {
+  SCOPED_TRACE(fmt::format("seed {}, wish {}, transport {}", seed, static_cast<int>(wish), transport_name(kind)));
+  BoxRank rank(world(), seed, 1, kind == TransportKind::device);
+  const auto devices = std::count_if(rank.streams.begin(), rank.streams.end(), [](auto& s) { return !s.is_host(); });
+  if (kind != TransportKind::automatic && world().sum(devices) == 0) return;  // refused
+  const Transport transport =
+      test::make_fake_transport(world(), kind, rank.maps, rank.streams, static_cast<Lid>(8 * rank.cells()));
+  const bool halo = wish == Wish::ring || wish == Wish::faces;
+  const auto other = halo ? rank.parts.boxes : any_cut(rank.dice, rank.parts.cells, rank.all());
+  std::vector<std::vector<CellBox>> wanted;
+  for (const CellBox& box : other) {
+    auto& wants = wanted.emplace_back();
+    if (wish != Wish::other_cut) wants = wish == Wish::ring ? ring_around(box) : faces_around(box);
+    if (!halo) wants.push_back(box);
+  }
+  travel<T>(rank, wanted, arrays_of(rank, rank.parts.boxes, halo ? 1 : static_cast<Lid>(seed % 2)),
+            arrays_of(rank, other, wish == Wish::other_cut ? 0 : 1), halo, transport);
+}
+
+TEST(BoxTransfer, every_wanted_cell_arrives_and_nothing_else_changes) {
+  std::uint64_t seed = 1;
+  for (const TransportKind kind : {TransportKind::automatic, TransportKind::device, TransportKind::nccl})
+    for (int k = 0; k < (kind == TransportKind::automatic ? 20 : 4); ++k)
+      for (const Wish wish : {Wish::ring, Wish::faces, Wish::other_cut, Wish::other_cut_and_faces}) {
+        travel_at_random<double>(seed++, wish, kind);
+        travel_at_random<float>(seed++, wish, kind);
+      }
+}
+
+TEST(BoxTransfer, layers_around_a_box) {
+  for (const CellBox& box : {CellBox{{2, -1, 0}, {5, 1, 1}}, CellBox{{0, 0, 0}, {1, 1, 1}}})
+    for (const bool corners : {true, false}) {
+      const auto layer = corners ? ring_around(box) : faces_around(box);
+      test::each_cell(grown(box, 2), [&](Lid i, Lid j, Lid k) {
+        const std::array<Lid, 3> cell{i, j, k};
+        int outside = 0;  // directions
+        for (std::size_t d = 0; d < 3; ++d) outside += cell[d] < box.lower[d] || cell[d] >= box.upper[d] ? 1 : 0;
+        const bool expected = grown(box, 1).contains(i, j, k) && outside > 0 && (corners || outside == 1);
+        EXPECT_EQ(std::count_if(layer.begin(), layer.end(), [&](const CellBox& one) { return one.contains(i, j, k); }),
+                  expected ? 1 : 0)
+            << i << ' ' << j << ' ' << k;
+      });
+    }
+  EXPECT_TRUE(ring_around({}).empty());
+  EXPECT_TRUE(faces_around({{3, 3, 3}, {3, 4, 4}}).empty());
+}
+
+TEST(BoxPass, separators_hold_all_that_others_want) {
+  for (std::uint64_t seed = 1001; seed <= 1100; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const BoxRank rank(world(), seed);
+    std::map<Gid, std::set<std::int32_t>> readers;
+    for (std::size_t part = 0; part < rank.all(); ++part)
+      for (const CellBox& box : ring_around(rank.parts.boxes[part]))
+        test::each_cell(box, [&](Lid i, Lid j, Lid k) {
+          readers[rank.number({i, j, k})].insert(static_cast<std::int32_t>(part));
+        });
+    for (std::size_t p = 0; p < rank.mine(); ++p) {
+      const PassBoxes boxes = pass_boxes(rank.parts, p);
+      test::each_cell(rank.parts.box(p), [&](Lid i, Lid j, Lid k) {
+        const auto in = [&](const CellBox& box) { return box.contains(i, j, k); };
+        const auto separators = std::count_if(boxes.separators.begin(), boxes.separators.end(), in);
+        EXPECT_EQ(separators + (in(boxes.interior) ? 1 : 0), 1) << "each cell once";
+        auto others = readers[rank.number({i, j, k})];
+        others.erase(rank.parts.mine[p]);
+        EXPECT_TRUE(others.empty() || separators == 1) << "cell " << i << ' ' << j << ' ' << k;
+      });
+      Gid cells = boxes.interior.cells();
+      for (const CellBox& box : boxes.separators) cells += box.cells();
+      EXPECT_EQ(cells, rank.parts.box(p).cells());
+    }
+  }
+}
+
+// A made-up stencil of the 26 cells around, or of the 6 behind faces, in whole numbers below 2^20, so that no order of
+// additions can matter. Beyond an end lies what is inside, and a number that tells the end.
+
+constexpr std::int64_t modulus = 1 << 20;
+
+struct Reach {
+  bool corners;
+  bool reads(Lid x, Lid y, Lid z) const {
+    const int away = std::abs(x) + std::abs(y) + std::abs(z);
+    return corners ? away > 0 : away == 1;
+  }
+};
+double beyond(double inner, int d, bool upper) {
+  return static_cast<double>((5 * static_cast<std::int64_t>(inner) + 2 * d + (upper ? 1 : 0) + 1) % modulus);
+}
+double mix(double own, double sum) {
+  return static_cast<double>((7 * static_cast<std::int64_t>(own) + 3 * static_cast<std::int64_t>(sum) + 1) % modulus);
+}
+template <class Value>
+double stencil(const Reach& reach, const Value& value) {
+  double sum = 0;
+  for (Lid z = -1; z <= 1; ++z)
+    for (Lid y = -1; y <= 1; ++y)
+      for (Lid x = -1; x <= 1; ++x)
+        if (reach.reads(x, y, z)) sum += static_cast<double>(1 + (x + 2 * y + 4 * z + 7) % 5) * value(x, y, z);
+  return mix(value(0, 0, 0), sum);
+}
+
+/// The whole grid, one cell after another.
+class Serial {
+ public:
+  Serial(const BoxRank& rank, const Reach& reach, int passes) : rank_(rank), reach_(reach) {
+    for (Gid n = 0; n < rank.cells(); ++n) values_.push_back(test::value_of<double>(n, 0, 0));
+    for (int k = 0; k < passes; ++k) {
+      std::vector<double> next(values_.size());
+      test::each_cell({{0, 0, 0}, rank.parts.cells}, [&](Lid i, Lid j, Lid k3) {
+        next[static_cast<std::size_t>(rank.parts.number({i, j, k3}))] = stencil(reach_, [&](Lid x, Lid y, Lid z) {
+          return at({i + x, j + y, k3 + z});
+        });
+      });
+      values_.swap(next);
+    }
+  }
+  /// Ends in z count last: they are set last.
+  double at(std::array<Lid, 3> cell) const {
+    for (std::size_t d = 3; d-- > 0;) {
+      const Lid n = rank_.parts.cells[d];
+      if (rank_.parts.periodic[d] || (cell[d] >= 0 && cell[d] < n)) continue;
+      const bool upper = cell[d] >= n;
+      cell[d] = upper ? n - 1 : 0;
+      return beyond(at(cell), static_cast<int>(d), upper);
+    }
+    return values_[static_cast<std::size_t>(rank_.number(cell))];
+  }
+
+ private:
+  const BoxRank& rank_;
+  Reach reach_;
+  std::vector<double> values_;
+};
+
+struct StencilKernel {
+  BoxArray array;
+  Reach reach;
+  const double* from;
+  double* to;
+  void operator()(Lid i, Lid j, Lid k) const {
+    to[array.at(i, j, k)] = stencil(reach, [&](Lid x, Lid y, Lid z) { return from[array.at(i + x, j + y, k + z)]; });
+  }
+};
+
+/// The stored layers beyond the ends of the grid in direction d, the lower one first.
+std::vector<CellBox> layers_beyond(const BoxRank& rank, const BoxArray& array, const CellBox& box, std::size_t d) {
+  std::vector<CellBox> layers;
+  if (box.empty() || rank.parts.periodic[d]) return layers;
+  for (const bool upper : {false, true}) {
+    if (upper ? box.upper[d] != rank.parts.cells[d] : box.lower[d] != 0) continue;
+    CellBox& layer = layers.emplace_back(array.stored);
+    layer.lower[d] = upper ? box.upper[d] : -1;
+    layer.upper[d] = layer.lower[d] + 1;
+  }
+  return layers;
+}
+
+void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
+  BoxRank rank(world(), seed, threads);
+  const Reach reach{rank.dice.chance(0.5)};
+  SCOPED_TRACE(fmt::format("seed {}, overlap {}, {} threads, {}", seed, overlap_name(overlap), threads,
+                           reach.corners ? "ring" : "faces"));
+  std::vector<std::vector<CellBox>> wanted;
+  for (const CellBox& box : rank.parts.boxes) wanted.push_back(reach.corners ? ring_around(box) : faces_around(box));
+  const auto arrays = arrays_of(rank, rank.parts.boxes, 1);
+  const Transport transport = test::make_fake_transport(world(), TransportKind::automatic, rank.maps, rank.streams,
+                                                        static_cast<Lid>(rank.cells()));
+  BoxTransfer<double> transfer(world(), rank.parts, wanted, arrays, arrays, true, rank.streams, 1, &transport);
+  Fields<double> now = make_fields<double>(rank, arrays, 1), next = make_fields<double>(rank, arrays, 1);
+  const auto layers = [&](std::size_t p, int d) {
+    return layers_beyond(rank, arrays[p], rank.parts.box(p), static_cast<std::size_t>(d));
+  };
+  BoxPass<double> pass(rank.threads, rank.streams, rank.parts, &transfer, overlap, [&](std::size_t p, int d) {
+    Lid cells = 0;
+    for (const CellBox& layer : layers(p, d)) cells += static_cast<Lid>(layer.cells());
+    return cells;
+  });
+  // The first pass has no kernel: it brings what is there to where it is wanted.
+  constexpr int passes = 5;
+  for (std::size_t p = 0; p < rank.mine(); ++p)
+    for (Fields<double>* fields : {&now, &next})
+      (*fields)[p][0].fill([&](Lid i, Lid j, Lid k) {
+        const bool own = fields == &next && rank.parts.box(p).contains(i, j, k);
+        return own ? test::value_of<double>(rank.number({i, j, k}), 0, 0) : untouched;
+      });
+  for (int k = 0; k <= passes; ++k) {
+    bind(transfer, next, next);
+    pass.run(
+        [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+          if (k > 0)
+            for_each_cell(stream, box, range, StencilKernel{arrays[p], reach, now[p][0].data(), next[p][0].data()});
+        },
+        [&](std::size_t p, int d, Stream& stream, Range range) {
+          double* const values = next[p][0].data();
+          stream.loop(range, [=, array = arrays[p], list = layers(p, d),
+                              n = rank.parts.cells[static_cast<std::size_t>(d)]](Lid begin, Lid end) {
+            Lid number = 0;
+            for (const CellBox& layer : list)
+              test::each_cell(layer, [&](Lid x, Lid y, Lid z) {
+                if (number >= begin && number < end) {
+                  std::array<Lid, 3> inner{x, y, z};
+                  const bool upper = inner[static_cast<std::size_t>(d)] > 0;
+                  inner[static_cast<std::size_t>(d)] = upper ? n - 1 : 0;
+                  values[array.at(x, y, z)] = beyond(values[array.at(inner[0], inner[1], inner[2])], d, upper);
+                }
+                ++number;
+              });
+          });
+        });
+    now.swap(next);
+  }
+  const Serial expected(rank, reach, passes);
+  for (std::size_t p = 0; p < rank.mine(); ++p) {
+    SCOPED_TRACE(fmt::format("part {}", rank.parts.mine[p]));
+    const auto value = [&](Lid i, Lid j, Lid k) { return expected.at({i, j, k}); };
+    now[p][0].expect(rank.parts.box(p), value);
+    for (const CellBox& box : wanted[static_cast<std::size_t>(rank.parts.mine[p])])
+      now[p][0].expect(intersection(box, arrays[p].stored), value);
+  }
+  EXPECT_EQ(pass.runs(), passes + 1);
+}
+
+TEST(BoxPass, any_policy_gives_the_bits_of_one_loop) {
+  for (std::uint64_t seed = 2001; seed <= 2010; ++seed)
+    for (const Overlap overlap : overlaps) pass_and_compare(seed, overlap, 1);
+  for (std::uint64_t seed = 2011; seed <= 2014; ++seed) pass_and_compare(seed, overlaps[seed % 3], 3);
+}
+
+}  // namespace
+}  // namespace tutti

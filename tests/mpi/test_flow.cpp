@@ -42,16 +42,17 @@ std::vector<double> uneven_weights(int parts, int most) {
 /// The smallest grid has 8 planes. Fake devices take much time of the system: many ranks have few.
 std::vector<Machine> machines() {
   const int ranks = world().size();
-  if (ranks > 3)
+  if (ranks > 1)
     return {{"cpu", "slabs", "full", {}},
             {"cpu", "blocks", "none", {}},
             {"fake:1", "pencils", "full", uneven_weights(ranks, 8)},
             {"cpu", "pencils", "messages", uneven_weights(ranks, 8)},
             {"fake:1", "slabs", "messages", {}},
-            {"fake:1,cpu", "blocks", "full", uneven_weights(2 * ranks, 5)}};
+            {"fake:1,cpu", "blocks", "full", uneven_weights(2 * ranks, 5)},
+            {"fake:2,cpu", "slabs", "none", uneven_weights(3 * ranks, 4)}};
   return {{"cpu", "slabs", "full", {}},         {"fake:1,cpu", "pencils", "messages", {}},
-          {"fake:2,cpu", "blocks", "full", {}}, {"fake:2,cpu", "slabs", "full", uneven_weights(3 * ranks, 8)},
-          {"fake:2", "slabs", "none", {}},      {"fake:2,cpu", "pencils", "messages", uneven_weights(3 * ranks, 9)},
+          {"fake:2,cpu", "blocks", "full", {}}, {"fake:2,cpu", "slabs", "full", {1, 0, 2}},
+          {"fake:2", "slabs", "none", {}},      {"fake:2,cpu", "pencils", "messages", {3, 1, 0}},
           {"cpu", "blocks", "none", {}}};
 }
 

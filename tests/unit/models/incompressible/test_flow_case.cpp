@@ -1,0 +1,241 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/flow_run.hpp"
+#include "tests/unit/base/mpi_environment.hpp"
+#include "tutti/models/incompressible/flow_case.hpp"
+
+namespace tutti {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Six lines, then `more` from line 7 on.
+std::string text_of(const std::string& more, const std::string& cells = "[4, 4, 4]") {
+  return "model = \"incompressible\"\n[fluid]\nviscosity = 0.1\n[time]\nsteps = 1\n[grid]\ncells = " + cells + "\n" +
+         more;
+}
+FlowCase read(const std::string& more, const std::string& cells = "[4, 4, 4]") {
+  return read_flow_case(parse_case(text_of(more, cells), "flow.toml", test::flow_schema()));
+}
+std::string face(const std::string& name, const std::string& more = "") {
+  return "[[boundary]]\nface = \"" + name + "\"\n" + more + "\n";
+}
+std::string error_of(const std::string& more, const std::string& cells = "[4, 4, 4]") {
+  try {
+    read(more, cells);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    return error.what();
+  }
+  return "no error";
+}
+const std::string periodic = "velocity = \"periodic\"", inflow = "velocity = \"inflow\"",
+                  outflow = "velocity = \"outflow\"";
+
+TEST(FlowCase, Defaults) {
+  const FlowCase flow = read("");
+  EXPECT_EQ(flow.grid.cells(), (std::array<Lid, 3>{4, 4, 4}));
+  EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, false, false}));
+  for (int d = 0; d < 3; ++d) {
+    EXPECT_TRUE(flow.grid.uniform(d));
+    EXPECT_EQ(flow.grid.lines[static_cast<std::size_t>(d)].faces.front(), 0);
+    EXPECT_EQ(flow.grid.lines[static_cast<std::size_t>(d)].faces.back(), 1);
+    EXPECT_EQ(flow.buoyancy[d], 0);
+    EXPECT_EQ(flow.force[static_cast<std::size_t>(d)]({1, 2, 3}), 0);
+    EXPECT_EQ(flow.initial_velocity[static_cast<std::size_t>(d)]({1, 2, 3}), 0);
+  }
+  for (const FlowEnd& end : flow.ends) {
+    EXPECT_EQ(end.velocity, VelocityEnd::no_slip);
+    EXPECT_EQ(end.temperature, ScalarEnd::adiabatic);
+    for (const Expression& value : end.value) EXPECT_EQ(value({1, 2, 3}), 0);
+  }
+  EXPECT_EQ(flow.viscosity, 0.1);
+  EXPECT_FALSE(flow.has_temperature());
+  EXPECT_FALSE(flow.has_outflow());
+  EXPECT_FALSE(flow.exact.has_value());
+  EXPECT_EQ(flow.scheme, TimeScheme::ab2);
+  EXPECT_EQ(flow.pressure, PressureMethod::direct);
+}
+
+TEST(FlowCase, SweepsAndRelaxation) {
+  EXPECT_EQ(read("[pressure]\nsolver = \"jacobi\"").sweeps, 20);
+  EXPECT_EQ(read("[pressure]\nsolver = \"jacobi\"\nsweeps = 7").sweeps, 7);
+  const FlowCase red_black = read("[pressure]\nsolver = \"red_black\"");
+  EXPECT_EQ(red_black.sweeps, 10000);
+  EXPECT_EQ(red_black.omega, 0) << "automatic";
+  EXPECT_EQ(red_black.tolerance, 1e-8);
+  EXPECT_EQ(read("[pressure]\nsolver = \"red_black\"\nomega = 1.5").omega, 1.5);
+  EXPECT_THAT(error_of("[pressure]\nsolver = \"jacobi\"\nomega = 1.5"), HasSubstr("flow.toml:10:"));
+  EXPECT_THAT(error_of("[pressure]\nsolver = \"red_black\"\nomega = 2.5"), HasSubstr("flow.toml:10:"));
+  EXPECT_THAT(error_of("[pressure]\nsolver = \"red_black\"\ntolerance = 0"), HasSubstr("flow.toml:10:"));
+  EXPECT_THAT(error_of("[pressure]\nsweeps = 0"), HasSubstr("flow.toml:9:"));
+}
+
+TEST(FlowCase, FacesHaveTheirNamesAndValues) {
+  for (std::size_t f = 0; f < 6; ++f) {
+    const bool upper = f % 2 == 1;
+    const std::string opposite = box_face_names[upper ? f - 1 : f + 1];
+    const FlowCase flow =
+        read(face(box_face_names[f], inflow + "\nvalue = [\"1+y\", \"2*t\", 3]") + face(opposite, outflow));
+    const FlowEnd& end = flow.ends[f];
+    EXPECT_EQ(end.velocity, VelocityEnd::inflow);
+    EXPECT_EQ(end.value[0]({0, 5, 0}, 0), 6);
+    EXPECT_EQ(end.value[1]({0, 0, 0}, 4), 8);
+    EXPECT_EQ(end.value[2]({0, 0, 0}, 0), 3);
+    EXPECT_EQ(flow.ends[upper ? f - 1 : f + 1].velocity, VelocityEnd::outflow);
+    EXPECT_TRUE(flow.has_outflow());
+    for (std::size_t other = 0; other < 6; ++other) {
+      EXPECT_EQ(flow.ends[other].velocity == VelocityEnd::no_slip, other / 2 != f / 2) << other;
+    }
+  }
+}
+
+TEST(FlowCase, OneCellIsPeriodicUnlessItsFacesAreNamed) {
+  const FlowCase flow = read("", "[4, 4, 1]");
+  EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, false, true}));
+  for (const std::size_t f : {4, 5}) {
+    EXPECT_EQ(flow.ends[f].velocity, VelocityEnd::periodic);
+    EXPECT_EQ(flow.ends[f].temperature, ScalarEnd::periodic);
+  }
+  EXPECT_EQ(read("", "[1, 4, 1]").grid.periodic(), (std::array<bool, 3>{true, false, true}));
+  // One of them is enough: the other is a wall then.
+  const FlowCase walls = read(face("z-lower", "velocity = \"free-slip\""), "[4, 4, 1]");
+  EXPECT_FALSE(walls.grid.lines[2].periodic);
+  EXPECT_EQ(walls.ends[4].velocity, VelocityEnd::free_slip);
+  EXPECT_EQ(walls.ends[5].velocity, VelocityEnd::no_slip);
+}
+
+TEST(FlowCase, PeriodsOfBothEnds) {
+  const FlowCase flow = read(face("y-upper", periodic) + face("y-lower", periodic));
+  EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, true, false}));
+  EXPECT_EQ(flow.ends[2].temperature, ScalarEnd::periodic);
+  EXPECT_THAT(error_of(face("y-upper", periodic)),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("y-upper is periodic and y-lower is not")));
+  EXPECT_THAT(error_of(face("x-lower", periodic) + face("x-upper", "velocity = \"free-slip\"")),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("x-lower is periodic and x-upper is not")));
+  EXPECT_THAT(error_of("stretch = [0, 1, 0]\n" + face("y-upper", periodic) + face("y-lower", periodic)),
+              AllOf(HasSubstr("flow.toml:8:"), HasSubstr("y is periodic")));
+  EXPECT_THAT(error_of("stretch = [0, 0, 1]\n", "[4, 4, 1]"),
+              AllOf(HasSubstr("flow.toml:8:"), HasSubstr("z is periodic")));
+}
+
+TEST(FlowCase, AFaceTwice) {
+  EXPECT_THAT(error_of(face("x-upper") + face("y-upper") + face("x-upper")),
+              AllOf(HasSubstr("flow.toml:15:"), HasSubstr("the face x-upper has a table already, at flow.toml:9:")));
+}
+
+TEST(FlowCase, FlowThroughAWall) {
+  EXPECT_THAT(error_of(face("y-lower", "value = [1, 0.5, 0]")),
+              AllOf(HasSubstr("flow.toml:10:"), HasSubstr("the wall y-lower"), HasSubstr("component y")));
+  EXPECT_THAT(error_of(face("z-upper", "value = [0, 0, \"x-x\"]")), HasSubstr("component z"));
+  EXPECT_EQ(error_of(face("y-lower", "value = [1, 0, \"x*t\"]")), "no error");
+}
+
+TEST(FlowCase, InflowNeedsAWayOut) {
+  EXPECT_THAT(error_of(face("x-upper") + face("z-lower", inflow + "\nvalue = [0, 0, 1]")),
+              AllOf(HasSubstr("flow.toml:12:"), HasSubstr("what flows in at z-lower has no way out")));
+  EXPECT_EQ(error_of(face("z-lower", inflow + "\nvalue = [0, 0, 1]") + face("x-upper", outflow)), "no error");
+}
+
+TEST(FlowCase, NoTemperature) {
+  EXPECT_THAT(error_of(face("x-lower", "temperature = \"fixed\"")),
+              AllOf(HasSubstr("flow.toml:10:"), HasSubstr("fluid.diffusivity")));
+  const auto with = [](const std::string& fluid) {
+    return read_flow_case(
+        parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[time]\nsteps = 1\n[fluid]\n"
+                   "viscosity = 0.1\n" +
+                       fluid,
+                   "flow.toml", test::flow_schema()));
+  };
+  try {
+    with("buoyancy = [0, 0, 1]\n");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("fluid.diffusivity")));
+  }
+  const FlowCase warm = with("buoyancy = [0, 0, 1]\ndiffusivity = 0\nreference = 2\nheat_source = \"x\"\n" +
+                             face("x-lower", "temperature = \"fixed\"\ntemperature_value = 3") +
+                             face("x-upper", "temperature = \"flux\"\ntemperature_value = \"y*t\""));
+  EXPECT_TRUE(warm.has_temperature());
+  EXPECT_EQ(warm.reference, 2);
+  EXPECT_EQ(warm.heat_source({7, 0, 0}), 7);
+  EXPECT_EQ(warm.ends[0].temperature, ScalarEnd::fixed);
+  EXPECT_EQ(warm.ends[0].temperature_value({0, 0, 0}), 3);
+  EXPECT_EQ(warm.ends[1].temperature, ScalarEnd::flux);
+  EXPECT_EQ(warm.ends[1].temperature_value({0, 2, 0}, 3), 6);
+  EXPECT_EQ(warm.ends[2].temperature, ScalarEnd::adiabatic);
+}
+
+TEST(FlowCase, TheStartDoesNotDependOnTime) {
+  EXPECT_THAT(error_of("[initial]\nvelocity = [0, \"t\", 0]"),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.velocity")));
+  EXPECT_THAT(error_of("[initial]\ntemperature = \"x+t\""),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.temperature")));
+}
+
+TEST(FlowCase, TheGrid) {
+  EXPECT_THAT(error_of("upper = [1, -1, 1]"), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("lower one in y")));
+  EXPECT_THAT(error_of("lower = [0, 0, 1]"), HasSubstr("lower one in z"));
+  EXPECT_THAT(error_of("", "[65536, 65536, 65536]"), AllOf(HasSubstr("flow.toml:7:"), HasSubstr("too many")));
+  EXPECT_THAT(error_of("", "[0, 4, 4]"), HasSubstr("flow.toml:7:"));
+  EXPECT_THAT(error_of("", "[4, 4]"), HasSubstr("flow.toml:7:"));
+  const FlowCase flow = read("lower = [-1, 0, 2]\nupper = [1, 3, 8]\nstretch = [0, 2, 0]");
+  EXPECT_EQ(flow.grid.lines[0].faces.front(), -1);
+  EXPECT_EQ(flow.grid.lines[2].length(), 6);
+  EXPECT_FALSE(flow.grid.uniform(1));
+  EXPECT_TRUE(flow.grid.uniform(0) && flow.grid.uniform(2));
+}
+
+TEST(FlowCase, UnknownKeysAndWords) {
+  EXPECT_THAT(error_of("[fluids]\nviscosity = 1"), HasSubstr("flow.toml:"));
+  EXPECT_THAT(error_of(face("top")), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("y-upper")));
+  EXPECT_THAT(error_of(face("y-upper", "velocity = \"slip\"")),
+              AllOf(HasSubstr("flow.toml:10:"), HasSubstr("free-slip")));
+  EXPECT_THAT(error_of("[mesh]\ngenerate = \"box\""), HasSubstr("mesh"));
+  EXPECT_THAT(error_of("[pressure]\nsolver = \"cg\""), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("red_black")));
+}
+
+// What only the model knows.
+
+std::string error_of_model(const std::string& more, const std::string& devices, ErrorKind kind) {
+  try {
+    test::FlowRun(test::world(), more, devices);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(FlowSetup, AStepAboveTheLimitOfFriction) {
+  const auto with = [](const std::string& method, double dt, const std::string& cells = "[4, 5, 1]") {
+    return error_of_model(
+        fmt::format("model = \"incompressible\"\n[grid]\ncells = {}\n[fluid]\nviscosity = 0.1\n[time]\n"
+                    "steps = 1\nmethod = \"{}\"\ndt = {}\n",
+                    cells, method, dt),
+        "cpu", ErrorKind::numerical);
+  };
+  // 1 over 4 viscosity (1/h^2 + 1/k^2), times the length of the scheme's interval on the negative axis.
+  const double limit = 1 / (0.4 * (16 + 25));
+  EXPECT_THAT(with("ab2", 1.001 * limit),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr(fmt::format("{:.6g}", limit)), HasSubstr("ab2")));
+  EXPECT_EQ(with("ab2", 0.999 * limit), "no error");
+  EXPECT_THAT(with("rk3", 2.501 * limit), HasSubstr(fmt::format("{:.6g}", 2.5 * limit)));
+  EXPECT_EQ(with("rk3", 2.499 * limit), "no error");
+}
+
+TEST(FlowSetup, ABoxSmallerThanItsParts) {
+  const std::string text = text_of("[balance]\nweights = \"equal\"\n", "[8, 2, 2]");
+  EXPECT_THAT(error_of_model(text, "fake:2,cpu", ErrorKind::input),
+              AllOf(HasSubstr("flow.toml:7:"), HasSubstr("8 x 2 x 2"), HasSubstr("3 parts")));
+  EXPECT_EQ(error_of_model(text + "[partition]\ncut = \"blocks\"\n", "fake:2,cpu", ErrorKind::input), "no error");
+  EXPECT_EQ(error_of_model(text_of("[balance]\nweights = [1, 0, 1]\n", "[8, 2, 2]"), "fake:2,cpu", ErrorKind::input),
+            "no error");
+  EXPECT_THAT(error_of_model(text_of("[balance]\nweights = [1, 1]\n", "[8, 2, 2]"), "fake:2,cpu", ErrorKind::input),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("2 entries for 3 devices")));
+}
+
+}  // namespace
+}  // namespace tutti
