@@ -11,6 +11,10 @@
 
 namespace tutti {
 
+/// What walls and inflows make of the speed, and what buoyancy does: the time step is chosen by them.
+double largest_at_ends(const FlowCase& flow);
+double buoyant_speed(const FlowCase& flow);
+
 template <class T>
 class FlowModel final : public Model {
  public:
