@@ -1,19 +1,16 @@
-// tutti bench diffusion: the model's speed beside the STREAM triad of the same run.
+// tutti bench; of diffusion: the model's speed beside the STREAM triad of the same run.
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "app/bench_steps.hpp"
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/triad.hpp"
 #include "tutti/mesh/refine.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 
 namespace tutti::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct BenchArguments {
   Gid cells = 2'000'000;
@@ -54,42 +51,6 @@ Case bench_case(const BenchArguments& a, const Variant& v) {
   return parse_case(text, "bench.toml", schema_of("diffusion"));
 }
 
-/// Seconds of a step: the best and the median of many, over about `budget` seconds. Where steps run ahead of the
-/// devices, as many as 50 ms take are timed as one.
-std::pair<double, double> time_steps(const Comm& comm, Diffusion& model, double budget) {
-  std::vector<double> seconds;
-  const double dt = model.time_step();
-  const bool ahead = comm.max(model.schedule().runs_ahead() ? 1 : 0) > 0;
-  const auto run = [&](int steps) {
-    model.schedule().wait();
-    comm.barrier();
-    const auto begin = Clock::now();
-    for (int i = 0; i < steps; ++i) model.step(0, dt);
-    model.schedule().wait();
-    return comm.max(std::chrono::duration<double>(Clock::now() - begin).count()) / steps;
-  };
-  run(2);
-  const int together = ahead ? static_cast<int>(std::clamp(0.05 / run(3), 1.0, 256.0)) : 1;
-  run(together);
-  const auto start = Clock::now();
-  while (seconds.size() < 5 ||
-         (seconds.size() < 1000 && comm.max(std::chrono::duration<double>(Clock::now() - start).count()) < budget))
-    seconds.push_back(run(together));
-  std::sort(seconds.begin(), seconds.end());
-  return {seconds.front(), seconds[seconds.size() / 2]};
-}
-
-/// Sum over the devices of all ranks, measured at the same time.
-double all_triads(const Comm& comm, DeviceSet& devices) {
-  comm.barrier();
-  std::vector<double> mine;
-  for (auto& device : devices.devices)
-    mine.push_back(device->is_host() ? measure_triad(*devices.threads) : measure_bandwidth(*device).triad);
-  double triad = 0;
-  for (const double t : comm.all_gather(std::span<const double>(mine))) triad += t;
-  return triad;
-}
-
 std::vector<Variant> choose_variants(bool orders, bool on_host) {
   std::vector<Variant> variants = {{"ellpack", "rows", "double", "hilbert"},
                                    {"ellpack", "blocks", "double", "hilbert"},
@@ -117,7 +78,8 @@ nlohmann::json bench_variant(const Comm& comm, const BenchArguments& a, DeviceSe
   Phases phases;
   const Case options = bench_case(a, v);
   Diffusion model({comm, devices, options, "bench-mesh", phases});
-  const auto [best, median] = time_steps(comm, model, a.seconds);
+  const StepSeconds step = time_steps(comm, model, a.seconds);
+  const double best = step.best;
   const double peak = static_cast<double>(comm.sum(peak_memory()));  // before the triad's arrays
   const double triad = all_triads(comm, devices);
   // The best step, as STREAM takes the best pass. Fractions are of the paper's bound for 216 B a cell, whatever the
@@ -133,7 +95,7 @@ nlohmann::json bench_variant(const Comm& comm, const BenchArguments& a, DeviceSe
                         {"columns", v.format == "sliced" ? v.columns : "int32"},
                         {"cells", model.cells()},
                         {"seconds_best", best},
-                        {"seconds_median", median},
+                        {"seconds_median", step.median},
                         {"triad_gb_per_second", triad * 1e-9},
                         {"cell_steps_per_second", rate},
                         {"fraction_of_P", fraction}};
@@ -178,7 +140,10 @@ void bench(const Comm& comm, const BenchArguments& a) {
 void add_bench(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "measure a model beside the memory's speed");
   command->require_subcommand(1);
-  command->footer("Example:\n  tutti bench diffusion --cells 2000000 --devices cpu");
+  command->footer(
+      "Examples:\n  tutti bench diffusion --cells 2000000 --devices cpu\n  tutti bench incompressible --cells 128 "
+      "--devices "
+      "cpu");
   auto a = std::make_shared<BenchArguments>();
   CLI::App* diffusion = command->add_subcommand("diffusion", "formats and orders of the diffusion model");
   diffusion->add_option("--cells", a->cells, "cells of the box that is made for it")
@@ -199,6 +164,7 @@ void add_bench(CLI::App& program, Action& action) {
   a->devices.add_to(*diffusion);
   diffusion->footer("Example:\n  tutti bench diffusion --cells 2000000 --devices cpu --json bench.json");
   diffusion->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+  add_bench_flow(*command, action);
 }
 
 }  // namespace tutti::app

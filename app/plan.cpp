@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "app/commands.hpp"
-#include "app/plan_nodes_case.hpp"
+#include "app/plan_case.hpp"
 #include "app/temporary_folder.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
@@ -15,23 +15,6 @@
 namespace tutti::app {
 namespace {
 
-struct PlanArguments {
-  std::string file;
-  std::vector<std::string> sets;
-  DeviceArguments devices;
-  NodesArguments nodes;
-};
-
-/// One part of the plan as it travels to rank 0.
-struct PartLine {
-  int rank = 0;
-  char device[32] = "";
-  double weight = 0;
-  Gid cells = 0, ghosts = 0;
-  Size bytes = 0, capacity = 0, bytes_step = 0, messages = 0, message_bytes = 0;
-  double triad = 0;
-};
-
 PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, const DiffusionPhysics& physics,
                    const TetDomain& domain, const Plan& plan, int stages, std::size_t p, std::string& arrays_text) {
   const IndexMap& map = domain.maps[p];
@@ -43,13 +26,14 @@ PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, co
   line.cells = map.owned;
   line.ghosts = map.ghosts();
   auto arrays = plan_arrays(options, physics, domain.meshes[p], map, device.is_host());
-  line.bytes_step = plan_bytes_a_step(arrays, map, stages);
+  const Size bytes_step = plan_bytes_a_step(arrays, map, stages);
   if (const Size bytes = device_message_bytes(plan, domain.transport, domain.streams, static_cast<int>(p), 1, 8);
       bytes > 0)
     arrays.push_back({"packed messages", bytes});
   for (const PlannedArray& a : arrays) line.bytes += a.bytes;
   line.capacity = device.budget().capacity();
   line.triad = quick_triad(device, *devices.threads);
+  line.seconds = line.triad > 0 ? static_cast<double>(bytes_step) / line.triad : 0;
   for (const Message& m : plan.outgoing)
     if (m.source == static_cast<int>(p)) {
       ++line.messages;
@@ -61,7 +45,7 @@ PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, co
   return line;
 }
 
-void plan_case(const Comm& comm, const PlanArguments& arguments) {
+void plan_diffusion(const Comm& comm, const PlanArguments& arguments) {
   const Case options = load_case(comm, arguments.file, arguments.sets);
   // A generator's files are not the user's: they go to a folder that is removed.
   const TemporaryFolder work_dir(comm);
@@ -106,36 +90,37 @@ void plan_case(const Comm& comm, const PlanArguments& arguments) {
   for (const std::string& text : comm.all_gather_text(arrays))
     info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
-  double slowest = 0;
-  Size messages = 0, message_bytes = 0;
-  bool fits = true;
-  const auto is_full = [&](std::size_t p) {
-    const auto& full = domain.balance.full_parts;
-    return std::find(full.begin(), full.end(), static_cast<int>(p)) != full.end();
-  };
-  info("part rank device      weight        cells       ghosts     memory  of capacity   triad GB/s   s/step");
-  for (std::size_t p = 0; p < lines.size(); ++p) {
-    const PartLine& l = lines[p];
-    const double seconds = l.triad > 0 ? static_cast<double>(l.bytes_step) / l.triad : 0;
-    slowest = std::max(slowest, seconds);
-    messages += l.messages * stages;
-    message_bytes += l.message_bytes * stages;
-    fits = fits && l.bytes <= l.capacity;
-    info("{:>4} {:>4} {:<10} {:>7.4f} {:>12} {:>12} {:>10} {:>11.1f}% {:>12.1f} {:>8.2e}{}", p, l.rank, l.device,
-         l.weight, format_count(l.cells), format_count(l.ghosts), format_bytes(static_cast<double>(l.bytes)),
-         100.0 * static_cast<double>(l.bytes) / static_cast<double>(l.capacity), l.triad * 1e-9, seconds,
-         l.bytes > l.capacity ? "  FULL"
-         : is_full(p)         ? "  full: no room for more"
-                              : "");
-  }
-  for (std::size_t p = 0; p < lines.size(); ++p)
-    verbose("memory: part {} takes {} bytes of its device", p, lines[p].bytes);
+  const PlanTotals totals = print_parts(lines, domain.balance.full_parts);
   info("time step {:.6g} (spectral radius {:.6g}{}), {} steps", steps.dt, rho,
        stages > 1 ? fmt::format(", {} stages", stages) : "", format_count(steps.steps));
-  info("expected from bandwidth: {:.3g} s a step, {} in all; {} messages and {} a step between ranks", slowest,
-       format_duration(slowest * static_cast<double>(steps.steps)), messages,
-       format_bytes(static_cast<double>(message_bytes)));
-  if (!fits) warn("the devices are full: the run would stop with exit code 3; use more devices or a smaller mesh");
+  info("expected from bandwidth: {:.3g} s a step, {} in all; {} messages and {} a step between ranks", totals.slowest,
+       format_duration(totals.slowest * static_cast<double>(steps.steps)), totals.messages * stages,
+       format_bytes(static_cast<double>(totals.message_bytes * stages)));
+  warn_of_full_devices(totals, "a smaller mesh");
+}
+
+/// The model of the case file, which is read a second time with what the model wants.
+using PlanCase = void (*)(const Comm& comm, const PlanArguments& arguments);
+PlanCase plan_of(const Comm& comm, const std::string& model) {
+  if (model == "diffusion") return plan_diffusion;
+  if (model == "incompressible") return plan_flow;
+  comm.together([&] { fail(ErrorKind::usage, "tutti plan does not know the model {}", model); });
+  return nullptr;
+}
+
+void plan(const Comm& comm, const PlanArguments& arguments) {
+  const Case options = load_case(comm, arguments.file, arguments.sets);
+  const std::string model = options.text("model");
+  if (arguments.nodes.nodes.empty()) {
+    plan_of(comm, model)(comm, arguments);
+    return;
+  }
+  comm.together([&] {
+    if (model != "diffusion")
+      fail(ErrorKind::usage, "--nodes: {} is a case of the model {}; only diffusion is projected on many nodes",
+           arguments.file, model);
+  });
+  plan_nodes(comm, options, arguments.file, arguments.devices, arguments.nodes);
 }
 
 void add_nodes(CLI::App& command, NodesArguments& arguments) {
@@ -171,6 +156,34 @@ void add_nodes(CLI::App& command, NodesArguments& arguments) {
 
 }  // namespace
 
+PlanTotals print_parts(std::span<const PartLine> lines, const std::vector<int>& full_parts) {
+  PlanTotals totals;
+  const auto is_full = [&](std::size_t p) {
+    return std::find(full_parts.begin(), full_parts.end(), static_cast<int>(p)) != full_parts.end();
+  };
+  info("part rank device      weight        cells       ghosts     memory  of capacity   triad GB/s   s/step");
+  for (std::size_t p = 0; p < lines.size(); ++p) {
+    const PartLine& l = lines[p];
+    totals.slowest = std::max(totals.slowest, l.seconds);
+    totals.messages += l.messages;
+    totals.message_bytes += l.message_bytes;
+    totals.fits = totals.fits && l.bytes <= l.capacity;
+    info("{:>4} {:>4} {:<10} {:>7.4f} {:>12} {:>12} {:>10} {:>11.1f}% {:>12.1f} {:>8.2e}{}", p, l.rank, l.device,
+         l.weight, format_count(l.cells), format_count(l.ghosts), format_bytes(static_cast<double>(l.bytes)),
+         100.0 * static_cast<double>(l.bytes) / static_cast<double>(l.capacity), l.triad * 1e-9, l.seconds,
+         l.bytes > l.capacity ? "  FULL"
+         : is_full(p)         ? "  full: no room for more"
+                              : "");
+  }
+  for (std::size_t p = 0; p < lines.size(); ++p)
+    verbose("memory: part {} takes {} bytes of its device", p, lines[p].bytes);
+  return totals;
+}
+
+void warn_of_full_devices(const PlanTotals& totals, const char* smaller) {
+  if (!totals.fits) warn("the devices are full: the run would stop with exit code 3; use more devices or {}", smaller);
+}
+
 void add_plan(CLI::App& program, Action& action) {
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command =
@@ -186,15 +199,7 @@ void add_plan(CLI::App& program, Action& action) {
       "--devices "
       "cuda:0,cpu\n  tutti plan examples/heart/case.toml --devices cuda:0,cpu --nodes 1,4,16,128,1024 --json "
       "plan.json");
-  command->callback([arguments, &action] {
-    action = [arguments](const Comm& comm) {
-      if (arguments->nodes.nodes.empty())
-        plan_case(comm, *arguments);
-      else
-        plan_nodes(comm, load_case(comm, arguments->file, arguments->sets), arguments->file, arguments->devices,
-                   arguments->nodes);
-    };
-  });
+  command->callback([arguments, &action] { action = [arguments](const Comm& comm) { plan(comm, *arguments); }; });
 }
 
 }  // namespace tutti::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tutti/device/for_each.hpp"
+#include "tutti/exchange/box_pieces.hpp"
 
 namespace tutti {
 namespace {
@@ -10,28 +11,6 @@ namespace {
 std::vector<CellBox> without_empty(std::vector<CellBox> boxes) {
   std::erase_if(boxes, [](const CellBox& box) { return box.empty(); });
   return boxes;
-}
-
-/// A piece of what a part wants: cells of `owner`, which has them at `cells` minus `shift`.
-struct Piece {
-  std::int32_t owner;
-  CellBox cells;
-  std::array<Lid, 3> shift;
-};
-
-std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& wanted) {
-  std::vector<Piece> pieces;
-  const auto reach = [&](std::size_t d) { return parts.periodic[d] ? 1 : 0; };
-  for (const CellBox& want : wanted)
-    for (std::size_t owner = 0; owner < parts.boxes.size(); ++owner)
-      for (Lid z = -reach(2); z <= reach(2); ++z)
-        for (Lid y = -reach(1); y <= reach(1); ++y)
-          for (Lid x = -reach(0); x <= reach(0); ++x) {
-            const std::array<Lid, 3> shift{x * parts.cells[0], y * parts.cells[1], z * parts.cells[2]};
-            const CellBox cells = intersection(shifted(parts.boxes[owner], shift), want);
-            if (!cells.empty()) pieces.push_back({static_cast<std::int32_t>(owner), cells, shift});
-          }
-  return pieces;
 }
 
 template <class F>

@@ -36,7 +36,7 @@ void for_lines(const BoxArray& array, const CellBox& box, const F& f) {
 
 }  // namespace
 
-BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRate& rate) {
+BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRate& rate) {
   BoxDomain domain;
   domain.grid = std::move(grid);
   const PartPlaces places = place_parts(setup.comm, setup.devices);
@@ -69,10 +69,15 @@ BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRa
   for (int p = 0; p < parts; ++p)
     if (places.rank_of_part[static_cast<std::size_t>(p)] == setup.comm.rank()) domain.parts.mine.push_back(p);
   for (const auto& device : setup.devices.devices) domain.streams.emplace_back(*device);
-  for (std::size_t p = 0; p < domain.mine(); ++p) {
-    domain.arrays.push_back({grown(domain.box(p), 1)});
-    domain.maps.push_back(map_of_owned(domain.parts, p));
-  }
+  for (std::size_t p = 0; p < domain.mine(); ++p) domain.arrays.push_back({grown(domain.box(p), 1)});
+  setup.phases.end();
+  return domain;
+}
+
+BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRate& rate) {
+  BoxDomain domain = cut_box_domain(setup, std::move(grid), rate);
+  setup.phases.begin("exchange");
+  for (std::size_t p = 0; p < domain.mine(); ++p) domain.maps.push_back(map_of_owned(domain.parts, p));
   domain.transport =
       make_transport(setup.comm, parse_transport(setup.options.text("devices.transport")), domain.maps, domain.streams);
   domain.transport.left_out = !setup.options.flag("devices.exchange");

@@ -29,6 +29,8 @@ struct BoxDomain {
 /// Weighs and cuts the grid as the case says. `rate`: the model's kernel on a device. Collective. Error(input) where
 /// the grid has fewer planes than it is to be cut into.
 BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRate& rate = {});
+/// The same without maps and transport, which take memory and time: to see what a run would need.
+BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRate& rate = {});
 
 /// Values of a field's owned cells, x fastest, from an array with a layer around them; and back.
 template <class T>

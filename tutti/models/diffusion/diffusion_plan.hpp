@@ -6,14 +6,10 @@
 
 #include "tutti/io/case.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
+#include "tutti/simulation/planned_array.hpp"
 #include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
-
-struct PlannedArray {
-  std::string name;
-  Size bytes = 0;
-};
 
 /// The arrays that Diffusion puts on the device of one part, with their bytes. Exact, but for `sliced` and compact rows
 /// near cells whose gradient is set to zero, where it is an upper bound.

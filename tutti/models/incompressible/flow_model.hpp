@@ -15,6 +15,9 @@ namespace tutti {
 
 /// Steps from one look at whether the flow is steady to the next.
 inline constexpr double steps_between_looks = 50;
+/// What walls and inflows make of the speed, and what buoyancy does: the time step is chosen by them.
+double largest_at_ends(const FlowCase& flow);
+double buoyant_speed(const FlowCase& flow);
 
 template <class T>
 class FlowModel final : public Model {

@@ -10,8 +10,6 @@
 
 namespace tutti {
 
-namespace {
-
 /// What the walls and what flows in make of the speed: the largest value at some points of each end.
 double largest_at_ends(const FlowCase& flow) {
   constexpr Lid points = 16;
@@ -48,8 +46,6 @@ double buoyant_speed(const FlowCase& flow) {
   for (const GridLine& line : flow.grid.lines) length = std::max(length, line.cells() > 1 ? line.length() : 0);
   return highest > lowest ? std::sqrt(norm(flow.buoyancy) * (highest - lowest) * length) : 0;
 }
-
-}  // namespace
 
 template <class T>
 FlowModel<T>::FlowModel(const ModelSetup& setup)

@@ -2,9 +2,9 @@
 // columns for the elimination along z; what travels between the two is all of it. Bits do not depend on the cuts.
 #include <algorithm>
 
+#include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/models/incompressible/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
-#include "tutti/partition/split_box.hpp"
 
 namespace tutti {
 namespace {
@@ -12,26 +12,6 @@ namespace {
 /// Units of work a plane, so that the pieces that a Step deals out, of 512 units or more, are worth it.
 Lid units_of_plane(Size cells) {
   return static_cast<Lid>(std::clamp<Size>(cells / 16, 1, 512));
-}
-
-/// With a weight above 0 for so many parts at most.
-std::vector<double> first_parts(std::vector<double> weights, Lid most) {
-  for (double& w : weights)
-    if (w > 0 && most-- <= 0) w = 0;
-  return weights;
-}
-
-Line line_of(const GridLine& grid, VelocityEnd lower, VelocityEnd upper) {
-  Line line;
-  for (Lid i = 0; i < grid.cells(); ++i) line.widths.push_back(grid.width(i));
-  const auto end = [](VelocityEnd kind) {
-    return kind == VelocityEnd::periodic  ? LineEnd::periodic
-           : kind == VelocityEnd::outflow ? LineEnd::dirichlet
-                                          : LineEnd::neumann;
-  };
-  line.low = end(lower);
-  line.high = end(upper);
-  return line;
 }
 
 template <class T>
@@ -73,6 +53,7 @@ class Direct final : public PressureSolver<T> {
   Lid planes(std::size_t p) const { return plane_arrays_[p].stored.size(axis_); }
 
   PressureProblem<T> problem_;
+  DirectLayout layout_;
   int axis_;     ///< of the elimination: z, or y where the grid is one cell thick
   Lid nx_, ny_;  ///< of a plane
   Lid plane_units_;
@@ -91,23 +72,14 @@ class Direct final : public PressureSolver<T> {
 };
 
 LineModes modes(const FlowCase& flow, int d) {
-  const auto i = static_cast<std::size_t>(d);
-  return line_modes(line_of(flow.grid.lines[i], flow.ends[2 * i].velocity, flow.ends[2 * i + 1].velocity));
-}
-
-LineOperator eliminated(const FlowCase& flow, int d) {
-  const auto i = static_cast<std::size_t>(d);
-  return line_operator(line_of(flow.grid.lines[i], flow.ends[2 * i].velocity, flow.ends[2 * i + 1].velocity));
-}
-
-int elimination_axis(const BoxGrid& grid) {
-  return grid.cells()[2] == 1 ? 1 : 2;
+  return line_modes(pressure_line(flow, d));
 }
 
 template <class T>
 Direct<T>::Direct(const PressureProblem<T>& problem)
     : problem_(problem),
-      axis_(elimination_axis(problem.flow.grid)),
+      layout_(direct_layout(problem.flow.grid, problem.domain.parts.boxes, problem.domain.weights)),
+      axis_(layout_.axis),
       nx_(problem.flow.grid.cells()[0]),
       ny_(problem.flow.grid.cells()[static_cast<std::size_t>(3 - axis_)]),
       plane_units_(units_of_plane(Size{nx_} * ny_)),
@@ -115,7 +87,7 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
       x_from_modes_(modes(problem.flow, 0), Transform::from_modes, LineAxis::x),
       y_to_modes_(modes(problem.flow, 3 - axis_), Transform::to_modes, LineAxis::y),
       y_from_modes_(modes(problem.flow, 3 - axis_), Transform::from_modes, LineAxis::y),
-      z_(eliminated(problem.flow, axis_)) {
+      z_(line_operator(pressure_line(problem.flow, axis_))) {
   problem.comm.together([&] {
     for (const PartStreams& part : problem.domain.streams)
       if (part.device->kind() == DeviceKind::cuda)
@@ -130,18 +102,9 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
 template <class T>
 void Direct<T>::make_layouts() {
   const BoxDomain& domain = problem_.domain;
-  const auto cells = domain.grid.cells();
-  const auto axis = static_cast<std::size_t>(axis_);
-  plane_boxes_ = split_box(cells, first_parts(domain.weights, cells[axis]), BoxCut::slabs);
-  // One cell thick in y and z, too: the line cannot be cut along x.
-  if (cells[axis] == 1) plane_boxes_ = split_box(cells, first_parts(domain.weights, 1), BoxCut::slabs);
-  auto face = cells;
-  face[axis] = 1;
-  const Lid cuts = face[1] > 1 ? face[1] : face[0];
-  column_boxes_ = split_box(face, first_parts(domain.weights, cuts), BoxCut::slabs);
-  for (CellBox& box : column_boxes_)
-    if (!box.empty()) box.upper[axis] = cells[axis];
-  aligned_ = plane_boxes_ == domain.parts.boxes;
+  plane_boxes_ = layout_.planes;
+  column_boxes_ = layout_.columns;
+  aligned_ = layout_.aligned;
   one_part_ = domain.parts.boxes.size() == 1;
   const LineModes x = modes(problem_.flow, 0), y = modes(problem_.flow, 3 - axis_);
   const auto other = static_cast<std::size_t>(3 - axis_);

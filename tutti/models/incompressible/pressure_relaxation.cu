@@ -112,8 +112,8 @@ class Relaxation final : public PressureSolver<T> {
     upload(stream, buffer, std::span<const T>(zeros));
   }
 
-  /// An undamped sweep turns a checkerboard over and leaves it as large. A wall's or inflow's ghosts, which are those of
-  /// the sweep before, damp it; periods and outflows do not.
+  /// An undamped sweep turns a checkerboard over and leaves it as large. A wall's or inflow's ghosts, which are those
+  /// of the sweep before, damp it; periods and outflows do not.
   double jacobi_omega() const {
     for (std::size_t f = 0; f < 6; ++f) {
       const VelocityEnd end = problem_.flow.ends[f].velocity;

@@ -1,0 +1,186 @@
+// tutti bench incompressible: a lid-driven cube, its steps beside the STREAM triad of the same run.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/bench_steps.hpp"
+#include "app/commands.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/models/incompressible/flow_plan.hpp"
+#include "tutti/models/incompressible/incompressible.hpp"
+
+namespace tutti::app {
+namespace {
+
+struct FlowBenchArguments {
+  std::vector<Gid> cells{128};
+  std::vector<std::string> solvers{"direct"};
+  std::vector<std::string> overlaps{"full"};
+  std::string precision = "double", cut = "slabs", weights = "equal", json;
+  int sweeps = 20, steps = 0;
+  double seconds = 2;
+  DeviceArguments devices;
+};
+
+/// Keys that only some solvers have are left to the case's defaults.
+Case flow_case(const FlowBenchArguments& a, const std::string& solver, const std::string& overlap, int sweeps) {
+  const auto side = [&](std::size_t d) { return a.cells[a.cells.size() == 1 ? 0 : d]; };
+  const std::string text = fmt::format(
+      "model = \"incompressible\"\n[grid]\ncells = [{}, {}, {}]\n[fluid]\nviscosity = 0.001\n[[boundary]]\nface = "
+      "\"y-upper\"\nvalue = [1, 0, 0]\n[pressure]\nsolver = \"{}\"\n{}[numerics]\nprecision = \"{}\"\n[partition]\ncut "
+      "= "
+      "\"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\n",
+      side(0), side(1), side(2), solver, solver == "jacobi" ? fmt::format("sweeps = {}\n", sweeps) : "", a.precision,
+      a.cut, a.weights, overlap);
+  return parse_case(text, "bench.toml", schema_of("incompressible"));
+}
+
+struct Measured {
+  StepSeconds seconds;
+  Gid cells = 0;
+  Size bytes_a_step = 0;
+  double divergence = 0;
+  Size messages = 0;
+};
+
+/// `counted`: also what it moves and what is left of the divergence, which takes a look at all fields.
+Measured measure(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devices, const Case& options, bool counted) {
+  Phases phases;
+  const auto model = make_incompressible({comm, devices, options, {}, phases});
+  Measured m;
+  m.seconds = time_steps(comm, *model, a.seconds, a.steps);
+  m.cells = model->cells();
+  if (!counted) return m;
+  for (const Diagnostic& d : model->diagnose())
+    if (d.name == "divergence") m.divergence = d.value;
+  // The counts of one more step.
+  Summary before, after;
+  model->summarise(before, 0);
+  model->step(0, model->time_step());
+  model->wait();
+  model->summarise(after, 0);
+  for (std::size_t p = 0; p < after.parts.size(); ++p) m.bytes_a_step += after.parts[p].bytes - before.parts[p].bytes;
+  m.messages = after.exchange.messages - before.exchange.messages;
+  m.bytes_a_step = comm.sum(m.bytes_a_step);
+  return m;
+}
+
+/// Measures a solver with an overlap policy; prints and returns its row.
+nlohmann::json bench_row(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devices, const std::string& solver,
+                         const std::string& overlap) {
+  const Case options = flow_case(a, solver, overlap, a.sweeps);
+  const FlowCase flow = read_flow_case(options);
+  const Measured m = measure(comm, a, devices, options, true);
+  const double triad = all_triads(comm, devices);
+  const double best = m.seconds.best, cells = static_cast<double>(m.cells);
+  const double moved = static_cast<double>(m.bytes_a_step), bytes = moved / best;
+  nlohmann::json row = {{"cells", m.cells},
+                        {"grid", flow.grid.cells()},
+                        {"solver", solver},
+                        {"precision", a.precision},
+                        {"overlap", overlap},
+                        {"cut", a.cut},
+                        {"seconds_best", best},
+                        {"seconds_median", m.seconds.median},
+                        {"cell_steps_per_second", cells / best},
+                        {"bytes_a_cell", moved / cells},
+                        {"gb_per_second", bytes * 1e-9},
+                        {"triad_gb_per_second", triad * 1e-9},
+                        {"fraction_of_triad", bytes / triad},
+                        {"messages_a_step", m.messages},
+                        {"divergence", m.divergence}};
+  info("{:<10} {:<9} {:<6} {:>13} {:>10.3f} {:>14.1f} {:>8.1f} {:>11.2f} {:>9.3f} {:>10.2e}", solver, overlap,
+       a.precision, format_count(m.cells), best * 1e3, cells / best * 1e-6, bytes * 1e-9, triad * 1e-9, bytes / triad,
+       m.divergence);
+  if (solver != "jacobi") return row;
+  // What as many sweeps more take is a sweep's time, without anything else of a step.
+  const Measured twice = measure(comm, a, devices, flow_case(a, solver, overlap, 2 * a.sweeps), false);
+  const double sweep = (twice.seconds.best - best) / a.sweeps, of_flops = flops_a_stage(flow, a.sweeps);
+  const double sweep_bytes = 3 * cells * (a.precision == "float" ? 4 : 8) / sweep;
+  row["sweeps"] = a.sweeps;
+  row["seconds_a_sweep"] = sweep;
+  row["cell_sweeps_per_second"] = cells / sweep;
+  row["sweep_fraction_of_triad"] = sweep_bytes / triad;
+  row["flops_a_sweep_cell"] = flops_a_stage(flow, 1) - flops_a_stage(flow, 0);
+  row["sweep_gflops"] = cells / sweep * (flops_a_stage(flow, 1) - flops_a_stage(flow, 0)) * 1e-9;
+  row["flops_a_step_cell"] = of_flops;
+  row["gflops"] = cells / best * of_flops * 1e-9;
+  info(
+      "  {} sweeps a step; a sweep {:.4f} ms: {:.1f} M cell-sweeps/s, {:.1f} GB/s, {:.3f} of the triad, {:.2f} GFLOPS "
+      "(10 a cell); the step {:.2f} GFLOPS ({:.0f} a cell)",
+      a.sweeps, sweep * 1e3, cells / sweep * 1e-6, sweep_bytes * 1e-9, sweep_bytes / triad,
+      row["sweep_gflops"].get<double>(), row["gflops"].get<double>(), of_flops);
+  return row;
+}
+
+void bench(const Comm& comm, const FlowBenchArguments& a) {
+  comm.together([&] {
+    if (a.cells.size() != 1 && a.cells.size() != 3)
+      fail(ErrorKind::usage, "--cells: {} numbers; give one for a cube, or three as in 256,32,256", a.cells.size());
+  });
+  DeviceSet devices = a.devices.open(comm);
+  nlohmann::json report;
+  report["ranks"] = comm.size();
+  report["devices"] = describe(devices);
+  info("{} rank{}, {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
+  info("a lid-driven cavity; GB/s by values that a step must move, each once; divergence: max|div u| h / U");
+  info("{:<10} {:<9} {:<6} {:>13} {:>10} {:>14} {:>8} {:>11} {:>9} {:>10}", "solver", "overlap", "type", "cells",
+       "ms/step", "M cell-steps/s", "GB/s", "triad GB/s", "of triad", "divergence");
+  for (const std::string& solver : a.solvers)
+    for (const std::string& overlap : a.overlaps)
+      report["results"].push_back(bench_row(comm, a, devices, solver, overlap));
+  comm.together([&] {
+    if (comm.is_root() && !a.json.empty()) write_report(a.json, report.dump(2) + "\n");
+  });
+}
+
+/// The words that a key of the case may have.
+std::vector<std::string> choices_of(const std::string& path) {
+  const CaseSchema schema = schema_of("incompressible");
+  const KeyDoc* key = schema.find(path);
+  return key != nullptr ? key->choices : std::vector<std::string>{};
+}
+
+}  // namespace
+
+void add_bench_flow(CLI::App& command, Action& action) {
+  auto a = std::make_shared<FlowBenchArguments>();
+  CLI::App* flow = command.add_subcommand("incompressible", "steps and sweeps of the flow in a box");
+  flow->add_option("--cells", a->cells, "of a cube's edge, or of a box as X,Y,Z")
+      ->delimiter(',')
+      ->check(CLI::Range(Gid{1}, Gid{100'000}))
+      ->type_name("N[,N,N]")
+      ->capture_default_str();
+  flow->add_option("--solver", a->solvers, "of the pressure; several: one after the other")
+      ->delimiter(',')
+      ->check(CLI::IsMember(choices_of("pressure.solver")))
+      ->type_name("NAME,...")
+      ->capture_default_str();
+  flow->add_option("--sweeps", a->sweeps, "of jacobi a step")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  flow->add_option("--precision", a->precision, "of all fields")
+      ->check(CLI::IsMember(choices_of("numerics.precision")))
+      ->capture_default_str();
+  flow->add_option("--overlap", a->overlaps, "of work and messages; several: one after the other")
+      ->delimiter(',')
+      ->check(CLI::IsMember(choices_of("devices.overlap")))
+      ->type_name("NAME,...")
+      ->capture_default_str();
+  flow->add_option("--cut", a->cut, "of the box")
+      ->check(CLI::IsMember(choices_of("partition.cut")))
+      ->capture_default_str();
+  flow->add_option("--weights", a->weights, "of the devices")
+      ->check(CLI::IsMember({"equal", "stream"}))
+      ->capture_default_str();
+  flow->add_option("--steps", a->steps, "timed; 0: as many as --seconds allows")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  flow->add_option("--seconds", a->seconds, "of timed steps a row")->check(CLI::PositiveNumber)->capture_default_str();
+  flow->add_option("--json", a->json, "write all figures here")->type_name("FILE");
+  a->devices.add_to(*flow);
+  flow->footer(
+      "Example:\n  tutti bench incompressible --cells 256 --solver jacobi --precision float --devices cpu --json "
+      "bench.json");
+  flow->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+}
+
+}  // namespace tutti::app

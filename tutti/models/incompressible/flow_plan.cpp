@@ -1,0 +1,276 @@
+#include "tutti/models/incompressible/flow_plan.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "tutti/exchange/box_pieces.hpp"
+#include "tutti/models/incompressible/direct_layout.hpp"
+#include "tutti/models/incompressible/flow_model.hpp"
+#include "tutti/models/incompressible/line_transform.hpp"
+
+namespace tutti {
+namespace {
+
+using Wanted = std::vector<std::vector<CellBox>>;  // of all parts
+
+Wanted around(const std::vector<CellBox>& boxes, std::vector<CellBox> (*layer)(const CellBox&)) {
+  Wanted wanted;
+  for (const CellBox& box : boxes) wanted.push_back(layer(box));
+  return wanted;
+}
+Wanted each(const std::vector<CellBox>& boxes) {
+  Wanted wanted;
+  for (const CellBox& box : boxes) wanted.push_back({box});
+  return wanted;
+}
+
+/// Collects what a part takes and moves.
+class PartPlanner {
+ public:
+  PartPlanner(const FlowCase& flow, const BoxDomain& domain, std::size_t p, Size value_bytes)
+      : flow_(flow), domain_(domain), p_(p), value_bytes_(value_bytes) {}
+
+  /// Arrays with the part's layout.
+  void fields(const std::string& name, Size count = 1) { array(name, count * values() * value_bytes_); }
+  void array(const std::string& name, Size bytes) {
+    if (bytes > 0) plan.arrays.push_back({name, bytes});
+  }
+  /// A BoxTransfer with room for so many fields, of cells that `boxes` own, made `times` a step.
+  void transfer(const std::string& name, const std::vector<CellBox>& boxes, const Wanted& wanted, bool same_arrays,
+                int count, Size times) {
+    BoxParts parts = domain_.parts;
+    parts.boxes = boxes;
+    const TransferCount one = count_transfer(parts, wanted, domain_.parts.mine[p_], same_arrays);
+    array(name, one.bytes(count, value_bytes_));
+    const auto rank = [&](std::int32_t part) { return parts.rank_of_part[static_cast<std::size_t>(part)]; };
+    for (const auto& [part, cells] : one.to) {
+      plan.message_bytes += times * cells * count * value_bytes_;
+      if (rank(part) != rank(domain_.parts.mine[p_])) plan.messages += times;
+    }
+  }
+  void grid();
+  void pressure(int sweeps, Size stages);
+
+  FlowPartPlan plan;
+
+ private:
+  void direct(Size stages);
+  Size values() const { return domain_.arrays[p_].values(); }
+  const CellBox& of_part(const std::vector<CellBox>& boxes) const {
+    return boxes[static_cast<std::size_t>(domain_.parts.mine[p_])];
+  }
+
+  const FlowCase& flow_;
+  const BoxDomain& domain_;
+  std::size_t p_;
+  Size value_bytes_;
+};
+
+/// Lengths along the three directions, and formulas at the ends of the box that the part touches.
+void PartPlanner::grid() {
+  const BoxArray& array_of = domain_.arrays[p_];
+  const CellBox& box = domain_.box(p_);
+  if (box.empty()) return;
+  Size lines = 0, steps = 0, longest = 0;
+  for (int d = 0; d < 3; ++d) {
+    lines += array_of.stored.size(d);
+    const auto i = static_cast<std::size_t>(d);
+    for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+      const bool there = side == 0 ? box.lower[i] == 0 : box.upper[i] == flow_.grid.lines[i].cells();
+      if (!there || flow_.grid.lines[i].periodic) continue;
+      const FlowEnd& end = flow_.ends[2 * i + side];
+      for (const Expression& e : end.value) steps += e.is_constant() ? 0 : static_cast<Size>(e.steps().size());
+      if (!end.temperature_value.is_constant()) steps += static_cast<Size>(end.temperature_value.steps().size());
+    }
+  }
+  for (const auto& three : {flow_.initial_velocity, flow_.force})
+    for (const Expression& e : three) longest = std::max(longest, static_cast<Size>(e.steps().size()));
+  for (const Expression& e : {flow_.initial_temperature, flow_.heat_source})
+    longest = std::max(longest, static_cast<Size>(e.steps().size()));
+  array("lengths of cells", 2 * lines * value_bytes_);
+  array("values at the ends",
+        2 * lines * static_cast<Size>(sizeof(double)) + steps * static_cast<Size>(sizeof(FormulaStep)));
+  array("while formulas are evaluated",
+        lines * static_cast<Size>(sizeof(double)) + longest * static_cast<Size>(sizeof(FormulaStep)));
+}
+
+void PartPlanner::pressure(int sweeps, Size stages) {
+  switch (flow_.pressure) {
+    case PressureMethod::jacobi:
+      fields("pressure, next");
+      transfer("halo of a sweep", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, 1,
+               stages * sweeps);
+      return;
+    case PressureMethod::red_black:
+      transfer("halo of a sweep", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, 1,
+               2 * stages * sweeps);
+      return;
+    case PressureMethod::direct:
+      direct(stages);
+      return;
+  }
+}
+
+void PartPlanner::direct(Size stages) {
+  const std::vector<CellBox>& boxes = domain_.parts.boxes;
+  const DirectLayout layout = direct_layout(flow_.grid, boxes, domain_.weights);
+  const bool one_part = boxes.size() == 1;
+  const CellBox& planes = of_part(layout.planes);
+  array("planes of the direct solver", planes.cells() * value_bytes_);
+  if (!one_part) array("columns of the direct solver", of_part(layout.columns).cells() * value_bytes_);
+  if (!layout.aligned) transfer("cells to planes", boxes, each(layout.planes), false, 1, stages);
+  if (!one_part) {
+    transfer("planes to columns", layout.planes, each(layout.columns), false, 1, stages);
+    transfer("columns to planes", layout.columns, each(layout.planes), false, 1, stages);
+  }
+  Wanted back = around(boxes, faces_around);
+  for (std::size_t part = 0; part < boxes.size() && !layout.aligned; ++part) back[part].push_back(boxes[part]);
+  transfer("planes to cells", layout.planes, back, false, 1, stages);
+
+  // There and back: of a line of n cells n^2 multiply-adds, half of them where both ends are alike.
+  for (const int d : {0, layout.other()}) {
+    const double n = flow_.grid.lines[static_cast<std::size_t>(d)].cells();
+    if (n > 1)
+      plan.flops_a_step += 2 * static_cast<double>(stages) * static_cast<double>(planes.cells()) * 2 * n *
+                           (is_symmetric(pressure_line(flow_, d)) ? 0.5 : 1);
+  }
+}
+
+bool is_forced(const FlowCase& flow) {
+  return std::any_of(flow.force.begin(), flow.force.end(), [](const Expression& e) { return !e.is_constant(); });
+}
+
+/// Of initial values: the largest component at points of the grid.
+double largest_initial(const FlowCase& flow) {
+  double largest = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const Expression& value = flow.initial_velocity[c];
+    std::array<Lid, 3> step{1, 1, 1};
+    for (std::size_t d = 0; d < 3; ++d)
+      step[d] = value.is_constant() ? flow.grid.lines[d].cells() : (flow.grid.lines[d].cells() + 31) / 32;
+    for (Lid k = 0; k < flow.grid.lines[2].cells(); k += step[2])
+      for (Lid j = 0; j < flow.grid.lines[1].cells(); j += step[1])
+        for (Lid i = 0; i < flow.grid.lines[0].cells(); i += step[0]) {
+          Vec3 at = flow.grid.centre(i, j, k);
+          at[static_cast<int>(c)] += 0.5 * flow.grid.lines[c].width(std::array{i, j, k}[c]);
+          largest = std::max(largest, std::abs(value(at)));
+        }
+  }
+  return largest;
+}
+
+template <class T>
+double transform_rate(Threads& threads) {
+  using Clock = std::chrono::steady_clock;
+  constexpr Lid n = 64, lines = 64;  // of a member: 32 KiB in double
+  const LineTransform<T> transform(line_modes(uniform_line(n, 1, LineEnd::neumann, LineEnd::neumann)),
+                                   Transform::to_modes, LineAxis::x);
+  std::vector<std::vector<T>> values(static_cast<std::size_t>(threads.count()), std::vector<T>(n * lines, T(1)));
+  double best = std::numeric_limits<double>::infinity();
+  const auto start = Clock::now();
+  constexpr int rounds = 8;
+  do {
+    const auto begin = Clock::now();
+    threads.run([&](int member) {
+      T* const at = values[static_cast<std::size_t>(member)].data();
+      for (int k = 0; k < rounds; ++k) {
+        std::fill_n(at, n * lines, T(1));
+        transform_x(transform.view(), at, at, {0, lines});
+      }
+    });
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+  } while (std::chrono::duration<double>(Clock::now() - start).count() < 0.02);
+  return 2.0 * static_cast<double>(transform.work()) * lines * rounds * threads.count() / best;
+}
+
+}  // namespace
+
+Size FlowPartPlan::bytes() const {
+  Size sum = 0;
+  for (const PlannedArray& a : arrays) sum += a.bytes;
+  return sum;
+}
+
+int stages_of(const FlowCase& flow) {
+  return flow.scheme == TimeScheme::rk3 ? 3 : 1;
+}
+
+int planned_sweeps(const FlowCase& flow) {
+  if (flow.pressure == PressureMethod::direct) return 0;
+  if (flow.pressure == PressureMethod::jacobi) return flow.sweeps;
+  double slowest = 1;
+  for (const GridLine& line : flow.grid.lines)
+    if (line.cells() > 1) slowest = std::max(slowest, static_cast<double>(line.cells()) / (line.periodic ? 2 : 1));
+  // A sweep leaves omega - 1, about 1 - 2 pi / n, of the slowest mode.
+  const double sweeps = std::log(100.0) * slowest / (2 * std::acos(-1.0));
+  return std::clamp(static_cast<int>(std::ceil(sweeps / 10)) * 10, 10, std::max(10, flow.sweeps));
+}
+
+Size values_a_stage(const FlowCase& flow, int sweeps) {
+  Size values = 10 + 4 + 7 + (flow.has_temperature() ? 6 : 0);
+  if (is_forced(flow)) values += 3;
+  if (flow.has_temperature() && !flow.heat_source.is_constant()) ++values;
+  switch (flow.pressure) {
+    case PressureMethod::jacobi:
+      return values + 3 * sweeps;
+    case PressureMethod::red_black:
+      return values + 6 * sweeps;
+    case PressureMethod::direct:
+      return values + 8;
+  }
+  return values;
+}
+
+double flops_a_stage(const FlowCase& flow, int sweeps) {
+  // A component: 13 of its own direction, 17 of each other one, 2 to join them, 1 force, 4 of the time scheme.
+  constexpr double momentum = 3 * (13 + 2 * 17 + 2 + 1 + 4), divergence = 10, correction = 12, sweep = 10;
+  // Temperature: 15 a direction, 2 to join, 1 source, 4 of the time scheme; buoyancy 5 a component.
+  const double warm = flow.has_temperature() ? 3 * 15 + 2 + 1 + 4 + 3 * 5 : 0;
+  return momentum + divergence + correction + warm + sweep * sweeps;
+}
+
+FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomain& domain, std::size_t p, int sweeps) {
+  const Size value_bytes = options.text("numerics.precision") == "float" ? 4 : 8;
+  PartPlanner planner(flow, domain, p, value_bytes);
+  const auto& boxes = domain.parts.boxes;
+  const Size stages = stages_of(flow);
+  planner.fields("velocity", 3);
+  planner.fields("velocity without pressure", 3);
+  planner.fields("rate of velocity", 3);
+  planner.fields("pressure and divergence", 2);
+  if (flow.has_temperature()) planner.fields("temperature, next, and rate", 3);
+  if (is_forced(flow)) planner.fields("force", 3);
+  if (flow.has_temperature() && !flow.heat_source.is_constant()) planner.fields("heat source");
+  planner.grid();
+  const Wanted faces = around(boxes, faces_around);
+  planner.transfer("halo of u", boxes, around(boxes, ring_around), true, 3, stages);
+  planner.transfer("halo of u without pressure", boxes, faces, true, flow.has_temperature() ? 4 : 3, stages);
+  planner.transfer("halo of a scalar", boxes, faces, true, 1, 0);
+  planner.pressure(sweeps, stages);
+  planner.plan.bytes_a_step = stages * values_a_stage(flow, sweeps) * domain.box(p).cells() * value_bytes;
+  return planner.plan;
+}
+
+double planned_time_step(const Case& options, const FlowCase& flow) {
+  if (!options.is_word("time.dt", "auto")) return options.number("time.dt");
+  const bool ab2 = flow.scheme == TimeScheme::ab2;
+  const double speed = std::max({largest_initial(flow), largest_at_ends(flow), buoyant_speed(flow)});
+  double friction = 0, transport = 0;
+  for (int d = 0; d < 3; ++d) {
+    if (flow.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
+    const double width = flow.grid.smallest_width(d);
+    friction += 4 * std::max(flow.viscosity, flow.diffusivity.value_or(0)) / (width * width);
+    transport += speed / width;
+  }
+  const double rate = friction / (ab2 ? 1 : 2.5) + transport / (ab2 ? 0.5 : 1.7);
+  if (rate > 0) return options.number("time.safety") / rate;
+  return options.has("time.end") ? options.number("time.end") : 1.0;
+}
+
+double quick_transform_rate(Threads& threads, bool single) {
+  return single ? transform_rate<float>(threads) : transform_rate<double>(threads);
+}
+
+}  // namespace tutti

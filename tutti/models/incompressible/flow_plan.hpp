@@ -1,0 +1,44 @@
+// What a flow will need, counted before anything is allocated.
+#pragma once
+
+#include <vector>
+
+#include "tutti/models/incompressible/flow_case.hpp"
+#include "tutti/simulation/box_domain.hpp"
+#include "tutti/simulation/planned_array.hpp"
+
+namespace tutti {
+
+/// What one part takes and moves.
+struct FlowPartPlan {
+  std::vector<PlannedArray> arrays;  ///< on its device; without what a transport between GPUs takes besides
+  Size bytes_a_step = 0;             ///< of its memory that a step must move
+  double flops_a_step = 0;           ///< of the direct solver's transforms
+  Size messages = 0;                 ///< a step, to other ranks
+  Size message_bytes = 0;            ///< a step, to other parts
+
+  Size bytes() const;
+};
+
+/// Part p of this rank, in the precision of the case. `sweeps`: of a solve.
+FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomain& domain, std::size_t p, int sweeps);
+
+/// Projections of a step.
+int stages_of(const FlowCase& flow);
+/// Sweeps of a solve: those of the case, or where a tolerance ends them, what takes two decades off the residual with
+/// the best omega (Young 1954).
+int planned_sweeps(const FlowCase& flow);
+/// What FlowModel::time_step() will be; initial values that are formulas are looked at in 32^3 points at most.
+double planned_time_step(const Case& options, const FlowCase& flow);
+
+/// Multiply-adds of the direct solver's transforms, counted as two: their rate on a CPU team, timed in about 20 ms.
+double quick_transform_rate(Threads& threads, bool single);
+
+/// Values a cell that a stage must read or write, each once: momentum 10, divergence 4, correction 7, temperature 6;
+/// a sweep of Jacobi 3, one of red_black 2 x 3, a direct solution 8.
+Size values_a_stage(const FlowCase& flow, int sweeps);
+/// Floating-point operations a cell: what a stage computes as it is written in flow_kernel.hpp, but for a sweep, which
+/// counts 10: what it takes on a uniform grid (six neighbours in three weighted pairs, the right side, one factor).
+double flops_a_stage(const FlowCase& flow, int sweeps);
+
+}  // namespace tutti
