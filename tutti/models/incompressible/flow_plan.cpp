@@ -255,17 +255,15 @@ FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomai
 
 double planned_time_step(const Case& options, const FlowCase& flow) {
   if (!options.is_word("time.dt", "auto")) return options.number("time.dt");
-  const bool ab2 = flow.scheme == TimeScheme::ab2;
   const double speed = std::max({largest_initial(flow), largest_at_ends(flow), buoyant_speed(flow)});
-  double friction = 0, transport = 0;
-  for (int d = 0; d < 3; ++d) {
-    if (flow.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
-    const double width = flow.grid.smallest_width(d);
-    friction += 4 * std::max(flow.viscosity, flow.diffusivity.value_or(0)) / (width * width);
-    transport += speed / width;
-  }
-  const double rate = friction / (ab2 ? 1 : 2.5) + transport / (ab2 ? 0.5 : 1.7);
-  if (rate > 0) return options.number("time.safety") / rate;
+  double crossing = 0, warmth = 0;
+  for (int d = 0; d < 3; ++d)
+    if (flow.grid.lines[static_cast<std::size_t>(d)].cells() > 1) crossing += speed / flow.grid.smallest_width(d);
+  for (const FlowEnd& end : flow.ends)
+    if (end.temperature == ScalarEnd::fixed && end.temperature_value.is_constant())
+      warmth = std::max(warmth, std::abs(end.temperature_value({0, 0, 0}) - flow.reference));
+  const double longest = longest_step(flow, crossing, warmth);
+  if (longest > 0) return options.number("time.safety") * longest;
   return options.has("time.end") ? options.number("time.end") : 1.0;
 }
 
