@@ -226,6 +226,34 @@ TEST(FlowSetup, AStepAboveTheLimitOfFriction) {
   EXPECT_EQ(with("rk3", 2.499 * limit), "no error");
 }
 
+TEST(FlowSetup, TheCheckOfTheSolverAsksForNoMoreThanTheCase) {
+  const std::string lid =
+      text_of(face("y-upper", "value = [1, 0, 0]") + "[pressure]\nsolver = \"red_black\"\ntolerance = ");
+  for (const char* tolerance : {"1e-1", "1e-4", "1e-9"})
+    EXPECT_EQ(error_of_model(lid + tolerance + "\n", "cpu", ErrorKind::numerical), "no error") << tolerance;
+}
+
+TEST(FlowSetup, RelaxationFromRest) {
+  // What flows in, or a force, is all that moves; at first neither does.
+  const std::string red_black = "[pressure]\nsolver = \"red_black\"\n";
+  for (const char* value : {"[1, 0, 0]", "[\"t\", 0, 0]"}) {
+    test::FlowRun run(test::world(),
+                      text_of(face("x-lower", inflow + "\nvalue = " + value) + face("x-upper", outflow) + red_black),
+                      "cpu");
+    run.steps(2);
+    EXPECT_LE(run.diagnostic("divergence"), 1e-7) << value;
+  }
+  test::FlowRun run(
+      test::world(),
+      "model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[time]\nsteps = 2\n[fluid]\nviscosity = 0.1\n"
+      "force = [\"y*t\", \"x\", 0]\n" +
+          red_black,
+      "cpu");
+  run.steps(2);
+  EXPECT_LE(run.diagnostic("divergence"), 1e-7);
+  EXPECT_GT(run.diagnostic("max|u|"), 0);
+}
+
 TEST(FlowSetup, ABoxSmallerThanItsParts) {
   const std::string text = text_of("[balance]\nweights = \"equal\"\n", "[8, 2, 2]");
   EXPECT_THAT(error_of_model(text, "fake:2,cpu", ErrorKind::input),
