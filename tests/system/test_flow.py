@@ -110,6 +110,11 @@ class Flow(SystemTest):
         self.assertEqual(result.code, 0, result.err)
         summary = json.loads((again / "summary.json").read_text(encoding="utf-8"))
         self.assertEqual([summary[k] for k in ("steps", "checksum")], [whole[k] for k in ("steps", "checksum")])
+        # In the same folder the history goes on behind the lines before the checkpoint.
+        lines = (whole["folder"] / "history.csv").read_text()
+        self.assertEqual(tutti("run", "--restart", first, "-o", whole["folder"], "--overwrite", "--quiet", "--devices",
+                               "cpu").code, 0)
+        self.assertEqual((whole["folder"] / "history.csv").read_text(), lines)
         never = self.run_case(text, "--devices", "cpu", *sets(time__steady=0, time__steps=60))
         self.assertFalse(never["steady"])
 

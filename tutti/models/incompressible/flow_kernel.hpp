@@ -38,7 +38,8 @@ struct VelocityView {
 /// neighbours, also where cells differ in size; what transports it is the flow through the two halves of the face, so
 /// that it has no divergence: the scheme then conserves energy (Verstappen and Veldman, J. Comput. Phys. 187, 2003).
 template <int C, class T>
-TUTTI_HD inline T momentum_rate(const GridView<T>& g, const VelocityView<T>& u, T viscosity, Lid n, const Lid (&at)[3]) {
+TUTTI_HD inline T momentum_rate(const GridView<T>& g, const VelocityView<T>& u, T viscosity, Lid n,
+                                const Lid (&at)[3]) {
   const T half = T(0.5), quarter = T(0.25);
   const T* q = u[C];
   const Lid sc = g.stride(C), ic = at[C];
