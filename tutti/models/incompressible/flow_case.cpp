@@ -192,7 +192,7 @@ void read_ends(const Case& options, FlowCase& flow) {
     if (end.velocity == VelocityEnd::no_slip && !(through.is_constant() && through({0, 0, 0}) == 0))
       fail(ErrorKind::input, "{}: flow through the wall {}: component {} of `value` must be 0; an inflow may have it",
            options.where(table + ".value"), name, "xyz"[d]);
-    if (options.is_set(table + ".temperature") && !flow.has_temperature())
+    if (options.text(table + ".temperature") != "adiabatic" && !flow.has_temperature())
       fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity",
            options.where(table + ".temperature"));
   }
