@@ -223,21 +223,17 @@ void FlowModel<T>::update_forcing(double time) {
   forcing_done_ = true;
 }
 
-/// The step that friction, flow (1 over the time to cross a cell) and buoyancy allow. As Kang, Fedkiw and Liu, J. Sci.
-/// Comput. 15 (2000), but with the stability intervals of the schemes: Adams-Bashforth reaches 1 on the negative axis,
-/// Runge-Kutta 2.5; on the imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some friction.
-template <class T>
-double FlowModel<T>::step_for(double crossing, double warmth) const {
-  const bool ab2 = flow_.scheme == TimeScheme::ab2;
+double longest_step(const FlowCase& flow, double crossing, double warmth) {
+  const bool ab2 = flow.scheme == TimeScheme::ab2;
   double friction = 0, width = std::numeric_limits<double>::infinity();
   for (int d = 0; d < 3; ++d) {
-    if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
-    const double w = domain_.grid.smallest_width(d);
-    friction += 4 * std::max(flow_.viscosity, flow_.diffusivity.value_or(0)) / (w * w);
+    if (flow.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
+    const double w = flow.grid.smallest_width(d);
+    friction += 4 * std::max(flow.viscosity, flow.diffusivity.value_or(0)) / (w * w);
     width = std::min(width, w);
   }
   const double rate = friction / (ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
-  const double longest = 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow_.buoyancy) * warmth / width));
+  const double longest = 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow.buoyancy) * warmth / width));
   return std::isfinite(longest) ? longest : 0;
 }
 
@@ -252,8 +248,8 @@ void FlowModel<T>::choose_time_step() {
       flow_.has_temperature()
           ? over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); })
           : 0;
-  const double longest = step_for(std::max(crossing, at_ends), warmth);
-  const double friction_only = step_for(0, 0);
+  const double longest = longest_step(flow_, std::max(crossing, at_ends), warmth);
+  const double friction_only = longest_step(flow_, 0, 0);
   limit_ = friction_only > 0 ? friction_only : std::numeric_limits<double>::infinity();
   comm_.together([&] {
     if (!options_.is_word("time.dt", "auto")) {
@@ -283,7 +279,7 @@ double FlowModel<T>::adapted_step(double dt) {
           ? over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); })
           : 0;
   const double crossing = over_parts(crossing_rate<T>);
-  const double longest = options_.number("time.safety") * step_for(crossing, warmth);
+  const double longest = options_.number("time.safety") * longest_step(flow_, crossing, warmth);
   if (!(longest > 0) || (longest >= dt && longest < worth * dt)) return dt;
   return std::min(longest, growth * dt);
 }
@@ -291,8 +287,11 @@ double FlowModel<T>::adapted_step(double dt) {
 /// A solver that does not do what it should is found before it spoils a run: noise is projected.
 template <class T>
 void FlowModel<T>::check_solver() {
-  double tolerance = std::is_same_v<T, float> ? 1e-3 : flow_.pressure == PressureMethod::direct ? 1e-10 : 1e-6;
-  tolerance = std::max(tolerance, 10 * flow_.tolerance);  // an iteration ends where the case says
+  // Of what the case is content with, ten times: noise is rougher than a flow.
+  const double tolerance =
+      std::max(10 * flow_.tolerance, std::is_same_v<T, float>                    ? 1e-3
+                                     : flow_.pressure == PressureMethod::direct ? 1e-10
+                                                                                 : 1e-6);
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       for (std::size_t c = 0; c < 3; ++c) {
