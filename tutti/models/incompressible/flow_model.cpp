@@ -72,7 +72,7 @@ void FlowModel<T>::solve_pressure(double dt) {
     divide_divergence(stream, parts_[p], box, range, static_cast<T>(dt));
   });
   double scale = 0;
-  if (flow_.pressure == PressureMethod::red_black) {
+  if (flow_.tolerance > 0) {
     const double speed = over_parts(largest_velocity<T>);
     double width = std::numeric_limits<double>::infinity();
     for (int d = 0; d < 3; ++d) width = std::min(width, domain_.grid.smallest_width(d));

@@ -19,19 +19,6 @@ std::vector<double> first_parts(std::vector<double> weights, Lid most) {
   return weights;
 }
 
-Line line_of(const GridLine& grid, VelocityEnd lower, VelocityEnd upper) {
-  Line line;
-  for (Lid i = 0; i < grid.cells(); ++i) line.widths.push_back(grid.width(i));
-  const auto end = [](VelocityEnd kind) {
-    return kind == VelocityEnd::periodic  ? LineEnd::periodic
-           : kind == VelocityEnd::outflow ? LineEnd::dirichlet
-                                          : LineEnd::neumann;
-  };
-  line.low = end(lower);
-  line.high = end(upper);
-  return line;
-}
-
 template <class T>
 class Direct final : public PressureSolver<T> {
  public:
@@ -89,12 +76,12 @@ class Direct final : public PressureSolver<T> {
 
 LineModes modes(const FlowCase& flow, int d) {
   const auto i = static_cast<std::size_t>(d);
-  return line_modes(line_of(flow.grid.lines[i], flow.ends[2 * i].velocity, flow.ends[2 * i + 1].velocity));
+  return line_modes(pressure_line(flow, flow.grid.lines[i], d));
 }
 
 LineOperator eliminated(const FlowCase& flow, int d) {
   const auto i = static_cast<std::size_t>(d);
-  return line_operator(line_of(flow.grid.lines[i], flow.ends[2 * i].velocity, flow.ends[2 * i + 1].velocity));
+  return line_operator(pressure_line(flow, flow.grid.lines[i], d));
 }
 
 int elimination_axis(const BoxGrid& grid) {
@@ -284,6 +271,19 @@ void Direct<T>::solve(double) {
 
 }  // namespace
 
+Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
+  Line line;
+  for (Lid i = 0; i < grid.cells(); ++i) line.widths.push_back(grid.width(i));
+  const auto end = [](VelocityEnd kind) {
+    return kind == VelocityEnd::periodic  ? LineEnd::periodic
+           : kind == VelocityEnd::outflow ? LineEnd::dirichlet
+                                          : LineEnd::neumann;
+  };
+  line.low = end(flow.ends[static_cast<std::size_t>(2 * d)].velocity);
+  line.high = end(flow.ends[static_cast<std::size_t>(2 * d + 1)].velocity);
+  return line;
+}
+
 template <class T>
 std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem) {
   return std::make_unique<Direct<T>>(problem);
@@ -291,7 +291,11 @@ std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem
 
 template <class T>
 std::unique_ptr<PressureSolver<T>> make_pressure_solver(const PressureProblem<T>& problem) {
-  return problem.flow.pressure == PressureMethod::direct ? make_direct(problem) : make_relaxation(problem);
+  switch (problem.flow.pressure) {
+    case PressureMethod::direct: return make_direct(problem);
+    case PressureMethod::multigrid: return make_multigrid(problem);
+    default: return make_relaxation(problem);
+  }
 }
 
 template std::unique_ptr<PressureSolver<double>> make_direct(const PressureProblem<double>&);

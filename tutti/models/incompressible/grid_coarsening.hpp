@@ -1,0 +1,47 @@
+// Coarser grids of a multigrid method: neighbouring planes' cells are merged in pairs, where they are small.
+//
+// Point relaxation smooths along strong couplings only, those of small cells. So pairs are merged in every direction
+// and place where cells are not much larger than the level's smallest: this coarsens the short directions of a box
+// first (semi-coarsening), and on a stretched grid the cells at the walls before those in the middle.
+#pragma once
+
+#include <optional>
+
+#include "tutti/mesh/box_grid.hpp"
+#include "tutti/models/incompressible/line_operator.hpp"
+#include "tutti/partition/cell_box.hpp"
+
+namespace tutti {
+
+/// The coarse cell c of a direction consists of the fine cells [first[c], first[c + 1]): one or two.
+struct CoarseGrid {
+  BoxGrid grid;
+  std::array<std::vector<Lid>, 3> first;  ///< cells + 1
+};
+
+/// Merges pairs that together are at most sqrt(2) * 2 `width` wide; where there is none, pairs up to twice as wide, and
+/// so on. `width`: what a cell of the fine grid should have (the smallest width, on the finest); then that of the
+/// coarse one. A single cell that is left over lies at the upper end, or with `from_above` at the lower one: take turns.
+/// Empty: one cell, nothing to merge.
+std::optional<CoarseGrid> coarsen(const BoxGrid& fine, double& width, bool from_above);
+
+/// Coarse cells whose first fine cells are in `box`.
+CellBox coarse_box(const CoarseGrid& coarse, const CellBox& box);
+/// With those that interpolation to the cells of `box` reads: one layer more, there even where coarse_box is empty.
+CellBox coarse_reach(const CoarseGrid& coarse, const CellBox& box);
+/// Fine cells of the coarse cells `box`.
+CellBox fine_box(const CoarseGrid& coarse, const CellBox& box);
+/// What `box` lacks to `all`, whose lower corner is in it; boxes that do not overlap.
+std::vector<CellBox> upper_rest(const CellBox& box, const CellBox& all);
+
+/// Linear interpolation between the centres of coarse cells, one entry a fine cell: a coarse cell and one beside it,
+/// which lies beyond an end only with weight 0 or where the line is periodic. Between the last centre and an end p is
+/// constant (Neumann), or falls to 0 (Dirichlet).
+struct LineInterpolation {
+  std::vector<Lid> parent, neighbour;
+  std::vector<double> parent_weight, neighbour_weight;
+};
+LineInterpolation interpolate_line(const GridLine& fine, const GridLine& coarse, const std::vector<Lid>& first,
+                                   LineEnd low, LineEnd high);
+
+}  // namespace tutti
