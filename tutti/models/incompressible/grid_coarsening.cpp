@@ -76,25 +76,20 @@ CellBox coarse_reach(const CoarseGrid& coarse, const CellBox& box) {
   return result;
 }
 
-CellBox fine_box(const CoarseGrid& coarse, const CellBox& box) {
-  if (box.empty()) return {};
-  CellBox result;
-  for (std::size_t d = 0; d < 3; ++d) {
-    result.lower[d] = coarse.first[d][static_cast<std::size_t>(box.lower[d])];
-    result.upper[d] = coarse.first[d][static_cast<std::size_t>(box.upper[d])];
-  }
-  return result;
-}
-
-std::vector<CellBox> upper_rest(const CellBox& box, const CellBox& all) {
+std::vector<CellBox> difference(const CellBox& all, const CellBox& box) {
   std::vector<CellBox> boxes;
   CellBox rest = all;
-  for (std::size_t d = 0; d < 3; ++d) {
-    if (rest.upper[d] <= box.upper[d]) continue;
+  const auto cut_off = [&](std::size_t d, Lid from, Lid to) {
     CellBox layer = rest;
-    layer.lower[d] = box.upper[d];
+    layer.lower[d] = std::max(rest.lower[d], from);
+    layer.upper[d] = std::min(rest.upper[d], to);
     if (!layer.empty()) boxes.push_back(layer);
-    rest.upper[d] = box.upper[d];
+  };
+  for (std::size_t d = 0; d < 3; ++d) {
+    cut_off(d, rest.lower[d], box.lower[d]);
+    cut_off(d, box.upper[d], rest.upper[d]);
+    rest.lower[d] = std::max(rest.lower[d], box.lower[d]);
+    rest.upper[d] = std::min(rest.upper[d], box.upper[d]);
   }
   return boxes;
 }
@@ -123,6 +118,32 @@ LineInterpolation interpolate_line(const GridLine& fine, const GridLine& coarse,
       result.parent_weight.push_back(own);
       result.neighbour_weight.push_back(other);
     }
+  return result;
+}
+
+LineRestriction restrict_line(const GridLine& fine, const GridLine& coarse, const std::vector<Lid>& first,
+                              const LineInterpolation& interpolation, bool linear) {
+  LineRestriction result;
+  const Lid cells = fine.cells();
+  const auto inside = [&](Lid i) { return static_cast<std::size_t>(i < 0 ? i + cells : i < cells ? i : i - cells); };
+  const auto add = [&](Lid i, Lid c, const std::vector<double>& weights) {
+    result.weight.push_back((linear ? weights[inside(i)] : 1) * fine.width(i) / coarse.width(c));
+  };
+  // Does fine cell i, of another coarse cell, reach for coarse cell c upwards (+1) or downwards (-1)?
+  const auto reaches = [&](Lid i, Lid up) {
+    if (!linear || ((i < 0 || i >= cells) && !fine.periodic)) return false;
+    const std::size_t n = inside(i);
+    return interpolation.neighbour[n] - interpolation.parent[n] == up && interpolation.neighbour_weight[n] > 0;
+  };
+  for (Lid c = 0; c < coarse.cells(); ++c) {
+    Lid begin = first[static_cast<std::size_t>(c)], end = first[static_cast<std::size_t>(c) + 1];
+    result.offset.push_back(static_cast<Lid>(result.weight.size()));
+    if (reaches(begin - 1, 1)) add(begin - 1, c, interpolation.neighbour_weight);
+    for (Lid i = begin; i < end; ++i) add(i, c, interpolation.parent_weight);
+    if (reaches(end, -1)) add(end, c, interpolation.neighbour_weight);
+    result.begin.push_back(reaches(begin - 1, 1) ? begin - 1 : begin);
+    result.end.push_back(reaches(end, -1) ? end + 1 : end);
+  }
   return result;
 }
 

@@ -29,11 +29,6 @@ std::optional<CoarseGrid> coarsen(const BoxGrid& fine, double& width, bool from_
 CellBox coarse_box(const CoarseGrid& coarse, const CellBox& box);
 /// With those that interpolation to the cells of `box` reads: one layer more, there even where coarse_box is empty.
 CellBox coarse_reach(const CoarseGrid& coarse, const CellBox& box);
-/// Fine cells of the coarse cells `box`.
-CellBox fine_box(const CoarseGrid& coarse, const CellBox& box);
-/// What `box` lacks to `all`, whose lower corner is in it; boxes that do not overlap.
-std::vector<CellBox> upper_rest(const CellBox& box, const CellBox& all);
-
 /// Linear interpolation between the centres of coarse cells, one entry a fine cell: a coarse cell and one beside it,
 /// which lies beyond an end only with weight 0 or where the line is periodic. Between the last centre and an end p is
 /// constant (Neumann), or falls to 0 (Dirichlet).
@@ -43,5 +38,20 @@ struct LineInterpolation {
 };
 LineInterpolation interpolate_line(const GridLine& fine, const GridLine& coarse, const std::vector<Lid>& first,
                                    LineEnd low, LineEnd high);
+
+
+/// Each coarse cell's value as a sum over fine cells [begin, end), the first of them with weight[offset]. The sum over
+/// the volume stays what it is, but for what a Dirichlet end lets out. Fine cells beyond an end occur where the line is
+/// periodic. `linear`: the adjoint of the interpolation (also right where only every other cell has a value, as after a
+/// red-black sweep along this line alone), else means of the cells that are merged.
+struct LineRestriction {
+  std::vector<Lid> begin, end, offset;
+  std::vector<double> weight;
+};
+LineRestriction restrict_line(const GridLine& fine, const GridLine& coarse, const std::vector<Lid>& first,
+                              const LineInterpolation& interpolation, bool linear);
+
+/// The cells of `all` that are not in `box`, in boxes that do not overlap.
+std::vector<CellBox> difference(const CellBox& all, const CellBox& box);
 
 }  // namespace tutti

@@ -62,6 +62,7 @@ class MultigridLevel {
 
   PressureProblem<T> problem_;
   LevelGrid<T> level_;
+  double omega_ = 1;
   std::vector<Buffer<T>> own_p_, own_rhs_;  ///< empty on the finest
   std::vector<Stencil> stencils_;
   std::unique_ptr<BoxTransfer<T>> faces_, all_;

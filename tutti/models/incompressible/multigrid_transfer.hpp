@@ -17,8 +17,8 @@ class MultigridTransfer {
   MultigridTransfer(const PressureProblem<T>& problem, MultigridLevel<T>& fine, MultigridLevel<T>& coarse,
                     const CoarseGrid& merged);
 
-  /// The coarse rhs: means of what the fine p leaves, rhs - lap p, over each coarse cell. The sum over the volume stays
-  /// what it is.
+  /// The coarse rhs: what the fine p leaves, rhs - lap p, as the mean over each coarse cell; where cells are merged in
+  /// one direction only, by the adjoint of the interpolation.
   void restrict_residual();
   /// Adds the coarse p, interpolated linearly in each direction between the centres of cells, to the fine one.
   void interpolate();
@@ -26,20 +26,27 @@ class MultigridTransfer {
   void add_exchanged(ExchangeCounts& counts) const;
 
  private:
-  /// For every fine cell of a direction, but for `first`: one entry a coarse cell and one more.
+  /// Of every line, coarse cells for the restriction and fine ones for the interpolation.
   struct Tables {
-    std::array<Buffer<Lid>, 3> first, parent, neighbour;
-    std::array<Buffer<T>, 3> share, parent_weight, neighbour_weight;
+    std::array<Buffer<Lid>, 3> begin, end, offset, parent, neighbour;
+    std::array<Buffer<T>, 3> weight, parent_weight, neighbour_weight;
   };
-  void make_tables(const CoarseGrid& merged);
+  void make_lines(const CoarseGrid& merged);
+  void make_tables();
+  void make_passes();
 
   PressureProblem<T> problem_;
   MultigridLevel<T>& fine_;
   MultigridLevel<T>& coarse_;
+  std::array<LineRestriction, 3> restriction_;
+  std::array<LineInterpolation, 3> interpolation_;
+  std::vector<BoxArray> residual_arrays_;
   std::vector<Buffer<T>> residual_;
   std::vector<Tables> tables_;
   std::unique_ptr<BoxTransfer<T>> residual_transfer_;
-  std::unique_ptr<BoxPass<T>> residual_pass_, restrict_pass_;
+  std::unique_ptr<TransferPass<T>> residual_pass_;
+  std::unique_ptr<BoxPass<T>> restrict_pass_;
+  Size restrictions_ = 0;
 };
 
 }  // namespace tutti

@@ -38,7 +38,17 @@ TEST(Probe, contraction) {
   contraction({{128, 128, 1}});
   contraction({{64, 64, 4}});
   contraction({{64, 64, 4}, {64, 64, 4}});
+  contraction({{128, 1, 1}});
+  contraction({{128, 4, 4},  {1,1000,1000}});
+  contraction({{128, 8, 8}, {1,2,2}});
+  contraction({{128, 8, 8}, {1,10,10}});
+  contraction({{128, 8, 8}, {2,1,1}});
   contraction({{100, 10, 10}});
+  contraction({{96, 10, 10}});
+  contraction({{128, 10, 10}});
+  contraction({{128, 8, 8}});
+  contraction({{128, 128, 8}});
+  contraction({{128, 16, 1}});
   contraction({{100, 10, 10}, {10, 1, 1}});
   contraction({{32, 32, 32}, {1, 1.4, 1}});
   contraction({{32, 32, 32}, {1, 1.4, 1.4}});
