@@ -126,24 +126,27 @@ LineRestriction restrict_line(const GridLine& fine, const GridLine& coarse, cons
   LineRestriction result;
   const Lid cells = fine.cells();
   const auto inside = [&](Lid i) { return static_cast<std::size_t>(i < 0 ? i + cells : i < cells ? i : i - cells); };
-  const auto add = [&](Lid i, Lid c, const std::vector<double>& weights) {
-    result.weight.push_back((linear ? weights[inside(i)] : 1) * fine.width(i) / coarse.width(c));
-  };
   // Does fine cell i, of another coarse cell, reach for coarse cell c upwards (+1) or downwards (-1)?
   const auto reaches = [&](Lid i, Lid up) {
     if (!linear || ((i < 0 || i >= cells) && !fine.periodic)) return false;
     const std::size_t n = inside(i);
     return interpolation.neighbour[n] - interpolation.parent[n] == up && interpolation.neighbour_weight[n] > 0;
   };
-  for (Lid c = 0; c < coarse.cells(); ++c) {
-    Lid begin = first[static_cast<std::size_t>(c)], end = first[static_cast<std::size_t>(c) + 1];
-    result.offset.push_back(static_cast<Lid>(result.weight.size()));
-    if (reaches(begin - 1, 1)) add(begin - 1, c, interpolation.neighbour_weight);
-    for (Lid i = begin; i < end; ++i) add(i, c, interpolation.parent_weight);
-    if (reaches(end, -1)) add(end, c, interpolation.neighbour_weight);
-    result.begin.push_back(reaches(begin - 1, 1) ? begin - 1 : begin);
-    result.end.push_back(reaches(end, -1) ? end + 1 : end);
+  for (std::size_t c = 0; c + 1 < first.size(); ++c) {
+    result.begin.push_back(reaches(first[c] - 1, 1) ? first[c] - 1 : first[c]);
+    result.end.push_back(reaches(first[c + 1], -1) ? first[c + 1] + 1 : first[c + 1]);
+    result.count = std::max(result.count, static_cast<int>(result.end[c] - result.begin[c]));
   }
+  for (Lid n = 0; n < result.count; ++n)
+    for (std::size_t c = 0; c + 1 < first.size(); ++c) {
+      const Lid i = std::min(result.begin[c] + n, result.end[c] - 1);
+      const bool own = i >= first[c] && i < first[c + 1];
+      const double share = fine.width(i) / coarse.width(static_cast<Lid>(c));
+      const double of_value = !linear ? 1 : own ? interpolation.parent_weight[inside(i)]
+                                                : interpolation.neighbour_weight[inside(i)];
+      result.cell.push_back(i);
+      result.weight.push_back(result.begin[c] + n < result.end[c] ? of_value * share : 0);
+    }
   return result;
 }
 

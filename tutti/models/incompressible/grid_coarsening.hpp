@@ -40,13 +40,16 @@ LineInterpolation interpolate_line(const GridLine& fine, const GridLine& coarse,
                                    LineEnd low, LineEnd high);
 
 
-/// Each coarse cell's value as a sum over fine cells [begin, end), the first of them with weight[offset]. The sum over
-/// the volume stays what it is, but for what a Dirichlet end lets out. Fine cells beyond an end occur where the line is
-/// periodic. `linear`: the adjoint of the interpolation (also right where only every other cell has a value, as after a
-/// red-black sweep along this line alone), else means of the cells that are merged.
+/// Each coarse cell's value as a sum over `count` fine ones: [n * coarse cells + c] is the n-th one of cell c, which may
+/// have fewer and repeats its last with weight 0. The sum over the volume stays what it is, but for what a Dirichlet end
+/// lets out. Fine cells beyond an end occur where the line is periodic. `linear`: the adjoint of the interpolation (also
+/// right where only every other cell has a value, as after a red-black sweep along this line alone), else means of the
+/// cells that are merged.
 struct LineRestriction {
-  std::vector<Lid> begin, end, offset;
+  int count = 0;
+  std::vector<Lid> cell;
   std::vector<double> weight;
+  std::vector<Lid> begin, end;  ///< one a coarse cell: the range of its fine ones
 };
 LineRestriction restrict_line(const GridLine& fine, const GridLine& coarse, const std::vector<Lid>& first,
                               const LineInterpolation& interpolation, bool linear);

@@ -92,17 +92,8 @@ Multigrid<T>::Multigrid(const PressureProblem<T>& problem, const MultigridOption
 }
 
 template <class T>
-void Multigrid<T>::cycle() {
-  cycle_from(0);
-}
-
-template <class T>
-void Multigrid<T>::cycle_from(std::size_t l) {
+void Multigrid<T>::smooth_before(std::size_t l) {
   using Behind = typename MultigridLevel<T>::Behind;
-  if (l + 1 == levels_.size()) {
-    coarsest_->solve();
-    return;
-  }
   MultigridLevel<T>& level = *levels_[l];
   if (l > 0)
     level.sweep_from_zero();
@@ -111,9 +102,21 @@ void Multigrid<T>::cycle_from(std::size_t l) {
   level.sweep(1, Behind::faces);
   level.sweep(0, Behind::faces);
   level.sweep(1, Behind::faces);
-  between_[l]->restrict_residual();
-  cycle_from(l + 1);
+}
+
+/// What follows when the coarser grid has its right-hand side.
+template <class T>
+void Multigrid<T>::correct_and_smooth(std::size_t l) {
+  using Behind = typename MultigridLevel<T>::Behind;
+  if (l + 2 == levels_.size()) {
+    coarsest_->solve();
+  } else {
+    smooth_before(l + 1);
+    between_[l + 1]->restrict_residual();
+    correct_and_smooth(l + 1);
+  }
   between_[l]->interpolate();
+  MultigridLevel<T>& level = *levels_[l];
   level.sweep(0, Behind::faces);
   level.sweep(1, Behind::faces);
   level.sweep(0, Behind::faces);
@@ -121,18 +124,43 @@ void Multigrid<T>::cycle_from(std::size_t l) {
   level.sweep(1, l > 0 ? Behind::all : Behind::faces);
 }
 
+/// Until the finest grid's residual is known, which is returned. A grid that is the coarsest, too, is solved.
+template <class T>
+double Multigrid<T>::start_cycle() {
+  if (between_.empty()) {
+    coarsest_->solve();
+    return levels_[0]->largest_residual();
+  }
+  smooth_before(0);
+  between_[0]->store_residual();
+  return between_[0]->largest_residual();
+}
+
+template <class T>
+void Multigrid<T>::finish_cycle() {
+  if (between_.empty()) return;
+  between_[0]->restrict_stored();
+  correct_and_smooth(0);
+}
+
+template <class T>
+void Multigrid<T>::cycle() {
+  start_cycle();
+  finish_cycle();
+}
+
 template <class T>
 void Multigrid<T>::solve(double scale) {
-  residuals_ = {largest_residual()};
   if (std::isinf(scale)) {
     const double rhs = levels_.front()->largest_rhs();
     scale = rhs > 0 ? 1 / rhs : 1;
   }
+  residuals_ = {start_cycle()};
   // Not a number is for others to find.
   while (residuals_.back() * scale > problem_.flow.tolerance) {
-    if (sweeps() / 4 >= problem_.flow.sweeps) fail_to_converge(scale);
-    cycle();
-    residuals_.push_back(largest_residual());
+    if (cycles() >= problem_.flow.sweeps) fail_to_converge(scale);
+    finish_cycle();
+    residuals_.push_back(start_cycle());
   }
   fill_ends();
 }
@@ -152,8 +180,7 @@ void Multigrid<T>::fail_to_converge(double scale) {
     fail(ErrorKind::numerical,
          "the pressure does not converge: after {} multigrid cycles a divergence of {:.3g} is left, {:.3g} before the "
          "last one, pressure.tolerance is {:.3g}; raise pressure.tolerance or pressure.sweeps",
-         residuals_.size() - 1, residuals_.back() * scale, residuals_[residuals_.size() - std::min<std::size_t>(2, residuals_.size())] * scale,
-         problem_.flow.tolerance);
+         cycles(), residuals_.back() * scale, residuals_[residuals_.size() - 2] * scale, problem_.flow.tolerance);
   });
 }
 

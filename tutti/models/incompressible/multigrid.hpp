@@ -50,19 +50,23 @@ class Multigrid final : public PressureSolver<T> {
   void cycle();
   /// |lap p - rhs| of largest magnitude now.
   double largest_residual() { return levels_.front()->largest_residual(); }
-  /// Largest residuals of the last solve, before the first cycle and after each.
+  /// Largest residuals of the last solve: each cycle's before it turns to the coarser grid. The last one had no need to.
   const std::vector<double>& residuals() const { return residuals_; }
 
   std::size_t levels() const { return levels_.size(); }
   const LevelGrid<T>& level(std::size_t l) const { return levels_[l]->level(); }
   std::string describe() const override;
-  /// Four of relaxation a cycle, on the finest grid.
-  int sweeps() const override { return 4 * (static_cast<int>(residuals_.size()) - 1); }
+  /// Of relaxation, on the finest grid.
+  int sweeps() const override { return 4 * cycles() + 2; }
   void add_seconds(std::vector<PartSeconds>& seconds) const override;
   ExchangeCounts exchanged() const override;
 
  private:
-  void cycle_from(std::size_t l);
+  int cycles() const { return static_cast<int>(residuals_.size()) - 1; }
+  void smooth_before(std::size_t l);
+  void correct_and_smooth(std::size_t l);
+  double start_cycle();
+  void finish_cycle();
   void fill_ends();
   void fail_to_converge(double scale);
 

@@ -46,8 +46,19 @@ struct SweepFromZero {
   T omega;
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
     const Lid n = g.array.at(i, j, k);
-    const T diagonal = g.line[0].diagonal[i] + g.line[1].diagonal[j] + g.line[2].diagonal[k];
+    const T diagonal = StencilRow<T>(g, j, k).centre(i);
     p[n] = ((i + j + k) & 1) == 0 ? -(omega * rhs[n]) / diagonal : T(0);
+  }
+  void line(Lid begin, Lid end, Lid j, Lid k) const {
+    const StencilRow<T> row(g, j, k);
+    const Lid n = g.array.at(0, j, k), parity = (j + k) & 1;
+    T* const to = p + n;
+    const T* const f = rhs + n;
+    const T factor = omega;
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+    for (Lid i = begin; i < end; ++i) to[i] = (i & 1) == parity ? -(factor * f[i]) / row.centre(i) : T(0);
   }
 };
 

@@ -2,8 +2,11 @@
 #include "tutti/models/incompressible/multigrid_transfer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "tutti/device/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
+#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 namespace {
@@ -15,31 +18,63 @@ struct StoreResidual {
   const T *p, *rhs;
   T* residual;
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid at[3] = {i, j, k};
     const Lid n = g.array.at(i, j, k);
-    T diagonal;
-    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
-    residual[to.at(i, j, k)] = rhs[n] - (sum - diagonal * p[n]);
+    const StencilRow<T> row(g, j, k);
+    residual[to.at(i, j, k)] = rhs[n] - (row.neighbours(p + n, i) - row.centre(i) * p[n]);
+  }
+  void line(Lid begin, Lid end, Lid j, Lid k) const {
+    const StencilRow<T> row(g, j, k);
+    const Lid n = g.array.at(0, j, k);
+    const T *const at = p + n, *const f = rhs + n;
+    T* const result = residual + to.at(0, j, k);
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+    for (Lid i = begin; i < end; ++i) result[i] = f[i] - (row.neighbours(at + i, i) - row.centre(i) * at[i]);
   }
 };
 
 template <class T>
 struct Restrict {
   BoxArray fine, coarse;
-  const Lid *begin[3], *end[3], *offset[3];
+  int count[3];
+  Lid cells[3];  ///< of the coarse grid
+  const Lid* cell[3];
   const T* weight[3];
   const T* residual;
   T* rhs;
+  /// use(weight, line of residuals) for all fine lines that belong to the coarse line (j, k).
+  template <class Use>
+  TUTTI_HD void for_lines(Lid j, Lid k, const Use& use) const {
+    for (int z = 0; z < count[2]; ++z)
+      for (int y = 0; y < count[1]; ++y) {
+        const Lid at_z = z * cells[2] + k, at_y = y * cells[1] + j;
+        use(weight[2][at_z] * weight[1][at_y], residual + fine.at(0, cell[1][at_y], cell[2][at_z]));
+      }
+  }
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const T* const along_x = weight[0] + (offset[0][i] - begin[0][i]);
-    const T* const along_y = weight[1] + (offset[1][j] - begin[1][j]);
-    const T* const along_z = weight[2] + (offset[2][k] - begin[2][k]);
     T sum = 0;
-    for (Lid z = begin[2][k]; z < end[2][k]; ++z)
-      for (Lid y = begin[1][j]; y < end[1][j]; ++y)
-        for (Lid x = begin[0][i]; x < end[0][i]; ++x)
-          sum += along_z[z] * along_y[y] * along_x[x] * residual[fine.at(x, y, z)];
+    for_lines(j, k, [&](T factor, const T* from) {
+      for (int x = 0; x < count[0]; ++x) {
+        const Lid at_x = x * cells[0] + i;
+        sum += factor * weight[0][at_x] * from[cell[0][at_x]];
+      }
+    });
     rhs[coarse.at(i, j, k)] = sum;
+  }
+  void line(Lid begin, Lid end, Lid j, Lid k) const {
+    T* const to = rhs + coarse.at(0, j, k);
+    for (Lid i = begin; i < end; ++i) to[i] = 0;
+    for_lines(j, k, [&](T factor, const T* from) {
+      for (int x = 0; x < count[0]; ++x) {
+        const Lid* const which = cell[0] + x * cells[0];
+        const T* const share = weight[0] + x * cells[0];
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+        for (Lid i = begin; i < end; ++i) to[i] += factor * share[i] * from[which[i]];
+      }
+    });
   }
 };
 
@@ -50,17 +85,46 @@ struct Interpolate {
   const T *parent_weight[3], *neighbour_weight[3];
   const T* from;
   T* p;
-  TUTTI_HD T along_x(Lid i, Lid j, Lid k) const {
-    return parent_weight[0][i] * from[coarse.at(parent[0][i], j, k)] +
-           neighbour_weight[0][i] * from[coarse.at(neighbour[0][i], j, k)];
-  }
-  TUTTI_HD T along_y(Lid i, Lid j, Lid k) const {
-    return parent_weight[1][j] * along_x(i, parent[1][j], k) + neighbour_weight[1][j] * along_x(i, neighbour[1][j], k);
+  /// From the four lines of coarse cells around the fine line (j, k).
+  struct Lines {
+    const T* from[4];
+    T weight[4];
+    TUTTI_HD T at(Lid c) const {
+      return weight[0] * from[0][c] + weight[1] * from[1][c] + (weight[2] * from[2][c] + weight[3] * from[3][c]);
+    }
+  };
+  TUTTI_HD Lines lines(Lid j, Lid k) const {
+    Lines lines;
+    for (int n = 0; n < 4; ++n) {
+      const Lid y = n % 2 == 0 ? parent[1][j] : neighbour[1][j], z = n / 2 == 0 ? parent[2][k] : neighbour[2][k];
+      lines.from[n] = from + coarse.at(0, y, z);
+      lines.weight[n] = (n % 2 == 0 ? parent_weight[1][j] : neighbour_weight[1][j]) *
+                        (n / 2 == 0 ? parent_weight[2][k] : neighbour_weight[2][k]);
+    }
+    return lines;
   }
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    p[fine.at(i, j, k)] +=
-        parent_weight[2][k] * along_y(i, j, parent[2][k]) + neighbour_weight[2][k] * along_y(i, j, neighbour[2][k]);
+    const Lines around = lines(j, k);
+    p[fine.at(i, j, k)] += parent_weight[0][i] * around.at(parent[0][i]) + neighbour_weight[0][i] * around.at(neighbour[0][i]);
   }
+  void line(Lid begin, Lid end, Lid j, Lid k) const {
+    const Lines around = lines(j, k);
+    const Lid *const one = parent[0], *const other = neighbour[0];
+    const T *const weight_one = parent_weight[0], *const weight_other = neighbour_weight[0];
+    T* const to = p + fine.at(0, j, k);
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+    for (Lid i = begin; i < end; ++i)
+      to[i] += weight_one[i] * around.at(one[i]) + weight_other[i] * around.at(other[i]);
+  }
+};
+
+/// Of everything that is stored: cells of other parts are copies.
+template <class T>
+struct Magnitude {
+  const T* values;
+  TUTTI_HD double operator()(Lid n) const { return std::fabs(static_cast<double>(values[n])); }
 };
 
 Buffer<Lid> upload_list(Stream& stream, const std::vector<Lid>& values) {
@@ -137,9 +201,7 @@ void MultigridTransfer<T>::make_tables() {
     for (std::size_t d = 0; d < 3; ++d) {
       const LineRestriction& down = restriction_[d];
       const LineInterpolation& up = interpolation_[d];
-      tables.begin[d] = upload_list(*part.compute, down.begin);
-      tables.end[d] = upload_list(*part.compute, down.end);
-      tables.offset[d] = upload_list(*part.compute, down.offset);
+      tables.cell[d] = upload_list(*part.compute, down.cell);
       tables.weight[d] = upload_rounded<T>(*part.compute, down.weight);
       tables.parent[d] = upload_list(*part.compute, up.parent);
       tables.neighbour[d] = upload_list(*part.compute, up.neighbour);
@@ -151,19 +213,42 @@ void MultigridTransfer<T>::make_tables() {
 
 template <class T>
 void MultigridTransfer<T>::restrict_residual() {
+  store_residual();
+  restrict_stored();
+}
+
+template <class T>
+void MultigridTransfer<T>::store_residual() {
   ++restrictions_;
-  const LevelGrid<T>&fine = fine_.level(), &coarse = coarse_.level();
+  const LevelGrid<T>& fine = fine_.level();
   residual_pass_->run([&](std::size_t p, Stream& stream, Range range) {
     for_each_cell(stream, fine.parts.box(p), range,
                   StoreResidual<T>{fine_.stencil(p), residual_arrays_[p], fine.p[p], fine.rhs[p], residual_[p].data()});
   });
+}
+
+template <class T>
+double MultigridTransfer<T>::largest_residual() {
+  double result = 0;
+  for (std::size_t p = 0; p < residual_.size(); ++p) {
+    if (residual_[p].empty()) continue;
+    const double mine = max_value(*problem_.domain.streams[p].compute, Range{0, static_cast<Lid>(residual_[p].size())},
+                                  Magnitude<T>{residual_[p].data()});
+    result = std::isnan(mine) || mine > result ? mine : result;
+  }
+  return max_over_ranks(problem_.comm, result);
+}
+
+template <class T>
+void MultigridTransfer<T>::restrict_stored() {
+  const LevelGrid<T>& coarse = coarse_.level();
   restrict_pass_->run([&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
     const Tables& t = tables_[p];
     Restrict<T> kernel{residual_arrays_[p], coarse.arrays[p], {}, {}, {}, {}, residual_[p].data(), coarse.rhs[p]};
     for (std::size_t d = 0; d < 3; ++d) {
-      kernel.begin[d] = t.begin[d].data();
-      kernel.end[d] = t.end[d].data();
-      kernel.offset[d] = t.offset[d].data();
+      kernel.count[d] = restriction_[d].count;
+      kernel.cells[d] = coarse.parts.cells[d];
+      kernel.cell[d] = t.cell[d].data();
       kernel.weight[d] = t.weight[d].data();
     }
     for_each_cell(stream, box, range, kernel);

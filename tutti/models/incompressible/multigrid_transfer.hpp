@@ -17,9 +17,13 @@ class MultigridTransfer {
   MultigridTransfer(const PressureProblem<T>& problem, MultigridLevel<T>& fine, MultigridLevel<T>& coarse,
                     const CoarseGrid& merged);
 
-  /// The coarse rhs: what the fine p leaves, rhs - lap p, as the mean over each coarse cell; where cells are merged in
+  /// The coarse rhs = what the fine p leaves, rhs - lap p, as the mean over each coarse cell; where cells are merged in
   /// one direction only, by the adjoint of the interpolation.
   void restrict_residual();
+  /// In two halves: what is left, the largest magnitude of it over all parts of all ranks in between.
+  void store_residual();
+  double largest_residual();
+  void restrict_stored();
   /// Adds the coarse p, interpolated linearly in each direction between the centres of cells, to the fine one.
   void interpolate();
   void add_seconds(std::vector<PartSeconds>& seconds) const;
@@ -28,7 +32,7 @@ class MultigridTransfer {
  private:
   /// Of every line, coarse cells for the restriction and fine ones for the interpolation.
   struct Tables {
-    std::array<Buffer<Lid>, 3> begin, end, offset, parent, neighbour;
+    std::array<Buffer<Lid>, 3> cell, parent, neighbour;
     std::array<Buffer<T>, 3> weight, parent_weight, neighbour_weight;
   };
   void make_lines(const CoarseGrid& merged);

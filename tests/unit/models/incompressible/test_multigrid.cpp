@@ -69,3 +69,37 @@ TEST(Probe, contraction) {
 }
 }  // namespace
 }  // namespace tutti
+namespace tutti {
+TEST(Timing, sweeps) {
+  for (Lid n : {64, 128}) {
+    const Comm& comm = test::world();
+    PressureSetup<double> setup(comm, {{n, n, n}}, "cpu", "pressure.solver = \"multigrid\"");
+    Multigrid<double> solver(setup.problem());
+    MultigridLevel<double> level(setup.problem());
+    const auto time = [&](const char* name, auto&& f) {
+      f();
+      const int reps = n == 64 ? 20 : 4;
+      timespec a, b;
+      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+      for (int r = 0; r < reps; ++r) f();
+      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+      const double s = (double(b.tv_sec - a.tv_sec) + 1e-9 * double(b.tv_nsec - a.tv_nsec)) / reps;
+      fmt::print("{} {}: {:.3f} ms, {:.2f} ns a cell\n", n, name, s * 1e3, s * 1e9 / (double(n) * n * n));
+    };
+    using B = MultigridLevel<double>::Behind;
+    const auto coarse = [&] { double w = 1.0 / n; return *coarsen(setup.grid(), w, false); }();
+    MultigridLevel<double> next(setup.problem(), level.level(), coarse);
+    MultigridTransfer<double> transfer(setup.problem(), level, next, coarse);
+    time("half sweep", [&] { level.sweep(0, B::faces); });
+    time("from zero", [&] { level.sweep_from_zero(); });
+    time("restrict", [&] { transfer.restrict_residual(); });
+    time("interpolate", [&] { transfer.interpolate(); });
+    time("largest of stored", [&] { transfer.largest_residual(); });
+    time("restrict stored", [&] { transfer.restrict_stored(); });
+    time("residual", [&] { level.largest_residual(); });
+    time("cycle", [&] { solver.cycle(); });
+    Multigrid<double> small(setup.problem(), {.coarsest = 32*32*32});
+    time("cycle with 32^3", [&] { small.cycle(); });
+  }
+}
+}
