@@ -158,11 +158,18 @@ void Multigrid<T>::solve(double scale) {
   residuals_ = {start_cycle()};
   // Not a number is for others to find.
   while (residuals_.back() * scale > problem_.flow.tolerance) {
+    // No cycle can do better than the precision of p.
+    if (stalled() && residuals_.back() <= levels_.front()->rounding()) break;
     if (cycles() >= problem_.flow.sweeps) fail_to_converge(scale);
     finish_cycle();
     residuals_.push_back(start_cycle());
   }
   fill_ends();
+}
+
+template <class T>
+bool Multigrid<T>::stalled() const {
+  return cycles() > 0 && residuals_.back() > 0.5 * residuals_[residuals_.size() - 2];
 }
 
 template <class T>

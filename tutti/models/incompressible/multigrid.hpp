@@ -43,8 +43,9 @@ class Multigrid final : public PressureSolver<T> {
   /// Collective.
   explicit Multigrid(const PressureProblem<T>& problem, const MultigridOptions& options = {});
 
-  /// V-cycles until residual times `scale` is at most the case's tolerance; where `scale` is infinite, until the
-  /// residual is so much smaller than the rhs. Error(numerical) after as many cycles as the case allows.
+  /// V-cycles until the residual times `scale` is at most the case's tolerance, or no more than the rounding of p makes
+  /// it; where `scale` is infinite, until it is so much smaller than the rhs. Error(numerical) after as many cycles as
+  /// the case allows.
   void solve(double scale) override;
   /// One V(2,2) cycle. Ghosts of p beyond the ends of the box are not set.
   void cycle();
@@ -67,6 +68,7 @@ class Multigrid final : public PressureSolver<T> {
   void correct_and_smooth(std::size_t l);
   double start_cycle();
   void finish_cycle();
+  bool stalled() const;
   void fill_ends();
   void fail_to_converge(double scale);
 

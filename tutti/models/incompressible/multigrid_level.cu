@@ -2,6 +2,7 @@
 #include "tutti/models/incompressible/multigrid_level.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "tutti/device/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
@@ -226,10 +227,15 @@ double MultigridLevel<T>::largest_residual() {
 }
 
 template <class T>
-double MultigridLevel<T>::largest_rhs() {
-  return largest([this](std::size_t p, const CellBox& box) {
-    return Magnitude<T>{level_.arrays[p], box, level_.rhs[p]};
-  });
+double MultigridLevel<T>::largest_magnitude(const std::vector<T*>& field) {
+  return largest([&](std::size_t p, const CellBox& box) { return Magnitude<T>{level_.arrays[p], box, field[p]}; });
+}
+
+template <class T>
+double MultigridLevel<T>::rounding() {
+  double norm = 0;
+  for (const Line& line : level_.lines) norm -= 2 * std::ranges::min(line_operator(line).diagonal);
+  return norm * largest_magnitude(level_.p) * static_cast<double>(std::numeric_limits<T>::epsilon());
 }
 
 template <class T>

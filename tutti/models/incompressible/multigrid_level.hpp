@@ -44,7 +44,9 @@ class MultigridLevel {
   /// |lap p - rhs| of largest magnitude, of all parts of all ranks.
   double largest_residual();
   /// Largest |rhs|.
-  double largest_rhs();
+  double largest_rhs() { return largest_magnitude(level_.rhs); }
+  /// What a unit of rounding in each p can make of lap p.
+  double rounding();
 
   const LevelGrid<T>& level() const { return level_; }
   StencilView<T> stencil(std::size_t p) const;
@@ -59,6 +61,7 @@ class MultigridLevel {
   void make_passes();
   template <class F>
   double largest(const F& of_part);
+  double largest_magnitude(const std::vector<T*>& field);
 
   PressureProblem<T> problem_;
   LevelGrid<T> level_;

@@ -1,105 +1,206 @@
+// Multigrid against the direct solver and the operator itself, its contraction, and its bits.
+#include "tutti/models/incompressible/multigrid.hpp"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <fmt/core.h>
-#include <chrono>
+
 #include "tests/support/pressure_setup.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
-#include "tutti/models/incompressible/multigrid.hpp"
+
 namespace tutti {
 namespace {
-double contraction(const PressureBox& box, MultigridOptions options = {.coarsest = 64, .longest_line = 64}) {
-  const Comm& comm = test::world();
-  PressureSetup<double> setup(comm, box, "cpu", "pressure.solver = \"multigrid\"");
-  Multigrid<double> solver(setup.problem(), options);
-  double before = solver.largest_residual(), first = before;
-  std::string text;
-  std::vector<double> r{before};
-  Gid total = 0;
-  for (std::size_t l = 0; l < solver.levels(); ++l) total += solver.level(l).grid.cell_count();
-  for (int c = 0; c < 9; ++c) {
+
+// Many levels, also of small boxes: what is tested are not direct solves.
+constexpr MultigridOptions many_levels{.coarsest = 8, .longest_line = 8};
+const std::string by_multigrid = "pressure.solver = \"multigrid\"\n";
+
+std::string name_of(const PressureBox& box) {
+  return fmt::format("{} x {} x {} cells, {} x {} x {}, stretched {} {} {}, {}", box.cells[0], box.cells[1], box.cells[2],
+                     box.length[0], box.length[1], box.length[2], box.stretch[0], box.stretch[1], box.stretch[2],
+                     box.ends);
+}
+
+/// Factor of the residual a cycle, mean of all until rounding is seen.
+double contraction(const PressureBox& box) {
+  PressureSetup<double> setup(test::world(), box, "cpu", by_multigrid);
+  Multigrid<double> solver(setup.problem(), many_levels);
+  const double first = solver.largest_residual();
+  double left = first;
+  int cycles = 0;
+  for (; cycles < 10 && left > 1e-9 * first; ++cycles) {
     solver.cycle();
-    r.push_back(solver.largest_residual());
-    text += fmt::format(" {:.3f}", r.back() / r[r.size() - 2]);
+    left = solver.largest_residual();
   }
-  std::size_t last = r.size() - 1;
-  while (last > 1 && r[last] < 1e-11 * first) --last;
-  const double mean = std::pow(r[last] / r[0], 1.0 / last);
-  fmt::print("{}x{}x{} {} len {} {} {} str {} {} {}: mean {:.3f} worst-late {:.3f} levels {} work {:.2f} :{}\n", box.cells[0], box.cells[1],
-             box.cells[2], box.ends, box.length[0], box.length[1], box.length[2], box.stretch[0], box.stretch[1],
-             box.stretch[2], mean, r[last] / r[last - 1], solver.levels(), double(total) / setup.grid().cell_count(), text);
-  return mean;
+  return std::pow(left / first, 1.0 / cycles);
 }
-TEST(Probe, contraction) {
-  for (Lid n : {32, 33, 31}) contraction({{n, n, n}});
-  contraction({{48, 64, 20}});
-  contraction({{48, 64, 20}, {48, 64, 20}});
-  contraction({{64, 64, 64}});
-  contraction({{64, 64, 1}});
-  contraction({{65, 65, 1}});
-  contraction({{128, 128, 1}});
-  contraction({{64, 64, 4}});
-  contraction({{64, 64, 4}, {64, 64, 4}});
-  contraction({{128, 1, 1}});
-  contraction({{128, 4, 4},  {1,1000,1000}});
-  contraction({{128, 8, 8}, {1,2,2}});
-  contraction({{128, 8, 8}, {1,10,10}});
-  contraction({{128, 8, 8}, {2,1,1}});
-  contraction({{100, 10, 10}});
-  contraction({{96, 10, 10}});
-  contraction({{128, 10, 10}});
-  contraction({{128, 8, 8}});
-  contraction({{128, 128, 8}});
-  contraction({{128, 16, 1}});
-  contraction({{100, 10, 10}, {10, 1, 1}});
-  contraction({{32, 32, 32}, {1, 1.4, 1}});
-  contraction({{32, 32, 32}, {1, 1.4, 1.4}});
-  contraction({{32, 32, 32}, {1, 1, 1.4}});
-  contraction({{32, 32, 32}, {1, 1.45, 1.2}});
-  contraction({{32, 32, 32}, {1, 1, 1}, {1, 1, 1}});
-  contraction({{32, 32, 32}, {1, 1, 1}, {2, 2, 2}});
-  contraction({{33, 40, 29}, {1, 1, 1}, {2, 1, 2}});
-  contraction({{64, 64, 1}, {1, 1, 1}, {2, 2, 0}});
-  contraction({{64, 64, 1}, {1, 1, 1}, {3, 3, 0}});
-  contraction({{32, 32, 32}, {1, 1, 1}, {0, 0, 0}, "ppp"});
-  contraction({{31, 31, 31}, {1, 1, 1}, {0, 0, 0}, "ppp"});
-  contraction({{33, 33, 33}, {1, 1, 1}, {0, 0, 0}, "ppw"});
-  contraction({{37, 33, 3}, {1, 1, .1}, {0, 0, 0}, "ppp"});
-  contraction({{31, 31, 31}, {1, 1, 1}, {0, 0, 0}, "ooo"});
-  contraction({{31, 31, 31}, {1, 1, 1}, {0, 0, 0}, "uwp"});
-  contraction({{130, 7, 2}, {1, 1, 1}, {0, 0, 0}, "uww"});
+
+// Measured, as all bounds here: 0.02 a cycle for cubes (0.05 with omega 1.15, as elsewhere), 0.03 to 0.08 for others.
+TEST(Multigrid, a_cycle_leaves_a_tenth_at_most) {
+  const std::vector<PressureBox> boxes = {
+      {{32, 32, 32}},
+      {{33, 33, 33}},
+      {{31, 31, 31}},
+      {{48, 64, 20}},
+      {{48, 64, 20}, {48, 64, 20}},
+      {{64, 64, 1}},
+      {{65, 65, 1}},
+      {{64, 64, 4}},
+      {{64, 64, 4}, {64, 64, 4}},
+      {{100, 10, 10}},
+      {{100, 10, 10}, {10, 1, 1}},
+      {{97, 1, 1}},
+      {{64, 4, 4}, {1, 1000, 1000}},
+      {{32, 32, 32}, {1, 1.4, 1}},
+      {{32, 32, 32}, {1, 1.45, 1.2}},
+      {{32, 32, 32}, {1, 1, 1}, {2, 2, 2}},
+      {{33, 40, 29}, {1, 1, 1}, {2, 1, 2}},
+      {{64, 64, 1}, {1, 1, 1}, {3, 3, 0}},
+      {{32, 32, 32}, {1, 1, 1}, {0, 0, 0}, "ppp"},
+      {{31, 31, 31}, {1, 1, 1}, {0, 0, 0}, "ppw"},
+      {{37, 33, 3}, {1, 1, 0.1}, {0, 0, 0}, "ppp"},
+      {{31, 31, 31}, {1, 1, 1}, {0, 0, 0}, "ooo"},
+      {{31, 31, 31}, {1, 1, 1}, {0, 0, 0}, "uwp"},
+  };
+  for (const PressureBox& box : boxes) {
+    const double factor = contraction(box);
+    EXPECT_LT(factor, 0.1) << name_of(box);
+  }
 }
+
+TEST(Multigrid, contraction_does_not_depend_on_the_number_of_cells) {
+  for (const Lid n : {16, 17, 23, 24, 40, 47}) EXPECT_LT(contraction({{n, n, n}}), 0.04) << n;
+  for (const Lid n : {67, 89, 101, 127, 128, 129}) EXPECT_LT(contraction({{n, n, 1}}), 0.06) << n;
+}
+
+/// What is left is found by the operator's slow reference, and p differs from the direct solver's by a constant.
+void expect_solved(const PressureBox& box) {
+  PressureSetup<double> setup(test::world(), box, "cpu", by_multigrid + "pressure.tolerance = 1e-10\n");
+  Multigrid<double> solver(setup.problem(), many_levels);
+  solver.solve(std::numeric_limits<double>::infinity());
+  EXPECT_LE(solver.residuals().size(), 12U) << name_of(box);
+  const auto p = setup.pressure(), f = setup.random_rhs();
+  std::vector<double> exact(f.size());
+  DirectSolver<double>(setup.box()).solve(f.data(), exact.data());
+  const PoissonResidual left = poisson_residual(setup.box(), p.data(), f.data());
+  EXPECT_LE(left.residual, 1e-10 * left.f + 1e-15 * left.norm * left.p) << name_of(box);
+  double mean = 0, largest = 0, difference = 0;
+  for (std::size_t n = 0; n < p.size(); ++n) mean += (p[n] - exact[n]) / static_cast<double>(p.size());
+  if (!setup.box().singular()) {
+    EXPECT_LE(std::abs(mean), 1e-8 * left.p) << name_of(box);
+  }
+  for (std::size_t n = 0; n < p.size(); ++n) {
+    largest = std::max(largest, std::abs(exact[n]));
+    difference = std::max(difference, std::abs(p[n] - exact[n] - mean));
+  }
+  EXPECT_LE(difference, 1e-8 * largest) << name_of(box);
+}
+
+// CaNS has such a suite for its solver.
+TEST(Multigrid, solves_boxes_of_all_shapes_with_all_ends) {
+  const std::vector<std::array<Lid, 3>> shapes = {
+      {2, 2, 2}, {3, 3, 3},  {1, 1, 2},  {5, 1, 1},    {1, 7, 1},  {1, 1, 61}, {2, 3, 5},  {7, 11, 13},
+      {8, 8, 8}, {16, 4, 2}, {17, 5, 3}, {31, 29, 1},  {1, 23, 8}, {37, 1, 6}, {64, 2, 2}, {9, 9, 30},
+      {12, 6, 24}, {19, 19, 19}, {130, 2, 3}, {4, 71, 4},
+  };
+  const std::vector<std::string> ends = {"www", "ppp", "ooo", "uwp", "pwu", "wop"};
+  int boxes = 0;
+  for (std::size_t s = 0; s < shapes.size(); ++s)
+    for (std::size_t e = s % 2; e < ends.size(); e += 2) {
+      expect_solved({shapes[s], {1, 1, 1}, {0, 0, 0}, ends[e]});
+      ++boxes;
+    }
+  for (const auto& cells : {std::array<Lid, 3>{8, 12, 9}, {24, 6, 5}, {13, 13, 1}, {3, 40, 16}})
+    for (const std::array<double, 3>& length : {std::array<double, 3>{1, 1, 3}, {0.2, 1, 7}})
+      for (const std::string what : {"www", "wuo"}) {
+        expect_solved({cells, length, {1.5, 0, 0.8}, what});
+        ++boxes;
+      }
+  EXPECT_GE(boxes, 60);
+}
+
+std::vector<double> solved_on(const PressureBox& box, const std::string& devices, const std::string& more) {
+  PressureSetup<double> setup(test::world(), box, devices, by_multigrid + more);
+  Multigrid<double> solver(setup.problem(), many_levels);
+  solver.solve(std::numeric_limits<double>::infinity());
+  return setup.pressure();
+}
+
+TEST(Multigrid, bits_do_not_depend_on_devices_cuts_and_overlap) {
+  for (const PressureBox& box : {PressureBox{{13, 9, 11}, {1, 1, 1}, {1, 0, 2}, "wuo"},
+                                 PressureBox{{14, 15, 9}, {1, 1, 1}, {0, 0, 0}, "pwp"},
+                                 PressureBox{{5, 6, 31}, {1, 1, 1}, {0, 0, 0}, "wwp"}}) {
+    const auto alone = solved_on(box, "cpu", "");
+    for (const std::string devices : {"fake:1", "fake:2", "fake:3,cpu", "fake:5"})
+      for (const std::string cut : {"slabs", "pencils", "blocks"})
+        EXPECT_EQ(solved_on(box, devices, "partition.cut = \"" + cut + "\"\n"), alone)
+            << name_of(box) << " on " << devices << " in " << cut;
+    for (const std::string overlap : {"none", "messages", "full"})
+      EXPECT_EQ(solved_on(box, "fake:2,cpu", "devices.overlap = \"" + overlap + "\"\n"), alone) << overlap;
+  }
+}
+
+TEST(Multigrid, begins_with_the_pressure_it_finds) {
+  PressureSetup<double> setup(test::world(), {{24, 24, 24}}, "cpu", by_multigrid);
+  Multigrid<double> solver(setup.problem(), many_levels);
+  solver.solve(std::numeric_limits<double>::infinity());
+  EXPECT_GT(solver.residuals().size(), 3U);
+  solver.solve(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(solver.residuals().size(), 1U);
+}
+
+TEST(Multigrid, float_reaches_its_rounding) {
+  PressureSetup<float> setup(test::world(), {{40, 40, 40}}, "cpu",
+                             by_multigrid + "numerics.precision = \"float\"\npressure.tolerance = 1e-12\n");
+  Multigrid<float> solver(setup.problem());
+  solver.solve(std::numeric_limits<double>::infinity());
+  EXPECT_LT(solver.residuals().size(), 12U);
+  EXPECT_LT(solver.residuals().back(), 1e-4);
+}
+
+TEST(Multigrid, tells_when_it_does_not_converge) {
+  PressureSetup<double> setup(test::world(), {{12, 12, 12}}, "cpu", by_multigrid + "pressure.sweeps = 8\n");
+  auto rhs = setup.random_rhs();
+  for (double& f : rhs) f += 1;  // flows in and not out: there is no solution
+  setup.set_rhs(rhs);
+  Multigrid<double> solver(setup.problem(), many_levels);
+  try {
+    solver.solve(1);
+    FAIL() << "solved what has no solution";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::numerical);
+    EXPECT_THAT(error.what(), testing::HasSubstr("after 8 multigrid cycles a divergence of"));
+  }
+}
+
+TEST(Multigrid, tells_its_grids) {
+  PressureSetup<double> setup(test::world(), {{50, 40, 1}, {50, 40, 1}}, "cpu", by_multigrid);
+  EXPECT_EQ(Multigrid<double>(setup.problem(), {.coarsest = 200}).describe(),
+            "multigrid, V(2,2) cycles of 50 x 40 x 1, 25 x 20 x 1, 13 x 10 x 1 (directly)");
+}
+
+TEST(RedBlackSweep, a_line_has_the_bits_of_its_cells) {
+  PressureSetup<double> setup(test::world(), {{300, 3, 4}, {1, 1, 1}, {1, 0, 0}, "wop"}, "cpu", by_multigrid);
+  MultigridLevel<double> level(setup.problem());
+  const BoxArray& array = level.level().arrays[0];
+  std::vector<double> p(static_cast<std::size_t>(array.values())), rhs(p.size());
+  for (std::size_t n = 0; n < p.size(); ++n) {
+    p[n] = random_unit(1, n);
+    rhs[n] = random_unit(2, n);
+  }
+  for (const Lid colour : {0, 1}) {
+    auto by_cells = p, by_lines = p;
+    const RedBlackSweep<double, StencilView> cells{level.stencil(0), by_cells.data(), rhs.data(), 1.2, colour},
+        lines{level.stencil(0), by_lines.data(), rhs.data(), 1.2, colour};
+    for (Lid k = 0; k < 4; ++k)
+      for (Lid j = 0; j < 3; ++j) {
+        for (Lid i = 5; i < 300; ++i) cells(i, j, k);
+        lines.line(5, 120, j, k);
+        lines.line(120, 300, j, k);
+      }
+    EXPECT_EQ(by_cells, by_lines);
+    EXPECT_NE(by_cells, p);
+  }
+}
+
 }  // namespace
 }  // namespace tutti
-namespace tutti {
-TEST(Timing, sweeps) {
-  for (Lid n : {64, 128}) {
-    const Comm& comm = test::world();
-    PressureSetup<double> setup(comm, {{n, n, n}}, "cpu", "pressure.solver = \"multigrid\"");
-    Multigrid<double> solver(setup.problem());
-    MultigridLevel<double> level(setup.problem());
-    const auto time = [&](const char* name, auto&& f) {
-      f();
-      const int reps = n == 64 ? 20 : 4;
-      timespec a, b;
-      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-      for (int r = 0; r < reps; ++r) f();
-      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-      const double s = (double(b.tv_sec - a.tv_sec) + 1e-9 * double(b.tv_nsec - a.tv_nsec)) / reps;
-      fmt::print("{} {}: {:.3f} ms, {:.2f} ns a cell\n", n, name, s * 1e3, s * 1e9 / (double(n) * n * n));
-    };
-    using B = MultigridLevel<double>::Behind;
-    const auto coarse = [&] { double w = 1.0 / n; return *coarsen(setup.grid(), w, false); }();
-    MultigridLevel<double> next(setup.problem(), level.level(), coarse);
-    MultigridTransfer<double> transfer(setup.problem(), level, next, coarse);
-    time("half sweep", [&] { level.sweep(0, B::faces); });
-    time("from zero", [&] { level.sweep_from_zero(); });
-    time("restrict", [&] { transfer.restrict_residual(); });
-    time("interpolate", [&] { transfer.interpolate(); });
-    time("largest of stored", [&] { transfer.largest_residual(); });
-    time("restrict stored", [&] { transfer.restrict_stored(); });
-    time("residual", [&] { level.largest_residual(); });
-    time("cycle", [&] { solver.cycle(); });
-    Multigrid<double> small(setup.problem(), {.coarsest = 32*32*32});
-    time("cycle with 32^3", [&] { small.cycle(); });
-  }
-}
-}
