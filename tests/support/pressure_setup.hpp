@@ -31,7 +31,9 @@ inline std::string case_text(const PressureBox& box, const std::string& more = "
     const char kind = box.ends[f / 2];
     const bool open = kind == 'o' || (kind == 'u' && f % 2 == 1);
     text += fmt::format("[[boundary]]\nface = \"{}\"\nvelocity = \"{}\"\n", box_face_names[f],
-                        kind == 'p' ? "periodic" : open ? "outflow" : "no-slip");
+                        kind == 'p' ? "periodic"
+                        : open      ? "outflow"
+                                    : "no-slip");
   }
   return text;
 }
@@ -41,9 +43,12 @@ class PressureSetup {
  public:
   PressureSetup(const Comm& comm, const PressureBox& box, const std::string& device_list = "cpu",
                 const std::string& more = "")
-      : comm_(comm), devices_(open(comm, device_list)), options_(parse(case_text(box, more))),
+      : comm_(comm),
+        devices_(open(comm, device_list)),
+        options_(parse(case_text(box, more))),
         flow_(read_flow_case(options_)),
-        domain_(make_box_domain({comm, devices_, options_, std::filesystem::temp_directory_path(), phases_}, flow_.grid)) {
+        domain_(
+            make_box_domain({comm, devices_, options_, std::filesystem::temp_directory_path(), phases_}, flow_.grid)) {
     comm.together([&] {
       for (std::size_t p = 0; p < domain_.mine(); ++p) {
         Stream& stream = *domain_.streams[p].compute;
@@ -92,7 +97,8 @@ class PressureSetup {
       std::vector<double> mine;
       for_owned(p, [&](std::size_t n) { mine.push_back(static_cast<double>(rhs[n])); });
       if (!mine.empty())
-        put_owned(*domain_.streams[p].compute, parts_[p].rhs, domain_.arrays[p], parts_[p].box, std::span<const double>(mine));
+        put_owned(*domain_.streams[p].compute, parts_[p].rhs, domain_.arrays[p], parts_[p].box,
+                  std::span<const double>(mine));
     }
   }
   /// p of the whole grid, on all ranks.
@@ -128,8 +134,7 @@ class PressureSetup {
     const auto n = domain_.grid.cells();
     for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
       for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
-        for (Lid i = box.lower[0]; i < box.upper[0]; ++i)
-          f(static_cast<std::size_t>((Size{k} * n[1] + j) * n[0] + i));
+        for (Lid i = box.lower[0]; i < box.upper[0]; ++i) f(static_cast<std::size_t>((Size{k} * n[1] + j) * n[0] + i));
   }
 
   const Comm& comm_;

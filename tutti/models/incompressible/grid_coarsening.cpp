@@ -142,8 +142,9 @@ LineRestriction restrict_line(const GridLine& fine, const GridLine& coarse, cons
       const Lid i = std::min(result.begin[c] + n, result.end[c] - 1);
       const bool own = i >= first[c] && i < first[c + 1];
       const double share = fine.width(i) / coarse.width(static_cast<Lid>(c));
-      const double of_value = !linear ? 1 : own ? interpolation.parent_weight[inside(i)]
-                                                : interpolation.neighbour_weight[inside(i)];
+      const double of_value = !linear ? 1
+                              : own   ? interpolation.parent_weight[inside(i)]
+                                      : interpolation.neighbour_weight[inside(i)];
       result.cell.push_back(i);
       result.weight.push_back(result.begin[c] + n < result.end[c] ? of_value * share : 0);
     }

@@ -21,8 +21,8 @@ struct CoarseGrid {
 
 /// Merges pairs that together are at most sqrt(2) * 2 `width` wide; where there is none, pairs up to twice as wide, and
 /// so on. `width`: what a cell of the fine grid should have (the smallest width, on the finest); then that of the
-/// coarse one. A single cell that is left over lies at the upper end, or with `from_above` at the lower one: take turns.
-/// Empty: one cell, nothing to merge.
+/// coarse one. A single cell that is left over lies at the upper end, or with `from_above` at the lower one: take
+/// turns. Empty: one cell, nothing to merge.
 std::optional<CoarseGrid> coarsen(const BoxGrid& fine, double& width, bool from_above);
 
 /// Coarse cells whose first fine cells are in `box`.
@@ -39,12 +39,11 @@ struct LineInterpolation {
 LineInterpolation interpolate_line(const GridLine& fine, const GridLine& coarse, const std::vector<Lid>& first,
                                    LineEnd low, LineEnd high);
 
-
-/// Each coarse cell's value as a sum over `count` fine ones: [n * coarse cells + c] is the n-th one of cell c, which may
-/// have fewer and repeats its last with weight 0. The sum over the volume stays what it is, but for what a Dirichlet end
-/// lets out. Fine cells beyond an end occur where the line is periodic. `linear`: the adjoint of the interpolation (also
-/// right where only every other cell has a value, as after a red-black sweep along this line alone), else means of the
-/// cells that are merged.
+/// Each coarse cell's value as a sum over `count` fine ones: [n * coarse cells + c] is the n-th one of cell c, which
+/// may have fewer and repeats its last with weight 0. The sum over the volume stays what it is, but for what a
+/// Dirichlet end lets out. Fine cells beyond an end occur where the line is periodic. `linear`: the adjoint of the
+/// interpolation (also right where only every other cell has a value, as after a red-black sweep along this line
+/// alone), else means of the cells that are merged.
 struct LineRestriction {
   int count = 0;
   std::vector<Lid> cell;

@@ -176,8 +176,8 @@ template <class T>
 void Multigrid<T>::fill_ends() {
   fill_->run([](std::size_t, Stream&, const CellBox&, Range) {},
              [this](std::size_t p, int d, Stream& stream, Range range) {
-               fill_pressure(stream, problem_.parts[p].grid.array, problem_.parts[p].p.data(),
-                             problem_.ends[p].view(d), range);
+               fill_pressure(stream, problem_.parts[p].grid.array, problem_.parts[p].p.data(), problem_.ends[p].view(d),
+                             range);
              });
 }
 

@@ -33,8 +33,8 @@ class CoarsestSolver {
 };
 
 struct MultigridOptions {
-  Gid coarsest = 4096;      ///< cells of the coarsest grid at most, if they can be so few
-  Lid longest_line = 128;   ///< of it, as the direct solver's work grows with it
+  Gid coarsest = 4096;     ///< cells of the coarsest grid at most, if they can be so few
+  Lid longest_line = 128;  ///< of it, as the direct solver's work grows with it
 };
 
 template <class T>
@@ -51,7 +51,8 @@ class Multigrid final : public PressureSolver<T> {
   void cycle();
   /// |lap p - rhs| of largest magnitude now.
   double largest_residual() { return levels_.front()->largest_residual(); }
-  /// Largest residuals of the last solve: each cycle's before it turns to the coarser grid. The last one had no need to.
+  /// Largest residuals of the last solve: each cycle's before it turns to the coarser grid. The last one had no need
+  /// to.
   const std::vector<double>& residuals() const { return residuals_; }
 
   std::size_t levels() const { return levels_.size(); }

@@ -31,8 +31,7 @@ double smoothing_omega(const BoxGrid& grid) {
   for (const double x : couplings[0])
     for (const double y : couplings[1])
       for (const double z : couplings[2]) sum += (x + y + z) / std::max({x, y, z});
-  const double directions =
-      sum / static_cast<double>(couplings[0].size() * couplings[1].size() * couplings[2].size());
+  const double directions = sum / static_cast<double>(couplings[0].size() * couplings[1].size() * couplings[2].size());
   if (!(directions > 1)) return 1;
   const double omega = directions < 2 ? 1 + 0.17 * (directions - 1) : 1.17 + 0.08 * (directions - 2);
   // With an odd number of cells in a period two neighbours have the same colour.
@@ -159,15 +158,19 @@ void MultigridLevel<T>::make_passes() {
     faces.push_back(faces_around(box));
     all.push_back(box.empty() ? std::vector<CellBox>{level_.stored[p]} : ring_around(box));
   }
-  const auto make = [&](const auto& wanted, auto& transfer, auto& pass) {
-    transfer = std::make_unique<BoxTransfer<T>>(problem_.comm, level_.parts, wanted, level_.arrays, level_.arrays, true,
-                                                domain.streams, 1, &domain.transport);
+  const auto make = [&](const auto& wanted) {
+    auto transfer = std::make_unique<BoxTransfer<T>>(problem_.comm, level_.parts, wanted, level_.arrays, level_.arrays,
+                                                     true, domain.streams, 1, &domain.transport);
     bind_field(*transfer, level_.p, level_.p);
-    pass = std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, level_.parts, transfer.get(),
-                                        problem_.overlap);
+    return transfer;
   };
-  make(faces, faces_, faces_pass_);
-  make(all, all_, all_pass_);
+  faces_ = make(faces);
+  all_ = make(all);
+  std::vector<Lid> cells;
+  for (std::size_t p = 0; p < domain.mine(); ++p) cells.push_back(static_cast<Lid>(level_.parts.box(p).cells()));
+  faces_pass_ =
+      std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, level_.parts, faces_.get(), problem_.overlap);
+  all_pass_ = std::make_unique<TransferPass<T>>(problem_.threads, domain.streams, cells, all_.get());
 }
 
 template <class T>
@@ -181,16 +184,21 @@ StencilView<T> MultigridLevel<T>::stencil(std::size_t p) const {
 
 template <class T>
 void MultigridLevel<T>::run(const typename BoxPass<T>::Kernel& kernel, Behind behind) {
-  (behind == Behind::all ? all_pass_ : faces_pass_)->run(kernel);
+  if (behind == Behind::faces) {
+    faces_pass_->run(kernel);
+    return;
+  }
+  ++all_runs_;
+  all_pass_->run([&](std::size_t p, Stream& stream, Range range) { kernel(p, stream, level_.parts.box(p), range); });
 }
 
 template <class T>
 void MultigridLevel<T>::sweep(Lid colour, Behind behind) {
   run(
       [this, colour](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        for_each_cell(stream, box, range,
-                      RedBlackSweep<T, StencilView>{stencil(p), level_.p[p], level_.rhs[p],
-                                                    static_cast<T>(omega_), colour});
+        for_each_cell(
+            stream, box, range,
+            RedBlackSweep<T, StencilView>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_), colour});
       },
       behind);
 }
@@ -212,8 +220,8 @@ double MultigridLevel<T>::largest(const F& of_part) {
   for (std::size_t p = 0; p < level_.p.size(); ++p) {
     const CellBox& box = level_.parts.box(p);
     if (box.empty()) continue;
-    const double mine = max_value(*problem_.domain.streams[p].compute, Range{0, static_cast<Lid>(box.cells())},
-                                  of_part(p, box));
+    const double mine =
+        max_value(*problem_.domain.streams[p].compute, Range{0, static_cast<Lid>(box.cells())}, of_part(p, box));
     result = std::isnan(mine) || mine > result ? mine : result;
   }
   return max_over_ranks(problem_.comm, result);
@@ -247,10 +255,10 @@ void MultigridLevel<T>::add_seconds(std::vector<PartSeconds>& seconds) const {
 template <class T>
 void MultigridLevel<T>::add_exchanged(ExchangeCounts& counts) const {
   add_counts(counts, faces_->exchange().counts_per_exchange(), faces_pass_->runs());
-  add_counts(counts, all_->exchange().counts_per_exchange(), all_pass_->runs());
+  add_counts(counts, all_->exchange().counts_per_exchange(), all_runs_);
 }
 
-#define TUTTI_INSTANTIATE(T)                                                                                     \
+#define TUTTI_INSTANTIATE(T)                                                                                        \
   template std::vector<Buffer<T>> make_zeros(const PressureProblem<T>&, const std::vector<BoxArray>&, const char*); \
   template class MultigridLevel<T>;
 TUTTI_INSTANTIATE(double)

@@ -23,8 +23,8 @@ struct LevelGrid {
 };
 
 /// lap p = rhs on one grid. Values of p behind the faces of the boxes are up to date between calls, and in all that is
-/// stored where that was asked for. What is beyond the ends of the grid is never used, but must be a number. All members
-/// are collective. Results have the same bits however the grid is cut.
+/// stored where that was asked for. What is beyond the ends of the grid is never used, but must be a number. All
+/// members are collective. Results have the same bits however the grid is cut.
 template <class T>
 class MultigridLevel {
  public:
@@ -69,7 +69,9 @@ class MultigridLevel {
   std::vector<Buffer<T>> own_p_, own_rhs_;  ///< empty on the finest
   std::vector<Stencil> stencils_;
   std::unique_ptr<BoxTransfer<T>> faces_, all_;
-  std::unique_ptr<BoxPass<T>> faces_pass_, all_pass_;
+  std::unique_ptr<BoxPass<T>> faces_pass_;
+  std::unique_ptr<TransferPass<T>> all_pass_;  ///< a part without cells wants some that are no separators
+  Size all_runs_ = 0;
 };
 
 /// Arrays of 0, one a part of this rank.

@@ -105,7 +105,8 @@ struct Interpolate {
   }
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
     const Lines around = lines(j, k);
-    p[fine.at(i, j, k)] += parent_weight[0][i] * around.at(parent[0][i]) + neighbour_weight[0][i] * around.at(neighbour[0][i]);
+    p[fine.at(i, j, k)] +=
+        parent_weight[0][i] * around.at(parent[0][i]) + neighbour_weight[0][i] * around.at(neighbour[0][i]);
   }
   void line(Lid begin, Lid end, Lid j, Lid k) const {
     const Lines around = lines(j, k);
@@ -190,8 +191,7 @@ void MultigridTransfer<T>::make_passes() {
   std::vector<Lid> cells;
   for (std::size_t p = 0; p < domain.mine(); ++p) cells.push_back(static_cast<Lid>(fine.box(p).cells()));
   residual_pass_ = std::make_unique<TransferPass<T>>(problem_.threads, domain.streams, cells, residual_transfer_.get());
-  restrict_pass_ =
-      std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, coarse, nullptr, problem_.overlap);
+  restrict_pass_ = std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, coarse, nullptr, problem_.overlap);
 }
 
 template <class T>

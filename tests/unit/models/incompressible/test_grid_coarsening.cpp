@@ -150,15 +150,15 @@ TEST_P(LineWeights, restriction_conserves_the_sum) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Lines, LineWeights,
-    testing::Values(LineCase{8, 0, LineEnd::neumann, LineEnd::neumann}, LineCase{9, 0, LineEnd::neumann, LineEnd::dirichlet},
-                    LineCase{2, 0, LineEnd::dirichlet, LineEnd::dirichlet},
-                    LineCase{2, 0, LineEnd::periodic, LineEnd::periodic},
-                    LineCase{7, 0, LineEnd::periodic, LineEnd::periodic},
-                    LineCase{8, 0, LineEnd::periodic, LineEnd::periodic},
-                    LineCase{21, 2, LineEnd::dirichlet, LineEnd::neumann},
-                    LineCase{16, 1, LineEnd::neumann, LineEnd::dirichlet}));
+INSTANTIATE_TEST_SUITE_P(Lines, LineWeights,
+                         testing::Values(LineCase{8, 0, LineEnd::neumann, LineEnd::neumann},
+                                         LineCase{9, 0, LineEnd::neumann, LineEnd::dirichlet},
+                                         LineCase{2, 0, LineEnd::dirichlet, LineEnd::dirichlet},
+                                         LineCase{2, 0, LineEnd::periodic, LineEnd::periodic},
+                                         LineCase{7, 0, LineEnd::periodic, LineEnd::periodic},
+                                         LineCase{8, 0, LineEnd::periodic, LineEnd::periodic},
+                                         LineCase{21, 2, LineEnd::dirichlet, LineEnd::neumann},
+                                         LineCase{16, 1, LineEnd::neumann, LineEnd::dirichlet}));
 
 }  // namespace
 }  // namespace tutti
