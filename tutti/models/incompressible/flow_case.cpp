@@ -117,12 +117,13 @@ void add_numerics_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"direct\"",
               .description = "direct: by separation, exact to rounding; jacobi: `sweeps` sweeps, as the paper; "
-                             "red_black: relaxation up to `tolerance`.",
-              .choices = {"direct", "jacobi", "red_black"}});
+                             "red_black: relaxation up to `tolerance`; multigrid: V-cycles up to `tolerance`.",
+              .choices = {"direct", "jacobi", "red_black", "multigrid"}});
   schema.add({.path = "pressure.sweeps",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "jacobi: sweeps a step, auto 20; red_black: at most, auto 10,000.",
+              .description = "jacobi: sweeps a step, auto 20; red_black: at most, auto 10,000; multigrid: cycles "
+                             "at most, auto 50.",
               .choices = {"auto"},
               .min = 1});
   schema.add({.path = "pressure.omega",
@@ -276,14 +277,19 @@ FlowCase read_flow_case(const Case& options) {
   const std::string solver = options.text("pressure.solver");
   flow.pressure = solver == "jacobi"      ? PressureMethod::jacobi
                   : solver == "red_black" ? PressureMethod::red_black
+                  : solver == "multigrid" ? PressureMethod::multigrid
                                           : PressureMethod::direct;
   const bool automatic = options.is_word("pressure.sweeps", "auto");
-  flow.sweeps = automatic ? (flow.pressure == PressureMethod::jacobi ? 20 : 10000)
-                          : static_cast<int>(options.integer("pressure.sweeps"));
-  if (flow.pressure == PressureMethod::red_black) {
-    flow.tolerance = options.number("pressure.tolerance");
+  flow.sweeps = !automatic                                   ? static_cast<int>(options.integer("pressure.sweeps"))
+                : flow.pressure == PressureMethod::jacobi    ? 20
+                : flow.pressure == PressureMethod::multigrid ? 50
+                                                             : 10000;
+  if (flow.pressure == PressureMethod::red_black || flow.pressure == PressureMethod::multigrid)
+    flow.tolerance = !options.is_word("pressure.tolerance", "auto")  ? options.number("pressure.tolerance")
+                     : options.text("numerics.precision") == "float" ? 1e-6
+                                                                     : 1e-8;
+  if (flow.pressure == PressureMethod::red_black)
     flow.omega = options.is_word("pressure.omega", "auto") ? 0 : options.number("pressure.omega");
-  }
   return flow;
 }
 

@@ -27,7 +27,7 @@ struct FlowEnd {
 };
 
 enum class TimeScheme : std::uint8_t { ab2, rk3 };
-enum class PressureMethod : std::uint8_t { jacobi, red_black, direct };
+enum class PressureMethod : std::uint8_t { jacobi, red_black, multigrid, direct };
 
 struct FlowCase {
   BoxGrid grid;
@@ -43,7 +43,7 @@ struct FlowCase {
   std::optional<std::array<Expression, 3>> exact;  ///< velocity
   TimeScheme scheme = TimeScheme::ab2;
   PressureMethod pressure = PressureMethod::direct;
-  int sweeps = 0;        ///< jacobi: so many; red_black: at most
+  int sweeps = 0;        ///< jacobi: so many; red_black: at most; multigrid: cycles at most
   double omega = 1;      ///< of red_black
   double steady = 0;     ///< relative change a unit of time below which the run ends; 0: it does not
   double tolerance = 0;  ///< of red_black: largest divergence that is left, times the step, a cell's width over it

@@ -251,6 +251,19 @@ void Direct<T>::solve(double) {
 
 }  // namespace
 
+Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
+  Line line;
+  for (Lid i = 0; i < grid.cells(); ++i) line.widths.push_back(grid.width(i));
+  const auto end = [](VelocityEnd kind) {
+    return kind == VelocityEnd::periodic  ? LineEnd::periodic
+           : kind == VelocityEnd::outflow ? LineEnd::dirichlet
+                                          : LineEnd::neumann;
+  };
+  line.low = end(flow.ends[static_cast<std::size_t>(2 * d)].velocity);
+  line.high = end(flow.ends[static_cast<std::size_t>(2 * d + 1)].velocity);
+  return line;
+}
+
 template <class T>
 std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem) {
   return std::make_unique<Direct<T>>(problem);
@@ -258,7 +271,14 @@ std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem
 
 template <class T>
 std::unique_ptr<PressureSolver<T>> make_pressure_solver(const PressureProblem<T>& problem) {
-  return problem.flow.pressure == PressureMethod::direct ? make_direct(problem) : make_relaxation(problem);
+  switch (problem.flow.pressure) {
+    case PressureMethod::direct:
+      return make_direct(problem);
+    case PressureMethod::multigrid:
+      return make_multigrid(problem);
+    default:
+      return make_relaxation(problem);
+  }
 }
 
 template std::unique_ptr<PressureSolver<double>> make_direct(const PressureProblem<double>&);

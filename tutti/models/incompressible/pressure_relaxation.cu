@@ -5,6 +5,7 @@
 #include "tutti/device/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
+#include "tutti/models/incompressible/relaxation_kernel.hpp"
 #include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
@@ -22,38 +23,6 @@ struct JacobiSweep {
     T diagonal;
     const T sum = laplacian_neighbours(g, p, n, at, diagonal);
     next[n] = (T(1) - omega) * p[n] + omega * ((sum - rhs[n]) / diagonal);
-  }
-};
-
-template <class T>
-struct RedBlackSweep {
-  GridView<T> g;
-  T* p;
-  const T* rhs;
-  T omega;
-  Lid colour;
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    if (((i + j + k) & 1) != colour) return;
-    const Lid at[3] = {i, j, k};
-    const Lid n = g.array.at(i, j, k);
-    T diagonal;
-    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
-    p[n] += omega * ((sum - rhs[n]) / diagonal - p[n]);
-  }
-};
-
-template <class T>
-struct Residual {
-  GridView<T> g;
-  CellBox box;
-  const T *p, *rhs;
-  TUTTI_HD double operator()(Lid r) const {
-    const Lid nx = box.size(0), ny = box.size(1);
-    const Lid at[3] = {box.lower[0] + r % nx, box.lower[1] + r / nx % ny, box.lower[2] + r / nx / ny};
-    const Lid n = g.array.at(at[0], at[1], at[2]);
-    T diagonal;
-    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
-    return std::fabs(static_cast<double>(sum - diagonal * p[n] - rhs[n]));
   }
 };
 
@@ -167,9 +136,9 @@ class Relaxation final : public PressureSolver<T> {
     sweep_->run(
         [this, colour](std::size_t p, Stream& stream, const CellBox& box, Range range) {
           FlowPart<T>& part = problem_.parts[p];
-          for_each_cell(
-              stream, box, range,
-              RedBlackSweep<T>{part.grid.view(), part.p.data(), part.rhs.data(), static_cast<T>(omega_), colour});
+          for_each_cell(stream, box, range,
+                        RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(),
+                                                   static_cast<T>(omega_), colour});
         },
         [this](std::size_t p, int d, Stream& stream, Range range) {
           FlowPart<T>& part = problem_.parts[p];
@@ -205,7 +174,7 @@ double largest_residual(const PressureProblem<T>& problem) {
     FlowPart<T>& part = problem.parts[p];
     if (part.box.empty()) continue;
     const double mine = max_value(*problem.domain.streams[p].compute, Range{0, static_cast<Lid>(part.box.cells())},
-                                  Residual<T>{part.grid.view(), part.box, part.p.data(), part.rhs.data()});
+                                  Residual<T, GridView>{part.grid.view(), part.box, part.p.data(), part.rhs.data()});
     largest = std::isnan(mine) || mine > largest ? mine : largest;
   }
   return max_over_ranks(problem.comm, largest);
