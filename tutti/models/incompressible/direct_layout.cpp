@@ -34,18 +34,16 @@ DirectLayout direct_layout(const BoxGrid& grid, std::span<const CellBox> boxes, 
   return layout;
 }
 
-Line pressure_line(const FlowCase& flow, int d) {
-  const auto i = static_cast<std::size_t>(d);
-  const GridLine& grid = flow.grid.lines[i];
+Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
   Line line;
-  for (Lid c = 0; c < grid.cells(); ++c) line.widths.push_back(grid.width(c));
+  for (Lid i = 0; i < grid.cells(); ++i) line.widths.push_back(grid.width(i));
   const auto end = [](VelocityEnd kind) {
     return kind == VelocityEnd::periodic  ? LineEnd::periodic
            : kind == VelocityEnd::outflow ? LineEnd::dirichlet
                                           : LineEnd::neumann;
   };
-  line.low = end(flow.ends[2 * i].velocity);
-  line.high = end(flow.ends[2 * i + 1].velocity);
+  line.low = end(flow.ends[static_cast<std::size_t>(2 * d)].velocity);
+  line.high = end(flow.ends[static_cast<std::size_t>(2 * d + 1)].velocity);
   return line;
 }
 

@@ -22,6 +22,6 @@ struct DirectLayout {
 DirectLayout direct_layout(const BoxGrid& grid, std::span<const CellBox> boxes, const std::vector<double>& weights);
 
 /// The line along direction d, with what holds for the pressure at its ends.
-Line pressure_line(const FlowCase& flow, int d);
+Line pressure_line(const FlowCase& flow, const GridLine& grid, int d);
 
 }  // namespace tutti

@@ -135,14 +135,15 @@ void add_numerics_keys(CaseSchema& schema) {
               .max = 2,
               .above_min = true,
               .only_if = {"pressure.solver", {"red_black"}}});
-  schema.add(
-      {.path = "pressure.tolerance",
-       .type = KeyType::number,
-       .default_value = "1e-8",
-       .description = "Largest divergence that red_black leaves, times a cell's width over the largest velocity.",
-       .min = 0,
-       .above_min = true,
-       .only_if = {"pressure.solver", {"red_black"}}});
+  schema.add({.path = "pressure.tolerance",
+              .type = KeyType::number,
+              .default_value = "\"auto\"",
+              .description = "Largest divergence that red_black and multigrid leave, times a cell's width over the "
+                             "largest velocity; auto: 1e-8, in float 1e-6 of multigrid and 1e-5 of red_black.",
+              .choices = {"auto"},
+              .min = 0,
+              .above_min = true,
+              .only_if = {"pressure.solver", {"red_black", "multigrid"}}});
   schema.add({.path = "pressure.check",
               .type = KeyType::boolean,
               .default_value = "true",
@@ -285,9 +286,10 @@ FlowCase read_flow_case(const Case& options) {
                 : flow.pressure == PressureMethod::multigrid ? 50
                                                              : 10000;
   if (flow.pressure == PressureMethod::red_black || flow.pressure == PressureMethod::multigrid)
-    flow.tolerance = !options.is_word("pressure.tolerance", "auto")  ? options.number("pressure.tolerance")
-                     : options.text("numerics.precision") == "float" ? 1e-6
-                                                                     : 1e-8;
+    flow.tolerance = !options.is_word("pressure.tolerance", "auto")   ? options.number("pressure.tolerance")
+                     : options.text("numerics.precision") == "double" ? 1e-8
+                     : flow.pressure == PressureMethod::multigrid     ? 1e-6
+                                                                      : 1e-5;
   if (flow.pressure == PressureMethod::red_black)
     flow.omega = options.is_word("pressure.omega", "auto") ? 0 : options.number("pressure.omega");
   return flow;

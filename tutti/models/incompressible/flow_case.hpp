@@ -46,7 +46,8 @@ struct FlowCase {
   int sweeps = 0;        ///< jacobi: so many; red_black: at most; multigrid: cycles at most
   double omega = 1;      ///< of red_black
   double steady = 0;     ///< relative change a unit of time below which the run ends; 0: it does not
-  double tolerance = 0;  ///< of red_black: largest divergence that is left, times the step, a cell's width over it
+  double tolerance = 0;  ///< of red_black and multigrid: largest divergence that is left, times a cell's width over the
+                         ///< largest velocity; 0: of another solver
 
   bool has_temperature() const { return diffusivity.has_value(); }
   /// The pressure is fixed by an outflow; else only up to a constant.

@@ -73,7 +73,7 @@ void FlowModel<T>::solve_pressure(double dt) {
     divide_divergence(stream, parts_[p], box, range, static_cast<T>(dt));
   });
   double scale = 0;
-  if (flow_.pressure == PressureMethod::red_black) {
+  if (flow_.tolerance > 0) {
     // From rest it is u* that moves.
     const double speed = std::max(over_parts(largest_predicted<T>), largest_);
     double width = std::numeric_limits<double>::infinity();

@@ -133,8 +133,9 @@ void PartPlanner::direct(Size stages) {
   for (const int d : {0, layout.other()}) {
     const double n = flow_.grid.lines[static_cast<std::size_t>(d)].cells();
     if (n > 1)
-      plan.flops_a_step += 2 * static_cast<double>(stages) * static_cast<double>(planes.cells()) * 2 * n *
-                           (is_symmetric(pressure_line(flow_, d)) ? 0.5 : 1);
+      plan.flops_a_step +=
+          2 * static_cast<double>(stages) * static_cast<double>(planes.cells()) * 2 * n *
+          (is_symmetric(pressure_line(flow_, flow_.grid.lines[static_cast<std::size_t>(d)], d)) ? 0.5 : 1);
   }
 }
 

@@ -288,10 +288,9 @@ double FlowModel<T>::adapted_step(double dt) {
 template <class T>
 void FlowModel<T>::check_solver() {
   // Of what the case is content with, ten times: noise is rougher than a flow.
-  const double tolerance =
-      std::max(10 * flow_.tolerance, std::is_same_v<T, float>                    ? 1e-3
-                                     : flow_.pressure == PressureMethod::direct ? 1e-10
-                                                                                 : 1e-6);
+  const double tolerance = std::max(10 * flow_.tolerance, std::is_same_v<T, float>                   ? 1e-3
+                                                          : flow_.pressure == PressureMethod::direct ? 1e-10
+                                                                                                     : 1e-6);
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       for (std::size_t c = 0; c < 3; ++c) {

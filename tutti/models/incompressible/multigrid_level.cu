@@ -6,6 +6,7 @@
 
 #include "tutti/device/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
+#include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {

@@ -55,9 +55,6 @@ std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem
 template <class T>
 std::unique_ptr<PressureSolver<T>> make_multigrid(const PressureProblem<T>& problem);
 
-/// The Laplacian of p along direction d, on the flow's grid or a coarser one of the same box.
-Line pressure_line(const FlowCase& flow, const GridLine& grid, int d);
-
 /// The counts of one exchange, `times` over, added.
 inline void add_counts(ExchangeCounts& sum, const ExchangeCounts& one, Size times) {
   sum.messages += times * one.messages;

@@ -72,7 +72,7 @@ class Direct final : public PressureSolver<T> {
 };
 
 LineModes modes(const FlowCase& flow, int d) {
-  return line_modes(pressure_line(flow, d));
+  return line_modes(pressure_line(flow, flow.grid.lines[static_cast<std::size_t>(d)], d));
 }
 
 template <class T>
@@ -87,7 +87,7 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
       x_from_modes_(modes(problem.flow, 0), Transform::from_modes, LineAxis::x),
       y_to_modes_(modes(problem.flow, 3 - axis_), Transform::to_modes, LineAxis::y),
       y_from_modes_(modes(problem.flow, 3 - axis_), Transform::from_modes, LineAxis::y),
-      z_(line_operator(pressure_line(problem.flow, axis_))) {
+      z_(line_operator(pressure_line(problem.flow, problem.flow.grid.lines[static_cast<std::size_t>(axis_)], axis_))) {
   problem.comm.together([&] {
     for (const PartStreams& part : problem.domain.streams)
       if (part.device->kind() == DeviceKind::cuda)
@@ -250,19 +250,6 @@ void Direct<T>::solve(double) {
 }
 
 }  // namespace
-
-Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
-  Line line;
-  for (Lid i = 0; i < grid.cells(); ++i) line.widths.push_back(grid.width(i));
-  const auto end = [](VelocityEnd kind) {
-    return kind == VelocityEnd::periodic  ? LineEnd::periodic
-           : kind == VelocityEnd::outflow ? LineEnd::dirichlet
-                                          : LineEnd::neumann;
-  };
-  line.low = end(flow.ends[static_cast<std::size_t>(2 * d)].velocity);
-  line.high = end(flow.ends[static_cast<std::size_t>(2 * d + 1)].velocity);
-  return line;
-}
 
 template <class T>
 std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem) {
