@@ -141,7 +141,8 @@ void add_bench(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "measure a model beside the memory's speed");
   command->require_subcommand(1);
   command->footer(
-      "Examples:\n  tutti bench diffusion --cells 2000000 --devices cpu\n  tutti bench incompressible --cells 128 --devices "
+      "Examples:\n  tutti bench diffusion --cells 2000000 --devices cpu\n  tutti bench incompressible --cells 128 "
+      "--devices "
       "cpu");
   auto a = std::make_shared<BenchArguments>();
   CLI::App* diffusion = command->add_subcommand("diffusion", "formats and orders of the diffusion model");

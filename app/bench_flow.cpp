@@ -27,7 +27,8 @@ Case flow_case(const FlowBenchArguments& a, const std::string& solver, const std
   const auto side = [&](std::size_t d) { return a.cells[a.cells.size() == 1 ? 0 : d]; };
   const std::string text = fmt::format(
       "model = \"incompressible\"\n[grid]\ncells = [{}, {}, {}]\n[fluid]\nviscosity = 0.001\n[[boundary]]\nface = "
-      "\"y-upper\"\nvalue = [1, 0, 0]\n[pressure]\nsolver = \"{}\"\n{}[numerics]\nprecision = \"{}\"\n[partition]\ncut = "
+      "\"y-upper\"\nvalue = [1, 0, 0]\n[pressure]\nsolver = \"{}\"\n{}[numerics]\nprecision = \"{}\"\n[partition]\ncut "
+      "= "
       "\"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\n",
       side(0), side(1), side(2), solver, solver == "jacobi" ? fmt::format("sweeps = {}\n", sweeps) : "", a.precision,
       a.cut, a.weights, overlap);
@@ -58,8 +59,7 @@ Measured measure(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devic
   model->step(0, model->time_step());
   model->wait();
   model->summarise(after, 0);
-  for (std::size_t p = 0; p < after.parts.size(); ++p)
-    m.bytes_a_step += after.parts[p].bytes - before.parts[p].bytes;
+  for (std::size_t p = 0; p < after.parts.size(); ++p) m.bytes_a_step += after.parts[p].bytes - before.parts[p].bytes;
   m.messages = after.exchange.messages - before.exchange.messages;
   m.bytes_a_step = comm.sum(m.bytes_a_step);
   return m;
@@ -105,10 +105,11 @@ nlohmann::json bench_row(const Comm& comm, const FlowBenchArguments& a, DeviceSe
   row["sweep_gflops"] = cells / sweep * (flops_a_stage(flow, 1) - flops_a_stage(flow, 0)) * 1e-9;
   row["flops_a_step_cell"] = of_flops;
   row["gflops"] = cells / best * of_flops * 1e-9;
-  info("  {} sweeps a step; a sweep {:.4f} ms: {:.1f} M cell-sweeps/s, {:.1f} GB/s, {:.3f} of the triad, {:.2f} GFLOPS "
-       "(10 a cell); the step {:.2f} GFLOPS ({:.0f} a cell)",
-       a.sweeps, sweep * 1e3, cells / sweep * 1e-6, sweep_bytes * 1e-9, sweep_bytes / triad,
-       row["sweep_gflops"].get<double>(), row["gflops"].get<double>(), of_flops);
+  info(
+      "  {} sweeps a step; a sweep {:.4f} ms: {:.1f} M cell-sweeps/s, {:.1f} GB/s, {:.3f} of the triad, {:.2f} GFLOPS "
+      "(10 a cell); the step {:.2f} GFLOPS ({:.0f} a cell)",
+      a.sweeps, sweep * 1e3, cells / sweep * 1e-6, sweep_bytes * 1e-9, sweep_bytes / triad,
+      row["sweep_gflops"].get<double>(), row["gflops"].get<double>(), of_flops);
   return row;
 }
 
@@ -164,7 +165,9 @@ void add_bench_flow(CLI::App& command, Action& action) {
       ->check(CLI::IsMember(choices_of("devices.overlap")))
       ->type_name("NAME,...")
       ->capture_default_str();
-  flow->add_option("--cut", a->cut, "of the box")->check(CLI::IsMember(choices_of("partition.cut")))->capture_default_str();
+  flow->add_option("--cut", a->cut, "of the box")
+      ->check(CLI::IsMember(choices_of("partition.cut")))
+      ->capture_default_str();
   flow->add_option("--weights", a->weights, "of the devices")
       ->check(CLI::IsMember({"equal", "stream"}))
       ->capture_default_str();
@@ -175,7 +178,8 @@ void add_bench_flow(CLI::App& command, Action& action) {
   flow->add_option("--json", a->json, "write all figures here")->type_name("FILE");
   a->devices.add_to(*flow);
   flow->footer(
-      "Example:\n  tutti bench incompressible --cells 256 --solver jacobi --precision float --devices cpu --json bench.json");
+      "Example:\n  tutti bench incompressible --cells 256 --solver jacobi --precision float --devices cpu --json "
+      "bench.json");
   flow->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
 }
 

@@ -27,8 +27,7 @@ StepSeconds time_steps(const Comm& comm, Model& model, double budget, int count)
   const auto start = Clock::now();
   const auto goes_on = [&](std::size_t done) {
     if (count > 0) return done < static_cast<std::size_t>(count);
-    return done < 5 ||
-           (done < 1000 && comm.max(std::chrono::duration<double>(Clock::now() - start).count()) < budget);
+    return done < 5 || (done < 1000 && comm.max(std::chrono::duration<double>(Clock::now() - start).count()) < budget);
   };
   while (goes_on(seconds.size())) seconds.push_back(run(together));
   std::sort(seconds.begin(), seconds.end());

@@ -199,9 +199,7 @@ void add_plan(CLI::App& program, Action& action) {
       "--devices "
       "cuda:0,cpu\n  tutti plan examples/heart/case.toml --devices cuda:0,cpu --nodes 1,4,16,128,1024 --json "
       "plan.json");
-  command->callback([arguments, &action] {
-    action = [arguments](const Comm& comm) { plan(comm, *arguments); };
-  });
+  command->callback([arguments, &action] { action = [arguments](const Comm& comm) { plan(comm, *arguments); }; });
 }
 
 }  // namespace tutti::app

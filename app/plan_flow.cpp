@@ -67,8 +67,7 @@ void plan_flow(const Comm& comm, const PlanArguments& arguments) {
   std::string text;
   for (std::size_t p = 0; p < domain.mine(); ++p)
     mine.push_back(plan_line(comm, options, devices, flow, domain, p, text));
-  for (const std::string& one : comm.all_gather_text(text))
-    info("{}", one.substr(0, one.find_last_not_of('\n') + 1));
+  for (const std::string& one : comm.all_gather_text(text)) info("{}", one.substr(0, one.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
   const PlanTotals totals = print_parts(lines, {});
 

@@ -1,8 +1,9 @@
-// The kernels of the flow in a box on one GPU, each beside the STREAM triad of the same run: a Jacobi sweep as the model has
-// it, with the constants of a uniform grid, marching in z, and two sweeps a pass; and the model's other passes.
+// The kernels of the flow in a box on one GPU, each beside the STREAM triad of the same run: a Jacobi sweep as the
+// model has it, with the constants of a uniform grid, marching in z, and two sweeps a pass; and the model's other
+// passes.
 //
-// bench_flow_kernels [SECONDS] [CELLS a side ...], default 0.3 256 512. Exit code 1: ways that should agree in all bits do
-// not.
+// bench_flow_kernels [SECONDS] [CELLS a side ...], default 0.3 256 512. Exit code 1: ways that should agree in all bits
+// do not.
 #include <cstdlib>
 #include <cstring>
 
@@ -22,8 +23,8 @@ struct Line {
   /// `values`: a cell, that must be read or written; flops: likewise.
   void operator()(const std::string& name, double seconds, int values, int value_bytes, double flops) const {
     const double cells = static_cast<double>(side) * side * side;
-    fmt::print("{:<6} {:>4}^3  {:<34} {:>9.4f} ms {:>9.2f} G cells/s {:>6.3f} of the triad {:>9.1f} GFLOPS\n", type, side,
-               name, 1e3 * seconds, cells / seconds * 1e-9, values * value_bytes * cells / seconds / triad,
+    fmt::print("{:<6} {:>4}^3  {:<34} {:>9.4f} ms {:>9.2f} G cells/s {:>6.3f} of the triad {:>9.1f} GFLOPS\n", type,
+               side, name, 1e3 * seconds, cells / seconds * 1e-9, values * value_bytes * cells / seconds / triad,
                flops * cells / seconds * 1e-9);
     std::fflush(stdout);
   }
@@ -66,7 +67,8 @@ bool measure_sweeps(Stream& stream, const BoxGrid& grid, const Line& line, doubl
   const CellBox box{{0, 0, 0}, {side, side, side}};
   const BoxArray array{grown(box, 1)};
   const PartGrid<T> lengths(stream, grid, array);
-  const Buffer<T> p = scattered_field<T>(stream, array.values(), 1), rhs = scattered_field<T>(stream, array.values(), 2);
+  const Buffer<T> p = scattered_field<T>(stream, array.values(), 1),
+                  rhs = scattered_field<T>(stream, array.values(), 2);
   // Ghosts are those of p in all of them.
   Buffer<T> next = scattered_field<T>(stream, array.values(), 1), again = scattered_field<T>(stream, array.values(), 1),
             twice = scattered_field<T>(stream, array.values(), 1);
@@ -80,7 +82,8 @@ bool measure_sweeps(Stream& stream, const BoxGrid& grid, const Line& line, doubl
   constexpr int size = sizeof(T);
   const Range all{0, static_cast<Lid>(box.cells())};
   const AnySweep<T> any{lengths.view(), p.data(), rhs.data(), again.data()};
-  line("sweep of any grid, plain", time_of(stream, seconds, [&] { for_each_cell(stream, box, all, any); }), 3, size, 26);
+  line("sweep of any grid, plain", time_of(stream, seconds, [&] { for_each_cell(stream, box, all, any); }), 3, size,
+       26);
   line("sweep, plain", time_of(stream, seconds, [&] { for_each_cell(stream, box, all, plain); }), 3, size, 10);
   bool good = true;
   for (const Lid planes : {16, 32, 64, 128}) {
@@ -125,9 +128,10 @@ void measure_passes(Stream& stream, const BoxGrid& grid, const Line& line, doubl
   constants.viscosity = T(1e-3);
   // The rate before is taken over as it is: values stay finite.
   const StageWeights<T> weights{T(1e-6), T(0)};
-  line("momentum", time_of(stream, seconds, [&] { predict(stream, part, part.box, all, constants, weights); }), 10, size,
-       3 * 54);
-  line("divergence", time_of(stream, seconds, [&] { divide_divergence(stream, part, part.box, all, T(1)); }), 4, size, 10);
+  line("momentum", time_of(stream, seconds, [&] { predict(stream, part, part.box, all, constants, weights); }), 10,
+       size, 3 * 54);
+  line("divergence", time_of(stream, seconds, [&] { divide_divergence(stream, part, part.box, all, T(1)); }), 4, size,
+       10);
   line("correction", time_of(stream, seconds, [&] { correct(stream, part, part.box, all, T(1e-6)); }), 7, size, 12);
   part.temperature = scattered_field<T>(stream, array.values(), ++seed);
   part.new_temperature = scattered_field<T>(stream, array.values(), ++seed);

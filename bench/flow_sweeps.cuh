@@ -1,5 +1,5 @@
-// Ways to make a Jacobi sweep of a uniform grid on a GPU: what bench_flow_kernels compares. Arrays have one layer of ghosts,
-// whose values do not change; every way gives the same bits.
+// Ways to make a Jacobi sweep of a uniform grid on a GPU: what bench_flow_kernels compares. Arrays have one layer of
+// ghosts, whose values do not change; every way gives the same bits.
 #pragma once
 
 #include "tutti/device/cuda/check.hpp"
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(tile_x* tile_y) march_twice(CellBox box, Unifo
   const bool result = inside && x > 0 && x < tile_x - 1 && y > 0 && y < tile_y - 1;
   const T* p = sweep.p;
   Lid n = stored ? sweep.array.at(i, j, first - 1) : 0;
-  T below = T(0), here = T(0), f = T(0);               // p below and at the plane that the first sweep makes
-  T made_below = T(0), made = T(0), f_made = T(0);     // first sweep below and at the plane that the second makes
+  T below = T(0), here = T(0), f = T(0);            // p below and at the plane that the first sweep makes
+  T made_below = T(0), made = T(0), f_made = T(0);  // first sweep below and at the plane that the second makes
   if (stored) {
     here = p[n];
     below = first - 1 > box.lower[2] - 1 ? p[n - plane] : T(0);
@@ -98,8 +98,9 @@ __global__ void __launch_bounds__(tile_x* tile_y) march_twice(CellBox box, Unifo
     }
     // The plane before: all its first values are in shared memory since the last barrier.
     if (result && k > first)
-      sweep.next[n - plane] = sweep.value(middle[side ^ 1][y][x - 1], middle[side ^ 1][y][x + 1], middle[side ^ 1][y - 1][x],
-                                          middle[side ^ 1][y + 1][x], made_below, now, f_made);
+      sweep.next[n - plane] =
+          sweep.value(middle[side ^ 1][y][x - 1], middle[side ^ 1][y][x + 1], middle[side ^ 1][y - 1][x],
+                      middle[side ^ 1][y + 1][x], made_below, now, f_made);
     middle[side][y][x] = now;
     made_below = made;
     made = now;

@@ -26,7 +26,8 @@ struct TransferCount {
 
   /// Of its device's memory, without what a transport takes besides (device_message_bytes).
   Size bytes(int fields, Size value_bytes) const {
-    return static_cast<Size>(sizeof(Lid)) * (packed + 2 * (arrivals + copies)) + fields * value_bytes * (packed + received);
+    return static_cast<Size>(sizeof(Lid)) * (packed + 2 * (arrivals + copies)) +
+           fields * value_bytes * (packed + received);
   }
 };
 /// `part`: any part of any rank.

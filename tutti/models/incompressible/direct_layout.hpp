@@ -11,9 +11,9 @@
 namespace tutti {
 
 struct DirectLayout {
-  int axis = 2;                          ///< of the elimination: z, or y where the grid is one cell thick
-  std::vector<CellBox> planes, columns;  ///< of all parts
-  bool aligned = false;                  ///< the parts of the flow are whole planes already
+  int axis = 2;                           ///< of the elimination: z, or y where the grid is one cell thick
+  std::vector<CellBox> planes, columns;   ///< of all parts
+  bool aligned = false;                   ///< the parts of the flow are whole planes already
   int other() const { return 3 - axis; }  ///< beside x the direction of a plane
 };
 

@@ -90,21 +90,26 @@ void PartPlanner::grid() {
   for (const Expression& e : {flow_.initial_temperature, flow_.heat_source})
     longest = std::max(longest, static_cast<Size>(e.steps().size()));
   array("lengths of cells", 2 * lines * value_bytes_);
-  array("values at the ends", 2 * lines * static_cast<Size>(sizeof(double)) + steps * static_cast<Size>(sizeof(FormulaStep)));
-  array("while formulas are evaluated", lines * static_cast<Size>(sizeof(double)) + longest * static_cast<Size>(sizeof(FormulaStep)));
+  array("values at the ends",
+        2 * lines * static_cast<Size>(sizeof(double)) + steps * static_cast<Size>(sizeof(FormulaStep)));
+  array("while formulas are evaluated",
+        lines * static_cast<Size>(sizeof(double)) + longest * static_cast<Size>(sizeof(FormulaStep)));
 }
 
 void PartPlanner::pressure(int sweeps, Size stages) {
   switch (flow_.pressure) {
     case PressureMethod::jacobi:
       fields("pressure, next");
-      transfer("halo of a sweep", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, 1, stages * sweeps);
+      transfer("halo of a sweep", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, 1,
+               stages * sweeps);
       return;
     case PressureMethod::red_black:
       transfer("halo of a sweep", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, 1,
                2 * stages * sweeps);
       return;
-    case PressureMethod::direct: direct(stages); return;
+    case PressureMethod::direct:
+      direct(stages);
+      return;
   }
 }
 
@@ -197,8 +202,7 @@ int planned_sweeps(const FlowCase& flow) {
   if (flow.pressure == PressureMethod::jacobi) return flow.sweeps;
   double slowest = 1;
   for (const GridLine& line : flow.grid.lines)
-    if (line.cells() > 1)
-      slowest = std::max(slowest, static_cast<double>(line.cells()) / (line.periodic ? 2 : 1));
+    if (line.cells() > 1) slowest = std::max(slowest, static_cast<double>(line.cells()) / (line.periodic ? 2 : 1));
   // A sweep leaves omega - 1, about 1 - 2 pi / n, of the slowest mode.
   const double sweeps = std::log(100.0) * slowest / (2 * std::acos(-1.0));
   return std::clamp(static_cast<int>(std::ceil(sweeps / 10)) * 10, 10, std::max(10, flow.sweeps));
@@ -209,9 +213,12 @@ Size values_a_stage(const FlowCase& flow, int sweeps) {
   if (is_forced(flow)) values += 3;
   if (flow.has_temperature() && !flow.heat_source.is_constant()) ++values;
   switch (flow.pressure) {
-    case PressureMethod::jacobi: return values + 3 * sweeps;
-    case PressureMethod::red_black: return values + 6 * sweeps;
-    case PressureMethod::direct: return values + 8;
+    case PressureMethod::jacobi:
+      return values + 3 * sweeps;
+    case PressureMethod::red_black:
+      return values + 6 * sweeps;
+    case PressureMethod::direct:
+      return values + 8;
   }
   return values;
 }
