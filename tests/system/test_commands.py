@@ -270,11 +270,11 @@ viscosity = 0.01
 face = "y-upper"
 value = [1, 0, 0]
 [time]
-end = 0.2
+end = 0.05
 """)
         work = self.folder / "work"
         work.mkdir()
-        for ranks, options in ((None, []), (2, sets(pressure__solver="jacobi", partition__cut="pencils", time__method="rk3"))):
+        for ranks, options in ((None, []), (2, sets(pressure__solver="jacobi", pressure__sweeps=2, partition__cut="pencils", time__method="rk3"))):
             options += ["--devices", "fake:2,cpu", *EQUAL]
             plan = self.run_well("-v", "plan", case, *options, ranks=ranks, cwd=work)
             self.assertEqual(list(work.iterdir()), [], "a plan leaves files")
@@ -284,7 +284,8 @@ end = 0.2
             self.assertEqual([p for p, _ in planned], [t for t, _ in taken])
             self.assertEqual(len(planned), 3 * (ranks or 1))
             for (_, p), (_, t) in zip(planned, taken):
-                self.assertAlmostEqual(int(p) / int(t), 1, delta=0.03)
+                # Of so few cells much is surface, and what fakes of a rank gather for each other is not planned.
+                self.assertAlmostEqual(int(p) / int(t), 1, delta=0.06 if ranks else 0.01)
             summary = json.loads((self.folder / "r" / "summary.json").read_text())
             self.assertRegex(plan, rf"time step {summary['dt']:.6g}, {summary['steps']} steps")
         result = tutti("plan", case, *EQUAL, "--devices", "fake:1", "--fake-memory", "20k")
