@@ -8,6 +8,7 @@
 #   bench      bandwidths, the kernels beside cuSPARSE, the model on a box and on a heart
 #   large      one GPU on 8 million cells: alone, with the CPU, and slowed down to the regime where a CPU matters
 #   scaling    1, 2, 4 ... GPUs on as many cells as before, with and without the exchange
+#   incompressible  the cavity on every list of devices, bit for bit; its steps, sweeps and kernels
 #   orders     only by --only: the orders of the rows of the heart
 # Environment: BUNDLE, the bundle's folder (build/bundle, or this one where the script lies in a bundle); SCALE_LARGE=1:
 # scaling on 30 million cells, too; MPIRUN; FAKE_GPUS=N: tries the script with N fake GPUs on tiny cases, no GPU is used.
@@ -17,8 +18,8 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 usage() { echo "gpu-test.sh: $1; say scripts/gpu-test.sh [OUT] [--only SECTION,...]" >&2; exit 2; }
-all_sections=(unit sanitizer matrix bench large scaling orders)
-out="" sections=(unit sanitizer matrix bench large scaling)
+all_sections=(unit sanitizer matrix bench large scaling incompressible orders)
+out="" sections=(unit sanitizer matrix bench large scaling incompressible)
 while [ $# -gt 0 ]; do
   case $1 in
     --only) [ $# -ge 2 ] || usage "--only needs sections"; IFS=, read -ra sections <<< "$2"; shift ;;
@@ -43,10 +44,12 @@ read -ra mpirun <<< "${MPIRUN:-mpirun --oversubscribe --bind-to none$([ "$(id -u
 # Sizes: cubes along an edge, and steps.
 if [ -n "${FAKE_GPUS:-}" ]; then
   small=3 large=6 steps=4 long_steps=4 scale_cubes=(5) bench_cells=1000 refine=0 seconds=0.001 memory=(40k)
+  cavity=8 flow_steps=2 flow_sweeps=2 flow_cells=(6) flow_time=(--steps 1)
   # Measuring the bandwidth of fakes takes long.
   shared=(--set 'balance.weights="equal"') measured=equal
 else
   small=20 large=110 steps=60 long_steps=3000 scale_cubes=(106 ${SCALE_LARGE:+172}) bench_cells=8000000 refine=2 seconds=0.5 memory=(1M 30M)
+  cavity=64 flow_steps=20 flow_sweeps=20 flow_cells=(256 512) flow_time=(--seconds 0.5)
   # Measured weights would leave the CPU out of small cases: here it takes its part.
   shared=(--set 'balance.weights="stream"') measured=measured
 fi
@@ -71,11 +74,13 @@ step() {
   timeout -k 5 300 "$@" > "$log" 2>&1 || code=$?
   if [ "$code" -eq 0 ]; then note passed "$name"; else note failed "$name" "exit code $code"; tail -n 15 "$log"; fi
 }
-# simulate NAME RANKS ARGUMENTS...: a run of the box, ended when it hangs; without mpirun where RANKS is 1
+# simulate NAME RANKS ARGUMENTS...: a run of the box, or of what case_file names, ended when it hangs; without mpirun where
+# RANKS is 1
+case_file=$box
 simulate() {
   local folder ranks=$2 start=(); folder=$(file "$1"); shift 2
   [ "$ranks" -eq 1 ] || start=("${mpirun[@]}" -np "$ranks")
-  timeout -k 5 150 "${start[@]}" "$bin/tutti" run --overwrite "$box" "$@" -o "$folder" > "$folder.log" 2>&1
+  timeout -k 5 150 "${start[@]}" "$bin/tutti" run --overwrite "$case_file" "$@" -o "$folder" > "$folder.log" 2>&1
 }
 checksum() { sed -n 's/.*"checksum": "\([0-9a-f]*\)".*/\1/p' "$(file "$1")/summary.json" 2> /dev/null; }
 # judge NAME CODE WANT: the run ended with exit code 0 and the checksum WANT
@@ -119,7 +124,36 @@ sanitizer() {
       step "$tool $case" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$box" --set "$(cubes 10)" \
         --set time.steps=20 ${cases[$case]} -q -o "$(file "$tool $case")"
     done
+    # Its halos, ends, sums and sweeps; two parts in any case.
+    write_cavity 12
+    step "$tool flow" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$to/cavity.toml" --set time.steps=3 \
+      --set pressure.sweeps=4 --set fluid.diffusivity=0.01 "${shared[@]}" --devices "$(devices "${counts[-1]}" 1 ,cpu)" -q \
+      -o "$(file "$tool flow")"
   done
+}
+
+# write_cavity N: the lid-driven cavity of Jacobsen 2010 in about N^3 cells, as $to/cavity.toml; sides differ, so that an
+# exchange of directions would show
+write_cavity() {
+  cat > "$to/cavity.toml" << END
+model = "incompressible"
+[grid]
+cells = [$1, $(($1 - 2)), $(($1 + 4))]
+[fluid]
+viscosity = 0.001
+[[boundary]]
+face = "y-upper"
+value = [1, 0, 0]
+[pressure]
+solver = "jacobi"
+sweeps = $flow_sweeps
+[time]
+steps = $flow_steps
+[output]
+every = 0
+[checkpoint]
+minutes = 0
+END
 }
 
 # same NAME ARGUMENTS...: one GPU, one with the CPU, and all with the CPU have the checksum of the CPU
@@ -253,6 +287,30 @@ scaling() {
       done
     done
   done
+}
+# incompressible: by estimate 20 runs of a second and, on one GPU, a minute of benchmarks
+incompressible() {
+  write_cavity "$cavity"
+  local case_file=$to/cavity.toml want count policy all=${counts[-1]} cells
+  reference cavity
+  for policy in none messages full; do
+    for count in $(printf '%s\n' 1 "$all" | uniq); do
+      compare "cavity, $count GPU, overlap $policy" "$want" 1 --devices "$(devices "$count" 1)" --set "devices.overlap=\"$policy\"" -q
+      compare "cavity, $count GPU + cpu, overlap $policy" "$want" 1 "${shared[@]}" --devices "$(devices "$count" 1 ,cpu)" \
+        --set "devices.overlap=\"$policy\"" -q
+    done
+    [ "$all" -eq 1 ] || compare "cavity, $all GPU, $all ranks, overlap $policy" "$want" "$all" --devices "$(devices "$all" "$all")" \
+      --set 'devices.transport="staged"' --set "devices.overlap=\"$policy\"" -q
+  done
+  [ -z "$nccl" ] || [ "$all" -eq 1 ] || compare "cavity, $all GPU, $all ranks, nccl" "$want" "$all" --devices "$(devices "$all" "$all")" \
+    --set 'devices.transport="nccl"' -q
+  same heated --set fluid.diffusivity=0.001 --set 'fluid.buoyancy=[0,1,0]' --set 'initial.temperature="sin(x)*y"' \
+    --set 'time.method="rk3"' --set 'partition.cut="blocks"'
+  for cells in "${flow_cells[@]}"; do
+    step "bench $cells" "$bin/tutti" bench incompressible --cells "$cells" --solver jacobi --precision float --sweeps "$flow_sweeps" \
+      "${flow_time[@]}" --devices "$(devices 1 1)" --json "$to/bench$cells.json"
+  done
+  [ -n "${FAKE_GPUS:-}" ] || step kernels "$bin/bench_flow_kernels" 0.1 "${flow_cells[0]}"
 }
 
 if [ -n "${FAKE_GPUS:-}" ]; then

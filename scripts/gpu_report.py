@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "orders"]
+SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "orders"]
 
 
 def read_json(path):
@@ -49,6 +49,13 @@ def read_kernels(text):
     for row in rows:
         row["against_cusparse"] = best / row["milliseconds"] if best and row["milliseconds"] else None
     return rows
+
+
+def read_flow_kernels(text):
+    """The lines of bench_flow_kernels."""
+    line = r"^(\w+) +(\d+)\^3 +(.+?) +([\d.]+) ms +([\d.]+) G cells/s +([\d.]+) of the triad +([\d.]+) GFLOPS$"
+    return [{"type": m[1], "side": int(m[2]), "name": m[3], "milliseconds": float(m[4]), "g_cells_per_second": float(m[5]),
+             "of_triad": float(m[6]), "gflops": float(m[7])} for m in re.finditer(line, text, re.MULTILINE)]
 
 
 def read_triads(text):
@@ -130,6 +137,9 @@ def collect(out):
         rows = (read_json(out / f"{mesh}.json") or {}).get("results")
         if rows:
             report["model"][mesh.split("/")[1]] = rows
+    report["flow"] = [row for file in sorted((out / "incompressible").glob("bench*.json"), key=lambda f: (len(f.name), f.name))
+                      for row in (read_json(file) or {}).get("results", [])]
+    report["flow_kernels"] = read_flow_kernels(read_text(out / "incompressible" / "kernels.log"))
     for name in ("large", "scaling"):
         folders = sorted((path.parent for path in (out / name).glob("*/summary.json")), key=lambda f: f.stat().st_mtime)
         report["runs"] += filter(None, map(read_run, folders))
@@ -182,6 +192,23 @@ def bench_lines(report):
     return lines
 
 
+def flow_lines(report):
+    lines = []
+    if report["flow"]:
+        rows = [["x".join(map(str, r["grid"])), r["solver"], r["precision"], fixed(r["seconds_best"] * 1e3, 4),
+                 fixed(r["cell_steps_per_second"] / 1e9, 3), fixed(r["fraction_of_triad"], 3), r.get("sweeps"),
+                 fixed(quotient(r.get("cell_sweeps_per_second"), 1e9), 2), fixed(r.get("sweep_fraction_of_triad"), 3),
+                 fixed(r.get("gflops"), 1), f"{r['divergence']:.1e}"] for r in report["flow"]]
+        lines += ["## Incompressible flow", "", "Of the triad: by the values that a step, and a sweep, must move; divergence: max|div u| h/U.", "",
+                  *table(["cells", "solver", "type", "ms a step", "G cell-steps/s", "of the triad", "sweeps", "G cell-sweeps/s",
+                          "sweep of the triad", "GFLOPS", "divergence"], rows)]
+    if report["flow_kernels"]:
+        rows = [[k["type"], f"{k['side']}^3", k["name"], fixed(k["milliseconds"], 4), fixed(k["g_cells_per_second"], 2),
+                 fixed(k["of_triad"], 3), fixed(k["gflops"], 1)] for k in report["flow_kernels"]]
+        lines += ["## Kernels of the flow", "", *table(["type", "cells", "kernel", "ms", "G cells/s", "of the triad", "GFLOPS"], rows)]
+    return lines
+
+
 def run_lines(report):
     lines = []
     for section, title in (("large", "## One GPU and the CPU"), ("scaling", "## Several GPUs")):
@@ -205,7 +232,7 @@ def main():
     seconds = sum(section["seconds"] or 0 for section in report["sections"].values())
     verdict = f"{report['passed']} checks passed, {report['failed']} failed, {report['left_out']} left out; {seconds} s"
     lines = ["# GPU tests", "", *(f"- {gpu}" for gpu in report["gpus"]), "", f"**{verdict}**", ""]
-    lines += check_lines(report) + bench_lines(report) + run_lines(report)
+    lines += check_lines(report) + bench_lines(report) + flow_lines(report) + run_lines(report)
     (out / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     (out / "report.md").write_text("\n".join(lines), encoding="utf-8")
     for check in report["checks"]:

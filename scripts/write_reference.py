@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"
 COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh convert", "mesh refine", "mesh generate",
             "mesh generate box", "mesh generate biventricle", "partition", "plot", "bench", "bench diffusion",
-            "completion", "reference"]
+            "bench incompressible", "completion", "reference"]
 
 
 def say(program, *words):

@@ -52,7 +52,18 @@ def devices():
     Path(option("--json")).write_text(json.dumps({"devices": [row]}))
 
 
+def bench_flow():
+    side = int(option("--cells"))
+    row = {"grid": [side] * 3, "solver": "jacobi", "precision": "float", "seconds_best": 1e-3, "cell_steps_per_second": side ** 3 * 1e3,
+           "fraction_of_triad": 0.75, "sweeps": 20, "cell_sweeps_per_second": 3e11, "sweep_fraction_of_triad": 0.875, "gflops": 4321.0,
+           "divergence": 1e-3}
+    Path(option("--json")).write_text(json.dumps({"results": [row]}))
+
+
 def bench():
+    if words[1] == "incompressible":
+        bench_flow()
+        return
     row = {"format": "sliced", "layout": "auto", "precision": "double", "columns": "int10", "order": "hilbert", "cells": 1000,
            "seconds_best": 1e-3, "cell_steps_per_second": 1e6, "fraction_of_P": 1.25}
     Path(option("--json")).write_text(json.dumps({"results": [row]}))

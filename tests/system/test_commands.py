@@ -10,7 +10,7 @@ from program import DATA, EQUAL, PROGRAM, SystemTest, box_case, numbers_in, run,
 
 COMMANDS = [[], ["run"], ["plan"], ["doctor"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
             ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
-            ["bench", "diffusion"], ["plot"], ["completion"], ["reference"]]
+            ["bench", "diffusion"], ["bench", "incompressible"], ["plot"], ["completion"], ["reference"]]
 
 
 class Commands(SystemTest):
@@ -243,6 +243,57 @@ class Commands(SystemTest):
             self.assertTrue(math.isfinite(row["fraction_of_P"]) and row["fraction_of_P"] > 0)
             self.assertGreaterEqual(row["cells"], 3000)
             self.assertGreater(row["triad_gb_per_second"], 0)
+
+    def test_bench_of_a_flow(self):
+        out = self.run_well("bench", "incompressible", "--cells", "8,6,10", "--solver", "direct,jacobi", "--overlap", "none,full",
+                            "--sweeps", "3", "--steps", "2", "--devices", "cpu", "--json", "bench.json")
+        self.assertIn("triad", out)
+        report = json.loads((self.folder / "bench.json").read_text())
+        self.assertEqual([(r["solver"], r["overlap"], r["grid"]) for r in report["results"]],
+                         [(solver, overlap, [8, 6, 10]) for solver in ("direct", "jacobi") for overlap in ("none", "full")])
+        for row in report["results"]:
+            self.assertEqual(row["bytes_a_cell"], 8 * (21 + (9 if row["solver"] == "jacobi" else 8)))
+            self.assertAlmostEqual(row["gb_per_second"] * row["seconds_best"] / row["bytes_a_cell"] / row["cells"] * 1e9, 1, places=9)
+            self.assertLess(row["divergence"], 1e-12 if row["solver"] == "direct" else 1)
+        self.assertEqual(report["results"][2]["flops_a_sweep_cell"], 10)
+        result = tutti("bench", "incompressible", "--cells", "8,6", "--devices", "cpu")
+        self.assertEqual(result.code, 2)
+        self.assertIn("one for a cube, or three", result.err)
+
+    def test_plan_of_a_flow(self):
+        case = self.write("flow.toml", """model = "incompressible"
+[grid]
+cells = [24, 20, 18]
+[fluid]
+viscosity = 0.01
+[[boundary]]
+face = "y-upper"
+value = [1, 0, 0]
+[time]
+end = 0.05
+""")
+        work = self.folder / "work"
+        work.mkdir()
+        for ranks, options in ((None, []), (2, sets(pressure__solver="jacobi", pressure__sweeps=2, partition__cut="pencils", time__method="rk3"))):
+            options += ["--devices", "fake:2,cpu", *EQUAL]
+            plan = self.run_well("-v", "plan", case, *options, ranks=ranks, cwd=work)
+            self.assertEqual(list(work.iterdir()), [], "a plan leaves files")
+            run = self.run_well("-v", "run", case, "-o", self.folder / "r", "--overwrite", *options, ranks=ranks)
+            planned = re.findall(r"memory: part (\d+) takes (\d+) bytes", plan)
+            taken = re.findall(r"memory: part (\d+) has taken (\d+) bytes", run)
+            self.assertEqual([p for p, _ in planned], [t for t, _ in taken])
+            self.assertEqual(len(planned), 3 * (ranks or 1))
+            for (_, p), (_, t) in zip(planned, taken):
+                # Of so few cells much is surface, and what fakes of a rank gather for each other is not planned.
+                self.assertAlmostEqual(int(p) / int(t), 1, delta=0.06 if ranks else 0.01)
+            summary = json.loads((self.folder / "r" / "summary.json").read_text())
+            self.assertRegex(plan, rf"time step {summary['dt']:.6g}, {summary['steps']} steps")
+        result = tutti("plan", case, *EQUAL, "--devices", "fake:1", "--fake-memory", "20k")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("FULL", result.out)
+        result = tutti("plan", case, "--nodes", "1,2", "--devices", "cpu")
+        self.assertEqual(result.code, 2)
+        self.assertIn("only diffusion is projected", result.err)
 
     def test_a_mesh_of_gmsh_is_described(self):
         out = self.run_well("mesh", "info", DATA / "mesh" / "two_boxes_v41_binary.msh")

@@ -15,6 +15,10 @@ sliced compact int10, tuned                    0.2000 ms    94.0 B a row   0.910
 cuSPARSE CSR, algorithm 1                      0.5500 ms   198.7 B a row   0.672 of the triad   0.730 of P
 cuSPARSE sliced ELL                            0.4000 ms   196.0 B a row   0.878 of the triad   0.967 of P
 """
+FLOW_KERNELS = """a GPU
+triad 4294 GB/s; a sweep 3 values a cell, momentum 10, divergence 4, correction 7, temperature 6
+float   256^3  sweep, marching over 64 planes        0.0500 ms    335.54 G cells/s  0.938 of the triad    3355.4 GFLOPS
+"""
 
 
 class GpuScript(SystemTest):
@@ -28,6 +32,7 @@ class GpuScript(SystemTest):
         for name in ("test_gpu", "test_device"):
             self.program(f"bundle/bin/{name}", "exit 0")
         self.program("bundle/bin/bench_diffusion_gpu", f"cat << END\n{KERNELS}END")
+        self.program("bundle/bin/bench_flow_kernels", f"cat << END\n{FLOW_KERNELS}END")
         self.program("machine/nvidia-smi", "for gpu in 0 1 2 3; do echo a GPU; done")
         self.program("machine/compute-sanitizer", 'shift 4; exec "$@"')
         self.program("machine/mpirun", 'shift; STAND_IN_RANKS=$1; export STAND_IN_RANKS; shift; exec "$@"')
@@ -56,19 +61,21 @@ class GpuScript(SystemTest):
         return {check["name"] for check in report["checks"] if check["section"] == section and check["result"] == "passed"}
 
     def test_a_machine_of_four_gpus(self):
-        result, report = self.script("--only", "unit,sanitizer,matrix,bench,large,scaling,orders")
+        result, report = self.script("--only", "unit,sanitizer,matrix,bench,large,scaling,incompressible,orders")
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual((report["failed"], report["left_out"]), (0, 0))
-        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "orders"])
+        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "orders"])
         self.assertTrue(all(section["seconds"] is not None for section in report["sections"].values()))
         self.assertEqual(self.passed(report, "unit"), {"test_gpu", "test_gpu found a GPU", "test_device"})
         self.assertEqual(self.passed(report, "sanitizer"), {f"{tool} {case}" for tool in ("memcheck", "racecheck", "synccheck")
-                                                            for case in ("shared", "ahead", "int10", "two")})
+                                                            for case in ("shared", "ahead", "int10", "two", "flow")})
         self.assertEqual(self.passed(report, "orders"), {"orders"})
         self.every_way_is_in_the_matrix(report)
         self.figures_are_right(report)
+        self.the_flow_is_right(report)
         text = (self.out / "report.md").read_text()
-        for words in ("2.088", "4,000.5", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU"):
+        for words in ("2.088", "4,000.5", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU",
+                      "| 512x512x512 | jacobi | float | 1.0000 | 134.218 | 0.750 | 20 | 300.00 | 0.875 |", "marching over 64 planes"):
             self.assertIn(words, text)
 
     def every_way_is_in_the_matrix(self, report):
@@ -100,6 +107,20 @@ class GpuScript(SystemTest):
             self.assertEqual(r["of_free"], None if not r["exchange"] else 0.8 if r["gpus"] > 1 else 1)
         gains = {r["limit_blocks"]: r["cpu_gain"] for r in report["runs"] if r["section"] == "large" and r["cpu"]}
         self.assertEqual(gains, {0: 1.1, 64: 74 / 64, 8: 18 / 8})
+
+    def the_flow_is_right(self, report):
+        flow = self.passed(report, "incompressible")
+        for policy, way in itertools.product(("none", "messages", "full"), ("1 GPU", "1 GPU + cpu", "4 GPU", "4 GPU + cpu", "4 GPU, 4 ranks")):
+            name = f"cavity, {way}, overlap {policy}"
+            self.assertIn(name, flow)
+            folder = "".join(c if c.isalnum() or c == "." else "-" for c in name)
+            summary = json.loads((self.out / "incompressible" / folder / "summary.json").read_text())
+            self.assertEqual((summary["overlap"], summary["ranks"]), (policy, 4 if "ranks" in way else 1))
+            self.assertIn(str(self.out / "incompressible" / "cavity.toml"), summary["words"])
+        self.assertLessEqual({"cavity, 4 GPU, 4 ranks, nccl", "heated, 4 GPU + cpu", "bench 256", "bench 512", "kernels"}, flow)
+        self.assertEqual([r["grid"][0] for r in report["flow"]], [256, 512])
+        self.assertEqual(report["flow_kernels"], [{"type": "float", "side": 256, "name": "sweep, marching over 64 planes", "milliseconds": 0.05,
+                                                   "g_cells_per_second": 335.54, "of_triad": 0.938, "gflops": 3355.4}])
 
     def assert_fails(self, end, section, name, detail):
         result, report = end
@@ -138,6 +159,10 @@ class GpuScript(SystemTest):
         result, report = self.script("--only", "matrix", stand_in=False, FAKE_GPUS=1)
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual(len(self.passed(report, "matrix")), 38)
+        result, report = self.script("--only", "incompressible", stand_in=False, FAKE_GPUS=2)
+        self.assertEqual(result.code, 0, result.out + result.err)
+        self.assertEqual(len(self.passed(report, "incompressible")), 19)
+        self.assertGreater(report["flow"][0]["cell_steps_per_second"], 0)
         result, report = self.script("--only", "scaling,large", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual(sum(r["section"] == "scaling" for r in report["runs"]), 8)
