@@ -107,6 +107,12 @@ void PartPlanner::pressure(int sweeps, Size stages) {
       transfer("halo of a sweep", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, 1,
                2 * stages * sweeps);
       return;
+    case PressureMethod::multigrid:
+      // Cells of coarser grids add up to a seventh, where all directions are merged.
+      array("coarse grids", 2 * of_part(domain_.parts.boxes).cells() * value_bytes_ / 7);
+      transfer("halo of a sweep", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, 1,
+               8 * stages * sweeps);
+      return;
     case PressureMethod::direct:
       direct(stages);
       return;
@@ -201,6 +207,7 @@ int stages_of(const FlowCase& flow) {
 int planned_sweeps(const FlowCase& flow) {
   if (flow.pressure == PressureMethod::direct) return 0;
   if (flow.pressure == PressureMethod::jacobi) return flow.sweeps;
+  if (flow.pressure == PressureMethod::multigrid) return std::min(flow.sweeps, 4);  // a cycle leaves a tenth or less
   double slowest = 1;
   for (const GridLine& line : flow.grid.lines)
     if (line.cells() > 1) slowest = std::max(slowest, static_cast<double>(line.cells()) / (line.periodic ? 2 : 1));
@@ -218,6 +225,9 @@ Size values_a_stage(const FlowCase& flow, int sweeps) {
       return values + 3 * sweeps;
     case PressureMethod::red_black:
       return values + 6 * sweeps;
+    case PressureMethod::multigrid:
+      // Four sweeps of both colours, residual and correction, on all grids.
+      return values + (4 * 6 + 7) * 8 * sweeps / 7;
     case PressureMethod::direct:
       return values + 8;
   }
