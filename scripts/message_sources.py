@@ -73,6 +73,7 @@ FORWARDS = {
     ("tutti/io/case.cpp", "{place}: {unknown_key_message}"): "unknown_key_message",
     ("tutti/mesh/text_source.cpp", "{place}: {context}{message}"): "TextSource::error",
     ("tutti/simulation/program.cpp", "{cause}"): "any Error",
+    ("tutti/simulation/box_domain.cpp", "{place}: {cause}"): "split_box",
     ("tutti/simulation/tet_domain.cpp", "{place}: {cause}"): "fail_spec",
 }
 

@@ -7,6 +7,7 @@
 
 #include "tutti/base/random.hpp"
 #include "tutti/io/core_keys.hpp"
+#include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/models/incompressible/direct_solver.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/pressure.hpp"

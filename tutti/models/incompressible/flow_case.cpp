@@ -216,7 +216,7 @@ void read_ends(const Case& options, FlowCase& flow) {
   if (inflow && !flow.has_outflow())
     for (std::size_t f = 0; f < 6; ++f)
       if (flow.ends[f].velocity == VelocityEnd::inflow)
-        fail(ErrorKind::input, "{}: what flows in at {} has no way out; make another face an outflow", where[f],
+        fail(ErrorKind::input, "{}: what flows in at {} has no way out; another face must be an outflow", where[f],
              box_face_names[f]);
 }
 
@@ -237,7 +237,8 @@ BoxGrid read_grid(const Case& options, const std::array<FlowEnd, 6>& ends) {
     all *= static_cast<double>(cells[d]);
     grid.lines[d] = make_grid_line(static_cast<Lid>(cells[d]), lower[d], upper[d], stretch[d], periodic);
   }
-  if (all > 1e13) fail(ErrorKind::input, "{}: {:g} cells are too many", options.where("grid.cells"), all);
+  if (all > 1e13)
+    fail(ErrorKind::input, "{}: {:g} cells are too many; give 1e13 at most", options.where("grid.cells"), all);
   return grid;
 }
 

@@ -10,11 +10,11 @@ namespace tutti {
 namespace {
 
 void check(const Line& line) {
-  if (line.widths.empty()) fail(ErrorKind::input, "a box has no cell in one direction; give it one or more");
+  if (line.widths.empty()) fail(ErrorKind::input, "box: a direction has no cell; give it one or more");
   for (const double h : line.widths)
-    if (!(h > 0) || !std::isfinite(h)) fail(ErrorKind::input, "a cell is {} wide; give a positive width", h);
+    if (!(h > 0) || !std::isfinite(h)) fail(ErrorKind::input, "box: a cell is {} wide; give a positive width", h);
   if ((line.low == LineEnd::periodic) != (line.high == LineEnd::periodic))
-    fail(ErrorKind::input, "one end of a direction is periodic and the other is not; make both periodic, or none");
+    fail(ErrorKind::input, "box: one end of a direction is periodic and the other is not; both must be, or none");
 }
 
 bool equal_but_for_rounding(double a, double b) {
