@@ -105,8 +105,7 @@ struct UnpackCells {
   Lid stride, arrivals;
   TUTTI_HD void operator()(Lid r) const {
     for (int c = 0; c < count; ++c)
-      fields.to[c][targets[r]] =
-          r < arrivals ? rows[static_cast<Size>(c) * stride + places[r]] : fields.from[c][places[r]];
+      fields.to[c][targets[r]] = r < arrivals ? rows[static_cast<Size>(c) * stride + places[r]] : fields.from[c][places[r]];
   }
 };
 

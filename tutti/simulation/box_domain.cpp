@@ -73,8 +73,8 @@ BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRa
     domain.arrays.push_back({grown(domain.box(p), 1)});
     domain.maps.push_back(map_of_owned(domain.parts, p));
   }
-  domain.transport =
-      make_transport(setup.comm, parse_transport(setup.options.text("devices.transport")), domain.maps, domain.streams);
+  domain.transport = make_transport(setup.comm, parse_transport(setup.options.text("devices.transport")), domain.maps,
+                                    domain.streams);
   domain.transport.left_out = !setup.options.flag("devices.exchange");
   setup.phases.end();
   return domain;
@@ -97,8 +97,7 @@ void put_owned(Stream& stream, Buffer<T>& buffer, const BoxArray& array, const C
   std::vector<T> all(static_cast<std::size_t>(buffer.size()));
   download(stream, std::span<T>(all), buffer);
   for_lines(array, box, [&](std::size_t to, std::size_t from) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(box.size(0)); ++i)
-      all[to + i] = static_cast<T>(values[from + i]);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(box.size(0)); ++i) all[to + i] = static_cast<T>(values[from + i]);
   });
   upload(stream, buffer, std::span<const T>(all));
 }

@@ -9,9 +9,8 @@ namespace tutti {
 namespace {
 
 void add_physics_keys(CaseSchema& schema) {
-  schema.describe_table("fluid",
-                        "du/dt + div(u u) = -grad p + viscosity lap u + buoyancy (T - reference) + force, "
-                        "div u = 0; dT/dt + div(u T) = diffusivity lap T + heat_source.");
+  schema.describe_table("fluid", "du/dt + div(u u) = -grad p + viscosity lap u + buoyancy (T - reference) + force, "
+                                 "div u = 0; dT/dt + div(u T) = diffusivity lap T + heat_source.");
   schema.add({.path = "fluid.viscosity",
               .type = KeyType::number,
               .unit = "length^2/s",
@@ -61,8 +60,7 @@ void add_physics_keys(CaseSchema& schema) {
 
 void add_boundary_keys(CaseSchema& schema) {
   schema.describe_table("boundary[]",
-                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic (periodic "
-                        "where the grid is one cell thick).");
+                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic (periodic where the grid is one cell thick).");
   schema.add({.path = "boundary[].face",
               .type = KeyType::choice,
               .description = "Which face.",
@@ -167,8 +165,8 @@ void read_ends(const Case& options, FlowCase& flow) {
     given[f] = true;
     end.velocity = velocity_end(options.text(table + ".velocity"));
     end.value = three(options.expressions(table + ".value"));
-    end.temperature =
-        end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic : scalar_end(options.text(table + ".temperature"));
+    end.temperature = end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic
+                                                            : scalar_end(options.text(table + ".temperature"));
     end.temperature_value = options.expression(table + ".temperature_value");
     const std::size_t d = f / 2;
     const Expression& through = end.value[d];
@@ -176,8 +174,7 @@ void read_ends(const Case& options, FlowCase& flow) {
       fail(ErrorKind::input, "{}: flow through the wall {}: component {} of `value` must be 0; an inflow may have it",
            options.where(table + ".value"), name, "xyz"[d]);
     if (options.is_set(table + ".temperature") && !flow.has_temperature())
-      fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity",
-           options.where(table + ".temperature"));
+      fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity", options.where(table + ".temperature"));
   }
   bool inflow = false;
   const auto cells = options.integers("grid.cells");
@@ -266,7 +263,7 @@ FlowCase read_flow_case(const Case& options) {
                 : flow.pressure == PressureMethod::multigrid ? 50
                                                              : 10000;
   if (flow.pressure == PressureMethod::red_black || flow.pressure == PressureMethod::multigrid)
-    flow.tolerance = !options.is_word("pressure.tolerance", "auto")  ? options.number("pressure.tolerance")
+    flow.tolerance = !options.is_word("pressure.tolerance", "auto")       ? options.number("pressure.tolerance")
                      : options.text("numerics.precision") == "float" ? 1e-6
                                                                      : 1e-8;
   if (flow.pressure == PressureMethod::red_black)

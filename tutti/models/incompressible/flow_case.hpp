@@ -45,8 +45,7 @@ struct FlowCase {
   PressureMethod pressure = PressureMethod::direct;
   int sweeps = 0;        ///< jacobi: so many; red_black: at most; multigrid: cycles at most
   double omega = 1;      ///< of red_black
-  double tolerance = 0;  ///< of red_black and multigrid, 0 of others: largest divergence that is left, times the step,
-                         ///< a cell's width over it
+  double tolerance = 0;  ///< of red_black and multigrid, 0 of others: largest divergence that is left, times the step, a cell's width over it
 
   bool has_temperature() const { return diffusivity.has_value(); }
   /// The pressure is fixed by an outflow; else only up to a constant.

@@ -32,11 +32,10 @@ struct VelocityView {
   TUTTI_HD const T* operator[](int d) const { return c[d]; }
 };
 
-/// Rate of velocity component C at its face: -div(u u_C) + viscosity lap u_C. Fluxes are means of neighbours, also
-/// where cells differ in size: the scheme then conserves energy (Verstappen and Veldman 2003).
+/// Rate of velocity component C at its face: -div(u u_C) + viscosity lap u_C. Fluxes are means of neighbours, also where
+/// cells differ in size: the scheme then conserves energy (Verstappen and Veldman 2003).
 template <int C, class T>
-TUTTI_HD inline T momentum_rate(const GridView<T>& g, const VelocityView<T>& u, T viscosity, Lid n,
-                                const Lid (&at)[3]) {
+TUTTI_HD inline T momentum_rate(const GridView<T>& g, const VelocityView<T>& u, T viscosity, Lid n, const Lid (&at)[3]) {
   const T quarter = T(0.25);
   const T* q = u[C];
   const Lid sc = g.stride(C), ic = at[C];

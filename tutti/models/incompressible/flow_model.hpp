@@ -63,8 +63,8 @@ class FlowModel final : public Model {
   std::unique_ptr<BoxResults> results_;
   std::vector<Vec3> probes_;
   double dt_ = 0, limit_ = 0;
-  double last_dt_ = 0;  ///< of the step before; 0: there was none
-  double largest_ = 0;  ///< velocity at the last report, or what the ends make it
+  double last_dt_ = 0;      ///< of the step before; 0: there was none
+  double largest_ = 0;      ///< velocity at the last report, or what the ends make it
   double initial_heat_ = 0, heat_scale_ = 0;
   bool forcing_done_ = false;
   Size steps_ = 0, stages_ = 0;

@@ -103,10 +103,10 @@ double largest_divergence(Stream& stream, FlowPart<T>& part) {
   return max_value(stream, owned(part), Divergence<T>{part.grid.view(), part.box, part.velocity()});
 }
 
-#define TUTTI_INSTANTIATE(T)                                \
-  template ExactSum energy_sum(Stream&, FlowPart<T>&);      \
-  template ExactSum temperature_sum(Stream&, FlowPart<T>&); \
-  template double largest_velocity(Stream&, FlowPart<T>&);  \
+#define TUTTI_INSTANTIATE(T)                                       \
+  template ExactSum energy_sum(Stream&, FlowPart<T>&);             \
+  template ExactSum temperature_sum(Stream&, FlowPart<T>&);        \
+  template double largest_velocity(Stream&, FlowPart<T>&);         \
   template double largest_divergence(Stream&, FlowPart<T>&);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
