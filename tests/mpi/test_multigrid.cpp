@@ -12,7 +12,9 @@ struct Solved {
 };
 
 Solved solved_by(const Comm& comm, const PressureBox& box, const std::string& cut) {
-  PressureSetup<double> setup(comm, box, "cpu", "pressure.solver = \"multigrid\"\npartition.cut = \"" + cut + "\"\n");
+  PressureSetup<double> setup(
+      comm, box, "cpu",
+      "pressure.solver = \"multigrid\"\npressure.tolerance = 1e-3\npartition.cut = \"" + cut + "\"\n");
   Multigrid<double> solver(setup.problem(), {.coarsest = 8, .longest_line = 8});
   solver.solve(std::numeric_limits<double>::infinity());
   return {setup.pressure(), solver.residuals()};

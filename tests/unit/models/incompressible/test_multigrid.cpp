@@ -118,10 +118,9 @@ TEST(Multigrid, solves_boxes_of_all_shapes_with_all_ends) {
   EXPECT_GE(boxes, 60);
 }
 
-std::vector<double> after_two_cycles(const PressureBox& box, const std::string& devices, const std::string& more) {
+std::vector<double> after_a_cycle(const PressureBox& box, const std::string& devices, const std::string& more) {
   PressureSetup<double> setup(test::world(), box, devices, by_multigrid + more);
   Multigrid<double> solver(setup.problem(), many_levels);
-  solver.cycle();
   solver.cycle();
   return setup.pressure();
 }
@@ -132,7 +131,7 @@ TEST(Multigrid, bits_do_not_depend_on_devices_cuts_and_overlap) {
                                           {{9, 7, 9}, {1, 1, 1}, {0, 0, 0}, "pwp"},
                                           {{5, 6, 17}, {1, 1, 0.3}, {0, 0, 0}, "wwp"}};
   const auto expect_same = [](const PressureBox& box, const std::string& devices, const std::string& more) {
-    EXPECT_TRUE(after_two_cycles(box, devices, more) == after_two_cycles(box, "cpu", ""))
+    EXPECT_TRUE(after_a_cycle(box, devices, more) == after_a_cycle(box, "cpu", ""))
         << name_of(box) << " on " << devices << " with " << more;
   };
   expect_same(boxes[0], "fake:2", "partition.cut = \"blocks\"\n");
