@@ -120,7 +120,9 @@ def cavity(quick):
         cases += [(100, 128, "ab2", 0.0005), (400, 128, "ab2", 0.0018), (1000, 128, "ab2", 0.0035),
                   (3200, 128, "rk3", 0.009)]
     for re, n, method, dt in cases:
-        run = Run("cavity.toml", grid__cells=[n, n, 1], fluid__viscosity=1 / re, time__method=method, time__dt=dt)
+        # The less friction, the slower the last changes fade.
+        run = Run("cavity.toml", grid__cells=[n, n, 1], fluid__viscosity=1 / re, time__method=method, time__dt=dt,
+                  time__steady=5e-8 * min(1, 1000 / re))
         errors = []
         for c, (name, lid) in enumerate((("u", 1), ("v", 0))):
             places, values = column(DATA / f"cavity2d_mac_{name}.csv", f"re{re}_N{n}")
@@ -206,7 +208,8 @@ def heated(quick):
                       time__steady=1e-4 if rayleigh < 1e6 else 1e-2)
             nusselt = [run.told[f"Nu x{where}"] for where in ("-lower", "-upper", " middle", " mean")]
             # Of the steady scheme all planes carry the same heat.
-            study.limit(f"Ra {rayleigh}, {n} cells: spread of the Nusselt numbers", np.ptp(nusselt) / nusselt[0], 0, 2e-5)
+            study.limit(f"Ra {rayleigh}, {n} cells: spread of the Nusselt numbers", np.ptp(nusselt) / nusselt[0], 0,
+                        2e-5 if rayleigh < 1e6 else 2e-4)
             largest = []
             for c in (0, 1):
                 curve = run.profile(c, 0, 0)
@@ -217,10 +220,11 @@ def heated(quick):
             study.row(f"{rayleigh:,}", f"{n}²", f"{found[-1][0]:.5f}", f"{found[-1][1]:.4f}", f"{found[-1][2]:.4f}",
                       ", ".join(f"{o:.2f}" for o in orders) if orders is not None else "",
                       ", ".join(f"{100 * r:.3f} %" for r in rest) if rest is not None else "")
-        # The layers at the walls have few cells on the small grids: the velocities there fall with 2 only on finer ones.
+        # The layers at the walls have few cells on the small grids: errors of the velocities fall with order 2 only on finer
+        # ones. An error that is tiny by chance, because it changes its sign between two grids, has no order.
         for k, name in enumerate(("Nu", "u_max", "v_max")):
             study.limit(f"Ra {rayleigh}, {name}: extrapolated, relative error", rest[k], 0, 2e-3 if quick else 1e-3)
-            if name == "Nu" or not quick:
+            if name == "Nu" or (not quick and abs(found[-1][k] / exact[k] - 1) > 1e-4):
                 study.limit(f"Ra {rayleigh}, {name}: order", orders[k], 1.8, 2.3)
         study.row("", "exact", *(f"{value:.4f}" for value in exact), "", "")
     return study
