@@ -13,15 +13,13 @@ namespace tutti {
 
 /// A grid cut into boxes, seen from one rank.
 struct BoxParts {
-  std::array<Lid, 3> cells{};           ///< of the grid
-  std::array<bool, 3> periodic{};       ///< cell n is cell 0
-  std::vector<CellBox> boxes;           ///< of all parts; they cover the grid, each cell once
-  std::vector<int> rank_of_part;        ///< of all parts
-  std::vector<std::int32_t> mine;       ///< numbers of this rank's parts
+  std::array<Lid, 3> cells{};      ///< of the grid
+  std::array<bool, 3> periodic{};  ///< cell n is cell 0
+  std::vector<CellBox> boxes;      ///< of all parts; they cover the grid, each cell once
+  std::vector<int> rank_of_part;   ///< of all parts
+  std::vector<std::int32_t> mine;  ///< numbers of this rank's parts
   const CellBox& box(std::size_t p) const { return boxes[static_cast<std::size_t>(mine[p])]; }  ///< of my p-th part
-  Gid number(const std::array<Lid, 3>& cell) const {
-    return (Gid{cell[2]} * cells[1] + cell[1]) * cells[0] + cell[0];
-  }
+  Gid number(const std::array<Lid, 3>& cell) const { return (Gid{cell[2]} * cells[1] + cell[1]) * cells[0] + cell[0]; }
 };
 
 /// The layer of cells around a box, in boxes that do not overlap: with edges and corners, or behind its faces only.
@@ -72,8 +70,8 @@ class BoxTransfer {
 
  private:
   struct Part {
-    Buffer<Lid> sources;              ///< where the packed cells lie in `from`
-    Buffer<Lid> targets, places;      ///< where cells go in `to`; their row, or where they lie in `from`
+    Buffer<Lid> sources;          ///< where the packed cells lie in `from`
+    Buffer<Lid> targets, places;  ///< where cells go in `to`; their row, or where they lie in `from`
     Lid arrivals = 0, copies = 0;
     Field<T> rows;
     TransferFields<T> fields;

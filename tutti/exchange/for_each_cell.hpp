@@ -20,9 +20,9 @@ __global__ void for_each_cell_kernel(CellBox box, F f) {
 
 /// Enqueues f(i, j, k) for cells of `box`: those with numbers `range` in it, x fastest (a GPU takes all of them at
 /// once). f is copied; its operator() is TUTTI_HD and touches device memory of the stream's device only. Cells must be
-/// independent. On the host a line of cells becomes vector instructions; where the compiler needs help with that, f also
-/// has line(begin, end, j, k), which does the same to cells [begin, end) of a line. A GPU needs this to be compiled by
-/// nvcc.
+/// independent. On the host a line of cells becomes vector instructions; where the compiler needs help with that, f
+/// also has line(begin, end, j, k), which does the same to cells [begin, end) of a line. A GPU needs this to be
+/// compiled by nvcc.
 template <class F>
 void for_each_cell(Stream& stream, const CellBox& box, Range range, const F& f) {
   if (box.empty() || range.empty()) return;

@@ -217,8 +217,9 @@ void add_cut_keys(CaseSchema& schema) {
   schema.add({.path = "partition.cut",
               .type = KeyType::choice,
               .default_value = "\"slabs\"",
-              .description = "Slabs of whole planes (what travels is contiguous), pencils, or blocks (the least travels "
-                             "with many devices).",
+              .description =
+                  "Slabs of whole planes (what travels is contiguous), pencils, or blocks (the least travels "
+                  "with many devices).",
               .choices = {"slabs", "pencils", "blocks"}});
 }
 

@@ -85,9 +85,9 @@ BoxPass<T>::BoxPass(Threads& threads, std::span<PartStreams> streams, const BoxP
   const auto exchanged = add_departure(*step_, transfer, separators);
   for (std::size_t p = 0; p < count; ++p) {
     before[p] = separators[p];
-    before[p].push_back(step_->compute(
-        "interior", static_cast<int>(p), Step::Role::interior, all_of(boxes_[p].interior.cells()),
-        [this, p](Stream& stream, Range range) { kernel_(p, stream, boxes_[p].interior, range); }));
+    before[p].push_back(
+        step_->compute("interior", static_cast<int>(p), Step::Role::interior, all_of(boxes_[p].interior.cells()),
+                       [this, p](Stream& stream, Range range) { kernel_(p, stream, boxes_[p].interior, range); }));
   }
   add_arrival(*step_, transfer, exchanged, before);
   for (std::size_t p = 0; p < count; ++p)

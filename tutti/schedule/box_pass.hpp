@@ -1,4 +1,5 @@
-// One pass over the cells of all parts, and what travels behind it: separators, their journey beside the interior, ends.
+// One pass over the cells of all parts, and what travels behind it: separators, their journey beside the interior,
+// ends.
 #pragma once
 
 #include <functional>

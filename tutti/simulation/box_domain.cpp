@@ -102,7 +102,8 @@ void put_owned(Stream& stream, Buffer<T>& buffer, const BoxArray& array, const C
   std::vector<T> all(static_cast<std::size_t>(buffer.size()));
   download(stream, std::span<T>(all), buffer);
   for_lines(array, box, [&](std::size_t to, std::size_t from) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(box.size(0)); ++i) all[to + i] = static_cast<T>(values[from + i]);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(box.size(0)); ++i)
+      all[to + i] = static_cast<T>(values[from + i]);
   });
   upload(stream, buffer, std::span<const T>(all));
 }

@@ -9,8 +9,9 @@ namespace tutti {
 namespace {
 
 void add_physics_keys(CaseSchema& schema) {
-  schema.describe_table("fluid", "du/dt + div(u u) = -grad p + viscosity lap u + buoyancy (T - reference) + force, "
-                                 "div u = 0; dT/dt + div(u T) = diffusivity lap T + heat_source.");
+  schema.describe_table("fluid",
+                        "du/dt + div(u u) = -grad p + viscosity lap u + buoyancy (T - reference) + force, "
+                        "div u = 0; dT/dt + div(u T) = diffusivity lap T + heat_source.");
   schema.add({.path = "fluid.viscosity",
               .type = KeyType::number,
               .unit = "length^2/s",
@@ -60,7 +61,8 @@ void add_physics_keys(CaseSchema& schema) {
 
 void add_boundary_keys(CaseSchema& schema) {
   schema.describe_table("boundary[]",
-                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic (periodic where the grid is one cell thick).");
+                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic (periodic "
+                        "where the grid is one cell thick).");
   schema.add({.path = "boundary[].face",
               .type = KeyType::choice,
               .description = "Which face.",
@@ -184,8 +186,8 @@ void read_ends(const Case& options, FlowCase& flow) {
     given[f] = true;
     end.velocity = velocity_end(options.text(table + ".velocity"));
     end.value = three(options.expressions(table + ".value"));
-    end.temperature = end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic
-                                                            : scalar_end(options.text(table + ".temperature"));
+    end.temperature =
+        end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic : scalar_end(options.text(table + ".temperature"));
     end.temperature_value = options.expression(table + ".temperature_value");
     const std::size_t d = f / 2;
     const Expression& through = end.value[d];

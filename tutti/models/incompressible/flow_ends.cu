@@ -9,8 +9,8 @@ namespace {
 /// A cell beyond an end and its neighbour inside.
 struct EndCell {
   int end;
-  Lid at[3];          ///< of the cell beyond
-  Lid ghost, inner;   ///< places in the arrays
+  Lid at[3];         ///< of the cell beyond
+  Lid ghost, inner;  ///< places in the arrays
 };
 
 TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Lid r) {
@@ -53,8 +53,8 @@ TUTTI_HD inline T through(const BoxArray& array, const EndsView& ends, const End
 }
 
 template <class T>
-TUTTI_HD inline T scalar_beyond(const BoxArray& array, const EndsView& ends, const EndCell& cell, const T* s, double time,
-                                T diffusivity) {
+TUTTI_HD inline T scalar_beyond(const BoxArray& array, const EndsView& ends, const EndCell& cell, const T* s,
+                                double time, T diffusivity) {
   const EndView& end = ends.end[cell.end];
   const T inner = s[cell.inner];
   if (end.temperature == ScalarEnd::adiabatic) return inner;
@@ -238,8 +238,7 @@ void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Rang
 template <class T>
 void fill_temperature(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time,
                       T diffusivity) {
-  for_each(stream, range,
-           FillTemperature<T>{part.grid.array, ends, part.temperature.data(), time, diffusivity});
+  for_each(stream, range, FillTemperature<T>{part.grid.array, ends, part.temperature.data(), time, diffusivity});
 }
 
 template <class T>
@@ -253,23 +252,27 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
   if (box.empty()) return;
   std::array<Buffer<double>, 3> at;
   for (std::size_t d = 0; d < 3; ++d) {
-    const auto list = coordinates(grid.lines[d], array.stored.lower[d], array.stored.upper[d],
-                                  component == static_cast<int>(d));
+    const auto list =
+        coordinates(grid.lines[d], array.stored.lower[d], array.stored.upper[d], component == static_cast<int>(d));
     at[d] = make_buffer(stream, std::span<const double>(list), "coordinates");
   }
   const auto steps = make_buffer(stream, formula.steps(), "formula");
   for_each(stream, {0, static_cast<Lid>(values.size())},
-           EvaluateField<T>{array, steps.data(), static_cast<int>(steps.size()),
-                            {{at[0].data(), at[1].data(), at[2].data()}}, time, values.data()});
+           EvaluateField<T>{array,
+                            steps.data(),
+                            static_cast<int>(steps.size()),
+                            {{at[0].data(), at[1].data(), at[2].data()}},
+                            time,
+                            values.data()});
   stream.synchronize();
 }
 
-#define TUTTI_INSTANTIATE(T)                                                                                      \
-  template void fill_predicted(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                         \
-  template void fill_velocity(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                          \
-  template void fill_temperature(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                       \
-  template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                              \
-  template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int,  \
+#define TUTTI_INSTANTIATE(T)                                                                                     \
+  template void fill_predicted(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                        \
+  template void fill_velocity(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                         \
+  template void fill_temperature(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                      \
+  template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                             \
+  template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int, \
                                double, Buffer<T>&);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)

@@ -22,9 +22,9 @@ struct EndView {
   ScalarEnd temperature = ScalarEnd::adiabatic;
   EndValue value[3], scalar;
   bool upper = false;
-  Lid ghost = 0, inner = 0;    ///< cell numbers in the direction: beyond the end, and the last one before it
-  double position = 0;         ///< of the end
-  double distance = 0;         ///< of the centres of these two cells
+  Lid ghost = 0, inner = 0;  ///< cell numbers in the direction: beyond the end, and the last one before it
+  double position = 0;       ///< of the end
+  double distance = 0;       ///< of the centres of these two cells
 };
 
 /// The two ends in one direction, as far as a part touches them.

@@ -58,13 +58,11 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
     const std::array<const T*, 4> from{fields[0], fields[1], fields[2], fields[3]};
     predicted_halo_->bind(p, std::span(from).first(count), std::span(fields).first(count));
   }
-  predict_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        predict(stream, parts_[p], box, range, constants_, weights);
-      },
-      [&](std::size_t p, int d, Stream& stream, Range range) {
-        fill_predicted(stream, parts_[p], ends_[p].view(d), range, time, constants_.diffusivity);
-      });
+  predict_->run([&](std::size_t p, Stream& stream, const CellBox& box,
+                    Range range) { predict(stream, parts_[p], box, range, constants_, weights); },
+                [&](std::size_t p, int d, Stream& stream, Range range) {
+                  fill_predicted(stream, parts_[p], ends_[p].view(d), range, time, constants_.diffusivity);
+                });
   if (flow_.has_temperature())
     for (FlowPart<T>& part : parts_) part.temperature.swap(part.new_temperature);
 }
@@ -95,13 +93,11 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
   }
   ends_time_ = time;
   const T length = static_cast<T>(dt);
-  correct_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        correct(stream, parts_[p], box, range, length);
-      },
-      [&](std::size_t p, int d, Stream& stream, Range range) {
-        fill_velocity(stream, parts_[p], ends_[p].view(d), range, time, length);
-      });
+  correct_->run([&](std::size_t p, Stream& stream, const CellBox& box,
+                    Range range) { correct(stream, parts_[p], box, range, length); },
+                [&](std::size_t p, int d, Stream& stream, Range range) {
+                  fill_velocity(stream, parts_[p], ends_[p].view(d), range, time, length);
+                });
 }
 
 // Watching and finishing.
@@ -112,8 +108,8 @@ double FlowModel<T>::over_parts(const std::function<double(Stream&, FlowPart<T>&
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (parts_[p].box.empty()) continue;
     const double mine = of_part(stream(p), parts_[p]);
-    largest = std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN()
-                                                      : std::max(largest, mine);
+    largest =
+        std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, mine);
   }
   return max_over_ranks(comm_, largest);
 }
@@ -184,10 +180,9 @@ void FlowModel<T>::open_results(const std::filesystem::path& folder, std::span<c
   std::vector<BoxPiece> mine;
   for (std::size_t p = 0; p < parts_.size(); ++p) mine.push_back({domain_.parts.mine[p], parts_[p].box});
   const auto& lines = domain_.grid.lines;
-  results_ = std::make_unique<BoxResults>(comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine,
-                                          domain_.parts.boxes, folder,
-                                          static_cast<int>(options_.integer("output.compress")),
-                                          devices_.threads->count(), before);
+  results_ = std::make_unique<BoxResults>(
+      comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine, domain_.parts.boxes, folder,
+      static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
 }
 
 /// At the centres of the owned cells: means of the two faces, components together.
@@ -207,7 +202,8 @@ std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
       for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
         for (Lid i = box.lower[0]; i < box.upper[0]; ++i, to += 3) {
           const auto n = static_cast<std::size_t>(array.at(i, j, k));
-          values[to] = 0.5 * (static_cast<double>(all[n]) + static_cast<double>(all[n - static_cast<std::size_t>(stride)]));
+          values[to] =
+              0.5 * (static_cast<double>(all[n]) + static_cast<double>(all[n - static_cast<std::size_t>(stride)]));
         }
   }
   return values;
@@ -215,7 +211,9 @@ std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
 
 template <class T>
 void FlowModel<T>::write_results(double time) {
-  const auto in_precision = [](const std::vector<double>& values) { return std::vector<T>(values.begin(), values.end()); };
+  const auto in_precision = [](const std::vector<double>& values) {
+    return std::vector<T>(values.begin(), values.end());
+  };
   std::vector<std::vector<T>> velocity, pressure, temperature;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     velocity.push_back(in_precision(centred_velocity(p)));

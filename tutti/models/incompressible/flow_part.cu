@@ -29,8 +29,8 @@ struct Predict {
     T rate = momentum_rate<C>(g, a.u, constants.viscosity, n, at) + (forced ? a.force[C][n] : constants.force[C]);
     if (warm) {
       const T half = T(0.5);
-      rate += constants.buoyancy[C] *
-              (half * (a.temperature[n] + a.temperature[n + g.stride(C)]) - constants.reference);
+      rate +=
+          constants.buoyancy[C] * (half * (a.temperature[n] + a.temperature[n + g.stride(C)]) - constants.reference);
     }
     a.predicted.c[C][n] = a.u[C][n] + (weights.now * rate + weights.old * a.rate.c[C][n]);
     a.rate.c[C][n] = rate;
@@ -135,11 +135,11 @@ void correct(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range,
                 Correct<T>{part.grid.view(), part.predicted_velocity(), part.velocity(), part.p.data(), dt});
 }
 
-#define TUTTI_INSTANTIATE(T)                                                                               \
-  template struct PartGrid<T>;                                                                             \
-  template void predict(Stream&, FlowPart<T>&, const CellBox&, Range, const FlowConstants<T>&,             \
-                        const StageWeights<T>&);                                                           \
-  template void divide_divergence(Stream&, FlowPart<T>&, const CellBox&, Range, T);                        \
+#define TUTTI_INSTANTIATE(T)                                                                   \
+  template struct PartGrid<T>;                                                                 \
+  template void predict(Stream&, FlowPart<T>&, const CellBox&, Range, const FlowConstants<T>&, \
+                        const StageWeights<T>&);                                               \
+  template void divide_divergence(Stream&, FlowPart<T>&, const CellBox&, Range, T);            \
   template void correct(Stream&, FlowPart<T>&, const CellBox&, Range, T);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)

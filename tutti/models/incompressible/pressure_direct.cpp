@@ -120,8 +120,8 @@ void Direct<T>::make_layouts() {
       std::vector<T>& lambda = lambda_.emplace_back();
       for (Lid j = columns.lower[other]; j < columns.upper[other] && !columns.empty(); ++j)
         for (Lid i = columns.lower[0]; i < columns.upper[0]; ++i)
-          lambda.push_back(static_cast<T>(x.eigenvalues[static_cast<std::size_t>(i)] +
-                                          y.eigenvalues[static_cast<std::size_t>(j)]));
+          lambda.push_back(
+              static_cast<T>(x.eigenvalues[static_cast<std::size_t>(i)] + y.eigenvalues[static_cast<std::size_t>(j)]));
     }
   });
 }
@@ -133,8 +133,8 @@ std::unique_ptr<BoxTransfer<T>> Direct<T>::transfer(const Boxes& from, const std
   BoxDomain& domain = problem_.domain;
   BoxParts parts = domain.parts;
   parts.boxes = from;
-  return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays, false, domain.streams, 1,
-                                          &domain.transport);
+  return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays, false, domain.streams,
+                                          1, &domain.transport);
 }
 
 template <class T>
@@ -244,8 +244,8 @@ void Direct<T>::solve(double) {
   });
   fill_->run([](std::size_t, Stream&, const CellBox&, Range) {},
              [this](std::size_t p, int d, Stream& stream, Range range) {
-               fill_pressure(stream, problem_.parts[p].grid.array, problem_.parts[p].p.data(),
-                             problem_.ends[p].view(d), range);
+               fill_pressure(stream, problem_.parts[p].grid.array, problem_.parts[p].p.data(), problem_.ends[p].view(d),
+                             range);
              });
 }
 
@@ -259,9 +259,12 @@ std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem
 template <class T>
 std::unique_ptr<PressureSolver<T>> make_pressure_solver(const PressureProblem<T>& problem) {
   switch (problem.flow.pressure) {
-    case PressureMethod::direct: return make_direct(problem);
-    case PressureMethod::multigrid: return make_multigrid(problem);
-    default: return make_relaxation(problem);
+    case PressureMethod::direct:
+      return make_direct(problem);
+    case PressureMethod::multigrid:
+      return make_multigrid(problem);
+    default:
+      return make_relaxation(problem);
   }
 }
 

@@ -37,9 +37,9 @@ class Relaxation final : public PressureSolver<T> {
     for (const CellBox& box : domain.parts.boxes) wanted.push_back(faces_around(box));
     transfer_ = std::make_unique<BoxTransfer<T>>(problem.comm, domain.parts, wanted, domain.arrays, domain.arrays, true,
                                                  domain.streams, 1, &domain.transport);
-    sweep_ = std::make_unique<BoxPass<T>>(problem.threads, domain.streams, domain.parts, transfer_.get(),
-                                          problem.overlap,
-                                          [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
+    sweep_ =
+        std::make_unique<BoxPass<T>>(problem.threads, domain.streams, domain.parts, transfer_.get(), problem.overlap,
+                                     [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
     for (std::size_t p = 0; p < domain.mine() && jacobi_; ++p) {
       next_.emplace_back(*domain.streams[p].device, problem.parts[p].p.size(), "p, next");
       upload_zeros(*domain.streams[p].compute, next_.back());
@@ -136,9 +136,9 @@ class Relaxation final : public PressureSolver<T> {
     sweep_->run(
         [this, colour](std::size_t p, Stream& stream, const CellBox& box, Range range) {
           FlowPart<T>& part = problem_.parts[p];
-          for_each_cell(
-              stream, box, range,
-              RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(), static_cast<T>(omega_), colour});
+          for_each_cell(stream, box, range,
+                        RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(),
+                                                   static_cast<T>(omega_), colour});
         },
         [this](std::size_t p, int d, Stream& stream, Range range) {
           FlowPart<T>& part = problem_.parts[p];
