@@ -50,7 +50,10 @@ TEST_P(FlowPlan, IsWhatTheModelTakes) {
   }
   for (const auto& device : devices.devices) ASSERT_EQ(device->budget().used(), 0) << "a plan takes memory";
   const auto model = make_incompressible(setup);
-  EXPECT_NEAR(planned_time_step(options, flow) / model->time_step(), 1, 1e-12);
+  // A plan knows the largest components, not where they are: its step may be shorter.
+  const double share = planned_time_step(options, flow) / model->time_step();
+  EXPECT_LE(share, 1 + 1e-12);
+  EXPECT_GE(share, 0.5);
   Summary before, after;
   model->summarise(before, 0);
   model->step(0, model->time_step());
