@@ -3,6 +3,7 @@
 #include "app/plan_case.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/schedule/balance.hpp"
 #include "tutti/simulation/simulation.hpp"
@@ -59,6 +60,7 @@ void plan_flow(const Comm& comm, const PlanArguments& arguments) {
     steps = plan_steps(options, planned_time_step(options, flow));
   });
   DeviceSet devices = arguments.devices.open(comm, options);
+  flow = read_flow_case(options, has_gpus(comm, devices));
   Phases phases;
   const BoxDomain domain = cut_box_domain({comm, devices, options, {}, phases}, flow.grid);
   info("case {}: {} cells, {} parts on {} rank{}", arguments.file, format_count(flow.grid.cell_count()),

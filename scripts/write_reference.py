@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/case.md and command-line.md from what the program says about itself.
+"""Writes docs/reference/case.md, case-incompressible.md and command-line.md from what the program says about itself.
 
 usage: scripts/write_reference.py [--program FILE] [--check]
   --program FILE  the built program (default: build/release/bin/tutti)
@@ -45,7 +45,9 @@ def main():
         sys.exit(f"write_reference.py: {options.program} does not exist; build it, or name it with --program")
     program = options.program.resolve()
     old = 0
-    for name, text in (("case.md", say(program, "reference")), ("command-line.md", command_line(program))):
+    pages = {"case.md": say(program, "reference"), "case-incompressible.md": say(program, "reference", "incompressible"),
+             "command-line.md": command_line(program)}
+    for name, text in pages.items():
         page = PAGES / name
         before = page.read_text() if page.exists() else ""
         if options.check and before != text:

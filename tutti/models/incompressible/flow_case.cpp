@@ -115,10 +115,11 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.describe_table("pressure", "How the pressure is found.");
   schema.add({.path = "pressure.solver",
               .type = KeyType::choice,
-              .default_value = "\"direct\"",
-              .description = "direct: by separation, exact to rounding; jacobi: `sweeps` sweeps, as the paper; "
+              .default_value = "\"auto\"",
+              .description = "auto: direct, with GPUs multigrid; direct: by separation, exact to rounding; jacobi: "
+                             "`sweeps` sweeps, as the paper; "
                              "red_black: relaxation up to `tolerance`; multigrid: V-cycles up to `tolerance`.",
-              .choices = {"direct", "jacobi", "red_black", "multigrid"}});
+              .choices = {"auto", "direct", "jacobi", "red_black", "multigrid"}});
   schema.add({.path = "pressure.sweeps",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
@@ -143,7 +144,7 @@ void add_numerics_keys(CaseSchema& schema) {
               .choices = {"auto"},
               .min = 0,
               .above_min = true,
-              .only_if = {"pressure.solver", {"red_black", "multigrid"}}});
+              .only_if = {"pressure.solver", {"auto", "red_black", "multigrid"}}});
   schema.add({.path = "pressure.check",
               .type = KeyType::boolean,
               .default_value = "true",
@@ -255,7 +256,7 @@ void add_incompressible_keys(CaseSchema& schema) {
   add_numerics_keys(schema);
 }
 
-FlowCase read_flow_case(const Case& options) {
+FlowCase read_flow_case(const Case& options, bool gpus) {
   FlowCase flow;
   flow.viscosity = options.number("fluid.viscosity");
   if (options.has("fluid.diffusivity")) flow.diffusivity = options.number("fluid.diffusivity");
@@ -276,7 +277,9 @@ FlowCase read_flow_case(const Case& options) {
   flow.grid = read_grid(options, flow.ends);
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
   flow.steady = options.number("time.steady");
-  const std::string solver = options.text("pressure.solver");
+  const std::string word = options.text("pressure.solver"), solver = word != "auto" ? word
+                                                                     : gpus         ? "multigrid"
+                                                                                    : "direct";
   flow.pressure = solver == "jacobi"      ? PressureMethod::jacobi
                   : solver == "red_black" ? PressureMethod::red_black
                   : solver == "multigrid" ? PressureMethod::multigrid

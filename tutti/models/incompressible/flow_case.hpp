@@ -56,6 +56,7 @@ struct FlowCase {
 
 /// Reads and checks them. Error(input): a face named twice, one end of a direction periodic and the other not, flow
 /// through a wall, an inflow that nothing lets out, formulas that depend on time where they are evaluated once.
-FlowCase read_flow_case(const Case& options);
+/// `gpus`: some part is on a GPU, which the solver "auto" depends on.
+FlowCase read_flow_case(const Case& options, bool gpus = false);
 
 }  // namespace tutti

@@ -15,6 +15,8 @@ namespace tutti {
 
 /// Steps from one look at whether the flow is steady to the next.
 inline constexpr double steps_between_looks = 50;
+/// Is some part of any rank on a GPU? Collective.
+bool has_gpus(const Comm& comm, const DeviceSet& devices);
 /// What walls and inflows make of the speed, and what buoyancy does: the time step is chosen by them.
 double largest_at_ends(const FlowCase& flow);
 double buoyant_speed(const FlowCase& flow);

@@ -47,12 +47,18 @@ double buoyant_speed(const FlowCase& flow) {
   return highest > lowest ? std::sqrt(norm(flow.buoyancy) * (highest - lowest) * length) : 0;
 }
 
+bool has_gpus(const Comm& comm, const DeviceSet& devices) {
+  const bool mine = std::any_of(devices.devices.begin(), devices.devices.end(),
+                                [](const auto& device) { return device->kind() == DeviceKind::cuda; });
+  return comm.max(mine ? 1.0 : 0.0) > 0;
+}
+
 template <class T>
 FlowModel<T>::FlowModel(const ModelSetup& setup)
     : comm_(setup.comm),
       devices_(setup.devices),
       options_(setup.options),
-      flow_(read_flow_case(setup.options)),
+      flow_(read_flow_case(setup.options, has_gpus(setup.comm, setup.devices))),
       domain_(make_box_domain(setup, flow_.grid)) {
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });

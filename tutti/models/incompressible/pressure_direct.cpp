@@ -92,7 +92,7 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
     for (const PartStreams& part : problem.domain.streams)
       if (part.device->kind() == DeviceKind::cuda)
         fail(ErrorKind::resource,
-             "pressure.solver = \"direct\" does not run on {} yet; use \"red_black\", or --devices cpu",
+             "pressure.solver = \"direct\" does not run on {} yet; use \"multigrid\", or --devices cpu",
              part.device->name());
   });
   make_layouts();
