@@ -16,6 +16,6 @@ StepSeconds time_steps(const Comm& comm, Model& model, double budget, int count 
 double all_triads(const Comm& comm, DeviceSet& devices);
 
 /// The subcommand incompressible.
-void add_bench_flow(CLI::App& bench, Action& action);
+void add_bench_flow(CLI::App& command, Action& action);
 
 }  // namespace tutti::app

@@ -6,16 +6,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 import paper  # noqa: E402
+from page import table  # noqa: E402
 
-BEGIN, END = "<!-- report: begin -->", "<!-- report: end -->"
 BLUE, RED, ORANGE, GREY = "#3b6fa8", "#d9493f", "#f0a13c", "#8a8a8a"
-
-
-def table(heads, rows):
-    """A Markdown table; what is None is left open."""
-    def line(cells):
-        return "| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |"
-    return "\n".join([line(heads), line(["---"] * len(heads)), *map(line, rows)]) + "\n"
 
 
 def table1(found):
@@ -209,9 +202,3 @@ def whole(folder, done):
                        [[c["instance"], c["devices"], f"{1e-9 * c['measured']:.4g}", f"{1e-9 * c['projected']:.4g}",
                          f"{100 * c['error']:+.1f} %"] for c in done["checks"]])]
     return "\n".join(text)
-
-
-def put_between_marks(file, text):
-    page = file.read_text()
-    head, tail = page.split(BEGIN)[0], page.split(END)[1]
-    file.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}")

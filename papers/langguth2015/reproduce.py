@@ -23,8 +23,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(ROOT / "python")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(ROOT / "python")]
 
+import page  # noqa: E402
 import paper  # noqa: E402
 import report  # noqa: E402
 
@@ -357,7 +358,7 @@ def main(words=None):
     text = report.whole(runs.folder, done)
     (runs.folder / "report.md").write_text(text)
     if options.readme:
-        report.put_between_marks(HERE / "README.md", text)
+        page.put_between_marks(HERE / "README.md", text)
     print(f"{runs.folder}: report.md, and the figures it names")
     return 0
 

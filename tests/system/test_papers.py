@@ -1,11 +1,11 @@
-"""papers/langguth2015/reproduce.py on fake devices: every file is there, and the numbers hang together."""
+"""The papers' reproduce.py on small cases: every file is there, and the numbers hang together."""
 
 import json
 import subprocess
 import sys
 import unittest
 
-from program import PROGRAM, ROOT, SystemTest, run
+from program import MPIRUN, PROGRAM, ROOT, SystemTest, run
 
 FOLDER = ROOT / "papers" / "langguth2015"
 SCRIPT = FOLDER / "reproduce.py"
@@ -60,6 +60,45 @@ class Langguth2015(SystemTest):
         done = self.reproduce("--devices", "cpu", "figure4")
         self.assertEqual(done.code, 2)
         self.assertIn("no GPU to compare with", done.err)
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "needs matplotlib")
+class Jacobsen2010(SystemTest):
+    def reproduce(self, *words, timeout=540):
+        script = ROOT / "papers" / "jacobsen2010" / "reproduce.py"
+        return run(["env", f"TUTTI={PROGRAM}", f"TUTTI_MPIRUN={' '.join(MPIRUN)}", sys.executable, str(script), "-o", str(self.folder),
+                    "--quick", "--devices", "cpu", "--seconds", "0.01", "--sweeps", "2", *words], timeout)
+
+    def test_all_of_it(self):
+        options = ["--case-cells", "16", "--heated-cells", "10", "--one", "12,4,12", "--strong", "12,6,10", "--weak", "12,6,4", "--ranks", "2"]
+        done = self.reproduce(*options)
+        self.assertEqual(done.code, 0, done.err + done.out)
+        for k in range(4, 11):
+            self.assertEqual((self.folder / f"figure{k}.png").read_bytes()[:8], PNG)
+        report = json.loads((self.folder / "report.json").read_text())
+        scaling = report["scaling"]["records"]
+        self.assertEqual([(r["name"], r["grid"], r["ranks"]) for r in scaling],
+                         [("strong", [12, 6, 10], 1), ("weak", [12, 6, 4], 1), ("strong", [12, 6, 10], 2), ("weak", [12, 6, 8], 2)])
+        for record in [*scaling, *report["table1"], report["scaling"]["base"]]:
+            for policy, row in record["rows"].items():
+                self.assertEqual(row["overlap"], policy)
+                self.assertEqual(row["flops_a_step_cell"], 162 + 10 + 12 + 2 * 10)
+                self.assertAlmostEqual(row["gflops"] * 1e9 * row["seconds_best"] / row["cells"] / row["flops_a_step_cell"], 1, places=9)
+        # Coarse, but these flows: a wrong sign or scale is off by far more.
+        self.assertLess(report["figure4"]["u"]["exact"]["difference"], 0.25)
+        self.assertLess(report["figure5"]["T"]["140"]["difference"], 1e-4)  # fluid at rest: 4e-4
+        self.assertLess(report["figure6"]["T"]["difference"], 0.06)
+        text = (self.folder / "report.md").read_text()
+        for words in ["Tesla C1060", "MFLOPS/W", "Ghia", "spectral", "messages", "2.4 TFLOPS", "12 x 6 x 10"]:
+            self.assertIn(words, text)
+        again = self.reproduce(*options, "scaling")
+        self.assertEqual(again.code, 0, again.err)
+        self.assertNotIn("strong:", again.out)
+
+    def test_wrong_words(self):
+        done = self.reproduce("figure3")
+        self.assertEqual(done.code, 2)
+        self.assertIn("figure3", done.err)
 
 
 class Paper(unittest.TestCase):
