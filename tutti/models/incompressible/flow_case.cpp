@@ -295,6 +295,13 @@ FlowCase read_flow_case(const Case& options, bool gpus) {
                      : flow.pressure == PressureMethod::multigrid     ? 1e-6
                                                                       : 1e-5;
   if (flow.pressure == PressureMethod::red_black)
+    for (const GridLine& line : flow.grid.lines)
+      if (line.periodic && line.cells() % 2 != 0 && line.cells() > 1)
+        fail(ErrorKind::input,
+             "{}: red_black needs an even number of cells in a periodic direction, not {}: else two of a colour are "
+             "neighbours; choose another solver",
+             options.where("pressure.solver"), line.cells());
+  if (flow.pressure == PressureMethod::red_black)
     flow.omega = options.is_word("pressure.omega", "auto") ? 0 : options.number("pressure.omega");
   return flow;
 }
