@@ -1,5 +1,7 @@
 // tutti completion: scripts that let a shell complete subcommands, options, choices, files and case keys. They are made
 // from the same tree of commands that parses the command line, so they cannot be stale.
+#include <algorithm>
+
 #include "app/commands.hpp"
 #include "tutti/simulation/help_internal.hpp"
 
@@ -74,13 +76,15 @@ std::vector<std::string> names_of(const Command& command) {
   return names;
 }
 
-/// "time.dt=": what may stand behind --set, without lists of tables.
+/// "time.dt=": what may stand behind --set, of any model, each once, without lists of tables.
 std::vector<std::string> case_keys() {
   std::vector<std::string> keys;
   for (const auto& model : model_names(models())) {
     const CaseSchema schema = schema_of(model);
     for (const KeyDoc& key : schema.keys())
-      if (key.path.find('[') == std::string::npos) keys.push_back(key.path + "=");
+      if (const std::string word = key.path + "=";
+          word.find('[') == std::string::npos && std::find(keys.begin(), keys.end(), word) == keys.end())
+        keys.push_back(word);
   }
   return keys;
 }
