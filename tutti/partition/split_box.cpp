@@ -1,6 +1,7 @@
 #include "tutti/partition/split_box.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "tutti/base/error.hpp"
@@ -17,7 +18,7 @@ std::vector<Lid> cut_planes(Lid planes, std::span<const double> shares) {
   for (std::size_t g = 0; g < shares.size(); ++g) {
     sum += shares[g];
     const auto left = static_cast<Lid>(shares.size() - 1 - g);
-    const auto wanted = static_cast<Lid>(sum / total * planes + 0.5);
+    const auto wanted = static_cast<Lid>(std::lround(sum / total * planes));
     last = std::clamp(wanted, last + 1, planes - left);
     ends.push_back(g + 1 == shares.size() ? planes : last);
   }

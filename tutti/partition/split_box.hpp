@@ -22,6 +22,6 @@ BoxCut parse_box_cut(const std::string& name);
 /// One box a part, with as near to weights[p] of the cells as whole planes allow. A part of weight 0 gets none, another
 /// at least one plane. The cut is tried in as many directions as asked for, with the factors that leave the least
 /// surface. Error(input) where the box has fewer planes than there are parts to cut it for.
-std::vector<CellBox> split_box(const std::array<Lid, 3>& cells, std::span<const double> weights, BoxCut cut);
+std::vector<CellBox> split_box(const std::array<Lid, 3>& cells, std::span<const double> weights, BoxCut how);
 
 }  // namespace tutti

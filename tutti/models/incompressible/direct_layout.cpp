@@ -42,8 +42,8 @@ Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
            : kind == VelocityEnd::outflow ? LineEnd::dirichlet
                                           : LineEnd::neumann;
   };
-  line.low = end(flow.ends[static_cast<std::size_t>(2 * d)].velocity);
-  line.high = end(flow.ends[static_cast<std::size_t>(2 * d + 1)].velocity);
+  line.low = end(flow.ends[2 * static_cast<std::size_t>(d)].velocity);
+  line.high = end(flow.ends[2 * static_cast<std::size_t>(d) + 1].velocity);
   return line;
 }
 

@@ -14,7 +14,7 @@ namespace tutti {
 template <class T>
 struct PartGrid {
   PartGrid() = default;
-  PartGrid(Stream& stream, const BoxGrid& grid, const BoxArray& array);
+  PartGrid(Stream& stream, const BoxGrid& whole, const BoxArray& layout);
   GridView<T> view() const;
 
   BoxArray array;
