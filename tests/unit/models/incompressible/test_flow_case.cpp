@@ -175,6 +175,14 @@ TEST(FlowCase, TheStartDoesNotDependOnTime) {
               AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.temperature")));
 }
 
+TEST(FlowCase, ColoursNeedAnEvenPeriod) {
+  const std::string colours = "[pressure]\nsolver = \"red_black\"\n",
+                    period = face("y-upper", periodic) + face("y-lower", periodic);
+  EXPECT_THAT(error_of(period + colours, "[8, 7, 8]"),
+              HasSubstr("an even number of cells in a periodic direction, not 7"));
+  EXPECT_EQ(error_of(period + colours, "[7, 8, 7]"), "no error");
+}
+
 TEST(FlowCase, TheGrid) {
   EXPECT_THAT(error_of("upper = [1, -1, 1]"), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("lower one in y")));
   EXPECT_THAT(error_of("lower = [0, 0, 1]"), HasSubstr("lower one in z"));
