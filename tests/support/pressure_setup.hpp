@@ -15,7 +15,8 @@
 
 namespace tutti {
 
-/// What holds at both ends in each direction: 'w' walls, 'p' periodic, 'o' outflow at both, 'u' at the upper one.
+/// What holds at both ends in each direction: 'w' walls, 'p' periodic, 'o' outflow at both, 'u' at the upper one (walls
+/// where there is one cell).
 struct PressureBox {
   std::array<Lid, 3> cells{};
   std::array<double, 3> length{1, 1, 1};
@@ -30,7 +31,7 @@ inline std::string case_text(const PressureBox& box, const std::string& more = "
                      "\nfluid.viscosity = 1\ntime.steps = 1\nbalance.weights = \"equal\"\n";
   for (std::size_t f = 0; f < 6; ++f) {
     const char kind = box.ends[f / 2];
-    const bool open = kind == 'o' || (kind == 'u' && f % 2 == 1);
+    const bool open = box.cells[f / 2] > 1 && (kind == 'o' || (kind == 'u' && f % 2 == 1));
     text += fmt::format("[[boundary]]\nface = \"{}\"\nvelocity = \"{}\"\n", box_face_names[f],
                         kind == 'p' ? "periodic"
                         : open      ? "outflow"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tutti/base/hash.hpp"
 
@@ -53,6 +54,13 @@ double BoxGrid::smallest_width(int d) const {
   const GridLine& line = lines[static_cast<std::size_t>(d)];
   double least = line.width(0);
   for (Lid i = 1; i < line.cells(); ++i) least = std::min(least, line.width(i));
+  return least;
+}
+
+double BoxGrid::smallest_width() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (int d = 0; d < 3; ++d)
+    if (lines[static_cast<std::size_t>(d)].cells() > 1 || cell_count() == 1) least = std::min(least, smallest_width(d));
   return least;
 }
 

@@ -36,6 +36,8 @@ struct BoxGrid {
   std::array<bool, 3> periodic() const { return {lines[0].periodic, lines[1].periodic, lines[2].periodic}; }
   bool uniform(int d) const;
   double smallest_width(int d) const;
+  /// Of the directions with more than one cell, in which something can change; of all where there is none.
+  double smallest_width() const;
   Vec3 centre(Lid i, Lid j, Lid k) const { return {lines[0].centre(i), lines[1].centre(j), lines[2].centre(k)}; }
   double volume(Lid i, Lid j, Lid k) const { return lines[0].width(i) * lines[1].width(j) * lines[2].width(k); }
   std::uint64_t checksum() const;  ///< of planes and periods

@@ -52,6 +52,7 @@ struct BoxArray {
 
   TUTTI_HD Lid row() const { return stored.size(0); }
   TUTTI_HD Lid plane() const { return stored.size(0) * stored.size(1); }
+  TUTTI_HD Lid stride(int d) const { return d == 0 ? 1 : d == 1 ? row() : plane(); }
   TUTTI_HD Lid at(Lid i, Lid j, Lid k) const {
     return ((k - stored.lower[2]) * stored.size(1) + (j - stored.lower[1])) * stored.size(0) + (i - stored.lower[0]);
   }

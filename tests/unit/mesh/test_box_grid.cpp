@@ -113,6 +113,13 @@ TEST(BoxGrid, UniformAndSmallestWidth) {
   EXPECT_DOUBLE_EQ(grid.smallest_width(0), 0.25);
   EXPECT_EQ(grid.smallest_width(1), std::min(grid.lines[1].width(0), grid.lines[1].width(2)));
   EXPECT_LT(grid.smallest_width(1), grid.lines[1].width(1));
+  EXPECT_EQ(grid.smallest_width(), std::min({grid.smallest_width(0), grid.smallest_width(1), grid.smallest_width(2)}));
+  BoxGrid slice = grid;
+  slice.lines[2] = make_grid_line(1, 0, 1e-3, 0, true);
+  EXPECT_EQ(slice.smallest_width(), std::min(grid.smallest_width(0), grid.smallest_width(1)))
+      << "nothing changes along one cell";
+  for (GridLine& line : slice.lines) line = make_grid_line(1, 0, 2, 0, true);
+  EXPECT_EQ(slice.smallest_width(), 2);
   // Rounding of many cells does not count, a thousandth does.
   BoxGrid fine = grid;
   fine.lines[0] = make_grid_line(30000, 0.1, 0.3, 0, false);

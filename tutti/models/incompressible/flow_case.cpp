@@ -212,6 +212,10 @@ void read_ends(const Case& options, FlowCase& flow) {
     if (lower != upper)
       fail(ErrorKind::input, "{}: {} is periodic and {} is not; give both the same", where[2 * d + (lower ? 0 : 1)],
            box_face_names[2 * d + (lower ? 0 : 1)], box_face_names[2 * d + (lower ? 1 : 0)]);
+    for (std::size_t f = 2 * d; f < 2 * d + 2; ++f)
+      if (cells[d] == 1 && flow.ends[f].velocity == VelocityEnd::outflow)
+        fail(ErrorKind::input, "{}: an outflow at {} needs two cells or more along {}; raise grid.cells", where[f],
+             box_face_names[f], "xyz"[d]);
     for (std::size_t f = 2 * d; f < 2 * d + 2; ++f) inflow = inflow || flow.ends[f].velocity == VelocityEnd::inflow;
   }
   if (inflow && !flow.has_outflow())
@@ -241,6 +245,34 @@ BoxGrid read_grid(const Case& options, const std::array<FlowEnd, 6>& ends) {
   if (all > 1e13)
     fail(ErrorKind::input, "{}: {:g} cells are too many; give 1e13 at most", options.where("grid.cells"), all);
   return grid;
+}
+
+void read_pressure(const Case& options, bool gpus, FlowCase& flow) {
+  const std::string word = options.text("pressure.solver"), solver = word != "auto" ? word
+                                                                     : gpus         ? "multigrid"
+                                                                                    : "direct";
+  flow.pressure = solver == "jacobi"      ? PressureMethod::jacobi
+                  : solver == "red_black" ? PressureMethod::red_black
+                  : solver == "multigrid" ? PressureMethod::multigrid
+                                          : PressureMethod::direct;
+  const bool automatic = options.is_word("pressure.sweeps", "auto");
+  flow.sweeps = !automatic                                   ? static_cast<int>(options.integer("pressure.sweeps"))
+                : flow.pressure == PressureMethod::jacobi    ? 20
+                : flow.pressure == PressureMethod::multigrid ? 50
+                                                             : 10000;
+  if (flow.pressure == PressureMethod::red_black || flow.pressure == PressureMethod::multigrid)
+    flow.tolerance = !options.is_word("pressure.tolerance", "auto")   ? options.number("pressure.tolerance")
+                     : options.text("numerics.precision") == "double" ? 1e-8
+                     : flow.pressure == PressureMethod::multigrid     ? 1e-6
+                                                                      : 1e-5;
+  if (flow.pressure != PressureMethod::red_black) return;
+  for (const GridLine& line : flow.grid.lines)
+    if (line.periodic && line.cells() % 2 != 0 && line.cells() > 1)
+      fail(ErrorKind::input,
+           "{}: red_black needs an even number of cells in a periodic direction, not {}: else two of a colour are "
+           "neighbours; choose another solver",
+           options.where("pressure.solver"), line.cells());
+  flow.omega = options.is_word("pressure.omega", "auto") ? 0 : options.number("pressure.omega");
 }
 
 }  // namespace
@@ -277,32 +309,7 @@ FlowCase read_flow_case(const Case& options, bool gpus) {
   flow.grid = read_grid(options, flow.ends);
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
   flow.steady = options.number("time.steady");
-  const std::string word = options.text("pressure.solver"), solver = word != "auto" ? word
-                                                                     : gpus         ? "multigrid"
-                                                                                    : "direct";
-  flow.pressure = solver == "jacobi"      ? PressureMethod::jacobi
-                  : solver == "red_black" ? PressureMethod::red_black
-                  : solver == "multigrid" ? PressureMethod::multigrid
-                                          : PressureMethod::direct;
-  const bool automatic = options.is_word("pressure.sweeps", "auto");
-  flow.sweeps = !automatic                                   ? static_cast<int>(options.integer("pressure.sweeps"))
-                : flow.pressure == PressureMethod::jacobi    ? 20
-                : flow.pressure == PressureMethod::multigrid ? 50
-                                                             : 10000;
-  if (flow.pressure == PressureMethod::red_black || flow.pressure == PressureMethod::multigrid)
-    flow.tolerance = !options.is_word("pressure.tolerance", "auto")   ? options.number("pressure.tolerance")
-                     : options.text("numerics.precision") == "double" ? 1e-8
-                     : flow.pressure == PressureMethod::multigrid     ? 1e-6
-                                                                      : 1e-5;
-  if (flow.pressure == PressureMethod::red_black)
-    for (const GridLine& line : flow.grid.lines)
-      if (line.periodic && line.cells() % 2 != 0 && line.cells() > 1)
-        fail(ErrorKind::input,
-             "{}: red_black needs an even number of cells in a periodic direction, not {}: else two of a colour are "
-             "neighbours; choose another solver",
-             options.where("pressure.solver"), line.cells());
-  if (flow.pressure == PressureMethod::red_black)
-    flow.omega = options.is_word("pressure.omega", "auto") ? 0 : options.number("pressure.omega");
+  read_pressure(options, gpus, flow);
   return flow;
 }
 

@@ -224,7 +224,7 @@ void fill_predicted(Stream& stream, FlowPart<T>& part, const EndsView& ends, Ran
   const auto d = static_cast<std::size_t>(ends.direction);
   for_each(stream, range,
            FillPredicted<T>{part.grid.array, ends, part.predicted[d].data(), part.new_temperature.data(),
-                            part.grid.view().stride(ends.direction), time, diffusivity});
+                            part.grid.array.stride(ends.direction), time, diffusivity});
 }
 
 template <class T>
@@ -232,7 +232,7 @@ void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Rang
   const auto d = static_cast<std::size_t>(ends.direction);
   for_each(stream, range,
            FillVelocity<T>{part.grid.array, ends, part.velocity(), part.predicted[d].data(), part.p.data(),
-                           part.grid.view().stride(ends.direction), time, dt});
+                           part.grid.array.stride(ends.direction), time, dt});
 }
 
 template <class T>

@@ -25,7 +25,7 @@ struct GridView {
   BoxArray array;
   LineMetric<T> line[3];
 
-  TUTTI_HD Lid stride(int d) const { return d == 0 ? 1 : d == 1 ? array.row() : array.plane(); }
+  TUTTI_HD Lid stride(int d) const { return array.stride(d); }
 };
 
 template <class T>

@@ -76,9 +76,7 @@ void FlowModel<T>::solve_pressure(double dt) {
   if (flow_.tolerance > 0) {
     // From rest it is u* that moves.
     const double speed = std::max(over_parts(largest_predicted<T>), largest_);
-    double width = std::numeric_limits<double>::infinity();
-    for (int d = 0; d < 3; ++d) width = std::min(width, domain_.grid.smallest_width(d));
-    scale = speed > 0 ? dt * width / speed : 0;
+    scale = speed > 0 ? dt * domain_.grid.smallest_width() / speed : 0;
   }
   solver_->solve(scale);
 }
@@ -196,7 +194,7 @@ std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
   for (std::size_t c = 0; c < 3; ++c) {
     std::vector<T> all(static_cast<std::size_t>(part.u[c].size()));
     download(stream(p), std::span<T>(all), part.u[c]);
-    const Lid stride = c == 0 ? 1 : c == 1 ? array.row() : array.plane();
+    const Lid stride = array.stride(static_cast<int>(c));
     std::size_t to = c;
     for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
       for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
@@ -270,7 +268,7 @@ std::vector<double> FlowModel<T>::sample() {
       double square = 0;
       for (int c = 0; c < 3; ++c) {
         const auto& u = part.u[static_cast<std::size_t>(c)];
-        const double mean = 0.5 * (value(u, n) + value(u, n - part.grid.view().stride(c)));
+        const double mean = 0.5 * (value(u, n) + value(u, n - part.grid.array.stride(c)));
         square += mean * mean;
       }
       values[i] = std::sqrt(square);

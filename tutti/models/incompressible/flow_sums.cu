@@ -55,6 +55,7 @@ struct Heat {
     return volume(g, cell) * static_cast<double>(temperature[cell.n]);
   }
 };
+/// At both faces of a cell: what flows in at a lower end belongs to no cell.
 template <class T>
 struct Speed {
   GridView<T> g;
@@ -63,10 +64,11 @@ struct Speed {
   TUTTI_HD double operator()(Lid r) const {
     const OwnedCell cell(g.array, box, r);
     double largest = 0;
-    for (int c = 0; c < 3; ++c) {
-      const double v = std::fabs(static_cast<double>(u[c][cell.n]));
-      if (!(v <= largest)) largest = v;
-    }
+    for (int c = 0; c < 3; ++c)
+      for (const Lid n : {cell.n - g.stride(c), cell.n}) {
+        const double v = std::fabs(static_cast<double>(u[c][n]));
+        if (!(v <= largest)) largest = v;
+      }
     return largest;
   }
 };
@@ -96,24 +98,6 @@ struct Warmth {
     return std::fabs(static_cast<double>(temperature[OwnedCell(array, box, r).n]) - reference);
   }
 };
-/// At both faces of a cell: what flows in at a lower end belongs to no cell.
-template <class T>
-struct PredictedSpeed {
-  GridView<T> g;
-  CellBox box;
-  VelocityView<T> u;
-  TUTTI_HD double operator()(Lid r) const {
-    const OwnedCell cell(g.array, box, r);
-    double largest = 0;
-    for (int c = 0; c < 3; ++c)
-      for (const Lid n : {cell.n - g.stride(c), cell.n}) {
-        const double v = std::fabs(static_cast<double>(u[c][n]));
-        if (!(v <= largest)) largest = v;
-      }
-    return largest;
-  }
-};
-
 template <class T>
 struct Divergence {
   GridView<T> g;
@@ -289,7 +273,7 @@ double largest_warmth(Stream& stream, FlowPart<T>& part, double reference) {
 }
 template <class T>
 double largest_predicted(Stream& stream, FlowPart<T>& part) {
-  return max_value(stream, owned(part), PredictedSpeed<T>{part.grid.view(), part.box, part.predicted_velocity()});
+  return max_value(stream, owned(part), Speed<T>{part.grid.view(), part.box, part.predicted_velocity()});
 }
 template <class T>
 double largest_divergence(Stream& stream, FlowPart<T>& part) {

@@ -15,7 +15,7 @@ ExactSum energy_sum(Stream& stream, FlowPart<T>& part);
 /// sum of V T.
 template <class T>
 ExactSum temperature_sum(Stream& stream, FlowPart<T>& part);
-/// Largest magnitude of a velocity component.
+/// Largest magnitude of a velocity component, also of what flows in.
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part);
 /// Largest sum over the directions of |u| / (width of the cell): 1 over it is the time to cross a cell.

@@ -33,10 +33,8 @@ double temperature_fall(const FlowCase& flow, std::size_t d) {
 /// max |div u| h / U.
 template <class T>
 double FlowModel<T>::divergence_left() {
-  double width = std::numeric_limits<double>::infinity();
-  for (int d = 0; d < 3; ++d) width = std::min(width, domain_.grid.smallest_width(d));
   const double speed = std::max(over_parts(largest_velocity<T>), largest_);
-  return speed > 0 ? over_parts(largest_divergence<T>) * width / speed : 0;
+  return speed > 0 ? over_parts(largest_divergence<T>) * domain_.grid.smallest_width() / speed : 0;
 }
 
 template <class T>

@@ -76,9 +76,7 @@ template <class T>
 Multigrid<T>::Multigrid(const PressureProblem<T>& problem, const MultigridOptions& options) : problem_(problem) {
   BoxDomain& domain = problem_.domain;
   levels_.push_back(std::make_unique<MultigridLevel<T>>(problem));
-  double width = std::numeric_limits<double>::infinity();
-  for (int d = 0; d < 3; ++d)
-    if (domain.grid.cells()[static_cast<std::size_t>(d)] > 1) width = std::min(width, domain.grid.smallest_width(d));
+  double width = domain.grid.smallest_width();
   while (!is_small(levels_.back()->level().grid, options)) {
     MultigridLevel<T>& fine = *levels_.back();
     const auto coarse = coarsen(fine.level().grid, width, levels_.size() % 2 == 0);

@@ -20,7 +20,7 @@ struct StencilView {
   BoxArray array;
   LineStencil<T> line[3];
 
-  TUTTI_HD Lid stride(int d) const { return d == 0 ? 1 : d == 1 ? array.row() : array.plane(); }
+  TUTTI_HD Lid stride(int d) const { return array.stride(d); }
 };
 
 /// The cells of a line along x.

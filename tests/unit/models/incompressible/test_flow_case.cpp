@@ -92,6 +92,21 @@ TEST(FlowCase, FacesHaveTheirNamesAndValues) {
   }
 }
 
+TEST(FlowCase, AnOutflowNeedsTwoCells) {
+  for (const std::size_t f : {4, 5}) {
+    const std::string text = face(box_face_names[f], outflow), across = face("x-upper", outflow);
+    std::string what = "no error";
+    try {
+      read(text, "[4, 4, 1]");
+    } catch (const Error& error) {
+      what = error.what();
+    }
+    EXPECT_THAT(what, HasSubstr(fmt::format("an outflow at {} needs two cells or more along z", box_face_names[f])));
+    EXPECT_TRUE(read(text, "[4, 4, 2]").has_outflow());
+    EXPECT_TRUE(read(across, "[4, 4, 1]").has_outflow());
+  }
+}
+
 TEST(FlowCase, OneCellIsPeriodicUnlessItsFacesAreNamed) {
   const FlowCase flow = read("", "[4, 4, 1]");
   EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, false, true}));
