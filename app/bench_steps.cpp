@@ -12,7 +12,9 @@ using Clock = std::chrono::steady_clock;
 StepSeconds time_steps(const Comm& comm, Model& model, double budget, int count) {
   std::vector<double> seconds;
   const double dt = model.time_step();
-  const bool ahead = comm.max(model.schedule().runs_ahead() ? 1 : 0) > 0;
+  const auto schedules = model.schedules();
+  const bool mine = std::ranges::all_of(schedules, [](const Step* schedule) { return schedule->runs_ahead(); });
+  const bool ahead = comm.max(mine ? 1 : 0) > 0;
   const auto run = [&](int steps) {
     model.wait();
     comm.barrier();

@@ -82,9 +82,9 @@ bool measure_sweeps(Stream& stream, const BoxGrid& grid, const Line& line, doubl
   constexpr int size = sizeof(T);
   const Range all{0, static_cast<Lid>(box.cells())};
   const AnySweep<T> any{lengths.view(), p.data(), rhs.data(), again.data()};
-  line("sweep of any grid, plain", time_of(stream, seconds, [&] { for_each_cell(stream, box, all, any); }), 3, size,
+  line("sweep of any grid, plain", time_of(stream, seconds, [&] { for_each_cell<T>(stream, box, all, any); }), 3, size,
        26);
-  line("sweep, plain", time_of(stream, seconds, [&] { for_each_cell(stream, box, all, plain); }), 3, size, 10);
+  line("sweep, plain", time_of(stream, seconds, [&] { for_each_cell<T>(stream, box, all, plain); }), 3, size, 10);
   bool good = true;
   for (const Lid planes : {16, 32, 64, 128}) {
     const std::string name = fmt::format("sweep, marching over {} planes", planes);
@@ -96,8 +96,8 @@ bool measure_sweeps(Stream& stream, const BoxGrid& grid, const Line& line, doubl
   UniformSweep<T> second = to(again);
   second.p = next.data();
   const auto two_plain = [&] {
-    for_each_cell(stream, box, all, plain);
-    for_each_cell(stream, box, all, second);
+    for_each_cell<T>(stream, box, all, plain);
+    for_each_cell<T>(stream, box, all, second);
   };
   line("two sweeps, plain", time_of(stream, seconds, two_plain), 6, size, 20);
   for (const Lid planes : {32, 64, 128}) {

@@ -15,7 +15,7 @@ class Advection final : public tutti::TetModel {
  public:
   explicit Advection(const tutti::ModelSetup& setup);
   void step(double time, double dt) override;
-  const tutti::Step& schedule() const override { return *step_; }
+  std::vector<const tutti::Step*> schedules() const override { return {step_.get()}; }
 
  private:
   struct Part {

@@ -270,11 +270,12 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
   const auto layers = [&](std::size_t p, int d) {
     return layers_beyond(rank, arrays[p], rank.parts.box(p), static_cast<std::size_t>(d));
   };
-  BoxPass<double> pass(rank.threads, rank.streams, rank.parts, &transfer, overlap, [&](std::size_t p, int d) {
-    Lid cells = 0;
-    for (const CellBox& layer : layers(p, d)) cells += static_cast<Lid>(layer.cells());
-    return cells;
-  });
+  BoxPass<double> pass("stencil", rank.threads, rank.streams, rank.parts, &transfer, overlap,
+                       [&](std::size_t p, int d) {
+                         Lid cells = 0;
+                         for (const CellBox& layer : layers(p, d)) cells += static_cast<Lid>(layer.cells());
+                         return cells;
+                       });
   // The first pass has no kernel: it brings what is there to where it is wanted.
   constexpr int passes = 5;
   for (std::size_t p = 0; p < rank.mine(); ++p)
@@ -288,7 +289,8 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
     pass.run(
         [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
           if (k > 0)
-            for_each_cell(stream, box, range, StencilKernel{arrays[p], reach, now[p][0].data(), next[p][0].data()});
+            for_each_cell<double>(stream, box, range,
+                                  StencilKernel{arrays[p], reach, now[p][0].data(), next[p][0].data()});
         },
         [&](std::size_t p, int d, Stream& stream, Range range) {
           double* const values = next[p][0].data();
@@ -309,6 +311,7 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
         });
     now.swap(next);
   }
+  pass.step().wait();
   const Serial expected(rank, reach, passes);
   for (std::size_t p = 0; p < rank.mine(); ++p) {
     SCOPED_TRACE(fmt::format("part {}", rank.parts.mine[p]));

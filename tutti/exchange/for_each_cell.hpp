@@ -1,6 +1,7 @@
 // The portable launch over the cells of a box.
 #pragma once
 
+#include "tutti/base/denormals.hpp"
 #include "tutti/device/for_each.hpp"
 #include "tutti/partition/cell_box.hpp"
 
@@ -22,8 +23,8 @@ __global__ void for_each_cell_kernel(CellBox box, F f) {
 /// once). f is copied; its operator() is TUTTI_HD and touches device memory of the stream's device only. Cells must be
 /// independent. On the host a line of cells becomes vector instructions; where the compiler needs help with that, f
 /// also has line(begin, end, j, k), which does the same to cells [begin, end) of a line. A GPU needs this to be
-/// compiled by nvcc.
-template <class F>
+/// compiled by nvcc. T: the type of the numbers; denormal floats are 0 (a GPU needs -ftz=true for the same bits).
+template <class T, class F>
 void for_each_cell(Stream& stream, const CellBox& box, Range range, const F& f) {
   if (box.empty() || range.empty()) return;
 #if defined(__CUDACC__)
@@ -39,6 +40,7 @@ void for_each_cell(Stream& stream, const CellBox& box, Range range, const F& f) 
   }
 #endif
   stream.loop(range, [box, f](Lid begin, Lid end) {
+    const FlushDenormals<T> flush;
     const Lid nx = box.size(0), ny = box.size(1);
     while (begin < end) {
       const Lid line = begin / nx, first = begin - line * nx;

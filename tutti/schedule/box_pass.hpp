@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tutti/exchange/box_transfer.hpp"
@@ -32,11 +33,13 @@ class BoxPass {
   /// Cells that Fill has to set for a part in a direction; none where it has no end of the grid.
   using FillCells = std::function<Lid(std::size_t p, int d)>;
 
-  /// Without `transfer` nothing travels; without `fill_cells` nothing is filled. All must outlive it.
-  BoxPass(Threads& threads, std::span<PartStreams> streams, const BoxParts& parts, BoxTransfer<T>* transfer,
-          Overlap overlap, const FillCells& fill_cells = {});
+  /// Its tasks are called `name` and what they do. Without `transfer` nothing travels; without `fill_cells` nothing is
+  /// filled. All must outlive it.
+  BoxPass(const std::string& name, Threads& threads, std::span<PartStreams> streams, const BoxParts& parts,
+          BoxTransfer<T>* transfer, Overlap overlap, const FillCells& fill_cells = {});
 
-  /// The fields that travel were bound to the transfer.
+  /// The fields that travel were bound to the transfer. As Step::run_ahead: what the kernels enqueue may still be at
+  /// work when it returns; work on a part's compute stream comes behind it.
   void run(const Kernel& kernel, const Fill& fill = {});
   const Step& step() const { return *step_; }
   Step& step() { return *step_; }
@@ -57,8 +60,9 @@ class TransferPass {
  public:
   /// Units of work `range` of [0, units[p]) of this rank's p-th part.
   using Kernel = std::function<void(std::size_t p, Stream&, Range range)>;
-  TransferPass(Threads& threads, std::span<PartStreams> streams, const std::vector<Lid>& units,
+  TransferPass(const std::string& name, Threads& threads, std::span<PartStreams> streams, const std::vector<Lid>& units,
                BoxTransfer<T>* transfer);
+  /// As BoxPass::run.
   void run(const Kernel& kernel);
   const Step& step() const { return *step_; }
 

@@ -36,6 +36,7 @@ struct PartSeconds {
   Size bytes = 0;        ///< moved by exchanges
 
   friend PartSeconds operator-(const PartSeconds& a, const PartSeconds& b);
+  PartSeconds& operator+=(const PartSeconds& other);
 };
 
 /// What ran a task: the CPU team in pieces, one of the device's streams, or MPI. A row of a timeline.

@@ -66,6 +66,15 @@ void Step::account(double wall) {
   }
 }
 
+PartSeconds& PartSeconds::operator+=(const PartSeconds& other) {
+  separator += other.separator;
+  interior += other.interior;
+  exchange += other.exchange;
+  idle += other.idle;
+  bytes += other.bytes;
+  return *this;
+}
+
 PartSeconds operator-(const PartSeconds& a, const PartSeconds& b) {
   return {a.separator - b.separator, a.interior - b.interior, a.exchange - b.exchange, a.idle - b.idle,
           a.bytes - b.bytes};

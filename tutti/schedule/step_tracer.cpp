@@ -16,8 +16,9 @@ int device_row(int part, Lane lane) {
 
 }  // namespace
 
-StepTracer::StepTracer(const Comm& comm, Trace& trace, const Step& schedule, Size first_step, Size last_step)
-    : trace_(trace), schedule_(schedule), last_step_(last_step) {
+StepTracer::StepTracer(const Comm& comm, Trace& trace, std::vector<const Step*> schedules, Size first_step,
+                       Size last_step)
+    : trace_(trace), schedules_(std::move(schedules)), last_step_(last_step) {
   if (!trace_.on()) return;
   const TraceWindow usual;
   const bool few = last_step - first_step + 1 < usual.last;
@@ -25,21 +26,22 @@ StepTracer::StepTracer(const Comm& comm, Trace& trace, const Step& schedule, Siz
   first_ = first_step + window.first - 1;
   last_ = std::min(last_step, first_step + window.last - 1);
 
-  const std::vector<int> mine{static_cast<int>(schedule.part_count())};
+  const std::vector<int> mine{static_cast<int>(schedules_.front()->part_count())};
   const auto counts = comm.all_gather(std::span<const int>(mine));
   for (int r = 0; r < comm.rank(); ++r) first_part_ += counts[static_cast<std::size_t>(r)];
-  const auto roles = schedule.describe_roles();
+  const auto roles = schedules_.front()->describe_roles();
   for (std::size_t t = 0; t < roles.size(); ++t) trace_.name_row(thread_rows + static_cast<int>(t), roles[t]);
 }
 
 StepTracer::~StepTracer() {
-  if (trace_.on()) schedule_.observe({});
+  for (const Step* schedule : schedules_)
+    if (trace_.on()) schedule->observe({});
 }
 
 void StepTracer::begin(Size step) {
   if (step < first_ || step > last_) return;
   step_ = step;
-  schedule_.observe([this] { add_run(); });
+  for (const Step* schedule : schedules_) schedule->observe([this, schedule] { add_run(*schedule); });
   step_begin_ = Trace::Clock::now();
 }
 
@@ -51,14 +53,14 @@ void StepTracer::end(Size step) {
   whole.end = Trace::Clock::now();
   whole.step = step;
   trace_.add(std::move(whole));
-  schedule_.observe({});
+  for (const Step* schedule : schedules_) schedule->observe({});
   if (step == last_) trace_.write();
 }
 
 /// `begin` and `end` in seconds from the start of the graph's last run.
-TraceSlice StepTracer::slice(const std::string& name, int row, double begin, double end) const {
+TraceSlice StepTracer::slice(const Step& schedule, const std::string& name, int row, double begin, double end) const {
   const auto at = [&](double seconds) {
-    return schedule_.last_start() +
+    return schedule.last_start() +
            std::chrono::duration_cast<Trace::Clock::duration>(std::chrono::duration<double>(seconds));
   };
   TraceSlice s;
@@ -70,10 +72,10 @@ TraceSlice StepTracer::slice(const std::string& name, int row, double begin, dou
   return s;
 }
 
-void StepTracer::add_run() {
-  const auto tasks = schedule_.last_times();
-  add_tasks(tasks);
-  add_threads(tasks);
+void StepTracer::add_run(const Step& schedule) {
+  const auto tasks = schedule.last_times();
+  add_tasks(schedule, tasks);
+  add_threads(schedule, tasks);
 }
 
 /// Several messages are under way at a time, and slices of one row must not overlap: the first row that is free.
@@ -88,7 +90,7 @@ int StepTracer::message_row(double begin, double end) {
   return message_rows + static_cast<int>(lane);
 }
 
-void StepTracer::add_tasks(const std::vector<TaskTimes>& tasks) {
+void StepTracer::add_tasks(const Step& schedule, const std::vector<TaskTimes>& tasks) {
   std::vector<const TaskTimes*> messages;
   for (const TaskTimes& task : tasks) {
     if (task.lane == Lane::host) continue;
@@ -101,8 +103,8 @@ void StepTracer::add_tasks(const std::vector<TaskTimes>& tasks) {
                          : task.lane == Lane::separators ? "compute separators"
                          : task.lane == Lane::outgoing   ? "copy out"
                                                          : "copy in";
-    trace_.name_row(row, fmt::format("{} {}", schedule_.device_name(task.part), stream));
-    TraceSlice s = slice(task.name, row, task.begin, task.end);
+    trace_.name_row(row, fmt::format("{} {}", schedule.device_name(task.part), stream));
+    TraceSlice s = slice(schedule, task.name, row, task.begin, task.end);
     s.part = first_part_ + task.part;
     if (task.bytes > 0) s.bytes = task.bytes;
     trace_.add(std::move(s));
@@ -111,19 +113,19 @@ void StepTracer::add_tasks(const std::vector<TaskTimes>& tasks) {
                    [](const TaskTimes* a, const TaskTimes* b) { return a->begin < b->begin; });
   lanes_.clear();
   for (const TaskTimes* task : messages) {
-    TraceSlice s = slice(task->name, message_row(task->begin, task->end), task->begin, task->end);
+    TraceSlice s = slice(schedule, task->name, message_row(task->begin, task->end), task->begin, task->end);
     s.part = first_part_ + task->part;
     s.bytes = task->bytes;
     trace_.add(std::move(s));
   }
 }
 
-void StepTracer::add_threads(const std::vector<TaskTimes>& tasks) {
-  const auto& threads = schedule_.last_pieces();
+void StepTracer::add_threads(const Step& schedule, const std::vector<TaskTimes>& tasks) {
+  const auto& threads = schedule.last_pieces();
   for (std::size_t t = 0; t < threads.size(); ++t)
     for (const ThreadPiece& piece : threads[t]) {
       const TaskTimes& task = tasks[static_cast<std::size_t>(piece.task)];
-      TraceSlice s = slice(piece.launch ? "start " + task.name : task.name, thread_rows + static_cast<int>(t),
+      TraceSlice s = slice(schedule, piece.launch ? "start " + task.name : task.name, thread_rows + static_cast<int>(t),
                            piece.begin, piece.end);
       if (task.part >= 0) s.part = first_part_ + task.part;
       if (!piece.rows.empty()) s.rows = piece.rows.size();

@@ -46,7 +46,7 @@ LoadMonitor::LoadMonitor(const Comm& comm, Model& model, double cost) : comm_(co
 
 std::optional<NewShares> LoadMonitor::look(Size steps, Size left) {
   if (steps_before_ >= 0 && steps - steps_before_ < window) return std::nullopt;
-  const std::vector<PartSeconds> now = model_.schedule().seconds();
+  const std::vector<PartSeconds> now = part_seconds(model_);
   const Size counted = steps - steps_before_;
   const bool first = steps_before_ < 0;
   std::vector<PartLoad> mine;

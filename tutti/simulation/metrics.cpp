@@ -6,7 +6,7 @@ namespace tutti {
 
 Metrics::Metrics(const Comm& comm, const Model& model, const std::filesystem::path& folder, Size first_step,
                  std::optional<Size> keep)
-    : comm_(comm), model_(model), step_before_(first_step), seconds_before_(model.schedule().seconds()) {
+    : comm_(comm), model_(model), step_before_(first_step), seconds_before_(part_seconds(model)) {
   parts_ = static_cast<std::size_t>(comm.sum(static_cast<Size>(seconds_before_.size()))) <= most_parts;
   comm_.together([&] {
     if (comm_.is_root()) file_.emplace(folder / "metrics.jsonl", keep);
@@ -14,7 +14,7 @@ Metrics::Metrics(const Comm& comm, const Model& model, const std::filesystem::pa
 }
 
 void Metrics::add_seconds(MetricsLine& line) {
-  const std::vector<PartSeconds>& now = model_.schedule().seconds();
+  const std::vector<PartSeconds> now = part_seconds(model_);
   std::vector<std::array<double, 4>> mine;
   for (std::size_t p = 0; p < now.size(); ++p) {
     const PartSeconds& before = seconds_before_[p];

@@ -63,11 +63,17 @@ class Model {
 
   /// Fills what the model knows: parts, exchange, errors, mass, checksum.
   virtual void summarise(Summary& summary, double time) = 0;
-  /// The graph of its step, for timings and --verbose.
-  virtual const Step& schedule() const = 0;
+  /// The graphs that a step runs, at least one, in the order of their first runs; each may run several times. For
+  /// timings, timelines and --verbose.
+  virtual std::vector<const Step*> schedules() const = 0;
   /// Until the devices have done all steps: called before anybody looks at a field. Throws what went wrong on them. Not
   /// collective.
-  virtual void wait() { schedule().wait(); }
+  virtual void wait() {
+    for (const Step* schedule : schedules()) schedule->wait();
+  }
 };
+
+/// Seconds of this rank's parts, over all graphs of the model's steps so far.
+std::vector<PartSeconds> part_seconds(const Model& model);
 
 }  // namespace tutti

@@ -36,9 +36,11 @@ void describe_setup(const Comm& comm, const Model& model, DeviceSet& devices, co
   for (const auto& device : devices.devices) bytes.push_back(device->budget().peak());
   const auto all = comm.all_gather(std::span<const Size>(bytes));
   for (std::size_t p = 0; p < all.size(); ++p) verbose("memory: part {} has taken {} bytes of its device", p, all[p]);
-  const auto roles = comm.all_gather_text(fmt::format("{}", fmt::join(model.schedule().describe_roles(), "; ")));
+  const auto roles =
+      comm.all_gather_text(fmt::format("{}", fmt::join(model.schedules().front()->describe_roles(), "; ")));
   for (std::size_t r = 0; r < roles.size(); ++r) verbose("rank {}: {}", r, roles[r]);
-  for (const auto& line : model.schedule().describe_tasks()) verbose("task of rank 0: {}", line);
+  for (const Step* schedule : model.schedules())
+    for (const auto& line : schedule->describe_tasks()) verbose("task of rank 0: {}", line);
 }
 
 std::string describe_errors(const ErrorSummary& errors) {

@@ -338,7 +338,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   Progress progress(first, plan.steps, model.cells());
   Metrics metrics(comm, model, folder, first, earlier.metrics);
   History history(comm, options, folder, earlier.history);
-  StepTracer tracer(comm, trace, model.schedule(), so_far.first_step + 1, plan.steps);
+  StepTracer tracer(comm, trace, model.schedules(), so_far.first_step + 1, plan.steps);
   if (!tracer.traces_any()) warn("--trace-steps lies behind the last step, {}: no step will be traced", plan.steps);
   ReportClock reports(comm, options);
   const std::vector<std::string> kinds = device_kinds(comm, devices);

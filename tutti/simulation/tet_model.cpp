@@ -150,7 +150,7 @@ void TetModel::summarise(Summary& summary, double time) {
   summary.model = name_;
   summary.cells = cells();
   summary.balance = domain_.balance;
-  const auto& seconds = schedule().seconds();
+  const auto seconds = part_seconds(*this);
   std::uint64_t checksum = 0;
   for (int p = 0; p < parts(); ++p) {
     const auto i = static_cast<std::size_t>(p);

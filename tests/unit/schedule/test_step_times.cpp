@@ -106,7 +106,7 @@ std::set<Size> traced(std::optional<TraceWindow> window, Size first_step, Size l
   const auto path = test::own_folder() / "tutti_step_tracer.json";
   Trace trace(world(), path, window);
   Mixed mixed(2);
-  StepTracer tracer(world(), trace, mixed.step, first_step, last_step);
+  StepTracer tracer(world(), trace, {&mixed.step}, first_step, last_step);
   for (Size step = first_step; step <= last_step; ++step) {
     tracer.begin(step);
     mixed.step.run();

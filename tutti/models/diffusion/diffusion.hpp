@@ -60,7 +60,7 @@ class Diffusion final : public Model {
   void set_probes(std::vector<Vec3> points) override;
   std::vector<double> sample() override;
   void summarise(Summary& summary, double time) override;
-  const Step& schedule() const override { return *step_; }
+  std::vector<const Step*> schedules() const override { return {step_.get()}; }
   void wait() override;
   const TetDomain& domain() const { return domain_; }
   /// The solution in the owned cells of one of this rank's parts.

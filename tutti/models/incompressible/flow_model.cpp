@@ -126,6 +126,14 @@ std::vector<std::string> FlowModel<T>::describe() const {
 }
 
 template <class T>
+std::vector<const Step*> FlowModel<T>::schedules() const {
+  std::vector<const Step*> all{&predict_->step(), &divide_->step()};
+  for (const Step* step : solver_->steps()) all.push_back(step);
+  all.push_back(&correct_->step());
+  return all;
+}
+
+template <class T>
 std::vector<double> FlowModel<T>::owned_values(std::size_t p, const Buffer<T>& buffer) {
   std::vector<double> values(static_cast<std::size_t>(parts_[p].box.cells()));
   if (!values.empty()) take_owned(stream(p), buffer, domain_.arrays[p], parts_[p].box, values);
@@ -283,9 +291,7 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
   summary.model = "incompressible";
   summary.cells = cells();
   summary.balance = domain_.balance;
-  std::vector<PartSeconds> seconds(parts_.size());
-  for (const BoxPass<T>* pass : {predict_.get(), divide_.get(), correct_.get()}) add_seconds_of(pass->step(), seconds);
-  solver_->add_seconds(seconds);
+  const std::vector<PartSeconds> seconds = part_seconds(*this);
   // Arrays that a stage reads or writes, each once: momentum 10, divergence 4, correction 7; the temperature 6; the
   // pressure 3 a sweep, or 8 directly.
   const Size values = 21 + (flow_.has_temperature() ? 6 : 0) + (solver_->sweeps() > 0 ? 3 * solver_->sweeps() : 8);

@@ -46,7 +46,7 @@ class FlowModel final : public Model {
   void set_probes(std::vector<Vec3> points) override;
   std::vector<double> sample() override;
   void summarise(Summary& summary, double time) override;
-  const Step& schedule() const override { return predict_->step(); }
+  std::vector<const Step*> schedules() const override;
 
  private:
   void allocate();

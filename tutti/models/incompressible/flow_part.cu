@@ -115,7 +115,7 @@ void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range,
                     part.heat.data()};
   const bool warm = !part.temperature.empty(), forced = !part.force[0].empty();
   const auto run = [&]<bool w, bool f>() {
-    for_each_cell(stream, box, range, Predict<T, w, f>{part.grid.view(), a, constants, weights});
+    for_each_cell<T>(stream, box, range, Predict<T, w, f>{part.grid.view(), a, constants, weights});
   };
   if (warm)
     forced ? run.template operator()<true, true>() : run.template operator()<true, false>();
@@ -125,14 +125,14 @@ void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range,
 
 template <class T>
 void divide_divergence(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
-  for_each_cell(stream, box, range,
-                DivideDivergence<T>{part.grid.view(), part.predicted_velocity(), part.rhs.data(), T(1) / dt});
+  for_each_cell<T>(stream, box, range,
+                   DivideDivergence<T>{part.grid.view(), part.predicted_velocity(), part.rhs.data(), T(1) / dt});
 }
 
 template <class T>
 void correct(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
-  for_each_cell(stream, box, range,
-                Correct<T>{part.grid.view(), part.predicted_velocity(), part.velocity(), part.p.data(), dt});
+  for_each_cell<T>(stream, box, range,
+                   Correct<T>{part.grid.view(), part.predicted_velocity(), part.velocity(), part.p.data(), dt});
 }
 
 #define TUTTI_INSTANTIATE(T)                                                                   \

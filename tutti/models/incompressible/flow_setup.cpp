@@ -135,12 +135,13 @@ void FlowModel<T>::make_passes() {
   predicted_halo_ = halo(faces, flow_.has_temperature() ? 4 : 3);
   scalar_halo_ = halo(faces, 1);
   const auto fill = [this](std::size_t p, int d) { return ends_[p].cells(d); };
-  const auto pass = [&](BoxTransfer<T>* transfer, const typename BoxPass<T>::FillCells& cells) {
-    return std::make_unique<BoxPass<T>>(*devices_.threads, domain_.streams, domain_.parts, transfer, overlap, cells);
+  const auto pass = [&](const char* name, BoxTransfer<T>* transfer, const typename BoxPass<T>::FillCells& cells) {
+    return std::make_unique<BoxPass<T>>(name, *devices_.threads, domain_.streams, domain_.parts, transfer, overlap,
+                                        cells);
   };
-  predict_ = pass(predicted_halo_.get(), fill);
-  divide_ = pass(nullptr, {});
-  correct_ = pass(velocity_halo_.get(), fill);
+  predict_ = pass("prediction", predicted_halo_.get(), fill);
+  divide_ = pass("divergence", nullptr, {});
+  correct_ = pass("correction", velocity_halo_.get(), fill);
 }
 
 template <class T>

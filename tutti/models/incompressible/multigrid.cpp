@@ -33,8 +33,9 @@ CoarsestSolver<T>::CoarsestSolver(const PressureProblem<T>& problem, MultigridLe
   bind_field(*gather_, grid.rhs, pointers(values_));
   bind_field(*deal_, pointers(values_), grid.p);
   const std::vector<Lid> nothing(domain.mine(), 0);
-  gather_pass_ = std::make_unique<TransferPass<T>>(problem.threads, domain.streams, nothing, gather_.get());
-  deal_pass_ = std::make_unique<TransferPass<T>>(problem.threads, domain.streams, nothing, deal_.get());
+  gather_pass_ = std::make_unique<TransferPass<T>>("coarsest", problem.threads, domain.streams, nothing, gather_.get());
+  deal_pass_ =
+      std::make_unique<TransferPass<T>>("coarsest, back", problem.threads, domain.streams, nothing, deal_.get());
 }
 
 template <class T>
@@ -53,12 +54,6 @@ void CoarsestSolver<T>::solve() {
 }
 
 template <class T>
-void CoarsestSolver<T>::add_seconds(std::vector<PartSeconds>& seconds) const {
-  add_seconds_of(gather_pass_->step(), seconds);
-  add_seconds_of(deal_pass_->step(), seconds);
-}
-
-template <class T>
 void CoarsestSolver<T>::add_exchanged(ExchangeCounts& counts) const {
   add_counts(counts, gather_->exchange().counts_per_exchange(), solves_);
   add_counts(counts, deal_->exchange().counts_per_exchange(), solves_);
@@ -73,10 +68,10 @@ bool is_small(const BoxGrid& grid, const MultigridOptions& options) {
 }  // namespace
 
 template <class T>
-Multigrid<T>::Multigrid(const PressureProblem<T>& problem, const MultigridOptions& options) : problem_(problem) {
-  BoxDomain& domain = problem_.domain;
+Multigrid<T>::Multigrid(const PressureProblem<T>& problem, const MultigridOptions& options)
+    : problem_(problem), ends_(problem) {
   levels_.push_back(std::make_unique<MultigridLevel<T>>(problem));
-  double width = domain.grid.smallest_width();
+  double width = problem.domain.grid.smallest_width();
   while (!is_small(levels_.back()->level().grid, options)) {
     MultigridLevel<T>& fine = *levels_.back();
     const auto coarse = coarsen(fine.level().grid, width, levels_.size() % 2 == 0);
@@ -85,8 +80,6 @@ Multigrid<T>::Multigrid(const PressureProblem<T>& problem, const MultigridOption
     between_.push_back(std::make_unique<MultigridTransfer<T>>(problem, fine, *levels_.back(), *coarse));
   }
   coarsest_ = std::make_unique<CoarsestSolver<T>>(problem, *levels_.back());
-  fill_ = std::make_unique<BoxPass<T>>(problem.threads, domain.streams, domain.parts, nullptr, problem.overlap,
-                                       [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
 }
 
 template <class T>
@@ -162,21 +155,12 @@ void Multigrid<T>::solve(double scale) {
     finish_cycle();
     residuals_.push_back(start_cycle());
   }
-  fill_ends();
+  ends_.fill();
 }
 
 template <class T>
 bool Multigrid<T>::stalled() const {
   return cycles() > 0 && residuals_.back() > 0.5 * residuals_[residuals_.size() - 2];
-}
-
-template <class T>
-void Multigrid<T>::fill_ends() {
-  fill_->run([](std::size_t, Stream&, const CellBox&, Range) {},
-             [this](std::size_t p, int d, Stream& stream, Range range) {
-               fill_pressure(stream, problem_.parts[p].grid.array, problem_.parts[p].p.data(), problem_.ends[p].view(d),
-                             range);
-             });
 }
 
 template <class T>
@@ -200,11 +184,16 @@ std::string Multigrid<T>::describe() const {
 }
 
 template <class T>
-void Multigrid<T>::add_seconds(std::vector<PartSeconds>& seconds) const {
-  for (const auto& level : levels_) level->add_seconds(seconds);
-  for (const auto& transfer : between_) transfer->add_seconds(seconds);
-  coarsest_->add_seconds(seconds);
-  add_seconds_of(fill_->step(), seconds);
+std::vector<const Step*> Multigrid<T>::steps() const {
+  std::vector<const Step*> all;
+  const auto add = [&](const auto& of) {
+    for (const Step* step : of.steps()) all.push_back(step);
+  };
+  for (const auto& level : levels_) add(*level);
+  for (const auto& transfer : between_) add(*transfer);
+  add(*coarsest_);
+  all.push_back(&ends_.step());
+  return all;
 }
 
 template <class T>

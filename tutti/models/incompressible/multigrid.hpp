@@ -17,7 +17,7 @@ class CoarsestSolver {
  public:
   CoarsestSolver(const PressureProblem<T>& problem, MultigridLevel<T>& level);
   void solve();
-  void add_seconds(std::vector<PartSeconds>& seconds) const;
+  std::vector<const Step*> steps() const { return {&gather_pass_->step(), &deal_pass_->step()}; }
   void add_exchanged(ExchangeCounts& counts) const;
 
  private:
@@ -60,7 +60,7 @@ class Multigrid final : public PressureSolver<T> {
   std::string describe() const override;
   /// Of relaxation, on the finest grid.
   int sweeps() const override { return 4 * cycles() + 2; }
-  void add_seconds(std::vector<PartSeconds>& seconds) const override;
+  std::vector<const Step*> steps() const override;
   ExchangeCounts exchanged() const override;
 
  private:
@@ -70,14 +70,13 @@ class Multigrid final : public PressureSolver<T> {
   double start_cycle();
   void finish_cycle();
   bool stalled() const;
-  void fill_ends();
   void fail_to_converge(double scale);
 
   PressureProblem<T> problem_;
+  PressureEnds<T> ends_;
   std::vector<std::unique_ptr<MultigridLevel<T>>> levels_;
   std::vector<std::unique_ptr<MultigridTransfer<T>>> between_;
   std::unique_ptr<CoarsestSolver<T>> coarsest_;
-  std::unique_ptr<BoxPass<T>> fill_;
   std::vector<double> residuals_{0.0};
 };
 

@@ -167,11 +167,13 @@ void MultigridLevel<T>::make_passes() {
   };
   faces_ = make(faces);
   all_ = make(all);
+  const auto size = level_.grid.cells();
+  const std::string name = fmt::format("{} x {} x {}", size[0], size[1], size[2]);
   std::vector<Lid> cells;
   for (std::size_t p = 0; p < domain.mine(); ++p) cells.push_back(static_cast<Lid>(level_.parts.box(p).cells()));
-  faces_pass_ =
-      std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, level_.parts, faces_.get(), problem_.overlap);
-  all_pass_ = std::make_unique<TransferPass<T>>(problem_.threads, domain.streams, cells, all_.get());
+  faces_pass_ = std::make_unique<BoxPass<T>>(name, problem_.threads, domain.streams, level_.parts, faces_.get(),
+                                             problem_.overlap);
+  all_pass_ = std::make_unique<TransferPass<T>>(name, problem_.threads, domain.streams, cells, all_.get());
 }
 
 template <class T>
@@ -197,7 +199,7 @@ template <class T>
 void MultigridLevel<T>::sweep(Lid colour, Behind behind) {
   run(
       [this, colour](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        for_each_cell(
+        for_each_cell<T>(
             stream, box, range,
             RedBlackSweep<T, StencilView>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_), colour});
       },
@@ -208,8 +210,8 @@ template <class T>
 void MultigridLevel<T>::sweep_from_zero() {
   run(
       [this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        for_each_cell(stream, box, range,
-                      SweepFromZero<T>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_)});
+        for_each_cell<T>(stream, box, range,
+                         SweepFromZero<T>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_)});
       },
       Behind::faces);
 }
@@ -245,12 +247,6 @@ double MultigridLevel<T>::rounding() {
   double norm = 0;
   for (const Line& line : level_.lines) norm -= 2 * std::ranges::min(line_operator(line).diagonal);
   return norm * largest_magnitude(level_.p) * static_cast<double>(std::numeric_limits<T>::epsilon());
-}
-
-template <class T>
-void MultigridLevel<T>::add_seconds(std::vector<PartSeconds>& seconds) const {
-  add_seconds_of(faces_pass_->step(), seconds);
-  add_seconds_of(all_pass_->step(), seconds);
 }
 
 template <class T>

@@ -50,7 +50,7 @@ class MultigridLevel {
 
   const LevelGrid<T>& level() const { return level_; }
   StencilView<T> stencil(std::size_t p) const;
-  void add_seconds(std::vector<PartSeconds>& seconds) const;
+  std::vector<const Step*> steps() const { return {&faces_pass_->step(), &all_pass_->step()}; }
   void add_exchanged(ExchangeCounts& counts) const;
 
  private:

@@ -190,8 +190,10 @@ void MultigridTransfer<T>::make_passes() {
   bind_field(*residual_transfer_, pointers(residual_), pointers(residual_));
   std::vector<Lid> cells;
   for (std::size_t p = 0; p < domain.mine(); ++p) cells.push_back(static_cast<Lid>(fine.box(p).cells()));
-  residual_pass_ = std::make_unique<TransferPass<T>>(problem_.threads, domain.streams, cells, residual_transfer_.get());
-  restrict_pass_ = std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, coarse, nullptr, problem_.overlap);
+  residual_pass_ =
+      std::make_unique<TransferPass<T>>("residual", problem_.threads, domain.streams, cells, residual_transfer_.get());
+  restrict_pass_ =
+      std::make_unique<BoxPass<T>>("restriction", problem_.threads, domain.streams, coarse, nullptr, problem_.overlap);
 }
 
 template <class T>
@@ -222,8 +224,9 @@ void MultigridTransfer<T>::store_residual() {
   ++restrictions_;
   const LevelGrid<T>& fine = fine_.level();
   residual_pass_->run([&](std::size_t p, Stream& stream, Range range) {
-    for_each_cell(stream, fine.parts.box(p), range,
-                  StoreResidual<T>{fine_.stencil(p), residual_arrays_[p], fine.p[p], fine.rhs[p], residual_[p].data()});
+    for_each_cell<T>(
+        stream, fine.parts.box(p), range,
+        StoreResidual<T>{fine_.stencil(p), residual_arrays_[p], fine.p[p], fine.rhs[p], residual_[p].data()});
   });
 }
 
@@ -251,7 +254,7 @@ void MultigridTransfer<T>::restrict_stored() {
       kernel.cell[d] = t.cell[d].data();
       kernel.weight[d] = t.weight[d].data();
     }
-    for_each_cell(stream, box, range, kernel);
+    for_each_cell<T>(stream, box, range, kernel);
   });
 }
 
@@ -268,15 +271,9 @@ void MultigridTransfer<T>::interpolate() {
           kernel.parent_weight[d] = t.parent_weight[d].data();
           kernel.neighbour_weight[d] = t.neighbour_weight[d].data();
         }
-        for_each_cell(stream, box, range, kernel);
+        for_each_cell<T>(stream, box, range, kernel);
       },
       MultigridLevel<T>::Behind::faces);
-}
-
-template <class T>
-void MultigridTransfer<T>::add_seconds(std::vector<PartSeconds>& seconds) const {
-  add_seconds_of(residual_pass_->step(), seconds);
-  add_seconds_of(restrict_pass_->step(), seconds);
 }
 
 template <class T>

@@ -26,7 +26,7 @@ class MultigridTransfer {
   void restrict_stored();
   /// Adds the coarse p, interpolated linearly in each direction between the centres of cells, to the fine one.
   void interpolate();
-  void add_seconds(std::vector<PartSeconds>& seconds) const;
+  std::vector<const Step*> steps() const { return {&residual_pass_->step(), &restrict_pass_->step()}; }
   void add_exchanged(ExchangeCounts& counts) const;
 
  private:

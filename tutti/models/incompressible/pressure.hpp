@@ -36,9 +36,23 @@ class PressureSolver {
   virtual std::string describe() const = 0;
   /// Sweeps of the last solve; 0: it makes none.
   virtual int sweeps() const { return 0; }
-  virtual void add_seconds(std::vector<PartSeconds>& seconds) const = 0;
+  /// The graphs that a solve runs.
+  virtual std::vector<const Step*> steps() const = 0;
   /// Of all solves.
   virtual ExchangeCounts exchanged() const = 0;
+};
+
+/// Sets p beyond the ends of the grid, also beside what other parts own: what flows out there reads it.
+template <class T>
+class PressureEnds {
+ public:
+  explicit PressureEnds(const PressureProblem<T>& problem);
+  void fill();
+  const Step& step() const { return pass_.step(); }
+
+ private:
+  PressureProblem<T> problem_;
+  BoxPass<T> pass_;
 };
 
 template <class T>
@@ -60,15 +74,8 @@ inline void add_counts(ExchangeCounts& sum, const ExchangeCounts& one, Size time
   sum.messages += times * one.messages;
   sum.bytes += times * one.bytes;
 }
-inline void add_seconds_of(const Step& step, std::vector<PartSeconds>& sum) {
-  for (std::size_t p = 0; p < sum.size(); ++p) {
-    const PartSeconds& one = step.seconds()[p];
-    sum[p].separator += one.separator;
-    sum[p].interior += one.interior;
-    sum[p].exchange += one.exchange;
-    sum[p].idle += one.idle;
-    sum[p].bytes += one.bytes;
-  }
-}
+
+extern template class PressureEnds<double>;
+extern template class PressureEnds<float>;
 
 }  // namespace tutti

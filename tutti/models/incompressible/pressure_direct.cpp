@@ -20,8 +20,12 @@ class Direct final : public PressureSolver<T> {
   explicit Direct(const PressureProblem<T>& problem);
   void solve(double scale) override;
   std::string describe() const override { return "direct solver"; }
-  void add_seconds(std::vector<PartSeconds>& seconds) const override {
-    for (const Step* step : steps()) add_seconds_of(*step, seconds);
+  std::vector<const Step*> steps() const override {
+    std::vector<const Step*> all;
+    for (const auto* pass : {gather_.get(), forward_.get(), columns_.get(), backward_.get()})
+      if (pass != nullptr) all.push_back(&pass->step());
+    all.push_back(&ends_.step());
+    return all;
   }
   ExchangeCounts exchanged() const override {
     ExchangeCounts counts;
@@ -32,17 +36,11 @@ class Direct final : public PressureSolver<T> {
 
  private:
   using Boxes = std::vector<CellBox>;
-  std::vector<const Step*> steps() const {
-    std::vector<const Step*> all;
-    for (const auto* pass : {gather_.get(), forward_.get(), columns_.get(), backward_.get()})
-      if (pass != nullptr) all.push_back(&pass->step());
-    all.push_back(&fill_->step());
-    return all;
-  }
   std::unique_ptr<BoxTransfer<T>> transfer(const Boxes& from, const std::vector<Boxes>& wanted,
                                            const std::vector<BoxArray>& from_arrays,
                                            const std::vector<BoxArray>& to_arrays);
-  std::unique_ptr<TransferPass<T>> pass(const std::function<Lid(std::size_t)>& units, BoxTransfer<T>* behind);
+  std::unique_ptr<TransferPass<T>> pass(const std::string& name, const std::function<Lid(std::size_t)>& units,
+                                        BoxTransfer<T>* behind);
   void make_layouts();
   void make_passes();
   void forward(std::size_t p, Lid first, Lid last);
@@ -67,7 +65,7 @@ class Direct final : public PressureSolver<T> {
   std::vector<Buffer<T>> plane_values_, column_values_;
   std::unique_ptr<BoxTransfer<T>> to_planes_, to_columns_, back_to_planes_, to_pressure_;
   std::unique_ptr<TransferPass<T>> gather_, forward_, columns_, backward_;
-  std::unique_ptr<BoxPass<T>> fill_;
+  PressureEnds<T> ends_;
   Size solves_ = 0;
 };
 
@@ -87,7 +85,8 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
       x_from_modes_(modes(problem.flow, 0), Transform::from_modes, LineAxis::x),
       y_to_modes_(modes(problem.flow, 3 - axis_), Transform::to_modes, LineAxis::y),
       y_from_modes_(modes(problem.flow, 3 - axis_), Transform::from_modes, LineAxis::y),
-      z_(line_operator(pressure_line(problem.flow, problem.flow.grid.lines[static_cast<std::size_t>(axis_)], axis_))) {
+      z_(line_operator(pressure_line(problem.flow, problem.flow.grid.lines[static_cast<std::size_t>(axis_)], axis_))),
+      ends_(problem) {
   problem.comm.together([&] {
     for (const PartStreams& part : problem.domain.streams)
       if (part.device->kind() == DeviceKind::cuda)
@@ -138,10 +137,11 @@ std::unique_ptr<BoxTransfer<T>> Direct<T>::transfer(const Boxes& from, const std
 }
 
 template <class T>
-std::unique_ptr<TransferPass<T>> Direct<T>::pass(const std::function<Lid(std::size_t)>& units, BoxTransfer<T>* behind) {
+std::unique_ptr<TransferPass<T>> Direct<T>::pass(const std::string& name, const std::function<Lid(std::size_t)>& units,
+                                                 BoxTransfer<T>* behind) {
   std::vector<Lid> all;
   for (std::size_t p = 0; p < problem_.domain.mine(); ++p) all.push_back(units(p));
-  return std::make_unique<TransferPass<T>>(problem_.threads, problem_.domain.streams, all, behind);
+  return std::make_unique<TransferPass<T>>(name, problem_.threads, problem_.domain.streams, all, behind);
 }
 
 template <class T>
@@ -160,13 +160,14 @@ void Direct<T>::make_passes() {
     back_to_planes_ = transfer(column_boxes_, all_planes, column_arrays_, plane_arrays_);
   }
   to_pressure_ = transfer(plane_boxes_, all_pressure, plane_arrays_, domain.arrays);
-  if (!aligned_) gather_ = pass([](std::size_t) { return 0; }, to_planes_.get());
+  if (!aligned_)
+    gather_ = pass(
+        "to planes", [](std::size_t) { return 0; }, to_planes_.get());
   const auto plane_work = [this](std::size_t p) { return planes(p) * plane_units_; };
-  forward_ = pass(plane_work, to_columns_.get());
-  columns_ = pass([this](std::size_t p) { return static_cast<Lid>(lambda_[p].size()); }, back_to_planes_.get());
-  backward_ = pass(plane_work, to_pressure_.get());
-  fill_ = std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, domain.parts, nullptr, problem_.overlap,
-                                       [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
+  forward_ = pass("to modes", plane_work, to_columns_.get());
+  columns_ = pass(
+      "columns", [this](std::size_t p) { return static_cast<Lid>(lambda_[p].size()); }, back_to_planes_.get());
+  backward_ = pass("from modes", plane_work, to_pressure_.get());
   // These arrays stay where they are.
   const auto bind = [](BoxTransfer<T>* one, std::size_t p, const T* from, T* to) {
     if (one != nullptr) one->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
@@ -242,11 +243,7 @@ void Direct<T>::solve(double) {
   backward_->run([&](std::size_t p, Stream& stream, Range units) {
     by_planes(p, stream, units, [this, p](Lid first, Lid last) { backward(p, first, last); });
   });
-  fill_->run([](std::size_t, Stream&, const CellBox&, Range) {},
-             [this](std::size_t p, int d, Stream& stream, Range range) {
-               fill_pressure(stream, problem_.parts[p].grid.array, problem_.parts[p].p.data(), problem_.ends[p].view(d),
-                             range);
-             });
+  ends_.fill();
 }
 
 }  // namespace
@@ -256,21 +253,7 @@ std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem
   return std::make_unique<Direct<T>>(problem);
 }
 
-template <class T>
-std::unique_ptr<PressureSolver<T>> make_pressure_solver(const PressureProblem<T>& problem) {
-  switch (problem.flow.pressure) {
-    case PressureMethod::direct:
-      return make_direct(problem);
-    case PressureMethod::multigrid:
-      return make_multigrid(problem);
-    default:
-      return make_relaxation(problem);
-  }
-}
-
 template std::unique_ptr<PressureSolver<double>> make_direct(const PressureProblem<double>&);
 template std::unique_ptr<PressureSolver<float>> make_direct(const PressureProblem<float>&);
-template std::unique_ptr<PressureSolver<double>> make_pressure_solver(const PressureProblem<double>&);
-template std::unique_ptr<PressureSolver<float>> make_pressure_solver(const PressureProblem<float>&);
 
 }  // namespace tutti

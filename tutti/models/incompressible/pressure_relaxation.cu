@@ -11,18 +11,48 @@
 namespace tutti {
 namespace {
 
+/// What p is beyond an end of the grid, over what it is before it: 1 without a gradient, -1 at an outflow, 0 where
+/// there is no end.
+template <class T>
+struct Mirrors {
+  T lower[3] = {}, upper[3] = {};
+  Lid last[3] = {};  ///< cell
+};
+
+template <class T>
+Mirrors<T> mirrors(const FlowCase& flow) {
+  const auto factor = [](const FlowEnd& end) {
+    return T(end.velocity == VelocityEnd::periodic ? 0 : end.velocity == VelocityEnd::outflow ? -1 : 1);
+  };
+  Mirrors<T> m;
+  for (std::size_t d = 0; d < 3; ++d) {
+    m.lower[d] = factor(flow.ends[2 * d]);
+    m.upper[d] = factor(flow.ends[2 * d + 1]);
+    m.last[d] = flow.grid.lines[d].cells() - 1;
+  }
+  return m;
+}
+
+/// A cell at an end sets the value beyond it, too: a pass over the ends would take a GPU as long as a twentieth of the
+/// sweep.
 template <class T>
 struct JacobiSweep {
   GridView<T> g;
   const T *p, *rhs;
   T* next;
   T omega;
+  Mirrors<T> ends;
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
     const Lid at[3] = {i, j, k};
     const Lid n = g.array.at(i, j, k);
     T diagonal;
     const T sum = laplacian_neighbours(g, p, n, at, diagonal);
-    next[n] = (T(1) - omega) * p[n] + omega * ((sum - rhs[n]) / diagonal);
+    const T value = (T(1) - omega) * p[n] + omega * ((sum - rhs[n]) / diagonal);
+    next[n] = value;
+    for (int d = 0; d < 3; ++d) {
+      if (at[d] == 0 && ends.lower[d] != 0) next[n - g.stride(d)] = ends.lower[d] * value;
+      if (at[d] == ends.last[d] && ends.upper[d] != 0) next[n + g.stride(d)] = ends.upper[d] * value;
+    }
   }
   /// The same for a line, with what it shares kept out of the loop: as vectors it moves no slower than memory.
   void line(Lid begin, Lid end, Lid j, Lid k) const {
@@ -45,6 +75,20 @@ struct JacobiSweep {
       const T diagonal = lower_x + upper_x + diagonal_y + diagonal_z;
       to[i] = rest * at[i] + omega * ((sum - f[i]) / diagonal);
     }
+    const Lid count = end - begin;
+    if (begin == 0 && ends.lower[0] != 0) to[-1] = ends.lower[0] * to[0];
+    if (end - 1 == ends.last[0] && ends.upper[0] != 0) to[count] = ends.upper[0] * to[count - 1];
+    if (j == 0) mirror(to, count, -row, ends.lower[1]);
+    if (j == ends.last[1]) mirror(to, count, row, ends.upper[1]);
+    if (k == 0) mirror(to, count, -plane, ends.lower[2]);
+    if (k == ends.last[2]) mirror(to, count, plane, ends.upper[2]);
+  }
+  static void mirror(T* line, Lid count, Lid stride, T factor) {
+    if (factor == 0) return;
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+    for (Lid i = 0; i < count; ++i) line[i + stride] = factor * line[i];
   }
 };
 
@@ -53,15 +97,16 @@ template <class T>
 class Relaxation final : public PressureSolver<T> {
  public:
   explicit Relaxation(const PressureProblem<T>& problem)
-      : problem_(problem), jacobi_(problem.flow.pressure == PressureMethod::jacobi) {
+      : problem_(problem), jacobi_(problem.flow.pressure == PressureMethod::jacobi), ends_(problem) {
     BoxDomain& domain = problem.domain;
     std::vector<std::vector<CellBox>> wanted;
     for (const CellBox& box : domain.parts.boxes) wanted.push_back(faces_around(box));
     transfer_ = std::make_unique<BoxTransfer<T>>(problem.comm, domain.parts, wanted, domain.arrays, domain.arrays, true,
                                                  domain.streams, 1, &domain.transport);
-    sweep_ =
-        std::make_unique<BoxPass<T>>(problem.threads, domain.streams, domain.parts, transfer_.get(), problem.overlap,
-                                     [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
+    sweep_ = std::make_unique<BoxPass<T>>(
+        jacobi_ ? "Jacobi" : "red-black", problem.threads, domain.streams, domain.parts, transfer_.get(),
+        problem.overlap, [this](std::size_t p, int d) { return jacobi_ ? 0 : problem_.ends[p].cells(d); });
+    mirrors_ = mirrors<T>(problem.flow);
     for (std::size_t p = 0; p < domain.mine() && jacobi_; ++p) {
       next_.emplace_back(*domain.streams[p].device, problem.parts[p].p.size(), "p, next");
       upload_zeros(*domain.streams[p].compute, next_.back());
@@ -73,6 +118,7 @@ class Relaxation final : public PressureSolver<T> {
     sweeps_ = 0;
     if (jacobi_) {
       for (; sweeps_ < problem_.flow.sweeps; ++sweeps_) jacobi_sweep();
+      ends_.fill();
       return;
     }
     constexpr int between_looks = 10;
@@ -90,7 +136,7 @@ class Relaxation final : public PressureSolver<T> {
                                  omega_ < 1 ? fmt::format(", damped by {:g}", omega_) : "")
                    : fmt::format("red-black relaxation, omega {:.4g}", omega_);
   }
-  void add_seconds(std::vector<PartSeconds>& seconds) const override { add_seconds_of(sweep_->step(), seconds); }
+  std::vector<const Step*> steps() const override { return {&sweep_->step(), &ends_.step()}; }
   ExchangeCounts exchanged() const override {
     ExchangeCounts counts;
     add_counts(counts, transfer_->exchange().counts_per_exchange(), sweep_->runs());
@@ -140,16 +186,12 @@ class Relaxation final : public PressureSolver<T> {
 
   void jacobi_sweep() {
     bind([&](std::size_t p) { return next_[p].data(); });
-    sweep_->run(
-        [this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-          FlowPart<T>& part = problem_.parts[p];
-          for_each_cell(stream, box, range,
-                        JacobiSweep<T>{part.grid.view(), part.p.data(), part.rhs.data(), next_[p].data(),
-                                       static_cast<T>(omega_)});
-        },
-        [this](std::size_t p, int d, Stream& stream, Range range) {
-          fill_pressure(stream, problem_.parts[p].grid.array, next_[p].data(), problem_.ends[p].view(d), range);
-        });
+    sweep_->run([this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+      FlowPart<T>& part = problem_.parts[p];
+      for_each_cell<T>(stream, box, range,
+                       JacobiSweep<T>{part.grid.view(), part.p.data(), part.rhs.data(), next_[p].data(),
+                                      static_cast<T>(omega_), mirrors_});
+    });
     for (std::size_t p = 0; p < next_.size(); ++p) next_[p].swap(problem_.parts[p].p);
   }
 
@@ -158,9 +200,9 @@ class Relaxation final : public PressureSolver<T> {
     sweep_->run(
         [this, colour](std::size_t p, Stream& stream, const CellBox& box, Range range) {
           FlowPart<T>& part = problem_.parts[p];
-          for_each_cell(stream, box, range,
-                        RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(),
-                                                   static_cast<T>(omega_), colour});
+          for_each_cell<T>(stream, box, range,
+                           RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(),
+                                                      static_cast<T>(omega_), colour});
         },
         [this](std::size_t p, int d, Stream& stream, Range range) {
           FlowPart<T>& part = problem_.parts[p];
@@ -181,7 +223,9 @@ class Relaxation final : public PressureSolver<T> {
   PressureProblem<T> problem_;
   bool jacobi_;
   double omega_ = 1;
+  Mirrors<T> mirrors_;
   int sweeps_ = 0;
+  PressureEnds<T> ends_;
   std::unique_ptr<BoxTransfer<T>> transfer_;
   std::unique_ptr<BoxPass<T>> sweep_;
   std::vector<Buffer<T>> next_;
