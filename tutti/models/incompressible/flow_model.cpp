@@ -157,6 +157,14 @@ ModelState FlowModel<T>::state() {
     add(std::string(1, "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].u[c]; });
     add(fmt::format("rate of {}", "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].rate[c]; });
   }
+  for (std::size_t d = 0; d < 3; ++d)
+    if (flow_.ends[2 * d].velocity == VelocityEnd::outflow)
+      state.fields.push_back({fmt::format("{} at {}", "uvw"[d], box_face_names[2 * d]), 1,
+                              [this, d](std::size_t p, std::span<double> to) { take_lower_outflow(p, d, to); },
+                              [this, d](std::size_t p, std::span<const double> from) {
+                                if (!from.empty())
+                                  put_owned(stream(p), parts_[p].predicted[d], domain_.arrays[p], parts_[p].box, from);
+                              }});
   add("p", [this](std::size_t p) -> Buffer<T>& { return parts_[p].p; });
   if (flow_.has_temperature()) {
     add("T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature; });
@@ -174,9 +182,46 @@ ModelState FlowModel<T>::state() {
   return state;
 }
 
+/// What leaves through the lower end in direction d lies in no cell: it is kept with the cells that touch the end, and
+/// comes back into those of u*.
+template <class T>
+void FlowModel<T>::take_lower_outflow(std::size_t p, std::size_t d, std::span<double> to) {
+  if (to.empty()) return;
+  const Buffer<T>& u = parts_[p].u[d];
+  const BoxArray& array = domain_.arrays[p];
+  const Lid stride = array.stride(static_cast<int>(d));
+  std::vector<T> all(static_cast<std::size_t>(u.size()));
+  download(stream(p), std::span<T>(all), u);
+  const CellBox& box = parts_[p].box;
+  auto value = to.begin();
+  for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
+    for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
+      for (Lid i = box.lower[0]; i < box.upper[0]; ++i) {
+        const bool at_end = std::array{i, j, k}[d] == 0;
+        *value++ = at_end ? static_cast<double>(all[static_cast<std::size_t>(array.at(i, j, k) - stride)]) : 0;
+      }
+}
+
+template <class T>
+void FlowModel<T>::put_lower_outflow(std::size_t d) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    T* const to = parts_[p].predicted[d].data();
+    const T* const from = to;
+    velocity_halo_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
+  }
+  velocity_halo_->run();
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const Range all{0, ends_[p].cells(static_cast<int>(d))};
+    fill_predicted(stream(p), parts_[p], ends_[p].view(static_cast<int>(d)), all, ends_time_, constants_.diffusivity);
+    stream(p).synchronize();
+  }
+}
+
 template <class T>
 void FlowModel<T>::resume(double) {
   forcing_done_ = false;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (flow_.ends[2 * d].velocity == VelocityEnd::outflow) put_lower_outflow(d);
   // Stages add up to a time that may differ from the loop's in its last bits.
   exchange_all(ends_time_);
 }

@@ -60,6 +60,8 @@ class FlowModel final : public Model {
   void solve_pressure(double dt);
   void correct_velocity(double time, double dt);
   void exchange_all(double time);
+  void take_lower_outflow(std::size_t p, std::size_t d, std::span<double> to);
+  void put_lower_outflow(std::size_t d);
   double over_parts(const std::function<double(Stream&, FlowPart<T>&)>& of_part);
   double sum_over_parts(const std::function<ExactSum(Stream&, FlowPart<T>&)>& of_part);
   double divergence_left();
