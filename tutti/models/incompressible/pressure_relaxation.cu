@@ -59,7 +59,7 @@ struct JacobiSweep {
     const T y = g.line[1].width(j), z = g.line[2].width(k);
     const T lower_y = y * g.line[1].distance(j - 1), upper_y = y * g.line[1].distance(j);
     const T lower_z = z * g.line[2].distance(k - 1), upper_z = z * g.line[2].distance(k);
-    const T diagonal_y = lower_y + upper_y, diagonal_z = lower_z + upper_z, rest = T(1) - omega;
+    const T diagonal_y = lower_y + upper_y, diagonal_z = lower_z + upper_z, factor = omega, rest = T(1) - factor;
     const Lid n = g.array.at(begin, j, k), row = g.stride(1), plane = g.stride(2), first = begin - g.line[0].first;
     const T *const width = g.line[0].inverse_width + first, *const distance = g.line[0].inverse_distance + first;
     const T *const at = p + n, *const f = rhs + n;
@@ -73,7 +73,7 @@ struct JacobiSweep {
       sum += lower_y * at[i - row] + upper_y * at[i + row];
       sum += lower_z * at[i - plane] + upper_z * at[i + plane];
       const T diagonal = lower_x + upper_x + diagonal_y + diagonal_z;
-      to[i] = rest * at[i] + omega * ((sum - f[i]) / diagonal);
+      to[i] = rest * at[i] + factor * ((sum - f[i]) / diagonal);
     }
     const Lid count = end - begin;
     if (begin == 0 && ends.lower[0] != 0) to[-1] = ends.lower[0] * to[0];
