@@ -5,6 +5,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
+#include "tutti/models/incompressible/flow_rate.hpp"
 #include "tutti/schedule/balance.hpp"
 #include "tutti/simulation/simulation.hpp"
 
@@ -62,7 +63,9 @@ void plan_flow(const Comm& comm, const PlanArguments& arguments) {
   DeviceSet devices = arguments.devices.open(comm, options);
   flow = read_flow_case(options, has_gpus(comm, devices));
   Phases phases;
-  const BoxDomain domain = cut_box_domain({comm, devices, options, {}, phases}, flow.grid);
+  const bool single = options.text("numerics.precision") == "float";
+  const BoxDomain domain =
+      cut_box_domain({comm, devices, options, {}, phases}, flow.grid, flow_rate(flow, single, *devices.threads));
   info("case {}: {} cells, {} parts on {} rank{}", arguments.file, format_count(flow.grid.cell_count()),
        domain.parts.boxes.size(), comm.size(), comm.size() == 1 ? "" : "s");
   std::vector<PartLine> mine;

@@ -178,10 +178,12 @@ std::optional<Share> share_between(const std::vector<PartRate>& rates, Gid rows)
 
 std::string describe(const Share& share, Gid rows) {
   if (share.host_rows == 0)
-    return fmt::format("the CPU gets no cells: a step would take {:.3g} ms with it, {:.3g} ms without",
+    return fmt::format("the CPU gets no cells: a pass over them would take {:.3g} ms with it, {:.3g} ms without",
                        1e3 * share.seconds_with, 1e3 * share.seconds_without);
   return fmt::format(
-      "the CPU gets {:.2f} % of the cells{}: a step shall take {:.3g} ms with it, {:.3g} ms without ({:.1f} % gained)",
+      "the CPU gets {:.2f} % of the cells{}: a pass over them shall take {:.3g} ms with it, {:.3g} ms without ({:.1f} "
+      "% "
+      "gained)",
       100 * share.host_rows / static_cast<double>(rows), share.in_cache ? ", which fit in its caches" : "",
       1e3 * share.seconds, 1e3 * share.seconds_without, 100 * (1 - share.seconds / share.seconds_without));
 }

@@ -6,6 +6,7 @@
 
 #include "tutti/base/random.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
+#include "tutti/models/incompressible/flow_rate.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 
 namespace tutti {
@@ -59,7 +60,7 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       flow_(read_flow_case(setup.options, has_gpus(setup.comm, setup.devices))),
-      domain_(make_box_domain(setup, flow_.grid)) {
+      domain_(make_box_domain(setup, flow_.grid, flow_rate(flow_, std::is_same_v<T, float>, *setup.devices.threads))) {
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });
   make_passes();

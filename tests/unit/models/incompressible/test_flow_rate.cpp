@@ -1,0 +1,34 @@
+#include "tutti/models/incompressible/flow_rate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/base/mpi_environment.hpp"
+#include "tutti/device/device_list.hpp"
+#include "tutti/models/incompressible/flow_case.hpp"
+
+namespace tutti {
+namespace {
+
+TEST(FlowRate, of_devices_with_their_own_memory_and_without) {
+  DeviceOptions options;
+  options.threads = 1;
+  options.fake.memory = Size{16} << 20;
+  DeviceSet devices = open_devices("fake:1,cpu", test::world(), options);
+  FlowCase cold, warm;
+  warm.diffusivity = 1;
+  for (const FlowCase* flow : {&cold, &warm})
+    for (const bool single : {false, true})
+      for (const auto& device : devices.devices) {
+        const Size before = device->budget().used();
+        const double rate = flow_rate(*flow, single, *devices.threads)(*device, 4000);
+        EXPECT_TRUE(std::isfinite(rate) && rate > 0) << rate;
+        EXPECT_EQ(device->budget().used(), before) << "the sample is freed";
+      }
+  // 256 x 256 x 256 cells of 15 fields do not fit into 16 MiB; who asks takes the bandwidth instead.
+  EXPECT_THROW(flow_rate(warm, false, *devices.threads)(*devices.devices[0], Gid{1} << 24), Error);
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,13 @@
+// How fast a device computes a flow.
+#pragma once
+
+#include "tutti/models/incompressible/flow_case.hpp"
+#include "tutti/schedule/balance.hpp"
+
+namespace tutti {
+
+/// For weights "measured": cells a second of a pass of the model, the mean over prediction, divergence, sweeps of the
+/// pressure and correction, in the precision of the case. `threads` must outlive it.
+MeasureRate flow_rate(const FlowCase& flow, bool single, Threads& threads);
+
+}  // namespace tutti
