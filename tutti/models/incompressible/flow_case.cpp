@@ -165,7 +165,7 @@ VelocityEnd velocity_end(const std::string& word) {
 }
 
 ScalarEnd scalar_end(const std::string& word) {
-  return word == "adiabatic" ? ScalarEnd::adiabatic : word == "fixed" ? ScalarEnd::fixed : ScalarEnd::flux;
+  return word == "fixed" ? ScalarEnd::fixed : word == "flux" ? ScalarEnd::flux : ScalarEnd::no_flux;
 }
 
 std::array<Expression, 3> three(const std::vector<Expression>& list) {
@@ -187,26 +187,23 @@ void read_ends(const Case& options, FlowCase& flow) {
     given[f] = true;
     end.velocity = velocity_end(options.text(table + ".velocity"));
     end.value = three(options.expressions(table + ".value"));
-    end.temperature =
-        end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic : scalar_end(options.text(table + ".temperature"));
-    end.temperature_value = options.expression(table + ".temperature_value");
     const std::size_t d = f / 2;
     const Expression& through = end.value[d];
     if (end.velocity == VelocityEnd::no_slip && !(through.is_constant() && through({0, 0, 0}) == 0))
       fail(ErrorKind::input, "{}: flow through the wall {}: component {} of `value` must be 0; an inflow may have it",
            options.where(table + ".value"), name, "xyz"[d]);
-    if (options.text(table + ".temperature") != "adiabatic" && !flow.has_temperature())
+    const ScalarEnd warm = scalar_end(options.text(table + ".temperature"));
+    if (warm != ScalarEnd::no_flux && !flow.has_temperature)
       fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity",
            options.where(table + ".temperature"));
+    if (flow.has_temperature && end.velocity != VelocityEnd::periodic)
+      flow.scalars[0].ends[f] = {warm, options.expression(table + ".temperature_value")};
   }
   bool inflow = false;
   const auto cells = options.integers("grid.cells");
   for (std::size_t d = 0; d < 3; ++d) {
     if (cells[d] == 1 && !given[2 * d] && !given[2 * d + 1])  // nothing changes along it
-      for (std::size_t f = 2 * d; f < 2 * d + 2; ++f) {
-        flow.ends[f].velocity = VelocityEnd::periodic;
-        flow.ends[f].temperature = ScalarEnd::periodic;
-      }
+      for (std::size_t f = 2 * d; f < 2 * d + 2; ++f) flow.ends[f].velocity = VelocityEnd::periodic;
     const bool lower = flow.ends[2 * d].velocity == VelocityEnd::periodic,
                upper = flow.ends[2 * d + 1].velocity == VelocityEnd::periodic;
     if (lower != upper)
@@ -281,6 +278,12 @@ bool FlowCase::has_outflow() const {
   return std::any_of(ends.begin(), ends.end(), [](const FlowEnd& e) { return e.velocity == VelocityEnd::outflow; });
 }
 
+double FlowCase::largest_diffusivity() const {
+  double largest = viscosity;
+  for (const FlowScalar& scalar : scalars) largest = std::max(largest, scalar.diffusivity);
+  return largest;
+}
+
 void add_incompressible_keys(CaseSchema& schema) {
   schema.begin_group("incompressible");
   add_physics_keys(schema);
@@ -291,19 +294,21 @@ void add_incompressible_keys(CaseSchema& schema) {
 FlowCase read_flow_case(const Case& options, bool gpus) {
   FlowCase flow;
   flow.viscosity = options.number("fluid.viscosity");
-  if (options.has("fluid.diffusivity")) flow.diffusivity = options.number("fluid.diffusivity");
+  const Expression warmth = options.expression("initial.temperature");
+  flow.has_temperature = options.has("fluid.diffusivity");
+  if (flow.has_temperature)
+    flow.scalars.push_back(
+        {"T", options.number("fluid.diffusivity"), options.expression("fluid.heat_source"), warmth, {}});
   const auto buoyancy = options.numbers("fluid.buoyancy");
   flow.buoyancy = {buoyancy[0], buoyancy[1], buoyancy[2]};
-  if (norm(flow.buoyancy) > 0 && !flow.has_temperature())
+  if (norm(flow.buoyancy) > 0 && !flow.has_temperature)
     fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity", options.where("fluid.buoyancy"));
   flow.reference = options.number("fluid.reference");
-  flow.heat_source = options.expression("fluid.heat_source");
   flow.force = three(options.expressions("fluid.force"));
   flow.initial_velocity = three(options.expressions("initial.velocity"));
-  flow.initial_temperature = options.expression("initial.temperature");
   for (const Expression& e : flow.initial_velocity)
     require_steady(e, options.where("initial.velocity"), "initial.velocity");
-  require_steady(flow.initial_temperature, options.where("initial.temperature"), "initial.temperature");
+  require_steady(warmth, options.where("initial.temperature"), "initial.temperature");
   if (options.has("exact.velocity")) flow.exact = three(options.expressions("exact.velocity"));
   read_ends(options, flow);
   flow.grid = read_grid(options, flow.ends);

@@ -48,11 +48,11 @@ TEST(FlowCase, Defaults) {
   }
   for (const FlowEnd& end : flow.ends) {
     EXPECT_EQ(end.velocity, VelocityEnd::no_slip);
-    EXPECT_EQ(end.temperature, ScalarEnd::adiabatic);
     for (const Expression& value : end.value) EXPECT_EQ(value({1, 2, 3}), 0);
   }
   EXPECT_EQ(flow.viscosity, 0.1);
-  EXPECT_FALSE(flow.has_temperature());
+  EXPECT_FALSE(flow.has_temperature);
+  EXPECT_TRUE(flow.scalars.empty());
   EXPECT_FALSE(flow.has_outflow());
   EXPECT_FALSE(flow.exact.has_value());
   EXPECT_EQ(flow.scheme, TimeScheme::ab2);
@@ -110,10 +110,7 @@ TEST(FlowCase, AnOutflowNeedsTwoCells) {
 TEST(FlowCase, OneCellIsPeriodicUnlessItsFacesAreNamed) {
   const FlowCase flow = read("", "[4, 4, 1]");
   EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, false, true}));
-  for (const std::size_t f : {4, 5}) {
-    EXPECT_EQ(flow.ends[f].velocity, VelocityEnd::periodic);
-    EXPECT_EQ(flow.ends[f].temperature, ScalarEnd::periodic);
-  }
+  for (const std::size_t f : {4, 5}) EXPECT_EQ(flow.ends[f].velocity, VelocityEnd::periodic);
   EXPECT_EQ(read("", "[1, 4, 1]").grid.periodic(), (std::array<bool, 3>{true, false, true}));
   // One of them is enough: the other is a wall then.
   const FlowCase walls = read(face("z-lower", "velocity = \"free-slip\""), "[4, 4, 1]");
@@ -125,7 +122,6 @@ TEST(FlowCase, OneCellIsPeriodicUnlessItsFacesAreNamed) {
 TEST(FlowCase, PeriodsOfBothEnds) {
   const FlowCase flow = read(face("y-upper", periodic) + face("y-lower", periodic));
   EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, true, false}));
-  EXPECT_EQ(flow.ends[2].temperature, ScalarEnd::periodic);
   EXPECT_THAT(error_of(face("y-upper", periodic)),
               AllOf(HasSubstr("flow.toml:9:"), HasSubstr("y-upper is periodic and y-lower is not")));
   EXPECT_THAT(error_of(face("x-lower", periodic) + face("x-upper", "velocity = \"free-slip\"")),
@@ -173,14 +169,18 @@ TEST(FlowCase, NoTemperature) {
   const FlowCase warm = with("buoyancy = [0, 0, 1]\ndiffusivity = 0\nreference = 2\nheat_source = \"x\"\n" +
                              face("x-lower", "temperature = \"fixed\"\ntemperature_value = 3") +
                              face("x-upper", "temperature = \"flux\"\ntemperature_value = \"y*t\""));
-  EXPECT_TRUE(warm.has_temperature());
+  ASSERT_TRUE(warm.has_temperature);
+  ASSERT_EQ(warm.scalars.size(), 1);
+  const FlowScalar& temperature = warm.scalars[0];
+  EXPECT_EQ(temperature.name, "T");
+  EXPECT_EQ(temperature.diffusivity, 0);
   EXPECT_EQ(warm.reference, 2);
-  EXPECT_EQ(warm.heat_source({7, 0, 0}), 7);
-  EXPECT_EQ(warm.ends[0].temperature, ScalarEnd::fixed);
-  EXPECT_EQ(warm.ends[0].temperature_value({0, 0, 0}), 3);
-  EXPECT_EQ(warm.ends[1].temperature, ScalarEnd::flux);
-  EXPECT_EQ(warm.ends[1].temperature_value({0, 2, 0}, 3), 6);
-  EXPECT_EQ(warm.ends[2].temperature, ScalarEnd::adiabatic);
+  EXPECT_EQ(temperature.source({7, 0, 0}), 7);
+  EXPECT_EQ(temperature.ends[0].kind, ScalarEnd::fixed);
+  EXPECT_EQ(temperature.ends[0].value({0, 0, 0}), 3);
+  EXPECT_EQ(temperature.ends[1].kind, ScalarEnd::flux);
+  EXPECT_EQ(temperature.ends[1].value({0, 2, 0}, 3), 6);
+  EXPECT_EQ(temperature.ends[2].kind, ScalarEnd::no_flux);
 }
 
 TEST(FlowCase, TheStartDoesNotDependOnTime) {
