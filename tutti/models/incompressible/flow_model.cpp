@@ -127,7 +127,7 @@ double FlowModel<T>::amount(std::size_t s) {
 
 template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
-  return {fmt::format("{}; friction allows steps of {:.5g}", solver_->describe(), limit_)};
+  return {fmt::format("{}; friction and diffusion allow steps of {:.5g}", solver_->describe(), limit_)};
 }
 
 template <class T>

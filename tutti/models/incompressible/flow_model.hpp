@@ -63,10 +63,12 @@ class FlowModel final : public Model {
   double over_parts(const std::function<double(Stream&, FlowPart<T>&)>& of_part);
   double sum_over_parts(const std::function<ExactSum(Stream&, FlowPart<T>&)>& of_part);
   double amount(std::size_t s);
+  std::array<double, 2> range_of(std::size_t s);
   double warmth();
   double divergence_left();
   void add_fastest(std::vector<Diagnostic>& all);
   void add_nusselt(std::vector<Diagnostic>& all);
+  void add_scalars(std::vector<Diagnostic>& all);
   void keep_flow();
   double rate_of_change(double dt);
   ErrorSummary errors(double time);

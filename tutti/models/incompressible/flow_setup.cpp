@@ -272,7 +272,7 @@ void FlowModel<T>::choose_time_step() {
       dt_ = options_.number("time.dt");
       if (dt_ > limit_ * (1 + 1e-12))
         fail(ErrorKind::numerical,
-             "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction with {}; lower it",
+             "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction and diffusion with {}; lower it",
              options_.where("time.dt"), dt_, limit_, options_.text("time.method"));
     } else {
       dt_ = longest > 0 ? options_.number("time.safety") * longest

@@ -61,7 +61,34 @@ std::vector<Diagnostic> FlowModel<T>::diagnose() {
     all.push_back({"heat", finite ? amount(0) : largest});
     if (finite) add_nusselt(all);
   }
+  add_scalars(all);
   return all;
+}
+
+/// The smallest and the largest value of scalar s; NaN where there is one.
+template <class T>
+std::array<double, 2> FlowModel<T>::range_of(std::size_t s) {
+  std::array<double, 2> range;  // the largest, the smallest negated
+  range.fill(-std::numeric_limits<double>::infinity());
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (parts_[p].box.empty()) continue;
+    const auto mine = scalar_range(stream(p), parts_[p], s);
+    for (std::size_t k = 0; k < 2; ++k)
+      if (!(mine[k] <= range[k]) && !std::isnan(range[k])) range[k] = mine[k];
+  }
+  return {0 - max_over_ranks(comm_, range[1]), max_over_ranks(comm_, range[0])};
+}
+
+/// Of each scalar but the temperature: how much there is, its smallest and its largest value.
+template <class T>
+void FlowModel<T>::add_scalars(std::vector<Diagnostic>& all) {
+  for (std::size_t s = flow_.has_temperature ? 1 : 0; s < flow_.scalars.size(); ++s) {
+    const std::string& name = flow_.scalars[s].name;
+    const auto range = range_of(s);
+    all.push_back({"amount of " + name, amount(s)});
+    all.push_back({"smallest " + name, range[0]});
+    all.push_back({"largest " + name, range[1]});
+  }
 }
 
 /// The largest speed at a cell's centre, and where; of several such cells the one with the lowest number.
