@@ -218,11 +218,12 @@ ScalarEnd scalar_end(const std::string& word) {
   return word == "fixed" ? ScalarEnd::fixed : word == "flux" ? ScalarEnd::flux : ScalarEnd::no_flux;
 }
 
-/// What flows in is a gradient.
+/// What a flux lets in is a gradient times the diffusivity.
 void require_diffusive(const FlowScalar& scalar, const std::string& where) {
   if (scalar.diffusivity == 0)
-    fail(ErrorKind::input, "{}: without diffusivity nothing of {} flows through a face; give it one, or another kind",
-         where, scalar.name);
+    fail(ErrorKind::input,
+         "{}: without diffusivity nothing of {} diffuses through a face; give it one, or leave the flux out", where,
+         scalar.name);
 }
 
 std::array<Expression, 3> three(const std::vector<Expression>& list) {

@@ -200,7 +200,7 @@ TEST(FlowCase, TemperatureAtAFace) {
     return std::string("no error");
   };
   EXPECT_EQ(with("0.1", face("x-lower", flux)), "no error");
-  EXPECT_THAT(with("0", face("x-lower", flux)), AllOf(HasSubstr("flow.toml:11:"), HasSubstr("nothing of T flows")));
+  EXPECT_THAT(with("0", face("x-lower", flux)), AllOf(HasSubstr("flow.toml:11:"), HasSubstr("nothing of T diffuses")));
   EXPECT_THAT(with("0.1", face("y-upper", periodic + "\n" + flux) + face("y-lower", periodic)),
               AllOf(HasSubstr("flow.toml:12:"), HasSubstr("y-upper is periodic")));
 }
@@ -259,7 +259,7 @@ TEST(FlowCase, FacesOfScalars) {
       AllOf(HasSubstr("flow.toml:13:"), HasSubstr("y-upper is periodic")));
   EXPECT_THAT(error_of(dye + scalar_face("dye", "x-lower", "no-flux") + "value = 1\n"), HasSubstr("flow.toml:15:"));
   EXPECT_THAT(error_of("[[scalar]]\nname = \"dye\"\ndiffusivity = 0\n" + scalar_face("dye", "x-lower", "flux")),
-              AllOf(HasSubstr("flow.toml:14:"), HasSubstr("nothing of dye flows through")));
+              AllOf(HasSubstr("flow.toml:14:"), HasSubstr("nothing of dye diffuses through")));
   EXPECT_THAT(error_of(scalar("dye", "initial = \"t\"\n")),
               AllOf(HasSubstr("flow.toml:11:"), HasSubstr("scalar.initial")));
   EXPECT_THAT(error_of("[[scalar]]\nname = \"dye\"\n"), HasSubstr("diffusivity"));
