@@ -133,9 +133,10 @@ void measure_passes(Stream& stream, const BoxGrid& grid, const Line& line, doubl
   line("divergence", time_of(stream, seconds, [&] { divide_divergence(stream, part, part.box, all, T(1)); }), 4, size,
        10);
   line("correction", time_of(stream, seconds, [&] { correct(stream, part, part.box, all, T(1e-6)); }), 7, size, 12);
-  part.temperature = scattered_field<T>(stream, array.values(), ++seed);
-  part.new_temperature = scattered_field<T>(stream, array.values(), ++seed);
-  part.temperature_rate = scattered_field<T>(stream, array.values(), ++seed);
+  part.warm = true;
+  PartScalar<T>& temperature = part.scalars.emplace_back();
+  for (Buffer<T>* field : {&temperature.now, &temperature.next, &temperature.rate})
+    *field = scattered_field<T>(stream, array.values(), ++seed);
   const auto with_temperature = [&] { predict(stream, part, part.box, all, constants, weights); };
   line("momentum and temperature", time_of(stream, seconds, with_temperature), 16, size, 3 * 59 + 52);
 }

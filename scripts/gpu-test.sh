@@ -304,6 +304,7 @@ incompressible() {
   done
   [ -z "$nccl" ] || [ "$all" -eq 1 ] || compare "cavity, $all GPU, $all ranks, nccl" "$want" "$all" --devices "$(devices "$all" "$all")" \
     --set 'devices.transport="nccl"' -q
+  printf '[[scalar]]\nname = "dye"\ndiffusivity = 0.002\ninitial = "z*z"\n' >> "$case_file"
   same heated --set fluid.diffusivity=0.001 --set 'fluid.buoyancy=[0,1,0]' --set 'initial.temperature="sin(x)*y"' \
     --set 'time.method="rk3"' --set 'partition.cut="blocks"'
   for cells in "${flow_cells[@]}"; do

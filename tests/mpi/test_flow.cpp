@@ -82,6 +82,12 @@ std::vector<Flow> flows() {
                     jacobi = "[pressure]\nsolver = \"jacobi\"\nsweeps = 4\n",
                     red_black = "[pressure]\nsolver = \"red_black\"\ntolerance = 0.05\ncheck = false\n",
                     ab2 = "[time]\nsteps = 6\nmethod = \"ab2\"\n", rk3 = "[time]\nsteps = 6\nmethod = \"rk3\"\n";
+  const std::string scalars =
+      "[[scalar]]\nname = \"dye\"\ndiffusivity = 0.005\ninitial = \"sin(7*x)*z\"\n"
+      "[[scalar]]\nname = \"salt\"\ndiffusivity = 0.03\ninitial = \"1-y\"\nsource = \"x*cos(t)\"\n"
+      "[[scalar_boundary]]\nscalar = \"salt\"\nface = \"x-lower\"\nkind = \"fixed\"\nvalue = \"1+y*t\"\n"
+      "[[scalar_boundary]]\nscalar = \"dye\"\nface = \"y-upper\"\nkind = \"flux\"\nvalue = \"0.1*x\"\n"
+      "[[scalar_boundary]]\nscalar = \"salt\"\nface = \"y-upper\"\nkind = \"fixed\"\nvalue = \"z\"\n";
   const std::string box = "[9, 8, 8]", slice = "[16, 12, 1]";
   return {
       {"lid, stretched, direct, ab2", flow_text(box, "stretch = [1.5, 0, 2]\n" + cold + ab2 + direct + lid)},
@@ -92,6 +98,13 @@ std::vector<Flow> flows() {
       {"lid, jacobi, rk3", flow_text(box, cold + rk3 + jacobi + lid)},
       {"warm, stretched, direct, rk3", flow_text(box, "stretch = [1, 1, 0]\n" + warm + rk3 + direct + lid)},
       {"warm, red_black, ab2", flow_text(box, warm + ab2 + red_black + periodic("y"))},
+      {"warm with two scalars, stretched, direct, rk3",
+       flow_text(box, "stretch = [1, 1, 0]\n" + warm + rk3 + direct + lid + scalars)},
+      {"channel with two scalars, jacobi, ab2", flow_text(box, cold + ab2 + jacobi + face("x-lower", inflow) +
+                                                                   face("x-upper", outflow) + periodic("z") + scalars)},
+      {"two scalars, stretched, jacobi, rk3, float",
+       flow_text(slice, "stretch = [0, 2, 0]\n" + cold + rk3 + jacobi + lid + scalars +
+                            "[numerics]\nprecision = \"float\"\n")},
       {"periodic, direct, ab2",
        flow_text(box, cold + wave + ab2 + direct + periodic("x") + periodic("y") + periodic("z"))},
       {"periodic, slice, red_black, ab2",

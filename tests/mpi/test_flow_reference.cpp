@@ -46,7 +46,7 @@ void expect_same(const std::string& cells, const std::string& more, double toler
   };
   for (int d = 0; d < 3; ++d) compare(std::string(1, "uvw"[d]), slow.velocity(d));
   compare("p", slow.pressure());
-  if (flow.has_temperature()) compare("T", slow.temperature());
+  for (std::size_t k = 0; k < flow.scalars.size(); ++k) compare(flow.scalars[k].name, slow.scalar(k));
 }
 
 const std::string stirred =
@@ -72,8 +72,12 @@ TEST(FlowReference, warm_box) {
   const std::string ends =
       face("x-lower", "temperature = \"fixed\"\ntemperature_value = \"1+y*t\"") +
       face("x-upper", "velocity = \"free-slip\"\ntemperature = \"flux\"\ntemperature_value = \"0.1*z\"");
+  const std::string dye =
+      "[[scalar]]\nname = \"dye\"\ndiffusivity = 0.03\ninitial = \"x+y*z\"\nsource = \"z-t\"\n"
+      "[[scalar_boundary]]\nscalar = \"dye\"\nface = \"z-upper\"\nkind = \"fixed\"\nvalue = \"x+t\"\n"
+      "[[scalar_boundary]]\nscalar = \"dye\"\nface = \"z-lower\"\nkind = \"flux\"\nvalue = 0.2\n";
   for (const std::string& scheme : {ab2, rk3}) {
-    expect_same("[6, 5, 7]", "stretch = [1, 1.5, 0]\n" + warm + scheme + jacobi + ends);
+    expect_same("[6, 5, 7]", "stretch = [1, 1.5, 0]\n" + warm + scheme + jacobi + ends + dye);
     expect_same("[6, 4, 7]", warm + scheme + red_black + ends + face("y-lower", periodic) + face("y-upper", periodic));
   }
 }

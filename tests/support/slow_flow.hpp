@@ -30,13 +30,21 @@ struct CellValues {
 class SlowFlow {
  public:
   explicit SlowFlow(const FlowCase& flow)
-      : flow_(flow), n_(flow.grid.cells()), u_(3, CellValues(n_)), star_(u_), rate_(u_), old_rate_(u_) {
+      : flow_(flow),
+        n_(flow.grid.cells()),
+        u_(3, CellValues(n_)),
+        star_(u_),
+        rate_(u_),
+        old_rate_(u_),
+        s_(flow.scalars.size(), CellValues(n_)),
+        s_rate_(s_),
+        s_old_rate_(s_) {
     each_cell([&](const CellIndex& c) {
       for (int d = 0; d < 3; ++d) u_[i(d)].at(c) = flow_.initial_velocity[i(d)](face(c, d), 0);
-      temperature_.at(c) = flow_.initial_temperature(centre(c), 0);
+      for (std::size_t k = 0; k < s_.size(); ++k) s_[k].at(c) = flow_.scalars[k].initial(centre(c), 0);
     });
     fill_velocity(0, 0);
-    fill_temperature(0);
+    fill_scalars(0);
     star_ = u_;
     fill_star(0);
     project(0, 1);
@@ -57,7 +65,7 @@ class SlowFlow {
   /// In the order of the grid: x fastest.
   std::vector<double> velocity(int d) { return owned(u_[i(d)]); }
   std::vector<double> pressure() { return owned(p_); }
-  std::vector<double> temperature() { return owned(temperature_); }
+  std::vector<double> scalar(std::size_t k) { return owned(s_[k]); }
 
  private:
   static std::size_t i(int d) { return static_cast<std::size_t>(d); }
@@ -155,15 +163,18 @@ class SlowFlow {
       }
     });
   }
-  void fill_temperature(double time) {
-    wrap(temperature_);
-    each_end([&](int d, bool upper, const FlowEnd& end, const CellIndex& ghost, const CellIndex& inner) {
-      const double t = temperature_.at(inner), given = end.temperature_value(on_end(ghost, d, upper, -1), time);
-      const double gap = distance(upper ? inner : ghost, d);
-      temperature_.at(ghost) = end.temperature == ScalarEnd::fixed  ? 2 * given - t
-                               : end.temperature == ScalarEnd::flux ? t + given * gap / *flow_.diffusivity
-                                                                    : t;
-    });
+  void fill_scalars(double time) {
+    for (std::size_t k = 0; k < s_.size(); ++k) {
+      wrap(s_[k]);
+      each_end([&](int d, bool upper, const FlowEnd&, const CellIndex& ghost, const CellIndex& inner) {
+        const FlowScalarEnd& end = flow_.scalars[k].ends[i(2 * d + (upper ? 1 : 0))];
+        const double value = s_[k].at(inner), given = end.value(on_end(ghost, d, upper, -1), time);
+        const double gap = distance(upper ? inner : ghost, d);
+        s_[k].at(ghost) = end.kind == ScalarEnd::fixed  ? 2 * given - value
+                          : end.kind == ScalarEnd::flux ? value + given * gap / flow_.scalars[k].diffusivity
+                                                        : value;
+      });
+    }
   }
   void fill_pressure() {
     wrap(p_);
@@ -196,40 +207,42 @@ class SlowFlow {
       rate += flow_.viscosity *
               ((q.at(above) - q.at(c)) / distance(c, a) - (q.at(c) - q.at(below)) / distance(below, a)) / width(c, a);
     }
-    if (flow_.has_temperature())
-      rate += flow_.buoyancy[d] * (0.5 * (temperature_.at(c) + temperature_.at(next)) - flow_.reference);
+    if (flow_.has_temperature) rate += flow_.buoyancy[d] * (0.5 * (s_[0].at(c) + s_[0].at(next)) - flow_.reference);
     return rate;
   }
-  double heating(const CellIndex& c, double time) {
-    double rate = flow_.heat_source(centre(c), time);
+  double scalar_rate(std::size_t k, const CellIndex& c, double time) {
+    CellValues& s = s_[k];
+    double rate = flow_.scalars[k].source(centre(c), time);
     for (int a = 0; a < 3; ++a) {
       const CellIndex above = moved(c, a, 1), below = moved(c, a, -1);
-      const double t = temperature_.at(c), up = temperature_.at(above), down = temperature_.at(below);
-      rate -= (u_[i(a)].at(c) * 0.5 * (t + up) - u_[i(a)].at(below) * 0.5 * (down + t)) / width(c, a);
-      rate += *flow_.diffusivity * ((up - t) / distance(c, a) - (t - down) / distance(below, a)) / width(c, a);
+      const double here = s.at(c), up = s.at(above), down = s.at(below);
+      rate -= (u_[i(a)].at(c) * 0.5 * (here + up) - u_[i(a)].at(below) * 0.5 * (down + here)) / width(c, a);
+      rate += flow_.scalars[k].diffusivity * ((up - here) / distance(c, a) - (here - down) / distance(below, a)) /
+              width(c, a);
     }
     return rate;
   }
 
   void stage(double dt, double now, double old) {
-    CellValues warmer = temperature_;
+    std::vector<CellValues> next = s_;
     each_cell([&](const CellIndex& c) {
       for (int d = 0; d < 3; ++d) {
         const double rate = momentum(c, d, time_);
         star_[i(d)].at(c) = u_[i(d)].at(c) + now * rate + old * old_rate_[i(d)].at(c);
         rate_[i(d)].at(c) = rate;
       }
-      if (!flow_.has_temperature()) return;
-      const double rate = heating(c, time_);
-      warmer.at(c) = temperature_.at(c) + now * rate + old * old_heating_.at(c);
-      heating_.at(c) = rate;
+      for (std::size_t k = 0; k < s_.size(); ++k) {
+        const double rate = scalar_rate(k, c, time_);
+        next[k].at(c) = s_[k].at(c) + now * rate + old * s_old_rate_[k].at(c);
+        s_rate_[k].at(c) = rate;
+      }
     });
-    temperature_ = warmer;
+    s_ = next;
     old_rate_ = rate_;
-    old_heating_ = heating_;
+    s_old_rate_ = s_rate_;
     time_ += dt;
     fill_star(time_);
-    if (flow_.has_temperature()) fill_temperature(time_);
+    fill_scalars(time_);
     project(time_, dt);
   }
 
@@ -285,8 +298,9 @@ class SlowFlow {
 
   const FlowCase& flow_;
   CellIndex n_;
-  std::vector<CellValues> u_, star_, rate_, old_rate_;
-  CellValues p_{n_}, temperature_{n_}, heating_{n_}, old_heating_{n_};
+  std::vector<CellValues> u_, star_, rate_, old_rate_;  ///< components
+  std::vector<CellValues> s_, s_rate_, s_old_rate_;     ///< scalars
+  CellValues p_{n_};
   double time_ = 0;
   int steps_ = 0;
 };

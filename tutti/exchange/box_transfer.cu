@@ -66,7 +66,7 @@ template <class T>
 struct PackCells {
   TransferFields<T> fields;
   const Lid* sources;
-  T* rows;
+  T* rows;  ///< of the first of the fields
   Lid stride;
   TUTTI_HD void operator()(Lid r) const {
     for (int c = 0; c < fields.count; ++c) rows[static_cast<Size>(c) * stride + r] = fields.from[c][sources[r]];
@@ -78,7 +78,7 @@ struct UnpackCells {
   TransferFields<T> fields;
   const Lid* targets;
   const Lid* places;
-  const T* rows;
+  const T* rows;  ///< of the first of the fields
   Lid stride, arrivals;
   TUTTI_HD void operator()(Lid r) const {
     for (int c = 0; c < fields.count; ++c)
@@ -126,7 +126,6 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
                             std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
                             std::span<PartStreams> streams, int fields, const Transport* transport)
     : streams_(streams) {
-  require(fields <= TransferFields<T>::most, "{} fields travel together, {} at most", fields, TransferFields<T>::most);
   std::vector<std::vector<Piece>> pieces;
   std::vector<PartRows> rows;
   for (const std::int32_t part : parts.mine) {
@@ -185,23 +184,35 @@ void BoxTransfer<T>::bind(std::size_t p, std::span<const T* const> from, std::sp
   Part& part = parts_[p];
   require(from.size() == to.size() && static_cast<int>(from.size()) <= part.rows.components(),
           "{} fields to send and {} to receive; there is room for {}", from.size(), to.size(), part.rows.components());
-  part.fields.count = static_cast<int>(from.size());
-  std::copy(from.begin(), from.end(), part.fields.from);
-  std::copy(to.begin(), to.end(), part.fields.to);
+  part.fields.clear();
+  for (std::size_t first = 0; first < from.size(); first += TransferFields<T>::most) {
+    const std::size_t count = std::min<std::size_t>(TransferFields<T>::most, from.size() - first);
+    TransferFields<T>& fields = part.fields.emplace_back();
+    fields.count = static_cast<int>(count);
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), count, fields.from);
+    std::copy_n(to.begin() + static_cast<std::ptrdiff_t>(first), count, fields.to);
+  }
 }
 
 template <class T>
 void BoxTransfer<T>::pack(std::size_t p, Stream& stream, Range range) {
   Part& part = parts_[p];
-  for_each(stream, range, PackCells<T>{part.fields, part.sources.data(), part.rows.data(), maps_[p].local()});
+  T* rows = part.rows.data();
+  for (const TransferFields<T>& fields : part.fields) {
+    for_each(stream, range, PackCells<T>{fields, part.sources.data(), rows, maps_[p].local()});
+    rows += static_cast<Size>(TransferFields<T>::most) * maps_[p].local();
+  }
 }
 
 template <class T>
 void BoxTransfer<T>::unpack(std::size_t p, Stream& stream, Range range) {
   Part& part = parts_[p];
-  for_each(stream, range,
-           UnpackCells<T>{part.fields, part.targets.data(), part.places.data(), part.rows.data(), maps_[p].local(),
-                          part.arrivals});
+  const T* rows = part.rows.data();
+  for (const TransferFields<T>& fields : part.fields) {
+    for_each(stream, range,
+             UnpackCells<T>{fields, part.targets.data(), part.places.data(), rows, maps_[p].local(), part.arrivals});
+    rows += static_cast<Size>(TransferFields<T>::most) * maps_[p].local();
+  }
 }
 
 template <class T>

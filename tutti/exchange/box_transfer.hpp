@@ -26,7 +26,7 @@ struct BoxParts {
 std::vector<CellBox> ring_around(const CellBox& box);
 std::vector<CellBox> faces_around(const CellBox& box);
 
-/// The fields that travel together, on a part's device.
+/// Fields that travel together, on a part's device: as many as one launch gathers.
 template <class T>
 struct TransferFields {
   static constexpr int most = 8;
@@ -44,8 +44,7 @@ class BoxTransfer {
   /// `wanted`: of all parts, boxes that do not overlap; they may reach over the ends of the grid, where it is periodic
   /// the cells at the other end are meant, else nothing. `from`, `to`: arrays of this rank's parts that hold the owned
   /// and the wanted cells; cells of its own that a part wants are copied, unless `to` is `from` and they are there.
-  /// At most `fields` fields travel together (TransferFields::most). Collective. All but the vectors of boxes must
-  /// outlive it.
+  /// At most `fields` fields travel together. Collective. All but the vectors of boxes must outlive it.
   BoxTransfer(const Comm& comm, const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted,
               std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
               std::span<PartStreams> streams, int fields, const Transport* transport = nullptr);
@@ -74,7 +73,7 @@ class BoxTransfer {
     Buffer<Lid> targets, places;  ///< where cells go in `to`; their row, or where they lie in `from`
     Lid arrivals = 0, copies = 0;
     Field<T> rows;
-    TransferFields<T> fields;
+    std::vector<TransferFields<T>> fields;  ///< all but the last of them full
   };
 
   std::span<PartStreams> streams_;

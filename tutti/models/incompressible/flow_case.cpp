@@ -1,6 +1,8 @@
 #include "tutti/models/incompressible/flow_case.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -91,6 +93,53 @@ void add_boundary_keys(CaseSchema& schema) {
               .description = "Temperature, or diffusivity times the gradient along the inward normal, negated."});
 }
 
+void add_scalar_keys(CaseSchema& schema) {
+  schema.describe_table("scalar[]",
+                        "A scalar that the flow carries and that does not act on it, a field of its name in the "
+                        "results: ds/dt + div(u s) = diffusivity lap s + source. As many as you like.");
+  schema.add({.path = "scalar[].name",
+              .type = KeyType::text,
+              .description = "Letters, digits and _, a letter first.",
+              .required = true});
+  schema.add({.path = "scalar[].diffusivity",
+              .type = KeyType::number,
+              .unit = "length^2/s",
+              .description = "Diffusivity.",
+              .min = 0,
+              .required = true});
+  schema.add({.path = "scalar[].initial",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .description = "The scalar at t = 0."});
+  schema.add({.path = "scalar[].source",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .unit = "1/s",
+              .description = "What is added to it."});
+  schema.describe_table("scalar_boundary[]",
+                        "What holds for a scalar at a face of the box; faces without a table: nothing diffuses "
+                        "through. What flows in should be fixed.");
+  schema.add({.path = "scalar_boundary[].scalar",
+              .type = KeyType::text,
+              .description = "The `name` of which scalar.",
+              .required = true});
+  schema.add({.path = "scalar_boundary[].face",
+              .type = KeyType::choice,
+              .description = "Which face.",
+              .choices = {box_face_names.begin(), box_face_names.end()},
+              .required = true});
+  schema.add({.path = "scalar_boundary[].kind",
+              .type = KeyType::choice,
+              .description = "no-flux; fixed: the scalar is `value`; flux: `value` flows in.",
+              .choices = {"no-flux", "fixed", "flux"},
+              .required = true});
+  schema.add({.path = "scalar_boundary[].value",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .description = "The scalar, or diffusivity times the gradient along the inward normal, negated.",
+              .only_if = {"scalar_boundary[].kind", {"fixed", "flux"}}});
+}
+
 void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "time.method",
               .type = KeyType::choice,
@@ -104,14 +153,15 @@ void add_numerics_keys(CaseSchema& schema) {
        .unit = "steps",
        .description = "With dt = \"auto\" the step follows the flow, looked at every so many steps; 0: it stays.",
        .min = 0});
-  schema.add({.path = "time.steady",
-              .type = KeyType::number,
-              .default_value = "0",
-              .unit = "1/s",
-              .description =
-                  "The run ends when a step changes the velocity by less than so much of its largest value a "
-                  "unit of time, and the temperature of its spread; looked at every 50 steps; 0: never.",
-              .min = 0});
+  schema.add(
+      {.path = "time.steady",
+       .type = KeyType::number,
+       .default_value = "0",
+       .unit = "1/s",
+       .description =
+           "The run ends when a step changes the velocity by less than so much of its largest value a "
+           "unit of time, and the temperature and each scalar of its spread; looked at every 50 steps; 0: never.",
+       .min = 0});
   schema.describe_table("pressure", "How the pressure is found.");
   schema.add({.path = "pressure.solver",
               .type = KeyType::choice,
@@ -165,11 +215,25 @@ VelocityEnd velocity_end(const std::string& word) {
 }
 
 ScalarEnd scalar_end(const std::string& word) {
-  return word == "adiabatic" ? ScalarEnd::adiabatic : word == "fixed" ? ScalarEnd::fixed : ScalarEnd::flux;
+  return word == "fixed" ? ScalarEnd::fixed : word == "flux" ? ScalarEnd::flux : ScalarEnd::no_flux;
+}
+
+/// What a flux lets in is a gradient times the diffusivity.
+void require_diffusive(const FlowScalar& scalar, const std::string& where) {
+  if (scalar.diffusivity == 0)
+    fail(ErrorKind::input,
+         "{}: without diffusivity nothing of {} diffuses through a face; give it one, or leave the flux out", where,
+         scalar.name);
 }
 
 std::array<Expression, 3> three(const std::vector<Expression>& list) {
   return {list[0], list[1], list[2]};
+}
+
+/// The face that a table names.
+std::size_t face_of(const Case& options, const std::string& table) {
+  const auto at = std::find(box_face_names.begin(), box_face_names.end(), options.text(table + ".face"));
+  return static_cast<std::size_t>(at - box_face_names.begin());
 }
 
 void read_ends(const Case& options, FlowCase& flow) {
@@ -177,8 +241,7 @@ void read_ends(const Case& options, FlowCase& flow) {
   std::array<bool, 6> given{};
   for (int b = 0; b < options.count("boundary"); ++b) {
     const std::string table = fmt::format("boundary[{}]", b), name = options.text(table + ".face");
-    const auto f = static_cast<std::size_t>(std::find(box_face_names.begin(), box_face_names.end(), name) -
-                                            box_face_names.begin());
+    const std::size_t f = face_of(options, table);
     if (!where[f].empty())
       fail(ErrorKind::input, "{}: the face {} has a table already, at {}; leave one out",
            options.where(table + ".face"), name, where[f]);
@@ -187,26 +250,26 @@ void read_ends(const Case& options, FlowCase& flow) {
     given[f] = true;
     end.velocity = velocity_end(options.text(table + ".velocity"));
     end.value = three(options.expressions(table + ".value"));
-    end.temperature =
-        end.velocity == VelocityEnd::periodic ? ScalarEnd::periodic : scalar_end(options.text(table + ".temperature"));
-    end.temperature_value = options.expression(table + ".temperature_value");
     const std::size_t d = f / 2;
     const Expression& through = end.value[d];
     if (end.velocity == VelocityEnd::no_slip && !(through.is_constant() && through({0, 0, 0}) == 0))
       fail(ErrorKind::input, "{}: flow through the wall {}: component {} of `value` must be 0; an inflow may have it",
            options.where(table + ".value"), name, "xyz"[d]);
-    if (options.text(table + ".temperature") != "adiabatic" && !flow.has_temperature())
+    const ScalarEnd warm = scalar_end(options.text(table + ".temperature"));
+    if (warm != ScalarEnd::no_flux && !flow.has_temperature)
       fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity",
            options.where(table + ".temperature"));
+    if (warm != ScalarEnd::no_flux && end.velocity == VelocityEnd::periodic)
+      fail(ErrorKind::input, "{}: the face {} is periodic, no temperature holds there; leave it out",
+           options.where(table + ".temperature"), name);
+    if (flow.has_temperature) flow.scalars[0].ends[f] = {warm, options.expression(table + ".temperature_value")};
+    if (warm == ScalarEnd::flux) require_diffusive(flow.scalars[0], options.where(table + ".temperature"));
   }
   bool inflow = false;
   const auto cells = options.integers("grid.cells");
   for (std::size_t d = 0; d < 3; ++d) {
     if (cells[d] == 1 && !given[2 * d] && !given[2 * d + 1])  // nothing changes along it
-      for (std::size_t f = 2 * d; f < 2 * d + 2; ++f) {
-        flow.ends[f].velocity = VelocityEnd::periodic;
-        flow.ends[f].temperature = ScalarEnd::periodic;
-      }
+      for (std::size_t f = 2 * d; f < 2 * d + 2; ++f) flow.ends[f].velocity = VelocityEnd::periodic;
     const bool lower = flow.ends[2 * d].velocity == VelocityEnd::periodic,
                upper = flow.ends[2 * d + 1].velocity == VelocityEnd::periodic;
     if (lower != upper)
@@ -223,6 +286,62 @@ void read_ends(const Case& options, FlowCase& flow) {
       if (flow.ends[f].velocity == VelocityEnd::inflow)
         fail(ErrorKind::input, "{}: what flows in at {} has no way out; another face must be an outflow", where[f],
              box_face_names[f]);
+}
+
+/// A word that no field of the model has.
+void check_scalar_name(const std::string& name, const std::string& where) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool word = !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (!word)
+    fail(ErrorKind::input, "{}: '{}' is no name of a scalar; give letters, digits and _, a letter first", where, name);
+  for (const char* field : {"velocity", "u", "v", "w", "p", "T", "part"})
+    if (name == field)
+      fail(ErrorKind::input, "{}: the results have a field '{}' without this scalar; give another name", where, name);
+}
+
+void read_scalars(const Case& options, FlowCase& flow) {
+  for (int k = 0; k < options.count("scalar"); ++k) {
+    const std::string table = fmt::format("scalar[{}]", k), name = options.text(table + ".name"),
+                      where = options.where(table + ".name");
+    check_scalar_name(name, where);
+    for (int other = 0; other < k; ++other)
+      if (const std::string key = fmt::format("scalar[{}].name", other); options.text(key) == name)
+        fail(ErrorKind::input, "{}: the scalar '{}' has a table already, at {}; leave one out", where, name,
+             options.where(key));
+    const Expression initial = options.expression(table + ".initial");
+    require_steady(initial, options.where(table + ".initial"), "scalar.initial");
+    flow.scalars.push_back(
+        {name, options.number(table + ".diffusivity"), options.expression(table + ".source"), initial, {}});
+  }
+}
+
+/// After the faces of the flow.
+void read_scalar_ends(const Case& options, FlowCase& flow) {
+  const auto passive = flow.scalars.begin() + (flow.has_temperature ? 1 : 0);
+  std::map<std::pair<std::string, std::size_t>, std::string> given;
+  for (int b = 0; b < options.count("scalar_boundary"); ++b) {
+    const std::string table = fmt::format("scalar_boundary[{}]", b), name = options.text(table + ".scalar"),
+                      face = options.text(table + ".face"), where = options.where(table + ".face");
+    const auto scalar =
+        std::find_if(passive, flow.scalars.end(), [&](const FlowScalar& one) { return one.name == name; });
+    if (scalar == flow.scalars.end())
+      fail(ErrorKind::input, "{}: there is no scalar '{}'; give it a table [[scalar]], or the name of one",
+           options.where(table + ".scalar"), name);
+    const std::size_t f = face_of(options, table);
+    const auto [before, first] = given.try_emplace({name, f}, where);
+    if (!first)
+      fail(ErrorKind::input, "{}: the face {} has a table for the scalar '{}' already, at {}; leave one out", where,
+           face, name, before->second);
+    if (flow.ends[f].velocity == VelocityEnd::periodic)
+      fail(ErrorKind::input, "{}: the face {} is periodic, nothing holds for a scalar there; leave the table out",
+           where, face);
+    const ScalarEnd kind = scalar_end(options.text(table + ".kind"));
+    if (kind == ScalarEnd::flux) require_diffusive(*scalar, options.where(table + ".kind"));
+    scalar->ends[f].kind = kind;
+    if (kind != ScalarEnd::no_flux) scalar->ends[f].value = options.expression(table + ".value");
+  }
 }
 
 BoxGrid read_grid(const Case& options, const std::array<FlowEnd, 6>& ends) {
@@ -281,31 +400,42 @@ bool FlowCase::has_outflow() const {
   return std::any_of(ends.begin(), ends.end(), [](const FlowEnd& e) { return e.velocity == VelocityEnd::outflow; });
 }
 
+double FlowCase::largest_diffusivity() const {
+  double largest = viscosity;
+  for (const FlowScalar& scalar : scalars) largest = std::max(largest, scalar.diffusivity);
+  return largest;
+}
+
 void add_incompressible_keys(CaseSchema& schema) {
   schema.begin_group("incompressible");
   add_physics_keys(schema);
   add_boundary_keys(schema);
+  add_scalar_keys(schema);
   add_numerics_keys(schema);
 }
 
 FlowCase read_flow_case(const Case& options, bool gpus) {
   FlowCase flow;
   flow.viscosity = options.number("fluid.viscosity");
-  if (options.has("fluid.diffusivity")) flow.diffusivity = options.number("fluid.diffusivity");
+  const Expression warmth = options.expression("initial.temperature");
+  flow.has_temperature = options.has("fluid.diffusivity");
+  if (flow.has_temperature)
+    flow.scalars.push_back(
+        {"T", options.number("fluid.diffusivity"), options.expression("fluid.heat_source"), warmth, {}});
   const auto buoyancy = options.numbers("fluid.buoyancy");
   flow.buoyancy = {buoyancy[0], buoyancy[1], buoyancy[2]};
-  if (norm(flow.buoyancy) > 0 && !flow.has_temperature())
+  if (norm(flow.buoyancy) > 0 && !flow.has_temperature)
     fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity", options.where("fluid.buoyancy"));
   flow.reference = options.number("fluid.reference");
-  flow.heat_source = options.expression("fluid.heat_source");
   flow.force = three(options.expressions("fluid.force"));
   flow.initial_velocity = three(options.expressions("initial.velocity"));
-  flow.initial_temperature = options.expression("initial.temperature");
   for (const Expression& e : flow.initial_velocity)
     require_steady(e, options.where("initial.velocity"), "initial.velocity");
-  require_steady(flow.initial_temperature, options.where("initial.temperature"), "initial.temperature");
+  require_steady(warmth, options.where("initial.temperature"), "initial.temperature");
   if (options.has("exact.velocity")) flow.exact = three(options.expressions("exact.velocity"));
+  read_scalars(options, flow);
   read_ends(options, flow);
+  read_scalar_ends(options, flow);
   flow.grid = read_grid(options, flow.ends);
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
   flow.steady = options.number("time.steady");

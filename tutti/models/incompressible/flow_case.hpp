@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tutti/io/case.hpp"
@@ -16,14 +17,26 @@ inline constexpr std::array<const char*, 6> box_face_names = {"x-lower", "x-uppe
                                                               "y-upper", "z-lower", "z-upper"};
 
 enum class VelocityEnd : std::uint8_t { no_slip, free_slip, periodic, inflow, outflow };
-enum class ScalarEnd : std::uint8_t { adiabatic, fixed, flux, periodic };
+enum class ScalarEnd : std::uint8_t { no_flux, fixed, flux };
 
-/// What holds at one face of the box.
+/// What holds for the velocity at one face of the box.
 struct FlowEnd {
   VelocityEnd velocity = VelocityEnd::no_slip;
   std::array<Expression, 3> value{};  ///< of a moving wall, or of what flows in
-  ScalarEnd temperature = ScalarEnd::adiabatic;
-  Expression temperature_value;  ///< T, or what flows in: diffusivity times the gradient along the inward normal
+};
+
+/// What holds for a scalar at one face of the box; of a periodic one it counts for nothing.
+struct FlowScalarEnd {
+  ScalarEnd kind = ScalarEnd::no_flux;
+  Expression value;  ///< the scalar, or what flows in: diffusivity times the gradient along the inward normal, negated
+};
+
+/// What the flow carries, at the centres of cells: ds/dt + div(u s) = diffusivity lap s + source.
+struct FlowScalar {
+  std::string name;  ///< of its field
+  double diffusivity = 0;
+  Expression source, initial;
+  std::array<FlowScalarEnd, 6> ends;
 };
 
 enum class TimeScheme : std::uint8_t { ab2, rk3 };
@@ -33,13 +46,12 @@ struct FlowCase {
   BoxGrid grid;
   std::array<FlowEnd, 6> ends;
   double viscosity = 0;
-  std::optional<double> diffusivity;  ///< of the temperature; without it there is none
-  Vec3 buoyancy;                      ///< acceleration a unit of temperature above the reference
+  std::vector<FlowScalar> scalars;  ///< the temperature first, where there is any; the others do not act on the flow
+  bool has_temperature = false;
+  Vec3 buoyancy;  ///< acceleration a unit of temperature above the reference
   double reference = 0;
-  Expression heat_source;
   std::array<Expression, 3> force{};
   std::array<Expression, 3> initial_velocity{};
-  Expression initial_temperature;
   std::optional<std::array<Expression, 3>> exact;  ///< velocity
   TimeScheme scheme = TimeScheme::ab2;
   PressureMethod pressure = PressureMethod::direct;
@@ -49,13 +61,15 @@ struct FlowCase {
   double tolerance = 0;  ///< of red_black and multigrid: largest divergence that is left, times a cell's width over the
                          ///< largest velocity; 0: of another solver
 
-  bool has_temperature() const { return diffusivity.has_value(); }
+  /// The largest of viscosity and the scalars' diffusivities.
+  double largest_diffusivity() const;
   /// The pressure is fixed by an outflow; else only up to a constant.
   bool has_outflow() const;
 };
 
-/// Reads and checks them. Error(input): a face named twice, one end of a direction periodic and the other not, flow
-/// through a wall, an inflow that nothing lets out, formulas that depend on time where they are evaluated once.
+/// Reads and checks them. Error(input): a face or a scalar named twice, one end of a direction periodic and the other
+/// not, flow through a wall, an inflow that nothing lets out, a scalar held at a periodic face, a flux of what does not
+/// diffuse, formulas that depend on time where they are evaluated once.
 /// `gpus`: some part is on a GPU, which the solver "auto" depends on.
 FlowCase read_flow_case(const Case& options, bool gpus = false);
 

@@ -52,25 +52,35 @@ TUTTI_HD inline T through(const BoxArray& array, const EndsView& ends, const End
   return static_cast<T>(value_at(array, ends, cell, end.value[ends.direction], ends.direction, time));
 }
 
+/// A scalar and what holds for it at the ends.
 template <class T>
-TUTTI_HD inline T scalar_beyond(const BoxArray& array, const EndsView& ends, const EndCell& cell, const T* s,
-                                double time, T diffusivity) {
-  const EndView& end = ends.end[cell.end];
-  const T inner = s[cell.inner];
-  if (end.temperature == ScalarEnd::adiabatic) return inner;
-  const T value = static_cast<T>(value_at(array, ends, cell, end.scalar, -1, time));
-  return end.temperature == ScalarEnd::fixed ? T(2) * value - inner
-                                             : inner + value * static_cast<T>(end.distance) / diffusivity;
-}
+struct EndScalar {
+  ScalarEndsView at_ends;
+  T* s = nullptr;
+  T diffusivity = 0;
+  TUTTI_HD void fill(const BoxArray& array, const EndsView& ends, const EndCell& cell, double time) const {
+    const T inner = s[cell.inner];
+    const ScalarEnd kind = at_ends.kind[cell.end];
+    if (kind == ScalarEnd::no_flux) {
+      s[cell.ghost] = inner;
+      return;
+    }
+    const T value = static_cast<T>(value_at(array, ends, cell, at_ends.value[cell.end], -1, time));
+    s[cell.ghost] = kind == ScalarEnd::fixed
+                        ? T(2) * value - inner
+                        : inner + value * static_cast<T>(ends.end[cell.end].distance) / diffusivity;
+  }
+};
 
+/// The first scalar goes along.
 template <class T>
 struct FillPredicted {
   BoxArray array;
   EndsView ends;
-  T *normal, *temperature;
+  T* normal;
+  EndScalar<T> scalar;
   Lid stride;  ///< in the direction
   double time;
-  T diffusivity;
   TUTTI_HD void operator()(Lid r) const {
     const EndCell cell = end_cell(array, ends, r);
     const EndView& end = ends.end[cell.end];
@@ -79,9 +89,17 @@ struct FillPredicted {
       normal[cell.inner] = open ? normal[cell.inner - stride] : through<T>(array, ends, cell, time);
     else
       normal[cell.ghost] = open ? normal[cell.inner] : through<T>(array, ends, cell, time);
-    if (temperature != nullptr)
-      temperature[cell.ghost] = scalar_beyond(array, ends, cell, temperature, time, diffusivity);
+    if (scalar.s != nullptr) scalar.fill(array, ends, cell, time);
   }
+};
+
+template <class T>
+struct FillScalar {
+  BoxArray array;
+  EndsView ends;
+  EndScalar<T> scalar;
+  double time;
+  TUTTI_HD void operator()(Lid r) const { scalar.fill(array, ends, end_cell(array, ends, r), time); }
 };
 
 template <class T>
@@ -115,19 +133,6 @@ struct FillVelocity {
         q[cell.ghost] = T(2) * value - q[cell.inner];
       }
     }
-  }
-};
-
-template <class T>
-struct FillTemperature {
-  BoxArray array;
-  EndsView ends;
-  T* temperature;
-  double time;
-  T diffusivity;
-  TUTTI_HD void operator()(Lid r) const {
-    const EndCell cell = end_cell(array, ends, r);
-    temperature[cell.ghost] = scalar_beyond(array, ends, cell, temperature, time, diffusivity);
   }
 };
 
@@ -178,6 +183,7 @@ EndValue add_formula(const Expression& formula, std::vector<FormulaStep>& steps)
 }  // namespace
 
 FlowEnds::FlowEnds(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array) : array_(array) {
+  scalars_.resize(flow.scalars.size());
   if (box.empty()) return;
   std::vector<FormulaStep> steps;
   for (std::size_t d = 0; d < 3; ++d) {
@@ -187,11 +193,14 @@ FlowEnds::FlowEnds(Stream& stream, const FlowCase& flow, const CellBox& box, con
     for (const bool upper : {false, true}) {
       if (line.periodic || (upper ? box.upper[d] != line.cells() : box.lower[d] != 0)) continue;
       const FlowEnd& from = flow.ends[2 * d + (upper ? 1 : 0)];
+      for (std::size_t s = 0; s < scalars_.size(); ++s) {
+        const FlowScalarEnd& of_scalar = flow.scalars[s].ends[2 * d + (upper ? 1 : 0)];
+        scalars_[s][d].kind[view.count] = of_scalar.kind;
+        scalars_[s][d].value[view.count] = add_formula(of_scalar.value, steps);
+      }
       EndView& end = view.end[view.count++];
       end.velocity = from.velocity;
-      end.temperature = from.temperature;
       for (std::size_t c = 0; c < 3; ++c) end.value[c] = add_formula(from.value[c], steps);
-      end.scalar = add_formula(from.temperature_value, steps);
       end.upper = upper;
       end.ghost = upper ? line.cells() : -1;
       end.inner = upper ? line.cells() - 1 : 0;
@@ -220,11 +229,16 @@ Lid FlowEnds::cells(int d) const {
 }
 
 template <class T>
-void fill_predicted(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T diffusivity) {
-  const auto d = static_cast<std::size_t>(ends.direction);
+void fill_predicted(Stream& stream, FlowPart<T>& part, const FlowEnds& ends, int d, Range range, double time) {
+  const BoxArray& array = part.grid.array;
+  const auto scalar = [&](std::size_t s) {
+    return EndScalar<T>{ends.scalar(s, d), part.scalars[s].next.data(), part.scalars[s].diffusivity};
+  };
   for_each(stream, range,
-           FillPredicted<T>{part.grid.array, ends, part.predicted[d].data(), part.new_temperature.data(),
-                            part.grid.array.stride(ends.direction), time, diffusivity});
+           FillPredicted<T>{array, ends.view(d), part.predicted[static_cast<std::size_t>(d)].data(),
+                            part.scalars.empty() ? EndScalar<T>{} : scalar(0), array.stride(d), time});
+  for (std::size_t s = 1; s < part.scalars.size(); ++s)
+    for_each(stream, range, FillScalar<T>{array, ends.view(d), scalar(s), time});
 }
 
 template <class T>
@@ -236,9 +250,13 @@ void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Rang
 }
 
 template <class T>
-void fill_temperature(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time,
-                      T diffusivity) {
-  for_each(stream, range, FillTemperature<T>{part.grid.array, ends, part.temperature.data(), time, diffusivity});
+void fill_scalars(Stream& stream, FlowPart<T>& part, const FlowEnds& ends, int d, Range range, double time) {
+  for (std::size_t s = 0; s < part.scalars.size(); ++s)
+    for_each(stream, range,
+             FillScalar<T>{part.grid.array,
+                           ends.view(d),
+                           {ends.scalar(s, d), part.scalars[s].now.data(), part.scalars[s].diffusivity},
+                           time});
 }
 
 template <class T>
@@ -268,9 +286,9 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
 }
 
 #define TUTTI_INSTANTIATE(T)                                                                                     \
-  template void fill_predicted(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                        \
+  template void fill_predicted(Stream&, FlowPart<T>&, const FlowEnds&, int, Range, double);                      \
   template void fill_velocity(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                         \
-  template void fill_temperature(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                      \
+  template void fill_scalars(Stream&, FlowPart<T>&, const FlowEnds&, int, Range, double);                        \
   template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                             \
   template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int, \
                                double, Buffer<T>&);

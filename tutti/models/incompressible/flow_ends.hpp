@@ -19,8 +19,7 @@ struct EndValue {
 /// One end of the box, as kernels see it.
 struct EndView {
   VelocityEnd velocity = VelocityEnd::no_slip;
-  ScalarEnd temperature = ScalarEnd::adiabatic;
-  EndValue value[3], scalar;
+  EndValue value[3];
   bool upper = false;
   Lid ghost = 0, inner = 0;  ///< cell numbers in the direction: beyond the end, and the last one before it
   double position = 0;       ///< of the end
@@ -37,6 +36,12 @@ struct EndsView {
   const double* faces[3] = {};
 };
 
+/// What holds for a scalar at the ends in one direction.
+struct ScalarEndsView {
+  ScalarEnd kind[2] = {ScalarEnd::no_flux, ScalarEnd::no_flux};
+  EndValue value[2];
+};
+
 /// Which ends of the box a part touches, and what holds there; formulas and coordinates are on its device.
 class FlowEnds {
  public:
@@ -45,29 +50,31 @@ class FlowEnds {
   /// Cells to fill in direction d.
   Lid cells(int d) const;
   const EndsView& view(int d) const { return views_[static_cast<std::size_t>(d)]; }
+  const ScalarEndsView& scalar(std::size_t s, int d) const { return scalars_[s][static_cast<std::size_t>(d)]; }
 
  private:
   BoxArray array_;
   std::array<EndsView, 3> views_;
+  std::vector<std::array<ScalarEndsView, 3>> scalars_;
   Buffer<FormulaStep> steps_;
   std::array<Buffer<double>, 3> centres_, faces_;
 };
 
-/// The normal component of u* at the ends, and the new temperature beyond them.
+/// The normal component of u* at the ends in direction d, and the new scalars beyond them.
 template <class T>
-void fill_predicted(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T diffusivity);
+void fill_predicted(Stream& stream, FlowPart<T>& part, const FlowEnds& ends, int d, Range range, double time);
 /// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p.
 template <class T>
 void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T dt);
-/// Temperature beyond the ends.
+/// Scalars beyond the ends in direction d.
 template <class T>
-void fill_temperature(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T diffusivity);
+void fill_scalars(Stream& stream, FlowPart<T>& part, const FlowEnds& ends, int d, Range range, double time);
 /// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
 template <class T>
 void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range);
 
 /// f(position) of a formula of the case into an array: at the centres (component -1), or at the upper faces in a
-/// direction. For initial values, forces and heat.
+/// direction. For initial values, forces and sources.
 template <class T>
 void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, const CellBox& box,
                     const Expression& formula, int component, double time, Buffer<T>& values);

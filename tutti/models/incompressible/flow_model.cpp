@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/tet_report.hpp"
@@ -52,19 +53,17 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
   const StageWeights<T> weights{static_cast<T>(now), static_cast<T>(old)};
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     FlowPart<T>& part = parts_[p];
-    const std::array<T*, 4> fields{part.predicted[0].data(), part.predicted[1].data(), part.predicted[2].data(),
-                                   part.new_temperature.data()};
-    const std::size_t count = flow_.has_temperature() ? 4 : 3;
-    const std::array<const T*, 4> from{fields[0], fields[1], fields[2], fields[3]};
-    predicted_halo_->bind(p, std::span(from).first(count), std::span(fields).first(count));
+    std::vector<T*> fields{part.predicted[0].data(), part.predicted[1].data(), part.predicted[2].data()};
+    for (PartScalar<T>& scalar : part.scalars) fields.push_back(scalar.next.data());
+    predicted_halo_->bind(p, std::vector<const T*>(fields.begin(), fields.end()), fields);
   }
   predict_->run([&](std::size_t p, Stream& stream, const CellBox& box,
                     Range range) { predict(stream, parts_[p], box, range, constants_, weights); },
                 [&](std::size_t p, int d, Stream& stream, Range range) {
-                  fill_predicted(stream, parts_[p], ends_[p].view(d), range, time, constants_.diffusivity);
+                  fill_predicted(stream, parts_[p], ends_[p], d, range, time);
                 });
-  if (flow_.has_temperature())
-    for (FlowPart<T>& part : parts_) part.temperature.swap(part.new_temperature);
+  for (FlowPart<T>& part : parts_)
+    for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
 }
 
 template <class T>
@@ -120,9 +119,15 @@ double FlowModel<T>::sum_over_parts(const std::function<ExactSum(Stream&, FlowPa
   return sum_over_ranks(comm_, sum);
 }
 
+/// sum of V s, of scalar s.
+template <class T>
+double FlowModel<T>::amount(std::size_t s) {
+  return sum_over_parts([&](Stream& on, FlowPart<T>& part) { return scalar_sum(on, part, s); });
+}
+
 template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
-  return {fmt::format("{}; friction allows steps of {:.5g}", solver_->describe(), limit_)};
+  return {fmt::format("{}; friction and diffusion allow steps of {:.5g}", solver_->describe(), limit_)};
 }
 
 template <class T>
@@ -166,9 +171,10 @@ ModelState FlowModel<T>::state() {
                                   put_owned(stream(p), parts_[p].predicted[d], domain_.arrays[p], parts_[p].box, from);
                               }});
   add("p", [this](std::size_t p) -> Buffer<T>& { return parts_[p].p; });
-  if (flow_.has_temperature()) {
-    add("T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature; });
-    add("rate of T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature_rate; });
+  for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
+    const std::string& name = flow_.scalars[s].name;
+    add(name, [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].now; });
+    add("rate of " + name, [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].rate; });
   }
   state.numbers = {{"steps", &steps_},
                    {"last_dt", &last_dt_},
@@ -211,8 +217,8 @@ void FlowModel<T>::put_lower_outflow(std::size_t d) {
   }
   velocity_halo_->run();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const Range all{0, ends_[p].cells(static_cast<int>(d))};
-    fill_predicted(stream(p), parts_[p], ends_[p].view(static_cast<int>(d)), all, ends_time_, constants_.diffusivity);
+    const int of = static_cast<int>(d);
+    fill_predicted(stream(p), parts_[p], ends_[p], of, {0, ends_[p].cells(of)}, ends_time_);
     stream(p).synchronize();
   }
 }
@@ -265,14 +271,18 @@ void FlowModel<T>::write_results(double time) {
   const auto in_precision = [](const std::vector<double>& values) {
     return std::vector<T>(values.begin(), values.end());
   };
-  std::vector<std::vector<T>> velocity, pressure, temperature;
+  std::vector<std::vector<T>> velocity, pressure;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     velocity.push_back(in_precision(centred_velocity(p)));
     pressure.push_back(in_precision(owned_values(p, parts_[p].p)));
-    if (flow_.has_temperature()) temperature.push_back(in_precision(owned_values(p, parts_[p].temperature)));
   }
   std::vector<BoxFieldValues> fields{{"velocity", 3, std::move(velocity)}, {"p", 1, std::move(pressure)}};
-  if (flow_.has_temperature()) fields.push_back({"T", 1, std::move(temperature)});
+  for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
+    std::vector<std::vector<T>> values;
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      values.push_back(in_precision(owned_values(p, parts_[p].scalars[s].now)));
+    fields.push_back({flow_.scalars[s].name, 1, std::move(values)});
+  }
   results_->write(time, fields);
 }
 
@@ -314,8 +324,8 @@ std::vector<double> FlowModel<T>::sample() {
         stream(p).synchronize();
         return static_cast<double>(one);
       };
-      if (flow_.has_temperature()) {
-        values[i] = value(part.temperature, n);
+      if (flow_.has_temperature) {
+        values[i] = value(part.scalars[0].now, n);
         continue;
       }
       double square = 0;
@@ -337,9 +347,8 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
   summary.cells = cells();
   summary.balance = domain_.balance;
   const std::vector<PartSeconds> seconds = part_seconds(*this);
-  // Arrays that a stage reads or writes, each once: momentum 10, divergence 4, correction 7; the temperature 6; the
-  // pressure 3 a sweep, or 8 directly.
-  const Size values = 21 + (flow_.has_temperature() ? 6 : 0) + (solver_->sweeps() > 0 ? 3 * solver_->sweeps() : 8);
+  // Of the pressure, 3 a sweep, or 8 directly.
+  const Size values = values_besides_pressure(flow_) + (solver_->sweeps() > 0 ? 3 * solver_->sweeps() : 8);
   std::uint64_t checksum = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     PartSummary s;
@@ -355,16 +364,20 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
     summary.parts.push_back(s);
     for (std::size_t c = 0; c < 3; ++c)
       checksum += (2 * c + 1) * checksum_of(domain_.maps[p], owned_values(p, parts_[p].u[c]));
-    if (flow_.has_temperature()) checksum += 7 * checksum_of(domain_.maps[p], owned_values(p, parts_[p].temperature));
+    std::uint64_t factor = 7;
+    for (const PartScalar<T>& scalar : parts_[p].scalars) {
+      checksum += factor * checksum_of(domain_.maps[p], owned_values(p, scalar.now));
+      factor += 2;
+    }
   }
   ExchangeCounts counts = solver_->exchanged();
   add_counts(counts, predicted_halo_->exchange().counts_per_exchange(), stages_);
   add_counts(counts, velocity_halo_->exchange().counts_per_exchange(), stages_);
   summary.exchange.bytes = comm_.sum(counts.bytes);
   summary.exchange.messages = comm_.sum(counts.messages);
-  if (flow_.has_temperature()) {
+  if (flow_.has_temperature) {
     summary.mass.initial = initial_heat_;
-    summary.mass.final = sum_over_parts(temperature_sum<T>);
+    summary.mass.final = amount(0);
     summary.mass.drift = heat_scale_ > 0 ? (summary.mass.final - initial_heat_) / heat_scale_ : 0;
   }
   if (flow_.exact) summary.errors = errors(time);

@@ -64,9 +64,13 @@ class FlowModel final : public Model {
   void put_lower_outflow(std::size_t d);
   double over_parts(const std::function<double(Stream&, FlowPart<T>&)>& of_part);
   double sum_over_parts(const std::function<ExactSum(Stream&, FlowPart<T>&)>& of_part);
+  double amount(std::size_t s);
+  std::array<double, 2> range_of(std::size_t s);
+  double warmth();
   double divergence_left();
   void add_fastest(std::vector<Diagnostic>& all);
   void add_nusselt(std::vector<Diagnostic>& all);
+  void add_scalars(std::vector<Diagnostic>& all);
   void keep_flow();
   double rate_of_change(double dt);
   ErrorSummary errors(double time);
@@ -92,7 +96,7 @@ class FlowModel final : public Model {
   double largest_ = 0;    ///< velocity at the last report, or what the ends make it
   double ends_time_ = 0;  ///< for which values at and beyond the ends were set last
   double initial_heat_ = 0, heat_scale_ = 0;
-  std::vector<std::array<Buffer<T>, 4>> kept_;  ///< velocity and temperature before a step that is looked at
+  std::vector<std::vector<Buffer<T>>> kept_;  ///< velocity and scalars before a step that is looked at
   bool forcing_done_ = false, steady_ = false;
   double steps_ = 0;  ///< also those before a restart, so that the same are looked at
   Size stages_ = 0;

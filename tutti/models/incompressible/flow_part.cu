@@ -9,14 +9,48 @@ namespace tutti {
 namespace {
 
 template <class T>
-struct Arrays {
-  VelocityView<T> u, predicted, rate;
-  T *temperature, *new_temperature, *temperature_rate;
-  const T* force[3];
-  const T* heat;
+struct ScalarView {
+  const T* now = nullptr;
+  T *next = nullptr, *rate = nullptr;
+  const T* source = nullptr;  ///< null where it is constant
+  T constant_source = 0, diffusivity = 0;
 };
 
-/// Two of the flags that change what a cell reads; they are the same for all cells.
+template <class T>
+ScalarView<T> view_of(PartScalar<T>& s) {
+  return {s.now.data(), s.next.data(), s.rate.data(), s.source.data(), s.constant_source, s.diffusivity};
+}
+
+template <class T>
+TUTTI_HD inline void step_scalar(const GridView<T>& g, const VelocityView<T>& u, const ScalarView<T>& s,
+                                 const StageWeights<T>& weights, Lid n, const Lid (&at)[3]) {
+  const T rate =
+      scalar_rate(g, u, s.now, s.diffusivity, n, at) + (s.source != nullptr ? s.source[n] : s.constant_source);
+  s.next[n] = s.now[n] + (weights.now * rate + weights.old * s.rate[n]);
+  s.rate[n] = rate;
+}
+
+template <class T>
+struct StepScalar {
+  GridView<T> g;
+  VelocityView<T> u;
+  ScalarView<T> s;
+  StageWeights<T> weights;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
+    const Lid at[3] = {i, j, k};
+    step_scalar(g, u, s, weights, g.array.at(i, j, k), at);
+  }
+};
+
+template <class T>
+struct Arrays {
+  VelocityView<T> u, predicted, rate;
+  ScalarView<T> temperature;
+  const T* force[3];
+};
+
+/// Velocity, and the temperature, which it reads anyway. Two of the flags that change what a cell reads; they are the
+/// same for all cells.
 template <class T, bool warm, bool forced>
 struct Predict {
   GridView<T> g;
@@ -29,8 +63,8 @@ struct Predict {
     T rate = momentum_rate<C>(g, a.u, constants.viscosity, n, at) + (forced ? a.force[C][n] : constants.force[C]);
     if (warm) {
       const T half = T(0.5);
-      rate +=
-          constants.buoyancy[C] * (half * (a.temperature[n] + a.temperature[n + g.stride(C)]) - constants.reference);
+      rate += constants.buoyancy[C] *
+              (half * (a.temperature.now[n] + a.temperature.now[n + g.stride(C)]) - constants.reference);
     }
     a.predicted.c[C][n] = a.u[C][n] + (weights.now * rate + weights.old * a.rate.c[C][n]);
     a.rate.c[C][n] = rate;
@@ -41,11 +75,7 @@ struct Predict {
     component<0>(n, at);
     component<1>(n, at);
     component<2>(n, at);
-    if (!warm) return;
-    const T rate = scalar_rate(g, a.u, a.temperature, constants.diffusivity, n, at) +
-                   (a.heat != nullptr ? a.heat[n] : constants.heat);
-    a.new_temperature[n] = a.temperature[n] + (weights.now * rate + weights.old * a.temperature_rate[n]);
-    a.temperature_rate[n] = rate;
+    if (warm) step_scalar(g, a.u, a.temperature, weights, n, at);
   }
 };
 
@@ -108,19 +138,19 @@ void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range,
   const Arrays<T> a{part.velocity(),
                     part.predicted_velocity(),
                     {{part.rate[0].data(), part.rate[1].data(), part.rate[2].data()}},
-                    part.temperature.data(),
-                    part.new_temperature.data(),
-                    part.temperature_rate.data(),
-                    {part.force[0].data(), part.force[1].data(), part.force[2].data()},
-                    part.heat.data()};
-  const bool warm = !part.temperature.empty(), forced = !part.force[0].empty();
+                    part.warm ? view_of(part.scalars[0]) : ScalarView<T>{},
+                    {part.force[0].data(), part.force[1].data(), part.force[2].data()}};
+  const bool forced = !part.force[0].empty();
   const auto run = [&]<bool w, bool f>() {
     for_each_cell<T>(stream, box, range, Predict<T, w, f>{part.grid.view(), a, constants, weights});
   };
-  if (warm)
+  if (part.warm)
     forced ? run.template operator()<true, true>() : run.template operator()<true, false>();
   else
     forced ? run.template operator()<false, true>() : run.template operator()<false, false>();
+  for (std::size_t s = part.warm ? 1 : 0; s < part.scalars.size(); ++s)
+    for_each_cell<T>(stream, box, range,
+                     StepScalar<T>{part.grid.view(), part.velocity(), view_of(part.scalars[s]), weights});
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/incompressible/flow_case.hpp"
@@ -21,16 +22,25 @@ struct PartGrid {
   std::array<Buffer<T>, 3> inverse_widths, inverse_distances, shares;
 };
 
+/// A scalar of a part.
+template <class T>
+struct PartScalar {
+  Buffer<T> now, next, rate;
+  Buffer<T> source;  ///< empty where it is constant
+  T constant_source = 0;
+  T diffusivity = 0;
+};
+
 /// All arrays have the part's layout with one layer around the owned cells.
 template <class T>
 struct FlowPart {
   PartGrid<T> grid;
   CellBox box;  ///< owned
   std::array<Buffer<T>, 3> u, predicted, rate;
-  Buffer<T> temperature, new_temperature, temperature_rate;
+  std::vector<PartScalar<T>> scalars;
+  bool warm = false;  ///< the first scalar is the temperature
   Buffer<T> p, rhs;
   std::array<Buffer<T>, 3> force;  ///< empty where it is constant
-  Buffer<T> heat;                  ///< likewise
 
   VelocityView<T> velocity() { return {{u[0].data(), u[1].data(), u[2].data()}}; }
   VelocityView<T> predicted_velocity() { return {{predicted[0].data(), predicted[1].data(), predicted[2].data()}}; }
@@ -44,13 +54,12 @@ struct StageWeights {
 
 template <class T>
 struct FlowConstants {
-  T viscosity = 0, diffusivity = 0, reference = 0;
+  T viscosity = 0, reference = 0;
   T buoyancy[3] = {0, 0, 0};
   T force[3] = {0, 0, 0};  ///< where it is constant
-  T heat = 0;
 };
 
-/// u* and the new temperature of cells of the part.
+/// u* and the new scalars of cells of the part.
 template <class T>
 void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, const FlowConstants<T>& constants,
              const StageWeights<T>& weights);

@@ -82,13 +82,17 @@ void PartPlanner::grid() {
       if (!there || flow_.grid.lines[i].periodic) continue;
       const FlowEnd& end = flow_.ends[2 * i + side];
       for (const Expression& e : end.value) steps += e.is_constant() ? 0 : static_cast<Size>(e.steps().size());
-      if (!end.temperature_value.is_constant()) steps += static_cast<Size>(end.temperature_value.steps().size());
+      for (const FlowScalar& scalar : flow_.scalars) {
+        const Expression& value = scalar.ends[2 * i + side].value;
+        steps += value.is_constant() ? 0 : static_cast<Size>(value.steps().size());
+      }
     }
   }
   for (const auto& three : {flow_.initial_velocity, flow_.force})
     for (const Expression& e : three) longest = std::max(longest, static_cast<Size>(e.steps().size()));
-  for (const Expression& e : {flow_.initial_temperature, flow_.heat_source})
-    longest = std::max(longest, static_cast<Size>(e.steps().size()));
+  for (const FlowScalar& scalar : flow_.scalars)
+    for (const Expression& e : {scalar.initial, scalar.source})
+      longest = std::max(longest, static_cast<Size>(e.steps().size()));
   array("lengths of cells", 2 * lines * value_bytes_);
   array("values at the ends",
         2 * lines * static_cast<Size>(sizeof(double)) + steps * static_cast<Size>(sizeof(FormulaStep)));
@@ -216,10 +220,17 @@ int planned_sweeps(const FlowCase& flow) {
   return std::clamp(static_cast<int>(std::ceil(sweeps / 10)) * 10, 10, std::max(10, flow.sweeps));
 }
 
-Size values_a_stage(const FlowCase& flow, int sweeps) {
-  Size values = 10 + 4 + 7 + (flow.has_temperature() ? 6 : 0);
+Size values_besides_pressure(const FlowCase& flow) {
+  Size values = 10 + 4 + 7 + 7 * static_cast<Size>(flow.scalars.size());
+  if (flow.has_temperature) --values;
   if (is_forced(flow)) values += 3;
-  if (flow.has_temperature() && !flow.heat_source.is_constant()) ++values;
+  for (const FlowScalar& scalar : flow.scalars)
+    if (!scalar.source.is_constant()) ++values;
+  return values;
+}
+
+Size values_a_stage(const FlowCase& flow, int sweeps) {
+  const Size values = values_besides_pressure(flow);
   switch (flow.pressure) {
     case PressureMethod::jacobi:
       return values + 3 * sweeps;
@@ -237,9 +248,10 @@ Size values_a_stage(const FlowCase& flow, int sweeps) {
 double flops_a_stage(const FlowCase& flow, int sweeps) {
   // A component: 13 of its own direction, 17 of each other one, 2 to join them, 1 force, 4 of the time scheme.
   constexpr double momentum = 3 * (13 + 2 * 17 + 2 + 1 + 4), divergence = 10, correction = 12, sweep = 10;
-  // Temperature: 15 a direction, 2 to join, 1 source, 4 of the time scheme; buoyancy 5 a component.
-  const double warm = flow.has_temperature() ? 3 * 15 + 2 + 1 + 4 + 3 * 5 : 0;
-  return momentum + divergence + correction + warm + sweep * sweeps;
+  // A scalar: 15 a direction, 2 to join, 1 source, 4 of the time scheme; buoyancy 5 a component.
+  const double scalars = (3 * 15 + 2 + 1 + 4) * static_cast<double>(flow.scalars.size()),
+               buoyancy = flow.has_temperature ? 3 * 5 : 0;
+  return momentum + divergence + correction + scalars + buoyancy + sweep * sweeps;
 }
 
 FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomain& domain, std::size_t p, int sweeps) {
@@ -251,13 +263,16 @@ FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomai
   planner.fields("velocity without pressure", 3);
   planner.fields("rate of velocity", 3);
   planner.fields("pressure and divergence", 2);
-  if (flow.has_temperature()) planner.fields("temperature, next, and rate", 3);
+  const int scalars = static_cast<int>(flow.scalars.size());
+  for (const FlowScalar& scalar : flow.scalars) planner.fields(scalar.name + ", next, and rate", 3);
   if (is_forced(flow)) planner.fields("force", 3);
-  if (flow.has_temperature() && !flow.heat_source.is_constant()) planner.fields("heat source");
+  for (const FlowScalar& scalar : flow.scalars)
+    if (!scalar.source.is_constant()) planner.fields("source of " + scalar.name);
+  if (flow.steady > 0) planner.fields("flow before a step", 3 + scalars);
   planner.grid();
   const Wanted faces = around(boxes, faces_around);
   planner.transfer("halo of u", boxes, around(boxes, ring_around), true, 3, stages);
-  planner.transfer("halo of u without pressure", boxes, faces, true, flow.has_temperature() ? 4 : 3, stages);
+  planner.transfer("halo of u without pressure", boxes, faces, true, 3 + scalars, stages);
   planner.transfer("halo of a scalar", boxes, faces, true, 1, 0);
   planner.pressure(sweeps, stages);
   planner.plan.bytes_a_step = stages * values_a_stage(flow, sweeps) * domain.box(p).cells() * value_bytes;
@@ -270,9 +285,10 @@ double planned_time_step(const Case& options, const FlowCase& flow) {
   double crossing = 0, warmth = 0;
   for (int d = 0; d < 3; ++d)
     if (flow.grid.lines[static_cast<std::size_t>(d)].cells() > 1) crossing += speed / flow.grid.smallest_width(d);
-  for (const FlowEnd& end : flow.ends)
-    if (end.temperature == ScalarEnd::fixed && end.temperature_value.is_constant())
-      warmth = std::max(warmth, std::abs(end.temperature_value({0, 0, 0}) - flow.reference));
+  if (flow.has_temperature)
+    for (const FlowScalarEnd& end : flow.scalars[0].ends)
+      if (end.kind == ScalarEnd::fixed && end.value.is_constant())
+        warmth = std::max(warmth, std::abs(end.value({0, 0, 0}) - flow.reference));
   const double longest = longest_step(flow, crossing, warmth);
   if (longest > 0) return options.number("time.safety") * longest;
   return options.has("time.end") ? options.number("time.end") : 1.0;

@@ -34,8 +34,10 @@ double planned_time_step(const Case& options, const FlowCase& flow);
 /// Multiply-adds of the direct solver's transforms, counted as two: their rate on a CPU team, timed in about 20 ms.
 double quick_transform_rate(Threads& threads, bool single);
 
-/// Values a cell that a stage must read or write, each once: momentum 10, divergence 4, correction 7, temperature 6;
-/// a sweep of Jacobi 3, one of red_black 2 x 3, a direct solution 8.
+/// Values a cell that a stage must read or write, each once: momentum 10, divergence 4, correction 7, temperature 6,
+/// another scalar 7 (with the velocity), a force 3, a source 1.
+Size values_besides_pressure(const FlowCase& flow);
+/// With the pressure: a sweep of Jacobi 3, one of red_black 2 x 3, a direct solution 8.
 Size values_a_stage(const FlowCase& flow, int sweeps);
 /// Floating-point operations a cell: what a stage computes as it is written in flow_kernel.hpp, but for a sweep, which
 /// counts 10: what it takes on a uniform grid (six neighbours in three weighted pairs, the right side, one factor).

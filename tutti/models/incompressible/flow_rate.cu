@@ -17,7 +17,7 @@ constexpr int sweeps = 8;
 constexpr int passes = 3 + 2 * sweeps;
 
 template <class T>
-FlowPart<T> sample_part(Stream& stream, Lid side, bool warm) {
+FlowPart<T> sample_part(Stream& stream, Lid side, std::size_t scalars) {
   BoxGrid grid;
   for (GridLine& line : grid.lines) line = make_grid_line(side, 0, 1, 0, false);
   FlowPart<T> part;
@@ -29,21 +29,19 @@ FlowPart<T> sample_part(Stream& stream, Lid side, bool warm) {
     for (Buffer<T>& field : *fields) field = make();
   part.p = make();
   part.rhs = make();
-  if (!warm) return part;
-  part.temperature = make();
-  part.new_temperature = make();
-  part.temperature_rate = make();
+  for (std::size_t s = 0; s < scalars; ++s) part.scalars.push_back({make(), make(), make(), {}, T(0), T(1)});
+  part.warm = scalars > 0;
   return part;
 }
 
 template <class T>
-double measure(Device& device, Threads& threads, Gid cells, bool warm) {
+double measure(Device& device, Threads& threads, Gid cells, std::size_t scalars) {
   using Clock = std::chrono::steady_clock;
   constexpr double shortest = 8, longest = 256;
   const auto side = static_cast<Lid>(std::clamp(std::round(std::cbrt(static_cast<double>(cells))), shortest, longest));
   std::vector<PartStreams> streams;
   streams.emplace_back(device);
-  FlowPart<T> part = sample_part<T>(*streams[0].compute, side, warm);
+  FlowPart<T> part = sample_part<T>(*streams[0].compute, side, scalars);
   const Range all{0, static_cast<Lid>(part.box.cells())};
   Step step(threads, streams);
   TaskId last = -1;
@@ -76,8 +74,8 @@ double measure(Device& device, Threads& threads, Gid cells, bool warm) {
 }  // namespace
 
 MeasureRate flow_rate(const FlowCase& flow, bool single, Threads& threads) {
-  return [warm = flow.has_temperature(), single, &threads](Device& device, Gid cells) {
-    return single ? measure<float>(device, threads, cells, warm) : measure<double>(device, threads, cells, warm);
+  return [scalars = flow.scalars.size(), single, &threads](Device& device, Gid cells) {
+    return single ? measure<float>(device, threads, cells, scalars) : measure<double>(device, threads, cells, scalars);
   };
 }
 

@@ -38,12 +38,13 @@ double largest_at_ends(const FlowCase& flow) {
 /// The speed that warm fluid reaches in the box: sqrt(buoyancy dT length).
 double buoyant_speed(const FlowCase& flow) {
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest, length = 0;
-  for (std::size_t f = 0; f < 6; ++f)
-    if (flow.ends[f].temperature == ScalarEnd::fixed && flow.ends[f].temperature_value.is_constant()) {
-      const double value = flow.ends[f].temperature_value({0, 0, 0});
-      lowest = std::min(lowest, value);
-      highest = std::max(highest, value);
-    }
+  if (flow.has_temperature)
+    for (const FlowScalarEnd& end : flow.scalars[0].ends)
+      if (end.kind == ScalarEnd::fixed && end.value.is_constant()) {
+        const double value = end.value({0, 0, 0});
+        lowest = std::min(lowest, value);
+        highest = std::max(highest, value);
+      }
   for (const GridLine& line : flow.grid.lines) length = std::max(length, line.cells() > 1 ? line.length() : 0);
   return highest > lowest ? std::sqrt(norm(flow.buoyancy) * (highest - lowest) * length) : 0;
 }
@@ -80,7 +81,6 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
 template <class T>
 void FlowModel<T>::allocate() {
   constants_.viscosity = static_cast<T>(flow_.viscosity);
-  constants_.diffusivity = static_cast<T>(flow_.diffusivity.value_or(0));
   constants_.reference = static_cast<T>(flow_.reference);
   bool forced = false;
   for (int c = 0; c < 3; ++c) {
@@ -89,7 +89,6 @@ void FlowModel<T>::allocate() {
     constants_.force[c] = static_cast<T>(force.is_constant() ? force({0, 0, 0}) : 0);
     forced = forced || !force.is_constant();
   }
-  constants_.heat = static_cast<T>(flow_.heat_source.is_constant() ? flow_.heat_source({0, 0, 0}) : 0);
   for (std::size_t p = 0; p < domain_.mine(); ++p) {
     Stream& on = stream(p);
     const BoxArray& array = domain_.arrays[p];
@@ -106,15 +105,21 @@ void FlowModel<T>::allocate() {
     }
     part.p = make("pressure");
     part.rhs = make("divergence");
-    if (flow_.has_temperature()) {
-      part.temperature = make("temperature");
-      part.new_temperature = make("temperature, next");
-      part.temperature_rate = make("rate of temperature");
-      if (!flow_.heat_source.is_constant()) part.heat = make("heat source");
+    part.warm = flow_.has_temperature;
+    for (const FlowScalar& from : flow_.scalars) {
+      PartScalar<T>& scalar = part.scalars.emplace_back();
+      scalar.now = make("scalar");
+      scalar.next = make("scalar, next");
+      scalar.rate = make("rate of a scalar");
+      if (from.source.is_constant())
+        scalar.constant_source = static_cast<T>(from.source({0, 0, 0}));
+      else
+        scalar.source = make("source of a scalar");
+      scalar.diffusivity = static_cast<T>(from.diffusivity);
     }
     if (flow_.steady > 0) {
       auto& kept = kept_.emplace_back();
-      for (std::size_t f = 0; f < (flow_.has_temperature() ? 4 : 3); ++f) kept[f] = make("flow before a step");
+      for (std::size_t f = 0; f < 3 + part.scalars.size(); ++f) kept.push_back(make("flow before a step"));
     }
     ends_.emplace_back(on, flow_, part.box, array);
   }
@@ -133,7 +138,7 @@ void FlowModel<T>::make_passes() {
                                             domain_.streams, fields, &domain_.transport);
   };
   velocity_halo_ = halo(rings, 3);
-  predicted_halo_ = halo(faces, flow_.has_temperature() ? 4 : 3);
+  predicted_halo_ = halo(faces, 3 + static_cast<int>(flow_.scalars.size()));
   scalar_halo_ = halo(faces, 1);
   const auto fill = [this](std::size_t p, int d) { return ends_[p].cells(d); };
   const auto pass = [&](const char* name, BoxTransfer<T>* transfer, const typename BoxPass<T>::FillCells& cells) {
@@ -155,9 +160,9 @@ void FlowModel<T>::set_initial() {
         evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.initial_velocity[i], c, 0.0,
                        part.u[i]);
       }
-      if (flow_.has_temperature())
-        evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.initial_temperature, -1, 0.0,
-                       part.temperature);
+      for (std::size_t s = 0; s < part.scalars.size(); ++s)
+        evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.scalars[s].initial, -1, 0.0,
+                       part.scalars[s].now);
     }
   });
   exchange_all(0);
@@ -171,17 +176,17 @@ void FlowModel<T>::set_initial() {
       const std::vector<T> zeros(static_cast<std::size_t>(parts_[p].p.size()), T(0));
       upload(stream(p), parts_[p].p, std::span<const T>(zeros));
       for (auto& rate : parts_[p].rate) upload(stream(p), rate, std::span<const T>(zeros));
-      if (flow_.has_temperature()) upload(stream(p), parts_[p].temperature_rate, std::span<const T>(zeros));
+      for (auto& scalar : parts_[p].scalars) upload(stream(p), scalar.rate, std::span<const T>(zeros));
     }
   });
-  if (flow_.has_temperature()) {
-    initial_heat_ = sum_over_parts(temperature_sum<T>);
+  if (flow_.has_temperature) {
+    initial_heat_ = amount(0);
     heat_scale_ = std::abs(initial_heat_);
   }
   for (BoxPass<T>* pass : {predict_.get(), divide_.get(), correct_.get()}) pass->step().reset_seconds();
 }
 
-/// Ghosts of velocity, temperature and pressure from what is owned.
+/// Ghosts of velocity, scalars and pressure from what is owned.
 template <class T>
 void FlowModel<T>::exchange_all(double time) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -191,23 +196,23 @@ void FlowModel<T>::exchange_all(double time) {
     velocity_halo_->bind(p, from, fields);
   }
   velocity_halo_->run();
-  const auto exchange_scalar = [&](Buffer<T> FlowPart<T>::*field) {
+  const auto exchange_scalar = [&](const auto& field) {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      T* const to = (parts_[p].*field).data();
+      T* const to = field(parts_[p]).data();
       const T* const from = to;
       scalar_halo_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
     }
     scalar_halo_->run();
   };
-  if (flow_.has_temperature()) exchange_scalar(&FlowPart<T>::temperature);
-  exchange_scalar(&FlowPart<T>::p);
+  for (std::size_t s = 0; s < flow_.scalars.size(); ++s)
+    exchange_scalar([s](FlowPart<T>& part) -> Buffer<T>& { return part.scalars[s].now; });
+  exchange_scalar([](FlowPart<T>& part) -> Buffer<T>& { return part.p; });
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (int d = 0; d < 3; ++d) {
       const Range all{0, ends_[p].cells(d)};
       fill_pressure(stream(p), domain_.arrays[p], parts_[p].p.data(), ends_[p].view(d), all);
       fill_velocity(stream(p), parts_[p], ends_[p].view(d), all, time, T(0));
-      if (flow_.has_temperature())
-        fill_temperature(stream(p), parts_[p], ends_[p].view(d), all, time, constants_.diffusivity);
+      fill_scalars(stream(p), parts_[p], ends_[p], d, all, time);
       stream(p).synchronize();
     }
 }
@@ -216,7 +221,7 @@ template <class T>
 void FlowModel<T>::update_forcing(double time) {
   bool timely = false;
   for (const Expression& force : flow_.force) timely = timely || force.depends_on_time();
-  timely = timely || flow_.heat_source.depends_on_time();
+  for (const FlowScalar& scalar : flow_.scalars) timely = timely || scalar.source.depends_on_time();
   if (forcing_done_ && !timely) return;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     FlowPart<T>& part = parts_[p];
@@ -225,8 +230,10 @@ void FlowModel<T>::update_forcing(double time) {
       if (!part.force[i].empty())
         evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.force[i], c, time, part.force[i]);
     }
-    if (!part.heat.empty())
-      evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.heat_source, -1, time, part.heat);
+    for (std::size_t s = 0; s < part.scalars.size(); ++s)
+      if (!part.scalars[s].source.empty())
+        evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.scalars[s].source, -1, time,
+                       part.scalars[s].source);
   }
   forcing_done_ = true;
 }
@@ -237,12 +244,19 @@ double longest_step(const FlowCase& flow, double crossing, double warmth) {
   for (int d = 0; d < 3; ++d) {
     if (flow.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
     const double w = flow.grid.smallest_width(d);
-    friction += 4 * std::max(flow.viscosity, flow.diffusivity.value_or(0)) / (w * w);
+    friction += 4 * flow.largest_diffusivity() / (w * w);
     width = std::min(width, w);
   }
   const double rate = friction / (ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
   const double longest = 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow.buoyancy) * warmth / width));
   return std::isfinite(longest) ? longest : 0;
+}
+
+/// Largest |T - reference|.
+template <class T>
+double FlowModel<T>::warmth() {
+  if (!flow_.has_temperature) return 0;
+  return over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); });
 }
 
 template <class T>
@@ -252,11 +266,7 @@ void FlowModel<T>::choose_time_step() {
   double crossing = over_parts(crossing_rate<T>), at_ends = 0;
   for (int d = 0; d < 3; ++d)
     if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() > 1) at_ends += driven / domain_.grid.smallest_width(d);
-  const double warmth =
-      flow_.has_temperature()
-          ? over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); })
-          : 0;
-  const double longest = longest_step(flow_, std::max(crossing, at_ends), warmth);
+  const double longest = longest_step(flow_, std::max(crossing, at_ends), warmth());
   const double friction_only = longest_step(flow_, 0, 0);
   limit_ = friction_only > 0 ? friction_only : std::numeric_limits<double>::infinity();
   comm_.together([&] {
@@ -264,7 +274,7 @@ void FlowModel<T>::choose_time_step() {
       dt_ = options_.number("time.dt");
       if (dt_ > limit_ * (1 + 1e-12))
         fail(ErrorKind::numerical,
-             "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction with {}; lower it",
+             "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction and diffusion with {}; lower it",
              options_.where("time.dt"), dt_, limit_, options_.text("time.method"));
     } else {
       dt_ = longest > 0 ? options_.number("time.safety") * longest
@@ -282,12 +292,8 @@ Size FlowModel<T>::adapts_every() const {
 template <class T>
 double FlowModel<T>::adapted_step(double dt) {
   constexpr double growth = 1.2, worth = 1.05;
-  const double warmth =
-      flow_.has_temperature()
-          ? over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); })
-          : 0;
   const double crossing = over_parts(crossing_rate<T>);
-  const double longest = options_.number("time.safety") * longest_step(flow_, crossing, warmth);
+  const double longest = options_.number("time.safety") * longest_step(flow_, crossing, warmth());
   if (!(longest > 0) || (longest >= dt && longest < worth * dt)) return dt;
   return std::min(longest, growth * dt);
 }

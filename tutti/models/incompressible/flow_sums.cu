@@ -46,13 +46,13 @@ struct Energy {
   }
 };
 template <class T>
-struct Heat {
+struct Amount {
   GridView<T> g;
   CellBox box;
-  const T* temperature;
+  const T* scalar;
   TUTTI_HD double operator()(Lid r) const {
     const OwnedCell cell(g.array, box, r);
-    return volume(g, cell) * static_cast<double>(temperature[cell.n]);
+    return volume(g, cell) * static_cast<double>(scalar[cell.n]);
   }
 };
 /// At both faces of a cell: what flows in at a lower end belongs to no cell.
@@ -224,14 +224,12 @@ struct HeatFlux {
 };
 
 template <class T>
-struct Temperature {
+struct Signed {
   GridView<T> g;
   CellBox box;
-  const T* temperature;
+  const T* scalar;
   double sign;
-  TUTTI_HD double operator()(Lid r) const {
-    return sign * static_cast<double>(temperature[OwnedCell(g.array, box, r).n]);
-  }
+  TUTTI_HD double operator()(Lid r) const { return sign * static_cast<double>(scalar[OwnedCell(g.array, box, r).n]); }
 };
 template <class T>
 struct Change {
@@ -256,8 +254,8 @@ ExactSum energy_sum(Stream& stream, FlowPart<T>& part) {
   return exact_sum(stream, owned(part), Energy<T>{part.grid.view(), part.box, part.velocity()});
 }
 template <class T>
-ExactSum temperature_sum(Stream& stream, FlowPart<T>& part) {
-  return exact_sum(stream, owned(part), Heat<T>{part.grid.view(), part.box, part.temperature.data()});
+ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s) {
+  return exact_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, part.scalars[s].now.data()});
 }
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part) {
@@ -269,7 +267,7 @@ double crossing_rate(Stream& stream, FlowPart<T>& part) {
 }
 template <class T>
 double largest_warmth(Stream& stream, FlowPart<T>& part, double reference) {
-  return max_value(stream, owned(part), Warmth<T>{part.grid.array, part.box, part.temperature.data(), reference});
+  return max_value(stream, owned(part), Warmth<T>{part.grid.array, part.box, part.scalars[0].now.data(), reference});
 }
 template <class T>
 double largest_predicted(Stream& stream, FlowPart<T>& part) {
@@ -304,12 +302,12 @@ ExactSum heat_flux_sum(Stream& stream, FlowPart<T>& part, const HeatFluxCells& c
   box.upper[d] = std::min(box.upper[d], cells.end);
   if (box.lower[d] >= box.upper[d]) return {};
   return exact_sum(stream, {0, static_cast<Lid>(box.cells())},
-                   HeatFlux<T>{part.grid.view(), box, part.velocity(), part.temperature.data(), cells, diffusivity});
+                   HeatFlux<T>{part.grid.view(), box, part.velocity(), part.scalars[0].now.data(), cells, diffusivity});
 }
 template <class T>
-std::array<double, 2> temperature_range(Stream& stream, FlowPart<T>& part) {
+std::array<double, 2> scalar_range(Stream& stream, FlowPart<T>& part, std::size_t s) {
   const auto largest = [&](double sign) {
-    return max_value(stream, owned(part), Temperature<T>{part.grid.view(), part.box, part.temperature.data(), sign});
+    return max_value(stream, owned(part), Signed<T>{part.grid.view(), part.box, part.scalars[s].now.data(), sign});
   };
   return {largest(1), largest(-1)};
 }
@@ -320,7 +318,7 @@ double largest_change(Stream& stream, const FlowPart<T>& part, const Buffer<T>& 
 
 #define TUTTI_INSTANTIATE(T)                                                            \
   template ExactSum energy_sum(Stream&, FlowPart<T>&);                                  \
-  template ExactSum temperature_sum(Stream&, FlowPart<T>&);                             \
+  template ExactSum scalar_sum(Stream&, FlowPart<T>&, std::size_t);                     \
   template double largest_velocity(Stream&, FlowPart<T>&);                              \
   template double crossing_rate(Stream&, FlowPart<T>&);                                 \
   template double largest_warmth(Stream&, FlowPart<T>&, double);                        \
@@ -331,7 +329,7 @@ double largest_change(Stream& stream, const FlowPart<T>& part, const Buffer<T>& 
   template double largest_square(Stream&, FlowPart<T>&);                                \
   template double first_cell_of(Stream&, FlowPart<T>&, double, Lid, Lid);               \
   template ExactSum heat_flux_sum(Stream&, FlowPart<T>&, const HeatFluxCells&, double); \
-  template std::array<double, 2> temperature_range(Stream&, FlowPart<T>&);              \
+  template std::array<double, 2> scalar_range(Stream&, FlowPart<T>&, std::size_t);      \
   template double largest_change(Stream&, const FlowPart<T>&, const Buffer<T>&, const Buffer<T>&);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)

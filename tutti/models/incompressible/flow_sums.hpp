@@ -12,9 +12,9 @@ double largest_predicted(Stream& stream, FlowPart<T>& part);
 /// Twice the kinetic energy times density 1: sum of V |u|^2, each component's square the mean of the cell's two faces.
 template <class T>
 ExactSum energy_sum(Stream& stream, FlowPart<T>& part);
-/// sum of V T.
+/// sum of V s, of scalar s.
 template <class T>
-ExactSum temperature_sum(Stream& stream, FlowPart<T>& part);
+ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s);
 /// Largest magnitude of a velocity component, also of what flows in.
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part);
@@ -60,9 +60,9 @@ struct HeatFluxCells {
 template <class T>
 ExactSum heat_flux_sum(Stream& stream, FlowPart<T>& part, const HeatFluxCells& cells, double diffusivity);
 
-/// Largest and smallest temperature, the latter negated.
+/// The largest and the smallest value of scalar s, the latter negated.
 template <class T>
-std::array<double, 2> temperature_range(Stream& stream, FlowPart<T>& part);
+std::array<double, 2> scalar_range(Stream& stream, FlowPart<T>& part, std::size_t s);
 /// Largest |now - before| of the owned cells of two arrays.
 template <class T>
 double largest_change(Stream& stream, const FlowPart<T>& part, const Buffer<T>& now, const Buffer<T>& before);

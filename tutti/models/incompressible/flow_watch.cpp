@@ -22,10 +22,12 @@ WallEnds wall_ends(const FlowCase& flow) {
 /// The difference of temperature from the lower to the upper end of a direction, where both are held at one value each
 /// and the values differ; else 0.
 double temperature_fall(const FlowCase& flow, std::size_t d) {
-  const FlowEnd &lower = flow.ends[2 * d], &upper = flow.ends[2 * d + 1];
-  for (const FlowEnd* end : {&lower, &upper})
-    if (end->temperature != ScalarEnd::fixed || !end->temperature_value.is_constant()) return 0;
-  return lower.temperature_value({0, 0, 0}) - upper.temperature_value({0, 0, 0});
+  const auto& ends = flow.scalars[0].ends;
+  const FlowScalarEnd &lower = ends[2 * d], &upper = ends[2 * d + 1];
+  if (flow.grid.lines[d].periodic) return 0;
+  for (const FlowScalarEnd* end : {&lower, &upper})
+    if (end->kind != ScalarEnd::fixed || !end->value.is_constant()) return 0;
+  return lower.value({0, 0, 0}) - upper.value({0, 0, 0});
 }
 
 }  // namespace
@@ -55,11 +57,38 @@ std::vector<Diagnostic> FlowModel<T>::diagnose() {
       {"enstrophy", 0.5 * sum([&](Stream& on, FlowPart<T>& part) { return squared_curl_sum(on, part, ends); })});
   all.push_back({"divergence", finite ? divergence_left() : largest});
   if (finite) add_fastest(all);
-  if (flow_.has_temperature()) {
-    all.push_back({"heat", sum(temperature_sum<T>)});
+  if (flow_.has_temperature) {
+    all.push_back({"heat", finite ? amount(0) : largest});
     if (finite) add_nusselt(all);
   }
+  add_scalars(all);
   return all;
+}
+
+/// The smallest and the largest value of scalar s; NaN where there is one.
+template <class T>
+std::array<double, 2> FlowModel<T>::range_of(std::size_t s) {
+  std::array<double, 2> range;  // the largest, the smallest negated
+  range.fill(-std::numeric_limits<double>::infinity());
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (parts_[p].box.empty()) continue;
+    const auto mine = scalar_range(stream(p), parts_[p], s);
+    for (std::size_t k = 0; k < 2; ++k)
+      if (!(mine[k] <= range[k]) && !std::isnan(range[k])) range[k] = mine[k];
+  }
+  return {0 - max_over_ranks(comm_, range[1]), max_over_ranks(comm_, range[0])};
+}
+
+/// Of each scalar but the temperature: how much there is, its smallest and its largest value.
+template <class T>
+void FlowModel<T>::add_scalars(std::vector<Diagnostic>& all) {
+  for (std::size_t s = flow_.has_temperature ? 1 : 0; s < flow_.scalars.size(); ++s) {
+    const std::string& name = flow_.scalars[s].name;
+    const auto range = range_of(s);
+    all.push_back({"amount of " + name, amount(s)});
+    all.push_back({"smallest " + name, range[0]});
+    all.push_back({"largest " + name, range[1]});
+  }
 }
 
 /// The largest speed at a cell's centre, and where; of several such cells the one with the lowest number.
@@ -83,17 +112,18 @@ void FlowModel<T>::add_fastest(std::vector<Diagnostic>& all) {
 /// through these, through the plane in the middle and everywhere.
 template <class T>
 void FlowModel<T>::add_nusselt(std::vector<Diagnostic>& all) {
+  const double diffusivity = flow_.scalars[0].diffusivity;
   for (std::size_t d = 0; d < 3; ++d) {
     const double fall = temperature_fall(flow_, d);
-    if (fall == 0 || flow_.diffusivity.value_or(0) == 0) continue;
+    if (fall == 0 || diffusivity == 0) continue;
     const GridLine& line = domain_.grid.lines[d];
     const Lid n = line.cells(), middle = (n - 1) / 2;
     double area = 1;
     for (std::size_t k = 1; k < 3; ++k) area *= domain_.grid.lines[(d + k) % 3].length();
-    const double at_rest = *flow_.diffusivity * fall / line.length();
+    const double at_rest = diffusivity * fall / line.length();
     const auto add = [&](const char* where, const HeatFluxCells& cells, double size) {
-      const double flux = sum_over_parts(
-          [&](Stream& on, FlowPart<T>& part) { return heat_flux_sum(on, part, cells, *flow_.diffusivity); });
+      const double flux =
+          sum_over_parts([&](Stream& on, FlowPart<T>& part) { return heat_flux_sum(on, part, cells, diffusivity); });
       all.push_back({fmt::format("Nu {}{}", "xyz"[d], where), flux / (size * at_rest)});
     };
     const int along = static_cast<int>(d);
@@ -106,7 +136,7 @@ void FlowModel<T>::add_nusselt(std::vector<Diagnostic>& all) {
   }
 }
 
-/// Velocity and temperature before a step, for rate_of_change.
+/// Velocity and scalars before a step, for rate_of_change.
 template <class T>
 void FlowModel<T>::keep_flow() {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -115,31 +145,34 @@ void FlowModel<T>::keep_flow() {
         stream(p).copy(to.data(), from.data(), static_cast<std::size_t>(from.size()) * sizeof(T), CopyDirection::local);
     };
     for (std::size_t c = 0; c < 3; ++c) keep(parts_[p].u[c], kept_[p][c]);
-    if (flow_.has_temperature()) keep(parts_[p].temperature, kept_[p][3]);
+    for (std::size_t s = 0; s < flow_.scalars.size(); ++s) keep(parts_[p].scalars[s].now, kept_[p][3 + s]);
   }
 }
 
-/// What the last step of length dt has changed, a unit of time: of the velocity over its largest value, or of the
-/// temperature over its spread, whichever is more.
+/// What the last step of length dt has changed, a unit of time: of the velocity over its largest value, or of a scalar
+/// over its spread, whichever is more.
 template <class T>
 double FlowModel<T>::rate_of_change(double dt) {
-  double change = 0, warming = 0, highest = -std::numeric_limits<double>::infinity(), lowest = highest;
+  // Of the velocity the change; then of each scalar the change, the largest value and the smallest, negated.
+  std::vector<double> all(1 + 3 * flow_.scalars.size(), -std::numeric_limits<double>::infinity());
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     FlowPart<T>& part = parts_[p];
     if (part.box.empty()) continue;
     for (std::size_t c = 0; c < 3; ++c)
-      change = std::max(change, largest_change(stream(p), part, part.u[c], kept_[p][c]));
-    if (!flow_.has_temperature()) continue;
-    warming = std::max(warming, largest_change(stream(p), part, part.temperature, kept_[p][3]));
-    const auto range = temperature_range(stream(p), part);
-    highest = std::max(highest, range[0]);
-    lowest = std::max(lowest, range[1]);
+      all[0] = std::max(all[0], largest_change(stream(p), part, part.u[c], kept_[p][c]));
+    for (std::size_t s = 0; s < part.scalars.size(); ++s) {
+      const auto range = scalar_range(stream(p), part, s);
+      const double values[] = {largest_change(stream(p), part, part.scalars[s].now, kept_[p][3 + s]), range[0],
+                               range[1]};
+      for (std::size_t k = 0; k < 3; ++k) all[1 + 3 * s + k] = std::max(all[1 + 3 * s + k], values[k]);
+    }
   }
-  std::vector<double> all{change, warming, highest, lowest};
   comm_.max(all);
-  const double speed = over_parts(largest_velocity<T>), spread = all[2] + all[3];
-  double rate = all[0] > 0 ? all[0] / speed : 0;
-  if (all[1] > 0) rate = std::max(rate, all[1] / spread);
+  double rate = all[0] > 0 ? all[0] / over_parts(largest_velocity<T>) : 0;
+  for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
+    const double change = all[1 + 3 * s], spread = all[2 + 3 * s] + all[3 + 3 * s];
+    if (change > 0) rate = std::max(rate, change / spread);
+  }
   return rate / dt;
 }
 

@@ -48,11 +48,11 @@ TEST(FlowCase, Defaults) {
   }
   for (const FlowEnd& end : flow.ends) {
     EXPECT_EQ(end.velocity, VelocityEnd::no_slip);
-    EXPECT_EQ(end.temperature, ScalarEnd::adiabatic);
     for (const Expression& value : end.value) EXPECT_EQ(value({1, 2, 3}), 0);
   }
   EXPECT_EQ(flow.viscosity, 0.1);
-  EXPECT_FALSE(flow.has_temperature());
+  EXPECT_FALSE(flow.has_temperature);
+  EXPECT_TRUE(flow.scalars.empty());
   EXPECT_FALSE(flow.has_outflow());
   EXPECT_FALSE(flow.exact.has_value());
   EXPECT_EQ(flow.scheme, TimeScheme::ab2);
@@ -110,10 +110,7 @@ TEST(FlowCase, AnOutflowNeedsTwoCells) {
 TEST(FlowCase, OneCellIsPeriodicUnlessItsFacesAreNamed) {
   const FlowCase flow = read("", "[4, 4, 1]");
   EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, false, true}));
-  for (const std::size_t f : {4, 5}) {
-    EXPECT_EQ(flow.ends[f].velocity, VelocityEnd::periodic);
-    EXPECT_EQ(flow.ends[f].temperature, ScalarEnd::periodic);
-  }
+  for (const std::size_t f : {4, 5}) EXPECT_EQ(flow.ends[f].velocity, VelocityEnd::periodic);
   EXPECT_EQ(read("", "[1, 4, 1]").grid.periodic(), (std::array<bool, 3>{true, false, true}));
   // One of them is enough: the other is a wall then.
   const FlowCase walls = read(face("z-lower", "velocity = \"free-slip\""), "[4, 4, 1]");
@@ -125,7 +122,6 @@ TEST(FlowCase, OneCellIsPeriodicUnlessItsFacesAreNamed) {
 TEST(FlowCase, PeriodsOfBothEnds) {
   const FlowCase flow = read(face("y-upper", periodic) + face("y-lower", periodic));
   EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, true, false}));
-  EXPECT_EQ(flow.ends[2].temperature, ScalarEnd::periodic);
   EXPECT_THAT(error_of(face("y-upper", periodic)),
               AllOf(HasSubstr("flow.toml:9:"), HasSubstr("y-upper is periodic and y-lower is not")));
   EXPECT_THAT(error_of(face("x-lower", periodic) + face("x-upper", "velocity = \"free-slip\"")),
@@ -170,17 +166,111 @@ TEST(FlowCase, NoTemperature) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("fluid.diffusivity")));
   }
-  const FlowCase warm = with("buoyancy = [0, 0, 1]\ndiffusivity = 0\nreference = 2\nheat_source = \"x\"\n" +
+  const FlowCase warm = with("buoyancy = [0, 0, 1]\ndiffusivity = 0.25\nreference = 2\nheat_source = \"x\"\n" +
                              face("x-lower", "temperature = \"fixed\"\ntemperature_value = 3") +
                              face("x-upper", "temperature = \"flux\"\ntemperature_value = \"y*t\""));
-  EXPECT_TRUE(warm.has_temperature());
+  ASSERT_TRUE(warm.has_temperature);
+  ASSERT_EQ(warm.scalars.size(), 1);
+  const FlowScalar& temperature = warm.scalars[0];
+  EXPECT_EQ(temperature.name, "T");
+  EXPECT_EQ(temperature.diffusivity, 0.25);
+  EXPECT_TRUE(with("diffusivity = 0\n").has_temperature);
   EXPECT_EQ(warm.reference, 2);
-  EXPECT_EQ(warm.heat_source({7, 0, 0}), 7);
-  EXPECT_EQ(warm.ends[0].temperature, ScalarEnd::fixed);
-  EXPECT_EQ(warm.ends[0].temperature_value({0, 0, 0}), 3);
-  EXPECT_EQ(warm.ends[1].temperature, ScalarEnd::flux);
-  EXPECT_EQ(warm.ends[1].temperature_value({0, 2, 0}, 3), 6);
-  EXPECT_EQ(warm.ends[2].temperature, ScalarEnd::adiabatic);
+  EXPECT_EQ(temperature.source({7, 0, 0}), 7);
+  EXPECT_EQ(temperature.ends[0].kind, ScalarEnd::fixed);
+  EXPECT_EQ(temperature.ends[0].value({0, 0, 0}), 3);
+  EXPECT_EQ(temperature.ends[1].kind, ScalarEnd::flux);
+  EXPECT_EQ(temperature.ends[1].value({0, 2, 0}, 3), 6);
+  EXPECT_EQ(temperature.ends[2].kind, ScalarEnd::no_flux);
+}
+
+TEST(FlowCase, TemperatureAtAFace) {
+  const std::string flux = "temperature = \"flux\"\ntemperature_value = 1";
+  const auto with = [](const std::string& diffusivity, const std::string& more) {
+    try {
+      read_flow_case(
+          parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[time]\nsteps = 1\n[fluid]\n"
+                     "viscosity = 0.1\ndiffusivity = " +
+                         diffusivity + "\n" + more,
+                     "flow.toml", test::flow_schema()));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::input);
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(with("0.1", face("x-lower", flux)), "no error");
+  EXPECT_THAT(with("0", face("x-lower", flux)), AllOf(HasSubstr("flow.toml:11:"), HasSubstr("nothing of T diffuses")));
+  EXPECT_THAT(with("0.1", face("y-upper", periodic + "\n" + flux) + face("y-lower", periodic)),
+              AllOf(HasSubstr("flow.toml:12:"), HasSubstr("y-upper is periodic")));
+}
+
+std::string scalar(const std::string& name, const std::string& more = "") {
+  return "[[scalar]]\nname = \"" + name + "\"\ndiffusivity = 0.5\n" + more;
+}
+std::string scalar_face(const std::string& name, const std::string& where, const std::string& kind) {
+  return "[[scalar_boundary]]\nscalar = \"" + name + "\"\nface = \"" + where + "\"\nkind = \"" + kind + "\"\n";
+}
+
+TEST(FlowCase, Scalars) {
+  const FlowCase flow =
+      read(scalar("dye") + scalar("salt_2", "initial = \"x\"\nsource = \"y*t\"\n") +
+           scalar_face("salt_2", "x-lower", "fixed") + "value = \"z+t\"\n" + scalar_face("salt_2", "y-upper", "flux") +
+           "value = 3\n" + scalar_face("dye", "y-upper", "no-flux"));
+  EXPECT_FALSE(flow.has_temperature);
+  ASSERT_EQ(flow.scalars.size(), 2);
+  EXPECT_EQ(flow.largest_diffusivity(), 0.5);
+  EXPECT_EQ(flow.scalars[0].name, "dye");
+  EXPECT_EQ(flow.scalars[0].initial({1, 2, 3}), 0);
+  EXPECT_EQ(flow.scalars[0].source({1, 2, 3}), 0);
+  for (const FlowScalarEnd& end : flow.scalars[0].ends) EXPECT_EQ(end.kind, ScalarEnd::no_flux);
+  const FlowScalar& salt = flow.scalars[1];
+  EXPECT_EQ(salt.name, "salt_2");
+  EXPECT_EQ(salt.diffusivity, 0.5);
+  EXPECT_EQ(salt.initial({7, 0, 0}), 7);
+  EXPECT_EQ(salt.source({0, 2, 0}, 3), 6);
+  EXPECT_EQ(salt.ends[0].kind, ScalarEnd::fixed);
+  EXPECT_EQ(salt.ends[0].value({0, 0, 1}, 2), 3);
+  EXPECT_EQ(salt.ends[3].kind, ScalarEnd::flux);
+  EXPECT_EQ(salt.ends[3].value({0, 0, 0}), 3);
+  EXPECT_EQ(salt.ends[1].kind, ScalarEnd::no_flux);
+}
+
+TEST(FlowCase, ScalarsHaveNamesOfTheirOwn) {
+  for (const char* name : {"", "2x", "a b", "dye,", "_s", "caf\u00e9"})
+    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("is no name of a scalar"))) << name;
+  for (const char* name : {"velocity", "u", "v", "w", "p", "T", "part"})
+    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("give another name"))) << name;
+  EXPECT_EQ(error_of(scalar("t")), "no error");
+  EXPECT_THAT(error_of(scalar("dye") + scalar("salt") + scalar("dye")),
+              AllOf(HasSubstr("flow.toml:15:"), HasSubstr("'dye' has a table already, at flow.toml:9:")));
+}
+
+TEST(FlowCase, FacesOfScalars) {
+  const std::string dye = scalar("dye");
+  EXPECT_THAT(error_of(scalar_face("dye", "x-lower", "fixed")),
+              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("there is no scalar 'dye'")));
+  EXPECT_THAT(error_of(dye + scalar_face("T", "x-lower", "fixed")),
+              AllOf(HasSubstr("flow.toml:12:"), HasSubstr("there is no scalar 'T'")));
+  EXPECT_THAT(error_of(dye + scalar_face("dye", "x-lower", "fixed") + scalar_face("dye", "x-lower", "no-flux")),
+              AllOf(HasSubstr("flow.toml:17:"), HasSubstr("a table for the scalar 'dye' already, at flow.toml:13:")));
+  EXPECT_THAT(
+      error_of(dye + scalar_face("dye", "y-upper", "fixed") + face("y-upper", periodic) + face("y-lower", periodic)),
+      AllOf(HasSubstr("flow.toml:13:"), HasSubstr("y-upper is periodic")));
+  EXPECT_THAT(error_of(dye + scalar_face("dye", "x-lower", "no-flux") + "value = 1\n"), HasSubstr("flow.toml:15:"));
+  EXPECT_THAT(error_of("[[scalar]]\nname = \"dye\"\ndiffusivity = 0\n" + scalar_face("dye", "x-lower", "flux")),
+              AllOf(HasSubstr("flow.toml:14:"), HasSubstr("nothing of dye diffuses through")));
+  EXPECT_THAT(error_of(scalar("dye", "initial = \"t\"\n")),
+              AllOf(HasSubstr("flow.toml:11:"), HasSubstr("scalar.initial")));
+  EXPECT_THAT(error_of("[[scalar]]\nname = \"dye\"\n"), HasSubstr("diffusivity"));
+  // A grid one cell thick is periodic there, too.
+  std::string what = "no error";
+  try {
+    read(dye + scalar_face("dye", "z-upper", "fixed"), "[4, 4, 1]");
+  } catch (const Error& error) {
+    what = error.what();
+  }
+  EXPECT_THAT(what, HasSubstr("z-upper is periodic"));
 }
 
 TEST(FlowCase, TheStartDoesNotDependOnTime) {
@@ -245,6 +335,8 @@ TEST(FlowSetup, AStepAboveTheLimitOfFriction) {
   EXPECT_THAT(with("ab2", 1.001 * limit),
               AllOf(HasSubstr("flow.toml:9:"), HasSubstr(fmt::format("{:.6g}", limit)), HasSubstr("ab2")));
   EXPECT_EQ(with("ab2", 0.999 * limit), "no error");
+  EXPECT_THAT(with("ab2", 0.999 * limit, "[4, 5, 1]\n[[scalar]]\nname = \"dye\"\ndiffusivity = 0.2"),
+              HasSubstr(fmt::format("{:.6g}", 0.5 * limit)));
   EXPECT_THAT(with("rk3", 2.501 * limit), HasSubstr(fmt::format("{:.6g}", 2.5 * limit)));
   EXPECT_EQ(with("rk3", 2.499 * limit), "no error");
 }

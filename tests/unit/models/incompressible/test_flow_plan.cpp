@@ -81,6 +81,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "0]\n[[boundary]]\nface = \"x-lower\"\ntemperature = "
                     "\"fixed\"\ntemperature_value = 1\n[[boundary]]\nface = \"x-upper\"\ntemperature = \"fixed\"\n",
                     "fake:2,cpu", "method = \"rk3\"\n"},
+        PlannedCase{"two scalars",
+                    "[grid]\ncells = [16, 20, 18]\n[fluid]\nviscosity = 0.01\n[[scalar]]\nname = \"dye\"\n"
+                    "diffusivity = 0.03\nsource = \"x*t\"\n[[scalar]]\nname = \"salt\"\ndiffusivity = 0\n" +
+                        lid,
+                    "fake:2,cpu", "steady = 1e-3\n"},
         PlannedCase{
             "blocks, periodic",
             "[grid]\ncells = [24, 24, 24]\n[fluid]\nviscosity = 0.01\n[partition]\ncut = "
@@ -177,6 +182,12 @@ TEST(FlowCounts, OfAStep) {
   const FlowCase warm = read_flow_case(
       read("[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\ndiffusivity = 1\n[pressure]\nsolver = \"jacobi\"\n"));
   EXPECT_EQ(4 * values_a_stage(warm, 20), 108 + 12 * 20);
+  // Velocity, scalar, what it becomes, and its rate, read and written; a source.
+  const FlowCase dyed =
+      read_flow_case(read("[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\ndiffusivity = 1\n[pressure]\nsolver = "
+                          "\"jacobi\"\n[[scalar]]\nname = \"dye\"\ndiffusivity = 1\nsource = \"x\"\n"));
+  EXPECT_EQ(values_a_stage(dyed, 20) - values_a_stage(warm, 20), 3 + 1 + 1 + 2 + 1);
+  EXPECT_EQ(flops_a_stage(dyed, 20) - flops_a_stage(warm, 20), 52);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST(FlowRate, of_devices_with_their_own_memory_and_without) {
   options.fake.memory = Size{16} << 20;
   DeviceSet devices = open_devices("fake:1,cpu", test::world(), options);
   FlowCase cold, warm;
-  warm.diffusivity = 1;
+  warm.scalars.resize(1);
   for (const FlowCase* flow : {&cold, &warm})
     for (const bool single : {false, true})
       for (const auto& device : devices.devices) {
