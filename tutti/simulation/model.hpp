@@ -58,7 +58,9 @@ class Model {
   virtual void write_results(double time) = 0;
   /// Chooses the points that `sample` looks at. Error(input) names a point outside the domain.
   virtual void set_probes(std::vector<Vec3> points) = 0;
-  /// The solution in the cells of the probes, on all ranks.
+  /// Names of what `sample` gives in a probe's cell, at least one; the same on all ranks. A lone name is not written.
+  virtual std::vector<std::string> sampled() const { return {"u"}; }
+  /// The quantities of sampled() in the cells of the probes, probe after probe, on all ranks.
   virtual std::vector<double> sample() = 0;
 
   /// Fills what the model knows: parts, exchange, errors, mass, checksum.

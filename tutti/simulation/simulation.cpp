@@ -60,18 +60,20 @@ class Probes {
   Probes(const Comm& comm, Model& model, const Case& options, const std::filesystem::path& folder, Size keep)
       : comm_(comm), model_(model) {
     std::vector<Vec3> points;
-    std::vector<std::string> names;
+    std::vector<std::string> columns;
+    const std::vector<std::string> quantities = model.sampled();
     for (int i = 0; i < options.count("output.probe"); ++i) {
-      const std::string table = fmt::format("output.probe[{}]", i);
+      const std::string table = fmt::format("output.probe[{}]", i), name = options.text(table + ".name");
       const auto p = options.numbers(table + ".point");
       points.push_back({p[0], p[1], p[2]});
-      names.push_back(options.text(table + ".name"));
+      for (const std::string& quantity : quantities)
+        columns.push_back(quantities.size() == 1 ? name : name + " " + quantity);
     }
     any_ = !points.empty() && options.flag("devices.exchange");
     if (!any_) return;
     model_.set_probes(points);
     comm_.together([&] {
-      if (comm_.is_root()) file_.emplace(folder / "probes.csv", names, keep);
+      if (comm_.is_root()) file_.emplace(folder / "probes.csv", columns, keep);
     });
   }
   /// Length of the file so far, on the root.

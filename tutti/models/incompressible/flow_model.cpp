@@ -224,61 +224,6 @@ void FlowModel<T>::write_results(double time) {
 }
 
 template <class T>
-void FlowModel<T>::set_probes(std::vector<Vec3> points) {
-  const auto& lines = domain_.grid.lines;
-  comm_.together([&] {
-    for (std::size_t i = 0; i < points.size(); ++i)
-      for (int d = 0; d < 3; ++d) {
-        const GridLine& line = lines[static_cast<std::size_t>(d)];
-        if (points[i][d] < line.faces.front() || points[i][d] > line.faces.back()) {
-          const std::string table = fmt::format("output.probe[{}]", i);
-          fail(ErrorKind::input, "{}: probe '{}' at ({:g}, {:g}, {:g}) is outside the box; move it into it",
-               options_.where(table + ".point"), options_.text(table + ".name"), points[i].x, points[i].y, points[i].z);
-        }
-      }
-  });
-  probes_ = std::move(points);
-}
-
-/// The speed, or the temperature where there is one, in the cells of the probes.
-template <class T>
-std::vector<double> FlowModel<T>::sample() {
-  std::vector<double> values(probes_.size(), -std::numeric_limits<double>::infinity());
-  for (std::size_t i = 0; i < probes_.size(); ++i) {
-    std::array<Lid, 3> cell{};
-    for (std::size_t d = 0; d < 3; ++d) {
-      const auto& faces = domain_.grid.lines[d].faces;
-      const auto at = std::upper_bound(faces.begin(), faces.end(), probes_[i][static_cast<int>(d)]) - faces.begin() - 1;
-      cell[d] = std::clamp(static_cast<Lid>(at), 0, domain_.grid.lines[d].cells() - 1);
-    }
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      FlowPart<T>& part = parts_[p];
-      if (!part.box.contains(cell[0], cell[1], cell[2])) continue;
-      const Lid n = domain_.arrays[p].at(cell[0], cell[1], cell[2]);
-      const auto value = [&](const Buffer<T>& buffer, Lid at) {
-        T one{};
-        stream(p).copy(&one, buffer.data() + at, sizeof(T), CopyDirection::to_host);
-        stream(p).synchronize();
-        return static_cast<double>(one);
-      };
-      if (flow_.has_temperature()) {
-        values[i] = value(part.temperature, n);
-        continue;
-      }
-      double square = 0;
-      for (int c = 0; c < 3; ++c) {
-        const auto& u = part.u[static_cast<std::size_t>(c)];
-        const double mean = 0.5 * (value(u, n) + value(u, n - part.grid.array.stride(c)));
-        square += mean * mean;
-      }
-      values[i] = std::sqrt(square);
-    }
-  }
-  comm_.max(values);
-  return values;
-}
-
-template <class T>
 void FlowModel<T>::summarise(Summary& summary, double time) {
   summary.model = "incompressible";
   summary.cells = cells();

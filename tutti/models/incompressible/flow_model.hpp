@@ -9,6 +9,7 @@
 #include "tutti/base/exact_sum.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
+#include "tutti/simulation/box_probes.hpp"
 #include "tutti/simulation/box_results.hpp"
 
 namespace tutti {
@@ -44,6 +45,7 @@ class FlowModel final : public Model {
   void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
   void write_results(double time) override;
   void set_probes(std::vector<Vec3> points) override;
+  std::vector<std::string> sampled() const override;
   std::vector<double> sample() override;
   void summarise(Summary& summary, double time) override;
   const Step& schedule() const override { return predict_->step(); }
@@ -84,7 +86,7 @@ class FlowModel final : public Model {
   std::unique_ptr<BoxPass<T>> predict_, divide_, correct_;
   std::unique_ptr<PressureSolver<T>> solver_;
   std::unique_ptr<BoxResults> results_;
-  std::vector<Vec3> probes_;
+  BoxProbes probes_;
   double dt_ = 0, limit_ = 0;
   double last_dt_ = 0;    ///< of the step before; 0: there was none
   double largest_ = 0;    ///< velocity at the last report, or what the ends make it
