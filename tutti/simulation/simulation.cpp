@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "tutti/base/alarm.hpp"
@@ -93,6 +94,50 @@ class Probes {
   Model& model_;
   std::optional<ProbeFile> file_;
   bool any_ = false;
+};
+
+/// Slices of [[output.slice]], written every output.slice_every steps.
+class Slices {
+ public:
+  using Times = std::map<std::string, std::vector<double>>;
+  /// `before`: what an earlier run has written into the folder. A slice that lies elsewhere now is another one.
+  Slices(Model& model, const Case& options, const std::filesystem::path& folder, const Times& before) : model_(model) {
+    if (!options.schema().is_table_list("output.slice") || !options.flag("devices.exchange")) return;
+    every_ = options.integer("output.slice_every");
+    for (int i = 0; i < options.count("output.slice"); ++i) {
+      const std::string table = fmt::format("output.slice[{}]", i);
+      what_.push_back(fmt::format("{} at {} = {}", options.text(table + ".name"), options.text(table + ".axis"),
+                                  options.number(table + ".position")));
+      const auto found = before.find(what_.back());
+      times_.push_back(found != before.end() ? found->second : std::vector<double>{});
+    }
+    if (!what_.empty()) model_.open_slices(folder, times_);
+  }
+  bool due(Size step, bool last) const { return !what_.empty() && (last || (every_ > 0 && step % every_ == 0)); }
+  /// Those of which there is nothing yet.
+  void start(double time) {
+    for (std::size_t s = 0; s < what_.size(); ++s)
+      if (times_[s].empty()) write(s, time);
+  }
+  void write(double time) {
+    for (std::size_t s = 0; s < what_.size(); ++s) write(s, time);
+  }
+  Times times() const {
+    Times times;
+    for (std::size_t s = 0; s < what_.size(); ++s) times[what_[s]] = times_[s];
+    return times;
+  }
+
+ private:
+  void write(std::size_t slice, double time) {
+    model_.write_slice(slice, time);
+    times_[slice].push_back(time);
+  }
+
+  Model& model_;
+  Size every_ = 0;
+  std::vector<std::string> what_;
+  std::vector<std::vector<double>> times_;
 };
 
 /// The diagnostics over time in history.csv: at each report, or every output.history_every steps.
@@ -267,6 +312,7 @@ void tell(const NewShares& shares) {
 /// What an earlier run has left in the same folder and a restart goes on behind.
 struct Earlier {
   std::vector<double> outputs;
+  Slices::Times slices;
   Size probes = 0, history = 0;
   std::optional<Size> metrics;
 };
@@ -278,7 +324,7 @@ Earlier what_is_there(const Restart* restart, const std::filesystem::path& folde
     const auto at = state.file_bytes.find(file);
     return at == state.file_bytes.end() ? Size{0} : at->second;
   };
-  return {state.outputs, bytes("probes.csv"), bytes("history.csv"), bytes("metrics.jsonl")};
+  return {state.outputs, state.slices, bytes("probes.csv"), bytes("history.csv"), bytes("metrics.jsonl")};
 }
 
 }  // namespace
@@ -326,16 +372,22 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const bool exchanges = options.flag("devices.exchange");
   if (!exchanges)
     warn("steps exchange nothing: their results are wrong, and no fields, probes or checkpoints are written");
-  const auto output = [&](double time) {
-    if (!exchanges) return;
+  const auto timed_output = [&](const auto& write) {
     const auto scope = trace.scope("output");
     const auto start = Clock::now();
     fault_point("output");
-    model.write_results(time);
-    outputs.push_back(time);
+    write();
     output_seconds += seconds_since(start);
   };
+  const auto output = [&](double time) {
+    if (!exchanges) return;
+    timed_output([&] {
+      model.write_results(time);
+      outputs.push_back(time);
+    });
+  };
   if (exchanges) model.open_results(folder, earlier.outputs);
+  Slices slices(model, options, folder, earlier.slices);
   Probes probes(comm, model, options, folder, earlier.probes);
   Progress progress(first, plan.steps, model.cells());
   Metrics metrics(comm, model, folder, first, earlier.metrics);
@@ -360,6 +412,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
                             state.end = options.has("time.end") ? options.number("time.end") : 0;
                             state.devices = kinds;
                             state.outputs = outputs;
+                            state.slices = slices.times();
                             state.file_bytes["probes.csv"] = probes.bytes();
                             state.file_bytes["history.csv"] = history.bytes();
                             state.file_bytes["metrics.jsonl"] = metrics.bytes();
@@ -368,6 +421,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const std::filesystem::path checkpoint_folder = folder / "checkpoints";
 
   if (earlier.outputs.empty()) output(plan.time_of(first));
+  slices.start(plan.time_of(first));
   if (earlier.probes == 0) probes.record(plan.time_of(first));
   if (history.starts()) history.record(plan.time_of(first), model.diagnose());
   Size step = first;
@@ -393,10 +447,10 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
       finished = model.finished();
       const double time = plan.time_of(step);
       const bool last = step == plan.steps || finished;
-      const bool writes = last || (every > 0 && step % every == 0),
+      const bool writes = last || (every > 0 && step % every == 0), slices_now = slices.due(step, last),
                  samples = probes.any() && (last || step % probe_every == 0), reports_now = last || reports.due(step),
                  records = last || history.due(step, reports_now);
-      if (reports_now || writes || samples || records) wait_for_devices();
+      if (reports_now || writes || slices_now || samples || records) wait_for_devices();
       if (reports_now || records) {
         const auto scope = trace.scope("report");
         fault_point("report");
@@ -422,6 +476,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
         progress.end_at(plan.steps);
       }
       if (writes) output(time);
+      if (slices_now) timed_output([&] { slices.write(time); });
       if (samples) probes.record(time);
       stopped = checkpoints.after_step(step, time, last);
       if (shares && !stopped) {

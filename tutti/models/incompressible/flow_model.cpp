@@ -126,13 +126,6 @@ std::vector<std::string> FlowModel<T>::describe() const {
 }
 
 template <class T>
-std::vector<double> FlowModel<T>::owned_values(std::size_t p, const Buffer<T>& buffer) {
-  std::vector<double> values(static_cast<std::size_t>(parts_[p].box.cells()));
-  if (!values.empty()) take_owned(stream(p), buffer, domain_.arrays[p], parts_[p].box, values);
-  return values;
-}
-
-template <class T>
 ModelState FlowModel<T>::state() {
   ModelState state;
   const auto add = [&](const std::string& name, const std::function<Buffer<T>&(std::size_t)>& buffer) {
@@ -171,56 +164,6 @@ void FlowModel<T>::resume(double) {
   forcing_done_ = false;
   // Stages add up to a time that may differ from the loop's in its last bits.
   exchange_all(ends_time_);
-}
-
-template <class T>
-void FlowModel<T>::open_results(const std::filesystem::path& folder, std::span<const double> before) {
-  std::vector<BoxPiece> mine;
-  for (std::size_t p = 0; p < parts_.size(); ++p) mine.push_back({domain_.parts.mine[p], parts_[p].box});
-  const auto& lines = domain_.grid.lines;
-  results_ = std::make_unique<BoxResults>(
-      comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine, domain_.parts.boxes, folder,
-      static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
-}
-
-/// At the centres of the owned cells: means of the two faces, components together.
-template <class T>
-std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
-  const FlowPart<T>& part = parts_[p];
-  const BoxArray& array = domain_.arrays[p];
-  const CellBox& box = part.box;
-  std::vector<double> values(static_cast<std::size_t>(3 * box.cells()));
-  if (box.empty()) return values;
-  for (std::size_t c = 0; c < 3; ++c) {
-    std::vector<T> all(static_cast<std::size_t>(part.u[c].size()));
-    download(stream(p), std::span<T>(all), part.u[c]);
-    const Lid stride = array.stride(static_cast<int>(c));
-    std::size_t to = c;
-    for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
-      for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
-        for (Lid i = box.lower[0]; i < box.upper[0]; ++i, to += 3) {
-          const auto n = static_cast<std::size_t>(array.at(i, j, k));
-          values[to] =
-              0.5 * (static_cast<double>(all[n]) + static_cast<double>(all[n - static_cast<std::size_t>(stride)]));
-        }
-  }
-  return values;
-}
-
-template <class T>
-void FlowModel<T>::write_results(double time) {
-  const auto in_precision = [](const std::vector<double>& values) {
-    return std::vector<T>(values.begin(), values.end());
-  };
-  std::vector<std::vector<T>> velocity, pressure, temperature;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    velocity.push_back(in_precision(centred_velocity(p)));
-    pressure.push_back(in_precision(owned_values(p, parts_[p].p)));
-    if (flow_.has_temperature()) temperature.push_back(in_precision(owned_values(p, parts_[p].temperature)));
-  }
-  std::vector<BoxFieldValues> fields{{"velocity", 3, std::move(velocity)}, {"p", 1, std::move(pressure)}};
-  if (flow_.has_temperature()) fields.push_back({"T", 1, std::move(temperature)});
-  results_->write(time, fields);
 }
 
 template <class T>
