@@ -207,7 +207,9 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .description = "Position.",
               .length = 3,
               .required = true});
-  if (domain == DomainKeys::box) add_slice_keys(schema);
+  if (domain == DomainKeys::box) return add_slice_keys(schema);
+  for (const char* path : {"output.slice", "output.slice_every"})
+    schema.leave_out(path, "only models on a grid have slices");
 }
 
 void add_partition_keys(CaseSchema& schema) {

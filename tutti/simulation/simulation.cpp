@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <optional>
 
 #include "tutti/base/alarm.hpp"
@@ -18,6 +17,7 @@
 #include "tutti/simulation/load_monitor.hpp"
 #include "tutti/simulation/metrics.hpp"
 #include "tutti/simulation/progress.hpp"
+#include "tutti/simulation/slices.hpp"
 #include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
@@ -94,50 +94,6 @@ class Probes {
   Model& model_;
   std::optional<ProbeFile> file_;
   bool any_ = false;
-};
-
-/// Slices of [[output.slice]], written every output.slice_every steps.
-class Slices {
- public:
-  using Times = std::map<std::string, std::vector<double>>;
-  /// `before`: what an earlier run has written into the folder. A slice that lies elsewhere now is another one.
-  Slices(Model& model, const Case& options, const std::filesystem::path& folder, const Times& before) : model_(model) {
-    if (!options.schema().is_table_list("output.slice") || !options.flag("devices.exchange")) return;
-    every_ = options.integer("output.slice_every");
-    for (int i = 0; i < options.count("output.slice"); ++i) {
-      const std::string table = fmt::format("output.slice[{}]", i);
-      what_.push_back(fmt::format("{} at {} = {}", options.text(table + ".name"), options.text(table + ".axis"),
-                                  options.number(table + ".position")));
-      const auto found = before.find(what_.back());
-      times_.push_back(found != before.end() ? found->second : std::vector<double>{});
-    }
-    if (!what_.empty()) model_.open_slices(folder, times_);
-  }
-  bool due(Size step, bool last) const { return !what_.empty() && (last || (every_ > 0 && step % every_ == 0)); }
-  /// Those of which there is nothing yet.
-  void start(double time) {
-    for (std::size_t s = 0; s < what_.size(); ++s)
-      if (times_[s].empty()) write(s, time);
-  }
-  void write(double time) {
-    for (std::size_t s = 0; s < what_.size(); ++s) write(s, time);
-  }
-  Times times() const {
-    Times times;
-    for (std::size_t s = 0; s < what_.size(); ++s) times[what_[s]] = times_[s];
-    return times;
-  }
-
- private:
-  void write(std::size_t slice, double time) {
-    model_.write_slice(slice, time);
-    times_[slice].push_back(time);
-  }
-
-  Model& model_;
-  Size every_ = 0;
-  std::vector<std::string> what_;
-  std::vector<std::vector<double>> times_;
 };
 
 /// The diagnostics over time in history.csv: at each report, or every output.history_every steps.
