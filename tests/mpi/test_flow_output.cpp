@@ -68,7 +68,8 @@ std::vector<double> expected_at(const FlowState& state, const BoxGrid& grid, con
            grid.lines[d].faces[static_cast<std::size_t>(cell[d]) + 1] <= point[static_cast<int>(d)])
       ++cell[d];
   const auto value = [&](const char* name, const std::array<Lid, 3>& at) {
-    return state.fields.at(name)[static_cast<std::size_t>((at[2] * cells[1] + at[1]) * cells[0] + at[0])];
+    const Lid number = (at[2] * cells[1] + at[1]) * cells[0] + at[0];
+    return state.fields.at(name)[static_cast<std::size_t>(number)];
   };
   std::vector<double> values;
   for (std::size_t c = 0; c < 3; ++c) {
