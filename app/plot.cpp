@@ -12,7 +12,7 @@ namespace tutti::app {
 namespace {
 
 struct PlotArguments {
-  std::string folder, field, time = "last", clip, view, timeline, output;
+  std::string folder, field, slice, time = "last", clip, view, timeline, output;
   std::optional<std::int64_t> step;
   bool history = false;
 };
@@ -74,6 +74,7 @@ void plot(const PlotArguments& a) {
     words = {"plot"};
     option("--output", a.output.empty() ? in_folder(a.folder, "plot.png") : a.output);
     option("--field", a.field);
+    option("--slice", a.slice);
     option("--time", a.time);
     option("--clip", a.clip);
     option("--view", a.view);
@@ -91,6 +92,8 @@ void add_plot(CLI::App& program, Action& action) {
   command
       ->add_option("--field", a->field,
                    "which field (default: u, else the first; of a structured grid: the velocity and T)")
+      ->type_name("NAME");
+  command->add_option("--slice", a->slice, "this slice of a grid ([[output.slice]]) instead of the whole")
       ->type_name("NAME");
   command->add_option("--time", a->time, "last, first, all (a picture of each output), or a time: the nearest output")
       ->type_name("T")

@@ -101,6 +101,8 @@ SPEAKERS = {
 ALLOWED = {
     ("place", "{labels} at ({points}, {points}, {points}) is outside the mesh; move it into a cell"):
         "a label begins with the place of the probe in the case",
+    ("place", "{labels} at ({points}, {points}, {points}) is outside the box; move it into it"):
+        "a label begins with the place of the probe in the case",
     ("place", "{problem}; the results are in {folder}"): "the problem is the message of an error, with its place",
     ("advice", "{problem}; the results are in {folder}"): "the problem is the message of an error, with its advice",
 }

@@ -165,6 +165,7 @@ def parse_arguments(argv):
     parser.add_argument("-o", "--output", default="tutti.png", help="picture to write (.png, .pdf, .svg)")
     parser.add_argument("--field", help="cell array; default: u, else the first (of a structured grid: the "
                         "velocity and T); the length of a vector is shown")
+    parser.add_argument("--slice", metavar="NAME", help="this slice ([[output.slice]]) instead of the whole grid")
     parser.add_argument("--time", default="last", help="first, last, all (one picture an output: out-000.png, ...) or a "
                         "time, of which the nearest output is taken")
     parser.add_argument("--clip", choices=["x", "y", "z", "none"], help="axis across which it is cut open; default: y; of "
@@ -228,7 +229,7 @@ def draw_all(results, options):
 def main(argv=None):
     options = parse_arguments(argv)
     try:
-        results = Results(options.folder)
+        results = Results(options.folder, slice=options.slice)
         if options.time == "all":
             draw_all(results, options)
         else:

@@ -7,6 +7,10 @@
 A structured grid is loaded as a BoxSnapshot:
 
     snapshot.centres[0], snapshot.cell_data["velocity"][i, j, k]
+
+So is a slice of one, [[output.slice]], which is one cell thick:
+
+    Results("DIR", slice="NAME").load("last")
 """
 
 import csv
@@ -82,13 +86,16 @@ def read_probes(path):
 
 
 class Results:
-    """What `tutti run CASE -o DIR` left in DIR."""
+    """What `tutti run CASE -o DIR` left in DIR; with `slice`, the slice of this name instead of the whole grid."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, slice=None):
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder}: no such folder of results; check the name")
-        series = sorted(self.folder.glob("*.pvd"))
+        if slice is not None:
+            series = [self._series_of_slice(slice)]
+        else:
+            series = sorted(self.folder.glob("*.pvd"), key=lambda path: (path.name != "results.pvd", path))
         self._series = vtkxml.read_series(series[0]) if series else self._lone_files()
         if not self._series:
             raise FileNotFoundError(f"{self.folder}: no .pvd, .pvtu, .vtu or other file of VTK; did the run write output?")
@@ -97,6 +104,12 @@ class Results:
             self.summary = json.loads(summary.read_text(encoding="utf-8")) if summary.is_file() else {}
         except ValueError as error:
             raise ValueError(f"{summary}: not JSON: {error}; the file is damaged") from None
+
+    def _series_of_slice(self, name):
+        found = {path.stem[len("slice-"):]: path for path in sorted(self.folder.glob("slices/slice-*.pvd"))}
+        if name not in found:
+            raise ValueError(f"--slice: no slice '{name}'; choose one of {', '.join(found) or 'none'}")
+        return found[name]
 
     def _lone_files(self):
         for suffix in (".pvtu", ".vtu", *vtkxml.BOX_SUFFIXES):

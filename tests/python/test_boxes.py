@@ -185,6 +185,28 @@ class Reading(Boxes):
             np.testing.assert_allclose(piece_faces[0], faces[0][4:])
             np.testing.assert_array_equal(fields["T"], linear(faces)["T"][4:])
 
+    def test_slices(self):
+        faces = [even(0, 1, 8), even(0, 1, 4), even(0, 1, 6)]
+        layer = [faces[0], faces[1], faces[2][2:4]]
+        folder = self.folder / "r"
+        write_boxes(folder, faces, {0.0: linear(faces)})
+        with self.assertRaisesRegex(ValueError, "no slice 'a-1'; choose one of none"):
+            Results(folder, slice="a-1")
+        write_boxes(folder / "slices", layer, {0.0: linear(layer), 0.5: linear(layer)})
+        (folder / "slices" / "results.pvd").rename(folder / "slices" / "slice-a-1.pvd")
+        (folder / "a.pvd").write_text("")  # somebody's own: the run's is results.pvd
+        self.assertEqual(Results(folder).load().shape, (8, 4, 6))
+        results = Results(folder, slice="a-1")
+        self.assertEqual(results.times, [0.0, 0.5])
+        self.assertEqual(results.load().shape, (8, 4, 1))
+        np.testing.assert_array_equal(results.load().cell_data["T"], linear(layer)["T"])
+        with self.assertRaisesRegex(ValueError, "no slice 'b'; choose one of a-1"):
+            Results(folder, slice="b")
+        picture = self.folder / "slice.png"
+        self.run_words("plot", folder, "--slice", "a-1", "--field", "T", "-o", picture)
+        self.check_picture(picture, 20)
+        self.assertIn("no slice 'b'", self.run_words("plot", folder, "--slice", "b", expect=4))
+
     def test_damage(self):
         os.environ["TUTTI_PLAIN_READER"] = "1"
         self.addCleanup(os.environ.pop, "TUTTI_PLAIN_READER", None)

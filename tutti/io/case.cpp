@@ -25,6 +25,8 @@ struct Problem {
 };
 
 std::string unknown_key_message(const CaseSchema& schema, const std::string& path) {
+  if (const auto reason = schema.reason_left_out(key_pattern(path)); !reason.empty())
+    return fmt::format("unknown key '{}'; {}: take it out", path, reason);
   const auto nearest = schema.nearest(key_pattern(path));
   if (!nearest.empty()) {
     // "boundary[].value" is suggested as "boundary[3].value" where the slip is in the fourth table.

@@ -36,6 +36,10 @@ void CaseSchema::describe_table(const std::string& path, const std::string& desc
   table_descriptions_[path] = description;
 }
 
+void CaseSchema::leave_out(const std::string& path, const std::string& reason) {
+  left_out_[path] = reason;
+}
+
 void CaseSchema::add(KeyDoc key) {
   require(find(key.path) == nullptr, "the key '{}' is declared twice", key.path);
   require(!key.description.empty(), "the key '{}' has no description", key.path);
@@ -89,6 +93,11 @@ std::vector<std::string> CaseSchema::tables() const {
 std::string CaseSchema::table_description(const std::string& path) const {
   const auto it = table_descriptions_.find(path);
   return it == table_descriptions_.end() ? "" : it->second;
+}
+
+std::string CaseSchema::reason_left_out(const std::string& path) const {
+  const auto it = left_out_.find(path);
+  return it == left_out_.end() ? "" : it->second;
 }
 
 std::string CaseSchema::nearest(const std::string& path) const {

@@ -67,6 +67,8 @@ class CaseSchema {
   void describe_table(const std::string& path, const std::string& description);
   /// A broken entry (path twice, bad default) is a std::logic_error: a bug of the table.
   void add(KeyDoc key);
+  /// Why this schema lacks a key or table that others have, for who gives it all the same: "only ... have slices".
+  void leave_out(const std::string& path, const std::string& reason);
   void at_most_one_of(std::vector<std::string> paths);
   void exactly_one_of(std::vector<std::string> paths);
 
@@ -80,11 +82,12 @@ class CaseSchema {
   /// The nearest known key or table, empty when none is near.
   std::string nearest(const std::string& path) const;
   std::string table_description(const std::string& path) const;
+  std::string reason_left_out(const std::string& path) const;  ///< empty: it is not known at all
 
  private:
   std::vector<KeyDoc> keys_;
   std::vector<KeyRule> rules_;
-  std::map<std::string, std::string> table_descriptions_;
+  std::map<std::string, std::string> table_descriptions_, left_out_;
   std::string group_ = "core";
 };
 

@@ -145,7 +145,26 @@ void add_time_keys(CaseSchema& schema) {
               .above_min = true});
 }
 
-void add_output_keys(CaseSchema& schema) {
+void add_slice_keys(CaseSchema& schema) {
+  schema.describe_table("output.slice[]",
+                        "A layer of cells across the box, whose fields are written into `slices/slice-<name>.pvd`.");
+  schema.add({.path = "output.slice[].name",
+              .type = KeyType::text,
+              .description = "Part of its files' names: letters, digits, - and _.",
+              .required = true});
+  schema.add({.path = "output.slice[].axis",
+              .type = KeyType::choice,
+              .description = "The direction across the layer.",
+              .choices = {"x", "y", "z"},
+              .required = true});
+  schema.add({.path = "output.slice[].position",
+              .type = KeyType::number,
+              .unit = "length",
+              .description = "Where along the axis: the cells that it lies in; of two that meet there, the upper ones.",
+              .required = true});
+}
+
+void add_output_keys(CaseSchema& schema, DomainKeys domain) {
   schema.describe_table("output", "What is written into the results folder, for ParaView (VTU) and as CSV.");
   schema.add({.path = "output.every",
               .type = KeyType::integer,
@@ -172,6 +191,13 @@ void add_output_keys(CaseSchema& schema) {
               .description = "The model's diagnostics are added to `history.csv` every so many steps, and at the start "
                              "and the end; 0: at each report.",
               .min = 0});
+  if (domain == DomainKeys::box)
+    schema.add({.path = "output.slice_every",
+                .type = KeyType::integer,
+                .default_value = "0",
+                .unit = "steps",
+                .description = "Slices are written every so many steps; 0: only at the start and at the end.",
+                .min = 0});
   schema.describe_table("output.probe[]", "A point whose cell is recorded in `probes.csv`.");
   schema.add(
       {.path = "output.probe[].name", .type = KeyType::text, .description = "Name of the column.", .required = true});
@@ -181,6 +207,9 @@ void add_output_keys(CaseSchema& schema) {
               .description = "Position.",
               .length = 3,
               .required = true});
+  if (domain == DomainKeys::box) return add_slice_keys(schema);
+  for (const char* path : {"output.slice", "output.slice_every"})
+    schema.leave_out(path, "only models on a grid have slices");
 }
 
 void add_partition_keys(CaseSchema& schema) {
@@ -376,7 +405,7 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
   else
     add_grid_keys(schema);
   add_time_keys(schema);
-  add_output_keys(schema);
+  add_output_keys(schema, domain);
   if (domain == DomainKeys::tetrahedra)
     add_partition_keys(schema);
   else

@@ -17,21 +17,47 @@ constexpr std::array<std::string_view, 7> files = {"summary.json",  "results.pvd
                                                    "metrics.jsonl", "effective.toml", "trace.json"};
 constexpr std::array<std::string_view, 2> marks = {"summary.json", "results.pvd"};
 /// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
-constexpr std::array<std::string_view, 3> folders = {"fields", "checkpoints", "mesh"};
+constexpr std::array<std::string_view, 4> folders = {"fields", "slices", "checkpoints", "mesh"};
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// "fields_000012.pvtu", "fields_000012_p0003.vtu".
+/// Takes `end` off; false where the text ends otherwise.
+bool take_end(std::string_view& text, std::string_view end) {
+  if (!text.ends_with(end)) return false;
+  text.remove_suffix(end.size());
+  return true;
+}
+
+/// Takes digits off the end and what is before them, which must be `mark`.
+bool take_number(std::string_view& text, std::string_view mark) {
+  const auto begin = text.find_last_not_of("0123456789") + 1;  // 0 where there is none
+  if (begin == text.size()) return false;
+  text = text.substr(0, begin);
+  return take_end(text, mark);
+}
+
+/// The series that a file belongs to: "fields" of "fields_000012.pvtu" and "fields_000012_p0003.vtr"; empty: of none.
+std::string_view series_of(std::string_view name) {
+  for (const std::string_view suffix : {"vtu", "vti", "vtr"}) {
+    std::string_view joined = name, piece = name;
+    if (take_end(joined, suffix) && take_end(joined, ".p") && take_number(joined, "_")) return joined;
+    if (take_end(piece, suffix) && take_end(piece, ".") && take_number(piece, "_p") && take_number(piece, "_"))
+      return piece;
+  }
+  return {};
+}
+
 bool is_field_file(std::string_view name) {
-  constexpr std::string_view stem = "fields_";
-  if (!name.starts_with(stem)) return false;
-  name.remove_prefix(stem.size());
-  if (name.ends_with(".pvtu")) return all_digits(name.substr(0, name.size() - 5));
-  const auto piece = name.find("_p");
-  return name.ends_with(".vtu") && piece != std::string_view::npos && all_digits(name.substr(0, piece)) &&
-         all_digits(name.substr(piece + 2, name.size() - piece - 6));
+  return series_of(name) == "fields";
+}
+
+bool is_slice_file(std::string_view name) {
+  constexpr std::string_view stem = "slice-";
+  std::string_view series = name;
+  if (!take_end(series, ".pvd")) series = series_of(name);
+  return series.starts_with(stem) && series.size() > stem.size();
 }
 
 bool is_checkpoint_file(std::string_view name) {
@@ -106,8 +132,8 @@ void refuse_links(const fs::path& folder) {
     if (is_link(folder / name)) refuse_link(folder / name);
   for (const std::string_view name : folders) {
     if (is_link(folder / name)) refuse_link(folder / name);
-    // Files of fields/ are renamed into place, which replaces a link; gmsh would write through one.
-    if (name != "fields")
+    // Files of fields/ and slices/ are renamed into place, which replaces a link; gmsh would write through one.
+    if (name != "fields" && name != "slices")
       for (const fs::path& path : entries(folder / name))
         if (is_link(path)) refuse_link(path);
   }
@@ -135,6 +161,7 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
         if (without_temporary(name) == own) remove_file(path);
     }
     clear(folder / "fields", is_field_file);
+    clear(folder / "slices", is_slice_file);
     clear(folder / "checkpoints", is_checkpoint_file);
   }
   refuse_links(folder);

@@ -29,6 +29,11 @@ double GridLine::centre(Lid i) const {
   return 0.5 * (faces[static_cast<std::size_t>(i)] + faces[static_cast<std::size_t>(i) + 1]);
 }
 
+Lid GridLine::cell_at(double x) const {
+  const auto above = std::upper_bound(faces.begin(), faces.end(), x) - faces.begin();
+  return std::clamp(static_cast<Lid>(above) - 1, Lid{0}, cells() - 1);
+}
+
 GridLine make_grid_line(Lid cells, double lower, double upper, double stretch, bool periodic) {
   GridLine line;
   line.periodic = periodic;

@@ -20,6 +20,8 @@ struct GridLine {
   /// Cell i may be -1 or `cells()`, beyond an end: a mirror image, or with a period the cell at the other end.
   double width(Lid i) const;
   double centre(Lid i) const;
+  /// The cell in which x lies: on a plane between two the upper one, beyond an end the one there.
+  Lid cell_at(double x) const;
   /// From the centre of cell i to that of cell i + 1; i from -1 to cells() - 1.
   double distance(Lid i) const { return 0.5 * (width(i) + width(i + 1)); }
 };

@@ -88,11 +88,16 @@ BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRa
 template <class T>
 void take_owned(Stream& stream, const Buffer<T>& buffer, const BoxArray& array, const CellBox& box,
                 std::span<double> values) {
-  std::vector<T> all(static_cast<std::size_t>(buffer.size()));
-  download(stream, std::span<T>(all), buffer);
+  if (box.empty()) return;
+  // From the first to the last of the cells; of a plane z = const, that is not much more than its cells.
+  const auto first = static_cast<std::size_t>(array.at(box.lower[0], box.lower[1], box.lower[2])),
+             last = static_cast<std::size_t>(array.at(box.upper[0] - 1, box.upper[1] - 1, box.upper[2] - 1));
+  std::vector<T> all(last - first + 1);
+  stream.copy(all.data(), buffer.data() + first, static_cast<Size>(all.size() * sizeof(T)), CopyDirection::to_host);
+  stream.synchronize();
   for_lines(array, box, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(box.size(0)); ++i)
-      values[to + i] = static_cast<double>(all[from + i]);
+      values[to + i] = static_cast<double>(all[from - first + i]);
   });
 }
 

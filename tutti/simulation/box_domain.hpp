@@ -32,7 +32,8 @@ BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRa
 /// The same without maps and transport, which take memory and time: to see what a run would need.
 BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRate& rate = {});
 
-/// Values of a field's owned cells, x fastest, from an array with a layer around them; and back.
+/// Values of the cells in a box, x fastest, from an array that holds them, as the owned ones, with a layer around them;
+/// and back.
 template <class T>
 void take_owned(Stream& stream, const Buffer<T>& buffer, const BoxArray& array, const CellBox& box,
                 std::span<double> values);

@@ -25,11 +25,12 @@ void require_whole(const CellBox& grid, const std::vector<CellBox>& boxes) {
 }  // namespace
 
 BoxResults::BoxResults(const Comm& comm, BoxGridShape grid, std::vector<BoxPiece> mine, std::vector<CellBox> all,
-                       const std::filesystem::path& folder, int compress, int threads, std::span<const double> before)
+                       const std::filesystem::path& folder, int compress, int threads, std::span<const double> before,
+                       const SeriesNames& names)
     : grid_(std::move(grid)),
       mine_(std::move(mine)),
       all_(std::move(all)),
-      series_(comm, folder, grid_.suffix(), before) {
+      series_(comm, folder, grid_.suffix(), before, names) {
   options_.level = compress;
   options_.threads = threads;
   comm.together([&] {

@@ -27,15 +27,17 @@ struct BoxPiece {
   CellBox box;
 };
 
-/// Writes <folder>/results.pvd with, for each time, one .pvti and a .vti of every part that has cells (.pvtr and .vtr
-/// where the grid is stretched). Collective.
+/// Writes <folder>/results.pvd, or another series, with, for each time, one .pvti and a .vti of every part that has
+/// cells
+/// (.pvtr and .vtr where the grid is stretched). Collective.
 class BoxResults {
  public:
   /// `mine`: the pieces of this rank. `all`: the box of every part, by number, looked at on the root only; together
   /// they must be the grid, without overlap (else std::logic_error). `before`: times that an earlier run has written
   /// into the same folder; the series goes on behind them. Error(io).
   BoxResults(const Comm& comm, BoxGridShape grid, std::vector<BoxPiece> mine, std::vector<CellBox> all,
-             const std::filesystem::path& folder, int compress, int threads, std::span<const double> before = {});
+             const std::filesystem::path& folder, int compress, int threads, std::span<const double> before = {},
+             const SeriesNames& names = {});
   /// fields[f].parts[p] are the values in the cells of mine[p]. Error(io).
   void write(double time, const std::vector<BoxFieldValues>& fields);
 

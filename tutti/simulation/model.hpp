@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tutti/base/error.hpp"
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
 #include "tutti/io/checkpoint.hpp"
@@ -56,9 +57,20 @@ class Model {
   virtual void open_results(const std::filesystem::path& folder, std::span<const double> before) = 0;
   /// Writes the fields at `time`.
   virtual void write_results(double time) = 0;
+  /// Opens the slices of the case, [[output.slice]], in `folder` (it exists); those that an earlier run has written
+  /// into it go on behind the times `before`, one list a slice. Error(input) names a slice that cannot be. Only cases
+  /// of models on boxes have slices.
+  virtual void open_slices(const std::filesystem::path& folder, std::span<const std::vector<double>> before) {
+    (void)folder;
+    require(before.empty(), "this model writes no slices");
+  }
+  /// Writes the fields of one of them at `time`.
+  virtual void write_slice(std::size_t slice, double time) { (void)slice, (void)time; }
   /// Chooses the points that `sample` looks at. Error(input) names a point outside the domain.
   virtual void set_probes(std::vector<Vec3> points) = 0;
-  /// The solution in the cells of the probes, on all ranks.
+  /// Names of what `sample` gives in a probe's cell, at least one; the same on all ranks. A lone name is not written.
+  virtual std::vector<std::string> sampled() const { return {"u"}; }
+  /// The quantities of sampled() in the cells of the probes, probe after probe, on all ranks.
   virtual std::vector<double> sample() = 0;
 
   /// Fills what the model knows: parts, exchange, errors, mass, checksum.

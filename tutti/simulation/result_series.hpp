@@ -1,4 +1,4 @@
-// A folder of results: a series in time, and in fields/ a file of every part at every time.
+// A series in time, and a file of every part at every time.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,18 @@
 
 namespace tutti {
 
-/// <folder>/results.pvd with, for each time, fields/fields_<output>.p<suffix> and the pieces that it joins. Collective.
+/// How the files of a series are called, from a folder on.
+struct SeriesNames {
+  std::string series = "results.pvd";
+  std::string stem = "fields/fields";  ///< of the files at a time
+};
+
+/// <folder>/<series> with, for each time, <stem>_<output>.p<suffix> and the pieces that it joins. Collective.
 class ResultSeries {
  public:
   /// `before`: times that an earlier run has written into the same folder; the series goes on behind them. Error(io).
   ResultSeries(const Comm& comm, const std::filesystem::path& folder, std::string suffix,
-               std::span<const double> before);
+               std::span<const double> before, const SeriesNames& names = {});
 
   /// Writes piece p, which belongs to part `mine[p]` of this rank.
   using WritePiece = std::function<void(std::size_t p, const std::filesystem::path& path)>;
@@ -30,7 +36,7 @@ class ResultSeries {
  private:
   const Comm& comm_;
   std::filesystem::path folder_;
-  std::string suffix_;
+  std::string stem_, suffix_;
   PvdSeries series_;
   Size outputs_ = 0;
 };

@@ -42,6 +42,7 @@ std::string run_state_json(const RunState& s) {
                   {"end", s.end}};
   json["devices"] = s.devices;
   json["outputs"] = s.outputs;
+  json["slices"] = s.slices;
   json["file_bytes"] = s.file_bytes;
   json["numbers"] = s.numbers;
   json["case_name"] = s.case_name;
@@ -64,6 +65,7 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.end = plan.at("end");
     s.devices = j.at("devices").get<std::vector<std::string>>();
     s.outputs = j.at("outputs").get<std::vector<double>>();
+    s.slices = j.value("slices", s.slices);  // older checkpoints know none
     s.file_bytes = j.at("file_bytes").get<std::map<std::string, Size>>();
     s.numbers = j.at("numbers").get<std::map<std::string, double>>();
     s.case_name = j.at("case_name");

@@ -31,11 +31,12 @@ struct RunState {
   Size step = 0;
   double time = 0;
   TimePlan plan;
-  double end = 0;                          ///< time.end; 0: the case gave time.steps
-  std::vector<std::string> devices;        ///< kind of each part's device
-  std::vector<double> outputs;             ///< times of the results written so far
-  std::map<std::string, Size> file_bytes;  ///< length of each history file (probes.csv, ...) so far
-  std::map<std::string, double> numbers;   ///< of the model
+  double end = 0;                                     ///< time.end; 0: the case gave time.steps
+  std::vector<std::string> devices;                   ///< kind of each part's device
+  std::vector<double> outputs;                        ///< times of the results written so far
+  std::map<std::string, std::vector<double>> slices;  ///< by what describes a slice: times of what is written so far
+  std::map<std::string, Size> file_bytes;             ///< length of each history file (probes.csv, ...) so far
+  std::map<std::string, double> numbers;              ///< of the model
 };
 std::string run_state_json(const RunState& state);
 /// Error(input) names `source` and what is missing.

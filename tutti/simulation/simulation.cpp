@@ -17,6 +17,7 @@
 #include "tutti/simulation/load_monitor.hpp"
 #include "tutti/simulation/metrics.hpp"
 #include "tutti/simulation/progress.hpp"
+#include "tutti/simulation/slices.hpp"
 #include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
@@ -60,18 +61,20 @@ class Probes {
   Probes(const Comm& comm, Model& model, const Case& options, const std::filesystem::path& folder, Size keep)
       : comm_(comm), model_(model) {
     std::vector<Vec3> points;
-    std::vector<std::string> names;
+    std::vector<std::string> columns;
+    const std::vector<std::string> quantities = model.sampled();
     for (int i = 0; i < options.count("output.probe"); ++i) {
-      const std::string table = fmt::format("output.probe[{}]", i);
+      const std::string table = fmt::format("output.probe[{}]", i), name = options.text(table + ".name");
       const auto p = options.numbers(table + ".point");
       points.push_back({p[0], p[1], p[2]});
-      names.push_back(options.text(table + ".name"));
+      for (const std::string& quantity : quantities)
+        columns.push_back(quantities.size() == 1 ? name : name + " " + quantity);
     }
     any_ = !points.empty() && options.flag("devices.exchange");
     if (!any_) return;
     model_.set_probes(points);
     comm_.together([&] {
-      if (comm_.is_root()) file_.emplace(folder / "probes.csv", names, keep);
+      if (comm_.is_root()) file_.emplace(folder / "probes.csv", columns, keep);
     });
   }
   /// Length of the file so far, on the root.
@@ -265,6 +268,7 @@ void tell(const NewShares& shares) {
 /// What an earlier run has left in the same folder and a restart goes on behind.
 struct Earlier {
   std::vector<double> outputs;
+  Slices::Times slices;
   Size probes = 0, history = 0;
   std::optional<Size> metrics;
 };
@@ -276,7 +280,7 @@ Earlier what_is_there(const Restart* restart, const std::filesystem::path& folde
     const auto at = state.file_bytes.find(file);
     return at == state.file_bytes.end() ? Size{0} : at->second;
   };
-  return {state.outputs, bytes("probes.csv"), bytes("history.csv"), bytes("metrics.jsonl")};
+  return {state.outputs, state.slices, bytes("probes.csv"), bytes("history.csv"), bytes("metrics.jsonl")};
 }
 
 }  // namespace
@@ -324,16 +328,22 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const bool exchanges = options.flag("devices.exchange");
   if (!exchanges)
     warn("steps exchange nothing: their results are wrong, and no fields, probes or checkpoints are written");
-  const auto output = [&](double time) {
-    if (!exchanges) return;
+  const auto timed_output = [&](const auto& write) {
     const auto scope = trace.scope("output");
     const auto start = Clock::now();
     fault_point("output");
-    model.write_results(time);
-    outputs.push_back(time);
+    write();
     output_seconds += seconds_since(start);
   };
+  const auto output = [&](double time) {
+    if (!exchanges) return;
+    timed_output([&] {
+      model.write_results(time);
+      outputs.push_back(time);
+    });
+  };
   if (exchanges) model.open_results(folder, earlier.outputs);
+  Slices slices(model, options, folder, earlier.slices);
   Probes probes(comm, model, options, folder, earlier.probes);
   Progress progress(first, plan.steps, model.cells());
   Metrics metrics(comm, model, folder, first, earlier.metrics);
@@ -358,6 +368,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
                             state.end = options.has("time.end") ? options.number("time.end") : 0;
                             state.devices = kinds;
                             state.outputs = outputs;
+                            state.slices = slices.times();
                             state.file_bytes["probes.csv"] = probes.bytes();
                             state.file_bytes["history.csv"] = history.bytes();
                             state.file_bytes["metrics.jsonl"] = metrics.bytes();
@@ -366,6 +377,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   const std::filesystem::path checkpoint_folder = folder / "checkpoints";
 
   if (earlier.outputs.empty()) output(plan.time_of(first));
+  slices.start(plan.time_of(first));
   if (earlier.probes == 0) probes.record(plan.time_of(first));
   if (history.starts()) history.record(plan.time_of(first), model.diagnose());
   Size step = first;
@@ -391,10 +403,10 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
       finished = model.finished();
       const double time = plan.time_of(step);
       const bool last = step == plan.steps || finished;
-      const bool writes = last || (every > 0 && step % every == 0),
+      const bool writes = last || (every > 0 && step % every == 0), slices_now = slices.due(step, last),
                  samples = probes.any() && (last || step % probe_every == 0), reports_now = last || reports.due(step),
                  records = last || history.due(step, reports_now);
-      if (reports_now || writes || samples || records) wait_for_devices();
+      if (reports_now || writes || slices_now || samples || records) wait_for_devices();
       if (reports_now || records) {
         const auto scope = trace.scope("report");
         fault_point("report");
@@ -420,6 +432,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
         progress.end_at(plan.steps);
       }
       if (writes) output(time);
+      if (slices_now) timed_output([&] { slices.write(time); });
       if (samples) probes.record(time);
       stopped = checkpoints.after_step(step, time, last);
       if (shares && !stopped) {

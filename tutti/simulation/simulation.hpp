@@ -38,11 +38,11 @@ struct RunContext {
   RunSoFar* so_far = nullptr;        ///< it may be shared anew; null: it may not
 };
 
-/// Runs the model as the case says, from t = 0 or from a checkpoint, and leaves results.pvd, probes.csv, history.csv,
-/// metrics.jsonl, checkpoints/, effective.toml (the case with all defaults) and summary.json in the folder. SIGTERM,
-/// SIGINT, SIGUSR1 and a file `stop` in the folder end it with a checkpoint. Where a device keeps waiting for others,
-/// the run ends with a checkpoint and new weights in `so_far`, without a summary.json: a model with these weights goes
-/// on from there. Collective. Returns the summary (complete on rank 0).
+/// Runs the model as the case says, from t = 0 or from a checkpoint, and leaves results.pvd, slices/, probes.csv,
+/// history.csv, metrics.jsonl, checkpoints/, effective.toml (the case with all defaults) and summary.json in the
+/// folder. SIGTERM, SIGINT, SIGUSR1 and a file `stop` in the folder end it with a checkpoint. Where a device keeps
+/// waiting for others, the run ends with a checkpoint and new weights in `so_far`, without a summary.json: a model with
+/// these weights goes on from there. Collective. Returns the summary (complete on rank 0).
 Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case& options, const RunContext& context);
 
 }  // namespace tutti

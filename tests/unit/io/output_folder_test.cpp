@@ -83,16 +83,43 @@ TEST_F(OutputFolder, keeps_results_unless_told_otherwise) {
 }
 
 TEST_F(OutputFolder, overwrite_removes_what_tutti_writes_and_nothing_else) {
-  for (const char* own :
-       {"summary.json", "results.pvd", "probes.csv", "metrics.jsonl", "effective.toml", "summary.json.4711.tmp",
-        "fields/fields_000000.pvtu", "fields/fields_000012_p0003.vtu", "fields/fields_000012_p0003.vtu.99.tmp",
-        "checkpoints/step_000010.h5", "checkpoints/step_000010.h5.7.tmp"})
+  for (const char* own : {"summary.json",
+                          "results.pvd",
+                          "probes.csv",
+                          "metrics.jsonl",
+                          "effective.toml",
+                          "summary.json.4711.tmp",
+                          "fields/fields_000000.pvti",
+                          "fields/fields_000012_p0003.vti",
+                          "fields/fields_1000000.pvtr",
+                          "fields/fields_1000000_p12345.vtr",
+                          "slices/slice-a.pvd",
+                          "slices/slice-a_000001.pvd.5.tmp",
+                          "slices/slice-a_000000.pvti",
+                          "slices/slice-a_b-c_000012_p0003.vti",
+                          "slices/slice-a_000001_p0000.vtr.7.tmp",
+                          "fields/fields_000000.pvtu",
+                          "fields/fields_000012_p0003.vtu",
+                          "fields/fields_000012_p0003.vtu.99.tmp",
+                          "checkpoints/step_000010.h5",
+                          "checkpoints/step_000010.h5.7.tmp"})
     write(own);
   const std::vector<std::string> users = {"notes.txt",
                                           "summary.json.bak",
                                           "fields/mine.vtu",
                                           "fields_00.pvtu",
                                           "fields/fields_a_p0.vtu",
+                                          "fields/fields_0.vti",
+                                          "fields/fields_0_p.vtu",
+                                          "fields/more_fields_0_p0.vtu",
+                                          "fields/000000.pvtu",
+                                          "fields/slice-a.pvd",
+                                          "slices/mine.pvd",
+                                          "slices/slice-.pvd",
+                                          "slices/slice-_0.pvti",
+                                          "slices/slice-a.vti",
+                                          "slices/fields_0.pvti",
+                                          "slice-a.pvd",
                                           "checkpoints/why.txt",
                                           "mesh/heart.msh",
                                           "case.toml",
@@ -123,7 +150,8 @@ TEST_F(OutputFolder, never_writes_through_links) {
   const fs::path outside = home_ / "outside";
   fs::create_directories(outside);
   std::ofstream(outside / "file") << "precious";
-  for (const char* name : {"fields", "mesh", "checkpoints", "probes.csv", "metrics.jsonl", "effective.toml"}) {
+  for (const char* name :
+       {"fields", "slices", "mesh", "checkpoints", "probes.csv", "metrics.jsonl", "effective.toml"}) {
     fs::create_symlink(outside / (std::string(name).find('.') == std::string::npos ? "." : "file"), folder / name);
     for (const auto use : {OutputUse::fresh, OutputUse::go_on}) {
       const std::string message = refused(use, ErrorKind::io);

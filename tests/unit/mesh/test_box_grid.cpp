@@ -48,6 +48,19 @@ TEST(GridLine, BeyondAWallIsTheMirrorImage) {
   EXPECT_NEAR(line.distance(-1), line.width(0), 1e-15) << "the wall is half way";
 }
 
+TEST(GridLine, TheCellAtAPoint) {
+  for (const double stretch : {0.0, 1.7}) {
+    const GridLine line = make_grid_line(7, -2, 3, stretch, false);
+    for (Lid i = 0; i < 7; ++i) {
+      EXPECT_EQ(line.cell_at(line.centre(i)), i);
+      EXPECT_EQ(line.cell_at(line.faces[static_cast<std::size_t>(i)]), i) << "a plane belongs to the upper cell";
+    }
+    EXPECT_EQ(line.cell_at(3), 6) << "there is no upper one";
+    EXPECT_EQ(line.cell_at(-2.5), 0);
+    EXPECT_EQ(line.cell_at(4), 6);
+  }
+}
+
 TEST(GridLine, BeyondAPeriodIsTheCellAtTheOtherEnd) {
   GridLine line;
   line.faces = {0, 1, 3, 7};

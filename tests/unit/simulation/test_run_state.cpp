@@ -31,6 +31,7 @@ RunState some_state() {
   s.end = 1e300 / 3;
   s.devices = {"cpu", "fake"};
   s.outputs = {0, 1.0 / 7, 2.0 / 7};
+  s.slices = {{"a at x = 0.1", {0, 1.0 / 3}}, {"b at z = -2", {}}};
   s.file_bytes = {{"probes.csv", 6'000'000'000}, {"metrics.jsonl", 0}};
   s.numbers = {{"mass", -1.0 / 3}};
   return s;
@@ -53,6 +54,7 @@ TEST(RunState, WhatIsWrittenIsRead) {
   EXPECT_EQ(b.end, a.end);
   EXPECT_EQ(b.devices, a.devices);
   EXPECT_EQ(b.outputs, a.outputs);
+  EXPECT_EQ(b.slices, a.slices);
   EXPECT_EQ(b.file_bytes, a.file_bytes);
   EXPECT_EQ(b.numbers, a.numbers);
 }

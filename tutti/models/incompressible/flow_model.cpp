@@ -139,13 +139,6 @@ std::vector<const Step*> FlowModel<T>::schedules() const {
 }
 
 template <class T>
-std::vector<double> FlowModel<T>::owned_values(std::size_t p, const Buffer<T>& buffer) {
-  std::vector<double> values(static_cast<std::size_t>(parts_[p].box.cells()));
-  if (!values.empty()) take_owned(stream(p), buffer, domain_.arrays[p], parts_[p].box, values);
-  return values;
-}
-
-template <class T>
 ModelState FlowModel<T>::state() {
   ModelState state;
   const auto add = [&](const std::string& name, const std::function<Buffer<T>&(std::size_t)>& buffer) {
@@ -230,115 +223,6 @@ void FlowModel<T>::resume(double) {
     if (flow_.ends[2 * d].velocity == VelocityEnd::outflow) put_lower_outflow(d);
   // Stages add up to a time that may differ from the loop's in its last bits.
   exchange_all(ends_time_);
-}
-
-template <class T>
-void FlowModel<T>::open_results(const std::filesystem::path& folder, std::span<const double> before) {
-  std::vector<BoxPiece> mine;
-  for (std::size_t p = 0; p < parts_.size(); ++p) mine.push_back({domain_.parts.mine[p], parts_[p].box});
-  const auto& lines = domain_.grid.lines;
-  results_ = std::make_unique<BoxResults>(
-      comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine, domain_.parts.boxes, folder,
-      static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
-}
-
-/// At the centres of the owned cells: means of the two faces, components together.
-template <class T>
-std::vector<double> FlowModel<T>::centred_velocity(std::size_t p) {
-  const FlowPart<T>& part = parts_[p];
-  const BoxArray& array = domain_.arrays[p];
-  const CellBox& box = part.box;
-  std::vector<double> values(static_cast<std::size_t>(3 * box.cells()));
-  if (box.empty()) return values;
-  for (std::size_t c = 0; c < 3; ++c) {
-    std::vector<T> all(static_cast<std::size_t>(part.u[c].size()));
-    download(stream(p), std::span<T>(all), part.u[c]);
-    const Lid stride = array.stride(static_cast<int>(c));
-    std::size_t to = c;
-    for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
-      for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
-        for (Lid i = box.lower[0]; i < box.upper[0]; ++i, to += 3) {
-          const auto n = static_cast<std::size_t>(array.at(i, j, k));
-          values[to] =
-              0.5 * (static_cast<double>(all[n]) + static_cast<double>(all[n - static_cast<std::size_t>(stride)]));
-        }
-  }
-  return values;
-}
-
-template <class T>
-void FlowModel<T>::write_results(double time) {
-  const auto in_precision = [](const std::vector<double>& values) {
-    return std::vector<T>(values.begin(), values.end());
-  };
-  std::vector<std::vector<T>> velocity, pressure;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    velocity.push_back(in_precision(centred_velocity(p)));
-    pressure.push_back(in_precision(owned_values(p, parts_[p].p)));
-  }
-  std::vector<BoxFieldValues> fields{{"velocity", 3, std::move(velocity)}, {"p", 1, std::move(pressure)}};
-  for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
-    std::vector<std::vector<T>> values;
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      values.push_back(in_precision(owned_values(p, parts_[p].scalars[s].now)));
-    fields.push_back({flow_.scalars[s].name, 1, std::move(values)});
-  }
-  results_->write(time, fields);
-}
-
-template <class T>
-void FlowModel<T>::set_probes(std::vector<Vec3> points) {
-  const auto& lines = domain_.grid.lines;
-  comm_.together([&] {
-    for (std::size_t i = 0; i < points.size(); ++i)
-      for (int d = 0; d < 3; ++d) {
-        const GridLine& line = lines[static_cast<std::size_t>(d)];
-        if (points[i][d] < line.faces.front() || points[i][d] > line.faces.back()) {
-          const std::string table = fmt::format("output.probe[{}]", i);
-          fail(ErrorKind::input, "{}: probe '{}' at ({:g}, {:g}, {:g}) is outside the box; move it into it",
-               options_.where(table + ".point"), options_.text(table + ".name"), points[i].x, points[i].y, points[i].z);
-        }
-      }
-  });
-  probes_ = std::move(points);
-}
-
-/// The speed, or the temperature where there is one, in the cells of the probes.
-template <class T>
-std::vector<double> FlowModel<T>::sample() {
-  std::vector<double> values(probes_.size(), -std::numeric_limits<double>::infinity());
-  for (std::size_t i = 0; i < probes_.size(); ++i) {
-    std::array<Lid, 3> cell{};
-    for (std::size_t d = 0; d < 3; ++d) {
-      const auto& faces = domain_.grid.lines[d].faces;
-      const auto at = std::upper_bound(faces.begin(), faces.end(), probes_[i][static_cast<int>(d)]) - faces.begin() - 1;
-      cell[d] = std::clamp(static_cast<Lid>(at), 0, domain_.grid.lines[d].cells() - 1);
-    }
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      FlowPart<T>& part = parts_[p];
-      if (!part.box.contains(cell[0], cell[1], cell[2])) continue;
-      const Lid n = domain_.arrays[p].at(cell[0], cell[1], cell[2]);
-      const auto value = [&](const Buffer<T>& buffer, Lid at) {
-        T one{};
-        stream(p).copy(&one, buffer.data() + at, sizeof(T), CopyDirection::to_host);
-        stream(p).synchronize();
-        return static_cast<double>(one);
-      };
-      if (flow_.has_temperature) {
-        values[i] = value(part.scalars[0].now, n);
-        continue;
-      }
-      double square = 0;
-      for (int c = 0; c < 3; ++c) {
-        const auto& u = part.u[static_cast<std::size_t>(c)];
-        const double mean = 0.5 * (value(u, n) + value(u, n - part.grid.array.stride(c)));
-        square += mean * mean;
-      }
-      values[i] = std::sqrt(square);
-    }
-  }
-  comm_.max(values);
-  return values;
 }
 
 template <class T>

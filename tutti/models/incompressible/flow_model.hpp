@@ -9,7 +9,8 @@
 #include "tutti/base/exact_sum.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
-#include "tutti/simulation/box_results.hpp"
+#include "tutti/simulation/box_probes.hpp"
+#include "tutti/simulation/box_slices.hpp"
 
 namespace tutti {
 
@@ -43,7 +44,10 @@ class FlowModel final : public Model {
   bool finished() override { return steady_; }
   void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
   void write_results(double time) override;
+  void open_slices(const std::filesystem::path& folder, std::span<const std::vector<double>> before) override;
+  void write_slice(std::size_t slice, double time) override;
   void set_probes(std::vector<Vec3> points) override;
+  std::vector<std::string> sampled() const override;
   std::vector<double> sample() override;
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override;
@@ -75,8 +79,12 @@ class FlowModel final : public Model {
   double rate_of_change(double dt);
   ErrorSummary errors(double time);
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
-  std::vector<double> owned_values(std::size_t p, const Buffer<T>& buffer);
-  std::vector<double> centred_velocity(std::size_t p);
+  std::vector<double> values_in(std::size_t p, const Buffer<T>& buffer, const CellBox& box);
+  std::vector<double> owned_values(std::size_t p, const Buffer<T>& buffer) {
+    return values_in(p, buffer, parts_[p].box);
+  }
+  std::vector<double> centred_velocity(std::size_t p, const CellBox& box);
+  std::vector<BoxFieldValues> fields_in(std::span<const CellBox> boxes);
 
   const Comm& comm_;
   DeviceSet& devices_;
@@ -90,7 +98,8 @@ class FlowModel final : public Model {
   std::unique_ptr<BoxPass<T>> predict_, divide_, correct_;
   std::unique_ptr<PressureSolver<T>> solver_;
   std::unique_ptr<BoxResults> results_;
-  std::vector<Vec3> probes_;
+  std::unique_ptr<BoxSlices> slices_;
+  BoxProbes probes_;
   double dt_ = 0, limit_ = 0;
   double last_dt_ = 0;    ///< of the step before; 0: there was none
   double largest_ = 0;    ///< velocity at the last report, or what the ends make it
