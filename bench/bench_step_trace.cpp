@@ -25,7 +25,7 @@ void run_steps(benchmark::State& state, bool traced) {
   const auto path = std::filesystem::temp_directory_path() / "tutti_bench_step_trace.json";
   const auto trace =
       traced ? std::make_unique<Trace>(comm, path, TraceWindow{1, 1'000'000}) : std::make_unique<Trace>();
-  StepTracer tracer(comm, *trace, step, 1, 1'000'000);
+  StepTracer tracer(comm, *trace, {&step}, 1, 1'000'000);
   Size k = 0;
   for (auto _ : state) {
     tracer.begin(++k);
