@@ -132,6 +132,60 @@ struct FillTemperature {
 };
 
 template <class T>
+struct FillUnprojected {
+  GridView<T> g;
+  EndsView ends;
+  int c;
+  T* q;
+  const T* p;
+  double time;
+  T dt;
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(g.array, ends, r);
+    const EndView& end = ends.end[cell.end];
+    const bool open = end.velocity == VelocityEnd::outflow;
+    const Lid stride = g.stride(c);
+    if (c == ends.direction) {
+      const Lid face = end.upper ? cell.inner : cell.ghost, before = end.upper ? cell.inner - stride : cell.inner;
+      q[face] = open ? q[before] : through<T>(g.array, ends, cell, time);
+    } else if (end.velocity == VelocityEnd::free_slip || open) {
+      q[cell.ghost] = q[cell.inner];
+    } else {
+      const T value = static_cast<T>(value_at(g.array, ends, cell, end.value[c], c, time));
+      // The last layer has no neighbour, and no owned cell looks at it.
+      const bool inside = cell.at[c] + 1 < g.array.stored.upper[static_cast<std::size_t>(c)];
+      const T slip =
+          inside ? dt * (p[cell.inner + stride] - p[cell.inner]) * g.line[c].distance(cell.at[c]) : T(0);
+      q[cell.ghost] = T(2) * (value + slip) - q[cell.inner];
+    }
+  }
+};
+
+template <class T>
+struct CarryEnds {
+  BoxArray array;
+  EndsView ends;
+  int component;
+  const T* from;
+  T* to;
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(array, ends, r);
+    const EndView& end = ends.end[cell.end];
+    const bool open = end.velocity == VelocityEnd::outflow;
+    if (component == ends.direction) {
+      const Lid face = end.upper ? cell.inner : cell.ghost;
+      const Lid before = end.upper ? cell.inner - array.stride(component) : cell.inner;
+      to[face] = open ? to[before] : from[face];
+      return;
+    }
+    const bool mirrored = component >= 0 ? open || end.velocity == VelocityEnd::free_slip
+                                         : end.temperature != ScalarEnd::fixed;
+    to[cell.ghost] = mirrored ? to[cell.inner] + (from[cell.ghost] - from[cell.inner])
+                              : (from[cell.ghost] + from[cell.inner]) - to[cell.inner];
+  }
+};
+
+template <class T>
 struct FillPressure {
   BoxArray array;
   EndsView ends;
@@ -242,6 +296,24 @@ void fill_temperature(Stream& stream, FlowPart<T>& part, const EndsView& ends, R
 }
 
 template <class T>
+void fill_scalar(Stream& stream, const BoxArray& array, T* scalar, const EndsView& ends, Range range, double time,
+                 T diffusivity) {
+  for_each(stream, range, FillTemperature<T>{array, ends, scalar, time, diffusivity});
+}
+
+template <class T>
+void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
+                      double time, T dt) {
+  for_each(stream, range, FillUnprojected<T>{part.grid.view(), ends, c, values, part.p.data(), time, dt});
+}
+
+template <class T>
+void carry_ends(Stream& stream, const BoxArray& array, int component, const T* from, T* to, const EndsView& ends,
+                Range range) {
+  for_each(stream, range, CarryEnds<T>{array, ends, component, from, to});
+}
+
+template <class T>
 void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range) {
   for_each(stream, range, FillPressure<T>{array, ends, p});
 }
@@ -271,6 +343,9 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
   template void fill_predicted(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                        \
   template void fill_velocity(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                         \
   template void fill_temperature(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                      \
+  template void fill_scalar(Stream&, const BoxArray&, T*, const EndsView&, Range, double, T);                    \
+  template void fill_unprojected(Stream&, FlowPart<T>&, int, T*, const EndsView&, Range, double, T);             \
+  template void carry_ends(Stream&, const BoxArray&, int, const T*, T*, const EndsView&, Range);                 \
   template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                             \
   template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int, \
                                double, Buffer<T>&);

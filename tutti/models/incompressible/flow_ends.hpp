@@ -62,6 +62,19 @@ void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Rang
 /// Temperature beyond the ends.
 template <class T>
 void fill_temperature(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T diffusivity);
+/// A scalar beyond the ends, in an array of the part's layout.
+template <class T>
+void fill_scalar(Stream& stream, const BoxArray& array, T* scalar, const EndsView& ends, Range range, double time,
+                 T diffusivity);
+/// Component c of u* at and beyond the ends, for friction that acts on u*: along a wall or inflow it is w + dt grad p
+/// there (Kim and Moin 1985), with FlowPart::p.
+template <class T>
+void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
+                      double time, T dt);
+/// The same ends for other values inside: what they hold is in the ghosts of `from`. Component -1: a scalar.
+template <class T>
+void carry_ends(Stream& stream, const BoxArray& array, int component, const T* from, T* to, const EndsView& ends,
+                Range range);
 /// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
 template <class T>
 void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range);

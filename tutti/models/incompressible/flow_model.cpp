@@ -41,7 +41,10 @@ void FlowModel<T>::step(double time, double dt) {
 template <class T>
 void FlowModel<T>::stage(double time, double dt, double now, double old) {
   update_forcing(time);
-  predict_velocity(time + dt, now, old);
+  if (diffusion_)
+    predict_implicitly(time + dt, dt, now, old);
+  else
+    predict_velocity(time + dt, now, old);
   solve_pressure(dt);
   correct_velocity(time + dt, dt);
   ++stages_;
@@ -63,6 +66,19 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
                 [&](std::size_t p, int d, Stream& stream, Range range) {
                   fill_predicted(stream, parts_[p], ends_[p].view(d), range, time, constants_.diffusivity);
                 });
+  if (flow_.has_temperature())
+    for (FlowPart<T>& part : parts_) part.temperature.swap(part.new_temperature);
+}
+
+/// Convection, buoyancy and forces as above; friction and conduction from the mean of both ends of the step.
+template <class T>
+void FlowModel<T>::predict_implicitly(double time, double dt, double now, double old) {
+  const StageWeights<T> weights{static_cast<T>(now), static_cast<T>(old)};
+  FlowConstants<T> without_friction = constants_;
+  without_friction.viscosity = without_friction.diffusivity = 0;
+  diffusion_->solve(time, dt, [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+    predict(stream, parts_[p], box, range, without_friction, weights);
+  });
   if (flow_.has_temperature())
     for (FlowPart<T>& part : parts_) part.temperature.swap(part.new_temperature);
 }
@@ -122,6 +138,8 @@ double FlowModel<T>::sum_over_parts(const std::function<ExactSum(Stream&, FlowPa
 
 template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
+  if (diffusion_)
+    return {fmt::format("{}; implicit diffusion, {} sweeps a step", solver_->describe(), diffusion_sweeps(flow_, dt_))};
   return {fmt::format("{}; friction allows steps of {:.5g}", solver_->describe(), limit_)};
 }
 
@@ -145,14 +163,16 @@ ModelState FlowModel<T>::state() {
                                 put_owned(stream(p), buffer(p), domain_.arrays[p], parts_[p].box, from);
                             }});
   };
+  // A case with the other kind of diffusion cannot go on from them.
+  const char* const rate = diffusion_ ? "rate without diffusion of" : "rate of";
   for (std::size_t c = 0; c < 3; ++c) {
     add(std::string(1, "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].u[c]; });
-    add(fmt::format("rate of {}", "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].rate[c]; });
+    add(fmt::format("{} {}", rate, "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].rate[c]; });
   }
   add("p", [this](std::size_t p) -> Buffer<T>& { return parts_[p].p; });
   if (flow_.has_temperature()) {
     add("T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature; });
-    add("rate of T", [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature_rate; });
+    add(fmt::format("{} T", rate), [this](std::size_t p) -> Buffer<T>& { return parts_[p].temperature_rate; });
   }
   state.numbers = {{"steps", &steps_},
                    {"last_dt", &last_dt_},
@@ -215,7 +235,9 @@ void FlowModel<T>::write_results(double time) {
   std::vector<std::vector<T>> velocity, pressure, temperature;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     velocity.push_back(in_precision(centred_velocity(p)));
-    pressure.push_back(in_precision(owned_values(p, parts_[p].p)));
+    if (diffusion_ && !parts_[p].box.empty())
+      pressure_of_potential(stream(p), parts_[p], flow_.viscosity, last_dt_);
+    pressure.push_back(in_precision(owned_values(p, diffusion_ ? parts_[p].rhs : parts_[p].p)));
     if (flow_.has_temperature()) temperature.push_back(in_precision(owned_values(p, parts_[p].temperature)));
   }
   std::vector<BoxFieldValues> fields{{"velocity", 3, std::move(velocity)}, {"p", 1, std::move(pressure)}};
@@ -286,6 +308,7 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
   std::vector<PartSeconds> seconds(parts_.size());
   for (const BoxPass<T>* pass : {predict_.get(), divide_.get(), correct_.get()}) add_seconds_of(pass->step(), seconds);
   solver_->add_seconds(seconds);
+  if (diffusion_) diffusion_->add_seconds(seconds);
   // Arrays that a stage reads or writes, each once: momentum 10, divergence 4, correction 7; the temperature 6; the
   // pressure 3 a sweep, or 8 directly.
   const Size values = 21 + (flow_.has_temperature() ? 6 : 0) + (solver_->sweeps() > 0 ? 3 * solver_->sweeps() : 8);
@@ -298,7 +321,8 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
     s.ghosts = velocity_halo_->unpacked(p);
     s.weight = domain_.weights[static_cast<std::size_t>(domain_.parts.mine[p])];
     s.seconds = {seconds[p].separator, seconds[p].interior, seconds[p].exchange, seconds[p].idle};
-    s.bytes = stages_ * values * s.cells * static_cast<Size>(sizeof(T));
+    s.bytes =
+        (stages_ * values + (diffusion_ ? diffusion_->values() : 0)) * s.cells * static_cast<Size>(sizeof(T));
     const double busy = seconds[p].separator + seconds[p].interior;
     s.gb_per_second = busy > 0 ? static_cast<double>(s.bytes) / busy * 1e-9 : 0;
     summary.parts.push_back(s);
@@ -307,7 +331,12 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
     if (flow_.has_temperature()) checksum += 7 * checksum_of(domain_.maps[p], owned_values(p, parts_[p].temperature));
   }
   ExchangeCounts counts = solver_->exchanged();
-  add_counts(counts, predicted_halo_->exchange().counts_per_exchange(), stages_);
+  if (diffusion_) {
+    const ExchangeCounts swept = diffusion_->exchanged();
+    add_counts(counts, swept, 1);
+  } else {
+    add_counts(counts, predicted_halo_->exchange().counts_per_exchange(), stages_);
+  }
   add_counts(counts, velocity_halo_->exchange().counts_per_exchange(), stages_);
   summary.exchange.bytes = comm_.sum(counts.bytes);
   summary.exchange.messages = comm_.sum(counts.messages);
