@@ -1,6 +1,6 @@
-// Chebyshev's iteration for A q = b with the eigenvalues of A known to lie in [1, 1 + bound] (Saad, Iterative Methods for
-// Sparse Linear Systems, 2003, algorithm 12.1). It needs no sums over the grid: nothing waits, and the bits of q do not
-// depend on who computes which part of it.
+// Chebyshev's iteration for A q = b with the eigenvalues of A known to lie in [1, 1 + bound] (Saad, Iterative Methods
+// for Sparse Linear Systems, 2003, algorithm 12.1). It needs no sums over the grid: nothing waits, and the bits of q do
+// not depend on who computes which part of it.
 #pragma once
 
 namespace tutti {

@@ -1,4 +1,5 @@
-// The Laplacian that friction and conduction make implicit: weights, the bound of its eigenvalues, and what its sweeps take.
+// The Laplacian that friction and conduction make implicit: weights, the bound of its eigenvalues, and what its sweeps
+// take.
 #pragma once
 
 #include "tutti/models/incompressible/flow_case.hpp"

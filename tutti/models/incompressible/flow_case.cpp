@@ -100,14 +100,16 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "time.diffusion",
               .type = KeyType::choice,
               .default_value = "\"explicit\"",
-              .description = "Friction and conduction; implicit: by Crank-Nicolson, they no longer bound the step (with "
-                             "ab2 only).",
+              .description =
+                  "Friction and conduction; implicit: by Crank-Nicolson, they no longer bound the step (with "
+                  "ab2 only).",
               .choices = {"explicit", "implicit"}});
   schema.add({.path = "time.diffusion_tolerance",
               .type = KeyType::number,
               .default_value = "\"auto\"",
-              .description = "Part of what diffusion changes in a step that its sweeps may leave undone; auto: 1e-8, in "
-                             "float 1e-5.",
+              .description =
+                  "Part of what diffusion changes in a step that its sweeps may leave undone; auto: 1e-8, in "
+                  "float 1e-5.",
               .choices = {"auto"},
               .min = 0,
               .max = 0.1,

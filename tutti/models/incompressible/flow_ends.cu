@@ -154,34 +154,53 @@ struct FillUnprojected {
       const T value = static_cast<T>(value_at(g.array, ends, cell, end.value[c], c, time));
       // The last layer has no neighbour, and no owned cell looks at it.
       const bool inside = cell.at[c] + 1 < g.array.stored.upper[static_cast<std::size_t>(c)];
-      const T slip =
-          inside ? dt * (p[cell.inner + stride] - p[cell.inner]) * g.line[c].distance(cell.at[c]) : T(0);
+      const T slip = inside ? dt * (p[cell.inner + stride] - p[cell.inner]) * g.line[c].distance(cell.at[c]) : T(0);
       q[cell.ghost] = T(2) * (value + slip) - q[cell.inner];
     }
   }
 };
 
+/// What holds for a field at an end: through it, the value on the face or that of the face before; else the value on
+/// the end, which is a mean, or the slope there.
+enum class CarriedEnd : std::uint8_t { face, open_face, mean, slope };
+
+CarriedEnd carried_end(const EndView& end, int direction, int component) {
+  const bool open = end.velocity == VelocityEnd::outflow;
+  if (component == direction) return open ? CarriedEnd::open_face : CarriedEnd::face;
+  const bool sloped =
+      component >= 0 ? open || end.velocity == VelocityEnd::free_slip : end.temperature != ScalarEnd::fixed;
+  return sloped ? CarriedEnd::slope : CarriedEnd::mean;
+}
+
 template <class T>
 struct CarryEnds {
   BoxArray array;
   EndsView ends;
-  int component;
-  const T* from;
-  T* to;
+  CarriedFields<T> fields;
+  CarriedEnd kind[2][CarriedFields<T>::most];
   TUTTI_HD void operator()(Lid r) const {
     const EndCell cell = end_cell(array, ends, r);
-    const EndView& end = ends.end[cell.end];
-    const bool open = end.velocity == VelocityEnd::outflow;
-    if (component == ends.direction) {
-      const Lid face = end.upper ? cell.inner : cell.ghost;
-      const Lid before = end.upper ? cell.inner - array.stride(component) : cell.inner;
-      to[face] = open ? to[before] : from[face];
-      return;
+    const bool upper = ends.end[cell.end].upper;
+    const Lid face = upper ? cell.inner : cell.ghost;
+    const Lid before = upper ? cell.inner - array.stride(ends.direction) : cell.inner;
+    for (int f = 0; f < fields.count; ++f) {
+      const T* const from = fields.from[f];
+      T* const to = fields.to[f];
+      switch (kind[cell.end][f]) {
+        case CarriedEnd::face:
+          to[face] = from[face];
+          break;
+        case CarriedEnd::open_face:
+          to[face] = to[before];
+          break;
+        case CarriedEnd::mean:
+          to[cell.ghost] = (from[cell.ghost] + from[cell.inner]) - to[cell.inner];
+          break;
+        case CarriedEnd::slope:
+          to[cell.ghost] = to[cell.inner] + (from[cell.ghost] - from[cell.inner]);
+          break;
+      }
     }
-    const bool mirrored = component >= 0 ? open || end.velocity == VelocityEnd::free_slip
-                                         : end.temperature != ScalarEnd::fixed;
-    to[cell.ghost] = mirrored ? to[cell.inner] + (from[cell.ghost] - from[cell.inner])
-                              : (from[cell.ghost] + from[cell.inner]) - to[cell.inner];
   }
 };
 
@@ -308,9 +327,13 @@ void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const
 }
 
 template <class T>
-void carry_ends(Stream& stream, const BoxArray& array, int component, const T* from, T* to, const EndsView& ends,
+void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const EndsView& ends,
                 Range range) {
-  for_each(stream, range, CarryEnds<T>{array, ends, component, from, to});
+  CarryEnds<T> carry{array, ends, fields, {}};
+  for (int e = 0; e < ends.count; ++e)
+    for (int f = 0; f < fields.count; ++f)
+      carry.kind[e][f] = carried_end(ends.end[e], ends.direction, fields.component[f]);
+  for_each(stream, range, carry);
 }
 
 template <class T>
@@ -345,7 +368,7 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
   template void fill_temperature(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                      \
   template void fill_scalar(Stream&, const BoxArray&, T*, const EndsView&, Range, double, T);                    \
   template void fill_unprojected(Stream&, FlowPart<T>&, int, T*, const EndsView&, Range, double, T);             \
-  template void carry_ends(Stream&, const BoxArray&, int, const T*, T*, const EndsView&, Range);                 \
+  template void carry_ends(Stream&, const BoxArray&, const CarriedFields<T>&, const EndsView&, Range);           \
   template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                             \
   template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int, \
                                double, Buffer<T>&);

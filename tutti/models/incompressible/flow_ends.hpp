@@ -71,9 +71,18 @@ void fill_scalar(Stream& stream, const BoxArray& array, T* scalar, const EndsVie
 template <class T>
 void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
                       double time, T dt);
-/// The same ends for other values inside: what they hold is in the ghosts of `from`. Component -1: a scalar.
+/// Fields whose ends are carried from one array to the next.
 template <class T>
-void carry_ends(Stream& stream, const BoxArray& array, int component, const T* from, T* to, const EndsView& ends,
+struct CarriedFields {
+  static constexpr int most = 4;
+  int count = 0;
+  int component[most] = {};  ///< -1: a scalar
+  const T* from[most] = {};
+  T* to[most] = {};
+};
+/// The same ends for other values inside: what they hold is in the ghosts of `from`.
+template <class T>
+void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const EndsView& ends,
                 Range range);
 /// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
 template <class T>

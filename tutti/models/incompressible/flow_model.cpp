@@ -232,11 +232,10 @@ void FlowModel<T>::write_results(double time) {
   const auto in_precision = [](const std::vector<double>& values) {
     return std::vector<T>(values.begin(), values.end());
   };
+  if (diffusion_) diffusion_->pressure_of_potential(last_dt_);
   std::vector<std::vector<T>> velocity, pressure, temperature;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     velocity.push_back(in_precision(centred_velocity(p)));
-    if (diffusion_ && !parts_[p].box.empty())
-      pressure_of_potential(stream(p), parts_[p], flow_.viscosity, last_dt_);
     pressure.push_back(in_precision(owned_values(p, diffusion_ ? parts_[p].rhs : parts_[p].p)));
     if (flow_.has_temperature()) temperature.push_back(in_precision(owned_values(p, parts_[p].temperature)));
   }
@@ -321,8 +320,7 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
     s.ghosts = velocity_halo_->unpacked(p);
     s.weight = domain_.weights[static_cast<std::size_t>(domain_.parts.mine[p])];
     s.seconds = {seconds[p].separator, seconds[p].interior, seconds[p].exchange, seconds[p].idle};
-    s.bytes =
-        (stages_ * values + (diffusion_ ? diffusion_->values() : 0)) * s.cells * static_cast<Size>(sizeof(T));
+    s.bytes = (stages_ * values + (diffusion_ ? diffusion_->values() : 0)) * s.cells * static_cast<Size>(sizeof(T));
     const double busy = seconds[p].separator + seconds[p].interior;
     s.gb_per_second = busy > 0 ? static_cast<double>(s.bytes) / busy * 1e-9 : 0;
     summary.parts.push_back(s);

@@ -126,7 +126,7 @@ void PartPlanner::diffusion(int sweeps) {
   fields("right sides of diffusion", count);
   Size lines = 0;
   for (int d = 0; d < 3; ++d) lines += domain_.arrays[p_].stored.size(d);
-  array("weights of diffusion", 4 * lines * value_bytes_);
+  array("weights of diffusion", 4 * lines * value_bytes_ + 2 * lines * static_cast<Size>(sizeof(double)));
   transfer("halo of diffusion", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, count, sweeps);
 }
 

@@ -175,17 +175,15 @@ void FlowModel<T>::make_diffusion() {
   if (!flow_.implicit_diffusion) return;
   std::vector<DiffusedField<T>> fields;
   for (std::size_t c = 0; c < 3; ++c)
-    fields.push_back({static_cast<int>(c), flow_.viscosity,
-                      [c](FlowPart<T>& part) -> Buffer<T>& { return part.u[c]; },
+    fields.push_back({static_cast<int>(c), flow_.viscosity, [c](FlowPart<T>& part) -> Buffer<T>& { return part.u[c]; },
                       [c](FlowPart<T>& part) -> Buffer<T>& { return part.predicted[c]; }});
   if (flow_.has_temperature())
-    fields.push_back({at_centres, *flow_.diffusivity,
-                      [](FlowPart<T>& part) -> Buffer<T>& { return part.temperature; },
+    fields.push_back({at_centres, *flow_.diffusivity, [](FlowPart<T>& part) -> Buffer<T>& { return part.temperature; },
                       [](FlowPart<T>& part) -> Buffer<T>& { return part.new_temperature; }});
-  diffusion_ = std::make_unique<ImplicitDiffusion<T>>(
-      PressureProblem<T>{comm_, *devices_.threads, domain_, flow_, parts_, ends_,
-                         parse_overlap(options_.text("devices.overlap"))},
-      std::move(fields));
+  diffusion_ =
+      std::make_unique<ImplicitDiffusion<T>>(PressureProblem<T>{comm_, *devices_.threads, domain_, flow_, parts_, ends_,
+                                                                parse_overlap(options_.text("devices.overlap"))},
+                                             std::move(fields));
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // The sweeps of implicit diffusion. Compiles as plain C++ without CUDA.
 #include "tutti/models/incompressible/implicit_diffusion.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "tutti/exchange/for_each_cell.hpp"
@@ -87,15 +88,12 @@ struct ChebyshevSweep {
 
 template <class T>
 struct PressureOfPotential {
-  GridView<T> g;
+  DiffusionView<T> g;
   const T* p;
   T *to, a;
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid at[3] = {i, j, k};
     const Lid n = g.array.at(i, j, k);
-    T diagonal;
-    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
-    to[n] = p[n] - a * (sum - diagonal * p[n]);
+    to[n] = p[n] - a * DiffusionRow<T>(g, j, k).laplacian(p + n, i - g.array.stored.lower[0]);
   }
 };
 
@@ -122,12 +120,11 @@ ImplicitDiffusion<T>::ImplicitDiffusion(const PressureProblem<T>& problem, std::
   });
   std::vector<std::vector<CellBox>> faces;
   for (const CellBox& box : domain.parts.boxes) faces.push_back(faces_around(box));
-  halo_ =
-      std::make_unique<BoxTransfer<T>>(problem_.comm, domain.parts, faces, domain.arrays, domain.arrays, true,
-                                       domain.streams, static_cast<int>(fields_.size()), &domain.transport);
+  halo_ = std::make_unique<BoxTransfer<T>>(problem_.comm, domain.parts, faces, domain.arrays, domain.arrays, true,
+                                           domain.streams, static_cast<int>(fields_.size()), &domain.transport);
   const auto pass = [&](BoxTransfer<T>* transfer) {
     return std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, domain.parts, transfer, problem_.overlap,
-                                        [this](std::size_t p, int d) { return problem_.ends[p].cells(d); });
+                                        [this](std::size_t p, int d) { return through_[p].cells(d); });
   };
   begin_ = pass(nullptr);
   sweep_ = pass(halo_.get());
@@ -139,6 +136,10 @@ void ImplicitDiffusion<T>::add_part(std::size_t p) {
   const BoxArray& array = problem_.domain.arrays[p];
   const CellBox& box = problem_.domain.box(p);
   Part& part = parts_.emplace_back();
+  CellBox reach = box;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (box.upper[d] == problem_.domain.grid.lines[d].cells() - 1) ++reach.upper[d];
+  through_.emplace_back(stream, problem_.flow, box.empty() ? box : reach, array);
   for (std::size_t d = 0; d < 3; ++d)
     for (const bool at_faces : {false, true}) {
       std::vector<T> lower, upper;
@@ -207,23 +208,29 @@ void ImplicitDiffusion<T>::sweep(double time, double dt, const std::vector<Cheby
   sweep_->run(
       [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
         for (std::size_t f = 0; f < fields_.size(); ++f)
-          for_each_cell(
-              stream, box, range,
-              ChebyshevSweep<T>{view_of(problem_.domain.arrays[p], parts_[p].line, fields_[f].component),
-                                before(f, p).data(), parts_[p].right[f].data(), result(f, p).data(),
-                                static_cast<T>(fields_[f].diffusivity * dt / 2), static_cast<T>(weights[f].carry),
-                                static_cast<T>(weights[f].gain)});
+          for_each_cell(stream, box, range,
+                        ChebyshevSweep<T>{view_of(problem_.domain.arrays[p], parts_[p].line, fields_[f].component),
+                                          before(f, p).data(), parts_[p].right[f].data(), result(f, p).data(),
+                                          static_cast<T>(fields_[f].diffusivity * dt / 2),
+                                          static_cast<T>(weights[f].carry), static_cast<T>(weights[f].gain)});
       },
       [&](std::size_t p, int d, Stream& stream, Range range) {
-        for (std::size_t f = 0; f < fields_.size(); ++f)
-          if (last && fields_[f].component == at_centres)
-            fill(f, p, stream, d, range, result(f, p).data(), time, dt);
-          else
-            carry_ends(stream, problem_.domain.arrays[p], fields_[f].component, before(f, p).data(),
-                       result(f, p).data(), problem_.ends[p].view(d), range);
+        carry(p, stream, d, range, true, false);
+        carry(p, stream, d, range, false, !last);
+        for (std::size_t f = 0; f < fields_.size() && last; ++f)
+          if (fields_[f].component == at_centres) fill(f, p, stream, d, range, result(f, p).data(), time, dt);
       });
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (std::size_t f = 0; f < fields_.size(); ++f) before(f, p).swap(result(f, p));
+}
+
+template <class T>
+typename ImplicitDiffusion<T>::SomeEnds ImplicitDiffusion<T>::ends_of(bool normal, std::size_t p, int d,
+                                                                      Range range) const {
+  if (normal) return {through_[p].view(d), range};
+  // The lower end is the first of both.
+  const Lid cells = problem_.ends[p].cells(d);
+  return {problem_.ends[p].view(d), {std::min(range.begin, cells), std::min(range.end, cells)}};
 }
 
 template <class T>
@@ -231,11 +238,31 @@ void ImplicitDiffusion<T>::fill(std::size_t f, std::size_t p, Stream& stream, in
                                 double dt) {
   const DiffusedField<T>& field = fields_[f];
   FlowPart<T>& part = problem_.parts[p];
-  const EndsView& ends = problem_.ends[p].view(d);
+  const SomeEnds ends = ends_of(field.component == d, p, d, range);
   if (field.component == at_centres)
-    fill_scalar(stream, part.grid.array, q, ends, range, time, static_cast<T>(field.diffusivity));
+    fill_scalar(stream, part.grid.array, q, ends.view, ends.range, time, static_cast<T>(field.diffusivity));
   else
-    fill_unprojected(stream, part, field.component, q, ends, range, time, static_cast<T>(dt));
+    fill_unprojected(stream, part, field.component, q, ends.view, ends.range, time, static_cast<T>(dt));
+}
+
+/// The field that flows through the ends, or all others.
+template <class T>
+void ImplicitDiffusion<T>::carry(std::size_t p, Stream& stream, int d, Range range, bool normal, bool scalars) {
+  const SomeEnds ends = ends_of(normal, p, d, range);
+  CarriedFields<T> carried;
+  const auto flush = [&] {
+    if (carried.count > 0) carry_ends(stream, problem_.domain.arrays[p], carried, ends.view, ends.range);
+    carried.count = 0;
+  };
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const int component = fields_[f].component;
+    if ((component == d) != normal || (!scalars && component == at_centres)) continue;
+    if (carried.count == CarriedFields<T>::most) flush();
+    carried.component[carried.count] = component;
+    carried.from[carried.count] = before(f, p).data();
+    carried.to[carried.count++] = result(f, p).data();
+  }
+  flush();
 }
 
 template <class T>
@@ -252,17 +279,16 @@ ExchangeCounts ImplicitDiffusion<T>::exchanged() const {
 }
 
 template <class T>
-void pressure_of_potential(Stream& stream, FlowPart<T>& part, double viscosity, double dt) {
-  for_each_cell(stream, part.box, {0, static_cast<Lid>(part.box.cells())},
-                PressureOfPotential<T>{part.grid.view(), part.p.data(), part.rhs.data(),
-                                       static_cast<T>(viscosity * dt / 2)});
+void ImplicitDiffusion<T>::pressure_of_potential(double dt) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    FlowPart<T>& part = problem_.parts[p];
+    for_each_cell(*problem_.domain.streams[p].compute, part.box, {0, static_cast<Lid>(part.box.cells())},
+                  PressureOfPotential<T>{view_of(part.grid.array, parts_[p].line, at_centres), part.p.data(),
+                                         part.rhs.data(), static_cast<T>(problem_.flow.viscosity * dt / 2)});
+  }
 }
 
-#define TUTTI_INSTANTIATE(T)          \
-  template class ImplicitDiffusion<T>; \
-  template void pressure_of_potential(Stream&, FlowPart<T>&, double, double);
-TUTTI_INSTANTIATE(double)
-TUTTI_INSTANTIATE(float)
-#undef TUTTI_INSTANTIATE
+template class ImplicitDiffusion<double>;
+template class ImplicitDiffusion<float>;
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
-// Friction and conduction by Crank-Nicolson: (1 - a lap) q = b with a = diffusivity dt / 2, for velocity and temperature
-// together, by Chebyshev's iteration. See docs/adr/0016-implicit-diffusion.md.
+// Friction and conduction by Crank-Nicolson: (1 - a lap) q = b with a = diffusivity dt / 2, for velocity and
+// temperature together, by Chebyshev's iteration. See docs/adr/0016-implicit-diffusion.md.
 #pragma once
 
 #include <functional>
@@ -41,6 +41,9 @@ class ImplicitDiffusion {
   /// is w + dt grad p along them, with the p of the step before (Kim and Moin, J. Comput. Phys. 59, 1985): the
   /// projection takes it away again. Collective.
   void solve(double time, double dt, const Explicit& explicit_part);
+  /// The pressure from the potential p of a step of length dt, to FlowPart::rhs: friction acts on u* = u + dt grad p,
+  /// so that the pressure is p - viscosity dt / 2 lap p (Brown, Cortez and Minion, J. Comput. Phys. 168, 2001).
+  void pressure_of_potential(double dt);
 
   void add_seconds(std::vector<PartSeconds>& seconds) const;
   /// Of all solves.
@@ -58,20 +61,25 @@ class ImplicitDiffusion {
   void sweep(double time, double dt, const std::vector<ChebyshevWeights>& weights, bool last);
   Buffer<T>& before(std::size_t f, std::size_t p) { return fields_[f].before(problem_.parts[p]); }
   Buffer<T>& result(std::size_t f, std::size_t p) { return fields_[f].result(problem_.parts[p]); }
+  /// The ends in a direction and those of `range` that lie there, for flow through them or for all else.
+  struct SomeEnds {
+    const EndsView& view;
+    Range range;
+  };
+  SomeEnds ends_of(bool normal, std::size_t p, int d, Range range) const;
   void fill(std::size_t f, std::size_t p, Stream& stream, int d, Range range, T* q, double time, double dt);
+  void carry(std::size_t p, Stream& stream, int d, Range range, bool normal, bool scalars);
 
   PressureProblem<T> problem_;
   std::vector<DiffusedField<T>> fields_;
   std::vector<double> largest_;  ///< eigenvalue, by field
   std::vector<Part> parts_;
+  /// Ends for flow through them: also of a part that has the last cell but one. The face at the end is in a cell of the
+  /// next part, which has not filled it when its cells travel.
+  std::vector<FlowEnds> through_;
   std::unique_ptr<BoxTransfer<T>> halo_;
   std::unique_ptr<BoxPass<T>> begin_, sweep_;
   Size values_ = 0;
 };
-
-/// The pressure from the potential p of a step of length dt: friction acts on u* = u + dt grad p, so that the pressure
-/// is p - viscosity dt / 2 lap p (Brown, Cortez and Minion, J. Comput. Phys. 168, 2001). It goes to FlowPart::rhs.
-template <class T>
-void pressure_of_potential(Stream& stream, FlowPart<T>& part, double viscosity, double dt);
 
 }  // namespace tutti

@@ -81,6 +81,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "0]\n[[boundary]]\nface = \"x-lower\"\ntemperature = "
                     "\"fixed\"\ntemperature_value = 1\n[[boundary]]\nface = \"x-upper\"\ntemperature = \"fixed\"\n",
                     "fake:2,cpu", "method = \"rk3\"\n"},
+        PlannedCase{"warm, implicit",
+                    "[grid]\ncells = [16, 20, 18]\n[fluid]\nviscosity = 0.3\ndiffusivity = 0.2\n" + lid, "fake:2,cpu",
+                    "diffusion = \"implicit\"\ndt = 0.02\n"},
         PlannedCase{
             "blocks, periodic",
             "[grid]\ncells = [24, 24, 24]\n[fluid]\nviscosity = 0.01\n[partition]\ncut = "
