@@ -46,7 +46,7 @@ int diffusion_sweeps(const FlowCase& flow, double dt) {
 }
 
 Size diffusion_values(const FlowCase& flow, double dt) {
-  return (flow.has_temperature() ? 4 : 3) * (3 + 4 * static_cast<Size>(diffusion_sweeps(flow, dt)));
+  return (flow.has_temperature() ? 4 : 3) * (3 + 4 * static_cast<Size>(diffusion_sweeps(flow, dt))) + 7;
 }
 
 }  // namespace tutti

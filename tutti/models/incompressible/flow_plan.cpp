@@ -127,7 +127,8 @@ void PartPlanner::diffusion(int sweeps) {
   Size lines = 0;
   for (int d = 0; d < 3; ++d) lines += domain_.arrays[p_].stored.size(d);
   array("weights of diffusion", 4 * lines * value_bytes_ + 2 * lines * static_cast<Size>(sizeof(double)));
-  transfer("halo of diffusion", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, count, sweeps);
+  transfer("halo of diffusion", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, count,
+           sweeps + 1);
 }
 
 void PartPlanner::direct(Size stages) {

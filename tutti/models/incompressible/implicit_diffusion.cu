@@ -61,6 +61,20 @@ struct AddDiffusion {
   }
 };
 
+/// Where the iteration begins: u + dt grad p of the step before, which of a steady flow is u* already.
+template <class T>
+struct AddGradient {
+  GridView<T> g;
+  const T* p;
+  T *q, dt;
+  int c;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
+    const Lid at[3] = {i, j, k};
+    const Lid n = g.array.at(i, j, k);
+    q[n] += dt * (p[n + g.stride(c)] - p[n]) * g.line[c].distance(at[c]);
+  }
+};
+
 /// A sweep; `next` holds the q of the one before.
 template <class T>
 struct ChebyshevSweep {
@@ -122,12 +136,9 @@ ImplicitDiffusion<T>::ImplicitDiffusion(const PressureProblem<T>& problem, std::
   for (const CellBox& box : domain.parts.boxes) faces.push_back(faces_around(box));
   halo_ = std::make_unique<BoxTransfer<T>>(problem_.comm, domain.parts, faces, domain.arrays, domain.arrays, true,
                                            domain.streams, static_cast<int>(fields_.size()), &domain.transport);
-  const auto pass = [&](BoxTransfer<T>* transfer) {
-    return std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, domain.parts, transfer, problem_.overlap,
+  local_ = std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, domain.parts, nullptr, problem_.overlap);
+  sweep_ = std::make_unique<BoxPass<T>>(problem_.threads, domain.streams, domain.parts, halo_.get(), problem_.overlap,
                                         [this](std::size_t p, int d) { return through_[p].cells(d); });
-  };
-  begin_ = pass(nullptr);
-  sweep_ = pass(halo_.get());
 }
 
 template <class T>
@@ -162,7 +173,8 @@ void ImplicitDiffusion<T>::add_part(std::size_t p) {
 template <class T>
 void ImplicitDiffusion<T>::solve(double time, double dt, const Explicit& explicit_part) {
   const int sweeps = diffusion_sweeps(problem_.flow, dt);
-  begin(time, dt, explicit_part);
+  add_diffusion(dt, explicit_part);
+  begin(time, dt);
   std::vector<ChebyshevIteration> iterations;
   for (std::size_t f = 0; f < fields_.size(); ++f)
     iterations.emplace_back(fields_[f].diffusivity * dt / 2 * largest_[f]);
@@ -176,35 +188,54 @@ void ImplicitDiffusion<T>::solve(double time, double dt, const Explicit& explici
   values_ += diffusion_values(problem_.flow, dt);
 }
 
-/// The right sides, and q with the ghosts that it will have from now on.
+/// The right sides.
 template <class T>
-void ImplicitDiffusion<T>::begin(double time, double dt, const Explicit& explicit_part) {
-  begin_->run(
+void ImplicitDiffusion<T>::add_diffusion(double dt, const Explicit& explicit_part) {
+  local_->run([&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+    explicit_part(p, stream, box, range);
+    for (std::size_t f = 0; f < fields_.size(); ++f)
+      for_each_cell(
+          stream, box, range,
+          AddDiffusion<T>{view_of(problem_.domain.arrays[p], parts_[p].line, fields_[f].component), before(f, p).data(),
+                          result(f, p).data(), static_cast<T>(fields_[f].diffusivity * dt / 2)});
+  });
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    for (std::size_t f = 0; f < fields_.size(); ++f) result(f, p).swap(parts_[p].right[f]);
+}
+
+template <class T>
+void ImplicitDiffusion<T>::bind(Buffer<T>& (ImplicitDiffusion::*array)(std::size_t f, std::size_t p)) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    std::vector<T*> to;
+    for (std::size_t f = 0; f < fields_.size(); ++f) to.push_back((this->*array)(f, p).data());
+    const std::vector<const T*> from(to.begin(), to.end());
+    halo_->bind(p, from, to);
+  }
+}
+
+/// Of each field what the sweeps begin with, and all that its ends will hold.
+template <class T>
+void ImplicitDiffusion<T>::begin(double time, double dt) {
+  bind(&ImplicitDiffusion::before);
+  sweep_->run(
       [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        explicit_part(p, stream, box, range);
+        FlowPart<T>& part = problem_.parts[p];
         for (std::size_t f = 0; f < fields_.size(); ++f)
-          for_each_cell(stream, box, range,
-                        AddDiffusion<T>{view_of(problem_.domain.arrays[p], parts_[p].line, fields_[f].component),
-                                        before(f, p).data(), result(f, p).data(),
-                                        static_cast<T>(fields_[f].diffusivity * dt / 2)});
+          if (fields_[f].component != at_centres)
+            for_each_cell(stream, box, range,
+                          AddGradient<T>{part.grid.view(), part.p.data(), before(f, p).data(), static_cast<T>(dt),
+                                         fields_[f].component});
       },
       [&](std::size_t p, int d, Stream& stream, Range range) {
         for (std::size_t f = 0; f < fields_.size(); ++f) fill(f, p, stream, d, range, before(f, p).data(), time, dt);
       });
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    for (std::size_t f = 0; f < fields_.size(); ++f) result(f, p).swap(parts_[p].right[f]);
 }
 
 /// From `before` to `result`, which change places then. What the ends hold is in the ghosts of the sweep before; the
 /// last ghosts of scalars are those that a restart would find.
 template <class T>
 void ImplicitDiffusion<T>::sweep(double time, double dt, const std::vector<ChebyshevWeights>& weights, bool last) {
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    std::vector<T*> to;
-    for (std::size_t f = 0; f < fields_.size(); ++f) to.push_back(result(f, p).data());
-    const std::vector<const T*> from(to.begin(), to.end());
-    halo_->bind(p, from, to);
-  }
+  bind(&ImplicitDiffusion::result);
   sweep_->run(
       [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
         for (std::size_t f = 0; f < fields_.size(); ++f)
@@ -267,7 +298,7 @@ void ImplicitDiffusion<T>::carry(std::size_t p, Stream& stream, int d, Range ran
 
 template <class T>
 void ImplicitDiffusion<T>::add_seconds(std::vector<PartSeconds>& seconds) const {
-  add_seconds_of(begin_->step(), seconds);
+  add_seconds_of(local_->step(), seconds);
   add_seconds_of(sweep_->step(), seconds);
 }
 

@@ -57,7 +57,10 @@ class ImplicitDiffusion {
     std::vector<Buffer<T>> right;  ///< by field
   };
   void add_part(std::size_t p);
-  void begin(double time, double dt, const Explicit& explicit_part);
+  void add_diffusion(double dt, const Explicit& explicit_part);
+  void begin(double time, double dt);
+  /// What travels behind a pass.
+  void bind(Buffer<T>& (ImplicitDiffusion::*array)(std::size_t f, std::size_t p));
   void sweep(double time, double dt, const std::vector<ChebyshevWeights>& weights, bool last);
   Buffer<T>& before(std::size_t f, std::size_t p) { return fields_[f].before(problem_.parts[p]); }
   Buffer<T>& result(std::size_t f, std::size_t p) { return fields_[f].result(problem_.parts[p]); }
@@ -78,7 +81,7 @@ class ImplicitDiffusion {
   /// next part, which has not filled it when its cells travel.
   std::vector<FlowEnds> through_;
   std::unique_ptr<BoxTransfer<T>> halo_;
-  std::unique_ptr<BoxPass<T>> begin_, sweep_;
+  std::unique_ptr<BoxPass<T>> local_, sweep_;
   Size values_ = 0;
 };
 

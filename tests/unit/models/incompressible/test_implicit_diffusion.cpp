@@ -96,7 +96,7 @@ class OneSolve {
     pressure_ = take(stream, part.rhs);
   }
 
-  /// Norm of the error of field f, in which the operator is symmetric, over that of what the solve has to change.
+  /// Norm of the error of field f, in which the operator is symmetric, over that of what the sweeps begin with.
   double error(std::size_t f) const {
     const int c = f < 3 ? static_cast<int>(f) : at_centres;
     std::vector<std::array<Lid, 3>> cells;
@@ -118,6 +118,11 @@ class OneSolve {
       const std::array<Lid, 3> cell = cells[static_cast<std::size_t>(r)];
       right[r] = at(explicit_[f], cell);
       start[r] = at(before_[f], cell);
+      if (c >= 0) {
+        std::array<Lid, 3> next = cell;
+        next[f] += 1;
+        start[r] += dt * (at(p_, next) - at(p_, cell)) / distance(c, cell[f]);
+      }
       found[r] = at(found_[f], cell);
       for (int d = 0; d < 3; ++d) {
         const auto axis = static_cast<std::size_t>(d);
