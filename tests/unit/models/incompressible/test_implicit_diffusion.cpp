@@ -341,7 +341,7 @@ FlowState after(double end, double dt, const std::string& diffusion, const std::
 /// Errors of steps that get half as long, against explicit ones of a length that shows no error; `limit`: of explicit
 /// steps.
 void expect_second_order(const std::string& text, double end, double longest, double limit) {
-  EXPECT_GT(longest, 30 * limit);
+  EXPECT_GT(longest / 4, 10 * limit);
   const FlowState exact = after(end, 0.4 * limit, "explicit", text);
   std::vector<double> errors;
   for (const double dt : {longest, longest / 2, longest / 4})
