@@ -162,11 +162,12 @@ struct FillUnprojected {
 
 /// What holds for a field at an end: through it, the value on the face or that of the face before; else the value on
 /// the end, which is a mean, or the slope there.
-enum class CarriedEnd : std::uint8_t { face, open_face, mean, slope };
+enum class CarriedEnd : std::uint8_t { nothing, face, open_face, mean, slope };
 
-CarriedEnd carried_end(const EndView& end, int direction, int component) {
+CarriedEnd carried_end(const EndView& end, int direction, int component, bool own) {
   const bool open = end.velocity == VelocityEnd::outflow;
   if (component == direction) return open ? CarriedEnd::open_face : CarriedEnd::face;
+  if (!own) return CarriedEnd::nothing;
   const bool sloped =
       component >= 0 ? open || end.velocity == VelocityEnd::free_slip : end.temperature != ScalarEnd::fixed;
   return sloped ? CarriedEnd::slope : CarriedEnd::mean;
@@ -187,6 +188,8 @@ struct CarryEnds {
       const T* const from = fields.from[f];
       T* const to = fields.to[f];
       switch (kind[cell.end][f]) {
+        case CarriedEnd::nothing:
+          break;
         case CarriedEnd::face:
           to[face] = from[face];
           break;
@@ -327,12 +330,12 @@ void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const
 }
 
 template <class T>
-void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const EndsView& ends,
+void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const EndsView& ends, int own,
                 Range range) {
   CarryEnds<T> carry{array, ends, fields, {}};
   for (int e = 0; e < ends.count; ++e)
     for (int f = 0; f < fields.count; ++f)
-      carry.kind[e][f] = carried_end(ends.end[e], ends.direction, fields.component[f]);
+      carry.kind[e][f] = carried_end(ends.end[e], ends.direction, fields.component[f], e < own);
   for_each(stream, range, carry);
 }
 
@@ -368,7 +371,7 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
   template void fill_temperature(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                      \
   template void fill_scalar(Stream&, const BoxArray&, T*, const EndsView&, Range, double, T);                    \
   template void fill_unprojected(Stream&, FlowPart<T>&, int, T*, const EndsView&, Range, double, T);             \
-  template void carry_ends(Stream&, const BoxArray&, const CarriedFields<T>&, const EndsView&, Range);           \
+  template void carry_ends(Stream&, const BoxArray&, const CarriedFields<T>&, const EndsView&, int, Range);      \
   template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                             \
   template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int, \
                                double, Buffer<T>&);

@@ -80,9 +80,10 @@ struct CarriedFields {
   const T* from[most] = {};
   T* to[most] = {};
 };
-/// The same ends for other values inside: what they hold is in the ghosts of `from`.
+/// The same ends for other values inside: what they hold is in the ghosts of `from`. Ends behind the first `own` are a
+/// cell away from the part: there only what flows through them is set.
 template <class T>
-void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const EndsView& ends,
+void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const EndsView& ends, int own,
                 Range range);
 /// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
 template <class T>

@@ -246,8 +246,7 @@ void ImplicitDiffusion<T>::sweep(double time, double dt, const std::vector<Cheby
                                           static_cast<T>(weights[f].carry), static_cast<T>(weights[f].gain)});
       },
       [&](std::size_t p, int d, Stream& stream, Range range) {
-        carry(p, stream, d, range, true, false);
-        carry(p, stream, d, range, false, !last);
+        carry(p, stream, d, range, !last);
         for (std::size_t f = 0; f < fields_.size() && last; ++f)
           if (fields_[f].component == at_centres) fill(f, p, stream, d, range, result(f, p).data(), time, dt);
       });
@@ -276,18 +275,20 @@ void ImplicitDiffusion<T>::fill(std::size_t f, std::size_t p, Stream& stream, in
     fill_unprojected(stream, part, field.component, q, ends.view, ends.range, time, static_cast<T>(dt));
 }
 
-/// The field that flows through the ends, or all others.
+/// What the ends hold, from one sweep to the next; in one pass for all fields, of which most of the time goes into
+/// finding the cells.
 template <class T>
-void ImplicitDiffusion<T>::carry(std::size_t p, Stream& stream, int d, Range range, bool normal, bool scalars) {
-  const SomeEnds ends = ends_of(normal, p, d, range);
+void ImplicitDiffusion<T>::carry(std::size_t p, Stream& stream, int d, Range range, bool scalars) {
   CarriedFields<T> carried;
   const auto flush = [&] {
-    if (carried.count > 0) carry_ends(stream, problem_.domain.arrays[p], carried, ends.view, ends.range);
+    if (carried.count > 0)
+      carry_ends(stream, problem_.domain.arrays[p], carried, through_[p].view(d), problem_.ends[p].view(d).count,
+                 range);
     carried.count = 0;
   };
   for (std::size_t f = 0; f < fields_.size(); ++f) {
     const int component = fields_[f].component;
-    if ((component == d) != normal || (!scalars && component == at_centres)) continue;
+    if (!scalars && component == at_centres) continue;
     if (carried.count == CarriedFields<T>::most) flush();
     carried.component[carried.count] = component;
     carried.from[carried.count] = before(f, p).data();

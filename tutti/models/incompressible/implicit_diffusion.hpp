@@ -71,7 +71,7 @@ class ImplicitDiffusion {
   };
   SomeEnds ends_of(bool normal, std::size_t p, int d, Range range) const;
   void fill(std::size_t f, std::size_t p, Stream& stream, int d, Range range, T* q, double time, double dt);
-  void carry(std::size_t p, Stream& stream, int d, Range range, bool normal, bool scalars);
+  void carry(std::size_t p, Stream& stream, int d, Range range, bool scalars);
 
   PressureProblem<T> problem_;
   std::vector<DiffusedField<T>> fields_;
