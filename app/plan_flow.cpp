@@ -78,6 +78,9 @@ void plan_flow(const Comm& comm, const PlanArguments& arguments) {
 
   const int sweeps = planned_sweeps(flow);
   const Size values = values_a_stage(flow, sweeps);
+  if (flow.implicit_diffusion)
+    info("implicit diffusion: {} sweeps a step, {} values a cell", diffusion_sweeps(flow, steps.dt),
+         diffusion_values(flow, steps.dt));
   info("a step: {} projection{}, {} values a cell each{}", stages_of(flow), stages_of(flow) == 1 ? "" : "s", values,
        flow.pressure == PressureMethod::direct      ? "; pressure: direct, with its transforms' time on a CPU"
        : flow.pressure == PressureMethod::red_black ? fmt::format("; pressure: {} sweeps assumed", sweeps)

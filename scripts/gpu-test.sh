@@ -307,6 +307,8 @@ incompressible() {
   printf '[[scalar]]\nname = "dye"\ndiffusivity = 0.002\ninitial = "z*z"\n' >> "$case_file"
   same heated --set fluid.diffusivity=0.001 --set 'fluid.buoyancy=[0,1,0]' --set 'initial.temperature="sin(x)*y"' \
     --set 'time.method="rk3"' --set 'partition.cut="blocks"'
+  same "heated, implicit" --set fluid.diffusivity=0.1 --set 'fluid.buoyancy=[0,1,0]' --set 'initial.temperature="sin(x)*y"' \
+    --set 'time.diffusion="implicit"' --set 'partition.cut="blocks"'
   for cells in "${flow_cells[@]}"; do
     step "bench $cells" "$bin/tutti" bench incompressible --cells "$cells" --solver jacobi --precision float --sweeps "$flow_sweeps" \
       "${flow_time[@]}" --devices "$(devices 1 1)" --json "$to/bench$cells.json"

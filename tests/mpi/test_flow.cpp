@@ -81,7 +81,8 @@ std::vector<Flow> flows() {
   const std::string direct = "[pressure]\nsolver = \"direct\"\n",
                     jacobi = "[pressure]\nsolver = \"jacobi\"\nsweeps = 4\n",
                     red_black = "[pressure]\nsolver = \"red_black\"\ntolerance = 0.05\ncheck = false\n",
-                    ab2 = "[time]\nsteps = 6\nmethod = \"ab2\"\n", rk3 = "[time]\nsteps = 6\nmethod = \"rk3\"\n";
+                    ab2 = "[time]\nsteps = 6\nmethod = \"ab2\"\n", rk3 = "[time]\nsteps = 6\nmethod = \"rk3\"\n",
+                    implicit = "[time]\nsteps = 6\ndt = 0.05\ndiffusion = \"implicit\"\n";
   const std::string scalars =
       "[[scalar]]\nname = \"dye\"\ndiffusivity = 0.005\ninitial = \"sin(7*x)*z\"\n"
       "[[scalar]]\nname = \"salt\"\ndiffusivity = 0.03\ninitial = \"1-y\"\nsource = \"x*cos(t)\"\n"
@@ -117,6 +118,17 @@ std::vector<Flow> flows() {
                           face("z-upper", outflow))},
       {"channel downwards, jacobi, ab2",
        flow_text(box, cold + ab2 + jacobi + face("z-upper", "velocity = \"inflow\"\nvalue = [0, 0, \"-x*(1-x)-t\"]") +
+                          face("z-lower", outflow))},
+      {"warm, stretched, direct, implicit", flow_text(box, "stretch = [1, 1, 0]\n" + warm + implicit + direct + lid)},
+      {"channel, red_black, implicit", flow_text(box, cold + implicit + red_black + face("x-lower", inflow) +
+                                                          face("x-upper", outflow) + periodic("z"))},
+      {"lid, slice, stretched, jacobi, implicit, float",
+       flow_text(slice,
+                 "stretch = [0, 2, 0]\n" + cold + implicit + jacobi + lid + "[numerics]\nprecision = \"float\"\n")},
+      {"periodic, warm, direct, implicit", flow_text(box, warm + implicit + direct + periodic("y") + periodic("z"))},
+      {"channel downwards, direct, implicit",
+       flow_text(box, cold + implicit + direct +
+                          face("z-upper", "velocity = \"inflow\"\nvalue = [0, 0, \"-x*(1-x)-t\"]") +
                           face("z-lower", outflow))},
   };
 }

@@ -146,6 +146,24 @@ void add_numerics_keys(CaseSchema& schema) {
               .default_value = "\"ab2\"",
               .description = "ab2: Adams-Bashforth, as the paper; rk3: Runge-Kutta with three projections a step.",
               .choices = {"ab2", "rk3"}});
+  schema.add({.path = "time.diffusion",
+              .type = KeyType::choice,
+              .default_value = "\"explicit\"",
+              .description =
+                  "Friction and conduction; implicit: by Crank-Nicolson, they no longer bound the step (with "
+                  "ab2 only).",
+              .choices = {"explicit", "implicit"}});
+  schema.add({.path = "time.diffusion_tolerance",
+              .type = KeyType::number,
+              .default_value = "\"auto\"",
+              .description =
+                  "Part of what diffusion changes in a step that its sweeps may leave undone; auto: 1e-8, in "
+                  "float 1e-5.",
+              .choices = {"auto"},
+              .min = 0,
+              .max = 0.1,
+              .above_min = true,
+              .only_if = {"time.diffusion", {"implicit"}}});
   schema.add(
       {.path = "time.adapt_every",
        .type = KeyType::integer,
@@ -394,6 +412,19 @@ void read_pressure(const Case& options, bool gpus, FlowCase& flow) {
   flow.omega = options.is_word("pressure.omega", "auto") ? 0 : options.number("pressure.omega");
 }
 
+void read_diffusion(const Case& options, FlowCase& flow) {
+  flow.implicit_diffusion = options.text("time.diffusion") == "implicit";
+  if (!flow.implicit_diffusion) return;
+  if (flow.scheme != TimeScheme::ab2)
+    fail(ErrorKind::input,
+         "{}: implicit diffusion goes with time.method = \"ab2\", not with \"{}\"; change one of the two",
+         options.where("time.diffusion"), options.text("time.method"));
+  flow.diffusion_tolerance = !options.is_word("time.diffusion_tolerance", "auto")
+                                 ? options.number("time.diffusion_tolerance")
+                             : options.text("numerics.precision") == "double" ? 1e-8
+                                                                              : 1e-5;
+}
+
 }  // namespace
 
 bool FlowCase::has_outflow() const {
@@ -438,6 +469,7 @@ FlowCase read_flow_case(const Case& options, bool gpus) {
   read_scalar_ends(options, flow);
   flow.grid = read_grid(options, flow.ends);
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
+  read_diffusion(options, flow);
   flow.steady = options.number("time.steady");
   read_pressure(options, gpus, flow);
   return flow;

@@ -54,6 +54,8 @@ struct FlowCase {
   std::array<Expression, 3> initial_velocity{};
   std::optional<std::array<Expression, 3>> exact;  ///< velocity
   TimeScheme scheme = TimeScheme::ab2;
+  bool implicit_diffusion = false;  ///< friction and conduction by Crank-Nicolson
+  double diffusion_tolerance = 0;   ///< part of the error that its sweeps may leave
   PressureMethod pressure = PressureMethod::direct;
   int sweeps = 0;        ///< jacobi: so many; red_black: at most; multigrid: cycles at most
   double omega = 1;      ///< of red_black

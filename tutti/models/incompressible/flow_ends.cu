@@ -137,6 +137,82 @@ struct FillVelocity {
 };
 
 template <class T>
+struct FillUnprojected {
+  GridView<T> g;
+  EndsView ends;
+  int c;
+  T* q;
+  const T* p;
+  double time;
+  T dt;
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(g.array, ends, r);
+    const EndView& end = ends.end[cell.end];
+    const bool open = end.velocity == VelocityEnd::outflow;
+    const Lid stride = g.stride(c);
+    if (c == ends.direction) {
+      const Lid face = end.upper ? cell.inner : cell.ghost, before = end.upper ? cell.inner - stride : cell.inner;
+      q[face] = open ? q[before] : through<T>(g.array, ends, cell, time);
+    } else if (end.velocity == VelocityEnd::free_slip || open) {
+      q[cell.ghost] = q[cell.inner];
+    } else {
+      const T value = static_cast<T>(value_at(g.array, ends, cell, end.value[c], c, time));
+      // The last layer has no neighbour, and no owned cell looks at it.
+      const bool inside = cell.at[c] + 1 < g.array.stored.upper[static_cast<std::size_t>(c)];
+      const T slip = inside ? dt * (p[cell.inner + stride] - p[cell.inner]) * g.line[c].distance(cell.at[c]) : T(0);
+      q[cell.ghost] = T(2) * (value + slip) - q[cell.inner];
+    }
+  }
+};
+
+/// What holds for a field at an end: through it, the value on the face or that of the face before; else the value on
+/// the end, which is a mean, or the slope there.
+enum class CarriedEnd : std::uint8_t { nothing, face, open_face, mean, slope };
+
+/// `scalar`: what holds for it, where `component` is -1.
+CarriedEnd carried_end(const EndView& end, ScalarEnd scalar, int direction, int component, bool own) {
+  const bool open = end.velocity == VelocityEnd::outflow;
+  if (component == direction) return open ? CarriedEnd::open_face : CarriedEnd::face;
+  if (!own) return CarriedEnd::nothing;
+  const bool sloped = component >= 0 ? open || end.velocity == VelocityEnd::free_slip : scalar != ScalarEnd::fixed;
+  return sloped ? CarriedEnd::slope : CarriedEnd::mean;
+}
+
+template <class T>
+struct CarryEnds {
+  BoxArray array;
+  EndsView ends;
+  CarriedFields<T> fields;
+  CarriedEnd kind[2][CarriedFields<T>::most];
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(array, ends, r);
+    const bool upper = ends.end[cell.end].upper;
+    const Lid face = upper ? cell.inner : cell.ghost;
+    const Lid before = upper ? cell.inner - array.stride(ends.direction) : cell.inner;
+    for (int f = 0; f < fields.count; ++f) {
+      const T* const from = fields.from[f];
+      T* const to = fields.to[f];
+      switch (kind[cell.end][f]) {
+        case CarriedEnd::nothing:
+          break;
+        case CarriedEnd::face:
+          to[face] = from[face];
+          break;
+        case CarriedEnd::open_face:
+          to[face] = to[before];
+          break;
+        case CarriedEnd::mean:
+          to[cell.ghost] = (from[cell.ghost] + from[cell.inner]) - to[cell.inner];
+          break;
+        case CarriedEnd::slope:
+          to[cell.ghost] = to[cell.inner] + (from[cell.ghost] - from[cell.inner]);
+          break;
+      }
+    }
+  }
+};
+
+template <class T>
 struct FillPressure {
   BoxArray array;
   EndsView ends;
@@ -252,11 +328,34 @@ void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Rang
 template <class T>
 void fill_scalars(Stream& stream, FlowPart<T>& part, const FlowEnds& ends, int d, Range range, double time) {
   for (std::size_t s = 0; s < part.scalars.size(); ++s)
-    for_each(stream, range,
-             FillScalar<T>{part.grid.array,
-                           ends.view(d),
-                           {ends.scalar(s, d), part.scalars[s].now.data(), part.scalars[s].diffusivity},
-                           time});
+    fill_scalar(stream, part, s, part.scalars[s].now.data(), ends, d, range, time);
+}
+
+template <class T>
+void fill_scalar(Stream& stream, FlowPart<T>& part, std::size_t s, T* values, const FlowEnds& ends, int d, Range range,
+                 double time) {
+  for_each(
+      stream, range,
+      FillScalar<T>{part.grid.array, ends.view(d), {ends.scalar(s, d), values, part.scalars[s].diffusivity}, time});
+}
+
+template <class T>
+void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
+                      double time, T dt) {
+  for_each(stream, range, FillUnprojected<T>{part.grid.view(), ends, c, values, part.p.data(), time, dt});
+}
+
+template <class T>
+void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const FlowEnds& ends, int d,
+                int own, Range range) {
+  CarryEnds<T> carry{array, ends.view(d), fields, {}};
+  for (int e = 0; e < ends.view(d).count; ++e)
+    for (int f = 0; f < fields.count; ++f) {
+      const bool of_scalar = fields.component[f] < 0;
+      const ScalarEnd scalar = of_scalar ? ends.scalar(fields.scalar[f], d).kind[e] : ScalarEnd::no_flux;
+      carry.kind[e][f] = carried_end(ends.view(d).end[e], scalar, d, fields.component[f], e < own);
+    }
+  for_each(stream, range, carry);
 }
 
 template <class T>
@@ -289,6 +388,9 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
   template void fill_predicted(Stream&, FlowPart<T>&, const FlowEnds&, int, Range, double);                      \
   template void fill_velocity(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                         \
   template void fill_scalars(Stream&, FlowPart<T>&, const FlowEnds&, int, Range, double);                        \
+  template void fill_scalar(Stream&, FlowPart<T>&, std::size_t, T*, const FlowEnds&, int, Range, double);        \
+  template void fill_unprojected(Stream&, FlowPart<T>&, int, T*, const EndsView&, Range, double, T);             \
+  template void carry_ends(Stream&, const BoxArray&, const CarriedFields<T>&, const FlowEnds&, int, int, Range); \
   template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                             \
   template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int, \
                                double, Buffer<T>&);

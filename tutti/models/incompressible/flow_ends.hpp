@@ -69,6 +69,30 @@ void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Rang
 /// Scalars beyond the ends in direction d.
 template <class T>
 void fill_scalars(Stream& stream, FlowPart<T>& part, const FlowEnds& ends, int d, Range range, double time);
+/// Scalar s beyond the ends in direction d, in an array of the part's layout.
+template <class T>
+void fill_scalar(Stream& stream, FlowPart<T>& part, std::size_t s, T* values, const FlowEnds& ends, int d, Range range,
+                 double time);
+/// Component c of u* at and beyond the ends, for friction that acts on u*: along a wall or inflow it is w + dt grad p
+/// there (Kim and Moin 1985), with FlowPart::p.
+template <class T>
+void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
+                      double time, T dt);
+/// Fields whose ends are carried from one array to the next.
+template <class T>
+struct CarriedFields {
+  static constexpr int most = 4;
+  int count = 0;
+  int component[most] = {};       ///< -1: a scalar
+  std::size_t scalar[most] = {};  ///< which one
+  const T* from[most] = {};
+  T* to[most] = {};
+};
+/// The same ends for other values inside: what they hold is in the ghosts of `from`. Ends behind the first `own` are a
+/// cell away from the part: there only what flows through them is set.
+template <class T>
+void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const FlowEnds& ends, int d,
+                int own, Range range);
 /// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
 template <class T>
 void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range);

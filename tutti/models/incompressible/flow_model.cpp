@@ -42,7 +42,10 @@ void FlowModel<T>::step(double time, double dt) {
 template <class T>
 void FlowModel<T>::stage(double time, double dt, double now, double old) {
   update_forcing(time);
-  predict_velocity(time + dt, now, old);
+  if (diffusion_)
+    predict_implicitly(time + dt, dt, now, old);
+  else
+    predict_velocity(time + dt, now, old);
   solve_pressure(dt);
   correct_velocity(time + dt, dt);
   ++stages_;
@@ -62,6 +65,20 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
                 [&](std::size_t p, int d, Stream& stream, Range range) {
                   fill_predicted(stream, parts_[p], ends_[p], d, range, time);
                 });
+  for (FlowPart<T>& part : parts_)
+    for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
+}
+
+/// Convection, buoyancy and forces as above; friction and conduction from the mean of both ends of the step.
+template <class T>
+void FlowModel<T>::predict_implicitly(double time, double dt, double now, double old) {
+  const StageWeights<T> weights{static_cast<T>(now), static_cast<T>(old)};
+  FlowConstants<T> without_friction = constants_;
+  without_friction.viscosity = 0;
+  without_friction.diffuses = false;
+  diffusion_->solve(time, dt, [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+    predict(stream, parts_[p], box, range, without_friction, weights);
+  });
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
 }
@@ -127,12 +144,17 @@ double FlowModel<T>::amount(std::size_t s) {
 
 template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
+  if (diffusion_)
+    return {fmt::format("{}; implicit diffusion, {} sweeps a step", solver_->describe(), diffusion_sweeps(flow_, dt_))};
   return {fmt::format("{}; friction and diffusion allow steps of {:.5g}", solver_->describe(), limit_)};
 }
 
 template <class T>
 std::vector<const Step*> FlowModel<T>::schedules() const {
-  std::vector<const Step*> all{&predict_->step(), &divide_->step()};
+  std::vector<const Step*> all{&predict_->step()};
+  if (diffusion_)
+    for (const Step* step : diffusion_->steps()) all.push_back(step);
+  all.push_back(&divide_->step());
   for (const Step* step : solver_->steps()) all.push_back(step);
   all.push_back(&correct_->step());
   return all;
@@ -151,9 +173,11 @@ ModelState FlowModel<T>::state() {
                                 put_owned(stream(p), buffer(p), domain_.arrays[p], parts_[p].box, from);
                             }});
   };
+  // A case with the other kind of diffusion cannot go on from them.
+  const char* const rate = diffusion_ ? "rate without diffusion of" : "rate of";
   for (std::size_t c = 0; c < 3; ++c) {
     add(std::string(1, "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].u[c]; });
-    add(fmt::format("rate of {}", "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].rate[c]; });
+    add(fmt::format("{} {}", rate, "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].rate[c]; });
   }
   for (std::size_t d = 0; d < 3; ++d)
     if (flow_.ends[2 * d].velocity == VelocityEnd::outflow)
@@ -167,7 +191,7 @@ ModelState FlowModel<T>::state() {
   for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
     const std::string& name = flow_.scalars[s].name;
     add(name, [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].now; });
-    add("rate of " + name, [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].rate; });
+    add(fmt::format("{} {}", rate, name), [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].rate; });
   }
   state.numbers = {{"steps", &steps_},
                    {"last_dt", &last_dt_},
@@ -242,7 +266,7 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
     s.ghosts = velocity_halo_->unpacked(p);
     s.weight = domain_.weights[static_cast<std::size_t>(domain_.parts.mine[p])];
     s.seconds = {seconds[p].separator, seconds[p].interior, seconds[p].exchange, seconds[p].idle};
-    s.bytes = stages_ * values * s.cells * static_cast<Size>(sizeof(T));
+    s.bytes = (stages_ * values + (diffusion_ ? diffusion_->values() : 0)) * s.cells * static_cast<Size>(sizeof(T));
     const double busy = seconds[p].separator + seconds[p].interior;
     s.gb_per_second = busy > 0 ? static_cast<double>(s.bytes) / busy * 1e-9 : 0;
     summary.parts.push_back(s);
@@ -255,7 +279,12 @@ void FlowModel<T>::summarise(Summary& summary, double time) {
     }
   }
   ExchangeCounts counts = solver_->exchanged();
-  add_counts(counts, predicted_halo_->exchange().counts_per_exchange(), stages_);
+  if (diffusion_) {
+    const ExchangeCounts swept = diffusion_->exchanged();
+    add_counts(counts, swept, 1);
+  } else {
+    add_counts(counts, predicted_halo_->exchange().counts_per_exchange(), stages_);
+  }
   add_counts(counts, velocity_halo_->exchange().counts_per_exchange(), stages_);
   summary.exchange.bytes = comm_.sum(counts.bytes);
   summary.exchange.messages = comm_.sum(counts.messages);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tutti/base/exact_sum.hpp"
+#include "tutti/models/incompressible/implicit_diffusion.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
 #include "tutti/simulation/box_probes.hpp"
@@ -18,13 +19,14 @@ namespace tutti {
 inline constexpr double steps_between_looks = 50;
 /// Is some part of any rank on a GPU? Collective.
 bool has_gpus(const Comm& comm, const DeviceSet& devices);
-/// What walls and inflows make of the speed, and what buoyancy does: the time step is chosen by them.
-double largest_at_ends(const FlowCase& flow);
-double buoyant_speed(const FlowCase& flow);
+/// What walls and inflows make of the speed, and what buoyancy does, and, where friction does not bound the time step,
+/// forces: it is chosen by them.
+double driven_speed(const FlowCase& flow);
 /// The step that friction, flow and buoyancy allow, as Kang, Fedkiw and Liu (J. Sci. Comput. 15, 2000), but with the
 /// stability intervals of the schemes: Adams-Bashforth reaches 1 on the negative axis, Runge-Kutta 2.5; on the
-/// imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some friction. 0: nothing bounds it. `crossing`: 1
-/// over the time to cross a cell; `warmth`: largest |T - reference|.
+/// imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some friction. Implicit friction allows any step; a
+/// hundred times what is stable otherwise is enough: beyond it sweeps take most of what steps save. 0: nothing bounds
+/// it. `crossing`: 1 over the time to cross a cell; `warmth`: largest |T - reference|.
 double longest_step(const FlowCase& flow, double crossing, double warmth);
 
 template <class T>
@@ -55,12 +57,14 @@ class FlowModel final : public Model {
  private:
   void allocate();
   void make_passes();
+  void make_diffusion();
   void set_initial();
   void choose_time_step();
   void check_solver();
   void update_forcing(double time);
   void stage(double time, double dt, double now, double old);
   void predict_velocity(double time, double now, double old);
+  void predict_implicitly(double time, double dt, double now, double old);
   void solve_pressure(double dt);
   void correct_velocity(double time, double dt);
   void exchange_all(double time);
@@ -84,6 +88,7 @@ class FlowModel final : public Model {
     return values_in(p, buffer, parts_[p].box);
   }
   std::vector<double> centred_velocity(std::size_t p, const CellBox& box);
+  std::vector<const Buffer<T>*> pressure_fields();
   std::vector<BoxFieldValues> fields_in(std::span<const CellBox> boxes);
 
   const Comm& comm_;
@@ -97,6 +102,7 @@ class FlowModel final : public Model {
   std::unique_ptr<BoxTransfer<T>> predicted_halo_, velocity_halo_, scalar_halo_;
   std::unique_ptr<BoxPass<T>> predict_, divide_, correct_;
   std::unique_ptr<PressureSolver<T>> solver_;
+  std::unique_ptr<ImplicitDiffusion<T>> diffusion_;  ///< only where it is implicit
   std::unique_ptr<BoxResults> results_;
   std::unique_ptr<BoxSlices> slices_;
   BoxProbes probes_;

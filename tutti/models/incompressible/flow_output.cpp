@@ -34,16 +34,26 @@ std::vector<double> FlowModel<T>::centred_velocity(std::size_t p, const CellBox&
   return values;
 }
 
+/// The pressure of each part; with implicit diffusion p is but a potential.
+template <class T>
+std::vector<const Buffer<T>*> FlowModel<T>::pressure_fields() {
+  if (diffusion_) diffusion_->pressure_of_potential(last_dt_);
+  std::vector<const Buffer<T>*> fields;
+  for (const FlowPart<T>& part : parts_) fields.push_back(diffusion_ ? &part.rhs : &part.p);
+  return fields;
+}
+
 /// The fields of the results in boxes of cells, one a part.
 template <class T>
 std::vector<BoxFieldValues> FlowModel<T>::fields_in(std::span<const CellBox> boxes) {
   const auto in_precision = [](const std::vector<double>& values) {
     return std::vector<T>(values.begin(), values.end());
   };
+  const auto pressures = pressure_fields();
   std::vector<std::vector<T>> velocity, pressure;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     velocity.push_back(in_precision(centred_velocity(p, boxes[p])));
-    pressure.push_back(in_precision(values_in(p, parts_[p].p, boxes[p])));
+    pressure.push_back(in_precision(values_in(p, *pressures[p], boxes[p])));
   }
   std::vector<BoxFieldValues> fields{{"velocity", 3, std::move(velocity)}, {"p", 1, std::move(pressure)}};
   for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
@@ -97,6 +107,7 @@ std::vector<std::string> FlowModel<T>::sampled() const {
 /// At the centres of the probes' cells, as the fields in the results: a velocity is the mean of the two faces.
 template <class T>
 std::vector<double> FlowModel<T>::sample() {
+  const auto pressures = pressure_fields();
   return probes_.sample(comm_, sampled().size(),
                         [&](std::size_t p, const std::array<Lid, 3>& cell, std::span<double> values) {
                           FlowPart<T>& part = parts_[p];
@@ -110,7 +121,7 @@ std::vector<double> FlowModel<T>::sample() {
                             take(2 * c, part.u[c], n);
                             take(2 * c + 1, part.u[c], n - array.stride(static_cast<int>(c)));
                           }
-                          take(6, part.p, n);
+                          take(6, *pressures[p], n);
                           for (std::size_t s = 0; s < part.scalars.size(); ++s) take(7 + s, part.scalars[s].now, n);
                           stream(p).synchronize();
                           for (std::size_t c = 0; c < 3; ++c)

@@ -17,8 +17,9 @@ struct ScalarView {
 };
 
 template <class T>
-ScalarView<T> view_of(PartScalar<T>& s) {
-  return {s.now.data(), s.next.data(), s.rate.data(), s.source.data(), s.constant_source, s.diffusivity};
+ScalarView<T> view_of(PartScalar<T>& s, bool diffuses) {
+  const T diffusivity = diffuses ? s.diffusivity : T(0);
+  return {s.now.data(), s.next.data(), s.rate.data(), s.source.data(), s.constant_source, diffusivity};
 }
 
 template <class T>
@@ -138,7 +139,7 @@ void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range,
   const Arrays<T> a{part.velocity(),
                     part.predicted_velocity(),
                     {{part.rate[0].data(), part.rate[1].data(), part.rate[2].data()}},
-                    part.warm ? view_of(part.scalars[0]) : ScalarView<T>{},
+                    part.warm ? view_of(part.scalars[0], constants.diffuses) : ScalarView<T>{},
                     {part.force[0].data(), part.force[1].data(), part.force[2].data()}};
   const bool forced = !part.force[0].empty();
   const auto run = [&]<bool w, bool f>() {
@@ -149,8 +150,9 @@ void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range,
   else
     forced ? run.template operator()<false, true>() : run.template operator()<false, false>();
   for (std::size_t s = part.warm ? 1 : 0; s < part.scalars.size(); ++s)
-    for_each_cell<T>(stream, box, range,
-                     StepScalar<T>{part.grid.view(), part.velocity(), view_of(part.scalars[s]), weights});
+    for_each_cell<T>(
+        stream, box, range,
+        StepScalar<T>{part.grid.view(), part.velocity(), view_of(part.scalars[s], constants.diffuses), weights});
 }
 
 template <class T>

@@ -57,6 +57,7 @@ struct FlowConstants {
   T viscosity = 0, reference = 0;
   T buoyancy[3] = {0, 0, 0};
   T force[3] = {0, 0, 0};  ///< where it is constant
+  bool diffuses = true;    ///< do scalars? Not where that is implicit
 };
 
 /// u* and the new scalars of cells of the part.

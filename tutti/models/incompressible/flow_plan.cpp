@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tutti/exchange/box_pieces.hpp"
+#include "tutti/models/incompressible/diffusion_bounds.hpp"
 #include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/line_transform.hpp"
@@ -52,6 +53,7 @@ class PartPlanner {
   }
   void grid();
   void pressure(int sweeps, Size stages);
+  void diffusion(int sweeps);
 
   FlowPartPlan plan;
 
@@ -121,6 +123,16 @@ void PartPlanner::pressure(int sweeps, Size stages) {
       direct(stages);
       return;
   }
+}
+
+void PartPlanner::diffusion(int sweeps) {
+  const int count = 3 + static_cast<int>(flow_.scalars.size());
+  fields("right sides of diffusion", count);
+  Size lines = 0;
+  for (int d = 0; d < 3; ++d) lines += domain_.arrays[p_].stored.size(d);
+  array("weights of diffusion", 4 * lines * value_bytes_ + 2 * lines * static_cast<Size>(sizeof(double)));
+  transfer("halo of diffusion", domain_.parts.boxes, around(domain_.parts.boxes, faces_around), true, count,
+           sweeps + 1);
 }
 
 void PartPlanner::direct(Size stages) {
@@ -272,16 +284,22 @@ FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomai
   planner.grid();
   const Wanted faces = around(boxes, faces_around);
   planner.transfer("halo of u", boxes, around(boxes, ring_around), true, 3, stages);
-  planner.transfer("halo of u without pressure", boxes, faces, true, 3 + scalars, stages);
+  planner.transfer("halo of u without pressure", boxes, faces, true, 3 + scalars, flow.implicit_diffusion ? 0 : stages);
   planner.transfer("halo of a scalar", boxes, faces, true, 1, 0);
   planner.pressure(sweeps, stages);
-  planner.plan.bytes_a_step = stages * values_a_stage(flow, sweeps) * domain.box(p).cells() * value_bytes;
+  Size values = stages * values_a_stage(flow, sweeps);
+  if (flow.implicit_diffusion) {
+    const double dt = planned_time_step(options, flow);
+    planner.diffusion(diffusion_sweeps(flow, dt));
+    values += diffusion_values(flow, dt);
+  }
+  planner.plan.bytes_a_step = values * domain.box(p).cells() * value_bytes;
   return planner.plan;
 }
 
 double planned_time_step(const Case& options, const FlowCase& flow) {
   if (!options.is_word("time.dt", "auto")) return options.number("time.dt");
-  const double speed = std::max({largest_initial(flow), largest_at_ends(flow), buoyant_speed(flow)});
+  const double speed = std::max(largest_initial(flow), driven_speed(flow));
   double crossing = 0, warmth = 0;
   for (int d = 0; d < 3; ++d)
     if (flow.grid.lines[static_cast<std::size_t>(d)].cells() > 1) crossing += speed / flow.grid.smallest_width(d);

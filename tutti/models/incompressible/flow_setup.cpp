@@ -11,6 +11,8 @@
 
 namespace tutti {
 
+namespace {
+
 /// What the walls and what flows in make of the speed: the largest value at some points of each end.
 double largest_at_ends(const FlowCase& flow) {
   constexpr Lid points = 16;
@@ -49,6 +51,30 @@ double buoyant_speed(const FlowCase& flow) {
   return highest > lowest ? std::sqrt(norm(flow.buoyancy) * (highest - lowest) * length) : 0;
 }
 
+/// The speed that a force gives to fluid on its way through the box: sqrt(force length), the largest at some points.
+double forced_speed(const FlowCase& flow) {
+  constexpr Lid points = 8;
+  double largest = 0, length = 0;
+  for (const GridLine& line : flow.grid.lines) length = std::max(length, line.cells() > 1 ? line.length() : 0);
+  for (Lid n = 0; n < points * points * points; ++n) {
+    const std::array<Lid, 3> place{n % points, n / points % points, n / points / points};
+    Vec3 at, force;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const GridLine& line = flow.grid.lines[d];
+      at[static_cast<int>(d)] = line.faces.front() + (place[d] + 0.5) / points * line.length();
+    }
+    for (std::size_t d = 0; d < 3; ++d) force[static_cast<int>(d)] = flow.force[d](at, 0);
+    largest = std::max(largest, norm(force));
+  }
+  return std::sqrt(largest * length);
+}
+
+}  // namespace
+
+double driven_speed(const FlowCase& flow) {
+  return std::max({largest_at_ends(flow), buoyant_speed(flow), flow.implicit_diffusion ? forced_speed(flow) : 0});
+}
+
 bool has_gpus(const Comm& comm, const DeviceSet& devices) {
   const bool mine = std::any_of(devices.devices.begin(), devices.devices.end(),
                                 [](const auto& device) { return device->kind() == DeviceKind::cuda; });
@@ -68,6 +94,7 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
   setup.phases.begin("pressure");
   solver_ = make_pressure_solver<T>(
       {comm_, *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap"))});
+  make_diffusion();
   if (flow_.pressure != PressureMethod::jacobi && options_.flag("pressure.check")) {
     setup.phases.begin("check");
     check_solver();
@@ -148,6 +175,24 @@ void FlowModel<T>::make_passes() {
   predict_ = pass("prediction", predicted_halo_.get(), fill);
   divide_ = pass("divergence", nullptr, {});
   correct_ = pass("correction", velocity_halo_.get(), fill);
+}
+
+template <class T>
+void FlowModel<T>::make_diffusion() {
+  if (!flow_.implicit_diffusion) return;
+  std::vector<DiffusedField<T>> fields;
+  for (std::size_t c = 0; c < 3; ++c)
+    fields.push_back({static_cast<int>(c), 0, flow_.viscosity,
+                      [c](FlowPart<T>& part) -> Buffer<T>& { return part.u[c]; },
+                      [c](FlowPart<T>& part) -> Buffer<T>& { return part.predicted[c]; }});
+  for (std::size_t s = 0; s < flow_.scalars.size(); ++s)
+    fields.push_back({at_centres, s, flow_.scalars[s].diffusivity,
+                      [s](FlowPart<T>& part) -> Buffer<T>& { return part.scalars[s].now; },
+                      [s](FlowPart<T>& part) -> Buffer<T>& { return part.scalars[s].next; }});
+  diffusion_ =
+      std::make_unique<ImplicitDiffusion<T>>(PressureProblem<T>{comm_, *devices_.threads, domain_, flow_, parts_, ends_,
+                                                                parse_overlap(options_.text("devices.overlap"))},
+                                             std::move(fields));
 }
 
 template <class T>
@@ -247,7 +292,7 @@ double longest_step(const FlowCase& flow, double crossing, double warmth) {
     friction += 4 * flow.largest_diffusivity() / (w * w);
     width = std::min(width, w);
   }
-  const double rate = friction / (ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
+  const double rate = friction / (flow.implicit_diffusion ? 100 : ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
   const double longest = 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow.buoyancy) * warmth / width));
   return std::isfinite(longest) ? longest : 0;
 }
@@ -261,7 +306,7 @@ double FlowModel<T>::warmth() {
 
 template <class T>
 void FlowModel<T>::choose_time_step() {
-  const double driven = std::max(largest_at_ends(flow_), buoyant_speed(flow_));
+  const double driven = driven_speed(flow_);
   largest_ = std::max(largest_, driven);
   double crossing = over_parts(crossing_rate<T>), at_ends = 0;
   for (int d = 0; d < 3; ++d)
@@ -272,7 +317,7 @@ void FlowModel<T>::choose_time_step() {
   comm_.together([&] {
     if (!options_.is_word("time.dt", "auto")) {
       dt_ = options_.number("time.dt");
-      if (dt_ > limit_ * (1 + 1e-12))
+      if (!flow_.implicit_diffusion && dt_ > limit_ * (1 + 1e-12))
         fail(ErrorKind::numerical,
              "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction and diffusion with {}; lower it",
              options_.where("time.dt"), dt_, limit_, options_.text("time.method"));

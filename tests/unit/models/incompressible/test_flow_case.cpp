@@ -288,6 +288,37 @@ TEST(FlowCase, ColoursNeedAnEvenPeriod) {
   EXPECT_EQ(error_of(period + colours, "[7, 8, 7]"), "no error");
 }
 
+TEST(FlowCase, ImplicitDiffusion) {
+  const auto with = [](const std::string& time) {
+    return read_flow_case(
+        parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[fluid]\nviscosity = 0.1\n"
+                   "[time]\nsteps = 1\n" +
+                       time,
+                   "flow.toml", test::flow_schema()));
+  };
+  const auto error = [&](const std::string& time) -> std::string {
+    try {
+      with(time);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::input);
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_FALSE(with("").implicit_diffusion);
+  EXPECT_TRUE(with("diffusion = \"implicit\"\n").implicit_diffusion);
+  EXPECT_EQ(with("diffusion = \"implicit\"\n").diffusion_tolerance, 1e-8);
+  EXPECT_EQ(with("diffusion = \"implicit\"\n[numerics]\nprecision = \"float\"\n").diffusion_tolerance, 1e-5);
+  EXPECT_EQ(with("diffusion = \"implicit\"\ndiffusion_tolerance = 1e-3\n").diffusion_tolerance, 1e-3);
+  EXPECT_THAT(error("diffusion = \"implicit\"\nmethod = \"rk3\"\n"),
+              AllOf(HasSubstr("flow.toml:8:"), HasSubstr("time.method = \"ab2\", not with \"rk3\"")));
+  EXPECT_THAT(error("diffusion = \"adi\"\n"), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("implicit")));
+  EXPECT_THAT(error("diffusion_tolerance = 1e-3\n"), HasSubstr("flow.toml:8:"));
+  for (const char* tolerance : {"0", "0.2", "-1"})
+    EXPECT_THAT(error(fmt::format("diffusion = \"implicit\"\ndiffusion_tolerance = {}\n", tolerance)),
+                HasSubstr("flow.toml:9:"));
+}
+
 TEST(FlowCase, TheGrid) {
   EXPECT_THAT(error_of("upper = [1, -1, 1]"), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("lower one in y")));
   EXPECT_THAT(error_of("lower = [0, 0, 1]"), HasSubstr("lower one in z"));
@@ -339,6 +370,7 @@ TEST(FlowSetup, AStepAboveTheLimitOfFriction) {
               HasSubstr(fmt::format("{:.6g}", 0.5 * limit)));
   EXPECT_THAT(with("rk3", 2.501 * limit), HasSubstr(fmt::format("{:.6g}", 2.5 * limit)));
   EXPECT_EQ(with("rk3", 2.499 * limit), "no error");
+  EXPECT_EQ(with("ab2\"\ndiffusion = \"implicit", 50 * limit), "no error");
 }
 
 TEST(FlowSetup, TheCheckOfTheSolverAsksForNoMoreThanTheCase) {

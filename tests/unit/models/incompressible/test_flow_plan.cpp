@@ -86,6 +86,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "diffusivity = 0.03\nsource = \"x*t\"\n[[scalar]]\nname = \"salt\"\ndiffusivity = 0\n" +
                         lid,
                     "fake:2,cpu", "steady = 1e-3\n"},
+        PlannedCase{"warm, implicit",
+                    "[grid]\ncells = [16, 20, 18]\n[fluid]\nviscosity = 0.3\ndiffusivity = 0.2\n" + lid, "fake:2,cpu",
+                    "diffusion = \"implicit\"\ndt = 0.02\n"},
         PlannedCase{
             "blocks, periodic",
             "[grid]\ncells = [24, 24, 24]\n[fluid]\nviscosity = 0.01\n[partition]\ncut = "
