@@ -161,7 +161,7 @@ class GpuScript(SystemTest):
         self.assertEqual(len(self.passed(report, "matrix")), 38)
         result, report = self.script("--only", "incompressible", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
-        self.assertEqual(len(self.passed(report, "incompressible")), 19)
+        self.assertEqual(len(self.passed(report, "incompressible")), 22)
         self.assertGreater(report["flow"][0]["cell_steps_per_second"], 0)
         result, report = self.script("--only", "scaling,large", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
