@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 # What users must have anyway (cmake/tutti_packages.cmake finds it for them). Names without a point are the C++ library.
-FOREIGN = {"mpi.h", "fmt/core.h", "fmt/format.h", "immintrin.h"}  # the last is the compiler's own
+FOREIGN = {"mpi.h", "fmt/core.h", "fmt/format.h", "immintrin.h", "xmmintrin.h"}  # the last two are the compiler's own
 CUDA = {"cuda_runtime_api.h", "cuda_runtime.h"}
 INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.M)
 

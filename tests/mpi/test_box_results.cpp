@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::BoxFields;
 using test::even_faces;
-using test::fresh_folder;
 using test::growing_faces;
 using testing::HasSubstr;
 
@@ -23,19 +22,6 @@ const Comm& world() {
   static const Comm comm;
   return comm;
 }
-
-/// A folder that goes with the test.
-struct Folder {
-  explicit Folder(const std::string& name) : path(fresh_folder(world(), name)) {}
-  ~Folder() {
-    world().barrier();
-    std::error_code ignored;
-    if (world().is_root()) fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path path;
-};
 
 /// 2 x 3 boxes in x and z, part 4 without cells.
 std::vector<CellBox> boxes_of(const BoxGridShape& grid) {
@@ -68,7 +54,7 @@ void write(BoxResults& results, const BoxGridShape& grid, const std::vector<BoxP
 }
 
 void write_and_read(const std::string& name, const BoxGridShape& grid) {
-  const Folder own(name);
+  const test::SharedFolder own(world(), name);
   const fs::path& folder = own.path;
   const auto boxes = boxes_of(grid);
   const auto mine = pieces_of(boxes);
@@ -100,7 +86,7 @@ TEST(BoxResults, stretched_cells) {
 }
 
 TEST(BoxResults, parts_are_the_grid_without_overlap) {
-  const Folder own("boxes_wrong");
+  const test::SharedFolder own(world(), "boxes_wrong");
   const fs::path& folder = own.path;
   const BoxGridShape grid({even_faces(0, 1, 4), even_faces(0, 1, 4), even_faces(0, 1, 4)});
   const auto refused = [&](std::vector<CellBox> boxes, const std::string& why) {
@@ -116,7 +102,7 @@ TEST(BoxResults, parts_are_the_grid_without_overlap) {
 }
 
 TEST(BoxResults, one_rank_that_cannot_write_ends_all) {
-  const Folder own("boxes_unwritable");
+  const test::SharedFolder own(world(), "boxes_unwritable");
   const fs::path& folder = own.path;
   const BoxGridShape grid({even_faces(0, 1, 4), even_faces(0, 1, 4), even_faces(0, 1, 4)});
   const int last = world().size() - 1;

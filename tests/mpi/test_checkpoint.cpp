@@ -13,7 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::CheckpointState;
-using test::fresh_folder;
 using test::message_of;
 using test::names_in;
 using testing::ElementsAre;
@@ -23,19 +22,6 @@ const Comm& world() {
   static const Comm comm;
   return comm;
 }
-
-/// A folder that goes with the test.
-struct Folder {
-  explicit Folder(const std::string& name) : path(fresh_folder(world(), name)) {}
-  ~Folder() {
-    world().barrier();
-    std::error_code ignored;
-    if (world().is_root()) fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path path;
-};
 
 void write_and_read(const fs::path& folder, std::uint64_t seed, Gid rows, int parts, int other_parts) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ", rows " + std::to_string(rows) + ", parts " + std::to_string(parts) +
@@ -69,7 +55,7 @@ void write_and_read(const fs::path& folder, std::uint64_t seed, Gid rows, int pa
 }
 
 TEST(Checkpoint, EveryLayoutReadsEveryOther) {
-  const Folder folder("layouts");
+  const test::SharedFolder folder(world(), "layouts");
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     test::Dice dice(seed + 77);
     const int parts = static_cast<int>(dice.roll(1, 3 * world().size()));
@@ -79,7 +65,7 @@ TEST(Checkpoint, EveryLayoutReadsEveryOther) {
 }
 
 TEST(Checkpoint, MorePartsThanRows) {
-  const Folder folder("few_rows");
+  const test::SharedFolder folder(world(), "few_rows");
   write_and_read(folder.path, 41, 1, 4 * world().size(), 1);
   write_and_read(folder.path, 42, 2, 1, 4 * world().size());
   write_and_read(folder.path, 43, 5, 9, 11);
@@ -87,12 +73,12 @@ TEST(Checkpoint, MorePartsThanRows) {
 
 TEST(Checkpoint, ArraysLongerThanAPiece) {
   // More than the bytes that are hashed and written at once (1 MiB), and not a multiple of them.
-  const Folder folder("long_arrays");
+  const test::SharedFolder folder(world(), "long_arrays");
   write_and_read(folder.path, 51, 100003, world().size(), 2);
 }
 
 TEST(Checkpoint, TheStateIsThatOfBegin) {
-  const Folder folder("snapshot");
+  const test::SharedFolder folder(world(), "snapshot");
   CheckpointState state(world(), 3, 500, 2 * world().size());
   CheckpointWriter writer(world(), state.state(), folder.path, 2, "1");
   state.fill(1);
@@ -110,7 +96,7 @@ TEST(Checkpoint, TheStateIsThatOfBegin) {
 }
 
 TEST(Checkpoint, ProgressAloneFinishesIt) {
-  const Folder folder("progress");
+  const test::SharedFolder folder(world(), "progress");
   CheckpointState state(world(), 5, 300, world().size());
   state.fill(7);
   CheckpointWriter writer(world(), state.state(), folder.path, 2, "1");
@@ -129,7 +115,7 @@ TEST(Checkpoint, ProgressAloneFinishesIt) {
 }
 
 TEST(Checkpoint, AWriterThatGoesFinishesWhatItBegan) {
-  const Folder folder("unwound");
+  const test::SharedFolder folder(world(), "unwound");
   CheckpointState state(world(), 6, 300, 2 * world().size());
   state.fill(8);
   try {
@@ -145,7 +131,7 @@ TEST(Checkpoint, AWriterThatGoesFinishesWhatItBegan) {
 }
 
 TEST(Checkpoint, TheNewestAreKept) {
-  const Folder folder("keep");
+  const test::SharedFolder folder(world(), "keep");
   CheckpointState state(world(), 6, 50, world().size());
   state.fill(1);
   CheckpointWriter writer(world(), state.state(), folder.path, 2, "1");
@@ -156,7 +142,7 @@ TEST(Checkpoint, TheNewestAreKept) {
 }
 
 TEST(Checkpoint, WhatKilledRunsLeaveGoes) {
-  const Folder folder("killed");
+  const test::SharedFolder folder(world(), "killed");
   if (world().is_root()) {
     fs::create_directories(folder.path);
     for (const char* name : {"step-000000000003.h5.tmp", "step-000000000008.h5.tmp", "notes.txt", "notes.h5.tmp"})
@@ -173,7 +159,7 @@ TEST(Checkpoint, WhatKilledRunsLeaveGoes) {
 
 TEST(Checkpoint, WhatIsNewerBelongsToARunThatWasGivenUp) {
   // A run goes on from step 10 although 20 and 30 are there. What it writes must not go as "the oldest".
-  const Folder folder("given_up");
+  const test::SharedFolder folder(world(), "given_up");
   CheckpointState state(world(), 8, 50, world().size());
   CheckpointWriter writer(world(), state.state(), folder.path, 2, "1");
   for (const Size step : {20, 30}) writer.begin(step, 1, "{}");
@@ -187,7 +173,7 @@ TEST(Checkpoint, WhatIsNewerBelongsToARunThatWasGivenUp) {
 }
 
 TEST(Checkpoint, ANumberThatIsNoneIsFoundOnAllRanks) {
-  const Folder folder("nan");
+  const test::SharedFolder folder(world(), "nan");
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     CheckpointState state(world(), 9, 60, world().size());
     state.fill(1);
@@ -215,7 +201,7 @@ TEST(Checkpoint, ANumberThatIsNoneIsFoundOnAllRanks) {
 }
 
 TEST(Checkpoint, AFailureOfOneRankIsEveryones) {
-  const Folder folder("failing");
+  const test::SharedFolder folder(world(), "failing");
   CheckpointState state(world(), 10, 60, 3 * world().size());
   CheckpointWriter writer(world(), state.state(), folder.path, 2, "1");
   // The lowest rank that has a part: it alone fails.
@@ -233,7 +219,7 @@ TEST(Checkpoint, AFailureOfOneRankIsEveryones) {
 }
 
 TEST(Checkpoint, APlaceThatCannotBeWritten) {
-  const Folder folder("no_place");
+  const test::SharedFolder folder(world(), "no_place");
   if (world().is_root()) {
     fs::create_directories(folder.path / "taken" / "step-000000000001.h5.tmp" / "full");
     std::ofstream(folder.path / "file") << "";
@@ -247,7 +233,7 @@ TEST(Checkpoint, APlaceThatCannotBeWritten) {
 }
 
 TEST(Checkpoint, AnotherProblemIsRefused) {
-  const Folder folder("other_problem");
+  const test::SharedFolder folder(world(), "other_problem");
   CheckpointState state(world(), 12, 60, world().size());
   state.fill(1);
   CheckpointWriter writer(world(), state.state(), folder.path, 2, "1");
@@ -269,7 +255,7 @@ TEST(Checkpoint, AnotherProblemIsRefused) {
 }
 
 TEST(Checkpoint, TheNewestComesFirst) {
-  const Folder folder("order");
+  const test::SharedFolder folder(world(), "order");
   if (world().is_root()) {
     fs::create_directories(folder.path / "checkpoints");
     for (const char* name : {"step-000000000009.h5", "step-000000000010.h5", "step-1000000000000.h5",

@@ -137,19 +137,6 @@ TEST(FlowOutput, a_probe_outside_is_refused) {
               HasSubstr("probe 'far' at (0, 1.5, 0) is outside the box; move it into it"));
 }
 
-/// A folder that goes with the test.
-struct Folder {
-  explicit Folder(const std::string& name) : path(test::fresh_folder(world(), name)) {}
-  ~Folder() {
-    world().barrier();
-    std::error_code ignored;
-    if (world().is_root()) fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path path;
-};
-
 void compare(const fs::path& folder, const std::string& slices) {
   world().together([&] {
     if (!world().is_root()) return;
@@ -167,7 +154,7 @@ TEST(FlowOutput, slices_are_layers_of_the_fields) {
   for (const std::string more : {"[0, 0, 0]", "[1, 0, 1.5]"})
     for (const Machine& machine : machines()) {
       SCOPED_TRACE(more + machine.devices + machine.keys);
-      const Folder own("flow_slices");
+      const test::SharedFolder own(world(), "flow_slices");
       const auto write = [&](int steps, std::span<const double> before,
                              std::span<const std::vector<double>> slices_before) {
         FlowRun run(world(), text(more, slices + machine.keys), machine.devices);
@@ -192,7 +179,7 @@ TEST(FlowOutput, slices_are_layers_of_the_fields) {
 }
 
 TEST(FlowOutput, slices_that_cannot_be_are_refused) {
-  const Folder own("flow_slices_wrong");
+  const test::SharedFolder own(world(), "flow_slices_wrong");
   const auto refused = [&](const std::string& slices) {
     FlowRun run(world(), text("[0, 0, 0]", slices + machine("slabs", 1)), "cpu");
     return refusal([&] { run.model().open_slices(own.path, std::vector<std::vector<double>>(2)); });

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "tests/support/random_parts.hpp"
+#include "tests/support/shared_folder.hpp"
 #include "tutti/io/checkpoint.hpp"
 
 namespace tutti::test {
@@ -103,16 +103,6 @@ struct CheckpointState {
   std::vector<std::vector<std::vector<double>>> values;  ///< [field][my part]
   std::function<void()> before_save;
 };
-
-/// A folder of this test run, the same on all ranks, empty at first.
-inline std::filesystem::path fresh_folder(const Comm& comm, const std::string& name) {
-  std::vector<Size> process{static_cast<Size>(::getpid())};
-  comm.broadcast(process);
-  auto folder = std::filesystem::path(testing::TempDir()) / fmt::format("tutti_{}_{}", name, process[0]);
-  if (comm.is_root()) std::filesystem::remove_all(folder);
-  comm.barrier();
-  return folder;
-}
 
 /// The names in a folder, in order.
 inline std::vector<std::string> names_in(const std::filesystem::path& folder) {

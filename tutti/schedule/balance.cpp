@@ -116,6 +116,19 @@ double rate_of(Device& device, Threads& threads, Gid rows, const MeasureRate& ra
 
 }  // namespace
 
+double sample_seconds(Step& step) {
+  const auto time_of = [&](int runs) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int k = 0; k < runs; ++k) step.run_ahead(1);
+    step.wait();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / runs;
+  };
+  double best = std::min(time_of(3), time_of(3));
+  const int runs = std::clamp(static_cast<int>(0.015 / best), 1, 200);
+  for (int k = 0; k < 3; ++k) best = std::min(best, time_of(runs));
+  return best;
+}
+
 std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate) {
   std::vector<PartRate> mine;
   comm.barrier();  // memory is shared: all are timed at the same time

@@ -11,6 +11,8 @@
 
 namespace tutti {
 
+class Step;
+
 /// Ranks and hosts of all parts. Parts are numbered rank after rank, device after device.
 struct PartPlaces {
   std::vector<int> rank_of_part;
@@ -25,6 +27,9 @@ double quick_triad(Device& device, Threads& threads);
 /// Rows a second of a model's own kernel on a device, timed on about `rows` rows of its own that are freed again. Where
 /// the device has no room for them: Error(resource).
 using MeasureRate = std::function<double(Device& device, Gid rows)>;
+
+/// Seconds of a run of a sample's graph, whose runs enqueue the same work: the best of several, in about 50 ms.
+double sample_seconds(Step& step);
 
 /// What is known before work is shared between a host's CPU teams and the accelerators.
 struct ShareInput {

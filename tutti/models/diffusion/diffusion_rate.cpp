@@ -1,7 +1,6 @@
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
@@ -51,7 +50,6 @@ DiffusionRows sample_rows(Gid cubes, int copies) {
 }
 
 double measure_rate(Device& device, Threads& threads, const Case& options, const DiffusionRows& rows) {
-  using Clock = std::chrono::steady_clock;
   std::vector<PartStreams> parts;
   parts.emplace_back(device);
   Stream& stream = *parts[0].compute;
@@ -67,16 +65,7 @@ double measure_rate(Device& device, Threads& threads, const Case& options, const
     op.apply(on, range, u.data(), nullptr, EulerUpdate{next.data(), 1e-3});
   });
   step.finish(Overlap::full);
-  const auto time_of = [&](int steps) {
-    const auto start = Clock::now();
-    for (int k = 0; k < steps; ++k) step.run_ahead(1);
-    step.wait();
-    return std::chrono::duration<double>(Clock::now() - start).count() / steps;
-  };
-  double best = std::min(time_of(3), time_of(3));
-  const int steps = std::clamp(static_cast<int>(0.015 / best), 1, 200);
-  for (int k = 0; k < 3; ++k) best = std::min(best, time_of(steps));
-  return static_cast<double>(n) / best;
+  return static_cast<double>(n) / sample_seconds(step);
 }
 
 MeasureRate kernel_rate(const Case& options, Threads& threads) {

@@ -2,7 +2,6 @@
 #include "tutti/models/incompressible/flow_rate.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "tutti/exchange/for_each_cell.hpp"
@@ -36,7 +35,6 @@ FlowPart<T> sample_part(Stream& stream, Lid side, std::size_t scalars) {
 
 template <class T>
 double measure(Device& device, Threads& threads, Gid cells, std::size_t scalars) {
-  using Clock = std::chrono::steady_clock;
   constexpr double shortest = 8, longest = 256;
   const auto side = static_cast<Lid>(std::clamp(std::round(std::cbrt(static_cast<double>(cells))), shortest, longest));
   std::vector<PartStreams> streams;
@@ -59,16 +57,7 @@ double measure(Device& device, Threads& threads, Gid cells, std::size_t scalars)
     });
   add([&](Stream& on, Range range) { correct(on, part, part.box, range, T(1)); });
   step.finish(Overlap::full);
-  const auto time_of = [&](int steps) {
-    const auto start = Clock::now();
-    for (int k = 0; k < steps; ++k) step.run_ahead(1);
-    step.wait();
-    return std::chrono::duration<double>(Clock::now() - start).count() / steps;
-  };
-  double best = std::min(time_of(3), time_of(3));
-  const int steps = std::clamp(static_cast<int>(0.015 / best), 1, 200);
-  for (int k = 0; k < 3; ++k) best = std::min(best, time_of(steps));
-  return static_cast<double>(part.box.cells()) * passes / best;
+  return static_cast<double>(part.box.cells()) * passes / sample_seconds(step);
 }
 
 }  // namespace
