@@ -152,10 +152,10 @@ double error_of(int n, const std::string& method, const std::string& keys, const
   run.steps(steps);
   const auto dye = run.state().fields.at("dye");
   double error = 0;
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i)
-      error = std::max(
-          error, std::abs(dye[static_cast<std::size_t>(j * n + i)] - exact((i + 0.5) / n, (j + 0.5) / n, run.time())));
+  for (std::size_t cell = 0; cell < dye.size(); ++cell) {
+    const int i = static_cast<int>(cell) % n, j = static_cast<int>(cell) / n;
+    error = std::max(error, std::abs(dye[cell] - exact((i + 0.5) / n, (j + 0.5) / n, run.time())));
+  }
   return error;
 }
 
