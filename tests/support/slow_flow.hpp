@@ -19,9 +19,9 @@ inline CellIndex moved(CellIndex cell, int d, Lid by) {
 /// Values of all cells, and of one layer around them.
 struct CellValues {
   explicit CellValues(const CellIndex& cells)
-      : n(cells), values(static_cast<std::size_t>((n[0] + 2) * (n[1] + 2) * (n[2] + 2)), 0.0) {}
+      : n(cells), values(static_cast<std::size_t>(Size{n[0] + 2} * (n[1] + 2) * (n[2] + 2)), 0.0) {}
   double& at(const CellIndex& c) {
-    return values[static_cast<std::size_t>((c[0] + 1) + (n[0] + 2) * ((c[1] + 1) + (n[1] + 2) * (c[2] + 1)))];
+    return values[static_cast<std::size_t>(c[0] + 1 + Size{n[0] + 2} * (c[1] + 1 + Size{n[1] + 2} * (c[2] + 1)))];
   }
   CellIndex n;
   std::vector<double> values;
