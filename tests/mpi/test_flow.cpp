@@ -10,9 +10,11 @@ namespace tutti {
 namespace {
 
 using test::difference;
+using test::face;
 using test::flow_text;
 using test::FlowRun;
 using test::FlowState;
+using test::periodic;
 
 const Comm& world() {
   static const Comm comm;
@@ -58,13 +60,6 @@ std::vector<Machine> machines() {
 struct Flow {
   std::string name, text;
 };
-
-std::string face(const std::string& name, const std::string& keys) {
-  return "[[boundary]]\nface = \"" + name + "\"\n" + keys + "\n";
-}
-std::string periodic(const std::string& direction) {
-  return face(direction + "-lower", "velocity = \"periodic\"") + face(direction + "-upper", "velocity = \"periodic\"");
-}
 
 std::vector<Flow> flows() {
   const std::string inflow = "velocity = \"inflow\"\nvalue = [\"4*y*(1-y)*(1+t)\", \"0.1*sin(9*z+t)\", 0]",

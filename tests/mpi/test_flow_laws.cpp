@@ -9,8 +9,10 @@
 namespace tutti {
 namespace {
 
+using test::face;
 using test::flow_text;
 using test::FlowRun;
+using test::periodic;
 
 const Comm& world() {
   static const Comm comm;
@@ -21,12 +23,6 @@ const std::string blocks = "[partition]\ncut = \"blocks\"\n[balance]\nweights = 
 
 std::string solver(const std::string& name, const std::string& more = "") {
   return "[pressure]\nsolver = \"" + name + "\"\n" + more;
-}
-std::string face(const std::string& name, const std::string& keys) {
-  return "[[boundary]]\nface = \"" + name + "\"\n" + keys + "\n";
-}
-std::string periodic(const std::string& direction) {
-  return face(direction + "-lower", "velocity = \"periodic\"") + face(direction + "-upper", "velocity = \"periodic\"");
 }
 
 TEST(FlowLaws, what_flows_in_flows_out) {

@@ -11,16 +11,13 @@
 namespace tutti {
 namespace {
 
+using test::face;
 using test::flow_text;
 using test::FlowRun;
 
 const Comm& world() {
   static const Comm comm;
   return comm;
-}
-
-std::string face(const std::string& name, const std::string& keys) {
-  return "[[boundary]]\nface = \"" + name + "\"\n" + keys + "\n";
 }
 
 /// Both run for five steps.

@@ -11,9 +11,11 @@
 namespace tutti {
 namespace {
 
+using test::face;
 using test::flow_text;
 using test::FlowRun;
 using test::FlowState;
+using test::periodic;
 
 const Comm& world() {
   static const Comm comm;
@@ -22,12 +24,6 @@ const Comm& world() {
 
 const std::string blocks = "[partition]\ncut = \"blocks\"\n[balance]\nweights = \"equal\"\n";
 
-std::string face(const std::string& name, const std::string& keys) {
-  return "[[boundary]]\nface = \"" + name + "\"\n" + keys + "\n";
-}
-std::string periodic(const std::string& direction) {
-  return face(direction + "-lower", "velocity = \"periodic\"") + face(direction + "-upper", "velocity = \"periodic\"");
-}
 std::string scalar(const std::string& name, double diffusivity, const std::string& more) {
   return fmt::format("[[scalar]]\nname = \"{}\"\ndiffusivity = {}\n{}\n", name, diffusivity, more);
 }

@@ -136,6 +136,15 @@ inline std::string flow_text(const std::string& cells, const std::string& more) 
   return "model = \"incompressible\"\n[grid]\ncells = " + cells + "\n" + more;
 }
 
+/// A table [[boundary]] of a case.
+inline std::string face(const std::string& name, const std::string& keys) {
+  return "[[boundary]]\nface = \"" + name + "\"\n" + keys + "\n";
+}
+/// Both ends of a direction, "x".
+inline std::string periodic(const std::string& direction) {
+  return face(direction + "-lower", "velocity = \"periodic\"") + face(direction + "-upper", "velocity = \"periodic\"");
+}
+
 /// The state after `count` steps of a single CPU part, on all ranks of `world`; only the root computes it.
 inline FlowState state_of_one_part(const Comm& world, const std::string& text, int count,
                                    std::uint64_t* checksum = nullptr) {

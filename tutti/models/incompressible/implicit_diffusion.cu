@@ -93,10 +93,11 @@ struct ChebyshevSweep {
     const Lid n = g.array.at(begin, j, k), first = begin - g.array.stored.lower[0];
     const T *const at = q + n, *const right = b + n;
     T* const to = next + n;
+    const ChebyshevSweep own = *this;  // else the compiler must fear that what is written is a member: no vectors
 #if defined(_OPENMP)
 #pragma omp simd
 #endif
-    for (Lid i = 0; i < end - begin; ++i) to[i] = swept(row, at + i, right[i], to[i], first + i);
+    for (Lid i = 0; i < end - begin; ++i) to[i] = own.swept(row, at + i, right[i], to[i], first + i);
   }
 };
 

@@ -14,16 +14,11 @@
 namespace tutti {
 namespace {
 
+using test::face;
 using test::FlowRun;
 using test::FlowState;
+using test::periodic;
 using test::world;
-
-std::string face(const std::string& name, const std::string& keys) {
-  return "[[boundary]]\nface = \"" + name + "\"\n" + keys + "\n";
-}
-std::string periodic(const std::string& direction) {
-  return face(direction + "-lower", "velocity = \"periodic\"") + face(direction + "-upper", "velocity = \"periodic\"");
-}
 
 TEST(Chebyshev, LeavesWhatItSays) {
   for (const double bound : {0.0, 1e-3, 0.5, 10.0, 1e4})
