@@ -70,7 +70,7 @@ Measured measure(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devic
 nlohmann::json bench_row(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devices, const std::string& solver,
                          const std::string& overlap) {
   const Case options = flow_case(a, solver, overlap, a.sweeps);
-  const FlowCase flow = read_flow_case(options, has_gpus(comm, devices));
+  const FlowCase flow = read_flow_case(options);
   const Measured m = measure(comm, a, devices, options, true);
   const double triad = all_triads(comm, devices);
   const double best = m.seconds.best, cells = static_cast<double>(m.cells);

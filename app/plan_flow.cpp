@@ -18,10 +18,9 @@ std::string box_text(const CellBox& box) {
                      box.lower[2], box.upper[2] - 1);
 }
 
-/// Of what the direct solver computes. A GPU's rate is not known before something runs on it: it counts nothing.
+/// Of what the direct solver computes.
 double transform_seconds(Device& device, DeviceSet& devices, double flops, bool single) {
-  if (flops == 0 || device.kind() == DeviceKind::cuda) return 0;
-  return flops / quick_transform_rate(*devices.threads, single);
+  return flops == 0 ? 0 : flops / quick_transform_rate(device, *devices.threads, single);
 }
 
 PartLine plan_line(const Comm& comm, const Case& options, DeviceSet& devices, const FlowCase& flow,
@@ -61,7 +60,6 @@ void plan_flow(const Comm& comm, const PlanArguments& arguments) {
     steps = plan_steps(options, planned_time_step(options, flow));
   });
   DeviceSet devices = arguments.devices.open(comm, options);
-  flow = read_flow_case(options, has_gpus(comm, devices));
   Phases phases;
   const bool single = options.text("numerics.precision") == "float";
   const BoxDomain domain =

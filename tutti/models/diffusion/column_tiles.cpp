@@ -12,12 +12,17 @@ bool find_externals(Lid first_row, Lid rows_here, std::vector<Lid>& columns, Win
          std::all_of(columns.begin(), columns.end(), [&](Lid c) { return windows.find(c) >= 0; });
 }
 
-ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows) {
+namespace {
+
+/// Some of the tiles, from `first` on, as if there were no others before them.
+ColumnTiles encode_tiles(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows, Size first,
+                         Size last) {
   ColumnTiles result;
   const Size lanes = Size{1} << shift, slices = static_cast<Size>(starts.size()) - 1;
-  result.starts.push_back(0);
   std::vector<Lid> externals;
-  for (Lid first_row = 0; first_row < rows; first_row += tile_rows) {
+  Lid halves_before = 0;
+  for (Size tile = first; tile < last; ++tile) {
+    const Lid first_row = static_cast<Lid>(tile) * tile_rows;
     const Lid rows_here = std::min(tile_rows, rows - first_row);
     const Size first_slice = first_row >> shift,
                last_slice = std::min<Size>(slices, first_slice + (tile_rows >> shift));
@@ -54,7 +59,8 @@ ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> 
         half(bit / 16, lane) |= static_cast<std::uint16_t>(code & 0xffff);
         if (code >> 16 != 0) half(bit / 16 + 1, lane) |= static_cast<std::uint16_t>(code >> 16);
       }
-      result.starts.push_back(result.starts.back() + halves);
+      result.starts.push_back(halves_before);
+      halves_before += halves;
     }
     result.tiles.push_back({static_cast<Lid>(result.externals.size()), wide ? -1 : static_cast<Lid>(externals.size())});
     result.windows.insert(result.windows.end(), windows.begins().begin(), windows.begins().end());
@@ -63,6 +69,40 @@ ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> 
       for (const Lid c : externals)
         result.externals.push_back(
             static_cast<std::uint16_t>(windows.find(c) << window_bits | (c & ((1 << window_bits) - 1))));
+  }
+  result.starts.push_back(halves_before);
+  return result;
+}
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows,
+                            const ParallelFor& parallel) {
+  const Blocks blocks((rows + tile_rows - 1) / tile_rows, 16);
+  std::vector<ColumnTiles> some(static_cast<std::size_t>(blocks.number));
+  blocks.run(parallel, [&](Size block, Size first, Size last) {
+    some[static_cast<std::size_t>(block)] = encode_tiles(columns, starts, shift, rows, first, last);
+  });
+  ColumnTiles result;
+  result.starts.push_back(0);
+  for (ColumnTiles& part : some) {
+    const auto before = static_cast<Lid>(result.externals.size());
+    const Lid halves_before = result.starts.back();
+    for (TileHead& tile : part.tiles) tile.first += before;
+    for (Lid& start : part.starts) start += halves_before;
+    result.starts.pop_back();
+    append(result.starts, part.starts);
+    append(result.codes, part.codes);
+    append(result.tiles, part.tiles);
+    append(result.externals, part.externals);
+    append(result.windows, part.windows);
+    result.wide_tiles += part.wide_tiles;
+    part = {};
   }
   return result;
 }

@@ -46,6 +46,7 @@ struct ColumnTiles {
 
 /// Of `rows` rows in slices of 2^shift <= 256, whose entries begin at `starts` (one more than slices). What stands in
 /// `columns` for rows past the end does not matter.
-ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows);
+ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows,
+                            const ParallelFor& parallel = {});
 
 }  // namespace tutti

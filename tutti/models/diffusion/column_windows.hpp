@@ -51,7 +51,7 @@ struct ColumnWindows {
 ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows,
                              const ParallelFor& parallel = {});
 
-/// `numerics.columns = "auto"` takes windows where no more than one slice of so many is wide.
-inline constexpr Size slices_a_wide_one = 20;
+/// `numerics.columns = "auto"` takes tiles, or else windows, where no more than one of so many is wide.
+inline constexpr Size fitting_a_wide_one = 20;
 
 }  // namespace tutti

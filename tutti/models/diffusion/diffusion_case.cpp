@@ -122,7 +122,7 @@ void add_diffusion_keys(CaseSchema& schema) {
               .description =
                   "How a column is numbered: int32; int16 (eight windows of 8,192 columns a slice; slices that need "
                   "more keep int32); int10 (among the up to 1,024 values that 256 rows read; where there are more, "
-                  "int32); auto: int16 on GPUs where nearly all slices can, else int32.",
+                  "int32); auto: on GPUs the first of int10 and int16 that nearly all tiles or slices can, else int32.",
               .choices = {"auto", "int32", "int16", "int10"},
               .only_if = {"numerics.format", {"sliced"}}});
   schema.add({.path = "numerics.sigma",

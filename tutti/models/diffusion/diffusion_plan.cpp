@@ -19,7 +19,7 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   // Slices are a little wider than their mean row.
   const double stored = sliced ? std::min<double>(max_row_entries, entries + 0.3) : max_row_entries;
   const double coefficient = row_precision(options) == Precision::full ? 8 : 4;
-  const bool narrow = sliced && choose_columns(row_column_bytes(options), on_host, 1, 0) != ColumnBytes::four;
+  const bool narrow = sliced && choose_columns(row_column_bytes(options), on_host, {}) != ColumnBytes::four;
   const double column = narrow ? 2 : 4;  // ten bits and what a tile lists are less
   const int vectors = options.text("time.method") == "rkc2" ? 4 : 2;
   // A source or a boundary's data, and what a source in time is evaluated at.
@@ -61,9 +61,9 @@ DomainOptions diffusion_domain_options(const Case& options, Threads& threads) {
 namespace {
 
 /// What sliced rows would store of their columns, for each way to store them.
-struct SlicedSizes {
-  Size stored = 0, slices = 0, wide_slices = 0;
-  Size tiles = 0, externals = 0, codes = 0;  ///< codes: halves
+struct SlicedSizes : WideColumns {
+  Size stored = 0;
+  Size externals = 0, codes = 0;  ///< of tiles; codes: halves
 };
 
 SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host) {
@@ -94,6 +94,7 @@ SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host) {
     }
     WindowSet windows;
     const bool wide = !find_externals(first, last - first, columns, windows);
+    sizes.wide_tiles += wide ? 1 : 0;
     for (const int width : widths) sizes.codes += static_cast<Size>(tile_halves(width, wide)) * slice_rows;
     sizes.externals += wide ? 0 : static_cast<Size>(columns.size());
     ++sizes.tiles;
@@ -160,9 +161,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
     stored = sizes.stored;
   }
   std::vector<PlannedArray> arrays;
-  switch (format == RowFormat::sliced && map.owned > 0
-              ? choose_columns(wanted, on_host, sizes.slices, sizes.wide_slices)
-              : ColumnBytes::four) {
+  switch (format == RowFormat::sliced && map.owned > 0 ? choose_columns(wanted, on_host, sizes) : ColumnBytes::four) {
     case ColumnBytes::tiles:
       arrays.push_back({"columns I (ten bits)", 2 * sizes.codes});
       arrays.push_back({"starts of columns", 4 * (sizes.slices + 1)});

@@ -22,11 +22,16 @@ enum class RowFormat : std::uint8_t {
 enum class Precision : std::uint8_t { full, compact };
 
 /// How `sliced` rows store their columns: in four bytes, in two (column_windows.hpp), or in ten bits
-/// (column_tiles.hpp). `automatic`: on a CPU four; on other devices two where nearly all slices can.
+/// (column_tiles.hpp). `automatic`: on a CPU four; on other devices ten bits where nearly all tiles can, else two bytes
+/// where nearly all slices can.
 enum class ColumnBytes : std::uint8_t { automatic, four, two, tiles };
 
-/// What is stored, where the windows are known.
-ColumnBytes choose_columns(ColumnBytes wanted, bool on_host, Size slices, Size wide_slices);
+/// How many slices and tiles there are, and how many of them keep columns in four bytes.
+struct WideColumns {
+  Size slices = 0, wide_slices = 0, tiles = 0, wide_tiles = 0;
+};
+/// What is stored, where these are known.
+ColumnBytes choose_columns(ColumnBytes wanted, bool on_host, const WideColumns& wide);
 
 inline constexpr Lid block_rows = 128;
 /// log2 of C: the rows that a vector unit, or a warp, takes at once.
@@ -92,6 +97,7 @@ class RowOperator {
   /// Columns as the format stores them; `columns` is left empty.
   void store_columns(Stream& stream, RawVector<Lid>& columns, const std::vector<Size>& slices, ColumnBytes wanted,
                      const ParallelFor& parallel);
+  void store_tiles(Stream& stream, ColumnTiles&& tiles);
   template <class Coefficient>
   OperatorView<Coefficient> view(const Buffer<Coefficient>& values) const {
     return {format_,       values.data(),   columns_.data(), diagonal_.data(), slices_.data(),      shift_,

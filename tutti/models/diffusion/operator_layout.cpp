@@ -58,37 +58,51 @@ bool keeps_diagonal(RowFormat format, Precision precision) {
   return format != RowFormat::sliced && precision == Precision::full;
 }
 
-ColumnBytes choose_columns(ColumnBytes wanted, bool on_host, Size slices, Size wide_slices) {
+ColumnBytes choose_columns(ColumnBytes wanted, bool on_host, const WideColumns& wide) {
   if (wanted != ColumnBytes::automatic) return wanted;
-  return !on_host && wide_slices * slices_a_wide_one <= slices ? ColumnBytes::two : ColumnBytes::four;
+  const auto few = [](Size wide_ones, Size all) { return wide_ones * fitting_a_wide_one <= all; };
+  if (on_host) return ColumnBytes::four;
+  if (few(wide.wide_tiles, wide.tiles)) return ColumnBytes::tiles;
+  return few(wide.wide_slices, wide.slices) ? ColumnBytes::two : ColumnBytes::four;
+}
+
+void RowOperator::store_tiles(Stream& stream, ColumnTiles&& tiles) {
+  codes_ = make_buffer(stream, std::span<const std::uint16_t>(tiles.codes), "columns I (ten bits)");
+  code_starts_ = make_buffer(stream, std::span<const Lid>(tiles.starts), "starts of columns");
+  tiles_ = make_buffer(stream, std::span<const TileHead>(tiles.tiles), "tiles");
+  externals_ = make_buffer(stream, std::span<const std::uint16_t>(tiles.externals), "externals of tiles");
+  windows_ = make_buffer(stream, std::span<const Lid>(tiles.windows), "windows of tiles");
 }
 
 void RowOperator::store_columns(Stream& stream, RawVector<Lid>& columns, const std::vector<Size>& slices,
                                 ColumnBytes wanted, const ParallelFor& parallel) {
-  const bool on_host = stream.device().is_host();
-  ColumnWindows w;
-  if (wanted == ColumnBytes::two || (wanted == ColumnBytes::automatic && !on_host))
-    w = window_columns(columns, slices, shift_, rows_, parallel);
-  switch (choose_columns(wanted, on_host, w.slices, w.wide_slices)) {
-    case ColumnBytes::tiles: {
-      ColumnTiles t = tile_columns_of(columns, slices, shift_, rows_);
-      RawVector<Lid>().swap(columns);
-      codes_ = make_buffer(stream, std::span<const std::uint16_t>(t.codes), "columns I (ten bits)");
-      code_starts_ = make_buffer(stream, std::span<const Lid>(t.starts), "starts of columns");
-      tiles_ = make_buffer(stream, std::span<const TileHead>(t.tiles), "tiles");
-      externals_ = make_buffer(stream, std::span<const std::uint16_t>(t.externals), "externals of tiles");
-      windows_ = make_buffer(stream, std::span<const Lid>(t.windows), "windows of tiles");
-      return;
-    }
-    case ColumnBytes::two:
-      RawVector<Lid>().swap(columns);
-      to_device(stream, codes_, std::move(w.codes), "columns I (two bytes)");
-      to_device(stream, windows_, std::move(w.windows), "windows of columns");
-      if (w.wide_slices > 0) to_device(stream, wide_, std::move(w.wide), "columns of wide slices");
-      return;
-    default:
-      to_device(stream, columns_, std::move(columns), "columns I");
+  const bool on_host = stream.device().is_host(), chooses = wanted == ColumnBytes::automatic && !on_host;
+  WideColumns wide;
+  ColumnTiles tiles;
+  if (wanted == ColumnBytes::tiles || chooses) {
+    tiles = tile_columns_of(columns, slices, shift_, rows_, parallel);
+    wide.tiles = static_cast<Size>(tiles.tiles.size());
+    wide.wide_tiles = tiles.wide_tiles;
   }
+  if (choose_columns(wanted, on_host, wide) == ColumnBytes::tiles) {
+    RawVector<Lid>().swap(columns);
+    return store_tiles(stream, std::move(tiles));
+  }
+  tiles = {};
+  ColumnWindows w;
+  if (wanted == ColumnBytes::two || chooses) {
+    w = window_columns(columns, slices, shift_, rows_, parallel);
+    wide.slices = w.slices;
+    wide.wide_slices = w.wide_slices;
+  }
+  if (choose_columns(wanted, on_host, wide) == ColumnBytes::two) {
+    RawVector<Lid>().swap(columns);
+    to_device(stream, codes_, std::move(w.codes), "columns I (two bytes)");
+    to_device(stream, windows_, std::move(w.windows), "windows of columns");
+    if (w.wide_slices > 0) to_device(stream, wide_, std::move(w.wide), "columns of wide slices");
+    return;
+  }
+  to_device(stream, columns_, std::move(columns), "columns I");
 }
 
 RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,

@@ -184,7 +184,7 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "pressure.solver",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
-              .description = "auto: direct, with GPUs multigrid; direct: by separation, exact to rounding; jacobi: "
+              .description = "auto: direct; direct: by separation, exact to rounding; jacobi: "
                              "`sweeps` sweeps, as the paper; "
                              "red_black: relaxation up to `tolerance`; multigrid: V-cycles up to `tolerance`.",
               .choices = {"auto", "direct", "jacobi", "red_black", "multigrid"}});
@@ -384,10 +384,8 @@ BoxGrid read_grid(const Case& options, const std::array<FlowEnd, 6>& ends) {
   return grid;
 }
 
-void read_pressure(const Case& options, bool gpus, FlowCase& flow) {
-  const std::string word = options.text("pressure.solver"), solver = word != "auto" ? word
-                                                                     : gpus         ? "multigrid"
-                                                                                    : "direct";
+void read_pressure(const Case& options, FlowCase& flow) {
+  const std::string solver = options.text("pressure.solver");
   flow.pressure = solver == "jacobi"      ? PressureMethod::jacobi
                   : solver == "red_black" ? PressureMethod::red_black
                   : solver == "multigrid" ? PressureMethod::multigrid
@@ -445,7 +443,7 @@ void add_incompressible_keys(CaseSchema& schema) {
   add_numerics_keys(schema);
 }
 
-FlowCase read_flow_case(const Case& options, bool gpus) {
+FlowCase read_flow_case(const Case& options) {
   FlowCase flow;
   flow.viscosity = options.number("fluid.viscosity");
   const Expression warmth = options.expression("initial.temperature");
@@ -471,7 +469,7 @@ FlowCase read_flow_case(const Case& options, bool gpus) {
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
   read_diffusion(options, flow);
   flow.steady = options.number("time.steady");
-  read_pressure(options, gpus, flow);
+  read_pressure(options, flow);
   return flow;
 }
 

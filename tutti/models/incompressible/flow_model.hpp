@@ -17,8 +17,6 @@ namespace tutti {
 
 /// Steps from one look at whether the flow is steady to the next.
 inline constexpr double steps_between_looks = 50;
-/// Is some part of any rank on a GPU? Collective.
-bool has_gpus(const Comm& comm, const DeviceSet& devices);
 /// What walls and inflows make of the speed, and what buoyancy does, and, where friction does not bound the time step,
 /// forces: it is chosen by them.
 double driven_speed(const FlowCase& flow);

@@ -7,6 +7,7 @@
 
 #include "tutti/exchange/box_pieces.hpp"
 #include "tutti/models/incompressible/diffusion_bounds.hpp"
+#include "tutti/models/incompressible/direct_gpu.hpp"
 #include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/line_transform.hpp"
@@ -141,7 +142,15 @@ void PartPlanner::direct(Size stages) {
   const bool one_part = boxes.size() == 1;
   const CellBox& planes = of_part(layout.planes);
   array("planes of the direct solver", planes.cells() * value_bytes_);
-  if (!one_part) array("columns of the direct solver", of_part(layout.columns).cells() * value_bytes_);
+  const CellBox& columns = of_part(layout.columns);
+  if (!one_part) array("columns of the direct solver", columns.cells() * value_bytes_);
+  if (domain_.streams[p_].device->kind() == DeviceKind::cuda) {
+    const auto line = [&](int d) { return pressure_line(flow_, flow_.grid.lines[static_cast<std::size_t>(d)], d); };
+    const Size sizes =
+        direct_gpu_values(line(0), line(layout.other()), line(layout.axis),
+                          columns.empty() ? 0 : columns.cells() / columns.size(layout.axis), planes.size(layout.axis));
+    array("the direct solver's matrices and scratch", sizes * value_bytes_);
+  }
   if (!layout.aligned) transfer("cells to planes", boxes, each(layout.planes), false, 1, stages);
   if (!one_part) {
     transfer("planes to columns", layout.planes, each(layout.columns), false, 1, stages);
@@ -206,6 +215,26 @@ double transform_rate(Threads& threads) {
     best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
   } while (std::chrono::duration<double>(Clock::now() - start).count() < 0.02);
   return 2.0 * static_cast<double>(transform.work()) * lines * rounds * threads.count() / best;
+}
+
+template <class T>
+double transform_rate_on_gpu(Device& device) {
+  using Clock = std::chrono::steady_clock;
+  constexpr Lid n = 256, planes = 64;
+  const auto stream = device.make_stream("sample");
+  const Line line = uniform_line(n, 1, LineEnd::neumann, LineEnd::neumann);
+  const LineModes modes = line_modes(line);
+  DirectGpu<T> direct(*stream, modes, modes, line_operator(line), {}, planes);
+  const std::vector<T> ones(std::size_t{n} * n * planes, T(1));
+  Buffer<T> values = make_buffer(*stream, std::span<const T>(ones), "sample of the transforms");
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < 5; ++round) {
+    const auto begin = Clock::now();
+    direct.to_modes(*stream, {values.data(), n, Size{n} * n}, values.data(), {0, planes});
+    stream->synchronize();
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  return 2.0 * n * static_cast<double>(ones.size()) / best;
 }
 
 }  // namespace
@@ -312,7 +341,9 @@ double planned_time_step(const Case& options, const FlowCase& flow) {
   return options.has("time.end") ? options.number("time.end") : 1.0;
 }
 
-double quick_transform_rate(Threads& threads, bool single) {
+double quick_transform_rate(Device& device, Threads& threads, bool single) {
+  if (device.kind() == DeviceKind::cuda)
+    return single ? transform_rate_on_gpu<float>(device) : transform_rate_on_gpu<double>(device);
   return single ? transform_rate<float>(threads) : transform_rate<double>(threads);
 }
 

@@ -32,7 +32,7 @@ int planned_sweeps(const FlowCase& flow);
 double planned_time_step(const Case& options, const FlowCase& flow);
 
 /// Multiply-adds of the direct solver's transforms, counted as two: their rate on a CPU team, timed in about 20 ms.
-double quick_transform_rate(Threads& threads, bool single);
+double quick_transform_rate(Device& device, Threads& threads, bool single);
 
 /// Values a cell that a stage must read or write, each once: momentum 10, divergence 4, correction 7, temperature 6,
 /// another scalar 7 (with the velocity), a force 3, a source 1.

@@ -75,18 +75,12 @@ double driven_speed(const FlowCase& flow) {
   return std::max({largest_at_ends(flow), buoyant_speed(flow), flow.implicit_diffusion ? forced_speed(flow) : 0});
 }
 
-bool has_gpus(const Comm& comm, const DeviceSet& devices) {
-  const bool mine = std::any_of(devices.devices.begin(), devices.devices.end(),
-                                [](const auto& device) { return device->kind() == DeviceKind::cuda; });
-  return comm.max(mine ? 1.0 : 0.0) > 0;
-}
-
 template <class T>
 FlowModel<T>::FlowModel(const ModelSetup& setup)
     : comm_(setup.comm),
       devices_(setup.devices),
       options_(setup.options),
-      flow_(read_flow_case(setup.options, has_gpus(setup.comm, setup.devices))),
+      flow_(read_flow_case(setup.options)),
       domain_(make_box_domain(setup, flow_.grid, flow_rate(flow_, std::is_same_v<T, float>, *setup.devices.threads))) {
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });

@@ -2,6 +2,8 @@
 // columns for the elimination along z; what travels between the two is all of it. Bits do not depend on the cuts.
 #include <algorithm>
 
+#include "tutti/base/denormals.hpp"
+#include "tutti/models/incompressible/direct_gpu.hpp"
 #include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/models/incompressible/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
@@ -49,6 +51,14 @@ class Direct final : public PressureSolver<T> {
     return {(units.begin + plane_units_ - 1) / plane_units_, (units.end + plane_units_ - 1) / plane_units_};
   }
   Lid planes(std::size_t p) const { return plane_arrays_[p].stored.size(axis_); }
+  /// Planes of part p: of a field, where parts are whole planes already, else of the arrays of planes.
+  template <class V>
+  PlanesOfRows<V> rows_of(std::size_t p, V* field, V* values) const {
+    if (!aligned_) return {values, nx_, Size{nx_} * ny_};
+    const BoxArray& array = problem_.domain.arrays[p];
+    const auto& lower = plane_arrays_[p].stored.lower;
+    return {field + array.at(lower[0], lower[1], lower[2]), array.stride(3 - axis_), array.stride(axis_)};
+  }
 
   PressureProblem<T> problem_;
   DirectLayout layout_;
@@ -63,6 +73,7 @@ class Direct final : public PressureSolver<T> {
   Tridiagonal<T> z_;
   std::vector<std::vector<T>> lambda_;  ///< one a column, a part
   std::vector<Buffer<T>> plane_values_, column_values_;
+  std::vector<std::unique_ptr<DirectGpu<T>>> gpus_;  ///< null where a part is on no GPU
   std::unique_ptr<BoxTransfer<T>> to_planes_, to_columns_, back_to_planes_, to_pressure_;
   std::unique_ptr<TransferPass<T>> gather_, forward_, columns_, backward_;
   PressureEnds<T> ends_;
@@ -71,6 +82,10 @@ class Direct final : public PressureSolver<T> {
 
 LineModes modes(const FlowCase& flow, int d) {
   return line_modes(pressure_line(flow, flow.grid.lines[static_cast<std::size_t>(d)], d));
+}
+
+LineOperator elimination_line(const FlowCase& flow, int axis) {
+  return line_operator(pressure_line(flow, flow.grid.lines[static_cast<std::size_t>(axis)], axis));
 }
 
 template <class T>
@@ -85,15 +100,8 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
       x_from_modes_(modes(problem.flow, 0), Transform::from_modes, LineAxis::x),
       y_to_modes_(modes(problem.flow, 3 - axis_), Transform::to_modes, LineAxis::y),
       y_from_modes_(modes(problem.flow, 3 - axis_), Transform::from_modes, LineAxis::y),
-      z_(line_operator(pressure_line(problem.flow, problem.flow.grid.lines[static_cast<std::size_t>(axis_)], axis_))),
+      z_(elimination_line(problem.flow, axis_)),
       ends_(problem) {
-  problem.comm.together([&] {
-    for (const PartStreams& part : problem.domain.streams)
-      if (part.device->kind() == DeviceKind::cuda)
-        fail(ErrorKind::resource,
-             "pressure.solver = \"direct\" does not run on {} yet; use \"multigrid\", or --devices cpu",
-             part.device->name());
-  });
   make_layouts();
   make_passes();
 }
@@ -106,6 +114,7 @@ void Direct<T>::make_layouts() {
   aligned_ = layout_.aligned;
   one_part_ = domain.parts.boxes.size() == 1;
   const LineModes x = modes(problem_.flow, 0), y = modes(problem_.flow, 3 - axis_);
+  const LineOperator z = elimination_line(problem_.flow, axis_);
   const auto other = static_cast<std::size_t>(3 - axis_);
   problem_.comm.together([&] {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
@@ -121,6 +130,9 @@ void Direct<T>::make_layouts() {
         for (Lid i = columns.lower[0]; i < columns.upper[0]; ++i)
           lambda.push_back(
               static_cast<T>(x.eigenvalues[static_cast<std::size_t>(i)] + y.eigenvalues[static_cast<std::size_t>(j)]));
+      gpus_.push_back(device.kind() == DeviceKind::cuda
+                          ? std::make_unique<DirectGpu<T>>(*domain.streams[p].compute, x, y, z, lambda, planes(p))
+                          : nullptr);
     }
   });
 }
@@ -226,21 +238,31 @@ void Direct<T>::solve(double) {
   const auto by_planes = [this](std::size_t, Stream& stream, Range units, const auto& work) {
     const Range range = planes_of(units);
     stream.loop(range, [this, work](Lid begin, Lid end) {
+      const FlushDenormals<T> flush;
       const Lid at_once = std::max<Lid>(1, 64 / ny_);
       for (Lid k = begin; k < end; k += at_once) work(k, std::min(end, k + at_once));
     });
   };
   forward_->run([&](std::size_t p, Stream& stream, Range units) {
+    T* const values = plane_values_[p].data();
+    if (gpus_[p])
+      return gpus_[p]->to_modes(stream, rows_of<const T>(p, problem_.parts[p].rhs.data(), values), values,
+                                planes_of(units));
     by_planes(p, stream, units, [this, p](Lid first, Lid last) { forward(p, first, last); });
   });
   columns_->run([this](std::size_t p, Stream& stream, Range columns) {
     T* const values = one_part_ ? plane_values_[p].data() : column_values_[p].data();
+    if (gpus_[p]) return gpus_[p]->eliminate(stream, values, columns);
     const auto stride = static_cast<Size>(lambda_[p].size());
     stream.loop(columns, [this, p, values, stride](Lid begin, Lid end) {
+      const FlushDenormals<T> flush;
       solve_columns(z_.view(), lambda_[p].data(), values, values, stride, {begin, end});
     });
   });
   backward_->run([&](std::size_t p, Stream& stream, Range units) {
+    T* const values = plane_values_[p].data();
+    if (gpus_[p])
+      return gpus_[p]->from_modes(stream, values, rows_of<T>(p, problem_.parts[p].p.data(), values), planes_of(units));
     by_planes(p, stream, units, [this, p](Lid first, Lid last) { backward(p, first, last); });
   });
   ends_.fill();

@@ -1,7 +1,8 @@
 #include "tutti/models/incompressible/tridiagonal.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "tutti/models/incompressible/tridiagonal_rows.hpp"
 
 namespace tutti {
 namespace {
@@ -12,7 +13,7 @@ template <class T>
 constexpr int block_columns = 512 / static_cast<int>(sizeof(T));
 constexpr Lid rows_ahead = 6;
 
-/// What elimination leaves of a row: p_k = value_k + ratio_k p_{k+1}; of a cyclic line, see below.
+/// EliminatedRow of many columns; of a cyclic line, see below.
 template <class T>
 struct BlockRow {
   T ratio[block_columns<T>], value[block_columns<T>];
@@ -31,8 +32,7 @@ void prefetch_row(const T* row, int count) {
 template <class T>
 void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const T* in, Size stride, int count,
                BlockRow<T>* block, Slack<T>* slacks) {
-  // The ground below cell 0 counts as one more cell of value 0, with all of its conductance.
-  T lost[block_columns<T>];  // e_{k-1} / (g_k + e_{k-1})
+  T lost[block_columns<T>];
   std::fill_n(lost, count, T{1});
   const BlockRow<T> ground{};
   const Slack<T> none{};
@@ -44,16 +44,15 @@ void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const 
     BlockRow<T>& row = block[k];
     T inverse[block_columns<T>];
     for (int w = 0; w < count; ++w) {
-      const T leak = std::fma(below, lost[w], -lambda[w] * h);
-      inverse[w] = 1 / (above + leak);
-      lost[w] = leak * inverse[w];
-      row.ratio[w] = above * inverse[w];
-      row.value[w] = std::fma(below, before.value[w], -h * f[w]) * inverse[w];
+      const EliminatedRow<T> one = eliminate_row(below, above, h, lambda[w], f[w], before.value[w], lost[w]);
+      inverse[w] = one.inverse;
+      row.ratio[w] = one.ratio;
+      row.value[w] = one.value;
     }
     if (slacks == nullptr) continue;
     const Slack<T>& slack_before = k > 0 ? slacks[k - 1] : none;
     for (int w = 0; w < count; ++w)
-      slacks[k].slack[w] = std::fma(below, slack_before.slack[w], -lambda[w] * h) * inverse[w];
+      slacks[k].slack[w] = eliminate_slack(below, h, lambda[w], inverse[w], slack_before.slack[w]);
   }
 }
 
@@ -87,58 +86,14 @@ void solve_cyclic_block(const TridiagonalView<T>& line, const T* lambda, const T
   const T below = line.conductance[last], above = line.conductance[last + 1], h = line.widths[last];
   const T* f = in + last * stride;
   T p[block_columns<T>];
-  for (int w = 0; w < count; ++w) {
-    const T leak = std::fma(above, slacks[0].slack[w], std::fma(below, slacks[last - 1].slack[w], -lambda[w] * h));
-    p[w] = std::fma(above, block[0].value[w], std::fma(below, block[last - 1].value[w], -h * f[w])) / leak;
-  }
+  for (int w = 0; w < count; ++w)
+    p[w] = last_of_cycle(below, above, h, lambda[w], f[w], block[0].value[w], block[last - 1].value[w],
+                         slacks[0].slack[w], slacks[last - 1].slack[w]);
   std::copy_n(p, count, out + last * stride);
   for (Lid k = 0; k < last; ++k) {
     T* to = out + k * stride;
     for (int w = 0; w < count; ++w) to[w] = std::fma(1 - slacks[k].slack[w], p[w], block[k].value[w]);
   }
-}
-
-/// lambda = 0 on a singular line: what flows through a face is the sum of what the cells below it yield, and p follows
-/// from the flows. One column of a whole box: in double, passes instead of memory.
-template <class T>
-void solve_null_column(const TridiagonalView<T>& line, const T* in, T* out, Size stride) {
-  const Lid n = line.size;
-  double mean = 0, length = 0;
-  for (Lid k = 0; k < n; ++k) {
-    mean = std::fma(line.exact_widths[k], static_cast<double>(in[k * stride]), mean);
-    length += line.exact_widths[k];
-  }
-  mean /= length;
-  // use(k, flow through face k + 1 less that through face 0)
-  const auto each_flow = [&](const auto& use) {
-    double flow = 0;
-    for (Lid k = 0; k < n; ++k) {
-      flow = std::fma(line.exact_widths[k], static_cast<double>(in[k * stride]) - mean, flow);
-      use(k, flow);
-    }
-  };
-  double first_flow = 0;
-  if (line.cyclic) {
-    // Once around, p is what it was: the differences d (first_flow + flow) add up to 0.
-    double sum = 0, way = 0;
-    each_flow([&](Lid k, double flow) {
-      sum = std::fma(line.distances[k + 1], flow, sum);
-      way += line.distances[k + 1];
-    });
-    first_flow = -sum / way;
-  }
-  const auto each_p = [&](const auto& use) {
-    double p = 0;
-    each_flow([&](Lid k, double flow) {
-      const double here = p;
-      p = std::fma(line.distances[k + 1], first_flow + flow, p);
-      use(k, here);
-    });
-  };
-  double p_mean = 0;
-  each_p([&](Lid k, double p) { p_mean = std::fma(line.exact_widths[k], p, p_mean); });
-  p_mean /= length;
-  each_p([&](Lid k, double p) { out[k * stride] = static_cast<T>(p - p_mean); });
 }
 
 }  // namespace

@@ -24,6 +24,13 @@ ColumnTiles check(Lid rows, int shift, Lid stride, const Reach& reach) {
     starts.push_back(static_cast<Size>(columns.size()));
   }
   ColumnTiles t = tile_columns_of(columns, starts, shift, rows);
+  const ParallelFor pieces = [](Size count, const std::function<void(Size, Size)>& body) {
+    for (Size i = count; i > 0; --i) body(i - 1, i);
+  };
+  const ColumnTiles shared = tile_columns_of(columns, starts, shift, rows, pieces);
+  EXPECT_EQ(shared.codes, t.codes);
+  EXPECT_EQ(shared.externals, t.externals);
+  EXPECT_EQ(shared.starts, t.starts);
   EXPECT_EQ(static_cast<Lid>(t.tiles.size()), (rows + tile_rows - 1) / tile_rows);
   EXPECT_EQ(static_cast<Size>(t.codes.size()), t.starts.back() * lanes);
   OperatorView<double> view;
@@ -56,7 +63,7 @@ TEST(ColumnTiles, DecodeToTheColumns) {
 }
 
 TEST(ColumnTiles, ATileThatReadsTooMuchKeepsItsColumns) {
-  const Size tiles = 4;
+  const Size tiles = 40;
   EXPECT_EQ(check(256 * tiles, 5, 1, [](Size t) { return t % 2 == 0 ? 700 : 1 << 20; }).wide_tiles, tiles / 2);
   // Few, in more than eight windows.
   EXPECT_EQ(check(256 * tiles, 3, 8192, [](Size t) { return t == 0 ? 8 : 60; }).wide_tiles, tiles - 1);

@@ -170,8 +170,8 @@ TEST(RowOperator, FewBitsAreTakenWhereTheyAreEnough) {
   const DiffusionRows near = random_rows(4096, 700, 5), wider = random_rows(4096, 4096, 5),
                       far = random_rows(4096, 1 << 20, 5);
   EXPECT_EQ(columns(*host_stream, near), ColumnBytes::four);
-  EXPECT_EQ(columns(*fake_stream, near), ColumnBytes::two);
-  EXPECT_EQ(columns(*fake_stream, near, ColumnBytes::tiles), ColumnBytes::tiles);
+  EXPECT_EQ(columns(*fake_stream, near), ColumnBytes::tiles);
+  EXPECT_EQ(columns(*fake_stream, near, ColumnBytes::two), ColumnBytes::two);
   EXPECT_EQ(columns(*fake_stream, wider), ColumnBytes::two);
   EXPECT_EQ(columns(*fake_stream, far), ColumnBytes::four);
   EXPECT_EQ(columns(*fake_stream, near, ColumnBytes::four), ColumnBytes::four);

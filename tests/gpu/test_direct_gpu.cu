@@ -1,0 +1,120 @@
+// The direct solver's kernels have the bits of the CPU's. Every test skips without a GPU.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "tutti/base/denormals.hpp"
+#include "tutti/base/random.hpp"
+#include "tutti/models/incompressible/direct_gpu.hpp"
+#include "tutti/models/incompressible/line_transform.hpp"
+
+namespace tutti {
+namespace {
+
+struct Box {
+  Line x, y, z;
+};
+
+Line stretched(Lid n, LineEnd low, LineEnd high) {
+  Line line = uniform_line(n, 1, low, high);
+  for (Lid i = 0; i < n; ++i) line.widths[static_cast<std::size_t>(i)] *= 1 + 0.01 * i;
+  return line;
+}
+
+std::vector<Box> boxes() {
+  using enum LineEnd;
+  const auto walls = [](Lid n) { return uniform_line(n, 1, neumann, neumann); };
+  const auto ring = [](Lid n) { return uniform_line(n, 2, periodic, periodic); };
+  const auto open = [](Lid n) { return uniform_line(n, 3, neumann, dirichlet); };
+  return {{walls(64), walls(64), walls(64)},
+          {walls(200), walls(131), walls(17)},
+          {ring(33), ring(30), ring(16)},
+          {walls(7), ring(5), ring(2)},
+          {ring(129), walls(1), walls(40)},
+          {open(65), walls(12), ring(9)},
+          {stretched(70, neumann, neumann), stretched(9, neumann, dirichlet), stretched(23, neumann, neumann)},
+          {walls(1), walls(1), walls(50)},
+          {walls(300), walls(20), open(1)},
+          {walls(6), walls(6), walls(7000)}};  // its constant column does not fit shared memory in double
+}
+
+template <class T>
+std::vector<T> random_values(Size count) {
+  std::vector<T> values;
+  for (Size i = 0; i < count; ++i)
+    values.push_back(static_cast<T>(2 * random_unit(7, static_cast<std::uint64_t>(i)) - 1));
+  return values;
+}
+
+template <class T>
+class DirectGpuBits : public testing::Test {};
+using Numbers = testing::Types<float, double>;
+TYPED_TEST_SUITE(DirectGpuBits, Numbers);
+
+template <class T>
+Size differing(const std::vector<T>& a, const std::vector<T>& b) {
+  Size count = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) count += std::memcmp(&a[i], &b[i], sizeof(T)) != 0 ? 1 : 0;
+  return count;
+}
+
+TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
+  using T = TypeParam;
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto device = make_cuda_device(0);
+  const auto stream = device->make_stream("test");
+  const FlushDenormals<T> flush;
+  for (const Box& box : boxes()) {
+    const Lid nx = box.x.size(), ny = box.y.size(), nz = box.z.size();
+    SCOPED_TRACE(testing::Message() << nx << " x " << ny << " x " << nz);
+    const LineModes x = line_modes(box.x), y = line_modes(box.y);
+    const LineOperator z = line_operator(box.z);
+    const Size plane = Size{nx} * ny;
+    std::vector<T> lambda;
+    for (const double b : y.eigenvalues)
+      for (const double a : x.eigenvalues) lambda.push_back(static_cast<T>(a + b));
+    // The field has ghosts around it, which stay as they are.
+    const Size row = nx + 2, field_plane = row * (ny + 2);
+    const std::vector<T> field = random_values<T>(field_plane * (nz + 2));
+    std::vector<T> expected(static_cast<std::size_t>(plane * nz)), got = expected;
+    for (Lid k = 0; k < nz; ++k)
+      for (Lid j = 0; j < ny; ++j)
+        std::copy_n(field.data() + (k + 1) * field_plane + (j + 1) * row + 1, nx,
+                    expected.data() + k * plane + Size{j} * nx);
+
+    DirectGpu<T> direct(*stream, x, y, z, lambda, nz);
+    const Buffer<T> from = make_buffer(*stream, std::span<const T>(field), "field");
+    Buffer<T> values(*device, plane * nz, "values"), back = make_buffer(*stream, std::span<const T>(field), "back");
+    // In two pieces: ranges must not matter.
+    const Lid cut = nz / 3;
+    for (const Range range : {Range{0, cut}, Range{cut, nz}})
+      direct.to_modes(*stream, {from.data() + field_plane + row + 1, row, field_plane}, values.data(), range);
+    const LineTransform<T> x_to(x, Transform::to_modes, LineAxis::x), y_to(y, Transform::to_modes, LineAxis::y),
+        x_from(x, Transform::from_modes, LineAxis::x), y_from(y, Transform::from_modes, LineAxis::y);
+    transform_x(x_to.view(), expected.data(), expected.data(), {0, nz * ny});
+    if (ny > 1) transform_y(y_to.view(), expected.data(), expected.data(), nx, {0, nz * nx});
+    download(*stream, std::span<T>(got), values);
+    EXPECT_EQ(differing(got, expected), 0) << "to modes";
+
+    direct.eliminate(*stream, values.data(), {0, static_cast<Lid>(plane)});
+    const Tridiagonal<T> columns(z);
+    solve_columns(columns.view(), lambda.data(), expected.data(), expected.data(), plane, {0, static_cast<Lid>(plane)});
+    download(*stream, std::span<T>(got), values);
+    EXPECT_EQ(differing(got, expected), 0) << "columns";
+
+    direct.from_modes(*stream, values.data(), {back.data() + field_plane + row + 1, row, field_plane}, {0, nz});
+    if (ny > 1) transform_y(y_from.view(), expected.data(), expected.data(), nx, {0, nz * nx});
+    transform_x(x_from.view(), expected.data(), expected.data(), {0, nz * ny});
+    std::vector<T> whole = field, got_whole(field.size());
+    for (Lid k = 0; k < nz; ++k)
+      for (Lid j = 0; j < ny; ++j)
+        std::copy_n(expected.data() + k * plane + Size{j} * nx, nx,
+                    whole.data() + (k + 1) * field_plane + (j + 1) * row + 1);
+    download(*stream, std::span<T>(got_whole), back);
+    EXPECT_EQ(differing(got_whole, whole), 0) << "from modes";
+  }
+}
+
+}  // namespace
+}  // namespace tutti
