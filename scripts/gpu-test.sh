@@ -39,6 +39,8 @@ bundle=$(cd "$bundle" && pwd)
 bin=$bundle/bin box=$bundle/examples/box/case.toml heart=$bundle/meshes/heart.vtu
 # The last: cuSPARSE, for the benchmark beside it.
 export LD_LIBRARY_PATH="$bundle/lib:${LD_LIBRARY_PATH:-}:${CUDA_HOME:-/usr/local/cuda}/lib64"
+missing=$(ldd "$bin/tutti" 2> /dev/null | awk '/=> not found/ {print $1}' | paste -sd ' ')
+[ -z "$missing" ] || usage "this machine lacks $missing; install them"
 read -ra mpirun <<< "${MPIRUN:-mpirun --oversubscribe --bind-to none$([ "$(id -u)" -ne 0 ] || echo " --allow-run-as-root")}"
 
 # Sizes: cubes along an edge, and steps.
