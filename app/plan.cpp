@@ -7,6 +7,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/exchange/exchange.hpp"
+#include "tutti/io/probes.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/schedule/balance.hpp"
@@ -62,7 +63,9 @@ void plan_diffusion(const Comm& comm, const PlanArguments& arguments) {
     sets.emplace_back("devices.transport=\"auto\"");
     const Case everywhere = load_case(comm, arguments.file, sets);
     Phases phases;
-    const Diffusion model({comm, cpu, everywhere, work_dir.path(), phases});
+    Diffusion model({comm, cpu, everywhere, work_dir.path(), phases});
+    // Refuses what a run would.
+    if (auto points = probe_points(options); !points.empty()) model.set_probes(std::move(points));
     dt = model.time_step();
     rho = model.stability().rho;
     stages = model.stages();

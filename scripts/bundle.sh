@@ -2,7 +2,8 @@
 # Makes a relocatable tree of under 40 MiB, all that scripts/gpu-test.sh needs and that script, from a build made without a
 # GPU: the program, its GPU tests and benchmarks, the libraries they need, the examples, a mesh of a heart where gmsh is there.
 #   cmake --preset cuda -DTUTTI_BENCH=ON && cmake --build --preset cuda && scripts/bundle.sh build/cuda build/bundle
-# IDEAS=1: bench_diffusion_ideas, too. MPI, the C and C++ runtimes, the CUDA driver and cuSPARSE come from the machine that runs it.
+# IDEAS=1: bench_diffusion_ideas, too. From the machine that runs it come, each with all that it needs itself: MPI, the C and
+# C++ runtimes, the CUDA driver, cuSPARSE, and libcurl and OpenSSL 3, which Debian's HDF5 wants and tutti never calls.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/cuda}
@@ -17,8 +18,20 @@ done
 # To be run by hand: no section of gpu-test.sh does.
 [ -z "${IDEAS:-}" ] || cp "$build/bench/bench_diffusion_ideas" "$bundle/bin/"
 strip "$bundle"/bin/*
-own='libc\.so|libm\.so|libstdc\+\+|libgcc_s|libpthread|libdl|librt|libresolv|ld-linux|libmpi|libopen-|libhwloc|libevent|libutil|libcuda\.so|libgomp|libudev|libcusparse|libnvJitLink'
-ldd "$bundle"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | grep -Ev "$own" | xargs -r -I{} cp -L {} "$bundle/lib/"
+own=' ld-linux-x86-64 libc libm libpthread libdl librt libgcc_s libstdc++ libgomp libmpi libmpich libcuda libcusparse libcurl libcrypto '
+declare -A place=()
+while read -r name file; do place[$name]=$file; done < <(ldd "$bundle"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' | sort -u)
+# Not all that ldd lists: what only the machine's own libraries need is not copied.
+files=("$bundle"/bin/*)
+while [ ${#files[@]} -gt 0 ]; do
+  for name in $(objdump -p "${files[0]}" | awk '$1 == "NEEDED" {print $2}'); do
+    if [[ $own == *" ${name%%.so*} "* || -e $bundle/lib/$name ]]; then continue; fi
+    [ -n "${place[$name]:-}" ] || { echo "bundle.sh: $name is missing, which ${files[0]} needs" >&2; exit 3; }
+    cp -L "${place[$name]}" "$bundle/lib/$name"
+    files+=("$bundle/lib/$name")
+  done
+  files=("${files[@]:1}")
+done
 cp -r examples/. "$bundle/examples/"
 cp scripts/gpu-test.sh scripts/gpu_report.py "$bundle/"
 # A real unstructured mesh, small: 113,444 cells, with --refine 2 (or mesh.refine = 2) 7.3 million. As VTU it takes 2 MB, not

@@ -9,7 +9,7 @@
 #   large      one GPU on 8 million cells: alone, with the CPU, and slowed down to the regime where a CPU matters
 #   scaling    1, 2, 4 ... GPUs on as many cells as before, with and without the exchange
 #   incompressible  the cavity on every list of devices, bit for bit; its steps, sweeps and kernels
-#   orders     only by --only: the orders of the rows of the heart
+#   orders     only by --only: the orders of the rows of the heart, each with its own five minutes
 # Environment: BUNDLE, the bundle's folder (build/bundle, or this one where the script lies in a bundle); SCALE_LARGE=1:
 # scaling on 30 million cells, too; MPIRUN; FAKE_GPUS=N: tries the script with N fake GPUs on tiny cases, no GPU is used.
 # Exit code 1: something in OUT/report.md failed. 2: usage.
@@ -39,6 +39,8 @@ bundle=$(cd "$bundle" && pwd)
 bin=$bundle/bin box=$bundle/examples/box/case.toml heart=$bundle/meshes/heart.vtu
 # The last: cuSPARSE, for the benchmark beside it.
 export LD_LIBRARY_PATH="$bundle/lib:${LD_LIBRARY_PATH:-}:${CUDA_HOME:-/usr/local/cuda}/lib64"
+missing=$(ldd "$bin/tutti" 2> /dev/null | awk '/=> not found/ {print $1}' | paste -sd ' ')
+[ -z "$missing" ] || usage "this machine lacks $missing; install them"
 read -ra mpirun <<< "${MPIRUN:-mpirun --oversubscribe --bind-to none$([ "$(id -u)" -ne 0 ] || echo " --allow-run-as-root")}"
 
 # Sizes: cubes along an edge, and steps.
@@ -166,13 +168,15 @@ same() {
   done
 }
 # ways NAME "POLICY..." ARGUMENTS...: every number of GPUs, with and without the CPU, in one rank and in one a GPU, over
-# every transport and by these overlap policies
+# every transport and by these overlap policies; between one GPU and all of them by the policy full alone
 ways() {
-  local name=$1 policies=$2 want count with policy way ranks transport; shift 2
+  local name=$1 policies=$2 want count with policy way ranks transport some; shift 2
   reference "$name" "$@"
   for count in "${counts[@]}"; do
+    some=$policies
+    if [ "$count" -gt 1 ] && [ "$count" -lt "${counts[-1]}" ]; then some=full; fi
     for with in "" ,cpu; do
-      for policy in $policies; do
+      for policy in $some; do
         for way in 1/auto $([ "$count" -eq 1 ] || echo "1/staged $count/staged ${nccl:+$count/nccl}"); do
           ranks=${way%/*} transport=${way#*/}
           compare "$name, $count GPU${with:+ + cpu}, $ranks ranks, $transport, overlap $policy" "$want" "$ranks" "$@" "${shared[@]}" -q \
@@ -243,7 +247,8 @@ on_heart() {
   step "$name" "$bin/tutti" bench diffusion --mesh "$heart" --refine "$refine" --dirichlet 1 --seconds "$seconds" --devices "$(devices 1 1)" \
     --json "$to/$name.json" "$@"
 }
-orders() { on_heart orders --orders; }
+# METIS blocks have 64 rows on a GPU. Each order is a step of its own: on the host some take minutes.
+orders() { local order; for order in native hilbert random metis_blocks rcm; do on_heart "$order" --orders "$order"; done; }
 
 # timed NAME RANKS DEVICES CUBES STEPS WEIGHTS ARGUMENTS...: a run whose speed counts; all of a mesh, steps and method
 # that exchange have one checksum

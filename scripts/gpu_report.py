@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+ORDERS = ["native", "hilbert", "random", "metis_blocks", "rcm"]
 SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "orders"]
 
 
@@ -133,10 +134,10 @@ def collect(out):
     report["triad_gb_per_second"] = read_triads(read_text(out / "bench" / "devices.log"))
     report["rates"] = read_json(out / "bench" / "rates.json")
     report["kernels"] = read_kernels(read_text(out / "bench" / "kernels.log"))
-    for mesh in ("bench/box", "bench/heart", "orders/orders"):
-        rows = (read_json(out / f"{mesh}.json") or {}).get("results")
+    for mesh, files in (("box", ["bench/box"]), ("heart", ["bench/heart"]), ("orders", [f"orders/{order}" for order in ORDERS])):
+        rows = [row for file in files for row in (read_json(out / f"{file}.json") or {}).get("results", [])]
         if rows:
-            report["model"][mesh.split("/")[1]] = rows
+            report["model"][mesh] = rows
     report["flow"] = [row for file in sorted((out / "incompressible").glob("bench*.json"), key=lambda f: (len(f.name), f.name))
                       for row in (read_json(file) or {}).get("results", [])]
     report["flow_kernels"] = read_flow_kernels(read_text(out / "incompressible" / "kernels.log"))

@@ -129,12 +129,13 @@ std::string refusal(const std::function<void()>& work) {
 }
 
 TEST(FlowOutput, a_probe_outside_is_refused) {
-  FlowRun run(world(), text("[0, 0, 0]", probe("a", {0, 0, 0}) + probe("far", {0, 1.5, 0}) + machine("slabs", 1)),
-              "cpu");
-  EXPECT_THAT(refusal([&] {
-                run.model().set_probes({{0, 0, 0}, {0, 1.5, 0}});
-              }),
-              HasSubstr("probe 'far' at (0, 1.5, 0) is outside the box; move it into it"));
+  const std::string says = "probe 'far' at (0, 1.5, 0) is outside the box; move it into it";
+  const auto with = [](const Vec3& far) {
+    return text("[0, 0, 0]", probe("a", {0, 0, 0}) + probe("far", far) + machine("slabs", 1));
+  };
+  EXPECT_THAT(refusal([&] { FlowRun(world(), with({0, 1.5, 0}), "cpu"); }), HasSubstr(says));
+  FlowRun run(world(), with({0, 0.5, 0}), "cpu");
+  EXPECT_THAT(refusal([&] { run.model().set_probes({{0, 0, 0}, {0, 1.5, 0}}); }), HasSubstr(says));
 }
 
 void compare(const fs::path& folder, const std::string& slices) {
@@ -181,8 +182,10 @@ TEST(FlowOutput, slices_are_layers_of_the_fields) {
 TEST(FlowOutput, slices_that_cannot_be_are_refused) {
   const test::SharedFolder own(world(), "flow_slices_wrong");
   const auto refused = [&](const std::string& slices) {
-    FlowRun run(world(), text("[0, 0, 0]", slices + machine("slabs", 1)), "cpu");
-    return refusal([&] { run.model().open_slices(own.path, std::vector<std::vector<double>>(2)); });
+    return refusal([&] {
+      FlowRun run(world(), text("[0, 0, 0]", slices + machine("slabs", 1)), "cpu");
+      run.model().open_slices(own.path, std::vector<std::vector<double>>(2));
+    });
   };
   const std::string good = slice("a", 'x', 0.5);
   EXPECT_THAT(refused(good + slice("b", 'x', 1.5)),

@@ -64,7 +64,7 @@ def bench():
     if words[1] == "incompressible":
         bench_flow()
         return
-    row = {"format": "sliced", "layout": "auto", "precision": "double", "columns": "int10", "order": "hilbert", "cells": 1000,
+    row = {"format": "sliced", "layout": "auto", "precision": "double", "columns": "int10", "order": option("--orders", "hilbert"), "cells": 1000,
            "seconds_best": 1e-3, "cell_steps_per_second": 1e6, "fraction_of_P": 1.25}
     Path(option("--json")).write_text(json.dumps({"results": [row]}))
 

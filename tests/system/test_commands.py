@@ -244,6 +244,13 @@ class Commands(SystemTest):
             self.assertGreaterEqual(row["cells"], 3000)
             self.assertGreater(row["triad_gb_per_second"], 0)
 
+    def test_bench_of_some_orders(self):
+        self.run_well("bench", "diffusion", "--cells", "3000", "--seconds", "0.01", "--devices", "cpu", "--orders", "random,hilbert",
+                      "--json", "bench.json")
+        report = json.loads((self.folder / "bench.json").read_text())
+        self.assertEqual([(row["order"], row["format"]) for row in report["results"]],
+                         [(order, kind) for order in ("random", "hilbert") for kind in ("ellpack", "sliced")])
+
     def test_bench_of_a_flow(self):
         out = self.run_well("bench", "incompressible", "--cells", "8,6,10", "--solver", "direct,jacobi", "--overlap", "none,full",
                             "--sweeps", "3", "--steps", "2", "--devices", "cpu", "--json", "bench.json")

@@ -71,7 +71,12 @@ class Errors(SystemTest):
 
     def test_a_probe_outside(self):
         probe = '[output]\n[[output.probe]]\nname = "far"\npoint = [2, 0, 0]'
-        self.expect(self.change("[output]", probe), INPUT, r"case\.toml:\d+:\d+: probe 'far' at \(2, 0, 0\) is outside")
+        far = r"case\.toml:\d+:\d+: probe 'far' at \(2, 0, 0\) is outside the mesh"
+        self.expect(self.change("[output]", probe), INPUT, far)
+        for ranks in (None, 3):
+            plan = tutti("plan", self.folder / "case.toml", *EQUAL, ranks=ranks, timeout=SECONDS)
+            self.assert_error(plan, INPUT, far)
+            self.assertEqual(plan.out, "")
 
     def test_missing_files(self):
         self.expect('model = "diffusion"\n[mesh]\nfile = "none.msh"\n[physics]\nK = 1\n[time]\nsteps = 1\n', IO, r"none\.msh")

@@ -88,9 +88,11 @@ class Output(SystemTest):
     def test_what_is_refused(self):
         def refused(text, *patterns, ranks=None):
             case = self.write("wrong.toml", text)
-            result = tutti("run", case, "-o", self.folder / "wrong", "--overwrite", "--devices", "cpu",
-                           *sets(balance__weights="equal"), ranks=ranks)
+            options = ["--devices", "cpu", *sets(balance__weights="equal")]
+            result = tutti("run", case, "-o", self.folder / "wrong", "--overwrite", *options, ranks=ranks)
             self.assert_error(result, INPUT, r"wrong\.toml:\d+", *patterns)
+            plan = tutti("plan", case, *options, ranks=ranks)
+            self.assertEqual((plan.code, plan.out, plan.error_lines()), (INPUT, "", result.error_lines()))
 
         for ranks in (None, 3):
             refused(self.text({"far": ("z", 1.5)}), r"slice 'far' at z = 1\.5 is outside the box, from 0 to 1", ranks=ranks)

@@ -168,9 +168,7 @@ DeviceSet open_on_host(const DeviceRequest& request, const std::string& list, co
 
   restrict_masks(masks, request.cores, list);
   const std::vector<int> share = share_of_cores(masks, host.rank());
-  const int helpers = 1 + 2 * static_cast<int>(set.devices.size());
-  const int without_cpu = std::min(helpers, std::max(1, static_cast<int>(share.size())));
-  set.threads = make_threads(share, options.threads > 0 ? options.threads : request.cpu ? 0 : without_cpu);
+  set.threads = make_threads(share, options.threads);
   if (request.cpu) set.devices.push_back(make_host_device(*set.threads, available_memory() / host.size()));
   return set;
 }

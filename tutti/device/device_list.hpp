@@ -39,9 +39,9 @@ struct DeviceSet {
 
 /// Opens the devices of this rank; collective. Ranks of one host share the list: its GPUs are dealt out in turn, its
 /// cores are split evenly among the ranks that are bound to the same ones (mpirun --bind-to), and the cpu's budget is
-/// the available memory over the ranks. With fewer cores than ranks each has one thread that is not pinned. Without a
-/// cpu the team still has a thread for the rank and two for each accelerator, as far as it has cores. Error(usage) as
-/// parse_devices; Error(resource) when a GPU or a core is not there, or a rank is left with no device.
+/// the available memory over the ranks. With fewer cores than ranks each has one thread that is not pinned. The team is
+/// the same without a cpu: set-up and output are its work. Error(usage) as parse_devices; Error(resource) when a GPU or
+/// a core is not there, or a rank is left with no device.
 DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOptions& options = {});
 
 /// One line a device: its word, what it is, its memory budget.

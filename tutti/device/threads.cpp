@@ -67,7 +67,8 @@ Threads::Threads(int count, std::vector<int> cores) : count_(count), cores_(std:
 #endif
 }
 
-void Threads::run(const std::function<void(int)>& work) {
+void Threads::run(int members, const std::function<void(int)>& work) {
+  require(members >= 1 && members <= count_, "{} members of a team of {}", members, count_);
   require(!inside_team, "a team cannot start a team");
   std::exception_ptr first;
   std::mutex mutex;
@@ -87,7 +88,7 @@ void Threads::run(const std::function<void(int)>& work) {
   };
 #if defined(TUTTI_TEAM_PLAIN_THREADS)
   std::vector<std::jthread> others;
-  for (int i = 1; i < count_; ++i)
+  for (int i = 1; i < members; ++i)
     others.emplace_back([&member, i] {
       release_cores();
       member(i);
@@ -95,10 +96,10 @@ void Threads::run(const std::function<void(int)>& work) {
   member(0);
   others.clear();
 #else
-  if (count_ == 1) {
+  if (members == 1) {
     member(0);
   } else {
-#pragma omp parallel num_threads(count_)
+#pragma omp parallel num_threads(members)
     member(omp_get_thread_num());
   }
 #endif

@@ -20,8 +20,10 @@ class Threads {
   int count() const { return count_; }
   const std::vector<int>& cores() const { return cores_; }
 
-  /// work(member) once on every member. Rethrows the first exception after all have returned.
-  void run(const std::function<void(int)>& work);
+  /// work(member) once on every member, or on the first so many (1 to count()). Rethrows the first exception after all
+  /// have returned.
+  void run(const std::function<void(int)>& work) { run(count_, work); }
+  void run(int members, const std::function<void(int)>& work);
   /// body(begin, end) over [0, n) in contiguous pieces, one a member; serial when called from inside run().
   void for_range(Size n, const std::function<void(Size, Size)>& body);
 

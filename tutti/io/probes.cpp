@@ -21,6 +21,24 @@ std::string csv_cell(const std::string& text) {
 
 }  // namespace
 
+std::vector<Vec3> probe_points(const Case& options) {
+  std::vector<Vec3> points;
+  for (int i = 0; i < options.count("output.probe"); ++i) {
+    const auto p = options.numbers(fmt::format("output.probe[{}].point", i));
+    points.push_back({p[0], p[1], p[2]});
+  }
+  return points;
+}
+
+std::vector<std::string> probe_labels(const Case& options) {
+  std::vector<std::string> labels;
+  for (int i = 0; i < options.count("output.probe"); ++i) {
+    const std::string table = fmt::format("output.probe[{}]", i);
+    labels.push_back(fmt::format("{}: probe '{}'", options.where(table + ".point"), options.text(table + ".name")));
+  }
+  return labels;
+}
+
 ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names, Size keep_bytes)
     : path_(path), columns_(names.size()) {
   std::error_code error;

@@ -9,8 +9,15 @@
 #include <vector>
 
 #include "tutti/base/types.hpp"
+#include "tutti/base/vec3.hpp"
+#include "tutti/io/case.hpp"
 
 namespace tutti {
+
+/// Where every [[output.probe]] of a case is.
+std::vector<Vec3> probe_points(const Case& options);
+/// Place and name of every [[output.probe]], "case.toml:12:9: probe 'apex'", for messages.
+std::vector<std::string> probe_labels(const Case& options);
 
 /// A CSV file with a header "time,<name>,<name>,..." and a line for each call of `add`, written through at once so that
 /// it can be followed while the run goes on. Numbers keep all their digits.

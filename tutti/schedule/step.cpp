@@ -48,7 +48,11 @@ const char* overlap_name(Overlap overlap) {
   return "";
 }
 
-Step::Step(Threads& threads, std::span<PartStreams> parts) : threads_(threads), parts_(parts), seconds_(parts.size()) {
+Step::Step(Threads& threads, std::span<PartStreams> parts)
+    : threads_(threads), parts_(parts), members_(threads.count()), seconds_(parts.size()) {
+  // One for messages and two for each accelerator: more would only spin.
+  if (std::none_of(parts.begin(), parts.end(), [](const PartStreams& part) { return part.is_host(); }))
+    members_ = std::min(members_, 1 + 2 * static_cast<int>(parts.size()));
   for (PartStreams& part : parts_) {
     serial_streams_.push_back(part.is_host() ? std::make_unique<SerialStream>(*part.device, "chunk") : nullptr);
     begun_.push_back(part.is_host() ? nullptr : part.device->make_event());
@@ -93,7 +97,7 @@ TaskId Step::compute(const std::string& name, int part, Role role, Range rows,
   task->body = std::move(body);
   if (on_host) {
     // Chunks start at multiples of the alignment, so the first and the last may be short.
-    const Lid wanted = rows.size() / (threads_.count() * chunks_a_thread);
+    const Lid wanted = rows.size() / (members_ * chunks_a_thread);
     const bool alone = std::all_of(parts_.begin(), parts_.end(), [](const PartStreams& p) { return p.is_host(); });
     task->chunk = std::clamp(wanted / chunk_alignment * chunk_alignment, smallest_chunk,
                              alone ? largest_chunk : largest_chunk_beside_devices);
@@ -232,7 +236,7 @@ void Step::finish(Overlap overlap) {
     if (task.on_device()) task.event = parts_[static_cast<std::size_t>(task.part)].device->make_event();
     if (task.is_message()) message_tasks_.push_back(static_cast<TaskId>(i));
     if (task.kind == Task::Kind::chunks || task.kind == Task::Kind::host) {
-      task.next = std::vector<NextChunk>(static_cast<std::size_t>(threads_.count()));
+      task.next = std::vector<NextChunk>(static_cast<std::size_t>(members_));
       host_tasks_.push_back(static_cast<TaskId>(i));
     }
   }
@@ -253,7 +257,7 @@ void Step::finish(Overlap overlap) {
 /// Langguth 2015, Figure 2: thread 0 talks MPI, threads 1.. copy, the last ones control accelerators. With fewer
 /// threads than roles a thread has several.
 void Step::assign_roles() {
-  const int count = threads_.count();
+  const int count = members_;
   roles_.assign(static_cast<std::size_t>(count), {});
   roles_[0].messages = !message_tasks_.empty();
   int accelerator = 0;

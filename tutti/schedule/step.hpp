@@ -165,6 +165,7 @@ class Step {
 
   Threads& threads_;
   std::span<PartStreams> parts_;
+  int members_;  ///< of the team: all, or without a part of the CPU no more than have something to do
   std::vector<std::unique_ptr<Task>> tasks_;
   std::vector<ThreadRoles> roles_;
   std::vector<TaskId> message_tasks_, host_tasks_;

@@ -23,7 +23,7 @@ void Step::prepare() {
   remaining_.store(static_cast<int>(tasks_.size()), std::memory_order_relaxed);
   failed_.store(false, std::memory_order_relaxed);
   observed_ = static_cast<bool>(observer_);
-  pieces_.resize(observed_ ? static_cast<std::size_t>(threads_.count()) : 0);
+  pieces_.resize(observed_ ? static_cast<std::size_t>(members_) : 0);
   for (auto& list : pieces_) list.clear();
   start_ = std::chrono::steady_clock::now();
 }
@@ -37,7 +37,7 @@ void Step::run() {
     if (little_)
       work(0);
     else
-      threads_.run([this](int thread) { work(thread); });
+      threads_.run(members_, [this](int thread) { work(thread); });
   } catch (...) {
     on_lone_failure();
     abandon_messages();
@@ -173,7 +173,7 @@ bool Step::drive_device(const std::vector<TaskId>& tasks, int thread) {
 /// order, then from the runs of others. -1 when all are taken.
 Lid Step::next_piece(Task& task, int thread) {
   const Lid pieces = task.pieces();
-  const int count = threads_.count();
+  const int count = members_;
   for (int k = 0; k < count; ++k) {
     const int run = (thread + k) % count;
     const auto begin = static_cast<Lid>(static_cast<Size>(pieces) * run / count);

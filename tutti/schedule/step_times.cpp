@@ -49,7 +49,7 @@ void Step::account(double wall) {
       const Task& t = *pointer;
       if (t.part != static_cast<int>(p)) continue;
       // On the CPU a task's chunks share the team with other tasks: count thread-seconds.
-      double seconds = t.kind == Task::Kind::chunks ? t.busy.load() / threads_.count() : t.end - t.begin;
+      double seconds = t.kind == Task::Kind::chunks ? t.busy.load() / members_ : t.end - t.begin;
       if (t.kind == Task::Kind::kernel && t.role == Role::interior) seconds -= beside_separators(t);
       if (t.role == Role::separator) sum.separator += seconds;
       if (t.role == Role::interior) sum.interior += seconds;

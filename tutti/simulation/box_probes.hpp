@@ -13,12 +13,16 @@
 
 namespace tutti {
 
+/// The cells of points. Error(input) for a point outside the box, which begins with its label. A point on a plane
+/// between cells belongs to the upper one.
+std::vector<std::array<Lid, 3>> probe_cells(const BoxGrid& grid, std::span<const Vec3> points,
+                                            std::span<const std::string> labels);
+
 /// Points whose cells are looked up once and read often.
 class BoxProbes {
  public:
   BoxProbes() = default;
-  /// Error(input) on all ranks for a point outside the box, which begins with its label. A point on a plane between
-  /// cells belongs to the upper one.
+  /// Error(input) on all ranks, as probe_cells.
   BoxProbes(const Comm& comm, const BoxDomain& domain, std::span<const Vec3> points,
             std::span<const std::string> labels);
 

@@ -60,13 +60,11 @@ class Probes {
   /// `keep`: length of an earlier run's file to go on behind.
   Probes(const Comm& comm, Model& model, const Case& options, const std::filesystem::path& folder, Size keep)
       : comm_(comm), model_(model) {
-    std::vector<Vec3> points;
+    const std::vector<Vec3> points = probe_points(options);
     std::vector<std::string> columns;
     const std::vector<std::string> quantities = model.sampled();
     for (int i = 0; i < options.count("output.probe"); ++i) {
-      const std::string table = fmt::format("output.probe[{}]", i), name = options.text(table + ".name");
-      const auto p = options.numbers(table + ".point");
-      points.push_back({p[0], p[1], p[2]});
+      const std::string name = options.text(fmt::format("output.probe[{}].name", i));
       for (const std::string& quantity : quantities)
         columns.push_back(quantities.size() == 1 ? name : name + " " + quantity);
     }

@@ -45,15 +45,6 @@ void TetResults::write(double time, const std::vector<TetFieldValues>& fields) {
       });
 }
 
-std::vector<std::string> probe_labels(const Case& options) {
-  std::vector<std::string> labels;
-  for (int i = 0; i < options.count("output.probe"); ++i) {
-    const std::string table = fmt::format("output.probe[{}]", i);
-    labels.push_back(fmt::format("{}: probe '{}'", options.where(table + ".point"), options.text(table + ".name")));
-  }
-  return labels;
-}
-
 TetProbes::TetProbes(const Comm& comm, const TetDomain& domain, std::vector<Vec3> points,
                      std::vector<std::string> labels)
     : places_(points.size()) {

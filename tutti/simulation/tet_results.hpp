@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tutti/base/comm.hpp"
+#include "tutti/io/probes.hpp"
 #include "tutti/io/vtu.hpp"
 #include "tutti/simulation/result_series.hpp"
 #include "tutti/simulation/tet_domain.hpp"
@@ -36,9 +37,6 @@ class TetResults {
   std::vector<std::vector<std::int32_t>> owner_, region_;  ///< mine: constant cell arrays
   ResultSeries series_;
 };
-
-/// Place and name of every [[output.probe]], "case.toml:12:9: probe 'apex'", for messages.
-std::vector<std::string> probe_labels(const Case& options);
 
 /// Points whose cells are looked up once and read often.
 class TetProbes {

@@ -69,6 +69,30 @@ TEST(Threads, ErrorsComeOutAndTheTeamLivesOn) {
   EXPECT_THROW(Threads(2, {0}), std::logic_error);
 }
 
+TEST(Threads, SomeMembersAreTheFirst) {
+  const auto& cores = allowed_cores();
+  const int count = static_cast<int>(cores.size());
+  for (const bool pinned : {true, false}) {
+    Threads threads = pinned ? Threads(count, cores) : Threads(count + 2);
+    for (const int members : {threads.count(), 1, (threads.count() + 1) / 2, threads.count()}) {
+      std::mutex mutex;
+      std::set<int> seen;
+      threads.run(members, [&](int member) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        sched_getaffinity(0, sizeof(set), &set);
+        std::lock_guard lock(mutex);
+        seen.insert(member);
+        EXPECT_EQ(CPU_COUNT(&set), pinned ? 1 : count);
+      });
+      EXPECT_EQ(seen.size(), static_cast<std::size_t>(members));
+      EXPECT_EQ(*seen.rbegin(), members - 1);
+    }
+    EXPECT_THROW(threads.run(0, [](int) {}), std::logic_error);
+    EXPECT_THROW(threads.run(threads.count() + 1, [](int) {}), std::logic_error);
+  }
+}
+
 #if !defined(TUTTI_TEAM_PLAIN_THREADS)
 TEST(Threads, ATeamIsWholeOrAnError) {
   // As OMP_DYNAMIC=true: OpenMP may then give fewer threads than it is asked for.

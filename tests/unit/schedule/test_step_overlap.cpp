@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -209,6 +210,26 @@ TEST(StepOverlap, EveryThreadComputesAndEveryDeviceIsServed) {
       EXPECT_NE(all.find("controls fake:" + std::to_string(d)), std::string::npos) << all;
       EXPECT_NE(all.find("copies to fake:" + std::to_string(d)), std::string::npos) << all;
     }
+  }
+}
+
+TEST(StepOverlap, WithoutACpuNoThreadIsIdle) {
+  for (const auto& [team, fakes, members] : {std::array{9, 1, 3}, {9, 2, 5}, {2, 3, 2}, {1, 1, 1}}) {
+    SCOPED_TRACE(team);
+    DevicesOfARank rank(team, fakes);
+    Step step(rank.threads, std::span(rank.parts).first(static_cast<std::size_t>(fakes)));
+    // A task on the host, so that the team runs it.
+    std::atomic<int> runs{0};
+    step.host("count", 0, [&] { ++runs; });
+    step.finish(Overlap::full);
+    EXPECT_EQ(step.describe_roles().size(), static_cast<std::size_t>(members));
+    for (int k = 0; k < 3; ++k) {
+      step.run();
+      std::atomic<int> all{0};
+      rank.threads.run([&](int) { ++all; });
+      EXPECT_EQ(all, team) << "between steps the team is whole";
+    }
+    EXPECT_EQ(runs, 3);
   }
 }
 

@@ -4,7 +4,10 @@
 #include <map>
 #include <utility>
 
+#include "tutti/io/probes.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/simulation/box_probes.hpp"
+#include "tutti/simulation/box_slices.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti {
@@ -470,6 +473,9 @@ FlowCase read_flow_case(const Case& options) {
   read_diffusion(options, flow);
   flow.steady = options.number("time.steady");
   read_pressure(options, flow);
+  // What is to be written of it is refused here, before anything is set up or planned.
+  read_slices(options, flow.grid);
+  probe_cells(flow.grid, probe_points(options), probe_labels(options));
   return flow;
 }
 

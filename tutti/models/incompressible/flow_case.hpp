@@ -71,7 +71,7 @@ struct FlowCase {
 
 /// Reads and checks them. Error(input): a face or a scalar named twice, one end of a direction periodic and the other
 /// not, flow through a wall, an inflow that nothing lets out, a scalar held at a periodic face, a flux of what does not
-/// diffuse, formulas that depend on time where they are evaluated once.
+/// diffuse, formulas that depend on time where they are evaluated once; a slice or a probe outside the box.
 FlowCase read_flow_case(const Case& options);
 
 }  // namespace tutti
