@@ -108,12 +108,15 @@ def quotient(a, b):
 
 def compare_runs(runs):
     """Each run beside the one GPU that has the same cells: efficiency; beside itself without an exchange: of_free; beside
-    the same GPUs without the CPU: cpu_gain."""
+    the same GPUs without the CPU: cpu_gain; beside the sum of these and the CPU alone: of_sum."""
     for run in runs:
         rate = run["cell_steps_per_second"]
         same = {key: run[key] for key in ("section", "cells", "limit_blocks")}
         alone = rate_of(runs, **same, gpus=1, cpu=False, exchange=True)
         run["efficiency"] = quotient(rate, alone * run["gpus"] if alone else None) if run["gpus"] else None
+        alone, cpu = rate_of(runs, **same, gpus=run["gpus"], cpu=False, exchange=True), rate_of(
+            runs, section=run["section"], cells=run["cells"], gpus=0)
+        run["of_sum"] = quotient(rate, alone + cpu) if alone and cpu and run["cpu"] else None
         same.update({key: run[key] for key in ("gpus", "cpu", "ranks", "transport", "partition", "weights")})
         run["of_free"] = quotient(rate, rate_of(runs, **same, exchange=False)) if run["exchange"] else None
         same.update(cpu=False, exchange=run["exchange"])
@@ -138,7 +141,7 @@ def collect(out):
         rows = [row for file in files for row in (read_json(out / f"{file}.json") or {}).get("results", [])]
         if rows:
             report["model"][mesh] = rows
-    report["flow"] = [row for file in sorted((out / "incompressible").glob("bench*.json"), key=lambda f: (len(f.name), f.name))
+    report["flow"] = [{"run": file.stem.removeprefix("bench "), **row} for file in sorted((out / "incompressible").glob("bench*.json"), key=lambda f: (len(f.name), f.name))
                       for row in (read_json(file) or {}).get("results", [])]
     report["flow_kernels"] = read_flow_kernels(read_text(out / "incompressible" / "kernels.log"))
     for name in ("large", "scaling"):
@@ -196,12 +199,12 @@ def bench_lines(report):
 def flow_lines(report):
     lines = []
     if report["flow"]:
-        rows = [["x".join(map(str, r["grid"])), r["solver"], r["precision"], fixed(r["seconds_best"] * 1e3, 4),
+        rows = [[r["run"], "x".join(map(str, r["grid"])), r["solver"], r["overlap"], r["precision"], fixed(r["seconds_best"] * 1e3, 4),
                  fixed(r["cell_steps_per_second"] / 1e9, 3), fixed(r["fraction_of_triad"], 3), r.get("sweeps"),
                  fixed(quotient(r.get("cell_sweeps_per_second"), 1e9), 2), fixed(r.get("sweep_fraction_of_triad"), 3),
                  fixed(r.get("gflops"), 1), f"{r['divergence']:.1e}"] for r in report["flow"]]
         lines += ["## Incompressible flow", "", "Of the triad: by the values that a step, and a sweep, must move; divergence: max|div u| h/U.", "",
-                  *table(["cells", "solver", "type", "ms a step", "G cell-steps/s", "of the triad", "sweeps", "G cell-sweeps/s",
+                  *table(["run", "cells", "solver", "overlap", "type", "ms a step", "G cell-steps/s", "of the triad", "sweeps", "G cell-sweeps/s",
                           "sweep of the triad", "GFLOPS", "divergence"], rows)]
     if report["flow_kernels"]:
         rows = [[k["type"], f"{k['side']}^3", k["name"], fixed(k["milliseconds"], 4), fixed(k["g_cells_per_second"], 2),
@@ -215,13 +218,14 @@ def run_lines(report):
     for section, title in (("large", "## One GPU and the CPU"), ("scaling", "## Several GPUs")):
         rows = [[f"{r['cells']:,}", r["gpus"], "yes" if r["cpu"] else "no", fixed(100 * r["cpu_cells"] / r["cells"], 2), r["ranks"],
                  r["transport"], r["partition"], r["weights"], r["limit_blocks"] or None, "yes" if r["exchange"] else "no",
-                 fixed(r["cell_steps_per_second"] / 1e9, 4), fixed(r["efficiency"], 3), fixed(r["of_free"], 3), fixed(r["cpu_gain"], 3)]
+                 fixed(r["cell_steps_per_second"] / 1e9, 4), fixed(r["efficiency"], 3), fixed(r["of_free"], 3), fixed(r["cpu_gain"], 3),
+                 fixed(r["of_sum"], 3)]
                 for r in report["runs"] if r["section"] == section]
         if rows:
             lines += [title, "", "Efficiency: of so many times one GPU. Of free: of the same without an exchange. "
-                      "With the CPU: of the same without it.", "",
+                      "With the CPU: of the same without it. Of the sum: of the GPUs' and the CPU's own.", "",
                       *table(["cells", "GPUs", "CPU", "% of cells", "ranks", "transport", "partition", "weights", "blocks", "exchange",
-                              "G cell-steps/s", "efficiency", "of free", "with the CPU"], rows)]
+                              "G cell-steps/s", "efficiency", "of free", "with the CPU", "of the sum"], rows)]
     return lines
 
 

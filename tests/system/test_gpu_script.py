@@ -77,7 +77,7 @@ class GpuScript(SystemTest):
         self.the_flow_is_right(report)
         text = (self.out / "report.md").read_text()
         for words in ("2.088", "4,000.5", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU",
-                      "| 512x512x512 | jacobi | float | 1.0000 | 134.218 | 0.750 | 20 | 300.00 | 0.875 |", "marching over 64 planes"):
+                      "| 512, 1 GPU | 512x512x512 | jacobi | full | float | 1.0000 | 134.218 | 0.750 | 20 | 300.00 | 0.875 |", "marching over 64 planes"):
             self.assertIn(words, text)
 
     def every_way_is_in_the_matrix(self, report):
@@ -109,8 +109,9 @@ class GpuScript(SystemTest):
         for r in scaling:
             self.assertAlmostEqual(r["efficiency"], 0.8 if r["gpus"] > 1 and r["exchange"] else 1)
             self.assertEqual(r["of_free"], None if not r["exchange"] else 0.8 if r["gpus"] > 1 else 1)
-        gains = {r["limit_blocks"]: r["cpu_gain"] for r in report["runs"] if r["section"] == "large" and r["cpu"]}
-        self.assertEqual(gains, {0: 1.1, 64: 74 / 64, 8: 18 / 8})
+        gains = {r["limit_blocks"]: (r["cpu_gain"], r["of_sum"]) for r in report["runs"]
+                 if r["section"] == "large" and r["cpu"] and r["gpus"]}
+        self.assertEqual(gains, {0: (1.1, None), 32: (42 / 32, 1)})
 
     def the_flow_is_right(self, report):
         flow = self.passed(report, "incompressible")
@@ -121,8 +122,9 @@ class GpuScript(SystemTest):
             summary = json.loads((self.out / "incompressible" / folder / "summary.json").read_text())
             self.assertEqual((summary["overlap"], summary["ranks"]), (policy, 4 if "ranks" in way else 1))
             self.assertIn(str(self.out / "incompressible" / "cavity.toml"), summary["words"])
-        self.assertLessEqual({"cavity, 4 GPU, 4 ranks, nccl", "heated, 4 GPU + cpu", "bench 256", "bench 512", "kernels"}, flow)
-        self.assertEqual([r["grid"][0] for r in report["flow"]], [256, 512])
+        self.assertLessEqual({"cavity, 4 GPU, 4 ranks, nccl", "heated, 4 GPU + cpu", "bench 256, 1 GPU", "bench 512, 4 GPU", "bench weak, 2 GPU", "kernels"}, flow)
+        self.assertEqual({r["run"] for r in report["flow"]}, {f"{cells}, {count} GPU" for cells in (256, 512) for count in (1, 2, 4)} |
+                         {"weak, 2 GPU", "weak, 4 GPU"})
         self.assertEqual(report["flow_kernels"], [{"type": "float", "side": 256, "name": "sweep, marching over 64 planes", "milliseconds": 0.05,
                                                    "g_cells_per_second": 335.54, "of_triad": 0.938, "gflops": 3355.4}])
 
@@ -165,7 +167,7 @@ class GpuScript(SystemTest):
         self.assertEqual(len(self.passed(report, "matrix")), 38)
         result, report = self.script("--only", "incompressible", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
-        self.assertEqual(len(self.passed(report, "incompressible")), 22)
+        self.assertEqual(len(self.passed(report, "incompressible")), 24)
         self.assertGreater(report["flow"][0]["cell_steps_per_second"], 0)
         result, report = self.script("--only", "scaling,large", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
