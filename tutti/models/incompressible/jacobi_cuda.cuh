@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/device/device.hpp"
@@ -25,18 +26,36 @@ struct MarchTuning {
   static constexpr bool sides = sides_;
 };
 
-/// What the model takes, and how many planes a block marches over at most; by bench_flow_kernels.
+/// What the model takes; bench_flow_kernels compares others. A block takes the two rows beside its own from the second
+/// cache, so it should have several rows itself.
 template <class T, template <class> class Stencil>
 struct ModelMarch {
-  using Tuning = MarchTuning<16 / static_cast<int>(sizeof(T)), 256, 4, 1, true>;
+  using Tuning = MarchTuning<16 / static_cast<int>(sizeof(T)), 512, 2, 1, true>;
 };
 template <class T>
 struct ModelMarch<T, MetricStencil> {
-  using Tuning = MarchTuning<8 / static_cast<int>(sizeof(T)), 256, 4, 1, true>;
+  using Tuning = MarchTuning<8 / static_cast<int>(sizeof(T)), 512, 2, 1, true>;
 };
-inline constexpr Lid march_planes = 64;
-/// Blocks that a launch should have: with fewer of them multiprocessors wait at its end.
-inline constexpr Lid march_blocks = 1024;
+/// Planes that a block marches over.
+inline constexpr Lid fewest_march_planes = 4, most_march_planes = 128;
+
+/// How many planes of `planes` a block should take where blocks of a plane are `blocks`, `slots` of them run at a time
+/// and each reads `extra` planes more: the choice whose last blocks end first.
+inline Lid planes_to_march(Gid blocks, Lid planes, Gid slots, Lid extra) {
+  Lid best = planes;
+  Gid least = std::numeric_limits<Gid>::max();
+  for (Lid pieces = 1; pieces <= planes; ++pieces) {
+    const Lid each = (planes + pieces - 1) / pieces;
+    if (each > most_march_planes && pieces < planes) continue;
+    if (each < fewest_march_planes && pieces > 1) break;
+    const Gid waves = (blocks * ((planes + each - 1) / each) + slots - 1) / slots, time = waves * (each + extra);
+    if (time < least) {
+      least = time;
+      best = each;
+    }
+  }
+  return best;
+}
 
 namespace detail {
 
@@ -259,13 +278,24 @@ bool can_march(const JacobiSweep<T, Stencil>& sweep) {
          aligned(sweep.rhs) && aligned(sweep.next);
 }
 
+/// Of a plane of the box.
+template <class Tuning>
+unsigned march_blocks(const CellBox& box, const BoxArray& array) {
+  const detail::MarchSpan span(box, array, Tuning::cells);
+  const Lid threads = (span.last - span.begin) / Tuning::cells + 1;
+  return static_cast<unsigned>((threads + Tuning::threads - 1) / Tuning::threads);
+}
+
+inline int multiprocessors(const Device& device) {
+  int count = 0;
+  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device.index()));
+  return count;
+}
+
 /// Enqueues a sweep over a box, which is not empty.
 template <class Tuning, class T, template <class> class Stencil>
 void launch_march(Stream& stream, const CellBox& box, const JacobiSweep<T, Stencil>& sweep, Lid planes) {
-  const detail::MarchSpan span(box, sweep.array, Tuning::cells);
-  const Lid needed = (span.last - span.begin) / Tuning::cells + 1;
-  const dim3 grid(static_cast<unsigned>((needed + Tuning::threads - 1) / Tuning::threads),
-                  static_cast<unsigned>((box.size(2) + planes - 1) / planes));
+  const dim3 grid(march_blocks<Tuning>(box, sweep.array), static_cast<unsigned>((box.size(2) + planes - 1) / planes));
   const cuda::CurrentDevice current(stream.device().index());
   detail::march_kernel<Tuning>
       <<<grid, Tuning::threads, 0, static_cast<cudaStream_t>(stream.native())>>>(box, sweep, planes);
@@ -273,22 +303,26 @@ void launch_march(Stream& stream, const CellBox& box, const JacobiSweep<T, Stenc
   stream.device().counts().launches += 1;
 }
 
-/// Enqueues a sweep over a box as it is fastest; false: nothing was done, for a launch of a thread a cell is as fast.
+template <class Tuning, class T, template <class> class Stencil>
+void launch_march(Stream& stream, const CellBox& box, const JacobiSweep<T, Stencil>& sweep) {
+  const Gid slots = Gid{multiprocessors(stream.device())} * Tuning::resident;
+  launch_march<Tuning>(stream, box, sweep,
+                       planes_to_march(march_blocks<Tuning>(box, sweep.array), box.size(2), slots, 2));
+}
+
+/// Enqueues a sweep over a box as it is fastest; false: nothing was done, for a thread a cell is as fast.
 template <class T, template <class> class Stencil>
 bool march_on_gpu(Stream& stream, const CellBox& box, const JacobiSweep<T, Stencil>& sweep) {
   using Tuning = typename ModelMarch<T, Stencil>::Tuning;
-  constexpr Lid fewest = 4;
+  using Single = MarchTuning<1, Tuning::threads, Tuning::resident, Tuning::ahead, Tuning::sides>;
   // Layers that other parts wait for, and boxes that are a small part of the rows that hold them.
-  if (box.size(2) < fewest || box.size(0) < sweep.array.row() / 2) return false;
-  const Gid blocks = Gid{box.size(0)} * box.size(1) / (Tuning::cells * Tuning::threads) + 1;
-  const Lid planes = std::clamp(static_cast<Lid>(blocks * box.size(2) / march_blocks), fewest, march_planes);
-  if (can_march<Tuning::cells>(sweep)) {
-    launch_march<Tuning>(stream, box, sweep, planes);
-  } else {
-    if (!can_march<1>(sweep)) return false;
-    using Single = MarchTuning<1, Tuning::threads, Tuning::resident, Tuning::ahead, Tuning::sides>;
-    launch_march<Single>(stream, box, sweep, planes);
-  }
+  if (box.size(2) < fewest_march_planes || box.size(0) < sweep.array.row() / 2) return false;
+  if (can_march<Tuning::cells>(sweep))
+    launch_march<Tuning>(stream, box, sweep);
+  else if (can_march<1>(sweep))
+    launch_march<Single>(stream, box, sweep);
+  else
+    return false;
   return true;
 }
 

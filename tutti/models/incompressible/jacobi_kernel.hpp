@@ -24,13 +24,18 @@ struct MetricStencil {
   };
   LineMetric<T> line[3];
 
-  TUTTI_HD Weights along(int d, Lid i) const {
-    const T width = line[d].width(i);
-    return {width * line[d].distance(i - 1), width * line[d].distance(i)};
+  /// Of cell `first` + i.
+  struct Line {
+    const T *width, *distance;
+    TUTTI_HD Weights operator()(Lid i) const { return {width[i] * distance[i - 1], width[i] * distance[i]}; }
+  };
+  TUTTI_HD Line from(int d, Lid first) const {
+    const Lid at = first - line[d].first;
+    return {line[d].inverse_width + at, line[d].inverse_distance + at};
   }
+  TUTTI_HD Weights along(int d, Lid i) const { return from(d, i)(0); }
   /// west, east ...: p of the neighbours.
-  TUTTI_HD T value(const Weights& x, const Weights& y, const Weights& z, T west, T east, T south, T north, T below,
-                   T above, T f) const {
+  TUTTI_HD T value(Weights x, Weights y, Weights z, T west, T east, T south, T north, T below, T above, T f) const {
     const T sum =
         (x.lower * west + x.upper * east) + (y.lower * south + y.upper * north) + (z.lower * below + z.upper * above);
     return (sum - f) / ((x.lower + x.upper) + (y.lower + y.upper) + (z.lower + z.upper));
@@ -44,6 +49,11 @@ struct UniformStencil {
   T weight[3];  ///< 1 / h^2
   T inverse;    ///< of twice their sum
 
+  struct Line {
+    T weight;
+    TUTTI_HD Weights operator()(Lid) const { return weight; }
+  };
+  TUTTI_HD Line from(int d, Lid) const { return {weight[d]}; }
   TUTTI_HD Weights along(int d, Lid) const { return weight[d]; }
   TUTTI_HD T value(T x, T y, T z, T west, T east, T south, T north, T below, T above, T f) const {
     return (x * (west + east) + y * (south + north) + z * (below + above) - f) * inverse;
@@ -97,6 +107,7 @@ struct JacobiSweep {
   /// The same for a line, with what it shares kept out of the loop: as vectors it moves no slower than memory.
   void line(Lid begin, Lid end, Lid j, Lid k) const {
     const Stencil<T> s = stencil;
+    const auto x = s.from(0, begin);
     const auto y = s.along(1, j), z = s.along(2, k);
     const T factor = omega, rest = T(1) - factor;
     const Lid n = array.at(begin, j, k), row = array.row(), plane = array.plane(), count = end - begin;
@@ -106,8 +117,8 @@ struct JacobiSweep {
 #pragma omp simd
 #endif
     for (Lid i = 0; i < count; ++i)
-      to[i] = rest * at[i] + factor * s.value(s.along(0, begin + i), y, z, at[i - 1], at[i + 1], at[i - row],
-                                              at[i + row], at[i - plane], at[i + plane], f[i]);
+      to[i] = rest * at[i] + factor * s.value(x(i), y, z, at[i - 1], at[i + 1], at[i - row], at[i + row], at[i - plane],
+                                              at[i + plane], f[i]);
     if (begin == 0 && ends.lower[0] != 0) to[-1] = ends.lower[0] * to[0];
     if (end - 1 == ends.last[0] && ends.upper[0] != 0) to[count] = ends.upper[0] * to[count - 1];
     if (j == 0) mirror(to, count, -row, ends.lower[1]);
