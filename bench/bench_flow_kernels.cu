@@ -1,16 +1,17 @@
-// The kernels of the flow in a box on one GPU, each beside the STREAM triad of the same run: a Jacobi sweep as the
-// model has it, with the constants of a uniform grid, marching in z, and two sweeps a pass; and the model's other
-// passes.
+// The kernels of the flow in a box on one GPU, each beside the STREAM triad of the same run: a Jacobi sweep of a
+// uniform grid and of any other, a thread a cell and marching in z (cut in several ways, the model's among them), two
+// sweeps a pass, and the model's other passes.
 //
-// bench_flow_kernels [SECONDS] [CELLS a side ...], default 0.3 256 512. Exit code 1: ways that should agree in all bits
-// do not.
+// bench_flow_kernels [SECONDS] [CELLS a side ...], default 0.04 256 512, which takes about 15 s. Each way is compared
+// with the plain one, in all bits. Exit code 1: one of them differs.
 #include <cstdlib>
-#include <cstring>
 
 #include "bench/flow_sweeps.cuh"
 #include "bench/gpu_timing.hpp"
 #include "tutti/device/buffer.hpp"
+#include "tutti/device/reduce.hpp"
 #include "tutti/device/triad.hpp"
+#include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/flow_part.hpp"
 
 namespace tutti {
@@ -21,93 +22,201 @@ struct Line {
   Lid side;
   double triad;
   /// `values`: a cell, that must be read or written; flops: likewise.
-  void operator()(const std::string& name, double seconds, int values, int value_bytes, double flops) const {
+  void operator()(const std::string& name, double seconds, int values, int value_bytes, double flops,
+                  const std::string& more = "") const {
     const double cells = static_cast<double>(side) * side * side;
-    fmt::print("{:<6} {:>4}^3  {:<34} {:>9.4f} ms {:>9.2f} G cells/s {:>6.3f} of the triad {:>9.1f} GFLOPS\n", type,
+    fmt::print("{:<6} {:>4}^3  {:<58} {:>9.4f} ms {:>8.2f} G cells/s {:>6.3f} of the triad {:>8.1f} GFLOPS  {}\n", type,
                side, name, 1e3 * seconds, cells / seconds * 1e-9, values * value_bytes * cells / seconds / triad,
-               flops * cells / seconds * 1e-9);
+               flops * cells / seconds * 1e-9, more);
     std::fflush(stdout);
   }
 };
 
-BoxGrid cube(Lid side) {
+BoxGrid cube(Lid side, double stretch) {
   BoxGrid grid;
-  for (GridLine& line : grid.lines) line = make_grid_line(side, 0, 1, 0, false);
+  for (GridLine& line : grid.lines) line = make_grid_line(side, 0, 1, stretch, false);
   return grid;
 }
 
 template <class T>
+struct Scatter {
+  T* values;
+  std::uint64_t seed;
+  TUTTI_HD void operator()(Lid i) const {
+    values[i] =
+        static_cast<T>((static_cast<std::uint64_t>(i) * 2654435761U + seed * 40503U) >> 8 & 0xffffU) / T(65536) -
+        T(0.5);
+  }
+};
+
+template <class T>
+void scatter(Stream& stream, Buffer<T>& field, std::uint64_t seed) {
+  for_each(stream, {0, static_cast<Lid>(field.size())}, Scatter<T>{field.data(), seed});
+}
+template <class T>
 Buffer<T> scattered_field(Stream& stream, Size size, std::uint64_t seed) {
-  std::vector<T> values(static_cast<std::size_t>(size));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<T>((i * 2654435761U + seed * 40503U) >> 8 & 0xffffU) / T(65536) - T(0.5);
-  return make_buffer(stream, std::span<const T>(values), "scattered");
+  Buffer<T> field(stream.device(), size, "scattered");
+  scatter(stream, field, seed);
+  return field;
 }
 
-/// Cells whose bits differ.
+/// The number of a value that differs in a bit, -1 where none does.
 template <class T>
-Size differences(Stream& stream, const Buffer<T>& a, const Buffer<T>& b) {
-  std::vector<T> x(static_cast<std::size_t>(a.size())), y(x.size());
-  download(stream, std::span<T>(x), a);
-  download(stream, std::span<T>(y), b);
-  Size count = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) count += std::memcmp(&x[i], &y[i], sizeof(T)) != 0 ? 1 : 0;
-  return count;
-}
+struct Differing {
+  const T *a, *b;
+  TUTTI_HD double operator()(Lid i) const {
+    const auto* x = reinterpret_cast<const unsigned char*>(a + i);
+    const auto* y = reinterpret_cast<const unsigned char*>(b + i);
+    bool same = true;
+    for (std::size_t k = 0; k < sizeof(T); ++k) same = same && x[k] == y[k];
+    return same ? -1 : i;
+  }
+};
 
-/// What sweeps of one kind leave must be what the first kind leaves.
-bool agree(const char* name, Size differ) {
-  if (differ > 0) fmt::print("{}: {} cells differ from the plain sweep\n", name, differ);
-  return differ == 0;
-}
-
+/// A uniform cube between walls, an outflow at its upper end in z: the ways to sweep it, and one of stretched cells.
 template <class T>
-bool measure_sweeps(Stream& stream, const BoxGrid& grid, const Line& line, double seconds) {
-  const Lid side = grid.cells()[0];
-  const CellBox box{{0, 0, 0}, {side, side, side}};
-  const BoxArray array{grown(box, 1)};
-  const PartGrid<T> lengths(stream, grid, array);
-  const Buffer<T> p = scattered_field<T>(stream, array.values(), 1),
-                  rhs = scattered_field<T>(stream, array.values(), 2);
-  // Ghosts are those of p in all of them.
-  Buffer<T> next = scattered_field<T>(stream, array.values(), 1), again = scattered_field<T>(stream, array.values(), 1),
-            twice = scattered_field<T>(stream, array.values(), 1);
-  const T weight = static_cast<T>(side) * static_cast<T>(side);
-  const UniformSweep<T> plain{array, p.data(), rhs.data(), next.data(), {weight, weight, weight}, T(1) / (6 * weight)};
-  const auto to = [&](Buffer<T>& target) {
-    UniformSweep<T> sweep = plain;
-    sweep.next = target.data();
-    return sweep;
-  };
-  constexpr int size = sizeof(T);
-  const Range all{0, static_cast<Lid>(box.cells())};
-  const AnySweep<T> any{lengths.view(), p.data(), rhs.data(), again.data()};
-  line("sweep of any grid, plain", time_of(stream, seconds, [&] { for_each_cell<T>(stream, box, all, any); }), 3, size,
-       26);
-  line("sweep, plain", time_of(stream, seconds, [&] { for_each_cell<T>(stream, box, all, plain); }), 3, size, 10);
-  bool good = true;
-  for (const Lid planes : {16, 32, 64, 128}) {
-    const std::string name = fmt::format("sweep, marching over {} planes", planes);
-    line(name, time_of(stream, seconds, [&] { launch_march(stream, box, to(again), planes); }), 3, size, 10);
-    stream.synchronize();
-    good = agree(name.c_str(), differences(stream, next, again)) && good;
+class Sweeps {
+ public:
+  Sweeps(Stream& stream, Lid side, const Line& line, double seconds)
+      : stream_(stream),
+        line_(line),
+        seconds_(seconds),
+        box_{{0, 0, 0}, {side, side, side}},
+        array_{grown(box_, 1)},
+        lengths_(stream, cube(side, 1.5), array_) {
+    const Size size = array_.values();
+    p_ = scattered_field<T>(stream, size, 1);
+    rhs_ = scattered_field<T>(stream, size, 2);
+    for (Buffer<T>* field : {&once_, &twice_, &metric_, &again_}) *field = scattered_field<T>(stream, size, 3);
+    for (int d = 0; d < 3; ++d) {
+      ends_.lower[d] = 1;
+      ends_.upper[d] = d == 2 ? -1 : 1;
+      ends_.last[d] = side - 1;
+    }
+    uniform_ = uniform_stencil<T>(cube(side, 0));
   }
-  // Two plain sweeps; of two in one pass the bytes are those of one.
-  UniformSweep<T> second = to(again);
-  second.p = next.data();
-  const auto two_plain = [&] {
-    for_each_cell<T>(stream, box, all, plain);
-    for_each_cell<T>(stream, box, all, second);
-  };
-  line("two sweeps, plain", time_of(stream, seconds, two_plain), 6, size, 20);
-  for (const Lid planes : {32, 64, 128}) {
-    const std::string name = fmt::format("two sweeps a pass, {} planes", planes);
-    line(name, time_of(stream, seconds, [&] { launch_march_twice(stream, box, to(twice), planes); }), 6, size, 20);
-    stream.synchronize();
-    good = agree(name.c_str(), differences(stream, again, twice)) && good;
+
+  bool measure() {
+    const auto stretched = sweep(metric_stencil(lengths_.view()), p_, metric_);
+    plain("sweep of stretched cells, a thread a cell", stretched);
+    const auto to_once = sweep(uniform_, p_, once_);
+    plain("sweep, a thread a cell", to_once);
+    for_each_cell<T>(stream_, box_, all(), sweep(uniform_, once_, twice_));
+    constexpr int wide = 16 / static_cast<int>(sizeof(T)), half = wide / 2;
+    compare("sweep as the model has it", 3, once_, [&] { march_on_gpu(stream_, box_, sweep(uniform_, p_, again_)); });
+    compare("stretched as the model has it", 3, metric_,
+            [&] { march_on_gpu(stream_, box_, sweep(metric_stencil(lengths_.view()), p_, again_)); });
+    for (const Lid planes : {8, 16, 32, 64, 128, 256}) march<MarchTuning<wide, 512, 2, 1, true>>(planes);
+    march<MarchTuning<wide, 512, 2, 1, false>>();
+    march<MarchTuning<wide, 256, 4, 1, true>>();
+    march<MarchTuning<wide, 256, 4, 1, false>>();
+    march<MarchTuning<wide, 1024, 1, 1, true>>();
+    march<MarchTuning<wide, 1024, 1, 1, false>>();
+    march<MarchTuning<wide, 640, 2, 0, true>>();
+    march<MarchTuning<wide, 256, 5, 0, true>>();
+    march<MarchTuning<wide, 256, 3, 2, true>>();
+    march<MarchTuning<wide, 768, 1, 2, true>>();
+    march<MarchTuning<wide, 512, 2, 2, false>>();
+    march<MarchTuning<half, 512, 3, 1, true>>();
+    march<MarchTuning<half, 768, 2, 1, false>>();
+    march<MarchTuning<half, 640, 2, 2, true>>();
+    march_stretched<MarchTuning<half, 512, 2, 1, true>>();
+    march_stretched<MarchTuning<half, 640, 2, 1, false>>();
+    march_stretched<MarchTuning<half, 1024, 1, 2, false>>();
+    march_stretched<MarchTuning<wide, 768, 1, 1, true>>();
+    march_stretched<MarchTuning<wide, 768, 1, 1, false>>();
+    two<TwiceTuning<64, 8, 2, 2>>();
+    two<TwiceTuning<64, 8, 3, 2>>();
+    two<TwiceTuning<64, 8, 4, 1>>();
+    two<TwiceTuning<64, 8, 4, 2>>();
+    two<TwiceTuning<64, 16, 2, 1>>();
+    two<TwiceTuning<64, 4, 4, 3>>();
+    two<TwiceTuning<128, 4, 4, 2>>();
+    two<TwiceTuning<128, 8, 3, 1>>();
+    return good_;
   }
-  return good;
-}
+
+ private:
+  Range all() const { return {0, static_cast<Lid>(box_.cells())}; }
+  template <template <class> class Stencil>
+  JacobiSweep<T, Stencil> sweep(const Stencil<T>& stencil, const Buffer<T>& from, Buffer<T>& to) const {
+    return {array_, stencil, from.data(), rhs_.data(), to.data(), T(1), ends_};
+  }
+  static double flops(bool uniform) { return uniform ? 10 : 26; }
+  template <template <class> class Stencil>
+  void plain(const char* name, const JacobiSweep<T, Stencil>& sweep) {
+    const double time = time_of(stream_, seconds_, [&] { for_each_cell<T>(stream_, box_, all(), sweep); });
+    line_(name, time, 3, sizeof(T), flops(std::is_same_v<Stencil<T>, UniformStencil<T>>));
+  }
+  /// `launch` fills again_.
+  template <class Launch>
+  void compare(const std::string& name, int values, const Buffer<T>& right, const Launch& launch,
+               const std::string& more = "") {
+    scatter(stream_, again_, 3);
+    const double time = time_of(stream_, seconds_, launch);
+    const auto size = static_cast<Lid>(again_.size());
+    const double wrong = max_value(stream_, {0, size}, Differing<T>{right.data(), again_.data()});
+    const auto at = static_cast<Lid>(wrong);
+    const std::string verdict = wrong < 0
+                                    ? "right"
+                                    : fmt::format("WRONG, last in ({}, {}, {})", at % array_.row() - 1,
+                                                  at % array_.plane() / array_.row() - 1, at / array_.plane() - 1);
+    line_(name, time, values, sizeof(T), values / 3 * flops(&right != &metric_), more + verdict);
+    good_ = good_ && wrong < 0;
+  }
+  /// What the compiler made of a kernel.
+  template <class Kernel>
+  static std::string resources(Kernel* kernel, int threads) {
+    cudaFuncAttributes a{};
+    int blocks = 0;
+    TUTTI_CUDA_CHECK(cudaFuncGetAttributes(&a, kernel));
+    TUTTI_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
+    return fmt::format("{} registers, {} B spilled, {} threads resident; ", a.numRegs, a.localSizeBytes,
+                       blocks * threads);
+  }
+  template <class Tuning>
+  static std::string cut(const char* name, Lid planes) {
+    return fmt::format("{}, {} cells x {} x {}, {} ahead{}, {} planes", name, Tuning::cells, Tuning::threads,
+                       Tuning::resident, Tuning::ahead, Tuning::sides ? " with sides" : "", planes);
+  }
+  /// planes 0: as many as the model would take.
+  template <class Tuning, template <class> class Stencil>
+  void march_one(const char* name, const JacobiSweep<T, Stencil>& sweep, const Buffer<T>& right, Lid planes) {
+    if (planes == 0)
+      planes = planes_to_march(march_blocks<Tuning>(box_, array_), box_.size(2),
+                               Gid{multiprocessors(stream_.device())} * Tuning::resident, 2);
+    compare(
+        cut<Tuning>(name, planes), 3, right, [&] { launch_march<Tuning>(stream_, box_, sweep, planes); },
+        resources(detail::march_kernel<Tuning, T, Stencil>, Tuning::threads));
+  }
+  template <class Tuning>
+  void march(Lid planes = 0) {
+    march_one<Tuning>("marching", sweep(uniform_, p_, again_), once_, planes);
+  }
+  template <class Tuning>
+  void march_stretched() {
+    march_one<Tuning>("stretched", sweep(metric_stencil(lengths_.view()), p_, again_), metric_, 0);
+  }
+  template <class Tuning>
+  void two() {
+    compare(
+        fmt::format("two sweeps a pass, {} x {} threads x {} rows x {}", Tuning::x, Tuning::y, Tuning::rows,
+                    Tuning::resident),
+        6, twice_, [&] { launch_twice<Tuning>(stream_, box_, sweep(uniform_, p_, again_)); },
+        resources(twice_kernel<Tuning, T>, Tuning::threads));
+  }
+
+  Stream& stream_;
+  const Line& line_;
+  double seconds_;
+  CellBox box_;
+  BoxArray array_;
+  PartGrid<T> lengths_;
+  UniformStencil<T> uniform_;
+  Mirrors<T> ends_;
+  Buffer<T> p_, rhs_, once_, twice_, metric_, again_;
+  bool good_ = true;
+};
 
 template <class T>
 void measure_passes(Stream& stream, const BoxGrid& grid, const Line& line, double seconds) {
@@ -143,10 +252,9 @@ void measure_passes(Stream& stream, const BoxGrid& grid, const Line& line, doubl
 
 template <class T>
 bool measure(const char* type, Lid side, double triad, Stream& stream, double seconds) {
-  const BoxGrid grid = cube(side);
   const Line line{type, side, triad};
-  const bool good = measure_sweeps<T>(stream, grid, line, seconds);
-  measure_passes<T>(stream, grid, line, seconds);
+  const bool good = Sweeps<T>(stream, side, line, seconds).measure();
+  measure_passes<T>(stream, cube(side, 0), line, seconds);
   return good;
 }
 
@@ -171,7 +279,7 @@ int main(int argc, char** argv) try {
   std::vector<tutti::Lid> sides;
   for (int i = 2; i < argc; ++i) sides.push_back(std::atoi(argv[i]));
   if (sides.empty()) sides = {256, 512};
-  return tutti::run(argc > 1 ? std::atof(argv[1]) : 0.3, sides) ? 0 : 1;
+  return tutti::run(argc > 1 ? std::atof(argv[1]) : 0.04, sides) ? 0 : 1;
 } catch (const std::exception& error) {
   fmt::print(stderr, "bench_flow_kernels: {}\n", error.what());
   return 1;

@@ -1,131 +1,141 @@
-// Ways to make a Jacobi sweep of a uniform grid on a GPU: what bench_flow_kernels compares. Arrays have one layer of
-// ghosts, whose values do not change; every way gives the same bits.
+// Two Jacobi sweeps a pass on a GPU: p, the right-hand side and the new p move once for both. What bench_flow_kernels
+// compares with the model's sweep.
 #pragma once
 
-#include "tutti/device/cuda/check.hpp"
-#include "tutti/exchange/for_each_cell.hpp"
-#include "tutti/models/incompressible/flow_kernel.hpp"
+#include "tutti/models/incompressible/jacobi_cuda.cuh"
 
 namespace tutti {
 
-/// next = (sum of weighted neighbours - rhs) / diagonal, 10 flops: three pairs, three weights, three sums.
-template <class T>
-struct UniformSweep {
-  BoxArray array;
-  const T *p, *rhs;
-  T* next;
-  T weight[3], inverse;  ///< 1 / h^2 a direction, 1 / diagonal
-  TUTTI_HD T value(T west, T east, T south, T north, T below, T above, T f) const {
-    return (weight[0] * (west + east) + weight[1] * (south + north) + weight[2] * (below + above) - f) * inverse;
-  }
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid n = array.at(i, j, k), row = array.row(), plane = array.plane();
-    next[n] = value(p[n - 1], p[n + 1], p[n - row], p[n + row], p[n - plane], p[n + plane], rhs[n]);
-  }
+/// How the kernel is cut: threads of a block in x and y, rows a thread (cells of a column in y, one after the other),
+/// and blocks that a multiprocessor shall hold.
+template <int x_, int y_, int rows_, int resident_>
+struct TwiceTuning {
+  static constexpr int x = x_, y = y_, rows = rows_, resident = resident_, threads = x * y, tile = y * rows;
 };
 
-/// As the model has it: lengths of any grid, 26 flops.
-template <class T>
-struct AnySweep {
-  GridView<T> g;
-  const T *p, *rhs;
-  T* next;
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid at[3] = {i, j, k};
-    const Lid n = g.array.at(i, j, k);
-    T diagonal;
-    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
-    next[n] = (sum - rhs[n]) / diagonal;
-  }
+/// Values of a thread's rows that a plane takes: those above, and the right-hand side.
+template <class T, int rows>
+struct TwicePlane {
+  T above[rows], rhs[rows];
 };
 
-/// A thread a column: what lies below and above is in registers (Micikevicius 2009).
-template <class T>
-__global__ void march(CellBox box, UniformSweep<T> sweep, Lid planes) {
-  const Lid i = box.lower[0] + static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
-  const Lid j = box.lower[1] + static_cast<Lid>(blockIdx.y * blockDim.y + threadIdx.y);
-  const Lid first = box.lower[2] + static_cast<Lid>(blockIdx.z) * planes;
-  if (i >= box.upper[0] || j >= box.upper[1]) return;
-  const Lid last = min(first + planes, box.upper[2]);
-  const Lid row = sweep.array.row(), plane = sweep.array.plane();
-  Lid n = sweep.array.at(i, j, first);
-  const T* p = sweep.p;
-  T below = p[n - plane], here = p[n];
-  for (Lid k = first; k < last; ++k, n += plane) {
-    const T above = p[n + plane];
-    sweep.next[n] = sweep.value(p[n - 1], p[n + 1], p[n - row], p[n + row], below, above, sweep.rhs[n]);
-    below = here;
-    here = above;
-  }
-}
-
-inline constexpr int tile_x = 64, tile_y = 8;  // threads of a block; two less each way have a result
-
-/// Two sweeps a pass: a block marches in z; the first sweep's values of a plane go through shared memory, those of a
-/// column stay in registers. Tiles overlap by the cells whose first sweep two blocks make.
-template <class T>
-__global__ void __launch_bounds__(tile_x* tile_y) march_twice(CellBox box, UniformSweep<T> sweep, Lid planes) {
-  __shared__ T middle[2][tile_y][tile_x];
-  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
-  const Lid i = box.lower[0] + static_cast<Lid>(blockIdx.x) * (tile_x - 2) + x - 1;
-  const Lid j = box.lower[1] + static_cast<Lid>(blockIdx.y) * (tile_y - 2) + y - 1;
+/// A block marches in z over a tile of x times `tile` cells, with results for two less each way; tiles overlap by the
+/// cells whose first sweep two blocks make. The first sweep's values of a plane go through shared memory, those of a
+/// column stay in registers. The box is the whole grid; ends are those of JacobiSweep, and so are the bits.
+template <class Tuning, class T>
+__global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
+    twice_kernel(CellBox box, JacobiSweep<T, UniformStencil> sweep, Lid planes) {
+  constexpr int rows = Tuning::rows;
+  __shared__ T middle[2][Tuning::tile][Tuning::x];
+  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y) * rows;
+  const Lid i = box.lower[0] + static_cast<Lid>(blockIdx.x) * (Tuning::x - 2) + x - 1;
+  const Lid j = box.lower[1] + static_cast<Lid>(blockIdx.y) * (Tuning::tile - 2) + y - 1;
   const Lid first = box.lower[2] + static_cast<Lid>(blockIdx.z) * planes, last = min(first + planes, box.upper[2]);
   const Lid row = sweep.array.row(), plane = sweep.array.plane();
-  // Ghosts keep their values; threads beyond them only wait.
-  const bool stored = i <= box.upper[0] && j <= box.upper[1];
-  const bool inside = i >= box.lower[0] && i < box.upper[0] && j >= box.lower[1] && j < box.upper[1];
-  const bool result = inside && x > 0 && x < tile_x - 1 && y > 0 && y < tile_y - 1;
-  const T* p = sweep.p;
-  Lid n = stored ? sweep.array.at(i, j, first - 1) : 0;
-  T below = T(0), here = T(0), f = T(0);            // p below and at the plane that the first sweep makes
-  T made_below = T(0), made = T(0), f_made = T(0);  // first sweep below and at the plane that the second makes
-  if (stored) {
-    here = p[n];
-    below = first - 1 > box.lower[2] - 1 ? p[n - plane] : T(0);
+  const UniformStencil<T> s = sweep.stencil;
+  const Mirrors<T> ends = sweep.ends;
+  const bool in_line = i >= box.lower[0] && i < box.upper[0];
+  unsigned stored = 0, inside = 0, result = 0;  // a bit a row
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    const bool in_box = in_line && j + r >= box.lower[1] && j + r < box.upper[1];
+    if (i <= box.upper[0] && j + r <= box.upper[1]) stored |= 1U << r;
+    if (in_box) inside |= 1U << r;
+    if (in_box && x > 0 && x < Tuning::x - 1 && y + r > 0 && y + r < Tuning::tile - 1) result |= 1U << r;
   }
+  const auto has = [](unsigned set, int r) { return (set >> r & 1U) != 0; };
+  // Of plane k, whose cells p points to.
+  const auto load = [&](TwicePlane<T, rows>& to, const T* p, const T* f, Lid k) {
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      to.above[r] = has(stored, r) && k < box.upper[2] ? __ldg(p + r * row + plane) : T(0);
+      to.rhs[r] = has(inside, r) && k >= box.lower[2] && k < box.upper[2] ? __ldcs(f + r * row) : T(0);
+    }
+  };
+  const Lid n = sweep.array.at(i, j, first - 1);
+  const T *p = sweep.p + n, *f = sweep.rhs + n;
+  T* next = sweep.next + n;
+  T below[rows], here[rows];                     // p below and at the plane that the first sweep makes
+  T made_below[rows], made[rows], f_made[rows];  // first sweep below and at the plane that the second makes
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    here[r] = has(stored, r) ? __ldg(p + r * row) : T(0);
+    below[r] = has(stored, r) && first > box.lower[2] ? __ldg(p + r * row - plane) : T(0);
+    made_below[r] = made[r] = f_made[r] = T(0);
+  }
+  TwicePlane<T, rows> now, ahead;
+  load(now, p, f, first - 1);
   int side = 0;
-  for (Lid k = first - 1; k <= last; ++k, n += plane) {
-    T now = here;
-    if (stored) {
-      const bool wall = k < box.lower[2] || k >= box.upper[2];
-      const T above = k < box.upper[2] ? p[n + plane] : T(0);
-      if (inside && !wall) {
-        f = sweep.rhs[n];
-        now = sweep.value(p[n - 1], p[n + 1], p[n - row], p[n + row], below, above, f);
-      }
-      below = here;
-      here = above;
+  for (Lid k = first - 1; k <= last; ++k, p += plane, f += plane, next += plane, side ^= 1) {
+    if (k < last) load(ahead, p + plane, f + plane, k + 1);
+    const bool wall = k < box.lower[2] || k >= box.upper[2];
+    T fresh[rows];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      fresh[r] = here[r];
+      if (wall || !has(inside, r)) continue;
+      const T south = r > 0 ? here[r > 0 ? r - 1 : 0] : __ldg(p - row);
+      const T north = r + 1 < rows ? here[r + 1 < rows ? r + 1 : r] : __ldg(p + rows * row);
+      fresh[r] =
+          sweep.relaxed(here[r], s.value(s.weight[0], s.weight[1], s.weight[2], __ldg(p + r * row - 1),
+                                         __ldg(p + r * row + 1), south, north, below[r], now.above[r], now.rhs[r]));
     }
     // The plane before: all its first values are in shared memory since the last barrier.
-    if (result && k > first)
-      sweep.next[n - plane] =
-          sweep.value(middle[side ^ 1][y][x - 1], middle[side ^ 1][y][x + 1], middle[side ^ 1][y - 1][x],
-                      middle[side ^ 1][y + 1][x], made_below, now, f_made);
-    middle[side][y][x] = now;
-    made_below = made;
-    made = now;
-    f_made = f;
-    side ^= 1;
+    if (k > first) {
+      const T(&flat)[Tuning::tile][Tuning::x] = middle[side ^ 1];
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        if (!has(result, r)) continue;
+        const T lower = k - 1 == 0 && ends.lower[2] != 0 ? ends.lower[2] * made[r] : made_below[r];
+        const T upper = k - 1 == ends.last[2] && ends.upper[2] != 0 ? ends.upper[2] * made[r] : fresh[r];
+        const T value = sweep.relaxed(
+            made[r], s.value(s.weight[0], s.weight[1], s.weight[2], flat[y + r][x - 1], flat[y + r][x + 1],
+                             flat[y + r - 1][x], flat[y + r + 1][x], lower, upper, f_made[r]));
+        T* const to = next + r * row - plane;
+        *to = value;
+        if (i == 0 && ends.lower[0] != 0) to[-1] = ends.lower[0] * value;
+        if (i == ends.last[0] && ends.upper[0] != 0) to[1] = ends.upper[0] * value;
+        if (j + r == 0 && ends.lower[1] != 0) to[-row] = ends.lower[1] * value;
+        if (j + r == ends.last[1] && ends.upper[1] != 0) to[row] = ends.upper[1] * value;
+        if (k - 1 == 0 && ends.lower[2] != 0) to[-plane] = ends.lower[2] * value;
+        if (k - 1 == ends.last[2] && ends.upper[2] != 0) to[plane] = ends.upper[2] * value;
+      }
+    }
+    // What lies beyond an end is set by the cell before it, as in a sweep.
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const bool mirrored = (i < 0 && ends.lower[0] != 0) || (i > ends.last[0] && ends.upper[0] != 0) ||
+                            (j + r < 0 && ends.lower[1] != 0) || (j + r > ends.last[1] && ends.upper[1] != 0);
+      if (!mirrored) middle[side][y + r][x] = fresh[r];
+      if (has(inside, r)) {
+        if (i == 0 && ends.lower[0] != 0) middle[side][y + r][x - 1] = ends.lower[0] * fresh[r];
+        if (i == ends.last[0] && ends.upper[0] != 0 && x + 1 < Tuning::x)
+          middle[side][y + r][x + 1] = ends.upper[0] * fresh[r];
+        if (j + r == 0 && ends.lower[1] != 0) middle[side][y + r - 1][x] = ends.lower[1] * fresh[r];
+        if (j + r == ends.last[1] && ends.upper[1] != 0 && y + r + 1 < Tuning::tile)
+          middle[side][y + r + 1][x] = ends.upper[1] * fresh[r];
+      }
+      made_below[r] = made[r];
+      made[r] = fresh[r];
+      f_made[r] = now.rhs[r];
+      below[r] = here[r];
+      here[r] = now.above[r];
+    }
+    now = ahead;
     __syncthreads();
   }
 }
 
-inline unsigned blocks(Lid cells, Lid of) {
-  return static_cast<unsigned>((cells + of - 1) / of);
-}
-
-template <class T>
-void launch_march(Stream& stream, const CellBox& box, const UniformSweep<T>& sweep, Lid planes) {
-  const dim3 block(64, 4), grid(blocks(box.size(0), 64), blocks(box.size(1), 4), blocks(box.size(2), planes));
-  march<<<grid, block, 0, static_cast<cudaStream_t>(stream.native())>>>(box, sweep, planes);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-}
-
-template <class T>
-void launch_march_twice(Stream& stream, const CellBox& box, const UniformSweep<T>& sweep, Lid planes) {
-  const dim3 block(tile_x, tile_y);
-  const dim3 grid(blocks(box.size(0), tile_x - 2), blocks(box.size(1), tile_y - 2), blocks(box.size(2), planes));
-  march_twice<<<grid, block, 0, static_cast<cudaStream_t>(stream.native())>>>(box, sweep, planes);
+/// Enqueues two sweeps over a whole grid.
+template <class Tuning, class T>
+void launch_twice(Stream& stream, const CellBox& box, const JacobiSweep<T, UniformStencil>& sweep) {
+  const auto blocks = [](Lid cells, Lid of) { return static_cast<unsigned>((cells + of - 1) / of); };
+  const unsigned along_x = blocks(box.size(0), Tuning::x - 2), along_y = blocks(box.size(1), Tuning::tile - 2);
+  const Lid planes =
+      planes_to_march(Gid{along_x} * along_y, box.size(2), Gid{multiprocessors(stream.device())} * Tuning::resident, 4);
+  const dim3 grid(along_x, along_y, blocks(box.size(2), planes));
+  twice_kernel<Tuning>
+      <<<grid, dim3(Tuning::x, Tuning::y), 0, static_cast<cudaStream_t>(stream.native())>>>(box, sweep, planes);
   TUTTI_CUDA_CHECK(cudaGetLastError());
 }
 

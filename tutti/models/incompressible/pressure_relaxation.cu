@@ -1,23 +1,21 @@
 // Jacobi sweeps as in Jacobsen 2010 (ghosts of the sweep before), and red-black relaxation. Compiles as plain C++
 // without CUDA.
 #include <cmath>
+#include <optional>
 
 #include "tutti/device/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
+#include "tutti/models/incompressible/jacobi_kernel.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
 #include "tutti/models/incompressible/relaxation_kernel.hpp"
 #include "tutti/simulation/tet_report.hpp"
 
+#if defined(__CUDACC__)
+#include "tutti/models/incompressible/jacobi_cuda.cuh"
+#endif
+
 namespace tutti {
 namespace {
-
-/// What p is beyond an end of the grid, over what it is before it: 1 without a gradient, -1 at an outflow, 0 where
-/// there is no end.
-template <class T>
-struct Mirrors {
-  T lower[3] = {}, upper[3] = {};
-  Lid last[3] = {};  ///< cell
-};
 
 template <class T>
 Mirrors<T> mirrors(const FlowCase& flow) {
@@ -33,64 +31,13 @@ Mirrors<T> mirrors(const FlowCase& flow) {
   return m;
 }
 
-/// A cell at an end sets the value beyond it, too: a pass over the ends would take a GPU as long as a twentieth of the
-/// sweep.
-template <class T>
-struct JacobiSweep {
-  GridView<T> g;
-  const T *p, *rhs;
-  T* next;
-  T omega;
-  Mirrors<T> ends;
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid at[3] = {i, j, k};
-    const Lid n = g.array.at(i, j, k);
-    T diagonal;
-    const T sum = laplacian_neighbours(g, p, n, at, diagonal);
-    const T value = (T(1) - omega) * p[n] + omega * ((sum - rhs[n]) / diagonal);
-    next[n] = value;
-    for (int d = 0; d < 3; ++d) {
-      if (at[d] == 0 && ends.lower[d] != 0) next[n - g.stride(d)] = ends.lower[d] * value;
-      if (at[d] == ends.last[d] && ends.upper[d] != 0) next[n + g.stride(d)] = ends.upper[d] * value;
-    }
-  }
-  /// The same for a line, with what it shares kept out of the loop: as vectors it moves no slower than memory.
-  void line(Lid begin, Lid end, Lid j, Lid k) const {
-    const T y = g.line[1].width(j), z = g.line[2].width(k);
-    const T lower_y = y * g.line[1].distance(j - 1), upper_y = y * g.line[1].distance(j);
-    const T lower_z = z * g.line[2].distance(k - 1), upper_z = z * g.line[2].distance(k);
-    const T diagonal_y = lower_y + upper_y, diagonal_z = lower_z + upper_z, factor = omega, rest = T(1) - factor;
-    const Lid n = g.array.at(begin, j, k), row = g.stride(1), plane = g.stride(2), first = begin - g.line[0].first;
-    const T *const width = g.line[0].inverse_width + first, *const distance = g.line[0].inverse_distance + first;
-    const T *const at = p + n, *const f = rhs + n;
-    T* const to = next + n;
-#if defined(_OPENMP)
-#pragma omp simd
+template <class T, template <class> class Stencil>
+void launch_sweep(Stream& stream, const CellBox& box, Range range, const JacobiSweep<T, Stencil>& sweep) {
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda && march_on_gpu(stream, box, sweep)) return;
 #endif
-    for (Lid i = 0; i < end - begin; ++i) {
-      const T lower_x = width[i] * distance[i - 1], upper_x = width[i] * distance[i];
-      T sum = lower_x * at[i - 1] + upper_x * at[i + 1];
-      sum += lower_y * at[i - row] + upper_y * at[i + row];
-      sum += lower_z * at[i - plane] + upper_z * at[i + plane];
-      const T diagonal = lower_x + upper_x + diagonal_y + diagonal_z;
-      to[i] = rest * at[i] + factor * ((sum - f[i]) / diagonal);
-    }
-    const Lid count = end - begin;
-    if (begin == 0 && ends.lower[0] != 0) to[-1] = ends.lower[0] * to[0];
-    if (end - 1 == ends.last[0] && ends.upper[0] != 0) to[count] = ends.upper[0] * to[count - 1];
-    if (j == 0) mirror(to, count, -row, ends.lower[1]);
-    if (j == ends.last[1]) mirror(to, count, row, ends.upper[1]);
-    if (k == 0) mirror(to, count, -plane, ends.lower[2]);
-    if (k == ends.last[2]) mirror(to, count, plane, ends.upper[2]);
-  }
-  static void mirror(T* line, Lid count, Lid stride, T factor) {
-    if (factor == 0) return;
-#if defined(_OPENMP)
-#pragma omp simd
-#endif
-    for (Lid i = 0; i < count; ++i) line[i + stride] = factor * line[i];
-  }
-};
+  for_each_cell<T>(stream, box, range, sweep);
+}
 
 /// Sweeps over all parts, whose ghosts travel behind each.
 template <class T>
@@ -107,6 +54,7 @@ class Relaxation final : public PressureSolver<T> {
         jacobi_ ? "Jacobi" : "red-black", problem.threads, domain.streams, domain.parts, transfer_.get(),
         problem.overlap, [this](std::size_t p, int d) { return jacobi_ ? 0 : problem_.ends[p].cells(d); });
     mirrors_ = mirrors<T>(problem.flow);
+    if (has_equal_cells(domain.grid)) uniform_ = uniform_stencil<T>(domain.grid);
     for (std::size_t p = 0; p < domain.mine() && jacobi_; ++p) {
       next_.emplace_back(*domain.streams[p].device, problem.parts[p].p.size(), "p, next");
       upload_zeros(*domain.streams[p].compute, next_.back());
@@ -188,9 +136,12 @@ class Relaxation final : public PressureSolver<T> {
     bind([&](std::size_t p) { return next_[p].data(); });
     sweep_->run([this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
       FlowPart<T>& part = problem_.parts[p];
-      for_each_cell<T>(stream, box, range,
-                       JacobiSweep<T>{part.grid.view(), part.p.data(), part.rhs.data(), next_[p].data(),
-                                      static_cast<T>(omega_), mirrors_});
+      const auto launch = [&]<template <class> class Stencil>(const Stencil<T>& stencil) {
+        launch_sweep(stream, box, range,
+                     JacobiSweep<T, Stencil>{part.grid.array, stencil, part.p.data(), part.rhs.data(), next_[p].data(),
+                                             static_cast<T>(omega_), mirrors_});
+      };
+      uniform_ ? launch(*uniform_) : launch(metric_stencil(part.grid.view()));
     });
     for (std::size_t p = 0; p < next_.size(); ++p) next_[p].swap(problem_.parts[p].p);
   }
@@ -224,6 +175,7 @@ class Relaxation final : public PressureSolver<T> {
   bool jacobi_;
   double omega_ = 1;
   Mirrors<T> mirrors_;
+  std::optional<UniformStencil<T>> uniform_;  ///< where all cells of the whole grid are equal
   int sweeps_ = 0;
   PressureEnds<T> ends_;
   std::unique_ptr<BoxTransfer<T>> transfer_;
