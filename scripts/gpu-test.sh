@@ -106,9 +106,13 @@ reference() {
 }
 
 unit() {
-  step test_gpu "$bin/test_gpu"
-  # shellcheck disable=SC2016  # $1 is the shell's that step starts
-  step "test_gpu found a GPU" sh -c '! grep "no GPU on this machine" "$1"' sh "$(file test_gpu).log"
+  if [ -z "${FAKE_GPUS:-}" ]; then
+    step test_gpu "$bin/test_gpu"
+    # shellcheck disable=SC2016  # $1 is the shell's that step starts
+    step "test_gpu found a GPU" sh -c '! grep "no GPU on this machine" "$1"' sh "$(file test_gpu).log"
+  else
+    note left-out test_gpu "there is no GPU"
+  fi
   step test_device "$bin/test_device"
 }
 
@@ -236,7 +240,7 @@ matrix() {
 bench() {
   step devices "$bin/tutti" devices --measure --devices "$(devices 1 1 ,cpu)"
   step rates "$bin/tutti" devices --model diffusion "$box" --set "$(cubes "$large")" --devices "$(devices 1 1 ,cpu)" --json "$to/rates.json"
-  step kernels "$bin/bench_diffusion_gpu"
+  if [ -z "${FAKE_GPUS:-}" ]; then step kernels "$bin/bench_diffusion_gpu"; else note left-out kernels "there is no GPU"; fi
   step box "$bin/tutti" bench diffusion --cells "$bench_cells" --seconds "$seconds" --devices "$(devices 1 1)" --json "$to/box.json"
   on_heart heart
 }
