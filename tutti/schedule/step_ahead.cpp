@@ -9,7 +9,7 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t runs_together = 16;  // captured as one: only within it do parts start without waiting for all
-constexpr Size measured_every = 1 + 16 * runs_together;  // runs: waiting for one costs about 0.1 ms
+constexpr Size measured_every = 1 + 64 * runs_together;  // runs: waiting for one costs about 0.2 ms
 constexpr Size measured_at_first = 2;                    // the first is slow: pages, code, clocks
 constexpr Size paced_every = 32;  // runs: so many to twice as many are ahead of the devices, not an endless queue
 constexpr std::size_t most_captured = 64;

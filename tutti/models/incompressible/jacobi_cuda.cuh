@@ -34,7 +34,7 @@ struct ModelMarch {
 };
 template <class T>
 struct ModelMarch<T, MetricStencil> {
-  using Tuning = MarchTuning<8 / static_cast<int>(sizeof(T)), 512, 2, 1, true>;
+  using Tuning = MarchTuning<16 / static_cast<int>(sizeof(T)), 768, 1, 1, sizeof(T) == 4>;
 };
 /// Planes that a block marches over.
 inline constexpr Lid fewest_march_planes = 4, most_march_planes = 128;
