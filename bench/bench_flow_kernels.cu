@@ -25,9 +25,9 @@ struct Line {
   void operator()(const std::string& name, double seconds, int values, int value_bytes, double flops,
                   const std::string& more = "") const {
     const double cells = static_cast<double>(side) * side * side;
-    fmt::print("{:<6} {:>4}^3  {:<58} {:>9.4f} ms {:>8.2f} G cells/s {:>6.3f} of the triad {:>8.1f} GFLOPS  {}\n", type,
+    fmt::print("{:<6} {:>4}^3  {:<58} {:>9.4f} ms {:>8.2f} G cells/s {:>6.3f} of the triad {:>8.1f} GFLOPS{}{}\n", type,
                side, name, 1e3 * seconds, cells / seconds * 1e-9, values * value_bytes * cells / seconds / triad,
-               flops * cells / seconds * 1e-9, more);
+               flops * cells / seconds * 1e-9, more.empty() ? "" : "  ", more);
     std::fflush(stdout);
   }
 };

@@ -54,9 +54,9 @@ def read_kernels(text):
 
 def read_flow_kernels(text):
     """The lines of bench_flow_kernels."""
-    line = r"^(\w+) +(\d+)\^3 +(.+?) +([\d.]+) ms +([\d.]+) G cells/s +([\d.]+) of the triad +([\d.]+) GFLOPS$"
+    line = r"^(\w+) +(\d+)\^3 +(.+?) +([\d.]+) ms +([\d.]+) G cells/s +([\d.]+) of the triad +([\d.]+) GFLOPS *(.*)$"
     return [{"type": m[1], "side": int(m[2]), "name": m[3], "milliseconds": float(m[4]), "g_cells_per_second": float(m[5]),
-             "of_triad": float(m[6]), "gflops": float(m[7])} for m in re.finditer(line, text, re.MULTILINE)]
+             "of_triad": float(m[6]), "gflops": float(m[7]), "notes": m[8]} for m in re.finditer(line, text, re.MULTILINE)]
 
 
 def read_triads(text):
@@ -208,8 +208,9 @@ def flow_lines(report):
                           "sweep of the triad", "GFLOPS", "divergence"], rows)]
     if report["flow_kernels"]:
         rows = [[k["type"], f"{k['side']}^3", k["name"], fixed(k["milliseconds"], 4), fixed(k["g_cells_per_second"], 2),
-                 fixed(k["of_triad"], 3), fixed(k["gflops"], 1)] for k in report["flow_kernels"]]
-        lines += ["## Kernels of the flow", "", *table(["type", "cells", "kernel", "ms", "G cells/s", "of the triad", "GFLOPS"], rows)]
+                 fixed(k["of_triad"], 3), fixed(k["gflops"], 1), k["notes"]] for k in report["flow_kernels"]]
+        head = ["type", "cells", "kernel", "ms", "G cells/s", "of the triad", "GFLOPS", "notes"]
+        lines += ["## Kernels of the flow", "", *table(head, rows)]
     return lines
 
 

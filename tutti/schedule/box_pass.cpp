@@ -119,16 +119,16 @@ TransferPass<T>::TransferPass(const std::string& name, Threads& threads, std::sp
 }
 
 template <class T>
-void TransferPass<T>::run(const Kernel& kernel) {
+void TransferPass<T>::run(const Kernel& kernel, std::uint64_t same_work) {
   kernel_ = kernel;
-  step_->run_ahead();
+  step_->run_ahead(same_work);
 }
 
 template <class T>
-void BoxPass<T>::run(const Kernel& kernel, const Fill& fill) {
+void BoxPass<T>::run(const Kernel& kernel, const Fill& fill, std::uint64_t same_work) {
   kernel_ = kernel;
   fill_ = fill;
-  step_->run_ahead();
+  step_->run_ahead(same_work);
   ++runs_;
 }
 

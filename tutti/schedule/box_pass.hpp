@@ -39,8 +39,9 @@ class BoxPass {
           BoxTransfer<T>* transfer, Overlap overlap, const FillCells& fill_cells = {});
 
   /// The fields that travel were bound to the transfer. As Step::run_ahead: what the kernels enqueue may still be at
-  /// work when it returns; work on a part's compute stream comes behind it.
-  void run(const Kernel& kernel, const Fill& fill = {});
+  /// work when it returns; work on a part's compute stream comes behind it. `same_work`: as there, of all that the
+  /// kernels, the fills and the transfer's fields are.
+  void run(const Kernel& kernel, const Fill& fill = {}, std::uint64_t same_work = 0);
   const Step& step() const { return *step_; }
   Step& step() { return *step_; }
   Size runs() const { return runs_; }
@@ -63,7 +64,7 @@ class TransferPass {
   TransferPass(const std::string& name, Threads& threads, std::span<PartStreams> streams, const std::vector<Lid>& units,
                BoxTransfer<T>* transfer);
   /// As BoxPass::run.
-  void run(const Kernel& kernel);
+  void run(const Kernel& kernel, std::uint64_t same_work = 0);
   const Step& step() const { return *step_; }
 
  private:

@@ -42,7 +42,7 @@ template <class T>
 void CoarsestSolver<T>::solve() {
   ++solves_;
   const auto nothing = [](std::size_t, Stream&, Range) {};
-  gather_pass_->run(nothing);
+  gather_pass_->run(nothing, 1);
   if (mine_) {
     // The first part is the first of its rank.
     Stream& stream = *problem_.domain.streams[0].compute;
@@ -50,7 +50,7 @@ void CoarsestSolver<T>::solve() {
     direct_->solve(host_.data(), host_.data());
     upload(stream, values_[0], std::span<const T>(host_));
   }
-  deal_pass_->run(nothing);
+  deal_pass_->run(nothing, 1);
 }
 
 template <class T>
@@ -155,7 +155,7 @@ void Multigrid<T>::solve(double scale) {
     finish_cycle();
     residuals_.push_back(start_cycle());
   }
-  ends_.fill();
+  ends_.fill(1);
 }
 
 template <class T>

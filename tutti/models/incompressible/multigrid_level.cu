@@ -186,13 +186,15 @@ StencilView<T> MultigridLevel<T>::stencil(std::size_t p) const {
 }
 
 template <class T>
-void MultigridLevel<T>::run(const typename BoxPass<T>::Kernel& kernel, Behind behind) {
+void MultigridLevel<T>::run(const typename BoxPass<T>::Kernel& kernel, Behind behind, Work work) {
+  const auto same_work = static_cast<std::uint64_t>(work);
   if (behind == Behind::faces) {
-    faces_pass_->run(kernel);
+    faces_pass_->run(kernel, {}, same_work);
     return;
   }
   ++all_runs_;
-  all_pass_->run([&](std::size_t p, Stream& stream, Range range) { kernel(p, stream, level_.parts.box(p), range); });
+  all_pass_->run([&](std::size_t p, Stream& stream, Range range) { kernel(p, stream, level_.parts.box(p), range); },
+                 same_work);
 }
 
 template <class T>
@@ -203,7 +205,7 @@ void MultigridLevel<T>::sweep(Lid colour, Behind behind) {
             stream, box, range,
             RedBlackSweep<T, StencilView>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_), colour});
       },
-      behind);
+      behind, colour == 0 ? Work::sweep_of_0 : Work::sweep_of_1);
 }
 
 template <class T>
@@ -213,7 +215,7 @@ void MultigridLevel<T>::sweep_from_zero() {
         for_each_cell<T>(stream, box, range,
                          SweepFromZero<T>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_)});
       },
-      Behind::faces);
+      Behind::faces, Work::sweep_from_zero);
 }
 
 template <class T>

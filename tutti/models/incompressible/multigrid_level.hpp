@@ -39,8 +39,9 @@ class MultigridLevel {
   void sweep(Lid colour, Behind behind);
   /// The first one, of colour 0, as if p had been 0.
   void sweep_from_zero();
-  /// Some other kernel that computes p.
-  void run(const typename BoxPass<T>::Kernel& kernel, Behind behind);
+  /// What computes p; arrays stay where they are, so that the same kind always is the same work.
+  enum class Work : std::uint8_t { sweep_of_0 = 1, sweep_of_1, sweep_from_zero, interpolation };
+  void run(const typename BoxPass<T>::Kernel& kernel, Behind behind, Work work);
   /// |lap p - rhs| of largest magnitude, of all parts of all ranks.
   double largest_residual();
   /// Largest |rhs|.

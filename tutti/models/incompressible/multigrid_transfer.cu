@@ -223,11 +223,13 @@ template <class T>
 void MultigridTransfer<T>::store_residual() {
   ++restrictions_;
   const LevelGrid<T>& fine = fine_.level();
-  residual_pass_->run([&](std::size_t p, Stream& stream, Range range) {
-    for_each_cell<T>(
-        stream, fine.parts.box(p), range,
-        StoreResidual<T>{fine_.stencil(p), residual_arrays_[p], fine.p[p], fine.rhs[p], residual_[p].data()});
-  });
+  residual_pass_->run(
+      [&](std::size_t p, Stream& stream, Range range) {
+        for_each_cell<T>(
+            stream, fine.parts.box(p), range,
+            StoreResidual<T>{fine_.stencil(p), residual_arrays_[p], fine.p[p], fine.rhs[p], residual_[p].data()});
+      },
+      1);
 }
 
 template <class T>
@@ -245,17 +247,19 @@ double MultigridTransfer<T>::largest_residual() {
 template <class T>
 void MultigridTransfer<T>::restrict_stored() {
   const LevelGrid<T>& coarse = coarse_.level();
-  restrict_pass_->run([&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-    const Tables& t = tables_[p];
-    Restrict<T> kernel{residual_arrays_[p], coarse.arrays[p], {}, {}, {}, {}, residual_[p].data(), coarse.rhs[p]};
-    for (std::size_t d = 0; d < 3; ++d) {
-      kernel.count[d] = restriction_[d].count;
-      kernel.cells[d] = coarse.parts.cells[d];
-      kernel.cell[d] = t.cell[d].data();
-      kernel.weight[d] = t.weight[d].data();
-    }
-    for_each_cell<T>(stream, box, range, kernel);
-  });
+  restrict_pass_->run(
+      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+        const Tables& t = tables_[p];
+        Restrict<T> kernel{residual_arrays_[p], coarse.arrays[p], {}, {}, {}, {}, residual_[p].data(), coarse.rhs[p]};
+        for (std::size_t d = 0; d < 3; ++d) {
+          kernel.count[d] = restriction_[d].count;
+          kernel.cells[d] = coarse.parts.cells[d];
+          kernel.cell[d] = t.cell[d].data();
+          kernel.weight[d] = t.weight[d].data();
+        }
+        for_each_cell<T>(stream, box, range, kernel);
+      },
+      {}, 1);
 }
 
 template <class T>
@@ -273,7 +277,7 @@ void MultigridTransfer<T>::interpolate() {
         }
         for_each_cell<T>(stream, box, range, kernel);
       },
-      MultigridLevel<T>::Behind::faces);
+      MultigridLevel<T>::Behind::faces, MultigridLevel<T>::Work::interpolation);
 }
 
 template <class T>

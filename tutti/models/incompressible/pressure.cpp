@@ -9,12 +9,13 @@ PressureEnds<T>::PressureEnds(const PressureProblem<T>& problem)
             [ends = problem.ends](std::size_t p, int d) { return ends[p].cells(d); }) {}
 
 template <class T>
-void PressureEnds<T>::fill() {
+void PressureEnds<T>::fill(std::uint64_t same_work) {
   pass_.run([](std::size_t, Stream&, const CellBox&, Range) {},
             [this](std::size_t p, int d, Stream& stream, Range range) {
               FlowPart<T>& part = problem_.parts[p];
               fill_pressure(stream, part.grid.array, part.p.data(), problem_.ends[p].view(d), range);
-            });
+            },
+            same_work);
 }
 
 template <class T>

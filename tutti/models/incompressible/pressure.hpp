@@ -47,7 +47,8 @@ template <class T>
 class PressureEnds {
  public:
   explicit PressureEnds(const PressureProblem<T>& problem);
-  void fill();
+  /// `same_work`: as Step::run_ahead has it, of the array that p is in.
+  void fill(std::uint64_t same_work);
   const Step& step() const { return pass_.step(); }
 
  private:

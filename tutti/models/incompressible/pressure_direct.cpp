@@ -171,7 +171,7 @@ void Direct<T>::make_passes() {
     to_columns_ = transfer(plane_boxes_, all_columns, plane_arrays_, column_arrays_);
     back_to_planes_ = transfer(column_boxes_, all_planes, column_arrays_, plane_arrays_);
   }
-  to_pressure_ = transfer(plane_boxes_, all_pressure, plane_arrays_, domain.arrays);
+  to_pressure_ = transfer(plane_boxes_, all_pressure, aligned_ ? domain.arrays : plane_arrays_, domain.arrays);
   if (!aligned_)
     gather_ = pass(
         "to planes", [](std::size_t) { return 0; }, to_planes_.get());
@@ -188,7 +188,8 @@ void Direct<T>::make_passes() {
     bind(to_planes_.get(), p, problem_.parts[p].rhs.data(), plane_values_[p].data());
     bind(to_columns_.get(), p, plane_values_[p].data(), column_values_[p].data());
     bind(back_to_planes_.get(), p, column_values_[p].data(), plane_values_[p].data());
-    bind(to_pressure_.get(), p, plane_values_[p].data(), problem_.parts[p].p.data());
+    T* const pressure = problem_.parts[p].p.data();
+    bind(to_pressure_.get(), p, aligned_ ? pressure : plane_values_[p].data(), pressure);
   }
 }
 
@@ -212,7 +213,7 @@ void Direct<T>::forward(std::size_t p, Lid first, Lid last) {
   if (ny_ > 1) transform_y(y_to_modes_.view(), values, values, nx_, {first * nx_, last * nx_});
 }
 
-/// And back.
+/// And back; where the parts of the flow are whole planes, into p.
 template <class T>
 void Direct<T>::backward(std::size_t p, Lid first, Lid last) {
   T* const values = plane_values_[p].data();
@@ -233,7 +234,8 @@ void Direct<T>::backward(std::size_t p, Lid first, Lid last) {
 template <class T>
 void Direct<T>::solve(double) {
   ++solves_;
-  if (gather_) gather_->run([](std::size_t, Stream&, Range) {});
+  constexpr std::uint64_t same_work = 1;  // all arrays stay where they are
+  if (gather_) gather_->run([](std::size_t, Stream&, Range) {}, same_work);
   // A few planes at a time: they stay in the cache from one direction to the next.
   const auto by_planes = [this](std::size_t, Stream& stream, Range units, const auto& work) {
     const Range range = planes_of(units);
@@ -243,29 +245,39 @@ void Direct<T>::solve(double) {
       for (Lid k = begin; k < end; k += at_once) work(k, std::min(end, k + at_once));
     });
   };
-  forward_->run([&](std::size_t p, Stream& stream, Range units) {
-    T* const values = plane_values_[p].data();
-    if (gpus_[p])
-      return gpus_[p]->to_modes(stream, rows_of<const T>(p, problem_.parts[p].rhs.data(), values), values,
-                                planes_of(units));
-    by_planes(p, stream, units, [this, p](Lid first, Lid last) { forward(p, first, last); });
-  });
-  columns_->run([this](std::size_t p, Stream& stream, Range columns) {
-    T* const values = one_part_ ? plane_values_[p].data() : column_values_[p].data();
-    if (gpus_[p]) return gpus_[p]->eliminate(stream, values, columns);
-    const auto stride = static_cast<Size>(lambda_[p].size());
-    stream.loop(columns, [this, p, values, stride](Lid begin, Lid end) {
-      const FlushDenormals<T> flush;
-      solve_columns(z_.view(), lambda_[p].data(), values, values, stride, {begin, end});
-    });
-  });
-  backward_->run([&](std::size_t p, Stream& stream, Range units) {
-    T* const values = plane_values_[p].data();
-    if (gpus_[p])
-      return gpus_[p]->from_modes(stream, values, rows_of<T>(p, problem_.parts[p].p.data(), values), planes_of(units));
-    by_planes(p, stream, units, [this, p](Lid first, Lid last) { backward(p, first, last); });
-  });
-  ends_.fill();
+  forward_->run(
+      [&](std::size_t p, Stream& stream, Range units) {
+        T* const values = plane_values_[p].data();
+        if (gpus_[p])
+          return gpus_[p]->to_modes(stream, rows_of<const T>(p, problem_.parts[p].rhs.data(), values), values,
+                                    planes_of(units));
+        by_planes(p, stream, units, [this, p](Lid first, Lid last) { forward(p, first, last); });
+      },
+      same_work);
+  columns_->run(
+      [this](std::size_t p, Stream& stream, Range columns) {
+        T* const values = one_part_ ? plane_values_[p].data() : column_values_[p].data();
+        if (gpus_[p]) return gpus_[p]->eliminate(stream, values, columns);
+        const auto stride = static_cast<Size>(lambda_[p].size());
+        stream.loop(
+            columns,
+            [this, p, values, stride](Lid begin, Lid end) {
+              const FlushDenormals<T> flush;
+              solve_columns(z_.view(), lambda_[p].data(), values, values, stride, {begin, end});
+            },
+            same_work);
+      },
+      same_work);
+  backward_->run(
+      [&](std::size_t p, Stream& stream, Range units) {
+        T* const values = plane_values_[p].data();
+        if (gpus_[p])
+          return gpus_[p]->from_modes(stream, values, rows_of<T>(p, problem_.parts[p].p.data(), values),
+                                      planes_of(units));
+        by_planes(p, stream, units, [this, p](Lid first, Lid last) { backward(p, first, last); });
+      },
+      same_work);
+  ends_.fill(same_work);
 }
 
 }  // namespace

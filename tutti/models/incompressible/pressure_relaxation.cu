@@ -66,7 +66,7 @@ class Relaxation final : public PressureSolver<T> {
     sweeps_ = 0;
     if (jacobi_) {
       for (; sweeps_ < problem_.flow.sweeps; ++sweeps_) jacobi_sweep();
-      ends_.fill();
+      ends_.fill(turned_ ? 2 : 1);
       return;
     }
     constexpr int between_looks = 10;
@@ -134,16 +134,19 @@ class Relaxation final : public PressureSolver<T> {
 
   void jacobi_sweep() {
     bind([&](std::size_t p) { return next_[p].data(); });
-    sweep_->run([this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-      FlowPart<T>& part = problem_.parts[p];
-      const auto launch = [&]<template <class> class Stencil>(const Stencil<T>& stencil) {
-        launch_sweep(stream, box, range,
-                     JacobiSweep<T, Stencil>{part.grid.array, stencil, part.p.data(), part.rhs.data(), next_[p].data(),
-                                             static_cast<T>(omega_), mirrors_});
-      };
-      uniform_ ? launch(*uniform_) : launch(metric_stencil(part.grid.view()));
-    });
+    sweep_->run(
+        [this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+          FlowPart<T>& part = problem_.parts[p];
+          const auto launch = [&]<template <class> class Stencil>(const Stencil<T>& stencil) {
+            launch_sweep(stream, box, range,
+                         JacobiSweep<T, Stencil>{part.grid.array, stencil, part.p.data(), part.rhs.data(),
+                                                 next_[p].data(), static_cast<T>(omega_), mirrors_});
+          };
+          uniform_ ? launch(*uniform_) : launch(metric_stencil(part.grid.view()));
+        },
+        {}, turned_ ? 2 : 1);
     for (std::size_t p = 0; p < next_.size(); ++p) next_[p].swap(problem_.parts[p].p);
+    turned_ = !turned_;
   }
 
   void red_black_sweep(Lid colour) {
@@ -158,7 +161,8 @@ class Relaxation final : public PressureSolver<T> {
         [this](std::size_t p, int d, Stream& stream, Range range) {
           FlowPart<T>& part = problem_.parts[p];
           fill_pressure(stream, part.grid.array, part.p.data(), problem_.ends[p].view(d), range);
-        });
+        },
+        1 + static_cast<std::uint64_t>(colour));
   }
 
   void fail_to_converge(double scale) {
@@ -177,6 +181,7 @@ class Relaxation final : public PressureSolver<T> {
   Mirrors<T> mirrors_;
   std::optional<UniformStencil<T>> uniform_;  ///< where all cells of the whole grid are equal
   int sweeps_ = 0;
+  bool turned_ = false;  ///< p and the next p have changed places
   PressureEnds<T> ends_;
   std::unique_ptr<BoxTransfer<T>> transfer_;
   std::unique_ptr<BoxPass<T>> sweep_;

@@ -1,78 +1,101 @@
 // Jacobi sweeps of uniform and stretched grids, bit for bit, against an obvious loop over an array with ghosts.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <vector>
+
 #include "tests/support/pressure_setup.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 
 namespace tutti {
 namespace {
 
-/// p of the whole grid after `sweeps` sweeps from p = 0, in numbers of type T: each ghost is what p was before the end.
-template <class T>
-std::vector<double> swept(const PressureBox& box, const BoxGrid& grid, const std::vector<T>& rhs, int sweeps, T omega,
-                          bool uniform) {
-  const auto [nx, ny, nz] = box.cells;
-  const Lid n[3] = {nx, ny, nz}, stride[3] = {1, nx + 2, (nx + 2) * (ny + 2)};
-  const auto at = [&](Lid i, Lid j, Lid k) {
-    return static_cast<std::size_t>(i + 1 + stride[1] * (j + 1) + stride[2] * (k + 1));
-  };
-  std::vector<T> p(static_cast<std::size_t>(stride[2] * (nz + 2)), T(0)), next = p;
-  const auto inverse = [](double length) { return static_cast<T>(1 / length); };
-  double weight[3], all = 0;
-  for (std::size_t d = 0; d < 3; ++d) {
-    const double width = grid.lines[d].length() / grid.lines[d].cells();
-    weight[d] = 1 / (width * width);
-    all += 2 * weight[d];
-  }
-  const auto balance = [&](const Lid(&c)[3], std::size_t m, T f) {
-    const auto neighbour = [&](int d, Lid by) { return p[m + static_cast<std::size_t>(by * stride[d])]; };
-    const auto s = [](int d) { return static_cast<std::size_t>(d); };
-    if (uniform) {
-      T sum = static_cast<T>(weight[0]) * (neighbour(0, -1) + neighbour(0, 1));
-      for (int d = 1; d < 3; ++d) sum = sum + static_cast<T>(weight[s(d)]) * (neighbour(d, -1) + neighbour(d, 1));
-      return (sum - f) * static_cast<T>(1 / all);
-    }
-    T sum = 0, diagonal = 0;
-    for (int d = 0; d < 3; ++d) {
-      const GridLine& line = grid.lines[s(d)];
-      const T lower = inverse(line.width(c[d])) * inverse(line.distance(c[d] - 1));
-      const T upper = inverse(line.width(c[d])) * inverse(line.distance(c[d]));
-      sum = sum + (lower * neighbour(d, -1) + upper * neighbour(d, 1));
-      diagonal = diagonal + (lower + upper);
-    }
-    return (sum - f) / diagonal;
-  };
-  const auto each = [&](const auto& f) {
-    for (Lid k = 0; k < nz; ++k)
-      for (Lid j = 0; j < ny; ++j)
-        for (Lid i = 0; i < nx; ++i) f(i, j, k);
-  };
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    each([&](Lid i, Lid j, Lid k) {
-      const std::size_t m = at(i, j, k);
-      const T f = rhs[static_cast<std::size_t>(i + nx * (j + ny * k))];
-      next[m] = (T(1) - omega) * p[m] + omega * balance({i, j, k}, m, f);
-    });
-    each([&](Lid i, Lid j, Lid k) {
-      const Lid c[3] = {i, j, k};
-      for (int d = 0; d < 3; ++d)
-        for (const bool upper : {false, true}) {
-          if (c[d] != (upper ? n[d] - 1 : 0)) continue;
-          Lid beyond[3] = {i, j, k}, inner[3] = {i, j, k};
-          beyond[d] += upper ? 1 : -1;
-          const char kind = box.ends[static_cast<std::size_t>(d)];
-          if (kind == 'p') inner[d] = upper ? 0 : n[d] - 1;
-          const T value = next[at(inner[0], inner[1], inner[2])];
-          const bool open = n[d] > 1 && (kind == 'o' || (kind == 'u' && upper));
-          next[at(beyond[0], beyond[1], beyond[2])] = open ? -value : value;
-        }
-    });
-    std::swap(p, next);
-  }
-  std::vector<double> owned;
-  each([&](Lid i, Lid j, Lid k) { owned.push_back(static_cast<double>(p[at(i, j, k)])); });
-  return owned;
+using Cell = std::array<Lid, 3>;
+
+std::size_t s(int d) {
+  return static_cast<std::size_t>(d);
 }
+
+/// The whole grid in one array with ghosts, in numbers of type T, p = 0 at first. A ghost is what p was before the end.
+template <class T>
+class ObviousSweeps {
+ public:
+  ObviousSweeps(const PressureBox& box, const BoxGrid& grid, bool uniform, T omega)
+      : box_(box), grid_(grid), n_(box.cells), uniform_(uniform), omega_(omega) {
+    stride_ = {1, n_[0] + 2, (n_[0] + 2) * (n_[1] + 2)};
+    p_.assign(s(stride_[2] * (n_[2] + 2)), T(0));
+    next_ = p_;
+  }
+  void sweep(const std::vector<T>& rhs) {
+    std::size_t r = 0;
+    for_each([&](const Cell& c) {
+      const std::size_t m = at(c);
+      next_[m] = (T(1) - omega_) * p_[m] + omega_ * balanced(c, rhs[r++]);
+    });
+    for (int d = 0; d < 3; ++d)
+      for (const bool upper : {false, true}) fill(d, upper);
+    std::swap(p_, next_);
+  }
+  std::vector<double> pressure() const {
+    std::vector<double> owned;
+    for_each([&](const Cell& c) { owned.push_back(static_cast<double>(p_[at(c)])); });
+    return owned;
+  }
+
+ private:
+  template <class F>
+  void for_each(const F& f) const {
+    for (Lid k = 0; k < n_[2]; ++k)
+      for (Lid j = 0; j < n_[1]; ++j)
+        for (Lid i = 0; i < n_[0]; ++i) f(Cell{i, j, k});
+  }
+  std::size_t at(const Cell& c) const { return s(c[0] + 1 + stride_[1] * (c[1] + 1) + stride_[2] * (c[2] + 1)); }
+  T neighbour(Cell c, int d, Lid by) const {
+    c[s(d)] += by;
+    return p_[at(c)];
+  }
+  /// p of the cell by which lap p = f there.
+  T balanced(const Cell& c, T f) const {
+    T sum = 0, diagonal = 0;
+    double weights = 0;
+    for (int d = 0; d < 3; ++d) {
+      const GridLine& line = grid_.lines[s(d)];
+      const Lid i = c[s(d)];
+      if (uniform_) {
+        const double width = line.length() / line.cells(), weight = 1 / (width * width);
+        sum += static_cast<T>(weight) * (neighbour(c, d, -1) + neighbour(c, d, 1));
+        weights += 2 * weight;
+      } else {
+        const T width = static_cast<T>(1 / line.width(i));
+        const T lower = width * static_cast<T>(1 / line.distance(i - 1));
+        const T upper = width * static_cast<T>(1 / line.distance(i));
+        sum += lower * neighbour(c, d, -1) + upper * neighbour(c, d, 1);
+        diagonal += lower + upper;
+      }
+    }
+    return uniform_ ? (sum - f) * static_cast<T>(1 / weights) : (sum - f) / diagonal;
+  }
+  void fill(int d, bool upper) {
+    const Lid last = n_[s(d)] - 1;
+    const char kind = box_.ends[s(d)];
+    const bool open = last > 0 && (kind == 'o' || (kind == 'u' && upper));
+    for_each([&](const Cell& c) {
+      if (c[s(d)] != (upper ? last : 0)) return;
+      Cell beyond = c, inner = c;
+      beyond[s(d)] = upper ? last + 1 : -1;
+      if (kind == 'p') inner[s(d)] = upper ? 0 : last;
+      next_[at(beyond)] = open ? -next_[at(inner)] : next_[at(inner)];
+    });
+  }
+
+  const PressureBox& box_;
+  const BoxGrid& grid_;
+  Cell n_, stride_{};
+  bool uniform_;
+  T omega_;
+  std::vector<T> p_, next_;
+};
 
 template <class T>
 void expect_bits(const PressureBox& box, const std::string& devices, const std::string& cut, bool uniform, T omega) {
@@ -82,7 +105,9 @@ void expect_bits(const PressureBox& box, const std::string& devices, const std::
       fmt::format("pressure.solver = \"jacobi\"\npressure.sweeps = {}\npartition.cut = \"{}\"\n", sweeps, cut));
   const std::vector<T> rhs = setup.random_rhs();
   make_relaxation<T>(setup.problem())->solve(1);
-  const std::vector<double> p = setup.pressure(), expected = swept(box, setup.grid(), rhs, sweeps, omega, uniform);
+  ObviousSweeps<T> slow(box, setup.grid(), uniform, omega);
+  for (int k = 0; k < sweeps; ++k) slow.sweep(rhs);
+  const std::vector<double> p = setup.pressure(), expected = slow.pressure();
   ASSERT_EQ(p.size(), expected.size());
   for (std::size_t i = 0; i < p.size(); ++i)
     ASSERT_EQ(p[i], expected[i]) << "cell " << i << " of " << box.cells[0] << " x " << box.cells[1] << " x "
