@@ -107,6 +107,7 @@ class Stream {
     release_ = std::move(release);
   }
   void forget_held() { release_ = nullptr; }  ///< the work held back is enqueued now, or never
+  void release_held() { before_use(); }
 
  protected:
   /// Each backend calls it before anything else is enqueued or waited for.

@@ -205,7 +205,10 @@ void Step::hold(std::uint64_t same_work) {
     return like != a.together.end() && like->first.size() >= a.held.size() &&
            std::equal(a.held.begin(), a.held.end(), like->first.begin());
   };
-  forget_held();
+  if (!a.held.empty())
+    forget_held();
+  else  // what is held back on these streams is another step's
+    for (Stream* stream : device_streams()) stream->release_held();
   a.held.push_back(same_work);
   if (a.capturing) {
     link_runs();
@@ -231,9 +234,9 @@ void Step::forget_held() const {
 
 void Step::enqueue_held() const {
   Ahead& a = *ahead_;
+  if (a.held.empty()) return;
   forget_held();
   const std::vector<std::uint64_t> runs = std::exchange(a.held, {});
-  if (runs.empty()) return;
   if (std::exchange(a.capturing, false)) {
     close_run();
     a.together[runs] = a.main->end_capture();
@@ -287,7 +290,7 @@ void Step::run_ahead(std::uint64_t same_work) {
 void Step::give_up_ahead() const {
   on_lone_failure();
   abandon_messages();
-  forget_held();
+  if (!ahead_->held.empty()) forget_held();
   ahead_->held.clear();
   if (std::exchange(ahead_->capturing, false)) try {
       ahead_->main->end_capture();

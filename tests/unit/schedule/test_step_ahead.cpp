@@ -151,12 +151,13 @@ TEST(StepAhead, HasTheBitsOfStepsOneByOne) {
       Line line(devices, rows, true, overlap);
       EXPECT_TRUE(line.step->runs_ahead());
       // More than are ahead at most, and across a run that is measured.
-      for (int s = 0; s < 300; ++s) line.run(true);
-      EXPECT_EQ(line.values(rows), serial(rows, 300)) << "a download comes behind all steps";
+      constexpr int many = 1100;
+      for (int s = 0; s < many; ++s) line.run(true);
+      EXPECT_EQ(line.values(rows), serial(rows, many)) << "a download comes behind all steps";
       line.run(false);
       line.run(true);
       line.step->wait();
-      EXPECT_EQ(line.values(rows), serial(rows, 302));
+      EXPECT_EQ(line.values(rows), serial(rows, many + 2));
     }
 }
 
@@ -175,6 +176,39 @@ TEST(StepAhead, OtherWorkOfAnyPartKeepsItsPlace) {
       expected = smoothed(expected);
     }
     EXPECT_EQ(line.values(rows), expected) << devices << " devices";
+  }
+}
+
+TEST(StepAhead, StepsTakeTurnsOnTheSameStreams) {
+  for (const int devices : {1, 2, 4}) {
+    constexpr Gid rows = 61;
+    Line line(devices, rows, true, Overlap::full);
+    Step halving(line.threads, line.parts);
+    for (int p = 0; p < devices; ++p) {
+      const auto part = static_cast<std::size_t>(p);
+      halving.compute("halve", p, Step::Role::separator, {0, line.maps[part].local()},
+                      [&line, part](Stream& stream, Range range) {
+                        stream.loop(range, [data = line.u[line.now][part].data()](Lid begin, Lid end) {
+                          for (Lid i = begin; i < end; ++i) data[i] *= 0.5;
+                        });
+                      });
+    }
+    halving.finish(Overlap::full);
+    std::vector<double> expected = serial(rows, 0);
+    for (int turn = 0; turn < 100; ++turn) {
+      for (int s = 0; s < turn % 7; ++s) {
+        line.run(true);
+        expected = smoothed(expected);
+      }
+      for (int s = 0; s < turn % 3; ++s) {
+        halving.run_ahead(line.now + 1);
+        for (double& v : expected) v *= 0.5;
+      }
+    }
+    EXPECT_EQ(line.values(rows), expected) << devices << " devices";
+    // What is held back of either does not outlive it.
+    line.run(true);
+    halving.run_ahead(line.now + 1);
   }
 }
 

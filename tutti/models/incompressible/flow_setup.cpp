@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "tutti/base/random.hpp"
+#include "tutti/device/zeros.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_rate.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
@@ -116,8 +117,7 @@ void FlowModel<T>::allocate() {
     FlowPart<T>& part = parts_.emplace_back();
     part.grid = PartGrid<T>(on, domain_.grid, array);
     part.box = domain_.box(p);
-    const std::vector<T> zeros(static_cast<std::size_t>(array.values()), T(0));
-    const auto make = [&](const char* name) { return make_buffer(on, std::span<const T>(zeros), name); };
+    const auto make = [&](const char* name) { return make_zeros<T>(on, array.values(), name); };
     for (std::size_t c = 0; c < 3; ++c) {
       part.u[c] = make("velocity");
       part.predicted[c] = make("velocity without pressure");
@@ -212,10 +212,9 @@ void FlowModel<T>::set_initial() {
   correct_velocity(0, 1);
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const std::vector<T> zeros(static_cast<std::size_t>(parts_[p].p.size()), T(0));
-      upload(stream(p), parts_[p].p, std::span<const T>(zeros));
-      for (auto& rate : parts_[p].rate) upload(stream(p), rate, std::span<const T>(zeros));
-      for (auto& scalar : parts_[p].scalars) upload(stream(p), scalar.rate, std::span<const T>(zeros));
+      set_zeros(stream(p), parts_[p].p);
+      for (auto& rate : parts_[p].rate) set_zeros(stream(p), rate);
+      for (auto& scalar : parts_[p].scalars) set_zeros(stream(p), scalar.rate);
     }
   });
   if (flow_.has_temperature) {
@@ -348,8 +347,10 @@ void FlowModel<T>::check_solver() {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       for (std::size_t c = 0; c < 3; ++c) {
         std::vector<double> noise(static_cast<std::size_t>(parts_[p].box.cells()));
-        for (std::size_t i = 0; i < noise.size(); ++i)
-          noise[i] = random_unit(c, static_cast<std::uint64_t>(domain_.maps[p].global[i])) - 0.5;
+        for_ranges(parallel_for(*devices_.threads), static_cast<Size>(noise.size()), [&](Size begin, Size end) {
+          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+            noise[i] = random_unit(c, static_cast<std::uint64_t>(domain_.maps[p].global[i])) - 0.5;
+        });
         if (!noise.empty()) put_owned(stream(p), parts_[p].u[c], domain_.arrays[p], parts_[p].box, noise);
       }
   });
@@ -368,9 +369,8 @@ void FlowModel<T>::check_solver() {
   });
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const std::vector<T> zeros(static_cast<std::size_t>(parts_[p].p.size()), T(0));
-      upload(stream(p), parts_[p].p, std::span<const T>(zeros));
-      for (auto& rate : parts_[p].rate) upload(stream(p), rate, std::span<const T>(zeros));
+      set_zeros(stream(p), parts_[p].p);
+      for (auto& rate : parts_[p].rate) set_zeros(stream(p), rate);
     }
   });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 
 namespace tutti {
@@ -168,9 +169,8 @@ void ImplicitDiffusion<T>::add_part(std::size_t p) {
       line.lower = make_buffer(stream, std::span<const T>(lower), "weights of diffusion");
       line.upper = make_buffer(stream, std::span<const T>(upper), "weights of diffusion");
     }
-  const std::vector<T> zeros(static_cast<std::size_t>(array.values()), T(0));
   for (std::size_t f = 0; f < fields_.size(); ++f)
-    part.right.push_back(make_buffer(stream, std::span<const T>(zeros), "right side of diffusion"));
+    part.right.push_back(make_zeros<T>(stream, array.values(), "right side of diffusion"));
 }
 
 template <class T>

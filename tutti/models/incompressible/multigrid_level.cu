@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tutti/device/reduce.hpp"
+#include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/simulation/tet_report.hpp"
@@ -88,10 +89,8 @@ template <class T>
 std::vector<Buffer<T>> make_zeros(const PressureProblem<T>& problem, const std::vector<BoxArray>& arrays,
                                   const char* name) {
   std::vector<Buffer<T>> buffers;
-  for (std::size_t p = 0; p < arrays.size(); ++p) {
-    const std::vector<T> values(static_cast<std::size_t>(arrays[p].values()), T(0));
-    buffers.push_back(make_buffer(*problem.domain.streams[p].compute, std::span<const T>(values), name));
-  }
+  for (std::size_t p = 0; p < arrays.size(); ++p)
+    buffers.push_back(make_zeros<T>(*problem.domain.streams[p].compute, arrays[p].values(), name));
   return buffers;
 }
 

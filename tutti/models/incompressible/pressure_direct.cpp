@@ -259,13 +259,10 @@ void Direct<T>::solve(double) {
         T* const values = one_part_ ? plane_values_[p].data() : column_values_[p].data();
         if (gpus_[p]) return gpus_[p]->eliminate(stream, values, columns);
         const auto stride = static_cast<Size>(lambda_[p].size());
-        stream.loop(
-            columns,
-            [this, p, values, stride](Lid begin, Lid end) {
-              const FlushDenormals<T> flush;
-              solve_columns(z_.view(), lambda_[p].data(), values, values, stride, {begin, end});
-            },
-            same_work);
+        stream.loop(columns, [this, p, values, stride](Lid begin, Lid end) {
+          const FlushDenormals<T> flush;
+          solve_columns(z_.view(), lambda_[p].data(), values, values, stride, {begin, end});
+        });
       },
       same_work);
   backward_->run(

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tutti/device/reduce.hpp"
+#include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/jacobi_kernel.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
@@ -56,8 +57,7 @@ class Relaxation final : public PressureSolver<T> {
     mirrors_ = mirrors<T>(problem.flow);
     if (has_equal_cells(domain.grid)) uniform_ = uniform_stencil<T>(domain.grid);
     for (std::size_t p = 0; p < domain.mine() && jacobi_; ++p) {
-      next_.emplace_back(*domain.streams[p].device, problem.parts[p].p.size(), "p, next");
-      upload_zeros(*domain.streams[p].compute, next_.back());
+      next_.push_back(make_zeros<T>(*domain.streams[p].compute, problem.parts[p].p.size(), "p, next"));
     }
     omega_ = jacobi_ ? jacobi_omega() : problem.flow.omega > 0 ? problem.flow.omega : best_omega();
   }
@@ -92,11 +92,6 @@ class Relaxation final : public PressureSolver<T> {
   }
 
  private:
-  static void upload_zeros(Stream& stream, Buffer<T>& buffer) {
-    const std::vector<T> zeros(static_cast<std::size_t>(buffer.size()), T(0));
-    upload(stream, buffer, std::span<const T>(zeros));
-  }
-
   /// An undamped sweep turns a checkerboard over and leaves it as large. A wall's or inflow's ghosts, which are those
   /// of the sweep before, damp it; periods and outflows do not.
   double jacobi_omega() const {
