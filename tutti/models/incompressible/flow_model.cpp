@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
+#include "tutti/base/hash.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -51,6 +53,18 @@ void FlowModel<T>::stage(double time, double dt, double now, double old) {
   ++stages_;
 }
 
+/// Of a pass that depends on these numbers only, as Step::run_ahead has it.
+template <class T>
+std::uint64_t FlowModel<T>::same_work(std::initializer_list<double> numbers) const {
+  if (timely_ends_ || parts_.empty()) return 0;
+  // Pressures and scalars change places with the next ones.
+  const auto place = [](const Buffer<T>& field) { return reinterpret_cast<std::uintptr_t>(field.data()); };
+  std::vector<std::uint64_t> words{place(parts_[0].p)};
+  for (const double number : numbers) words.push_back(std::bit_cast<std::uint64_t>(number));
+  for (const PartScalar<T>& scalar : parts_[0].scalars) words.push_back(place(scalar.now));
+  return hash_bytes({reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0])});
+}
+
 template <class T>
 void FlowModel<T>::predict_velocity(double time, double now, double old) {
   const StageWeights<T> weights{static_cast<T>(now), static_cast<T>(old)};
@@ -64,7 +78,8 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
                     Range range) { predict(stream, parts_[p], box, range, constants_, weights); },
                 [&](std::size_t p, int d, Stream& stream, Range range) {
                   fill_predicted(stream, parts_[p], ends_[p], d, range, time);
-                });
+                },
+                same_work({now, old}));
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
 }
@@ -85,9 +100,9 @@ void FlowModel<T>::predict_implicitly(double time, double dt, double now, double
 
 template <class T>
 void FlowModel<T>::solve_pressure(double dt) {
-  divide_->run([&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-    divide_divergence(stream, parts_[p], box, range, static_cast<T>(dt));
-  });
+  divide_->run([&](std::size_t p, Stream& stream, const CellBox& box,
+                   Range range) { divide_divergence(stream, parts_[p], box, range, static_cast<T>(dt)); },
+               {}, same_work({dt}));
   double scale = 0;
   if (flow_.tolerance > 0) {
     // From rest it is u* that moves.
@@ -111,7 +126,8 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
                     Range range) { correct(stream, parts_[p], box, range, length); },
                 [&](std::size_t p, int d, Stream& stream, Range range) {
                   fill_velocity(stream, parts_[p], ends_[p].view(d), range, time, length);
-                });
+                },
+                same_work({dt}));
 }
 
 // Watching and finishing.

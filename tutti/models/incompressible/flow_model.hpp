@@ -61,6 +61,7 @@ class FlowModel final : public Model {
   void check_solver();
   void update_forcing(double time);
   void stage(double time, double dt, double now, double old);
+  std::uint64_t same_work(std::initializer_list<double> numbers) const;
   void predict_velocity(double time, double now, double old);
   void predict_implicitly(double time, double dt, double now, double old);
   void solve_pressure(double dt);
@@ -111,7 +112,8 @@ class FlowModel final : public Model {
   double initial_heat_ = 0, heat_scale_ = 0;
   std::vector<std::vector<Buffer<T>>> kept_;  ///< velocity and scalars before a step that is looked at
   bool forcing_done_ = false, steady_ = false;
-  double steps_ = 0;  ///< also those before a restart, so that the same are looked at
+  bool timely_ends_ = false;  ///< values at the ends depend on time
+  double steps_ = 0;          ///< also those before a restart, so that the same are looked at
   Size stages_ = 0;
 };
 

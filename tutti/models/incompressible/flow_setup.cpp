@@ -111,6 +111,11 @@ void FlowModel<T>::allocate() {
     constants_.force[c] = static_cast<T>(force.is_constant() ? force({0, 0, 0}) : 0);
     forced = forced || !force.is_constant();
   }
+  for (std::size_t f = 0; f < 6; ++f) {
+    const auto timely = [this](const Expression& e) { timely_ends_ = timely_ends_ || e.depends_on_time(); };
+    for (const Expression& e : flow_.ends[f].value) timely(e);
+    for (const FlowScalar& scalar : flow_.scalars) timely(scalar.ends[f].value);
+  }
   for (std::size_t p = 0; p < domain_.mine(); ++p) {
     Stream& on = stream(p);
     const BoxArray& array = domain_.arrays[p];
