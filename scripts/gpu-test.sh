@@ -162,12 +162,12 @@ minutes = 0
 END
 }
 
-# same NAME ARGUMENTS...: one GPU, one with the CPU, and all with the CPU have the checksum of the CPU
+# same NAME ARGUMENTS...: one GPU and all of them, with the CPU and without, have the checksum of the CPU
 same() {
   local name=$1 count want; shift
   reference "$name" "$@"
-  compare "$name, 1 GPU" "$want" 1 "$@" --devices "$(devices 1 1)" -q
   for count in $(printf '%s\n' 1 "${counts[-1]}" | uniq); do
+    compare "$name, $count GPU" "$want" 1 "$@" --devices "$(devices "$count" 1)" -q
     compare "$name, $count GPU + cpu" "$want" 1 "$@" "${shared[@]}" --devices "$(devices "$count" 1 ,cpu)" -q
   done
 }
@@ -307,7 +307,7 @@ bench_flow() {
 # incompressible: 20 runs of a second and, on one GPU, a minute of benchmarks
 incompressible() {
   write_cavity "$cavity"
-  local case_file=$to/cavity.toml want count policy all=${counts[-1]} cells
+  local case_file=$to/cavity.toml want count policy all=${counts[-1]} cells solver
   reference cavity
   for policy in none messages full; do
     for count in $(printf '%s\n' 1 "$all" | uniq); do
@@ -320,6 +320,14 @@ incompressible() {
   done
   [ -z "$nccl" ] || [ "$all" -eq 1 ] || compare "cavity, $all GPU, $all ranks, nccl" "$want" "$all" --devices "$(devices "$all" "$all")" \
     --set 'devices.transport="nccl"' -q
+  local z_periodic='boundary=[{face="y-upper",value=[1,0,0]},{face="z-lower",velocity="periodic"},{face="z-upper",velocity="periodic"}]'
+  same "direct, periodic" --set 'pressure.solver="direct"' --set "$z_periodic"
+  # Fakes have the CPU's kernels, which other tests know.
+  if [ -z "${FAKE_GPUS:-}" ]; then
+    same direct --set 'pressure.solver="direct"'
+    same "direct, blocks" --set 'pressure.solver="direct"' --set 'partition.cut="blocks"' --set 'grid.stretch=[0,2,0]'
+    for solver in multigrid red_black; do same "$solver" --set "pressure.solver=\"$solver\"" --set pressure.sweeps=5000; done
+  fi
   printf '[[scalar]]\nname = "dye"\ndiffusivity = 0.002\ninitial = "z*z"\n' >> "$case_file"
   same heated --set fluid.diffusivity=0.001 --set 'fluid.buoyancy=[0,1,0]' --set 'initial.temperature="sin(x)*y"' \
     --set 'time.method="rk3"' --set 'partition.cut="blocks"'
