@@ -178,9 +178,9 @@ class Relaxation final : public PressureSolver<T> {
   int sweeps_ = 0;
   bool turned_ = false;  ///< p and the next p have changed places
   PressureEnds<T> ends_;
-  std::unique_ptr<BoxTransfer<T>> transfer_;
-  std::unique_ptr<BoxPass<T>> sweep_;
   std::vector<Buffer<T>> next_;
+  std::unique_ptr<BoxTransfer<T>> transfer_;
+  std::unique_ptr<BoxPass<T>> sweep_;  // goes first: sweeps may be held back until then
 };
 
 }  // namespace
