@@ -43,8 +43,9 @@ struct alignas(16) Vector {
   T value[vector_values<T>];
 };
 
+/// Read as vectors.
 template <class T, int halves>
-struct Tile {
+struct alignas(16) Tile {
   T matrix[halves][depth<T>][tile_rows];
   T lines[halves][depth<T>][tile_lines + padding];
 };

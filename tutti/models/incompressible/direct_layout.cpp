@@ -47,4 +47,14 @@ Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
   return line;
 }
 
+double transform_flops_a_cell(const FlowCase& flow) {
+  const auto cells = flow.grid.cells();
+  double flops = 0;
+  for (const int d : {0, cells[2] == 1 ? 2 : 1}) {
+    const GridLine& line = flow.grid.lines[static_cast<std::size_t>(d)];
+    if (line.cells() > 1) flops += 4.0 * line.cells() * (is_symmetric(pressure_line(flow, line, d)) ? 0.5 : 1);
+  }
+  return flops;
+}
+
 }  // namespace tutti

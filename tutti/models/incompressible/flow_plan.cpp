@@ -160,14 +160,8 @@ void PartPlanner::direct(Size stages) {
   for (std::size_t part = 0; part < boxes.size() && !layout.aligned; ++part) back[part].push_back(boxes[part]);
   transfer("planes to cells", layout.planes, back, false, 1, stages);
 
-  // There and back: of a line of n cells n^2 multiply-adds, half of them where both ends are alike.
-  for (const int d : {0, layout.other()}) {
-    const double n = flow_.grid.lines[static_cast<std::size_t>(d)].cells();
-    if (n > 1)
-      plan.flops_a_step +=
-          2 * static_cast<double>(stages) * static_cast<double>(planes.cells()) * 2 * n *
-          (is_symmetric(pressure_line(flow_, flow_.grid.lines[static_cast<std::size_t>(d)], d)) ? 0.5 : 1);
-  }
+  plan.flops_a_step +=
+      static_cast<double>(stages) * static_cast<double>(planes.cells()) * transform_flops_a_cell(flow_);
 }
 
 bool is_forced(const FlowCase& flow) {

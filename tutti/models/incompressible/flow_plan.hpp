@@ -31,7 +31,8 @@ int planned_sweeps(const FlowCase& flow);
 /// What FlowModel::time_step() will be; initial values that are formulas are looked at in 32^3 points at most.
 double planned_time_step(const Case& options, const FlowCase& flow);
 
-/// Multiply-adds of the direct solver's transforms, counted as two: their rate on a CPU team, timed in about 20 ms.
+/// Multiply-adds of the direct solver's transforms, counted as two: their rate on a device (the CPU team's, where it is
+/// no GPU), timed in about 20 ms.
 double quick_transform_rate(Device& device, Threads& threads, bool single);
 
 /// Values a cell that a stage must read or write, each once: momentum 10, divergence 4, correction 7, temperature 6,

@@ -7,7 +7,8 @@
 namespace tutti {
 
 /// For weights "measured": cells a second of a pass of the model, the mean over prediction, divergence, sweeps of the
-/// pressure and correction, in the precision of the case. `threads` must outlive it.
+/// pressure and correction, in the precision of the case; with the direct solver its transforms count, too. `threads`
+/// must outlive it.
 MeasureRate flow_rate(const FlowCase& flow, bool single, Threads& threads);
 
 }  // namespace tutti
