@@ -164,6 +164,10 @@ TEST(Flow, has_the_same_bits_when_its_passes_are_captured) {
     FlowRun run(world(), text, "fake:2");
     run.steps(14);
     EXPECT_EQ(difference(expected, run.state()), "");
+    // The first part has no cells.
+    FlowRun second(world(), text + "[balance]\nweights = [0, 1]\n", "fake:2");
+    second.steps(14);
+    EXPECT_EQ(difference(expected, second.state()), "");
   }
 }
 

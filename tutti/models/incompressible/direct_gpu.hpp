@@ -55,7 +55,8 @@ class DirectGpu {
   Buffer<T> scratch_, slacks_;
 };
 
-/// Values of T that a DirectGpu of these lines takes, but for some a plane; found without modes.
+/// Values of T that a DirectGpu of these lines takes, but for a few a plane of cells (lengths, distances); found
+/// without modes.
 Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns, Lid planes);
 
 extern template class DirectGpu<double>;

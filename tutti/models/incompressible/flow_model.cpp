@@ -57,14 +57,17 @@ void FlowModel<T>::stage(double time, double dt, double now, double old) {
 template <class T>
 std::uint64_t FlowModel<T>::same_work(std::initializer_list<double> numbers) const {
   // Where the length of the step changes every few steps, nothing comes often enough.
-  if (timely_ends_ || parts_.empty() || adapts_every() > 0) return 0;
-  // Pressures and scalars change places with the next ones, and all that is diffused implicitly.
-  const auto place = [](const Buffer<T>& field) { return reinterpret_cast<std::uintptr_t>(field.data()); };
-  std::vector<std::uint64_t> words{place(parts_[0].p)};
-  for (const auto* three : {&parts_[0].u, &parts_[0].predicted})
-    for (const Buffer<T>& field : *three) words.push_back(place(field));
+  if (timely_ends_ || adapts_every() > 0) return 0;
+  std::vector<std::uint64_t> words;
   for (const double number : numbers) words.push_back(std::bit_cast<std::uint64_t>(number));
-  for (const PartScalar<T>& scalar : parts_[0].scalars) words.push_back(place(scalar.now));
+  // Pressures and scalars change places with the next ones, and all that is diffused implicitly.
+  const auto add = [&](const Buffer<T>& field) { words.push_back(reinterpret_cast<std::uintptr_t>(field.data())); };
+  for (const FlowPart<T>& part : parts_) {
+    add(part.p);
+    for (const auto* three : {&part.u, &part.predicted})
+      for (const Buffer<T>& field : *three) add(field);
+    for (const PartScalar<T>& scalar : part.scalars) add(scalar.now);
+  }
   return hash_bytes({reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0])});
 }
 
