@@ -1,53 +1,10 @@
 #include "tutti/exchange/box_pieces.hpp"
 
 namespace tutti {
-namespace {
 
-/// Boxes that do not overlap: so much of each as the ones before it have not.
-class UnionOfBoxes {
- public:
-  void add(const CellBox& box) {
-    std::vector<CellBox> rest{box};
-    for (const CellBox& known : boxes_) {
-      std::vector<CellBox> left;
-      for (const CellBox& one : rest) subtract(one, known, left);
-      rest.swap(left);
-    }
-    for (const CellBox& one : rest) {
-      boxes_.push_back(one);
-      cells_ += one.cells();
-    }
-  }
-  Size cells() const { return cells_; }
-
- private:
-  /// Appends what of `box` is not in `other`.
-  static void subtract(CellBox box, const CellBox& other, std::vector<CellBox>& left) {
-    const CellBox both = intersection(box, other);
-    if (both.empty()) {
-      left.push_back(box);
-      return;
-    }
-    for (std::size_t d = 0; d < 3; ++d) {
-      CellBox below = box, above = box;
-      below.upper[d] = both.lower[d];
-      above.lower[d] = both.upper[d];
-      if (!below.empty()) left.push_back(below);
-      if (!above.empty()) left.push_back(above);
-      box.lower[d] = both.lower[d];
-      box.upper[d] = both.upper[d];
-    }
-  }
-  std::vector<CellBox> boxes_;
-  Size cells_ = 0;
-};
-
-/// Where its owner has it.
 CellBox at_home(const Piece& piece) {
   return shifted(piece.cells, {-piece.shift[0], -piece.shift[1], -piece.shift[2]});
 }
-
-}  // namespace
 
 std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& wanted) {
   std::vector<Piece> pieces;
@@ -67,28 +24,20 @@ std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& 
 TransferCount count_transfer(const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted, std::int32_t part,
                              bool same_arrays) {
   TransferCount count;
-  std::vector<UnionOfBoxes> from(parts.boxes.size());
   for (const Piece& piece : pieces_of(parts, wanted[static_cast<std::size_t>(part)])) {
-    if (piece.owner != part) {
+    if (piece.owner != part)
       count.arrivals += piece.cells.cells();
-      from[static_cast<std::size_t>(piece.owner)].add(at_home(piece));
-    } else if (!same_arrays || piece.shift != std::array<Lid, 3>{}) {
+    else if (!same_arrays || piece.shift != std::array<Lid, 3>{})
       count.copies += piece.cells.cells();
-    }
   }
-  for (const UnionOfBoxes& boxes : from) count.received += boxes.cells();
-  UnionOfBoxes all;
   for (std::size_t other = 0; other < wanted.size(); ++other) {
     if (static_cast<std::int32_t>(other) == part) continue;
-    UnionOfBoxes sent;
-    for (const Piece& piece : pieces_of(parts, wanted[other])) {
-      if (piece.owner != part) continue;
-      sent.add(at_home(piece));
-      all.add(at_home(piece));
-    }
-    if (sent.cells() > 0) count.to.emplace_back(static_cast<std::int32_t>(other), sent.cells());
+    Size sent = 0;
+    for (const Piece& piece : pieces_of(parts, wanted[other]))
+      if (piece.owner == part) sent += piece.cells.cells();
+    if (sent > 0) count.to.emplace_back(static_cast<std::int32_t>(other), sent);
+    count.packed += sent;
   }
-  count.packed = all.cells();
   return count;
 }
 

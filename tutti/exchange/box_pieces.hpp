@@ -15,19 +15,21 @@ struct Piece {
   CellBox cells;
   std::array<Lid, 3> shift;
 };
+/// Its cells where the owner has them.
+CellBox at_home(const Piece& piece);
+/// In an order that depends on the arguments alone.
 std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& wanted);
 
 /// What a BoxTransfer of the same arguments has to move for one part.
 struct TransferCount {
-  Size packed = 0;                               ///< cells that others want, each once
-  Size received = 0;                             ///< cells of others that it wants, each once
+  Size packed = 0;                               ///< cells that others want, once for each of them
   Size arrivals = 0, copies = 0;                 ///< places that are filled with cells of others, and with its own
   std::vector<std::pair<std::int32_t, Size>> to; /**< parts that it sends to, and how many cells */
 
   /// Of its device's memory, without what a transport takes besides (device_message_bytes).
   Size bytes(int fields, Size value_bytes) const {
     return static_cast<Size>(sizeof(Lid)) * (packed + 2 * (arrivals + copies)) +
-           fields * value_bytes * (packed + received);
+           fields * value_bytes * (packed + arrivals);
   }
 };
 /// `part`: any part of any rank.

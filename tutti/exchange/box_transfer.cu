@@ -1,17 +1,14 @@
 #include "tutti/exchange/box_transfer.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "tutti/device/for_each.hpp"
 #include "tutti/exchange/box_pieces.hpp"
 
 namespace tutti {
 namespace {
-
-std::vector<CellBox> without_empty(std::vector<CellBox> boxes) {
-  std::erase_if(boxes, [](const CellBox& box) { return box.empty(); });
-  return boxes;
-}
 
 template <class F>
 void for_cells(const CellBox& box, const F& f) {
@@ -20,46 +17,51 @@ void for_cells(const CellBox& box, const F& f) {
       for (Lid i = box.lower[0]; i < box.upper[0]; ++i) f(i, j, k);
 }
 
-std::vector<Gid> numbers_of(const BoxParts& parts, const Piece& piece) {
-  std::vector<Gid> numbers;
-  for_cells(piece.cells, [&](Lid i, Lid j, Lid k) {
-    numbers.push_back(parts.number({i - piece.shift[0], j - piece.shift[1], k - piece.shift[2]}));
-  });
-  return numbers;
+/// Appends where an array has the cells of a box, x fastest.
+void add_places(std::vector<Lid>& places, const BoxArray& array, const CellBox& box) {
+  for_cells(box, [&](Lid i, Lid j, Lid k) { places.push_back(array.at(i, j, k)); });
 }
 
-void sort_unique(std::vector<Gid>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-}
-
-/// What a part sends and receives, as number_parts wants to know it.
-PartRows rows_of(const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted, std::int32_t part,
-                 const std::vector<Piece>& pieces) {
-  PartRows rows;
-  rows.part = part;
-  for (std::size_t other = 0; other < wanted.size(); ++other) {
-    if (static_cast<std::int32_t>(other) == part) continue;
-    for (const Piece& piece : pieces_of(parts, wanted[other]))
-      if (piece.owner == part) {
-        const auto numbers = numbers_of(parts, piece);
-        rows.owned.insert(rows.owned.end(), numbers.begin(), numbers.end());
+/// Numbers what parts of this rank send and receive, from boxes alone: both ends of a message go through the same
+/// pieces in the same order. A cell that two parts want is there twice. Rows that go to other ranks come first, then
+/// reader after reader; ghosts come owner after owner.
+IndexMap number_rows(const BoxParts& parts, const std::vector<std::vector<Piece>>& pieces, std::int32_t part) {
+  IndexMap map;
+  map.part = part;
+  const int my_rank = parts.rank_of_part[static_cast<std::size_t>(part)];
+  std::vector<Size> sent(pieces.size()), received(pieces.size());
+  for (std::size_t other = 0; other < pieces.size(); ++other)
+    for (const Piece& piece : pieces[other]) {
+      if (static_cast<std::int32_t>(other) == part) {
+        if (piece.owner != part) received[static_cast<std::size_t>(piece.owner)] += piece.cells.cells();
+      } else if (piece.owner == part) {
+        sent[other] += piece.cells.cells();
       }
+    }
+  const Size all = std::accumulate(sent.begin(), sent.end(), Size{0}) +
+                   std::accumulate(received.begin(), received.end(), Size{0});
+  require(all <= std::numeric_limits<Lid>::max(), "part {} sends and receives {} cells: too many for 32-bit numbers",
+          part, all);
+  std::vector<Lid> begin(pieces.size());
+  for (const bool local : {false, true})
+    for (std::size_t other = 0; other < pieces.size(); ++other)
+      if ((parts.rank_of_part[other] == my_rank) == local) {
+        begin[other] = map.owned;
+        map.owned += static_cast<Lid>(sent[other]);
+      }
+  Lid ghosts = map.owned;
+  for (std::size_t other = 0; other < pieces.size(); ++other) {
+    if (sent[other] == 0 && received[other] == 0) continue;
+    Link& link = map.links.emplace_back();
+    link.part = static_cast<std::int32_t>(other);
+    link.rank = parts.rank_of_part[other];
+    link.send_rows.resize(static_cast<std::size_t>(sent[other]));
+    std::iota(link.send_rows.begin(), link.send_rows.end(), begin[other]);
+    link.ghosts = {ghosts, ghosts + static_cast<Lid>(received[other])};
+    ghosts = link.ghosts.end;
   }
-  sort_unique(rows.owned);
-  std::vector<std::vector<Gid>> of_owner(parts.boxes.size());
-  for (const Piece& piece : pieces) {
-    if (piece.owner == part) continue;
-    auto& list = of_owner[static_cast<std::size_t>(piece.owner)];
-    const auto numbers = numbers_of(parts, piece);
-    list.insert(list.end(), numbers.begin(), numbers.end());
-  }
-  for (std::size_t owner = 0; owner < of_owner.size(); ++owner) {
-    sort_unique(of_owner[owner]);
-    rows.ghosts.insert(rows.ghosts.end(), of_owner[owner].begin(), of_owner[owner].end());
-    rows.ghost_owners.insert(rows.ghost_owners.end(), of_owner[owner].size(), static_cast<std::int32_t>(owner));
-  }
-  return rows;
+  map.global.resize(static_cast<std::size_t>(ghosts));  // rows of a message have no numbers in the grid
+  return map;
 }
 
 template <class T>
@@ -126,13 +128,9 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
                             std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
                             std::span<PartStreams> streams, int fields, const Transport* transport)
     : streams_(streams) {
-  std::vector<std::vector<Piece>> pieces;
-  std::vector<PartRows> rows;
-  for (const std::int32_t part : parts.mine) {
-    pieces.push_back(pieces_of(parts, without_empty(wanted[static_cast<std::size_t>(part)])));
-    rows.push_back(rows_of(parts, wanted, part, pieces.back()));
-  }
-  maps_ = number_parts(comm, rows, parts.rank_of_part);
+  std::vector<std::vector<Piece>> pieces;  // that each part wants
+  for (const auto& boxes : wanted) pieces.push_back(pieces_of(parts, boxes));
+  for (const std::int32_t part : parts.mine) maps_.push_back(number_rows(parts, pieces, part));
   plan_ = make_plan(maps_, comm.rank());
   travels_ = !plan_.local.empty() || !plan_.outgoing.empty() || !plan_.incoming.empty();
   comm.together([&] {
@@ -140,28 +138,27 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
       const IndexMap& map = maps_[p];
       Part& part = parts_.emplace_back();
       Stream& stream = *streams[p].compute;
-      std::vector<Lid> sources, targets, places, own_targets, own_places;
-      for (Lid r = 0; r < map.owned; ++r) {
-        const Gid n = map.global[static_cast<std::size_t>(r)];
-        sources.push_back(from[p].at(static_cast<Lid>(n % parts.cells[0]),
-                                     static_cast<Lid>(n / parts.cells[0] % parts.cells[1]),
-                                     static_cast<Lid>(n / parts.cells[0] / parts.cells[1])));
+      std::vector<Lid> sources(static_cast<std::size_t>(map.owned)), targets, places, own_targets, own_places;
+      std::vector<Lid> next(pieces.size());  // row of the next ghost of each owner
+      for (const Link& link : map.links) {
+        next[static_cast<std::size_t>(link.part)] = link.ghosts.begin;
+        if (link.send_rows.empty()) continue;
+        std::vector<Lid> cells;
+        for (const Piece& piece : pieces[static_cast<std::size_t>(link.part)])
+          if (piece.owner == map.part) add_places(cells, from[p], at_home(piece));
+        std::copy(cells.begin(), cells.end(), sources.begin() + link.send_rows.front());
       }
-      std::vector<std::pair<Gid, Lid>> row_of;
-      for (Lid r = map.owned; r < map.local(); ++r) row_of.emplace_back(map.global[static_cast<std::size_t>(r)], r);
-      std::sort(row_of.begin(), row_of.end());
-      for (const Piece& piece : pieces[p]) {
+      for (const Piece& piece : pieces[static_cast<std::size_t>(map.part)]) {
         const bool own = piece.owner == map.part;
         if (own && same_arrays && piece.shift == std::array<Lid, 3>{}) continue;
-        for_cells(piece.cells, [&](Lid i, Lid j, Lid k) {
-          const Lid x = i - piece.shift[0], y = j - piece.shift[1], z = k - piece.shift[2];
-          (own ? own_targets : targets).push_back(to[p].at(i, j, k));
-          if (own)
-            own_places.push_back(from[p].at(x, y, z));
-          else
-            places.push_back(
-                std::lower_bound(row_of.begin(), row_of.end(), std::pair{parts.number({x, y, z}), Lid{0}})->second);
-        });
+        add_places(own ? own_targets : targets, to[p], piece.cells);
+        if (own) {
+          add_places(own_places, from[p], at_home(piece));
+        } else {
+          Lid& row = next[static_cast<std::size_t>(piece.owner)];
+          const auto count = static_cast<Lid>(piece.cells.cells());
+          for (Lid k = 0; k < count; ++k) places.push_back(row++);
+        }
       }
       part.arrivals = static_cast<Lid>(targets.size());
       part.copies = static_cast<Lid>(own_targets.size());

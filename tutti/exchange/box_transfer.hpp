@@ -35,8 +35,7 @@ struct TransferFields {
   T* to[most] = {};
 };
 
-/// What travels is gathered into small arrays of its own, one a part: cells that others want, then those that have
-/// arrived. These are the rows of an ordinary Exchange: all its ways of travelling serve grids, too. One message a
+/// What travels is gathered into arrays of its own, one a part: cells that others want, then those that have arrived. These are the rows of an ordinary Exchange: all its ways of travelling serve grids, too. One message a
 /// neighbour, whatever the number of fields.
 template <class T>
 class BoxTransfer {
@@ -60,7 +59,6 @@ class BoxTransfer {
   /// Puts what has arrived, and what is copied, in its place; range of [0, unpacked(p)).
   void unpack(std::size_t p, Stream& stream, Range range);
   const Exchange<T>& exchange() const { return *exchange_; }
-  std::span<const IndexMap> maps() const { return maps_; }
   /// Is there anybody to exchange with, for a part of this rank?
   bool travels() const { return travels_; }
 
