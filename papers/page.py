@@ -1,5 +1,9 @@
 """Tables and the report of a paper's page."""
 
+import re
+import shutil
+from pathlib import Path
+
 BEGIN, END = "<!-- report: begin -->", "<!-- report: end -->"
 
 
@@ -10,7 +14,12 @@ def table(heads, rows):
     return "\n".join([line(heads), line(["---"] * len(heads)), *map(line, rows)]) + "\n"
 
 
-def put_between_marks(file, text):
-    page = file.read_text()
-    head, tail = page.split(BEGIN)[0], page.split(END)[1]
-    file.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}")
+def publish(page, folder, text):
+    """Puts a report between the marks of a page, and the pictures of `folder` that it names beside the page."""
+    pictures = [name for name in dict.fromkeys(re.findall(r"`([a-z0-9_]+\.png)`", text)) if (folder / name).exists()]
+    for name in pictures:
+        shutil.copyfile(folder / name, page.parent / name)
+    whole = page.read_text()
+    head, tail = whole.split(BEGIN)[0], whole.split(END)[1]
+    images = "\n".join(f"![{Path(name).stem}]({name})" for name in pictures)
+    page.write_text(f"{head}{BEGIN}\n{text}\n{images}\n{END}{tail}")

@@ -124,7 +124,11 @@ sanitizer() {
   local -A cases=([shared]="--devices $(devices 1 1 ,cpu) ${shared[*]}" [ahead]="--devices $(devices 1 1)"
     [int10]="--devices $(devices 1 1) --set numerics.columns=\"int10\" --set numerics.precision=\"compact\"")
   [ "${counts[-1]}" -eq 1 ] || cases[two]="--devices $(devices 2 1)"
-  for tool in memcheck racecheck synccheck; do
+  local flow_gpus
+  for tool in memcheck synccheck racecheck; do
+    flow_gpus=${counts[-1]}
+    # Racecheck (CUDA 13.0) ends with an internal error where graphs span GPUs; the kernels are those of one GPU.
+    [ "$tool" != racecheck ] || { unset "cases[two]"; flow_gpus=1; }
     for case in "${!cases[@]}"; do
       # shellcheck disable=SC2086  # words
       step "$tool $case" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$box" --set "$(cubes 10)" \
@@ -133,7 +137,7 @@ sanitizer() {
     # Its halos, ends, sums and sweeps; two parts in any case.
     write_cavity 12
     step "$tool flow" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$to/cavity.toml" --set time.steps=3 \
-      --set pressure.sweeps=4 --set fluid.diffusivity=0.01 "${shared[@]}" --devices "$(devices "${counts[-1]}" 1 ,cpu)" -q \
+      --set pressure.sweeps=4 --set fluid.diffusivity=0.01 "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)" -q \
       -o "$(file "$tool flow")"
   done
 }
@@ -277,6 +281,7 @@ large() {
   timed "GPU + cpu, measured" 1 "$both" "$large" "$long_steps" "$measured" "${curve[@]}"
   timed "GPU + cpu, stream" 1 "$both" "$large" "$long_steps" "$([ -n "${FAKE_GPUS:-}" ] && echo equal || echo stream)" "${curve[@]}"
   # As if the GPU had so few multiprocessors, about 3 ms a step on an H200: the paper's regime. The monitor mends the shares.
+  curve+=(--set mesh.jitter=0.15)  # more would turn a cell of this mesh over
   slow=(--set "devices.limit_blocks=32" "${curve[@]}")
   timed "CPU" 1 cpu "$slow_cubes" $((long_steps / 10 + 1)) "$measured" "${curve[@]}"
   timed "GPU of 32 blocks" 1 "$gpu" "$slow_cubes" $((long_steps / 5 + 1)) "$measured" "${slow[@]}"
@@ -337,7 +342,8 @@ incompressible() {
   for cells in "${flow_cells[@]}"; do
     bench_flow "$cells, 1 GPU" "$cells" 1 --solver jacobi,direct,multigrid
     for count in "${counts[@]:1}"; do
-      bench_flow "$cells, $count GPU" "$cells" "$count" --solver jacobi,direct --overlap none,messages,full
+      bench_flow "$cells, $count GPU" "$cells" "$count" --solver jacobi --overlap none,messages,full
+      bench_flow "$cells, $count GPU, direct" "$cells" "$count" --solver direct
     done
   done
   for count in "${counts[@]:1}"; do

@@ -191,7 +191,7 @@ def whole(done):
     if any(f"figure{k}" in done for k in (4, 5, 6)):
         text += ["**Figures 4 to 6** (`figure4.png`, `figure5.png`, `figure6.png`)\n", table_profiles(done)]
     if "scaling" in done:
-        text += ["**Figures 7 to 10** (`figure7.png` to `figure10.png`)\n", table_scaling(done["scaling"]),
+        text += ["**Figures 7 to 10** (`figure7.png`, `figure8.png`, `figure9.png`, `figure10.png`)\n", table_scaling(done["scaling"]),
                  f"Theirs: {by(paper.STRONG_GRID)} cells; "
                  f"{', '.join(f'{s} x on {n} GPUs' for n, s in paper.SPEEDUPS.items())} over 8 cores; no gain beyond "
                  f"{paper.STRONG_ENDS_AT} GPUs; weak, {by(paper.WEAK_GRIDS[128])} cells on 128 GPUs: "

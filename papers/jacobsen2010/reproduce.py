@@ -328,7 +328,7 @@ def main(words=None):
     text = report.whole(done)
     (runs.folder / "report.md").write_text(text)
     if options.readme:
-        page.put_between_marks(HERE / "README.md", text)
+        page.publish(HERE / "README.md", runs.folder, text)
     print(f"{runs.folder}: report.md, and the figures it names")
     return 0
 

@@ -103,6 +103,8 @@ def plot_figure5(records, file):
         for weights, colour in (("measured", RED), ("stream", ORANGE)):
             for exchange, style in ((True, "s-"), (False, "s:")):
                 points = series(mine, cpu=True, weights=weights, exchange=exchange)
+                if not points:  # this instance was not run with the CPU
+                    continue
                 a.plot(*zip(*points), style, color=colour, markersize=4,
                        label=f"with CPU, {weights} weights{'' if exchange else ', no communication'}")
         a.set_xticks(sorted({r["gpus"] for r in mine}))
@@ -184,6 +186,8 @@ def whole(folder, done):
     text = [f"{done['date']}, {done['machine']}; mesh: {done['mesh']}.\n"]
     if (folder / "table1.md").exists():
         text += ["**Table 1**\n", (folder / "table1.md").read_text()]
+    if (folder / "figure3.png").exists():
+        text += ["**Figure 3**: one step of the small instance, weights by stream (`figure3.png`).\n"]
     if "figure4" in done:
         text += ["**Figure 4**, homogeneous (`figure4.png`)\n", table_figure4(done["figure4"]),
                  f"Theirs: about {paper.EFFICIENCY:.0%} of all devices' P_real together, up to 32 GPUs.\n"]

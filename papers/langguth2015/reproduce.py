@@ -230,6 +230,8 @@ def figure5(runs):
     for instance in instances(options):
         for k in gpu_counts(options):
             records += [runs.run(instance, k, False), runs.run(instance, k, False, exchange=False)]
+            if instance not in options.beside_cpu:
+                continue
             for weights in ("measured", "stream"):
                 records += [runs.run(instance, k, True, weights=weights),
                             runs.run(instance, k, True, weights=weights, exchange=False)]
@@ -271,7 +273,7 @@ def projection(runs, records):
 
     # The paper's node: one GPU and the CPU.
     gpu, cpu = [d for d in node if d["accelerator"]], [d for d in node if not d["accelerator"]]
-    nodes = [n for n in PROJECTED_NODES if not options.quick or n <= 8]
+    nodes = [n for n in options.nodes if not options.quick or n <= 8]
     plans = {name: plan(name, gpu[:1] + cpu, nodes, runs.folder / f"projection_{name}.json") for name in instances(options)}
     # One node with so many GPUs: what was run here.
     checks = []
@@ -310,6 +312,10 @@ def arguments(words):
     parser.add_argument("--small-cells", type=int, metavar="N", help=f"default: {paper.SMALL_CELLS:,}")
     parser.add_argument("--large-cells", type=int, default=paper.LARGE_CELLS, metavar="N",
                         help="default: %(default)s; less where it has no room")
+    parser.add_argument("--beside-cpu", choices=["small", "large", "both"], default="both",
+                        help="instances of Figure 5 that run with the CPU, too (default: both)")
+    parser.add_argument("--nodes", type=lambda text: [int(n) for n in text.split(",")], default=PROJECTED_NODES, metavar="N,...",
+                        help="of the projection (default: 1 to 1,024)")
     parser.add_argument("--partition", help="default: metis, for 20 million cells or more hilbert")
     parser.add_argument("--steps", type=int, default=1000, metavar="N", help="of a run; a twentieth without fast devices")
     parser.add_argument("--limit-blocks", type=int, metavar="N",
@@ -323,6 +329,7 @@ def arguments(words):
     if wrong:
         parser.error(f"no part {', '.join(sorted(wrong))}; choose of {', '.join(PARTS)}")
     options.parts = options.parts or PARTS
+    options.beside_cpu = ["small", "large"] if options.beside_cpu == "both" else [options.beside_cpu]
     options.program = os.environ.get("TUTTI", str(ROOT / "build" / "release" / "bin" / "tutti"))
     if not Path(options.program).is_file():
         parser.error(f"{options.program} is not there; build it, or set TUTTI")
@@ -358,7 +365,7 @@ def main(words=None):
     text = report.whole(runs.folder, done)
     (runs.folder / "report.md").write_text(text)
     if options.readme:
-        page.put_between_marks(HERE / "README.md", text)
+        page.publish(HERE / "README.md", runs.folder, text)
     print(f"{runs.folder}: report.md, and the figures it names")
     return 0
 
