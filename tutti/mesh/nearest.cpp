@@ -68,8 +68,7 @@ constexpr std::size_t leaf_size = 12;
 }  // namespace
 
 struct NearestNodes::Tree {
-  using Index =
-      nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Points>, Points, 3, Number>;
+  using Index = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Points>, Points, 3, Number>;
 
   explicit Tree(std::span<const Vec3> p)
       : points{p}, index(3, points, nanoflann::KDTreeSingleIndexAdaptorParams(leaf_size)) {}

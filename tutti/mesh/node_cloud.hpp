@@ -53,10 +53,10 @@ inline constexpr const char* node_formats =
 /// Reads nodes by their file's extension, with weights where it has them.
 /// .xyz, .txt: a node a line, `x y z` or `x y z weight`; empty lines and what follows a # do not count.
 /// .bin, .raw, .f64: little-endian doubles, three or four a node: as a name like nodes.xyzw.bin says, else whichever
-/// fits the size and gives unit vectors, three first. .vtp, .vtu: the points, with the point data `weight` or `weights`.
-/// Lengths may be off by 1e-5, as of short decimals; nodes are then brought to length 1. Errors: io; input, with file and
-/// line or byte: numbers that are not finite, other lengths, two nodes at one place (see find_double_node), weights
-/// whose sum is not 4 pi within 1e-4.
+/// fits the size and gives unit vectors, three first. .vtp, .vtu: the points, with the point data `weight` or
+/// `weights`. Lengths may be off by 1e-5, as of short decimals; nodes are then brought to length 1. Errors: io; input,
+/// with file and line or byte: numbers that are not finite, other lengths, two nodes at one place (see
+/// find_double_node), weights whose sum is not 4 pi within 1e-4.
 NodeCloud read_nodes(const std::filesystem::path& path);
 /// The same from a file's bytes; the name's extension tells the format, and the name stands in messages.
 NodeCloud parse_nodes(std::string_view bytes, const std::string& name);
@@ -68,7 +68,8 @@ struct DoubleNode {
   Gid first = -1, second = -1;  ///< first < second; -1: there is none
   explicit operator bool() const { return second >= 0; }
 };
-/// The pair with the lowest second number, then the lowest first one.
+/// Of all such pairs the one with the lowest second number (of nodes that are near each other without being equal, some
+/// pair, always the same one).
 DoubleNode find_double_node(std::span<const Vec3> points);
 
 }  // namespace tutti

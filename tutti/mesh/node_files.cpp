@@ -58,8 +58,8 @@ class Collector {
     const std::string& name = in_.name();
     if (cloud_.points.empty()) fail(ErrorKind::input, "{}: there are no nodes; at least one is expected", name);
     if (const DoubleNode twice = find_double_node(cloud_.points))
-      fail(ErrorKind::input, "{}: the nodes {} and {} (numbered from 0) are at the same place; remove one of them", name,
-           twice.first, twice.second);
+      fail(ErrorKind::input, "{}: the nodes {} and {} (numbered from 0) are at the same place; remove one of them",
+           name, twice.first, twice.second);
     if (cloud_.weights.empty()) return std::move(cloud_);
     double sum = 0;
     for (const double w : cloud_.weights) sum += w;
@@ -126,8 +126,8 @@ std::size_t raw_width(std::string_view bytes, const std::string& name) {
   for (const auto& [ending, width] : {std::pair{".xyz", 3}, std::pair{".xyzw", 4}}) {
     if (inner != ending) continue;
     if (!whole || doubles % static_cast<std::size_t>(width) != 0)
-      fail(ErrorKind::input, "{}: the file has {} bytes, no multiple of {}, as its name '{}' needs: it is truncated", name,
-           bytes.size(), 8 * width, ending);
+      fail(ErrorKind::input, "{}: the file has {} bytes, no multiple of {}, as its name '{}' needs: it is truncated",
+           name, bytes.size(), 8 * width, ending);
     return static_cast<std::size_t>(width);
   }
   const auto fits = [&](std::size_t width) {
@@ -177,8 +177,8 @@ void read_piece(vtu::File& file, pugi::xml_node piece, Collector& nodes, bool& w
     found = true;
   }
   if (!first_piece && found != weights)
-    file.error(piece, "the piece has {} weights, another one has {}; all or none must have them",
-               found ? "" : "no", weights ? "some" : "none");
+    file.error(piece, "the piece has {} weights, another one has {}; all or none must have them", found ? "" : "no",
+               weights ? "some" : "none");
   weights = found;
 }
 
@@ -205,7 +205,7 @@ NodeCloud parse_nodes(std::string_view bytes, const std::string& name) {
 }
 
 NodeCloud read_nodes(const std::filesystem::path& path) {
-  const FileBytes file(path);
+  const FileBytes file(path, "file of nodes");
   return parse_nodes(file.view(), path.string());
 }
 
@@ -215,17 +215,19 @@ DoubleNode find_double_node(std::span<const Vec3> points) {
   struct Along {
     double t = 0;
     Gid number = 0;
+    auto operator<=>(const Along&) const = default;
   };
   std::vector<Along> order(points.size());
   for (std::size_t i = 0; i < points.size(); ++i) order[i] = {dot(direction, points[i]), static_cast<Gid>(i)};
-  std::sort(order.begin(), order.end(), [](const Along& a, const Along& b) { return a.t < b.t; });
+  std::sort(order.begin(), order.end());
   DoubleNode best;
   for (std::size_t i = 0; i < order.size(); ++i)
     for (std::size_t j = i + 1; j < order.size() && order[j].t - order[i].t <= 2 * double_node_distance; ++j) {
       const Gid a = std::min(order[i].number, order[j].number), b = std::max(order[i].number, order[j].number);
       const Vec3 d = points[static_cast<std::size_t>(a)] - points[static_cast<std::size_t>(b)];
       if (dot(d, d) > double_node_distance * double_node_distance) continue;
-      if (!best || b < best.second || (b == best.second && a < best.first)) best = {a, b};
+      if (!best || b < best.second) best = {a, b};
+      break;  // of many nodes at one place, each needs to meet the next one only
     }
   return best;
 }

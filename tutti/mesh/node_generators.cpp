@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <new>
 #include <numbers>
 
 #include "tutti/base/random.hpp"
@@ -53,6 +54,17 @@ struct Icosahedron {
   }
 };
 
+/// All nodes at the origin.
+NodeCloud empty_cloud(Gid count) {
+  try {
+    NodeCloud cloud;
+    cloud.points.resize(static_cast<std::size_t>(count));
+    return cloud;
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::resource, "nodes: no memory for {} nodes, 24 bytes each; take fewer", format_count(count));
+  }
+}
+
 Gid icosahedral_count(Gid m) {
   return 10 * m * m + 2;
 }
@@ -88,7 +100,8 @@ int icosahedral_parts(Gid count) {
   const Gid m = parts_below(count);
   if (is_icosahedral(count)) return static_cast<int>(m);
   if (m < 1) fail_spec("count", "nodes: no icosahedral set has {} nodes; 12 (m = 1) are the fewest possible", count);
-  fail_spec("count", "nodes: no icosahedral set has {} nodes; the nearest possible counts are {} (m = {}) and {} (m = {})",
+  fail_spec("count",
+            "nodes: no icosahedral set has {} nodes; the nearest possible counts are {} (m = {}) and {} (m = {})",
             count, icosahedral_count(m), m, icosahedral_count(m + 1), m + 1);
 }
 
@@ -103,8 +116,7 @@ NodeCloud icosahedral_nodes(int m, const ParallelFor& parallel) {
   std::vector<double> weight(parts + 1);
   for (std::size_t i = 0; i <= parts; ++i)
     weight[i] = std::sin(std::atan(2.0) * static_cast<double>(i) / static_cast<double>(m));
-  NodeCloud cloud;
-  cloud.points.resize(static_cast<std::size_t>(icosahedral_count(m)));
+  NodeCloud cloud = empty_cloud(icosahedral_count(m));
   std::copy(body.corners.begin(), body.corners.end(), cloud.points.begin());
   std::size_t next = body.corners.size();
   for (const auto& [a, b] : body.edges)
@@ -119,8 +131,8 @@ NodeCloud icosahedral_nodes(int m, const ParallelFor& parallel) {
       if (i < 2) continue;
       std::size_t at = next + row / parts * a_face + (i - 1) * (i - 2) / 2;
       for (std::size_t j = 1; j < i; ++j)
-        cloud.points[at++] = unit(weight[parts - i] * body.corners[a] + weight[i - j] * body.corners[b] +
-                                  weight[j] * body.corners[c]);
+        cloud.points[at++] =
+            unit(weight[parts - i] * body.corners[a] + weight[i - j] * body.corners[b] + weight[j] * body.corners[c]);
     }
   });
   return cloud;
@@ -128,8 +140,7 @@ NodeCloud icosahedral_nodes(int m, const ParallelFor& parallel) {
 
 NodeCloud fibonacci_nodes(Gid count, const ParallelFor& parallel) {
   check_node_count(count);
-  NodeCloud cloud;
-  cloud.points.resize(static_cast<std::size_t>(count));
+  NodeCloud cloud = empty_cloud(count);
   for_ranges(parallel, count, [&](Size first, Size last) {
     for (Size i = first; i < last; ++i) {
       // 2^64 / golden ratio: whole turns fall out of the product, and no digit is lost.
@@ -152,17 +163,19 @@ NodeCloud random_nodes(Gid count, std::uint64_t seed, double separation) {
   const double half = std::max(std::sin(angle / 2), double_node_distance);
   const double nearest = 4 * half * half;  // a chord's length, squared
   const SphereCells cells(std::max(angle, 0.5 * node_spacing(count)));
-  NodeCloud cloud;
-  cloud.points.reserve(static_cast<std::size_t>(count));
+  NodeCloud cloud = empty_cloud(count);
+  cloud.points.clear();
   // Nodes of a cell are chained.
   std::vector<std::int32_t> head(static_cast<std::size_t>(cells.size()), -1), next;
   next.reserve(static_cast<std::size_t>(count));
   for (std::uint64_t draw = 0; cloud.size() < count; ++draw) {
-    const Vec3 p = unit(at_height(2 * random_unit(seed, 2 * draw) - 1, 2 * std::numbers::pi * random_unit(seed, 2 * draw + 1)));
+    const Vec3 p =
+        unit(at_height(2 * random_unit(seed, 2 * draw) - 1, 2 * std::numbers::pi * random_unit(seed, 2 * draw + 1)));
     bool is_free = true;
     cells.around(p, [&](Size begin, Size end) {
       for (Size c = begin; c < end && is_free; ++c)
-        for (std::int32_t i = head[static_cast<std::size_t>(c)]; i >= 0 && is_free; i = next[static_cast<std::size_t>(i)]) {
+        for (std::int32_t i = head[static_cast<std::size_t>(c)]; i >= 0 && is_free;
+             i = next[static_cast<std::size_t>(i)]) {
           const Vec3 d = p - cloud.points[static_cast<std::size_t>(i)];
           is_free = dot(d, d) >= nearest;
         }

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t most_neighbours = 12;  ///< two rings of a hexagonal lattice would be 18
 constexpr int exponent = 4;                  ///< s
-constexpr double damping = 0.8;              ///< of a step: at 1, some of 10,000 nodes swing (separation 0.93 h, not 0.96)
-constexpr int sweeps_a_search = 10;          ///< nodes move little: neighbours are looked for that often
-constexpr double reach = 2.6;                ///< and so far, in h
+constexpr double damping = 0.8;      ///< of a step: at 1, some of 10,000 nodes swing (separation 0.93 h, not 0.96)
+constexpr int sweeps_a_search = 10;  ///< nodes move little: neighbours are looked for that often
+constexpr double reach = 2.6;        ///< and so far, in h
 
 struct Neighbour {
   double distance = 0;  ///< squared

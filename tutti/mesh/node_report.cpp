@@ -258,9 +258,10 @@ std::string describe(const NodeReport& r) {
   else
     s += fmt::format("largest hole radius {:.4f} h ({}) around {}\n", r.covering / r.spacing, degrees(r.covering),
                      place_of(r.hole));
-  s += fmt::format("mesh ratio   {:.4f} (radius of the largest hole over half of the separation; 1.1547 is a hexagonal "
-                   "lattice)\n",
-                   r.mesh_ratio);
+  s += fmt::format(
+      "mesh ratio   {:.4f} (radius of the largest hole over half of the separation; 1.1547 is a hexagonal "
+      "lattice)\n",
+      r.mesh_ratio);
   s += fmt::format("cells        {:.4f} to {:.4f} of 4 pi / N\n", r.smallest_cell, r.largest_cell);
   if (r.weights)
     s += fmt::format("weights      sum {:.12g} (4 pi = {:.12g}), {:.4f} to {:.4f} of 4 pi / N\n", r.weights->sum,
@@ -268,6 +269,7 @@ std::string describe(const NodeReport& r) {
                      r.weights->largest * static_cast<double>(r.nodes) / (4 * std::numbers::pi));
   else
     s += "weights      none\n";
+  s.pop_back();
   return s;
 }
 

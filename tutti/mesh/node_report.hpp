@@ -13,11 +13,11 @@ namespace tutti {
 /// the plane that touches the sphere there by the bisectors with the nodes around.
 struct NodeReport {
   Gid nodes = 0;
-  double spacing = 0;     ///< h = sqrt(4 pi / nodes)
-  double separation = 0;  ///< the smallest distance of two nodes; pi for one node
+  double spacing = 0;                           ///< h = sqrt(4 pi / nodes)
+  double separation = 0;                        ///< the smallest distance of two nodes; pi for one node
   Gid nearest_first = -1, nearest_second = -1;  ///< the two nodes; -1 for one node
-  double covering = 0;  ///< radius of the largest hole; pi / 2 stands for all from 89 degrees on
-  Vec3 hole;            ///< its centre
+  double covering = 0;    ///< radius of the largest hole; pi / 2 stands for all from 89 degrees on
+  Vec3 hole;              ///< its centre
   double mesh_ratio = 0;  ///< covering / (separation / 2): 1.155 for a hexagonal lattice, the lowest
   double smallest_cell = 0, largest_cell = 0;  ///< area of a node's cell, in 4 pi / nodes
   struct Weights {
@@ -28,7 +28,7 @@ struct NodeReport {
 
 /// At least one node. Errors (input): two nodes at one place. Does not depend on `parallel`.
 NodeReport inspect(const NodeCloud& cloud, const ParallelFor& parallel = {});
-/// Several lines for people.
+/// Several lines for people, the last one without its end.
 std::string describe(const NodeReport& report);
 
 /// Area of each node's cell: weights of a quadrature of second order. Their sum is 4 pi where no hole has 89 degrees.

@@ -79,7 +79,8 @@ class SphereCells {
     at.from_axis = std::sqrt(p.x * p.x + p.y * p.y);
     at.longitude = std::atan2(p.y, p.x);
     if (at.longitude < 0) at.longitude += turn;
-    at.band = std::min(static_cast<Size>(std::atan2(at.from_axis, p.z) / height_), static_cast<Size>(first_.size()) - 2);
+    at.band =
+        std::min(static_cast<Size>(std::atan2(at.from_axis, p.z) / height_), static_cast<Size>(first_.size()) - 2);
     return at;
   }
   Size cells_of(Size band) const {

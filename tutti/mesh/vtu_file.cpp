@@ -94,7 +94,8 @@ File::File(std::string_view bytes, const std::string& name, Wanted wanted) : in_
   const char* type = root.attribute("type").value();
   const bool points_only = wanted == Wanted::points && std::strcmp(type, "PolyData") == 0;
   if (wanted == Wanted::points && !points_only && std::strcmp(type, "UnstructuredGrid") != 0)
-    error(root, "the file holds '{}'; PolyData or UnstructuredGrid is expected (ParaView: save the nodes as .vtp or .vtu)",
+    error(root,
+          "the file holds '{}'; PolyData or UnstructuredGrid is expected (ParaView: save the nodes as .vtp or .vtu)",
           shown(type));
   if (wanted == Wanted::mesh && std::strcmp(type, "UnstructuredGrid") != 0)
     error(root, "the file holds '{}'; UnstructuredGrid is expected (ParaView: save the mesh as .vtu)", shown(type));

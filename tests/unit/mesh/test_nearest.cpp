@@ -23,7 +23,8 @@ std::vector<Gid> sorted_all(const std::vector<Vec3>& points, Vec3 centre) {
   return order;
 }
 
-void expect_nearest(const std::vector<Vec3>& points, const std::vector<Vec3>& centres, std::initializer_list<int> counts) {
+void expect_nearest(const std::vector<Vec3>& points, const std::vector<Vec3>& centres,
+                    std::initializer_list<int> counts) {
   const NearestNodes tree(points);
   ASSERT_EQ(tree.size(), static_cast<Gid>(points.size()));
   for (const Vec3 centre : centres) {

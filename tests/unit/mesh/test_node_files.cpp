@@ -22,15 +22,17 @@ std::string raw(std::initializer_list<double> values) {
 }
 
 std::string vtk(const std::string& type, const std::string& piece) {
-  return "<?xml version=\"1.0\"?>\n<VTKFile type=\"" + type + "\" version=\"1.0\" byte_order=\"LittleEndian\">\n<" + type +
-         ">\n" + piece + "</" + type + ">\n</VTKFile>\n";
+  return "<?xml version=\"1.0\"?>\n<VTKFile type=\"" + type + "\" version=\"1.0\" byte_order=\"LittleEndian\">\n<" +
+         type + ">\n" + piece + "</" + type + ">\n</VTKFile>\n";
 }
 
 std::string vtk_piece(int count, const std::string& points, const std::string& weights = "") {
   return "<Piece NumberOfPoints=\"" + std::to_string(count) +
          "\" NumberOfCells=\"0\">\n"
          "<PointData>\n" +
-         (weights.empty() ? "" : "<DataArray type=\"Float64\" Name=\"weights\" format=\"ascii\">" + weights + "</DataArray>") +
+         (weights.empty()
+              ? ""
+              : "<DataArray type=\"Float64\" Name=\"weights\" format=\"ascii\">" + weights + "</DataArray>") +
          "</PointData>\n<Points>\n<DataArray type=\"Float64\" NumberOfComponents=\"3\" format=\"ascii\">\n" + points +
          "\n</DataArray>\n</Points>\n</Piece>\n";
 }
@@ -129,8 +131,10 @@ TEST(NodeFiles, VtkDefects) {
   expect_error(vtk("PolyData", vtk_piece(2, "1 0 0")), "a.vtp", "6 numbers are expected");
   expect_error(vtk("PolyData", vtk_piece(1, "1 0 1")), "a.vtp", "node 0 lies 1.4142136 from the origin");
   expect_error(vtk("PolyData", vtk_piece(1, "1 0 0", "1 2")), "a.vtp", "behind the 1 numbers");
-  expect_error(vtk("PolyData", vtk_piece(1, "1 0 0", "6") + vtk_piece(1, "0 1 0")), "a.vtp", "all or none must have them");
-  expect_error(vtk("PolyData", vtk_piece(1, "1 0 0") + vtk_piece(1, "0 1 0", "6")), "a.vtp", "all or none must have them");
+  expect_error(vtk("PolyData", vtk_piece(1, "1 0 0", "6") + vtk_piece(1, "0 1 0")), "a.vtp",
+               "all or none must have them");
+  expect_error(vtk("PolyData", vtk_piece(1, "1 0 0") + vtk_piece(1, "0 1 0", "6")), "a.vtp",
+               "all or none must have them");
 }
 
 TEST(NodeFiles, FromDisk) {

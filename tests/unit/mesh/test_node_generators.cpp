@@ -65,8 +65,9 @@ TEST(NodeGenerators, EdgesAreCutAtEqualAngles) {
 }
 
 TEST(NodeGenerators, ImpossibleCountsNameTheNearest) {
-  EXPECT_EQ(spec_error("count", [] { icosahedral_parts(10000); }),
-            "nodes: no icosahedral set has 10000 nodes; the nearest possible counts are 9612 (m = 31) and 10242 (m = 32)");
+  EXPECT_EQ(
+      spec_error("count", [] { icosahedral_parts(10000); }),
+      "nodes: no icosahedral set has 10000 nodes; the nearest possible counts are 9612 (m = 31) and 10242 (m = 32)");
   EXPECT_NE(spec_error("count", [] { icosahedral_parts(11); }).find("12 (m = 1) are the fewest"), std::string::npos);
   EXPECT_NE(spec_error("count", [] { icosahedral_parts(0); }).find("at least 1"), std::string::npos);
   EXPECT_NE(spec_error("m", [] { icosahedral_nodes(0); }).find("at least 1"), std::string::npos);

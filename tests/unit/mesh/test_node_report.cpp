@@ -41,7 +41,8 @@ TEST(NodeReport, Octahedron) {
 TEST(NodeReport, CoveringRadiusTheSlowWay) {
   // The largest distance from many places to the nearest node is just below the covering radius.
   const auto probes = fibonacci_nodes(40000).points;
-  for (const NodeCloud& cloud : {random_nodes(300, 2), random_nodes(40, 4, 0), fibonacci_nodes(321), icosahedral_nodes(4)}) {
+  for (const NodeCloud& cloud :
+       {random_nodes(300, 2), random_nodes(40, 4, 0), fibonacci_nodes(321), icosahedral_nodes(4)}) {
     double covering = 0;
     for (const Vec3& p : probes) {
       double nearest = 4;
@@ -58,7 +59,8 @@ TEST(NodeReport, CoveringRadiusTheSlowWay) {
 }
 
 TEST(NodeReport, AreasFillTheSphere) {
-  for (const NodeCloud& cloud : {octahedron(), random_nodes(1000, 2, 0.1), fibonacci_nodes(500), icosahedral_nodes(3)}) {
+  for (const NodeCloud& cloud :
+       {octahedron(), random_nodes(1000, 2, 0.1), fibonacci_nodes(500), icosahedral_nodes(3)}) {
     double sum = 0;
     for (const double a : cell_areas(cloud.points)) sum += a;
     EXPECT_NEAR(sum, 4 * pi, 1e-11);
@@ -118,7 +120,8 @@ TEST(NodeReport, PublishedSets) {
   // Max-determinant and minimal-energy nodes, where the folder of data lies beside the project.
   const char* given = std::getenv("TUTTI_NODE_SETS");
   const std::filesystem::path folder =
-      given != nullptr ? given : std::filesystem::path(TUTTI_TEST_DATA).parent_path().parent_path() / "../shared/data/nodes";
+      given != nullptr ? given
+                       : std::filesystem::path(TUTTI_TEST_DATA).parent_path().parent_path() / "../shared/data/nodes";
   if (!std::filesystem::exists(folder / "md/md10201.xyzw.f64")) GTEST_SKIP() << "no published nodes here";
   const NodeCloud md = read_nodes(folder / "md/md10201.xyzw.f64");
   EXPECT_EQ(md.size(), 10201);
