@@ -78,7 +78,7 @@ FORWARDS = {
 }
 
 # Headers that define what passes a format on: fail(), fail_spec(), error() of the readers, warn().
-PASS_ON = {"tutti/base/error.hpp", "tutti/base/log.hpp", "tutti/mesh/generate.hpp", "tutti/mesh/text_source.hpp",
+PASS_ON = {"tutti/base/error.hpp", "tutti/base/log.hpp", "tutti/mesh/spec_error.hpp", "tutti/mesh/text_source.hpp",
            "tutti/mesh/vtu_file_internal.hpp"}
 
 # What may be thrown other than by fail(), and where: what these say is in SOURCES, or is a bug of tutti and no message.
@@ -86,7 +86,7 @@ THROWN = {
     "std::logic_error": ALL,
     "std::bad_alloc": "tutti/base/raw_vector.hpp " + MESH,
     "Error": "tutti/base/error.hpp",
-    "SpecError": "tutti/mesh/generate.hpp",
+    "SpecError": "tutti/mesh/spec_error.hpp",
     "SharedError": ALL,
 }
 
