@@ -1,5 +1,6 @@
-// How many stencils' weights a second the CPU makes, and how long Eigen takes for the same systems without assembling
-// them. usage: bench_stencil_weights [THREADS] [NODES]
+// How many stencils' weights a second the CPU makes, and how long Eigen takes for systems of the same size without
+// assembling them; then the same on a GPU, where there is one: the kernel, and with the copies from and to the host.
+// usage: bench_stencil_weights [THREADS] [NODES] [ROWS on the GPU]
 #include <fmt/core.h>
 
 #include <Eigen/LU>
@@ -10,8 +11,8 @@
 #include <vector>
 
 #include "tutti/device/threads.hpp"
+#include "tutti/models/transport/device_weights.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
-#include "tutti/models/transport/stencil_weights.hpp"
 
 using namespace tutti;
 
@@ -94,19 +95,50 @@ void measure(const char* name, const StencilBasis& basis, Gid total, Threads& th
              1e6 * eigen_seconds(basis, rows, threads) * threads.count() / rows, report.max_condition);
 }
 
-}  // namespace
+void measure_gpu(const char* name, const StencilBasis& basis, Gid total, Lid rows, Stream& stream) {
+  const Rows of = make_rows(total, basis.size, rows);
+  const Size entries = static_cast<Size>(of.columns.size());
+  const Buffer<Vec3> nodes = make_buffer(stream, std::span<const Vec3>(of.nodes), "nodes");
+  const Buffer<Lid> columns = make_buffer(stream, std::span<const Lid>(of.columns), "stencils");
+  Buffer<double> weights(stream.device(), entries * operators, "weights"),
+      conditions(stream.device(), rows, "conditions");
+  const auto run = [&] {
+    enqueue_weights(stream, basis, nodes.data(), columns.data(), rows, weights.data(), conditions.data());
+    stream.synchronize();
+  };
+  run();
+  const double kernel = time_of(run);
+  std::vector<double> out(of.columns.size() * operators);
+  const double whole = time_of([&] { make_weights(stream, basis, of.nodes, of.columns, out); });
+  fmt::print("{:<22} {:>9.0f} stencils/s, {:.3f} s for {}; with copies {:.3f} s\n", name, rows / kernel, kernel, rows,
+             whole);
+}
 
-int main(int argc, char** argv) {
-  Threads threads(argc > 1 ? std::atoi(argv[1]) : 2);
-  const Gid total = argc > 2 ? std::atoll(argv[2]) : 1000000;
-  fmt::print("{} threads, stencils of {} Fibonacci nodes\n", threads.count(), total);
+std::vector<std::pair<std::string, StencilBasis>> bases(Gid total) {
+  std::vector<std::pair<std::string, StencilBasis>> all;
   for (const PaperParameters& entry : vortex_parameters) {
     StencilBasis basis;
     basis.kind = StencilBasis::Kind::gaussian;
     basis.size = entry.size;
     basis.epsilon = entry.epsilon(total);
     basis.hyper = entry.k;
-    measure(fmt::format("Gaussian, n = {}", entry.size).c_str(), basis, total, threads);
+    all.emplace_back(fmt::format("Gaussian, n = {}", entry.size), basis);
   }
-  measure("r^7, degree 6, n = 57", StencilBasis{}, total, threads);
+  all.emplace_back("r^7, degree 6, n = 57", StencilBasis{});
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Threads threads(argc > 1 ? std::atoi(argv[1]) : 2);
+  const Gid total = argc > 2 ? std::atoll(argv[2]) : 1000000;
+  fmt::print("{} threads, stencils of {} Fibonacci nodes\n", threads.count(), total);
+  for (const auto& [name, basis] : bases(total)) measure(name.c_str(), basis, total, threads);
+  if (cuda_device_count() == 0) return 0;
+  const Lid rows = argc > 3 ? std::atoi(argv[3]) : 1000000;
+  const auto device = make_cuda_device(0);
+  const auto stream = device->make_stream("bench");
+  fmt::print("{}\n", device->description());
+  for (const auto& [name, basis] : bases(total)) measure_gpu(name.c_str(), basis, total, rows, *stream);
 }

@@ -107,21 +107,6 @@ bool write_weights(const StencilBasis& basis, const StencilFrame& frame, const d
   return std::isfinite(total);
 }
 
-/// The condition number; -1: the system is singular.
-double solve_stencil(const StencilBasis& basis, std::span<const Vec3> points, double* out, StencilWork& work) {
-  const StencilFrame frame = place_points(basis, points, work);
-  const int unknowns = unknown_count(basis), stride = unknowns + sides_stride;
-  work.matrix.resize(static_cast<std::size_t>(unknowns) * static_cast<std::size_t>(stride));
-  work.pivots.resize(static_cast<std::size_t>(unknowns));
-  const dense::Augmented a{work.matrix.data(), unknowns, right_sides, stride};
-  fill_system(basis, frame, a, work);
-  const double norm = matrix_norm(a);
-  if (!dense::eliminate(a, work.pivots.data())) return -1;
-  dense::substitute_back(a);
-  const double condition = norm * inverse_norm(a, work);
-  return write_weights(basis, frame, a, out) && condition < singular_condition ? condition : -1;
-}
-
 }  // namespace
 
 void check_basis(const StencilBasis& basis) {
@@ -155,11 +140,26 @@ void check_basis(const StencilBasis& basis) {
          basis.size, count, unknown_count(basis), max_stencil_unknowns);
 }
 
-double stencil_weights(const StencilBasis& basis, std::span<const Vec3> points, std::span<double> out,
-                       StencilWork& work) {
+double try_stencil_weights(const StencilBasis& basis, std::span<const Vec3> points, std::span<double> out,
+                           StencilWork& work) {
   require(static_cast<int>(points.size()) == basis.size && static_cast<int>(out.size()) >= operators * basis.size,
           "a stencil of {} nodes, {} points, {} places", basis.size, points.size(), out.size());
-  const double condition = solve_stencil(basis, points, out.data(), work);
+  const StencilFrame frame = place_points(basis, points, work);
+  const int unknowns = unknown_count(basis), stride = unknowns + sides_stride;
+  work.matrix.resize(static_cast<std::size_t>(unknowns) * static_cast<std::size_t>(stride));
+  work.pivots.resize(static_cast<std::size_t>(unknowns));
+  const dense::Augmented a{work.matrix.data(), unknowns, right_sides, stride};
+  fill_system(basis, frame, a, work);
+  const double norm = matrix_norm(a);
+  if (!dense::eliminate(a, work.pivots.data())) return -1;
+  dense::substitute_back(a);
+  const double condition = norm * inverse_norm(a, work);
+  return write_weights(basis, frame, a, out.data()) && condition < singular_condition ? condition : -1;
+}
+
+double stencil_weights(const StencilBasis& basis, std::span<const Vec3> points, std::span<double> out,
+                       StencilWork& work) {
+  const double condition = try_stencil_weights(basis, points, out, work);
   if (condition < 0) fail_singular_stencil(basis, "a node", points[0]);
   return condition;
 }
@@ -220,7 +220,7 @@ WeightReport make_weights(const StencilBasis& basis, std::span<const Vec3> nodes
     std::vector<Vec3> points(size);
     for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
       for (std::size_t j = 0; j < size; ++j) points[j] = nodes[static_cast<std::size_t>(columns[row * size + j])];
-      conditions[row] = solve_stencil(basis, points, out.data() + row * operators * size, work);
+      conditions[row] = try_stencil_weights(basis, points, out.subspan(row * operators * size, operators * size), work);
     }
   });
   return report_conditions(basis, nodes, columns, conditions, numbers);

@@ -25,6 +25,10 @@ struct StencilWork {
 double stencil_weights(const StencilBasis& basis, std::span<const Vec3> points, std::span<double> out,
                        StencilWork& work);
 
+/// The same, and -1 where the system is singular; out then holds anything.
+double try_stencil_weights(const StencilBasis& basis, std::span<const Vec3> points, std::span<double> out,
+                           StencilWork& work);
+
 /// What is known of the systems of many stencils.
 struct WeightReport {
   Size stencils = 0;
