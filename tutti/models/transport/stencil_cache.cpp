@@ -109,7 +109,7 @@ std::array<char, stencil_cache_header_bytes> format_stencil_header(const Stencil
 StencilCacheHeader parse_stencil_header(std::span<const char> bytes, Size file_bytes, const std::string& name) {
   const std::string_view text(bytes.data(), bytes.size());
   if (!text.starts_with(magic.substr(0, std::min(magic.size(), text.size()))) || text.empty())
-    fail(ErrorKind::input, "{}: byte 0: this is no cache of stencils of tutti; name another file", name);
+    fail(ErrorKind::input, "{}: byte 0: this is no cache of stencils of tutti; give another file", name);
   if (static_cast<Size>(text.size()) < stencil_cache_header_bytes)
     fail(ErrorKind::input, "{}: the cache of stencils is cut off: it has {} bytes, its header alone {}; {}", name,
          file_bytes, stencil_cache_header_bytes, advice);
