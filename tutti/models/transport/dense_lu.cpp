@@ -61,25 +61,73 @@ void finish_panel_rows(const Augmented& a, int first, int last) {
   }
 }
 
-/// The rows below a panel of four columns, two at a time.
-void update_below_four(const Augmented& a, int first) {
+/// `rows` rows from row i on, which is below a whole panel.
+template <int rows>
+void update_rows(const Augmented& a, int first, int i) {
   const int begin = first + panel_columns, width = a.size + a.sides;
-  const double* __restrict u0 = a.row(first), * __restrict u1 = a.row(first + 1), * __restrict u2 = a.row(first + 2), * __restrict u3 = a.row(first + 3);
-  int i = begin;
-  for (; i + 1 < a.size; i += 2) {
-    double* __restrict p = a.row(i), * __restrict q = a.row(i + 1);
-    const double p0 = -p[first], p1 = -p[first + 1], p2 = -p[first + 2], p3 = -p[first + 3];
-    const double q0 = -q[first], q1 = -q[first + 1], q2 = -q[first + 2], q3 = -q[first + 3];
-    for (int j = begin; j < width; ++j) {
-      p[j] = std::fma(p3, u3[j], std::fma(p2, u2[j], std::fma(p1, u1[j], std::fma(p0, u0[j], p[j]))));
-      q[j] = std::fma(q3, u3[j], std::fma(q2, u2[j], std::fma(q1, u1[j], std::fma(q0, u0[j], q[j]))));
-    }
+  const double* __restrict u[panel_columns];
+  double* __restrict row[rows];
+  double l[rows][panel_columns];
+  for (int k = 0; k < panel_columns; ++k) u[k] = a.row(first + k);
+  for (int r = 0; r < rows; ++r) {
+    row[r] = a.row(i + r);
+    for (int k = 0; k < panel_columns; ++k) l[r][k] = -row[r][first + k];
   }
-  for (; i < a.size; ++i) {
-    double* __restrict p = a.row(i);
-    const double p0 = -p[first], p1 = -p[first + 1], p2 = -p[first + 2], p3 = -p[first + 3];
-    for (int j = begin; j < width; ++j)
-      p[j] = std::fma(p3, u3[j], std::fma(p2, u2[j], std::fma(p1, u1[j], std::fma(p0, u0[j], p[j]))));
+#pragma GCC ivdep
+  for (int j = begin; j < width; ++j) {
+    double x[rows];
+    for (int r = 0; r < rows; ++r) x[r] = row[r][j];
+    for (int k = 0; k < panel_columns; ++k)
+      for (int r = 0; r < rows; ++r) x[r] = std::fma(l[r][k], u[k][j], x[r]);
+    for (int r = 0; r < rows; ++r) row[r][j] = x[r];
+  }
+}
+
+void update_below(const Augmented& a, int first) {
+  int i = first + panel_columns;
+  for (; i + 1 < a.size; i += 2) update_rows<2>(a, first, i);
+  for (; i < a.size; ++i) update_rows<1>(a, first, i);
+}
+
+/// Row i of the solutions; those below are known.
+void back_row(const Augmented& a, int i) {
+  double* row = a.row(i);
+  double b[side_places];
+  for (int s = 0; s < side_places; ++s) b[s] = row[a.size + s];
+  for (int k = a.size - 1; k > i; --k) {
+    const double u = -row[k];
+    const double* __restrict x = a.row(k) + a.size;
+    for (int s = 0; s < side_places; ++s) b[s] = std::fma(u, x[s], b[s]);
+  }
+  const double inverse = 1 / row[i];
+  for (int s = 0; s < side_places; ++s) row[a.size + s] = b[s] * inverse;
+}
+
+// The triangles with a single side, a few rows at a time: their sums run side by side, and each still takes its terms
+// in turn.
+
+template <int rows>
+void forward_rows_again(const Augmented& a, int first, double* x) {
+  double b[rows];
+  for (int r = 0; r < rows; ++r) b[r] = x[first + r];
+  for (int k = 0; k < first; ++k)
+    for (int r = 0; r < rows; ++r) b[r] = std::fma(-a.row(first + r)[k], x[k], b[r]);
+  for (int k = 0; k < rows; ++k) {
+    x[first + k] = b[k];
+    for (int r = k + 1; r < rows; ++r) b[r] = std::fma(-a.row(first + r)[first + k], b[k], b[r]);
+  }
+}
+
+template <int rows>
+void back_rows_again(const Augmented& a, int last, double* x) {
+  const int begin = last - rows;
+  double b[rows];
+  for (int r = 0; r < rows; ++r) b[r] = x[begin + r];
+  for (int k = a.size - 1; k >= last; --k)
+    for (int r = 0; r < rows; ++r) b[r] = std::fma(-a.row(begin + r)[k], x[k], b[r]);
+  for (int k = rows - 1; k >= 0; --k) {
+    x[begin + k] = b[k] * (1 / a.row(begin + k)[begin + k]);
+    for (int r = 0; r < k; ++r) b[r] = std::fma(-a.row(begin + r)[begin + k], x[begin + k], b[r]);
   }
 }
 
@@ -91,32 +139,23 @@ bool eliminate(const Augmented& a, int* pivots) {
     if (!factor_panel(a, first, last, pivots)) return false;
     finish_panel_rows(a, first, last);
     // A narrower panel is the last one: there is nothing below it.
-    if (last < a.size) update_below_four(a, first);
+    if (last < a.size) update_below(a, first);
   }
   return true;
 }
 
 void substitute_back(const Augmented& a) {
-  for (int k = a.size - 1; k >= 0; --k) {
-    double* __restrict x = a.row(k) + a.size;
-    const double inverse = 1 / a.row(k)[k];
-    for (int s = 0; s < a.sides; ++s) x[s] *= inverse;
-    for (int i = 0; i < k; ++i) {
-      double* __restrict b = a.row(i);
-      const double u = -b[k];
-      for (int s = 0; s < a.sides; ++s) b[a.size + s] = std::fma(u, x[s], b[a.size + s]);
-    }
-  }
+  for (int i = a.size - 1; i >= 0; --i) back_row(a, i);
 }
 
 void solve_again(const Augmented& a, const int* pivots, double* x) {
   for (int k = 0; k < a.size; ++k) std::swap(x[k], x[pivots[k]]);
-  for (int k = 0; k < a.size; ++k)
-    for (int i = k + 1; i < a.size; ++i) x[i] = std::fma(-a.row(i)[k], x[k], x[i]);
-  for (int k = a.size - 1; k >= 0; --k) {
-    x[k] *= 1 / a.row(k)[k];
-    for (int i = 0; i < k; ++i) x[i] = std::fma(-a.row(i)[k], x[k], x[i]);
-  }
+  int first = 0;
+  for (; first + 4 <= a.size; first += 4) forward_rows_again<4>(a, first, x);
+  for (; first < a.size; ++first) forward_rows_again<1>(a, first, x);
+  int last = a.size;
+  for (; last >= 4; last -= 4) back_rows_again<4>(a, last, x);
+  for (; last >= 1; --last) back_rows_again<1>(a, last, x);
 }
 
 }  // namespace tutti::dense

@@ -9,7 +9,11 @@
 
 namespace tutti::dense {
 
-/// Rows of an augmented matrix (A | B): `size` rows of A, `sides` columns of B, `stride` values from row to row.
+/// Right-hand sides that a row has room for.
+inline constexpr int side_places = 8;
+
+/// Rows of an augmented matrix (A | B): `size` rows of A, `sides` columns of B, `stride` values from row to row. Behind
+/// A each row has side_places values; those behind B are 0.
 struct Augmented {
   double* values;
   int size, sides, stride;

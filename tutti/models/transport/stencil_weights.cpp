@@ -10,8 +10,6 @@
 namespace tutti {
 namespace {
 
-constexpr int sides_stride = 8;  // room for the right-hand sides behind a row of the matrix
-
 /// The places that entries of the matrix are made of; sets the frame's unit of length.
 StencilFrame place_points(const StencilBasis& basis, std::span<const Vec3> points, StencilWork& work) {
   StencilFrame frame = make_frame(points[0]);
@@ -29,19 +27,39 @@ StencilFrame place_points(const StencilBasis& basis, std::span<const Vec3> point
 }
 
 /// Row i, columns [i, size), of the radial functions.
-void fill_radial_row(const StencilBasis& basis, const Vec3* __restrict points, int i, double* __restrict row) {
-  const Vec3 x = points[i];
-  if (basis.kind == StencilBasis::Kind::gaussian) {
-    const rbf::Gaussian phi{basis.epsilon};
-    for (int j = i; j < basis.size; ++j) row[j] = phi.value(rbf::distance_squared(x, points[j]));
-  } else {
-    const rbf::Polyharmonic phi{basis.exponent};
-    for (int j = i; j < basis.size; ++j) row[j] = phi.value(rbf::distance_squared(x, points[j]));
+template <class Phi>
+void fill_radial_row(const Phi& phi, const std::vector<Vec3>& points, int i, double* __restrict row) {
+  const Vec3* __restrict place = points.data();
+  const Vec3 x = place[i];
+  const int size = static_cast<int>(points.size());
+  for (int j = i; j < size; ++j) row[j] = phi.value(rbf::distance_squared(x, place[j]));
+}
+
+/// r^m with m known to the compiler.
+template <int m>
+struct KnownPower {
+  static double value(double r2) { return rbf::Polyharmonic{m}.value(r2); }
+};
+
+/// The upper half of Phi.
+void fill_radial(const StencilBasis& basis, const dense::Augmented& a, const std::vector<Vec3>& points) {
+  const auto fill = [&](const auto& phi) {
+    for (int i = 0; i < basis.size; ++i) fill_radial_row(phi, points, i, a.row(i));
+  };
+  if (basis.kind == StencilBasis::Kind::gaussian) return fill(rbf::Gaussian{basis.epsilon});
+  switch (basis.exponent) {
+    case 3:
+      return fill(KnownPower<3>{});
+    case 5:
+      return fill(KnownPower<5>{});
+    case 7:
+      return fill(KnownPower<7>{});
+    default:
+      return fill(rbf::Polyharmonic{basis.exponent});
   }
 }
 
-/// The polynomials at each node. Each is x or y times one of a lower degree, so that its bits are those of
-/// Monomial::value: all factors x, then all factors y.
+/// The polynomials at each node.
 void fill_polynomials(const StencilBasis& basis, const dense::Augmented& a, const StencilWork& work) {
   const int n = basis.size, count = polynomial_count(basis);
   for (int q = 0; q < count; ++q) {
@@ -56,31 +74,33 @@ void fill_polynomials(const StencilBasis& basis, const dense::Augmented& a, cons
 
 void fill_system(const StencilBasis& basis, const StencilFrame& frame, const dense::Augmented& a,
                  const StencilWork& work) {
-  for (int i = 0; i < basis.size; ++i) fill_radial_row(basis, work.points.data(), i, a.row(i));
+  fill_radial(basis, a, work.points);
   for (int i = 1; i < basis.size; ++i)
     for (int j = 0; j < i; ++j) a.row(i)[j] = a.row(j)[i];
   fill_polynomials(basis, a, work);
-  for (int i = 0; i < a.size; ++i)
-    for (int s = 0; s < right_sides; ++s)
-      a.row(i)[a.size + s] =
-          system_right_side(basis, frame, work.points.data(), a.row(0)[i], i, static_cast<RightSide>(s));
-}
-
-/// Of a symmetric matrix: its largest sum of sizes along a row.
-double matrix_norm(const dense::Augmented& a) {
-  double largest = 0;
   for (int i = 0; i < a.size; ++i) {
-    double sum = 0;
-    for (int j = 0; j < a.size; ++j) sum += std::fabs(a.row(i)[j]);
-    largest = std::max(largest, sum);
+    double* sides = a.row(i) + a.size;
+    for (int s = 0; s < right_sides; ++s)
+      sides[s] = system_right_side(basis, frame, work.points.data(), a.row(0)[i], i, static_cast<RightSide>(s));
+    std::fill(sides + right_sides, sides + dense::side_places, 0);
   }
-  return largest;
 }
 
-double largest_size(const std::vector<double>& x) {
+double largest_size(std::span<const double> x) {
   double largest = 0;
   for (const double value : x) largest = std::max(largest, std::fabs(value));
   return largest;
+}
+
+/// Of a symmetric matrix: its largest sum of sizes along a column, which is one along a row.
+double matrix_norm(const dense::Augmented& a, StencilWork& work) {
+  work.solution.assign(static_cast<std::size_t>(a.size), 0);
+  double* __restrict sum = work.solution.data();
+  for (int i = 0; i < a.size; ++i) {
+    const double* __restrict row = a.row(i);
+    for (int j = 0; j < a.size; ++j) sum[j] += std::fabs(row[j]);
+  }
+  return largest_size(work.solution);
 }
 
 /// How much larger the inverse can make a vector, at least: it is tried with the solution for random signs.
@@ -145,12 +165,12 @@ double try_stencil_weights(const StencilBasis& basis, std::span<const Vec3> poin
   require(static_cast<int>(points.size()) == basis.size && static_cast<int>(out.size()) >= operators * basis.size,
           "a stencil of {} nodes, {} points, {} places", basis.size, points.size(), out.size());
   const StencilFrame frame = place_points(basis, points, work);
-  const int unknowns = unknown_count(basis), stride = unknowns + sides_stride;
+  const int unknowns = unknown_count(basis), stride = unknowns + dense::side_places;
   work.matrix.resize(static_cast<std::size_t>(unknowns) * static_cast<std::size_t>(stride));
   work.pivots.resize(static_cast<std::size_t>(unknowns));
   const dense::Augmented a{work.matrix.data(), unknowns, right_sides, stride};
   fill_system(basis, frame, a, work);
-  const double norm = matrix_norm(a);
+  const double norm = matrix_norm(a, work);
   if (!dense::eliminate(a, work.pivots.data())) return -1;
   dense::substitute_back(a);
   const double condition = norm * inverse_norm(a, work);

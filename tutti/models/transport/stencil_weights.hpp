@@ -13,7 +13,7 @@ namespace tutti {
 
 /// Scratch of one thread, for any number of stencils of any basis.
 struct StencilWork {
-  std::vector<double> matrix, solution, monomials;
+  std::vector<double> matrix, solution;
   std::vector<Vec3> points;
   std::vector<int> pivots;
 };
