@@ -38,6 +38,7 @@ SOURCES = [
     Source("call", "damaged", "tutti/io/checkpoint_header.cpp", 0, inside="why"),
     Source("call", "damaged", "tutti/io/checkpoint_file.cpp", 0, inside="what"),
     Source("call", ".damaged", "tutti/io/checkpoint_file.cpp", 0, inside="what"),
+    Source("call", "damaged", "tutti/models/transport/stencil_cache.cpp", 0, inside="why"),
     Source("call", "fail_at", "tutti/io/formula_parser.cpp", 3, inside="why"),
     # Problems of a case are collected; the first one in the file is told.
     Source("call", ".push_back", "tutti/io/case.cpp", 1, kinds=(("input", "{}"),)),
@@ -72,6 +73,7 @@ FORWARDS = {
     ("tutti/io/case.cpp", "{cause}"): "check_value",
     ("tutti/io/case.cpp", "{place}: {unknown_key_message}"): "unknown_key_message",
     ("tutti/mesh/text_source.cpp", "{place}: {context}{message}"): "TextSource::error",
+    ("tutti/models/transport/stencil_cache.cpp", "{cause}"): "StencilCache",
     ("tutti/simulation/program.cpp", "{cause}"): "any Error",
     ("tutti/simulation/box_domain.cpp", "{place}: {cause}"): "split_box",
     ("tutti/simulation/tet_domain.cpp", "{place}: {cause}"): "fail_spec",
