@@ -1,0 +1,285 @@
+// Set-up of transport: weights, damping, the time step, the operators of the steps.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "tutti/base/log.hpp"
+#include "tutti/base/random.hpp"
+#include "tutti/device/reductions.hpp"
+#include "tutti/models/transport/device_weights.hpp"
+#include "tutti/models/transport/stencil_system.hpp"
+#include "tutti/models/transport/transport.hpp"
+#include "tutti/models/transport/transport_sums.hpp"
+#include "tutti/simulation/evaluate.hpp"
+#include "tutti/simulation/tet_report.hpp"
+
+namespace tutti {
+namespace {
+
+/// Of RK4 and of SSP-RK3 on the imaginary axis.
+double imaginary_limit(RungeKutta method) {
+  return method == RungeKutta::rk4 ? 2.0 * std::numbers::sqrt2 : std::numbers::sqrt3;
+}
+
+TransportCase checked_case(const ModelSetup& setup) {
+  TransportCase transport;
+  setup.comm.together([&] {
+    transport = read_transport_case(setup.options);
+    StencilBasis basis = transport.basis;
+    if (basis.kind == StencilBasis::Kind::gaussian) basis.epsilon = 1;  // its own is known when nodes are
+    check_basis(basis);
+  });
+  return transport;
+}
+
+}  // namespace
+
+Transport::Transport(const ModelSetup& setup)
+    : comm_(setup.comm),
+      devices_(setup.devices),
+      options_(setup.options),
+      transport_(checked_case(setup)),
+      domain_(make_node_domain(setup, transport_.basis.size)) {
+  Phases& phases = setup.phases;
+  phases.begin("weights of stencils");
+  for (const IndexMap& map : domain_.maps) value_maps_.push_back(with_components(map, tracers()));
+  Weights weights;
+  comm_.together([&] {
+    basis_ = transport_.basis_for(cells());
+    weights = make_weights();
+    allocate();
+  });
+  plan_ = make_plan(value_maps_, comm_.rank());
+  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.transport);
+  build_step(parse_overlap(options_.text("devices.overlap")));
+  phases.begin("stability");
+  choose_damping(weights);
+  comm_.together([&] { make_operators(weights); });
+  Weights().swap(weights);
+  if (options_.flag("numerics.check")) run_noise_test();
+  phases.begin("initial");
+  set_initial();
+  phases.end();
+}
+
+/// By a GPU where a part has one; the bits are the same.
+Transport::Weights Transport::make_weights() {
+  Weights all;
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  for (std::size_t p = 0; p < domain_.mine(); ++p) {
+    const IndexMap& map = domain_.maps[p];
+    const std::vector<Lid>& stencils = domain_.stencils[p];
+    std::vector<Vec3> points;
+    for (Lid row = 0; row < map.local(); ++row) points.push_back(domain_.point(p, row));
+    RawVector<double>& weights = all.emplace_back(stencils.size() * operators);
+    if (domain_.streams[p].device->kind() == DeviceKind::cuda)
+      report_.add(tutti::make_weights(stream(p), basis_, points, stencils, weights, map.global));
+    else
+      report_.add(tutti::make_weights(basis_, points, std::span<const Lid>(stencils), weights, parallel, map.global));
+  }
+  return all;
+}
+
+void Transport::allocate() {
+  parts_.resize(domain_.mine());
+  const bool rk4 = transport_.method == RungeKutta::rk4;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    Device& device = *domain_.streams[p].device;
+    const IndexMap& map = domain_.maps[p];
+    for (int i = 0; i < (rk4 ? 4 : 3); ++i)
+      parts_[p].q.emplace_back(device, value_maps_[p], i == 0 ? "tracers" : fmt::format("tracers, work {}", i));
+    std::vector<double> areas;
+    const double mean = 4 * std::numbers::pi / static_cast<double>(cells());
+    for (Lid row = 0; row < map.owned; ++row)
+      areas.push_back(domain_.cloud.weights.empty()
+                          ? mean
+                          : domain_.cloud.weights[static_cast<std::size_t>(map.global[static_cast<std::size_t>(row)])]);
+    parts_[p].areas = make_buffer(stream(p), std::span<const double>(areas), "areas");
+  }
+}
+
+std::vector<Vec3> Transport::velocities(std::size_t p, double time) {
+  const auto points = domain_.owned_points(p);
+  std::vector<std::vector<double>> values;
+  for (const Expression& formula : transport_.velocity)
+    values.push_back(evaluate_at(formula, points, time, *devices_.threads));
+  std::vector<Vec3> velocities(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    double three[3] = {};
+    for (std::size_t c = 0; c < values.size(); ++c) three[c] = values[c][i];
+    velocities[i] = velocity_vector(points[i], three, transport_.cartesian);
+  }
+  return velocities;
+}
+
+double Transport::advection_weight(const RawVector<double>& weights, std::size_t row, std::size_t j,
+                                   Vec3 velocity) const {
+  const auto n = static_cast<std::size_t>(basis_.size);
+  const double* gradient = weights.data() + row * operators * n + j;
+  return -(velocity.x * gradient[gradient_x * n] + velocity.y * gradient[gradient_y * n] +
+           velocity.z * gradient[gradient_z * n]);
+}
+
+void Transport::make_advection(const Weights& weights, double time) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto v = velocities(p, time);
+    parts_[p].rows = StencilOperator(
+        stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
+        [&](std::size_t row, int, std::size_t j) { return advection_weight(weights[p], row, j, v[row]); },
+        parallel_for(*devices_.threads));
+  }
+}
+
+void Transport::make_hyper(const Weights& weights) {
+  const auto n = static_cast<std::size_t>(basis_.size);
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    parts_[p].rows = StencilOperator(
+        stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
+        [&](std::size_t row, int, std::size_t j) { return weights[p][(row * operators + hyper) * n + j]; },
+        parallel_for(*devices_.threads));
+}
+
+/// Of the steps: one where the velocity is steady, else derivatives along two tangents and the damping.
+void Transport::make_operators(const Weights& weights) {
+  const auto n = static_cast<std::size_t>(basis_.size);
+  const double damping = (basis_.hyper % 2 == 0 ? -1 : 1) * spectrum_.gamma;
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const RawVector<double>& w = weights[p];
+    const auto damp = [&](std::size_t row, std::size_t j) { return damping * w[(row * operators + hyper) * n + j]; };
+    TransportPart& part = parts_[p];
+    if (transport_.steady()) {
+      const auto v = velocities(p, 0);
+      part.rows = StencilOperator(
+          stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
+          [&](std::size_t row, int, std::size_t j) { return advection_weight(w, row, j, v[row]) + damp(row, j); },
+          parallel);
+      continue;
+    }
+    const auto points = domain_.owned_points(p);
+    part.velocity = PartVelocity(stream(p), transport_.velocity, transport_.cartesian, points);
+    part.rows = StencilOperator(
+        stream(p), domain_.stencils[p], basis_.size, 3, Joined::velocity,
+        [&](std::size_t row, int d, std::size_t j) {
+          if (d == 2) return damp(row, j);
+          const StencilFrame frame = make_frame(points[row]);
+          return -advection_weight(w, row, j, d == 0 ? frame.first : frame.second);
+        },
+        parallel);
+  }
+}
+
+/// dt, and gamma for it.
+void Transport::choose_damping(const Weights& weights) {
+  // A velocity that changes: at the start, and at a few times until the end.
+  const double end = options_.has("time.end") ? options_.number("time.end") : 0;
+  const int looks = transport_.steady() || end == 0 ? 1 : 5;
+  for (int k = 0; k < looks; ++k) {
+    comm_.together([&] { make_advection(weights, looks == 1 ? 0 : end * k / (looks - 1)); });
+    spectrum_.advection = std::max(spectrum_.advection, spectral_radius());
+  }
+  const double limit = spectrum_.advection > 0 ? imaginary_limit(transport_.method) / spectrum_.advection
+                                               : std::numeric_limits<double>::infinity();
+  if (options_.is_word("time.dt", "auto"))
+    dt_ = std::isfinite(limit) ? options_.number("time.safety") * limit : (end > 0 ? end : 1.0);
+  else
+    dt_ = options_.number("time.dt");
+  comm_.together([&] {
+    if (dt_ > limit * (1 + 1e-12))
+      fail(ErrorKind::numerical, "{}: time.dt = {:g} is above the stability limit {:.6g}; lower it",
+           options_.where("time.dt"), dt_, limit);
+  });
+  if (transport_.damping == Damping::none) return;
+  comm_.together([&] { make_hyper(weights); });
+  spectrum_.hyper = spectral_radius();
+  if (transport_.damping == Damping::spectral)
+    spectrum_.gamma = spectrum_.hyper > 0 ? transport_.strength / (dt_ * spectrum_.hyper) : 0;
+  else
+    spectrum_.gamma = transport_.strength * std::pow(static_cast<double>(cells()), -basis_.hyper);
+}
+
+/// Noise between -1 and 1 that depends on node and tracer only.
+void Transport::set_noise() {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const IndexMap& map = value_maps_[p];
+    std::vector<double> noise(static_cast<std::size_t>(map.owned));
+    for (std::size_t i = 0; i < noise.size(); ++i)
+      noise[i] = 2 * random_unit(1, static_cast<std::uint64_t>(map.global[i])) - 1;
+    upload(stream(p), parts_[p].q[0].buffer(), std::span<const double>(noise));
+  }
+  exchange_now(0);
+}
+
+/// Power iteration in the maximum norm, whose bits do not depend on the partition. The largest eigenvalues come in
+/// pairs, so that the growth of a step swings: its geometric mean over a window counts.
+double Transport::spectral_radius() {
+  constexpr int window = 20, most = 300;
+  constexpr double settled = 5e-3, margin = 1.05;
+  set_noise();
+  double size = largest(), product = 1, before = 0, rho = 0;
+  for (int k = 1; k <= most && size > 0; ++k) {
+    apply(1, 0, [this](std::size_t p, Stream& s, Range rows) {
+      parts_[p].rows.apply(s, rows, tracers(), parts_[p].q[0].data(), nullptr, StoreRate{parts_[p].q[1].data()});
+    });
+    step_->wait();
+    for (TransportPart& part : parts_) std::swap(part.q[0], part.q[1]);
+    const double grown = largest();
+    comm_.together([&] {
+      if (!std::isfinite(grown))
+        fail(ErrorKind::numerical, "the operators' rows are not finite: the velocity has values out of any range; check it");
+    });
+    product *= grown / size;
+    for (std::size_t p = 0; p < parts_.size() && grown > 0; ++p)
+      scale(stream(p), {0, value_maps_[p].local()}, parts_[p].q[0].data(), 1 / grown);
+    size = grown > 0 ? 1 : 0;
+    if (k % window != 0) continue;
+    rho = std::pow(product, 1.0 / window);
+    product = 1;
+    if (std::abs(rho - before) <= settled * rho) break;
+    before = rho;
+  }
+  return margin * rho;
+}
+
+/// Noise must not grow with the chosen step and damping: an eigenvalue on the wrong side shows here, not after hours.
+void Transport::run_noise_test() {
+  constexpr int steps = 50;
+  set_noise();
+  const auto run = [&] {
+    for (int k = 0; k < steps; ++k) step(0, dt_);
+    step_->wait();
+    return largest();
+  };
+  const double first = run(), second = run();
+  comm_.together([&] {
+    if (!(second <= 1.001 * first))
+      fail(ErrorKind::numerical,
+           "noise grows ({:.3g} to {:.3g} in {} steps of {:.3g}): the operators are unstable on these nodes; use "
+           "stencil.basis = \"polyharmonic\", more hyperviscosity or other nodes",
+           first, second, steps, dt_);
+  });
+}
+
+void Transport::set_initial() {
+  comm_.together([&] {
+    const auto count = static_cast<std::size_t>(tracers());
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto points = domain_.owned_points(p);
+      std::vector<double> values(points.size() * count);
+      for (std::size_t t = 0; t < count; ++t) {
+        const auto one = evaluate_at(transport_.tracers[t].initial, points, 0.0, *devices_.threads);
+        for (std::size_t i = 0; i < one.size(); ++i) values[i * count + t] = one[i];
+      }
+      upload(stream(p), parts_[p].q[0].buffer(), std::span<const double>(values));
+    }
+  });
+  exchange_now(0);
+  initial_mass_.clear();
+  for (int t = 0; t < tracers(); ++t) initial_mass_.push_back(mass(t));
+  // What is reported is the run, not the set-up.
+  applications_ = 0;
+  setting_up_ = false;
+  step_->reset_seconds();
+}
+
+}  // namespace tutti
