@@ -16,38 +16,54 @@ using Number = std::uint32_t;
 struct Found {
   double distance = 0;  ///< squared
   Number number = 0;
-  friend auto operator<=>(const Found&, const Found&) = default;
+  friend bool operator<(const Found& a, const Found& b) {
+    return a.distance < b.distance || (a.distance == b.distance && a.number < b.number);
+  }
 };
 
-/// What nanoflann gives the points to that it meets: keeps the n lowest by (squared distance, number).
+/// What nanoflann gives the points to that it meets: keeps the n lowest by (squared distance, number). Once there are
+/// so many, they are a heap with the highest one in front.
 class Lowest {
  public:
   using DistanceType = double;
 
   explicit Lowest(std::span<Found> room) : room_(room) {}
 
-  bool addPoint(double distance, Number number) {
+  bool addPoint(double distance, Number number) {  // NOLINT(readability-identifier-naming): nanoflann's name
     const Found found{distance, number};
-    const auto end = room_.begin() + static_cast<std::ptrdiff_t>(count_);
-    if (full() && !(found < room_.back())) return true;
-    const auto at = std::lower_bound(room_.begin(), end, found);
-    std::move_backward(at, full() ? end - 1 : end, full() ? end : end + 1);
-    *at = found;
-    if (!full()) ++count_;
+    if (!full()) {
+      room_[count_++] = found;
+      if (full()) std::make_heap(room_.begin(), room_.end());
+    } else if (found < room_.front()) {
+      replace_front(found);
+    }
     return true;
   }
   /// nanoflann passes over points that are not nearer than this, and over branches whose distance, with the rounding of
   /// a sum along the way from the root, is larger. Ties must come through.
-  double worstDist() const {
+  double worstDist() const {  // NOLINT(readability-identifier-naming): nanoflann's name
     if (!full()) return std::numeric_limits<double>::max();
-    return room_.back().distance * (1 + 1e-12) + std::numeric_limits<double>::min();
+    return room_.front().distance * (1 + 1e-12) + std::numeric_limits<double>::min();
   }
   bool full() const { return count_ == room_.size(); }
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
-  void sort() {}
+  /// Ascending; what nanoflann may ask for at the end of a search.
+  void sort() { std::sort(room_.begin(), room_.end()); }
 
  private:
+  /// One way down, where pop_heap and push_heap take two.
+  void replace_front(const Found& found) {
+    std::size_t hole = 0;
+    for (std::size_t child = 1; child < room_.size(); child = 2 * hole + 1) {
+      if (child + 1 < room_.size() && room_[child] < room_[child + 1]) ++child;
+      if (!(found < room_[child])) break;
+      room_[hole] = room_[child];
+      hole = child;
+    }
+    room_[hole] = found;
+  }
+
   std::span<Found> room_;
   std::size_t count_ = 0;
 };
@@ -105,6 +121,7 @@ void NearestNodes::find(Vec3 centre, int n, std::span<Gid> numbers) const {
 #else
   tree_->index.findNeighbors(lowest, place.data(), nanoflann::SearchParams());
 #endif
+  lowest.sort();
   for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<Gid>(room[i].number);
 }
 

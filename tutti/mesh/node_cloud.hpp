@@ -41,7 +41,8 @@ NodeCloud fibonacci_nodes(Gid count, const ParallelFor& parallel = {});
 /// spirals' defects. Needs about 150 bytes a node.
 NodeCloud relaxed_nodes(Gid count, int sweeps = 100, const ParallelFor& parallel = {});
 /// A stress case: uniformly random nodes, drawn one after the other; one nearer than separation * h to another is
-/// drawn anew. separation: 0 to 0.7, as the sphere is full near 0.83.
+/// drawn anew. separation: 0 to 0.7, as the sphere is full near 0.83. Few nodes need not be farther apart than a radian
+/// (two or three: half of one).
 NodeCloud random_nodes(Gid count, std::uint64_t seed, double separation = 0.5);
 
 // Files.

@@ -215,7 +215,7 @@ DoubleNode find_double_node(std::span<const Vec3> points) {
   struct Along {
     double t = 0;
     Gid number = 0;
-    auto operator<=>(const Along&) const = default;
+    bool operator<(const Along& other) const { return t < other.t || (t == other.t && number < other.number); }
   };
   std::vector<Along> order(points.size());
   for (std::size_t i = 0; i < points.size(); ++i) order[i] = {dot(direction, points[i]), static_cast<Gid>(i)};

@@ -107,7 +107,7 @@ int icosahedral_parts(Gid count) {
 
 NodeCloud icosahedral_nodes(int m, const ParallelFor& parallel) {
   if (m < 1) fail_spec("m", "nodes: m is {}; at least 1 is needed, for 10 m^2 + 2 nodes", m);
-  if (icosahedral_count(m) > most_nodes)
+  if (m > parts_below(most_nodes))
     fail_spec("m", "nodes: m is {}; at most {} is possible, for {} nodes", m, parts_below(most_nodes),
               format_count(icosahedral_count(parts_below(most_nodes))));
   const Icosahedron body;

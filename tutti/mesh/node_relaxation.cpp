@@ -21,7 +21,9 @@ constexpr double reach = 2.6;        ///< and so far, in h
 struct Neighbour {
   double distance = 0;  ///< squared
   std::int32_t number = -1;
-  friend auto operator<=>(const Neighbour&, const Neighbour&) = default;
+  friend bool operator<(const Neighbour& a, const Neighbour& b) {
+    return a.distance < b.distance || (a.distance == b.distance && a.number < b.number);
+  }
 };
 
 class Relaxation {

@@ -9,8 +9,6 @@
 namespace tutti {
 namespace {
 
-using test::error_of;
-
 void expect_unit(const NodeCloud& cloud) {
   for (const Vec3& p : cloud.points) ASSERT_NEAR(dot(p, p), 1, 1e-15);
   EXPECT_TRUE(cloud.weights.empty());
