@@ -14,8 +14,7 @@
 #include "tutti/models/transport/device_weights.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
 
-using namespace tutti;
-
+namespace tutti {
 namespace {
 
 double seconds() {
@@ -50,11 +49,11 @@ Rows make_rows(Gid total, int n, Lid rows) {
     result.nodes.push_back(
         {r * std::cos(turn * static_cast<double>(i)), r * std::sin(turn * static_cast<double>(i)), z});
   }
-  const Lid middle = static_cast<Lid>(result.nodes.size() / 2);
+  const std::size_t middle = result.nodes.size() / 2;
   std::vector<std::pair<double, Lid>> order(result.nodes.size());
-  for (Lid row = 0; row < 64; ++row) {
+  for (std::size_t row = 0; row < 64; ++row) {
     for (std::size_t j = 0; j < order.size(); ++j) {
-      const Vec3 d = result.nodes[j] - result.nodes[static_cast<std::size_t>(middle + row)];
+      const Vec3 d = result.nodes[j] - result.nodes[middle + row];
       order[j] = {dot(d, d), static_cast<Lid>(j)};
     }
     std::partial_sort(order.begin(), order.begin() + n, order.end());
@@ -130,15 +129,21 @@ std::vector<std::pair<std::string, StencilBasis>> bases(Gid total) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+void bench(int argc, char** argv) {
   Threads threads(argc > 1 ? std::atoi(argv[1]) : 2);
   const Gid total = argc > 2 ? std::atoll(argv[2]) : 1000000;
   fmt::print("{} threads, stencils of {} Fibonacci nodes\n", threads.count(), total);
   for (const auto& [name, basis] : bases(total)) measure(name.c_str(), basis, total, threads);
-  if (cuda_device_count() == 0) return 0;
+  if (cuda_device_count() == 0) return;
   const Lid rows = argc > 3 ? std::atoi(argv[3]) : 1000000;
   const auto device = make_cuda_device(0);
   const auto stream = device->make_stream("bench");
   fmt::print("{}\n", device->description());
   for (const auto& [name, basis] : bases(total)) measure_gpu(name.c_str(), basis, total, rows, *stream);
+}
+
+}  // namespace tutti
+
+int main(int argc, char** argv) {
+  tutti::bench(argc, argv);
 }

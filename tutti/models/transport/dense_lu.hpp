@@ -22,12 +22,12 @@ struct Augmented {
 
 /// A = P L U in place, and B becomes L^-1 P^T B. pivots[k]: the row that changed places with row k. False: a pivot is 0
 /// or no finite number, and what is in the matrix is of no use.
-bool eliminate(const Augmented& system, int* pivots);
+bool eliminate(const Augmented& a, int* pivots);
 
 /// After eliminate: B becomes A^-1 P^T ... B, the solutions.
-void substitute_back(const Augmented& system);
+void substitute_back(const Augmented& a);
 
 /// After eliminate: x[size] becomes A^-1 x.
-void solve_again(const Augmented& system, const int* pivots, double* x);
+void solve_again(const Augmented& a, const int* pivots, double* x);
 
 }  // namespace tutti::dense

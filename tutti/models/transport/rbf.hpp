@@ -90,7 +90,8 @@ struct Monomial {
   TUTTI_HD double delta(int k) const {
     if (a % 2 != 0 || b % 2 != 0 || a + b != 2 * k) return 0;
     double result = 1;
-    for (int i = 1; i <= a / 2; ++i) result = result * (k - a / 2 + i) / i;
+    const int half = a / 2;
+    for (int i = 1; i <= half; ++i) result = result * (k - half + i) / i;
     for (int i = 2; i <= a; ++i) result *= i;
     for (int i = 2; i <= b; ++i) result *= i;
     return result;

@@ -2,7 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <bit>
+#include <cmath>
 
 #include "sphere_nodes.hpp"
 #include "tutti/base/error.hpp"
@@ -61,7 +62,7 @@ TEST_P(DeviceWeights, HaveTheBitsOfTheCpu) {
     Size differing = 0;
     double largest = 0, scale = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
-      differing += std::memcmp(&got[i], &expected[i], sizeof(double)) != 0 ? 1 : 0;
+      differing += std::bit_cast<std::uint64_t>(got[i]) != std::bit_cast<std::uint64_t>(expected[i]) ? 1 : 0;
       // The gradient alone: other operators have other units.
       if (i / static_cast<std::size_t>(basis.size) % operators > gradient_z) continue;
       largest = std::max(largest, std::fabs(got[i] - expected[i]));
