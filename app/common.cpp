@@ -13,7 +13,7 @@ const ModelKinds& models() {
   static const ModelKinds kinds{
       {"diffusion", add_diffusion_keys, [](const ModelSetup& s) { return std::make_unique<Diffusion>(s); }},
       {"incompressible", add_incompressible_keys, make_incompressible, DomainKeys::box},
-      {"transport", add_transport_keys, [](const ModelSetup& s) { return std::make_unique<Transport>(s); },
+      {"transport", add_transport_keys, [](const ModelSetup& s) { return std::make_unique<SphereTransport>(s); },
        DomainKeys::nodes},
   };
   return kinds;

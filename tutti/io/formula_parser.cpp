@@ -134,7 +134,8 @@ void check_words(const std::string& text, const std::string& where, ParsedFormul
                                             : "did you mean '" + nearest + "'?"));
       }
       formula.uses_time = formula.uses_time || name == "t";
-      formula.uses_space = formula.uses_space || (values().contains(name) && name != "t" && name != "pi" && name != "e");
+      formula.uses_space =
+          formula.uses_space || (values().contains(name) && name != "t" && name != "pi" && name != "e");
       i = end;
     } else if (c == '=') {
       const bool pair = i + 1 < text.size() && text[i + 1] == '=';

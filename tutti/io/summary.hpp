@@ -48,7 +48,8 @@ struct ErrorSummary {
 /// One of several quantities that are carried. Errors are relative to the exact solution's norm.
 struct TracerSummary {
   std::string name;
-  double mass = 0, mass_drift = 0;  ///< integral over the sphere; drift: relative to the first, or as it is where that is 0
+  double mass = 0,
+         mass_drift = 0;  ///< integral over the sphere; drift: relative to the first, or as it is where that is 0
   double min = 0, max = 0;
   std::optional<double> l1, l2, linf;  ///< absent without an exact solution
 };

@@ -27,7 +27,8 @@ std::span<const char> bytes_of(const std::vector<T>& values) {
 PackedArray pack_offsets(Size cells, int points_a_cell, const VtkOptions& options) {
   const auto fill = [&](auto zero) {
     std::vector<decltype(zero)> ends(static_cast<std::size_t>(cells));
-    for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = static_cast<decltype(zero)>(static_cast<std::size_t>(points_a_cell) * (i + 1));
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      ends[i] = static_cast<decltype(zero)>(static_cast<std::size_t>(points_a_cell) * (i + 1));
     return pack_array("offsets", sizeof(zero) == 4 ? "Int32" : "Int64", 1, bytes_of(ends), options);
   };
   const bool small = points_a_cell * cells <= std::numeric_limits<std::int32_t>::max();

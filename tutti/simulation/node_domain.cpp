@@ -30,8 +30,9 @@ Adjacency near_graph(const std::vector<Vec3>& points, const NearestNodes& neares
   graph.columns.resize(points.size() * static_cast<std::size_t>(most));
   for_ranges(parallel, rows, [&](Size begin, Size end) {
     for (Size i = begin; i < end; ++i)
-      nearest.find(points[static_cast<std::size_t>(i)], most,
-                   std::span(graph.columns).subspan(static_cast<std::size_t>(i * most), static_cast<std::size_t>(most)));
+      nearest.find(
+          points[static_cast<std::size_t>(i)], most,
+          std::span(graph.columns).subspan(static_cast<std::size_t>(i * most), static_cast<std::size_t>(most)));
   });
   graph.offsets.resize(points.size() + 1);
   for (std::size_t i = 0; i <= points.size(); ++i) graph.offsets[i] = static_cast<Size>(i) * most;
@@ -94,17 +95,27 @@ std::vector<Gid> find_stencils(const NodeCloud& cloud, const NearestNodes& neare
   std::vector<Gid> columns(nodes.size() * static_cast<std::size_t>(stencil));
   for_ranges(parallel, static_cast<Size>(nodes.size()), [&](Size begin, Size end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-      nearest.find(cloud.points[static_cast<std::size_t>(nodes[i])], stencil,
-                   std::span(columns).subspan(i * static_cast<std::size_t>(stencil), static_cast<std::size_t>(stencil)));
+      nearest.find(
+          cloud.points[static_cast<std::size_t>(nodes[i])], stencil,
+          std::span(columns).subspan(i * static_cast<std::size_t>(stencil), static_cast<std::size_t>(stencil)));
   });
   return columns;
 }
 
-PartRows rows_of(std::int32_t part, std::vector<Gid> nodes, std::span<const Gid> columns,
+/// What a part owns, those nodes last that read others' nodes, and what it reads.
+PartRows rows_of(std::int32_t part, std::span<const Gid> nodes, std::span<const Gid> columns, int stencil,
                  std::span<const std::int32_t> owner) {
   PartRows rows;
   rows.part = part;
-  rows.owned = std::move(nodes);
+  const auto n = static_cast<std::size_t>(stencil);
+  std::vector<Gid> reading;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto mine = columns.subspan(i * n, n);
+    const bool reads =
+        std::any_of(mine.begin(), mine.end(), [&](Gid c) { return owner[static_cast<std::size_t>(c)] != part; });
+    (reads ? reading : rows.owned).push_back(nodes[i]);
+  }
+  rows.owned.insert(rows.owned.end(), reading.begin(), reading.end());
   for (const Gid c : columns)
     if (owner[static_cast<std::size_t>(c)] != part) rows.ghosts.push_back(c);
   std::sort(rows.ghosts.begin(), rows.ghosts.end());
@@ -129,6 +140,16 @@ std::vector<Lid> number_stencils(const IndexMap& map, std::span<const Gid> given
     }
   });
   return stencils;
+}
+
+/// The first interior rows, up to one that reads a ghost: all of those come behind.
+Lid quiet_rows(const IndexMap& map, std::span<const Lid> stencils, int stencil) {
+  const auto n = static_cast<std::size_t>(stencil);
+  for (Lid row = 0; row < map.interior; ++row) {
+    const auto mine = stencils.subspan(static_cast<std::size_t>(row) * n, n);
+    if (std::any_of(mine.begin(), mine.end(), [&](Lid c) { return c >= map.owned; })) return row;
+  }
+  return map.interior;
 }
 
 std::string word_of_weights(const Case& options) {
@@ -199,28 +220,33 @@ NodeDomain make_node_domain(const ModelSetup& setup, int stencil, const MeasureR
     else if (stored != nullptr && stored->devices == kinds && static_cast<Gid>(stored->owner.size()) == nodes)
       owner = stored->owner;
     else
-      owner = partition_nodes(domain.cloud, nearest, places, domain.weights, options.text("partition.method"), parallel);
+      owner =
+          partition_nodes(domain.cloud, nearest, places, domain.weights, options.text("partition.method"), parallel);
   });
   comm.broadcast(owner);
 
   setup.phases.begin("stencils");
   const Ordering ordering = parse_ordering(options.text("partition.order"));
   std::vector<PartRows> rows;
-  std::vector<std::vector<Gid>> columns;
+  std::vector<std::vector<Gid>> given, columns;
   comm.together([&] {
     for (std::int32_t part = 0; part < parts; ++part) {
       if (domain.rank_of_part[static_cast<std::size_t>(part)] != comm.rank()) continue;
       auto mine = order_nodes(domain.cloud, owner, part, ordering, parallel);
       if (static_cast<Size>(mine.size()) * stencil > std::numeric_limits<Lid>::max())
-        fail(ErrorKind::resource, "a part of {} nodes with stencils of {} is too large for 32-bit numbers; use more devices",
-             mine.size(), stencil);
+        fail(ErrorKind::resource,
+             "a part of {} nodes with stencils of {} is too large for 32-bit numbers; use more devices", mine.size(),
+             stencil);
       columns.push_back(find_stencils(domain.cloud, nearest, mine, stencil, parallel));
-      rows.push_back(rows_of(part, std::move(mine), columns.back(), owner));
+      rows.push_back(rows_of(part, mine, columns.back(), stencil, owner));
+      given.push_back(std::move(mine));
     }
   });
   domain.maps = number_parts(comm, rows, domain.rank_of_part, parallel);
-  for (std::size_t p = 0; p < rows.size(); ++p)
-    domain.stencils.push_back(number_stencils(domain.maps[p], rows[p].owned, columns[p], stencil, nodes, parallel));
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    domain.stencils.push_back(number_stencils(domain.maps[p], given[p], columns[p], stencil, nodes, parallel));
+    domain.quiet.push_back(quiet_rows(domain.maps[p], domain.stencils[p], stencil));
+  }
   for (const auto& device : setup.devices.devices) domain.streams.emplace_back(*device);
   domain.transport =
       make_transport(comm, parse_transport(options.text("devices.transport")), domain.maps, domain.streams);

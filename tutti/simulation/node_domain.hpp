@@ -24,11 +24,16 @@ struct NodeDomain {
   BalanceSummary balance;
   std::vector<IndexMap> maps;              ///< mine
   std::vector<std::vector<Lid>> stencils;  ///< mine: local numbers, `stencil` an owned node
-  std::vector<PartStreams> streams;        ///< mine
+  /// Mine: rows [0, quiet) are read by no other part and read none of another part. Reading is not mutual: rows
+  /// [quiet, interior) are read by nobody else, but read ghosts [Bollig 2012, eq. 6: B without O].
+  std::vector<Lid> quiet;
+  std::vector<PartStreams> streams;  ///< mine
   Transport transport;
 
   std::size_t mine() const { return maps.size(); }
-  Vec3 point(std::size_t p, Lid row) const { return cloud.points[static_cast<std::size_t>(maps[p].global[static_cast<std::size_t>(row)])]; }
+  Vec3 point(std::size_t p, Lid row) const {
+    return cloud.points[static_cast<std::size_t>(maps[p].global[static_cast<std::size_t>(row)])];
+  }
   /// Of the owned nodes of a part, in its order.
   std::vector<Vec3> owned_points(std::size_t p) const;
 };

@@ -58,7 +58,8 @@ NodeProbes::NodeProbes(const NodeDomain& domain, std::span<const Vec3> points, s
     nearest.find((1 / length) * points[i], 1, std::span(&node, 1));
     for (std::size_t p = 0; p < domain.mine(); ++p) {
       const auto begin = domain.maps[p].global.begin(), end = begin + domain.maps[p].owned;
-      if (const auto at = std::find(begin, end, node); at != end) places_.push_back({i, p, static_cast<Lid>(at - begin)});
+      if (const auto at = std::find(begin, end, node); at != end)
+        places_.push_back({i, p, static_cast<Lid>(at - begin)});
     }
   }
 }

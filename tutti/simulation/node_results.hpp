@@ -31,8 +31,8 @@ class NodeResults {
  private:
   std::vector<int> mine_, all_;  ///< parts
   VtkOptions options_;
-  std::vector<VtuGrid> grids_;                    ///< mine
-  std::vector<std::vector<std::int32_t>> owner_;  ///< mine: constant cell arrays
+  std::vector<VtuGrid> grids_;                     ///< mine
+  std::vector<std::vector<std::int32_t>> owner_;   ///< mine: constant cell arrays
   std::vector<std::vector<std::int64_t>> number_;  ///< mine: the nodes' numbers
   ResultSeries series_;
 };

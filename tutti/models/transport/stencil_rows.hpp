@@ -39,7 +39,8 @@ TUTTI_HD inline void apply_stencil(const StencilView& view, const double* u, con
   }
   for (int t = 0; t < tracers; ++t)
     update(static_cast<Lid>(static_cast<Size>(row) * tracers + t), own[t],
-           join_sums<operators, joined>(sums[t], view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row)));
+           join_sums<operators, joined>(sums[t],
+                                        view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row)));
 }
 
 }  // namespace tutti

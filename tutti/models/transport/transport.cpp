@@ -6,30 +6,31 @@
 #include <numbers>
 
 #include "tutti/base/hash.hpp"
+#include "tutti/io/probes.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 
-// A step of the model, as the paper tells it: in each stage every device computes its separators, then its interior
-// while they travel.
+// A step of the model, as the paper tells it: in each stage every device computes what others read, and what reads
+// others' nodes, and then the rest while the first travels.
 
-void Transport::build_step(Overlap overlap) {
+void SphereTransport::build_step(Overlap overlap) {
   step_ = std::make_unique<Step>(*devices_.threads, domain_.streams);
   std::vector<TaskId> separators;
   for (std::size_t p = 0; p < parts_.size(); ++p)
     separators.push_back(step_->compute("separator", static_cast<int>(p), Step::Role::separator,
-                                        domain_.maps[p].separator_rows(),
+                                        {domain_.quiet[p], domain_.maps[p].owned},
                                         [this, p](Stream& stream, Range rows) { launch_(p, stream, rows); }));
   step_->exchange(*exchange_, separators);
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    step_->compute("interior", static_cast<int>(p), Step::Role::interior, domain_.maps[p].interior_rows(),
+    step_->compute("interior", static_cast<int>(p), Step::Role::interior, {0, domain_.quiet[p]},
                    [this, p](Stream& stream, Range rows) { launch_(p, stream, rows); });
   step_->finish(overlap);
 }
 
-void Transport::apply(std::size_t target, std::uint64_t same_work, const Launch& launch) {
+void SphereTransport::apply(std::size_t target, std::uint64_t same_work, const Launch& launch) {
   std::vector<FieldView<double>> views;
   for (TransportPart& part : parts_) views.push_back(part.q[target].view());
   exchange_->bind(views);
@@ -40,7 +41,7 @@ void Transport::apply(std::size_t target, std::uint64_t same_work, const Launch&
   ++applications_;
 }
 
-void Transport::step(double time, double dt) {
+void SphereTransport::step(double time, double dt) {
   if (transport_.method == RungeKutta::rk4)
     runge_kutta_step(time, dt);
   else
@@ -48,7 +49,7 @@ void Transport::step(double time, double dt) {
 }
 
 /// The classical method of four stages. Arrays: 0 is u, 1 and 2 stages in turn, 3 the sum of rates.
-void Transport::runge_kutta_step(double time, double dt) {
+void SphereTransport::runge_kutta_step(double time, double dt) {
   const auto q = [this](std::size_t p, std::size_t field) { return parts_[p].q[field].data(); };
   const auto read = [&](std::size_t field, const auto& update) {
     return [this, field, update, q](std::size_t p, Stream& stream, Range rows) {
@@ -58,16 +59,18 @@ void Transport::runge_kutta_step(double time, double dt) {
   update_velocity(time);
   apply(1, work_of(0, dt), read(0, [=](std::size_t p) { return RungeKuttaFirst{q(p, 1), q(p, 3), dt / 2, dt / 6}; }));
   update_velocity(time + dt / 2);
-  apply(2, work_of(1, dt),
-        read(1, [=](std::size_t p) { return RungeKuttaMiddle{q(p, 0), q(p, 2), q(p, 3), dt / 2, dt / 3}; }));
-  apply(1, work_of(2, dt),
-        read(2, [=](std::size_t p) { return RungeKuttaMiddle{q(p, 0), q(p, 1), q(p, 3), dt, dt / 3}; }));
+  apply(2, work_of(1, dt), read(1, [=](std::size_t p) {
+          return RungeKuttaMiddle{q(p, 0), q(p, 2), q(p, 3), dt / 2, dt / 3};
+        }));
+  apply(1, work_of(2, dt), read(2, [=](std::size_t p) {
+          return RungeKuttaMiddle{q(p, 0), q(p, 1), q(p, 3), dt, dt / 3};
+        }));
   update_velocity(time + dt);
   apply(0, work_of(3, dt), read(1, [=](std::size_t p) { return RungeKuttaLast{q(p, 3), q(p, 0), dt / 6}; }));
 }
 
 /// Shu and Osher's method of three stages. Arrays: 0 is u, 1 and 2 are stages.
-void Transport::convex_step(double time, double dt) {
+void SphereTransport::convex_step(double time, double dt) {
   const auto q = [this](std::size_t p, std::size_t field) { return parts_[p].q[field].data(); };
   const auto stage = [&](std::size_t number, std::size_t from, std::size_t to, double w, double at) {
     update_velocity(at);
@@ -81,7 +84,7 @@ void Transport::convex_step(double time, double dt) {
   stage(2, 2, 0, 2.0 / 3, time + dt / 2);
 }
 
-void Transport::update_velocity(double time) {
+void SphereTransport::update_velocity(double time) {
   if (transport_.steady()) return;
   // The GPUs are given their work before the CPU does its own.
   for (const bool host : {false, true})
@@ -90,12 +93,12 @@ void Transport::update_velocity(double time) {
 }
 
 /// The same number for the same stage of a step of the same length; arrays keep their places.
-std::uint64_t Transport::work_of(std::size_t stage, double dt) const {
+std::uint64_t SphereTransport::work_of(std::size_t stage, double dt) const {
   const std::vector<std::uint64_t> what{stage + 1, std::bit_cast<std::uint64_t>(dt)};
   return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
 }
 
-void Transport::exchange_now(std::size_t field) {
+void SphereTransport::exchange_now(std::size_t field) {
   std::vector<FieldView<double>> views;
   for (TransportPart& part : parts_) views.push_back(part.q[field].view());
   exchange_->begin(views);
@@ -104,7 +107,7 @@ void Transport::exchange_now(std::size_t field) {
 
 // Watching and finishing.
 
-double Transport::largest() {
+double SphereTransport::largest() {
   double all = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Range rows = value_maps_[p].owned_rows();
@@ -116,7 +119,7 @@ double Transport::largest() {
   return max_over_ranks(comm_, all);
 }
 
-double Transport::mass(int tracer) {
+double SphereTransport::mass(int tracer) {
   ExactSum sum;
   for (std::size_t p = 0; p < parts_.size(); ++p)
     sum.merge(tracer_mass(stream(p), domain_.maps[p].owned_rows(), parts_[p].areas.data(),
@@ -124,7 +127,7 @@ double Transport::mass(int tracer) {
   return sum_over_ranks(comm_, sum);
 }
 
-std::vector<Diagnostic> Transport::diagnose() {
+std::vector<Diagnostic> SphereTransport::diagnose() {
   const double size = largest();
   std::vector<Diagnostic> all{{"max|q|", size}};
   for (int t = 0; t < tracers(); ++t) {
@@ -135,13 +138,13 @@ std::vector<Diagnostic> Transport::diagnose() {
   return all;
 }
 
-std::vector<double> Transport::values(std::size_t p) {
+std::vector<double> SphereTransport::values(std::size_t p) {
   std::vector<double> result(static_cast<std::size_t>(value_maps_[p].owned));
   download(stream(p), std::span<double>(result), parts_[p].q[0].buffer());
   return result;
 }
 
-std::vector<TracerSummary> Transport::tracer_summaries(double time) {
+std::vector<TracerSummary> SphereTransport::tracer_summaries(double time) {
   const auto count = static_cast<std::size_t>(tracers());
   std::vector<TracerSummary> all(count);
   struct Norms {
@@ -192,13 +195,12 @@ std::vector<TracerSummary> Transport::tracer_summaries(double time) {
   return all;
 }
 
-ModelState Transport::state() {
+ModelState SphereTransport::state() {
   ModelState state;
-  state.fields.push_back({"tracers", tracers(),
-                          [this](std::size_t p, std::span<double> to) { download(stream(p), to, parts_[p].q[0].buffer()); },
-                          [this](std::size_t p, std::span<const double> from) {
-                            upload(stream(p), parts_[p].q[0].buffer(), from);
-                          }});
+  state.fields.push_back(
+      {"tracers", tracers(),
+       [this](std::size_t p, std::span<double> to) { download(stream(p), to, parts_[p].q[0].buffer()); },
+       [this](std::size_t p, std::span<const double> from) { upload(stream(p), parts_[p].q[0].buffer(), from); }});
   for (std::size_t t = 0; t < initial_mass_.size(); ++t)
     state.numbers.push_back({"initial_mass " + transport_.tracers[t].name, &initial_mass_[t]});
   state.maps = domain_.maps;
@@ -208,16 +210,16 @@ ModelState Transport::state() {
   return state;
 }
 
-void Transport::resume(double) {
+void SphereTransport::resume(double) {
   exchange_now(0);
 }
 
-void Transport::open_results(const std::filesystem::path& folder, std::span<const double> before) {
-  results_ = std::make_unique<NodeResults>(comm_, domain_, folder, static_cast<int>(options_.integer("output.compress")),
-                                           devices_.threads->count(), before);
+void SphereTransport::open_results(const std::filesystem::path& folder, std::span<const double> before) {
+  results_ = std::make_unique<NodeResults>(
+      comm_, domain_, folder, static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
 }
 
-void Transport::write_results(double time) {
+void SphereTransport::write_results(double time) {
   const auto count = static_cast<std::size_t>(tracers());
   std::vector<NodeFieldValues> fields;
   for (const Tracer& tracer : transport_.tracers) fields.push_back({tracer.name, {}});
@@ -231,17 +233,17 @@ void Transport::write_results(double time) {
   results_->write(time, fields);
 }
 
-void Transport::set_probes(std::vector<Vec3> points) {
+void SphereTransport::set_probes(std::vector<Vec3> points) {
   comm_.together([&] { probes_ = NodeProbes(domain_, points, probe_labels(options_)); });
 }
 
-std::vector<std::string> Transport::sampled() const {
+std::vector<std::string> SphereTransport::sampled() const {
   std::vector<std::string> names;
   for (const Tracer& tracer : transport_.tracers) names.push_back(tracer.name);
   return names;
 }
 
-std::vector<double> Transport::sample() {
+std::vector<double> SphereTransport::sample() {
   return probes_.sample(comm_, transport_.tracers.size(), [this](std::size_t p, Lid row, std::span<double> values) {
     stream(p).copy(values.data(), parts_[p].q[0].data() + static_cast<Size>(row) * tracers(),
                    static_cast<Size>(values.size_bytes()), CopyDirection::to_host);
@@ -249,14 +251,14 @@ std::vector<double> Transport::sample() {
   });
 }
 
-std::vector<std::string> Transport::describe() const {
+std::vector<std::string> SphereTransport::describe() const {
   return {fmt::format("{} nodes, stencils of {}, condition numbers up to {:.3g}", cells(), basis_.size,
                       report_.max_condition),
           fmt::format("spectral radius of the advection {:.5g}, of Delta^{} {:.5g}; gamma {:.5g}", spectrum_.advection,
                       basis_.hyper, spectrum_.hyper, spectrum_.gamma)};
 }
 
-void Transport::summarise(Summary& summary, double time) {
+void SphereTransport::summarise(Summary& summary, double time) {
   summary.model = "transport";
   summary.rho = spectrum_.advection;
   summary.cells = cells();

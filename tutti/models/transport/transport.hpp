@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tutti/exchange/exchange.hpp"
-#include "tutti/models/transport/stencil_operator.hpp"
+#include "tutti/models/transport/sliced_stencils.hpp"
 #include "tutti/models/transport/stencil_weights.hpp"
 #include "tutti/models/transport/transport_case.hpp"
 #include "tutti/models/transport/velocity.hpp"
@@ -19,7 +19,7 @@ namespace tutti {
 
 /// What one device holds of the problem. Values of all tracers at a node lie together.
 struct TransportPart {
-  StencilOperator rows;  ///< of the steps: merged, or joined by velocity
+  SlicedStencils rows;  ///< of the steps: merged, or joined by velocity
   PartVelocity velocity;
   std::vector<Field<double>> q;  ///< [0] is the solution; the others are work arrays of the time method
   Buffer<double> areas;          ///< quadrature weights of the owned nodes
@@ -32,10 +32,10 @@ struct TransportSpectrum {
   double gamma = 0;      ///< what Delta^k is multiplied by, but for its sign
 };
 
-class Transport final : public Model {
+class SphereTransport final : public Model {
  public:
   /// Sets up everything: nodes, partition (or a checkpoint's), stencils, weights, damping, time step. Collective.
-  explicit Transport(const ModelSetup& setup);
+  explicit SphereTransport(const ModelSetup& setup);
 
   Gid cells() const override { return domain_.cloud.size(); }
   double time_step() const override { return dt_; }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
+#include "tutti/base/error.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
@@ -59,11 +61,12 @@ void add_stencil_keys(CaseSchema& schema) {
 
 void add_damping_keys(CaseSchema& schema) {
   schema.describe_table("hyperviscosity", "gamma Delta^k, which damps waves that stencils cannot carry.");
-  schema.add({.path = "hyperviscosity.kind",
-              .type = KeyType::choice,
-              .default_value = "\"spectral\"",
-              .description = "spectral: gamma = beta / (dt times the spectral radius of Delta^k); paper: gamma_c N^-k; none.",
-              .choices = {"spectral", "paper", "none"}});
+  schema.add(
+      {.path = "hyperviscosity.kind",
+       .type = KeyType::choice,
+       .default_value = "\"spectral\"",
+       .description = "spectral: gamma = beta / (dt times the spectral radius of Delta^k); paper: gamma_c N^-k; none.",
+       .choices = {"spectral", "paper", "none"}});
   schema.add({.path = "hyperviscosity.k",
               .type = KeyType::integer,
               .default_value = "3",
@@ -87,7 +90,8 @@ void add_damping_keys(CaseSchema& schema) {
 }
 
 void add_velocity_keys(CaseSchema& schema) {
-  schema.describe_table("velocity", "What carries the tracers, in radii of the sphere a second: east and north, or x, y, z.");
+  schema.describe_table("velocity",
+                        "What carries the tracers, in radii of the sphere a second: east and north, or x, y, z.");
   for (const char* name : {"east", "north"})
     schema.add({.path = std::string("velocity.") + name,
                 .type = KeyType::expression,
@@ -123,10 +127,11 @@ void read_basis(const Case& options, TransportCase& transport) {
     return;
   }
   const PaperParameters* known = find_parameters(vortex_parameters, basis.size);
-  const auto constant = [&](const char* key, double PaperParameters::* member) {
+  const auto constant = [&](const char* key, double PaperParameters::*member) {
     if (!options.is_word(key, "auto")) return options.number(key);
     if (known == nullptr)
-      fail(ErrorKind::input, "{}: the paper has no shape parameter for stencils of {} nodes, but for 17, 31, 50 and 101; say {}",
+      fail(ErrorKind::input,
+           "{}: the paper has no shape parameter for stencils of {} nodes, but for 17, 31, 50 and 101; say {}",
            options.where("stencil.size"), basis.size, key);
     return known->*member;
   };
@@ -138,7 +143,8 @@ void read_velocity(const Case& options, TransportCase& transport) {
   const bool east = options.has("velocity.east"), north = options.has("velocity.north");
   transport.cartesian = options.has("velocity.cartesian");
   if (transport.cartesian && (east || north))
-    fail(ErrorKind::input, "{}: the velocity is given twice; say velocity.cartesian, or velocity.east and velocity.north",
+    fail(ErrorKind::input,
+         "{}: the velocity is given twice; say velocity.cartesian, or velocity.east and velocity.north",
          options.where("velocity.cartesian"));
   if (!transport.cartesian && !east && !north)
     fail(ErrorKind::input, "{}: there is no velocity; say velocity.east and velocity.north, or velocity.cartesian",
@@ -163,7 +169,8 @@ void read_tracers(const Case& options, TransportCase& transport) {
     transport.tracers.push_back(std::move(tracer));
   }
   if (transport.tracers.empty())
-    fail(ErrorKind::input, "{}: there is no [[tracer]]; add one with a name and an initial value", options.where("model"));
+    fail(ErrorKind::input, "{}: there is no [[tracer]]; add one with a name and an initial value",
+         options.where("model"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
+#include "tutti/mesh/node_report.hpp"
 #include "tutti/models/transport/device_weights.hpp"
 #include "tutti/models/transport/stencil_system.hpp"
 #include "tutti/models/transport/transport.hpp"
@@ -34,7 +35,7 @@ TransportCase checked_case(const ModelSetup& setup) {
 
 }  // namespace
 
-Transport::Transport(const ModelSetup& setup)
+SphereTransport::SphereTransport(const ModelSetup& setup)
     : comm_(setup.comm),
       devices_(setup.devices),
       options_(setup.options),
@@ -63,7 +64,7 @@ Transport::Transport(const ModelSetup& setup)
 }
 
 /// By a GPU where a part has one; the bits are the same.
-Transport::Weights Transport::make_weights() {
+SphereTransport::Weights SphereTransport::make_weights() {
   Weights all;
   const ParallelFor parallel = parallel_for(*devices_.threads);
   for (std::size_t p = 0; p < domain_.mine(); ++p) {
@@ -80,25 +81,25 @@ Transport::Weights Transport::make_weights() {
   return all;
 }
 
-void Transport::allocate() {
+void SphereTransport::allocate() {
   parts_.resize(domain_.mine());
   const bool rk4 = transport_.method == RungeKutta::rk4;
+  const std::vector<double> all = domain_.cloud.weights.empty()
+                                      ? cell_areas(domain_.cloud.points, parallel_for(*devices_.threads))
+                                      : domain_.cloud.weights;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     Device& device = *domain_.streams[p].device;
     const IndexMap& map = domain_.maps[p];
     for (int i = 0; i < (rk4 ? 4 : 3); ++i)
       parts_[p].q.emplace_back(device, value_maps_[p], i == 0 ? "tracers" : fmt::format("tracers, work {}", i));
     std::vector<double> areas;
-    const double mean = 4 * std::numbers::pi / static_cast<double>(cells());
     for (Lid row = 0; row < map.owned; ++row)
-      areas.push_back(domain_.cloud.weights.empty()
-                          ? mean
-                          : domain_.cloud.weights[static_cast<std::size_t>(map.global[static_cast<std::size_t>(row)])]);
+      areas.push_back(all[static_cast<std::size_t>(map.global[static_cast<std::size_t>(row)])]);
     parts_[p].areas = make_buffer(stream(p), std::span<const double>(areas), "areas");
   }
 }
 
-std::vector<Vec3> Transport::velocities(std::size_t p, double time) {
+std::vector<Vec3> SphereTransport::velocities(std::size_t p, double time) {
   const auto points = domain_.owned_points(p);
   std::vector<std::vector<double>> values;
   for (const Expression& formula : transport_.velocity)
@@ -112,35 +113,35 @@ std::vector<Vec3> Transport::velocities(std::size_t p, double time) {
   return velocities;
 }
 
-double Transport::advection_weight(const RawVector<double>& weights, std::size_t row, std::size_t j,
-                                   Vec3 velocity) const {
+double SphereTransport::advection_weight(const RawVector<double>& weights, std::size_t row, std::size_t j,
+                                         Vec3 velocity) const {
   const auto n = static_cast<std::size_t>(basis_.size);
   const double* gradient = weights.data() + row * operators * n + j;
   return -(velocity.x * gradient[gradient_x * n] + velocity.y * gradient[gradient_y * n] +
            velocity.z * gradient[gradient_z * n]);
 }
 
-void Transport::make_advection(const Weights& weights, double time) {
+void SphereTransport::make_advection(const Weights& weights, double time) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto v = velocities(p, time);
-    parts_[p].rows = StencilOperator(
+    parts_[p].rows = SlicedStencils(
         stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
         [&](std::size_t row, int, std::size_t j) { return advection_weight(weights[p], row, j, v[row]); },
         parallel_for(*devices_.threads));
   }
 }
 
-void Transport::make_hyper(const Weights& weights) {
+void SphereTransport::make_hyper(const Weights& weights) {
   const auto n = static_cast<std::size_t>(basis_.size);
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    parts_[p].rows = StencilOperator(
+    parts_[p].rows = SlicedStencils(
         stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
         [&](std::size_t row, int, std::size_t j) { return weights[p][(row * operators + hyper) * n + j]; },
         parallel_for(*devices_.threads));
 }
 
 /// Of the steps: one where the velocity is steady, else derivatives along two tangents and the damping.
-void Transport::make_operators(const Weights& weights) {
+void SphereTransport::make_operators(const Weights& weights) {
   const auto n = static_cast<std::size_t>(basis_.size);
   const double damping = (basis_.hyper % 2 == 0 ? -1 : 1) * spectrum_.gamma;
   const ParallelFor parallel = parallel_for(*devices_.threads);
@@ -150,7 +151,7 @@ void Transport::make_operators(const Weights& weights) {
     TransportPart& part = parts_[p];
     if (transport_.steady()) {
       const auto v = velocities(p, 0);
-      part.rows = StencilOperator(
+      part.rows = SlicedStencils(
           stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
           [&](std::size_t row, int, std::size_t j) { return advection_weight(w, row, j, v[row]) + damp(row, j); },
           parallel);
@@ -158,7 +159,7 @@ void Transport::make_operators(const Weights& weights) {
     }
     const auto points = domain_.owned_points(p);
     part.velocity = PartVelocity(stream(p), transport_.velocity, transport_.cartesian, points);
-    part.rows = StencilOperator(
+    part.rows = SlicedStencils(
         stream(p), domain_.stencils[p], basis_.size, 3, Joined::velocity,
         [&](std::size_t row, int d, std::size_t j) {
           if (d == 2) return damp(row, j);
@@ -170,7 +171,7 @@ void Transport::make_operators(const Weights& weights) {
 }
 
 /// dt, and gamma for it.
-void Transport::choose_damping(const Weights& weights) {
+void SphereTransport::choose_damping(const Weights& weights) {
   // A velocity that changes: at the start, and at a few times until the end.
   const double end = options_.has("time.end") ? options_.number("time.end") : 0;
   const int looks = transport_.steady() || end == 0 ? 1 : 5;
@@ -199,7 +200,7 @@ void Transport::choose_damping(const Weights& weights) {
 }
 
 /// Noise between -1 and 1 that depends on node and tracer only.
-void Transport::set_noise() {
+void SphereTransport::set_noise() {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const IndexMap& map = value_maps_[p];
     std::vector<double> noise(static_cast<std::size_t>(map.owned));
@@ -212,7 +213,7 @@ void Transport::set_noise() {
 
 /// Power iteration in the maximum norm, whose bits do not depend on the partition. The largest eigenvalues come in
 /// pairs, so that the growth of a step swings: its geometric mean over a window counts.
-double Transport::spectral_radius() {
+double SphereTransport::spectral_radius() {
   constexpr int window = 20, most = 300;
   constexpr double settled = 5e-3, margin = 1.05;
   set_noise();
@@ -226,7 +227,8 @@ double Transport::spectral_radius() {
     const double grown = largest();
     comm_.together([&] {
       if (!std::isfinite(grown))
-        fail(ErrorKind::numerical, "the operators' rows are not finite: the velocity has values out of any range; check it");
+        fail(ErrorKind::numerical,
+             "the operators' rows are not finite: the velocity has values out of any range; check it");
     });
     product *= grown / size;
     for (std::size_t p = 0; p < parts_.size() && grown > 0; ++p)
@@ -242,7 +244,7 @@ double Transport::spectral_radius() {
 }
 
 /// Noise must not grow with the chosen step and damping: an eigenvalue on the wrong side shows here, not after hours.
-void Transport::run_noise_test() {
+void SphereTransport::run_noise_test() {
   constexpr int steps = 50;
   set_noise();
   const auto run = [&] {
@@ -260,7 +262,7 @@ void Transport::run_noise_test() {
   });
 }
 
-void Transport::set_initial() {
+void SphereTransport::set_initial() {
   comm_.together([&] {
     const auto count = static_cast<std::size_t>(tracers());
     for (std::size_t p = 0; p < parts_.size(); ++p) {

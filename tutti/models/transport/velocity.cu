@@ -45,8 +45,9 @@ PartVelocity::PartVelocity(Stream& stream, const std::vector<Expression>& formul
 }
 
 void PartVelocity::update(Stream& stream, double time) {
-  for_each(stream, {0, rows_},
-           Evaluate{steps_.data(), {counts_[0], counts_[1], counts_[2]}, nodes_.data(), along_.data(), time, cartesian_});
+  for_each(
+      stream, {0, rows_},
+      Evaluate{steps_.data(), {counts_[0], counts_[1], counts_[2]}, nodes_.data(), along_.data(), time, cartesian_});
 }
 
 }  // namespace tutti

@@ -14,14 +14,14 @@ namespace tutti {
 /// Values a node that one pass takes at most; more take several passes.
 inline constexpr int most_tracers_a_pass = 8;
 
-class StencilOperator {
+class SlicedStencils {
  public:
-  StencilOperator() = default;
+  SlicedStencils() = default;
   /// `stencils`: local numbers, `size` a row, the row itself first. weight(row, d, j): of operator d for node j of the
   /// row's stencil; called by all threads. Operators joined by velocity are three.
   template <class Weight>
-  StencilOperator(Stream& stream, std::span<const Lid> stencils, int size, int operators, Joined joined,
-                  const Weight& weight, const ParallelFor& parallel = {});
+  SlicedStencils(Stream& stream, std::span<const Lid> stencils, int size, int operators, Joined joined,
+                 const Weight& weight, const ParallelFor& parallel = {});
 
   /// Enqueues update(v, own, rate) for every value v = row * tracers + t of the rows. `along`: minus the velocity along
   /// each row's tangents, two a row; else null.
@@ -34,9 +34,7 @@ class StencilOperator {
   Size bytes_applied(int tracers) const;
 
  private:
-  StencilView view(const double* along) const {
-    return {weights_.data(), columns_.data(), along, size_ - 1, shift_};
-  }
+  StencilView view(const double* along) const { return {weights_.data(), columns_.data(), along, size_ - 1, shift_}; }
   void store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns);
 
   Lid rows_ = 0;
@@ -47,8 +45,8 @@ class StencilOperator {
 };
 
 template <class Weight>
-StencilOperator::StencilOperator(Stream& stream, std::span<const Lid> stencils, int size, int operators, Joined joined,
-                                 const Weight& weight, const ParallelFor& parallel)
+SlicedStencils::SlicedStencils(Stream& stream, std::span<const Lid> stencils, int size, int operators, Joined joined,
+                               const Weight& weight, const ParallelFor& parallel)
     : rows_(static_cast<Lid>(stencils.size() / static_cast<std::size_t>(size))),
       size_(size),
       operators_(operators),

@@ -1,5 +1,5 @@
 // Launches of stencils on every device. Compiles as plain C++ without CUDA.
-#include "tutti/models/transport/stencil_operator.hpp"
+#include "tutti/models/transport/sliced_stencils.hpp"
 
 #include "tutti/base/error.hpp"
 #include "tutti/device/for_each.hpp"
@@ -41,18 +41,18 @@ void with_tracers(int tracers, const Use& use) {
 
 }  // namespace
 
-void StencilOperator::store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns) {
+void SlicedStencils::store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns) {
   weights_ = make_buffer(stream, weights, "weights of stencils");
   columns_ = make_buffer(stream, columns, "columns of stencils");
 }
 
-Size StencilOperator::bytes_applied(int tracers) const {
+Size SlicedStencils::bytes_applied(int tracers) const {
   return Size{rows_} * ((size_ - 1) * (8 * operators_ + 4) + 8 * tracers);
 }
 
 template <class Update>
-void StencilOperator::apply(Stream& stream, Range rows, int tracers, const double* u, const double* along,
-                            const Update& update) const {
+void SlicedStencils::apply(Stream& stream, Range rows, int tracers, const double* u, const double* along,
+                           const Update& update) const {
   with_tracers(tracers, [&](auto count) {
     const StencilView rows_of = view(along);
     if (joined_ == Joined::velocity)
@@ -64,10 +64,10 @@ void StencilOperator::apply(Stream& stream, Range rows, int tracers, const doubl
   });
 }
 
-template void StencilOperator::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaFirst&) const;
-template void StencilOperator::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaMiddle&) const;
-template void StencilOperator::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaLast&) const;
-template void StencilOperator::apply(Stream&, Range, int, const double*, const double*, const ConvexStage&) const;
-template void StencilOperator::apply(Stream&, Range, int, const double*, const double*, const StoreRate&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaFirst&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaMiddle&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaLast&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const ConvexStage&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const StoreRate&) const;
 
 }  // namespace tutti
