@@ -61,33 +61,35 @@ void finish_panel_rows(const Augmented& a, int first, int last) {
   }
 }
 
-/// Two rows below a whole panel, which begins at column `first`.
-void update_rows(const Augmented& a, int first, int row) {
+/// `rows` rows below a whole panel, which begins at column `first`; the uppermost is row i.
+template <int rows>
+void update_rows(const Augmented& a, int first, int i) {
   const int begin = first + panel_columns, width = a.size + a.sides;
-  const double* __restrict u0 = a.row(first), * __restrict u1 = a.row(first + 1), * __restrict u2 = a.row(first + 2), * __restrict u3 = a.row(first + 3);
-  double* __restrict p = a.row(row), * __restrict q = a.row(row + 1);
-  const double p0 = -p[first], p1 = -p[first + 1], p2 = -p[first + 2], p3 = -p[first + 3];
-  const double q0 = -q[first], q1 = -q[first + 1], q2 = -q[first + 2], q3 = -q[first + 3];
-  for (int j = begin; j < width; ++j) {
-    p[j] = std::fma(p3, u3[j], std::fma(p2, u2[j], std::fma(p1, u1[j], std::fma(p0, u0[j], p[j]))));
-    q[j] = std::fma(q3, u3[j], std::fma(q2, u2[j], std::fma(q1, u1[j], std::fma(q0, u0[j], q[j]))));
+  const double* u[panel_columns];
+  double* row[rows];
+  double l[rows][panel_columns];
+  for (int k = 0; k < panel_columns; ++k) u[k] = a.row(first + k);
+  for (int r = 0; r < rows; ++r) {
+    row[r] = a.row(i + r);
+    for (int k = 0; k < panel_columns; ++k) l[r][k] = -row[r][first + k];
   }
-}
-
-/// One.
-void update_row(const Augmented& a, int first, int row) {
-  double* __restrict p = a.row(row);
-  for (int k = first; k < first + panel_columns; ++k) {
-    const double* __restrict u = a.row(k);
-    const double l = p[k];
-    for (int j = first + panel_columns; j < a.size + a.sides; ++j) p[j] = std::fma(-l, u[j], p[j]);
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+  for (int j = begin; j < width; ++j) {
+    double x[rows];
+    for (int r = 0; r < rows; ++r) x[r] = row[r][j];
+    for (int k = 0; k < panel_columns; ++k)
+      for (int r = 0; r < rows; ++r) x[r] = std::fma(l[r][k], u[k][j], x[r]);
+    for (int r = 0; r < rows; ++r) row[r][j] = x[r];
   }
 }
 
 void update_below(const Augmented& a, int first) {
-  int row = first + panel_columns;
-  for (; row + 1 < a.size; row += 2) update_rows(a, first, row);
-  if (row < a.size) update_row(a, first, row);
+  int i = first + panel_columns;
+  for (; i + 3 < a.size; i += 4) update_rows<4>(a, first, i);
+  for (; i + 1 < a.size; i += 2) update_rows<2>(a, first, i);
+  if (i < a.size) update_rows<1>(a, first, i);
 }
 
 /// Row i of the solutions; those below are known.

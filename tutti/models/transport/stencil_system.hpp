@@ -127,7 +127,7 @@ TUTTI_HD inline void solution_to_weights(const StencilBasis& basis, const Stenci
 }
 
 /// Solutions that are no numbers, or a condition number above this, tell a singular system: nodes that coincide, or
-/// that polynomials cannot tell apart. Gaussians as flat as in the paper reach 1e16.
+/// that polynomials cannot tell apart. Gaussians as flat as in the paper reach 1e17.
 inline constexpr double singular_condition = 1e19;
 
 }  // namespace tutti
