@@ -21,6 +21,7 @@ void add_plan(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
 void add_devices(CLI::App& program, Action& action);
 void add_mesh(CLI::App& program, Action& action);
+void add_nodes(CLI::App& program, Action& action);
 void add_partition(CLI::App& program, Action& action);
 void add_plot(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);

@@ -5,6 +5,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/models/transport/transport.hpp"
 
 namespace tutti::app {
 
@@ -12,6 +13,8 @@ const ModelKinds& models() {
   static const ModelKinds kinds{
       {"diffusion", add_diffusion_keys, [](const ModelSetup& s) { return std::make_unique<Diffusion>(s); }},
       {"incompressible", add_incompressible_keys, make_incompressible, DomainKeys::box},
+      {"transport", add_transport_keys, [](const ModelSetup& s) { return std::make_unique<SphereTransport>(s); },
+       DomainKeys::nodes},
   };
   return kinds;
 }

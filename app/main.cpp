@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     add_doctor(program, action);
     add_devices(program, action);
     add_mesh(program, action);
+    add_nodes(program, action);
     add_partition(program, action);
     add_plot(program, action);
     add_bench(program, action);

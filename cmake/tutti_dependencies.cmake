@@ -43,4 +43,5 @@ endif()
 # Headers that only tutti's own .cpp files include: whoever links tutti does not need them (tutti_headers).
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(nanoflann REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)

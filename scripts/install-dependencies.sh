@@ -17,7 +17,7 @@ packages=(
   cmake ninja-build g++ pkg-config
   libopenmpi-dev openmpi-bin
   libmetis-dev libscotch-dev
-  libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libeigen3-dev
+  libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libeigen3-dev libnanoflann-dev
   zlib1g-dev libpugixml-dev libhdf5-dev libxxhash-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   gmsh python3-vtk9 python3-matplotlib python3-numpy

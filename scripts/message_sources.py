@@ -38,6 +38,7 @@ SOURCES = [
     Source("call", "damaged", "tutti/io/checkpoint_header.cpp", 0, inside="why"),
     Source("call", "damaged", "tutti/io/checkpoint_file.cpp", 0, inside="what"),
     Source("call", ".damaged", "tutti/io/checkpoint_file.cpp", 0, inside="what"),
+    Source("call", "damaged", "tutti/models/transport/stencil_cache.cpp", 0, inside="why"),
     Source("call", "fail_at", "tutti/io/formula_parser.cpp", 3, inside="why"),
     # Problems of a case are collected; the first one in the file is told.
     Source("call", ".push_back", "tutti/io/case.cpp", 1, kinds=(("input", "{}"),)),
@@ -72,13 +73,14 @@ FORWARDS = {
     ("tutti/io/case.cpp", "{cause}"): "check_value",
     ("tutti/io/case.cpp", "{place}: {unknown_key_message}"): "unknown_key_message",
     ("tutti/mesh/text_source.cpp", "{place}: {context}{message}"): "TextSource::error",
+    ("tutti/models/transport/stencil_cache.cpp", "{cause}"): "StencilCache",
     ("tutti/simulation/program.cpp", "{cause}"): "any Error",
     ("tutti/simulation/box_domain.cpp", "{place}: {cause}"): "split_box",
     ("tutti/simulation/tet_domain.cpp", "{place}: {cause}"): "fail_spec",
 }
 
 # Headers that define what passes a format on: fail(), fail_spec(), error() of the readers, warn().
-PASS_ON = {"tutti/base/error.hpp", "tutti/base/log.hpp", "tutti/mesh/generate.hpp", "tutti/mesh/text_source.hpp",
+PASS_ON = {"tutti/base/error.hpp", "tutti/base/log.hpp", "tutti/mesh/spec_error.hpp", "tutti/mesh/text_source.hpp",
            "tutti/mesh/vtu_file_internal.hpp"}
 
 # What may be thrown other than by fail(), and where: what these say is in SOURCES, or is a bug of tutti and no message.
@@ -86,7 +88,7 @@ THROWN = {
     "std::logic_error": ALL,
     "std::bad_alloc": "tutti/base/raw_vector.hpp " + MESH,
     "Error": "tutti/base/error.hpp",
-    "SpecError": "tutti/mesh/generate.hpp",
+    "SpecError": "tutti/mesh/spec_error.hpp",
     "SharedError": ALL,
 }
 

@@ -152,7 +152,7 @@ def scan_tree(root):
 # Names that are written large.
 NAMES = {"CASE", "CUDA", "K", "METIS", "NCCL", "NumberOfComponents", "OpenMP", "Scotch"}
 # Places other than a file: the mesh and the generators stand for the table [mesh] of the case.
-PLACES = ("mesh: ", "gmsh: ", "box: ", "cell {", "'", "--")
+PLACES = ("mesh: ", "nodes: ", "gmsh: ", "box: ", "stencils: ", "cell {", "'", "--")
 # Words of what was expected or of what to do. A truncated or damaged file is to be made or copied anew: the page says so.
 REMEDY = re.compile(
     r"\b(expected|must|needs?|needed|wants|only|at (least|most)|not in|one of|numbered from|goes? with|known (are|here)|"
@@ -225,7 +225,7 @@ tutti: error: WHERE: what was found; what was expected; what to do
 
 It is one line. WHERE is a file with line and column (`case.toml:7:3`), with line (`heart.msh:120`) or with a byte
 (`heart.msh: byte 4096`), an option as it was typed (`--set time.dt=x`), or a device (`cuda:0`). `mesh:`, `gmsh:` and
-`box:` mean the table `[mesh]` of the case. Below, `{place}` stands for such a WHERE, `{name}` for other values,
+`box:` mean the table `[mesh]` of the case, `nodes:` nodes on the sphere. Below, `{place}` stands for such a WHERE, `{name}` for other values,
 `{this|that}` for one of several texts, and `{cause; advice}` for what the system says and what helps
 (`No space left on device; free space or choose another folder`). A file that is truncated, incomplete or damaged has to be
 copied or made anew.

@@ -14,8 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"
 COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh convert", "mesh refine", "mesh generate",
-            "mesh generate box", "mesh generate biventricle", "partition", "plot", "bench", "bench diffusion",
-            "bench incompressible", "completion", "reference"]
+            "mesh generate box", "mesh generate biventricle", "nodes", "nodes generate",
+            "nodes generate icosahedral", "nodes generate fibonacci", "nodes generate relaxed", "nodes generate random", "nodes info",
+            "partition", "plot", "bench", "bench diffusion", "bench incompressible", "completion", "reference"]
 
 
 def say(program, *words):

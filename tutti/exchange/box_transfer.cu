@@ -38,8 +38,8 @@ IndexMap number_rows(const BoxParts& parts, const std::vector<std::vector<Piece>
         sent[other] += piece.cells.cells();
       }
     }
-  const Size all = std::accumulate(sent.begin(), sent.end(), Size{0}) +
-                   std::accumulate(received.begin(), received.end(), Size{0});
+  const Size all =
+      std::accumulate(sent.begin(), sent.end(), Size{0}) + std::accumulate(received.begin(), received.end(), Size{0});
   require(all <= std::numeric_limits<Lid>::max(), "part {} sends and receives {} cells: too many for 32-bit numbers",
           part, all);
   std::vector<Lid> begin(pieces.size());

@@ -35,8 +35,9 @@ struct TransferFields {
   T* to[most] = {};
 };
 
-/// What travels is gathered into arrays of its own, one a part: cells that others want, then those that have arrived. These are the rows of an ordinary Exchange: all its ways of travelling serve grids, too. One message a
-/// neighbour, whatever the number of fields.
+/// What travels is gathered into arrays of its own, one a part: cells that others want, then those that have arrived.
+/// These are the rows of an ordinary Exchange: all its ways of travelling serve grids, too. One message a neighbour,
+/// whatever the number of fields.
 template <class T>
 class BoxTransfer {
  public:

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "tutti/mesh/node_cloud.hpp"
 #include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 
@@ -116,6 +117,46 @@ void add_grid_keys(CaseSchema& schema) {
               .min = 0,
               .max = 10,
               .length = 3});
+}
+
+void add_node_keys(CaseSchema& schema) {
+  schema.describe_table("nodes", "Nodes on the unit sphere, from a file or from a generator.");
+  schema.add({.path = "nodes.file",
+              .type = KeyType::file,
+              .description = fmt::format("Nodes, relative to the case file: {}.", node_formats)});
+  schema.add({.path = "nodes.generate",
+              .type = KeyType::choice,
+              .description = "Generator: the icosahedron's triangles cut smaller; Fibonacci's spiral; relaxed: evened "
+                             "out by a Riesz energy; random: a stress case.",
+              .choices = {"icosahedral", "fibonacci", "relaxed", "random"}});
+  schema.exactly_one_of({"nodes.file", "nodes.generate"});
+  schema.add({.path = "nodes.count",
+              .type = KeyType::integer,
+              .description = "Number of nodes; icosahedral: 10 m^2 + 2 for some m.",
+              .min = 12,
+              .max = static_cast<double>(most_nodes),
+              .required = true,
+              .only_if = {"nodes.generate", {"icosahedral", "fibonacci", "relaxed", "random"}}});
+  schema.add({.path = "nodes.sweeps",
+              .type = KeyType::integer,
+              .default_value = "100",
+              .description = "Sweeps of the relaxation.",
+              .min = 0,
+              .max = 100000,
+              .only_if = {"nodes.generate", {"relaxed"}}});
+  schema.add({.path = "nodes.seed",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Seed of random nodes.",
+              .min = 0,
+              .only_if = {"nodes.generate", {"random"}}});
+  schema.add({.path = "nodes.separation",
+              .type = KeyType::number,
+              .default_value = "0.5",
+              .description = "Least distance of random nodes, in h = sqrt(4 pi / count).",
+              .min = 0,
+              .max = 0.7,
+              .only_if = {"nodes.generate", {"random"}}});
 }
 
 void add_time_keys(CaseSchema& schema) {
@@ -239,6 +280,22 @@ void add_partition_keys(CaseSchema& schema) {
               .choices = {"auto"},
               .min = 1,
               .max = 1 << 20});
+}
+
+void add_node_partition_keys(CaseSchema& schema) {
+  schema.describe_table("partition",
+                        "How the nodes are split over devices and ordered inside a part. Results do not depend on it.");
+  schema.add({.path = "partition.method",
+              .type = KeyType::choice,
+              .default_value = "\"metis\"",
+              .description = "Partitioner (scotch only where it is built in); latitude: slices between two latitudes, "
+                             "as the paper has.",
+              .choices = {"metis", "scotch", "hilbert", "latitude"}});
+  schema.add({.path = "partition.order",
+              .type = KeyType::choice,
+              .default_value = "\"hilbert\"",
+              .description = "Order of a part's interior nodes.",
+              .choices = {"hilbert", "native", "random"}});
 }
 
 void add_cut_keys(CaseSchema& schema) {
@@ -402,14 +459,18 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
               .required = true});
   if (domain == DomainKeys::tetrahedra)
     add_mesh_keys(schema);
-  else
+  else if (domain == DomainKeys::box)
     add_grid_keys(schema);
+  else
+    add_node_keys(schema);
   add_time_keys(schema);
   add_output_keys(schema, domain);
   if (domain == DomainKeys::tetrahedra)
     add_partition_keys(schema);
-  else
+  else if (domain == DomainKeys::box)
     add_cut_keys(schema);
+  else
+    add_node_partition_keys(schema);
   add_device_keys(schema);
   add_checkpoint_keys(schema);
   add_report_keys(schema);

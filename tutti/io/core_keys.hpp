@@ -12,6 +12,7 @@ namespace tutti {
 enum class DomainKeys : std::uint8_t {
   tetrahedra,  ///< [mesh], [partition] with graph partitioners
   box,         ///< [grid], [partition] with cuts
+  nodes,       ///< [nodes] on a sphere, [partition] with graph partitioners
 };
 
 /// A schema with the core's keys; `models` are the choices of the key `model`. A model then adds its own keys.

@@ -13,9 +13,9 @@ namespace tutti {
 
 /// A function of position and time, written as text: "exp(-(x^2+y^2)) * (t < 1 ? 1 : 0)".
 ///
-/// Names: x, y, z (the mesh's unit of length), t (s), pi, e. Operators: + - * / ^ < <= > >= == != && || and c ? a : b.
-/// Functions: see function_names(). Numbers are written with a point, whatever the locale. Nothing but arithmetic is
-/// possible: no assignment, no text, no files.
+/// Names: x, y, z (the mesh's unit of length), lon, lat (radians, of the place as seen from the origin), t (s), pi, e.
+/// Operators: + - * / ^ < <= > >= == != && || and c ? a : b. Functions: see function_names(). Numbers are written with
+/// a point, whatever the locale. Nothing but arithmetic is possible: no assignment, no text, no files.
 ///
 /// Values have the same bits on every machine and device (base/portable_math.hpp), and the parser's order of operations
 /// (formula_parser.hpp). Objects do not change; threads may share them.

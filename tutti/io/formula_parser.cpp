@@ -38,14 +38,19 @@ const std::map<std::string, Function, std::less<>>& functions() {
   return table;
 }
 
-const std::map<std::string, FormulaStep, std::less<>>& values() {
-  static const std::map<std::string, FormulaStep, std::less<>> table = {
-      {"x", {FormulaOp::x, 0}},
-      {"y", {FormulaOp::y, 0}},
-      {"z", {FormulaOp::z, 0}},
-      {"t", {FormulaOp::t, 0}},
-      {"pi", {FormulaOp::constant, std::numbers::pi}},
-      {"e", {FormulaOp::constant, std::numbers::e}},
+/// What a name stands for, as steps.
+const std::map<std::string, std::vector<FormulaStep>, std::less<>>& values() {
+  using enum FormulaOp;
+  static const std::map<std::string, std::vector<FormulaStep>, std::less<>> table = {
+      {"x", {{x, 0}}},
+      {"y", {{y, 0}}},
+      {"z", {{z, 0}}},
+      {"t", {{t, 0}}},
+      {"pi", {{constant, std::numbers::pi}}},
+      {"e", {{constant, std::numbers::e}}},
+      // Seen from the origin; at the poles the longitude is 0.
+      {"lon", {{y, 0}, {x, 0}, {atan2, 0}}},
+      {"lat", {{z, 0}, {x, 0}, {square, 0}, {y, 0}, {square, 0}, {add, 0}, {sqrt, 0}, {atan2, 0}}},
   };
   return table;
 }
@@ -125,11 +130,12 @@ void check_words(const std::string& text, const std::string& where, ParsedFormul
         const auto nearest = nearest_name(name, known);
         fail_at(where, text, i,
                 fmt::format("unknown name '{}'; {}", name,
-                            nearest.empty() ? "known are x, y, z, t and functions such as sin"
+                            nearest.empty() ? "known are x, y, z, lon, lat, t and functions such as sin"
                                             : "did you mean '" + nearest + "'?"));
       }
       formula.uses_time = formula.uses_time || name == "t";
-      formula.uses_space = formula.uses_space || name == "x" || name == "y" || name == "z";
+      formula.uses_space =
+          formula.uses_space || (values().contains(name) && name != "t" && name != "pi" && name != "e");
       i = end;
     } else if (c == '=') {
       const bool pair = i + 1 < text.size() && text[i + 1] == '=';
@@ -227,7 +233,11 @@ class Parser {
     } else if (starts_name(c)) {
       const std::string name = word();
       if (const auto value = values().find(name); value != values().end()) {
-        push(value->second);
+        for (const FormulaStep& step : value->second)
+          if (formula_operands(step.op) == 0)
+            push(step);
+          else
+            emit(step.op);
         at_ += name.size();
       } else {
         call(name);

@@ -79,6 +79,17 @@ std::string summary_json(const Summary& summary) {
   json["exchange"] = {{"bytes", summary.exchange.bytes}, {"messages", summary.exchange.messages}};
   json["diagnostics"] = Json::object();
   for (const auto& [name, value] : summary.diagnostics) json["diagnostics"][name] = value;
+  for (const TracerSummary& tracer : summary.tracers) {
+    nlohmann::ordered_json one = {{"name", tracer.name},
+                                  {"mass", tracer.mass},
+                                  {"mass_drift", tracer.mass_drift},
+                                  {"min", tracer.min},
+                                  {"max", tracer.max}};
+    if (tracer.l1) one["l1"] = *tracer.l1;
+    if (tracer.l2) one["l2"] = *tracer.l2;
+    if (tracer.linf) one["linf"] = *tracer.linf;
+    json["tracers"].push_back(one);
+  }
   if (summary.errors) {
     json["errors"] = {
         {"l2", summary.errors->l2}, {"linf", summary.errors->linf}, {"gradient_l2", summary.errors->gradient_l2}};

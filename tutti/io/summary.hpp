@@ -45,6 +45,15 @@ struct ErrorSummary {
   double l2 = 0, linf = 0, gradient_l2 = 0;
 };
 
+/// One of several quantities that are carried. Errors are relative to the exact solution's norm.
+struct TracerSummary {
+  std::string name;
+  double mass = 0,
+         mass_drift = 0;  ///< integral over the sphere; drift: relative to the first, or as it is where that is 0
+  double min = 0, max = 0;
+  std::optional<double> l1, l2, linf;  ///< absent without an exact solution
+};
+
 /// The work was shared anew, because a device waited for others.
 struct RebalanceSummary {
   Size step = 0;                         ///< after it
@@ -80,6 +89,7 @@ struct Summary {
     Size bytes = 0, messages = 0;  ///< over all steps and parts, each message once
   } exchange;
   std::vector<std::pair<std::string, double>> diagnostics;  ///< at the end
+  std::vector<TracerSummary> tracers;
   std::optional<ErrorSummary> errors;  ///< absent without an exact solution, and where it cannot be evaluated
   std::string wrong;                   ///< why the results are none
   std::string problem;                 ///< why `errors` is absent though the case has an exact solution; on all ranks

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "tutti/base/error.hpp"
@@ -12,7 +13,7 @@
 namespace tutti {
 namespace {
 
-constexpr int vtk_tetra = 10;
+constexpr int vtk_vertex = 1, vtk_tetra = 10;
 
 template <class T>
 std::span<const char> bytes_of(std::span<const T> values) {
@@ -23,13 +24,14 @@ std::span<const char> bytes_of(const std::vector<T>& values) {
   return bytes_of(std::span<const T>(values));
 }
 
-PackedArray pack_offsets(Size cells, const VtkOptions& options) {
+PackedArray pack_offsets(Size cells, int points_a_cell, const VtkOptions& options) {
   const auto fill = [&](auto zero) {
     std::vector<decltype(zero)> ends(static_cast<std::size_t>(cells));
-    for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = static_cast<decltype(zero)>(4 * (i + 1));
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      ends[i] = static_cast<decltype(zero)>(static_cast<std::size_t>(points_a_cell) * (i + 1));
     return pack_array("offsets", sizeof(zero) == 4 ? "Int32" : "Int64", 1, bytes_of(ends), options);
   };
-  const bool small = 4 * cells <= std::numeric_limits<std::int32_t>::max();
+  const bool small = points_a_cell * cells <= std::numeric_limits<std::int32_t>::max();
   return small ? fill(std::int32_t{}) : fill(std::int64_t{});
 }
 
@@ -51,8 +53,23 @@ VtuGrid::VtuGrid(std::span<const Vec3> points, std::span<const std::array<Lid, 4
   const std::vector<std::uint8_t> types(tets.size(), vtk_tetra);
   arrays_ = std::make_unique<Arrays>(Arrays{pack_array("Points", "Float64", 3, bytes_of(points), options),
                                             pack_array("connectivity", "Int32", 1, bytes_of(tets), options),
-                                            pack_offsets(cells_, options),
+                                            pack_offsets(cells_, 4, options),
                                             pack_array("types", "UInt8", 1, bytes_of(types), options)});
+}
+
+VtuGrid::VtuGrid() = default;
+
+VtuGrid VtuGrid::of_points(std::span<const Vec3> points, const VtkOptions& options) {
+  VtuGrid grid;
+  grid.points_ = grid.cells_ = static_cast<Size>(points.size());
+  std::vector<Lid> numbers(points.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const std::vector<std::uint8_t> types(points.size(), vtk_vertex);
+  grid.arrays_ = std::make_unique<Arrays>(Arrays{pack_array("Points", "Float64", 3, bytes_of(points), options),
+                                                 pack_array("connectivity", "Int32", 1, bytes_of(numbers), options),
+                                                 pack_offsets(grid.cells_, 1, options),
+                                                 pack_array("types", "UInt8", 1, bytes_of(types), options)});
+  return grid;
 }
 
 VtuGrid::VtuGrid(VtuGrid&&) noexcept = default;

@@ -27,6 +27,8 @@ class VtuGrid {
  public:
   /// Error(input): a cell names a point that is not there.
   VtuGrid(std::span<const Vec3> points, std::span<const std::array<Lid, 4>> tets, const VtkOptions& options = {});
+  /// Every point is a cell (VTK_VERTEX).
+  static VtuGrid of_points(std::span<const Vec3> points, const VtkOptions& options = {});
   VtuGrid(VtuGrid&&) noexcept;
   VtuGrid& operator=(VtuGrid&&) noexcept;
   ~VtuGrid();
@@ -36,6 +38,7 @@ class VtuGrid {
  private:
   friend void write_vtu(const std::filesystem::path&, const VtuGrid&, std::span<const VtkArray>, const VtkOptions&);
   struct Arrays;
+  VtuGrid();
   std::unique_ptr<Arrays> arrays_;
   Size points_ = 0;
   Size cells_ = 0;

@@ -24,15 +24,15 @@ struct Descriptor {
 
 }  // namespace
 
-FileBytes::FileBytes(const std::filesystem::path& path) {
+FileBytes::FileBytes(const std::filesystem::path& path, const char* what) {
   const auto fail_io = [&](const char* doing) {
-    fail(ErrorKind::io, "{}: cannot {} the mesh file: {}", path.string(), doing, system_cause(errno));
+    fail(ErrorKind::io, "{}: cannot {} the {}: {}", path.string(), doing, what, system_cause(errno));
   };
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.value < 0) fail_io("open");
   struct stat info;
   if (::fstat(file.value, &info) != 0) fail_io("examine");
-  if (!S_ISREG(info.st_mode)) fail(ErrorKind::io, "{}: is not a regular file; a mesh file is expected", path.string());
+  if (!S_ISREG(info.st_mode)) fail(ErrorKind::io, "{}: is not a regular file; a {} is expected", path.string(), what);
   const auto size = static_cast<std::size_t>(info.st_size);
   try {
     // Never without an address, even when the file is empty.

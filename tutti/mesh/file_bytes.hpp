@@ -10,7 +10,8 @@ namespace tutti {
 /// Reads a regular file. Errors: io (cannot be opened or read, no regular file), resource (no memory).
 class FileBytes {
  public:
-  explicit FileBytes(const std::filesystem::path& path);
+  /// `what` the file is stands in messages.
+  explicit FileBytes(const std::filesystem::path& path, const char* what = "mesh file");
   std::string_view view() const { return {bytes_.get(), size_}; }
 
  private:

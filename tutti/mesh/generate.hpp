@@ -6,30 +6,11 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <string>
-#include <utility>
 
-#include "tutti/base/error.hpp"
+#include "tutti/mesh/spec_error.hpp"
 #include "tutti/mesh/tet_mesh.hpp"
 
 namespace tutti {
-
-/// A generator was asked for what it cannot make: an Error(usage) that knows the word to change.
-class SpecError : public Error {
- public:
-  SpecError(std::string word, const std::string& message) : Error(ErrorKind::usage, message), word_(std::move(word)) {}
-  /// As in the case's table [mesh]: "cubes", "upper", "grading", "jitter", "map", "split", "h".
-  const std::string& word() const { return word_; }
-
- private:
-  std::string word_;
-};
-
-/// Throws SpecError with a message in fmt's notation.
-template <class... Args>
-[[noreturn]] void fail_spec(const char* word, fmt::format_string<Args...> format, Args&&... args) {
-  throw SpecError(word, fmt::format(format, std::forward<Args>(args)...));
-}
 
 /// Tags of the six sides of every generated box; their names are x-min, x-max, y-min, y-max, z-min, z-max.
 struct BoxTags {

@@ -86,16 +86,21 @@ Size append_typed(NumberType type, std::string_view bytes, bool swap, std::vecto
 
 }  // namespace
 
-File::File(std::string_view bytes, const std::string& name) : in_(bytes, name) {
+File::File(std::string_view bytes, const std::string& name, Wanted wanted) : in_(bytes, name) {
   parse(bytes);
   const pugi::xml_node root = document_.document_element();
   if (std::strcmp(root.name(), "VTKFile") != 0)
     error(root, "the file begins with '{}'; a VTK file (VTKFile) is expected", shown(root.name()));
   const char* type = root.attribute("type").value();
-  if (std::strcmp(type, "UnstructuredGrid") != 0)
+  const bool points_only = wanted == Wanted::points && std::strcmp(type, "PolyData") == 0;
+  if (wanted == Wanted::points && !points_only && std::strcmp(type, "UnstructuredGrid") != 0)
+    error(root,
+          "the file holds '{}'; PolyData or UnstructuredGrid is expected (ParaView: save the nodes as .vtp or .vtu)",
+          shown(type));
+  if (wanted == Wanted::mesh && std::strcmp(type, "UnstructuredGrid") != 0)
     error(root, "the file holds '{}'; UnstructuredGrid is expected (ParaView: save the mesh as .vtu)", shown(type));
   read_coding(root);
-  grid_ = child(root, "UnstructuredGrid");
+  grid_ = child(root, points_only ? "PolyData" : "UnstructuredGrid");
   const pugi::xml_node appended = root.child("AppendedData");
   if (!appended) return;
   const std::string_view encoding = appended.attribute("encoding").value();

@@ -1,4 +1,4 @@
-// A VTK file of an unstructured grid: its XML and its arrays. Inside the mesh floor only.
+// A VTK file of an unstructured grid, or of points: its XML and its arrays. Inside the mesh floor only.
 #pragma once
 
 #include <optional>
@@ -26,15 +26,21 @@ struct Array {
   bool is_integer() const { return type && *type != NumberType::f32 && *type != NumberType::f64; }
 };
 
+/// What the file is read for: an UnstructuredGrid with cells, or the points of one or of PolyData.
+enum class Wanted { mesh, points };
+
 class File {
  public:
   /// Parses the XML. The bytes must outlive the file.
-  File(std::string_view bytes, const std::string& name);
+  File(std::string_view bytes, const std::string& name, Wanted wanted = Wanted::mesh);
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
   const std::string& name() const { return in_.name(); }
   pugi::xml_node grid() const { return grid_; }
+  /// Of the whole file, for places.
+  const TextSource& source() const { return in_; }
+  const char* place_of(pugi::xml_node node) const;
   /// Child of `parent` by element name; it must be there.
   pugi::xml_node child(pugi::xml_node parent, const char* element) const;
   /// A count among the attributes of an element, checked against what a file of this size can hold.
@@ -59,7 +65,6 @@ class File {
  private:
   void parse(std::string_view bytes);
   void read_coding(pugi::xml_node root);
-  const char* place_of(pugi::xml_node node) const;
   template <class T>
   std::vector<T> values(const Array& array, Size tuples);
   template <class T>

@@ -24,12 +24,18 @@ double max_over_ranks(const Comm& comm, double mine) {
 PartSummary describe_part(const Comm& comm, const TetDomain& domain, std::size_t p, const PartSeconds& seconds,
                           Size bytes) {
   const IndexMap& map = domain.maps[p];
+  return describe_part(comm, map, *domain.streams[p].device, domain.weights[static_cast<std::size_t>(map.part)],
+                       seconds, bytes);
+}
+
+PartSummary describe_part(const Comm& comm, const IndexMap& map, const Device& device, double weight,
+                          const PartSeconds& seconds, Size bytes) {
   PartSummary s;
   s.rank = comm.rank();
-  s.device = domain.streams[p].device->name();
+  s.device = device.name();
   s.cells = map.owned;
   s.ghosts = map.ghosts();
-  s.weight = domain.weights[static_cast<std::size_t>(map.part)];
+  s.weight = weight;
   s.seconds.separator = seconds.separator;
   s.seconds.interior = seconds.interior;
   s.seconds.exchange = seconds.exchange;

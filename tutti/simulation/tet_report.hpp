@@ -23,6 +23,8 @@ double sum_over_ranks(const Comm& comm, ExactSum& sum);
 double max_over_ranks(const Comm& comm, double mine);
 
 /// What a summary says of part p of this rank; `bytes` were moved by its kernels.
+PartSummary describe_part(const Comm& comm, const IndexMap& map, const Device& device, double weight,
+                          const PartSeconds& seconds, Size bytes);
 PartSummary describe_part(const Comm& comm, const TetDomain& domain, std::size_t p, const PartSeconds& seconds,
                           Size bytes);
 

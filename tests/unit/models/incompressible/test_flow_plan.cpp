@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/exchange/box_pieces.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"

@@ -1,0 +1,73 @@
+// Launches of stencils on every device. Compiles as plain C++ without CUDA.
+#include "tutti/models/transport/sliced_stencils.hpp"
+
+#include "tutti/base/error.hpp"
+#include "tutti/device/for_each.hpp"
+
+namespace tutti {
+namespace {
+
+template <int operators, Joined joined, int tracers, class Update>
+struct StencilKernel {
+  StencilView view;
+  const double* u;
+  Update update;
+  TUTTI_HD void operator()(Lid row) const { apply_stencil<operators, joined, tracers>(view, u, update, row); }
+};
+
+/// Calls use with the number as a constant.
+template <class Use>
+void with_tracers(int tracers, const Use& use) {
+  switch (tracers) {
+    case 1:
+      return use(std::integral_constant<int, 1>());
+    case 2:
+      return use(std::integral_constant<int, 2>());
+    case 3:
+      return use(std::integral_constant<int, 3>());
+    case 4:
+      return use(std::integral_constant<int, 4>());
+    case 5:
+      return use(std::integral_constant<int, 5>());
+    case 6:
+      return use(std::integral_constant<int, 6>());
+    case 7:
+      return use(std::integral_constant<int, 7>());
+    default:
+      require(tracers == 8, "{} tracers in one pass", tracers);
+      return use(std::integral_constant<int, 8>());
+  }
+}
+
+}  // namespace
+
+void SlicedStencils::store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns) {
+  weights_ = make_buffer(stream, weights, "weights of stencils");
+  columns_ = make_buffer(stream, columns, "columns of stencils");
+}
+
+Size SlicedStencils::bytes_applied(int tracers) const {
+  return Size{rows_} * ((size_ - 1) * (8 * operators_ + 4) + 8 * tracers);
+}
+
+template <class Update>
+void SlicedStencils::apply(Stream& stream, Range rows, int tracers, const double* u, const double* along,
+                           const Update& update) const {
+  with_tracers(tracers, [&](auto count) {
+    const StencilView rows_of = view(along);
+    if (joined_ == Joined::velocity)
+      for_each(stream, rows, StencilKernel<3, Joined::velocity, count, Update>{rows_of, u, update});
+    else if (operators_ == 1)
+      for_each(stream, rows, StencilKernel<1, Joined::summed, count, Update>{rows_of, u, update});
+    else
+      for_each(stream, rows, StencilKernel<2, Joined::summed, count, Update>{rows_of, u, update});
+  });
+}
+
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaFirst&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaMiddle&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaLast&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const ConvexStage&) const;
+template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const StoreRate&) const;
+
+}  // namespace tutti

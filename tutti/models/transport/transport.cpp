@@ -1,0 +1,291 @@
+#include "tutti/models/transport/transport.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "tutti/base/hash.hpp"
+#include "tutti/io/probes.hpp"
+#include "tutti/models/transport/transport_sums.hpp"
+#include "tutti/simulation/evaluate.hpp"
+#include "tutti/simulation/tet_report.hpp"
+
+namespace tutti {
+
+// A step of the model, as the paper tells it: in each stage every device computes what others read, and what reads
+// others' nodes, and then the rest while the first travels.
+
+void SphereTransport::build_step(Overlap overlap) {
+  step_ = std::make_unique<Step>(*devices_.threads, domain_.streams);
+  std::vector<TaskId> separators;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    separators.push_back(step_->compute("separator", static_cast<int>(p), Step::Role::separator,
+                                        {domain_.quiet[p], domain_.maps[p].owned},
+                                        [this, p](Stream& stream, Range rows) { launch_(p, stream, rows); }));
+  step_->exchange(*exchange_, separators);
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    step_->compute("interior", static_cast<int>(p), Step::Role::interior, {0, domain_.quiet[p]},
+                   [this, p](Stream& stream, Range rows) { launch_(p, stream, rows); });
+  step_->finish(overlap);
+}
+
+void SphereTransport::apply(std::size_t target, std::uint64_t same_work, const Launch& launch) {
+  std::vector<FieldView<double>> views;
+  for (TransportPart& part : parts_) views.push_back(part.q[target].view());
+  exchange_->bind(views);
+  launch_ = launch;
+  step_->run_ahead(same_work);
+  // The set-up finds the right time step in any case.
+  if (setting_up_ && exchange_->left_out()) exchange_now(target);
+  ++applications_;
+}
+
+void SphereTransport::step(double time, double dt) {
+  if (transport_.method == RungeKutta::rk4)
+    runge_kutta_step(time, dt);
+  else
+    convex_step(time, dt);
+}
+
+/// The classical method of four stages. Arrays: 0 is u, 1 and 2 stages in turn, 3 the sum of rates.
+void SphereTransport::runge_kutta_step(double time, double dt) {
+  const auto q = [this](std::size_t p, std::size_t field) { return parts_[p].q[field].data(); };
+  const auto read = [&](std::size_t field, const auto& update) {
+    return [this, field, update, q](std::size_t p, Stream& stream, Range rows) {
+      parts_[p].rows.apply(stream, rows, tracers(), q(p, field), parts_[p].velocity.along(), update(p));
+    };
+  };
+  update_velocity(time);
+  apply(1, work_of(0, dt), read(0, [=](std::size_t p) { return RungeKuttaFirst{q(p, 1), q(p, 3), dt / 2, dt / 6}; }));
+  update_velocity(time + dt / 2);
+  apply(2, work_of(1, dt), read(1, [=](std::size_t p) {
+          return RungeKuttaMiddle{q(p, 0), q(p, 2), q(p, 3), dt / 2, dt / 3};
+        }));
+  apply(1, work_of(2, dt), read(2, [=](std::size_t p) {
+          return RungeKuttaMiddle{q(p, 0), q(p, 1), q(p, 3), dt, dt / 3};
+        }));
+  update_velocity(time + dt);
+  apply(0, work_of(3, dt), read(1, [=](std::size_t p) { return RungeKuttaLast{q(p, 3), q(p, 0), dt / 6}; }));
+}
+
+/// Shu and Osher's method of three stages. Arrays: 0 is u, 1 and 2 are stages.
+void SphereTransport::convex_step(double time, double dt) {
+  const auto q = [this](std::size_t p, std::size_t field) { return parts_[p].q[field].data(); };
+  const auto stage = [&](std::size_t number, std::size_t from, std::size_t to, double w, double at) {
+    update_velocity(at);
+    apply(to, work_of(number, dt), [=, this](std::size_t p, Stream& stream, Range rows) {
+      parts_[p].rows.apply(stream, rows, tracers(), q(p, from), parts_[p].velocity.along(),
+                           ConvexStage{q(p, 0), q(p, to), w, dt});
+    });
+  };
+  stage(0, 0, 1, 1, time);
+  stage(1, 1, 2, 0.25, time + dt);
+  stage(2, 2, 0, 2.0 / 3, time + dt / 2);
+}
+
+void SphereTransport::update_velocity(double time) {
+  if (transport_.steady()) return;
+  // The GPUs are given their work before the CPU does its own.
+  for (const bool host : {false, true})
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      if (domain_.streams[p].is_host() == host) parts_[p].velocity.update(stream(p), time);
+}
+
+/// The same number for the same stage of a step of the same length; arrays keep their places.
+std::uint64_t SphereTransport::work_of(std::size_t stage, double dt) const {
+  const std::vector<std::uint64_t> what{stage + 1, std::bit_cast<std::uint64_t>(dt)};
+  return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
+}
+
+void SphereTransport::exchange_now(std::size_t field) {
+  std::vector<FieldView<double>> views;
+  for (TransportPart& part : parts_) views.push_back(part.q[field].view());
+  exchange_->begin(views);
+  exchange_->end();
+}
+
+// Watching and finishing.
+
+double SphereTransport::largest() {
+  double all = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const Range rows = value_maps_[p].owned_rows();
+    const double high = tracer_extreme(stream(p), rows, {parts_[p].q[0].data(), 0, 1}, 1),
+                 low = tracer_extreme(stream(p), rows, {parts_[p].q[0].data(), 0, 1}, -1);
+    if (rows.empty()) continue;
+    all = std::isnan(high) || std::isnan(all) ? std::numeric_limits<double>::quiet_NaN() : std::max({all, high, low});
+  }
+  return max_over_ranks(comm_, all);
+}
+
+double SphereTransport::mass(int tracer) {
+  ExactSum sum;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    sum.merge(tracer_mass(stream(p), domain_.maps[p].owned_rows(), parts_[p].areas.data(),
+                          {parts_[p].q[0].data(), tracer, tracers()}));
+  return sum_over_ranks(comm_, sum);
+}
+
+std::vector<Diagnostic> SphereTransport::diagnose() {
+  const double size = largest();
+  std::vector<Diagnostic> all{{"max|q|", size}};
+  for (int t = 0; t < tracers(); ++t) {
+    const std::string& name = transport_.tracers[static_cast<std::size_t>(t)].name;
+    // Exact sums know no infinities.
+    all.push_back({tracers() == 1 ? "mass" : "mass of " + name, std::isfinite(size) ? mass(t) : size});
+  }
+  return all;
+}
+
+std::vector<double> SphereTransport::values(std::size_t p) {
+  std::vector<double> result(static_cast<std::size_t>(value_maps_[p].owned));
+  download(stream(p), std::span<double>(result), parts_[p].q[0].buffer());
+  return result;
+}
+
+std::vector<TracerSummary> SphereTransport::tracer_summaries(double time) {
+  const auto count = static_cast<std::size_t>(tracers());
+  std::vector<TracerSummary> all(count);
+  struct Norms {
+    ExactSum difference, square, size, square_size;
+    double largest = 0, largest_exact = 0, high = -std::numeric_limits<double>::infinity(),
+           low = -std::numeric_limits<double>::infinity();
+  };
+  std::vector<Norms> norms(count);
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto q = values(p);
+    const auto points = domain_.owned_points(p);
+    std::vector<double> areas(points.size());
+    download(stream(p), std::span<double>(areas), parts_[p].areas);
+    for (std::size_t t = 0; t < count; ++t) {
+      Norms& n = norms[t];
+      const auto& exact = transport_.tracers[t].exact;
+      const auto should = exact ? evaluate_at(*exact, points, time, *devices_.threads) : std::vector<double>();
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const double value = q[i * count + t];
+        n.high = std::max(n.high, value);
+        n.low = std::max(n.low, -value);
+        if (!exact || !std::isfinite(value)) continue;
+        const double error = value - should[i], area = areas[i];
+        n.difference.add(area * std::abs(error));
+        n.square.add(area * error * error);
+        n.size.add(area * std::abs(should[i]));
+        n.square_size.add(area * should[i] * should[i]);
+        n.largest = std::max(n.largest, std::abs(error));
+        n.largest_exact = std::max(n.largest_exact, std::abs(should[i]));
+      }
+    }
+  }
+  for (std::size_t t = 0; t < count; ++t) {
+    Norms& n = norms[t];
+    TracerSummary& s = all[t];
+    s.name = transport_.tracers[t].name;
+    s.mass = mass(static_cast<int>(t));
+    const double before = initial_mass_[t];
+    s.mass_drift = before != 0 ? (s.mass - before) / std::abs(before) : s.mass;
+    s.max = comm_.max(n.high);
+    s.min = -comm_.max(n.low);
+    if (!transport_.tracers[t].exact) continue;
+    const auto relative = [](double error, double size) { return size > 0 ? error / size : error; };
+    s.l1 = relative(sum_over_ranks(comm_, n.difference), sum_over_ranks(comm_, n.size));
+    s.l2 = std::sqrt(relative(sum_over_ranks(comm_, n.square), sum_over_ranks(comm_, n.square_size)));
+    s.linf = relative(comm_.max(n.largest), comm_.max(n.largest_exact));
+  }
+  return all;
+}
+
+ModelState SphereTransport::state() {
+  ModelState state;
+  state.fields.push_back(
+      {"tracers", tracers(),
+       [this](std::size_t p, std::span<double> to) { download(stream(p), to, parts_[p].q[0].buffer()); },
+       [this](std::size_t p, std::span<const double> from) { upload(stream(p), parts_[p].q[0].buffer(), from); }});
+  for (std::size_t t = 0; t < initial_mass_.size(); ++t)
+    state.numbers.push_back({"initial_mass " + transport_.tracers[t].name, &initial_mass_[t]});
+  state.maps = domain_.maps;
+  state.rank_of_part = domain_.rank_of_part;
+  state.rows = cells();
+  state.mesh_checksum = domain_.checksum;
+  return state;
+}
+
+void SphereTransport::resume(double) {
+  exchange_now(0);
+}
+
+void SphereTransport::open_results(const std::filesystem::path& folder, std::span<const double> before) {
+  results_ = std::make_unique<NodeResults>(
+      comm_, domain_, folder, static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
+}
+
+void SphereTransport::write_results(double time) {
+  const auto count = static_cast<std::size_t>(tracers());
+  std::vector<NodeFieldValues> fields;
+  for (const Tracer& tracer : transport_.tracers) fields.push_back({tracer.name, {}});
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto q = values(p);
+    for (std::size_t t = 0; t < count; ++t) {
+      auto& one = fields[t].parts.emplace_back(q.size() / count);
+      for (std::size_t i = 0; i < one.size(); ++i) one[i] = q[i * count + t];
+    }
+  }
+  results_->write(time, fields);
+}
+
+void SphereTransport::set_probes(std::vector<Vec3> points) {
+  comm_.together([&] { probes_ = NodeProbes(domain_, points, probe_labels(options_)); });
+}
+
+std::vector<std::string> SphereTransport::sampled() const {
+  std::vector<std::string> names;
+  for (const Tracer& tracer : transport_.tracers) names.push_back(tracer.name);
+  return names;
+}
+
+std::vector<double> SphereTransport::sample() {
+  return probes_.sample(comm_, transport_.tracers.size(), [this](std::size_t p, Lid row, std::span<double> values) {
+    stream(p).copy(values.data(), parts_[p].q[0].data() + static_cast<Size>(row) * tracers(),
+                   static_cast<Size>(values.size_bytes()), CopyDirection::to_host);
+    stream(p).synchronize();
+  });
+}
+
+std::vector<std::string> SphereTransport::describe() const {
+  return {fmt::format("{} nodes, stencils of {}, condition numbers up to {:.3g}", cells(), basis_.size,
+                      report_.max_condition),
+          fmt::format("spectral radius of the advection {:.5g}, of Delta^{} {:.5g}; gamma {:.5g}", spectrum_.advection,
+                      basis_.hyper, spectrum_.hyper, spectrum_.gamma)};
+}
+
+void SphereTransport::summarise(Summary& summary, double time) {
+  summary.model = "transport";
+  summary.rho = spectrum_.advection;
+  summary.cells = cells();
+  summary.balance = domain_.balance;
+  const auto& seconds = step_->seconds();
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    summary.parts.push_back(describe_part(comm_, domain_.maps[p], *domain_.streams[p].device,
+                                          domain_.weights[static_cast<std::size_t>(domain_.maps[p].part)], seconds[p],
+                                          applications_ * parts_[p].rows.bytes_applied(tracers())));
+  const ExchangeCounts counts = exchange_->counts_per_exchange();
+  summary.exchange.bytes = applications_ * comm_.sum(counts.bytes);
+  summary.exchange.messages = applications_ * comm_.sum(counts.messages);
+  try {
+    summary.tracers = tracer_summaries(time);
+  } catch (const SharedError& error) {
+    // The exact solution has no value somewhere. The run itself is good: its summary and its fields are written.
+    if (error.kind() != ErrorKind::input) throw;
+    summary.problem = error.what();
+  }
+  if (!summary.tracers.empty()) {
+    summary.mass.initial = initial_mass_[0];
+    summary.mass.final = summary.tracers[0].mass;
+    summary.mass.drift = summary.tracers[0].mass_drift;
+  }
+  std::uint64_t sum = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) sum += checksum_of(value_maps_[p], values(p));
+  summary.checksum = static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(sum)));
+}
+
+}  // namespace tutti

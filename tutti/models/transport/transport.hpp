@@ -1,0 +1,127 @@
+// Transport of tracers over a sphere by RBF-FD, on every processor at once (Bollig, Flyer and Erlebacher 2012).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tutti/exchange/exchange.hpp"
+#include "tutti/models/transport/sliced_stencils.hpp"
+#include "tutti/models/transport/stencil_weights.hpp"
+#include "tutti/models/transport/transport_case.hpp"
+#include "tutti/models/transport/velocity.hpp"
+#include "tutti/schedule/step.hpp"
+#include "tutti/simulation/node_domain.hpp"
+#include "tutti/simulation/node_results.hpp"
+
+namespace tutti {
+
+/// What one device holds of the problem. Values of all tracers at a node lie together.
+struct TransportPart {
+  SlicedStencils rows;  ///< of the steps: merged, or joined by velocity
+  PartVelocity velocity;
+  std::vector<Field<double>> q;  ///< [0] is the solution; the others are work arrays of the time method
+  Buffer<double> areas;          ///< quadrature weights of the owned nodes
+};
+
+/// What was found of the operators.
+struct TransportSpectrum {
+  double advection = 0;  ///< spectral radius, estimated from below by power iteration plus 5 % [1/s]
+  double hyper = 0;      ///< of Delta^k
+  double gamma = 0;      ///< what Delta^k is multiplied by, but for its sign
+};
+
+class SphereTransport final : public Model {
+ public:
+  /// Sets up everything: nodes, partition (or a checkpoint's), stencils, weights, damping, time step. Collective.
+  explicit SphereTransport(const ModelSetup& setup);
+
+  Gid cells() const override { return domain_.cloud.size(); }
+  double time_step() const override { return dt_; }
+  std::vector<std::string> describe() const override;
+  void step(double time, double dt) override;
+  std::vector<Diagnostic> diagnose() override;
+  ModelState state() override;
+  void resume(double time) override;
+  void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
+  void write_results(double time) override;
+  void set_probes(std::vector<Vec3> points) override;
+  std::vector<std::string> sampled() const override;
+  std::vector<double> sample() override;
+  void summarise(Summary& summary, double time) override;
+  std::vector<const Step*> schedules() const override { return {step_.get()}; }
+
+  const NodeDomain& domain() const { return domain_; }
+  const TransportSpectrum& spectrum() const { return spectrum_; }
+  /// Values in the owned nodes of one of this rank's parts: node after node, all tracers of a node together.
+  std::vector<double> values(std::size_t p);
+
+ private:
+  using Launch = std::function<void(std::size_t p, Stream& stream, Range rows)>;
+  /// Weights of a part on the host, while the operators are made: those of operator op for node j of row at
+  /// [(row * operators + op) * size + j].
+  using Weights = std::vector<RawVector<double>>;
+
+  /// Largest values of what was noise, after so many steps and as many more.
+  struct NoiseTest {
+    static constexpr int steps = 50;
+    double before = 0, after = 0;
+    bool passed() const { return after <= 1.001 * before; }
+  };
+
+  int tracers() const { return static_cast<int>(transport_.tracers.size()); }
+  Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
+  Weights make_weights();
+  Weights compute_weights();
+  std::vector<Gid> global_stencils(std::size_t p) const;
+  bool read_weights(std::uint64_t key, Weights& all);
+  void write_weights(std::uint64_t key, const Weights& all);
+  std::vector<Vec3> velocities(std::size_t p, double time);
+  double advection_weight(const RawVector<double>& weights, std::size_t row, std::size_t j, Vec3 velocity) const;
+  void make_advection(const Weights& weights, double time);
+  void make_hyper(const Weights& weights);
+  void make_operators(const Weights& weights);
+  void allocate();
+  void build_step(Overlap overlap);
+  void find_spectral_radii(const Weights& weights);
+  void damp(const Weights& weights);
+  void choose_time_step(double strength);
+  double spectral_radius();
+  void set_noise();
+  NoiseTest run_noise_test();
+  void set_initial();
+
+  void apply(std::size_t target, std::uint64_t same_work, const Launch& launch);
+  std::uint64_t work_of(std::size_t stage, double dt) const;
+  void update_velocity(double time);
+  void runge_kutta_step(double time, double dt);
+  void convex_step(double time, double dt);
+  void exchange_now(std::size_t field);
+  double largest();
+  double mass(int tracer);
+  std::vector<TracerSummary> tracer_summaries(double time);
+
+  const Comm& comm_;
+  DeviceSet& devices_;
+  Case options_;
+  TransportCase transport_;
+  StencilBasis basis_;
+  NodeDomain domain_;
+  std::vector<IndexMap> value_maps_;  ///< of values, all tracers of a node together
+  WeightReport report_;
+  TransportSpectrum spectrum_;
+  std::vector<TransportPart> parts_;
+  Plan plan_;
+  std::unique_ptr<Exchange<double>> exchange_;
+  std::unique_ptr<Step> step_;
+  Launch launch_;
+  double dt_ = 0;
+  bool setting_up_ = true;
+  std::vector<double> initial_mass_;
+  Size applications_ = 0;
+  std::unique_ptr<NodeResults> results_;
+  NodeProbes probes_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,243 @@
+#include "tutti/models/transport/transport_case.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "tutti/base/error.hpp"
+#include "tutti/models/transport/paper_parameters.hpp"
+#include "tutti/simulation/evaluate.hpp"
+
+namespace tutti {
+namespace {
+
+const KeyCondition gaussian{"stencil.basis", {"gaussian"}}, polyharmonic{"stencil.basis", {"polyharmonic"}};
+
+void add_stencil_keys(CaseSchema& schema) {
+  schema.describe_table("stencil", "How derivatives are made of values at the nearest nodes.");
+  schema.add({.path = "stencil.basis",
+              .type = KeyType::choice,
+              .default_value = "\"polyharmonic\"",
+              .description = "polyharmonic: splines r^exponent with polynomials, stable on any nodes; gaussian: with a "
+                             "constant, as the paper has, for nodes that its shape parameters fit.",
+              .choices = {"polyharmonic", "gaussian"}});
+  schema.add({.path = "stencil.size",
+              .type = KeyType::integer,
+              .default_value = "57",
+              .description = "Nodes of a stencil.",
+              .min = 3,
+              .max = 127});
+  schema.add({.path = "stencil.exponent",
+              .type = KeyType::integer,
+              .default_value = "7",
+              .description = "Of r, odd.",
+              .min = 3,
+              .max = 15,
+              .only_if = polyharmonic});
+  schema.add({.path = "stencil.degree",
+              .type = KeyType::integer,
+              .default_value = "6",
+              .description = "Of the polynomials; about half the stencil's nodes should be left for the splines.",
+              .min = 1,
+              .max = 12,
+              .only_if = polyharmonic});
+  schema.add({.path = "stencil.epsilon",
+              .type = KeyType::number,
+              .default_value = "\"auto\"",
+              .unit = "1/radius",
+              .description = "Shape parameter; auto: c1 sqrt(N) - c2.",
+              .choices = {"auto"},
+              .min = 0,
+              .above_min = true,
+              .only_if = gaussian});
+  for (const char* name : {"c1", "c2"})
+    schema.add({.path = std::string("stencil.") + name,
+                .type = KeyType::number,
+                .default_value = "\"auto\"",
+                .description = "Of the shape parameter; auto: the paper's, for stencils of 17, 31, 50 or 101 nodes.",
+                .choices = {"auto"},
+                .only_if = gaussian});
+}
+
+void add_cache_key(CaseSchema& schema) {
+  schema.add({.path = "stencil.cache",
+              .type = KeyType::text,
+              .description = "File, relative to the case file, that keeps the weights: read where it is of these nodes and "
+                             "this basis, else written."});
+}
+
+void add_damping_keys(CaseSchema& schema) {
+  schema.describe_table("hyperviscosity", "gamma Delta^k, which damps waves that stencils cannot carry.");
+  schema.add(
+      {.path = "hyperviscosity.kind",
+       .type = KeyType::choice,
+       .default_value = "\"spectral\"",
+       .description = "spectral: gamma = beta / (dt times the spectral radius of Delta^k); paper: gamma_c N^-k; none.",
+       .choices = {"spectral", "paper", "none"}});
+  schema.add({.path = "hyperviscosity.k",
+              .type = KeyType::integer,
+              .default_value = "3",
+              .description = "Power of the Laplacian; polyharmonic: 2 k <= degree.",
+              .min = 1,
+              .max = 12});
+  schema.add({.path = "hyperviscosity.beta",
+              .type = KeyType::number,
+              .default_value = "\"auto\"",
+              .description = "How much a step damps the shortest waves; auto: as little, from 0.3 to 1.2, as keeps noise "
+                             "from growing.",
+              .choices = {"auto"},
+              .min = 0,
+              .max = 2,
+              .only_if = {"hyperviscosity.kind", {"spectral"}}});
+  schema.add({.path = "hyperviscosity.gamma_c",
+              .type = KeyType::number,
+              .unit = "1/s",
+              .description = "As in the paper's tables, but positive: the sign is chosen so that it damps.",
+              .min = 0,
+              .required = true,
+              .only_if = {"hyperviscosity.kind", {"paper"}}});
+}
+
+void add_velocity_keys(CaseSchema& schema) {
+  schema.describe_table("velocity",
+                        "What carries the tracers, in radii of the sphere a second: east and north, or x, y, z.");
+  for (const char* name : {"east", "north"})
+    schema.add({.path = std::string("velocity.") + name,
+                .type = KeyType::expression,
+                .unit = "1/s",
+                .description = fmt::format("Towards {}, of lon, lat (or x, y, z) and t.", name)});
+  schema.add({.path = "velocity.cartesian",
+              .type = KeyType::expressions,
+              .unit = "1/s",
+              .description = "Along x, y and z; only the part along the sphere counts.",
+              .length = 3});
+}
+
+void check_name(const std::string& name, const std::string& where) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto fits = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  if (name.empty() || !letter(name[0]) || !std::all_of(name.begin(), name.end(), fits))
+    fail(ErrorKind::input, "{}: '{}' is no name of a tracer: letters, digits and _, a letter first", where, name);
+}
+
+void read_basis(const Case& options, TransportCase& transport) {
+  StencilBasis& basis = transport.basis;
+  basis.size = static_cast<int>(options.integer("stencil.size"));
+  basis.hyper = static_cast<int>(options.integer("hyperviscosity.k"));
+  if (options.text("stencil.basis") == "polyharmonic") {
+    basis.kind = StencilBasis::Kind::polyharmonic;
+    basis.exponent = static_cast<int>(options.integer("stencil.exponent"));
+    basis.degree = static_cast<int>(options.integer("stencil.degree"));
+    return;
+  }
+  basis.kind = StencilBasis::Kind::gaussian;
+  if (!options.is_word("stencil.epsilon", "auto")) {
+    transport.epsilon = options.number("stencil.epsilon");
+    return;
+  }
+  const PaperParameters* known = find_parameters(vortex_parameters, basis.size);
+  const auto constant = [&](const char* key, double PaperParameters::*member) {
+    if (!options.is_word(key, "auto")) return options.number(key);
+    if (known == nullptr)
+      fail(ErrorKind::input,
+           "{}: the paper has no shape parameter for stencils of {} nodes, but for 17, 31, 50 and 101; say {}",
+           options.where("stencil.size"), basis.size, key);
+    return known->*member;
+  };
+  transport.c1 = constant("stencil.c1", &PaperParameters::c1);
+  transport.c2 = constant("stencil.c2", &PaperParameters::c2);
+}
+
+void read_velocity(const Case& options, TransportCase& transport) {
+  const bool east = options.has("velocity.east"), north = options.has("velocity.north");
+  transport.cartesian = options.has("velocity.cartesian");
+  if (transport.cartesian && (east || north))
+    fail(ErrorKind::input,
+         "{}: the velocity is given twice; say velocity.cartesian, or velocity.east and velocity.north",
+         options.where("velocity.cartesian"));
+  if (!transport.cartesian && !east && !north)
+    fail(ErrorKind::input, "{}: there is no velocity; say velocity.east and velocity.north, or velocity.cartesian",
+         options.where("model"));
+  if (transport.cartesian)
+    transport.velocity = options.expressions("velocity.cartesian");
+  else
+    for (const char* key : {"velocity.east", "velocity.north"})
+      transport.velocity.push_back(options.has(key) ? options.expression(key) : Expression());
+}
+
+void read_tracers(const Case& options, TransportCase& transport) {
+  for (int k = 0; k < options.count("tracer"); ++k) {
+    const std::string table = fmt::format("tracer[{}]", k), where = options.where(table + ".name");
+    Tracer tracer{options.text(table + ".name"), options.expression(table + ".initial"), {}};
+    check_name(tracer.name, where);
+    for (const Tracer& other : transport.tracers)
+      if (other.name == tracer.name)
+        fail(ErrorKind::input, "{}: the tracer '{}' has a table already; leave one out", where, tracer.name);
+    require_steady(tracer.initial, options.where(table + ".initial"), "initial");
+    if (options.has(table + ".exact")) tracer.exact = options.expression(table + ".exact");
+    transport.tracers.push_back(std::move(tracer));
+  }
+  if (transport.tracers.empty())
+    fail(ErrorKind::input, "{}: there is no [[tracer]]; add one with a name and an initial value",
+         options.where("model"));
+}
+
+}  // namespace
+
+void add_transport_keys(CaseSchema& schema) {
+  schema.begin_group("transport");
+  add_stencil_keys(schema);
+  add_cache_key(schema);
+  add_damping_keys(schema);
+  add_velocity_keys(schema);
+  schema.describe_table("tracer[]", "What is carried, a field of its name in the results. As many as you like.");
+  schema.add({.path = "tracer[].name",
+              .type = KeyType::text,
+              .description = "Letters, digits and _, a letter first.",
+              .required = true});
+  schema.add({.path = "tracer[].initial",
+              .type = KeyType::expression,
+              .description = "The tracer at t = 0.",
+              .required = true});
+  schema.add({.path = "tracer[].exact",
+              .type = KeyType::expression,
+              .description = "What it should be at t: the summary tells the errors."});
+  schema.add({.path = "time.method",
+              .type = KeyType::choice,
+              .default_value = "\"rk4\"",
+              .description = "Runge-Kutta's method with four stages, or the one of Shu and Osher with three.",
+              .choices = {"rk4", "ssp-rk3"}});
+  schema.describe_table("numerics", "Numerics of the model.");
+  schema.add({.path = "numerics.check",
+              .type = KeyType::boolean,
+              .default_value = "true",
+              .description = "Before the run, that noise does not grow."});
+}
+
+bool TransportCase::steady() const {
+  return std::none_of(velocity.begin(), velocity.end(), [](const Expression& e) { return e.depends_on_time(); });
+}
+
+StencilBasis TransportCase::basis_for(Gid nodes) const {
+  StencilBasis chosen = basis;
+  if (basis.kind == StencilBasis::Kind::gaussian)
+    chosen.epsilon = epsilon ? *epsilon : c1 * std::sqrt(static_cast<double>(nodes)) - c2;
+  return chosen;
+}
+
+TransportCase read_transport_case(const Case& options) {
+  TransportCase transport;
+  read_basis(options, transport);
+  const std::string kind = options.text("hyperviscosity.kind");
+  transport.damping = kind == "spectral" ? Damping::spectral : kind == "paper" ? Damping::paper : Damping::none;
+  if (transport.damping == Damping::spectral && !options.is_word("hyperviscosity.beta", "auto"))
+    transport.strength = options.number("hyperviscosity.beta");
+  if (transport.damping == Damping::paper) transport.strength = options.number("hyperviscosity.gamma_c");
+  if (options.has("stencil.cache")) transport.cache = options.directory() / options.text("stencil.cache");
+  read_velocity(options, transport);
+  read_tracers(options, transport);
+  transport.method = options.text("time.method") == "rk4" ? RungeKutta::rk4 : RungeKutta::ssp_rk3;
+  return transport;
+}
+
+}  // namespace tutti

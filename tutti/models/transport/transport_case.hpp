@@ -1,0 +1,52 @@
+// What a case of transport on the sphere says.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tutti/io/case.hpp"
+#include "tutti/models/transport/stencil_basis.hpp"
+
+namespace tutti {
+
+/// Adds the keys [stencil], [hyperviscosity], [velocity], [[tracer]], time.method and [numerics] to the core's.
+void add_transport_keys(CaseSchema& schema);
+
+struct Tracer {
+  std::string name;
+  Expression initial;
+  std::optional<Expression> exact;
+};
+
+/// By which hyperviscosity, gamma Delta^k, waves that stencils cannot carry are damped.
+enum class Damping : std::uint8_t {
+  spectral,  ///< gamma so large that dt times its spectral radius is `strength`
+  paper,     ///< gamma = gamma_c N^-k [Bollig 2012, eq. 5]
+  none,
+};
+
+enum class RungeKutta : std::uint8_t { rk4, ssp_rk3 };
+
+struct TransportCase {
+  StencilBasis basis;  ///< but epsilon, which epsilon_for gives
+  double c1 = 0, c2 = 0;
+  std::optional<double> epsilon;
+  std::optional<std::filesystem::path> cache;  ///< of the weights
+  Damping damping = Damping::spectral;
+  std::optional<double> strength;  ///< spectral: beta, or none; paper: gamma_c [1/s]
+  bool cartesian = false;
+  std::vector<Expression> velocity;  ///< x, y, z components, of which the tangential part counts; or east and north
+  std::vector<Tracer> tracers;
+  RungeKutta method = RungeKutta::rk4;
+
+  bool steady() const;
+  /// The basis for so many nodes.
+  StencilBasis basis_for(Gid nodes) const;
+};
+
+/// Error(input): what contradicts itself, with its place.
+TransportCase read_transport_case(const Case& options);
+
+}  // namespace tutti

@@ -1,0 +1,401 @@
+// Set-up of transport: weights, damping, the time step, the operators of the steps.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "tutti/base/log.hpp"
+#include "tutti/base/random.hpp"
+#include "tutti/device/reductions.hpp"
+#include "tutti/mesh/node_report.hpp"
+#include "tutti/models/transport/device_weights.hpp"
+#include "tutti/models/transport/stencil_cache.hpp"
+#include "tutti/models/transport/stencil_system.hpp"
+#include "tutti/models/transport/transport.hpp"
+#include "tutti/models/transport/transport_sums.hpp"
+#include "tutti/simulation/evaluate.hpp"
+#include "tutti/simulation/tet_report.hpp"
+
+namespace tutti {
+namespace {
+
+/// The largest y for which the method damps every eigenvalue x + i y' with -damping <= x <= 0, |y'| <= y [1/dt].
+double imaginary_limit(RungeKutta method, double damping) {
+  const auto grows = [&](double x, double y) {
+    const std::complex<double> z(x, y);
+    const std::complex<double> cubic = 1.0 + z + z * z / 2.0 + z * z * z / 6.0;
+    return std::abs(method == RungeKutta::rk4 ? cubic + z * z * z * z / 24.0 : cubic) > 1 + 1e-12;
+  };
+  constexpr double step = 1e-3;
+  constexpr int parts = 16;
+  double y = 0;
+  for (;; y += step)
+    for (int k = 0; k <= parts; ++k)
+      if (grows(-damping * k / parts, y + step)) return y;
+}
+
+/// Tried in turn, where the case leaves it to us: what nodes need is seen by the noise test only.
+constexpr std::array automatic_damping{0.3, 0.5, 0.8, 1.2};
+
+TransportCase checked_case(const ModelSetup& setup) {
+  TransportCase transport;
+  setup.comm.together([&] {
+    transport = read_transport_case(setup.options);
+    StencilBasis basis = transport.basis;
+    if (basis.kind == StencilBasis::Kind::gaussian) basis.epsilon = 1;  // its own is known when nodes are
+    check_basis(basis);
+  });
+  return transport;
+}
+
+}  // namespace
+
+SphereTransport::SphereTransport(const ModelSetup& setup)
+    : comm_(setup.comm),
+      devices_(setup.devices),
+      options_(setup.options),
+      transport_(checked_case(setup)),
+      domain_(make_node_domain(setup, transport_.basis.size)) {
+  Phases& phases = setup.phases;
+  phases.begin("weights of stencils");
+  for (const IndexMap& map : domain_.maps) value_maps_.push_back(with_components(map, tracers()));
+  Weights weights;
+  basis_ = transport_.basis_for(cells());
+  weights = make_weights();
+  comm_.together([&] { allocate(); });
+  plan_ = make_plan(value_maps_, comm_.rank());
+  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.transport);
+  build_step(parse_overlap(options_.text("devices.overlap")));
+  phases.begin("stability");
+  find_spectral_radii(weights);
+  damp(weights);
+  Weights().swap(weights);
+  phases.begin("initial");
+  set_initial();
+  phases.end();
+}
+
+/// From the cache, or made, and then kept there. Collective.
+SphereTransport::Weights SphereTransport::make_weights() {
+  Weights all;
+  if (!transport_.cache) {
+    comm_.together([&] { all = compute_weights(); });
+    return all;
+  }
+  const std::uint64_t key = stencil_key(basis_, domain_.cloud.points);
+  bool missing = false;
+  comm_.together([&] { missing = !read_weights(key, all); });
+  if (comm_.sum(missing ? 1 : 0) == 0) return all;
+  report_ = {};
+  comm_.together([&] { all = compute_weights(); });
+  write_weights(key, all);
+  return all;
+}
+
+/// By a GPU where a part has one; the bits are the same.
+SphereTransport::Weights SphereTransport::compute_weights() {
+  Weights all;
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  for (std::size_t p = 0; p < domain_.mine(); ++p) {
+    const IndexMap& map = domain_.maps[p];
+    const std::vector<Lid>& stencils = domain_.stencils[p];
+    std::vector<Vec3> points;
+    for (Lid row = 0; row < map.local(); ++row) points.push_back(domain_.point(p, row));
+    RawVector<double>& weights = all.emplace_back(stencils.size() * operators);
+    if (domain_.streams[p].device->kind() == DeviceKind::cuda)
+      report_.add(tutti::make_weights(stream(p), basis_, points, stencils, weights, map.global));
+    else
+      report_.add(tutti::make_weights(basis_, points, std::span<const Lid>(stencils), weights, parallel, map.global));
+  }
+  return all;
+}
+
+/// Global numbers of the stencils of a part's owned nodes.
+std::vector<Gid> SphereTransport::global_stencils(std::size_t p) const {
+  std::vector<Gid> columns;
+  for (const Lid c : domain_.stencils[p])
+    columns.push_back(domain_.maps[p].global[static_cast<std::size_t>(c)]);
+  return columns;
+}
+
+/// False where the cache is of no use.
+bool SphereTransport::read_weights(std::uint64_t key, Weights& all) {
+  all.clear();
+  for (std::size_t p = 0; p < domain_.mine(); ++p) {
+    const std::vector<Gid> wanted = global_stencils(p);
+    std::vector<Gid> columns(wanted.size());
+    RawVector<double>& weights = all.emplace_back(wanted.size() * operators);
+    const auto rows = std::span<const Gid>(domain_.maps[p].global).first(static_cast<std::size_t>(domain_.maps[p].owned));
+    if (!read_stencil_cache(*transport_.cache, key, rows, columns, weights, report_, BadCache::make_anew,
+                            parallel_for(*devices_.threads)))
+      return false;
+    require(columns == wanted, "{}: stencils of other nodes under the same key", transport_.cache->string());
+  }
+  return true;
+}
+
+/// The root writes those of all ranks. Collective.
+void SphereTransport::write_weights(std::uint64_t key, const Weights& all) {
+  const auto n = static_cast<std::size_t>(basis_.size), ranks = static_cast<std::size_t>(comm_.size());
+  std::vector<std::vector<Gid>> rows(ranks), columns(ranks);
+  std::vector<std::vector<double>> values(ranks);
+  for (std::size_t p = 0; p < domain_.mine(); ++p) {
+    const auto begin = domain_.maps[p].global.begin();
+    rows[0].insert(rows[0].end(), begin, begin + domain_.maps[p].owned);
+    const auto mine = global_stencils(p);
+    columns[0].insert(columns[0].end(), mine.begin(), mine.end());
+    values[0].insert(values[0].end(), all[p].begin(), all[p].end());
+  }
+  const auto all_rows = comm_.all_to_all(rows), all_columns = comm_.all_to_all(columns);
+  const auto all_values = comm_.all_to_all(values);
+  // What all ranks found: the report is the same whoever made the weights.
+  std::vector<WeightReport> reports = comm_.all_gather(std::span<const WeightReport>(&report_, 1));
+  comm_.together([&] {
+    if (!comm_.is_root()) return;
+    WeightReport report;
+    for (const WeightReport& one : reports) report.add(one);
+    std::vector<Gid> to(static_cast<std::size_t>(cells()) * n);
+    std::vector<double> weights(to.size() * operators);
+    for (std::size_t r = 0; r < ranks; ++r)
+      for (std::size_t i = 0; i < all_rows[r].size(); ++i) {
+        const auto row = static_cast<std::size_t>(all_rows[r][i]);
+        std::copy_n(all_columns[r].begin() + static_cast<std::ptrdiff_t>(i * n), n,
+                    to.begin() + static_cast<std::ptrdiff_t>(row * n));
+        std::copy_n(all_values[r].begin() + static_cast<std::ptrdiff_t>(i * n * operators), n * operators,
+                    weights.begin() + static_cast<std::ptrdiff_t>(row * n * operators));
+      }
+    write_stencil_cache(*transport_.cache, key, basis_.size, to, weights, report, parallel_for(*devices_.threads));
+  });
+}
+
+void SphereTransport::allocate() {
+  parts_.resize(domain_.mine());
+  const bool rk4 = transport_.method == RungeKutta::rk4;
+  const std::vector<double> all = domain_.cloud.weights.empty()
+                                      ? cell_areas(domain_.cloud.points, parallel_for(*devices_.threads))
+                                      : domain_.cloud.weights;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    Device& device = *domain_.streams[p].device;
+    const IndexMap& map = domain_.maps[p];
+    for (int i = 0; i < (rk4 ? 4 : 3); ++i)
+      parts_[p].q.emplace_back(device, value_maps_[p], i == 0 ? "tracers" : fmt::format("tracers, work {}", i));
+    std::vector<double> areas;
+    for (Lid row = 0; row < map.owned; ++row)
+      areas.push_back(all[static_cast<std::size_t>(map.global[static_cast<std::size_t>(row)])]);
+    parts_[p].areas = make_buffer(stream(p), std::span<const double>(areas), "areas");
+  }
+}
+
+std::vector<Vec3> SphereTransport::velocities(std::size_t p, double time) {
+  const auto points = domain_.owned_points(p);
+  std::vector<std::vector<double>> values;
+  for (const Expression& formula : transport_.velocity)
+    values.push_back(evaluate_at(formula, points, time, *devices_.threads));
+  std::vector<Vec3> velocities(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    double three[3] = {};
+    for (std::size_t c = 0; c < values.size(); ++c) three[c] = values[c][i];
+    velocities[i] = velocity_vector(points[i], three, transport_.cartesian);
+  }
+  return velocities;
+}
+
+double SphereTransport::advection_weight(const RawVector<double>& weights, std::size_t row, std::size_t j,
+                                         Vec3 velocity) const {
+  const auto n = static_cast<std::size_t>(basis_.size);
+  const double* gradient = weights.data() + row * operators * n + j;
+  return -(velocity.x * gradient[gradient_x * n] + velocity.y * gradient[gradient_y * n] +
+           velocity.z * gradient[gradient_z * n]);
+}
+
+void SphereTransport::make_advection(const Weights& weights, double time) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto v = velocities(p, time);
+    parts_[p].rows = SlicedStencils(
+        stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
+        [&](std::size_t row, int, std::size_t j) { return advection_weight(weights[p], row, j, v[row]); },
+        parallel_for(*devices_.threads));
+  }
+}
+
+void SphereTransport::make_hyper(const Weights& weights) {
+  const auto n = static_cast<std::size_t>(basis_.size);
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    parts_[p].rows = SlicedStencils(
+        stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
+        [&](std::size_t row, int, std::size_t j) { return weights[p][(row * operators + hyper) * n + j]; },
+        parallel_for(*devices_.threads));
+}
+
+/// Of the steps: one where the velocity is steady, else derivatives along two tangents and the damping.
+void SphereTransport::make_operators(const Weights& weights) {
+  const auto n = static_cast<std::size_t>(basis_.size);
+  const double damping = (basis_.hyper % 2 == 0 ? -1 : 1) * spectrum_.gamma;
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const RawVector<double>& w = weights[p];
+    const auto damp = [&](std::size_t row, std::size_t j) { return damping * w[(row * operators + hyper) * n + j]; };
+    TransportPart& part = parts_[p];
+    if (transport_.steady()) {
+      const auto v = velocities(p, 0);
+      part.rows = SlicedStencils(
+          stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
+          [&](std::size_t row, int, std::size_t j) { return advection_weight(w, row, j, v[row]) + damp(row, j); },
+          parallel);
+      continue;
+    }
+    const auto points = domain_.owned_points(p);
+    part.velocity = PartVelocity(stream(p), transport_.velocity, transport_.cartesian, points);
+    part.rows = SlicedStencils(
+        stream(p), domain_.stencils[p], basis_.size, 3, Joined::velocity,
+        [&](std::size_t row, int d, std::size_t j) {
+          if (d == 2) return damp(row, j);
+          const StencilFrame frame = make_frame(points[row]);
+          return -advection_weight(w, row, j, d == 0 ? frame.first : frame.second);
+        },
+        parallel);
+  }
+}
+
+void SphereTransport::find_spectral_radii(const Weights& weights) {
+  // A velocity that changes: at the start, and at a few times until the end.
+  const double end = options_.has("time.end") ? options_.number("time.end") : 0;
+  const int looks = transport_.steady() || end == 0 ? 1 : 5;
+  for (int k = 0; k < looks; ++k) {
+    comm_.together([&] { make_advection(weights, looks == 1 ? 0 : end * k / (looks - 1)); });
+    spectrum_.advection = std::max(spectrum_.advection, spectral_radius());
+  }
+  if (transport_.damping == Damping::none) return;
+  comm_.together([&] { make_hyper(weights); });
+  spectrum_.hyper = spectral_radius();
+}
+
+/// Chooses dt and gamma, and makes the operators of the steps. Without a beta in the case the first is taken with which
+/// noise does not grow.
+void SphereTransport::damp(const Weights& weights) {
+  const bool checks = options_.flag("numerics.check");
+  const bool automatic = transport_.damping == Damping::spectral && !transport_.strength;
+  const std::size_t tries = automatic && checks ? automatic_damping.size() : 1;
+  for (std::size_t k = 0; k < tries; ++k) {
+    choose_time_step(automatic ? automatic_damping[k] : transport_.strength.value_or(0));
+    comm_.together([&] { make_operators(weights); });
+    if (!checks) return;
+    const NoiseTest noise = run_noise_test();
+    if (noise.passed()) return;
+    comm_.together([&] {
+      if (k + 1 == tries)
+        fail(ErrorKind::numerical,
+             "noise grows ({:.3g} to {:.3g} in {} steps of {:.3g}{}): the operators are unstable on these nodes; use "
+             "more even nodes{}, or more hyperviscosity",
+             noise.before, noise.after, NoiseTest::steps, dt_,
+             automatic ? fmt::format(", with hyperviscosity.beta up to {:g}", automatic_damping.back()) : "",
+             basis_.kind == StencilBasis::Kind::gaussian ? ", stencil.basis = \"polyharmonic\"" : "");
+    });
+  }
+}
+
+/// dt, and gamma for it; `strength` is beta or gamma_c.
+void SphereTransport::choose_time_step(double strength) {
+  const bool spectral = transport_.damping == Damping::spectral;
+  const double most = imaginary_limit(transport_.method, spectral ? strength : 0);
+  const double limit =
+      spectrum_.advection > 0 ? most / spectrum_.advection : std::numeric_limits<double>::infinity();
+  if (options_.is_word("time.dt", "auto"))
+    dt_ = std::isfinite(limit)      ? options_.number("time.safety") * limit
+          : options_.has("time.end") ? options_.number("time.end")
+                                     : 1.0;
+  else
+    dt_ = options_.number("time.dt");
+  comm_.together([&] {
+    if (dt_ > limit * (1 + 1e-12))
+      fail(ErrorKind::numerical, "{}: time.dt = {:g} is above the stability limit {:.6g}; lower it",
+           options_.where("time.dt"), dt_, limit);
+  });
+  if (spectral)
+    spectrum_.gamma = spectrum_.hyper > 0 ? strength / (dt_ * spectrum_.hyper) : 0;
+  else
+    spectrum_.gamma = strength * std::pow(static_cast<double>(cells()), -basis_.hyper);
+}
+
+/// Noise between -1 and 1 that depends on node and tracer only.
+void SphereTransport::set_noise() {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const IndexMap& map = value_maps_[p];
+    std::vector<double> noise(static_cast<std::size_t>(map.owned));
+    for (std::size_t i = 0; i < noise.size(); ++i)
+      noise[i] = 2 * random_unit(1, static_cast<std::uint64_t>(map.global[i])) - 1;
+    upload(stream(p), parts_[p].q[0].buffer(), std::span<const double>(noise));
+  }
+  exchange_now(0);
+}
+
+/// Power iteration in the maximum norm, whose bits do not depend on the partition. The largest eigenvalues come in
+/// pairs, so that the growth of a step swings: its geometric mean over a window counts.
+double SphereTransport::spectral_radius() {
+  constexpr int window = 20, most = 300;
+  constexpr double settled = 5e-3, margin = 1.05;
+  set_noise();
+  double size = largest(), product = 1, before = 0, rho = 0;
+  for (int k = 1; k <= most && size > 0; ++k) {
+    apply(1, 0, [this](std::size_t p, Stream& s, Range rows) {
+      parts_[p].rows.apply(s, rows, tracers(), parts_[p].q[0].data(), nullptr, StoreRate{parts_[p].q[1].data()});
+    });
+    step_->wait();
+    for (TransportPart& part : parts_) std::swap(part.q[0], part.q[1]);
+    const double grown = largest();
+    comm_.together([&] {
+      if (!std::isfinite(grown))
+        fail(ErrorKind::numerical,
+             "the operators' rows are not finite: the velocity has values out of any range; check it");
+    });
+    product *= grown / size;
+    for (std::size_t p = 0; p < parts_.size() && grown > 0; ++p)
+      scale(stream(p), {0, value_maps_[p].local()}, parts_[p].q[0].data(), 1 / grown);
+    size = grown > 0 ? 1 : 0;
+    if (k % window != 0) continue;
+    rho = std::pow(product, 1.0 / window);
+    product = 1;
+    if (std::abs(rho - before) <= settled * rho) break;
+    before = rho;
+  }
+  return margin * rho;
+}
+
+/// Noise must not grow with the chosen step and damping: an eigenvalue on the wrong side shows here, not after hours.
+SphereTransport::NoiseTest SphereTransport::run_noise_test() {
+  set_noise();
+  const auto run = [&] {
+    for (int k = 0; k < NoiseTest::steps; ++k) step(0, dt_);
+    step_->wait();
+    return largest();
+  };
+  NoiseTest noise;
+  noise.before = run();
+  noise.after = run();
+  return noise;
+}
+
+void SphereTransport::set_initial() {
+  comm_.together([&] {
+    const auto count = static_cast<std::size_t>(tracers());
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto points = domain_.owned_points(p);
+      std::vector<double> values(points.size() * count);
+      for (std::size_t t = 0; t < count; ++t) {
+        const auto one = evaluate_at(transport_.tracers[t].initial, points, 0.0, *devices_.threads);
+        for (std::size_t i = 0; i < one.size(); ++i) values[i * count + t] = one[i];
+      }
+      upload(stream(p), parts_[p].q[0].buffer(), std::span<const double>(values));
+    }
+  });
+  exchange_now(0);
+  initial_mass_.clear();
+  for (int t = 0; t < tracers(); ++t) initial_mass_.push_back(mass(t));
+  // What is reported is the run, not the set-up.
+  applications_ = 0;
+  setting_up_ = false;
+  step_->reset_seconds();
+}
+
+}  // namespace tutti

@@ -1,0 +1,33 @@
+#include "tutti/models/transport/transport_sums.hpp"
+
+#include "tutti/device/reduce.hpp"
+
+namespace tutti {
+namespace {
+
+struct Mass {
+  const double* weights;
+  TracerView tracer;
+  TUTTI_HD double operator()(Lid i) const {
+    return weights[i] * tracer.values[static_cast<Size>(i) * tracer.count + tracer.index];
+  }
+};
+struct Signed {
+  TracerView tracer;
+  double sign;
+  TUTTI_HD double operator()(Lid i) const {
+    return sign * tracer.values[static_cast<Size>(i) * tracer.count + tracer.index];
+  }
+};
+
+}  // namespace
+
+ExactSum tracer_mass(Stream& stream, Range rows, const double* weights, TracerView tracer) {
+  return exact_sum(stream, rows, Mass{weights, tracer});
+}
+
+double tracer_extreme(Stream& stream, Range rows, TracerView tracer, double sign) {
+  return max_value(stream, rows, Signed{tracer, sign});
+}
+
+}  // namespace tutti
