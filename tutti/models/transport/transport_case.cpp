@@ -62,8 +62,9 @@ void add_stencil_keys(CaseSchema& schema) {
 void add_cache_key(CaseSchema& schema) {
   schema.add({.path = "stencil.cache",
               .type = KeyType::text,
-              .description = "File, relative to the case file, that keeps the weights: read where it is of these nodes and "
-                             "this basis, else written."});
+              .description =
+                  "File, relative to the case file, that keeps the weights: read where it is of these nodes and "
+                  "this basis, else written."});
 }
 
 void add_damping_keys(CaseSchema& schema) {
@@ -83,8 +84,9 @@ void add_damping_keys(CaseSchema& schema) {
   schema.add({.path = "hyperviscosity.beta",
               .type = KeyType::number,
               .default_value = "\"auto\"",
-              .description = "How much a step damps the shortest waves; auto: as little, from 0.3 to 1.2, as keeps noise "
-                             "from growing.",
+              .description =
+                  "How much a step damps the shortest waves; auto: as little, from 0.3 to 1.2, as keeps noise "
+                  "from growing.",
               .choices = {"auto"},
               .min = 0,
               .max = 2,

@@ -114,8 +114,7 @@ SphereTransport::Weights SphereTransport::compute_weights() {
 /// Global numbers of the stencils of a part's owned nodes.
 std::vector<Gid> SphereTransport::global_stencils(std::size_t p) const {
   std::vector<Gid> columns;
-  for (const Lid c : domain_.stencils[p])
-    columns.push_back(domain_.maps[p].global[static_cast<std::size_t>(c)]);
+  for (const Lid c : domain_.stencils[p]) columns.push_back(domain_.maps[p].global[static_cast<std::size_t>(c)]);
   return columns;
 }
 
@@ -126,7 +125,8 @@ bool SphereTransport::read_weights(std::uint64_t key, Weights& all) {
     const std::vector<Gid> wanted = global_stencils(p);
     std::vector<Gid> columns(wanted.size());
     RawVector<double>& weights = all.emplace_back(wanted.size() * operators);
-    const auto rows = std::span<const Gid>(domain_.maps[p].global).first(static_cast<std::size_t>(domain_.maps[p].owned));
+    const auto rows =
+        std::span<const Gid>(domain_.maps[p].global).first(static_cast<std::size_t>(domain_.maps[p].owned));
     if (!read_stencil_cache(*transport_.cache, key, rows, columns, weights, report_, BadCache::make_anew,
                             parallel_for(*devices_.threads)))
       return false;
@@ -299,10 +299,9 @@ void SphereTransport::damp(const Weights& weights) {
 void SphereTransport::choose_time_step(double strength) {
   const bool spectral = transport_.damping == Damping::spectral;
   const double most = imaginary_limit(transport_.method, spectral ? strength : 0);
-  const double limit =
-      spectrum_.advection > 0 ? most / spectrum_.advection : std::numeric_limits<double>::infinity();
+  const double limit = spectrum_.advection > 0 ? most / spectrum_.advection : std::numeric_limits<double>::infinity();
   if (options_.is_word("time.dt", "auto"))
-    dt_ = std::isfinite(limit)      ? options_.number("time.safety") * limit
+    dt_ = std::isfinite(limit)       ? options_.number("time.safety") * limit
           : options_.has("time.end") ? options_.number("time.end")
                                      : 1.0;
   else
