@@ -107,6 +107,7 @@ using PlanCase = void (*)(const Comm& comm, const PlanArguments& arguments);
 PlanCase plan_of(const Comm& comm, const std::string& model) {
   if (model == "diffusion") return plan_diffusion;
   if (model == "incompressible") return plan_flow;
+  if (model == "transport") return plan_transport;
   comm.together([&] { fail(ErrorKind::usage, "tutti plan does not know the model {}; use it with another", model); });
   return nullptr;
 }

@@ -42,5 +42,7 @@ void warn_of_full_devices(const PlanTotals& totals, const char* smaller);
 
 /// A case of `incompressible`. Collective.
 void plan_flow(const Comm& comm, const PlanArguments& arguments);
+/// A case of `transport`. Collective.
+void plan_transport(const Comm& comm, const PlanArguments& arguments);
 
 }  // namespace tutti::app
