@@ -90,7 +90,7 @@ TEST(TransportCase, VelocitiesThatAreNone) {
   EXPECT_THAT(error_of(velocity + "cartesian = [0, 0, 0]\n" + tracer),
               AllOf(HasSubstr("case.toml:9:"), HasSubstr("given twice")));
   EXPECT_THAT(error_of("[velocity]\ncartesian = [0, 0]\n" + tracer), AllOf(HasSubstr("case.toml:8:"), HasSubstr("3")));
-  EXPECT_THAT(error_of("[velocity]\nwest = 1\n" + tracer), AllOf(HasSubstr("case.toml:8:"), HasSubstr("'west'")));
+  EXPECT_THAT(error_of("[velocity]\nwest = 1\n" + tracer), AllOf(HasSubstr("case.toml:8:"), HasSubstr("'velocity.west'")));
   EXPECT_THAT(error_of("[velocity]\neast = \"cos(latt)\"\n" + tracer),
               AllOf(HasSubstr("case.toml:8:"), HasSubstr("latt"), HasSubstr("did you mean 'lat'")));
 }
@@ -108,7 +108,7 @@ TEST(TransportCase, TracersThatAreNone) {
   EXPECT_THAT(error_of(velocity + "[[tracer]]\nname = \"a\"\ninitial = \"t*x\"\n"),
               AllOf(HasSubstr("case.toml:11:"), HasSubstr("t")));
   EXPECT_THAT(error_of(velocity + tracer + "inital = 2\n"),
-              AllOf(HasSubstr("case.toml:12:"), HasSubstr("did you mean 'initial'")));
+              AllOf(HasSubstr("case.toml:12:"), HasSubstr("did you mean 'tracer[0].initial'")));
 }
 
 TEST(TransportCase, KeysThatDoNotFit) {
