@@ -90,7 +90,8 @@ TEST(TransportCase, VelocitiesThatAreNone) {
   EXPECT_THAT(error_of(velocity + "cartesian = [0, 0, 0]\n" + tracer),
               AllOf(HasSubstr("case.toml:9:"), HasSubstr("given twice")));
   EXPECT_THAT(error_of("[velocity]\ncartesian = [0, 0]\n" + tracer), AllOf(HasSubstr("case.toml:8:"), HasSubstr("3")));
-  EXPECT_THAT(error_of("[velocity]\nwest = 1\n" + tracer), AllOf(HasSubstr("case.toml:8:"), HasSubstr("'velocity.west'")));
+  EXPECT_THAT(error_of("[velocity]\nwest = 1\n" + tracer),
+              AllOf(HasSubstr("case.toml:8:"), HasSubstr("'velocity.west'")));
   EXPECT_THAT(error_of("[velocity]\neast = \"cos(latt)\"\n" + tracer),
               AllOf(HasSubstr("case.toml:8:"), HasSubstr("latt"), HasSubstr("did you mean 'lat'")));
 }
