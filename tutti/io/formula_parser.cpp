@@ -48,8 +48,8 @@ const std::map<std::string, std::vector<FormulaStep>, std::less<>>& values() {
       {"t", {{t, 0}}},
       {"pi", {{constant, std::numbers::pi}}},
       {"e", {{constant, std::numbers::e}}},
-      // Seen from the origin; at the poles the longitude is 0.
-      {"lon", {{y, 0}, {x, 0}, {atan2, 0}}},
+      // Seen from the origin; at the poles the longitude is 0, also where x is -0: -0 + 0 is 0.
+      {"lon", {{y, 0}, {x, 0}, {constant, 0}, {add, 0}, {atan2, 0}}},
       {"lat", {{z, 0}, {x, 0}, {square, 0}, {y, 0}, {square, 0}, {add, 0}, {sqrt, 0}, {atan2, 0}}},
   };
   return table;
