@@ -56,7 +56,8 @@ SOURCES = [
 
 # The modules that draw for `tutti plot`; what they raise is told by it.
 PYTHON = [f"python/tutti/{name}.py"
-          for name in ("__main__", "box", "history", "messages", "plot", "results", "slices", "surface", "timeline", "vtkxml")]
+          for name in ("__main__", "box", "history", "messages", "plot", "results", "slices", "sphere", "surface", "timeline",
+                       "vtkxml")]
 
 # Texts that are known under a name, beside the named texts of each file.
 NAMED_TEXTS = {("tutti/simulation/help.cpp", "see"): "; see {command} --help"}

@@ -25,12 +25,14 @@ def named_fields(snapshot, names):
 
 
 def thinned(seen, most):
-    """Numbers of nodes, one in each square of a grid over the picture, if there are more than `most`."""
+    """Numbers of nodes, one in each square of a grid, if there are more than `most`. The grid is laid over Lambert's
+    projection: squares have one area everywhere on the sphere."""
     if len(seen) <= most:
         return np.arange(len(seen))
     across = int(np.sqrt(4 * most / np.pi))
-    square = np.clip(((seen[:, :2] + 1) * (across / 2)).astype(np.int64), 0, across - 1)
-    return np.unique(square[:, 0] * across + square[:, 1], return_index=True)[1]
+    flat = seen[:, :2] / np.sqrt(1 + seen[:, 2:])  # the rim is at 1
+    square = np.floor((flat + 1.5) * (across / 2)).astype(np.int64)
+    return np.unique(square[:, 0] * (2 * across) + square[:, 1], return_index=True)[1]
 
 
 def triangulated(points, view):
