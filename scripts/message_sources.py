@@ -77,6 +77,7 @@ FORWARDS = {
     ("tutti/models/transport/stencil_cache.cpp", "{cause}"): "StencilCache",
     ("tutti/simulation/program.cpp", "{cause}"): "any Error",
     ("tutti/simulation/box_domain.cpp", "{place}: {cause}"): "split_box",
+    ("tutti/simulation/node_domain.cpp", "{place}: {cause}"): "the generators of nodes",
     ("tutti/simulation/tet_domain.cpp", "{place}: {cause}"): "fail_spec",
 }
 
@@ -105,6 +106,8 @@ ALLOWED = {
     ("place", "{labels} at ({points}, {points}, {points}) is outside the mesh; move it into a cell"):
         "a label begins with the place of the probe in the case",
     ("place", "{labels} at ({points}, {points}, {points}) is outside the box; move it into it"):
+        "a label begins with the place of the probe in the case",
+    ("place", "{labels} at the sphere's centre is above no node; move it away from there"):
         "a label begins with the place of the probe in the case",
     ("place", "{problem}; the results are in {folder}"): "the problem is the message of an error, with its place",
     ("advice", "{problem}; the results are in {folder}"): "the problem is the message of an error, with its advice",

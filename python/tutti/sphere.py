@@ -111,10 +111,10 @@ def draw_graticule(axes, view):
 
 
 def side_of(view):
-    """ "from 70 W, 18 N": where the eye is."""
+    """Where the eye is: "from 70 W, 18 N", with signs of degrees."""
     eye = view[2]
     lon, lat = np.degrees(np.arctan2(eye[1], eye[0])), np.degrees(np.arcsin(np.clip(eye[2], -1, 1)))
-    return (f"from {abs(lon):.0f}\N{DEGREE SIGN}{'W' if lon < 0 else 'E'}, "
+    return (f"from {abs(lon):.0f}\N{DEGREE SIGN}{'W' if -179.5 < lon < 0 else 'E'}, "
             f"{abs(lat):.0f}\N{DEGREE SIGN}{'S' if lat < 0 else 'N'}")
 
 
