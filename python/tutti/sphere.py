@@ -114,8 +114,9 @@ def side_of(view):
     """Where the eye is: "from 70 W, 18 N", with signs of degrees."""
     eye = view[2]
     lon, lat = np.degrees(np.arctan2(eye[1], eye[0])), np.degrees(np.arcsin(np.clip(eye[2], -1, 1)))
-    return (f"from {abs(lon):.0f}\N{DEGREE SIGN}{'W' if -179.5 < lon < 0 else 'E'}, "
-            f"{abs(lat):.0f}\N{DEGREE SIGN}{'S' if lat < 0 else 'N'}")
+    lon, lat = round(lon), round(lat)
+    degrees = "\N{DEGREE SIGN}"
+    return f"from {abs(lon)}{degrees}{'W' if -180 < lon < 0 else 'E'}, {abs(lat)}{degrees}{'S' if lat < 0 else 'N'}"
 
 
 def picture(snapshot, fields, views, scales, title, labels):
