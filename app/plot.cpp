@@ -90,9 +90,10 @@ void add_plot(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("plot", "draw fields, histories or a timeline of a run (with Python)");
   command->add_option("folder", a->folder, "folder of results")->type_name("DIR");
   command
-      ->add_option("--field", a->field,
-                   "which field (default: u, else the first; of a structured grid: the velocity and T; of nodes on a sphere: "
-                   "all tracers, or several as a,b)")
+      ->add_option(
+          "--field", a->field,
+          "which field (default: u, else the first; of a structured grid: the velocity and T; of nodes on a sphere: "
+          "all tracers, or several as a,b)")
       ->type_name("NAME");
   command->add_option("--slice", a->slice, "this slice of a grid ([[output.slice]]) instead of the whole")
       ->type_name("NAME");
