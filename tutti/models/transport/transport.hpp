@@ -63,9 +63,20 @@ class SphereTransport final : public Model {
   /// [(row * operators + op) * size + j].
   using Weights = std::vector<RawVector<double>>;
 
+  /// Largest values of what was noise, after so many steps and as many more.
+  struct NoiseTest {
+    static constexpr int steps = 50;
+    double before = 0, after = 0;
+    bool passed() const { return after <= 1.001 * before; }
+  };
+
   int tracers() const { return static_cast<int>(transport_.tracers.size()); }
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
   Weights make_weights();
+  Weights compute_weights();
+  std::vector<Gid> global_stencils(std::size_t p) const;
+  bool read_weights(std::uint64_t key, Weights& all);
+  void write_weights(std::uint64_t key, const Weights& all);
   std::vector<Vec3> velocities(std::size_t p, double time);
   double advection_weight(const RawVector<double>& weights, std::size_t row, std::size_t j, Vec3 velocity) const;
   void make_advection(const Weights& weights, double time);
@@ -73,10 +84,12 @@ class SphereTransport final : public Model {
   void make_operators(const Weights& weights);
   void allocate();
   void build_step(Overlap overlap);
-  void choose_damping(const Weights& weights);
+  void find_spectral_radii(const Weights& weights);
+  void damp(const Weights& weights);
+  void choose_time_step(double strength);
   double spectral_radius();
   void set_noise();
-  void run_noise_test();
+  NoiseTest run_noise_test();
   void set_initial();
 
   void apply(std::size_t target, std::uint64_t same_work, const Launch& launch);

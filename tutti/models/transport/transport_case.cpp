@@ -59,6 +59,13 @@ void add_stencil_keys(CaseSchema& schema) {
                 .only_if = gaussian});
 }
 
+void add_cache_key(CaseSchema& schema) {
+  schema.add({.path = "stencil.cache",
+              .type = KeyType::text,
+              .description = "File, relative to the case file, that keeps the weights: read where it is of these nodes and "
+                             "this basis, else written."});
+}
+
 void add_damping_keys(CaseSchema& schema) {
   schema.describe_table("hyperviscosity", "gamma Delta^k, which damps waves that stencils cannot carry.");
   schema.add(
@@ -75,8 +82,10 @@ void add_damping_keys(CaseSchema& schema) {
               .max = 12});
   schema.add({.path = "hyperviscosity.beta",
               .type = KeyType::number,
-              .default_value = "0.3",
-              .description = "How much a step damps the shortest waves.",
+              .default_value = "\"auto\"",
+              .description = "How much a step damps the shortest waves; auto: as little, from 0.3 to 1.2, as keeps noise "
+                             "from growing.",
+              .choices = {"auto"},
               .min = 0,
               .max = 2,
               .only_if = {"hyperviscosity.kind", {"spectral"}}});
@@ -178,6 +187,7 @@ void read_tracers(const Case& options, TransportCase& transport) {
 void add_transport_keys(CaseSchema& schema) {
   schema.begin_group("transport");
   add_stencil_keys(schema);
+  add_cache_key(schema);
   add_damping_keys(schema);
   add_velocity_keys(schema);
   schema.describe_table("tracer[]", "What is carried, a field of its name in the results. As many as you like.");
@@ -220,8 +230,10 @@ TransportCase read_transport_case(const Case& options) {
   read_basis(options, transport);
   const std::string kind = options.text("hyperviscosity.kind");
   transport.damping = kind == "spectral" ? Damping::spectral : kind == "paper" ? Damping::paper : Damping::none;
-  if (transport.damping == Damping::spectral) transport.strength = options.number("hyperviscosity.beta");
+  if (transport.damping == Damping::spectral && !options.is_word("hyperviscosity.beta", "auto"))
+    transport.strength = options.number("hyperviscosity.beta");
   if (transport.damping == Damping::paper) transport.strength = options.number("hyperviscosity.gamma_c");
+  if (options.has("stencil.cache")) transport.cache = options.directory() / options.text("stencil.cache");
   read_velocity(options, transport);
   read_tracers(options, transport);
   transport.method = options.text("time.method") == "rk4" ? RungeKutta::rk4 : RungeKutta::ssp_rk3;

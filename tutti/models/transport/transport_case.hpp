@@ -1,6 +1,7 @@
 // What a case of transport on the sphere says.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,8 +33,9 @@ struct TransportCase {
   StencilBasis basis;  ///< but epsilon, which epsilon_for gives
   double c1 = 0, c2 = 0;
   std::optional<double> epsilon;
+  std::optional<std::filesystem::path> cache;  ///< of the weights
   Damping damping = Damping::spectral;
-  double strength = 0;  ///< spectral: beta; paper: gamma_c [1/s]
+  std::optional<double> strength;  ///< spectral: beta, or none; paper: gamma_c [1/s]
   bool cartesian = false;
   std::vector<Expression> velocity;  ///< x, y, z components, of which the tangential part counts; or east and north
   std::vector<Tracer> tracers;
