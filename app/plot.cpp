@@ -90,8 +90,10 @@ void add_plot(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("plot", "draw fields, histories or a timeline of a run (with Python)");
   command->add_option("folder", a->folder, "folder of results")->type_name("DIR");
   command
-      ->add_option("--field", a->field,
-                   "which field (default: u, else the first; of a structured grid: the velocity and T)")
+      ->add_option(
+          "--field", a->field,
+          "which field (default: u, else the first; of a structured grid: the velocity and T; of nodes on a sphere: "
+          "all tracers, or several as a,b)")
       ->type_name("NAME");
   command->add_option("--slice", a->slice, "this slice of a grid ([[output.slice]]) instead of the whole")
       ->type_name("NAME");
@@ -101,7 +103,8 @@ void add_plot(CLI::App& program, Action& action) {
   command
       ->add_option(
           "--clip", a->clip,
-          "axis across which the mesh is cut open (default: y; of a structured grid: the one with the fewest cells)")
+          "axis across which the mesh is cut open (default: y; of a structured grid: the one with the fewest cells); "
+          "none: from outside, of a sphere one half instead of both")
       ->check(CLI::IsMember({"x", "y", "z", "none"}));
   command->add_option("--view", a->view, "where the eye is: azimuth,elevation in degrees (default: -70,18)")
       ->type_name("A,E");
@@ -115,7 +118,8 @@ void add_plot(CLI::App& program, Action& action) {
       ->type_name("FILE.png");
   command->footer(
       "Examples:\n  tutti plot results/heart\n  tutti plot results/heart --field u --time all -o heart.png\n"
-      "  tutti plot results/heart --history\n\n"
+      "  tutti plot results/heart --history\n"
+      "  tutti plot results/vortex --view 0,60 --field front\n\n"
       "Needs Python with numpy and matplotlib. TUTTI_PYTHON names another interpreter than the system's python3.");
   command->callback([a, &action] {
     action = [a](const Comm& comm) {

@@ -56,7 +56,8 @@ SOURCES = [
 
 # The modules that draw for `tutti plot`; what they raise is told by it.
 PYTHON = [f"python/tutti/{name}.py"
-          for name in ("__main__", "box", "history", "messages", "plot", "results", "slices", "surface", "timeline", "vtkxml")]
+          for name in ("__main__", "box", "history", "messages", "plot", "results", "slices", "sphere", "surface", "timeline",
+                       "vtkxml")]
 
 # Texts that are known under a name, beside the named texts of each file.
 NAMED_TEXTS = {("tutti/simulation/help.cpp", "see"): "; see {command} --help"}
@@ -76,6 +77,7 @@ FORWARDS = {
     ("tutti/models/transport/stencil_cache.cpp", "{cause}"): "StencilCache",
     ("tutti/simulation/program.cpp", "{cause}"): "any Error",
     ("tutti/simulation/box_domain.cpp", "{place}: {cause}"): "split_box",
+    ("tutti/simulation/node_domain.cpp", "{place}: {cause}"): "the generators of nodes",
     ("tutti/simulation/tet_domain.cpp", "{place}: {cause}"): "fail_spec",
 }
 
@@ -104,6 +106,8 @@ ALLOWED = {
     ("place", "{labels} at ({points}, {points}, {points}) is outside the mesh; move it into a cell"):
         "a label begins with the place of the probe in the case",
     ("place", "{labels} at ({points}, {points}, {points}) is outside the box; move it into it"):
+        "a label begins with the place of the probe in the case",
+    ("place", "{labels} at the sphere's centre is above no node; move it away from there"):
         "a label begins with the place of the probe in the case",
     ("place", "{problem}; the results are in {folder}"): "the problem is the message of an error, with its place",
     ("advice", "{problem}; the results are in {folder}"): "the problem is the message of an error, with its advice",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/case.md, case-incompressible.md and command-line.md from what the program says about itself.
+"""Writes docs/reference/case.md, case-incompressible.md, case-transport.md and command-line.md from what the program says about itself.
 
 usage: scripts/write_reference.py [--program FILE] [--check]
   --program FILE  the built program (default: build/release/bin/tutti)
@@ -47,6 +47,7 @@ def main():
     program = options.program.resolve()
     old = 0
     pages = {"case.md": say(program, "reference"), "case-incompressible.md": say(program, "reference", "incompressible"),
+             "case-transport.md": say(program, "reference", "transport"),
              "command-line.md": command_line(program)}
     for name, text in pages.items():
         page = PAGES / name

@@ -1,4 +1,5 @@
-"""A picture of a field on its mesh, from outside and cut open, or on a plane through a structured grid; needs no display.
+"""A picture of a field on its mesh, from outside and cut open, on a plane through a structured grid, or on the two halves of
+a sphere; needs no display.
 
     python3 -m tutti.plot DIR -o heart.png [--field u] [--time last] [--clip y] [--view -70,18]
 """
@@ -16,9 +17,9 @@ import numpy as np  # noqa: E402
 from matplotlib.collections import PolyCollection  # noqa: E402
 from PIL import Image  # noqa: E402  (matplotlib needs it, too)
 
-from tutti import slices, surface  # noqa: E402
+from tutti import slices, sphere, surface  # noqa: E402
 from tutti.messages import told  # noqa: E402
-from tutti.results import BoxSnapshot, Results  # noqa: E402
+from tutti.results import BoxSnapshot, NodeSnapshot, Results  # noqa: E402
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -86,13 +87,15 @@ def choose_field(cell_data, name):
         name = "u" if "u" in cell_data else next(iter(cell_data))
     if name not in cell_data:
         raise ValueError(f"--field: no field '{name}'; choose one of {', '.join(cell_data) or 'none'}")
-    return name, np.asarray(cell_data[name], float)
+    return name, np.asarray(cell_data[name])
 
 
 def shown_fields(snapshot, name):
     """[(name, a number a cell)]: what a picture shows; of a vector, its length."""
     boxes = isinstance(snapshot, BoxSnapshot)
     names = slices.default_fields(snapshot) if boxes and name is None else []
+    if isinstance(snapshot, NodeSnapshot):
+        names = sphere.named_fields(snapshot, name)
     chosen = [choose_field(snapshot.cell_data, n) for n in names or [name]]
     axes_of_cells = 3 if boxes else 1
     return [(n, np.linalg.norm(v, axis=-1) if v.ndim > axes_of_cells else v) for n, v in chosen]
@@ -108,9 +111,9 @@ def colour_scale(values, lower, upper, map_name):
     return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(low, high), map_name)
 
 
-def title_of(results, name, time):
+def title_of(results, name, time, elements):
     summary = results.summary
-    cells = f", {summary['cells']:,} cells" if "cells" in summary else ""
+    cells = f", {summary['cells']:,} {elements}" if "cells" in summary else ""
     model = f"{summary['model'].capitalize()}: " if "model" in summary else ""
     return f"{model}{name} at t = {time:.4g} s{cells}"
 
@@ -164,12 +167,12 @@ def parse_arguments(argv):
     parser.add_argument("folder", help="folder of results")
     parser.add_argument("-o", "--output", default="tutti.png", help="picture to write (.png, .pdf, .svg)")
     parser.add_argument("--field", help="cell array; default: u, else the first (of a structured grid: the "
-                        "velocity and T); the length of a vector is shown")
+                        "velocity and T; of nodes on a sphere: all tracers; several: a,b); the length of a vector is shown")
     parser.add_argument("--slice", metavar="NAME", help="this slice ([[output.slice]]) instead of the whole grid")
     parser.add_argument("--time", default="last", help="first, last, all (one picture an output: out-000.png, ...) or a "
                         "time, of which the nearest output is taken")
     parser.add_argument("--clip", choices=["x", "y", "z", "none"], help="axis across which it is cut open; default: y; of "
-                        "a structured grid, the one with the fewest cells")
+                        "a structured grid, the one with the fewest cells; none: from outside, of a sphere one half")
     parser.add_argument("--at", type=float, default=0.5, help="place of the cut, from 0 to 1 of the extent")
     parser.add_argument("--view", type=parse_view, default=(-70.0, 18.0), help="azimuth,elevation in degrees")
     parser.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), default=(None, None))
@@ -183,21 +186,38 @@ def parse_arguments(argv):
     return parser.parse_args(words)
 
 
+def size_of(snapshot):
+    """Cells, or cells in x, y and z; and what they are called."""
+    if isinstance(snapshot, NodeSnapshot):
+        return (len(snapshot.points),), "nodes"
+    return snapshot.shape if isinstance(snapshot, BoxSnapshot) else (len(snapshot.tets),), "cells"
+
+
+def sphere_picture(snapshot, fields, options, scales, title, labels):
+    if options.clip not in (None, "none"):
+        raise ValueError("--clip: nodes on a sphere are not cut; leave it out, or choose none for one half of the sphere")
+    front = camera(*options.view)
+    behind = front * np.array([[-1], [1], [-1]])  # from the other side, with the same north
+    return sphere.picture(snapshot, fields, [front] if options.clip else [front, behind], scales, title, labels)
+
+
 def draw_snapshot(results, snapshot, spans, output, options):
     """One picture; the colours of a field span the numbers spans[name], without these its own."""
-    cells = snapshot.shape if isinstance(snapshot, BoxSnapshot) else (len(snapshot.tets),)
+    cells, elements = size_of(snapshot)
     if np.prod(cells) == 0:
         raise ValueError(f"{options.folder}: the mesh is empty; at least one cell is expected")
     fields = shown_fields(snapshot, options.field)
     names = [name for name, _ in fields]
     scales, labels = [], []
     for i, (name, values) in enumerate(fields):
-        limits = options.range if i == 0 else (None, None)
+        limits = options.range if i == 0 or isinstance(snapshot, NodeSnapshot) else (None, None)
         scales.append(colour_scale(spans.get(name, values), *limits, options.colours))
         unit = results.unit(name)
         labels.append(name if unit in ("", "1") else f"{name} [{unit}]")
-    title = options.title or title_of(results, ", ".join(names), snapshot.time)
-    if isinstance(snapshot, BoxSnapshot):
+    title = options.title or title_of(results, ", ".join(names), snapshot.time, elements)
+    if isinstance(snapshot, NodeSnapshot):
+        figure = sphere_picture(snapshot, fields, options, scales, title, labels)
+    elif isinstance(snapshot, BoxSnapshot):
         if not 0 <= options.at <= 1:
             raise ValueError(f"--at: {options.at:g} is not in the grid; choose 0 to 1")
         if options.clip == "none":
@@ -209,7 +229,7 @@ def draw_snapshot(results, snapshot, spans, output, options):
         figure = picture(snapshot, fields[0][1], camera(*options.view), options.clip or "y", options.at, scales[0],
                          title, labels[0])
     save(figure, output, options.dpi)
-    print(f"{output}: {', '.join(names)} at t = {snapshot.time:.6g}, {' x '.join(f'{n:,}' for n in cells)} cells")
+    print(f"{output}: {', '.join(names)} at t = {snapshot.time:.6g}, {' x '.join(f'{n:,}' for n in cells)} {elements}")
 
 
 def draw_all(results, options):

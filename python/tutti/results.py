@@ -11,6 +11,10 @@ A structured grid is loaded as a BoxSnapshot:
 So is a slice of one, [[output.slice]], which is one cell thick:
 
     Results("DIR", slice="NAME").load("last")
+
+Nodes, as of transport on the sphere, are loaded as a NodeSnapshot:
+
+    snapshot.points, snapshot.cell_data["front"]
 """
 
 import csv
@@ -63,6 +67,15 @@ class BoxSnapshot:
     def shape(self):
         """Cells in x, y, z."""
         return tuple(max(len(f) - 1, 0) for f in self.faces)
+
+
+@dataclass
+class NodeSnapshot:
+    """Nodes and their arrays at one time."""
+
+    time: float
+    points: np.ndarray  # (n, 3)
+    cell_data: dict = field(default_factory=dict)  # name -> (n,) or (n, components)
 
 
 def read_probes(path):
@@ -133,11 +146,14 @@ class Results:
         return int(np.argmin(np.abs(np.array(self.times) - wanted)))
 
     def load(self, time="last"):
-        """The Snapshot at `time` (see index_of); of a structured grid, the BoxSnapshot."""
+        """The Snapshot at `time` (see index_of); of a structured grid, the BoxSnapshot; of nodes, the NodeSnapshot."""
         when, path = self._series[self.index_of(time)]
         if path.suffix in vtkxml.BOX_SUFFIXES:
             return BoxSnapshot(when, *vtkxml.read_boxes(path))
-        return Snapshot(when, *vtkxml.read_grid(path))
+        points, cells, cell_data = vtkxml.read_grid(path)
+        if cells.shape[1] == 1:
+            return NodeSnapshot(when, points[cells[:, 0]], cell_data)
+        return Snapshot(when, points, cells, cell_data)
 
     def unit(self, name):
         """Unit of a field, "" when the summary names none."""

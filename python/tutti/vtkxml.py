@@ -1,4 +1,4 @@
-"""VTK's XML files of tetrahedra and of structured grids as numpy arrays.
+"""VTK's XML files of tetrahedra, of nodes and of structured grids as numpy arrays.
 
 VTK's own readers are used where they are installed. Without them, a small reader takes what tutti writes: appended raw
 data, with or without zlib blocks. TUTTI_PLAIN_READER=1 in the environment chooses the small reader.
@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-VTK_TETRA = 10
+VTK_VERTEX, VTK_TETRA = 1, 10
+CORNERS = {VTK_VERTEX: 1, VTK_TETRA: 4}
 BOX_SUFFIXES = (".pvti", ".pvtr", ".vti", ".vtr")
 _TYPES = {"Float64": "<f8", "Float32": "<f4", "Int64": "<i8", "Int32": "<i4", "UInt8": "<u1", "Int8": "<i1",
           "UInt64": "<u8", "UInt32": "<u4"}
@@ -30,7 +31,7 @@ def have_vtk():
 
 
 def read_grid(path):
-    """Reads a .vtu or .pvtu; returns (points (n, 3), tets (m, 4), {name: array of m rows})."""
+    """Reads a .vtu or .pvtu; returns (points (n, 3), cells (m, 4) or, of nodes, (m, 1), {name: array of m rows})."""
     path = _existing(path)
     if have_vtk():
         return _read_with_vtk(path)
@@ -70,11 +71,18 @@ def _read_with_vtk(path):
     count = grid.GetNumberOfCells()
     if grid.GetNumberOfPoints() == 0 or count == 0:
         return np.zeros((0, 3)), np.zeros((0, 4), np.int64), _vtk_arrays(grid)
-    if not np.all(vtk_to_numpy(grid.GetCellTypesArray()) == VTK_TETRA):
-        raise ValueError(f"{path}: only tetrahedra are expected")
+    corners = _corners(vtk_to_numpy(grid.GetCellTypesArray()), path)
     points = vtk_to_numpy(grid.GetPoints().GetData()).astype(np.float64)
-    tets = vtk_to_numpy(grid.GetCells().GetConnectivityArray()).astype(np.int64).reshape(count, 4)
-    return points, tets, _vtk_arrays(grid)
+    cells = vtk_to_numpy(grid.GetCells().GetConnectivityArray()).astype(np.int64).reshape(count, corners)
+    return points, cells, _vtk_arrays(grid)
+
+
+def _corners(types, path):
+    """Points of a cell; all cells have as many. Of no cells, those of tetrahedra."""
+    kind = int(types[0]) if len(types) else VTK_TETRA
+    if kind not in CORNERS or not np.all(types == kind):
+        raise ValueError(f"{path}: only tetrahedra, or only vertices, are expected")
+    return CORNERS[kind]
 
 
 def _read_boxes_with_vtk(path):
@@ -125,11 +133,14 @@ def _read_pvtu(path):
     pieces = [_read_vtu(path.parent / piece.get("Source")) for piece in root.iter("Piece")]
     if not pieces:
         raise ValueError(f"{path}: no pieces; at least one is expected")
+    pieces = [piece for piece in pieces if len(piece[1])] or pieces[:1]  # empty ones do not know what they are made of
+    if len({piece[1].shape[1] for piece in pieces}) > 1:
+        raise ValueError(f"{path}: some pieces are tetrahedra and some vertices; one of them is expected")
     shifts = np.cumsum([0] + [len(points) for points, _, _ in pieces])
     points = np.concatenate([piece[0] for piece in pieces])
-    tets = np.concatenate([piece[1] + shift for piece, shift in zip(pieces, shifts)])
+    cells = np.concatenate([piece[1] + shift for piece, shift in zip(pieces, shifts)])
     names = pieces[0][2].keys()
-    return points, tets, {name: np.concatenate([piece[2][name] for piece in pieces]) for name in names}
+    return points, cells, {name: np.concatenate([piece[2][name] for piece in pieces]) for name in names}
 
 
 def _open(path):
@@ -157,12 +168,11 @@ def _open(path):
 def _read_vtu(path):
     root, array = _open(path)
     piece = root.find("UnstructuredGrid/Piece")
-    cells = {e.get("Name"): e for e in piece.find("Cells")}
-    if not np.all(array(cells["types"]) == VTK_TETRA):
-        raise ValueError(f"{path}: only tetrahedra are expected")
+    elements = {e.get("Name"): e for e in piece.find("Cells")}
+    corners = _corners(array(elements["types"]), path)
     points = array(piece.find("Points/DataArray")).astype(np.float64).reshape(-1, 3)
-    tets = array(cells["connectivity"]).astype(np.int64).reshape(-1, 4)
-    return points, tets, _cell_arrays(piece, array)
+    cells = array(elements["connectivity"]).astype(np.int64).reshape(-1, corners)
+    return points, cells, _cell_arrays(piece, array)
 
 
 def _cell_arrays(piece, array):

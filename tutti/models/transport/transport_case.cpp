@@ -119,7 +119,7 @@ void check_name(const std::string& name, const std::string& where) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   const auto fits = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   if (name.empty() || !letter(name[0]) || !std::all_of(name.begin(), name.end(), fits))
-    fail(ErrorKind::input, "{}: '{}' is no name of a tracer: letters, digits and _, a letter first", where, name);
+    fail(ErrorKind::input, "{}: '{}' is no name of a tracer; use letters, digits and _, a letter first", where, name);
 }
 
 void read_basis(const Case& options, TransportCase& transport) {
@@ -142,7 +142,7 @@ void read_basis(const Case& options, TransportCase& transport) {
     if (!options.is_word(key, "auto")) return options.number(key);
     if (known == nullptr)
       fail(ErrorKind::input,
-           "{}: the paper has no shape parameter for stencils of {} nodes, but for 17, 31, 50 and 101; say {}",
+           "{}: the paper has no shape parameter for stencils of {} nodes, but for 17, 31, 50 and 101; give {}",
            options.where("stencil.size"), basis.size, key);
     return known->*member;
   };
@@ -155,10 +155,10 @@ void read_velocity(const Case& options, TransportCase& transport) {
   transport.cartesian = options.has("velocity.cartesian");
   if (transport.cartesian && (east || north))
     fail(ErrorKind::input,
-         "{}: the velocity is given twice; say velocity.cartesian, or velocity.east and velocity.north",
+         "{}: the velocity is given twice; give velocity.cartesian, or velocity.east and velocity.north",
          options.where("velocity.cartesian"));
   if (!transport.cartesian && !east && !north)
-    fail(ErrorKind::input, "{}: there is no velocity; say velocity.east and velocity.north, or velocity.cartesian",
+    fail(ErrorKind::input, "{}: there is no velocity; give velocity.east and velocity.north, or velocity.cartesian",
          options.where("model"));
   if (transport.cartesian)
     transport.velocity = options.expressions("velocity.cartesian");

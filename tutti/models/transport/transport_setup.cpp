@@ -212,6 +212,7 @@ double SphereTransport::advection_weight(const RawVector<double>& weights, std::
 void SphereTransport::make_advection(const Weights& weights, double time) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto v = velocities(p, time);
+    parts_[p].rows = {};  // the device need not have room for both
     parts_[p].rows = SlicedStencils(
         stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
         [&](std::size_t row, int, std::size_t j) { return advection_weight(weights[p], row, j, v[row]); },
@@ -221,11 +222,13 @@ void SphereTransport::make_advection(const Weights& weights, double time) {
 
 void SphereTransport::make_hyper(const Weights& weights) {
   const auto n = static_cast<std::size_t>(basis_.size);
-  for (std::size_t p = 0; p < parts_.size(); ++p)
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    parts_[p].rows = {};
     parts_[p].rows = SlicedStencils(
         stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
         [&](std::size_t row, int, std::size_t j) { return weights[p][(row * operators + hyper) * n + j]; },
         parallel_for(*devices_.threads));
+  }
 }
 
 /// Of the steps: one where the velocity is steady, else derivatives along two tangents and the damping.
@@ -237,6 +240,7 @@ void SphereTransport::make_operators(const Weights& weights) {
     const RawVector<double>& w = weights[p];
     const auto damp = [&](std::size_t row, std::size_t j) { return damping * w[(row * operators + hyper) * n + j]; };
     TransportPart& part = parts_[p];
+    part.rows = {};
     if (transport_.steady()) {
       const auto v = velocities(p, 0);
       part.rows = SlicedStencils(
