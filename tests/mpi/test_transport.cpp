@@ -83,7 +83,9 @@ std::vector<Flow> flows() {
   const std::string steps = "[time]\nsteps = 6\n", rk3 = steps + "method = \"ssp-rk3\"\n",
                     unchecked = "[numerics]\ncheck = false\n";
   return {{"steady, rk4", nodes("icosahedral", 252) + splines + steady + one + steps + unchecked},
-          {"changing, three tracers, rk4", nodes("fibonacci", 230) + splines + changing + three + steps + unchecked},
+          // With an end, the time step is chosen for the velocities until then.
+          {"changing, three tracers, rk4",
+           nodes("fibonacci", 230) + splines + changing + three + "[time]\nend = 0.7\n" + unchecked},
           {"steady, three tracers, ssp-rk3", nodes("random", 200) + splines + steady + three + rk3 + unchecked},
           {"cartesian and changing, ssp-rk3", nodes("relaxed", 210) + undamped + cartesian + one + rk3 + unchecked},
           {"steady, gaussian, rk4", nodes("icosahedral", 252) + gaussian + steady + one + steps + unchecked}};

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "tutti/base/hash.hpp"
+#include "tutti/base/units.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -252,7 +253,7 @@ std::vector<double> SphereTransport::sample() {
 }
 
 std::vector<std::string> SphereTransport::describe() const {
-  return {fmt::format("{} nodes, stencils of {}, condition numbers up to {:.3g}", cells(), basis_.size,
+  return {fmt::format("{} nodes, stencils of {}, condition numbers up to {:.3g}", format_count(cells()), basis_.size,
                       report_.max_condition),
           fmt::format("spectral radius of the advection {:.5g}, of Delta^{} {:.5g}; gamma {:.5g}", spectrum_.advection,
                       basis_.hyper, spectrum_.hyper, spectrum_.gamma)};
