@@ -90,18 +90,40 @@ std::vector<Flow> flows() {
 }
 
 TEST(Transport, any_machine_gives_the_bits_of_one_part) {
-  std::uint64_t seed = 0;
-  for (const Flow& flow : flows()) {
+  const auto all = machines();
+  const auto some = flows();
+  for (std::size_t f = 0; f < some.size(); ++f) {
+    const Flow& flow = some[f];
     std::uint64_t checksum = 0;
     const TransportState expected = test::transport_of_one_part(world(), flow.text, 3, &checksum);
-    for (const Machine& machine : machines()) {
+    // Every second machine; the others with other flows and numbers of ranks.
+    for (std::size_t m = (f + static_cast<std::size_t>(world().size()) / 2) % 2; m < all.size(); m += 2) {
+      const Machine& machine = all[m];
       SCOPED_TRACE(fmt::format("{}; {}, {}", flow.name, machine.devices, machine.keys()));
-      TransportRun run(world(), flow.text + machine.keys(), machine.devices, ++seed);
+      TransportRun run(world(), flow.text + machine.keys(), machine.devices, 10 * f + m);
       run.steps(3);
       EXPECT_EQ(difference(expected, run.state()), "");
       EXPECT_EQ(run.summary().checksum, checksum);
     }
   }
+}
+
+TEST(Transport, with_an_end_the_time_step_is_for_all_velocities_until_then) {
+  const std::string text = nodes("icosahedral", 162) +
+                           "[stencil]\nsize = 17\nexponent = 5\ndegree = 2\n[hyperviscosity]\nk = 1\n"
+                           "[velocity]\neast = \"cos(lat)*(1 + 9*t)\"\n[[tracer]]\nname = \"dye\"\ninitial = \"x\"\n"
+                           "[numerics]\ncheck = false\n[time]\n";
+  const Machine machine = machines()[1];
+  TransportRun run(world(), text + "end = 1.0\n" + machine.keys(), machine.devices);
+  std::vector<double> expected(2);
+  if (world().is_root()) {
+    const Comm alone(MPI_COMM_SELF);
+    expected[0] = TransportRun(alone, text + "end = 1.0\n", "cpu").model().time_step();
+    expected[1] = TransportRun(alone, text + "steps = 1\n", "cpu").model().time_step();
+  }
+  world().broadcast(expected);
+  EXPECT_EQ(run.model().time_step(), expected[0]);
+  EXPECT_NEAR(expected[1] / expected[0], 10, 1e-9) << "beside the one for the start";
 }
 
 TEST(Transport, the_noise_test_leaves_no_trace) {

@@ -19,13 +19,13 @@ def boundary(tag, kind, value):
     return f'[[boundary]]\ntag = "{tag}"\ntype = "{kind}"\nvalue = "{value}"\n'
 
 
-def read_u(folder, number):
-    """The field u of all parts of output `number`: zlib blocks behind "number of blocks, size, size of the last, sizes"."""
+def read_u(folder, number, name="u"):
+    """The field of all parts of output `number`: zlib blocks behind "number of blocks, size, size of the last, sizes"."""
     values = []
     for path in sorted(folder.glob(f"fields/fields_{number:06d}_p*.vtu")):
         data = path.read_bytes()
         header = data[:data.index(b"<AppendedData")]
-        array = next(a for a in ElementTree.fromstring(header + b"</VTKFile>").iter("DataArray") if a.get("Name") == "u")
+        array = next(a for a in ElementTree.fromstring(header + b"</VTKFile>").iter("DataArray") if a.get("Name") == name)
         at = data.index(b"_", len(header)) + 1 + int(array.get("offset"))
         blocks = struct.unpack_from("<Q", data, at)[0]
         sizes = struct.unpack_from(f"<{blocks}Q", data, at + 24)

@@ -1,6 +1,8 @@
 // Launches of stencils on every device. Compiles as plain C++ without CUDA.
 #include "tutti/models/transport/sliced_stencils.hpp"
 
+#include <algorithm>
+
 #include "tutti/base/error.hpp"
 #include "tutti/device/for_each.hpp"
 
@@ -47,14 +49,16 @@ void SlicedStencils::store(Stream& stream, std::span<const double> weights, std:
 }
 
 Size SlicedStencils::bytes_applied(int tracers) const {
-  return Size{rows_} * ((size_ - 1) * (8 * operators_ + 4) + 8 * tracers);
+  return Size{rows_} * ((size_ - 1) * (8 * operators_ + 4) * ((tracers + most_tracers_a_pass - 1) / most_tracers_a_pass) +
+                       8 * tracers);
 }
 
 template <class Update>
 void SlicedStencils::apply(Stream& stream, Range rows, int tracers, const double* u, const double* along,
                            const Update& update) const {
-  with_tracers(tracers, [&](auto count) {
-    const StencilView rows_of = view(along);
+  for (int first = 0; first < tracers; first += most_tracers_a_pass)
+  with_tracers(std::min(most_tracers_a_pass, tracers - first), [&](auto count) {
+    const StencilView rows_of = view(along, tracers, first);
     if (joined_ == Joined::velocity)
       for_each(stream, rows, StencilKernel<3, Joined::velocity, count, Update>{rows_of, u, update});
     else if (operators_ == 1)

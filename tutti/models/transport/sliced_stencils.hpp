@@ -34,7 +34,9 @@ class SlicedStencils {
   Size bytes_applied(int tracers) const;
 
  private:
-  StencilView view(const double* along) const { return {weights_.data(), columns_.data(), along, size_ - 1, shift_}; }
+  StencilView view(const double* along, int values, int first) const {
+    return {weights_.data(), columns_.data(), along, size_ - 1, shift_, values, first};
+  }
   void store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns);
 
   Lid rows_ = 0;

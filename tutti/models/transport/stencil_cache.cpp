@@ -7,6 +7,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <string_view>
 
@@ -262,6 +263,18 @@ void StencilCache::read(std::span<const Gid> rows, std::span<Gid> columns, std::
   });
 }
 
+namespace {
+
+/// Only such files may be written anew; another one is somebody's.
+bool is_cache(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, magic.size()> begin{};
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) &&
+         std::equal(begin.begin(), begin.end(), magic.begin());
+}
+
+}  // namespace
+
 bool read_stencil_cache(const std::filesystem::path& path, std::uint64_t key, std::span<const Gid> rows,
                         std::span<Gid> columns, std::span<double> weights, WeightReport& report, BadCache bad,
                         const ParallelFor& parallel) {
@@ -276,7 +289,7 @@ bool read_stencil_cache(const std::filesystem::path& path, std::uint64_t key, st
     report = cache.header().report;
     return true;
   } catch (const Error& error) {
-    if (bad == BadCache::refuse) throw;
+    if (bad == BadCache::refuse || !is_cache(path)) throw;
     warn("{}", error.what());
     return false;
   }

@@ -18,27 +18,28 @@ struct StencilView {
   const double* along;  ///< two a row, where operators are joined by velocity
   int entries;
   int shift;
+  int values;  ///< of a node, which lie together
+  int first;   ///< of them, that this pass takes
 };
 
-/// One row, for `tracers` values a node that lie together: the portable kernel, and the reference for others.
+/// One row, for `tracers` of the values of each node: the portable kernel, and the reference for others.
 template <int operators, Joined joined, int tracers, class Update>
 TUTTI_HD inline void apply_stencil(const StencilView& view, const double* u, const Update& update, Lid row) {
-  const int lanes = 1 << view.shift;
-  const Size first = (static_cast<Size>(row >> view.shift) * view.entries << view.shift) + (row & (lanes - 1));
+  const Size slice = static_cast<Size>(row >> view.shift) * view.entries << view.shift;
+  const int lane = row & ((1 << view.shift) - 1);
+  const Size place = static_cast<Size>(row) * view.values + view.first;
   double own[tracers], sums[tracers][operators] = {};
-  for (int t = 0; t < tracers; ++t) own[t] = u[static_cast<Size>(row) * tracers + t];
-  const Size slice = first & ~static_cast<Size>(lanes - 1);
-  const int lane = static_cast<int>(first - slice);
+  for (int t = 0; t < tracers; ++t) own[t] = u[place + t];
   for (int j = 0; j < view.entries; ++j) {
     const Size at = slice + (static_cast<Size>(j) << view.shift);
-    const double* neighbour = u + static_cast<Size>(view.columns[at + lane]) * tracers;
+    const double* neighbour = u + static_cast<Size>(view.columns[at + lane]) * view.values + view.first;
     for (int d = 0; d < operators; ++d) {
       const double weight = view.weights[at * operators + (static_cast<Size>(d) << view.shift) + lane];
       for (int t = 0; t < tracers; ++t) sums[t][d] = add_neighbour(weight, neighbour[t], own[t], sums[t][d]);
     }
   }
   for (int t = 0; t < tracers; ++t)
-    update(static_cast<Lid>(static_cast<Size>(row) * tracers + t), own[t],
+    update(static_cast<Lid>(place + t), own[t],
            join_sums<operators, joined>(sums[t],
                                         view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row)));
 }

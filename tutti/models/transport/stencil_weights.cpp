@@ -218,7 +218,7 @@ WeightReport report_conditions(const StencilBasis& basis, std::span<const Vec3> 
     sum += conditions[row];
     if (conditions[row] > report.max_condition) {
       report.max_condition = conditions[row];
-      report.worst = centre;
+      report.worst = numbers.empty() ? Gid{centre} : numbers[at];
     }
   }
   report.stencils = static_cast<Size>(conditions.size());

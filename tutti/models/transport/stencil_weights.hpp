@@ -34,7 +34,7 @@ struct WeightReport {
   Size stencils = 0;
   double max_condition = 0;
   double mean_condition = 0;
-  Gid worst = -1;  ///< the centre with the largest condition number, as a number of `nodes`
+  Gid worst = -1;  ///< the centre with the largest condition number, as messages call it
 
   void add(const WeightReport& other);
 };

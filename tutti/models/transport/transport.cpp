@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "tutti/base/hash.hpp"
+#include "tutti/base/units.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -92,9 +93,9 @@ void SphereTransport::update_velocity(double time) {
       if (domain_.streams[p].is_host() == host) parts_[p].velocity.update(stream(p), time);
 }
 
-/// The same number for the same stage of a step of the same length; arrays keep their places.
+/// The same number for the same stage of a step of the same length by the same operators; other arrays keep their places.
 std::uint64_t SphereTransport::work_of(std::size_t stage, double dt) const {
-  const std::vector<std::uint64_t> what{stage + 1, std::bit_cast<std::uint64_t>(dt)};
+  const std::vector<std::uint64_t> what{stage + 1, operators_made_, std::bit_cast<std::uint64_t>(dt)};
   return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
 }
 
@@ -119,11 +120,11 @@ double SphereTransport::largest() {
   return max_over_ranks(comm_, all);
 }
 
-double SphereTransport::mass(int tracer) {
+double SphereTransport::mass(int tracer, bool of_magnitudes) {
   ExactSum sum;
   for (std::size_t p = 0; p < parts_.size(); ++p)
     sum.merge(tracer_mass(stream(p), domain_.maps[p].owned_rows(), parts_[p].areas.data(),
-                          {parts_[p].q[0].data(), tracer, tracers()}));
+                          {parts_[p].q[0].data(), tracer, tracers()}, of_magnitudes));
   return sum_over_ranks(comm_, sum);
 }
 
@@ -153,6 +154,7 @@ std::vector<TracerSummary> SphereTransport::tracer_summaries(double time) {
            low = -std::numeric_limits<double>::infinity();
   };
   std::vector<Norms> norms(count);
+  comm_.together([&] {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto q = values(p);
     const auto points = domain_.owned_points(p);
@@ -177,13 +179,13 @@ std::vector<TracerSummary> SphereTransport::tracer_summaries(double time) {
       }
     }
   }
+  });
   for (std::size_t t = 0; t < count; ++t) {
     Norms& n = norms[t];
     TracerSummary& s = all[t];
     s.name = transport_.tracers[t].name;
     s.mass = mass(static_cast<int>(t));
-    const double before = initial_mass_[t];
-    s.mass_drift = before != 0 ? (s.mass - before) / std::abs(before) : s.mass;
+    s.mass_drift = mass_scale_[t] > 0 ? (s.mass - initial_mass_[t]) / mass_scale_[t] : s.mass;
     s.max = comm_.max(n.high);
     s.min = -comm_.max(n.low);
     if (!transport_.tracers[t].exact) continue;
@@ -202,7 +204,8 @@ ModelState SphereTransport::state() {
        [this](std::size_t p, std::span<double> to) { download(stream(p), to, parts_[p].q[0].buffer()); },
        [this](std::size_t p, std::span<const double> from) { upload(stream(p), parts_[p].q[0].buffer(), from); }});
   for (std::size_t t = 0; t < initial_mass_.size(); ++t)
-    state.numbers.push_back({"initial_mass " + transport_.tracers[t].name, &initial_mass_[t]});
+    for (const auto& [name, numbers] : {std::pair{"initial_mass ", &initial_mass_}, {"mass_scale ", &mass_scale_}})
+      state.numbers.push_back({name + transport_.tracers[t].name, &(*numbers)[t]});
   state.maps = domain_.maps;
   state.rank_of_part = domain_.rank_of_part;
   state.rows = cells();
@@ -252,7 +255,7 @@ std::vector<double> SphereTransport::sample() {
 }
 
 std::vector<std::string> SphereTransport::describe() const {
-  return {fmt::format("{} nodes, stencils of {}, condition numbers up to {:.3g}", cells(), basis_.size,
+  return {fmt::format("{} nodes, stencils of {}, condition numbers up to {:.3g}", format_count(cells()), basis_.size,
                       report_.max_condition),
           fmt::format("spectral radius of the advection {:.5g}, of Delta^{} {:.5g}; gamma {:.5g}", spectrum_.advection,
                       basis_.hyper, spectrum_.hyper, spectrum_.gamma)};

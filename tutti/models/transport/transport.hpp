@@ -84,6 +84,7 @@ class SphereTransport final : public Model {
   void make_operators(const Weights& weights);
   void allocate();
   void build_step(Overlap overlap);
+  double fastest_time();
   void find_spectral_radii(const Weights& weights);
   void damp(const Weights& weights);
   void choose_time_step(double strength);
@@ -99,7 +100,7 @@ class SphereTransport final : public Model {
   void convex_step(double time, double dt);
   void exchange_now(std::size_t field);
   double largest();
-  double mass(int tracer);
+  double mass(int tracer, bool of_magnitudes = false);
   std::vector<TracerSummary> tracer_summaries(double time);
 
   const Comm& comm_;
@@ -117,8 +118,9 @@ class SphereTransport final : public Model {
   std::unique_ptr<Step> step_;
   Launch launch_;
   double dt_ = 0;
+  std::uint64_t operators_made_ = 0;  ///< so many times, each in memory of their own
   bool setting_up_ = true;
-  std::vector<double> initial_mass_;
+  std::vector<double> initial_mass_, mass_scale_;  ///< of tracers; scale: of their magnitudes
   Size applications_ = 0;
   std::unique_ptr<NodeResults> results_;
   NodeProbes probes_;

@@ -120,6 +120,8 @@ void check_name(const std::string& name, const std::string& where) {
   const auto fits = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   if (name.empty() || !letter(name[0]) || !std::all_of(name.begin(), name.end(), fits))
     fail(ErrorKind::input, "{}: '{}' is no name of a tracer; use letters, digits and _, a letter first", where, name);
+  if (name == "node" || name == "part")
+    fail(ErrorKind::input, "{}: '{}' is a field of all results already; use another name", where, name);
 }
 
 void read_basis(const Case& options, TransportCase& transport) {
@@ -232,6 +234,7 @@ TransportCase read_transport_case(const Case& options) {
   read_basis(options, transport);
   const std::string kind = options.text("hyperviscosity.kind");
   transport.damping = kind == "spectral" ? Damping::spectral : kind == "paper" ? Damping::paper : Damping::none;
+  if (transport.damping == Damping::none) transport.basis.hyper = 1;  // made, and not used
   if (transport.damping == Damping::spectral && !options.is_word("hyperviscosity.beta", "auto"))
     transport.strength = options.number("hyperviscosity.beta");
   if (transport.damping == Damping::paper) transport.strength = options.number("hyperviscosity.gamma_c");

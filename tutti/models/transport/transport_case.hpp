@@ -30,7 +30,7 @@ enum class Damping : std::uint8_t {
 enum class RungeKutta : std::uint8_t { rk4, ssp_rk3 };
 
 struct TransportCase {
-  StencilBasis basis;  ///< but epsilon, which epsilon_for gives
+  StencilBasis basis;  ///< but epsilon, which basis_for gives
   double c1 = 0, c2 = 0;
   std::optional<double> epsilon;
   std::optional<std::filesystem::path> cache;  ///< of the weights

@@ -13,6 +13,7 @@
 #include "tutti/models/transport/stencil_cache.hpp"
 #include "tutti/models/transport/stencil_system.hpp"
 #include "tutti/models/transport/transport.hpp"
+#include "tutti/models/transport/transport_rate.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/tet_report.hpp"
@@ -44,7 +45,11 @@ TransportCase checked_case(const ModelSetup& setup) {
     transport = read_transport_case(setup.options);
     StencilBasis basis = transport.basis;
     if (basis.kind == StencilBasis::Kind::gaussian) basis.epsilon = 1;  // its own is known when nodes are
-    check_basis(basis);
+    try {
+      check_basis(basis);
+    } catch (const Error& error) {
+      fail(error.kind(), "{}: {}", setup.options.where("stencil.size"), error.what());
+    }
   });
   return transport;
 }
@@ -56,7 +61,13 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       transport_(checked_case(setup)),
-      domain_(make_node_domain(setup, transport_.basis.size)) {
+      domain_(make_node_domain(setup, transport_.basis.size, stencil_rate(transport_, *setup.devices.threads))) {
+  comm_.together([&] {
+    for (const IndexMap& map : domain_.maps)
+      if (Size{map.local()} * tracers() > std::numeric_limits<Lid>::max())
+        fail(ErrorKind::resource, "a part of {} nodes with {} tracers is too large for 32-bit numbers; use more devices",
+             map.owned, tracers());
+  });
   Phases& phases = setup.phases;
   phases.begin("weights of stencils");
   for (const IndexMap& map : domain_.maps) value_maps_.push_back(with_components(map, tracers()));
@@ -234,6 +245,7 @@ void SphereTransport::make_hyper(const Weights& weights) {
 /// Of the steps: one where the velocity is steady, else derivatives along two tangents and the damping.
 void SphereTransport::make_operators(const Weights& weights) {
   const auto n = static_cast<std::size_t>(basis_.size);
+  ++operators_made_;
   const double damping = (basis_.hyper % 2 == 0 ? -1 : 1) * spectrum_.gamma;
   const ParallelFor parallel = parallel_for(*devices_.threads);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -262,13 +274,42 @@ void SphereTransport::make_operators(const Weights& weights) {
   }
 }
 
-void SphereTransport::find_spectral_radii(const Weights& weights) {
-  // A velocity that changes: at the start, and at a few times until the end.
-  const double end = options_.has("time.end") ? options_.number("time.end") : 0;
-  const int looks = transport_.steady() || end == 0 ? 1 : 5;
+/// Of uneven times until the end the one at which the velocity is largest.
+double SphereTransport::fastest_time() {
+  if (transport_.steady()) return 0;
+  if (!options_.has("time.end")) {
+    comm_.together([&] {
+      if (options_.is_word("time.dt", "auto"))
+        fail(ErrorKind::input, "{}: how long steps may be depends on the velocity until the end; give time.end or time.dt",
+             options_.where("time.steps"));
+    });
+    return 0;
+  }
+  constexpr int looks = 40;
+  const double end = options_.number("time.end");
+  double fastest = -1, when = 0;
   for (int k = 0; k < looks; ++k) {
-    comm_.together([&] { make_advection(weights, looks == 1 ? 0 : end * k / (looks - 1)); });
+    const double time = end * (k + random_unit(2, static_cast<std::uint64_t>(k))) / looks;
+    double speed = 0;
+    comm_.together([&] {
+      for (std::size_t p = 0; p < domain_.mine(); ++p)
+        for (const Vec3& v : velocities(p, time)) speed = std::max(speed, norm(v));
+    });
+    speed = comm_.max(speed);
+    if (speed > fastest) {
+      fastest = speed;
+      when = time;
+    }
+  }
+  return when;
+}
+
+void SphereTransport::find_spectral_radii(const Weights& weights) {
+  // A velocity that changes: at the start, and where it is fastest, as far as many looks tell.
+  for (const double time : {0.0, fastest_time()}) {
+    comm_.together([&] { make_advection(weights, time); });
     spectrum_.advection = std::max(spectrum_.advection, spectral_radius());
+    if (transport_.steady()) break;
   }
   if (transport_.damping == Damping::none) return;
   comm_.together([&] { make_hyper(weights); });
@@ -310,6 +351,7 @@ void SphereTransport::choose_time_step(double strength) {
                                      : 1.0;
   else
     dt_ = options_.number("time.dt");
+  if (options_.has("time.end") && options_.is_word("time.dt", "auto")) dt_ = std::min(dt_, options_.number("time.end"));
   comm_.together([&] {
     if (dt_ > limit * (1 + 1e-12))
       fail(ErrorKind::numerical, "{}: time.dt = {:g} is above the stability limit {:.6g}; lower it",
@@ -393,8 +435,10 @@ void SphereTransport::set_initial() {
     }
   });
   exchange_now(0);
-  initial_mass_.clear();
-  for (int t = 0; t < tracers(); ++t) initial_mass_.push_back(mass(t));
+  for (int t = 0; t < tracers(); ++t) {
+    initial_mass_.push_back(mass(t));
+    mass_scale_.push_back(mass(t, true));
+  }
   // What is reported is the run, not the set-up.
   applications_ = 0;
   setting_up_ = false;

@@ -8,8 +8,10 @@ namespace {
 struct Mass {
   const double* weights;
   TracerView tracer;
+  bool of_magnitudes;
   TUTTI_HD double operator()(Lid i) const {
-    return weights[i] * tracer.values[static_cast<Size>(i) * tracer.count + tracer.index];
+    const double value = tracer.values[static_cast<Size>(i) * tracer.count + tracer.index];
+    return weights[i] * (of_magnitudes && value < 0 ? -value : value);
   }
 };
 struct Signed {
@@ -22,8 +24,8 @@ struct Signed {
 
 }  // namespace
 
-ExactSum tracer_mass(Stream& stream, Range rows, const double* weights, TracerView tracer) {
-  return exact_sum(stream, rows, Mass{weights, tracer});
+ExactSum tracer_mass(Stream& stream, Range rows, const double* weights, TracerView tracer, bool of_magnitudes) {
+  return exact_sum(stream, rows, Mass{weights, tracer, of_magnitudes});
 }
 
 double tracer_extreme(Stream& stream, Range rows, TracerView tracer, double sign) {

@@ -12,8 +12,8 @@ struct TracerView {
   int index, count;
 };
 
-/// sum_i weights[i] q_i.
-ExactSum tracer_mass(Stream& stream, Range rows, const double* weights, TracerView tracer);
+/// sum_i weights[i] q_i, or |q_i|.
+ExactSum tracer_mass(Stream& stream, Range rows, const double* weights, TracerView tracer, bool of_magnitudes = false);
 /// The largest sign * q_i, NaN if there is one.
 double tracer_extreme(Stream& stream, Range rows, TracerView tracer, double sign);
 

@@ -1,0 +1,164 @@
+"""Transport on the sphere as a user meets it: the example, results, restarts, and one line for what is wrong."""
+
+import csv
+import json
+import math
+import struct
+import unittest
+
+from program import EQUAL, ROOT, SystemTest, sets, tutti
+from test_physics import read_u
+
+INPUT, IO, NUMERICAL = 4, 5, 6
+EXAMPLE = ROOT / "examples" / "vortex-roll-up" / "case.toml"
+
+CASE = """model = "transport"
+[nodes]
+{nodes}
+[stencil]
+size = 25
+exponent = 5
+degree = 4
+[hyperviscosity]
+k = 2
+[velocity]
+{velocity}
+{tracers}
+[time]
+{time}
+{more}
+"""
+NODES = 'generate = "icosahedral"\ncount = 362'
+STEADY = 'east = "cos(lat) + 0.3*sin(lat)*cos(lon)"\nnorth = "-0.3*sin(lon)"'
+CHANGING = 'cartesian = ["-y + 0.2*sin(3*t)*z", "x", "x*y*cos(t)"]'
+DYE = '[[tracer]]\nname = "dye"\ninitial = "sin(2*lon)*cos(lat)^2 + z"\n'
+SALT = '[[tracer]]\nname = "salt"\ninitial = "exp(-4*((x-1)^2 + y^2 + z^2))"\n'
+
+
+def case(nodes=NODES, velocity=STEADY, tracers=DYE, time="steps = 12", more=""):
+    return CASE.format(nodes=nodes, velocity=velocity, tracers=tracers, time=time, more=more)
+
+
+def outcome(summary):
+    """All that must not depend on the machine or on a restart."""
+    return {name: summary.get(name) for name in ["checksum", "cells", "steps", "time", "dt", "mass", "tracers"]}
+
+
+class Runs(SystemTest):
+    def test_the_example(self):
+        result = tutti("run", EXAMPLE, "-o", self.folder / "results", *EQUAL)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("10,242 nodes", result.out)
+        summary = json.loads((self.folder / "results" / "summary.json").read_text(encoding="utf-8"))
+        front, = summary["tracers"]
+        self.assertEqual(front["name"], "front")
+        self.assertLess(front["l2"], 1e-4)
+        self.assertLess(front["l1"], front["linf"])
+        self.assertLess(abs(front["mass"] / (4 * math.pi) - 1), 1e-5)
+        self.assertTrue(0.4 < front["min"] < 1 < front["max"] < 1.6)
+
+    def test_the_same_bits(self):
+        for velocity, tracers, more in ((STEADY, DYE, ""), (CHANGING, DYE + SALT, "[output]\nhistory_every = 1")):
+            text = case(velocity=velocity, tracers=tracers, more=more)
+            whole = self.run_case(text, "--devices", "cpu")
+            for ranks, devices, method in ((1, "fake:2,cpu", "metis"), (2, "cpu", "latitude"), (3, "fake:1,cpu", "hilbert")):
+                with self.subTest(velocity=velocity, ranks=ranks, devices=devices, method=method):
+                    other = self.run_case(text, "--devices", devices, *sets(partition__method=method), ranks=ranks)
+                    self.assertEqual(outcome(other), outcome(whole))
+                    if more:
+                        self.assertEqual((other["folder"] / "history.csv").read_text(),
+                                         (whole["folder"] / "history.csv").read_text())
+
+    def test_it_goes_on_elsewhere(self):
+        for velocity, tracers, method in ((STEADY, DYE, "ssp-rk3"), (CHANGING, DYE + SALT, "rk4")):
+            text = case(velocity=velocity, tracers=tracers, time=f'steps = 12\nmethod = "{method}"',
+                        more="[checkpoint]\nevery = 5\nminutes = 0\nkeep = 9")
+            whole = self.run_case(text, "--devices", "fake:2")
+            for ranks, devices in ((1, "cpu"), (3, "cpu"), (2, "fake:1,cpu")):
+                with self.subTest(velocity=velocity, ranks=ranks, devices=devices):
+                    folder = self.folder / f"again_{method}_{ranks}"
+                    result = tutti("run", "--restart", whole["folder"] / "checkpoints" / f"step-{5:012d}.h5", "-o", folder,
+                                   *EQUAL, "--devices", devices, ranks=ranks)
+                    self.assertEqual(result.code, 0, result.err)
+                    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+                    self.assertEqual(outcome(summary), outcome(whole))
+                    self.assertEqual(summary["first_step"], 5)
+
+    def test_results_and_probes(self):
+        probe = '[output]\n[[output.probe]]\nname = "top"\npoint = [0, 0, 2]\n'
+        for ranks in (1, 3):
+            summary = self.run_case(case(tracers=DYE + SALT, more=probe), ranks=ranks)
+            values = self.field(summary["folder"], "dye")
+            self.assertEqual(len(values), 362)
+            self.assertEqual(max(values), summary["tracers"][0]["max"])
+            self.assertEqual(min(self.field(summary["folder"], "salt")), summary["tracers"][1]["min"])
+            with open(summary["folder"] / "probes.csv", encoding="utf-8") as lines:
+                names, first, *_, last = csv.reader(lines)
+            self.assertEqual(names[0], "time")
+            self.assertEqual(len(names), 3)
+            # Node 0 is at the pole, where z = 1.
+            self.assertEqual(float(first[1]), 1)
+            self.assertIn(float(last[1]), values)
+
+    def field(self, folder, name):
+        return read_u(folder, 1, name)
+
+    def test_nodes_from_a_file(self):
+        made = tutti("nodes", "generate", "icosahedral", "--count", "362", "-o", self.folder / "nodes.bin")
+        self.assertEqual(made.code, 0, made.err)
+        generated, read = self.run_case(case()), self.run_case(case(nodes='file = "nodes.bin"'))
+        self.assertEqual(outcome(read), outcome(generated))
+
+
+class Wrong(SystemTest):
+    def expect(self, text, code, *patterns, options=(), ranks_list=(None, 3)):
+        file = self.write("case.toml", text)
+        for ranks in ranks_list:
+            with self.subTest(ranks=ranks):
+                result = tutti("run", file, "-o", self.folder / "results", "--overwrite", *EQUAL, *options, ranks=ranks)
+                self.assert_error(result, code, *patterns)
+                self.assertNotIn("internal error", result.err)
+                self.assertFalse((self.folder / "results" / "summary.json").exists())
+
+    def test_keys(self):
+        one = [None]
+        self.expect(case(velocity=""), INPUT, r"case\.toml:1:", "there is no velocity", r"velocity\.east")
+        self.expect(case(tracers=""), INPUT, r"case\.toml:1:", r"no \[\[tracer\]\]", ranks_list=one)
+        self.expect(case(tracers=DYE + "colour = 2\n"), INPUT, r"case\.toml:17\b", r"unknown key 'tracer\[0\]\.colour'",
+                    ranks_list=one)
+        self.expect(case(tracers=DYE.replace("z", "zz")), INPUT, r"case\.toml:16\b", "unknown name 'zz'", ranks_list=one)
+        self.expect(case(velocity='east = "1/cos(lat)^20/(1-z)"'), INPUT, r"case\.toml:12\b", "1/cos")
+        self.expect(case(velocity=STEADY + "\n" + CHANGING), INPUT, r"case\.toml:14\b", "given twice", ranks_list=one)
+
+    def test_nodes(self):
+        self.expect(case(nodes='generate = "icosahedral"\ncount = 400'), INPUT, r"case\.toml:4\b", "362", "492")
+        self.expect(case(nodes='generate = "fibonacci"\ncount = 20'), INPUT, "there are 20, fewer than the 25 of a stencil")
+        self.expect(case(nodes='file = "none.xyz"'), IO, r"none\.xyz")
+
+    def test_damaged_files(self):
+        made = tutti("nodes", "generate", "fibonacci", "--count", "300", "-o", self.folder / "good.bin")
+        self.assertEqual(made.code, 0, made.err)
+        good = (self.folder / "good.bin").read_bytes()
+        for name, data, pattern in (("cut.bin", good[:-5], r"cut\.bin.*bytes"),
+                                    ("far.bin", good[:480] + struct.pack("<d", 3.0) + good[488:], r"far\.bin.*origin"),
+                                    ("nan.bin", good[:480] + struct.pack("<d", math.nan) + good[488:], r"nan\.bin"),
+                                    ("twice.bin", good + good[:24], r"twice\.bin.*nodes 0 and 300"),
+                                    ("empty.bin", b"", r"empty\.bin")):
+            with self.subTest(file=name):
+                (self.folder / name).write_bytes(data)
+                self.expect(case(nodes=f'file = "{name}"'), INPUT, pattern,
+                            ranks_list=[None, 3] if name == "twice.bin" else [None])
+
+    def test_steps_that_are_too_long(self):
+        self.expect(case(time="steps = 3\ndt = 0.5"), NUMERICAL, r"case\.toml:20\b", r"time\.dt = 0\.5 is above the stability limit 0\.\d+")
+
+    def test_operators_that_are_unstable(self):
+        # The paper's shape parameter and damping fit maximum-determinant nodes, and not these.
+        text = EXAMPLE.read_text(encoding="utf-8").replace("icosahedral", "fibonacci").replace("10242", "4096")
+        text += '[stencil]\nbasis = "gaussian"\nsize = 31\n[hyperviscosity]\nkind = "paper"\nk = 4\ngamma_c = 800\n'
+        self.expect(text, NUMERICAL, "noise grows", "polyharmonic")
+
+
+
+if __name__ == "__main__":
+    unittest.main()

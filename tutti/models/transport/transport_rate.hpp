@@ -1,0 +1,12 @@
+// How many nodes a second a device computes: for balance.weights = "measured".
+#pragma once
+
+#include "tutti/models/transport/transport_case.hpp"
+#include "tutti/schedule/balance.hpp"
+
+namespace tutti {
+
+/// Times a stage of the case's kernel on nodes of its own. `transport` and `threads` must outlive it.
+MeasureRate stencil_rate(const TransportCase& transport, Threads& threads);
+
+}  // namespace tutti
