@@ -49,23 +49,24 @@ void SlicedStencils::store(Stream& stream, std::span<const double> weights, std:
 }
 
 Size SlicedStencils::bytes_applied(int tracers) const {
-  return Size{rows_} * ((size_ - 1) * (8 * operators_ + 4) * ((tracers + most_tracers_a_pass - 1) / most_tracers_a_pass) +
-                       8 * tracers);
+  return Size{rows_} *
+         ((size_ - 1) * (8 * operators_ + 4) * ((tracers + most_tracers_a_pass - 1) / most_tracers_a_pass) +
+          8 * tracers);
 }
 
 template <class Update>
 void SlicedStencils::apply(Stream& stream, Range rows, int tracers, const double* u, const double* along,
                            const Update& update) const {
   for (int first = 0; first < tracers; first += most_tracers_a_pass)
-  with_tracers(std::min(most_tracers_a_pass, tracers - first), [&](auto count) {
-    const StencilView rows_of = view(along, tracers, first);
-    if (joined_ == Joined::velocity)
-      for_each(stream, rows, StencilKernel<3, Joined::velocity, count, Update>{rows_of, u, update});
-    else if (operators_ == 1)
-      for_each(stream, rows, StencilKernel<1, Joined::summed, count, Update>{rows_of, u, update});
-    else
-      for_each(stream, rows, StencilKernel<2, Joined::summed, count, Update>{rows_of, u, update});
-  });
+    with_tracers(std::min(most_tracers_a_pass, tracers - first), [&](auto count) {
+      const StencilView rows_of = view(along, tracers, first);
+      if (joined_ == Joined::velocity)
+        for_each(stream, rows, StencilKernel<3, Joined::velocity, count, Update>{rows_of, u, update});
+      else if (operators_ == 1)
+        for_each(stream, rows, StencilKernel<1, Joined::summed, count, Update>{rows_of, u, update});
+      else
+        for_each(stream, rows, StencilKernel<2, Joined::summed, count, Update>{rows_of, u, update});
+    });
 }
 
 template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaFirst&) const;

@@ -93,7 +93,8 @@ void SphereTransport::update_velocity(double time) {
       if (domain_.streams[p].is_host() == host) parts_[p].velocity.update(stream(p), time);
 }
 
-/// The same number for the same stage of a step of the same length by the same operators; other arrays keep their places.
+/// The same number for the same stage of a step of the same length by the same operators; other arrays keep their
+/// places.
 std::uint64_t SphereTransport::work_of(std::size_t stage, double dt) const {
   const std::vector<std::uint64_t> what{stage + 1, operators_made_, std::bit_cast<std::uint64_t>(dt)};
   return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
@@ -155,30 +156,30 @@ std::vector<TracerSummary> SphereTransport::tracer_summaries(double time) {
   };
   std::vector<Norms> norms(count);
   comm_.together([&] {
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const auto q = values(p);
-    const auto points = domain_.owned_points(p);
-    std::vector<double> areas(points.size());
-    download(stream(p), std::span<double>(areas), parts_[p].areas);
-    for (std::size_t t = 0; t < count; ++t) {
-      Norms& n = norms[t];
-      const auto& exact = transport_.tracers[t].exact;
-      const auto should = exact ? evaluate_at(*exact, points, time, *devices_.threads) : std::vector<double>();
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        const double value = q[i * count + t];
-        n.high = std::max(n.high, value);
-        n.low = std::max(n.low, -value);
-        if (!exact || !std::isfinite(value)) continue;
-        const double error = value - should[i], area = areas[i];
-        n.difference.add(area * std::abs(error));
-        n.square.add(area * error * error);
-        n.size.add(area * std::abs(should[i]));
-        n.square_size.add(area * should[i] * should[i]);
-        n.largest = std::max(n.largest, std::abs(error));
-        n.largest_exact = std::max(n.largest_exact, std::abs(should[i]));
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto q = values(p);
+      const auto points = domain_.owned_points(p);
+      std::vector<double> areas(points.size());
+      download(stream(p), std::span<double>(areas), parts_[p].areas);
+      for (std::size_t t = 0; t < count; ++t) {
+        Norms& n = norms[t];
+        const auto& exact = transport_.tracers[t].exact;
+        const auto should = exact ? evaluate_at(*exact, points, time, *devices_.threads) : std::vector<double>();
+        for (std::size_t i = 0; i < points.size(); ++i) {
+          const double value = q[i * count + t];
+          n.high = std::max(n.high, value);
+          n.low = std::max(n.low, -value);
+          if (!exact || !std::isfinite(value)) continue;
+          const double error = value - should[i], area = areas[i];
+          n.difference.add(area * std::abs(error));
+          n.square.add(area * error * error);
+          n.size.add(area * std::abs(should[i]));
+          n.square_size.add(area * should[i] * should[i]);
+          n.largest = std::max(n.largest, std::abs(error));
+          n.largest_exact = std::max(n.largest_exact, std::abs(should[i]));
+        }
       }
     }
-  }
   });
   for (std::size_t t = 0; t < count; ++t) {
     Norms& n = norms[t];

@@ -65,8 +65,9 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
   comm_.together([&] {
     for (const IndexMap& map : domain_.maps)
       if (Size{map.local()} * tracers() > std::numeric_limits<Lid>::max())
-        fail(ErrorKind::resource, "a part of {} nodes with {} tracers is too large for 32-bit numbers; use more devices",
-             map.owned, tracers());
+        fail(ErrorKind::resource,
+             "a part of {} nodes with {} tracers is too large for 32-bit numbers; use more devices", map.owned,
+             tracers());
   });
   Phases& phases = setup.phases;
   phases.begin("weights of stencils");
@@ -280,7 +281,8 @@ double SphereTransport::fastest_time() {
   if (!options_.has("time.end")) {
     comm_.together([&] {
       if (options_.is_word("time.dt", "auto"))
-        fail(ErrorKind::input, "{}: how long steps may be depends on the velocity until the end; give time.end or time.dt",
+        fail(ErrorKind::input,
+             "{}: how long steps may be depends on the velocity until the end; give time.end or time.dt",
              options_.where("time.steps"));
     });
     return 0;
