@@ -84,7 +84,8 @@ class SphereTransport final : public Model {
   void make_operators(const Weights& weights);
   void allocate();
   void build_step(Overlap overlap);
-  double fastest_time();
+  double expected_end(double now);
+  double fastest_time(double end);
   void find_spectral_radii(const Weights& weights);
   void damp(const Weights& weights);
   void choose_time_step(double strength);

@@ -275,20 +275,25 @@ void SphereTransport::make_operators(const Weights& weights) {
   }
 }
 
+/// When a run ends, as far as it is known before the time step is. `now`: the spectral radius at the start.
+double SphereTransport::expected_end(double now) {
+  if (options_.has("time.end")) return options_.number("time.end");
+  const auto steps = static_cast<double>(options_.integer("time.steps"));
+  if (!options_.is_word("time.dt", "auto")) return steps * options_.number("time.dt");
+  comm_.together([&] {
+    if (!(now > 0))
+      fail(ErrorKind::input,
+           "{}: how long steps may be depends on the velocity until the end, and nothing moves at the start; use "
+           "time.end "
+           "or time.dt",
+           options_.where("time.steps"));
+  });
+  return steps * imaginary_limit(transport_.method, 0) / now;
+}
+
 /// Of uneven times until the end the one at which the velocity is largest.
-double SphereTransport::fastest_time() {
-  if (transport_.steady()) return 0;
-  if (!options_.has("time.end")) {
-    comm_.together([&] {
-      if (options_.is_word("time.dt", "auto"))
-        fail(ErrorKind::input,
-             "{}: how long steps may be depends on the velocity until the end; give time.end or time.dt",
-             options_.where("time.steps"));
-    });
-    return 0;
-  }
+double SphereTransport::fastest_time(double end) {
   constexpr int looks = 40;
-  const double end = options_.number("time.end");
   double fastest = -1, when = 0;
   for (int k = 0; k < looks; ++k) {
     const double time = end * (k + random_unit(2, static_cast<std::uint64_t>(k))) / looks;
@@ -307,12 +312,13 @@ double SphereTransport::fastest_time() {
 }
 
 void SphereTransport::find_spectral_radii(const Weights& weights) {
-  // A velocity that changes: at the start, and where it is fastest, as far as many looks tell.
-  for (const double time : {0.0, fastest_time()}) {
+  const auto look = [&](double time) {
     comm_.together([&] { make_advection(weights, time); });
     spectrum_.advection = std::max(spectrum_.advection, spectral_radius());
-    if (transport_.steady()) break;
-  }
+  };
+  look(0);
+  // A velocity that changes: also where it is fastest, as far as many looks tell.
+  if (!transport_.steady()) look(fastest_time(expected_end(spectrum_.advection)));
   if (transport_.damping == Damping::none) return;
   comm_.together([&] { make_hyper(weights); });
   spectrum_.hyper = spectral_radius();
@@ -334,7 +340,7 @@ void SphereTransport::damp(const Weights& weights) {
       if (k + 1 == tries)
         fail(ErrorKind::numerical,
              "noise grows ({:.3g} to {:.3g} in {} steps of {:.3g}{}): the operators are unstable on these nodes; use "
-             "more even nodes{}, or more hyperviscosity",
+             "more even nodes{}, more hyperviscosity or a smaller time.dt",
              noise.before, noise.after, NoiseTest::steps, dt_,
              automatic ? fmt::format(", with hyperviscosity.beta up to {:g}", automatic_damping.back()) : "",
              basis_.kind == StencilBasis::Kind::gaussian ? ", stencil.basis = \"polyharmonic\"" : "");
