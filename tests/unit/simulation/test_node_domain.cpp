@@ -64,6 +64,7 @@ std::vector<Gid> obvious_stencil(const NodeCloud& cloud, Gid node, int size) {
 /// Every node has one owner; stencils refer to the right nodes; quiet rows are left alone.
 void check_domain(const NodeDomain& domain, int stencil) {
   ASSERT_EQ(domain.stencil, stencil);
+  const auto size = static_cast<std::size_t>(stencil);
   std::vector<int> owners(domain.cloud.points.size(), 0);
   std::set<Gid> read_by_others;
   for (std::size_t p = 0; p < domain.mine(); ++p) {
@@ -76,7 +77,7 @@ void check_domain(const NodeDomain& domain, int stencil) {
       EXPECT_EQ(domain.point(p, row), domain.cloud.points[static_cast<std::size_t>(node)]);
       std::vector<Gid> found;
       for (int j = 0; j < stencil; ++j) {
-        const Lid local = domain.stencils[p][static_cast<std::size_t>(row * stencil + j)];
+        const Lid local = domain.stencils[p][static_cast<std::size_t>(row) * size + static_cast<std::size_t>(j)];
         ASSERT_GE(local, 0);
         ASSERT_LT(local, map.local());
         found.push_back(map.global[static_cast<std::size_t>(local)]);

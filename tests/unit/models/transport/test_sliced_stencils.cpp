@@ -12,6 +12,11 @@
 namespace tutti {
 namespace {
 
+/// Where value j of a row stands among `width` a row.
+std::size_t place(Lid row, int width, int j = 0) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(j);
+}
+
 std::vector<double> random_values(std::size_t count, std::uint64_t seed) {
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = 4 * random_unit(seed, i) - 2;
@@ -40,12 +45,12 @@ struct Stencils {
   }
   /// Of one of several values a node.
   double rate(Lid row, int tracer, int tracers, Joined joined, const std::vector<double>& u) const {
-    const auto value = [&](Lid node) { return u[static_cast<std::size_t>(node * tracers + tracer)]; };
+    const auto value = [&](Lid node) { return u[place(node, tracers, tracer)]; };
     std::vector<double> sums;
     for (int d = 0; d < operators; ++d) {
       double sum = 0;
       for (int j = 1; j < size; ++j) {
-        const Lid node = columns[static_cast<std::size_t>(row * size + j)];
+        const Lid node = columns[place(row, size, j)];
         sum = std::fma(weight(static_cast<std::size_t>(row), d, static_cast<std::size_t>(j)), value(node) - value(row),
                        sum);
       }
@@ -89,9 +94,9 @@ class SlicedStencilsOn : public testing::TestWithParam<DeviceKind> {
     EXPECT_EQ(stencils.rows(), rows);
     EXPECT_EQ(stencils.operators(), operators);
     EXPECT_EQ(stencils.bytes_applied(tracers), Size{rows} * ((size - 1) * (8 * operators + 4) + 8 * tracers));
-    const auto u = random_values(static_cast<std::size_t>(s.local * tracers), 4);
+    const auto u = random_values(place(s.local, tracers), 4);
     const auto device_u = buffer(u), device_along = buffer(s.along);
-    auto rates = buffer(std::vector<double>(static_cast<std::size_t>(rows * tracers), -99));
+    auto rates = buffer(std::vector<double>(place(rows, tracers), -99));
     for (const Range r : {Range{0, rows / 3}, Range{rows / 3, rows / 2 + 1}, Range{rows / 2 + 1, rows - 1}})
       if (!r.empty())
         stencils.apply(*stream_, r, tracers, device_u.data(),
@@ -100,8 +105,7 @@ class SlicedStencilsOn : public testing::TestWithParam<DeviceKind> {
     const auto result = values_of(rates);
     for (Lid row = 0; row < rows; ++row)
       for (int t = 0; t < tracers; ++t)
-        ASSERT_EQ(result[static_cast<std::size_t>(row * tracers + t)],
-                  row < covered ? s.rate(row, t, tracers, joined, u) : -99)
+        ASSERT_EQ(result[place(row, tracers, t)], row < covered ? s.rate(row, t, tracers, joined, u) : -99)
             << "row " << row << ", tracer " << t;
   }
 
@@ -151,9 +155,8 @@ TEST_P(SlicedStencilsOn, DoWhatStagesMakeOfARate) {
   const double a = 0.37, b = 0.61;
   const Stencils s(rows, 20, 1);
   const SlicedStencils stencils = make(s, Joined::summed);
-  const auto u = random_values(static_cast<std::size_t>(s.local * tracers), 4),
-             start = random_values(static_cast<std::size_t>(rows * tracers), 5),
-             before = random_values(static_cast<std::size_t>(rows * tracers), 6);
+  const auto u = random_values(place(s.local, tracers), 4), start = random_values(place(rows, tracers), 5),
+             before = random_values(place(rows, tracers), 6);
   const auto device_u = buffer(u), device_start = buffer(start);
   auto next = buffer(before), total = buffer(before);
   // What is expected of value v, whose rate is known: the next stage's and the sum's.
@@ -166,7 +169,7 @@ TEST_P(SlicedStencilsOn, DoWhatStagesMakeOfARate) {
     const auto got_next = values_of(next), got_total = values_of(total);
     for (Lid row = 0; row < rows; ++row)
       for (int t = 0; t < tracers; ++t) {
-        const auto v = static_cast<std::size_t>(row * tracers + t);
+        const auto v = place(row, tracers, t);
         const auto [one, two] = expected(v, u[v], s.rate(row, t, tracers, Joined::summed, u));
         ASSERT_EQ(got_next[v], one) << "value " << v;
         ASSERT_EQ(got_total[v], two) << "value " << v;
