@@ -64,6 +64,7 @@ NAMED_TEXTS = {("tutti/simulation/help.cpp", "see"): "; see {command} --help"}
 
 # Messages without words of their own, and where their words come from.
 FORWARDS = {
+    ("tutti/models/transport/transport_setup.cpp", "{place}: {cause}"): "check_basis",
     ("app/plot.cpp", "{message}"): "the Python package, see PYTHON",
     ("app/plot.cpp", "{last_line}"): "the Python package, see PYTHON",
     ("app/plot.cpp", "{problem}"): "app/python.cpp",

@@ -77,8 +77,9 @@ void add_damping_keys(CaseSchema& schema) {
        .choices = {"spectral", "paper", "none"}});
   schema.add({.path = "hyperviscosity.k",
               .type = KeyType::integer,
-              .default_value = "3",
-              .description = "Power of the Laplacian; polyharmonic: 2 k <= degree.",
+              .default_value = "2",
+              .description = "Power of the Laplacian; polyharmonic: 2 k <= degree. 3 is more accurate on even nodes, "
+                             "and unstable on others.",
               .min = 1,
               .max = 12});
   schema.add({.path = "hyperviscosity.beta",

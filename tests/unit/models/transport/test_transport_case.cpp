@@ -39,7 +39,7 @@ TEST(TransportCase, Defaults) {
   EXPECT_EQ(found.basis.size, 57);
   EXPECT_EQ(found.basis.exponent, 7);
   EXPECT_EQ(found.basis.degree, 6);
-  EXPECT_EQ(found.basis.hyper, 3);
+  EXPECT_EQ(found.basis.hyper, 2);
   EXPECT_EQ(found.damping, Damping::spectral);
   EXPECT_FALSE(found.strength.has_value()) << "found by the noise test";
   EXPECT_EQ(found.method, RungeKutta::rk4);
