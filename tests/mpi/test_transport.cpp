@@ -109,21 +109,24 @@ TEST(Transport, any_machine_gives_the_bits_of_one_part) {
 }
 
 TEST(Transport, with_an_end_the_time_step_is_for_all_velocities_until_then) {
-  const std::string text = nodes("icosahedral", 162) +
-                           "[stencil]\nsize = 17\nexponent = 5\ndegree = 2\n[hyperviscosity]\nk = 1\n"
-                           "[velocity]\neast = \"cos(lat)*(1 + 9*t)\"\n[[tracer]]\nname = \"dye\"\ninitial = \"x\"\n"
-                           "[numerics]\ncheck = false\n[time]\n";
+  const std::string start = nodes("icosahedral", 162) +
+                            "[stencil]\nsize = 17\nexponent = 5\ndegree = 2\n[hyperviscosity]\nk = 1\n"
+                            "[velocity]\neast = \"cos(lat)";
+  const std::string rest =
+      "\"\n[[tracer]]\nname = \"dye\"\ninitial = \"x\"\n"
+      "[numerics]\ncheck = false\n[time]\n";
+  const std::string text = start + "*(1 + 9*t)" + rest;
   const Machine machine = machines()[1];
   TransportRun run(world(), text + "end = 1.0\n" + machine.keys(), machine.devices);
   std::vector<double> expected(2);
   if (world().is_root()) {
     const Comm alone(MPI_COMM_SELF);
     expected[0] = TransportRun(alone, text + "end = 1.0\n", "cpu").model().time_step();
-    expected[1] = TransportRun(alone, text + "steps = 1\n", "cpu").model().time_step();
+    expected[1] = TransportRun(alone, start + rest + "steps = 1\n", "cpu").model().time_step();
   }
   world().broadcast(expected);
   EXPECT_EQ(run.model().time_step(), expected[0]);
-  EXPECT_NEAR(expected[1] / expected[0], 10, 1e-9) << "beside the one for the start";
+  EXPECT_NEAR(expected[1] / expected[0], 10, 1e-9) << "beside the one of the velocity at the start";
 }
 
 TEST(Transport, the_noise_test_leaves_no_trace) {

@@ -84,8 +84,8 @@ class Runs(SystemTest):
             alone, = self.run_case(case(tracers=f'[[tracer]]\nname = "t{k}"\ninitial = "z + {k}*x"\n'))["tracers"] \
                 if k in (0, 10) else (tracer,)
             # Not the same bits: noise, by which dt is found, is another one.
-            self.assertAlmostEqual(alone["min"], tracer["min"], delta=1e-3)
-            self.assertAlmostEqual(alone["max"], tracer["max"], delta=1e-3)
+            self.assertAlmostEqual(alone["min"], tracer["min"], delta=1e-2)
+            self.assertAlmostEqual(alone["max"], tracer["max"], delta=1e-2)
 
     def test_an_exact_solution_without_value(self):
         text = case(tracers=DYE.rstrip() + '\nexact = "1/(x-x)"\n')
@@ -194,7 +194,8 @@ class Wrong(SystemTest):
     def test_operators_that_are_unstable(self):
         # The paper's shape parameter and damping fit maximum-determinant nodes, and not these.
         text = EXAMPLE.read_text(encoding="utf-8").replace("icosahedral", "fibonacci").replace("10242", "4096")
-        text += '[stencil]\nbasis = "gaussian"\nsize = 31\n[hyperviscosity]\nkind = "paper"\nk = 4\ngamma_c = 800\n'
+        text += '[stencil]\nbasis = "gaussian"\nsize = 31\n'
+        text = text.replace("[hyperviscosity]\nk = 3", '[hyperviscosity]\nkind = "paper"\ngamma_c = 800\nk = 4')
         self.expect(text, NUMERICAL, "noise grows", "polyharmonic")
 
 
