@@ -269,8 +269,9 @@ namespace {
 bool is_cache(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, magic.size()> begin{};
-  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) &&
-         std::equal(begin.begin(), begin.end(), magic.begin());
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  const auto there = static_cast<std::size_t>(file.gcount());  // less of one that was cut off
+  return there > 0 && std::equal(begin.begin(), begin.begin() + there, magic.begin());
 }
 
 }  // namespace

@@ -230,6 +230,8 @@ TEST_F(StencilCaches, ACacheOfNoUseIsMadeAnew) {
   testing::internal::CaptureStderr();
   EXPECT_FALSE(read(BadCache::make_anew));
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("cut off"));
+  set_content("somebody's text, which is to stay");
+  EXPECT_THAT(complaint(ErrorKind::input, [&] { read(BadCache::make_anew); }), HasSubstr("no cache of stencils"));
   Arrays(40, 3).write(path_, 6);
   testing::internal::CaptureStderr();
   EXPECT_FALSE(read(BadCache::make_anew));
