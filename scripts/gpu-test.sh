@@ -45,7 +45,7 @@ read -ra mpirun <<< "${MPIRUN:-mpirun --oversubscribe --bind-to none$([ "$(id -u
 
 # Sizes: cubes along an edge, and steps.
 if [ -n "${FAKE_GPUS:-}" ]; then
-  small=3 large=6 slow_cubes=5 steps=4 long_steps=4 scale_cubes=(5) bench_cells=1000 refine=0 seconds=0.001 memory=(40k)
+  small=3 large=6 slow_cubes=4 steps=4 long_steps=4 scale_cubes=(5) bench_cells=1000 refine=0 seconds=0.001 memory=(40k)
   cavity=8 flow_steps=2 flow_sweeps=2 flow_cells=(6) flow_time=(--steps 1)
   # Measuring the bandwidth of fakes takes long.
   shared=(--set 'balance.weights="equal"') measured=equal
