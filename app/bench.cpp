@@ -170,6 +170,7 @@ void add_bench(CLI::App& program, Action& action) {
   diffusion->footer("Example:\n  tutti bench diffusion --cells 2000000 --devices cpu --json bench.json");
   diffusion->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
   add_bench_flow(*command, action);
+  add_bench_transport(*command, action);
 }
 
 }  // namespace tutti::app

@@ -17,5 +17,6 @@ double all_triads(const Comm& comm, DeviceSet& devices);
 
 /// The subcommand incompressible.
 void add_bench_flow(CLI::App& command, Action& action);
+void add_bench_transport(CLI::App& command, Action& action);
 
 }  // namespace tutti::app

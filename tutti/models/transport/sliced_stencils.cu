@@ -5,6 +5,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/device/for_each.hpp"
+#include "tutti/models/transport/stencil_rows_host.hpp"
 
 namespace tutti {
 namespace {
@@ -57,15 +58,23 @@ Size SlicedStencils::bytes_applied(int tracers) const {
 template <class Update>
 void SlicedStencils::apply(Stream& stream, Range rows, int tracers, const double* u, const double* along,
                            const Update& update) const {
+  const auto launch = [&]<int operators, Joined joined, int count>(const StencilView& view) {
+    if (stream.kind() == DeviceKind::host)
+      stream.loop(rows, [=](Lid begin, Lid end) {
+        apply_stencils_on_host<operators, joined, count>(view, u, update, {begin, end});
+      });
+    else
+      for_each(stream, rows, StencilKernel<operators, joined, count, Update>{view, u, update});
+  };
   for (int first = 0; first < tracers; first += most_tracers_a_pass)
     with_tracers(std::min(most_tracers_a_pass, tracers - first), [&](auto count) {
-      const StencilView rows_of = view(along, tracers, first);
+      const StencilView some = view(along, tracers, first);
       if (joined_ == Joined::velocity)
-        for_each(stream, rows, StencilKernel<3, Joined::velocity, count, Update>{rows_of, u, update});
+        launch.template operator()<3, Joined::velocity, count>(some);
       else if (operators_ == 1)
-        for_each(stream, rows, StencilKernel<1, Joined::summed, count, Update>{rows_of, u, update});
+        launch.template operator()<1, Joined::summed, count>(some);
       else
-        for_each(stream, rows, StencilKernel<2, Joined::summed, count, Update>{rows_of, u, update});
+        launch.template operator()<2, Joined::summed, count>(some);
     });
 }
 

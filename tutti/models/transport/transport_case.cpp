@@ -217,6 +217,13 @@ void add_transport_keys(CaseSchema& schema) {
               .type = KeyType::boolean,
               .default_value = "true",
               .description = "Before the run, that noise does not grow."});
+  schema.add({.path = "numerics.operators",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description =
+                  "separate: of a steady velocity, advection and hyperviscosity stay two operators, as in the "
+                  "paper, which only takes longer; auto: one.",
+              .choices = {"auto", "separate"}});
 }
 
 bool TransportCase::steady() const {
@@ -242,6 +249,7 @@ TransportCase read_transport_case(const Case& options) {
   if (options.has("stencil.cache")) transport.cache = options.directory() / options.text("stencil.cache");
   read_velocity(options, transport);
   read_tracers(options, transport);
+  transport.separate = options.text("numerics.operators") == "separate";
   transport.method = options.text("time.method") == "rk4" ? RungeKutta::rk4 : RungeKutta::ssp_rk3;
   return transport;
 }

@@ -40,8 +40,11 @@ struct TransportCase {
   std::vector<Expression> velocity;  ///< x, y, z components, of which the tangential part counts; or east and north
   std::vector<Tracer> tracers;
   RungeKutta method = RungeKutta::rk4;
+  bool separate = false;  ///< operators of a steady velocity are not merged
 
   bool steady() const;
+  /// That a step applies: 1 or 2 where the velocity is steady, else 3.
+  int operators() const { return !steady() ? 3 : separate ? 2 : 1; }
   /// The basis for so many nodes.
   StencilBasis basis_for(Gid nodes) const;
 };

@@ -7,10 +7,6 @@
 namespace tutti {
 namespace {
 
-int operators_of(const TransportCase& transport) {
-  return transport.steady() ? 1 : 3;
-}
-
 /// Places for entries, with what fills up the last slice.
 Size stored_entries(const NodeDomain& domain, std::size_t p) {
   const Size lanes = Size{1} << stencil_slice_shift(domain.streams[p].is_host());
@@ -25,7 +21,7 @@ std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const Node
   const auto tracers = static_cast<Size>(transport.tracers.size());
   const Size entries = stored_entries(domain, p), owned = map.owned;
   std::vector<PlannedArray> arrays{
-      {"weights of stencils", 8 * entries * operators_of(transport)},
+      {"weights of stencils", 8 * entries * transport.operators()},
       {"columns of stencils", 4 * entries},
       {"tracers and stages", 8 * map.local() * tracers * (transport.method == RungeKutta::rk4 ? 4 : 3)},
       {"areas", 8 * owned}};
@@ -45,7 +41,7 @@ Size plan_bytes_a_step(const TransportCase& transport, const NodeDomain& domain,
   const Size values = transport.method == RungeKutta::rk4 ? 5 : 3;
   const Size velocity = transport.steady() ? 0 : 16 * owned;
   return stages_of(transport.method) *
-         (entries * (8 * operators_of(transport) + 4) + 8 * owned * tracers * values + velocity);
+         (entries * (8 * transport.operators() + 4) + 8 * owned * tracers * values + velocity);
 }
 
 }  // namespace tutti

@@ -256,9 +256,13 @@ void SphereTransport::make_operators(const Weights& weights) {
     part.rows = {};
     if (transport_.steady()) {
       const auto v = velocities(p, 0);
+      const bool merged = transport_.operators() == 1;
       part.rows = SlicedStencils(
-          stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
-          [&](std::size_t row, int, std::size_t j) { return advection_weight(w, row, j, v[row]) + damp(row, j); },
+          stream(p), domain_.stencils[p], basis_.size, transport_.operators(), Joined::summed,
+          [&](std::size_t row, int d, std::size_t j) {
+            if (d == 1) return damp(row, j);
+            return advection_weight(w, row, j, v[row]) + (merged ? damp(row, j) : 0);
+          },
           parallel);
       continue;
     }

@@ -1,0 +1,147 @@
+// tutti bench transport: steps of tracers on a sphere beside the STREAM triad of the same run.
+#include <nlohmann/json.hpp>
+
+#include "app/bench_steps.hpp"
+#include "app/commands.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/models/transport/transport.hpp"
+#include "tutti/models/transport/transport_plan.hpp"
+
+namespace tutti::app {
+namespace {
+
+struct TransportBenchArguments {
+  Gid nodes = 100'000;
+  std::vector<int> sizes{31, 57, 101}, operators{1}, tracers{1};
+  std::vector<std::string> overlaps{"full"};
+  std::string partition = "hilbert", weights = "equal", json;
+  int steps = 0;
+  double seconds = 2;
+  DeviceArguments devices;
+};
+
+/// Of polynomials that leave about half of the stencil's nodes to the splines.
+int degree_for(int size) {
+  int degree = 2;
+  while ((degree + 2) * (degree + 3) / 2 <= size / 2) ++degree;
+  return degree;
+}
+
+/// A turning sphere; 3 operators: it turns faster and slower. Whether noise grows does not matter here.
+Case transport_case(const TransportBenchArguments& a, int size, int operators, int tracers,
+                    const std::string& overlap) {
+  std::string text = fmt::format(
+      "model = \"transport\"\n[nodes]\ngenerate = \"fibonacci\"\ncount = {}\n[stencil]\nsize = {}\nexponent = "
+      "5\ndegree = "
+      "{}\n[hyperviscosity]\nk = 1\nbeta = 0.3\n[velocity]\neast = \"cos(lat){}\"\n[numerics]\ncheck = "
+      "false\noperators = "
+      "\"{}\"\n[partition]\nmethod = \"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = "
+      "1\n",
+      a.nodes, size, degree_for(size), operators == 3 ? "*(2 + sin(t))" : "", operators == 2 ? "separate" : "auto",
+      a.partition, a.weights, overlap);
+  for (int t = 0; t < tracers; ++t) text += fmt::format("[[tracer]]\nname = \"q{}\"\ninitial = \"{} + z\"\n", t, t);
+  return parse_case(text, "bench.toml", schema_of("transport"));
+}
+
+/// Measures one kind of stencils; prints and returns its row.
+nlohmann::json bench_row(const Comm& comm, const TransportBenchArguments& a, DeviceSet& devices, const Case& options,
+                         int operators, int tracers, const std::string& overlap) {
+  Phases phases;
+  SphereTransport model({comm, devices, options, {}, phases});
+  const StepSeconds seconds = time_steps(comm, model, a.seconds, a.steps);
+  const int size = model.domain().stencil;
+  const double nodes = static_cast<double>(model.cells()), rate = nodes / seconds.best;
+  // The weights, columns and values of a stage; neighbours are read once (a node's own entry counts as one).
+  const double bytes_a_node = 4.0 * (size * (8.0 * operators + 4) + 40.0 * tracers);
+  const double triad = all_triads(comm, devices), moved = bytes_a_node * rate;
+  info("{:>6} {:>9} {:>7} {:<9} {:>12} {:>10.4f} {:>13.1f} {:>8.1f} {:>11.2f} {:>9.3f}", size, operators, tracers,
+       overlap, format_count(model.cells()), seconds.best * 1e3, rate * 1e-6, moved * 1e-9, triad * 1e-9,
+       moved / triad);
+  double set_up = 0;
+  for (const auto& [name, spent] : phases.seconds()) {
+    if (name == "weights of stencils") set_up = spent;
+  }
+  set_up = comm.max(set_up);
+  info("  weights of stencils: {:.3f} s", set_up);
+  return {{"nodes", model.cells()},
+          {"size", size},
+          {"operators", operators},
+          {"tracers", tracers},
+          {"overlap", overlap},
+          {"seconds_best", seconds.best},
+          {"seconds_median", seconds.median},
+          {"node_steps_per_second", rate},
+          {"bytes_a_node", bytes_a_node},
+          {"gb_per_second", moved * 1e-9},
+          {"triad_gb_per_second", triad * 1e-9},
+          {"fraction_of_triad", moved / triad},
+          {"weights_seconds", set_up}};
+}
+
+void bench(const Comm& comm, const TransportBenchArguments& a) {
+  DeviceSet devices = a.devices.open(comm);
+  nlohmann::json report;
+  report["ranks"] = comm.size();
+  report["devices"] = describe(devices);
+  info("{} rank{}, {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
+  info("RK4 on Fibonacci nodes; GB/s by values that a step must move, neighbours read once");
+  info("{:>6} {:>9} {:>7} {:<9} {:>12} {:>10} {:>13} {:>8} {:>11} {:>9}", "size", "operators", "tracers", "overlap",
+       "nodes", "ms/step", "M node-steps/s", "GB/s", "triad GB/s", "of triad");
+  for (const int size : a.sizes)
+    for (const int operators : a.operators)
+      for (const int tracers : a.tracers)
+        for (const std::string& overlap : a.overlaps) {
+          const Case options = transport_case(a, size, operators, tracers, overlap);
+          report["results"].push_back(bench_row(comm, a, devices, options, operators, tracers, overlap));
+        }
+  comm.together([&] {
+    if (comm.is_root() && !a.json.empty()) write_report(a.json, report.dump(2) + "\n");
+  });
+}
+
+}  // namespace
+
+void add_bench_transport(CLI::App& command, Action& action) {
+  auto a = std::make_shared<TransportBenchArguments>();
+  CLI::App* transport = command.add_subcommand("transport", "steps of tracers on a sphere, by sizes of stencils");
+  const auto list = [&](const char* name, std::vector<int>& values, const char* text, int least, int most) {
+    transport->add_option(name, values, text)
+        ->delimiter(',')
+        ->check(CLI::Range(least, most))
+        ->type_name("N,...")
+        ->capture_default_str();
+  };
+  transport->add_option("--nodes", a->nodes, "on the sphere")
+      ->check(CLI::Range(Gid{200}, most_nodes))
+      ->capture_default_str();
+  list("--size", a->sizes, "nodes of a stencil; several: one after the other", 12, 120);
+  list("--operators", a->operators, "1: advection and damping merged; 2: apart; 3: of a velocity that changes", 1, 3);
+  list("--tracers", a->tracers, "that are carried", 1, 64);
+  const auto words = [](const char* key) { return schema_of("transport").find(key)->choices; };
+  transport->add_option("--overlap", a->overlaps, "of work and messages; several: one after the other")
+      ->delimiter(',')
+      ->check(CLI::IsMember(words("devices.overlap")))
+      ->type_name("NAME,...")
+      ->capture_default_str();
+  transport->add_option("--partition", a->partition, "method")
+      ->check(CLI::IsMember(words("partition.method")))
+      ->capture_default_str();
+  transport->add_option("--weights", a->weights, "of the devices")
+      ->check(CLI::IsMember({"equal", "stream", "measured"}))
+      ->capture_default_str();
+  transport->add_option("--steps", a->steps, "timed; 0: as many as --seconds allows")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  transport->add_option("--seconds", a->seconds, "of timed steps a row")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  transport->add_option("--json", a->json, "write all figures here")->type_name("FILE");
+  a->devices.add_to(*transport);
+  transport->footer(
+      "Example:\n  tutti bench transport --nodes 1000000 --size 31,101 --operators 1,2 --devices cpu --json "
+      "bench.json");
+  transport->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,54 @@
+// Stencils of a slice of rows at a time, in vectors: for CPUs. The sums take their terms as those of apply_stencil do.
+#pragma once
+
+#include "tutti/models/transport/stencil_rows.hpp"
+
+namespace tutti {
+
+/// Rows [8 slice, 8 slice + 8), all of them in the part.
+template <int operators, Joined joined, int tracers, class Update>
+inline void apply_slice(const StencilView& view, const double* u, const Update& update, Lid slice) {
+  constexpr int lanes = 1 << stencil_slice_shift(true);
+  const Size begin = static_cast<Size>(slice) * view.entries * lanes;
+  const Lid* __restrict columns = view.columns + begin;
+  const double* __restrict weights = view.weights + begin * operators;
+  const double* __restrict values = u + view.first;
+  const Lid row = slice * lanes;
+  double own[tracers][lanes], sums[tracers][operators][lanes] = {};
+  for (int t = 0; t < tracers; ++t)
+    for (int lane = 0; lane < lanes; ++lane) own[t][lane] = values[static_cast<Size>(row + lane) * view.values + t];
+  for (int j = 0; j < view.entries; ++j, columns += lanes, weights += operators * lanes) {
+    for (int t = 0; t < tracers; ++t) {
+      double difference[lanes];
+      for (int lane = 0; lane < lanes; ++lane)
+        difference[lane] = values[static_cast<Size>(columns[lane]) * view.values + t] - own[t][lane];
+      for (int d = 0; d < operators; ++d)
+        for (int lane = 0; lane < lanes; ++lane)
+          sums[t][d][lane] = std::fma(weights[d * lanes + lane], difference[lane], sums[t][d][lane]);
+    }
+  }
+  for (int lane = 0; lane < lanes; ++lane)
+    for (int t = 0; t < tracers; ++t) {
+      double of_row[operators];
+      for (int d = 0; d < operators; ++d) of_row[d] = sums[t][d][lane];
+      const double* along = view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row + lane);
+      update(static_cast<Lid>(static_cast<Size>(row + lane) * view.values + view.first + t), own[t][lane],
+             join_sums<operators, joined>(of_row, along));
+    }
+}
+
+/// Whole slices at once; the rows of a cut slice one by one.
+template <int operators, Joined joined, int tracers, class Update>
+inline void apply_stencils_on_host(const StencilView& view, const double* u, const Update& update, Range rows) {
+  constexpr int lanes = 1 << stencil_slice_shift(true);
+  const Lid first = (rows.begin + lanes - 1) / lanes, last = rows.end / lanes;
+  const auto one_by_one = [&](Lid begin, Lid end) {
+    for (Lid row = begin; row < end; ++row) apply_stencil<operators, joined, tracers>(view, u, update, row);
+  };
+  if (first >= last) return one_by_one(rows.begin, rows.end);
+  one_by_one(rows.begin, first * lanes);
+  for (Lid slice = first; slice < last; ++slice) apply_slice<operators, joined, tracers>(view, u, update, slice);
+  one_by_one(last * lanes, rows.end);
+}
+
+}  // namespace tutti
