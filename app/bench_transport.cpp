@@ -21,10 +21,15 @@ struct TransportBenchArguments {
   DeviceArguments devices;
 };
 
-/// Of polynomials that leave about half of the stencil's nodes to the splines.
+/// Of polynomials that leave about half of the stencil's nodes to the splines, and make no more unknowns than there may
+/// be.
 int degree_for(int size) {
+  const auto fits = [size](int degree) {
+    const int polynomials = (degree + 1) * (degree + 2) / 2;
+    return polynomials <= size / 2 && size + polynomials <= max_stencil_unknowns;
+  };
   int degree = 2;
-  while ((degree + 2) * (degree + 3) / 2 <= size / 2) ++degree;
+  while (fits(degree + 1)) ++degree;
   return degree;
 }
 
