@@ -16,36 +16,6 @@
 namespace tutti::app {
 namespace {
 
-PartLine plan_part(const Comm& comm, const Case& options, DeviceSet& devices, const DiffusionPhysics& physics,
-                   const TetDomain& domain, const Plan& plan, int stages, std::size_t p, std::string& arrays_text) {
-  const IndexMap& map = domain.maps[p];
-  Device& device = *domain.streams[p].device;
-  PartLine line;
-  line.rank = comm.rank();
-  std::snprintf(line.device, sizeof(line.device), "%s", device.name().c_str());
-  line.weight = domain.weights[static_cast<std::size_t>(map.part)];
-  line.cells = map.owned;
-  line.ghosts = map.ghosts();
-  auto arrays = plan_arrays(options, physics, domain.meshes[p], map, device.is_host());
-  const Size bytes_step = plan_bytes_a_step(arrays, map, stages);
-  if (const Size bytes = device_message_bytes(plan, domain.transport, domain.streams, static_cast<int>(p), 1, 8);
-      bytes > 0)
-    arrays.push_back({"packed messages", bytes});
-  for (const PlannedArray& a : arrays) line.bytes += a.bytes;
-  line.capacity = device.budget().capacity();
-  line.triad = quick_triad(device, *devices.threads);
-  line.seconds = line.triad > 0 ? static_cast<double>(bytes_step) / line.triad : 0;
-  for (const Message& m : plan.outgoing)
-    if (m.source == static_cast<int>(p)) {
-      ++line.messages;
-      line.message_bytes += m.count * 8;
-    }
-  arrays_text += fmt::format("{} of rank {} (part {}):\n", device.name(), comm.rank(), map.part);
-  for (const PlannedArray& a : arrays)
-    arrays_text += fmt::format("  {:<28} {:>10}\n", a.name, format_bytes(static_cast<double>(a.bytes)));
-  return line;
-}
-
 void plan_diffusion(const Comm& comm, const PlanArguments& arguments) {
   const Case options = load_case(comm, arguments.file, arguments.sets);
   // A generator's files are not the user's: they go to a folder that is removed.
@@ -88,8 +58,14 @@ void plan_diffusion(const Comm& comm, const PlanArguments& arguments) {
        comm.size(), comm.size() == 1 ? "" : "s");
   std::vector<PartLine> mine;
   std::string arrays;
-  for (std::size_t p = 0; p < domain.maps.size(); ++p)
-    mine.push_back(plan_part(comm, options, devices, *physics, domain, plan, stages, p, arrays));
+  const auto line_of = [&](std::size_t p) {
+    const IndexMap& map = domain.maps[p];
+    auto planned = plan_arrays(options, *physics, domain.meshes[p], map, domain.streams[p].is_host());
+    const Size bytes = plan_bytes_a_step(planned, map, stages);
+    return plan_line(comm, devices, map, domain.weights[static_cast<std::size_t>(map.part)], std::move(planned), bytes,
+                     plan, domain.transport, domain.streams, p, arrays);
+  };
+  for (std::size_t p = 0; p < domain.maps.size(); ++p) mine.push_back(line_of(p));
   for (const std::string& text : comm.all_gather_text(arrays))
     info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
@@ -159,6 +135,33 @@ void add_nodes(CLI::App& command, NodesArguments& arguments) {
 }
 
 }  // namespace
+
+PartLine plan_line(const Comm& comm, DeviceSet& devices, const IndexMap& map, double weight,
+                   std::vector<PlannedArray> arrays, Size bytes_a_step, const Plan& plan, const Transport& transport,
+                   std::span<const PartStreams> streams, std::size_t p, std::string& text) {
+  Device& device = *streams[p].device;
+  PartLine line;
+  line.rank = comm.rank();
+  std::snprintf(line.device, sizeof(line.device), "%s", device.name().c_str());
+  line.weight = weight;
+  line.cells = map.owned;
+  line.ghosts = map.ghosts();
+  if (const Size bytes = device_message_bytes(plan, transport, streams, static_cast<int>(p), 1, 8); bytes > 0)
+    arrays.push_back({"packed messages", bytes});
+  for (const PlannedArray& a : arrays) line.bytes += a.bytes;
+  line.capacity = device.budget().capacity();
+  line.triad = quick_triad(device, *devices.threads);
+  line.seconds = line.triad > 0 ? static_cast<double>(bytes_a_step) / line.triad : 0;
+  for (const Message& m : plan.outgoing)
+    if (m.source == static_cast<int>(p)) {
+      ++line.messages;
+      line.message_bytes += m.count * 8;
+    }
+  text += fmt::format("{} of rank {} (part {}):\n", device.name(), comm.rank(), map.part);
+  for (const PlannedArray& a : arrays)
+    text += fmt::format("  {:<28} {:>10}\n", a.name, format_bytes(static_cast<double>(a.bytes)));
+  return line;
+}
 
 PlanTotals print_parts(std::span<const PartLine> lines, const std::vector<int>& full_parts) {
   PlanTotals totals;

@@ -7,7 +7,9 @@
 
 #include "app/plan_nodes_case.hpp"
 #include "tutti/base/comm.hpp"
+#include "tutti/exchange/exchange.hpp"
 #include "tutti/simulation/device_arguments.hpp"
+#include "tutti/simulation/planned_array.hpp"
 
 namespace tutti::app {
 
@@ -35,6 +37,11 @@ struct PlanTotals {
   bool fits = true;
 };
 
+/// What is said of part p of this rank, whose arrays (without those for messages) and bytes a step are known; its
+/// arrays are added to `text`. One exchange of one value a row of `plan`.
+PartLine plan_line(const Comm& comm, DeviceSet& devices, const IndexMap& map, double weight,
+                   std::vector<PlannedArray> arrays, Size bytes_a_step, const Plan& plan, const Transport& transport,
+                   std::span<const PartStreams> streams, std::size_t p, std::string& text);
 /// Prints a line a part. `full_parts` have no room for more.
 PlanTotals print_parts(std::span<const PartLine> lines, const std::vector<int>& full_parts);
 /// The last words: where something does not fit.

@@ -9,39 +9,6 @@
 #include "tutti/simulation/simulation.hpp"
 
 namespace tutti::app {
-namespace {
-
-PartLine plan_line(const Comm& comm, DeviceSet& devices, const TransportCase& transport, const NodeDomain& domain,
-                   const Plan& plan, std::size_t p, std::string& text) {
-  const IndexMap& map = domain.maps[p];
-  Device& device = *domain.streams[p].device;
-  PartLine line;
-  line.rank = comm.rank();
-  std::snprintf(line.device, sizeof(line.device), "%s", device.name().c_str());
-  line.weight = domain.weights[static_cast<std::size_t>(map.part)];
-  line.cells = map.owned;
-  line.ghosts = map.ghosts();
-  auto arrays = plan_arrays(transport, domain, p);
-  if (const Size bytes = device_message_bytes(plan, domain.transport, domain.streams, static_cast<int>(p), 1, 8);
-      bytes > 0)
-    arrays.push_back({"packed messages", bytes});
-  for (const PlannedArray& a : arrays) line.bytes += a.bytes;
-  line.capacity = device.budget().capacity();
-  line.triad = quick_triad(device, *devices.threads);
-  line.seconds = line.triad > 0 ? static_cast<double>(plan_bytes_a_step(transport, domain, p)) / line.triad : 0;
-  for (const Message& m : plan.outgoing)
-    if (m.source == static_cast<int>(p)) {
-      ++line.messages;
-      line.message_bytes += m.count * 8;
-    }
-  text += fmt::format("{} of rank {} (part {}):\n", device.name(), comm.rank(), map.part);
-  for (const PlannedArray& a : arrays)
-    text += fmt::format("  {:<28} {:>10}\n", a.name, format_bytes(static_cast<double>(a.bytes)));
-  return line;
-}
-
-}  // namespace
-
 void plan_transport(const Comm& comm, const PlanArguments& arguments) {
   const Case options = load_case(comm, arguments.file, arguments.sets);
   TransportCase transport;
@@ -76,8 +43,12 @@ void plan_transport(const Comm& comm, const PlanArguments& arguments) {
        comm.size() == 1 ? "" : "s");
   std::vector<PartLine> mine;
   std::string text;
-  for (std::size_t p = 0; p < domain.mine(); ++p)
-    mine.push_back(plan_line(comm, devices, transport, domain, plan, p, text));
+  for (std::size_t p = 0; p < domain.mine(); ++p) {
+    const IndexMap& map = domain.maps[p];
+    mine.push_back(plan_line(comm, devices, map, domain.weights[static_cast<std::size_t>(map.part)],
+                             plan_arrays(transport, domain, p), plan_bytes_a_step(transport, domain, p), plan,
+                             domain.transport, domain.streams, p, text));
+  }
   for (const std::string& one : comm.all_gather_text(text)) info("{}", one.substr(0, one.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
   const PlanTotals totals = print_parts(lines, {});

@@ -292,4 +292,31 @@ Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& opt
   return result;
 }
 
+BalanceSummary summarise_weights(const Case& options, const Weights& weights) {
+  BalanceSummary balance;
+  balance.weights = "list";
+  for (const char* word : {"measured", "stream", "peak", "equal"})
+    if (options.is_word("balance.weights", word)) balance.weights = word;
+  if (const auto& share = weights.share)
+    balance.share = {share->host_rows, share->seconds, share->seconds_without, share->in_cache};
+  return balance;
+}
+
+std::vector<std::int32_t> partition_over(const PartPlaces& places, const PartitionInput& input,
+                                         std::span<const double> weights, Partitioner method) {
+  // Tiers number parts host after host; places tell which part that is.
+  std::vector<std::vector<double>> targets;
+  std::vector<std::int32_t> part_of_tier_part;
+  for (const auto& host : places.parts_of_node) {
+    auto& host_targets = targets.emplace_back();
+    for (const int p : host) {
+      host_targets.push_back(weights[static_cast<std::size_t>(p)]);
+      part_of_tier_part.push_back(p);
+    }
+  }
+  auto owner = partition_tiers(input, targets, method);
+  for (auto& o : owner) o = part_of_tier_part[static_cast<std::size_t>(o)];
+  return owner;
+}
+
 }  // namespace tutti

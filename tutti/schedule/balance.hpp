@@ -3,11 +3,14 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/io/case.hpp"
+#include "tutti/io/summary.hpp"
+#include "tutti/partition/partition.hpp"
 
 namespace tutti {
 
@@ -81,5 +84,12 @@ struct Weights {
 /// ranks. Collective.
 Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows = 0,
                      const MeasureRate& rate = {});
+/// What a summary says of them.
+BalanceSummary summarise_weights(const Case& options, const Weights& weights);
+
+/// Owner of every row: first over hosts, then over the devices of each, whatever their parts' numbers are. `weights`:
+/// of all parts. Errors: as partition_tiers.
+std::vector<std::int32_t> partition_over(const PartPlaces& places, const PartitionInput& input,
+                                         std::span<const double> weights, Partitioner method);
 
 }  // namespace tutti

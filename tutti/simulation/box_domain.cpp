@@ -17,12 +17,6 @@ IndexMap map_of_owned(const BoxParts& parts, std::size_t p) {
   return map;
 }
 
-std::string word_of_weights(const Case& options) {
-  for (const char* word : {"measured", "stream", "peak", "equal"})
-    if (options.is_word("balance.weights", word)) return word;
-  return "list";
-}
-
 /// f(place in the array, place among the owned) for every line of owned cells along x.
 template <class F>
 void for_lines(const BoxArray& array, const CellBox& box, const F& f) {
@@ -47,9 +41,7 @@ BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRat
   if (chosen.of_parts.empty())
     chosen = part_weights(setup.comm, setup.devices, setup.options, parts, domain.grid.cell_count(), rate);
   domain.weights = chosen.of_parts;
-  domain.balance.weights = word_of_weights(setup.options);
-  if (const auto& share = chosen.share)
-    domain.balance.share = {share->host_rows, share->seconds, share->seconds_without, share->in_cache};
+  domain.balance = summarise_weights(setup.options, chosen);
   setup.phases.begin("partition");
   setup.comm.together([&] {
     const std::string key = "partition.cut";

@@ -58,19 +58,7 @@ std::vector<std::int32_t> partition_nodes(const NodeCloud& cloud, const NearestN
     if (partitioner != Partitioner::hilbert) graph = near_graph(cloud.points, nearest, parallel);
     input.graph = &graph;
   }
-  // Tiers number parts node after node; places tell which part that is.
-  std::vector<std::vector<double>> targets;
-  std::vector<std::int32_t> part_of_tier_part;
-  for (const auto& host : places.parts_of_node) {
-    auto& host_targets = targets.emplace_back();
-    for (const int p : host) {
-      host_targets.push_back(weights[static_cast<std::size_t>(p)]);
-      part_of_tier_part.push_back(p);
-    }
-  }
-  auto owner = partition_tiers(input, targets, partitioner);
-  for (auto& o : owner) o = part_of_tier_part[static_cast<std::size_t>(o)];
-  return owner;
+  return partition_over(places, input, weights, partitioner);
 }
 
 /// The nodes of a part in the order that its interior shall have.
@@ -152,12 +140,6 @@ Lid quiet_rows(const IndexMap& map, std::span<const Lid> stencils, int stencil) 
   return map.interior;
 }
 
-std::string word_of_weights(const Case& options) {
-  for (const char* word : {"measured", "stream", "peak", "equal"})
-    if (options.is_word("balance.weights", word)) return word;
-  return "list";
-}
-
 }  // namespace
 
 std::vector<Vec3> NodeDomain::owned_points(std::size_t p) const {
@@ -205,9 +187,7 @@ NodeDomain make_node_domain(const ModelSetup& setup, int stencil, const MeasureR
   chosen.of_parts = setup.weights;
   if (chosen.of_parts.empty()) chosen = part_weights(comm, setup.devices, options, parts, nodes, rate);
   domain.weights = chosen.of_parts;
-  domain.balance.weights = word_of_weights(options);
-  if (const auto& share = chosen.share)
-    domain.balance.share = {share->host_rows, share->seconds, share->seconds_without, share->in_cache};
+  domain.balance = summarise_weights(options, chosen);
 
   setup.phases.begin("partition");
   std::vector<std::int32_t> owner;

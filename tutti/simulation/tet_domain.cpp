@@ -53,19 +53,7 @@ std::vector<std::int32_t> partition_cells(const WholeMesh& whole, const PartPlac
     centroids = cell_centroids(whole.mesh);
     input.points = centroids;
   }
-  // Tiers number parts node after node; places tell which part that is.
-  std::vector<std::vector<double>> targets;
-  std::vector<std::int32_t> part_of_tier_part;
-  for (const auto& node : places.parts_of_node) {
-    auto& node_targets = targets.emplace_back();
-    for (const int p : node) {
-      node_targets.push_back(weights[static_cast<std::size_t>(p)]);
-      part_of_tier_part.push_back(p);
-    }
-  }
-  auto owner = partition_tiers(input, targets, method);
-  for (auto& o : owner) o = part_of_tier_part[static_cast<std::size_t>(o)];
-  return owner;
+  return partition_over(places, input, weights, method);
 }
 
 /// Stable order by falling row length within windows of `window` rows: slices of SELL get rows of like length.
@@ -310,17 +298,6 @@ TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, 
   return domain;
 }
 
-BalanceSummary summarise_balance(const Case& options, const DomainTargets& targets) {
-  BalanceSummary balance;
-  balance.weights = "list";
-  for (const char* word : {"measured", "stream", "peak", "equal"})
-    if (options.is_word("balance.weights", word)) balance.weights = word;
-  if (const auto& share = targets.chosen.share)
-    balance.share = {share->host_rows, share->seconds, share->seconds_without, share->in_cache};
-  balance.full_parts = targets.bound.full;
-  return balance;
-}
-
 }  // namespace
 
 TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
@@ -331,7 +308,8 @@ TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& opti
   for (int k = 0; k < 5 && tighten_targets(comm, devices, domain_options, domain, targets); ++k)
     domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
   report_full_parts(comm, devices, targets);
-  domain.balance = summarise_balance(options, targets);
+  domain.balance = summarise_weights(options, targets.chosen);
+  domain.balance.full_parts = targets.bound.full;
   return domain;
 }
 

@@ -75,6 +75,7 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
   Weights weights;
   basis_ = transport_.basis_for(cells());
   weights = make_weights();
+  report_.max_condition = comm_.max(report_.max_condition);
   comm_.together([&] { allocate(); });
   plan_ = make_plan(value_maps_, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.transport);
@@ -288,8 +289,7 @@ double SphereTransport::expected_end(double now) {
     if (!(now > 0))
       fail(ErrorKind::input,
            "{}: how long steps may be depends on the velocity until the end, and nothing moves at the start; use "
-           "time.end "
-           "or time.dt",
+           "time.end or time.dt",
            options_.where("time.steps"));
   });
   return steps * imaginary_limit(transport_.method, 0) / now;
