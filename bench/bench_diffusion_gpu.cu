@@ -65,7 +65,7 @@ void measure(Gid cubes, double seconds) {
                     }),
             bytes);
   }
-  CusparsePeer(*stream, rows, 0, dt).measure(u, next, seconds, print);
+  CusparsePeer(*stream, step_matrix(rows, dt), 0).measure(u, next, seconds, print);
 }
 
 }  // namespace

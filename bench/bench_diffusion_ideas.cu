@@ -123,6 +123,9 @@ void measure_all_tiles(Bench& bench, const DiffusionRows& rows) {
   if (make_tiles(bench.stream, rows, 512, 11, true, tiles)) measure_tiles<512, 3, 11, false, float>(bench, tiles);
 }
 
+/// Of columns in tiles of slabs, which have wider borders.
+constexpr int slab_bits = 12;
+
 template <Touch first, int blocks>
 void measure_two_steps(Bench& bench, const TileArrays& tiles, Lid slab_tiles, int lag, bool mixed,
                        const std::string& name) {
@@ -135,7 +138,7 @@ void measure_two_steps(Bench& bench, const TileArrays& tiles, Lid slab_tiles, in
       tiles.bytes_a_row(true),
       [&] {
         plan.reset(bench.native());
-        two_steps_kernel<256, blocks, 11, first>
+        two_steps_kernel<256, blocks, slab_bits, first>
             <<<plan.items(), 256, static_cast<std::size_t>(room) * 8, bench.native()>>>(
                 view, plan.view(), room, bench.u.data(), bench.mid.data(), bench.next.data(), dt);
       },
@@ -146,7 +149,7 @@ void measure_steps(Bench& bench, const IdeasMesh& mesh, Size copies) {
   for (const Lid slab_tiles : {300, 600, 1200}) {
     const IdeasSample sample = ideas_sample(mesh, copies, static_cast<Size>(slab_tiles) * 256);
     TileArrays tiles;
-    if (!make_tiles(bench.stream, sample.rows, 256, 11, true, tiles)) return;
+    if (!make_tiles(bench.stream, sample.rows, 256, slab_bits, true, tiles)) continue;
     if (!slabs_are_thick(sample.rows, slab_tiles * 256)) {
       fmt::print("slabs of {} rows are too thin\n", slab_tiles * 256);
       continue;
@@ -155,7 +158,7 @@ void measure_steps(Bench& bench, const IdeasMesh& mesh, Size copies) {
     const auto grid = static_cast<unsigned>(tiles.tiles);
     const TileView view = tiles.view();
     const auto one = [&](const double* from, double* to) {
-      tiles_kernel<256, 6, 11, true, float>
+      tiles_kernel<256, 6, slab_bits, true, float>
           <<<grid, 256, static_cast<std::size_t>(room) * 8, bench.native()>>>(view, room, from, to, dt);
     };
     bench.expected.clear();
@@ -205,7 +208,8 @@ void measure(const std::string& mesh_name, Size copies, double seconds, const st
   measure_l2(bench.native(), [&](const std::string& name, double bytes, const auto& launch) {
     fmt::print("{}: {:.0f} GB/s\n", name, bytes / time_of(*stream, 0.02, launch) * 1e-9);
   });
-  bench.peer = CusparsePeer(*stream, sample.rows, 0, dt).measure(bench.u, bench.next, seconds, bench.print);
+  bench.peer =
+      CusparsePeer(*stream, step_matrix(sample.rows, dt), 0).measure(bench.u, bench.next, seconds, bench.print);
   const auto wanted = [&](const char* word) { return what.empty() || what.find(word) != std::string::npos; };
   if (wanted("tiles")) {
     measure_operator(bench, sample.rows, Precision::full, ColumnBytes::two, "double, two bytes");

@@ -1,9 +1,10 @@
-// One explicit step as a matrix, by cuSPARSE: what the row operator's kernels are measured against.
+// Matrices by cuSPARSE: what kernels of rows are measured against.
 #pragma once
 
 #include <cuda_runtime_api.h>
 #include <cusparse.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,36 +16,52 @@
 
 namespace tutti {
 
-/// next = (I + dt L) u as one matrix, by cuSPARSE.
+/// A matrix as cuSPARSE takes it: rows one after the other, columns ascending in each.
+struct CsrMatrix {
+  std::vector<std::int32_t> starts{0}, columns;
+  std::vector<double> values;
+
+  void add_row(std::vector<std::pair<Lid, double>>& row) {
+    std::sort(row.begin(), row.end());
+    for (const auto& [c, v] : row) {
+      columns.push_back(c);
+      values.push_back(v);
+    }
+    starts.push_back(static_cast<std::int32_t>(columns.size()));
+  }
+};
+
+/// I + dt L.
+inline CsrMatrix step_matrix(const DiffusionRows& rows, double dt) {
+  CsrMatrix matrix;
+  for (std::size_t i = 0; i < rows.counts.size(); ++i) {
+    double own = 1;
+    std::vector<std::pair<Lid, double>> row;
+    for (std::size_t j = 0; j < rows.counts[i]; ++j) {
+      row.emplace_back(rows.columns[i][j], dt * rows.values[i][j]);
+      own -= dt * rows.values[i][j];
+    }
+    row.emplace_back(static_cast<Lid>(i), own);
+    matrix.add_row(row);
+  }
+  return matrix;
+}
+
+/// next = A u by cuSPARSE.
 class CusparsePeer {
  public:
-  CusparsePeer(Stream& stream, const DiffusionRows& rows, Size ghosts, double dt)
-      : stream_(stream), n_(static_cast<Size>(rows.counts.size())) {
+  CusparsePeer(Stream& stream, const CsrMatrix& matrix, Size ghosts)
+      : stream_(stream), n_(static_cast<Size>(matrix.starts.size()) - 1) {
     check(cusparseCreate(&handle_));
     check(cusparseSetStream(handle_, static_cast<cudaStream_t>(stream.native())));
-    std::vector<std::int32_t> starts{0}, columns;
-    std::vector<double> values;
-    for (std::size_t i = 0; i < rows.counts.size(); ++i) {
-      double own = 1;
-      std::vector<std::pair<Lid, double>> row;
-      for (std::size_t j = 0; j < rows.counts[i]; ++j) {
-        row.emplace_back(rows.columns[i][j], dt * rows.values[i][j]);
-        own -= dt * rows.values[i][j];
-      }
-      row.emplace_back(static_cast<Lid>(i), own);
-      std::sort(row.begin(), row.end());
-      for (const auto& [c, v] : row) {
-        columns.push_back(c);
-        values.push_back(v);
-      }
-      starts.push_back(static_cast<std::int32_t>(columns.size()));
-    }
+    const auto& [starts, columns, values] = matrix;
+    const auto rows = static_cast<std::size_t>(n_);
     // Slices of 32 rows, each as wide as its longest row; column -1 where there is nothing.
     constexpr std::size_t slice = 32;
     std::vector<std::int32_t> slices{0}, sell_columns;
     std::vector<double> sell_values;
-    for (std::size_t first = 0; first < rows.counts.size(); first += slice) {
-      const std::size_t last = std::min(rows.counts.size(), first + slice);
+    for (std::size_t first = 0; first < rows; first += slice) {
+      const std::size_t last = std::min(rows, first + slice);
       std::int32_t width = 0;
       for (std::size_t i = first; i < last; ++i) width = std::max(width, starts[i + 1] - starts[i]);
       const std::size_t begin = sell_columns.size();
@@ -73,8 +90,17 @@ class CusparsePeer {
                                   CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
   }
 
-  /// Seconds of the fastest.
-  double measure(const Buffer<double>& u, Buffer<double>& next, double seconds, const Printer& print) {
+  CusparsePeer(const CusparsePeer&) = delete;
+  CusparsePeer& operator=(const CusparsePeer&) = delete;
+  ~CusparsePeer() {
+    cusparseDestroySpMat(csr_);
+    cusparseDestroySpMat(sell_);
+    cusparseDestroy(handle_);
+  }
+
+  /// Seconds of the fastest. print(name, seconds, bytes a row) is called for each.
+  template <class Print>
+  double measure(const Buffer<double>& u, Buffer<double>& next, double seconds, const Print& print) {
     double best = 1e30;
     cusparseDnVecDescr_t x{}, y{};
     check(cusparseCreateDnVec(&x, u.size(), const_cast<double*>(u.data()), CUDA_R_64F));

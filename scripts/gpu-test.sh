@@ -9,6 +9,7 @@
 #   large      one GPU on 8 million cells: alone, with the CPU, and slowed down to the regime where a CPU matters
 #   scaling    1, 2, 4 ... GPUs on 7 million cells, with and without the exchange
 #   incompressible  the cavity on every list of devices, bit for bit; its steps by solvers and policies, sweeps and kernels
+#   transport  tracers on a sphere on every list of devices, bit for bit; steps by stencils, kernels, weights
 #   orders     only by --only: the orders of the rows of the heart, each with its own five minutes
 # Environment: BUNDLE, the bundle's folder (build/bundle, or this one where the script lies in a bundle); SCALE_LARGE=1:
 # scaling on 30 million cells, too; MPIRUN; FAKE_GPUS=N: tries the script with N fake GPUs on tiny cases, no GPU is used.
@@ -18,8 +19,8 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 usage() { echo "gpu-test.sh: $1; say scripts/gpu-test.sh [OUT] [--only SECTION,...]" >&2; exit 2; }
-all_sections=(unit sanitizer matrix bench large scaling incompressible orders)
-out="" sections=(unit sanitizer matrix bench large scaling incompressible)
+all_sections=(unit sanitizer matrix bench large scaling incompressible transport orders)
+out="" sections=(unit sanitizer matrix bench large scaling incompressible transport)
 while [ $# -gt 0 ]; do
   case $1 in
     --only) [ $# -ge 2 ] || usage "--only needs sections"; IFS=, read -ra sections <<< "$2"; shift ;;
@@ -47,11 +48,13 @@ read -ra mpirun <<< "${MPIRUN:-mpirun --oversubscribe --bind-to none$([ "$(id -u
 if [ -n "${FAKE_GPUS:-}" ]; then
   small=3 large=6 slow_cubes=4 steps=4 long_steps=4 scale_cubes=(5) bench_cells=1000 refine=0 seconds=0.001 memory=(40k)
   cavity=8 flow_steps=2 flow_sweeps=2 flow_cells=(6) flow_time=(--steps 1)
+  nodes=300 sphere_steps=3 stencil_sizes=12 sphere_time=(--steps 1) bench_nodes=300 many_nodes=400 few_nodes=200
   # Measuring the bandwidth of fakes takes long.
   shared=(--set 'balance.weights="equal"') measured=equal
 else
   small=20 large=110 slow_cubes=80 steps=60 long_steps=3000 scale_cubes=(106 ${SCALE_LARGE:+172}) bench_cells=8000000 refine=2 seconds=0.5 memory=(1M 30M)
   cavity=64 flow_steps=20 flow_sweeps=20 flow_cells=(256 512) flow_time=(--seconds 0.5)
+  nodes=10242 sphere_steps=50 stencil_sizes=31,101 sphere_time=(--seconds 0.3) bench_nodes=2000000 many_nodes=4500000 few_nodes=27556
   # Measured weights would leave the CPU out of small cases: here it takes its part.
   shared=(--set 'balance.weights="stream"') measured=measured
 fi
@@ -139,6 +142,11 @@ sanitizer() {
     step "$tool flow" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$to/cavity.toml" --set time.steps=3 \
       --set pressure.sweeps=4 --set fluid.diffusivity=0.01 "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)" -q \
       -o "$(file "$tool flow")"
+    # Its weights, and kernels of a velocity that changes.
+    write_sphere 642
+    step "$tool transport" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$to/sphere.toml" --set time.steps=3 \
+      --set stencil.size=17 --set stencil.degree=2 --set hyperviscosity.k=1 --set numerics.check=false "${shared[@]}" \
+      --devices "$(devices "$flow_gpus" 1 ,cpu)" -q -o "$(file "$tool transport")"
   done
 }
 
@@ -159,6 +167,31 @@ solver = "jacobi"
 sweeps = $flow_sweeps
 [time]
 steps = $flow_steps
+[output]
+every = 0
+[checkpoint]
+minutes = 0
+END
+}
+
+# write_sphere N: two tracers on N relaxed nodes by a velocity that changes, as $to/sphere.toml
+write_sphere() {
+  cat > "$to/sphere.toml" << END
+model = "transport"
+[nodes]
+generate = "relaxed"
+count = $1
+[velocity]
+east = "cos(lat)*(2 + cos(t)) + sin(lat)*cos(lon)"
+north = "-sin(lon)"
+[[tracer]]
+name = "first"
+initial = "exp(-4*(x-1)^2 - 4*z^2)"
+[[tracer]]
+name = "second"
+initial = "x*y"
+[time]
+steps = $sphere_steps
 [output]
 every = 0
 [checkpoint]
@@ -350,6 +383,36 @@ incompressible() {
     bench_flow "weak, $count GPU" "$cells,$cells,$((cells * count))" "$count" --solver jacobi --overlap none,messages,full
   done
   [ -n "${FAKE_GPUS:-}" ] || step kernels "$bin/bench_flow_kernels" 0.1 "${flow_cells[0]}"
+}
+
+# bench_transport NAME NODES GPUS ARGUMENTS...
+bench_transport() {
+  local name=$1 nodes=$2 count=$3; shift 3
+  step "bench $name" "$bin/tutti" bench transport --nodes "$nodes" --size "$stencil_sizes" "${sphere_time[@]}" "$@" \
+    --devices "$(devices "$count" 1)" --json "$to/bench $name.json"
+}
+transport() {
+  write_sphere "$nodes"
+  local case_file=$to/sphere.toml want count all=${counts[-1]} name
+  local small=(); [ -z "${FAKE_GPUS:-}" ] || small=(--set stencil.size=17 --set stencil.degree=2 --set hyperviscosity.k=1)
+  local steady=('velocity.east="cos(lat)"' 'velocity.north=0')
+  same changing "${small[@]}"
+  same steady "${small[@]}" --set "${steady[0]}" --set "${steady[1]}"
+  same separate "${small[@]}" --set "${steady[0]}" --set "${steady[1]}" --set 'numerics.operators="separate"'
+  same ssp-rk3 "${small[@]}" --set 'time.method="ssp-rk3"' --set 'partition.method="latitude"'
+  name=", one a rank"
+  if [ "$all" -gt 1 ]; then
+    reference changing "${small[@]}"
+    compare "changing, $all GPU$name, staged" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="staged"' -q
+    [ -z "$nccl" ] || compare "changing, $all GPU$name, nccl" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="nccl"' -q
+  fi
+  bench_transport operators "$bench_nodes" 1 --operators 1,2,3
+  bench_transport tracers "$bench_nodes" 1 --tracers 2,4,8
+  bench_transport "few nodes" "$few_nodes" 1
+  for count in "${counts[@]}"; do bench_transport "$count GPU" "$many_nodes" "$count"; done
+  if [ -n "${FAKE_GPUS:-}" ]; then note left-out kernels "there is no GPU"; return; fi
+  step kernels "$bin/bench_stencil_kernels"
+  step weights "$bin/bench_stencil_weights" 16 1000000 1000000
 }
 
 if [ -n "${FAKE_GPUS:-}" ]; then

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ORDERS = ["native", "hilbert", "random", "metis_blocks", "rcm"]
-SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "orders"]
+SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport", "orders"]
 
 
 def read_json(path):
@@ -57,6 +57,20 @@ def read_flow_kernels(text):
     line = r"^(\w+) +(\d+)\^3 +(.+?) +([\d.]+) ms +([\d.]+) G cells/s +([\d.]+) of the triad +([\d.]+) GFLOPS *(.*)$"
     return [{"type": m[1], "side": int(m[2]), "name": m[3], "milliseconds": float(m[4]), "g_cells_per_second": float(m[5]),
              "of_triad": float(m[6]), "gflops": float(m[7]), "notes": m[8]} for m in re.finditer(line, text, re.MULTILINE)]
+
+
+def read_stencil_kernels(text):
+    """The lines of bench_stencil_kernels."""
+    line = r"^ *(\d+) +(\d+) +(\d+)  (.+?) +([\d.]+) ms +([\d.]+) of the triad$"
+    return [{"size": int(m[1]), "operators": int(m[2]), "tracers": int(m[3]), "name": m[4], "milliseconds": float(m[5]), "of_triad": float(m[6])}
+            for m in re.finditer(line, text, re.MULTILINE)]
+
+
+def read_weights(text):
+    """The lines of bench_stencil_weights that are of the GPU."""
+    line = r"^(.+?) +(\d+) stencils/s, ([\d.]+) s for (\d+); with copies ([\d.]+) s$"
+    return [{"name": m[1], "stencils": int(m[4]), "seconds": float(m[3]), "seconds_with_copies": float(m[5])}
+            for m in re.finditer(line, text, re.MULTILINE)]
 
 
 def read_triads(text):
@@ -141,8 +155,11 @@ def collect(out):
         rows = [row for file in files for row in (read_json(out / f"{file}.json") or {}).get("results", [])]
         if rows:
             report["model"][mesh] = rows
-    report["flow"] = [{"run": file.stem.removeprefix("bench "), **row} for file in sorted((out / "incompressible").glob("bench*.json"), key=lambda f: (len(f.name), f.name))
-                      for row in (read_json(file) or {}).get("results", [])]
+    for name, section in (("flow", "incompressible"), ("transport", "transport")):
+        files = sorted((out / section).glob("bench*.json"), key=lambda f: (len(f.name), f.name))
+        report[name] = [{"run": file.stem.removeprefix("bench "), **row} for file in files for row in (read_json(file) or {}).get("results", [])]
+    report["stencil_kernels"] = read_stencil_kernels(read_text(out / "transport" / "kernels.log"))
+    report["stencil_weights"] = read_weights(read_text(out / "transport" / "weights.log"))
     report["flow_kernels"] = read_flow_kernels(read_text(out / "incompressible" / "kernels.log"))
     for name in ("large", "scaling"):
         folders = sorted((path.parent for path in (out / name).glob("*/summary.json")), key=lambda f: f.stat().st_mtime)
@@ -214,6 +231,27 @@ def flow_lines(report):
     return lines
 
 
+def transport_lines(report):
+    lines = []
+    if report["transport"]:
+        alone = {(r["nodes"], r["size"], r["operators"], r["tracers"]): r["seconds_best"] for r in report["transport"] if r["run"].endswith("1 GPU")}
+        rows = []
+        for r in report["transport"]:
+            one, gpus = alone.get((r["nodes"], r["size"], r["operators"], r["tracers"])), re.match(r"(\d+) GPU$", r["run"])
+            rows.append([r["run"], f"{r['nodes']:,}", r["size"], r["operators"], r["tracers"], r["overlap"], fixed(r["seconds_best"] * 1e3, 4),
+                         fixed(r["node_steps_per_second"] / 1e6, 1), fixed(r["fraction_of_triad"], 3),
+                         fixed(quotient(one, r["seconds_best"] * int(gpus[1])), 3) if gpus else None])
+        lines += ["## Transport", "", "Of the triads of all GPUs: by the values that a step of RK4 must move.", "",
+                  *table(["run", "nodes", "n", "operators", "tracers", "overlap", "ms a step", "M node-steps/s", "of the triads", "efficiency"], rows)]
+    if report["stencil_kernels"]:
+        rows = [[k["size"], k["operators"], k["tracers"], k["name"], fixed(k["milliseconds"], 4), fixed(k["of_triad"], 3)] for k in report["stencil_kernels"]]
+        lines += ["## Kernels of stencils", "", *table(["n", "operators", "tracers", "kernel", "ms", "of the triad"], rows)]
+    if report["stencil_weights"]:
+        rows = [[w["name"], f"{w['stencils']:,}", fixed(w["seconds"], 3), fixed(w["seconds_with_copies"], 3)] for w in report["stencil_weights"]]
+        lines += ["## Weights of stencils", "", *table(["basis", "stencils", "s", "s with copies"], rows)]
+    return lines
+
+
 def run_lines(report):
     lines = []
     for section, title in (("large", "## One GPU and the CPU"), ("scaling", "## Several GPUs")):
@@ -238,7 +276,7 @@ def main():
     seconds = sum(section["seconds"] or 0 for section in report["sections"].values())
     verdict = f"{report['passed']} checks passed, {report['failed']} failed, {report['left_out']} left out; {seconds} s"
     lines = ["# GPU tests", "", *(f"- {gpu}" for gpu in report["gpus"]), "", f"**{verdict}**", ""]
-    lines += check_lines(report) + bench_lines(report) + flow_lines(report) + run_lines(report)
+    lines += check_lines(report) + bench_lines(report) + flow_lines(report) + transport_lines(report) + run_lines(report)
     (out / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     (out / "report.md").write_text("\n".join(lines), encoding="utf-8")
     for check in report["checks"]:

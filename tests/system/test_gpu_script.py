@@ -20,6 +20,14 @@ triad 4294 GB/s; a sweep 3 values a cell, momentum 10, divergence 4, correction 
 float   256^3  sweep, a thread a cell                      0.0500 ms   335.54 G cells/s  0.938 of the triad   3355.4 GFLOPS
 float   256^3  marching, 4 cells x 512 x 2, 1 ahead, 64 planes   0.0500 ms   335.54 G cells/s  0.938 of the triad   3355.4 GFLOPS  64 registers; right
 """
+STENCIL_KERNELS = """a GPU, triad 4294 GB/s; 2000000 nodes; a stage of RK4, n (8 D + 4) + 40 T bytes a node
+   n operators tracers
+  31         1       1  1 thread a row, 4 of 128                0.2000 ms    0.960 of the triad
+  31         1       1  cuSPARSE CSR, algorithm 2               0.3000 ms    0.640 of the triad
+"""
+WEIGHTS = """16 threads, stencils of 1000000 Fibonacci nodes
+Gaussian, n = 31         500000 stencils/s, 2.000 s for 1000000; with copies 2.500 s
+"""
 
 
 class GpuScript(SystemTest):
@@ -34,6 +42,8 @@ class GpuScript(SystemTest):
             self.program(f"bundle/bin/{name}", "exit 0")
         self.program("bundle/bin/bench_diffusion_gpu", f"cat << END\n{KERNELS}END")
         self.program("bundle/bin/bench_flow_kernels", f"cat << END\n{FLOW_KERNELS}END")
+        self.program("bundle/bin/bench_stencil_kernels", f"cat << END\n{STENCIL_KERNELS}END")
+        self.program("bundle/bin/bench_stencil_weights", f"cat << END\n{WEIGHTS}END")
         self.program("machine/nvidia-smi", "for gpu in 0 1 2 3; do echo a GPU; done")
         self.program("machine/compute-sanitizer", 'shift 4; exec "$@"')
         self.program("machine/mpirun", 'shift; STAND_IN_RANKS=$1; export STAND_IN_RANKS; shift; exec "$@"')
@@ -62,23 +72,26 @@ class GpuScript(SystemTest):
         return {check["name"] for check in report["checks"] if check["section"] == section and check["result"] == "passed"}
 
     def test_a_machine_of_four_gpus(self):
-        result, report = self.script("--only", "unit,sanitizer,matrix,bench,large,scaling,incompressible,orders")
+        result, report = self.script("--only", "unit,sanitizer,matrix,bench,large,scaling,incompressible,transport,orders")
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual((report["failed"], report["left_out"]), (0, 0))
-        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "orders"])
+        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport", "orders"])
         self.assertTrue(all(section["seconds"] is not None for section in report["sections"].values()))
         self.assertEqual(self.passed(report, "unit"), {"test_gpu", "test_gpu found a GPU", "test_device"})
         self.assertEqual(self.passed(report, "sanitizer"), {f"{tool} {case}" for tool in ("memcheck", "racecheck", "synccheck")
-                                                            for case in ("shared", "ahead", "int10", "two", "flow")} - {"racecheck two"})
+                                                            for case in ("shared", "ahead", "int10", "two", "flow", "transport")} - {"racecheck two"})
         orders = ["native", "hilbert", "random", "metis_blocks", "rcm"]
         self.assertEqual(self.passed(report, "orders"), set(orders))
         self.assertEqual([row["order"] for row in report["model"]["orders"]], orders)
         self.every_way_is_in_the_matrix(report)
         self.figures_are_right(report)
         self.the_flow_is_right(report)
+        self.transport_is_right(report)
         text = (self.out / "report.md").read_text()
         for words in ("2.088", "4,000.5", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU",
-                      "| 512, 1 GPU | 512x512x512 | jacobi | full | float | 1.0000 | 134.218 | 0.750 | 20 | 300.00 | 0.875 |", "marching, 4 cells x 512 x 2, 1 ahead, 64 planes"):
+                      "| 512, 1 GPU | 512x512x512 | jacobi | full | float | 1.0000 | 134.218 | 0.750 | 20 | 300.00 | 0.875 |", "marching, 4 cells x 512 x 2, 1 ahead, 64 planes",
+                      "| 2 GPU | 4,500,000 | 31 | 1 | 1 | full | 0.5556 | 1,000.0 | 0.930 | 0.900 |", "| 31 | 1 | 1 | 1 thread a row, 4 of 128 | 0.2000 | 0.960 |",
+                      "| Gaussian, n = 31 | 1,000,000 | 2.000 | 2.500 |"):
             self.assertIn(words, text)
 
     def every_way_is_in_the_matrix(self, report):
@@ -131,6 +144,19 @@ class GpuScript(SystemTest):
                                                   {"name": "marching, 4 cells x 512 x 2, 1 ahead, 64 planes",
                                                    "notes": "64 registers; right", **rates}])
 
+    def transport_is_right(self, report):
+        kinds = {"changing", "steady", "separate", "ssp-rk3"}
+        ways = {f"{kind}, {way}" for kind in kinds for way in ("1 GPU", "1 GPU + cpu", "4 GPU", "4 GPU + cpu")}
+        ways |= {f"changing, 4 GPU, one a rank, {transport}" for transport in ("staged", "nccl")}
+        benches = {f"bench {name}" for name in ("operators", "tracers", "few nodes", "1 GPU", "2 GPU", "4 GPU")}
+        self.assertEqual(self.passed(report, "transport"), ways | benches | {"kernels", "weights"})
+        summary = json.loads((self.out / "transport" / "ssp-rk3--4-GPU---cpu" / "summary.json").read_text())
+        self.assertIn(str(self.out / "transport" / "sphere.toml"), summary["words"])
+        self.assertEqual({(r["run"], r["nodes"], r["size"]) for r in report["transport"] if "GPU" in r["run"]},
+                         {(f"{count} GPU", 4500000, size) for count in (1, 2, 4) for size in (31, 101)})
+        self.assertEqual([k["name"] for k in report["stencil_kernels"]], ["1 thread a row, 4 of 128", "cuSPARSE CSR, algorithm 2"])
+        self.assertEqual(report["stencil_weights"], [{"name": "Gaussian, n = 31", "stencils": 1000000, "seconds": 2.0, "seconds_with_copies": 2.5}])
+
     def assert_fails(self, end, section, name, detail):
         result, report = end
         self.assertEqual(result.code, 1, result.out)
@@ -172,6 +198,10 @@ class GpuScript(SystemTest):
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual(len(self.passed(report, "incompressible")), 31)
         self.assertGreater(report["flow"][0]["cell_steps_per_second"], 0)
+        result, report = self.script("--only", "transport", stand_in=False, FAKE_GPUS=2)
+        self.assertEqual(result.code, 0, result.out + result.err)
+        self.assertEqual(len(self.passed(report, "transport")), 22)
+        self.assertTrue(all(r["node_steps_per_second"] > 0 for r in report["transport"]))
         result, report = self.script("--only", "scaling,large", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual(sum(r["section"] == "scaling" for r in report["runs"]), 8)

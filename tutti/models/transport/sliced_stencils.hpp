@@ -11,17 +11,21 @@
 
 namespace tutti {
 
-/// Values a node that one pass takes at most; more take several passes.
-inline constexpr int most_tracers_a_pass = 8;
+struct StencilForm {
+  int size = 1;  ///< nodes of a stencil
+  int operators = 1;
+  Joined joined = Joined::summed;  ///< by velocity: three operators
+  StencilKernel kernel = StencilKernel::threads;
+};
 
 class SlicedStencils {
  public:
   SlicedStencils() = default;
-  /// `stencils`: local numbers, `size` a row, the row itself first. weight(row, d, j): of operator d for node j of the
-  /// row's stencil; called by all threads. Operators joined by velocity are three.
+  /// `stencils`: local numbers, form.size a row, the row itself first. weight(row, d, j): of operator d for node j of
+  /// the row's stencil; called by all threads.
   template <class Weight>
-  SlicedStencils(Stream& stream, std::span<const Lid> stencils, int size, int operators, Joined joined,
-                 const Weight& weight, const ParallelFor& parallel = {});
+  SlicedStencils(Stream& stream, std::span<const Lid> stencils, const StencilForm& form, const Weight& weight,
+                 const ParallelFor& parallel = {});
 
   /// Enqueues update(v, own, rate) for every value v = row * tracers + t of the rows. `along`: minus the velocity along
   /// each row's tangents, two a row; else null.
@@ -29,31 +33,30 @@ class SlicedStencils {
   void apply(Stream& stream, Range rows, int tracers, const double* u, const double* along, const Update& update) const;
 
   Lid rows() const { return rows_; }
-  int operators() const { return operators_; }
+  int operators() const { return form_.operators; }
   /// Bytes that a pass must move: weights, columns, and 8 for each value that is gathered, read once.
   Size bytes_applied(int tracers) const;
 
  private:
   StencilView view(const double* along, int values, int first) const {
-    return {weights_.data(), columns_.data(), along, size_ - 1, shift_, values, first};
+    return {weights_.data(), columns_.data(), along, form_.size - 1, shift_, values, first};
   }
   void store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns);
 
   Lid rows_ = 0;
-  int size_ = 1, operators_ = 1, shift_ = 0;
-  Joined joined_ = Joined::summed;
+  StencilForm form_;
+  int shift_ = 0;
   Buffer<double> weights_;
   Buffer<Lid> columns_;
 };
 
 template <class Weight>
-SlicedStencils::SlicedStencils(Stream& stream, std::span<const Lid> stencils, int size, int operators, Joined joined,
+SlicedStencils::SlicedStencils(Stream& stream, std::span<const Lid> stencils, const StencilForm& form,
                                const Weight& weight, const ParallelFor& parallel)
-    : rows_(static_cast<Lid>(stencils.size() / static_cast<std::size_t>(size))),
-      size_(size),
-      operators_(operators),
-      shift_(stencil_slice_shift(stream.device().is_host())),
-      joined_(joined) {
+    : rows_(static_cast<Lid>(stencils.size() / static_cast<std::size_t>(form.size))),
+      form_(form),
+      shift_(stencil_slice_shift(stream.device().is_host(), form.kernel)) {
+  const int size = form.size, operators = form.operators;
   const Size lanes = Size{1} << shift_, slices = (rows_ + lanes - 1) / lanes, entries = size - 1;
   RawVector<double> weights(static_cast<std::size_t>(slices * entries * lanes * operators));
   RawVector<Lid> columns(static_cast<std::size_t>(slices * entries * lanes));

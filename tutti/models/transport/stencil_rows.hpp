@@ -1,13 +1,27 @@
 // Stencils as devices read them: slices of rows, whose weights and columns lie side by side.
 #pragma once
 
+#include <cstdint>
+
 #include "tutti/models/transport/transport_kernel.hpp"
 
 namespace tutti {
 
-/// A slice has 2^shift rows: as many as a vector of a CPU or a warp of a GPU takes at once.
-TUTTI_HD constexpr int stencil_slice_shift(bool on_host) {
-  return on_host ? 3 : 5;
+/// Who makes the sums of a row on a GPU [Bollig 2012, section 5]; CPUs take terms in the same order.
+enum class StencilKernel : std::uint8_t {
+  threads,  ///< a thread takes all terms, one after the other; several threads a row share its tracers
+  warps,    ///< each of a warp's 32 threads takes every 32nd term of one tracer
+};
+
+/// Values of a node that one pass takes at most; more take several passes.
+constexpr int most_tracers_a_pass(StencilKernel kernel) {
+  return kernel == StencilKernel::warps ? 1 : 8;
+}
+
+/// A slice has 2^shift rows: as many as a vector of a CPU or a warp of a GPU takes at once. A warp a row wants the
+/// entries of a row side by side.
+TUTTI_HD constexpr int stencil_slice_shift(bool on_host, StencilKernel kernel) {
+  return kernel == StencilKernel::warps ? 0 : on_host ? 3 : 5;
 }
 
 /// Column j of row i (j = 1 ... entries in the stencil, whose centre is not stored) at (s * entries + j) * C + i % C,
@@ -22,7 +36,7 @@ struct StencilView {
   int first;   ///< of them, that this pass takes
 };
 
-/// One row, for `tracers` of the values of each node: the portable kernel, and the reference for others.
+/// One row, for `tracers` of the values of each node: the portable kernel of threads, and the reference for others.
 template <int operators, Joined joined, int tracers, class Update>
 TUTTI_HD inline void apply_stencil(const StencilView& view, const double* u, const Update& update, Lid row) {
   const Size slice = static_cast<Size>(row >> view.shift) * view.entries << view.shift;
@@ -42,6 +56,28 @@ TUTTI_HD inline void apply_stencil(const StencilView& view, const double* u, con
     update(static_cast<Lid>(place + t), own[t],
            join_sums<operators, joined>(sums[t],
                                         view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row)));
+}
+
+/// For one tracer in slices of one row, with 32 sums a row, which are added in pairs, as by a warp.
+template <int operators, Joined joined, class Update>
+TUTTI_HD inline void apply_stencil_by_lanes(const StencilView& view, const double* u, const Update& update, Lid row) {
+  constexpr int lanes = 32;
+  const Size place = static_cast<Size>(row) * view.values + view.first, begin = static_cast<Size>(row) * view.entries;
+  const double own = u[place];
+  double sums[operators][lanes] = {}, of_row[operators];
+  for (int j = 0; j < view.entries; ++j) {
+    const double neighbour = u[static_cast<Size>(view.columns[begin + j]) * view.values + view.first];
+    for (int d = 0; d < operators; ++d)
+      sums[d][j % lanes] = add_neighbour(view.weights[(begin + j) * operators + d], neighbour, own, sums[d][j % lanes]);
+  }
+  for (int d = 0; d < operators; ++d) {
+    for (int step = lanes / 2; step > 0; step /= 2)
+      for (int lane = 0; lane < step; ++lane) sums[d][lane] += sums[d][lane + step];
+    of_row[d] = sums[d][0];
+  }
+  update(
+      static_cast<Lid>(place), own,
+      join_sums<operators, joined>(of_row, view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row)));
 }
 
 }  // namespace tutti

@@ -71,6 +71,9 @@ class SphereTransport final : public Model {
   };
 
   int tracers() const { return static_cast<int>(transport_.tracers.size()); }
+  StencilForm form(int operators, Joined joined = Joined::summed) const {
+    return {basis_.size, operators, joined, transport_.kernel};
+  }
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
   Weights make_weights();
   Weights compute_weights();

@@ -224,6 +224,14 @@ void add_transport_keys(CaseSchema& schema) {
                   "separate: of a steady velocity, advection and hyperviscosity stay two operators, as in the "
                   "paper, which only takes longer; auto: one.",
               .choices = {"auto", "separate"}});
+  schema.add({.path = "numerics.kernel",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description =
+                  "Who makes the sums of a stencil on a GPU: threads, one or, with tracers, several; or a warp, as in "
+                  "the paper, whose sums have another order (on CPUs, too) and other last bits; auto: the fastest of "
+                  "those that have the bits of threads.",
+              .choices = {"auto", "threads", "warp"}});
 }
 
 bool TransportCase::steady() const {
@@ -250,6 +258,7 @@ TransportCase read_transport_case(const Case& options) {
   read_velocity(options, transport);
   read_tracers(options, transport);
   transport.separate = options.text("numerics.operators") == "separate";
+  if (options.text("numerics.kernel") == "warp") transport.kernel = StencilKernel::warps;
   transport.method = options.text("time.method") == "rk4" ? RungeKutta::rk4 : RungeKutta::ssp_rk3;
   return transport;
 }

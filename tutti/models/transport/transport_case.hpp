@@ -8,6 +8,7 @@
 
 #include "tutti/io/case.hpp"
 #include "tutti/models/transport/stencil_basis.hpp"
+#include "tutti/models/transport/stencil_rows.hpp"
 
 namespace tutti {
 
@@ -40,6 +41,7 @@ struct TransportCase {
   std::vector<Expression> velocity;  ///< x, y, z components, of which the tangential part counts; or east and north
   std::vector<Tracer> tracers;
   RungeKutta method = RungeKutta::rk4;
+  StencilKernel kernel = StencilKernel::threads;
   bool separate = false;  ///< operators of a steady velocity are not merged
 
   bool steady() const;

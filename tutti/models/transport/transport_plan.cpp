@@ -8,8 +8,8 @@ namespace tutti {
 namespace {
 
 /// Places for entries, with what fills up the last slice.
-Size stored_entries(const NodeDomain& domain, std::size_t p) {
-  const Size lanes = Size{1} << stencil_slice_shift(domain.streams[p].is_host());
+Size stored_entries(const TransportCase& transport, const NodeDomain& domain, std::size_t p) {
+  const Size lanes = Size{1} << stencil_slice_shift(domain.streams[p].is_host(), transport.kernel);
   const Size slices = (domain.maps[p].owned + lanes - 1) / lanes;
   return slices * lanes * (domain.stencil - 1);
 }
@@ -19,7 +19,7 @@ Size stored_entries(const NodeDomain& domain, std::size_t p) {
 std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const NodeDomain& domain, std::size_t p) {
   const IndexMap& map = domain.maps[p];
   const auto tracers = static_cast<Size>(transport.tracers.size());
-  const Size entries = stored_entries(domain, p), owned = map.owned;
+  const Size entries = stored_entries(transport, domain, p), owned = map.owned;
   std::vector<PlannedArray> arrays{
       {"weights of stencils", 8 * entries * transport.operators()},
       {"columns of stencils", 4 * entries},

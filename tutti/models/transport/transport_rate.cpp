@@ -40,7 +40,7 @@ double measure_rate(Device& device, Threads& threads, const TransportCase& trans
   parts.emplace_back(device);
   Stream& stream = *parts[0].compute;
   const SlicedStencils rows(
-      stream, stencils, size, transport.operators(), steady ? Joined::summed : Joined::velocity,
+      stream, stencils, {size, transport.operators(), steady ? Joined::summed : Joined::velocity, transport.kernel},
       [](std::size_t, int, std::size_t) { return 1e-3; }, parallel_for(threads));
   const auto n = static_cast<Lid>(stencils.size() / static_cast<std::size_t>(size));
   const std::vector<double> values(static_cast<std::size_t>(n) * static_cast<std::size_t>(std::max(tracers, 2)), 1.0);

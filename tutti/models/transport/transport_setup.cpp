@@ -227,7 +227,7 @@ void SphereTransport::make_advection(const Weights& weights, double time) {
     const auto v = velocities(p, time);
     parts_[p].rows = {};  // the device need not have room for both
     parts_[p].rows = SlicedStencils(
-        stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
+        stream(p), domain_.stencils[p], form(1),
         [&](std::size_t row, int, std::size_t j) { return advection_weight(weights[p], row, j, v[row]); },
         parallel_for(*devices_.threads));
   }
@@ -238,7 +238,7 @@ void SphereTransport::make_hyper(const Weights& weights) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     parts_[p].rows = {};
     parts_[p].rows = SlicedStencils(
-        stream(p), domain_.stencils[p], basis_.size, 1, Joined::summed,
+        stream(p), domain_.stencils[p], form(1),
         [&](std::size_t row, int, std::size_t j) { return weights[p][(row * operators + hyper) * n + j]; },
         parallel_for(*devices_.threads));
   }
@@ -259,7 +259,7 @@ void SphereTransport::make_operators(const Weights& weights) {
       const auto v = velocities(p, 0);
       const bool merged = transport_.operators() == 1;
       part.rows = SlicedStencils(
-          stream(p), domain_.stencils[p], basis_.size, transport_.operators(), Joined::summed,
+          stream(p), domain_.stencils[p], form(transport_.operators()),
           [&](std::size_t row, int d, std::size_t j) {
             if (d == 1) return damp(row, j);
             return advection_weight(w, row, j, v[row]) + (merged ? damp(row, j) : 0);
@@ -270,7 +270,7 @@ void SphereTransport::make_operators(const Weights& weights) {
     const auto points = domain_.owned_points(p);
     part.velocity = PartVelocity(stream(p), transport_.velocity, transport_.cartesian, points);
     part.rows = SlicedStencils(
-        stream(p), domain_.stencils[p], basis_.size, 3, Joined::velocity,
+        stream(p), domain_.stencils[p], form(3, Joined::velocity),
         [&](std::size_t row, int d, std::size_t j) {
           if (d == 2) return damp(row, j);
           const StencilFrame frame = make_frame(points[row]);
