@@ -5,8 +5,8 @@
 
 namespace tutti {
 
-/// Rows [8 slice, 8 slice + 8), all of them in the part: for few tracers a vector holds one of each row.
-template <int operators, Joined joined, int tracers, class Update>
+/// Rows [8 slice, 8 slice + 8), all of them in the part, for one tracer: a vector holds values of several rows.
+template <int operators, Joined joined, class Update>
 inline void apply_slice_by_rows(const StencilView& view, const double* u, const Update& update, Lid slice) {
   constexpr int lanes = 1 << stencil_slice_shift(true, StencilKernel::threads);
   const Size begin = static_cast<Size>(slice) * view.entries * lanes;
@@ -14,30 +14,24 @@ inline void apply_slice_by_rows(const StencilView& view, const double* u, const 
   const double* __restrict weights = view.weights + begin * operators;
   const double* __restrict values = u + view.first;
   const Lid row = slice * lanes;
-  double own[tracers][lanes], sums[tracers][operators][lanes] = {};
-  for (int t = 0; t < tracers; ++t)
-    for (int lane = 0; lane < lanes; ++lane) own[t][lane] = values[static_cast<Size>(row + lane) * view.values + t];
-  for (int j = 0; j < view.entries; ++j, columns += lanes, weights += operators * lanes) {
-    for (int t = 0; t < tracers; ++t) {
-      double difference[lanes];
-      for (int lane = 0; lane < lanes; ++lane)
-        difference[lane] = values[static_cast<Size>(columns[lane]) * view.values + t] - own[t][lane];
+  double own[lanes], sums[operators][lanes] = {};
+  for (int lane = 0; lane < lanes; ++lane) own[lane] = values[static_cast<Size>(row + lane) * view.values];
+  for (int j = 0; j < view.entries; ++j, columns += lanes, weights += operators * lanes)
+    for (int lane = 0; lane < lanes; ++lane) {
+      const double neighbour = values[static_cast<Size>(columns[lane]) * view.values];
       for (int d = 0; d < operators; ++d)
-        for (int lane = 0; lane < lanes; ++lane)
-          sums[t][d][lane] = std::fma(weights[d * lanes + lane], difference[lane], sums[t][d][lane]);
+        sums[d][lane] = add_neighbour(weights[d * lanes + lane], neighbour, own[lane], sums[d][lane]);
     }
+  for (int lane = 0; lane < lanes; ++lane) {
+    double of_row[operators];
+    for (int d = 0; d < operators; ++d) of_row[d] = sums[d][lane];
+    const double* along = view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row + lane);
+    update(static_cast<Lid>(static_cast<Size>(row + lane) * view.values + view.first), own[lane],
+           join_sums<operators, joined>(of_row, along));
   }
-  for (int lane = 0; lane < lanes; ++lane)
-    for (int t = 0; t < tracers; ++t) {
-      double of_row[operators];
-      for (int d = 0; d < operators; ++d) of_row[d] = sums[t][d][lane];
-      const double* along = view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row + lane);
-      update(static_cast<Lid>(static_cast<Size>(row + lane) * view.values + view.first + t), own[t][lane],
-             join_sums<operators, joined>(of_row, along));
-    }
 }
 
-/// The same; for many tracers a vector holds those of one node, which lie together.
+/// The same for several tracers: a vector holds those of one node, which lie together.
 template <int operators, Joined joined, int tracers, class Update>
 inline void apply_slice_by_tracers(const StencilView& view, const double* u, const Update& update, Lid slice) {
   constexpr int lanes = 1 << stencil_slice_shift(true, StencilKernel::threads),
@@ -52,9 +46,11 @@ inline void apply_slice_by_tracers(const StencilView& view, const double* u, con
     for (int k = 0; k < some; ++k)
       for (int t = 0; t < tracers; ++t) own[k][t] = values[static_cast<Size>(row + k) * view.values + t];
     for (int j = 0; j < view.entries; ++j, columns += lanes, weights += operators * lanes)
+#pragma GCC unroll 2
       for (int k = 0; k < some; ++k) {
         const double* __restrict neighbour = values + static_cast<Size>(columns[k]) * view.values;
         for (int d = 0; d < operators; ++d)
+#pragma omp simd
           for (int t = 0; t < tracers; ++t)
             sums[k][d][t] = add_neighbour(weights[d * lanes + k], neighbour[t], own[k][t], sums[k][d][t]);
       }
@@ -80,8 +76,8 @@ inline void apply_stencils_on_host(const StencilView& view, const double* u, con
   if (first >= last) return one_by_one(rows.begin, rows.end);
   one_by_one(rows.begin, first * lanes);
   for (Lid slice = first; slice < last; ++slice)
-    if constexpr (tracers < 4)
-      apply_slice_by_rows<operators, joined, tracers>(view, u, update, slice);
+    if constexpr (tracers == 1)
+      apply_slice_by_rows<operators, joined>(view, u, update, slice);
     else
       apply_slice_by_tracers<operators, joined, tracers>(view, u, update, slice);
   one_by_one(last * lanes, rows.end);
