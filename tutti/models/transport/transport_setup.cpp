@@ -14,6 +14,7 @@
 #include "tutti/models/transport/stencil_cache.hpp"
 #include "tutti/models/transport/stencil_system.hpp"
 #include "tutti/models/transport/transport.hpp"
+#include "tutti/models/transport/transport_plan.hpp"
 #include "tutti/models/transport/transport_rate.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -66,7 +67,8 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       transport_(checked_case(setup)),
-      domain_(make_node_domain(setup, transport_.basis.size, stencil_rate(transport_, *setup.devices.threads))) {
+      domain_(make_node_domain(setup, transport_.basis.size, stencil_rate(transport_, *setup.devices.threads),
+                               transport_memory(transport_))) {
   comm_.together([&] {
     for (const IndexMap& map : domain_.maps)
       if (Size{map.local()} * tracers() > std::numeric_limits<Lid>::max())
@@ -314,6 +316,7 @@ void SphereTransport::make_operators(const Weights& weights) {
       continue;
     }
     const auto points = domain_.owned_points(p);
+    part.velocity = {};
     part.velocity = PartVelocity(stream(p), transport_.velocity, transport_.cartesian, points);
     part.rows = SlicedStencils(
         stream(p), domain_.stencils[p], basis_.size, 3, Joined::velocity,
