@@ -116,6 +116,21 @@ class Runs(SystemTest):
             self.assertIn("must be finite", result.err)
             self.assertIn("checksum", json.loads((folder / "summary.json").read_text(encoding="utf-8")))
 
+    def test_a_cache_is_good_for_all_devices(self):
+        text = case(nodes='generate = "fibonacci"\ncount = 4500')  # two blocks of the file
+        whole = self.run_case(text)
+        cached = text.replace("[stencil]", '[stencil]\ncache = "weights.bin"')
+        for writer in (dict(ranks=3), dict(ranks=2, devices="fake:1,cpu"), dict()):
+            written = None
+            for run in (writer, dict(ranks=2), dict(devices="fake:2")):
+                with self.subTest(writer=writer, run=run):
+                    found = self.run_case(cached, "--devices", run.get("devices", "cpu"), ranks=run.get("ranks"))
+                    self.assertEqual(outcome(found), outcome(whole))
+                    file = (self.folder / "weights.bin").stat().st_ino  # what is written anew is another file
+                    self.assertEqual(written or file, file)
+                    written = file
+            (self.folder / "weights.bin").unlink()
+
     def test_a_cache_that_is_another_file(self):
         other = self.folder / "other.txt"
         other.write_text("somebody's\n", encoding="utf-8")

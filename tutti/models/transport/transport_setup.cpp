@@ -1,4 +1,4 @@
-// Set-up of transport: weights, damping, the time step, the operators of the steps.
+// Set-up of transport: damping, the time step, the operators of the steps.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,8 +10,6 @@
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/mesh/node_report.hpp"
-#include "tutti/models/transport/device_weights.hpp"
-#include "tutti/models/transport/stencil_cache.hpp"
 #include "tutti/models/transport/stencil_system.hpp"
 #include "tutti/models/transport/transport.hpp"
 #include "tutti/models/transport/transport_plan.hpp"
@@ -94,99 +92,6 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
   phases.begin("initial");
   set_initial();
   phases.end();
-}
-
-/// From the cache, or made, and then kept there. Collective.
-SphereTransport::Weights SphereTransport::make_weights() {
-  Weights all;
-  if (!transport_.cache) {
-    comm_.together([&] { all = compute_weights(); });
-    return all;
-  }
-  const std::uint64_t key = stencil_key(basis_, domain_.cloud.points);
-  bool missing = false;
-  comm_.together([&] { missing = !read_weights(key, all); });
-  if (comm_.sum(missing ? 1 : 0) == 0) return all;
-  report_ = {};
-  comm_.together([&] { all = compute_weights(); });
-  write_weights(key, all);
-  return all;
-}
-
-/// By a GPU where a part has one; the bits are the same.
-SphereTransport::Weights SphereTransport::compute_weights() {
-  Weights all;
-  const ParallelFor parallel = parallel_for(*devices_.threads);
-  for (std::size_t p = 0; p < domain_.mine(); ++p) {
-    const IndexMap& map = domain_.maps[p];
-    const std::vector<Lid>& stencils = domain_.stencils[p];
-    std::vector<Vec3> points;
-    for (Lid row = 0; row < map.local(); ++row) points.push_back(domain_.point(p, row));
-    RawVector<double>& weights = all.emplace_back(stencils.size() * operators);
-    if (domain_.streams[p].device->kind() == DeviceKind::cuda)
-      report_.add(tutti::make_weights(stream(p), basis_, points, stencils, weights, map.global));
-    else
-      report_.add(tutti::make_weights(basis_, points, std::span<const Lid>(stencils), weights, parallel, map.global));
-  }
-  return all;
-}
-
-/// Global numbers of the stencils of a part's owned nodes.
-std::vector<Gid> SphereTransport::global_stencils(std::size_t p) const {
-  std::vector<Gid> columns;
-  for (const Lid c : domain_.stencils[p]) columns.push_back(domain_.maps[p].global[static_cast<std::size_t>(c)]);
-  return columns;
-}
-
-/// False where the cache is of no use.
-bool SphereTransport::read_weights(std::uint64_t key, Weights& all) {
-  all.clear();
-  for (std::size_t p = 0; p < domain_.mine(); ++p) {
-    const std::vector<Gid> wanted = global_stencils(p);
-    std::vector<Gid> columns(wanted.size());
-    RawVector<double>& weights = all.emplace_back(wanted.size() * operators);
-    const auto rows =
-        std::span<const Gid>(domain_.maps[p].global).first(static_cast<std::size_t>(domain_.maps[p].owned));
-    if (!read_stencil_cache(*transport_.cache, key, rows, columns, weights, report_, BadCache::make_anew,
-                            parallel_for(*devices_.threads)))
-      return false;
-    require(columns == wanted, "{}: stencils of other nodes under the same key", transport_.cache->string());
-  }
-  return true;
-}
-
-/// The root writes those of all ranks. Collective.
-void SphereTransport::write_weights(std::uint64_t key, const Weights& all) {
-  const auto n = static_cast<std::size_t>(basis_.size), ranks = static_cast<std::size_t>(comm_.size());
-  std::vector<std::vector<Gid>> rows(ranks), columns(ranks);
-  std::vector<std::vector<double>> values(ranks);
-  for (std::size_t p = 0; p < domain_.mine(); ++p) {
-    const auto begin = domain_.maps[p].global.begin();
-    rows[0].insert(rows[0].end(), begin, begin + domain_.maps[p].owned);
-    const auto mine = global_stencils(p);
-    columns[0].insert(columns[0].end(), mine.begin(), mine.end());
-    values[0].insert(values[0].end(), all[p].begin(), all[p].end());
-  }
-  const auto all_rows = comm_.all_to_all(rows), all_columns = comm_.all_to_all(columns);
-  const auto all_values = comm_.all_to_all(values);
-  // What all ranks found: the report is the same whoever made the weights.
-  std::vector<WeightReport> reports = comm_.all_gather(std::span<const WeightReport>(&report_, 1));
-  comm_.together([&] {
-    if (!comm_.is_root()) return;
-    WeightReport report;
-    for (const WeightReport& one : reports) report.add(one);
-    std::vector<Gid> to(static_cast<std::size_t>(cells()) * n);
-    std::vector<double> weights(to.size() * operators);
-    for (std::size_t r = 0; r < ranks; ++r)
-      for (std::size_t i = 0; i < all_rows[r].size(); ++i) {
-        const auto row = static_cast<std::size_t>(all_rows[r][i]);
-        std::copy_n(all_columns[r].begin() + static_cast<std::ptrdiff_t>(i * n), n,
-                    to.begin() + static_cast<std::ptrdiff_t>(row * n));
-        std::copy_n(all_values[r].begin() + static_cast<std::ptrdiff_t>(i * n * operators), n * operators,
-                    weights.begin() + static_cast<std::ptrdiff_t>(row * n * operators));
-      }
-    write_stencil_cache(*transport_.cache, key, basis_.size, to, weights, report, parallel_for(*devices_.threads));
-  });
 }
 
 void SphereTransport::allocate() {
