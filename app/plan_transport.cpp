@@ -6,6 +6,7 @@
 #include "tutti/io/probes.hpp"
 #include "tutti/models/transport/transport.hpp"
 #include "tutti/models/transport/transport_plan.hpp"
+#include "tutti/models/transport/transport_rate.hpp"
 #include "tutti/simulation/simulation.hpp"
 
 namespace tutti::app {
@@ -33,7 +34,10 @@ void plan_transport(const Comm& comm, const PlanArguments& arguments) {
   }
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
-  const NodeDomain domain = make_node_domain({comm, devices, options, {}, phases}, transport.basis.size);
+  NodeMemory memory = transport_memory(transport);
+  memory.refuse_too_large = false;  // the table shows what is missing where
+  const NodeDomain domain = make_node_domain({comm, devices, options, {}, phases}, transport.basis.size,
+                                             stencil_rate(transport, *devices.threads), memory);
   std::vector<IndexMap> maps;
   for (const IndexMap& map : domain.maps)
     maps.push_back(with_components(map, static_cast<int>(transport.tracers.size())));
@@ -51,7 +55,7 @@ void plan_transport(const Comm& comm, const PlanArguments& arguments) {
   }
   for (const std::string& one : comm.all_gather_text(text)) info("{}", one.substr(0, one.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
-  const PlanTotals totals = print_parts(lines, {});
+  const PlanTotals totals = print_parts(lines, domain.balance.full_parts);
   const int stages = stages_of(transport.method);
   info("time step {:.6g} (spectral radius {:.6g}, {} stages), {} steps", steps.dt, spectrum.advection, stages,
        format_count(steps.steps));

@@ -1,4 +1,4 @@
-"""Only the reader holds the whole mesh, and not for long."""
+"""Only the reader holds the whole mesh, and not for long; a cache of stencils is written without a copy of it."""
 
 import sys
 import unittest
@@ -8,12 +8,27 @@ from program import EQUAL, MPIRUN, PROGRAM, SystemTest, box_case, run
 
 HERE = Path(__file__).resolve().parent
 
+SPHERE = """model = "transport"
+[nodes]
+generate = "fibonacci"
+count = 40962
+[stencil]
+{cache}
+[velocity]
+east = "cos(lat)"
+[[tracer]]
+name = "dye"
+initial = "z"
+[time]
+steps = 1
+"""
+
 
 class Memory(SystemTest):
-    def peaks(self, cubes, ranks):
+    def peaks(self, text, ranks):
         """The largest resident set of each rank [bytes]."""
         self.runs += 1
-        case = self.write(f"case{self.runs}.toml", box_case(n=cubes, time="steps = 1"))
+        case = self.write(f"case{self.runs}.toml", text)
         folder = self.folder / f"peaks{self.runs}"
         folder.mkdir()
         result = run([*MPIRUN, "-np", str(ranks), sys.executable, str(HERE / "rank_memory.py"), str(folder), PROGRAM, "run",
@@ -22,10 +37,24 @@ class Memory(SystemTest):
         self.assertEqual(result.code, 0, result.err)
         return [int((folder / str(rank)).read_text()) for rank in range(ranks)]
 
+    def test_a_cache_is_written_without_a_copy(self):
+        text = SPHERE.format(cache="")
+        cache = self.folder / "stencils.bin"
+        for ranks in (1, 2):
+            without = self.peaks(text, ranks)
+            cache.unlink(missing_ok=True)
+            written = self.peaks(SPHERE.format(cache='cache = "stencils.bin"'), ranks)
+            size = cache.stat().st_size
+            shares = [(w - base) / size for w, base in zip(written, without)]
+            print(f"{ranks} ranks: {size >> 20} MiB written with so much of it more in memory: {[round(s, 2) for s in shares]}")
+            self.assertGreater(size, 100e6)
+            for share in shares:
+                self.assertLess(share, 0.3)
+
     def test_other_ranks_never_hold_the_whole_mesh(self):
         ranks = 4
-        idle = self.peaks(1, ranks)
-        growth = [peak - base for peak, base in zip(self.peaks(32, ranks), idle)]  # 196,608 cells
+        idle = self.peaks(box_case(n=1, time="steps = 1"), ranks)
+        growth = [peak - base for peak, base in zip(self.peaks(box_case(n=32, time="steps = 1"), ranks), idle)]  # 196,608 cells
         cells = 6 * 32 ** 3
         print(f"growth in bytes a cell of the whole mesh: {[round(g / cells) for g in growth]}")
         for other in growth[1:]:

@@ -224,8 +224,12 @@ TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, co
 
 namespace {
 
+RowsToPlace rows_to_place(const TetDomain& domain, const DomainOptions& options) {
+  return {domain.cells, "cells", "a smaller mesh", options.refuse_too_large};
+}
+
 TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
-                     const DomainOptions& domain_options, Phases& phases, DomainTargets& targets) {
+                     const DomainOptions& domain_options, Phases& phases, PartTargets& targets) {
   TetDomain domain;
   const PartPlaces places = place_parts(comm, devices);
   domain.rank_of_part = places.rank_of_part;
@@ -256,7 +260,8 @@ TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, 
     targets.chosen.of_parts = domain_options.weights;
   if (targets.chosen.of_parts.empty())
     targets.chosen = part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
-  bound_targets(comm, devices, domain_options, domain.cells, comm.max(row_length), targets);
+  bound_targets(comm, rooms_of(devices, domain_options, comm.max(row_length)), rows_to_place(domain, domain_options),
+                targets);
   domain.weights = targets.bound.weights;
   phases.begin("partition");
   const StoredPartition* stored = targets.tightened > 0 ? nullptr : domain_options.stored;
@@ -302,12 +307,18 @@ TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, 
 
 TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
                           const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
-  DomainTargets targets;
+  PartTargets targets;
   TetDomain domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
+  const auto too_large = [&] {
+    if (targets.most.empty()) return false;
+    std::vector<PartNeed> needs;
+    comm.together([&] { needs = needs_of(devices, domain_options, domain); });
+    return tighten_targets(comm, needs, rows_to_place(domain, domain_options), targets);
+  };
   // What still does not fit after so many times is left to the allocation, which names the array.
-  for (int k = 0; k < 5 && tighten_targets(comm, devices, domain_options, domain, targets); ++k)
+  for (int k = 0; k < 5 && too_large(); ++k)
     domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
-  report_full_parts(comm, devices, targets);
+  report_full_parts(comm, devices, rows_to_place(domain, domain_options), targets);
   domain.balance = summarise_weights(options, targets.chosen);
   domain.balance.full_parts = targets.bound.full;
   return domain;

@@ -16,8 +16,8 @@ namespace tutti {
 void enqueue_weights(Stream& stream, const StencilBasis& basis, const Vec3* nodes, const Lid* columns, Lid rows,
                      double* out, double* conditions);
 
-/// make_weights by a device, from and to the host's memory, `piece` rows at a time. Besides the errors of make_weights:
-/// Error(resource), the device has no room for the nodes and a piece.
+/// make_weights by a device, from and to the host's memory, `piece` rows at a time, or as many as the device has
+/// room for. Besides the errors of make_weights: Error(resource), it has none for the nodes and a row.
 WeightReport make_weights(Stream& stream, const StencilBasis& basis, std::span<const Vec3> nodes,
                           std::span<const Lid> columns, std::span<double> out, std::span<const Gid> numbers = {},
                           Lid piece = 1 << 16);

@@ -14,7 +14,6 @@
 #include "tutti/base/error.hpp"
 #include "tutti/base/hash.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/io/atomic_file.hpp"
 
 namespace tutti {
 namespace {
@@ -47,16 +46,12 @@ std::string_view bytes_of(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-/// A block's piece of the arrays.
-struct BlockArrays {
-  std::string_view columns, weights;
-};
-
-BlockArrays arrays_of_block(const StencilCacheHeader& header, Size block, std::span<const Gid> columns,
-                            std::span<const double> weights) {
-  const auto begin = static_cast<std::size_t>(header.block_begin(block) * header.size),
-             count = static_cast<std::size_t>(header.block_rows(block) * header.size);
-  return {bytes_of(columns.subspan(begin, count)), bytes_of(weights.subspan(begin * operators, count * operators))};
+StencilCacheHeader make_header(std::uint64_t key, Size nodes, int size) {
+  StencilCacheHeader header;
+  header.key = key;
+  header.nodes = nodes;
+  header.size = size;
+  return header;
 }
 
 }  // namespace
@@ -154,35 +149,33 @@ void check_stencil_block(const StencilCacheHeader& header, Size block, std::span
   }
 }
 
-void write_stencil_cache(const std::filesystem::path& path, std::uint64_t key, int size, std::span<const Gid> columns,
-                         std::span<const double> weights, const WeightReport& report, const ParallelFor& parallel) {
-  StencilCacheHeader header;
-  header.key = key;
-  header.size = size;
-  header.nodes = static_cast<Size>(columns.size()) / size;
-  header.report = report;
-  require(static_cast<Size>(columns.size()) == header.nodes * size && weights.size() == columns.size() * operators,
-          "{} columns, {} weights of stencils of {} nodes", columns.size(), weights.size(), size);
-  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(header.blocks()));
-  for_ranges(parallel, header.blocks(), [&](Size begin, Size end) {
-    for (Size block = begin; block < end; ++block) {
-      const BlockArrays arrays = arrays_of_block(header, block, columns, weights);
-      Hasher hash;
-      hash.add(arrays.columns);
-      hash.add(arrays.weights);
-      hashes[static_cast<std::size_t>(block)] = hash.digest();
-    }
-  });
-  const std::string_view table = bytes_of(std::span<const std::uint64_t>(hashes));
-  header.table_hash = hash_bytes(table);
-  const auto head = format_stencil_header(header);
-  std::vector<std::string_view> pieces{{head.data(), head.size()}, table};
-  for (Size block = 0; block < header.blocks(); ++block) {
-    const BlockArrays arrays = arrays_of_block(header, block, columns, weights);
-    pieces.push_back(arrays.columns);
-    pieces.push_back(arrays.weights);
-  }
-  write_file_atomically(path, pieces);
+StencilCacheWriter::StencilCacheWriter(const std::filesystem::path& path, std::uint64_t key, Size nodes, int size)
+    : header_(make_header(key, nodes, size)),
+      file_(path, static_cast<std::size_t>(header_.file_bytes())),
+      hashes_(static_cast<std::size_t>(header_.blocks())) {}
+
+void StencilCacheWriter::write(Size block, std::span<const Gid> columns, std::span<const double> weights) {
+  require(static_cast<Size>(columns.size()) == header_.block_rows(block) * header_.size &&
+              weights.size() == columns.size() * operators,
+          "block {}: {} columns, {} weights of stencils of {} nodes", block, columns.size(), weights.size(),
+          header_.size);
+  Hasher hash;
+  hash.add(bytes_of(columns));
+  hash.add(bytes_of(weights));
+  hashes_[static_cast<std::size_t>(block)] = hash.digest();
+  const auto offset = static_cast<std::size_t>(header_.block_offset(block));
+  file_.write(offset, bytes_of(columns));
+  file_.write(offset + columns.size_bytes(), bytes_of(weights));
+}
+
+void StencilCacheWriter::finish(const WeightReport& report) {
+  const std::string_view table = bytes_of(std::span<const std::uint64_t>(hashes_));
+  header_.table_hash = hash_bytes(table);
+  header_.report = report;
+  const auto head = format_stencil_header(header_);
+  file_.write(0, {head.data(), head.size()});
+  file_.write(head.size(), table);
+  file_.commit();
 }
 
 StencilCache::StencilCache(const std::filesystem::path& path, std::uint64_t key)

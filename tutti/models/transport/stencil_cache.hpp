@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tutti/io/atomic_file.hpp"
 #include "tutti/models/transport/stencil_weights.hpp"
 
 namespace tutti {
@@ -47,10 +48,23 @@ StencilCacheHeader parse_stencil_header(std::span<const char> bytes, Size file_b
 void check_stencil_block(const StencilCacheHeader& header, Size block, std::span<const char> bytes, std::uint64_t hash,
                          const std::string& name);
 
-/// Writes the stencils of all nodes, in their order: columns[row * size ...], centre first, and weights as make_weights
-/// gives them. The file appears whole or not at all. Error(io).
-void write_stencil_cache(const std::filesystem::path& path, std::uint64_t key, int size, std::span<const Gid> columns,
-                         std::span<const double> weights, const WeightReport& report, const ParallelFor& parallel = {});
+/// A cache that is written block by block, in any order: nobody needs to hold all of it.
+class StencilCacheWriter {
+ public:
+  /// Stencils of `size` of so many nodes. Error(io).
+  StencilCacheWriter(const std::filesystem::path& path, std::uint64_t key, Size nodes, int size);
+  const StencilCacheHeader& header() const { return header_; }
+  /// Of the block's rows, in the order of their nodes: columns[row * size ...], centre first, and weights as
+  /// make_weights gives them. Error(io).
+  void write(Size block, std::span<const Gid> columns, std::span<const double> weights);
+  /// The file appears whole or not at all: once all blocks are written. Error(io).
+  void finish(const WeightReport& report);
+
+ private:
+  StencilCacheHeader header_;
+  AtomicFile file_;
+  std::vector<std::uint64_t> hashes_;
+};
 
 /// An open cache whose header and table of checksums are right.
 class StencilCache {

@@ -55,10 +55,13 @@ WeightReport make_weights(Stream& stream, const StencilBasis& basis, std::span<c
   const auto size = static_cast<std::size_t>(basis.size), rows = columns.size() / size;
   require(columns.size() == rows * size && out.size() >= columns.size() * operators && piece > 0,
           "{} columns of stencils of {} nodes, {} places for weights", columns.size(), size, out.size());
-  const auto at_once = static_cast<Lid>(std::min(rows, static_cast<std::size_t>(piece)));
   Device& device = stream.device();
-  const Size entries = Size{at_once} * basis.size;
   const Buffer<Vec3> nodes_there = make_buffer(stream, nodes, "nodes");
+  const Size row_bytes = basis.size * static_cast<Size>(sizeof(Lid) + operators * sizeof(double)) + 8,
+             room = (device.budget().capacity() - device.budget().used()) / row_bytes;
+  const auto at_once =
+      static_cast<Lid>(std::min(static_cast<Size>(rows), std::max(Size{1}, std::min(Size{piece}, room))));
+  const Size entries = Size{at_once} * basis.size;
   Buffer<Lid> columns_there(device, entries, "stencils");
   Buffer<double> weights_there(device, entries * operators, "weights"), conditions_there(device, at_once, "conditions");
   std::vector<double> conditions(rows);

@@ -258,8 +258,11 @@ std::vector<double> SphereTransport::sample() {
 std::vector<std::string> SphereTransport::describe() const {
   return {fmt::format("{} nodes, stencils of {}, condition numbers up to {:.3g}", format_count(cells()), basis_.size,
                       report_.max_condition),
-          fmt::format("spectral radius of the advection {:.5g}, of Delta^{} {:.5g}; gamma {:.5g}", spectrum_.advection,
-                      basis_.hyper, spectrum_.hyper, spectrum_.gamma)};
+          fmt::format("spectral radius of the advection {:.5g}, of Delta^{} {:.5g}; gamma {:.5g}{}",
+                      spectrum_.advection, basis_.hyper, spectrum_.hyper, spectrum_.gamma,
+                      transport_.damping != Damping::spectral
+                          ? ""
+                          : fmt::format(" (beta {:g}{})", spectrum_.beta, spectrum_.local ? ", local" : ""))};
 }
 
 void SphereTransport::summarise(Summary& summary, double time) {

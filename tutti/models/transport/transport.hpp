@@ -30,6 +30,8 @@ struct TransportSpectrum {
   double advection = 0;  ///< spectral radius, estimated from below by power iteration plus 5 % [1/s]
   double hyper = 0;      ///< of Delta^k
   double gamma = 0;      ///< what Delta^k is multiplied by, but for its sign
+  double beta = 0;       ///< of spectral damping
+  bool local = false;    ///< each row of Delta^k was divided by the length of its weights before
 };
 
 class SphereTransport final : public Model {
@@ -83,6 +85,9 @@ class SphereTransport final : public Model {
   std::vector<Vec3> velocities(std::size_t p, double time);
   double advection_weight(const RawVector<double>& weights, std::size_t row, std::size_t j, Vec3 velocity) const;
   void make_advection(const Weights& weights, double time);
+  std::vector<double> hyper_lengths(const RawVector<double>& weights) const;
+  bool damps_locally(const Weights& weights) const;
+  std::vector<double> damping_scales(const RawVector<double>& weights) const;
   void make_hyper(const Weights& weights);
   void make_operators(const Weights& weights);
   void allocate();
@@ -91,6 +96,7 @@ class SphereTransport final : public Model {
   double fastest_time(double end);
   void find_spectral_radii(const Weights& weights);
   void damp(const Weights& weights);
+  double step_limit(double strength) const;
   void choose_time_step(double strength);
   double spectral_radius();
   void set_noise();

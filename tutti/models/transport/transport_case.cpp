@@ -79,18 +79,26 @@ void add_damping_keys(CaseSchema& schema) {
               .type = KeyType::integer,
               .default_value = "2",
               .description = "Power of the Laplacian; polyharmonic: 2 k <= degree. 3 is more accurate on even nodes, "
-                             "and unstable on others.",
+                             "and may be unstable on few or uneven ones.",
               .min = 1,
               .max = 12});
   schema.add({.path = "hyperviscosity.beta",
               .type = KeyType::number,
               .default_value = "\"auto\"",
               .description =
-                  "How much a step damps the shortest waves; auto: as little, from 0.3 to 1.2, as keeps noise "
-                  "from growing.",
+                  "How much a step damps the shortest waves; auto: as little, from 0.3 to 2, as keeps noise from "
+                  "growing.",
               .choices = {"auto"},
               .min = 0,
               .max = 2,
+              .only_if = {"hyperviscosity.kind", {"spectral"}}});
+  schema.add({.path = "hyperviscosity.gamma",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description =
+                  "uniform: the same at all nodes; local: at each node in proportion to its own stencil's "
+                  "Delta^k, for uneven nodes; auto: local where the spacings of nodes differ by more than half.",
+              .choices = {"auto", "uniform", "local"},
               .only_if = {"hyperviscosity.kind", {"spectral"}}});
   schema.add({.path = "hyperviscosity.gamma_c",
               .type = KeyType::number,
@@ -251,8 +259,13 @@ TransportCase read_transport_case(const Case& options) {
   const std::string kind = options.text("hyperviscosity.kind");
   transport.damping = kind == "spectral" ? Damping::spectral : kind == "paper" ? Damping::paper : Damping::none;
   if (transport.damping == Damping::none) transport.basis.hyper = 1;  // made, and not used
-  if (transport.damping == Damping::spectral && !options.is_word("hyperviscosity.beta", "auto"))
-    transport.strength = options.number("hyperviscosity.beta");
+  if (transport.damping == Damping::spectral) {
+    if (!options.is_word("hyperviscosity.beta", "auto")) transport.strength = options.number("hyperviscosity.beta");
+    const std::string gamma = options.text("hyperviscosity.gamma");
+    transport.gamma = gamma == "local"     ? GammaKind::local
+                      : gamma == "uniform" ? GammaKind::uniform
+                                           : GammaKind::automatic;
+  }
   if (transport.damping == Damping::paper) transport.strength = options.number("hyperviscosity.gamma_c");
   if (options.has("stencil.cache")) transport.cache = options.directory() / options.text("stencil.cache");
   read_velocity(options, transport);

@@ -28,6 +28,9 @@ enum class Damping : std::uint8_t {
   none,
 };
 
+/// Whether the gamma of spectral damping is one number, or at each node what its own stencil needs.
+enum class GammaKind : std::uint8_t { automatic, uniform, local };
+
 enum class RungeKutta : std::uint8_t { rk4, ssp_rk3 };
 
 struct TransportCase {
@@ -37,6 +40,7 @@ struct TransportCase {
   std::optional<std::filesystem::path> cache;  ///< of the weights
   Damping damping = Damping::spectral;
   std::optional<double> strength;  ///< spectral: beta, or none; paper: gamma_c [1/s]
+  GammaKind gamma = GammaKind::uniform;
   bool cartesian = false;
   std::vector<Expression> velocity;  ///< x, y, z components, of which the tangential part counts; or east and north
   std::vector<Tracer> tracers;

@@ -2,10 +2,21 @@
 
 #include <algorithm>
 
+#include "tutti/exchange/exchange.hpp"
 #include "tutti/models/transport/stencil_rows.hpp"
 
 namespace tutti {
 namespace {
+
+/// Values of a tracer that are kept: the solution and work arrays of the time method.
+int values_kept(const TransportCase& transport) {
+  return transport.method == RungeKutta::rk4 ? 4 : 3;
+}
+
+/// Bytes of a node for a velocity that changes: its place, and the velocity along two tangents.
+Size velocity_bytes(const TransportCase& transport) {
+  return transport.steady() ? 0 : static_cast<Size>(sizeof(Vec3)) + 16;
+}
 
 /// Places for entries, with what fills up the last slice.
 Size stored_entries(const TransportCase& transport, const NodeDomain& domain, std::size_t p) {
@@ -20,18 +31,40 @@ std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const Node
   const IndexMap& map = domain.maps[p];
   const auto tracers = static_cast<Size>(transport.tracers.size());
   const Size entries = stored_entries(transport, domain, p), owned = map.owned;
-  std::vector<PlannedArray> arrays{
-      {"weights of stencils", 8 * entries * transport.operators()},
-      {"columns of stencils", 4 * entries},
-      {"tracers and stages", 8 * map.local() * tracers * (transport.method == RungeKutta::rk4 ? 4 : 3)},
-      {"areas", 8 * owned}};
-  if (!transport.steady()) {
+  std::vector<PlannedArray> arrays{{"weights of stencils", 8 * entries * transport.operators()},
+                                   {"columns of stencils", 4 * entries},
+                                   {"tracers and stages", 8 * map.local() * tracers * values_kept(transport)},
+                                   {"areas", 8 * owned}};
+  if (!transport.steady() && owned > 0) {
     Size formulas = 0;
     for (const Expression& formula : transport.velocity)
       formulas += static_cast<Size>(formula.steps().size() * sizeof(FormulaStep));
-    arrays.push_back({"velocity", formulas + owned * (static_cast<Size>(sizeof(Vec3)) + 16)});
+    arrays.push_back({"velocity", formulas + owned * velocity_bytes(transport)});
   }
   return arrays;
+}
+
+NodeMemory transport_memory(const TransportCase& transport) {
+  const Size values = 8 * static_cast<Size>(transport.tracers.size()) * values_kept(transport);
+  NodeMemory memory;
+  memory.row = [&transport, values](Device&) {
+    const Size entry = 8 * transport.operators() + 4;
+    return static_cast<double>((transport.basis.size - 1) * entry + values + 8 + velocity_bytes(transport));
+  };
+  memory.ghost = static_cast<double>(values);
+  memory.parts = [&transport](const Comm& comm, const NodeDomain& domain) {
+    std::vector<IndexMap> maps;
+    for (const IndexMap& map : domain.maps)
+      maps.push_back(with_components(map, static_cast<int>(transport.tracers.size())));
+    const Plan plan = make_plan(maps, comm.rank());
+    std::vector<Size> bytes;
+    for (std::size_t p = 0; p < domain.mine(); ++p) {
+      bytes.push_back(device_message_bytes(plan, domain.transport, domain.streams, static_cast<int>(p), 1, 8));
+      for (const PlannedArray& array : plan_arrays(transport, domain, p)) bytes.back() += array.bytes;
+    }
+    return bytes;
+  };
+  return memory;
 }
 
 Size plan_bytes_a_step(const TransportCase& transport, const NodeDomain& domain, std::size_t p) {

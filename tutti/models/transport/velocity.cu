@@ -33,6 +33,7 @@ struct Evaluate {
 PartVelocity::PartVelocity(Stream& stream, const std::vector<Expression>& formulas, bool cartesian,
                            std::span<const Vec3> nodes)
     : cartesian_(cartesian), rows_(static_cast<Lid>(nodes.size())) {
+  if (nodes.empty()) return;  // a device without nodes may have no room for the formulas
   std::vector<FormulaStep> steps;
   for (std::size_t c = 0; c < formulas.size(); ++c) {
     const auto formula = formulas[c].steps();

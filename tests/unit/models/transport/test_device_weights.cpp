@@ -77,6 +77,22 @@ TEST_P(DeviceWeights, HaveTheBitsOfTheCpu) {
   }
 }
 
+TEST(DeviceWeightsOfASmallDevice, AreMadeInPiecesThatFit) {
+  const StencilBasis basis;
+  const std::vector<Vec3> nodes = test::fibonacci_sphere(500);
+  const std::vector<Lid> columns = test::stencils(nodes, basis.size, 5);
+  std::vector<double> expected(columns.size() * operators), got(expected.size(), -1);
+  make_weights<Lid>(basis, nodes, columns, expected);
+  // The nodes, and seven rows of a hundred.
+  FakeOptions options;
+  options.memory = 500 * static_cast<Size>(sizeof(Vec3)) + 7 * (57 * (4 + 5 * 8) + 8);
+  const auto device = make_fake_device(0, options);
+  const auto stream = device->make_stream("test");
+  make_weights(*stream, basis, nodes, columns, got);
+  EXPECT_EQ(got, expected);
+  EXPECT_EQ(device->budget().peak(), options.memory);
+}
+
 TEST_P(DeviceWeights, ASingularStencilNamesItsNode) {
   const OneDevice one(GetParam());
   if (!one.device) GTEST_SKIP() << "no GPU on this machine";

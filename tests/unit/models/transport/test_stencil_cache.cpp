@@ -37,6 +37,20 @@ class StencilCaches : public testing::Test {
   }
 };
 
+/// Blocks from the last to the first: any order will do.
+void write_cache(const fs::path& path, std::uint64_t key, int size, std::span<const Gid> columns,
+                 std::span<const double> weights, const WeightReport& report) {
+  StencilCacheWriter writer(path, key, static_cast<Size>(columns.size()) / size, size);
+  const StencilCacheHeader& header = writer.header();
+  for (Size block = header.blocks() - 1; block >= 0; --block) {
+    const auto begin = static_cast<std::size_t>(header.block_begin(block) * size),
+               count = static_cast<std::size_t>(header.block_rows(block) * size);
+    writer.write(block, columns.subspan(begin, count), weights.subspan(begin * operators, count * operators));
+  }
+  EXPECT_FALSE(fs::exists(path)) << "before it is whole";
+  writer.finish(report);
+}
+
 /// Arrays of many nodes that need no systems: any numbers will do.
 struct Arrays {
   int size;
@@ -50,7 +64,8 @@ struct Arrays {
   }
   Size nodes() const { return static_cast<Size>(columns.size()) / size; }
   void write(const fs::path& path, std::uint64_t key) const {
-    write_stencil_cache(path, key, size, columns, weights, report);
+    fs::remove(path);
+    write_cache(path, key, size, columns, weights, report);
   }
 };
 
@@ -101,6 +116,16 @@ TEST_F(StencilCaches, RowsInAnyOrderComeBack) {
   }
 }
 
+TEST_F(StencilCaches, OneThatIsNotFinishedLeavesNothing) {
+  const Arrays arrays(stencil_cache_block_rows + 3, 2);
+  {
+    StencilCacheWriter writer(path_, 1, arrays.nodes(), 2);
+    writer.write(1, std::span(arrays.columns).last(6), std::span(arrays.weights).last(6 * operators));
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
 TEST_F(StencilCaches, OfNoNodes) {
   Arrays(0, 5).write(path_, 1);
   const StencilCache cache(path_, 1);
@@ -116,7 +141,7 @@ TEST_F(StencilCaches, WeightsOfRealStencilsKeepTheirBits) {
   std::vector<double> weights(columns.size() * operators), again(weights.size());
   WeightReport report = make_weights<Gid>(StencilBasis{}, nodes, columns, weights), read;
   const std::uint64_t key = stencil_key(StencilBasis{}, nodes);
-  write_stencil_cache(path_, key, 57, columns, weights, report);
+  write_cache(path_, key, 57, columns, weights, report);
   std::vector<Gid> rows(300), columns_again(columns.size());
   for (Gid i = 0; i < 300; ++i) rows[static_cast<std::size_t>(i)] = i;
   ASSERT_TRUE(read_stencil_cache(path_, key, rows, columns_again, again, read, BadCache::refuse));
