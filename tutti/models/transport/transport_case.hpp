@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tutti/io/case.hpp"
+#include "tutti/models/transport/runge_kutta.hpp"
 #include "tutti/models/transport/stencil_basis.hpp"
 
 namespace tutti {
@@ -26,8 +27,6 @@ enum class Damping : std::uint8_t {
   paper,     ///< gamma = gamma_c N^-k [Bollig 2012, eq. 5]
   none,
 };
-
-enum class RungeKutta : std::uint8_t { rk4, ssp_rk3 };
 
 struct TransportCase {
   StencilBasis basis;  ///< but epsilon, which basis_for gives
