@@ -46,28 +46,41 @@ def amplification(z, method):
     return np.abs(cubic + z**4 / 24 if method == "rk4" else cubic)
 
 
+def limits(values):
+    """((left, right), (lower, upper)) around all values, but no further than the methods' regions."""
+    high = min(3.4, 1.15 * np.max(np.abs(values.imag), initial=1e-300))
+    side = 0.06 * high
+    left, right = np.min(values.real, initial=0), np.max(values.real, initial=0)
+    return (max(-3.4, 1.1 * left) - side, min(1.4, 1.1 * right) + side), (-high, high)
+
+
 def picture(found, method, scale=None, title=""):
-    """One panel an operator, alike in their scales; values outside of them stand at the rim."""
+    """One panel an operator, all with the same axes. Red: right of the imaginary axis."""
+    shown = {name: times_dt if scale is None else plain / scale for name, (plain, times_dt) in found.items()}
+    together = np.concatenate(list(shown.values()))
+    if scale is None:
+        (left, right), (lower, upper) = limits(together)
+        if upper > 1:  # the region itself is of that size: show it
+            left, right, lower, upper = -3.4, max(right, 0.6), -3.4, 3.4
+        x, y = np.meshgrid(np.linspace(left, right, 400), np.linspace(lower, upper, 400))
     figure, grid = plt.subplots(1, len(found), figsize=(4.4 * len(found) + 0.6, 4.6), squeeze=False, layout="constrained")
-    for axes, (name, (plain, times_dt)) in zip(grid[0], found.items()):
-        values = times_dt if scale is None else plain / scale
+    for axes, (name, values) in zip(grid[0], shown.items()):
         axes.axvline(0, color="0.6", linewidth=0.7)
         if scale is None:
-            x, y = np.meshgrid(np.linspace(-4, 2, 400), np.linspace(-4, 4, 500))
             axes.contour(x, y, amplification(x + 1j * y, method), levels=[1], colors="0.35", linewidths=1)
-            inside = (np.abs(values.real) <= 4) & (np.abs(values.imag) <= 4)
-            axes.set_xlim(-3.4, 1.4)
-            axes.set_ylim(-3.4, 3.4)
-            axes.set_aspect("equal")
-            if not np.all(inside):
-                axes.text(0.03, 0.03, f"{np.sum(~inside)} outside", transform=axes.transAxes, fontsize=8, color="#d9493f")
-        right = plain.real > 1e-6 * np.max(np.abs(plain))
-        axes.plot(values[~right].real, values[~right].imag, ".", markersize=2.2, color="#3b6fa8")
-        axes.plot(values[right].real, values[right].imag, ".", markersize=2.2, color="#d9493f")
-        axes.set_title(f"{TITLES.get(name, name)}: largest real part {np.max(values.real):.2e}", fontsize=10)
-        axes.set_xlabel("Re" if scale is None else f"Re / {scale:.4g}")
+            axes.set_xlim(left, right)
+            axes.set_ylim(lower, upper)
+            outside = np.sum((values.real < left) | (values.real > right) | (np.abs(values.imag) > upper))
+            if outside:
+                axes.text(0.03, 0.03, f"{outside} outside", transform=axes.transAxes, fontsize=8, color="#d9493f")
+        plain = found[name][0]
+        grows = plain.real > 1e-6 * np.max(np.abs(plain))
+        for these, colour in ((~grows, "#3b6fa8"), (grows, "#d9493f")):
+            axes.plot(values[these].real, values[these].imag, ".", markersize=2.2, color=colour)
+        axes.set_title(f"{TITLES.get(name, name)}: largest real part {np.max(plain.real):.3g} 1/s", fontsize=10)
+        axes.set_xlabel("Re, times dt" if scale is None else f"Re / {scale:.4g}")
         axes.grid(True, linewidth=0.3, alpha=0.6)
-    grid[0][0].set_ylabel(f"Im, times dt; grey: {method} is stable inside" if scale is None else f"Im / {scale:.4g}")
+    grid[0][0].set_ylabel(f"Im, times dt; dark line: rim of {method}'s region" if scale is None else f"Im / {scale:.4g}")
     figure.suptitle(title, fontsize=12)
     return figure
 

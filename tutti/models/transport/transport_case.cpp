@@ -177,7 +177,7 @@ void read_paper_damping(const Case& options, TransportCase& transport) {
         "such, or give gamma_c as a number",
         options.where(key), table->name);
   if (!options.is_word("hyperviscosity.k", "auto") && basis.hyper != entry->k)
-    fail(ErrorKind::input, "{}: gamma_c = \"{}\" belongs to k = {} for stencils of {} nodes; leave k out",
+    fail(ErrorKind::input, "{}: gamma_c = \"{}\" belongs to k = {} for stencils of {} nodes; use k = \"auto\"",
          options.where("hyperviscosity.k"), table->name, entry->k, entry->size);
   basis.hyper = entry->k;
   transport.strength = table->factor * entry->gamma_c;

@@ -109,7 +109,7 @@ TEST(TransportCase, DampingOfThePaperByName) {
   }
   EXPECT_EQ(read(text(50, "bell", "k = 6\n")).basis.hyper, 6) << "the table's own";
   EXPECT_THAT(error_of(text(50, "bell", "k = 4\n")),
-              AllOf(HasSubstr("case.toml:18:"), HasSubstr("k = 6"), HasSubstr("leave k out")));
+              AllOf(HasSubstr("case.toml:18:"), HasSubstr("k = 6"), HasSubstr("k = \"auto\"")));
   EXPECT_THAT(error_of(text(50, "bells")), AllOf(HasSubstr("case.toml:17:"), HasSubstr("bell-seconds")));
   const std::string rest = velocity + tracer, named = "[hyperviscosity]\nkind = \"paper\"\ngamma_c = \"vortex\"\n";
   EXPECT_THAT(error_of(rest + "[stencil]\nbasis = \"gaussian\"\nepsilon = 4\nsize = 40\n" + named),
