@@ -19,7 +19,7 @@ name = "h"
 initial = "{initial}"
 exact = "{exact}"
 [time]
-dt = {dt!r}
+dt = {dt}
 end = {end!r}
 [output]
 every = 0
@@ -40,17 +40,22 @@ def nodes_key(nodes):
 
 
 def stencil_keys(test, size):
-    """The paper's Gaussians with its tables' parameters; size None: tutti's default."""
+    """Of [stencil] and [hyperviscosity]: the paper's Gaussians with its tables' parameters; size None: tutti's default."""
     if size is None:
         return "", ""
     return f'basis = "gaussian"\nsize = {size}', f'kind = "paper"\ngamma_c = "{test}"'
+
+
+def step_key(size, dt):
+    """The paper's time step; tutti's default has a default one: its damping is per step."""
+    return '"auto"' if size is None else repr(dt)
 
 
 def vortex(nodes, size, end):
     stencil, damping = stencil_keys("vortex", size)
     return HEAD.format(title="Vortex roll-up, section 4.1", nodes=nodes_key(nodes), stencil=stencil, damping=damping,
                        velocity=f'east = "{SPEED} / 3"', initial="1 - tanh(3*cos(lat)/5 * sin(lon))",
-                       exact=f"1 - tanh(3*cos(lat)/5 * sin(lon - t * {TURNED}))", dt=paper.FIGURE10["dt"], end=float(end))
+                       exact=f"1 - tanh(3*cos(lat)/5 * sin(lon - t * {TURNED}))", dt=step_key(size, paper.FIGURE10["dt"]), end=float(end))
 
 
 def bell(nodes, size, turns):
@@ -58,7 +63,7 @@ def bell(nodes, size, turns):
     dt = 2 * math.pi / paper.FIGURE13["steps_a_turn"]
     return HEAD.format(title="Cosine bell, section 4.2", nodes=nodes_key(nodes), stencil=stencil, damping=damping,
                        velocity='cartesian = [0, "z", "-y"]', initial=BELL.format(ALONG.format("-y")),
-                       exact=BELL.format(ALONG.format("z*sin(t) - y*cos(t)")), dt=dt, end=2 * math.pi * turns)
+                       exact=BELL.format(ALONG.format("z*sin(t) - y*cos(t)")), dt=step_key(size, dt), end=2 * math.pi * turns)
 
 
 MAKE = {"vortex": vortex, "bell": bell}

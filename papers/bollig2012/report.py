@@ -127,6 +127,9 @@ def plot_convergence(records, test, file):
             if points:
                 axes.loglog([math.sqrt(n) for n, _ in points], [e for _, e in points], "s--" if size is None else "o-",
                             color=COLOURS[size], label=label(size))
+        places = sorted({r["nodes"] for r in mine if r["kind"] == kind})
+        axes.set_xticks([math.sqrt(n) for n in places], [f"{math.sqrt(n):.0f}" for n in places])
+        axes.minorticks_off()
         axes.set_xlabel("square root of N")
         axes.set_ylabel("normalised l2 error")
         axes.set_title(f"{kind} nodes", fontsize=10)
