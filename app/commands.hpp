@@ -23,6 +23,7 @@ void add_devices(CLI::App& program, Action& action);
 void add_mesh(CLI::App& program, Action& action);
 void add_nodes(CLI::App& program, Action& action);
 void add_partition(CLI::App& program, Action& action);
+void add_spectrum(CLI::App& program, Action& action);
 void add_plot(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
 /// Scripts that complete what stands in `program`: all other subcommands, too, that are added until they are printed.

@@ -1,12 +1,9 @@
 // tutti plot: pictures of fields, histories and timelines, drawn by the Python package.
 #include <filesystem>
 #include <optional>
-#include <sstream>
-#include <string_view>
 
 #include "app/commands.hpp"
 #include "app/python.hpp"
-#include "tutti/base/log.hpp"
 
 namespace tutti::app {
 namespace {
@@ -16,32 +13,6 @@ struct PlotArguments {
   std::optional<std::int64_t> step;
   bool history = false;
 };
-
-std::string last_line(const std::string& text) {
-  std::istringstream lines(text);
-  std::string last;
-  for (std::string line; std::getline(lines, line);)
-    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
-  return last;
-}
-
-/// Draws one picture. Its errors are those of the Python side: same kind, same words.
-void draw(const PythonPackage& python, const std::vector<std::string>& words) {
-  const ProgramResult result = run_python(python, words);
-  if (result.status == 0) {
-    info("{}", result.output.substr(0, result.output.find_last_not_of('\n') + 1));
-    return;
-  }
-  std::string message = last_line(result.output);
-  if (message.starts_with("tutti.") && message.find(": ") != std::string::npos)
-    message.erase(0, message.find(": ") + 2);
-  if (const std::string_view wrong = "error: argument "; message.starts_with(wrong)) message.erase(0, wrong.size());
-  const bool known = result.status >= 2 && result.status <= 7;
-  if (!known)
-    message = fmt::format("{} ended with code {} while it drew: {}; see tutti doctor", python.interpreter,
-                          result.status, message);
-  fail(known ? static_cast<ErrorKind>(result.status) : ErrorKind::resource, "{}", message);
-}
 
 /// `folder`/name, but "." gives "name".
 std::string in_folder(const std::string& folder, const std::string& name) {
@@ -80,7 +51,7 @@ void plot(const PlotArguments& a) {
     option("--view", a.view);
   }
   words.insert(words.end(), {"--", subject});
-  draw(python, words);
+  draw_with_python(python, words);
 }
 
 }  // namespace

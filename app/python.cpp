@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/program.hpp"
 
 namespace tutti::app {
 namespace {
@@ -46,6 +49,14 @@ constexpr const char* questions =
     "print('python', '.'.join(map(str, sys.version_info[:3])))\n"
     "for m in ('numpy', 'matplotlib', 'tutti', 'vtkmodules'):\n"
     "    print(m, 'yes' if u.find_spec(m) else 'no')\n";
+
+std::string last_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::string last;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
+  return last;
+}
 
 }  // namespace
 
@@ -93,10 +104,23 @@ PythonPackage find_python() {
   return python;
 }
 
-ProgramResult run_python(const PythonPackage& python, const std::vector<std::string>& words) {
+void draw_with_python(const PythonPackage& python, const std::vector<std::string>& words) {
   std::vector<std::string> all = {python.interpreter, "-m", "tutti"};
   all.insert(all.end(), words.begin(), words.end());
-  return run_program(all, python_options(python.folder));
+  const ProgramResult result = run_program(all, python_options(python.folder));
+  if (result.status == 0) {
+    info("{}", result.output.substr(0, result.output.find_last_not_of('\n') + 1));
+    return;
+  }
+  std::string message = last_line(result.output);
+  if (message.starts_with("tutti.") && message.find(": ") != std::string::npos)
+    message.erase(0, message.find(": ") + 2);
+  if (const std::string_view wrong = "error: argument "; message.starts_with(wrong)) message.erase(0, wrong.size());
+  const bool known = result.status >= 2 && result.status <= 7;
+  if (!known)
+    message = fmt::format("{} ended with code {} while it drew: {}; see tutti doctor", python.interpreter,
+                          result.status, message);
+  fail(known ? static_cast<ErrorKind>(result.status) : ErrorKind::resource, "{}", message);
 }
 
 }  // namespace tutti::app

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/program.hpp"
-
 namespace tutti::app {
 
 struct PythonPackage {
@@ -21,7 +19,7 @@ struct PythonPackage {
 /// Looks beside the program: ../share/tutti/python (build tree and install tree). Starts the interpreter once.
 PythonPackage find_python();
 
-/// Runs `python3 -m tutti WORDS`.
-ProgramResult run_python(const PythonPackage& python, const std::vector<std::string>& words);
+/// Draws one picture: `python3 -m tutti WORDS`. Its errors are those of the Python side: same kind, same words.
+void draw_with_python(const PythonPackage& python, const std::vector<std::string>& words);
 
 }  // namespace tutti::app

@@ -51,13 +51,13 @@ SOURCES = [
     Source("braces", "Failure", "tutti/io/checkpoint_write.cpp", 1),
     Source("return", "describe_full_cores", "tutti/device/host_load.cpp", kinds=(("warning", "{}"),)),
     Source("assign", "problem", "app/python.cpp", kinds=(("resource", "{}"),)),
-    Source("assign", "message", "app/plot.cpp", kinds=(("resource", "{}"),)),
+    Source("assign", "message", "app/python.cpp", kinds=(("resource", "{}"),)),
 ]
 
-# The modules that draw for `tutti plot`; what they raise is told by it.
+# The modules that draw for `tutti plot` and `tutti spectrum`; what they raise is told by it.
 PYTHON = [f"python/tutti/{name}.py"
-          for name in ("__main__", "box", "history", "messages", "plot", "results", "slices", "sphere", "surface", "timeline",
-                       "vtkxml")]
+          for name in ("__main__", "box", "history", "messages", "plot", "results", "slices", "spectrum", "sphere", "surface",
+                       "timeline", "vtkxml")]
 
 # Texts that are known under a name, beside the named texts of each file.
 NAMED_TEXTS = {("tutti/simulation/help.cpp", "see"): "; see {command} --help"}
@@ -65,9 +65,10 @@ NAMED_TEXTS = {("tutti/simulation/help.cpp", "see"): "; see {command} --help"}
 # Messages without words of their own, and where their words come from.
 FORWARDS = {
     ("tutti/models/transport/transport_setup.cpp", "{place}: {cause}"): "check_basis",
-    ("app/plot.cpp", "{message}"): "the Python package, see PYTHON",
-    ("app/plot.cpp", "{last_line}"): "the Python package, see PYTHON",
+    ("app/python.cpp", "{message}"): "the Python package, see PYTHON",
+    ("app/python.cpp", "{last_line}"): "the Python package, see PYTHON",
     ("app/plot.cpp", "{problem}"): "app/python.cpp",
+    ("app/spectrum.cpp", "{problem}"): "app/python.cpp",
     ("app/doctor.cpp", "{found}; {advice}"): "the findings of tutti doctor",
     ("tutti/base/comm.cpp", "{cause}"): "an Error of any rank",
     ("tutti/device/host_load.cpp", "{text}"): "describe_full_cores",

@@ -16,7 +16,7 @@ PAGES = ROOT / "docs/reference"
 COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh convert", "mesh refine", "mesh generate",
             "mesh generate box", "mesh generate biventricle", "nodes", "nodes generate",
             "nodes generate icosahedral", "nodes generate fibonacci", "nodes generate relaxed", "nodes generate random", "nodes info",
-            "partition", "plot", "bench", "bench diffusion", "bench incompressible", "completion", "reference"]
+            "partition", "spectrum", "plot", "bench", "bench diffusion", "bench incompressible", "bench transport", "completion", "reference"]
 
 
 def say(program, *words):

@@ -1,11 +1,12 @@
 """The papers' reproduce.py on small cases: every file is there, and the numbers hang together."""
 
 import json
+import re
 import subprocess
 import sys
 import unittest
 
-from program import MPIRUN, PROGRAM, ROOT, SystemTest, run
+from program import MPIRUN, PROGRAM, ROOT, SystemTest, run, sets, tutti
 
 FOLDER = ROOT / "papers" / "langguth2015"
 SCRIPT = FOLDER / "reproduce.py"
@@ -99,6 +100,90 @@ class Jacobsen2010(SystemTest):
         done = self.reproduce("figure3")
         self.assertEqual(done.code, 2)
         self.assertIn("figure3", done.err)
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "needs matplotlib")
+class Bollig2012(SystemTest):
+    def reproduce(self, *words, timeout=540):
+        script = ROOT / "papers" / "bollig2012" / "reproduce.py"
+        return run(["env", f"TUTTI={PROGRAM}", f"TUTTI_MPIRUN={' '.join(MPIRUN)}", sys.executable, str(script), "-o", str(self.folder),
+                    "--quick", *words], timeout)
+
+    def test_all_of_it(self):
+        options = ["--own-nodes", "--devices", "fake:2,cpu", "--sizes", "17,31", "--counts", "642,2562", "--bench-nodes", "642",
+                   "--scaling-nodes", "642", "--spectrum-nodes", "362", "--ranks", "2"]
+        first = self.reproduce(*options, "convergence")
+        self.assertEqual(first.code, 0, first.err + first.out)
+        report = (self.folder / "report.md").read_text()
+        self.assertIn("relaxed nodes", report)
+        self.assertEqual(report.count("not run"), 6, "what was not asked for")
+        done = self.reproduce(*options)
+        self.assertEqual(done.code, 0, done.err + done.out)
+        self.assertNotIn("2,562 nodes, stencils of 17", done.out, "what was run is not run again")
+        for number in (8, 9, 10, 11, 12, 13, 15, 17, 18):
+            self.assertEqual((self.folder / f"figure{number}.png").read_bytes()[:8], PNG)
+        records = list(json.loads((self.folder / "runs.json").read_text()).values())
+
+        def of(part, **wanted):
+            return [r for r in records if r["part"] == part and all(r[k] == v for k, v in wanted.items())]
+
+        self.assertEqual(len(of("convergence")), 2 * 3 * 2)
+        for test, most in (("vortex", 6e-3), ("bell", 0.5)):
+            few, many = (of("convergence", test=test, size=None, nodes=n)[0] for n in (642, 2562))
+            self.assertNotIn("refused", many)
+            self.assertLess(many["l2"], most, test)
+            self.assertLess(many["l2"], few["l2"])
+        for record in of("spectra"):
+            for found in record["operators"].values():
+                self.assertGreater(found["radius"], 1)
+            bare, damped = record["operators"]["advection"], record["operators"]["damped"]
+            self.assertLess(damped["largest_real"], bare["largest_real"])
+        self.assertEqual({(r["devices"], r["threads"]) for r in of("speedup")}, {("cpu", 1), ("cpu", None), ("fake:1", None)})
+        self.assertEqual([r["ranks"] for r in of("ranks")], [1, 2])
+        self.assertEqual([len(r["rows"]) for r in of("scaling")], [12, 12], "sizes, operators and policies")
+        for part in ("speedup", "ranks", "scaling"):
+            for row in (row for r in of(part) for row in r["rows"]):
+                self.assertEqual(row["nodes"], 642)
+                self.assertGreater(row["seconds_best"], 0)
+        self.assertEqual(sorted((r["devices"], r["parts"], r["size"]) for r in of("breakdown")),
+                         sorted((d, k, n) for d, k in (("cpu", 1), ("cpu", 2), ("fake:1", 1), ("fake:2", 2)) for n in (17, 31)))
+        for r in of("breakdown"):
+            computing = r["means"]["separator"] + r["means"]["interior"]
+            self.assertGreater(computing, 0)
+            self.assertLess(computing, 1.3 * r["seconds"], "it is a part of the step")
+        report = (self.folder / "report.md").read_text()
+        for words in ["Figures 8 and 11", "with hyperviscosity", "cosine bell", "order in h", "tutti's default", "one CPU core", "fake:1",
+                      "latitude slices", "the rest", "GTX480"]:
+            self.assertIn(words, report)
+        self.assertNotIn("not run", report)
+        self.assertNotIn(str(self.folder), report)
+
+    def test_wrong_words(self):
+        done = self.reproduce("figure9")
+        self.assertEqual(done.code, 2)
+        self.assertIn("figure9", done.err)
+        done = self.reproduce("--nodes", str(self.folder), "convergence")
+        self.assertEqual(done.code, 2)
+        self.assertIn("no md*.xyzw.f64", done.err)
+
+    def test_the_tables_are_those_of_the_program(self):
+        folder = ROOT / "papers" / "bollig2012"
+        for name in ("paper", "cases"):
+            sys.modules.pop(name, None)
+        sys.path.insert(0, str(folder))
+        self.addCleanup(lambda: [sys.modules.pop(name, None) for name in ("paper", "cases")])
+        self.addCleanup(sys.path.remove, str(folder))
+        import cases
+        import paper
+        for test, rows, unit in (("vortex", paper.TABLE2, 1), ("bell", paper.TABLE3, 1 / paper.U0)):
+            for size, (_, _, k, gamma_c) in rows.items():
+                case = self.write("case.toml", cases.MAKE[test](("icosahedral", 252), size, 1))
+                said = tutti("run", case, "-o", self.folder / "run", "--overwrite", "--devices", "cpu", "--set", "numerics.check=false",
+                             *sets(time__end=0.006))
+                self.assertEqual(said.code, 0, said.err)
+                power, gamma = re.search(r"Delta\^(\d+) .*; gamma (\S+)", said.out).groups()
+                self.assertEqual(int(power), k)
+                self.assertAlmostEqual(float(gamma) / (gamma_c * unit * 252.0**-k), 1, places=3)
 
 
 class Paper(unittest.TestCase):

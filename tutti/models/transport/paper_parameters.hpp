@@ -34,6 +34,16 @@ inline constexpr std::array<PaperParameters, 4> bell_parameters{
 /// 1/u_0 [s], u_0 = 2 pi / (12 days): 165,012 s.
 inline constexpr double bell_time_unit = 1036800 / 6.283185307179586;
 
+/// A table as cases name it, and what its gamma_c is multiplied by for the case's unit of time.
+struct PaperTable {
+  const char* name;
+  const std::array<PaperParameters, 4>& entries;
+  double factor;
+};
+inline constexpr std::array<PaperTable, 3> paper_tables{{{"vortex", vortex_parameters, 1},
+                                                         {"bell", bell_parameters, bell_time_unit},
+                                                         {"bell-seconds", bell_parameters, 1}}};
+
 /// The entry for stencils of `size` nodes; null: the table has none.
 inline const PaperParameters* find_parameters(const std::array<PaperParameters, 4>& table, int size) {
   for (const PaperParameters& entry : table)

@@ -77,9 +77,11 @@ void add_damping_keys(CaseSchema& schema) {
        .choices = {"spectral", "paper", "none"}});
   schema.add({.path = "hyperviscosity.k",
               .type = KeyType::integer,
-              .default_value = "2",
+              .default_value = "\"auto\"",
               .description = "Power of the Laplacian; polyharmonic: 2 k <= degree. 3 is more accurate on even nodes, "
-                             "and may be unstable on few or uneven ones.",
+                             "and may be unstable on few or uneven ones. auto: 2, or that of the table which gamma_c "
+                             "names.",
+              .choices = {"auto"},
               .min = 1,
               .max = 12});
   schema.add({.path = "hyperviscosity.beta",
@@ -103,7 +105,12 @@ void add_damping_keys(CaseSchema& schema) {
   schema.add({.path = "hyperviscosity.gamma_c",
               .type = KeyType::number,
               .unit = "1/s",
-              .description = "As in the paper's tables, but positive: the sign is chosen so that it damps.",
+              .description =
+                  "As in the paper's tables, but positive: the sign is chosen so that it damps. By name, for "
+                  "gaussian stencils of 17, 31, 50 or 101 nodes: vortex (Table 2); bell (Table 3, where "
+                  "time is in 1/u_0: a turn takes 2 pi); bell-seconds (Table 3 as printed: a turn takes "
+                  "12 days, in seconds).",
+              .choices = {"vortex", "bell", "bell-seconds"},
               .min = 0,
               .required = true,
               .only_if = {"hyperviscosity.kind", {"paper"}}});
@@ -136,7 +143,7 @@ void check_name(const std::string& name, const std::string& where) {
 void read_basis(const Case& options, TransportCase& transport) {
   StencilBasis& basis = transport.basis;
   basis.size = static_cast<int>(options.integer("stencil.size"));
-  basis.hyper = static_cast<int>(options.integer("hyperviscosity.k"));
+  basis.hyper = options.is_word("hyperviscosity.k", "auto") ? 2 : static_cast<int>(options.integer("hyperviscosity.k"));
   if (options.text("stencil.basis") == "polyharmonic") {
     basis.kind = StencilBasis::Kind::polyharmonic;
     basis.exponent = static_cast<int>(options.integer("stencil.exponent"));
@@ -159,6 +166,30 @@ void read_basis(const Case& options, TransportCase& transport) {
   };
   transport.c1 = constant("stencil.c1", &PaperParameters::c1);
   transport.c2 = constant("stencil.c2", &PaperParameters::c2);
+}
+
+/// gamma_c: a number, or of a table by its name, which has k, too.
+void read_paper_damping(const Case& options, TransportCase& transport) {
+  const char* const key = "hyperviscosity.gamma_c";
+  const auto* const table = std::find_if(paper_tables.begin(), paper_tables.end(),
+                                         [&](const PaperTable& t) { return options.is_word(key, t.name); });
+  if (table == paper_tables.end()) {
+    transport.strength = options.number(key);
+    return;
+  }
+  StencilBasis& basis = transport.basis;
+  const PaperParameters* entry = find_parameters(table->entries, basis.size);
+  if (basis.kind != StencilBasis::Kind::gaussian || entry == nullptr)
+    fail(
+        ErrorKind::input,
+        "{}: the paper's table \"{}\" is for stencil.basis = \"gaussian\" and stencils of 17, 31, 50 or 101 nodes; use "
+        "such, or give gamma_c as a number",
+        options.where(key), table->name);
+  if (!options.is_word("hyperviscosity.k", "auto") && basis.hyper != entry->k)
+    fail(ErrorKind::input, "{}: gamma_c = \"{}\" belongs to k = {} for stencils of {} nodes; use k = \"auto\"",
+         options.where("hyperviscosity.k"), table->name, entry->k, entry->size);
+  basis.hyper = entry->k;
+  transport.strength = table->factor * entry->gamma_c;
 }
 
 void read_velocity(const Case& options, TransportCase& transport) {
@@ -266,7 +297,7 @@ TransportCase read_transport_case(const Case& options) {
                       : gamma == "uniform" ? GammaKind::uniform
                                            : GammaKind::automatic;
   }
-  if (transport.damping == Damping::paper) transport.strength = options.number("hyperviscosity.gamma_c");
+  if (transport.damping == Damping::paper) read_paper_damping(options, transport);
   if (options.has("stencil.cache")) transport.cache = options.directory() / options.text("stencil.cache");
   read_velocity(options, transport);
   read_tracers(options, transport);

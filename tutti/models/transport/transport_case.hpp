@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tutti/io/case.hpp"
+#include "tutti/models/transport/runge_kutta.hpp"
 #include "tutti/models/transport/stencil_basis.hpp"
 #include "tutti/models/transport/stencil_rows.hpp"
 
@@ -30,8 +31,6 @@ enum class Damping : std::uint8_t {
 
 /// Whether the gamma of spectral damping is one number, or at each node what its own stencil needs.
 enum class GammaKind : std::uint8_t { automatic, uniform, local };
-
-enum class RungeKutta : std::uint8_t { rk4, ssp_rk3 };
 
 struct TransportCase {
   StencilBasis basis;  ///< but epsilon, which basis_for gives

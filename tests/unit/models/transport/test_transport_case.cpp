@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "tests/support/transport_run.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
@@ -83,6 +85,37 @@ TEST(TransportCase, ShapeParameters) {
   EXPECT_EQ(read(rest).basis_for(400).epsilon, 0) << "splines have none";
   EXPECT_THAT(error_of(gaussian + "size = 40\n"),
               AllOf(HasSubstr("case.toml:14:"), HasSubstr("17, 31, 50 and 101"), HasSubstr("40"), HasSubstr("c1")));
+}
+
+TEST(TransportCase, DampingOfThePaperByName) {
+  const auto text = [](int size, const std::string& name, const std::string& more = "") {
+    return velocity + tracer + fmt::format("[stencil]\nbasis = \"gaussian\"\nsize = {}\n", size) +
+           fmt::format("[hyperviscosity]\nkind = \"paper\"\ngamma_c = \"{}\"\n", name) + more;
+  };
+  // As printed.
+  const int k[2][4] = {{2, 4, 4, 4}, {2, 4, 6, 8}}, sizes[4] = {17, 31, 50, 101};
+  const double gamma[2][4] = {{8, 800, 145, 40}, {8e-4, 5e-2, 5e-1, 5e-2}};
+  for (int i = 0; i < 4; ++i) {
+    const TransportCase vortex = read(text(sizes[i], "vortex")), seconds = read(text(sizes[i], "bell-seconds")),
+                        bell = read(text(sizes[i], "bell"));
+    EXPECT_EQ(vortex.damping, Damping::paper);
+    EXPECT_EQ(vortex.basis.hyper, k[0][i]);
+    EXPECT_EQ(vortex.strength, gamma[0][i]);
+    EXPECT_EQ(seconds.basis.hyper, k[1][i]);
+    EXPECT_EQ(seconds.strength, gamma[1][i]);
+    EXPECT_EQ(bell.basis.hyper, k[1][i]);
+    // A turn in 12 days is one in 2 pi units of time: u_0 = 1.
+    EXPECT_DOUBLE_EQ(*bell.strength, gamma[1][i] * 86400 * 12 / (2 * std::numbers::pi));
+  }
+  EXPECT_EQ(read(text(50, "bell", "k = 6\n")).basis.hyper, 6) << "the table's own";
+  EXPECT_THAT(error_of(text(50, "bell", "k = 4\n")),
+              AllOf(HasSubstr("case.toml:18:"), HasSubstr("k = 6"), HasSubstr("k = \"auto\"")));
+  EXPECT_THAT(error_of(text(50, "bells")), AllOf(HasSubstr("case.toml:17:"), HasSubstr("bell-seconds")));
+  const std::string rest = velocity + tracer, named = "[hyperviscosity]\nkind = \"paper\"\ngamma_c = \"vortex\"\n";
+  EXPECT_THAT(error_of(rest + "[stencil]\nbasis = \"gaussian\"\nepsilon = 4\nsize = 40\n" + named),
+              AllOf(HasSubstr("case.toml:18:"), HasSubstr("17, 31, 50 or 101"), HasSubstr("\"vortex\"")));
+  EXPECT_THAT(error_of(rest + "[stencil]\nsize = 50\n" + named),
+              AllOf(HasSubstr("case.toml:16:"), HasSubstr("gaussian"), HasSubstr("as a number")));
 }
 
 TEST(TransportCase, VelocitiesThatAreNone) {
