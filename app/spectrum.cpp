@@ -83,7 +83,8 @@ void spectrum(const SpectrumArguments& a, const Case& options, const Chosen& cho
   }
   const TransportCase transport = read_transport_case(options);
   const NodeCloud cloud = load_nodes(options, parallel_for(threads));
-  const OperatorRows rows = operator_rows(transport, cloud.points, 0, chosen.spectrum.gamma, threads);
+  const OperatorRows rows =
+      operator_rows(transport, cloud.points, 0, chosen.spectrum.gamma, chosen.spectrum.local, threads);
   info("{} nodes, stencils of {}, t = 0: all eigenvalues by a dense solve in {}", format_count(cloud.size()), rows.size,
        format_bytes(dense_bytes(cloud.size())));
   std::string text = "operator,re,im,re_dt,im_dt\n";

@@ -42,7 +42,7 @@ std::vector<double> OperatorRows::sum() const {
 }
 
 OperatorRows operator_rows(const TransportCase& transport, std::span<const Vec3> nodes, double time, double gamma,
-                           Threads& threads) {
+                           bool local, Threads& threads) {
   const ParallelFor parallel = parallel_for(threads);
   const StencilBasis basis = transport.basis_for(static_cast<Gid>(nodes.size()));
   const auto n = static_cast<std::size_t>(basis.size);
@@ -61,12 +61,13 @@ OperatorRows operator_rows(const TransportCase& transport, std::span<const Vec3>
     for (std::size_t c = 0; c < formulas.size(); ++c) three[c] = formulas[c][i];
     const Vec3 velocity = velocity_vector(nodes[i], three, transport.cartesian);
     const double* w = weights.data() + i * operators * n;
+    const double scale = local ? signed_gamma / hyper_length(w, n) : signed_gamma;
     double advection = 0, damping = 0;
     for (std::size_t j = 1; j < n; ++j) {
       const std::size_t at = i * n + j;
       rows.advection[at] = -(velocity.x * w[gradient_x * n + j] + velocity.y * w[gradient_y * n + j] +
                              velocity.z * w[gradient_z * n + j]);
-      rows.damping[at] = signed_gamma * w[hyper * n + j];
+      rows.damping[at] = scale * w[hyper * n + j];
       advection -= rows.advection[at];
       damping -= rows.damping[at];
     }

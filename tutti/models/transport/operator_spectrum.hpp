@@ -22,10 +22,10 @@ struct OperatorRows {
   std::vector<double> sum() const;
 };
 
-/// The rows of all nodes, made anew from the case. `gamma`: what Delta^k is multiplied by, without its sign. Errors as
-/// make_weights.
+/// The rows of all nodes, made anew from the case. `gamma`: what Delta^k is multiplied by, without its sign; `local`:
+/// each row of Delta^k is divided by its length first. Errors as make_weights.
 OperatorRows operator_rows(const TransportCase& transport, std::span<const Vec3> nodes, double time, double gamma,
-                           Threads& threads);
+                           bool local, Threads& threads);
 
 /// All eigenvalues of a square matrix of rows as in OperatorRows, in no order; a column may come several times in a
 /// row. O(N^3) on this thread, in dense_bytes(N). Error(numerical): the iteration does not end.

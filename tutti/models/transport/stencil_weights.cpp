@@ -255,4 +255,11 @@ template WeightReport report_conditions(const StencilBasis&, std::span<const Vec
 template WeightReport report_conditions(const StencilBasis&, std::span<const Vec3>, std::span<const Gid>,
                                         std::span<const double>, std::span<const Gid>);
 
+double hyper_length(const double* weights_of_node, std::size_t n) {
+  double squares = 0;
+  for (const double* w = weights_of_node + hyper * n; w < weights_of_node + (hyper + 1) * n; ++w)
+    squares = std::fma(*w, *w, squares);
+  return std::sqrt(squares);
+}
+
 }  // namespace tutti

@@ -61,4 +61,7 @@ template <class Index>
 WeightReport report_conditions(const StencilBasis& basis, std::span<const Vec3> nodes, std::span<const Index> columns,
                                std::span<const double> conditions, std::span<const Gid> numbers = {});
 
+/// Length of a node's row of Delta^k, n its stencil's nodes: a number times the spacing of the nodes to the power -2 k.
+double hyper_length(const double* weights_of_node, std::size_t n);
+
 }  // namespace tutti

@@ -140,18 +140,11 @@ void SphereTransport::make_advection(const Weights& weights, double time) {
   }
 }
 
-/// Length of each row of Delta^k, which is a number times the spacing of its nodes to the power -2 k.
 std::vector<double> SphereTransport::hyper_lengths(const RawVector<double>& weights) const {
   const auto n = static_cast<std::size_t>(basis_.size);
   std::vector<double> lengths(weights.size() / (n * operators));
-  for (std::size_t row = 0; row < lengths.size(); ++row) {
-    double squares = 0;
-    for (std::size_t j = 0; j < n; ++j) {
-      const double w = weights[(row * operators + hyper) * n + j];
-      squares = std::fma(w, w, squares);
-    }
-    lengths[row] = std::sqrt(squares);
-  }
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    lengths[row] = hyper_length(weights.data() + row * operators * n, n);
   return lengths;
 }
 

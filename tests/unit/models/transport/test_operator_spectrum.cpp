@@ -92,7 +92,7 @@ TEST(OperatorSpectrum, AgreesWithPowerIteration) {
   const TransportSpectrum& estimate = run.model().spectrum();
   Threads threads(1);
   const auto& nodes = run.model().domain().cloud.points;
-  const OperatorRows unit = operator_rows(transport, nodes, 0, 1, threads);
+  const OperatorRows unit = operator_rows(transport, nodes, 0, 1, false, threads);
   const auto radius = [&](std::span<const double> weights) {
     const auto values = dense_eigenvalues(unit.size, unit.columns, weights);
     return assess_spectrum(values, RungeKutta::rk4, 1).radius;
@@ -105,7 +105,7 @@ TEST(OperatorSpectrum, AgreesWithPowerIteration) {
   EXPECT_LT(estimate.hyper, 1.07 * hyper);
 
   // What the noise test let pass: nothing grows that the advection does not, and a constant stays.
-  const OperatorRows rows = operator_rows(transport, nodes, 0, estimate.gamma, threads);
+  const OperatorRows rows = operator_rows(transport, nodes, 0, estimate.gamma, estimate.local, threads);
   const double dt = run.model().time_step();
   const auto all = rows.sum();
   const auto damped = dense_eigenvalues(rows.size, rows.columns, all);
@@ -153,13 +153,29 @@ check = false
   const TransportSpectrum& estimate = run.model().spectrum();
   Threads threads(1);
   const OperatorRows rows = operator_rows(read_transport_case(parse_case(text, "case.toml", test::transport_schema())),
-                                          run.model().domain().cloud.points, 0, 1, threads);
+                                          run.model().domain().cloud.points, 0, 1, false, threads);
   const auto values = dense_eigenvalues(rows.size, rows.columns, rows.damping);
   const double radius = assess_spectrum(values, RungeKutta::rk4, 1).radius;
   EXPECT_GT(radius, 1e17);
   EXPECT_GT(estimate.hyper, 0.99 * radius);
   EXPECT_LT(estimate.hyper, 1.07 * radius);
   EXPECT_GT(estimate.gamma, 0);
+}
+
+TEST(OperatorSpectrum, DampingThatIsScaledAtEachNode) {
+  std::string text = turning;
+  text.replace(text.find("icosahedral"), 11, "random");
+  text.replace(text.find("[velocity]"), 0, "[hyperviscosity]\ngamma = \"local\"\n");
+  test::TransportRun run(test::world(), text, "cpu");
+  const TransportSpectrum& estimate = run.model().spectrum();
+  ASSERT_TRUE(estimate.local);
+  Threads threads(1);
+  const OperatorRows rows = operator_rows(read_transport_case(parse_case(text, "case.toml", test::transport_schema())),
+                                          run.model().domain().cloud.points, 0, 1, true, threads);
+  const double radius =
+      assess_spectrum(dense_eigenvalues(rows.size, rows.columns, rows.damping), RungeKutta::rk4, 1).radius;
+  EXPECT_GT(estimate.hyper, 0.99 * radius);
+  EXPECT_LT(estimate.hyper, 1.07 * radius);
 }
 
 }  // namespace
