@@ -14,7 +14,7 @@ namespace {
 struct TransportBenchArguments {
   Gid nodes = 100'000;
   std::vector<int> sizes{31, 57, 101}, operators{1}, tracers{1};
-  std::vector<std::string> overlaps{"full"};
+  std::vector<std::string> overlaps{"full"}, kernels{"auto"};
   std::string partition = "hilbert", weights = "equal", json;
   int steps = 0;
   double seconds = 2;
@@ -34,24 +34,24 @@ int degree_for(int size) {
 }
 
 /// A turning sphere; 3 operators: it turns faster and slower. Whether noise grows does not matter here.
-Case transport_case(const TransportBenchArguments& a, int size, int operators, int tracers,
-                    const std::string& overlap) {
+Case transport_case(const TransportBenchArguments& a, int size, int operators, int tracers, const std::string& overlap,
+                    const std::string& kernel) {
   std::string text = fmt::format(
       "model = \"transport\"\n[nodes]\ngenerate = \"fibonacci\"\ncount = {}\n[stencil]\nsize = {}\nexponent = "
       "5\ndegree = "
       "{}\n[hyperviscosity]\nk = 1\nbeta = 0.3\n[velocity]\neast = \"cos(lat){}\"\n[numerics]\ncheck = "
-      "false\noperators = "
+      "false\nkernel = \"{}\"\noperators = "
       "\"{}\"\n[partition]\nmethod = \"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = "
       "1\n",
-      a.nodes, size, degree_for(size), operators == 3 ? "*(2 + sin(t))" : "", operators == 2 ? "separate" : "auto",
-      a.partition, a.weights, overlap);
+      a.nodes, size, degree_for(size), operators == 3 ? "*(2 + sin(t))" : "", kernel,
+      operators == 2 ? "separate" : "auto", a.partition, a.weights, overlap);
   for (int t = 0; t < tracers; ++t) text += fmt::format("[[tracer]]\nname = \"q{}\"\ninitial = \"{} + z\"\n", t, t);
   return parse_case(text, "bench.toml", schema_of("transport"));
 }
 
 /// Measures one kind of stencils; prints and returns its row.
 nlohmann::json bench_row(const Comm& comm, const TransportBenchArguments& a, DeviceSet& devices, const Case& options,
-                         int operators, int tracers, const std::string& overlap) {
+                         int operators, int tracers, const std::string& overlap, const std::string& kernel) {
   Phases phases;
   SphereTransport model({comm, devices, options, {}, phases});
   const StepSeconds seconds = time_steps(comm, model, a.seconds, a.steps);
@@ -60,8 +60,8 @@ nlohmann::json bench_row(const Comm& comm, const TransportBenchArguments& a, Dev
   // The weights, columns and values of a stage; neighbours are read once (a node's own entry counts as one).
   const double bytes_a_node = 4.0 * (size * (8.0 * operators + 4) + 40.0 * tracers);
   const double triad = all_triads(comm, devices), moved = bytes_a_node * rate;
-  info("{:>6} {:>9} {:>7} {:<9} {:>12} {:>10.4f} {:>13.1f} {:>8.1f} {:>11.2f} {:>9.3f}", size, operators, tracers,
-       overlap, format_count(model.cells()), seconds.best * 1e3, rate * 1e-6, moved * 1e-9, triad * 1e-9,
+  info("{:>6} {:>9} {:>7} {:<9} {:<8} {:>12} {:>10.4f} {:>13.1f} {:>8.1f} {:>11.2f} {:>9.3f}", size, operators, tracers,
+       overlap, kernel, format_count(model.cells()), seconds.best * 1e3, rate * 1e-6, moved * 1e-9, triad * 1e-9,
        moved / triad);
   double set_up = 0;
   for (const auto& [name, spent] : phases.seconds()) {
@@ -74,6 +74,7 @@ nlohmann::json bench_row(const Comm& comm, const TransportBenchArguments& a, Dev
           {"operators", operators},
           {"tracers", tracers},
           {"overlap", overlap},
+          {"kernel", kernel},
           {"seconds_best", seconds.best},
           {"seconds_median", seconds.median},
           {"node_steps_per_second", rate},
@@ -91,15 +92,16 @@ void bench(const Comm& comm, const TransportBenchArguments& a) {
   report["devices"] = describe(devices);
   info("{} rank{}, {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
   info("RK4 on Fibonacci nodes; GB/s by values that a step must move, neighbours read once");
-  info("{:>6} {:>9} {:>7} {:<9} {:>12} {:>10} {:>13} {:>8} {:>11} {:>9}", "size", "operators", "tracers", "overlap",
-       "nodes", "ms/step", "M node-steps/s", "GB/s", "triad GB/s", "of triad");
+  info("{:>6} {:>9} {:>7} {:<9} {:<8} {:>12} {:>10} {:>13} {:>8} {:>11} {:>9}", "size", "operators", "tracers",
+       "overlap", "kernel", "nodes", "ms/step", "M node-steps/s", "GB/s", "triad GB/s", "of triad");
   for (const int size : a.sizes)
     for (const int operators : a.operators)
       for (const int tracers : a.tracers)
-        for (const std::string& overlap : a.overlaps) {
-          const Case options = transport_case(a, size, operators, tracers, overlap);
-          report["results"].push_back(bench_row(comm, a, devices, options, operators, tracers, overlap));
-        }
+        for (const std::string& overlap : a.overlaps)
+          for (const std::string& kernel : a.kernels) {
+            const Case options = transport_case(a, size, operators, tracers, overlap, kernel);
+            report["results"].push_back(bench_row(comm, a, devices, options, operators, tracers, overlap, kernel));
+          }
   comm.together([&] {
     if (comm.is_root() && !a.json.empty()) write_report(a.json, report.dump(2) + "\n");
   });
@@ -127,6 +129,11 @@ void add_bench_transport(CLI::App& command, Action& action) {
   transport->add_option("--overlap", a->overlaps, "of work and messages; several: one after the other")
       ->delimiter(',')
       ->check(CLI::IsMember(words("devices.overlap")))
+      ->type_name("NAME,...")
+      ->capture_default_str();
+  transport->add_option("--kernel", a->kernels, "of stencils; several: one after the other")
+      ->delimiter(',')
+      ->check(CLI::IsMember(words("numerics.kernel")))
       ->type_name("NAME,...")
       ->capture_default_str();
   transport->add_option("--partition", a->partition, "method")

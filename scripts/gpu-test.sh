@@ -385,10 +385,10 @@ incompressible() {
   [ -n "${FAKE_GPUS:-}" ] || step kernels "$bin/bench_flow_kernels" 0.1 "${flow_cells[0]}"
 }
 
-# bench_transport NAME NODES GPUS ARGUMENTS...
+# bench_transport NAME NODES STENCILS GPUS ARGUMENTS...
 bench_transport() {
-  local name=$1 nodes=$2 count=$3; shift 3
-  step "bench $name" "$bin/tutti" bench transport --nodes "$nodes" --size "$stencil_sizes" "${sphere_time[@]}" "$@" \
+  local name=$1 nodes=$2 sizes=$3 count=$4; shift 4
+  step "bench $name" "$bin/tutti" bench transport --nodes "$nodes" --size "$sizes" "${sphere_time[@]}" "$@" \
     --devices "$(devices "$count" 1)" --json "$to/bench $name.json"
 }
 transport() {
@@ -406,10 +406,10 @@ transport() {
     compare "changing, $all GPU$name, staged" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="staged"' -q
     [ -z "$nccl" ] || compare "changing, $all GPU$name, nccl" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="nccl"' -q
   fi
-  bench_transport operators "$bench_nodes" 1 --operators 1,2,3
-  bench_transport tracers "$bench_nodes" 1 --tracers 2,4,8
-  bench_transport "few nodes" "$few_nodes" 1
-  for count in "${counts[@]}"; do bench_transport "$count GPU" "$many_nodes" "$count"; done
+  bench_transport operators "$bench_nodes" "$stencil_sizes" 1 --operators 1,2,3
+  bench_transport tracers "$bench_nodes" "${stencil_sizes%,*}" 1 --tracers 2,4,8
+  bench_transport "few nodes" "$few_nodes" "$stencil_sizes" 1 --operators 1,2 --kernel auto,warp
+  for count in "${counts[@]}"; do bench_transport "$count GPU" "$many_nodes" "$stencil_sizes" "$count"; done
   if [ -n "${FAKE_GPUS:-}" ]; then note left-out kernels "there is no GPU"; return; fi
   step kernels "$bin/bench_stencil_kernels"
   step weights "$bin/bench_stencil_weights" 16 1000000 1000000

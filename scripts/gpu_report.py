@@ -238,11 +238,11 @@ def transport_lines(report):
         rows = []
         for r in report["transport"]:
             one, gpus = alone.get((r["nodes"], r["size"], r["operators"], r["tracers"])), re.match(r"(\d+) GPU$", r["run"])
-            rows.append([r["run"], f"{r['nodes']:,}", r["size"], r["operators"], r["tracers"], r["overlap"], fixed(r["seconds_best"] * 1e3, 4),
+            rows.append([r["run"], f"{r['nodes']:,}", r["size"], r["operators"], r["tracers"], r["kernel"], r["overlap"], fixed(r["seconds_best"] * 1e3, 4),
                          fixed(r["node_steps_per_second"] / 1e6, 1), fixed(r["fraction_of_triad"], 3),
                          fixed(quotient(one, r["seconds_best"] * int(gpus[1])), 3) if gpus else None])
         lines += ["## Transport", "", "Of the triads of all GPUs: by the values that a step of RK4 must move.", "",
-                  *table(["run", "nodes", "n", "operators", "tracers", "overlap", "ms a step", "M node-steps/s", "of the triads", "efficiency"], rows)]
+                  *table(["run", "nodes", "n", "operators", "tracers", "kernel", "overlap", "ms a step", "M node-steps/s", "of the triads", "efficiency"], rows)]
     if report["stencil_kernels"]:
         rows = [[k["size"], k["operators"], k["tracers"], k["name"], fixed(k["milliseconds"], 4), fixed(k["of_triad"], 3)] for k in report["stencil_kernels"]]
         lines += ["## Kernels of stencils", "", *table(["n", "operators", "tracers", "kernel", "ms", "of the triad"], rows)]

@@ -190,7 +190,7 @@ def base_of(rows, row):
 
 def device_name(row):
     if row["devices"] != "cpu":
-        return row["devices"]
+        return row["devices"] + (", a warp a stencil" if row["kernel"] == "warp" else "")
     return "one CPU core" if row["threads"] == 1 else "all CPU cores"
 
 

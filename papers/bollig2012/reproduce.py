@@ -125,11 +125,11 @@ class Runs:
                     "steps": found["steps"], "seconds": found["wall_seconds"]}
         return self.keep("convergence", asked, make)
 
-    def bench(self, part, nodes, sizes, operators, devices, *, ranks=1, threads=None, overlaps=("full",), method="hilbert"):
+    def bench(self, part, nodes, sizes, operators, devices, *, ranks=1, threads=None, overlaps=("full",), method="hilbert", kernel="auto"):
         """Rows of `tutti bench transport`."""
         o = self.options
         asked = dict(machine=o.machine, nodes=nodes, sizes=list(sizes), operators=list(operators), devices=devices, ranks=ranks,
-                     threads=threads, overlaps=list(overlaps), method=method, seconds=o.seconds)
+                     threads=threads, overlaps=list(overlaps), method=method, kernel=kernel, seconds=o.seconds)
 
         def make():
             print(f"  {nodes:,} nodes, {devices}{f', {threads} thread' if threads else ''}{f', {ranks} ranks' if ranks > 1 else ''}",
@@ -137,7 +137,7 @@ class Runs:
             file = self.folder / "bench.json"
             start = [*o.mpirun, "-np", ranks] if ranks > 1 else []
             call(*start, o.program, "bench", "transport", "--nodes", nodes, "--size", listed(sizes), "--operators", listed(operators),
-                 "--overlap", listed(overlaps), "--partition", method, "--seconds", o.seconds, "--devices", devices, "--json", file,
+                 "--overlap", listed(overlaps), "--partition", method, "--kernel", kernel, "--seconds", o.seconds, "--devices", devices, "--json", file,
                  *(["--threads", threads] if threads else []))
             rows = json.loads(file.read_text())["results"]
             file.unlink()
@@ -215,9 +215,11 @@ def speedup(runs):
         runs.bench("speedup", nodes, o.sizes, (1, 2), "cpu", threads=1)
         runs.bench("speedup", nodes, o.sizes, (1, 2), "cpu")
         if o.gpus:
-            runs.bench("speedup", nodes, o.sizes, (1, 2), devices_of(o, 1))
+            for kernel in ("auto", "warp"):
+                runs.bench("speedup", nodes, o.sizes, (1, 2), devices_of(o, 1), kernel=kernel)
     if o.gpus and not o.gpus[0].startswith("fake"):  # beyond the caches
-        runs.bench("speedup", 1_000_000, o.sizes, (1, 2), o.gpus[0])
+        for kernel in ("auto", "warp"):
+            runs.bench("speedup", 1_000_000, (31, 101), (1, 2), o.gpus[0], kernel=kernel)
 
 
 def scaling(runs):

@@ -90,7 +90,7 @@ class GpuScript(SystemTest):
         text = (self.out / "report.md").read_text()
         for words in ("2.088", "4,000.5", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU",
                       "| 512, 1 GPU | 512x512x512 | jacobi | full | float | 1.0000 | 134.218 | 0.750 | 20 | 300.00 | 0.875 |", "marching, 4 cells x 512 x 2, 1 ahead, 64 planes",
-                      "| 2 GPU | 4,500,000 | 31 | 1 | 1 | full | 0.5556 | 1,000.0 | 0.930 | 0.900 |", "| 31 | 1 | 1 | 1 thread a row, 4 of 128 | 0.2000 | 0.960 |",
+                      "| 2 GPU | 4,500,000 | 31 | 1 | 1 | auto | full | 0.5556 | 1,000.0 | 0.930 | 0.900 |", "| 31 | 1 | 1 | 1 thread a row, 4 of 128 | 0.2000 | 0.960 |",
                       "| Gaussian, n = 31 | 1,000,000 | 2.000 | 2.500 |"):
             self.assertIn(words, text)
 
