@@ -23,10 +23,11 @@ NOT_RUN = "not run\n"
 
 
 def save(figure, file):
+    """With a legend in each panel, unless the figure has one of its own beside them."""
     for axes in figure.axes:
-        if axes.get_legend_handles_labels()[0]:
+        if not figure.legends and axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize=8)
-    figure.savefig(file, dpi=150, facecolor="white")
+    figure.savefig(file, dpi=150, facecolor="white", bbox_inches="tight" if figure.legends else None)
     plt.close(figure)
 
 
@@ -231,15 +232,23 @@ def plot_speedup(records, file):
         found.setdefault((device_name(row), row["nodes"], row["operators"]), {})[row["size"]] = base["seconds_best"] / row["seconds_best"]
     if not found:
         return False
-    figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
-    for (device, nodes, operators), gains in found.items():
-        sizes = sorted(gains)
-        axes.semilogy(sizes, [gains[s] for s in sizes], "o-" if operators == 1 else "s--",
-                      label=f"{device}, N = {nodes:,}, {operators} operator{'' if operators == 1 else 's'}")
-    axes.set_xlabel("nodes of a stencil")
-    axes.set_ylabel("times as fast as one CPU core")
-    axes.set_title("Speed-up (Bollig 2012, Figures 15 and 16)", fontsize=11)
-    axes.grid(True, which="both", linewidth=0.3, alpha=0.6)
+    counts = sorted({nodes for _, nodes, _ in found})
+    devices = sorted({device for device, _, _ in found})
+    figure, grid = plt.subplots(1, len(counts), figsize=(4.6 * len(counts), 4.4), sharey=True, squeeze=False, layout="constrained")
+    for axes, count in zip(grid[0], counts):
+        for (device, nodes, operators), gains in found.items():
+            if nodes != count:
+                continue
+            sizes = sorted(gains)
+            axes.semilogy(sizes, [gains[s] for s in sizes], "o-" if operators == 1 else "s--", color=f"C{devices.index(device)}",
+                          label=f"{device}, {operators} operator{'' if operators == 1 else 's'}")
+        axes.set_xlabel("nodes of a stencil")
+        axes.set_title(f"N = {count:,}", fontsize=10)
+        axes.grid(True, which="both", linewidth=0.3, alpha=0.6)
+    grid[0][0].set_ylabel("times as fast as one CPU core")
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
+    figure.suptitle("Speed-up (Bollig 2012, Figures 15 and 16)", fontsize=12)
     save(figure, file)
     return True
 
@@ -284,9 +293,12 @@ def plot_scaling(panels, file):
         for nodes, size in sorted({key[:2] for key in best}):
             times = {c: t for (n, s, c), t in best.items() if (n, s) == (nodes, size)}
             counts = sorted(times)
+            if len(counts) < 2:
+                continue
             axes.plot(counts, [times[1] / times[c] for c in counts], "o-", label=f"n = {size}, N = {nodes:,}")
         most = max(key[2] for key in best)
         axes.plot([1, most], [1, most], ":", color="#8a8a8a", label="linear")
+        axes.set_xticks(sorted({key[2] for key in best}))
         axes.set_title(title, fontsize=10)
         axes.set_ylabel("times as fast as one")
         axes.grid(linewidth=0.3, alpha=0.6)
