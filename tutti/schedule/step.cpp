@@ -15,7 +15,7 @@ constexpr Lid smallest_chunk = 512;
 constexpr Lid largest_chunk = 65536;
 constexpr Lid largest_chunk_beside_devices = 8192;  // a thread that also serves a device must look after it often
 constexpr int chunks_a_thread = 24;
-constexpr Size little_rows = 16384;
+constexpr Size little_rows = 16384;  // of diffusion
 
 /// Runs a chunk on the calling thread: the stream that a CPU task's body sees.
 class SerialStream final : public Stream {
@@ -48,8 +48,9 @@ const char* overlap_name(Overlap overlap) {
   return "";
 }
 
-Step::Step(Threads& threads, std::span<PartStreams> parts)
-    : threads_(threads), parts_(parts), members_(threads.count()), seconds_(parts.size()) {
+Step::Step(Threads& threads, std::span<PartStreams> parts, int row_cost)
+    : threads_(threads), parts_(parts), row_cost_(row_cost), members_(threads.count()), seconds_(parts.size()) {
+  require(row_cost >= 1, "a row costs {} rows", row_cost);
   // One for messages and two for each accelerator: more would only spin.
   if (std::none_of(parts.begin(), parts.end(), [](const PartStreams& part) { return part.is_host(); }))
     members_ = std::min(members_, 1 + 2 * static_cast<int>(parts.size()));
@@ -99,7 +100,8 @@ TaskId Step::compute(const std::string& name, int part, Role role, Range rows,
     // Chunks start at multiples of the alignment, so the first and the last may be short.
     const Lid wanted = rows.size() / (members_ * chunks_a_thread);
     const bool alone = std::all_of(parts_.begin(), parts_.end(), [](const PartStreams& p) { return p.is_host(); });
-    task->chunk = std::clamp(wanted / chunk_alignment * chunk_alignment, smallest_chunk,
+    const Lid smallest = std::max(chunk_alignment, smallest_chunk / row_cost_ / chunk_alignment * chunk_alignment);
+    task->chunk = std::clamp(wanted / chunk_alignment * chunk_alignment, smallest,
                              alone ? largest_chunk : largest_chunk_beside_devices);
     const Lid first = rows.begin / chunk_alignment * chunk_alignment;
     task->chunks = rows.empty() ? 0 : (rows.end - first + task->chunk - 1) / task->chunk;
@@ -249,7 +251,8 @@ void Step::finish(Overlap overlap) {
   assign_roles();
   Size rows = 0;
   for (const auto& task : tasks_) rows += task->rows.size();
-  little_ = rows <= little_rows && std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p.is_host(); });
+  little_ = rows * row_cost_ <= little_rows &&
+            std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p.is_host(); });
   plan_ahead();
   finished_ = true;
 }

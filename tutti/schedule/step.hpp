@@ -65,7 +65,8 @@ struct ThreadPiece {
 /// run, as long as every true dependency was declared.
 class Step {
  public:
-  Step(Threads& threads, std::span<PartStreams> parts);
+  /// row_cost: as many rows of diffusion take a CPU about as long as one row here; by it work is dealt out to threads.
+  Step(Threads& threads, std::span<PartStreams> parts, int row_cost = 1);
   ~Step();
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
@@ -165,6 +166,7 @@ class Step {
 
   Threads& threads_;
   std::span<PartStreams> parts_;
+  int row_cost_;
   int members_;  ///< of the team: all, or without a part of the CPU no more than have something to do
   std::vector<std::unique_ptr<Task>> tasks_;
   std::vector<ThreadRoles> roles_;

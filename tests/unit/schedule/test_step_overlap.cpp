@@ -233,5 +233,27 @@ TEST(StepOverlap, WithoutACpuNoThreadIsIdle) {
   }
 }
 
+TEST(StepTeam, RowsThatCostMuchAreWorthIt) {
+  using Clock = std::chrono::steady_clock;
+  for (const int cost : {1, 4}) {
+    DevicesOfARank rank(2);
+    Step step(rank.threads, rank.parts, cost);
+    std::atomic<int> threads{0};
+    step.compute("work", 0, Step::Role::interior, {0, 10'000}, [&](Stream& stream, Range rows) {
+      stream.loop(rows, [&](Lid, Lid) {
+        thread_local int counted = 0;
+        if (counted != cost) ++threads;
+        counted = cost;
+        // The other one comes, if there is one.
+        const auto late = Clock::now() + std::chrono::seconds(10);
+        while (cost > 1 && threads < 2 && Clock::now() < late) std::this_thread::yield();
+      });
+    });
+    step.finish(Overlap::full);
+    step.run();
+    EXPECT_EQ(threads, cost == 1 ? 1 : 2) << "a row costs " << cost;
+  }
+}
+
 }  // namespace
 }  // namespace tutti

@@ -50,7 +50,9 @@ inline void apply_slice_by_tracers(const StencilView& view, const double* u, con
       for (int k = 0; k < some; ++k) {
         const double* __restrict neighbour = values + static_cast<Size>(columns[k]) * view.values;
         for (int d = 0; d < operators; ++d)
+#if defined(_OPENMP)
 #pragma omp simd
+#endif
           for (int t = 0; t < tracers; ++t)
             sums[k][d][t] = add_neighbour(weights[d * lanes + k], neighbour[t], own[k][t], sums[k][d][t]);
       }

@@ -18,7 +18,7 @@ namespace tutti {
 // others' nodes, and then the rest while the first travels.
 
 void SphereTransport::build_step(Overlap overlap) {
-  step_ = std::make_unique<Step>(*devices_.threads, domain_.streams);
+  step_ = std::make_unique<Step>(*devices_.threads, domain_.streams, transport_.row_cost());
   std::vector<TaskId> separators;
   for (std::size_t p = 0; p < parts_.size(); ++p)
     separators.push_back(step_->compute("separator", static_cast<int>(p), Step::Role::separator,

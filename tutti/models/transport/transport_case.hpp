@@ -1,6 +1,7 @@
 // What a case of transport on the sphere says.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -50,6 +51,10 @@ struct TransportCase {
   bool steady() const;
   /// That a step applies: 1 or 2 where the velocity is steady, else 3.
   int operators() const { return !steady() ? 3 : separate ? 2 : 1; }
+  /// Of a node's row, as Step takes it: terms, of which diffusion's rows have 14.
+  int row_cost() const {
+    return std::max(1, (basis.size - 1) * std::max(operators(), static_cast<int>(tracers.size())) / 14);
+  }
   /// The basis for so many nodes.
   StencilBasis basis_for(Gid nodes) const;
 };

@@ -48,7 +48,7 @@ double measure_rate(Device& device, Threads& threads, const TransportCase& trans
   auto q = make("tracers of the sample"), next = make("stage of the sample"), total = make("sum of the sample");
   auto along = make("velocity of the sample");
   // As in a run: through the team on a CPU, ahead of a GPU.
-  Step step(threads, parts);
+  Step step(threads, parts, transport.row_cost());
   step.compute("sample", 0, Step::Role::interior, {0, n}, [&](Stream& on, Range range) {
     rows.apply(on, range, tracers, q.data(), steady ? nullptr : along.data(),
                RungeKuttaMiddle{q.data(), next.data(), total.data(), 1e-3, 1e-3});
