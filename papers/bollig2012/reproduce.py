@@ -16,7 +16,6 @@ import math
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -29,25 +28,11 @@ import cases  # noqa: E402
 import page  # noqa: E402
 import paper  # noqa: E402
 import report  # noqa: E402
+from calls import Failed, call, find_gpus  # noqa: E402
 
 PARTS = ["spectra", "fields", "convergence", "speedup", "scaling", "ranks", "breakdown"]
 NUMERICAL = 6  # exit code of a run that is refused because noise grows
 OVERLAPS = ("none", "messages", "full")
-
-
-class Failed(Exception):
-    def __init__(self, code, text):
-        super().__init__(text)
-        self.code = code
-
-
-def call(*words):
-    """What the program says; Failed with its error line and exit code."""
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, errors="replace")
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.split("\n") if "error:" in line] or [done.stderr.strip() or "no word"]
-        raise Failed(done.returncode, f"{' '.join(map(str, words))}\n  {lines[-1]}")
-    return done.stdout
 
 
 def write_records(file, kept):
@@ -288,12 +273,6 @@ def machine(options):
     """What timings are of: one line, without what changes from run to run."""
     said = call(options.program, "devices", "--devices", options.devices).strip().split("\n")
     return "; ".join(re.sub(r",? memory [^,;]*$", "", re.sub(r" +", " ", line)) for line in said)
-
-
-def find_gpus(options):
-    """Names of the accelerators of --devices, in order."""
-    said = call(options.program, "devices", "--devices", options.devices)
-    return [word for word in (line.split(" ")[0] for line in said.split("\n")) if re.match(r"(cuda|fake):", word)]
 
 
 def arguments(words):

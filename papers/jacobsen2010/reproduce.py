@@ -28,6 +28,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(ROOT / "python")]
 import page  # noqa: E402
 import paper  # noqa: E402
 import report  # noqa: E402
+from calls import Failed, call, find_gpus  # noqa: E402
 
 PARTS = ["table1", "figure4", "figure5", "figure6", "scaling"]
 DATA = ROOT / "tests" / "data" / "incompressible"
@@ -75,21 +76,6 @@ every = 0
 [checkpoint]
 minutes = 0
 """
-
-
-class Failed(Exception):
-    def __init__(self, code, text):
-        super().__init__(text)
-        self.code = code
-
-
-def call(words):
-    """What the program says; Failed with its error line and exit code."""
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, errors="replace")
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.split("\n") if "error:" in line] or [done.stderr.strip() or "no word"]
-        raise Failed(done.returncode, f"{' '.join(map(str, words))}\n  {lines[-1]}")
-    return done.stdout
 
 
 class Watts:
@@ -150,7 +136,7 @@ class Runs:
                      ",".join(map(str, grid)), "--solver", "jacobi", "--sweeps", o.sweeps, "--precision", "float",
                      "--seconds", o.seconds, "--overlap", ",".join(policies), "--devices", devices, "--json", file]
             with Watts(devices) as watts:
-                call(words + (["--threads", threads] if threads else []))
+                call(*words, *(["--threads", threads] if threads else []))
             rows = json.loads(file.read_text())["results"]
             file.unlink()
             return {"rows": {row["overlap"]: row for row in rows}, "watts": watts.most}
@@ -164,8 +150,8 @@ class Runs:
             print(f"  {name}", flush=True)
             case.write_text(text)
             # A second thread costs small grids more than it gives where others use the machine.
-            call([self.options.program, "run", case, "-o", folder, "--overwrite", "--devices", self.options.cases_on,
-                  *(["--threads", 1] if self.options.quick else [])])
+            call(self.options.program, "run", case, "-o", folder, "--overwrite", "--devices", self.options.cases_on,
+                  *(["--threads", 1] if self.options.quick else []))
         return folder
 
 
@@ -261,14 +247,8 @@ def scaling(runs):
 
 def machine(options):
     """What was run on: one line."""
-    said = call([options.program, "devices", "--devices", options.devices]).strip().split("\n")
+    said = call(options.program, "devices", "--devices", options.devices).strip().split("\n")
     return "; ".join(re.sub(r" +", " ", line) for line in said) + f"; {platform.system()} {platform.machine()}"
-
-
-def find_gpus(options):
-    """Names of the accelerators of --devices, in order."""
-    said = call([options.program, "devices", "--devices", options.devices])
-    return [word for word in (line.split(" ")[0] for line in said.split("\n")) if re.match(r"(cuda|fake):", word)]
 
 
 def arguments(words):

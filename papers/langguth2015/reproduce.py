@@ -16,7 +16,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -28,6 +27,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(ROOT / "python")]
 import page  # noqa: E402
 import paper  # noqa: E402
 import report  # noqa: E402
+from calls import Failed, call, find_gpus  # noqa: E402
 
 PARTS = ["table1", "figure3", "figure4", "figure5", "projection"]
 PROJECTED_NODES = [1, 2, 4, 8, 16, 32, 64, 128, 1024]
@@ -54,21 +54,6 @@ every = 0
 [checkpoint]
 minutes = 0
 """
-
-
-class Failed(Exception):
-    def __init__(self, code, text):
-        super().__init__(text)
-        self.code = code
-
-
-def call(program, *words):
-    """What the program says; Failed with its error line and exit code."""
-    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, errors="replace")
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.split("\n") if "error:" in line] or [done.stderr.strip() or "no word"]
-        raise Failed(done.returncode, f"{' '.join(map(str, words))}\n  {lines[-1]}")
-    return done.stdout
 
 
 def mesh_of(kind, cells):
@@ -295,12 +280,6 @@ def machine(options):
     """What was run on: one line."""
     said = call(options.program, "devices", "--devices", options.devices).strip().split("\n")
     return "; ".join(re.sub(r" +", " ", line) for line in said) + f"; {platform.system()} {platform.machine()}"
-
-
-def find_gpus(options):
-    """Names of the accelerators of --devices, in order."""
-    said = call(options.program, "devices", "--devices", options.devices)
-    return [word for word in (line.split(" ")[0] for line in said.split("\n")) if re.match(r"(cuda|fake):", word)]
 
 
 def arguments(words):
