@@ -61,7 +61,7 @@ OperatorRows operator_rows(const TransportCase& transport, std::span<const Vec3>
     for (std::size_t c = 0; c < formulas.size(); ++c) three[c] = formulas[c][i];
     const Vec3 velocity = velocity_vector(nodes[i], three, transport.cartesian);
     const double* w = weights.data() + i * operators * n;
-    const double scale = local ? signed_gamma / hyper_length(w, n) : signed_gamma;
+    const double scale = signed_gamma * damping_scale(w, n, local);
     double advection = 0, damping = 0;
     for (std::size_t j = 1; j < n; ++j) {
       const std::size_t at = i * n + j;

@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(Tuning::block)
 /// A warp a row, whose entries lie together, for one tracer: as apply_stencil_by_lanes.
 template <int operators, Joined joined, class Update>
 __global__ void __launch_bounds__(256) apply_by_warps(StencilView view, const double* u, Update update, Range rows) {
-  const Lid row = rows.begin + static_cast<Lid>((blockIdx.x * 256 + threadIdx.x) / 32);
+  const Lid row = rows.begin + static_cast<Lid>(blockIdx.x * 8 + threadIdx.x / 32);
   if (row >= rows.end) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Size place = static_cast<Size>(row) * view.values + view.first, begin = static_cast<Size>(row) * view.entries;

@@ -262,4 +262,9 @@ double hyper_length(const double* weights_of_node, std::size_t n) {
   return std::sqrt(squares);
 }
 
+double damping_scale(const double* weights_of_node, std::size_t n, bool local) {
+  const double length = local ? hyper_length(weights_of_node, n) : 1;
+  return length > 0 ? 1 / length : 1;
+}
+
 }  // namespace tutti

@@ -63,5 +63,8 @@ WeightReport report_conditions(const StencilBasis& basis, std::span<const Vec3> 
 
 /// Length of a node's row of Delta^k, n its stencil's nodes: a number times the spacing of the nodes to the power -2 k.
 double hyper_length(const double* weights_of_node, std::size_t n);
+/// What that row is multiplied by, but for gamma: a positive number, so that what damps still does. local: the length
+/// becomes 1.
+double damping_scale(const double* weights_of_node, std::size_t n, bool local);
 
 }  // namespace tutti

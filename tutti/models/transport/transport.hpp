@@ -85,7 +85,6 @@ class SphereTransport final : public Model {
   std::vector<Vec3> velocities(std::size_t p, double time);
   double advection_weight(const RawVector<double>& weights, std::size_t row, std::size_t j, Vec3 velocity) const;
   void make_advection(const Weights& weights, double time);
-  std::vector<double> hyper_lengths(const RawVector<double>& weights) const;
   bool damps_locally(const Weights& weights) const;
   std::vector<double> damping_scales(const RawVector<double>& weights) const;
   void make_hyper(const Weights& weights);

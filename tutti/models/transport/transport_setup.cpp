@@ -140,31 +140,26 @@ void SphereTransport::make_advection(const Weights& weights, double time) {
   }
 }
 
-std::vector<double> SphereTransport::hyper_lengths(const RawVector<double>& weights) const {
-  const auto n = static_cast<std::size_t>(basis_.size);
-  std::vector<double> lengths(weights.size() / (n * operators));
-  for (std::size_t row = 0; row < lengths.size(); ++row)
-    lengths[row] = hyper_length(weights.data() + row * operators * n, n);
-  return lengths;
-}
-
 /// Whether damping is to be local. Where nodes lie close, entries of Delta^k are largest, and decide how much damping a
 /// step allows; where nodes are uneven, next to nothing of it is left where they lie apart. Collective.
 bool SphereTransport::damps_locally(const Weights& weights) const {
   if (transport_.gamma != GammaKind::automatic) return transport_.gamma == GammaKind::local;
+  const auto n = static_cast<std::size_t>(basis_.size);
   double longest = 0, of_shortest = 0;
   for (const RawVector<double>& part : weights)
-    for (const double length : hyper_lengths(part)) {
+    for (std::size_t at = 0; at < part.size(); at += operators * n) {
+      const double length = hyper_length(&part[at], n);
       longest = std::max(longest, length);
       of_shortest = std::max(of_shortest, 1 / length);
     }
   return std::pow(comm_.max(longest) * comm_.max(of_shortest), 0.5 / basis_.hyper) > even_spacings;
 }
 
-/// What each row of Delta^k is multiplied by, but for gamma: positive numbers, so that what damps still does.
 std::vector<double> SphereTransport::damping_scales(const RawVector<double>& weights) const {
-  std::vector<double> scales = hyper_lengths(weights);
-  for (double& scale : scales) scale = spectrum_.local && scale > 0 ? 1 / scale : 1;
+  const auto n = static_cast<std::size_t>(basis_.size);
+  std::vector<double> scales;
+  for (std::size_t at = 0; at < weights.size(); at += operators * n)
+    scales.push_back(damping_scale(&weights[at], n, spectrum_.local));
   return scales;
 }
 
