@@ -56,10 +56,10 @@ Measured measure(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devic
     if (d.name == "divergence") m.divergence = d.value;
   // The counts of one more step.
   Summary before, after;
-  model->summarise(before, 0);
+  summarise(comm, *model, before, 0);
   model->step(0, model->time_step());
   model->wait();
-  model->summarise(after, 0);
+  summarise(comm, *model, after, 0);
   for (std::size_t p = 0; p < after.parts.size(); ++p) m.bytes_a_step += after.parts[p].bytes - before.parts[p].bytes;
   m.messages = after.exchange.messages - before.exchange.messages;
   m.bytes_a_step = comm.sum(m.bytes_a_step);

@@ -35,7 +35,7 @@ void plan_diffusion(const Comm& comm, const PlanArguments& arguments) {
     Phases phases;
     Diffusion model({comm, cpu, everywhere, work_dir.path(), phases});
     // Refuses what a run would.
-    if (auto points = probe_points(options); !points.empty()) model.set_probes(std::move(points));
+    model.domain().locate(comm, probe_points(options), probe_labels(options));
     dt = model.time_step();
     rho = model.stability().rho;
     stages = model.stages();
@@ -45,9 +45,10 @@ void plan_diffusion(const Comm& comm, const PlanArguments& arguments) {
   comm.together([&] { steps = plan_steps(options, dt); });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
-  DomainOptions domain_options = diffusion_domain_options(options, *devices.threads);
-  domain_options.refuse_too_large = false;  // the table shows what is missing where
-  const TetDomain domain = make_tet_domain(comm, devices, options, work_dir.path(), domain_options, phases);
+  Sharing sharing = diffusion_sharing(options, *devices.threads);
+  sharing.memory->refuse_too_large = false;  // the table shows what is missing where
+  const TetDomain domain =
+      make_tet_domain({comm, devices, options, work_dir.path(), phases}, diffusion_tet_options(options), sharing);
   std::optional<DiffusionPhysics> physics;
   comm.together([&] {
     physics.emplace(options, domain.region_names, domain.boundary_names, domain.region_tags, domain.boundary_tags);
@@ -62,8 +63,8 @@ void plan_diffusion(const Comm& comm, const PlanArguments& arguments) {
     const IndexMap& map = domain.maps[p];
     auto planned = plan_arrays(options, *physics, domain.meshes[p], map, domain.streams[p].is_host());
     const Size bytes = plan_bytes_a_step(planned, map, stages);
-    return plan_line(comm, devices, map, domain.weights[static_cast<std::size_t>(map.part)], std::move(planned), bytes,
-                     plan, domain.transport, domain.streams, p, arrays);
+    return plan_line(comm, devices, map, domain.weight(p), std::move(planned), bytes, plan, domain.transport,
+                     domain.streams, p, arrays);
   };
   for (std::size_t p = 0; p < domain.maps.size(); ++p) mine.push_back(line_of(p));
   for (const std::string& text : comm.all_gather_text(arrays))

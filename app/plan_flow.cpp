@@ -63,7 +63,7 @@ void plan_flow(const Comm& comm, const PlanArguments& arguments) {
   Phases phases;
   const bool single = options.text("numerics.precision") == "float";
   const BoxDomain domain =
-      cut_box_domain({comm, devices, options, {}, phases}, flow.grid, flow_rate(flow, single, *devices.threads));
+      cut_box_domain({comm, devices, options, {}, phases}, flow.grid, {flow_rate(flow, single, *devices.threads)});
   info("case {}: {} cells, {} parts on {} rank{}", arguments.file, format_count(flow.grid.cell_count()),
        domain.parts.boxes.size(), comm.size(), comm.size() == 1 ? "" : "s");
   std::vector<PartLine> mine;

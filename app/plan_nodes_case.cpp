@@ -11,10 +11,10 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
+#include "tutti/domain/tet_domain.hpp"
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/schedule/balance.hpp"
-#include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti::app {
 namespace {

@@ -28,16 +28,16 @@ void plan_transport(const Comm& comm, const PlanArguments& arguments) {
     Phases phases;
     SphereTransport model({comm, cpu, everywhere, {}, phases});
     // Refuses what a run would.
-    if (auto points = probe_points(options); !points.empty()) model.set_probes(std::move(points));
+    model.domain().locate(comm, probe_points(options), probe_labels(options));
     spectrum = model.spectrum();
     comm.together([&] { steps = plan_steps(options, model.time_step()); });
   }
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
-  NodeMemory memory = transport_memory(transport);
+  MemoryModel memory = transport_memory(transport);
   memory.refuse_too_large = false;  // the table shows what is missing where
   const NodeDomain domain = make_node_domain({comm, devices, options, {}, phases}, transport.basis.size,
-                                             stencil_rate(transport, *devices.threads), memory);
+                                             {stencil_rate(transport, *devices.threads), memory});
   std::vector<IndexMap> maps;
   for (const IndexMap& map : domain.maps)
     maps.push_back(with_components(map, static_cast<int>(transport.tracers.size())));
@@ -49,9 +49,8 @@ void plan_transport(const Comm& comm, const PlanArguments& arguments) {
   std::string text;
   for (std::size_t p = 0; p < domain.mine(); ++p) {
     const IndexMap& map = domain.maps[p];
-    mine.push_back(plan_line(comm, devices, map, domain.weights[static_cast<std::size_t>(map.part)],
-                             plan_arrays(transport, domain, p), plan_bytes_a_step(transport, domain, p), plan,
-                             domain.transport, domain.streams, p, text));
+    mine.push_back(plan_line(comm, devices, map, domain.weight(p), plan_arrays(transport, domain, p),
+                             plan_bytes_a_step(transport, domain, p), plan, domain.transport, domain.streams, p, text));
   }
   for (const std::string& one : comm.all_gather_text(text)) info("{}", one.substr(0, one.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));

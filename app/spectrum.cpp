@@ -7,9 +7,9 @@
 #include "app/python.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/domain/node_domain.hpp"
 #include "tutti/models/transport/operator_spectrum.hpp"
 #include "tutti/models/transport/transport.hpp"
-#include "tutti/simulation/node_domain.hpp"
 
 namespace tutti::app {
 namespace {

@@ -22,7 +22,8 @@ BELOW = {
     "io": ["base", "mesh", "partition"],
 }
 BELOW["schedule"] = ["base", "device", "mesh", "partition", "residency", "exchange", "io"]
-BELOW["simulation"] = BELOW["schedule"] + ["schedule"]
+BELOW["domain"] = BELOW["schedule"] + ["schedule"]
+BELOW["simulation"] = BELOW["domain"] + ["domain"]
 MODEL_BELOW = BELOW["simulation"] + ["simulation"]
 
 SOURCES = {".hpp", ".cpp", ".cu", ".cuh", ".h"}

@@ -17,7 +17,7 @@ void add_keys(CaseSchema& schema) {
   schema.add({.path = "physics.exact", .type = expression, .description = "The summary then gives errors."});
 }
 
-Advection::Advection(const ModelSetup& setup) : TetModel("advection", setup, {.layers = 1}) {
+Advection::Advection(const ModelSetup& setup) : TetModel(setup, {.layers = 1}) {
   inflow_ = options().expression("physics.inflow");
   double fastest = 0;
   comm().together([&] {  // an error of one rank becomes everyone's

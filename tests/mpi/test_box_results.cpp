@@ -7,7 +7,8 @@
 
 #include "tests/support/box_fields.hpp"
 #include "tests/support/checkpoint_state.hpp"
-#include "tutti/simulation/box_results.hpp"
+#include "tutti/domain/box_pieces.hpp"
+#include "tutti/simulation/field_files.hpp"
 
 namespace tutti {
 namespace {
@@ -37,20 +38,29 @@ std::vector<BoxPiece> pieces_of(const std::vector<CellBox>& boxes) {
   for (std::size_t p = boxes.size(); p-- > 0;) {
     const int ranks = std::max(world().size() - 1, 1);
     const int rank = static_cast<int>(p) * ranks / static_cast<int>(boxes.size()) + (world().size() > 1 ? 1 : 0);
-    if (rank == world().rank()) mine.push_back({static_cast<int>(p), boxes[p]});
+    if (rank == world().rank()) mine.push_back({mine.size(), static_cast<int>(p), boxes[p], boxes[p]});
   }
   return mine;
 }
 
-void write(BoxResults& results, const BoxGridShape& grid, const std::vector<BoxPiece>& mine, double time) {
-  std::vector<std::vector<double>> cell;
-  std::vector<std::vector<float>> velocity;
-  for (const BoxPiece& piece : mine) {
-    BoxFields fields(grid, piece.box, time);
-    cell.push_back(std::move(fields.cell));
-    velocity.push_back(std::move(fields.velocity));
-  }
-  results.write(time, {{"cell", 1, cell}, {"velocity <&>", 3, velocity}});
+FieldFiles open(const BoxGridShape& grid, const std::vector<BoxPiece>& mine, std::vector<CellBox> all,
+                const fs::path& folder, int level, int threads, std::span<const double> before = {}) {
+  return FieldFiles(world(), std::make_unique<BoxPieces>(grid, mine, std::move(all)), folder, {level, threads, {}},
+                    before);
+}
+
+void write(FieldFiles& results, const BoxGridShape& grid, double time) {
+  std::vector<ModelField> fields;
+  fields.push_back({.name = "cell", .output = true});
+  fields.back().read = [&](std::size_t, const RowSet& rows, std::span<double> to) {
+    std::ranges::copy(BoxFields(grid, rows.box, time).cell, to.begin());
+  };
+  fields.push_back({.name = "velocity <&>", .components = 3, .single = true, .output = true});
+  fields.back().read = [&](std::size_t, const RowSet& rows, std::span<double> to) {
+    std::ranges::copy(BoxFields(grid, rows.box, time).velocity, to.begin());
+  };
+  fields.push_back({.name = "not written"});
+  results.write(time, fields);
 }
 
 void write_and_read(const std::string& name, const BoxGridShape& grid) {
@@ -60,13 +70,13 @@ void write_and_read(const std::string& name, const BoxGridShape& grid) {
   const auto mine = pieces_of(boxes);
   const auto all = world().is_root() ? boxes : std::vector<CellBox>{};
   {
-    BoxResults results(world(), grid, mine, all, folder, 1, 2);
-    write(results, grid, mine, 0.1);
-    write(results, grid, mine, 0.2);
+    FieldFiles results = open(grid, mine, all, folder, 1, 2);
+    write(results, grid, 0.1);
+    write(results, grid, 0.2);
   }
   const std::vector<double> before = {0.1, 0.2};
-  BoxResults results(world(), grid, mine, all, folder, 0, 1, before);
-  write(results, grid, mine, 0.5);
+  FieldFiles results = open(grid, mine, all, folder, 0, 1, before);
+  write(results, grid, 0.5);
   world().together([&] {
     if (!world().is_root()) return;
     EXPECT_EQ(
@@ -86,12 +96,10 @@ TEST(BoxResults, stretched_cells) {
 }
 
 TEST(BoxResults, parts_are_the_grid_without_overlap) {
-  const test::SharedFolder own(world(), "boxes_wrong");
-  const fs::path& folder = own.path;
   const BoxGridShape grid({even_faces(0, 1, 4), even_faces(0, 1, 4), even_faces(0, 1, 4)});
   const auto refused = [&](std::vector<CellBox> boxes, const std::string& why) {
     try {
-      const BoxResults results(world(), grid, {}, std::move(boxes), folder, 1, 1);
+      const BoxPieces pieces(grid, {}, std::move(boxes));
       ADD_FAILURE() << why;
     } catch (const std::logic_error& error) {
       EXPECT_THAT(error.what(), HasSubstr(why));
@@ -107,12 +115,12 @@ TEST(BoxResults, one_rank_that_cannot_write_ends_all) {
   const BoxGridShape grid({even_faces(0, 1, 4), even_faces(0, 1, 4), even_faces(0, 1, 4)});
   const int last = world().size() - 1;
   std::vector<BoxPiece> mine;
-  if (world().rank() == last) mine = {{0, grid.box()}};
-  BoxResults results(world(), grid, mine, {grid.box()}, folder, 1, 1);
+  if (world().rank() == last) mine = {{0, 0, grid.box(), grid.box()}};
+  FieldFiles results = open(grid, mine, {grid.box()}, folder, 1, 1);
   if (world().is_root()) fs::create_directories(folder / "fields" / "fields_000000_p0000.vti" / "in_the_way");
   world().barrier();
   try {
-    write(results, grid, mine, 0);
+    write(results, grid, 0);
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::io);

@@ -5,9 +5,9 @@
 
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
+#include "tutti/domain/phases.hpp"
 #include "tutti/io/core_keys.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
-#include "tutti/simulation/phases.hpp"
 
 namespace tutti {
 namespace {

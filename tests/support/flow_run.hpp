@@ -112,7 +112,7 @@ class FlowRun {
   }
   Summary summary() {
     Summary summary;
-    model_->summarise(summary, time());
+    summarise(comm_, *model_, summary, time());
     return summary;
   }
   double diagnostic(const std::string& name) {

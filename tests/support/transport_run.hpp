@@ -106,7 +106,7 @@ class TransportRun {
   }
   Summary summary() {
     Summary summary;
-    model_->summarise(summary, time());
+    summarise(comm_, *model_, summary, time());
     return summary;
   }
   double diagnostic(const std::string& name) {

@@ -89,6 +89,14 @@ void download(Stream& stream, std::span<T> to, const Buffer<T>& from) {
   stream.synchronize();
 }
 
+/// The same from any place in a buffer.
+template <class T>
+void download(Stream& stream, std::span<T> to, const T* from) {
+  if (to.empty()) return;
+  stream.copy(to.data(), from, to.size_bytes(), CopyDirection::to_host);
+  stream.synchronize();
+}
+
 /// A buffer with the values of `from`.
 template <class T>
 Buffer<T> make_buffer(Stream& stream, std::span<const T> from, const std::string& name) {

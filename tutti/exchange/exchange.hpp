@@ -61,6 +61,11 @@ struct ExchangeCounts {
   Size messages = 0;  ///< sent by this rank to others
   Size bytes = 0;     ///< bytes of all operations that leave a part: MPI, NCCL, PCIe, peer and same-memory
 };
+/// Adds what so many exchanges like `one` have moved.
+inline void add_counts(ExchangeCounts& sum, const ExchangeCounts& one, Size times) {
+  sum.messages += times * one.messages;
+  sum.bytes += times * one.bytes;
+}
 
 /// The exchange of one field (of any number of components) of every part of this rank. One message a neighbour,
 /// whatever the number of components. The operations only read separator rows and only write ghost rows.

@@ -178,4 +178,22 @@ std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> m
   return maps;
 }
 
+IndexMap with_components(const IndexMap& map, int components) {
+  IndexMap wide;
+  wide.part = map.part;
+  wide.interior = map.interior * components;
+  wide.owned = map.owned * components;
+  for (const Gid g : map.global)
+    for (int c = 0; c < components; ++c) wide.global.push_back(g * components + c);
+  for (const Link& link : map.links) {
+    Link& other = wide.links.emplace_back();
+    other.part = link.part;
+    other.rank = link.rank;
+    other.ghosts = {link.ghosts.begin * components, link.ghosts.end * components};
+    for (const Lid row : link.send_rows)
+      for (int c = 0; c < components; ++c) other.send_rows.push_back(row * components + c);
+  }
+  return wide;
+}
+
 }  // namespace tutti

@@ -53,4 +53,8 @@ struct IndexMap {
 std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> mine, std::span<const int> rank_of_part,
                                    const ParallelFor& parallel = {});
 
+/// What each row of the map is made of when a field keeps `components` values of a row together: row r becomes rows
+/// components r ... components r + components - 1.
+IndexMap with_components(const IndexMap& map, int components);
+
 }  // namespace tutti

@@ -1,17 +1,15 @@
 // What a model gives to the simulation around it.
 #pragma once
 
-#include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "tutti/base/error.hpp"
-#include "tutti/base/types.hpp"
-#include "tutti/base/vec3.hpp"
+#include "tutti/domain/domain.hpp"
+#include "tutti/exchange/exchange.hpp"
 #include "tutti/io/checkpoint.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/schedule/step.hpp"
+#include "tutti/simulation/model_field.hpp"
 
 namespace tutti {
 
@@ -26,7 +24,11 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  virtual Gid cells() const = 0;
+  /// The rows of its mesh; the same object as long as the model lives.
+  virtual const Domain& domain() const = 0;
+  /// Its fields, declared once. What they read is the state after the last step.
+  virtual std::vector<ModelField> fields() = 0;
+  Gid cells() const { return domain().rows; }
   /// The largest stable time step that the case allows, chosen at set-up [time unit of the case].
   virtual double time_step() const = 0;
   /// Lines about what the set-up found, for people.
@@ -39,10 +41,12 @@ class Model {
   /// The step from now on, after steps of `dt`. The bits do not depend on the partition.
   virtual double adapted_step(double dt) { return dt; }
 
-  /// What a checkpoint keeps of the model: with these fields and numbers put back, resume() and the same time, the run
-  /// goes on bit for bit. A model that returns nothing cannot be checkpointed.
-  virtual ModelState state() { return {}; }
-  /// The fields and numbers of state() have been put back: bring ghosts and whatever follows from them up to date.
+  /// Numbers that a run goes on from besides the fields marked `restart`. With these fields and numbers put back,
+  /// resume() and the same time, the run goes on bit for bit.
+  virtual std::vector<StateNumber> numbers() { return {}; }
+  /// What a checkpoint keeps of the model. A model without a field to restart from cannot be checkpointed.
+  ModelState state();
+  /// Fields and numbers of a checkpoint have been put back: bring ghosts and whatever follows from them up to date.
   virtual void resume(double time) { (void)time; }
 
   /// Whether nothing is left to compute, as where a flow is steady: asked after each step, and answered alike on all
@@ -52,28 +56,14 @@ class Model {
   /// Numbers worth watching; the first is shown in the progress line. The bits do not depend on the partition. A value
   /// that is not finite ends the run.
   virtual std::vector<Diagnostic> diagnose() = 0;
-  /// Opens the results in `folder` (it exists); the fields to write come from the case. A run that goes on in the
-  /// folder of an earlier one gives the times that were written `before`.
-  virtual void open_results(const std::filesystem::path& folder, std::span<const double> before) = 0;
-  /// Writes the fields at `time`.
-  virtual void write_results(double time) = 0;
-  /// Opens the slices of the case, [[output.slice]], in `folder` (it exists); those that an earlier run has written
-  /// into it go on behind the times `before`, one list a slice. Error(input) names a slice that cannot be. Only cases
-  /// of models on boxes have slices.
-  virtual void open_slices(const std::filesystem::path& folder, std::span<const std::vector<double>> before) {
-    (void)folder;
-    require(before.empty(), "this model writes no slices");
-  }
-  /// Writes the fields of one of them at `time`.
-  virtual void write_slice(std::size_t slice, double time) { (void)slice, (void)time; }
-  /// Chooses the points that `sample` looks at. Error(input) names a point outside the domain.
-  virtual void set_probes(std::vector<Vec3> points) = 0;
-  /// Names of what `sample` gives in a probe's cell, at least one; the same on all ranks. A lone name is not written.
-  virtual std::vector<std::string> sampled() const { return {"u"}; }
-  /// The quantities of sampled() in the cells of the probes, probe after probe, on all ranks.
-  virtual std::vector<double> sample() = 0;
+  /// Brings fields up to date that are only computed to be written. Before results, slices and probes are.
+  virtual void before_output() {}
 
-  /// Fills what the model knows: parts, exchange, errors, mass, checksum.
+  /// Bytes that the kernels of a part of this rank have moved, all steps, by the model's count.
+  virtual Size bytes_moved(std::size_t p) const = 0;
+  /// What this rank has sent, all steps.
+  virtual ExchangeCounts exchanged() const = 0;
+  /// Adds what only the model knows: errors, mass, its own numbers.
   virtual void summarise(Summary& summary, double time) = 0;
   /// The graphs that a step runs, at least one, in the order of their first runs; each may run several times. For
   /// timings, timelines and --verbose.
@@ -87,5 +77,8 @@ class Model {
 
 /// Seconds of this rank's parts, over all graphs of the model's steps so far.
 std::vector<PartSeconds> part_seconds(const Model& model);
+
+/// Fills what a summary tells of any model at `time`: parts, exchange, checksum; then what the model adds. Collective.
+void summarise(const Comm& comm, Model& model, Summary& summary, double time);
 
 }  // namespace tutti

@@ -9,31 +9,12 @@
 
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
+#include "tutti/domain/setup.hpp"
 #include "tutti/io/case.hpp"
 #include "tutti/io/core_keys.hpp"
 #include "tutti/simulation/model.hpp"
-#include "tutti/simulation/phases.hpp"
-#include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
-
-/// What a model is made from. Everything but `phases` must outlive it.
-struct ModelSetup {
-  const Comm& comm;
-  DeviceSet& devices;
-  const Case& options;
-  std::filesystem::path work_dir;  ///< for files of the set-up, e.g. of mesh generators; need not exist
-  Phases& phases;
-  const StoredPartition* stored = nullptr;  ///< of a checkpoint, to be used again where it fits
-  std::vector<double> weights = {};         ///< of all parts, instead of the case's; empty: as the case says
-};
-
-/// With what the setup says about the partition.
-inline DomainOptions with_setup(DomainOptions options, const ModelSetup& setup) {
-  options.stored = setup.stored;
-  options.weights = setup.weights;
-  return options;
-}
 
 struct ModelKind {
   std::string name;                                                 ///< the word of the case's key `model`

@@ -9,6 +9,7 @@
 #include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/domain/tet_domain.hpp"
 #include "tutti/io/atomic_file.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/schedule/balance.hpp"
@@ -18,7 +19,6 @@
 #include "tutti/simulation/metrics.hpp"
 #include "tutti/simulation/progress.hpp"
 #include "tutti/simulation/slices.hpp"
-#include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
 namespace {

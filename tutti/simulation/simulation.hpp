@@ -8,10 +8,10 @@
 
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
+#include "tutti/domain/phases.hpp"
 #include "tutti/io/case.hpp"
 #include "tutti/io/trace.hpp"
 #include "tutti/simulation/model.hpp"
-#include "tutti/simulation/phases.hpp"
 #include "tutti/simulation/run_state.hpp"
 
 namespace tutti {

@@ -4,19 +4,17 @@
 #include <cmath>
 #include <limits>
 
+#include "tutti/base/over_ranks.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/simulation/evaluate.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 
-TetModel::TetModel(std::string name, const ModelSetup& setup, const DomainOptions& options)
-    : name_(std::move(name)),
-      comm_(setup.comm),
+TetModel::TetModel(const ModelSetup& setup, const TetOptions& options, const Sharing& sharing)
+    : comm_(setup.comm),
       devices_(setup.devices),
       options_(setup.options),
-      domain_(make_tet_domain(setup.comm, setup.devices, setup.options, setup.work_dir, with_setup(options, setup),
-                              setup.phases)),
+      domain_(make_tet_domain(setup, options, sharing)),
       plan_(make_plan(domain_.maps, setup.comm.rank())) {
   comm_.together([&] {
     for (std::size_t p = 0; p < domain_.maps.size(); ++p) {
@@ -105,10 +103,25 @@ std::vector<double> TetModel::values(int part) {
   return result;
 }
 
-ModelState TetModel::state() {
-  ModelState state = state_of(domain_, "u", [this](std::size_t p) -> Buffer<double>& { return u_[p].buffer(); });
-  state.numbers = {{"initial_mass", &initial_mass_}, {"mass_scale", &mass_scale_}};
-  return state;
+std::vector<ModelField> TetModel::fields() {
+  ModelField u{.name = "u", .restart = true, .checksum = true, .output = true, .probes = {"u"}};
+  u.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
+    download(domain_.stream(p), to, u_[p].data() + rows.rows.begin);
+  };
+  u.write = [this](std::size_t p, std::span<const double> from) { upload(domain_.stream(p), u_[p].buffer(), from); };
+  std::vector<ModelField> all;
+  all.push_back(std::move(u));
+  return all;
+}
+
+std::vector<StateNumber> TetModel::numbers() {
+  return {{"initial_mass", &initial_mass_}, {"mass_scale", &mass_scale_}};
+}
+
+ExchangeCounts TetModel::exchanged() const {
+  ExchangeCounts counts;
+  add_counts(counts, exchange_->counts_per_exchange(), steps_);
+  return counts;
 }
 
 void TetModel::resume(double) {
@@ -122,49 +135,11 @@ void TetModel::exchange_now() {
   exchange_->end();
 }
 
-void TetModel::open_results(const std::filesystem::path& folder, std::span<const double> before) {
-  results_ = std::make_unique<TetResults>(comm_, domain_, folder, static_cast<int>(options_.integer("output.compress")),
-                                          threads().count(), before);
-}
-
-void TetModel::write_results(double time) {
-  std::vector<std::vector<double>> u;
-  for (int p = 0; p < parts(); ++p) u.push_back(values(p));
-  results_->write(time, {{"u", 1, u}});
-}
-
-void TetModel::set_probes(std::vector<Vec3> points) {
-  probes_ = TetProbes(comm_, domain_, std::move(points), probe_labels(options_));
-}
-
-std::vector<double> TetModel::sample() {
-  return probes_.sample(comm_, [this](int part, Lid row) {
-    double value = 0;
-    stream(part).copy(&value, now(part) + row, sizeof(value), CopyDirection::to_host);
-    stream(part).synchronize();
-    return value;
-  });
-}
-
 void TetModel::summarise(Summary& summary, double time) {
-  summary.model = name_;
-  summary.cells = cells();
-  summary.balance = domain_.balance;
-  const auto seconds = part_seconds(*this);
-  std::uint64_t checksum = 0;
-  for (int p = 0; p < parts(); ++p) {
-    const auto i = static_cast<std::size_t>(p);
-    summary.parts.push_back(describe_part(comm_, domain_, i, seconds[i], steps_ * bytes_a_step(p)));
-    checksum += checksum_of(map(p), values(p));
-  }
-  const ExchangeCounts counts = exchange_->counts_per_exchange();
-  summary.exchange.bytes = steps_ * comm_.sum(counts.bytes);
-  summary.exchange.messages = steps_ * comm_.sum(counts.messages);
   summary.mass.initial = initial_mass_;
   summary.mass.final = sum_of(false);
   summary.mass.drift = mass_scale_ > 0 ? (summary.mass.final - initial_mass_) / mass_scale_ : 0;
   if (exact_) summary.errors = errors(time);
-  summary.checksum = static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(checksum)));
 }
 
 ErrorSummary TetModel::errors(double time) {

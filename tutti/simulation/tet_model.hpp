@@ -2,47 +2,43 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tutti/domain/tet_domain.hpp"
 #include "tutti/exchange/exchange.hpp"
 #include "tutti/simulation/model.hpp"
 #include "tutti/simulation/model_kind.hpp"
-#include "tutti/simulation/tet_domain.hpp"
-#include "tutti/simulation/tet_results.hpp"
 
 namespace tutti {
 
 /// Holds the mesh, cut into parts, and u in two copies: the values now, and those that a step writes. Knows how to
-/// watch, probe, write, sum and check u. A model that is derived from it brings its keys, its step and its time step.
+/// watch, sum and check u. A model that is derived from it brings its keys, its step and its time step.
 /// Parts are those of this rank, numbered from 0. All members are collective but for those about one part.
 class TetModel : public Model {
  public:
-  Gid cells() const override { return domain_.cells; }
+  const TetDomain& domain() const override { return domain_; }
+  std::vector<ModelField> fields() override;
+  std::vector<StateNumber> numbers() override;
   double time_step() const override { return dt_; }
   /// The limit of the time step.
   std::vector<std::string> describe() const override;
   /// max|u| and the mass (the integral of u).
   std::vector<Diagnostic> diagnose() override;
-  ModelState state() override;
   void resume(double time) override;
-  void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
-  void write_results(double time) override;
-  void set_probes(std::vector<Vec3> points) override;
-  std::vector<double> sample() override;
+  Size bytes_moved(std::size_t p) const override { return steps_ * bytes_a_step(static_cast<int>(p)); }
+  ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
 
-  const TetDomain& domain() const { return domain_; }
   /// u in the owned cells of a part.
   std::vector<double> values(int part);
 
  protected:
-  /// Reads and splits the mesh, allocates u. `name` is that of the model.
-  TetModel(std::string name, const ModelSetup& setup, const DomainOptions& options);
+  /// Reads and splits the mesh, allocates u.
+  TetModel(const ModelSetup& setup, const TetOptions& options, const Sharing& sharing = {});
 
   const Comm& comm() const { return comm_; }
   Threads& threads() { return *devices_.threads; }
@@ -79,7 +75,6 @@ class TetModel : public Model {
   double sum_of(bool magnitudes);
   ErrorSummary errors(double time);
 
-  std::string name_;
   const Comm& comm_;
   DeviceSet& devices_;
   Case options_;
@@ -88,8 +83,6 @@ class TetModel : public Model {
   std::vector<Field<double>> u_, next_;
   std::vector<Buffer<double>> volumes_;  ///< of the owned cells
   std::unique_ptr<Exchange<double>> exchange_;
-  std::unique_ptr<TetResults> results_;
-  TetProbes probes_;
   std::optional<Expression> exact_;
   double dt_ = 0, limit_ = 0;
   Size steps_ = 0;

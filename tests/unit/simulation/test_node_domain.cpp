@@ -1,5 +1,5 @@
 // Nodes and their stencils on several parts, against the obvious search over all nodes; probes and results at nodes.
-#include "tutti/simulation/node_domain.hpp"
+#include "tutti/domain/node_domain.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@
 #include "tests/support/own_folder.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/base/random.hpp"
-#include "tutti/simulation/node_results.hpp"
+#include "tutti/io/vtu.hpp"
+#include "tutti/simulation/field_values.hpp"
 
 namespace tutti {
 namespace {
@@ -195,14 +196,16 @@ TEST(NodeProbes, FindTheNearestNode) {
     points.push_back({random_unit(1, 3 * i) - 0.5, random_unit(1, 3 * i + 1) - 0.5, random_unit(1, 3 * i + 2) - 0.5});
   points.push_back(domain.cloud.points[17]);
   const std::vector<std::string> labels(points.size(), "probe");
-  const NodeProbes probes(domain, points, labels);
   // Two quantities: the node's number, and its height.
-  const auto read = [&](std::size_t p, Lid row, std::span<double> values) {
+  std::vector<ModelField> fields;
+  fields.push_back({.name = "any", .components = 2, .probes = {"number", "height"}});
+  fields[0].read = [&](std::size_t p, const RowSet& rows, std::span<double> values) {
     ASSERT_EQ(values.size(), 2U);
-    values[0] = static_cast<double>(domain.maps[p].global[static_cast<std::size_t>(row)]);
-    values[1] = domain.point(p, row).z;
+    values[0] = static_cast<double>(domain.maps[p].global[static_cast<std::size_t>(rows.rows.begin)]);
+    values[1] = domain.point(p, static_cast<Lid>(rows.rows.begin)).z;
   };
-  const auto found = probes.sample(test::world(), 2, read);
+  const auto places = domain.locate(test::world(), points, labels);
+  const auto found = probed_values(test::world(), fields, places, points.size());
   ASSERT_EQ(found.size(), 2 * points.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
     // The nearest by angle.
@@ -222,7 +225,7 @@ TEST(NodeProbes, TheCentreIsAboveNoNode) {
   const std::vector<Vec3> points{{1, 0, 0}, {0, 0, 0}};
   const std::vector<std::string> labels{"case.toml:7:1: probe 'a'", "case.toml:9:1: probe 'b'"};
   try {
-    const NodeProbes probes(setup.domain, points, labels);
+    setup.domain.locate(test::world(), points, labels);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::input);
@@ -232,8 +235,8 @@ TEST(NodeProbes, TheCentreIsAboveNoNode) {
 
 TEST(NodeProbes, NoneIsNothing) {
   const NodeSetup setup(random_cloud(50, 7), 9, "cpu");
-  const NodeProbes probes(setup.domain, {}, {});
-  EXPECT_TRUE(probes.sample(test::world(), 3, {}).empty());
+  const auto places = setup.domain.locate(test::world(), {}, {});
+  EXPECT_TRUE(probed_values(test::world(), {}, places, 0).empty());
 }
 
 TEST(NodePoints, AreReadBackFromTheirFile) {

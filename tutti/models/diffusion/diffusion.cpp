@@ -1,4 +1,5 @@
 #include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/base/over_ranks.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +13,6 @@
 #include "tutti/device/reductions.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/simulation/evaluate.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 
@@ -99,9 +99,8 @@ std::uint64_t Diffusion::work_of(std::size_t stage, double dt) {
 Diffusion::Diffusion(const ModelSetup& setup)
     : comm_(setup.comm),
       devices_(setup.devices),
-      domain_(make_tet_domain(setup.comm, setup.devices, setup.options, setup.work_dir,
-                              with_setup(diffusion_domain_options(setup.options, *setup.devices.threads), setup),
-                              setup.phases)),
+      domain_(make_tet_domain(setup, diffusion_tet_options(setup.options),
+                              diffusion_sharing(setup.options, *setup.devices.threads))),
       options_(setup.options),
       rkc_(setup.options.text("time.method") == "rkc2") {
   Phases& phases = setup.phases;
@@ -317,11 +316,21 @@ std::vector<double> Diffusion::values(int part) {
   return result;
 }
 
-ModelState Diffusion::state() {
-  ModelState state =
-      state_of(domain_, "u", [this](std::size_t p) -> Buffer<double>& { return parts_[p].u[0].buffer(); });
-  state.numbers = {{"initial_mass", &initial_mass_}, {"mass_scale", &mass_scale_}};
-  return state;
+std::vector<ModelField> Diffusion::fields() {
+  ModelField u{.name = "u", .restart = true, .checksum = true, .output = true, .probes = {"u"}};
+  u.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
+    download(domain_.stream(p), to, parts_[p].u[0].data() + rows.rows.begin);
+  };
+  u.write = [this](std::size_t p, std::span<const double> from) {
+    upload(domain_.stream(p), parts_[p].u[0].buffer(), from);
+  };
+  std::vector<ModelField> all;
+  all.push_back(std::move(u));
+  return all;
+}
+
+std::vector<StateNumber> Diffusion::numbers() {
+  return {{"initial_mass", &initial_mass_}, {"mass_scale", &mass_scale_}};
 }
 
 void Diffusion::resume(double time) {
@@ -331,32 +340,6 @@ void Diffusion::resume(double time) {
     check_forcing();
   });
   exchange_now(0);
-}
-
-void Diffusion::open_results(const std::filesystem::path& folder, std::span<const double> before) {
-  results_ = std::make_unique<TetResults>(comm_, domain_, folder, static_cast<int>(options_.integer("output.compress")),
-                                          devices_.threads->count(), before);
-}
-
-void Diffusion::write_results(double time) {
-  std::vector<std::vector<double>> u;
-  for (std::size_t p = 0; p < parts_.size(); ++p) u.push_back(values(static_cast<int>(p)));
-  results_->write(time, {{"u", 1, u}});
-}
-
-void Diffusion::set_probes(std::vector<Vec3> points) {
-  probes_ = TetProbes(comm_, domain_, std::move(points), probe_labels(options_));
-}
-
-std::vector<double> Diffusion::sample() {
-  return probes_.sample(comm_, [this](int part, Lid row) {
-    const auto p = static_cast<std::size_t>(part);
-    double value = 0;
-    Stream& stream = *domain_.streams[p].compute;
-    stream.copy(&value, parts_[p].u[0].data() + row, sizeof(value), CopyDirection::to_host);
-    stream.synchronize();
-    return value;
-  });
 }
 
 std::vector<std::string> Diffusion::describe() const {
@@ -370,20 +353,19 @@ std::vector<std::string> Diffusion::describe() const {
   return lines;
 }
 
+Size Diffusion::bytes_moved(std::size_t p) const {
+  const Size forcing = parts_[p].forcing.empty() ? 0 : parts_[p].forcing.bytes();
+  return applications_ * (parts_[p].rows.bytes_applied() + forcing);
+}
+
+ExchangeCounts Diffusion::exchanged() const {
+  ExchangeCounts counts;
+  add_counts(counts, exchange_->counts_per_exchange(), applications_);
+  return counts;
+}
+
 void Diffusion::summarise(Summary& summary, double time) {
-  summary.model = "diffusion";
   summary.rho = stability_.rho;
-  summary.cells = cells();
-  summary.balance = domain_.balance;
-  const auto& seconds = step_->seconds();
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const Size forcing = parts_[p].forcing.empty() ? 0 : parts_[p].forcing.bytes();
-    summary.parts.push_back(
-        describe_part(comm_, domain_, p, seconds[p], applications_ * (parts_[p].rows.bytes_applied() + forcing)));
-  }
-  const ExchangeCounts counts = exchange_->counts_per_exchange();
-  summary.exchange.bytes = applications_ * comm_.sum(counts.bytes);
-  summary.exchange.messages = applications_ * comm_.sum(counts.messages);
   summary.mass.initial = initial_mass_;
   summary.mass.final = mass();
   summary.mass.drift = mass_scale_ > 0 ? (summary.mass.final - initial_mass_) / mass_scale_ : 0;
@@ -396,13 +378,6 @@ void Diffusion::summarise(Summary& summary, double time) {
       summary.problem = error.what();
     }
   }
-  summary.checksum = checksum();
-}
-
-std::uint64_t Diffusion::checksum() {
-  std::uint64_t sum = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) sum += checksum_of(domain_.maps[p], values(static_cast<int>(p)));
-  return static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(sum)));
 }
 
 }  // namespace tutti

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tutti/domain/tet_domain.hpp"
 #include "tutti/exchange/exchange.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
@@ -14,8 +15,6 @@
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/schedule/step.hpp"
 #include "tutti/simulation/model_kind.hpp"
-#include "tutti/simulation/tet_domain.hpp"
-#include "tutti/simulation/tet_results.hpp"
 
 namespace tutti {
 
@@ -48,21 +47,19 @@ class Diffusion final : public Model {
   explicit Diffusion(const ModelSetup& setup);
   ~Diffusion() override;
 
-  Gid cells() const override { return domain_.cells; }
+  const TetDomain& domain() const override { return domain_; }
+  std::vector<ModelField> fields() override;
+  std::vector<StateNumber> numbers() override;
   double time_step() const override { return dt_; }
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
   std::vector<Diagnostic> diagnose() override;
-  ModelState state() override;
   void resume(double time) override;
-  void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
-  void write_results(double time) override;
-  void set_probes(std::vector<Vec3> points) override;
-  std::vector<double> sample() override;
+  Size bytes_moved(std::size_t p) const override;
+  ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override { return {step_.get()}; }
   void wait() override;
-  const TetDomain& domain() const { return domain_; }
   /// The solution in the owned cells of one of this rank's parts.
   std::vector<double> values(int part);
 
@@ -98,7 +95,6 @@ class Diffusion final : public Model {
   double global_max(std::size_t field);
   double mass();
   ErrorSummary errors(double time);
-  std::uint64_t checksum();
 
   const Comm& comm_;
   DeviceSet& devices_;
@@ -122,8 +118,6 @@ class Diffusion final : public Model {
   double initial_mass_ = 0;
   double mass_scale_ = 1;
   Size applications_ = 0;
-  std::unique_ptr<TetResults> results_;
-  TetProbes probes_;
 };
 
 }  // namespace tutti

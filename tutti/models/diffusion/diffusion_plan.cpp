@@ -30,17 +30,19 @@ double row_bytes(const Case& options, bool on_host, double entries) {
 
 MemoryModel diffusion_memory(const Case& options) {
   MemoryModel memory;
-  memory.row = [&options](const Device& device, double entries) {
-    return row_bytes(options, device.is_host(), entries);
-  };
+  memory.row = [&options](Device& device, double entries) { return row_bytes(options, device.is_host(), entries); };
   memory.ghost = options.text("time.method") == "rkc2" ? 24 : 16;
-  memory.part = [&options](const TetDomain& domain, std::size_t p) {
+  memory.parts = [&options](const Comm&, const Domain& of) {
+    const auto& domain = dynamic_cast<const TetDomain&>(of);
     const DiffusionPhysics physics(options, domain.region_names, domain.boundary_names, domain.region_tags,
                                    domain.boundary_tags);
-    Size bytes = 0;
-    for (const PlannedArray& a :
-         plan_arrays(options, physics, domain.meshes[p], domain.maps[p], domain.streams[p].is_host()))
-      bytes += a.bytes;
+    std::vector<Size> bytes;
+    for (std::size_t p = 0; p < domain.mine(); ++p) {
+      bytes.push_back(0);
+      for (const PlannedArray& a :
+           plan_arrays(options, physics, domain.meshes[p], domain.maps[p], domain.streams[p].is_host()))
+        bytes.back() += a.bytes;
+    }
     return bytes;
   };
   return memory;
@@ -48,14 +50,16 @@ MemoryModel diffusion_memory(const Case& options) {
 
 }  // namespace
 
-DomainOptions diffusion_domain_options(const Case& options, Threads& threads) {
-  DomainOptions domain;
-  domain.rate = kernel_rate(options, threads);
-  domain.memory = diffusion_memory(options);
-  domain.layers = 2;  // a row reads the neighbours of its neighbours
+TetOptions diffusion_tet_options(const Case& options) {
+  TetOptions tets;
+  tets.layers = 2;
   if (options.text("numerics.format") == "sliced")
-    domain.similar_rows = static_cast<Lid>(options.integer("numerics.sigma"));
-  return domain;
+    tets.similar_rows = static_cast<Lid>(options.integer("numerics.sigma"));
+  return tets;
+}
+
+Sharing diffusion_sharing(const Case& options, Threads& threads) {
+  return {kernel_rate(options, threads), diffusion_memory(options)};
 }
 
 namespace {

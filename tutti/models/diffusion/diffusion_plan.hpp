@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "tutti/domain/tet_domain.hpp"
 #include "tutti/io/case.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/simulation/planned_array.hpp"
-#include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
 
@@ -19,7 +19,9 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
 /// Bytes that one time step of so many stages (Euler: 1) must move on the device of a part.
 Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& map, int stages);
 
-/// What Diffusion asks of make_tet_domain. The arguments outlive it.
-DomainOptions diffusion_domain_options(const Case& options, Threads& threads);
+/// What a row of Diffusion reads: the neighbours of its neighbours.
+TetOptions diffusion_tet_options(const Case& options);
+/// How its cells are shared. The arguments outlive it.
+Sharing diffusion_sharing(const Case& options, Threads& threads);
 
 }  // namespace tutti

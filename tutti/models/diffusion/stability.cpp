@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/over_ranks.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/gradient.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 

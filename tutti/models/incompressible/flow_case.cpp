@@ -4,10 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "tutti/domain/box_pieces.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
-#include "tutti/simulation/box_probes.hpp"
-#include "tutti/simulation/box_slices.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti {

@@ -1,4 +1,5 @@
 #include "tutti/models/incompressible/flow_model.hpp"
+#include "tutti/base/over_ranks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 
@@ -182,51 +182,6 @@ std::vector<const Step*> FlowModel<T>::schedules() const {
   return all;
 }
 
-template <class T>
-ModelState FlowModel<T>::state() {
-  ModelState state;
-  const auto add = [&](const std::string& name, const std::function<Buffer<T>&(std::size_t)>& buffer) {
-    state.fields.push_back({name, 1,
-                            [this, buffer](std::size_t p, std::span<double> to) {
-                              if (!to.empty()) take_owned(stream(p), buffer(p), domain_.arrays[p], parts_[p].box, to);
-                            },
-                            [this, buffer](std::size_t p, std::span<const double> from) {
-                              if (!from.empty())
-                                put_owned(stream(p), buffer(p), domain_.arrays[p], parts_[p].box, from);
-                            }});
-  };
-  // A case with the other kind of diffusion cannot go on from them.
-  const char* const rate = diffusion_ ? "rate without diffusion of" : "rate of";
-  for (std::size_t c = 0; c < 3; ++c) {
-    add(std::string(1, "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].u[c]; });
-    add(fmt::format("{} {}", rate, "uvw"[c]), [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].rate[c]; });
-  }
-  for (std::size_t d = 0; d < 3; ++d)
-    if (flow_.ends[2 * d].velocity == VelocityEnd::outflow)
-      state.fields.push_back({fmt::format("{} at {}", "uvw"[d], box_face_names[2 * d]), 1,
-                              [this, d](std::size_t p, std::span<double> to) { take_lower_outflow(p, d, to); },
-                              [this, d](std::size_t p, std::span<const double> from) {
-                                if (!from.empty())
-                                  put_owned(stream(p), parts_[p].predicted[d], domain_.arrays[p], parts_[p].box, from);
-                              }});
-  add("p", [this](std::size_t p) -> Buffer<T>& { return parts_[p].p; });
-  for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
-    const std::string& name = flow_.scalars[s].name;
-    add(name, [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].now; });
-    add(fmt::format("{} {}", rate, name), [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].rate; });
-  }
-  state.numbers = {{"steps", &steps_},
-                   {"last_dt", &last_dt_},
-                   {"time of the ends", &ends_time_},
-                   {"initial_heat", &initial_heat_},
-                   {"heat_scale", &heat_scale_}};
-  state.maps = domain_.maps;
-  state.rank_of_part = domain_.parts.rank_of_part;
-  state.rows = cells();
-  state.mesh_checksum = domain_.grid.checksum();
-  return state;
-}
-
 /// What leaves through the lower end in direction d lies in no cell: it is kept with the cells that touch the end, and
 /// comes back into those of u*.
 template <class T>
@@ -272,51 +227,33 @@ void FlowModel<T>::resume(double) {
 }
 
 template <class T>
-void FlowModel<T>::summarise(Summary& summary, double time) {
-  summary.model = "incompressible";
-  summary.cells = cells();
-  summary.balance = domain_.balance;
-  const std::vector<PartSeconds> seconds = part_seconds(*this);
+Size FlowModel<T>::bytes_moved(std::size_t p) const {
   // Of the pressure, 3 a sweep, or 8 directly.
   const Size values = values_besides_pressure(flow_) + (solver_->sweeps() > 0 ? 3 * solver_->sweeps() : 8);
-  std::uint64_t checksum = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    PartSummary s;
-    s.rank = comm_.rank();
-    s.device = domain_.streams[p].device->name();
-    s.cells = parts_[p].box.cells();
-    s.ghosts = velocity_halo_->unpacked(p);
-    s.weight = domain_.weights[static_cast<std::size_t>(domain_.parts.mine[p])];
-    s.seconds = {seconds[p].separator, seconds[p].interior, seconds[p].exchange, seconds[p].idle};
-    s.bytes = (stages_ * values + (diffusion_ ? diffusion_->values() : 0)) * s.cells * static_cast<Size>(sizeof(T));
-    const double busy = seconds[p].separator + seconds[p].interior;
-    s.gb_per_second = busy > 0 ? static_cast<double>(s.bytes) / busy * 1e-9 : 0;
-    summary.parts.push_back(s);
-    for (std::size_t c = 0; c < 3; ++c)
-      checksum += (2 * c + 1) * checksum_of(domain_.maps[p], owned_values(p, parts_[p].u[c]));
-    std::uint64_t factor = 7;
-    for (const PartScalar<T>& scalar : parts_[p].scalars) {
-      checksum += factor * checksum_of(domain_.maps[p], owned_values(p, scalar.now));
-      factor += 2;
-    }
-  }
+  return (stages_ * values + (diffusion_ ? diffusion_->values() : 0)) * parts_[p].box.cells() *
+         static_cast<Size>(sizeof(T));
+}
+
+template <class T>
+ExchangeCounts FlowModel<T>::exchanged() const {
   ExchangeCounts counts = solver_->exchanged();
-  if (diffusion_) {
-    const ExchangeCounts swept = diffusion_->exchanged();
-    add_counts(counts, swept, 1);
-  } else {
+  if (diffusion_)
+    add_counts(counts, diffusion_->exchanged(), 1);
+  else
     add_counts(counts, predicted_halo_->exchange().counts_per_exchange(), stages_);
-  }
   add_counts(counts, velocity_halo_->exchange().counts_per_exchange(), stages_);
-  summary.exchange.bytes = comm_.sum(counts.bytes);
-  summary.exchange.messages = comm_.sum(counts.messages);
+  return counts;
+}
+
+template <class T>
+void FlowModel<T>::summarise(Summary& summary, double time) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) summary.parts[p].ghosts = velocity_halo_->unpacked(p);
   if (flow_.has_temperature) {
     summary.mass.initial = initial_heat_;
     summary.mass.final = amount(0);
     summary.mass.drift = heat_scale_ > 0 ? (summary.mass.final - initial_heat_) / heat_scale_ : 0;
   }
   if (flow_.exact) summary.errors = errors(time);
-  summary.checksum = static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(checksum)));
 }
 
 std::unique_ptr<Model> make_incompressible(const ModelSetup& setup) {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "tutti/base/exact_sum.hpp"
+#include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/implicit_diffusion.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
-#include "tutti/simulation/box_probes.hpp"
-#include "tutti/simulation/box_slices.hpp"
+#include "tutti/simulation/model.hpp"
 
 namespace tutti {
 
@@ -32,23 +32,20 @@ class FlowModel final : public Model {
  public:
   explicit FlowModel(const ModelSetup& setup);
 
-  Gid cells() const override { return domain_.grid.cell_count(); }
+  const BoxDomain& domain() const override { return domain_; }
+  std::vector<ModelField> fields() override;
+  std::vector<StateNumber> numbers() override;
   double time_step() const override { return dt_; }
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
   Size adapts_every() const override;
   double adapted_step(double dt) override;
-  ModelState state() override;
   void resume(double time) override;
   std::vector<Diagnostic> diagnose() override;
   bool finished() override { return steady_; }
-  void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
-  void write_results(double time) override;
-  void open_slices(const std::filesystem::path& folder, std::span<const std::vector<double>> before) override;
-  void write_slice(std::size_t slice, double time) override;
-  void set_probes(std::vector<Vec3> points) override;
-  std::vector<std::string> sampled() const override;
-  std::vector<double> sample() override;
+  void before_output() override;
+  Size bytes_moved(std::size_t p) const override;
+  ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override;
 
@@ -82,13 +79,13 @@ class FlowModel final : public Model {
   double rate_of_change(double dt);
   ErrorSummary errors(double time);
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
-  std::vector<double> values_in(std::size_t p, const Buffer<T>& buffer, const CellBox& box);
   std::vector<double> owned_values(std::size_t p, const Buffer<T>& buffer) {
-    return values_in(p, buffer, parts_[p].box);
+    std::vector<double> values(static_cast<std::size_t>(parts_[p].box.cells()));
+    take_owned(stream(p), buffer, domain_.arrays[p], parts_[p].box, values);
+    return values;
   }
-  std::vector<double> centred_velocity(std::size_t p, const CellBox& box);
-  std::vector<const Buffer<T>*> pressure_fields();
-  std::vector<BoxFieldValues> fields_in(std::span<const CellBox> boxes);
+  void take_centred_velocity(std::size_t p, const CellBox& box, std::span<double> to);
+  ModelField field_of(std::string name, std::function<Buffer<T>&(std::size_t)> buffer);
 
   const Comm& comm_;
   DeviceSet& devices_;
@@ -102,9 +99,6 @@ class FlowModel final : public Model {
   std::unique_ptr<BoxPass<T>> predict_, divide_, correct_;
   std::unique_ptr<PressureSolver<T>> solver_;
   std::unique_ptr<ImplicitDiffusion<T>> diffusion_;  ///< only where it is implicit
-  std::unique_ptr<BoxResults> results_;
-  std::unique_ptr<BoxSlices> slices_;
-  BoxProbes probes_;
   double dt_ = 0, limit_ = 0;
   double last_dt_ = 0;    ///< of the step before; 0: there was none
   double largest_ = 0;    ///< velocity at the last report, or what the ends make it

@@ -1,133 +1,101 @@
-// What is written of a flow: fields, slices of them, values at points.
+// The fields of a flow: what a run goes on from, and what is written at the centres of cells.
 #include <vector>
 
 #include "tutti/models/incompressible/flow_model.hpp"
-#include "tutti/simulation/tet_results.hpp"
 
 namespace tutti {
 
-template <class T>
-std::vector<double> FlowModel<T>::values_in(std::size_t p, const Buffer<T>& buffer, const CellBox& box) {
-  std::vector<double> values(static_cast<std::size_t>(box.cells()));
-  take_owned(stream(p), buffer, domain_.arrays[p], box, values);
-  return values;
-}
-
 /// At the centres of cells of a part: means of the two faces, components together.
 template <class T>
-std::vector<double> FlowModel<T>::centred_velocity(std::size_t p, const CellBox& box) {
-  std::vector<double> values(static_cast<std::size_t>(3 * box.cells()));
-  if (box.empty()) return values;
+void FlowModel<T>::take_centred_velocity(std::size_t p, const CellBox& box, std::span<double> to) {
+  if (box.empty()) return;
   for (std::size_t c = 0; c < 3; ++c) {
     BoxArray faces{box};
     --faces.stored.lower[c];
-    const std::vector<double> u = values_in(p, parts_[p].u[c], faces.stored);
+    std::vector<double> u(static_cast<std::size_t>(faces.values()));
+    take_owned(stream(p), parts_[p].u[c], domain_.arrays[p], faces.stored, u);
     const auto stride = static_cast<std::size_t>(faces.stride(static_cast<int>(c)));
-    std::size_t to = c;
+    std::size_t at = c;
     for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
       for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
-        for (Lid i = box.lower[0]; i < box.upper[0]; ++i, to += 3) {
+        for (Lid i = box.lower[0]; i < box.upper[0]; ++i, at += 3) {
           const auto n = static_cast<std::size_t>(faces.at(i, j, k));
-          values[to] = 0.5 * (u[n] + u[n - stride]);
+          to[at] = 0.5 * (u[n] + u[n - stride]);
         }
   }
-  return values;
 }
 
-/// The pressure of each part; with implicit diffusion p is but a potential.
+/// A field that is kept in an array of each part, for checkpoints.
 template <class T>
-std::vector<const Buffer<T>*> FlowModel<T>::pressure_fields() {
-  if (diffusion_) diffusion_->pressure_of_potential(last_dt_);
-  std::vector<const Buffer<T>*> fields;
-  for (const FlowPart<T>& part : parts_) fields.push_back(diffusion_ ? &part.rhs : &part.p);
-  return fields;
-}
-
-/// The fields of the results in boxes of cells, one a part.
-template <class T>
-std::vector<BoxFieldValues> FlowModel<T>::fields_in(std::span<const CellBox> boxes) {
-  const auto in_precision = [](const std::vector<double>& values) {
-    return std::vector<T>(values.begin(), values.end());
+ModelField FlowModel<T>::field_of(std::string name, std::function<Buffer<T>&(std::size_t)> buffer) {
+  ModelField field{.name = std::move(name), .single = sizeof(T) == sizeof(float), .restart = true};
+  field.read = [this, buffer](std::size_t p, const RowSet& rows, std::span<double> to) {
+    take_owned(stream(p), buffer(p), domain_.arrays[p], rows.box, to);
   };
-  const auto pressures = pressure_fields();
-  std::vector<std::vector<T>> velocity, pressure;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    velocity.push_back(in_precision(centred_velocity(p, boxes[p])));
-    pressure.push_back(in_precision(values_in(p, *pressures[p], boxes[p])));
+  field.write = [this, buffer](std::size_t p, std::span<const double> from) {
+    put_owned(stream(p), buffer(p), domain_.arrays[p], parts_[p].box, from);
+  };
+  return field;
+}
+
+template <class T>
+std::vector<ModelField> FlowModel<T>::fields() {
+  std::vector<ModelField> all;
+  // A case with the other kind of diffusion cannot go on from them.
+  const char* const rate = diffusion_ ? "rate without diffusion of" : "rate of";
+  for (std::size_t c = 0; c < 3; ++c) {
+    const std::string name(1, "uvw"[c]);
+    all.push_back(field_of(name, [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].u[c]; }));
+    all.back().checksum = true;
+    all.push_back(field_of(fmt::format("{} {}", rate, name),
+                           [this, c](std::size_t p) -> Buffer<T>& { return parts_[p].rate[c]; }));
   }
-  std::vector<BoxFieldValues> fields{{"velocity", 3, std::move(velocity)}, {"p", 1, std::move(pressure)}};
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (flow_.ends[2 * d].velocity != VelocityEnd::outflow) continue;
+    all.push_back(field_of(fmt::format("{} at {}", "uvw"[d], box_face_names[2 * d]),
+                           [this, d](std::size_t p) -> Buffer<T>& { return parts_[p].predicted[d]; }));
+    all.back().read = [this, d](std::size_t p, const RowSet&, std::span<double> to) { take_lower_outflow(p, d, to); };
+  }
+
+  ModelField velocity{.name = "velocity",
+                      .components = 3,
+                      .single = sizeof(T) == sizeof(float),
+                      .output = true,
+                      .probes = {"u", "v", "w"}};
+  velocity.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
+    take_centred_velocity(p, rows.box, to);
+  };
+  all.push_back(std::move(velocity));
+  all.push_back(field_of("p", [this](std::size_t p) -> Buffer<T>& { return parts_[p].p; }));
+  if (diffusion_) {  // then p is but a potential, and the pressure is computed to be written
+    all.push_back(field_of("p", [this](std::size_t p) -> Buffer<T>& { return parts_[p].rhs; }));
+    all.back().restart = false;
+  }
+  all.back().output = true;
+  all.back().probes = {"p"};
   for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
-    std::vector<std::vector<T>> values;
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      values.push_back(in_precision(values_in(p, parts_[p].scalars[s].now, boxes[p])));
-    fields.push_back({flow_.scalars[s].name, 1, std::move(values)});
+    const std::string& name = flow_.scalars[s].name;
+    all.push_back(field_of(name, [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].now; }));
+    all.back().checksum = all.back().output = true;
+    all.back().probes = {name};
+    all.push_back(field_of(fmt::format("{} {}", rate, name),
+                           [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].rate; }));
   }
-  return fields;
+  return all;
 }
 
 template <class T>
-void FlowModel<T>::open_results(const std::filesystem::path& folder, std::span<const double> before) {
-  std::vector<BoxPiece> mine;
-  for (std::size_t p = 0; p < parts_.size(); ++p) mine.push_back({domain_.parts.mine[p], parts_[p].box});
-  const auto& lines = domain_.grid.lines;
-  results_ = std::make_unique<BoxResults>(
-      comm_, BoxGridShape({lines[0].faces, lines[1].faces, lines[2].faces}), mine, domain_.parts.boxes, folder,
-      static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
+std::vector<StateNumber> FlowModel<T>::numbers() {
+  return {{"steps", &steps_},
+          {"last_dt", &last_dt_},
+          {"time of the ends", &ends_time_},
+          {"initial_heat", &initial_heat_},
+          {"heat_scale", &heat_scale_}};
 }
 
 template <class T>
-void FlowModel<T>::write_results(double time) {
-  std::vector<CellBox> owned;
-  for (const FlowPart<T>& part : parts_) owned.push_back(part.box);
-  results_->write(time, fields_in(owned));
-}
-
-template <class T>
-void FlowModel<T>::open_slices(const std::filesystem::path& folder, std::span<const std::vector<double>> before) {
-  slices_ = std::make_unique<BoxSlices>(comm_, domain_, options_, folder, devices_.threads->count(), before);
-}
-
-template <class T>
-void FlowModel<T>::write_slice(std::size_t slice, double time) {
-  slices_->write(slice, time, [this](std::span<const CellBox> boxes) { return fields_in(boxes); });
-}
-
-template <class T>
-void FlowModel<T>::set_probes(std::vector<Vec3> points) {
-  probes_ = BoxProbes(comm_, domain_, points, probe_labels(options_));
-}
-
-template <class T>
-std::vector<std::string> FlowModel<T>::sampled() const {
-  std::vector<std::string> names{"u", "v", "w", "p"};
-  for (const FlowScalar& scalar : flow_.scalars) names.push_back(scalar.name);
-  return names;
-}
-
-/// At the centres of the probes' cells, as the fields in the results: a velocity is the mean of the two faces.
-template <class T>
-std::vector<double> FlowModel<T>::sample() {
-  const auto pressures = pressure_fields();
-  return probes_.sample(comm_, sampled().size(),
-                        [&](std::size_t p, const std::array<Lid, 3>& cell, std::span<double> values) {
-                          FlowPart<T>& part = parts_[p];
-                          const BoxArray& array = domain_.arrays[p];
-                          const Lid n = array.at(cell[0], cell[1], cell[2]);
-                          std::vector<T> read(7 + part.scalars.size());
-                          const auto take = [&](std::size_t to, const Buffer<T>& buffer, Lid from) {
-                            stream(p).copy(&read[to], buffer.data() + from, sizeof(T), CopyDirection::to_host);
-                          };
-                          for (std::size_t c = 0; c < 3; ++c) {
-                            take(2 * c, part.u[c], n);
-                            take(2 * c + 1, part.u[c], n - array.stride(static_cast<int>(c)));
-                          }
-                          take(6, *pressures[p], n);
-                          for (std::size_t s = 0; s < part.scalars.size(); ++s) take(7 + s, part.scalars[s].now, n);
-                          stream(p).synchronize();
-                          for (std::size_t c = 0; c < 3; ++c)
-                            values[c] = 0.5 * (static_cast<double>(read[2 * c]) + static_cast<double>(read[2 * c + 1]));
-                          for (std::size_t i = 6; i < read.size(); ++i) values[i - 3] = static_cast<double>(read[i]);
-                        });
+void FlowModel<T>::before_output() {
+  if (diffusion_) diffusion_->pressure_of_potential(last_dt_);
 }
 
 template class FlowModel<double>;

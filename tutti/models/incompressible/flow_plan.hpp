@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/flow_case.hpp"
-#include "tutti/simulation/box_domain.hpp"
 #include "tutti/simulation/planned_array.hpp"
 
 namespace tutti {

@@ -82,7 +82,8 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       flow_(read_flow_case(setup.options)),
-      domain_(make_box_domain(setup, flow_.grid, flow_rate(flow_, std::is_same_v<T, float>, *setup.devices.threads))) {
+      domain_(
+          make_box_domain(setup, flow_.grid, {flow_rate(flow_, std::is_same_v<T, float>, *setup.devices.threads)})) {
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });
   make_passes();

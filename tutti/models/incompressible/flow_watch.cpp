@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "tutti/base/over_ranks.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 namespace {

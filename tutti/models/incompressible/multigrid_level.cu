@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "tutti/base/over_ranks.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/direct_layout.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tutti/base/over_ranks.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 namespace {

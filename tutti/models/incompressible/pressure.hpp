@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/flow_ends.hpp"
 #include "tutti/models/incompressible/line_operator.hpp"
 #include "tutti/schedule/box_pass.hpp"
-#include "tutti/simulation/box_domain.hpp"
 
 namespace tutti {
 
@@ -69,12 +69,6 @@ template <class T>
 std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem);
 template <class T>
 std::unique_ptr<PressureSolver<T>> make_multigrid(const PressureProblem<T>& problem);
-
-/// The counts of one exchange, `times` over, added.
-inline void add_counts(ExchangeCounts& sum, const ExchangeCounts& one, Size times) {
-  sum.messages += times * one.messages;
-  sum.bytes += times * one.bytes;
-}
 
 extern template class PressureEnds<double>;
 extern template class PressureEnds<float>;

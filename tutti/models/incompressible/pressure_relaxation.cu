@@ -3,13 +3,13 @@
 #include <cmath>
 #include <optional>
 
+#include "tutti/base/over_ranks.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/jacobi_kernel.hpp"
 #include "tutti/models/incompressible/pressure.hpp"
 #include "tutti/models/incompressible/relaxation_kernel.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 #if defined(__CUDACC__)
 #include "tutti/models/incompressible/jacobi_cuda.cuh"

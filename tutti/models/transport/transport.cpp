@@ -1,4 +1,5 @@
 #include "tutti/models/transport/transport.hpp"
+#include "tutti/base/over_ranks.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,10 +8,8 @@
 
 #include "tutti/base/hash.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/io/probes.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 
@@ -198,61 +197,29 @@ std::vector<TracerSummary> SphereTransport::tracer_summaries(double time) {
   return all;
 }
 
-ModelState SphereTransport::state() {
-  ModelState state;
-  state.fields.push_back(
-      {"tracers", tracers(),
-       [this](std::size_t p, std::span<double> to) { download(stream(p), to, parts_[p].q[0].buffer()); },
-       [this](std::size_t p, std::span<const double> from) { upload(stream(p), parts_[p].q[0].buffer(), from); }});
+std::vector<ModelField> SphereTransport::fields() {
+  ModelField q{.name = "tracers", .components = tracers(), .restart = true, .checksum = true, .output = true};
+  for (const Tracer& tracer : transport_.tracers) q.component_names.push_back(tracer.name);
+  q.probes = q.component_names;
+  q.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
+    download(stream(p), to, parts_[p].q[0].data() + Size{rows.rows.begin} * tracers());
+  };
+  q.write = [this](std::size_t p, std::span<const double> from) { upload(stream(p), parts_[p].q[0].buffer(), from); };
+  std::vector<ModelField> all;
+  all.push_back(std::move(q));
+  return all;
+}
+
+std::vector<StateNumber> SphereTransport::numbers() {
+  std::vector<StateNumber> all;
   for (std::size_t t = 0; t < initial_mass_.size(); ++t)
     for (const auto& [name, numbers] : {std::pair{"initial_mass ", &initial_mass_}, {"mass_scale ", &mass_scale_}})
-      state.numbers.push_back({name + transport_.tracers[t].name, &(*numbers)[t]});
-  state.maps = domain_.maps;
-  state.rank_of_part = domain_.rank_of_part;
-  state.rows = cells();
-  state.mesh_checksum = domain_.checksum;
-  return state;
+      all.push_back({name + transport_.tracers[t].name, &(*numbers)[t]});
+  return all;
 }
 
 void SphereTransport::resume(double) {
   exchange_now(0);
-}
-
-void SphereTransport::open_results(const std::filesystem::path& folder, std::span<const double> before) {
-  results_ = std::make_unique<NodeResults>(
-      comm_, domain_, folder, static_cast<int>(options_.integer("output.compress")), devices_.threads->count(), before);
-}
-
-void SphereTransport::write_results(double time) {
-  const auto count = static_cast<std::size_t>(tracers());
-  std::vector<NodeFieldValues> fields;
-  for (const Tracer& tracer : transport_.tracers) fields.push_back({tracer.name, {}});
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const auto q = values(p);
-    for (std::size_t t = 0; t < count; ++t) {
-      auto& one = fields[t].parts.emplace_back(q.size() / count);
-      for (std::size_t i = 0; i < one.size(); ++i) one[i] = q[i * count + t];
-    }
-  }
-  results_->write(time, fields);
-}
-
-void SphereTransport::set_probes(std::vector<Vec3> points) {
-  comm_.together([&] { probes_ = NodeProbes(domain_, points, probe_labels(options_)); });
-}
-
-std::vector<std::string> SphereTransport::sampled() const {
-  std::vector<std::string> names;
-  for (const Tracer& tracer : transport_.tracers) names.push_back(tracer.name);
-  return names;
-}
-
-std::vector<double> SphereTransport::sample() {
-  return probes_.sample(comm_, transport_.tracers.size(), [this](std::size_t p, Lid row, std::span<double> values) {
-    stream(p).copy(values.data(), parts_[p].q[0].data() + static_cast<Size>(row) * tracers(),
-                   static_cast<Size>(values.size_bytes()), CopyDirection::to_host);
-    stream(p).synchronize();
-  });
 }
 
 std::vector<std::string> SphereTransport::describe() const {
@@ -265,19 +232,18 @@ std::vector<std::string> SphereTransport::describe() const {
                           : fmt::format(" (beta {:g}{})", spectrum_.beta, spectrum_.local ? ", local" : ""))};
 }
 
+Size SphereTransport::bytes_moved(std::size_t p) const {
+  return applications_ * parts_[p].rows.bytes_applied(tracers());
+}
+
+ExchangeCounts SphereTransport::exchanged() const {
+  ExchangeCounts counts;
+  add_counts(counts, exchange_->counts_per_exchange(), applications_);
+  return counts;
+}
+
 void SphereTransport::summarise(Summary& summary, double time) {
-  summary.model = "transport";
   summary.rho = spectrum_.advection;
-  summary.cells = cells();
-  summary.balance = domain_.balance;
-  const auto& seconds = step_->seconds();
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    summary.parts.push_back(describe_part(comm_, domain_.maps[p], *domain_.streams[p].device,
-                                          domain_.weights[static_cast<std::size_t>(domain_.maps[p].part)], seconds[p],
-                                          applications_ * parts_[p].rows.bytes_applied(tracers())));
-  const ExchangeCounts counts = exchange_->counts_per_exchange();
-  summary.exchange.bytes = applications_ * comm_.sum(counts.bytes);
-  summary.exchange.messages = applications_ * comm_.sum(counts.messages);
   try {
     summary.tracers = tracer_summaries(time);
   } catch (const SharedError& error) {
@@ -290,9 +256,6 @@ void SphereTransport::summarise(Summary& summary, double time) {
     summary.mass.final = summary.tracers[0].mass;
     summary.mass.drift = summary.tracers[0].mass_drift;
   }
-  std::uint64_t sum = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) sum += checksum_of(value_maps_[p], values(p));
-  summary.checksum = static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(sum)));
 }
 
 }  // namespace tutti

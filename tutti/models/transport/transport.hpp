@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tutti/domain/node_domain.hpp"
 #include "tutti/exchange/exchange.hpp"
 #include "tutti/models/transport/sliced_stencils.hpp"
 #include "tutti/models/transport/stencil_weights.hpp"
 #include "tutti/models/transport/transport_case.hpp"
 #include "tutti/models/transport/velocity.hpp"
 #include "tutti/schedule/step.hpp"
-#include "tutti/simulation/node_domain.hpp"
-#include "tutti/simulation/node_results.hpp"
 
 namespace tutti {
 
@@ -39,22 +38,19 @@ class SphereTransport final : public Model {
   /// Sets up everything: nodes, partition (or a checkpoint's), stencils, weights, damping, time step. Collective.
   explicit SphereTransport(const ModelSetup& setup);
 
-  Gid cells() const override { return domain_.cloud.size(); }
+  const NodeDomain& domain() const override { return domain_; }
+  std::vector<ModelField> fields() override;
+  std::vector<StateNumber> numbers() override;
   double time_step() const override { return dt_; }
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
   std::vector<Diagnostic> diagnose() override;
-  ModelState state() override;
   void resume(double time) override;
-  void open_results(const std::filesystem::path& folder, std::span<const double> before) override;
-  void write_results(double time) override;
-  void set_probes(std::vector<Vec3> points) override;
-  std::vector<std::string> sampled() const override;
-  std::vector<double> sample() override;
+  Size bytes_moved(std::size_t p) const override;
+  ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override { return {step_.get()}; }
 
-  const NodeDomain& domain() const { return domain_; }
   const TransportSpectrum& spectrum() const { return spectrum_; }
   /// Values in the owned nodes of one of this rank's parts: node after node, all tracers of a node together.
   std::vector<double> values(std::size_t p);
@@ -131,8 +127,6 @@ class SphereTransport final : public Model {
   bool setting_up_ = true;
   std::vector<double> initial_mass_, mass_scale_;  ///< of tracers; scale: of their magnitudes
   Size applications_ = 0;
-  std::unique_ptr<NodeResults> results_;
-  NodeProbes probes_;
 };
 
 }  // namespace tutti

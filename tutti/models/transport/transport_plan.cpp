@@ -44,15 +44,16 @@ std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const Node
   return arrays;
 }
 
-NodeMemory transport_memory(const TransportCase& transport) {
+MemoryModel transport_memory(const TransportCase& transport) {
   const Size values = 8 * static_cast<Size>(transport.tracers.size()) * values_kept(transport);
-  NodeMemory memory;
-  memory.row = [&transport, values](Device&) {
+  MemoryModel memory;
+  memory.row = [&transport, values](Device&, double) {
     const Size entry = 8 * transport.operators() + 4;
     return static_cast<double>((transport.basis.size - 1) * entry + values + 8 + velocity_bytes(transport));
   };
   memory.ghost = static_cast<double>(values);
-  memory.parts = [&transport](const Comm& comm, const NodeDomain& domain) {
+  memory.parts = [&transport](const Comm& comm, const Domain& of) {
+    const auto& domain = dynamic_cast<const NodeDomain&>(of);
     std::vector<IndexMap> maps;
     for (const IndexMap& map : domain.maps)
       maps.push_back(with_components(map, static_cast<int>(transport.tracers.size())));

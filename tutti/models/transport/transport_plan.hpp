@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "tutti/domain/node_domain.hpp"
 #include "tutti/models/transport/transport_case.hpp"
-#include "tutti/simulation/node_domain.hpp"
 #include "tutti/simulation/planned_array.hpp"
 
 namespace tutti {
@@ -12,7 +12,7 @@ namespace tutti {
 /// Arrays of part p of this rank, but for messages.
 std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const NodeDomain& domain, std::size_t p);
 /// What bounds a part by its device's memory. The argument outlives it.
-NodeMemory transport_memory(const TransportCase& transport);
+MemoryModel transport_memory(const TransportCase& transport);
 /// Bytes that a step moves, neighbours read once: weights, columns, and the values that a stage reads and writes.
 Size plan_bytes_a_step(const TransportCase& transport, const NodeDomain& domain, std::size_t p);
 

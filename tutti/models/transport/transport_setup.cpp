@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/over_ranks.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/mesh/node_report.hpp"
@@ -15,7 +16,6 @@
 #include "tutti/models/transport/transport_rate.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
-#include "tutti/simulation/tet_report.hpp"
 
 namespace tutti {
 namespace {
@@ -60,8 +60,8 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       transport_(checked_case(setup)),
-      domain_(make_node_domain(setup, transport_.basis.size, stencil_rate(transport_, *setup.devices.threads),
-                               transport_memory(transport_))) {
+      domain_(make_node_domain(setup, transport_.basis.size,
+                               {stencil_rate(transport_, *setup.devices.threads), transport_memory(transport_)})) {
   comm_.together([&] {
     for (const IndexMap& map : domain_.maps)
       if (Size{map.local()} * tracers() > std::numeric_limits<Lid>::max())

@@ -53,9 +53,9 @@ TEST_P(FlowPlan, IsWhatTheModelTakes) {
   EXPECT_LE(share, 1 + 1e-12);
   EXPECT_GE(share, 0.5);
   Summary before, after;
-  model->summarise(before, 0);
+  summarise(world(), *model, before, 0);
   model->step(0, model->time_step());
-  model->summarise(after, 0);
+  summarise(world(), *model, after, 0);
   for (std::size_t p = 0; p < plans.size(); ++p) {
     const double planned = static_cast<double>(plans[p].bytes());
     const double taken = static_cast<double>(devices.devices[p]->budget().peak());

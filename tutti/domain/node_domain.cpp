@@ -1,4 +1,4 @@
-#include "tutti/simulation/node_domain.hpp"
+#include "tutti/domain/node_domain.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,8 +7,6 @@
 #include "tutti/mesh/nearest.hpp"
 #include "tutti/mesh/spec_error.hpp"
 #include "tutti/partition/partition.hpp"
-#include "tutti/simulation/part_capacity.hpp"
-#include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
 namespace {
@@ -158,160 +156,75 @@ NodeCloud load_nodes(const Case& options, const ParallelFor& parallel) {
   }
 }
 
-namespace {
+NodeDomain::NodeDomain(int stencil_size) : stencil(stencil_size) {}
+NodeDomain::~NodeDomain() = default;
+NodeDomain::NodeDomain(NodeDomain&&) noexcept = default;
+NodeDomain& NodeDomain::operator=(NodeDomain&&) noexcept = default;
 
-/// Owner of every node, on all ranks. A stored partition is taken where it is for as many parts on the same devices.
-std::vector<std::int32_t> choose_owners(const ModelSetup& setup, const NodeDomain& domain, const NearestNodes& nearest,
-                                        const PartPlaces& places, const StoredPartition* stored) {
-  const Gid nodes = domain.cloud.size();
-  const auto kinds = device_kinds(setup.comm, setup.devices);
-  std::vector<std::int32_t> owner;
-  setup.comm.together([&] {
-    if (!setup.comm.is_root()) return;
-    if (places.rank_of_part.size() == 1)
-      owner.assign(static_cast<std::size_t>(nodes), 0);
-    else if (stored != nullptr && stored->devices == kinds && static_cast<Gid>(stored->owner.size()) == nodes)
-      owner = stored->owner;
-    else
-      owner = partition_nodes(domain.cloud, nearest, places, domain.weights, setup.options.text("partition.method"),
-                              parallel_for(*setup.devices.threads));
-  });
-  setup.comm.broadcast(owner);
-  return owner;
-}
-
-/// Maps, stencils, quiet rows and transport of this rank's parts. Collective.
-void make_parts(const ModelSetup& setup, const NearestNodes& nearest, std::span<const std::int32_t> owner,
-                NodeDomain& domain) {
+void NodeDomain::load(const ModelSetup& setup) {
+  if (nearest_) return;
   const Comm& comm = setup.comm;
-  const ParallelFor parallel = parallel_for(*setup.devices.threads);
-  const Ordering ordering = parse_ordering(setup.options.text("partition.order"));
-  const int stencil = domain.stencil;
-  std::vector<PartRows> rows;
-  std::vector<std::vector<Gid>> given, columns;
-  comm.together([&] {
-    for (std::int32_t part = 0; part < static_cast<std::int32_t>(domain.rank_of_part.size()); ++part) {
-      if (domain.rank_of_part[static_cast<std::size_t>(part)] != comm.rank()) continue;
-      auto mine = order_nodes(domain.cloud, owner, part, ordering, parallel);
-      if (static_cast<Size>(mine.size()) * stencil > std::numeric_limits<Lid>::max())
-        fail(ErrorKind::resource,
-             "a part of {} nodes with stencils of {} is too large for 32-bit numbers; use more devices", mine.size(),
-             stencil);
-      columns.push_back(find_stencils(domain.cloud, nearest, mine, stencil, parallel));
-      rows.push_back(rows_of(part, mine, columns.back(), stencil, owner));
-      given.push_back(std::move(mine));
-    }
-  });
-  domain.maps = number_parts(comm, rows, domain.rank_of_part, parallel);
-  domain.stencils.clear();
-  domain.quiet.clear();
-  for (std::size_t p = 0; p < rows.size(); ++p) {
-    domain.stencils.push_back(
-        number_stencils(domain.maps[p], given[p], columns[p], stencil, domain.cloud.size(), parallel));
-    domain.quiet.push_back(quiet_rows(domain.maps[p], domain.stencils[p], stencil));
-  }
-  domain.transport =
-      make_transport(comm, parse_transport(setup.options.text("devices.transport")), domain.maps, domain.streams);
-  domain.transport.left_out = !setup.options.flag("devices.exchange");
-}
-
-std::vector<PartRoom> rooms_of(const ModelSetup& setup, const NodeMemory& memory) {
-  std::vector<PartRoom> mine;
-  for (const auto& device : setup.devices.devices)
-    mine.push_back({free_bytes(*device), memory.row(*device), memory.ghost});
-  return mine;
-}
-
-/// What this rank's parts will take.
-std::vector<PartNeed> needs_of(const ModelSetup& setup, const NodeMemory& memory, const NodeDomain& domain) {
-  std::vector<PartNeed> mine;
-  bool near = false;
-  for (std::size_t p = 0; p < domain.mine(); ++p) {
-    Device& device = *domain.streams[p].device;
-    const double rows = domain.maps[p].owned;
-    mine.push_back({rows * memory.row(device) + memory.ghost * domain.maps[p].ghosts(), free_bytes(device), rows});
-    near = near || must_be_counted(mine.back().bytes, mine.back().free);
-  }
-  if (!near) return mine;
-  const std::vector<Size> exact = memory.parts(setup.comm, domain);
-  for (std::size_t p = 0; p < mine.size(); ++p) mine[p].bytes = static_cast<double>(exact[p]);
-  return mine;
-}
-
-}  // namespace
-
-NodeDomain make_node_domain(const ModelSetup& setup, int stencil, const MeasureRate& rate,
-                            const std::optional<NodeMemory>& memory) {
-  const Comm& comm = setup.comm;
-  const Case& options = setup.options;
-  NodeDomain domain;
-  domain.stencil = stencil;
-  const PartPlaces places = place_parts(comm, setup.devices);
-  domain.rank_of_part = places.rank_of_part;
-
   setup.phases.begin("read");
   comm.together([&] {
-    if (comm.is_root()) domain.cloud = load_nodes(options, parallel_for(*setup.devices.threads));
+    if (comm.is_root()) cloud = load_nodes(setup.options, parallel_for(*setup.devices.threads));
   });
-  comm.broadcast(domain.cloud.points);
-  comm.broadcast(domain.cloud.weights);
-  const Gid nodes = domain.cloud.size();
+  comm.broadcast(cloud.points);
+  comm.broadcast(cloud.weights);
+  rows = cloud.size();
   comm.together([&] {
-    if (nodes < stencil)
+    if (rows < stencil)
       fail(ErrorKind::input, "nodes: there are {}, fewer than the {} of a stencil; take more nodes or smaller stencils",
-           nodes, stencil);
+           rows, stencil);
   });
-  domain.checksum = hash_bytes(detail::as_chars(std::span<const Vec3>(domain.cloud.points)));
-  const NearestNodes nearest(domain.cloud.points);
-
-  setup.phases.begin("weights");
-  PartTargets targets;
-  targets.chosen.of_parts = setup.weights;
-  if (targets.chosen.of_parts.empty())
-    targets.chosen =
-        part_weights(comm, setup.devices, options, static_cast<int>(places.rank_of_part.size()), nodes, rate);
-  const RowsToPlace place{nodes, "nodes", "fewer nodes", memory && memory->refuse_too_large};
-  const std::vector<PartRoom> rooms = memory ? rooms_of(setup, *memory) : std::vector<PartRoom>();
-  for (const auto& device : setup.devices.devices) domain.streams.emplace_back(*device);
-
-  const auto too_large = [&] {
-    if (targets.most.empty()) return false;
-    std::vector<PartNeed> needs;
-    comm.together([&] { needs = needs_of(setup, *memory, domain); });
-    return tighten_targets(comm, needs, place, targets);
-  };
-  // What still does not fit after so many times is left to the allocation, which names the array.
-  for (int k = 0; k == 0 || (k <= 5 && too_large()); ++k) {
-    bound_targets(comm, rooms, place, targets);
-    domain.weights = targets.bound.weights;
-    setup.phases.begin("partition");
-    const auto owner = choose_owners(setup, domain, nearest, places, k == 0 ? setup.stored : nullptr);
-    setup.phases.begin("stencils");
-    make_parts(setup, nearest, owner, domain);
-  }
-  report_full_parts(comm, setup.devices, place, targets);
-  domain.balance = summarise_weights(options, targets.chosen);
-  domain.balance.full_parts = targets.bound.full;
-  setup.phases.end();
-  return domain;
+  checksum = hash_bytes(detail::as_chars(std::span<const Vec3>(cloud.points)));
+  nearest_ = std::make_unique<NearestNodes>(cloud.points);
 }
 
-IndexMap with_components(const IndexMap& map, int components) {
-  IndexMap wide;
-  wide.part = map.part;
-  wide.interior = map.interior * components;
-  wide.owned = map.owned * components;
-  for (const Gid g : map.global)
-    for (int c = 0; c < components; ++c) wide.global.push_back(g * components + c);
-  for (const Link& link : map.links) {
-    Link& other = wide.links.emplace_back();
-    other.part = link.part;
-    other.rank = link.rank;
-    other.ghosts = {link.ghosts.begin * components, link.ghosts.end * components};
-    for (const Lid row : link.send_rows)
-      for (int c = 0; c < components; ++c) other.send_rows.push_back(row * components + c);
+void NodeDomain::cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) {
+  const Comm& comm = setup.comm;
+  const ParallelFor parallel = parallel_for(*setup.devices.threads);
+  std::vector<std::int32_t> owner;
+  comm.together([&] {
+    if (!comm.is_root()) return;
+    if (rank_of_part.size() == 1)
+      owner.assign(static_cast<std::size_t>(rows), 0);
+    else if (stored != nullptr && static_cast<Gid>(stored->owner.size()) == rows)
+      owner = stored->owner;
+    else
+      owner = partition_nodes(cloud, *nearest_, places, weights, setup.options.text("partition.method"), parallel);
+  });
+  comm.broadcast(owner);
+
+  setup.phases.begin("stencils");
+  const Ordering ordering = parse_ordering(setup.options.text("partition.order"));
+  std::vector<PartRows> part_rows;
+  std::vector<std::vector<Gid>> given, columns;
+  comm.together([&] {
+    for (std::size_t p = 0; p < mine(); ++p) {
+      auto nodes = order_nodes(cloud, owner, part(p), ordering, parallel);
+      if (static_cast<Size>(nodes.size()) * stencil > std::numeric_limits<Lid>::max())
+        fail(ErrorKind::resource,
+             "a part of {} nodes with stencils of {} is too large for 32-bit numbers; use more devices", nodes.size(),
+             stencil);
+      columns.push_back(find_stencils(cloud, *nearest_, nodes, stencil, parallel));
+      part_rows.push_back(rows_of(part(p), nodes, columns.back(), stencil, owner));
+      given.push_back(std::move(nodes));
+    }
+  });
+  maps = number_parts(comm, part_rows, rank_of_part, parallel);
+  stencils.clear();
+  quiet.clear();
+  for (std::size_t p = 0; p < mine(); ++p) {
+    stencils.push_back(number_stencils(maps[p], given[p], columns[p], stencil, rows, parallel));
+    quiet.push_back(quiet_rows(maps[p], stencils[p], stencil));
   }
-  return wide;
+}
+
+NodeDomain make_node_domain(const ModelSetup& setup, int stencil, const Sharing& sharing) {
+  NodeDomain domain(stencil);
+  make_domain(domain, setup, sharing);
+  domain.nearest_.reset();
+  return domain;
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-#include "tutti/simulation/part_capacity.hpp"
+#include "tutti/domain/part_capacity.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,16 +1,13 @@
-#include "tutti/simulation/tet_domain.hpp"
+#include "tutti/domain/tet_domain.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "tutti/base/hash.hpp"
-#include "tutti/base/log.hpp"
-#include "tutti/base/units.hpp"
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/stencil.hpp"
-#include "tutti/simulation/tet_capacity.hpp"
 
 namespace tutti {
 namespace {
@@ -69,9 +66,9 @@ void gather_similar_rows(std::vector<Lid>& order, std::span<const std::uint8_t> 
 }
 
 /// The order of a part's own cells.
-std::vector<Lid> order_part(const DistributedPart& part, const Case& options, const DomainOptions& domain_options,
+std::vector<Lid> order_part(const DistributedPart& part, const Case& options, const TetOptions& tet_options,
                             bool on_host, const ParallelFor& parallel) {
-  const Lid similar_rows = domain_options.similar_rows;
+  const Lid similar_rows = tet_options.similar_rows;
   const LocalTetMesh& mesh = part.mesh;
   const Ordering ordering = parse_ordering(options.text("partition.order"));
   std::vector<Lid> order;
@@ -99,7 +96,7 @@ std::vector<Lid> order_part(const DistributedPart& part, const Case& options, co
                                                                   : 64;
     order = order_rows(ordering, centroids, graph, block, parallel);
     if (similar_rows > 0)
-      gather_similar_rows(order, stencil_lengths(mesh.neighbours, mesh.owned, domain_options.layers, parallel),
+      gather_similar_rows(order, stencil_lengths(mesh.neighbours, mesh.owned, tet_options.layers, parallel),
                           similar_rows, parallel);
   } else {
     order.resize(static_cast<std::size_t>(mesh.owned));
@@ -172,6 +169,27 @@ void find_tags(const WholeMesh& whole, TetDomain& domain) {
       if (n < 0) add(domain.boundary_tags, boundary_tag(n), side);
 }
 
+/// Other cells that a cell reads, on average: over 4,096 of them, or all.
+double mean_row_length(const FaceNeighbours& neighbours, int layers) {
+  const std::size_t n = neighbours.size(), samples = std::min<std::size_t>(n, 4096);
+  std::size_t entries = 0;
+  std::vector<Gid> row;
+  for (std::size_t k = 0; k < samples; ++k) {
+    const std::size_t cell = k * n / samples;
+    row.clear();
+    for (const Gid near : neighbours[cell]) {
+      if (near < 0) continue;
+      row.push_back(near);
+      if (layers < 2) continue;
+      for (const Gid next : neighbours[static_cast<std::size_t>(near)])
+        if (next >= 0 && next != static_cast<Gid>(cell)) row.push_back(next);
+    }
+    std::sort(row.begin(), row.end());
+    entries += static_cast<std::size_t>(std::unique(row.begin(), row.end()) - row.begin());
+  }
+  return samples == 0 ? 0 : static_cast<double>(entries) / static_cast<double>(samples);
+}
+
 template <class T>
 void add_to_hash(Hasher& hash, const std::vector<T>& values) {
   hash.add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
@@ -189,15 +207,6 @@ std::uint64_t mesh_checksum(const TetMesh& mesh) {
 }
 
 }  // namespace
-
-std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices) {
-  std::vector<DeviceKind> mine;
-  for (const auto& device : devices.devices) mine.push_back(device->kind());
-  std::vector<std::string> kinds;
-  for (const DeviceKind kind : comm.all_gather(std::span<const DeviceKind>(mine)))
-    kinds.emplace_back(kind == DeviceKind::host ? "cpu" : kind == DeviceKind::fake ? "fake" : "cuda");
-  return kinds;
-}
 
 namespace {
 
@@ -222,105 +231,69 @@ TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, co
   return refine(coarse_mesh(options, work_dir, parallel), static_cast<int>(options.integer("mesh.refine")), parallel);
 }
 
-namespace {
-
-RowsToPlace rows_to_place(const TetDomain& domain, const DomainOptions& options) {
-  return {domain.cells, "cells", "a smaller mesh", options.refuse_too_large};
-}
-
-TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, const std::filesystem::path& work_dir,
-                     const DomainOptions& domain_options, Phases& phases, PartTargets& targets) {
-  TetDomain domain;
-  const PartPlaces places = place_parts(comm, devices);
-  domain.rank_of_part = places.rank_of_part;
-  const int parts = static_cast<int>(places.rank_of_part.size());
-
-  const ParallelFor parallel = parallel_for(*devices.threads);
-  WholeMesh whole;
-  double row_length = 0;
-  std::vector<std::int32_t> owner;
-  phases.begin("read");
+/// Cells of a mesh, all known on the reader; what all ranks know of it goes to all.
+void TetDomain::load(const ModelSetup& setup) {
+  const Comm& comm = setup.comm;
+  const ParallelFor parallel = parallel_for(*setup.devices.threads);
+  rows = 0;
+  checksum = 0;
+  setup.phases.begin("read");
   comm.together([&] {
-    if (comm.is_root()) whole.mesh = load_mesh(options, work_dir, parallel);
+    if (comm.is_root()) whole_.mesh = load_mesh(setup.options, setup.work_dir, parallel);
   });
-  phases.begin("neighbours");
+  setup.phases.begin("neighbours");
   comm.together([&] {
     if (!comm.is_root()) return;
-    whole.neighbours = find_face_neighbours(whole.mesh, parallel);
-    domain.cells = whole.mesh.cell_count();
-    domain.checksum = mesh_checksum(whole.mesh);
-    domain.region_names = whole.mesh.region_names;
-    domain.boundary_names = whole.mesh.boundary_names;
-    find_tags(whole, domain);
-    row_length = mean_row_length(whole.neighbours, domain_options.layers);
+    whole_.neighbours = find_face_neighbours(whole_.mesh, parallel);
+    rows = whole_.mesh.cell_count();
+    checksum = mesh_checksum(whole_.mesh);
+    region_names = whole_.mesh.region_names;
+    boundary_names = whole_.mesh.boundary_names;
+    find_tags(whole_, *this);
+    row_length_ = mean_row_length(whole_.neighbours, options_.layers);
   });
-  domain.cells = comm.sum(domain.cells);
-  phases.begin("weights");
-  if (targets.chosen.of_parts.empty() && !domain_options.weights.empty())
-    targets.chosen.of_parts = domain_options.weights;
-  if (targets.chosen.of_parts.empty())
-    targets.chosen = part_weights(comm, devices, options, parts, domain.cells, domain_options.rate);
-  bound_targets(comm, rooms_of(devices, domain_options, comm.max(row_length)), rows_to_place(domain, domain_options),
-                targets);
-  domain.weights = targets.bound.weights;
-  phases.begin("partition");
-  const StoredPartition* stored = targets.tightened > 0 ? nullptr : domain_options.stored;
-  if (stored != nullptr && stored->devices != device_kinds(comm, devices)) stored = nullptr;
-  comm.together([&] {
-    if (!comm.is_root() || parts == 1) return;
-    // Another mesh is refused by whoever compares checksums; here it only must not break anything.
-    if (stored != nullptr && static_cast<Gid>(stored->owner.size()) == domain.cells)
-      owner = stored->owner;
-    else
-      owner = partition_cells(whole, places, domain.weights, options, domain_options.layers);
-  });
-  domain.checksum = static_cast<std::uint64_t>(comm.sum(static_cast<std::int64_t>(domain.checksum)));
-  broadcast_names(comm, domain.region_names);
-  broadcast_names(comm, domain.boundary_names);
-  broadcast_tags(comm, domain.region_tags);
-  broadcast_tags(comm, domain.boundary_tags);
-
-  phases.begin("distribute");
-  auto mine = distribute_mesh(comm, std::move(whole), owner, domain.rank_of_part, domain_options.layers, parallel);
-  std::vector<std::int32_t>().swap(owner);
-
-  phases.begin("order");
-  std::vector<std::vector<Lid>> orders;
-  std::vector<PartRows> rows;
-  for (std::size_t p = 0; p < mine.size(); ++p) {
-    orders.push_back(order_part(mine[p], options, domain_options, devices.devices[p]->is_host(), parallel));
-    rows.push_back(rows_of(mine[p], orders[p]));
-  }
-  domain.maps = number_parts(comm, rows, domain.rank_of_part, parallel);
-  std::vector<PartRows>().swap(rows);
-  for (std::size_t p = 0; p < mine.size(); ++p)
-    domain.meshes.push_back(renumber(std::move(mine[p].mesh), domain.maps[p], orders[p], parallel));
-  for (const auto& device : devices.devices) domain.streams.emplace_back(*device);
-  domain.transport =
-      make_transport(comm, parse_transport(options.text("devices.transport")), domain.maps, domain.streams);
-  domain.transport.left_out = !options.flag("devices.exchange");
-  phases.end();
-  return domain;
+  rows = comm.sum(rows);
+  checksum = static_cast<std::uint64_t>(comm.sum(static_cast<std::int64_t>(checksum)));
+  broadcast_names(comm, region_names);
+  broadcast_names(comm, boundary_names);
+  broadcast_tags(comm, region_tags);
+  broadcast_tags(comm, boundary_tags);
 }
 
-}  // namespace
+void TetDomain::cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) {
+  const Comm& comm = setup.comm;
+  const ParallelFor parallel = parallel_for(*setup.devices.threads);
+  std::vector<std::int32_t> owner;
+  comm.together([&] {
+    if (!comm.is_root() || rank_of_part.size() == 1) return;
+    // Another mesh is refused by whoever compares checksums; here it only must not break anything.
+    if (stored != nullptr && static_cast<Gid>(stored->owner.size()) == rows)
+      owner = stored->owner;
+    else
+      owner = partition_cells(whole_, places, weights, setup.options, options_.layers);
+  });
+  setup.phases.begin("distribute");
+  auto parts = distribute_mesh(comm, std::move(whole_), owner, rank_of_part, options_.layers, parallel);
+  whole_ = {};
+  std::vector<std::int32_t>().swap(owner);
 
-TetDomain make_tet_domain(const Comm& comm, DeviceSet& devices, const Case& options,
-                          const std::filesystem::path& work_dir, const DomainOptions& domain_options, Phases& phases) {
-  PartTargets targets;
-  TetDomain domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
-  const auto too_large = [&] {
-    if (targets.most.empty()) return false;
-    std::vector<PartNeed> needs;
-    comm.together([&] { needs = needs_of(devices, domain_options, domain); });
-    return tighten_targets(comm, needs, rows_to_place(domain, domain_options), targets);
-  };
-  // What still does not fit after so many times is left to the allocation, which names the array.
-  for (int k = 0; k < 5 && too_large(); ++k)
-    domain = split_mesh(comm, devices, options, work_dir, domain_options, phases, targets);
-  report_full_parts(comm, devices, rows_to_place(domain, domain_options), targets);
-  domain.balance = summarise_weights(options, targets.chosen);
-  domain.balance.full_parts = targets.bound.full;
+  setup.phases.begin("order");
+  std::vector<std::vector<Lid>> orders;
+  std::vector<PartRows> part_rows;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    orders.push_back(order_part(parts[p], setup.options, options_, streams[p].is_host(), parallel));
+    part_rows.push_back(rows_of(parts[p], orders[p]));
+  }
+  maps = number_parts(comm, part_rows, rank_of_part, parallel);
+  std::vector<PartRows>().swap(part_rows);
+  meshes.clear();
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    meshes.push_back(renumber(std::move(parts[p].mesh), maps[p], orders[p], parallel));
+}
+
+TetDomain make_tet_domain(const ModelSetup& setup, const TetOptions& options, const Sharing& sharing) {
+  TetDomain domain(options);
+  make_domain(domain, setup, sharing);
   return domain;
 }
 

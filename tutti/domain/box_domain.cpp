@@ -1,7 +1,6 @@
-#include "tutti/simulation/box_domain.hpp"
+#include "tutti/domain/box_domain.hpp"
 
 #include "tutti/partition/split_box.hpp"
-#include "tutti/simulation/tet_domain.hpp"
 
 namespace tutti {
 namespace {
@@ -30,50 +29,45 @@ void for_lines(const BoxArray& array, const CellBox& box, const F& f) {
 
 }  // namespace
 
-BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRate& rate) {
-  BoxDomain domain;
-  domain.grid = std::move(grid);
-  const PartPlaces places = place_parts(setup.comm, setup.devices);
-  const int parts = static_cast<int>(places.rank_of_part.size());
-  setup.phases.begin("weights");
-  Weights chosen;
-  chosen.of_parts = setup.weights;
-  if (chosen.of_parts.empty())
-    chosen = part_weights(setup.comm, setup.devices, setup.options, parts, domain.grid.cell_count(), rate);
-  domain.weights = chosen.of_parts;
-  domain.balance = summarise_weights(setup.options, chosen);
-  setup.phases.begin("partition");
+void BoxDomain::load(const ModelSetup&) {
+  rows = grid.cell_count();
+  checksum = grid.checksum();
+}
+
+void BoxDomain::cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition*) {
   setup.comm.together([&] {
-    const std::string key = "partition.cut";
     try {
-      domain.parts.boxes = split_box(domain.grid.cells(), domain.weights, parse_box_cut(setup.options.text(key)));
+      parts.boxes = split_box(grid.cells(), weights, parse_box_cut(setup.options.text("partition.cut")));
     } catch (const Error& error) {
       fail(error.kind(), "{}: {}", setup.options.where("grid.cells"), error.what());
     }
-    for (const CellBox& box : domain.parts.boxes)
+    for (const CellBox& box : parts.boxes)
       if (grown(box, 1).cells() >= Gid{1} << 31)
         fail(ErrorKind::resource, "a part of {} cells is too large: 2^31 cells a device at most; use more devices",
              box.cells());
   });
-  domain.parts.cells = domain.grid.cells();
-  domain.parts.periodic = domain.grid.periodic();
-  domain.parts.rank_of_part = places.rank_of_part;
-  for (int p = 0; p < parts; ++p)
-    if (places.rank_of_part[static_cast<std::size_t>(p)] == setup.comm.rank()) domain.parts.mine.push_back(p);
-  for (const auto& device : setup.devices.devices) domain.streams.emplace_back(*device);
-  for (std::size_t p = 0; p < domain.mine(); ++p) domain.arrays.push_back({grown(domain.box(p), 1)});
-  setup.phases.end();
+  parts.cells = grid.cells();
+  parts.periodic = grid.periodic();
+  parts.rank_of_part = places.rank_of_part;
+  parts.mine.clear();
+  arrays.clear();
+  maps.clear();
+  for (std::size_t p = 0; p < mine(); ++p) parts.mine.push_back(part(p));
+  for (std::size_t p = 0; p < mine(); ++p) arrays.push_back({grown(box(p), 1)});
+  if (count_only_) return;
+  setup.phases.begin("exchange");
+  for (std::size_t p = 0; p < mine(); ++p) maps.push_back(map_of_owned(parts, p));
+}
+
+BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing) {
+  BoxDomain domain(std::move(grid));
+  make_domain(domain, setup, sharing);
   return domain;
 }
 
-BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const MeasureRate& rate) {
-  BoxDomain domain = cut_box_domain(setup, std::move(grid), rate);
-  setup.phases.begin("exchange");
-  for (std::size_t p = 0; p < domain.mine(); ++p) domain.maps.push_back(map_of_owned(domain.parts, p));
-  domain.transport =
-      make_transport(setup.comm, parse_transport(setup.options.text("devices.transport")), domain.maps, domain.streams);
-  domain.transport.left_out = !setup.options.flag("devices.exchange");
-  setup.phases.end();
+BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing) {
+  BoxDomain domain(std::move(grid), true);
+  make_domain(domain, setup, sharing);
   return domain;
 }
 
@@ -81,15 +75,23 @@ template <class T>
 void take_owned(Stream& stream, const Buffer<T>& buffer, const BoxArray& array, const CellBox& box,
                 std::span<double> values) {
   if (box.empty()) return;
-  // From the first to the last of the cells; of a plane z = const, that is not much more than its cells.
   const auto first = static_cast<std::size_t>(array.at(box.lower[0], box.lower[1], box.lower[2])),
              last = static_cast<std::size_t>(array.at(box.upper[0] - 1, box.upper[1] - 1, box.upper[2] - 1));
-  std::vector<T> all(last - first + 1);
-  stream.copy(all.data(), buffer.data() + first, static_cast<Size>(all.size() * sizeof(T)), CopyDirection::to_host);
+  // All from the first to the last of the cells at once, unless these are few of them, as around a probe.
+  const bool line_by_line = last - first + 1 > 4096 && static_cast<Gid>(last - first) > 64 * box.cells();
+  std::vector<T> all(line_by_line ? values.size() : last - first + 1);
+  const auto copy = [&](std::size_t from, std::size_t to, std::size_t count) {
+    stream.copy(&all[to], buffer.data() + from, static_cast<Size>(count * sizeof(T)), CopyDirection::to_host);
+  };
+  const auto line = static_cast<std::size_t>(box.size(0));
+  if (line_by_line)
+    for_lines(array, box, [&](std::size_t from, std::size_t to) { copy(from, to, line); });
+  else
+    copy(first, 0, all.size());
   stream.synchronize();
   for_lines(array, box, [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(box.size(0)); ++i)
-      values[to + i] = static_cast<double>(all[from - first + i]);
+    const std::size_t at = line_by_line ? to : from - first;
+    for (std::size_t i = 0; i < line; ++i) values[to + i] = static_cast<double>(all[at + i]);
   });
 }
 

@@ -1,0 +1,57 @@
+// A grid of cells, split over all devices of all ranks and ready for a model.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/domain/domain.hpp"
+#include "tutti/exchange/box_transfer.hpp"
+#include "tutti/mesh/box_grid.hpp"
+
+namespace tutti {
+
+/// Cells of a grid are the rows. Vectors have one entry a part of this rank. Maps are of owned cells, x fastest, as
+/// they stand in checkpoints.
+class BoxDomain final : public Domain {
+ public:
+  BoxGrid grid;
+  BoxParts parts;
+  std::vector<BoxArray> arrays;  ///< of fields: the owned cells and one layer around them
+
+  explicit BoxDomain(BoxGrid of, bool count_only = false) : grid(std::move(of)), count_only_(count_only) {}
+  const CellBox& box(std::size_t p) const { return parts.box(p); }
+
+  RowSet owned(std::size_t p) const override { return {{0, static_cast<Lid>(box(p).cells())}, box(p)}; }
+  Gid owned_count(std::size_t p) const override { return box(p).cells(); }
+  RowWords words() const override { return {"cells", "a smaller grid"}; }
+  bool only_counted() const override { return count_only_; }
+  void load(const ModelSetup& setup) override;
+  void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
+  /// A point on a plane between cells belongs to the upper one.
+  std::vector<Place> locate(const Comm& comm, std::span<const Vec3> points,
+                            std::span<const std::string> labels) const override;
+  std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
+  /// Layers of cells across an axis, each a grid of its own, one cell thick. Error(input): a position outside the box.
+  std::vector<std::unique_ptr<Pieces>> slices(const Case& options) const override;
+
+ private:
+  bool count_only_;
+};
+
+/// As make_domain. Error(input) where the grid has fewer planes than it is to be cut into.
+BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing = {});
+/// The same without maps and transport, which take memory and time: to see what a run would need.
+BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing = {});
+
+/// Values of the cells in a box, x fastest, from an array that holds them, as the owned ones, with a layer around them;
+/// and back.
+template <class T>
+void take_owned(Stream& stream, const Buffer<T>& buffer, const BoxArray& array, const CellBox& box,
+                std::span<double> values);
+template <class T>
+void put_owned(Stream& stream, Buffer<T>& buffer, const BoxArray& array, const CellBox& box,
+               std::span<const double> values);
+
+}  // namespace tutti

@@ -1,0 +1,91 @@
+#include "tutti/domain/domain.hpp"
+
+#include <algorithm>
+
+#include "tutti/domain/part_capacity.hpp"
+
+namespace tutti {
+namespace {
+
+std::vector<PartRoom> rooms_of(const Domain& domain, const MemoryModel& memory, double row_length) {
+  std::vector<PartRoom> mine;
+  for (std::size_t p = 0; p < domain.mine(); ++p)
+    mine.push_back({free_bytes(domain.device(p)), memory.row(domain.device(p), row_length), memory.ghost});
+  return mine;
+}
+
+/// What this rank's parts will take.
+std::vector<PartNeed> needs_of(const Comm& comm, const Domain& domain, const MemoryModel& memory, double row_length) {
+  std::vector<PartNeed> mine;
+  bool near = false;
+  for (std::size_t p = 0; p < domain.mine(); ++p) {
+    Device& device = domain.device(p);
+    const auto rows = static_cast<double>(domain.owned_count(p));
+    const double ghosts = domain.maps.empty() ? 0 : domain.maps[p].ghosts();
+    mine.push_back({rows * memory.row(device, row_length) + ghosts * memory.ghost, free_bytes(device), rows});
+    near = near || must_be_counted(mine.back().bytes, mine.back().free);
+  }
+  if (!near) return mine;
+  const std::vector<Size> exact = memory.parts(comm, domain);
+  for (std::size_t p = 0; p < mine.size(); ++p) mine[p].bytes = static_cast<double>(exact[p]);
+  return mine;
+}
+
+}  // namespace
+
+std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices) {
+  std::vector<DeviceKind> mine;
+  for (const auto& device : devices.devices) mine.push_back(device->kind());
+  std::vector<std::string> kinds;
+  for (const DeviceKind kind : comm.all_gather(std::span<const DeviceKind>(mine)))
+    kinds.emplace_back(kind == DeviceKind::host ? "cpu" : kind == DeviceKind::fake ? "fake" : "cuda");
+  return kinds;
+}
+
+void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing) {
+  const Comm& comm = setup.comm;
+  const PartPlaces places = place_parts(comm, setup.devices);
+  domain.rank_of_part = places.rank_of_part;
+  domain.first_part = static_cast<int>(std::find(places.rank_of_part.begin(), places.rank_of_part.end(), comm.rank()) -
+                                       places.rank_of_part.begin());
+  for (const auto& device : setup.devices.devices) domain.streams.emplace_back(*device);
+  const StoredPartition* stored = setup.stored;
+  if (stored != nullptr && stored->devices != device_kinds(comm, setup.devices)) stored = nullptr;
+
+  PartTargets targets;
+  RowsToPlace place;
+  double row_length = 0;
+  const auto too_large = [&] {
+    if (targets.most.empty()) return false;
+    std::vector<PartNeed> needs;
+    comm.together([&] { needs = needs_of(comm, domain, *sharing.memory, row_length); });
+    return tighten_targets(comm, needs, place, targets);
+  };
+  // What still does not fit after so many times is left to the allocation, which names the array.
+  for (int k = 0; k == 0 || (k <= 5 && too_large()); ++k) {
+    domain.load(setup);
+    place = {domain.rows, domain.words().rows, domain.words().smaller,
+             !sharing.memory || sharing.memory->refuse_too_large};
+    setup.phases.begin("weights");
+    if (targets.chosen.of_parts.empty()) targets.chosen.of_parts = setup.weights;
+    if (targets.chosen.of_parts.empty())
+      targets.chosen = part_weights(comm, setup.devices, setup.options, static_cast<int>(places.rank_of_part.size()),
+                                    domain.rows, sharing.rate);
+    row_length = comm.max(domain.row_length());
+    bound_targets(comm, sharing.memory ? rooms_of(domain, *sharing.memory, row_length) : std::vector<PartRoom>(), place,
+                  targets);
+    domain.weights = targets.bound.weights;
+    setup.phases.begin("partition");
+    domain.cut(setup, places, k == 0 ? stored : nullptr);
+    if (domain.only_counted()) continue;
+    domain.transport =
+        make_transport(comm, parse_transport(setup.options.text("devices.transport")), domain.maps, domain.streams);
+    domain.transport.left_out = !setup.options.flag("devices.exchange");
+  }
+  report_full_parts(comm, setup.devices, place, targets);
+  domain.balance = summarise_weights(setup.options, targets.chosen);
+  domain.balance.full_parts = targets.bound.full;
+  setup.phases.end();
+}
+
+}  // namespace tutti

@@ -1,0 +1,111 @@
+// What every model starts from: the rows of a mesh, split over all devices of all ranks and numbered.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/domain/pieces.hpp"
+#include "tutti/domain/setup.hpp"
+#include "tutti/exchange/part_streams.hpp"
+#include "tutti/exchange/transport.hpp"
+#include "tutti/io/summary.hpp"
+#include "tutti/partition/index_map.hpp"
+#include "tutti/schedule/balance.hpp"
+
+namespace tutti {
+
+/// A row at a point: where the value of a probe is read.
+struct Place {
+  std::size_t probe = 0;
+  std::size_t p = 0;  ///< part of this rank
+  RowSet row;
+};
+
+/// How messages call the rows of a mesh, and what they tell who has too many.
+struct RowWords {
+  const char* rows;
+  const char* smaller;
+};
+
+/// The rows of all parts of this rank. A kind of mesh (tetrahedra, nodes, a grid) derives from it and brings what only
+/// it knows: how it is read and cut, and where a point is. Vectors have one entry a part of this rank unless said
+/// otherwise.
+class Domain {
+ public:
+  virtual ~Domain() = default;
+
+  Gid rows = 0;                   ///< of the whole mesh
+  std::uint64_t checksum = 0;     ///< of the whole mesh, as it was read
+  std::vector<int> rank_of_part;  ///< of all parts
+  int first_part = 0;             ///< number of this rank's first part; the others follow
+  std::vector<double> weights;    ///< of all parts, sum 1, as far as there is room
+  BalanceSummary balance;
+  std::vector<IndexMap> maps;
+  std::vector<PartStreams> streams;
+  Transport transport;  ///< of devices.transport
+
+  std::size_t mine() const { return streams.size(); }
+  int part(std::size_t p) const { return first_part + static_cast<int>(p); }
+  Stream& stream(std::size_t p) const { return *streams[p].compute; }
+  Device& device(std::size_t p) const { return *streams[p].device; }
+  double weight(std::size_t p) const { return weights[static_cast<std::size_t>(part(p))]; }
+  /// All rows that part p owns.
+  virtual RowSet owned(std::size_t p) const { return {maps[p].owned_rows(), {}}; }
+  virtual Gid owned_count(std::size_t p) const { return maps[p].owned; }
+
+  virtual RowWords words() const = 0;
+  /// To see what a run would need: parts are cut, but neither numbered nor joined.
+  virtual bool only_counted() const { return false; }
+  /// Entries of a row of the stencil besides the row itself, on average; 0 where rows are all alike.
+  virtual double row_length() const { return 0; }
+  /// Reads or generates the mesh and sets rows and checksum. Called again before another cut. Collective; errors of the
+  /// reader are thrown on all ranks.
+  virtual void load(const ModelSetup& setup) = 0;
+  /// Gives every row a part by `weights`, or `stored` where it is not null, and every part its rows; sets `maps`,
+  /// unless it is only_counted. Collective.
+  virtual void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) = 0;
+
+  /// The rows of points, each on the rank that owns it. Error(input) on all ranks for a point outside; the message
+  /// begins with its label. Collective.
+  virtual std::vector<Place> locate(const Comm& comm, std::span<const Vec3> points,
+                                    std::span<const std::string> labels) const = 0;
+  /// The mesh in files for ParaView, a piece a part.
+  virtual std::unique_ptr<Pieces> pieces(const VtkOptions& options) const = 0;
+  /// Pieces of the slices of the case, [[output.slice]]; meshes without layers of cells have none. Error(input) names a
+  /// slice that cannot be.
+  virtual std::vector<std::unique_ptr<Pieces>> slices(const Case&) const { return {}; }
+
+ protected:
+  Domain() = default;
+  Domain(Domain&&) = default;
+  Domain& operator=(Domain&&) = default;
+};
+
+/// What a model's arrays take of a device's memory.
+struct MemoryModel {
+  /// Bytes of an owned row, about, where rows have `entries` on average.
+  std::function<double(Device& device, double entries)> row;
+  double ghost = 0;  ///< bytes of a ghost
+  /// Bytes of each part of this rank, exact or an upper bound. Called where the estimate is near what a device has.
+  std::function<std::vector<Size>(const Comm& comm, const Domain& domain)> parts;
+  /// Rows that all devices together cannot hold are Error(resource); false: parts are as large as they come.
+  bool refuse_too_large = true;
+};
+
+/// What decides how large each part is.
+struct Sharing {
+  MeasureRate rate = {};                   ///< of the model's kernel; without it bandwidths are weighed
+  std::optional<MemoryModel> memory = {};  ///< without it nothing bounds a part
+};
+
+/// Loads, weighs, cuts in tiers (node, device) and numbers. A device that has no room for its part gets a smaller one,
+/// and the others what is left, with a line that says so; where the parts turn out larger than they were estimated, it
+/// is done again. Collective. Error(resource), before anything is allocated: all devices together have no room.
+void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing);
+
+}  // namespace tutti

@@ -1,0 +1,77 @@
+// The nodes nearest to points, and nodes in files.
+#include <algorithm>
+#include <numeric>
+
+#include "tutti/domain/node_domain.hpp"
+#include "tutti/io/vtu.hpp"
+#include "tutti/mesh/nearest.hpp"
+
+namespace tutti {
+namespace {
+
+class NodePieces final : public Pieces {
+ public:
+  NodePieces(const NodeDomain& domain, const VtkOptions& options) {
+    all.resize(domain.rank_of_part.size());
+    std::iota(all.begin(), all.end(), 0);
+    for (std::size_t p = 0; p < domain.mine(); ++p) {
+      const IndexMap& map = domain.maps[p];
+      grids_.push_back(VtuGrid::of_points(domain.owned_points(p), options));
+      owner_.emplace_back(static_cast<std::size_t>(map.owned), domain.part(p));
+      number_.emplace_back(map.global.begin(), map.global.begin() + map.owned);
+      mine.push_back({p, domain.part(p), domain.owned(p), map.owned});
+    }
+  }
+  std::string suffix() const override { return "vtu"; }
+  std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override {
+    std::vector<VtkArray> list;
+    list.push_back({"node", 1, i ? std::span<const std::int64_t>(number_[*i]) : std::span<const std::int64_t>()});
+    list.push_back({"part", 1, i ? std::span<const std::int32_t>(owner_[*i]) : std::span<const std::int32_t>()});
+    return list;
+  }
+  void write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
+             const VtkOptions& options) const override {
+    write_vtu(path, grids_[i], arrays, options);
+  }
+  void join(const std::filesystem::path& path, const std::vector<std::string>& files, std::span<const VtkArray> arrays,
+            std::optional<double> time) const override {
+    write_pvtu(path, files, arrays, time);
+  }
+
+ private:
+  std::vector<VtuGrid> grids_;
+  std::vector<std::vector<std::int32_t>> owner_;
+  std::vector<std::vector<std::int64_t>> number_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pieces> NodeDomain::pieces(const VtkOptions& options) const {
+  return std::make_unique<NodePieces>(*this, options);
+}
+
+std::vector<Place> NodeDomain::locate(const Comm& comm, std::span<const Vec3> points,
+                                      std::span<const std::string> labels) const {
+  std::vector<Place> places;
+  comm.together([&] {
+    if (points.empty()) return;
+    const NearestNodes nearest(cloud.points);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double length = norm(points[i]);
+      if (!(length > 0))
+        fail(ErrorKind::input, "{} at the sphere's centre is above no node; move it away from there", labels[i]);
+      Gid node = 0;
+      nearest.find((1 / length) * points[i], 1, std::span(&node, 1));
+      for (std::size_t p = 0; p < mine(); ++p) {
+        const auto begin = maps[p].global.begin(), end = begin + maps[p].owned;
+        if (const auto at = std::find(begin, end, node); at != end) {
+          const Lid row = static_cast<Lid>(at - begin);
+          places.push_back({i, p, {{row, row + 1}, {}}});
+        }
+      }
+    }
+  });
+  return places;
+}
+
+}  // namespace tutti

@@ -1,0 +1,84 @@
+// Where points lie in a tetrahedral mesh, and its cells in files.
+#include <limits>
+#include <numeric>
+
+#include "tutti/domain/tet_domain.hpp"
+#include "tutti/io/vtu.hpp"
+
+namespace tutti {
+namespace {
+
+class TetPieces final : public Pieces {
+ public:
+  TetPieces(const TetDomain& domain, const VtkOptions& options) {
+    all.resize(domain.rank_of_part.size());
+    std::iota(all.begin(), all.end(), 0);
+    for (std::size_t p = 0; p < domain.mine(); ++p) {
+      const LocalTetMesh& mesh = domain.meshes[p];
+      const auto owned = static_cast<std::size_t>(mesh.owned);
+      const CompactTets compact = compact_tets(mesh.vertices, std::span(mesh.cells).first(owned));
+      grids_.emplace_back(compact.points, compact.tets, options);
+      owner_.emplace_back(owned, domain.part(p));
+      region_.emplace_back(mesh.regions.begin(), mesh.regions.begin() + mesh.owned);
+      mine.push_back({p, domain.part(p), domain.owned(p), mesh.owned});
+    }
+  }
+  std::string suffix() const override { return "vtu"; }
+  std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override {
+    std::vector<VtkArray> list;
+    list.push_back({"part", 1, i ? std::span<const std::int32_t>(owner_[*i]) : std::span<const std::int32_t>()});
+    list.push_back({"region", 1, i ? std::span<const std::int32_t>(region_[*i]) : std::span<const std::int32_t>()});
+    return list;
+  }
+  void write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
+             const VtkOptions& options) const override {
+    write_vtu(path, grids_[i], arrays, options);
+  }
+  void join(const std::filesystem::path& path, const std::vector<std::string>& files, std::span<const VtkArray> arrays,
+            std::optional<double> time) const override {
+    write_pvtu(path, files, arrays, time);
+  }
+
+ private:
+  std::vector<VtuGrid> grids_;
+  std::vector<std::vector<std::int32_t>> owner_, region_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pieces> TetDomain::pieces(const VtkOptions& options) const {
+  return std::make_unique<TetPieces>(*this, options);
+}
+
+std::vector<Place> TetDomain::locate(const Comm& comm, std::span<const Vec3> points,
+                                     std::span<const std::string> labels) const {
+  constexpr double nowhere = std::numeric_limits<double>::infinity();
+  // The lowest global number wins, here and among the ranks (numbers below 2^53 are exact in a double).
+  std::vector<double> lowest(points.size(), -nowhere);
+  std::vector<Place> found(points.size());
+  for (std::size_t p = 0; p < meshes.size(); ++p) {
+    const LocalTetMesh& mesh = meshes[p];
+    for (Lid c = 0; c < mesh.owned; ++c)
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto number = static_cast<double>(mesh.global[static_cast<std::size_t>(c)]);
+        if (-number > lowest[i] && mesh.contains(c, points[i])) {
+          lowest[i] = -number;
+          found[i] = {i, p, {{c, c + 1}, {}}};
+        }
+      }
+  }
+  std::vector<double> everywhere(lowest);
+  comm.max(everywhere);
+  std::vector<Place> places;
+  comm.together([&] {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (everywhere[i] == -nowhere)
+        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the mesh; move it into a cell", labels[i],
+             points[i].x, points[i].y, points[i].z);
+      if (everywhere[i] == lowest[i]) places.push_back(found[i]);
+    }
+  });
+  return places;
+}
+
+}  // namespace tutti
