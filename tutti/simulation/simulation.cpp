@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "tutti/base/alarm.hpp"
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/schedule/balance.hpp"
 #include "tutti/schedule/step_tracer.hpp"
@@ -306,7 +306,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   else
     so_far.rebalances.back().cost = seconds_since(so_far.interrupted);
   comm.together([&] {
-    if (comm.is_root()) write_file_atomically(folder / "effective.toml", options.effective_toml());
+    if (comm.is_root()) write_file(folder / "effective.toml", options.effective_toml());
   });
   if (restart != nullptr)
     info("{} cells, from step {} (t = {:g}) of {} on to step {}, {:.4g} each", format_count(model.cells()), first,
