@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "tutti/base/alarm.hpp"
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/simulation/checkpoints.hpp"
 #include "tutti/simulation/finite_watch.hpp"
 #include "tutti/simulation/output/field_output.hpp"
@@ -128,7 +128,7 @@ Run begin_run(const Comm& comm, Model& model, const Case& options, const RunCont
   run.first = run.step = restart != nullptr ? restart->state.step : 0;
   run.time = run.plan.time_of(run.first);
   comm.together([&] {
-    if (comm.is_root()) write_file_atomically(run.folder / "effective.toml", options.effective_toml());
+    if (comm.is_root()) write_file(run.folder / "effective.toml", options.effective_toml());
     run.before = left_in(run.folder, restart);
   });
   tell_start(run, restart);
