@@ -1,7 +1,5 @@
-#include <cerrno>
-#include <fstream>
-
 #include "app/commands.hpp"
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
@@ -20,9 +18,7 @@ const ModelKinds& models() {
 }
 
 void write_report(const std::string& file, const std::string& text) {
-  std::ofstream out(file);
-  out << text;
-  if (!out.flush()) fail(ErrorKind::io, "{}: cannot be written: {}", file, system_cause(errno));
+  write_file(file, text, Place::given);
 }
 
 CaseSchema schema_of(const std::string& model) {

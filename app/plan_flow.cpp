@@ -5,7 +5,6 @@
 #include "tutti/base/units.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
-#include "tutti/models/incompressible/flow_rate.hpp"
 #include "tutti/schedule/balance.hpp"
 #include "tutti/simulation/simulation.hpp"
 
@@ -61,9 +60,9 @@ void plan_flow(const Comm& comm, const PlanArguments& arguments) {
   });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
-  const bool single = options.text("numerics.precision") == "float";
-  const BoxDomain domain =
-      cut_box_domain({comm, devices, options, {}, phases}, flow.grid, {flow_rate(flow, single, *devices.threads)});
+  Sharing sharing = flow_sharing(options, flow, *devices.threads);
+  sharing.memory->refuse_too_large = false;  // the table shows what is missing where
+  const BoxDomain domain = cut_box_domain({comm, devices, options, {}, phases}, flow.grid, sharing);
   info("case {}: {} cells, {} parts on {} rank{}", arguments.file, format_count(flow.grid.cell_count()),
        domain.parts.boxes.size(), comm.size(), comm.size() == 1 ? "" : "s");
   std::vector<PartLine> mine;
@@ -72,7 +71,7 @@ void plan_flow(const Comm& comm, const PlanArguments& arguments) {
     mine.push_back(plan_line(comm, options, devices, flow, domain, p, text));
   for (const std::string& one : comm.all_gather_text(text)) info("{}", one.substr(0, one.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
-  const PlanTotals totals = print_parts(lines, {});
+  const PlanTotals totals = print_parts(lines, domain.balance.full_parts);
 
   const int sweeps = planned_sweeps(flow);
   const Size values = values_a_stage(flow, sweeps);

@@ -7,8 +7,8 @@
 
 #include "tests/support/box_fields.hpp"
 #include "tests/support/checkpoint_state.hpp"
-#include "tutti/domain/box_pieces.hpp"
-#include "tutti/simulation/field_files.hpp"
+#include "tutti/domain/box_files.hpp"
+#include "tutti/simulation/output/field_files.hpp"
 
 namespace tutti {
 namespace {

@@ -6,6 +6,9 @@
 
 #include "tests/support/checkpoint_state.hpp"
 #include "tests/support/flow_run.hpp"
+#include "tutti/io/probes.hpp"
+#include "tutti/simulation/field_values.hpp"
+#include "tutti/simulation/output/field_files.hpp"
 #include "tutti/mesh/box_grid.hpp"
 
 namespace tutti {
@@ -99,11 +102,13 @@ TEST(FlowOutput, probes_tell_every_field) {
         SCOPED_TRACE(source);
         FlowRun run(world(), source, machine.devices);
         run.steps(2);
-        run.model().set_probes(points);
-        const std::vector<double> got = run.model().sample();
+        const std::vector<std::string> labels(points.size(), "probe");
+        const auto places = run.model().domain().locate(world(), points, labels);
+        run.model().before_output();
+        const std::vector<double> got = probed_values(world(), run.model().fields(), places, points.size());
         std::vector<std::string> names{"u", "v", "w", "p"};
         if (warm) names.emplace_back("T");
-        ASSERT_EQ(run.model().sampled(), names);
+        ASSERT_EQ(probed_names(run.model().fields()), names);
         BoxGrid grid;
         const double s = stretch == "[0, 0, 0]" ? 0 : 1;
         grid.lines = {make_grid_line(9, -1, 1, s, false), make_grid_line(8, 0, 1, 0, true),
@@ -135,7 +140,10 @@ TEST(FlowOutput, a_probe_outside_is_refused) {
   };
   EXPECT_THAT(refusal([&] { FlowRun(world(), with({0, 1.5, 0}), "cpu"); }), HasSubstr(says));
   FlowRun run(world(), with({0, 0.5, 0}), "cpu");
-  EXPECT_THAT(refusal([&] { run.model().set_probes({{0, 0, 0}, {0, 1.5, 0}}); }), HasSubstr(says));
+  EXPECT_THAT(refusal([&] { 
+    run.model().domain().locate(world(), std::vector<Vec3>{{0, 0, 0}, {0, 1.5, 0}},
+                                std::vector<std::string>{"probe 'a'", "probe 'far'"});
+  }), HasSubstr(says));
 }
 
 void compare(const fs::path& folder, const std::string& slices) {
@@ -160,14 +168,23 @@ TEST(FlowOutput, slices_are_layers_of_the_fields) {
                              std::span<const std::vector<double>> slices_before) {
         FlowRun run(world(), text(more, slices + machine.keys), machine.devices);
         Model& model = run.model();
-        model.open_results(own.path, before);
-        model.open_slices(own.path, slices_before);
+        VtkOptions options;
+        FieldFiles results(world(), model.domain().pieces(options), own.path, options, before);
+        std::vector<FieldFiles> files;
+        auto pieces = model.domain().slices(run.options());
+        ASSERT_EQ(pieces.size(), 4U);
+        for (std::size_t s = 0; s < 4; ++s) {
+          const std::string name = "slice-" + run.options().text(fmt::format("output.slice[{}].name", s));
+          files.emplace_back(world(), std::move(pieces[s]), own.path / "slices", options, slices_before[s],
+                             SeriesNames{name + ".pvd", name});
+        }
         for (int step = 0; step < steps; ++step) {
           run.steps(1);
           const double time = 0.25 * (step + 1 + static_cast<double>(before.size()));
-          model.write_results(time);
+          model.before_output();
+          results.write(time, model.fields());
           for (std::size_t s = 0; s < 4; ++s)
-            if (s != 2 || step == 0) model.write_slice(s, time);
+            if (s != 2 || step == 0) files[s].write(time, model.fields());
         }
       };
       write(2, {}, std::vector<std::vector<double>>(4));
@@ -180,11 +197,9 @@ TEST(FlowOutput, slices_are_layers_of_the_fields) {
 }
 
 TEST(FlowOutput, slices_that_cannot_be_are_refused) {
-  const test::SharedFolder own(world(), "flow_slices_wrong");
   const auto refused = [&](const std::string& slices) {
     return refusal([&] {
       FlowRun run(world(), text("[0, 0, 0]", slices + machine("slabs", 1)), "cpu");
-      run.model().open_slices(own.path, std::vector<std::vector<double>>(2));
     });
   };
   const std::string good = slice("a", 'x', 0.5);
@@ -195,7 +210,6 @@ TEST(FlowOutput, slices_that_cannot_be_are_refused) {
   EXPECT_THAT(refused(good + slice("a", 'z', 0.5)), HasSubstr("there is a slice 'a' already; take another name"));
   for (const std::string name : {"", "../a", "a b", "a.b", "ä"})
     EXPECT_THAT(refused(good + slice(name, 'z', 0.5)), HasSubstr("letters, digits, - and _"));
-  EXPECT_FALSE(fs::exists(own.path / "slices"));
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ class FlowRun {
     done_ = done;
     model_->resume(time());
   }
+  const Case& options() const { return options_; }
   Summary summary() {
     Summary summary;
     summarise(comm_, *model_, summary, time());

@@ -9,6 +9,7 @@ import math
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -90,6 +91,10 @@ class OwnModel(SystemTest):
             text = file.read_text(encoding="utf-8")
             for place in [str(BUILD), str(ROOT), str(work)]:
                 self.assertNotIn(place, text, file)
+
+    def test_libraries_come_from_absolute_folders(self):
+        script = ROOT / "scripts" / "check_hardening.py"
+        self.assertIn("2 programs and libraries, 0 problems", checked([sys.executable, script, prefix, work / "build"]).out)
 
     def test_build_tree_and_wrong_version(self):
         configure(work / "of-build-tree", f"-Dtutti_DIR={BUILD}")

@@ -20,7 +20,7 @@
 namespace tutti {
 
 /// A row at a point: where the value of a probe is read.
-struct Place {
+struct RowPlace {
   std::size_t probe = 0;
   std::size_t p = 0;  ///< part of this rank
   RowSet row;
@@ -72,7 +72,7 @@ class Domain {
 
   /// The rows of points, each on the rank that owns it. Error(input) on all ranks for a point outside; the message
   /// begins with its label. Collective.
-  virtual std::vector<Place> locate(const Comm& comm, std::span<const Vec3> points,
+  virtual std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                     std::span<const std::string> labels) const = 0;
   /// The mesh in files for ParaView, a piece a part.
   virtual std::unique_ptr<Pieces> pieces(const VtkOptions& options) const = 0;

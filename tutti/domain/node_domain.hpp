@@ -38,7 +38,7 @@ class NodeDomain final : public Domain {
   void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
   /// The nodes nearest to points, which need not be on the sphere; of nodes as near the first by number.
   /// Error(input): the sphere's centre.
-  std::vector<Place> locate(const Comm& comm, std::span<const Vec3> points,
+  std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                             std::span<const std::string> labels) const override;
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
 

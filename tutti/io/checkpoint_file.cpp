@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/io/checkpoint_header.hpp"
 
@@ -96,15 +97,30 @@ bool write_text(hid_t file, const char* name, const std::string& text) {
   return set.valid() && H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0 && set.close();
 }
 
-/// Reserves the disk space, so that a full disk shows here and not in the middle. 0 or errno.
-int reserve(const std::filesystem::path& path, Size bytes) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) return errno;
-  int cause = ::fallocate(file, 0, 0, bytes) == 0 ? 0 : errno;
-  if (cause == EOPNOTSUPP || cause == ENOSYS) cause = 0;  // then writing will tell
-  if (::close(file) != 0 && cause == 0) cause = errno;
-  return cause;
-}
+/// A file that this process made, and nobody before: HDF5 by itself would take one that is there, or follow a link.
+class NewFile {
+ public:
+  explicit NewFile(const std::filesystem::path& path) : file_(create_file(path)) {}
+  ~NewFile() {
+    if (file_ >= 0) ::close(file_);
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  bool valid() const { return file_ >= 0; }
+  /// The open file itself, whatever its name leads to by now.
+  std::string name() const { return fmt::format("/proc/self/fd/{}", file_); }
+  Size size() const { return ::lseek(file_, 0, SEEK_END); }
+  /// Reserves the disk space, so that a full disk shows here and not in the middle. 0 or errno.
+  int reserve(Size bytes) const {
+    const int cause = ::fallocate(file_, 0, 0, bytes) == 0 ? 0 : errno;
+    return cause == EOPNOTSUPP || cause == ENOSYS ? 0 : cause;  // then writing will tell
+  }
+  /// 0 or errno.
+  int close() { return ::close(std::exchange(file_, -1)) == 0 ? 0 : errno; }
+
+ private:
+  int file_;
+};
 
 Size array_bytes(const CheckpointFrame& frame) {
   Size bytes = frame.rows() * static_cast<Size>(sizeof(Gid));
@@ -129,6 +145,9 @@ CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const
     if (!good) fail_to_write(path, expected, hdf5_cause);
   };
   CheckpointPlaces places;
+  ::unlink(path.c_str());  // left by a run that was killed, or a link to another place
+  NewFile made(path);
+  if (!made.valid()) fail_to_write(path, expected, std::strerror(errno));
   {
     const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     H5Pset_userblock(creation.get(), static_cast<hsize_t>(checkpoint_header_bytes));
@@ -136,7 +155,7 @@ CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const
     H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
     // Arrays begin at whole disk sectors; the header must be a multiple of it.
     H5Pset_alignment(access.get(), 65536, 512);
-    Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose);
+    Handle file(H5Fcreate(made.name().c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose);
     check(file.valid());
     check(write_text(file.get(), "meta", frame.meta));
 
@@ -165,12 +184,11 @@ CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const
   }
   // An array's description is written when its handle is closed; the checksums would protect what is missing.
   check(!hdf5_failed);
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) fail_to_write(path, expected, error.message());
-  places.file_bytes = static_cast<Size>(size);
-  if (const int cause = reserve(path, places.file_bytes); cause != 0)
-    fail_to_write(path, expected, std::strerror(cause));
+  places.file_bytes = made.size();
+  if (places.file_bytes < 0) fail_to_write(path, expected, std::strerror(errno));
+  int cause = made.reserve(places.file_bytes);
+  if (cause == 0) cause = made.close();
+  if (cause != 0) fail_to_write(path, expected, std::strerror(cause));
   return places;
 }
 

@@ -10,6 +10,7 @@
 #include <future>
 #include <utility>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
 
 namespace tutti {
@@ -27,7 +28,7 @@ std::size_t remainder(const char* address) {
 }  // namespace
 
 CheckpointOutput::CheckpointOutput(std::filesystem::path path, int flags)
-    : path_(std::move(path)), file_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)), flags_(flags) {
+    : path_(std::move(path)), file_(open_file(path_, flags)), flags_(flags) {
   if (file_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}; {}", path_.string(), std::strerror(errno), advice);
 }
 
@@ -141,17 +142,10 @@ void CheckpointOutput::close(Size bytes) {
          advice);
 }
 
-void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to, Size bytes) {
-  if (::rename(from.c_str(), to.c_str()) != 0)
-    fail(ErrorKind::io, "{}: {} bytes are written but cannot be given their name: {}; {}", from.string(), bytes,
-         std::strerror(errno), advice);
-  const std::filesystem::path folder = to.parent_path();
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const int cause = file < 0 || ::fsync(file) != 0 ? errno : 0;
-  if (file >= 0) ::close(file);
-  if (cause != 0)
-    fail(ErrorKind::io, "{}: the folder cannot be made durable (fsync): {}; {}", folder.string(), std::strerror(cause),
-         advice);
+void name_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to, Size bytes) {
+  if (const int cause = rename_durably(from, to); cause != 0)
+    fail(ErrorKind::io, "{}: {} bytes are written but cannot be given their name durably: {}; {}", from.string(), bytes,
+         std::strerror(cause), advice);
 }
 
 }  // namespace tutti

@@ -17,7 +17,7 @@ class CheckpointOutput {
   /// Bytes whose place in memory and in the file leave the same remainder are written straight from there.
   static constexpr std::size_t block = 4096;
 
-  /// `flags`: as of open(2).
+  /// A file that is there, as open_file takes it; `flags`: O_WRONLY or O_RDWR.
   CheckpointOutput(std::filesystem::path path, int flags);
   ~CheckpointOutput();
   CheckpointOutput(const CheckpointOutput&) = delete;
@@ -48,7 +48,7 @@ class CheckpointOutput {
   std::array<std::unique_ptr<char[]>, 2> copies_;  ///< of pieces that do not lie as their place in the file does
 };
 
-/// Gives a file that is durable another name, and makes the name durable. Error(io).
-void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to, Size bytes);
+/// Gives a checkpoint that is durable its name, and makes the name durable. Error(io).
+void name_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to, Size bytes);
 
 }  // namespace tutti

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/fault.hpp"
 #include "tutti/base/hash.hpp"
 #include "tutti/base/units.hpp"
@@ -156,9 +157,8 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
   std::vector<Size> numbers;
   comm_.together([&] {
     if (!comm_.is_root()) return;
-    std::error_code error;
-    fs::create_directories(folder_, error);
-    if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), system_cause(error.value()));
+    if (const int cause = make_folders(folder_); cause != 0)
+      fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), system_cause(cause));
     remove_temporaries(folder_);
     CheckpointFrame frame;
     frame.meta = meta;
@@ -319,7 +319,7 @@ void CheckpointWriter::close_file() {
   file.close(header.file_bytes);
 
   const fs::path name = checkpoint_name(folder_, step_);
-  rename_durably(temporary_, name, header.file_bytes);
+  name_checkpoint(temporary_, name, header.file_bytes);
   report_ = Report{step_, header.file_bytes,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count()};
   // A run that went on from an older checkpoint has given up the newer ones; they must not count as the newest.

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/io/vtk_blocks.hpp"
 #include "tutti/io/vtk_xml.hpp"
 #include "tutti/mesh/write_check.hpp"
@@ -56,7 +56,7 @@ class Writer {
       pieces.emplace_back("\n</AppendedData>\n");
     }
     pieces.emplace_back("</VTKFile>\n");
-    write_file_atomically(path, pieces);
+    write_file(path, pieces, Place::given);
   }
 
  private:

@@ -1,6 +1,5 @@
 #include "tutti/io/metrics.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
 
 namespace tutti {
@@ -46,9 +46,8 @@ std::string metrics_json(const MetricsLine& line) {
 }
 
 MetricsFile::MetricsFile(std::filesystem::path path, std::optional<Size> keep) : path_(std::move(path)) {
-  std::error_code error;
-  if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), error);
-  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (path_.has_parent_path()) make_folders(path_.parent_path());  // where that fails, so does what follows
+  file_ = open_to_append(path_);
   if (file_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path_.string(), system_cause(errno));
   const Size length = ::lseek(file_, 0, SEEK_END);
   bytes_ = length > 0 && keep ? whole_lines(file_, std::min(length, *keep)) : 0;

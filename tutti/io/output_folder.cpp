@@ -132,10 +132,8 @@ void refuse_links(const fs::path& folder) {
     if (is_link(folder / name)) refuse_link(folder / name);
   for (const std::string_view name : folders) {
     if (is_link(folder / name)) refuse_link(folder / name);
-    // Files of fields/ and slices/ are renamed into place, which replaces a link; gmsh would write through one.
-    if (name != "fields" && name != "slices")
-      for (const fs::path& path : entries(folder / name))
-        if (is_link(path)) refuse_link(path);
+    for (const fs::path& path : entries(folder / name))
+      if (is_link(path)) refuse_link(path);
   }
 }
 

@@ -1,11 +1,11 @@
 #include "tutti/io/probes.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
 
 namespace tutti {
@@ -41,15 +41,14 @@ std::vector<std::string> probe_labels(const Case& options) {
 
 ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names, Size keep_bytes)
     : path_(path), columns_(names.size()) {
+  if (path.has_parent_path()) make_folders(path.parent_path());  // where that fails, so does what follows
   std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   const bool keep = keep_bytes > 0 && std::filesystem::exists(path, error) &&
                     std::filesystem::file_size(path, error) >= static_cast<std::uintmax_t>(keep_bytes);
-  // Never through a link that lies there under this name.
-  const int file =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | (keep ? O_APPEND : O_TRUNC) | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (file >= 0) file_.reset(::fdopen(file, keep ? "ab" : "wb"));
-  if (keep && file_ && ::ftruncate(file, static_cast<off_t>(keep_bytes)) != 0)
+  const int file = open_to_append(path);
+  if (file >= 0) file_.reset(::fdopen(file, "ab"));
+  // A device such as /dev/full cannot be cut, and has nothing to be kept.
+  if (file_ && ::ftruncate(file, keep ? static_cast<off_t>(keep_bytes) : 0) != 0 && keep)
     fail(ErrorKind::io, "{}: cannot be cut to {} bytes: {}", path.string(), keep_bytes, system_cause(errno));
   if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), system_cause(errno));
   if (keep) {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tutti/io/atomic_file.hpp"
+#include "tutti/base/atomic_file.hpp"
 
 namespace tutti {
 namespace {
@@ -103,7 +103,7 @@ std::string summary_json(const Summary& summary) {
 }
 
 void write_summary(const std::filesystem::path& path, const Summary& summary) {
-  write_file_atomically(path, summary_json(summary));
+  write_file(path, summary_json(summary));
 }
 
 Size peak_memory() {

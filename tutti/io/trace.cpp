@@ -13,7 +13,6 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/profiler_range.hpp"
-#include "tutti/io/atomic_file.hpp"
 
 namespace tutti {
 namespace {
@@ -75,7 +74,13 @@ Trace::Trace(const Comm& comm, std::filesystem::path file, std::optional<TraceWi
   process_name_ = fmt::format("rank {} ({})", comm.rank(), host_name());
   name_row(program_row, "program");
   comm.together([&] {
-    if (comm.is_root()) write_file_atomically(file_, std::string(header) + "]}\n");
+    if (!comm.is_root()) return;
+    auto target = std::make_unique<AtomicFile>(file_, Place::given);
+    // A pipe or a device takes one trace. JSON may begin with a blank line, and a device that is full tells now.
+    in_place_ = target->in_place();
+    if (in_place_) return (target_ = std::move(target))->write("\n");
+    target->write(std::string(header) + "]}\n");
+    target->commit();
   });
   measure_clocks();
 }
@@ -167,7 +172,7 @@ std::string Trace::events() const {
   return text;
 }
 
-void Trace::write() {
+void Trace::write(bool end) {
   if (!on()) return;
   const Comm& comm = *comm_;
   std::string mine;
@@ -190,7 +195,13 @@ void Trace::write() {
   for (const auto& text : others) pieces.emplace_back(text.data(), text.size());
   pieces.emplace_back(footer);
   try {
-    write_file_atomically(file_, pieces);
+    if (!in_place_) {
+      write_file(file_, pieces, Place::given);
+    } else if (end && target_) {
+      const auto target = std::move(target_);
+      for (const auto& piece : pieces) target->write(piece);
+      target->commit();
+    }
   } catch (const Error& error) {
     warn("the trace is incomplete: {}", error.what());
   }

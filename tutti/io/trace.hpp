@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/comm.hpp"
 
 namespace tutti {
@@ -76,8 +78,8 @@ class Trace {
   [[nodiscard]] Scope scope(const char* name, int row = program_row) { return {on() ? this : nullptr, name, row}; }
 
   /// Writes all there is so far; the file appears whole. Collective. A disk that is full now is a warning: a run is not
-  /// ended for its timeline.
-  void write();
+  /// ended for its timeline. `end`: nothing more comes; a device or a pipe, which is written once, gets it then.
+  void write(bool end = true);
 
   /// This rank's clock minus rank 0's [ns]; 0 where the two cannot be told apart.
   std::int64_t clock_offset() const { return offset_; }
@@ -89,7 +91,9 @@ class Trace {
   const Comm* comm_ = nullptr;
   std::filesystem::path file_;
   std::optional<TraceWindow> window_;
-  std::int64_t origin_ = 0;  ///< of the file's times, on this rank's clock [ns]
+  bool in_place_ = false;               ///< the file is a device or a pipe; known on the root
+  std::unique_ptr<AtomicFile> target_;  ///< that is open until it is written
+  std::int64_t origin_ = 0;             ///< of the file's times, on this rank's clock [ns]
   std::int64_t offset_ = 0;
   std::string process_name_;
   std::map<int, std::string> rows_;

@@ -7,8 +7,8 @@
 #include <limits>
 #include <tuple>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/io/vtk_xml.hpp"
 
 namespace tutti {
@@ -107,7 +107,7 @@ void write_joined_boxes(const std::filesystem::path& path, const BoxGridShape& g
     if (!piece.box.empty())
       text += fmt::format("<Piece Extent=\"{}\" Source=\"{}\"/>\n", extent(piece.box), escape_xml(piece.file));
   }
-  write_file_atomically(path, text + parallel_end(type));
+  write_file(path, text + parallel_end(type));
 }
 
 }  // namespace tutti

@@ -4,8 +4,8 @@
 
 #include <bit>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/io/vtk_blocks.hpp"
 #include "tutti/io/vtk_xml.hpp"
 
@@ -72,12 +72,12 @@ void AppendedFile::add(std::span<const PackedArray> packed) {
   for (const PackedArray& array : packed) add(array);
 }
 
-void AppendedFile::write(const std::filesystem::path& path) const {
+void AppendedFile::write(const std::filesystem::path& path, Place place) const {
   const std::string head = fmt::format("{}</{}>\n<AppendedData encoding=\"raw\">\n_", head_, type_);
   std::vector<std::string_view> pieces = {head};
   pieces.insert(pieces.end(), data_.begin(), data_.end());
   pieces.push_back("\n</AppendedData>\n</VTKFile>\n");
-  write_file_atomically(path, pieces);
+  write_file(path, pieces, place);
 }
 
 std::string parallel_head(const std::string& type, const std::string& attributes, std::optional<double> time) {
@@ -104,7 +104,7 @@ void PvdSeries::add(double time, const std::string& file) {
   for (const auto& [when, what] : entries_) {
     text += fmt::format("<DataSet timestep=\"{:.17g}\" group=\"\" part=\"0\" file=\"{}\"/>\n", when, escape_xml(what));
   }
-  write_file_atomically(path_, text + "</Collection>\n</VTKFile>\n");
+  write_file(path_, text + "</Collection>\n</VTKFile>\n");
 }
 
 std::string piece_file_name(const std::string& stem, Size output, int part, const std::string& suffix) {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/types.hpp"
 
 namespace tutti {
@@ -56,7 +57,7 @@ class AppendedFile {
   void add(const PackedArray& packed);
   void add(std::span<const PackedArray> packed);
   /// The file appears whole or not at all. Error(io) names the path, the bytes written and the cause.
-  void write(const std::filesystem::path& path) const;
+  void write(const std::filesystem::path& path, Place place = Place::results) const;
 
  private:
   std::string type_, head_;

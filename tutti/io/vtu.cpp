@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/io/vtk_xml.hpp"
 
 namespace tutti {
@@ -103,7 +103,7 @@ void write_pvtu(const std::filesystem::path& path, std::span<const std::string> 
   text += "<PPoints>\n<PDataArray type=\"Float64\" Name=\"Points\" NumberOfComponents=\"3\"/>\n</PPoints>\n";
   text += parallel_cell_data(arrays);
   for (const auto& file : piece_files) text += fmt::format("<Piece Source=\"{}\"/>\n", escape_xml(file));
-  write_file_atomically(path, text + parallel_end("PUnstructuredGrid"));
+  write_file(path, text + parallel_end("PUnstructuredGrid"));
 }
 
 CompactTets compact_tets(std::span<const Vec3> points, std::span<const std::array<Lid, 4>> tets) {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/io/vtk_file.hpp"
 
 namespace tutti {
@@ -52,16 +52,16 @@ void write_text(const NodeCloud& cloud, const std::filesystem::path& path) {
     add(p.z, cloud.weights.empty() ? '\n' : ' ');
     if (!cloud.weights.empty()) add(cloud.weights[i], '\n');
   }
-  write_file_atomically(path, text);
+  write_file(path, text, Place::given);
 }
 
 void write_raw(const NodeCloud& cloud, const std::filesystem::path& path) {
   static_assert(sizeof(Vec3) == 3 * sizeof(double));
-  if (cloud.weights.empty()) return write_file_atomically(path, text_of(bytes_of(cloud.points)));
+  if (cloud.weights.empty()) return write_file(path, text_of(bytes_of(cloud.points)), Place::given);
   std::vector<std::array<double, 4>> rows(cloud.points.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] = {cloud.points[i].x, cloud.points[i].y, cloud.points[i].z, cloud.weights[i]};
-  write_file_atomically(path, text_of(bytes_of(rows)));
+  write_file(path, text_of(bytes_of(rows)), Place::given);
 }
 
 void write_vtk(const NodeCloud& cloud, const std::filesystem::path& path, int threads) {
@@ -92,7 +92,7 @@ void write_vtk(const NodeCloud& cloud, const std::filesystem::path& path, int th
   file.add(offsets);
   if (grid) file.add(types);
   file.add(fmt::format("</{}>\n</Piece>\n", cells));
-  file.write(path);
+  file.write(path, Place::given);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ void StepTracer::end(Size step) {
   whole.step = step;
   trace_.add(std::move(whole));
   for (const Step* schedule : schedules_) schedule->observe({});
-  if (step == last_) trace_.write();
+  if (step == last_) trace_.write(false);
 }
 
 /// `begin` and `end` in seconds from the start of the graph's last run.

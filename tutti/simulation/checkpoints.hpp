@@ -4,48 +4,34 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <string>
 
-#include "tutti/base/comm.hpp"
-#include "tutti/io/case.hpp"
 #include "tutti/io/checkpoint.hpp"
-#include "tutti/io/trace.hpp"
-#include "tutti/simulation/run_state.hpp"
+#include "tutti/simulation/observer.hpp"
 
 namespace tutti {
 
 /// Checkpoints of a run in <folder>/checkpoints, every so many steps and minutes, at the end, and on request: a signal
-/// or the file <folder>/stop. All members are collective.
-class Checkpoints {
+/// or the file <folder>/stop. The last of the list, so that what a checkpoint mentions is written before it.
+class Checkpoints : public Observer {
  public:
-  /// `describe` fills what changes of the run's state: step and time are set. A model without state gets no
-  /// checkpoints, and only stops.
-  Checkpoints(const Comm& comm, ModelState state, const Case& options, const std::filesystem::path& folder,
-              const std::string& version, Trace& trace, std::function<void(RunState&)> describe);
+  /// `describe` fills the run's state but for what this class knows itself. A model without state gets no checkpoints,
+  /// and only stops.
+  Checkpoints(const Run& run, std::function<void(RunState&)> describe);
 
-  /// Call it when `step` steps are done and everything else of the step is written. Returns true when the run shall
-  /// stop now; its state is on the disk then. Errors: those of CheckpointWriter, within about half a second of when
-  /// they happened.
-  bool after_step(Size step, double time, bool last);
-  bool possible() const { return writer_ != nullptr; }  ///< the model has a state
-  /// For a run that is interrupted here, whatever the case says: its state is on the disk on return.
-  void write_now(Size step, double time);
-  /// A checkpoint exists, to go on from after an error.
-  bool any() const { return any_; }
-  double blocked_seconds() const { return writer_ ? writer_->blocked_seconds() : 0; }
+  /// Sets run.stopped when the run shall stop now; its state is on the disk then, as it is where the run is to go on
+  /// with other shares. Errors: those of CheckpointWriter, within about half a second of when they happened.
+  void after_step(Run& run) override;
+  void finish(Run& run, Summary& summary) override;
 
  private:
   struct Wish {
     bool stop = false, failed = false, minutes = false;
   };
-  Wish agree(Size step);
-  void write(Size step, double time);
+  Wish agree(Run& run);
+  void write(Run& run);
   void tell();
 
-  const Comm& comm_;
   ModelState state_;
-  std::filesystem::path folder_;
-  Trace& trace_;
   std::function<void(RunState&)> describe_;
   std::unique_ptr<CheckpointWriter> writer_;
   Size every_ = 0;

@@ -18,7 +18,7 @@ std::vector<std::string> probed_names(std::span<const ModelField> fields) {
   return names;
 }
 
-std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> fields, std::span<const Place> places,
+std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> fields, std::span<const RowPlace> places,
                                   std::size_t probes) {
   const std::size_t quantities = probed_names(fields).size();
   struct Value {
@@ -27,7 +27,7 @@ std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> 
   };
   std::vector<Value> mine;
   comm.together([&] {
-    for (const Place& place : places) {
+    for (const RowPlace& place : places) {
       std::size_t at = place.probe * quantities;
       for (const ModelField& field : fields) {
         if (field.probes.empty()) continue;

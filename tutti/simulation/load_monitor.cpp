@@ -40,8 +40,7 @@ std::optional<NewShares> choose_shares(const std::vector<PartLoad>& loads, Size 
 }
 
 LoadMonitor::LoadMonitor(const Comm& comm, Model& model, double cost) : comm_(comm), model_(model), cost_(cost) {
-  const ModelState state = model.state();
-  for (const IndexMap& map : state.maps) cells_.push_back(map.owned);
+  for (const IndexMap& map : model.domain().maps) cells_.push_back(map.owned);
 }
 
 std::optional<NewShares> LoadMonitor::look(Size steps, Size left) {

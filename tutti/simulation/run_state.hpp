@@ -37,6 +37,12 @@ struct RunState {
   std::map<std::string, std::vector<double>> slices;  ///< by what describes a slice: times of what is written so far
   std::map<std::string, Size> file_bytes;             ///< length of each history file (probes.csv, ...) so far
   std::map<std::string, double> numbers;              ///< of the model
+
+  /// 0 for a file that it does not know.
+  Size bytes_of(const std::string& file) const {
+    const auto at = file_bytes.find(file);
+    return at == file_bytes.end() ? 0 : at->second;
+  }
 };
 std::string run_state_json(const RunState& state);
 /// Error(input) names `source` and what is missing.

@@ -25,8 +25,8 @@ struct RunSoFar {
   std::vector<double> weights;       ///< of all parts, to go on with; empty: the run is over
   std::filesystem::path go_on_from;  ///< a checkpoint
   std::chrono::steady_clock::time_point interrupted;
-  /// The steps of one model: seconds, and what `summary` knows of its exchanges.
-  void add(const Summary& summary, double wall, double output, double checkpoint);
+  /// The steps of one model: their seconds, and what its summary knows of outputs, checkpoints and exchanges.
+  void add(const Summary& summary, double wall);
 };
 
 /// What surrounds a run.

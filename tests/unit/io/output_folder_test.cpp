@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/io/core_keys.hpp"
 #include "tutti/io/probes.hpp"
 
@@ -182,18 +182,20 @@ TEST_F(OutputFolder, may_itself_be_a_link) {
   fs::create_directories(home_ / "disk");
   fs::create_directory_symlink(home_ / "disk", folder);
   prepare_output_folder(folder, OutputUse::fresh);
-  write_file_atomically(folder / "summary.json", "{}");
+  write_file(folder / "summary.json", "{}");
   EXPECT_EQ(read(home_ / "disk" / "summary.json"), "{}");
 }
 
-TEST_F(OutputFolder, files_replace_links_instead_of_following_them) {
+TEST_F(OutputFolder, files_neither_follow_nor_replace_links) {
   fs::create_directories(folder);
   std::ofstream(home_ / "file") << "precious";
   fs::create_symlink(home_ / "file", folder / "effective.toml");
   fs::create_symlink(home_ / "file", folder / fmt::format("effective.toml.{}.tmp", ::getpid()));
-  write_file_atomically(folder / "effective.toml", "new");
+  EXPECT_THROW(write_file(folder / "effective.toml", "new"), Error);
+  EXPECT_TRUE(fs::is_symlink(folder / "effective.toml"));
+  fs::remove(folder / "effective.toml");
+  write_file(folder / "effective.toml", "new");
   EXPECT_EQ(read(folder / "effective.toml"), "new");
-  EXPECT_FALSE(fs::is_symlink(folder / "effective.toml"));
   fs::create_symlink(home_ / "file", folder / "probes.csv");
   EXPECT_THROW(ProbeFile(folder / "probes.csv", {"a"}), Error);
   EXPECT_EQ(read(home_ / "file"), "precious");

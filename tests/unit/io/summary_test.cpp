@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/atomic_file.hpp"
 #include "tutti/io/case.hpp"
 #include "tutti/io/probes.hpp"
 
@@ -77,10 +77,10 @@ TEST(Summary, is_written_whole) {
 
 TEST(AtomicFile, replaces_and_takes_empty_content) {
   const auto path = test::own_folder() / "tutti_atomic.txt";
-  write_file_atomically(path, "one");
-  write_file_atomically(path, "two");
+  write_file(path, "one");
+  write_file(path, "two");
   EXPECT_EQ(read_text_file(path), "two");
-  write_file_atomically(path, "");
+  write_file(path, "");
   EXPECT_EQ(read_text_file(path), "");
 }
 

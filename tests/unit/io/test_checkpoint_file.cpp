@@ -83,6 +83,22 @@ TEST_F(CheckpointFrameTest, AFileThatIsThereIsReplaced) {
   EXPECT_EQ(CheckpointFile(path_).frame().meta, "{}");
 }
 
+TEST_F(CheckpointFrameTest, ALinkThatIsThereIsNotFollowed) {
+  const fs::path victim = folder_ / "victim";
+  std::ofstream(victim) << "precious";
+  CheckpointFrame frame;
+  frame.meta = "{}";
+  frame.part_begin = {0, 2};
+  for (const bool hard : {false, true}) {
+    fs::remove(path_);
+    hard ? fs::create_hard_link(victim, path_) : fs::create_symlink(victim, path_);
+    create_checkpoint_file(path_, frame);
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(path_)));
+    std::ifstream file(victim);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "precious");
+  }
+}
+
 TEST_F(CheckpointFrameTest, APlaceThatDoesNotExist) {
   CheckpointFrame frame;
   frame.part_begin = {0, 10};

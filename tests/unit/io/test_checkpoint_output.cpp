@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -52,6 +54,7 @@ TEST_P(Layouts, AreWrittenAsTheyAre) {
   const fs::path& folder = test::own_folder();
   const fs::path path = folder / "file";
   fs::remove(path);
+  std::ofstream(path).flush();
   const auto [bytes, offset, address] = GetParam();
   const auto all = some_bytes(bytes + 2 * block);
   std::vector<char> memory(bytes + 2 * block);
@@ -62,7 +65,7 @@ TEST_P(Layouts, AreWrittenAsTheyAre) {
   std::vector<char> seen;
   Size past = 0;
   {
-    CheckpointOutput file(path, O_RDWR | O_CREAT);
+    CheckpointOutput file(path, O_RDWR);
     // Neighbours write what lies before and behind, in the same blocks.
     const std::vector<char> before(offset, 'b'), behind(100, 'e');
     file.write(behind, static_cast<Size>(offset + bytes));
@@ -109,16 +112,25 @@ TEST(CheckpointOutput, AMissingFileIsNamed) {
 }
 
 TEST(CheckpointOutput, BytesThatAreNotTakenAreCounted) {
-  // A file that takes nothing: a full disk.
-  CheckpointOutput file("/dev/full", O_WRONLY);
+  // A file that takes nothing, as on a full disk.
+  const fs::path path = test::own_folder() / "full";
+  std::ofstream(path).flush();
+  CheckpointOutput file(path, O_WRONLY);
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit nothing{0, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &nothing), 0);
   for (const std::size_t bytes : {std::size_t{100}, 2 * mib}) try {
       file.write_large(std::vector<char>(bytes), 0, [](std::span<const char>) {});
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::io);
       EXPECT_THAT(error.what(),
-                  testing::MatchesRegex("/dev/full: [0-9]+ bytes are not written at byte [0-9]+: No space left.*"));
+                  testing::MatchesRegex(".*/full: [0-9]+ bytes are not written at byte [0-9]+: File too large.*"));
     }
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, before);
 }
 
 }  // namespace

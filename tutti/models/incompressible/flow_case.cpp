@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "tutti/domain/box_pieces.hpp"
+#include "tutti/domain/box_files.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/simulation/evaluate.hpp"

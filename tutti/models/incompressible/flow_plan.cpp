@@ -10,6 +10,7 @@
 #include "tutti/models/incompressible/direct_gpu.hpp"
 #include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
+#include "tutti/models/incompressible/flow_rate.hpp"
 #include "tutti/models/incompressible/line_transform.hpp"
 
 namespace tutti {
@@ -318,6 +319,30 @@ FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomai
   }
   planner.plan.bytes_a_step = values * domain.box(p).cells() * value_bytes;
   return planner.plan;
+}
+
+Sharing flow_sharing(const Case& options, const FlowCase& flow, Threads& threads) {
+  // Of a cell, as if one part had them all; a part of several takes halos besides.
+  BoxDomain alone(flow.grid, true);
+  alone.parts.boxes = {{{0, 0, 0}, flow.grid.cells()}};
+  alone.parts.cells = flow.grid.cells();
+  alone.parts.periodic = flow.grid.periodic();
+  alone.parts.rank_of_part = {0};
+  alone.parts.mine = {0};
+  alone.arrays = {{grown(alone.box(0), 1)}};
+  const double cell = static_cast<double>(plan_part(options, flow, alone, 0, planned_sweeps(flow)).bytes()) /
+                      static_cast<double>(flow.grid.cell_count());
+  MemoryModel memory;
+  memory.row = [cell](Device&, double) { return cell; };
+  memory.ghost = cell;
+  memory.parts = [&options, &flow](const Comm&, const Domain& of) {
+    const auto& domain = dynamic_cast<const BoxDomain&>(of);
+    std::vector<Size> bytes;
+    for (std::size_t p = 0; p < domain.mine(); ++p)
+      bytes.push_back(plan_part(options, flow, domain, p, planned_sweeps(flow)).bytes());
+    return bytes;
+  };
+  return {flow_rate(flow, options.text("numerics.precision") == "float", threads), memory};
 }
 
 double planned_time_step(const Case& options, const FlowCase& flow) {

@@ -23,6 +23,9 @@ struct FlowPartPlan {
 /// Part p of this rank, in the precision of the case. `sweeps`: of a solve.
 FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomain& domain, std::size_t p, int sweeps);
 
+/// How the cells of a flow are shared: by its own kernel's rate, as far as there is room. The arguments outlive it.
+Sharing flow_sharing(const Case& options, const FlowCase& flow, Threads& threads);
+
 /// Projections of a step.
 int stages_of(const FlowCase& flow);
 /// Sweeps of a solve: those of the case, or where a tolerance ends them, what takes two decades off the residual with

@@ -7,7 +7,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/device/zeros.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
-#include "tutti/models/incompressible/flow_rate.hpp"
+#include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 
 namespace tutti {
@@ -83,7 +83,7 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
       options_(setup.options),
       flow_(read_flow_case(setup.options)),
       domain_(
-          make_box_domain(setup, flow_.grid, {flow_rate(flow_, std::is_same_v<T, float>, *setup.devices.threads)})) {
+          make_box_domain(setup, flow_.grid, flow_sharing(setup.options, flow_, *setup.devices.threads))) {
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });
   make_passes();

@@ -151,7 +151,7 @@ void check_stencil_block(const StencilCacheHeader& header, Size block, std::span
 
 StencilCacheWriter::StencilCacheWriter(const std::filesystem::path& path, std::uint64_t key, Size nodes, int size)
     : header_(make_header(key, nodes, size)),
-      file_(path, static_cast<std::size_t>(header_.file_bytes())),
+      file_(path, Place::given, static_cast<std::size_t>(header_.file_bytes())),
       hashes_(static_cast<std::size_t>(header_.blocks())) {}
 
 void StencilCacheWriter::write(Size block, std::span<const Gid> columns, std::span<const double> weights) {

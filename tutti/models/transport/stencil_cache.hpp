@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/io/atomic_file.hpp"
+#include "tutti/base/atomic_file.hpp"
 #include "tutti/models/transport/stencil_weights.hpp"
 
 namespace tutti {

@@ -50,12 +50,12 @@ std::unique_ptr<Pieces> TetDomain::pieces(const VtkOptions& options) const {
   return std::make_unique<TetPieces>(*this, options);
 }
 
-std::vector<Place> TetDomain::locate(const Comm& comm, std::span<const Vec3> points,
+std::vector<RowPlace> TetDomain::locate(const Comm& comm, std::span<const Vec3> points,
                                      std::span<const std::string> labels) const {
   constexpr double nowhere = std::numeric_limits<double>::infinity();
   // The lowest global number wins, here and among the ranks (numbers below 2^53 are exact in a double).
   std::vector<double> lowest(points.size(), -nowhere);
-  std::vector<Place> found(points.size());
+  std::vector<RowPlace> found(points.size());
   for (std::size_t p = 0; p < meshes.size(); ++p) {
     const LocalTetMesh& mesh = meshes[p];
     for (Lid c = 0; c < mesh.owned; ++c)
@@ -69,7 +69,7 @@ std::vector<Place> TetDomain::locate(const Comm& comm, std::span<const Vec3> poi
   }
   std::vector<double> everywhere(lowest);
   comm.max(everywhere);
-  std::vector<Place> places;
+  std::vector<RowPlace> places;
   comm.together([&] {
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (everywhere[i] == -nowhere)

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "tutti/domain/pieces.hpp"
+#include "tutti/io/case.hpp"
 #include "tutti/simulation/model_field.hpp"
-#include "tutti/simulation/result_series.hpp"
+#include "tutti/simulation/output/result_series.hpp"
 
 namespace tutti {
+
+/// How the case wants files to be written.
+VtkOptions vtk_options(const Case& options, int threads);
 
 /// Writes <folder>/<series> with, for each time, a file of every part and one that joins them. Collective.
 class FieldFiles {

@@ -1,4 +1,4 @@
-#include "tutti/simulation/result_series.hpp"
+#include "tutti/simulation/output/result_series.hpp"
 
 namespace tutti {
 

@@ -50,9 +50,9 @@ std::unique_ptr<Pieces> NodeDomain::pieces(const VtkOptions& options) const {
   return std::make_unique<NodePieces>(*this, options);
 }
 
-std::vector<Place> NodeDomain::locate(const Comm& comm, std::span<const Vec3> points,
+std::vector<RowPlace> NodeDomain::locate(const Comm& comm, std::span<const Vec3> points,
                                       std::span<const std::string> labels) const {
-  std::vector<Place> places;
+  std::vector<RowPlace> places;
   comm.together([&] {
     if (points.empty()) return;
     const NearestNodes nearest(cloud.points);

@@ -1,4 +1,4 @@
-#include "tutti/domain/box_pieces.hpp"
+#include "tutti/domain/box_files.hpp"
 
 #include <algorithm>
 
@@ -122,9 +122,9 @@ std::vector<std::array<Lid, 3>> probe_cells(const BoxGrid& grid, std::span<const
   return cells;
 }
 
-std::vector<Place> BoxDomain::locate(const Comm& comm, std::span<const Vec3> points,
+std::vector<RowPlace> BoxDomain::locate(const Comm& comm, std::span<const Vec3> points,
                                      std::span<const std::string> labels) const {
-  std::vector<Place> places;
+  std::vector<RowPlace> places;
   comm.together([&] {
     const auto cells = probe_cells(grid, points, labels);
     for (std::size_t i = 0; i < cells.size(); ++i)

@@ -1,4 +1,4 @@
-#include "tutti/simulation/field_files.hpp"
+#include "tutti/simulation/output/field_files.hpp"
 
 #include <deque>
 
@@ -46,6 +46,13 @@ PieceArrays arrays_of(std::span<const ModelField> fields, const Pieces& pieces, 
 }
 
 }  // namespace
+
+VtkOptions vtk_options(const Case& options, int threads) {
+  VtkOptions vtk;
+  vtk.level = static_cast<int>(options.integer("output.compress"));
+  vtk.threads = threads;
+  return vtk;
+}
 
 FieldFiles::FieldFiles(const Comm& comm, std::unique_ptr<Pieces> pieces, const std::filesystem::path& folder,
                        const VtkOptions& options, std::span<const double> before, const SeriesNames& names)

@@ -1,0 +1,45 @@
+#include "tutti/simulation/output/probes.hpp"
+
+#include <fmt/core.h>
+
+#include "tutti/base/fault.hpp"
+#include "tutti/simulation/field_values.hpp"
+
+namespace tutti {
+
+Probes::Probes(const Run& run) : every_(run.options.integer("output.probe_every")) {
+  const std::vector<Vec3> points = probe_points(run.options);
+  const std::vector<std::string> quantities = probed_names(run.model.fields());
+  for (int i = 0; i < run.options.count("output.probe"); ++i) {
+    const std::string name = run.options.text(fmt::format("output.probe[{}].name", i));
+    for (const std::string& quantity : quantities)
+      columns_.push_back(quantities.size() == 1 ? name : name + " " + quantity);
+  }
+  any_ = !points.empty() && run.exchanges;
+  if (any_) places_ = run.model.domain().locate(run.comm, points, probe_labels(run.options));
+  probes_ = points.size();
+}
+
+void Probes::start(Run& run) {
+  if (!any_) return;
+  const Size keep = run.before != nullptr ? run.before->bytes_of("probes.csv") : 0;
+  run.comm.together([&] {
+    if (run.comm.is_root()) file_.emplace(run.folder / "probes.csv", columns_, keep);
+  });
+  if (keep == 0) record(run);
+}
+
+void Probes::after_step(Run& run) {
+  if (due(run)) record(run);
+}
+
+void Probes::record(Run& run) {
+  fault_point("probe");
+  run.model.before_output();
+  const auto values = probed_values(run.comm, run.model.fields(), places_, probes_);
+  run.comm.together([&] {
+    if (file_) file_->add(run.time, values);
+  });
+}
+
+}  // namespace tutti

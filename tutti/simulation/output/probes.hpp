@@ -1,0 +1,35 @@
+// Values at the points of [[output.probe]] over time, probes.csv.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tutti/io/probes.hpp"
+#include "tutti/simulation/observer.hpp"
+
+namespace tutti {
+
+/// A line at the start, every output.probe_every steps and at the end.
+class Probes : public Observer {
+ public:
+  /// Errors as Domain::locate.
+  explicit Probes(const Run& run);
+  void start(Run& run) override;
+  Looks looks(const Run& run) const override { return due(run) ? Looks::at_fields : Looks::at_nothing; }
+  void after_step(Run& run) override;
+  void describe(RunState& state) const override { state.file_bytes["probes.csv"] = file_ ? file_->bytes() : 0; }
+
+ private:
+  bool due(const Run& run) const { return any_ && (run.last || run.step % every_ == 0); }
+  void record(Run& run);
+
+  Size every_;
+  std::vector<std::string> columns_;
+  std::vector<RowPlace> places_;
+  std::size_t probes_ = 0;
+  std::optional<ProbeFile> file_;  ///< on the root
+  bool any_ = false;
+};
+
+}  // namespace tutti
