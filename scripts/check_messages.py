@@ -19,7 +19,7 @@ REMEDY = re.compile(
     r"truncated|damaged|incomplete|possible( here)?)\b|\?$|"
     r"[;:,(?] ?(or |and |then )?(add|build|change|check|[cC]hoose|draw|free|give|go on|improve|install|leave|lower|mesh|move|put|"
     r"raise|remove|rename|run|save|see|set|start|take|trace|try|unset|use|watch|write) |"
-    r"; [^;]*\b(lets them share|the earlier one goes first|the first one counts|the last one counts|the mesh has)")
+    r"; [^;]*\b(lets them share|the earlier one goes first|the first one counts|the last one counts|the mesh has)|is missing: ")
 ADVICE = re.compile(r"advice|system_cause|expected|nearest|(?<!un)known|list_groups|message|problem|\b(see|why|what\(\))")  # code for them
 DONE = re.compile(r"\b(were|are kept|left out|does not count|no step will be|cannot go on|trying|incomplete)\b")  # of a warning
 

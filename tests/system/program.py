@@ -92,7 +92,9 @@ KINDS = {2: "usage", 3: "resource", 4: "input", 5: "io", 6: "numerical", 7: "pee
 
 
 def faults_of(message, code):
-    """What is wrong with the form of a message of an error that ended with `code`: nothing, or a list of texts."""
+    """What is wrong with the form of a message of an error that ended with `code`: nothing, or a list of texts. Names of files
+    and what stands between quotes may be anything."""
+    message = re.sub(r"'[^']*'", "'{}'", re.sub(r"^/.*?(?=:\d|: )", "{}", message))
     return list(check_messages.form(message, KINDS[code]))
 
 
