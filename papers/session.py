@@ -122,7 +122,7 @@ def write_records(file, kept):
 # The command line and the report
 
 
-def parser_of(paper, folder, parts, quick, devices):
+def parser_of(paper, folder, parts, quick, devices, readme="put the report into the README.md beside this script"):
     """With the words that all scripts take."""
     parser = argparse.ArgumentParser(description=f"{paper} on this machine: figures and tables.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; default: all")
@@ -130,7 +130,7 @@ def parser_of(paper, folder, parts, quick, devices):
     parser.add_argument("--devices", default="all", metavar="LIST", help=f"{devices} (default: all of the machine)")
     parser.add_argument("--quick", action="store_true", help=f"{quick}: to see that it works")
     parser.add_argument("--again", action="store_true", help="run anew what is there")
-    parser.add_argument("--readme", action="store_true", help="put the report into the README.md beside this script")
+    parser.add_argument("--readme", action="store_true", help=readme)
     return parser
 
 

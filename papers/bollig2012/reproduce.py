@@ -240,7 +240,8 @@ def arguments(words):
     def numbers(text):
         return [int(word.replace("_", "")) for word in text.split(",")]
 
-    parser = session.parser_of("Bollig 2012", HERE.name, [*PARTS, "report (the report of what is there)"], "few nodes", "GPUs of the timings")
+    parser = session.parser_of("Bollig 2012", HERE.name, [*PARTS, "report (the report of what is there)"], "few nodes", "GPUs of the timings",
+                               "add the records to the runs.json beside this script, and put the report of them all into the README.md")
     parser.add_argument("--nodes", type=Path, metavar="DIR",
                         help="folder of maximum-determinant sets, mdNNNNN.xyzw.f64 (default: TUTTI_NODES, else ../shared/data/nodes, "
                              "else tutti's own relaxed nodes)")
