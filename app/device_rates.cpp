@@ -107,7 +107,8 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   const Case options = load_case(comm, case_file, sets);
   comm.together([&] {
     if (model != "diffusion")
-      fail(ErrorKind::usage, "--model {}: only the model diffusion times its kernel; write --model diffusion", model);
+      fail(ErrorKind::usage,
+           "--model {}: the shares of Langguth 2015 are those of the model diffusion; write --model diffusion", model);
     if (options.text("model") != model)
       fail(ErrorKind::usage, "--model {}: {} is a case of the model {}; give one of {}", model, case_file,
            options.text("model"), model);

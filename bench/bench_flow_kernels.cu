@@ -1,18 +1,18 @@
 // The kernels of the flow in a box on one GPU, each beside the STREAM triad of the same run: a Jacobi sweep of a
-// uniform grid and of any other, a thread a cell and marching in z (cut in several ways, the model's among them), two
-// sweeps a pass, and the model's other passes.
+// uniform grid and of any other, a thread a cell and marching in z (cut in several ways, the model's among them), and
+// the model's other passes.
 //
 // bench_flow_kernels [SECONDS] [CELLS a side ...], default 0.04 256 512, which takes about 15 s. Each way is compared
 // with the plain one, in all bits. Exit code 1: one of them differs.
 #include <cstdlib>
 
-#include "bench/flow_sweeps.cuh"
 #include "bench/gpu_timing.hpp"
 #include "tutti/device/buffer.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/device/triad.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/flow_part.hpp"
+#include "tutti/models/incompressible/jacobi_cuda.cuh"
 
 namespace tutti {
 namespace {
@@ -87,7 +87,7 @@ class Sweeps {
     const Size size = array_.values();
     p_ = scattered_field<T>(stream, size, 1);
     rhs_ = scattered_field<T>(stream, size, 2);
-    for (Buffer<T>* field : {&once_, &twice_, &metric_, &again_}) *field = scattered_field<T>(stream, size, 3);
+    for (Buffer<T>* field : {&once_, &metric_, &again_}) *field = scattered_field<T>(stream, size, 3);
     for (int d = 0; d < 3; ++d) {
       ends_.lower[d] = 1;
       ends_.upper[d] = d == 2 ? -1 : 1;
@@ -101,10 +101,9 @@ class Sweeps {
     plain("sweep of stretched cells, a thread a cell", stretched);
     const auto to_once = sweep(uniform_, p_, once_);
     plain("sweep, a thread a cell", to_once);
-    for_each_cell<T>(stream_, box_, all(), sweep(uniform_, once_, twice_));
     constexpr int wide = 16 / static_cast<int>(sizeof(T)), half = wide / 2;
-    compare("sweep as the model has it", 3, once_, [&] { march_on_gpu(stream_, box_, sweep(uniform_, p_, again_)); });
-    compare("stretched as the model has it", 3, metric_,
+    compare("sweep as the model has it", once_, [&] { march_on_gpu(stream_, box_, sweep(uniform_, p_, again_)); });
+    compare("stretched as the model has it", metric_,
             [&] { march_on_gpu(stream_, box_, sweep(metric_stencil(lengths_.view()), p_, again_)); });
     for (const Lid planes : {8, 16, 32, 64, 128, 256}) march<MarchTuning<wide, 512, 2, 1, true>>(planes);
     march<MarchTuning<wide, 512, 2, 1, false>>();
@@ -125,14 +124,6 @@ class Sweeps {
     march_stretched<MarchTuning<half, 1024, 1, 2, false>>();
     march_stretched<MarchTuning<wide, 768, 1, 1, true>>();
     march_stretched<MarchTuning<wide, 768, 1, 1, false>>();
-    two<TwiceTuning<64, 8, 2, 2>>();
-    two<TwiceTuning<64, 8, 3, 2>>();
-    two<TwiceTuning<64, 8, 4, 1>>();
-    two<TwiceTuning<64, 8, 4, 2>>();
-    two<TwiceTuning<64, 16, 2, 1>>();
-    two<TwiceTuning<64, 4, 4, 3>>();
-    two<TwiceTuning<128, 4, 4, 2>>();
-    two<TwiceTuning<128, 8, 3, 1>>();
     return good_;
   }
 
@@ -150,8 +141,7 @@ class Sweeps {
   }
   /// `launch` fills again_.
   template <class Launch>
-  void compare(const std::string& name, int values, const Buffer<T>& right, const Launch& launch,
-               const std::string& more = "") {
+  void compare(const std::string& name, const Buffer<T>& right, const Launch& launch, const std::string& more = "") {
     scatter(stream_, again_, 3);
     const double time = time_of(stream_, seconds_, launch);
     const auto size = static_cast<Lid>(again_.size());
@@ -161,7 +151,7 @@ class Sweeps {
                                     ? "right"
                                     : fmt::format("WRONG, last in ({}, {}, {})", at % array_.row() - 1,
                                                   at % array_.plane() / array_.row() - 1, at / array_.plane() - 1);
-    line_(name, time, values, sizeof(T), values / 3 * flops(&right != &metric_), more + verdict);
+    line_(name, time, 3, sizeof(T), flops(&right != &metric_), more + verdict);
     good_ = good_ && wrong < 0;
   }
   /// What the compiler made of a kernel.
@@ -186,7 +176,7 @@ class Sweeps {
       planes = planes_to_march(march_blocks<Tuning>(box_, array_), box_.size(2),
                                Gid{multiprocessors(stream_.device())} * Tuning::resident, 2);
     compare(
-        cut<Tuning>(name, planes), 3, right, [&] { launch_march<Tuning>(stream_, box_, sweep, planes); },
+        cut<Tuning>(name, planes), right, [&] { launch_march<Tuning>(stream_, box_, sweep, planes); },
         resources(detail::march_kernel<Tuning, T, Stencil>, Tuning::threads));
   }
   template <class Tuning>
@@ -197,14 +187,6 @@ class Sweeps {
   void march_stretched() {
     march_one<Tuning>("stretched", sweep(metric_stencil(lengths_.view()), p_, again_), metric_, 0);
   }
-  template <class Tuning>
-  void two() {
-    compare(
-        fmt::format("two sweeps a pass, {} x {} threads x {} rows x {}", Tuning::x, Tuning::y, Tuning::rows,
-                    Tuning::resident),
-        6, twice_, [&] { launch_twice<Tuning>(stream_, box_, sweep(uniform_, p_, again_)); },
-        resources(twice_kernel<Tuning, T>, Tuning::threads));
-  }
 
   Stream& stream_;
   const Line& line_;
@@ -214,7 +196,7 @@ class Sweeps {
   PartGrid<T> lengths_;
   UniformStencil<T> uniform_;
   Mirrors<T> ends_;
-  Buffer<T> p_, rhs_, once_, twice_, metric_, again_;
+  Buffer<T> p_, rhs_, once_, metric_, again_;
   bool good_ = true;
 };
 

@@ -1,9 +1,15 @@
-"""Tables and the report of a paper's page."""
+"""Tables, pictures and the report of a paper's page."""
 
 import re
 import shutil
 from pathlib import Path
 
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+BLUE, RED, ORANGE, GREY = "#3b6fa8", "#d9493f", "#f0a13c", "#8a8a8a"
 BEGIN, END = "<!-- report: begin -->", "<!-- report: end -->"
 
 
@@ -12,6 +18,15 @@ def table(heads, rows):
     def line(cells):
         return "| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |"
     return "\n".join([line(heads), line(["---"] * len(heads)), *map(line, rows)]) + "\n"
+
+
+def save(figure, file):
+    """With a legend in each panel, unless the figure has one of its own beside them."""
+    for axes in figure.axes:
+        if not figure.legends and axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize=8)
+    figure.savefig(file, dpi=150, facecolor="white", bbox_inches="tight" if figure.legends else None)
+    plt.close(figure)
 
 
 def publish(page, folder, text):

@@ -2,8 +2,8 @@
 # Makes a relocatable tree of under 40 MiB, all that scripts/gpu-test.sh needs and that script, from a build made without a
 # GPU: the program, its GPU tests and benchmarks, the libraries they need, the examples, a mesh of a heart where gmsh is there.
 #   cmake --preset cuda -DTUTTI_BENCH=ON && cmake --build --preset cuda && scripts/bundle.sh build/cuda build/bundle
-# IDEAS=1: bench_diffusion_ideas, too. From the machine that runs it come, each with all that it needs itself: MPI, the C and
-# C++ runtimes, the CUDA driver, cuSPARSE, and libcurl and OpenSSL 3, which Debian's HDF5 wants and tutti never calls.
+# From the machine that runs it come, each with all that it needs itself: MPI, the C and C++ runtimes, the CUDA driver,
+# cuSPARSE, and libcurl and OpenSSL 3, which Debian's HDF5 wants and tutti never calls.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/cuda}
@@ -15,8 +15,6 @@ for program in "$build/bin/tutti" "$build/tests/gpu/test_gpu" "$build/tests/test
   [ -x "$program" ] || { echo "bundle.sh: $program is missing; build the preset first" >&2; exit 3; }
   cp "$program" "$bundle/bin/"
 done
-# To be run by hand: no section of gpu-test.sh does.
-[ -z "${IDEAS:-}" ] || cp "$build/bench/bench_diffusion_ideas" "$bundle/bin/"
 strip "$bundle"/bin/*
 own=' ld-linux-x86-64 libc libm libpthread libdl librt libgcc_s libstdc++ libgomp libmpi libmpich libcuda libcusparse libcurl libcrypto '
 declare -A place=()

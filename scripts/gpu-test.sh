@@ -19,8 +19,9 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 usage() { echo "gpu-test.sh: $1; say scripts/gpu-test.sh [OUT] [--only SECTION,...]" >&2; exit 2; }
-all_sections=(unit sanitizer matrix bench large scaling incompressible transport orders)
-out="" sections=(unit sanitizer matrix bench large scaling incompressible transport)
+read -ra all_sections <<< "$(python3 "$here/gpu_report.py" --sections)"
+[ ${#all_sections[@]} -gt 0 ] || usage "python3 is missing; install it"
+out="" sections=("${all_sections[@]/orders/}")
 while [ $# -gt 0 ]; do
   case $1 in
     --only) [ $# -ge 2 ] || usage "--only needs sections"; IFS=, read -ra sections <<< "$2"; shift ;;
@@ -29,6 +30,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+read -ra sections <<< "${sections[*]}"
 for section in "${sections[@]}"; do
   [[ " ${all_sections[*]} " == *" $section "* ]] || usage "there is no section $section (there are ${all_sections[*]})"
 done
@@ -119,6 +121,11 @@ unit() {
   step test_device "$bin/test_device"
 }
 
+# sanitize TOOL NAME CASE ARGUMENTS...
+sanitize() {
+  local tool=$1 name=$2; shift 2
+  step "$tool $name" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$@" -q -o "$(file "$tool $name")"
+}
 sanitizer() {
   [ -z "${FAKE_GPUS:-}" ] || { note left-out compute-sanitizer "there is no GPU"; return; }
   command -v compute-sanitizer > /dev/null || { note left-out compute-sanitizer "it is not installed"; return; }
@@ -134,19 +141,16 @@ sanitizer() {
     [ "$tool" != racecheck ] || { unset "cases[two]"; flow_gpus=1; }
     for case in "${!cases[@]}"; do
       # shellcheck disable=SC2086  # words
-      step "$tool $case" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$box" --set "$(cubes 10)" \
-        --set time.steps=20 ${cases[$case]} -q -o "$(file "$tool $case")"
+      sanitize "$tool" "$case" "$box" --set "$(cubes 10)" --set time.steps=20 ${cases[$case]}
     done
     # Its halos, ends, sums and sweeps; two parts in any case.
     write_cavity 12
-    step "$tool flow" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$to/cavity.toml" --set time.steps=3 \
-      --set pressure.sweeps=4 --set fluid.diffusivity=0.01 "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)" -q \
-      -o "$(file "$tool flow")"
+    sanitize "$tool" flow "$to/cavity.toml" --set time.steps=3 --set pressure.sweeps=4 --set fluid.diffusivity=0.01 \
+      "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
     # Its weights, and kernels of a velocity that changes.
     write_sphere 642
-    step "$tool transport" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/tutti" run "$to/sphere.toml" --set time.steps=3 \
-      --set stencil.size=17 --set stencil.degree=2 --set hyperviscosity.k=1 --set numerics.check=false "${shared[@]}" \
-      --devices "$(devices "$flow_gpus" 1 ,cpu)" -q -o "$(file "$tool transport")"
+    sanitize "$tool" transport "$to/sphere.toml" --set time.steps=3 --set stencil.size=17 --set stencil.degree=2 \
+      --set hyperviscosity.k=1 --set numerics.check=false "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
   done
 }
 
@@ -289,7 +293,7 @@ on_heart() {
     --json "$to/$name.json" "$@"
 }
 # METIS blocks have 64 rows on a GPU. Each order is a step of its own: on the host some take minutes.
-orders() { local order; for order in native hilbert random metis_blocks rcm; do on_heart "$order" --orders "$order"; done; }
+orders() { local order; for order in $(python3 "$here/gpu_report.py" --orders); do on_heart "$order" --orders "$order"; done; }
 
 # timed NAME RANKS DEVICES CUBES STEPS WEIGHTS ARGUMENTS...: a run whose speed counts; all of a mesh, steps and method
 # that exchange have one checksum
@@ -336,11 +340,10 @@ scaling() {
     many=$((long_steps / 3 + 1))
   done
 }
-# bench_flow NAME CELLS GPUS ARGUMENTS...
-bench_flow() {
-  local name=$1 cells=$2 count=$3; shift 3
-  step "bench $name" "$bin/tutti" bench incompressible --cells "$cells" --precision float --sweeps "$flow_sweeps" "${flow_time[@]}" \
-    --devices "$(devices "$count" 1)" --json "$to/bench $name.json" "$@"
+# bench_model NAME GPUS ARGUMENTS...: of the model whose section this is
+bench_model() {
+  local name=$1 count=$2; shift 2
+  step "bench $name" "$bin/tutti" bench "$section" "$@" --devices "$(devices "$count" 1)" --json "$to/bench $name.json"
 }
 # incompressible: 20 runs of a second and, on one GPU, a minute of benchmarks
 incompressible() {
@@ -372,25 +375,20 @@ incompressible() {
     --set 'time.method="rk3"' --set 'partition.cut="blocks"'
   same "heated, implicit" --set fluid.diffusivity=0.1 --set 'fluid.buoyancy=[0,1,0]' --set 'initial.temperature="sin(x)*y"' \
     --set 'time.diffusion="implicit"' --set 'partition.cut="blocks"'
+  local steps_of=(--precision float --sweeps "$flow_sweeps" "${flow_time[@]}")
   for cells in "${flow_cells[@]}"; do
-    bench_flow "$cells, 1 GPU" "$cells" 1 --solver jacobi,direct,multigrid
+    bench_model "$cells, 1 GPU" 1 --cells "$cells" "${steps_of[@]}" --solver jacobi,direct,multigrid
     for count in "${counts[@]:1}"; do
-      bench_flow "$cells, $count GPU" "$cells" "$count" --solver jacobi --overlap none,messages,full
-      bench_flow "$cells, $count GPU, direct" "$cells" "$count" --solver direct
+      bench_model "$cells, $count GPU" "$count" --cells "$cells" "${steps_of[@]}" --solver jacobi --overlap none,messages,full
+      bench_model "$cells, $count GPU, direct" "$count" --cells "$cells" "${steps_of[@]}" --solver direct
     done
   done
   for count in "${counts[@]:1}"; do
-    bench_flow "weak, $count GPU" "$cells,$cells,$((cells * count))" "$count" --solver jacobi --overlap none,messages,full
+    bench_model "weak, $count GPU" "$count" --cells "$cells,$cells,$((cells * count))" "${steps_of[@]}" --solver jacobi --overlap none,messages,full
   done
   [ -n "${FAKE_GPUS:-}" ] || step kernels "$bin/bench_flow_kernels" 0.1 "${flow_cells[0]}"
 }
 
-# bench_transport NAME NODES STENCILS GPUS ARGUMENTS...
-bench_transport() {
-  local name=$1 nodes=$2 sizes=$3 count=$4; shift 4
-  step "bench $name" "$bin/tutti" bench transport --nodes "$nodes" --size "$sizes" "${sphere_time[@]}" "$@" \
-    --devices "$(devices "$count" 1)" --json "$to/bench $name.json"
-}
 transport() {
   write_sphere "$nodes"
   local case_file=$to/sphere.toml want count all=${counts[-1]} name
@@ -406,10 +404,10 @@ transport() {
     compare "changing, $all GPU$name, staged" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="staged"' -q
     [ -z "$nccl" ] || compare "changing, $all GPU$name, nccl" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="nccl"' -q
   fi
-  bench_transport operators "$bench_nodes" "$stencil_sizes" 1 --operators 1,2,3
-  bench_transport tracers "$bench_nodes" "${stencil_sizes%,*}" 1 --tracers 2,4,8
-  bench_transport "few nodes" "$few_nodes" "$stencil_sizes" 1 --operators 1,2 --kernel auto,warp
-  for count in "${counts[@]}"; do bench_transport "$count GPU" "$many_nodes" "$stencil_sizes" "$count"; done
+  bench_model operators 1 --nodes "$bench_nodes" --size "$stencil_sizes" "${sphere_time[@]}" --operators 1,2,3
+  bench_model tracers 1 --nodes "$bench_nodes" --size "${stencil_sizes%,*}" "${sphere_time[@]}" --tracers 2,4,8
+  bench_model "few nodes" 1 --nodes "$few_nodes" --size "$stencil_sizes" "${sphere_time[@]}" --operators 1,2 --kernel auto,warp
+  for count in "${counts[@]}"; do bench_model "$count GPU" "$count" --nodes "$many_nodes" --size "$stencil_sizes" "${sphere_time[@]}"; done
   if [ -n "${FAKE_GPUS:-}" ]; then note left-out kernels "there is no GPU"; return; fi
   step kernels "$bin/bench_stencil_kernels"
   step weights "$bin/bench_stencil_weights" 16 1000000 1000000

@@ -2,6 +2,7 @@
 """Makes report.json and report.md of what scripts/gpu-test.sh left in a folder; exit code 1 when something failed.
 
     scripts/gpu_report.py OUT
+    scripts/gpu_report.py --sections     # their names, as scripts/gpu-test.sh takes them; --orders: of the rows of the heart
 
 Sections that were run on their own can be copied together into one folder first. Python's standard library only.
 """
@@ -13,6 +14,19 @@ from pathlib import Path
 
 ORDERS = ["native", "hilbert", "random", "metis_blocks", "rcm"]
 SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport", "orders"]
+# Where `tutti bench MODEL` left its figures: the name in the report, the section. Diffusion's are those of each mesh.
+BENCHES = {"flow": "incompressible", "transport": "transport"}
+
+# What the benchmarks of kernels print, a line each: the name in the report, the log, the line.
+LOGS = {
+    "kernels": ("bench/kernels.log", r"(?P<name>.+?) +(?P<milliseconds>N) ms +(?P<bytes_a_row>N) B a row +(?P<of_triad>N) of the triad +(?P<of_P>N) of P"),
+    "flow_kernels": ("incompressible/kernels.log", r"(?P<type>\w+) +(?P<side>N)\^3 +(?P<name>.+?) +(?P<milliseconds>N) ms +"
+                     r"(?P<g_cells_per_second>N) G cells/s +(?P<of_triad>N) of the triad +(?P<gflops>N) GFLOPS *(?P<notes>.*)"),
+    "stencil_kernels": ("transport/kernels.log",
+                        r" *(?P<size>N) +(?P<operators>N) +(?P<tracers>N)  (?P<name>.+?) +(?P<milliseconds>N) ms +(?P<of_triad>N) of the triad"),
+    "stencil_weights": ("transport/weights.log",
+                        r"(?P<name>.+?) +\d+ stencils/s, (?P<seconds>N) s for (?P<stencils>N); with copies (?P<seconds_with_copies>N) s"),
+}
 
 
 def read_json(path):
@@ -41,36 +55,12 @@ def read_section(folder):
     return checks, int(seconds) if seconds else None
 
 
-def read_kernels(text):
-    """The lines of bench_diffusion_gpu, and the triad that stands above them."""
-    line = r"^(.+?) +([\d.]+) ms +([\d.]+) B a row +([\d.]+) of the triad +([\d.]+) of P$"
-    rows = [{"name": m[1], "milliseconds": float(m[2]), "bytes_a_row": float(m[3]), "of_triad": float(m[4]), "of_P": float(m[5])}
-            for m in re.finditer(line, text, re.MULTILINE)]
-    best = min((row["milliseconds"] for row in rows if row["name"].startswith("cuSPARSE")), default=None)
-    for row in rows:
-        row["against_cusparse"] = best / row["milliseconds"] if best and row["milliseconds"] else None
-    return rows
-
-
-def read_flow_kernels(text):
-    """The lines of bench_flow_kernels."""
-    line = r"^(\w+) +(\d+)\^3 +(.+?) +([\d.]+) ms +([\d.]+) G cells/s +([\d.]+) of the triad +([\d.]+) GFLOPS *(.*)$"
-    return [{"type": m[1], "side": int(m[2]), "name": m[3], "milliseconds": float(m[4]), "g_cells_per_second": float(m[5]),
-             "of_triad": float(m[6]), "gflops": float(m[7]), "notes": m[8]} for m in re.finditer(line, text, re.MULTILINE)]
-
-
-def read_stencil_kernels(text):
-    """The lines of bench_stencil_kernels."""
-    line = r"^ *(\d+) +(\d+) +(\d+)  (.+?) +([\d.]+) ms +([\d.]+) of the triad$"
-    return [{"size": int(m[1]), "operators": int(m[2]), "tracers": int(m[3]), "name": m[4], "milliseconds": float(m[5]), "of_triad": float(m[6])}
-            for m in re.finditer(line, text, re.MULTILINE)]
-
-
-def read_weights(text):
-    """The lines of bench_stencil_weights that are of the GPU."""
-    line = r"^(.+?) +(\d+) stencils/s, ([\d.]+) s for (\d+); with copies ([\d.]+) s$"
-    return [{"name": m[1], "stencils": int(m[4]), "seconds": float(m[3]), "seconds_with_copies": float(m[5])}
-            for m in re.finditer(line, text, re.MULTILINE)]
+def read_lines(text, line):
+    """Every line of the log that is such a line, numbers as numbers."""
+    def value(word):
+        return int(word) if word.isdigit() else float(word) if re.fullmatch(r"[\d.]+", word) else word
+    found = re.finditer(f"^{line.replace('>N)', '>[0-9.]+)')}$", text, re.MULTILINE)
+    return [{key: value(word) for key, word in m.groupdict().items()} for m in found]
 
 
 def read_triads(text):
@@ -138,6 +128,16 @@ def compare_runs(runs):
         run["cpu_gain"] = quotient(rate, rate_of(runs, **same)) if run["cpu"] else None
 
 
+def compare_gpus(rows):
+    """Of `tutti bench transport`: efficiency, beside the one GPU that has the same nodes and kernels."""
+    def alike(row):
+        return row["nodes"], row["size"], row["operators"], row["tracers"]
+    alone = {alike(row): row["seconds_best"] for row in rows if row["run"].endswith("1 GPU")}
+    for row in rows:
+        gpus = re.match(r"(\d+) GPU$", row["run"])
+        row["efficiency"] = quotient(alone.get(alike(row)), row["seconds_best"] * int(gpus[1])) if gpus else None
+
+
 def collect(out):
     """All figures of the folder as one dictionary."""
     report = {"gpus": read_text(out / "gpus.txt").splitlines(), "sections": {}, "checks": [], "model": {}, "runs": []}
@@ -150,17 +150,19 @@ def collect(out):
         report[result.replace("-", "_")] = sum(check["result"] == result for check in report["checks"])
     report["triad_gb_per_second"] = read_triads(read_text(out / "bench" / "devices.log"))
     report["rates"] = read_json(out / "bench" / "rates.json")
-    report["kernels"] = read_kernels(read_text(out / "bench" / "kernels.log"))
+    for name, (file, line) in LOGS.items():
+        report[name] = read_lines(read_text(out / file), line)
+    best = min((row["milliseconds"] for row in report["kernels"] if row["name"].startswith("cuSPARSE")), default=None)
+    for row in report["kernels"]:
+        row["against_cusparse"] = quotient(best, row["milliseconds"])
     for mesh, files in (("box", ["bench/box"]), ("heart", ["bench/heart"]), ("orders", [f"orders/{order}" for order in ORDERS])):
         rows = [row for file in files for row in (read_json(out / f"{file}.json") or {}).get("results", [])]
         if rows:
             report["model"][mesh] = rows
-    for name, section in (("flow", "incompressible"), ("transport", "transport")):
+    for name, section in BENCHES.items():
         files = sorted((out / section).glob("bench*.json"), key=lambda f: (len(f.name), f.name))
         report[name] = [{"run": file.stem.removeprefix("bench "), **row} for file in files for row in (read_json(file) or {}).get("results", [])]
-    report["stencil_kernels"] = read_stencil_kernels(read_text(out / "transport" / "kernels.log"))
-    report["stencil_weights"] = read_weights(read_text(out / "transport" / "weights.log"))
-    report["flow_kernels"] = read_flow_kernels(read_text(out / "incompressible" / "kernels.log"))
+    compare_gpus(report["transport"])
     for name in ("large", "scaling"):
         folders = sorted((path.parent for path in (out / name).glob("*/summary.json")), key=lambda f: f.stat().st_mtime)
         report["runs"] += filter(None, map(read_run, folders))
@@ -172,10 +174,6 @@ def table(head, rows):
     """Lines of a Markdown table; None is an empty cell."""
     lines = [head, ["---"] * len(head), *rows]
     return ["| " + " | ".join("" if cell is None else str(cell) for cell in line) + " |" for line in lines] + [""]
-
-
-def fixed(value, digits):
-    return None if value is None else f"{value:,.{digits}f}"
 
 
 def check_lines(report):
@@ -191,84 +189,71 @@ def check_lines(report):
     return lines
 
 
-def bench_lines(report):
-    lines = []
-    if report["triad_gb_per_second"]:
-        lines += ["## STREAM triad", "", *table(["device", "GB/s"], [[d, fixed(t, 1)] for d, t in report["triad_gb_per_second"].items()])]
-    if report["rates"]:
-        rows = [[d["device"], fixed(d["peak_gb_per_second"], 0), fixed(d["triad_gb_per_second"], 1), fixed(d["cells_per_second"] / 1e9, 3),
-                 fixed(d["fraction_of_P"], 3), fixed(d["gflops"], 1), *(fixed(d[r], 4) for r in ("r_peak", "r_stream", "r_opt"))]
-                for d in report["rates"]["devices"]]
-        lines += ["## Shares of the devices", "", *table(["device", "peak GB/s", "triad GB/s", "G cells/s", "of P", "GFLOPS", "r_peak",
-                                                          "r_stream", "r_opt"], rows)]
-    if report["kernels"]:
-        rows = [[k["name"], fixed(k["milliseconds"], 4), fixed(k["bytes_a_row"], 1), fixed(k["of_triad"], 3), fixed(k["of_P"], 3),
-                 fixed(k["against_cusparse"], 2)] for k in report["kernels"]]
-        lines += ["## Kernels", "", *table(["kernel", "ms", "B a row", "of the triad", "of P", "against the best of cuSPARSE"], rows)]
+# Tables of figures: the title, what stands above it, and a column each: its head, the figure's name (or what makes a text of
+# the row), its digits (without: as it is) and what it is multiplied with.
+RATES = ("## Shares of the devices", "", [
+    ("device", "device"), ("peak GB/s", "peak_gb_per_second", 0), ("triad GB/s", "triad_gb_per_second", 1), ("G cells/s", "cells_per_second", 3, 1e-9),
+    ("of P", "fraction_of_P", 3), ("GFLOPS", "gflops", 1), ("r_peak", "r_peak", 4), ("r_stream", "r_stream", 4), ("r_opt", "r_opt", 4)])
+MODEL = [("format", "format"), ("layout", "layout"), ("precision", "precision"), ("columns", "columns"), ("order", "order"),
+         ("ms a step", "seconds_best", 4, 1e3), ("G cell-steps/s", "cell_steps_per_second", 3, 1e-9), ("of P", "fraction_of_P", 3)]
+TABLES = {
+    "kernels": ("## Kernels", "", [
+        ("kernel", "name"), ("ms", "milliseconds", 4), ("B a row", "bytes_a_row", 1), ("of the triad", "of_triad", 3), ("of P", "of_P", 3),
+        ("against the best of cuSPARSE", "against_cusparse", 2)]),
+    "flow": ("## Incompressible flow", "Of the triad: by the values that a step, and a sweep, must move; divergence: max|div u| h/U.", [
+        ("run", "run"), ("cells", lambda r: "x".join(map(str, r["grid"]))), ("solver", "solver"), ("overlap", "overlap"), ("type", "precision"),
+        ("ms a step", "seconds_best", 4, 1e3), ("G cell-steps/s", "cell_steps_per_second", 3, 1e-9), ("of the triad", "fraction_of_triad", 3),
+        ("sweeps", "sweeps"), ("G cell-sweeps/s", "cell_sweeps_per_second", 2, 1e-9), ("sweep of the triad", "sweep_fraction_of_triad", 3),
+        ("GFLOPS", "gflops", 1), ("divergence", lambda r: f"{r['divergence']:.1e}")]),
+    "flow_kernels": ("## Kernels of the flow", "", [
+        ("type", "type"), ("cells", lambda r: f"{r['side']}^3"), ("kernel", "name"), ("ms", "milliseconds", 4), ("G cells/s", "g_cells_per_second", 2),
+        ("of the triad", "of_triad", 3), ("GFLOPS", "gflops", 1), ("notes", "notes")]),
+    "transport": ("## Transport", "Of the triads of all GPUs: by the values that a step of RK4 must move.", [
+        ("run", "run"), ("nodes", "nodes", 0), ("n", "size"), ("operators", "operators"), ("tracers", "tracers"), ("kernel", "kernel"),
+        ("overlap", "overlap"), ("ms a step", "seconds_best", 4, 1e3), ("M node-steps/s", "node_steps_per_second", 1, 1e-6),
+        ("of the triads", "fraction_of_triad", 3), ("efficiency", "efficiency", 3)]),
+    "stencil_kernels": ("## Kernels of stencils", "", [
+        ("n", "size"), ("operators", "operators"), ("tracers", "tracers"), ("kernel", "name"), ("ms", "milliseconds", 4), ("of the triad", "of_triad", 3)]),
+    "stencil_weights": ("## Weights of stencils", "", [
+        ("basis", "name"), ("stencils", "stencils", 0), ("s", "seconds", 3), ("s with copies", "seconds_with_copies", 3)]),
+}
+RUNS = [("cells", "cells", 0), ("GPUs", "gpus"), ("CPU", lambda r: "yes" if r["cpu"] else "no"),
+        ("% of cells", lambda r: f"{100 * r['cpu_cells'] / r['cells']:.2f}"), ("ranks", "ranks"), ("transport", "transport"), ("partition", "partition"),
+        ("weights", "weights"), ("blocks", lambda r: r["limit_blocks"] or None), ("exchange", lambda r: "yes" if r["exchange"] else "no"),
+        ("G cell-steps/s", "cell_steps_per_second", 4, 1e-9), ("efficiency", "efficiency", 3), ("of free", "of_free", 3),
+        ("with the CPU", "cpu_gain", 3), ("of the sum", "of_sum", 3)]
+
+
+def cell(row, figure, digits=None, scale=1):
+    value = figure(row) if callable(figure) else row.get(figure)
+    return value if value is None or digits is None else f"{value * scale:,.{digits}f}"
+
+
+def table_lines(rows, title, above, columns):
+    """Nothing where there are no rows."""
+    made = table([column[0] for column in columns], [[cell(row, *column[1:]) for column in columns] for row in rows])
+    return [title, "", *([above, ""] if above else []), *made] if rows else []
+
+
+def figure_lines(report):
+    triads = [{"device": device, "triad": triad} for device, triad in report["triad_gb_per_second"].items()]
+    lines = table_lines(triads, "## STREAM triad", "", [("device", "device"), ("GB/s", "triad", 1)])
+    lines += table_lines((report["rates"] or {}).get("devices", []), *RATES) + table_lines(report["kernels"], *TABLES["kernels"])
     for mesh, results in report["model"].items():
-        rows = [[r["format"], r["layout"], r["precision"], r["columns"], r["order"], fixed(r["seconds_best"] * 1e3, 4),
-                 fixed(r["cell_steps_per_second"] / 1e9, 3), fixed(r["fraction_of_P"], 3)] for r in results]
-        lines += [f"## Model: {mesh}, {results[0]['cells']:,} cells", "",
-                  *table(["format", "layout", "precision", "columns", "order", "ms a step", "G cell-steps/s", "of P"], rows)]
-    return lines
-
-
-def flow_lines(report):
-    lines = []
-    if report["flow"]:
-        rows = [[r["run"], "x".join(map(str, r["grid"])), r["solver"], r["overlap"], r["precision"], fixed(r["seconds_best"] * 1e3, 4),
-                 fixed(r["cell_steps_per_second"] / 1e9, 3), fixed(r["fraction_of_triad"], 3), r.get("sweeps"),
-                 fixed(quotient(r.get("cell_sweeps_per_second"), 1e9), 2), fixed(r.get("sweep_fraction_of_triad"), 3),
-                 fixed(r.get("gflops"), 1), f"{r['divergence']:.1e}"] for r in report["flow"]]
-        lines += ["## Incompressible flow", "", "Of the triad: by the values that a step, and a sweep, must move; divergence: max|div u| h/U.", "",
-                  *table(["run", "cells", "solver", "overlap", "type", "ms a step", "G cell-steps/s", "of the triad", "sweeps", "G cell-sweeps/s",
-                          "sweep of the triad", "GFLOPS", "divergence"], rows)]
-    if report["flow_kernels"]:
-        rows = [[k["type"], f"{k['side']}^3", k["name"], fixed(k["milliseconds"], 4), fixed(k["g_cells_per_second"], 2),
-                 fixed(k["of_triad"], 3), fixed(k["gflops"], 1), k["notes"]] for k in report["flow_kernels"]]
-        head = ["type", "cells", "kernel", "ms", "G cells/s", "of the triad", "GFLOPS", "notes"]
-        lines += ["## Kernels of the flow", "", *table(head, rows)]
-    return lines
-
-
-def transport_lines(report):
-    lines = []
-    if report["transport"]:
-        alone = {(r["nodes"], r["size"], r["operators"], r["tracers"]): r["seconds_best"] for r in report["transport"] if r["run"].endswith("1 GPU")}
-        rows = []
-        for r in report["transport"]:
-            one, gpus = alone.get((r["nodes"], r["size"], r["operators"], r["tracers"])), re.match(r"(\d+) GPU$", r["run"])
-            rows.append([r["run"], f"{r['nodes']:,}", r["size"], r["operators"], r["tracers"], r["kernel"], r["overlap"], fixed(r["seconds_best"] * 1e3, 4),
-                         fixed(r["node_steps_per_second"] / 1e6, 1), fixed(r["fraction_of_triad"], 3),
-                         fixed(quotient(one, r["seconds_best"] * int(gpus[1])), 3) if gpus else None])
-        lines += ["## Transport", "", "Of the triads of all GPUs: by the values that a step of RK4 must move.", "",
-                  *table(["run", "nodes", "n", "operators", "tracers", "kernel", "overlap", "ms a step", "M node-steps/s", "of the triads", "efficiency"], rows)]
-    if report["stencil_kernels"]:
-        rows = [[k["size"], k["operators"], k["tracers"], k["name"], fixed(k["milliseconds"], 4), fixed(k["of_triad"], 3)] for k in report["stencil_kernels"]]
-        lines += ["## Kernels of stencils", "", *table(["n", "operators", "tracers", "kernel", "ms", "of the triad"], rows)]
-    if report["stencil_weights"]:
-        rows = [[w["name"], f"{w['stencils']:,}", fixed(w["seconds"], 3), fixed(w["seconds_with_copies"], 3)] for w in report["stencil_weights"]]
-        lines += ["## Weights of stencils", "", *table(["basis", "stencils", "s", "s with copies"], rows)]
-    return lines
-
-
-def run_lines(report):
-    lines = []
+        lines += table_lines(results, f"## Model: {mesh}, {results[0]['cells']:,} cells", "", MODEL)
+    for name in list(TABLES)[1:]:
+        lines += table_lines(report[name], *TABLES[name])
     for section, title in (("large", "## One GPU and the CPU"), ("scaling", "## Several GPUs")):
-        rows = [[f"{r['cells']:,}", r["gpus"], "yes" if r["cpu"] else "no", fixed(100 * r["cpu_cells"] / r["cells"], 2), r["ranks"],
-                 r["transport"], r["partition"], r["weights"], r["limit_blocks"] or None, "yes" if r["exchange"] else "no",
-                 fixed(r["cell_steps_per_second"] / 1e9, 4), fixed(r["efficiency"], 3), fixed(r["of_free"], 3), fixed(r["cpu_gain"], 3),
-                 fixed(r["of_sum"], 3)]
-                for r in report["runs"] if r["section"] == section]
-        if rows:
-            lines += [title, "", "Efficiency: of so many times one GPU. Of free: of the same without an exchange. "
-                      "With the CPU: of the same without it. Of the sum: of the GPUs' and the CPU's own.", "",
-                      *table(["cells", "GPUs", "CPU", "% of cells", "ranks", "transport", "partition", "weights", "blocks", "exchange",
-                              "G cell-steps/s", "efficiency", "of free", "with the CPU", "of the sum"], rows)]
+        above = ("Efficiency: of so many times one GPU. Of free: of the same without an exchange. "
+                 "With the CPU: of the same without it. Of the sum: of the GPUs' and the CPU's own.")
+        lines += table_lines([r for r in report["runs"] if r["section"] == section], title, above, RUNS)
     return lines
 
 
 def main():
+    if sys.argv[1:] in (["--sections"], ["--orders"]):
+        print(*(SECTIONS if sys.argv[1] == "--sections" else ORDERS))
+        return 0
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
         sys.exit("gpu_report.py: say scripts/gpu_report.py OUT, the folder of scripts/gpu-test.sh")
     out = Path(sys.argv[1])
@@ -276,7 +261,7 @@ def main():
     seconds = sum(section["seconds"] or 0 for section in report["sections"].values())
     verdict = f"{report['passed']} checks passed, {report['failed']} failed, {report['left_out']} left out; {seconds} s"
     lines = ["# GPU tests", "", *(f"- {gpu}" for gpu in report["gpus"]), "", f"**{verdict}**", ""]
-    lines += check_lines(report) + bench_lines(report) + flow_lines(report) + transport_lines(report) + run_lines(report)
+    lines += check_lines(report) + figure_lines(report)
     (out / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     (out / "report.md").write_text("\n".join(lines), encoding="utf-8")
     for check in report["checks"]:

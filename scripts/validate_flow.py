@@ -9,24 +9,18 @@ usage: scripts/validate_flow.py [--program FILE] [--study NAME]... [--quick] [--
   --write          put the tables into docs/validation.md
 Every study has limits; the exit code is 1 when one is broken. Needs numpy.
 """
-import argparse
 import csv
-import json
-import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-CASES = ROOT / "tests/convergence/cases/flow"
-DATA = ROOT / "tests/data/incompressible"
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "python")]
+import numpy as np
+import validation
+from validation import ROOT, Study, order, settings
 
-import numpy as np  # noqa: E402
+sys.path.insert(0, str(ROOT / "python"))
 from tutti.results import Results  # noqa: E402
-from validate import order, put_table  # noqa: E402
 
-PARSED = None  # of the command line
+DATA = ROOT / "tests/data/incompressible"
 
 
 class Run:
@@ -34,13 +28,7 @@ class Run:
 
     def __init__(self, case, **changes):
         with tempfile.TemporaryDirectory() as folder:
-            command = [PARSED.program, "run", CASES / case, "-o", folder, "--quiet", "--devices", PARSED.devices]
-            for key, value in changes.items():
-                command += ["--set", f"{key.replace('__', '.')}={value}"]
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-            if done.returncode != 0:
-                sys.exit(f"validate_flow.py: {' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}")
-            self.summary = json.loads((Path(folder) / "summary.json").read_text())
+            self.summary = validation.run(validation.CASES / "flow" / case, folder, settings(**changes))
             self.snapshot = Results(folder).load("last")
         self.told = self.summary["diagnostics"]
         self.velocity = self.snapshot.cell_data["velocity"]
@@ -95,23 +83,6 @@ def column(file, name):
     return np.array([(float(row[0]), float(row[at])) for row in rows[1:] if row[at].strip()]).T
 
 
-class Study:
-    """Rows of a table, and limits that were held or broken."""
-
-    def __init__(self, *names):
-        self.lines = ["| " + " | ".join(names) + " |", "| --- |" + " ---: |" * (len(names) - 1)]
-        self.broken = 0
-
-    def row(self, *values):
-        self.lines.append("| " + " | ".join(map(str, values)) + " |")
-        print(self.lines[-1], flush=True)
-
-    def limit(self, what, value, least, most):
-        right = bool(least <= value <= most)
-        self.broken += not right
-        print(f"{what}: {value:.3g}, {least:g} to {most:g} expected: {'ok' if right else 'WRONG'}", flush=True)
-
-
 def cavity(quick):
     """The steady state is that of the very scheme: it must be met to rounding and the last changes."""
     study = Study("Re", "cells", "steps", "largest error of u", "of v")
@@ -158,10 +129,10 @@ def walls(quick, stretch=0):
 def time(quick, method, wanted):
     """Against the same grid's solution with a step that leaves nothing to be seen."""
     study = Study("dt", "error of u", "order")
-    fine = Run("vortices.toml", time__method='"rk3"', time__dt=0.004 if quick else 0.001).velocity
+    fine = Run("vortices.toml", time__method="rk3", time__dt=0.004 if quick else 0.001).velocity
     steps, errors = [0.08, 0.04, 0.02] if quick else [0.08, 0.04, 0.02, 0.01], []
     for dt in steps:
-        velocity = Run("vortices.toml", time__method=f'"{method}"', time__dt=dt).velocity
+        velocity = Run("vortices.toml", time__method=method, time__dt=dt).velocity
         errors.append(np.sqrt(np.mean((velocity - fine)**2)))
         study.row(dt, f"{errors[-1]:.2e}", f"{np.log2(errors[-2] / errors[-1]):.2f}" if len(errors) > 1 else "")
     study.limit(f"{method}: order in time", order(steps, errors), wanted - 0.1, wanted + 0.3)
@@ -268,24 +239,13 @@ STUDIES = {
 
 
 def main():
-    global PARSED
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=ROOT / "build/release/bin/tutti", type=Path)
-    parser.add_argument("--study", action="append", choices=[*STUDIES])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--devices", default="cpu")
-    parser.add_argument("--write", action="store_true")
-    PARSED = parser.parse_args()
-    if not PARSED.program.exists():
-        sys.exit(f"validate_flow.py: {PARSED.program} does not exist; build it, or name it with --program")
-    PARSED.program = PARSED.program.resolve()
-    broken, page_file = 0, ROOT / "docs/validation.md"
-    for name in PARSED.study or [s for s in STUDIES if s != "cube"]:
+    broken = 0
+    for name in validation.parse(__doc__, STUDIES, [s for s in STUDIES if s != "cube"]):
         print(f"\n{name}", flush=True)
-        study = STUDIES[name](PARSED.quick)
+        study = STUDIES[name](validation.PARSED.quick)
         broken += study.broken
-        if PARSED.write:
-            page_file.write_text(put_table(page_file.read_text(), f"flow, {name}", "\n".join(study.lines)))
+        if validation.PARSED.write:
+            validation.put_table(f"flow, {name}", study.lines)
     return 1 if broken else 0
 
 

@@ -9,31 +9,25 @@ usage: scripts/validate_transport.py [--program FILE] [--study NAME]... [--quick
 Every study has limits; the exit code is 1 when one is broken, and 77 when all that were asked for need node sets that
 are not there. Python's standard library only.
 """
-import argparse
 import csv
-import json
 import math
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-CASES = ROOT / "tests/convergence/cases/sphere"
+import validation
+from validation import ROOT, Study, order, settings
+
+CASES = validation.CASES / "sphere"
 VORTEX = ROOT / "examples/vortex-roll-up/case.toml"
 # Not part of tutti: the maximum-determinant nodes of Womersley and Sloan as raw doubles.
 NODES = ROOT.parent / "shared/data/nodes/md"
-sys.path[:0] = [str(ROOT / "scripts")]
-
-from validate import order  # noqa: E402
-
-PARSED = None  # of the command line
 SKIPPED = 77
 FAMILIES = ("icosahedral", "fibonacci", "relaxed")
 
 
 class Run:
-    """One run: its summary, the errors of its first tracer, and the last values at its probes."""
+    """One run: the errors of its first tracer, and the last values at its probes."""
 
     def __init__(self, case, leave_out=(), **changes):
         with tempfile.TemporaryDirectory() as folder:
@@ -42,31 +36,11 @@ class Run:
                 case = Path(folder) / "case.toml"
                 case.write_text("\n".join(lines) + "\n")
             results = Path(folder) / "results"
-            command = [PARSED.program, "run", case, "-o", results, "--quiet", "--devices", PARSED.devices]
-            for key, value in changes.items():
-                command += ["--set", f"{key.replace('__', '.')}={json.dumps(value)}"]
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-            if done.returncode != 0:
-                sys.exit(f"validate_transport.py: {' '.join(map(str, command))}: exit code {done.returncode}\n"
-                         f"{done.stderr}")
-            self.summary = json.loads((results / "summary.json").read_text())
-            self.tracer = self.summary["tracers"][0]
+            self.tracer = validation.run(case, results, settings(**changes))["tracers"][0]
             self.probes = []
             if (results / "probes.csv").exists():
                 with open(results / "probes.csv", encoding="utf-8") as lines:
                     self.probes = [float(value) for value in list(csv.reader(lines))[-1][1:]]
-
-
-class Study:
-    """Limits that were held or broken."""
-
-    def __init__(self):
-        self.broken = 0
-
-    def limit(self, what, value, least, most):
-        right = least <= value <= most
-        self.broken += not right
-        print(f"{what}: {value:.4g}, {least:g} to {most:g} expected: {'ok' if right else 'WRONG'}", flush=True)
 
 
 def nodes_order(family):
@@ -165,14 +139,8 @@ STUDIES = {**{family: nodes_order(family) for family in FAMILIES}, "rk4": time_o
 
 
 def main():
-    global PARSED
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=ROOT / "build/release/bin/tutti")
-    parser.add_argument("--study", action="append", choices=list(STUDIES))
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--devices", default="cpu")
-    PARSED = parser.parse_args()
-    done = [STUDIES[name](PARSED.quick) for name in PARSED.study or STUDIES]
+    names = validation.parse(__doc__, STUDIES, writes=False)
+    done = [STUDIES[name](validation.PARSED.quick) for name in names]
     if not any(done):
         return SKIPPED
     return 1 if any(study and study.broken for study in done) else 0

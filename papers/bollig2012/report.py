@@ -2,17 +2,13 @@
 
 import math
 
-import matplotlib
+import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-
-import paper  # noqa: E402
-from page import table  # noqa: E402
-from tutti import spectrum, sphere  # noqa: E402
-from tutti.plot import camera, colour_scale  # noqa: E402
-from tutti.results import Results  # noqa: E402
+import paper
+from page import plt, save, table
+from tutti import spectrum, sphere
+from tutti.plot import camera, colour_scale
+from tutti.results import Results
 
 SPECTRUM_FILES = {"vortex": "figure8.png", "bell": "figure11.png"}
 FIELD_FILES = {"vortex": "figure9.png", "bell": "figure12.png"}
@@ -20,15 +16,6 @@ ERROR_FILES = {"vortex": "figure10.png", "bell": "figure13.png"}
 NAMES = {"vortex": "vortex roll-up", "bell": "cosine bell"}
 COLOURS = {17: "#3b6fa8", 31: "#2f9e6e", 50: "#f0a13c", 101: "#d9493f", None: "#8a8a8a"}
 NOT_RUN = "not run\n"
-
-
-def save(figure, file):
-    """With a legend in each panel, unless the figure has one of its own beside them."""
-    for axes in figure.axes:
-        if not figure.legends and axes.get_legend_handles_labels()[0]:
-            axes.legend(fontsize=8)
-    figure.savefig(file, dpi=150, facecolor="white", bbox_inches="tight" if figure.legends else None)
-    plt.close(figure)
 
 
 # Spectra

@@ -10,7 +10,6 @@ output folder; what is in its runs.json is not run again, and the report is of a
 Needs matplotlib and numpy.
 """
 
-import argparse
 import json
 import math
 import os
@@ -25,19 +24,14 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent), str(ROOT / "python")]
 
 import cases  # noqa: E402
-import page  # noqa: E402
 import paper  # noqa: E402
 import report  # noqa: E402
-from calls import Failed, call, find_gpus  # noqa: E402
+import session  # noqa: E402
+from session import Failed, device_counts, devices_of, faked, listed  # noqa: E402
 
 PARTS = ["spectra", "fields", "convergence", "speedup", "scaling", "ranks", "breakdown"]
 NUMERICAL = 6  # exit code of a run that is refused because noise grows
 OVERLAPS = ("none", "messages", "full")
-
-
-def write_records(file, kept):
-    """A line a record."""
-    file.write_text("{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(record)}" for key, record in kept.items()) + "\n}\n")
 
 
 class NodeSets:
@@ -59,35 +53,20 @@ class NodeSets:
         return near, ("relaxed", near)
 
 
-class Runs:
-    """Runs the program and keeps what came out, by what was asked for."""
-
-    def __init__(self, options):
-        self.options, self.folder = options, options.output
-        self.file = self.folder / "runs.json"
-        self.kept = json.loads(self.file.read_text()) if self.file.exists() and not options.again else {}
-
+class Runs(session.Runs):
     def keep(self, part, asked, make):
-        key = json.dumps({"part": part, **asked}, sort_keys=True)
-        if key not in self.kept:
-            self.kept[key] = {"part": part, **asked, "date": time.strftime("%Y-%m-%d"), **make()}
-            self.save()
-        return self.kept[key]
+        return super().keep({"part": part, **asked}, make)
 
-    def save(self):
-        write_records(self.file, self.kept)
-
-    def simulate(self, text, folder, *words):
+    def simulate(self, text, *words, folder=None):
         """A run on the CPU: its summary, or the line that refuses it."""
         case = self.folder / "case.toml"
         case.write_text(text)
         try:
-            call(self.options.program, "run", case, "-o", folder, "--overwrite", "--quiet", "--devices", self.options.cases_on, *words)
+            return self.summary(case, "--devices", self.options.cases_on, *words, folder=folder)
         except Failed as error:
             if error.code != NUMERICAL:
                 raise
             return {"refused": re.sub(r"^\S*case\.toml:\d+:\d+: ", "", str(error).rsplit("error: ", 1)[-1])}
-        return json.loads((folder / "summary.json").read_text())
 
     def error_of(self, test, count, size, end):
         """One point of Figures 10 and 13; `size` None: tutti's default stencils."""
@@ -98,14 +77,13 @@ class Runs:
         def make():
             print(f"  {test}, {count:,} nodes, stencils of {size or 'tutti, 57'}", flush=True)
             text, more = cases.MAKE[test](nodes, size, end), {}
-            found = self.simulate(text, self.folder / "run")
+            found = self.simulate(text)
             if "refused" in found:  # noise grows: what comes of it, as far as it goes
                 more = found
-                found = self.simulate(text, self.folder / "run", "--set", "numerics.check=false")
+                found = self.simulate(text, "--set", "numerics.check=false")
                 if "refused" in found:
                     return {**more, "lost": found["refused"]}
             tracer = found["tracers"][0]
-            shutil.rmtree(self.folder / "run")
             return {**more, "l1": tracer["l1"], "l2": tracer["l2"], "linf": tracer["linf"], "min": tracer["min"], "max": tracer["max"],
                     "steps": found["steps"], "seconds": found["wall_seconds"]}
         return self.keep("convergence", asked, make)
@@ -119,19 +97,11 @@ class Runs:
         def make():
             print(f"  {nodes:,} nodes, {devices}{f', {threads} thread' if threads else ''}{f', {ranks} ranks' if ranks > 1 else ''}",
                   flush=True)
-            file = self.folder / "bench.json"
-            start = [*o.mpirun, "-np", ranks] if ranks > 1 else []
-            call(*start, o.program, "bench", "transport", "--nodes", nodes, "--size", listed(sizes), "--operators", listed(operators),
-                 "--overlap", listed(overlaps), "--partition", method, "--kernel", kernel, "--seconds", o.seconds, "--devices", devices, "--json", file,
-                 *(["--threads", threads] if threads else []))
-            rows = json.loads(file.read_text())["results"]
-            file.unlink()
-            return {"rows": rows}
+            found = self.figures("bench", "transport", "--nodes", nodes, "--size", listed(sizes), "--operators", listed(operators),
+                                 "--overlap", listed(overlaps), "--partition", method, "--kernel", kernel, "--seconds", o.seconds,
+                                 "--devices", devices, *(["--threads", threads] if threads else []), ranks=ranks)
+            return {"rows": found["results"]}
         return self.keep(part, asked, make)
-
-
-def listed(values):
-    return ",".join(map(str, values))
 
 
 def spectra(runs):
@@ -148,7 +118,7 @@ def spectra(runs):
             case, table = runs.folder / "case.toml", runs.folder / f"eigenvalues_{test}.csv"
             case.write_text(cases.MAKE[test](nodes, size, end))
             begin = time.monotonic()
-            said = call(o.program, "spectrum", case, "-o", table, *(["--threads", o.threads] if o.threads else []))
+            said = runs.tell("spectrum", case, "-o", table, *(["--threads", o.threads] if o.threads else []))
             refused = re.search(r"a run is refused: (.*)", said)
             found = report.plot_spectrum(table, f"{test}: {count:,} {o.sets.kind} nodes, stencils of {size}",
                                          runs.folder / report.SPECTRUM_FILES[test])
@@ -168,10 +138,10 @@ def fields(runs):
         def make():
             print(f"  {test}, {count:,} nodes, stencils of {wanted['size']}", flush=True)
             folder = runs.folder / test
-            found = runs.simulate(cases.MAKE[test](nodes, wanted["size"], end), folder)
+            found = runs.simulate(cases.MAKE[test](nodes, wanted["size"], end), folder=folder)
             refused = found.get("refused")
             if refused:
-                found = runs.simulate(cases.MAKE[test](nodes, None, end), folder)
+                found = runs.simulate(cases.MAKE[test](nodes, None, end), folder=folder)
                 if "refused" in found:
                     return found
             report.plot_field(folder, test, end, runs.folder / report.FIELD_FILES[test])
@@ -202,7 +172,7 @@ def speedup(runs):
         if o.gpus:
             for kernel in ("auto", "warp"):
                 runs.bench("speedup", nodes, o.sizes, (1, 2), devices_of(o, 1), kernel=kernel)
-    if o.gpus and not o.gpus[0].startswith("fake"):  # beyond the caches
+    if o.gpus and not faked(o):  # beyond the caches
         for kernel in ("auto", "warp"):
             runs.bench("speedup", 1_000_000, (31, 101), (1, 2), o.gpus[0], kernel=kernel)
 
@@ -213,17 +183,12 @@ def scaling(runs):
     o = runs.options
     if not o.gpus:
         print("  no GPU: left out")
-    for count in [k for k in (1, 2, 4, 8) if k <= len(o.gpus)]:
+    for count in device_counts(len(o.gpus)):
         devices = devices_of(o, count)
         # The paper's latitude slices.
         runs.bench("scaling", o.scaling_nodes, o.sizes, (1, 2), devices, overlaps=OVERLAPS, method="latitude")
-        if not o.gpus[0].startswith("fake"):
+        if not faked(o):
             runs.bench("scaling", 4_000_000, (31,), (1,), devices)
-
-
-def devices_of(options, count):
-    """The first GPUs, as --devices takes them."""
-    return f"fake:{count}" if options.gpus[0].startswith("fake") else listed(options.gpus[:count])
 
 
 def rank_counts(options):
@@ -247,7 +212,7 @@ def breakdown(runs):
     print("Figure 18")
     o = runs.options
     where = [("cpu", k, k) for k in rank_counts(o)]
-    for count in [k for k in (1, 2, 4, 8) if k <= len(o.gpus)]:
+    for count in device_counts(len(o.gpus)):
         where.append((devices_of(o, count), 1, count))
     for devices, count, parts in where:
         for size in o.sizes:
@@ -256,13 +221,10 @@ def breakdown(runs):
 
             def make():
                 print(f"  {o.scaling_nodes:,} nodes, stencils of {size}, {devices}{f', {count} ranks' if count > 1 else ''}", flush=True)
-                case, folder = runs.folder / "case.toml", runs.folder / "run"
+                case = runs.folder / "case.toml"
                 case.write_text(cases.timed(o.scaling_nodes, size, 1, "latitude", steps))
-                start = [*o.mpirun, "-np", count] if count > 1 else []
-                call(*start, o.program, "run", case, "-o", folder, "--overwrite", "--quiet", "--devices", devices,
-                     "--set", 'devices.overlap="none"', *(["--threads", 1] if devices == "cpu" else []))
-                found = json.loads((folder / "summary.json").read_text())
-                shutil.rmtree(folder)
+                found = runs.summary(case, "--devices", devices, "--set", 'devices.overlap="none"',
+                                     *(["--threads", 1] if devices == "cpu" else []), ranks=count)
                 means = {name: sum(p["seconds"][name] for p in found["parts"]) / len(found["parts"]) / found["steps"]
                          for name in ("separator", "interior", "exchange", "idle")}
                 return {"seconds": found["wall_seconds"] / found["steps"], "means": means}
@@ -271,22 +233,19 @@ def breakdown(runs):
 
 def machine(options):
     """What timings are of: one line, without what changes from run to run."""
-    said = call(options.program, "devices", "--devices", options.devices).strip().split("\n")
-    return "; ".join(re.sub(r",? memory [^,;]*$", "", re.sub(r" +", " ", line)) for line in said)
+    return "; ".join(re.sub(r",? memory [^,;]*$", "", line) for line in session.device_lines(options))
 
 
 def arguments(words):
     def numbers(text):
         return [int(word.replace("_", "")) for word in text.split(",")]
 
-    parser = argparse.ArgumentParser(description="Bollig 2012 on this machine: figures and tables.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}, or report: only the report; default: all")
-    parser.add_argument("-o", "--output", type=Path, default=Path("results/bollig2012"), metavar="DIR")
+    parser = session.parser_of("Bollig 2012", HERE.name, [*PARTS, "report (the report of what is there)"], "few nodes", "GPUs of the timings",
+                               "add the records to the runs.json beside this script, and put the report of them all into the README.md")
     parser.add_argument("--nodes", type=Path, metavar="DIR",
                         help="folder of maximum-determinant sets, mdNNNNN.xyzw.f64 (default: TUTTI_NODES, else ../shared/data/nodes, "
                              "else tutti's own relaxed nodes)")
     parser.add_argument("--own-nodes", action="store_true", help="tutti's own relaxed nodes, whatever is there")
-    parser.add_argument("--devices", default="all", metavar="LIST", help="GPUs of the timings (default: all of the machine)")
     parser.add_argument("--cases-on", default="cpu", metavar="LIST", help="devices of fields and convergence (default: cpu)")
     parser.add_argument("--threads", type=int, metavar="N", help="of the spectra's set-up (default: all cores)")
     parser.add_argument("--ranks", type=int, metavar="N", help="CPU ranks at most (default: one a core, 8 at most)")
@@ -299,24 +258,14 @@ def arguments(words):
     parser.add_argument("--steps", type=int, metavar="N", help="of a run of Figure 18 (default: 500; quick: 20)")
     parser.add_argument("--turns", type=int, metavar="N", help="of the bell (default: 10; quick: 1)")
     parser.add_argument("--full", action="store_true", help="spectra of 4,096 nodes and errors up to 27,556, as in the paper")
-    parser.add_argument("--quick", action="store_true", help="few nodes: to see that it works, and how it looks")
-    parser.add_argument("--again", action="store_true", help="run anew what is there")
-    parser.add_argument("--readme", action="store_true", help="add the records to the runs.json beside this script, and put the report of them all into the README.md")
-    o = parser.parse_args(words)
-    wrong = set(o.parts) - {*PARTS, "report"}
-    if wrong:
-        parser.error(f"no part {', '.join(sorted(wrong))}; choose of {', '.join(PARTS)}, report")
-    o.parts = [part for part in o.parts or PARTS if part != "report"]
-    o.program = os.environ.get("TUTTI", str(ROOT / "build" / "release" / "bin" / "tutti"))
-    if o.parts and not Path(o.program).is_file():
-        parser.error(f"{o.program} is not there; build it, or set TUTTI")
+    o = session.options_of(parser, words, [*PARTS, "report"])
+    o.parts = [part for part in o.parts if part != "report"]
     if o.nodes and not NodeSets(o.nodes).files:
         parser.error(f"--nodes {o.nodes}: no md*.xyzw.f64 in it, nor in md/; leave it out for tutti's own nodes")
     if not o.nodes and not o.own_nodes:
         there = Path(os.environ.get("TUTTI_NODES", ROOT.parent / "shared" / "data" / "nodes"))
         o.nodes = there.resolve() if there.is_dir() else None
     o.sets = NodeSets(None if o.own_nodes else o.nodes)
-    o.mpirun = os.environ.get("TUTTI_MPIRUN", "mpirun").split()
     quick = o.quick
     o.sizes = o.sizes or list(paper.SIZES)
     o.counts = o.counts or ([256, 1024, 2500] if quick else [n for n in paper.NODES if o.full or n <= 10_201])
@@ -334,34 +283,27 @@ def publish_records(runs):
     """Those beside this script, which may be of other machines, and those of this folder."""
     file = HERE / "runs.json"
     kept = {**(json.loads(file.read_text()) if file.exists() else {}), **runs.kept}
-    write_records(file, kept)
+    session.write_records(file, kept)
     for name in (*report.SPECTRUM_FILES.values(), *report.FIELD_FILES.values()):  # of their runs; others are drawn from records
         if (HERE / name).exists() and not (runs.folder / name).exists():
             shutil.copyfile(HERE / name, runs.folder / name)
     return kept
 
 
+def reproduce(options):
+    runs = Runs(options)
+    if options.parts:
+        options.gpus, options.machine = session.find_gpus(options), machine(options)
+    for part in options.parts:
+        globals()[part](runs)
+    (runs.folder / "case.toml").unlink(missing_ok=True)
+    kept = publish_records(runs) if options.readme else runs.kept
+    return report.whole(runs.folder, {part: [r for r in kept.values() if r["part"] == part] for part in PARTS})
+
+
 def main(words=None):
     options = arguments(words)
-    options.output.mkdir(parents=True, exist_ok=True)
-    runs = Runs(options)
-    try:
-        if options.parts:
-            options.gpus, options.machine = find_gpus(options), machine(options)
-        for part in options.parts:
-            globals()[part](runs)
-    except Failed as error:
-        print(f"reproduce.py: {error}", file=sys.stderr)
-        return error.code
-    (runs.folder / "case.toml").unlink(missing_ok=True)
-    if options.readme:
-        runs.kept = publish_records(runs)
-    text = report.whole(runs.folder, {part: [r for r in runs.kept.values() if r["part"] == part] for part in PARTS})
-    (runs.folder / "report.md").write_text(text)
-    if options.readme:
-        page.publish(HERE / "README.md", runs.folder, text)
-    print(f"{runs.folder}: report.md, and the figures it names")
-    return 0
+    return session.write_report(options, HERE / "README.md", lambda: reproduce(options))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,11 @@
 """Tables and plots of reproduce.py: our numbers beside the paper's."""
 
-import matplotlib
+import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
+import paper
+from page import BLUE, ORANGE, RED, plt, save, table
+from tutti import box, slices
 
-import paper  # noqa: E402
-from page import table  # noqa: E402
-from tutti import box, slices  # noqa: E402
-
-BLUE, RED, ORANGE, GREY = "#3b6fa8", "#d9493f", "#f0a13c", "#8a8a8a"
 COLOURS = {"none": ORANGE, "messages": BLUE, "full": RED}
 
 
@@ -20,14 +15,6 @@ def by(grid):
 
 def fixed(value, digits=2):
     return None if value is None else f"{value:.{digits}f}"
-
-
-def save(figure, file):
-    for axes in figure.axes:
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(fontsize=8)
-    figure.savefig(file, dpi=150, facecolor="white")
-    plt.close(figure)
 
 
 def draw_plane(axes, snapshot, values, colours, isotherms=False):

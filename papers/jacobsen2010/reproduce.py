@@ -12,7 +12,6 @@ output folder; what is in its runs.json is not run again. Needs matplotlib.
 import argparse
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -22,16 +21,15 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(HERE.parent), str(ROOT / "python")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "python")]
 
-import page  # noqa: E402
 import paper  # noqa: E402
 import report  # noqa: E402
-from calls import Failed, call, find_gpus  # noqa: E402
+import session  # noqa: E402
+from session import device_counts, devices_of, faked, listed  # noqa: E402
 
 PARTS = ["table1", "figure4", "figure5", "figure6", "scaling"]
-DATA = ROOT / "tests" / "data" / "incompressible"
+DATA = HERE.parents[1] / "tests" / "data" / "incompressible"
 
 CAVITY = """# The lid-driven cavity at Re 1000, a plane: Figure 4.
 model = "incompressible"
@@ -44,11 +42,7 @@ face = "y-upper"
 value = [1, 0, 0]
 [time]
 end = {end}
-[output]
-every = 0
-[checkpoint]
-minutes = 0
-"""
+""" + session.NOTHING_WRITTEN
 # Lengths in sides, times in side^2 / diffusivity: Ra and Pr as they are.
 HEATED = """# A cavity heated at its left side, a plane: Figures 5 and 6.
 model = "incompressible"
@@ -71,11 +65,7 @@ temperature = "fixed"
 temperature_value = 0
 [time]
 end = {end}
-[output]
-every = 0
-[checkpoint]
-minutes = 0
-"""
+""" + session.NOTHING_WRITTEN
 
 
 class Watts:
@@ -107,22 +97,7 @@ class Watts:
             self.thread.join()
 
 
-class Runs:
-    """Runs the program and keeps what it measured."""
-
-    def __init__(self, options):
-        self.options, self.folder = options, options.output
-        self.file = self.folder / "runs.json"
-        self.kept = json.loads(self.file.read_text()) if self.file.exists() and not options.again else {}
-
-    def keep(self, asked, make):
-        """The record of what was asked for, made where it is not there."""
-        key = json.dumps(asked, sort_keys=True)
-        if key not in self.kept:
-            self.kept[key] = {**asked, "date": time.strftime("%Y-%m-%d"), **make()}
-            self.file.write_text(json.dumps(self.kept, indent=1) + "\n")
-        return self.kept[key]
-
+class Runs(session.Runs):
     def bench(self, name, grid, devices, ranks=1, threads=None, policies=("full",)):
         """Rows of `tutti bench incompressible`, one a policy."""
         o = self.options
@@ -131,14 +106,10 @@ class Runs:
 
         def make():
             print(f"  {name}: {' x '.join(map(str, grid))} cells, {devices}{f', {ranks} ranks' if ranks > 1 else ''}", flush=True)
-            file = self.folder / "bench.json"
-            words = [*(o.mpirun + ["-np", ranks] if ranks > 1 else []), o.program, "bench", "incompressible", "--cells",
-                     ",".join(map(str, grid)), "--solver", "jacobi", "--sweeps", o.sweeps, "--precision", "float",
-                     "--seconds", o.seconds, "--overlap", ",".join(policies), "--devices", devices, "--json", file]
             with Watts(devices) as watts:
-                call(*words, *(["--threads", threads] if threads else []))
-            rows = json.loads(file.read_text())["results"]
-            file.unlink()
+                rows = self.figures("bench", "incompressible", "--cells", listed(grid), "--solver", "jacobi", "--sweeps", o.sweeps,
+                                    "--precision", "float", "--seconds", o.seconds, "--overlap", listed(policies), "--devices", devices,
+                                    *(["--threads", threads] if threads else []), ranks=ranks)["results"]
             return {"rows": {row["overlap"]: row for row in rows}, "watts": watts.most}
         return self.keep(asked, make)
 
@@ -150,18 +121,15 @@ class Runs:
             print(f"  {name}", flush=True)
             case.write_text(text)
             # A second thread costs small grids more than it gives where others use the machine.
-            call(self.options.program, "run", case, "-o", folder, "--overwrite", "--devices", self.options.cases_on,
-                  *(["--threads", 1] if self.options.quick else []))
+            self.summary(case, "--devices", self.options.cases_on, *(["--threads", 1] if self.options.quick else []), folder=folder)
         return folder
 
 
 def table1(runs):
     print("Table 1")
     o = runs.options
-    small = o.gpus and o.gpus[0].startswith("fake")
-    grid = o.one or (paper.TABLE1_GRID if not small else (16, 4, 16))
-    lists = ["cpu", *o.gpus[:1]]
-    return [runs.bench("one device", grid, fake_list(devices)) for devices in lists]
+    grid = o.one or ((16, 4, 16) if faked(o) else paper.TABLE1_GRID)
+    return [runs.bench("one device", grid, devices) for devices in ["cpu", *([devices_of(o, 1)] if o.gpus else [])]]
 
 
 def profiles_of(folder):
@@ -217,38 +185,25 @@ def figure6(runs):
     return done
 
 
-def fake_list(devices):
-    return "fake:1" if devices.startswith("fake") else devices
-
-
 def scaling(runs):
     """1, 2, 4 (8) devices by the three policies: one size for all, and as many cells each. One rank drives all GPUs of this
     host; CPU ranks have a core each."""
     print("Figures 7 to 10")
     o = runs.options
     strong, weak = (paper.STRONG_GRID, paper.STRONG_GRID) if not o.quick else ((128, 16, 128), (128, 16, 64))
-    if o.gpus and o.gpus[0].startswith("fake"):
+    if faked(o):
         strong, weak = (12, 8, 16), (12, 8, 8)
     strong, weak = o.strong or strong, o.weak or weak
     policies = list(paper.POLICIES)
     base = runs.bench("all CPU cores", strong, "cpu")
     records = []
-    for count in [k for k in (1, 2, 4, 8) if k <= o.count]:
-        if not o.gpus:
-            where = dict(devices="cpu", ranks=count, threads=1)
-        else:
-            where = dict(devices=f"fake:{count}" if o.gpus[0].startswith("fake") else ",".join(o.gpus[:count]))
+    for count in device_counts(o.count):
+        where = dict(devices=devices_of(o, count)) if o.gpus else dict(devices="cpu", ranks=count, threads=1)
         for name, grid in (("strong", strong), ("weak", (weak[0], weak[1], weak[2] * count))):
             records.append({**runs.bench(name, grid, policies=policies, **where), "count": count})
     done = {"base": base, "records": records, "gpus": bool(o.gpus)}
     report.plot_scaling(done, runs.folder)
     return done
-
-
-def machine(options):
-    """What was run on: one line."""
-    said = call(options.program, "devices", "--devices", options.devices).strip().split("\n")
-    return "; ".join(re.sub(r" +", " ", line) for line in said) + f"; {platform.system()} {platform.machine()}"
 
 
 def arguments(words):
@@ -258,11 +213,7 @@ def arguments(words):
             raise argparse.ArgumentTypeError(f"'{text}' is not X,Y,Z")
         return sides
 
-    parser = argparse.ArgumentParser(description="Jacobsen 2010 on this machine: a table and figures.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
-    parser.add_argument("-o", "--output", type=Path, default=Path("results/jacobsen2010"), metavar="DIR")
-    parser.add_argument("--devices", default="all", metavar="LIST",
-                        help="GPUs to scale over (default: all of the machine); without any: ranks of one core")
+    parser = session.parser_of("Jacobsen 2010", HERE.name, PARTS, "small grids", "GPUs to scale over; without any, ranks of one core")
     parser.add_argument("--ranks", type=int, metavar="N", help="without GPUs: ranks at most (default: one a core, 8 at most)")
     parser.add_argument("--sweeps", type=int, metavar="N", help="of Jacobi a step (default: 20; quick: 10)")
     parser.add_argument("--seconds", type=float, metavar="S", help="of timed steps a row (default: 5; quick: 0.5)")
@@ -272,18 +223,7 @@ def arguments(words):
     parser.add_argument("--case-cells", type=int, metavar="N", help="Figure 4: cells a side (default: 256; quick: 64)")
     parser.add_argument("--heated-cells", type=int, metavar="N", help="Figures 5 and 6: cells a side (default: 128; quick: 32)")
     parser.add_argument("--cases-on", default="cpu", metavar="LIST", help="devices of Figures 4 to 6 (default: cpu)")
-    parser.add_argument("--quick", action="store_true", help="small grids: to see that it works, and how it looks")
-    parser.add_argument("--again", action="store_true", help="run anew what is there")
-    parser.add_argument("--readme", action="store_true", help="put the report into the README.md beside this script")
-    options = parser.parse_args(words)
-    wrong = set(options.parts) - set(PARTS)
-    if wrong:
-        parser.error(f"no part {', '.join(sorted(wrong))}; choose of {', '.join(PARTS)}")
-    options.parts = options.parts or PARTS
-    options.program = os.environ.get("TUTTI", str(ROOT / "build" / "release" / "bin" / "tutti"))
-    if not Path(options.program).is_file():
-        parser.error(f"{options.program} is not there; build it, or set TUTTI")
-    options.mpirun = os.environ.get("TUTTI_MPIRUN", "mpirun").split()
+    options = session.options_of(parser, words, PARTS)
     options.sweeps = options.sweeps or (10 if options.quick else 20)
     options.seconds = options.seconds or (0.5 if options.quick else 5)
     options.case_cells = options.case_cells or (64 if options.quick else 256)
@@ -291,26 +231,20 @@ def arguments(words):
     return options
 
 
+def reproduce(options):
+    options.gpus = session.find_gpus(options)
+    options.count = len(options.gpus) or options.ranks or min(8, len(os.sched_getaffinity(0)))
+    runs = Runs(options)
+    done = {"machine": session.machine(options), "date": time.strftime("%Y-%m-%d"), "quick": options.quick}
+    for part in options.parts:
+        done[part] = globals()[part](runs)
+    (runs.folder / "report.json").write_text(json.dumps(done, indent=1) + "\n")
+    return report.whole(done)
+
+
 def main(words=None):
     options = arguments(words)
-    options.output.mkdir(parents=True, exist_ok=True)
-    try:
-        options.gpus = find_gpus(options)
-        options.count = len(options.gpus) or options.ranks or min(8, len(os.sched_getaffinity(0)))
-        runs = Runs(options)
-        done = {"machine": machine(options), "date": time.strftime("%Y-%m-%d"), "quick": options.quick}
-        for part in options.parts:
-            done[part] = globals()[part](runs)
-    except Failed as error:
-        print(f"reproduce.py: {error}", file=sys.stderr)
-        return error.code
-    (runs.folder / "report.json").write_text(json.dumps(done, indent=1) + "\n")
-    text = report.whole(done)
-    (runs.folder / "report.md").write_text(text)
-    if options.readme:
-        page.publish(HERE / "README.md", runs.folder, text)
-    print(f"{runs.folder}: report.md, and the figures it names")
-    return 0
+    return session.write_report(options, HERE / "README.md", lambda: reproduce(options))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,7 @@
 """Tables and plots of reproduce.py: our numbers beside the paper's."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-
-import paper  # noqa: E402
-from page import table  # noqa: E402
-
-BLUE, RED, ORANGE, GREY = "#3b6fa8", "#d9493f", "#f0a13c", "#8a8a8a"
+import paper
+from page import BLUE, GREY, ORANGE, RED, plt, save, table
 
 
 def table1(found):
@@ -64,14 +57,6 @@ def panels(records, title):
         a.grid(linewidth=0.4, alpha=0.6)
     figure.suptitle(title, fontsize=12)
     return figure, dict(zip(names, axes[0]))
-
-
-def save(figure, file):
-    for axes in figure.axes:
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(fontsize=8)
-    figure.savefig(file, dpi=150, facecolor="white")
-    plt.close(figure)
 
 
 def plot_figure4(records, file):
@@ -195,14 +180,15 @@ def whole(folder, done):
         speedups = ", ".join(f"{s} on {n} nodes of {m}" for (m, n), s in paper.SPEEDUPS.items())
         text += ["**Figure 5**, heterogeneous (`figure5.png`)\n", table_figure5(done["figure5"]), slowed(done["figure5"]),
                  f"Theirs: {paper.OF_COMMUNICATION_FREE:.0%} of the communication-free rate on 128 nodes; speedups {speedups}.\n"]
-    for name, plan in done.get("projection", {}).items():
+    plans, checks = done.get("projection", ({}, []))
+    for name, plan in plans.items():
         network = plan["network"]
         text += [f"**Projection**, {name} instance, {plan['cells']:,} cells, copies of "
                  f"{' + '.join(d['device'] for d in plan['devices'])}; network assumed: {network['gb_per_second']} GB/s, "
                  f"{network['latency_us']} us (`projection.png`)\n", table_projection(plan)]
-    if done.get("checks"):
+    if checks:
         text += ["Projected against run, one node:\n",
                  table(["instance", "devices", "run, G cell-steps/s", "projected", "error"],
                        [[c["instance"], c["devices"], f"{1e-9 * c['measured']:.4g}", f"{1e-9 * c['projected']:.4g}",
-                         f"{100 * c['error']:+.1f} %"] for c in done["checks"]])]
+                         f"{100 * c['error']:+.1f} %"] for c in checks])]
     return "\n".join(text)

@@ -9,25 +9,20 @@ Runs the program that TUTTI names (default: build/release/bin/tutti) and leaves 
 output folder; what is in its runs.json is not run again. Needs matplotlib.
 """
 
-import argparse
 import json
 import math
-import os
-import platform
-import re
 import shutil
 import sys
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(HERE.parent), str(ROOT / "python")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "python")]
 
-import page  # noqa: E402
 import paper  # noqa: E402
 import report  # noqa: E402
-from calls import Failed, call, find_gpus  # noqa: E402
+import session  # noqa: E402
+from session import Failed, device_counts, devices_of, listed  # noqa: E402
 
 PARTS = ["table1", "figure3", "figure4", "figure5", "projection"]
 PROJECTED_NODES = [1, 2, 4, 8, 16, 32, 64, 128, 1024]
@@ -49,11 +44,7 @@ steps = 100
 check = false
 [balance]
 rebalance = false
-[output]
-every = 0
-[checkpoint]
-minutes = 0
-"""
+""" + session.NOTHING_WRITTEN
 
 
 def mesh_of(kind, cells):
@@ -72,14 +63,11 @@ def partition_of(options, cells):
     return options.partition or ("metis" if cells < 2e7 else "hilbert")
 
 
-class Runs:
-    """Runs of tutti, each kept in runs.json by what it was asked."""
+class Runs(session.Runs):
+    """Of a small and a large instance."""
 
     def __init__(self, options):
-        self.options = options
-        self.folder = options.output
-        self.file = self.folder / "runs.json"
-        self.kept = json.loads(self.file.read_text()) if self.file.exists() and not options.again else {}
+        super().__init__(options)
         self.sizes = {}
         for name, cells in (("small", options.small_cells), ("large", options.large_cells)):
             self.set_size(name, cells)
@@ -92,49 +80,25 @@ class Runs:
     def case(self, instance):
         return self.folder / f"{instance}.toml"
 
-    def devices(self, gpus, cpu):
-        """The first GPUs, and the CPU or not, as --devices takes them."""
-        words = self.options.gpus[:gpus]
-        if words and words[0].startswith("fake"):
-            words = [f"fake:{gpus}"]
-        return ",".join(words + (["cpu"] if cpu else []))
-
-    def save(self):
-        self.file.write_text(json.dumps(self.kept, indent=1) + "\n")
-
     def run(self, instance, gpus, cpu, *, weights="measured", exchange=True, overlap="full", limit_blocks=0):
         """What one run measured, as a record. A large mesh that has no room is made smaller until it has."""
         while True:
             asked = dict(instance=instance, cells_asked=self.sizes[instance], mesh=self.options.mesh,
-                         devices=self.devices(gpus, cpu), weights=weights, exchange=exchange, overlap=overlap,
+                         devices=devices_of(self.options, gpus, cpu), weights=weights, exchange=exchange, overlap=overlap,
                          limit_blocks=limit_blocks)
-            key = json.dumps(asked, sort_keys=True)
-            if key in self.kept:
-                return self.kept[key]
             try:
-                summary = self.start(asked)
+                return self.keep(asked, lambda: {"gpus": gpus, "cpu": cpu, **self.start(asked)})
             except Failed as error:
                 if error.code != FULL or instance != "large" or self.sizes["large"] < 2 * self.sizes["small"]:
                     raise
-                self.set_size("large", int(0.8 * self.sizes["large"]))
-                print(f"  no room: trying {self.sizes['large']:,} cells")
-                continue
-            parts = summary["parts"]
-            record = {**asked, "gpus": gpus, "cpu": cpu, "date": time.strftime("%Y-%m-%d"), "cells": summary["cells"],
-                      "steps": summary["steps"], "rate": summary["cell_steps_per_second"],
-                      "milliseconds": 1e3 * summary["wall_seconds"] / summary["steps"],
-                      "cpu_cells": sum(p["cells"] for p in parts if p["device"] == "cpu"),
-                      "most_ghosts": max(p["ghosts"] for p in parts), "checksum": summary.get("checksum")}
-            self.kept[key] = record
-            self.save()
-            return record
+            self.set_size("large", int(0.8 * self.sizes["large"]))
+            print(f"  no room: trying {self.sizes['large']:,} cells")
 
     def start(self, asked):
         o = self.options
         slow = asked["devices"] == "cpu" or "fake" in asked["devices"] or asked["limit_blocks"]
         steps = max(10, o.steps // 20) if slow else o.steps
-        words = ["run", self.case(asked["instance"]), "-o", self.folder / "run", "--overwrite", "--devices",
-                 asked["devices"], "--set", f"time.steps={steps}", "--set", f'balance.weights="{asked["weights"]}"',
+        words = ["--devices", asked["devices"], "--set", f"time.steps={steps}", "--set", f'balance.weights="{asked["weights"]}"',
                  "--set", f'devices.overlap="{asked["overlap"]}"']
         if not asked["exchange"]:
             words.append("--no-exchange")
@@ -143,20 +107,17 @@ class Runs:
         print(f"  {asked['instance']}, {asked['devices']}, {asked['weights']}, overlap {asked['overlap']}"
               f"{'' if asked['exchange'] else ', no exchange'}"
               f"{', ' + str(asked['limit_blocks']) + ' blocks' if asked['limit_blocks'] else ''}", flush=True)
-        call(o.program, *words)
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
-        shutil.rmtree(self.folder / "run")
-        return summary
+        summary = self.summary(self.case(asked["instance"]), *words)
+        parts = summary["parts"]
+        return {"cells": summary["cells"], "steps": summary["steps"], "rate": summary["cell_steps_per_second"],
+                "milliseconds": 1e3 * summary["wall_seconds"] / summary["steps"],
+                "cpu_cells": sum(p["cells"] for p in parts if p["device"] == "cpu"),
+                "most_ghosts": max(p["ghosts"] for p in parts), "checksum": summary.get("checksum")}
 
     def rates(self, gpus, cpu, limit_blocks=0):
         """`tutti devices --model` of the small instance."""
-        file = self.folder / "rates.json"
         words = ["--limit-blocks", limit_blocks] if limit_blocks else []
-        call(self.options.program, "devices", "--model", "diffusion", self.case("small"), "--devices",
-              self.devices(gpus, cpu), "--json", file, *words)
-        found = json.loads(file.read_text())
-        file.unlink()
-        return found
+        return self.figures("devices", "--model", "diffusion", self.case("small"), "--devices", devices_of(self.options, gpus, cpu), *words)
 
 
 def table1(runs):
@@ -171,10 +132,8 @@ def figure3(runs):
     from tutti import timeline
     trace = runs.folder / "trace.json"
     # Weights by bandwidth, so that the CPU takes part.
-    call(runs.options.program, "run", runs.case("small"), "-o", runs.folder / "run", "--overwrite", "--devices",
-         runs.devices(len(runs.options.gpus), True), "--set", "time.steps=20", "--set", 'balance.weights="stream"',
-         "--trace", trace)
-    shutil.rmtree(runs.folder / "run")
+    runs.summary(runs.case("small"), "--devices", devices_of(runs.options, len(runs.options.gpus), True), "--set", "time.steps=20",
+                 "--set", 'balance.weights="stream"', "--trace", trace)
     timeline.draw(trace, runs.folder / "figure3.png")
 
 
@@ -182,16 +141,12 @@ def instances(options):
     return ["small"] if options.quick else ["small", "large"]
 
 
-def gpu_counts(options):
-    return [k for k in (1, 2, 4, 8) if k <= len(options.gpus)]
-
-
 def figure4(runs):
     print("Figure 4")
     records = []
     for instance in instances(runs.options):
         records.append(runs.run(instance, 0, True))
-        records += [runs.run(instance, k, False) for k in gpu_counts(runs.options)]
+        records += [runs.run(instance, k, False) for k in device_counts(len(runs.options.gpus))]
     report.plot_figure4(records, runs.folder / "figure4.png")
     return records
 
@@ -213,7 +168,7 @@ def figure5(runs):
     options = runs.options
     records = []
     for instance in instances(options):
-        for k in gpu_counts(options):
+        for k in device_counts(len(options.gpus)):
             records += [runs.run(instance, k, False), runs.run(instance, k, False, exchange=False)]
             if instance not in options.beside_cpu:
                 continue
@@ -244,17 +199,15 @@ def projection(runs, records):
     devices = options.rates
     if not devices:
         devices = runs.folder / "devices.json"  # measured once, all of them
-        call(options.program, "plan", runs.case("small"), "--nodes", 1, "--devices",
-             runs.devices(len(options.gpus), True), "--json", devices)
+        runs.figures("plan", runs.case("small"), "--nodes", 1, "--devices", devices_of(options, len(options.gpus), True), file=devices)
     node = json.loads(devices.read_text())["devices"]
 
-    def plan(instance, chosen, nodes, file):
+    def plan(instance, chosen, nodes, file=None):
         rates = runs.folder / "rates.json"
         rates.write_text(json.dumps({"devices": chosen}))
-        call(options.program, "plan", runs.case(instance), "--nodes", ",".join(map(str, nodes)), "--rates", rates,
-             "--json", file)
+        found = runs.figures("plan", runs.case(instance), "--nodes", listed(nodes), "--rates", rates, file=file)
         rates.unlink()
-        return json.loads(file.read_text())
+        return found
 
     # The paper's node: one GPU and the CPU.
     gpu, cpu = [d for d in node if d["accelerator"]], [d for d in node if not d["accelerator"]]
@@ -265,10 +218,8 @@ def projection(runs, records):
     for record in records if not options.rates else []:
         if not record["exchange"] or record["limit_blocks"] or record["weights"] != "measured" or record["gpus"] == 0:
             continue
-        file = runs.folder / "check.json"
         chosen = gpu[:record["gpus"]] + (cpu if record["cpu"] else [])
-        projected = plan(record["instance"], chosen, [1], file)["nodes"][0]["cell_steps_per_second"]
-        file.unlink()
+        projected = plan(record["instance"], chosen, [1])["nodes"][0]["cell_steps_per_second"]
         checks.append({"instance": record["instance"], "cells": record["cells"], "devices": record["devices"],
                        "measured": record["rate"], "projected": projected, "error": projected / record["rate"] - 1})
     (runs.folder / "checks.json").write_text(json.dumps(checks, indent=1) + "\n")
@@ -276,17 +227,8 @@ def projection(runs, records):
     return plans, checks
 
 
-def machine(options):
-    """What was run on: one line."""
-    said = call(options.program, "devices", "--devices", options.devices).strip().split("\n")
-    return "; ".join(re.sub(r" +", " ", line) for line in said) + f"; {platform.system()} {platform.machine()}"
-
-
 def arguments(words):
-    parser = argparse.ArgumentParser(description="Langguth 2015 on this machine: tables, figures, a projection.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
-    parser.add_argument("-o", "--output", type=Path, default=Path("results/langguth2015"), metavar="DIR")
-    parser.add_argument("--devices", default="all", metavar="LIST", help="GPUs to scale over (default: all of the machine)")
+    parser = session.parser_of("Langguth 2015", HERE.name, PARTS, "a box of 10,000 cells, few steps", "GPUs to scale over")
     parser.add_argument("--mesh", choices=["heart", "box"], help="default: heart where gmsh is installed, else box")
     parser.add_argument("--small-cells", type=int, metavar="N", help=f"default: {paper.SMALL_CELLS:,}")
     parser.add_argument("--large-cells", type=int, default=paper.LARGE_CELLS, metavar="N",
@@ -300,18 +242,8 @@ def arguments(words):
     parser.add_argument("--limit-blocks", type=int, metavar="N",
                         help="thread blocks of the slowed GPU; 0: leave it out; default: as fast beside this CPU as the K20")
     parser.add_argument("--rates", type=Path, metavar="FILE", help="project with the devices of this file of tutti plan --json; nothing is checked")
-    parser.add_argument("--quick", action="store_true", help="a box of 10,000 cells, few steps: to see that it works")
-    parser.add_argument("--again", action="store_true", help="run anew what runs.json holds")
-    parser.add_argument("--readme", action="store_true", help="put the report into the README.md beside this script")
-    options = parser.parse_args(words)
-    wrong = set(options.parts) - set(PARTS)
-    if wrong:
-        parser.error(f"no part {', '.join(sorted(wrong))}; choose of {', '.join(PARTS)}")
-    options.parts = options.parts or PARTS
+    options = session.options_of(parser, words, PARTS)
     options.beside_cpu = ["small", "large"] if options.beside_cpu == "both" else [options.beside_cpu]
-    options.program = os.environ.get("TUTTI", str(ROOT / "build" / "release" / "bin" / "tutti"))
-    if not Path(options.program).is_file():
-        parser.error(f"{options.program} is not there; build it, or set TUTTI")
     if options.quick:
         options.mesh, options.steps = options.mesh or "box", min(options.steps, 200)
     options.small_cells = options.small_cells or (10_000 if options.quick else paper.SMALL_CELLS)
@@ -319,34 +251,20 @@ def arguments(words):
     return options
 
 
+def reproduce(options):
+    options.gpus = session.find_gpus(options)
+    if not options.gpus and set(options.parts) - {"projection"}:
+        raise Failed(2, f"--devices {options.devices}: no GPU to compare with; fake:2,cpu shows how it works")
+    runs = Runs(options)
+    done = {"machine": session.machine(options), "mesh": options.mesh, "date": time.strftime("%Y-%m-%d")}
+    for part in [part for part in PARTS if part in options.parts]:
+        done[part] = projection(runs, done.get("figure5", [])) if part == "projection" else globals()[part](runs)
+    return report.whole(runs.folder, done)
+
+
 def main(words=None):
     options = arguments(words)
-    options.output.mkdir(parents=True, exist_ok=True)
-    try:
-        options.gpus = find_gpus(options)
-        if not options.gpus and set(options.parts) - {"projection"}:
-            raise Failed(2, f"--devices {options.devices}: no GPU to compare with; fake:2,cpu shows how it works")
-        runs = Runs(options)
-        done = {"machine": machine(options), "mesh": options.mesh, "date": time.strftime("%Y-%m-%d")}
-        if "table1" in options.parts:
-            table1(runs)
-        if "figure3" in options.parts:
-            figure3(runs)
-        if "figure4" in options.parts:
-            done["figure4"] = figure4(runs)
-        if "figure5" in options.parts:
-            done["figure5"] = figure5(runs)
-        if "projection" in options.parts:
-            done["projection"], done["checks"] = projection(runs, done.get("figure5", []))
-    except Failed as error:
-        print(f"reproduce.py: {error}", file=sys.stderr)
-        return error.code
-    text = report.whole(runs.folder, done)
-    (runs.folder / "report.md").write_text(text)
-    if options.readme:
-        page.publish(HERE / "README.md", runs.folder, text)
-    print(f"{runs.folder}: report.md, and the figures it names")
-    return 0
+    return session.write_report(options, HERE / "README.md", lambda: reproduce(options))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How errors are told: one line that says where, what and what to do (docs/reference/messages.md)."""
+"""How errors are told: one line that says where, what and what to do (docs/reference/exit-codes.md)."""
 
 
 def told(error):

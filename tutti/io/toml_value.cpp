@@ -22,6 +22,8 @@ TomlPlace place_of(const toml::source_region& region, const std::string& name) {
   return {name, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
+/// A copy, since public headers need no toml++, and its nodes take no place of their own (--set) and lose theirs where
+/// they are copied.
 TomlValue convert(const toml::node& node, const std::string& name) {
   TomlValue value;
   value.place = place_of(node.source(), name);
