@@ -165,4 +165,22 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
   refuse_links(folder);
 }
 
+std::vector<fs::path> folders_to_make(const fs::path& folder) {
+  std::vector<fs::path> missing;
+  std::error_code error;
+  for (fs::path above = folder; !above.empty() && !fs::exists(above, error) && !error; above = above.parent_path())
+    if (above.has_filename()) missing.push_back(above);
+  return missing;
+}
+
+void remove_unused_folders(const std::vector<fs::path>& made, bool with_mesh) {
+  std::error_code error;
+  if (made.empty() || !fs::is_directory(made.front(), error)) return;
+  const fs::path mesh = made.front() / "mesh";
+  for (const fs::path& path : entries(made.front()))
+    if (path != mesh || is_link(mesh) || !with_mesh) return;
+  clear(mesh, [](std::string_view) { return true; });
+  for (const fs::path& folder : made) fs::remove(folder, error);  // one that holds anything stays
+}
+
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace tutti {
 
@@ -19,5 +20,11 @@ enum class OutputUse {
 /// Errors: usage (results are there and `use` is fresh: names the ways out), io (the folder cannot be made or cleared;
 /// a symbolic link stands where tutti writes: it would lead out of the folder).
 void prepare_output_folder(const std::filesystem::path& folder, OutputUse use);
+
+/// Of `folder` and those above it the ones that are not there, the lowest first.
+std::vector<std::filesystem::path> folders_to_make(const std::filesystem::path& folder);
+/// A run that ended before it wrote anything leaves nothing: removes the folders that it has `made`, as
+/// folders_to_make() gave them before, if they are empty; with `with_mesh`, also the mesh that it has generated there.
+void remove_unused_folders(const std::vector<std::filesystem::path>& made, bool with_mesh);
 
 }  // namespace tutti

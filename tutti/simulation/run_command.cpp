@@ -79,20 +79,8 @@ Case choose_case(const Comm& comm, const RunArguments& arguments, const ModelKin
   return now;
 }
 
-void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models) {
-  catch_stop_signals();
-  std::optional<Restart> restart;
-  if (!arguments.restart.empty()) restart.emplace(open_restart(comm, arguments.restart, arguments.fall_back));
-  const Case options = choose_case(comm, arguments, models, restart ? &*restart : nullptr);
-  const fs::path folder = !arguments.output.empty() ? fs::path(arguments.output) : restart->folder;
-  comm.together([&] {
-    if (!comm.is_root()) return;
-    std::error_code error;
-    const bool same = restart && fs::equivalent(folder, restart->folder, error);
-    prepare_output_folder(folder, same                  ? OutputUse::go_on
-                                  : arguments.overwrite ? OutputUse::overwrite
-                                                        : OutputUse::fresh);
-  });
+void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelKinds& models, const Case& options,
+                   const fs::path& folder, std::optional<Restart>& restart) {
   Trace trace = make_trace(comm, arguments);
   DeviceSet devices = arguments.devices.open(comm, options);
   warn_of_full_cores(comm, devices.threads->count());
@@ -126,6 +114,30 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
   // The results are there in any case; a number about them is not.
   if (!summary.problem.empty())
     comm.together([&] { fail(ErrorKind::input, "{}; the results are in {}", summary.problem, folder.string()); });
+}
+
+void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models) {
+  catch_stop_signals();
+  std::optional<Restart> restart;
+  if (!arguments.restart.empty()) restart.emplace(open_restart(comm, arguments.restart, arguments.fall_back));
+  const Case options = choose_case(comm, arguments, models, restart ? &*restart : nullptr);
+  const fs::path folder = !arguments.output.empty() ? fs::path(arguments.output) : restart->folder;
+  std::vector<fs::path> made;
+  comm.together([&] {
+    if (!comm.is_root()) return;
+    made = folders_to_make(folder);
+    std::error_code error;
+    const bool same = restart && fs::equivalent(folder, restart->folder, error);
+    prepare_output_folder(folder, same                  ? OutputUse::go_on
+                                  : arguments.overwrite ? OutputUse::overwrite
+                                                        : OutputUse::fresh);
+  });
+  try {
+    run_in_folder(comm, arguments, models, options, folder, restart);
+  } catch (const SharedError& error) {
+    if (comm.is_root()) remove_unused_folders(made, error.kind() == ErrorKind::numerical);
+    throw;
+  }
 }
 
 /// What the options must be together. Error(usage).

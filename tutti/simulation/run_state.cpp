@@ -25,6 +25,12 @@ Size steps_to(const Case& options, double length, double dt) {
   return std::max<Size>(1, static_cast<Size>(count));
 }
 
+/// The plan, if its steps still change the time when it ends.
+TimePlan checked_end(const Case& options, const TimePlan& plan) {
+  check_time_step(options, plan.dt, plan.time_of(plan.steps));
+  return plan;
+}
+
 }  // namespace
 
 std::string run_state_json(const RunState& s) {
@@ -141,8 +147,19 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
   }
 }
 
+void check_time_step(const Case& options, double dt, double time) {
+  // Steps of subnormal length are 0 for processors that flush them.
+  if (std::isnormal(dt) && dt > 0 && std::isfinite(time) && time + dt != time) return;
+  const char* key = options.is_word("time.dt", "auto") ? "time.safety" : "time.dt";
+  fail(ErrorKind::numerical,
+       "{}: a time step of {:g} cannot be taken at time {:g}: steps must be positive and finite, and change the time; "
+       "check the units of the mesh and of the data, and [time]",
+       options.where(options.has(key) ? key : "model"), dt, time);
+}
+
 TimePlan plan_steps(const Case& options, double model_dt) {
-  if (options.has("time.steps")) return {options.integer("time.steps"), model_dt};
+  check_time_step(options, model_dt, options.has("time.end") ? options.number("time.end") : 0);
+  if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), model_dt});
   const double end = options.number("time.end");
   const Size steps = steps_to(options, end, model_dt);
   return {steps, end / static_cast<double>(steps)};
@@ -152,10 +169,10 @@ TimePlan plan_rest(const Case& options, const RunState& state) {
   TimePlan plan = state.plan;
   if (options.has("time.steps")) {
     plan.steps = std::max(state.step, options.integer("time.steps"));
-    return plan;
+    return checked_end(options, plan);
   }
   const double end = options.number("time.end");
-  if (end == state.end) return plan;
+  if (end == state.end) return checked_end(options, plan);
   if (end <= state.time) {
     plan.steps = state.step;
     return plan;
@@ -164,7 +181,8 @@ TimePlan plan_rest(const Case& options, const RunState& state) {
 }
 
 TimePlan plan_from(const Case& options, Size step, double time, double dt) {
-  if (options.has("time.steps")) return {options.integer("time.steps"), dt, step, time};
+  check_time_step(options, dt, options.has("time.end") ? options.number("time.end") : time);
+  if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), dt, step, time});
   const double rest = options.number("time.end") - time;
   const Size steps = steps_to(options, rest, dt);
   return {step + steps, rest / static_cast<double>(steps), step, time};

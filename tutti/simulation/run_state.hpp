@@ -64,11 +64,16 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
 /// first differing key with both values.
 void check_same_case(const Case& now, const Case& before, const std::string& source);
 
+/// The one check of a step's length, for every model, at set-up and whenever the step has changed. `time`: the latest
+/// at which it is taken. Error(numerical): it is not positive and finite, or time + dt is time again.
+void check_time_step(const Case& options, double dt, double time);
+
 /// The plan from [time]: `steps` of the model's step, or as many as reach `end`, shortened so that the last one meets
-/// it. Of a restart: the plan goes on; an end that moved is reached from where the checkpoint stands.
+/// it. Of a restart: the plan goes on; an end that moved is reached from where the checkpoint stands. Errors: as
+/// check_time_step; Error(input): too many steps.
 TimePlan plan_steps(const Case& options, double model_dt);
 TimePlan plan_rest(const Case& options, const RunState& state);
-/// After `step` steps, at `time`: the rest of the run in steps of about `dt`, no longer. Error(input) as plan_steps.
+/// After `step` steps, at `time`: the rest of the run in steps of about `dt`, no longer. Errors as plan_steps.
 TimePlan plan_from(const Case& options, Size step, double time, double dt);
 
 }  // namespace tutti

@@ -31,18 +31,18 @@ TetModel::TetModel(const ModelSetup& setup, const TetOptions& options, const Sha
 }
 
 void TetModel::choose_time_step(double rate) {
-  rate = comm_.max(rate);
-  limit_ = rate > 0 ? 1 / rate : std::numeric_limits<double>::infinity();
+  rate = max_over_ranks(comm_, rate);
+  limit_ = rate > 0 || std::isnan(rate) ? 1 / rate : std::numeric_limits<double>::infinity();
   comm_.together([&] {
     if (!options_.is_word("time.dt", "auto")) {
       dt_ = options_.number("time.dt");
-      if (dt_ > limit_ * (1 + 1e-12))
+      if (!(dt_ <= limit_ * (1 + 1e-12)))
         fail(ErrorKind::numerical, "{}: time.dt = {:g} is above the stability limit {:.6g}; lower it",
              options_.where("time.dt"), dt_, limit_);
-    } else if (std::isfinite(limit_)) {
-      dt_ = options_.number("time.safety") * limit_;
-    } else {
+    } else if (std::isinf(limit_)) {
       dt_ = options_.has("time.end") ? options_.number("time.end") : 1.0;
+    } else {
+      dt_ = options_.number("time.safety") * limit_;
     }
   });
 }

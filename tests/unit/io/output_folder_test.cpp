@@ -64,6 +64,33 @@ TEST_F(OutputFolder, is_made_and_may_hold_what_is_no_result) {
   EXPECT_TRUE(fs::exists(folder / "notes.txt"));
 }
 
+TEST_F(OutputFolder, made_by_a_run_that_wrote_nothing_goes_again) {
+  folder = home_ / "a" / "b" / "c";
+  fs::create_directories(home_ / "a");
+  const auto made = folders_to_make(folder);
+  EXPECT_EQ(made, (std::vector<fs::path>{home_ / "a" / "b" / "c", home_ / "a" / "b"}));
+  remove_unused_folders(made, true);  // not made yet
+  prepare_output_folder(folder, OutputUse::fresh);
+  EXPECT_TRUE(folders_to_make(folder).empty());
+  remove_unused_folders({}, true);
+  write("mesh/heart.msh");
+  remove_unused_folders(made, false);
+  EXPECT_TRUE(fs::exists(folder / "mesh" / "heart.msh")) << "the mesh says what was wrong";
+  write("effective.toml");
+  remove_unused_folders(made, true);
+  EXPECT_TRUE(fs::exists(folder / "mesh" / "heart.msh")) << "something was written";
+  fs::remove(folder / "effective.toml");
+  write("../mine.txt");
+  remove_unused_folders(made, true);
+  EXPECT_FALSE(fs::exists(folder));
+  EXPECT_TRUE(fs::exists(home_ / "a" / "b" / "mine.txt"));
+  fs::remove(home_ / "a" / "b" / "mine.txt");
+  prepare_output_folder(folder, OutputUse::fresh);
+  remove_unused_folders(made, false);
+  EXPECT_FALSE(fs::exists(home_ / "a" / "b"));
+  EXPECT_TRUE(fs::exists(home_ / "a"));
+}
+
 TEST_F(OutputFolder, keeps_results_unless_told_otherwise) {
   for (const char* result : {"summary.json", "results.pvd", "checkpoints/step_000010.h5"}) {
     fs::remove_all(folder);

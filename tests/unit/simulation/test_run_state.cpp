@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 
 #include "tests/support/checkpoint_state.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
+#include "tutti/io/core_keys.hpp"
 
 namespace tutti {
 namespace {
@@ -126,6 +128,41 @@ TEST_F(OpenRestart, NoneIsThere) {
   std::ofstream(folder_ / "checkpoints" / "step-000000000001.h5.tmp") << "half";
   EXPECT_THAT(message_of(ErrorKind::io, [&] { (void)open_restart(world(), folder_, true); }),
               HasSubstr("there is no checkpoint in it"));
+}
+
+Case with_time(const std::string& time) {
+  return parse_case("model = \"diffusion\"\n[mesh]\nfile = \"a.msh\"\n[time]\n" + time, "a.toml",
+                    core_schema({"diffusion"}));
+}
+
+TEST(TimePlan, StepsThatAreNoStepsAreRefused) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  for (const char* time : {"end = 1.0", "steps = 3"}) {
+    const Case options = with_time(time);
+    EXPECT_NO_THROW((void)plan_steps(options, 0.1));
+    EXPECT_NO_THROW((void)plan_from(options, 2, 0.5, 0.1));
+    for (const double dt : {0.0, -0.1, 5e-324, 1e-310, nan, infinity}) {
+      EXPECT_THAT(message_of(ErrorKind::numerical, [&] { (void)plan_steps(options, dt); }),
+                  HasSubstr(fmt::format("a time step of {:g} cannot be taken at time", dt)));
+      EXPECT_THAT(message_of(ErrorKind::numerical, [&] { (void)plan_from(options, 2, 0.5, dt); }),
+                  HasSubstr("positive and finite"));
+    }
+  }
+}
+
+TEST(TimePlan, StepsThatDoNotChangeTheTimeAreRefused) {
+  EXPECT_THAT(message_of(ErrorKind::numerical, [&] { (void)plan_steps(with_time("end = 1e20"), 1.0); }),
+              HasSubstr("a time step of 1 cannot be taken at time 1e+20"));
+  EXPECT_THAT(message_of(ErrorKind::numerical, [&] { (void)plan_from(with_time("steps = 9"), 2, 1e20, 1.0); }),
+              HasSubstr("at time 1e+20"));
+  EXPECT_THAT(message_of(ErrorKind::numerical, [&] { (void)plan_steps(with_time("end = 1.0\ndt = 1e-17"), 1e-17); }),
+              HasSubstr("a.toml:6:6: a time step of 1e-17"));
+  // A checkpoint's plan is looked at, too.
+  RunState state = some_state();
+  state.end = 1;
+  state.plan = {10, 0, 0, 0};
+  EXPECT_THAT(message_of(ErrorKind::numerical, [&] { (void)plan_rest(with_time("end = 1.0"), state); }),
+              HasSubstr("a time step of 0"));
 }
 
 }  // namespace

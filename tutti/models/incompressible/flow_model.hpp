@@ -23,8 +23,8 @@ double driven_speed(const FlowCase& flow);
 /// The step that friction, flow and buoyancy allow, as Kang, Fedkiw and Liu (J. Sci. Comput. 15, 2000), but with the
 /// stability intervals of the schemes: Adams-Bashforth reaches 1 on the negative axis, Runge-Kutta 2.5; on the
 /// imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some friction. Implicit friction allows any step; a
-/// hundred times what is stable otherwise is enough: beyond it sweeps take most of what steps save. 0: nothing bounds
-/// it. `crossing`: 1 over the time to cross a cell; `warmth`: largest |T - reference|.
+/// hundred times what is stable otherwise is enough: beyond it sweeps take most of what steps save. Infinite:
+/// nothing bounds it; 0: what bounds it is out of range. `crossing`: 1 over the time to cross a cell; `warmth`: largest |T - reference|.
 double longest_step(const FlowCase& flow, double crossing, double warmth);
 
 template <class T>

@@ -356,7 +356,7 @@ double planned_time_step(const Case& options, const FlowCase& flow) {
       if (end.kind == ScalarEnd::fixed && end.value.is_constant())
         warmth = std::max(warmth, std::abs(end.value({0, 0, 0}) - flow.reference));
   const double longest = longest_step(flow, crossing, warmth);
-  if (longest > 0) return options.number("time.safety") * longest;
+  if (!std::isinf(longest)) return options.number("time.safety") * longest;
   return options.has("time.end") ? options.number("time.end") : 1.0;
 }
 

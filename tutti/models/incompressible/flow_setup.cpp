@@ -292,8 +292,7 @@ double longest_step(const FlowCase& flow, double crossing, double warmth) {
     width = std::min(width, w);
   }
   const double rate = friction / (flow.implicit_diffusion ? 100 : ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
-  const double longest = 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow.buoyancy) * warmth / width));
-  return std::isfinite(longest) ? longest : 0;
+  return 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow.buoyancy) * warmth / width));
 }
 
 /// Largest |T - reference|.
@@ -311,8 +310,7 @@ void FlowModel<T>::choose_time_step() {
   for (int d = 0; d < 3; ++d)
     if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() > 1) at_ends += driven / domain_.grid.smallest_width(d);
   const double longest = longest_step(flow_, std::max(crossing, at_ends), warmth());
-  const double friction_only = longest_step(flow_, 0, 0);
-  limit_ = friction_only > 0 ? friction_only : std::numeric_limits<double>::infinity();
+  limit_ = longest_step(flow_, 0, 0);
   comm_.together([&] {
     if (!options_.is_word("time.dt", "auto")) {
       dt_ = options_.number("time.dt");
@@ -321,8 +319,8 @@ void FlowModel<T>::choose_time_step() {
              "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction and diffusion with {}; lower it",
              options_.where("time.dt"), dt_, limit_, options_.text("time.method"));
     } else {
-      dt_ = longest > 0 ? options_.number("time.safety") * longest
-                        : (options_.has("time.end") ? options_.number("time.end") : 1.0);
+      dt_ = !std::isinf(longest) ? options_.number("time.safety") * longest
+                                 : (options_.has("time.end") ? options_.number("time.end") : 1.0);
     }
   });
 }
@@ -338,7 +336,8 @@ double FlowModel<T>::adapted_step(double dt) {
   constexpr double growth = 1.2, worth = 1.05;
   const double crossing = over_parts(crossing_rate<T>);
   const double longest = options_.number("time.safety") * longest_step(flow_, crossing, warmth());
-  if (!(longest > 0) || (longest >= dt && longest < worth * dt)) return dt;
+  // Of a field that is not finite the watch of the run says where.
+  if (!std::isfinite(crossing) || !std::isfinite(longest) || (longest >= dt && longest < worth * dt)) return dt;
   return std::min(longest, growth * dt);
 }
 

@@ -67,7 +67,7 @@ struct Speed {
     for (int c = 0; c < 3; ++c)
       for (const Lid n : {cell.n - g.stride(c), cell.n}) {
         const double v = std::fabs(static_cast<double>(u[c][n]));
-        if (!(v <= largest)) largest = v;
+        if (v > largest || std::isnan(v)) largest = v;  // a NaN stays
       }
     return largest;
   }
@@ -83,7 +83,7 @@ struct Crossing {
     for (int c = 0; c < 3; ++c) {
       const double lower = std::fabs(static_cast<double>(u[c][cell.n - g.stride(c)])),
                    upper = std::fabs(static_cast<double>(u[c][cell.n]));
-      rate += (lower > upper ? lower : upper) * static_cast<double>(g.line[c].width(cell.at[c]));
+      rate += (lower > upper || std::isnan(lower) ? lower : upper) * static_cast<double>(g.line[c].width(cell.at[c]));
     }
     return rate;
   }

@@ -16,6 +16,7 @@
 #include "tutti/models/transport/transport_rate.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
+#include "tutti/simulation/run_state.hpp"
 
 namespace tutti {
 namespace {
@@ -316,6 +317,7 @@ void SphereTransport::choose_time_step(double strength) {
     if (dt_ > limit * (1 + 1e-12))
       fail(ErrorKind::numerical, "{}: time.dt = {:g} is above the stability limit {:.6g}; lower it",
            options_.where("time.dt"), dt_, limit);
+    check_time_step(options_, dt_, 0);  // before it is divided by
   });
   if (transport_.damping == Damping::spectral) {
     spectrum_.beta = strength;
