@@ -8,7 +8,8 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
-#include "tutti/models/diffusion/diffusion_plan.hpp"
+#include "tutti/domain/tet_domain.hpp"
+#include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::app {
@@ -115,10 +116,9 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   });
   DeviceSet devices = arguments.open(comm, options);
   const Gid cells = count_cells(comm, options);
-  const DomainOptions domain = diffusion_domain_options(options, *devices.threads);
 
   auto all = measure_triads(comm, devices);
-  const auto rates = measure_parts(comm, devices, cells, domain.rate);
+  const auto rates = measure_parts(comm, devices, cells, kernel_rate(options, *devices.threads));
   const auto peaks = peak_bandwidths(comm, devices, options, static_cast<int>(all.size()));
   for (std::size_t p = 0; p < all.size(); ++p) {
     all[p].knows_peak = peaks[p] > 0;

@@ -13,7 +13,7 @@
 #include "tutti/device/triad.hpp"
 #include "tutti/domain/tet_domain.hpp"
 #include "tutti/mesh/stencil.hpp"
-#include "tutti/models/diffusion/diffusion_plan.hpp"
+#include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::app {
@@ -55,8 +55,7 @@ std::vector<std::int32_t> cut_mesh(const CutMesh& cut, int nodes, const std::vec
 
 /// Measures this host's devices. Collective.
 std::vector<NodeDevice> measure_devices(const Comm& comm, const DeviceSet& devices, const Case& options, Gid cells) {
-  const DomainOptions domain = diffusion_domain_options(options, *devices.threads);
-  const auto rates = measure_parts(comm, devices, cells, domain.rate);
+  const auto rates = measure_parts(comm, devices, cells, kernel_rate(options, *devices.threads));
   std::vector<NodeDevice> all;
   for (std::size_t p = 0; p < rates.size(); ++p) {
     Device& device = *devices.devices[p];

@@ -7,9 +7,9 @@
 #include "tests/support/checkpoint_state.hpp"
 #include "tests/support/flow_run.hpp"
 #include "tutti/io/probes.hpp"
+#include "tutti/mesh/box_grid.hpp"
 #include "tutti/simulation/field_values.hpp"
 #include "tutti/simulation/output/field_files.hpp"
-#include "tutti/mesh/box_grid.hpp"
 
 namespace tutti {
 namespace {
@@ -140,10 +140,11 @@ TEST(FlowOutput, a_probe_outside_is_refused) {
   };
   EXPECT_THAT(refusal([&] { FlowRun(world(), with({0, 1.5, 0}), "cpu"); }), HasSubstr(says));
   FlowRun run(world(), with({0, 0.5, 0}), "cpu");
-  EXPECT_THAT(refusal([&] { 
-    run.model().domain().locate(world(), std::vector<Vec3>{{0, 0, 0}, {0, 1.5, 0}},
-                                std::vector<std::string>{"probe 'a'", "probe 'far'"});
-  }), HasSubstr(says));
+  EXPECT_THAT(refusal([&] {
+                run.model().domain().locate(world(), std::vector<Vec3>{{0, 0, 0}, {0, 1.5, 0}},
+                                            std::vector<std::string>{"probe 'a'", "probe 'far'"});
+              }),
+              HasSubstr(says));
 }
 
 void compare(const fs::path& folder, const std::string& slices) {
@@ -198,9 +199,7 @@ TEST(FlowOutput, slices_are_layers_of_the_fields) {
 
 TEST(FlowOutput, slices_that_cannot_be_are_refused) {
   const auto refused = [&](const std::string& slices) {
-    return refusal([&] {
-      FlowRun run(world(), text("[0, 0, 0]", slices + machine("slabs", 1)), "cpu");
-    });
+    return refusal([&] { FlowRun run(world(), text("[0, 0, 0]", slices + machine("slabs", 1)), "cpu"); });
   };
   const std::string good = slice("a", 'x', 0.5);
   EXPECT_THAT(refused(good + slice("b", 'x', 1.5)),

@@ -31,7 +31,7 @@ class BoxDomain final : public Domain {
   void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
   /// A point on a plane between cells belongs to the upper one.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
-                            std::span<const std::string> labels) const override;
+                               std::span<const std::string> labels) const override;
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
   /// Layers of cells across an axis, each a grid of its own, one cell thick. Error(input): a position outside the box.
   std::vector<std::unique_ptr<Pieces>> slices(const Case& options) const override;

@@ -123,7 +123,7 @@ std::vector<std::array<Lid, 3>> probe_cells(const BoxGrid& grid, std::span<const
 }
 
 std::vector<RowPlace> BoxDomain::locate(const Comm& comm, std::span<const Vec3> points,
-                                     std::span<const std::string> labels) const {
+                                        std::span<const std::string> labels) const {
   std::vector<RowPlace> places;
   comm.together([&] {
     const auto cells = probe_cells(grid, points, labels);

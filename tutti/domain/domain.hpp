@@ -73,7 +73,7 @@ class Domain {
   /// The rows of points, each on the rank that owns it. Error(input) on all ranks for a point outside; the message
   /// begins with its label. Collective.
   virtual std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
-                                    std::span<const std::string> labels) const = 0;
+                                       std::span<const std::string> labels) const = 0;
   /// The mesh in files for ParaView, a piece a part.
   virtual std::unique_ptr<Pieces> pieces(const VtkOptions& options) const = 0;
   /// Pieces of the slices of the case, [[output.slice]]; meshes without layers of cells have none. Error(input) names a

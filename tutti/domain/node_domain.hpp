@@ -39,7 +39,7 @@ class NodeDomain final : public Domain {
   /// The nodes nearest to points, which need not be on the sphere; of nodes as near the first by number.
   /// Error(input): the sphere's centre.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
-                            std::span<const std::string> labels) const override;
+                               std::span<const std::string> labels) const override;
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
 
  private:

@@ -51,7 +51,7 @@ std::unique_ptr<Pieces> NodeDomain::pieces(const VtkOptions& options) const {
 }
 
 std::vector<RowPlace> NodeDomain::locate(const Comm& comm, std::span<const Vec3> points,
-                                      std::span<const std::string> labels) const {
+                                         std::span<const std::string> labels) const {
   std::vector<RowPlace> places;
   comm.together([&] {
     if (points.empty()) return;

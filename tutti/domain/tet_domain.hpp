@@ -34,7 +34,7 @@ class TetDomain final : public Domain {
   void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
   /// A point on a face belongs to the cell with the lower global number.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
-                            std::span<const std::string> labels) const override;
+                               std::span<const std::string> labels) const override;
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
 
  private:

@@ -51,7 +51,7 @@ std::unique_ptr<Pieces> TetDomain::pieces(const VtkOptions& options) const {
 }
 
 std::vector<RowPlace> TetDomain::locate(const Comm& comm, std::span<const Vec3> points,
-                                     std::span<const std::string> labels) const {
+                                        std::span<const std::string> labels) const {
   constexpr double nowhere = std::numeric_limits<double>::infinity();
   // The lowest global number wins, here and among the ranks (numbers below 2^53 are exact in a double).
   std::vector<double> lowest(points.size(), -nowhere);

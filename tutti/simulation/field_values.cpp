@@ -18,8 +18,8 @@ std::vector<std::string> probed_names(std::span<const ModelField> fields) {
   return names;
 }
 
-std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> fields, std::span<const RowPlace> places,
-                                  std::size_t probes) {
+std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> fields,
+                                  std::span<const RowPlace> places, std::size_t probes) {
   const std::size_t quantities = probed_names(fields).size();
   struct Value {
     std::size_t at;

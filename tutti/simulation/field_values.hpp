@@ -19,8 +19,8 @@ std::vector<double> values_of(const Domain& domain, const ModelField& field, std
 std::vector<std::string> probed_names(std::span<const ModelField> fields);
 /// These quantities at `places`, probe after probe, on all ranks; each of `probes` has one place on one rank.
 /// Collective.
-std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> fields, std::span<const RowPlace> places,
-                                  std::size_t probes);
+std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> fields,
+                                  std::span<const RowPlace> places, std::size_t probes);
 
 /// The same for every split, and another one when two rows change places or a field has other values. Collective.
 std::uint64_t checksum_of(const Comm& comm, const Domain& domain, std::span<const ModelField> fields);

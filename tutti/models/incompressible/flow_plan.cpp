@@ -321,20 +321,29 @@ FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomai
   return planner.plan;
 }
 
-Sharing flow_sharing(const Case& options, const FlowCase& flow, Threads& threads) {
-  // Of a cell, as if one part had them all; a part of several takes halos besides.
+namespace {
+
+/// Bytes of a cell, as if a part on this device had all of them; a part of several takes halos besides.
+double cell_bytes(const Case& options, const FlowCase& flow, Device& device) {
   BoxDomain alone(flow.grid, true);
+  alone.streams.emplace_back(device);
+  alone.weights = {1};
+  alone.rank_of_part = {0};
   alone.parts.boxes = {{{0, 0, 0}, flow.grid.cells()}};
   alone.parts.cells = flow.grid.cells();
   alone.parts.periodic = flow.grid.periodic();
   alone.parts.rank_of_part = {0};
   alone.parts.mine = {0};
   alone.arrays = {{grown(alone.box(0), 1)}};
-  const double cell = static_cast<double>(plan_part(options, flow, alone, 0, planned_sweeps(flow)).bytes()) /
-                      static_cast<double>(flow.grid.cell_count());
+  return static_cast<double>(plan_part(options, flow, alone, 0, planned_sweeps(flow)).bytes()) /
+         static_cast<double>(flow.grid.cell_count());
+}
+
+}  // namespace
+
+Sharing flow_sharing(const Case& options, const FlowCase& flow, Threads& threads) {
   MemoryModel memory;
-  memory.row = [cell](Device&, double) { return cell; };
-  memory.ghost = cell;
+  memory.row = [&options, &flow](Device& device, double) { return cell_bytes(options, flow, device); };
   memory.parts = [&options, &flow](const Comm&, const Domain& of) {
     const auto& domain = dynamic_cast<const BoxDomain&>(of);
     std::vector<Size> bytes;

@@ -82,8 +82,7 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       flow_(read_flow_case(setup.options)),
-      domain_(
-          make_box_domain(setup, flow_.grid, flow_sharing(setup.options, flow_, *setup.devices.threads))) {
+      domain_(make_box_domain(setup, flow_.grid, flow_sharing(setup.options, flow_, *setup.devices.threads))) {
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });
   make_passes();

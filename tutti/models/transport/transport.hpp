@@ -13,6 +13,7 @@
 #include "tutti/models/transport/transport_case.hpp"
 #include "tutti/models/transport/velocity.hpp"
 #include "tutti/schedule/step.hpp"
+#include "tutti/simulation/model.hpp"
 
 namespace tutti {
 

@@ -23,8 +23,8 @@ Slices::Slices(const Run& run) {
   require(pieces.size() == what_.size(), "{} slices for {}", pieces.size(), what_.size());
   for (std::size_t s = 0; s < what_.size(); ++s) {
     const std::string name = "slice-" + options.text(fmt::format("output.slice[{}].name", s));
-    files_.emplace_back(run.comm, std::move(pieces[s]), run.folder / "slices", vtk_options(options, run.threads), times_[s],
-                        SeriesNames{name + ".pvd", name});
+    files_.emplace_back(run.comm, std::move(pieces[s]), run.folder / "slices", vtk_options(options, run.threads),
+                        times_[s], SeriesNames{name + ".pvd", name});
   }
 }
 
