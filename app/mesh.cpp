@@ -7,6 +7,7 @@
 
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/printable.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"
@@ -136,7 +137,7 @@ std::string output_format(const ConvertArguments& a) {
 std::string list_names(const std::map<std::int32_t, std::string>& names) {
   std::string list;
   for (const auto& [tag, name] : names)
-    list += fmt::format("{}{} '{}'", list.empty() ? "" : ", ", tag, name);
+    list += fmt::format("{}{} '{}'", list.empty() ? "" : ", ", tag, printable(name));
   return list;
 }
 

@@ -152,7 +152,7 @@ def scan_tree(root):
 # Names that are written large.
 NAMES = {"CASE", "CUDA", "K", "METIS", "NCCL", "NumberOfComponents", "OpenMP", "Scotch"}
 # Places other than a file: the mesh and the generators stand for the table [mesh] of the case.
-PLACES = ("mesh: ", "nodes: ", "gmsh: ", "box: ", "stencils: ", "cell {", "'", "--")
+PLACES = ("standard output: ", "mesh: ", "nodes: ", "gmsh: ", "box: ", "stencils: ", "cell {", "'", "--")
 # Words of what was expected or of what to do. A truncated or damaged file is to be made or copied anew: the page says so.
 REMEDY = re.compile(
     r"\b(expected|must|needs?|needed|wants|only|at (least|most)|not in|one of|numbered from|goes? with|known (are|here)|"

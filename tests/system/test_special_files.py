@@ -1,9 +1,14 @@
-"""Pipes, devices and links where a file is expected: nothing waits, nothing is eaten up."""
+"""Pipes, devices and links where a file is expected: nothing waits, nothing is eaten up, nothing is replaced."""
 
+import json
 import os
+import re
+import subprocess
+import threading
 import unittest
+from pathlib import Path
 
-from program import EQUAL, SystemTest, box_case, sets, tutti
+from program import EQUAL, PROGRAM, SystemTest, box_case, sets, tutti
 
 IO, INPUT = 5, 4
 SECONDS = 30  # one that waits is still there then
@@ -89,6 +94,92 @@ class Inputs(SystemTest):
         os.mkfifo(folder / "probes.csv")
         result = tutti("run", "--restart", folder, *sets(time__steps=12), *EQUAL, timeout=SECONDS)
         self.assertEqual(result.code, IO, result.err)
+
+
+class Outputs(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.case = self.write("case.toml", box_case(n=2))
+
+    def run_traced(self, target, folder="r", ranks=None):
+        return tutti("run", self.case, "-o", self.folder / folder, "--overwrite", "--trace", target, *EQUAL, ranks=ranks,
+                     timeout=SECONDS)
+
+    def test_a_full_device(self):
+        link = self.folder / "full"
+        link.symlink_to("/dev/full")
+        for target in (link, Path("/dev/full")):
+            for ranks in (None, 2):
+                self.assert_error(self.run_traced(target, ranks=ranks), IO, f"{target}: 0 of . bytes written, then: No space")
+        self.assertFalse((self.folder / "r" / "summary.json").exists())
+        self.assertEqual(os.readlink(link), "/dev/full")
+        self.assertTrue(Path("/dev/full").is_char_device())
+
+    def test_a_pipe(self):
+        pipe = self.folder / "trace.json"
+        os.mkfifo(pipe)
+        self.assert_error(self.run_traced(pipe), IO, "nobody reads this pipe")
+        read = []
+        reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+        reader.start()
+        result = self.run_traced(pipe)
+        reader.join(SECONDS)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertGreater(len(json.loads(read[0])["traceEvents"]), 10)
+        self.assertTrue(pipe.is_fifo())
+
+    def test_standard_output(self):
+        out = self.folder / "out"
+        with out.open("w", encoding="utf-8") as file:
+            code = subprocess.run([PROGRAM, "-q", "run", self.case, "-o", self.folder / "r", "--trace", "/dev/stdout", *EQUAL],
+                                  stdout=file, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False).returncode
+        self.assertEqual(code, 0)
+        self.assertGreater(len(json.loads(out.read_text(encoding="utf-8"))["traceEvents"]), 10)
+
+    def test_links_that_the_user_made(self):
+        (self.folder / "kept").mkdir()
+        link = self.folder / "trace.json"
+        link.symlink_to("kept/trace.json")
+        self.assertEqual(self.run_traced(link).code, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertIn("traceEvents", (self.folder / "kept" / "trace.json").read_text())
+
+    def test_what_is_printed_arrives_or_the_exit_code_tells(self):
+        self.assertEqual(tutti("mesh", "generate", "box", "--cubes", 2, 2, 2, "-o", self.folder / "box.msh").code, 0)
+        for arguments in (["reference"], ["mesh", "info", self.folder / "box.msh"], ["--help"], ["--version"], ["devices"],
+                          ["completion", "bash"]):
+            with self.subTest(arguments=arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run([PROGRAM, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, text=True,
+                                        stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
+                self.assertEqual(result.returncode, IO, result.stderr)
+                self.assertIn("tutti: error: standard output: not all of it could be written", result.stderr)
+        # A run's results are in its folder.
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([PROGRAM, "run", self.case, "-o", self.folder / "r", *EQUAL], stdout=full,
+                                    stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "r" / "summary.json").is_file())
+
+
+class Names(SystemTest):
+    def test_control_characters_are_escaped(self):
+        mesh, nasty = self.folder / "box.msh", "\x1b]0;x\x07\x1b[2J\u009b31mü"
+        result = tutti("mesh", "generate", "box", "--cubes", 2, 2, 2, "--split", 0.5, "--format", "msh22-ascii", "-o", mesh)
+        self.assertEqual(result.code, 0, result.err)
+        text = mesh.read_text(encoding="utf-8")
+        self.assertIn('"left"', text)
+        mesh.write_text(text.replace('"left"', f'"{nasty}"').replace('"x-min"', f'"{nasty}"'), encoding="utf-8")
+        shown = tutti("mesh", "info", mesh)
+        self.assertEqual(shown.code, 0, shown.err)
+        self.assertEqual(shown.out.count(r'"\x1b]0;x\x07\x1b[2J\u009b31mü"'), 2, shown.out)
+        converted = tutti("mesh", "convert", mesh, self.folder / "box.vtu")
+        self.assertEqual(converted.code, 0, converted.err)
+        case = self.write("case.toml", box_case().replace('generate = "box"', 'file = "box.msh"').replace(
+            "cubes = [8, 8, 8]\njitter = 0.2\n", "") + '[[boundary]]\ntag = "none"\ntype = "dirichlet"\nvalue = 0\n')
+        wrong = tutti("run", case, "-o", self.folder / "r", *EQUAL)
+        self.assertEqual(wrong.code, INPUT, wrong.err)
+        for text in (shown.out, converted.out, converted.err, wrong.out, wrong.err):
+            self.assertNotRegex(text, re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]"))
 
 
 if __name__ == "__main__":
