@@ -13,6 +13,7 @@
 #include "app/commands.hpp"
 #include "app/python.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/machine_limits.hpp"
 #include "tutti/base/program.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/cuda_report.hpp"
@@ -208,7 +209,7 @@ void check_threads(const Comm& comm, int threads_wanted, std::vector<Finding>& f
   if (load.full()) {
     f.health = Health::warning;
     f.advice = describe_full_cores(load, waits_passively());
-  } else if (load.cores < online && is_launched()) {
+  } else if (static_cast<long>(allowed_cores().size()) < online && is_launched()) {
     f.health = Health::warning;
     f.advice = "start mpirun with --bind-to none to use all cores";
   }
@@ -245,16 +246,8 @@ void check_transports(std::vector<Finding>& findings) {
 }
 
 void check_memory(std::vector<Finding>& findings) {
-  std::ifstream meminfo("/proc/meminfo");
-  double total = 0, available = 0;
-  for (std::string line; std::getline(meminfo, line);) {
-    std::istringstream words(line);
-    std::string name;
-    double kib = 0;
-    words >> name >> kib;
-    if (name == "MemTotal:") total = kib * 1024;
-    if (name == "MemAvailable:") available = kib * 1024;
-  }
+  const MachineLimits limits = read_machine_limits();
+  const auto total = static_cast<double>(limits.memory), available = static_cast<double>(limits.available);
   Finding f{Health::ok, "memory", "", ""};
   f.found = fmt::format("{} available of {}, about {} million cells", format_bytes(available), format_bytes(total),
                         static_cast<int>(available / 620e6));

@@ -7,7 +7,9 @@
 
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/printable.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/io/mesh_vtu.hpp"
 #include "tutti/mesh/generate.hpp"
@@ -134,7 +136,8 @@ std::string output_format(const ConvertArguments& a) {
 
 std::string list_names(const std::map<std::int32_t, std::string>& names) {
   std::string list;
-  for (const auto& [tag, name] : names) list += fmt::format("{}{} '{}'", list.empty() ? "" : ", ", tag, name);
+  for (const auto& [tag, name] : names)
+    list += fmt::format("{}{} '{}'", list.empty() ? "" : ", ", tag, printable(name));
   return list;
 }
 
@@ -150,7 +153,7 @@ void convert(const ConvertArguments& a) {
   std::error_code ignored;
   if (std::filesystem::equivalent(a.input, a.output, ignored))
     fail(ErrorKind::usage, "{}: is the mesh to be read; give the output another name", a.output);
-  Threads threads(static_cast<int>(allowed_cores().size()));
+  Threads threads(usable_cores());
   const TetMesh mesh = refine(read_mesh(a.input), a.times, parallel_for(threads));
   if (format.starts_with("vtu"))
     write_mesh_vtu(mesh, a.output, format == "vtu" ? MeshVtuEncoding::zlib : MeshVtuEncoding::ascii);

@@ -6,6 +6,7 @@
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/io/write_nodes.hpp"
 #include "tutti/mesh/node_cloud.hpp"
@@ -29,7 +30,7 @@ using Make = std::function<NodeCloud(const GenerateArguments&, const ParallelFor
 void on_root(const Comm& comm, const std::function<void(Threads&)>& work) {
   comm.together([&] {
     if (!comm.is_root()) return;
-    Threads threads(static_cast<int>(allowed_cores().size()));
+    Threads threads(usable_cores());
     work(threads);
   });
 }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/commands.hpp"
 #include "app/temporary_folder.hpp"
+#include "tutti/base/input_file.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
@@ -115,11 +115,10 @@ NodeDevice device_of(const Json& json, const std::string& file) {
 }
 
 std::vector<NodeDevice> read_devices(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) fail(ErrorKind::io, "{}: cannot be read: {}", file, system_cause(errno));
+  const std::string text = read_text(file, "file of rates", Size{16} << 20);
   std::vector<NodeDevice> all;
   try {
-    const Json report = Json::parse(in);
+    const Json report = Json::parse(text);
     for (const Json& json : report.at("devices")) all.push_back(device_of(json, file));
   } catch (const Json::exception& error) {
     fail(ErrorKind::input,

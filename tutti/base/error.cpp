@@ -53,8 +53,12 @@ std::string system_cause(int error) {
 }
 
 std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool wide = at(i) == 0xC2 && at(i + 1) >= 0x80 && at(i + 1) <= 0x9F;  // U+0080 to U+009F
+    if (wide) text[i++] = ' ';
+    if (wide || at(i) < 0x20 || at(i) == 0x7F) text[i] = ' ';
+  }
   if (text.size() <= longest) return text;
   const std::size_t begin = next_character(text, head), end = next_character(text, text.size() - tail);
   const std::string middle = fmt::format(" [{} bytes] ", end - begin);

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "tutti/base/printable.hpp"
+
 namespace tutti {
 namespace {
 LogLevel level_ = LogLevel::normal;
@@ -30,12 +32,12 @@ void close_open_line() {
 }
 void write_info(const std::string& line) {
   close_open_line();
-  std::fprintf(stdout, "%s\n", line.c_str());
+  std::fprintf(stdout, "%s\n", printable(line, "\n\t").c_str());
   std::fflush(stdout);
 }
 void write_warning(const std::string& line) {
   close_open_line();
-  std::fprintf(stderr, "tutti: warning: %s\n", line.c_str());
+  std::fprintf(stderr, "tutti: warning: %s\n", printable(line, "\t").c_str());
 }
 
 }  // namespace tutti

@@ -129,7 +129,7 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
       fail(ErrorKind::resource, "no pipe for the program {}: {}", words[0], system_cause(errno));
     posix_spawn_file_actions_adddup2(&actions, pipe[1], 1);
   } else {
-    posix_spawn_file_actions_addopen(&actions, 1, options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    posix_spawn_file_actions_addopen(&actions, 1, options.log.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
   }
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   // A group of its own, so that a child's children end with it when its time is over.
@@ -160,7 +160,9 @@ std::filesystem::path find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    // What lies in the current folder, or in one seen from there, is not taken for a program.
+    if (!folder.starts_with('/')) continue;
+    std::filesystem::path file = std::filesystem::path(folder) / name;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file;
   }

@@ -8,8 +8,8 @@
 namespace tutti {
 
 struct ProgramOptions {
-  std::filesystem::path folder;          ///< where it runs; empty: where this program runs
-  std::filesystem::path log;             ///< takes stdout and stderr, relative to `folder`; empty: they are returned
+  std::filesystem::path folder;  ///< where it runs; empty: where this program runs
+  std::filesystem::path log;     ///< new; takes stdout and stderr, relative to `folder`; empty: they are returned
   std::vector<std::string> environment;  ///< "NAME=value" entries that are added or replaced
   double timeout = 0;                    ///< seconds after which the child and its group are killed; 0: never
 };
@@ -26,7 +26,7 @@ struct ProgramResult {
 /// program is not there or cannot be started.
 ProgramResult run_program(const std::vector<std::string>& words, const ProgramOptions& options = {});
 
-/// Where `name` is on PATH; empty when it is not there.
+/// Where `name` is in the absolute folders of PATH; empty when it is not there.
 std::filesystem::path find_program(const std::string& name);
 /// The file of the running program.
 std::filesystem::path own_program();

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/machine_limits.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/base/units.hpp"
 
@@ -56,18 +56,6 @@ std::vector<std::string> split_words(const std::string& list) {
     words.push_back(word);
   }
   return words;
-}
-
-/// Bytes from "MemAvailable:   123 kB" and from the limit of this process's control group, whichever is less.
-Size available_memory() {
-  Size available = Size{1} << 30;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string line; std::getline(meminfo, line);)
-    if (line.rfind("MemAvailable:", 0) == 0) available = static_cast<Size>(std::stoll(line.substr(13))) << 10;
-  Size limit = 0, used = 0;
-  std::ifstream limit_file("/sys/fs/cgroup/memory.max"), used_file("/sys/fs/cgroup/memory.current");
-  if (limit_file >> limit && used_file >> used && limit > used) available = std::min(available, limit - used);
-  return available;
 }
 
 /// The ranks of this host as a communicator that ends with this object.
@@ -126,9 +114,12 @@ void warn_of_idle_cores(const std::vector<std::vector<int>>& masks, const Comm& 
     warn("mpirun bound the ranks of this host to {} of its {} cores; --bind-to none lets them share all", used, online);
 }
 
-std::unique_ptr<Threads> make_threads(const std::vector<int>& share, int threads) {
-  const int count = threads > 0 ? threads : std::max(1, static_cast<int>(share.size()));
-  if (count > static_cast<int>(share.size())) return std::make_unique<Threads>(count);
+/// `quota`: threads that the control group lets work at a time. Fewer than cores are not pinned: the system knows which
+/// cores other groups use, unless the user chose them.
+std::unique_ptr<Threads> make_threads(const std::vector<int>& share, int threads, int quota, bool chosen) {
+  const int count = threads > 0 ? threads : std::clamp(quota, 1, std::max(1, static_cast<int>(share.size())));
+  if (count > static_cast<int>(share.size()) || (quota < static_cast<int>(share.size()) && !chosen))
+    return std::make_unique<Threads>(count);
   return std::make_unique<Threads>(count, std::vector<int>(share.begin(), share.begin() + count));
 }
 
@@ -168,8 +159,10 @@ DeviceSet open_on_host(const DeviceRequest& request, const std::string& list, co
 
   restrict_masks(masks, request.cores, list);
   const std::vector<int> share = share_of_cores(masks, host.rank());
-  set.threads = make_threads(share, options.threads);
-  if (request.cpu) set.devices.push_back(make_host_device(*set.threads, available_memory() / host.size()));
+  const MachineLimits limits = read_machine_limits();
+  const int quota = limits.whole_cores(largest_number * host.size()) / host.size();
+  set.threads = make_threads(share, options.threads, quota, !request.cores.empty());
+  if (request.cpu) set.devices.push_back(make_host_device(*set.threads, limits.available / host.size()));
   return set;
 }
 

@@ -8,9 +8,14 @@
 #include <vector>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/machine_limits.hpp"
 #include "tutti/device/threads.hpp"
 
 namespace tutti {
+
+int usable_cores() {
+  return read_machine_limits().whole_cores(static_cast<int>(allowed_cores().size()));
+}
 
 HostLoad host_load(const Comm& comm, int threads) {
   MPI_Comm handle = MPI_COMM_NULL;
@@ -23,7 +28,8 @@ HostLoad host_load(const Comm& comm, int threads) {
     load.threads = static_cast<int>(host.sum(threads));
     auto cores = host.all_gather(std::span<const int>(allowed_cores()));
     std::sort(cores.begin(), cores.end());
-    load.cores = static_cast<int>(std::unique(cores.begin(), cores.end()) - cores.begin());
+    load.cores =
+        read_machine_limits().whole_cores(static_cast<int>(std::unique(cores.begin(), cores.end()) - cores.begin()));
   }
   MPI_Comm_free(&handle);
   return load;

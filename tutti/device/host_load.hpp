@@ -11,9 +11,12 @@ namespace tutti {
 struct HostLoad {
   int ranks = 1;    ///< of this host
   int threads = 1;  ///< of all its ranks together
-  int cores = 1;    ///< that at least one of them may run on
+  int cores = 1;    ///< that at least one of them may run on, no more than their control group's quota
   bool full() const { return threads > cores; }
 };
+
+/// How many threads of this process alone have a core each: its affinity mask, its control group's quota.
+int usable_cores();
 
 /// Collective: every rank tells the threads of its team.
 HostLoad host_load(const Comm& comm, int threads);

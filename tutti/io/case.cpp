@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/input_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/case_text.hpp"
 
@@ -142,14 +140,8 @@ std::string sibling(const std::string& path, const std::string& pattern) {
 }  // namespace
 
 std::string read_text_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    fail(ErrorKind::io, "{}: this is a directory, a file is expected", path.string());
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(ErrorKind::io, "{}: cannot be opened: {}", path.string(), system_cause(errno));
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) fail(ErrorKind::io, "{}: cannot be read to its end: {}", path.string(), system_cause(errno));
-  return text;
+  constexpr Size most = Size{16} << 20;  // thousands of probes, and no mesh that was taken for a case
+  return read_text(path, "case file", most);
 }
 
 Case read_case(const std::filesystem::path& path, const CaseSchema& schema, std::span<const std::string> sets) {

@@ -12,6 +12,7 @@
 
 #include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/input_file.hpp"
 #include "tutti/io/checkpoint_header.hpp"
 
 namespace tutti {
@@ -234,7 +235,8 @@ struct CheckpointFile::Open {
 CheckpointFile::CheckpointFile(const std::filesystem::path& path) {
   start_hdf5();
   const std::string name = path.string();
-  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  const InputFile regular(path, "checkpoint");
+  Handle file(H5Fopen(regular.name_of_descriptor().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file.valid()) fail(ErrorKind::io, "{}: HDF5 cannot open it; is it readable?", name);
   open_ = std::make_unique<Open>(Open{std::move(file), name});
   {

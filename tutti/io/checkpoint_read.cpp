@@ -1,12 +1,7 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <memory>
 
 #include "tutti/base/hash.hpp"
+#include "tutti/base/input_file.hpp"
 #include "tutti/io/checkpoint.hpp"
 
 namespace tutti {
@@ -14,43 +9,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* file_kind = "checkpoint";
 constexpr std::size_t piece = std::size_t{4} << 20;  // bytes read at once
 
-/// A file's bytes by place.
-class Bytes {
- public:
-  explicit Bytes(const fs::path& path) : name_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (file_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}", name_, system_cause(errno));
-  }
-  ~Bytes() { ::close(file_); }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-
-  Size size() const {
-    const off_t end = ::lseek(file_, 0, SEEK_END);
-    if (end < 0) fail(ErrorKind::io, "{}: cannot be read: {}", name_, system_cause(errno));
-    return end;
-  }
-  /// As many as there are, at most to.size().
-  std::size_t read(std::span<char> to, Size offset) const {
-    std::size_t done = 0;
-    while (done < to.size()) {
-      const ssize_t n =
-          ::pread(file_, to.data() + done, to.size() - done, static_cast<off_t>(offset) + static_cast<off_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail(ErrorKind::io, "{}: cannot be read at byte {}: {}", name_, offset, system_cause(errno));
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
-
- private:
-  std::string name_;
-  int file_;
-};
-
-std::uint64_t hash_segment(const Bytes& file, const Segment& segment, std::vector<char>& buffer) {
+std::uint64_t hash_segment(const InputFile& file, const Segment& segment, std::vector<char>& buffer) {
   Hasher hash;
   for (Size at = 0; at < segment.bytes; at += static_cast<Size>(piece)) {
     const auto wanted = static_cast<std::size_t>(std::min<Size>(static_cast<Size>(piece), segment.bytes - at));
@@ -79,7 +41,7 @@ CheckpointReader::CheckpointReader(const Comm& comm, const fs::path& path) : com
   std::vector<char> head, table;
   comm_.together([&] {
     if (!comm_.is_root()) return;
-    const Bytes file(path_);
+    const InputFile file(path_, file_kind);
     const Size size = file.size();
     head.resize(static_cast<std::size_t>(checkpoint_header_bytes));
     head.resize(file.read(head, 0));
@@ -90,7 +52,7 @@ CheckpointReader::CheckpointReader(const Comm& comm, const fs::path& path) : com
   comm_.broadcast(head);
   comm_.broadcast(table);
   comm_.together([&] {
-    const Bytes file(path_);
+    const InputFile file(path_, file_kind);
     header_ = parse_checkpoint_header(head, file.size(), path_.string());
     const auto segments = parse_segment_table(table, header_, path_.string());
     std::vector<char> buffer(piece);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tutti/base/error.hpp"
@@ -72,9 +73,63 @@ bool is_toml_text(const std::string& text) {
   }
 }
 
+/// Deeper than any key of any model. TOML's trees are made and taken apart by recursion, here and in toml++, so their
+/// depth is bounded before there is one: a key has at most so many parts, and so many brackets are open at most.
+constexpr int deepest = 16;
+
+/// Behind the text that begins at `at` with a quote: a text of one line ends at the line's end at the latest.
+std::size_t end_of_text(const std::string& text, std::size_t at) {
+  const char quote = text[at];
+  const bool lines = text.compare(at, 3, std::string(3, quote)) == 0;
+  for (at += lines ? 3 : 1; at < text.size(); ++at) {
+    if (text[at] == '\n' && !lines) return at;
+    if (text[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (text[at] == quote && !lines) {
+      return at + 1;
+    } else if (text[at] == quote && text.compare(at, 3, std::string(3, quote)) == 0) {
+      // One or two quotes before the three belong to the text.
+      for (at += 3; at < text.size() && text[at] == quote;) ++at;
+      return at;
+    }
+  }
+  return text.size();
+}
+
+/// The first line whose keys or brackets go too deep; 0: none. A text that is no TOML is read as far as toml++ reads
+/// it.
+int too_deep_line(const std::string& text) {
+  int line = 1, dots = 0, open = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      const std::size_t end = end_of_text(text, at);
+      line += static_cast<int>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                          text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+      at = end - 1;
+      continue;
+    }
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+      continue;
+    }
+    if (c == '\n') ++line;
+    if (c == '.' ? ++dots >= deepest : c == '[' || c == '{' ? ++open > deepest : false) return line;
+    if (c == ']' || c == '}') open = std::max(open - 1, 0);
+    if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') dots = 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 TomlValue parse_toml(const std::string& text, const std::string& name) {
+  if (const int line = too_deep_line(text); line > 0)
+    fail(
+        ErrorKind::input,
+        "{}: a key of more than {} parts, or as many lists and tables in each other; write it flatter: no key of tutti "
+        "lies so deep",
+        TomlPlace{name, line, 0}.line_text(), deepest);
   try {
     const toml::table table = toml::parse(text, name);
     return convert(table, name);
@@ -87,7 +142,7 @@ TomlValue parse_toml(const std::string& text, const std::string& name) {
 TomlValue parse_typed_value(const std::string& typed, const std::string& option) {
   TomlValue value;
   value.data = typed;
-  if (typed.find('\n') == std::string::npos) {
+  if (typed.find('\n') == std::string::npos && too_deep_line(typed) == 0) {
     try {
       const toml::table table = toml::parse("value = " + typed);
       if (const auto* node = table.get("value"); node != nullptr && table.size() == 1) value = convert(*node, option);

@@ -41,9 +41,10 @@ struct HeartTags {
 /// The default heart, in mm: a left ventricle between the ellipsoids (30, 30, 75) and (19, 19, 65) and a right one
 /// between (42, 30, 62) and (37.5, 25.5, 57.5), 18 further in x; cut off above z = 15. Edge length `h` (mm): 1 gives
 /// about 0.6 M cells, 0.52 4.2 M. Region 1 "myocardium". All cells are connected through faces, and every boundary face
-/// has a tag. Runs gmsh in `work_dir` (made if missing), where its files (heart*.geo, .msh, .log) stay. With one thread
-/// the same gmsh gives the same mesh every time; more threads are faster, but their meshes differ from run to run.
-/// Errors: usage (h, threads), resource (gmsh is not installed), io (work_dir), input (gmsh failed: see its log).
+/// has a tag. Runs gmsh, whose files (heart*.geo, .msh, .log) are kept in `work_dir` (made if missing; nothing there is
+/// read). With one thread the same gmsh gives the same mesh every time; more threads are faster, but their meshes
+/// differ from run to run. Errors: usage (h, threads), resource (gmsh is not installed), io (work_dir), input (gmsh
+/// failed: see its log).
 TetMesh generate_biventricle(double h, const std::filesystem::path& work_dir, int threads = 1);
 
 /// The unit cube in gmsh's unstructured tetrahedra of edge length `h`, tagged like generate_box. With split_x in (0, 1)

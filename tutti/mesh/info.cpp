@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/printable.hpp"
 #include "tutti/base/units.hpp"
 
 namespace tutti {
@@ -165,7 +166,7 @@ std::string describe(const MeshInfo& info) {
                    format_count(info.cells_by_boundary_faces[1]), format_count(info.cells_by_boundary_faces[2]),
                    format_count(info.cells_by_boundary_faces[3]), format_count(info.cells_by_boundary_faces[4]));
   const auto quoted = [](const MeshInfo::Group& g) {
-    return g.name.empty() ? std::string("(no name)") : '"' + g.name + '"';
+    return g.name.empty() ? std::string("(no name)") : '"' + printable(g.name) + '"';
   };
   for (const auto& [tag, g] : info.regions)
     s += fmt::format("region {:<5} {:<20} {:>12} cells, volume {:.6g}\n", tag, quoted(g), format_count(g.count),

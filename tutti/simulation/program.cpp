@@ -47,9 +47,16 @@ int end_run(const RunUnderWay& run) {
   }
 }
 
-/// Runs the action. An error that all ranks share ends in order with one message; one that only this rank has ends the
-/// others.
-int run_action(const std::string& program, const Action& action) {
+/// What a command prints is its result. Error(io): not all of it arrived.
+void check_output() {
+  const bool flushed = std::fflush(stdout) == 0;
+  if (!flushed || std::ferror(stdout) != 0)
+    fail(ErrorKind::io, "standard output: not all of it could be written; free space, or lead it to another place");
+}
+
+/// Runs the action; `prints`: its result is what it prints. An error that all ranks share ends in order with one
+/// message; one that only this rank has ends the others.
+int run_action(const std::string& program, const Action& action, bool prints) {
   const Comm comm;
   Alarm alarm(comm);
   const RunUnderWay run{program, comm, alarm};
@@ -64,6 +71,10 @@ int run_action(const std::string& program, const Action& action) {
       arm_fault(fault != nullptr ? fault : "", comm.rank());
     });
     action(comm);
+    if (prints)
+      comm.together([&] {
+        if (comm.is_root()) check_output();
+      });
   } catch (const SharedError& error) {
     if (comm.is_root()) say_error(program, error.what());
     code = error.exit_code();
@@ -123,11 +134,21 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
       else
         say_error(info.name, explain_command_line(program, {argv + 1, argv + argc}, error.what()).c_str());
     }
-    return asked ? 0 : static_cast<int>(ErrorKind::usage);
+    if (!asked) return static_cast<int>(ErrorKind::usage);
+    try {
+      check_output();
+      return 0;
+    } catch (const Error& cut) {
+      if (rank == 0) say_error(info.name, cut.what());
+      return cut.exit_code();
+    }
   }
   if (!is_launched()) start_mpi();
   set_log(quiet ? LogLevel::quiet : loud ? LogLevel::verbose : LogLevel::normal, rank == 0);
-  return run_action(info.name, action);
+  // A run's results are in a folder: what it says on the way is not worth its end.
+  const auto commands = program.get_subcommands();
+  const bool prints = commands.empty() || commands.front()->get_name() != "run";
+  return run_action(info.name, action, prints);
 }
 
 }  // namespace

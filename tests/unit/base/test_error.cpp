@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <string>
 
+#include "tutti/base/printable.hpp"
+
 namespace tutti {
 namespace {
 
@@ -17,6 +19,10 @@ TEST(Error, ShortMessagesStayAsTheyAre) {
 
 TEST(Error, ControlCharactersBecomeSpaces) {
   EXPECT_EQ(one_line("a\nb\r\tc\x1b[31md\x7f" + std::string(1, '\0')), "a b  c [31md  ");
+  EXPECT_EQ(one_line("\xC2\x9B"
+                     "1m \xC2\xA0\xC3\x9B\xC2"),
+            "  1m \xC2\xA0\xC3\x9B\xC2")
+      << "those of two bytes, too";
   const Error error(ErrorKind::input, "two\nlines");
   EXPECT_STREQ(error.what(), "two lines");
 }
@@ -50,6 +56,15 @@ TEST(Error, TheSystemsCauseComesWithAnAdvice) {
   // A stream that failed may have left no reason; a number that is none must not break the message.
   EXPECT_EQ(system_cause(0), "the system gives no reason; check the disk and the permissions");
   EXPECT_NE(system_cause(-1).find("; check the disk"), std::string::npos);
+}
+
+TEST(Printable, EscapesWhatATerminalObeys) {
+  EXPECT_EQ(printable("wall \xC3\xBC \"a\""), "wall \xC3\xBC \"a\"");
+  EXPECT_EQ(printable("\x1b[2J\a\n\r\x7f" + std::string(1, '\0')), "\\x1b[2J\\x07\\n\\x0d\\x7f\\x00");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "1m\xC2\xA0\xC2"),
+            "\\u009b1m\xC2\xA0\xC2");
+  EXPECT_EQ(printable("a\tb\nc\r", "\n\t"), "a\tb\nc\\x0d");
 }
 
 }  // namespace

@@ -51,6 +51,17 @@ TEST_F(VtuDefects, NoVtkFile) {
   bad("</Points>", "</Pints>", 10, "damaged here (XML: ");
 }
 
+TEST_F(VtuDefects, ElementsInEachOther) {
+  // Deep enough to overflow the stack of a reader that calls itself for each.
+  std::string open, close;
+  for (int i = 0; i < 200000; ++i) open += "<a>", close += "</a>";
+  expect_error(open, "1", "truncated or damaged here");
+  expect_error(open + close, "1", "the file begins with 'a'");
+  const std::string text = vtu_text();
+  const std::size_t at = text.find("<Cells>");
+  EXPECT_EQ(parse_vtu(text.substr(0, at) + open + close + text.substr(at), "m.vtu").cells.size(), 3u);
+}
+
 TEST_F(VtuDefects, Structure) {
   bad("<Piece NumberOfPoints=\"5\" NumberOfCells=\"3\">", "<Piece NumberOfPoints=\"5\" NumberOfCells=\"0\">", 2,
       "there are no tetrahedra");

@@ -1,13 +1,8 @@
 #include "tutti/models/transport/stencil_cache.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 #include <string_view>
 
@@ -23,6 +18,7 @@ static_assert(std::endian::native == std::endian::little, "the file's numbers ar
 constexpr std::string_view magic("tutti stencils\0\0", 16);
 /// Counts up when the same nodes and basis give other weights.
 constexpr std::uint64_t arithmetic_version = 1;
+constexpr const char* file_kind = "cache of stencils";
 constexpr const char* advice = "remove it, and it is made anew";
 constexpr Size most_nodes = Size{1} << 40;
 
@@ -179,46 +175,24 @@ void StencilCacheWriter::finish(const WeightReport& report) {
 }
 
 StencilCache::StencilCache(const std::filesystem::path& path, std::uint64_t key)
-    : name_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (file_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}", name_, system_cause(errno));
-  try {
-    const off_t end = ::lseek(file_, 0, SEEK_END);
-    if (end < 0) fail(ErrorKind::io, "{}: cannot be read: {}", name_, system_cause(errno));
-    header_ = parse_stencil_header(read_bytes(0, std::min<Size>(end, stencil_cache_header_bytes)), end, name_);
-    if (header_.key != key)
-      fail(ErrorKind::input, "{}: the cache of stencils was made of other nodes or of another basis; {}", name_,
-           advice);
-    const std::vector<char> table =
-        read_bytes(stencil_cache_header_bytes, header_.block_offset(0) - stencil_cache_header_bytes);
-    hashes_.resize(static_cast<std::size_t>(header_.blocks()));
-    if (table.size() != hashes_.size() * sizeof(std::uint64_t) || hash_bytes(table) != header_.table_hash)
-      fail(ErrorKind::input,
-           "{}: byte {}: the cache of stencils is damaged: the checksum of its table does not fit; {}", name_,
-           stencil_cache_header_bytes, advice);
-    std::copy_n(table.data(), table.size(), reinterpret_cast<char*>(hashes_.data()));
-  } catch (...) {
-    ::close(file_);
-    throw;
-  }
-}
-
-StencilCache::~StencilCache() {
-  ::close(file_);
+    : name_(path.string()), file_(path, file_kind) {
+  const Size size = file_.size();
+  header_ = parse_stencil_header(read_bytes(0, std::min<Size>(size, stencil_cache_header_bytes)), size, name_);
+  if (header_.key != key)
+    fail(ErrorKind::input, "{}: the cache of stencils was made of other nodes or of another basis; {}", name_, advice);
+  const std::vector<char> table =
+      read_bytes(stencil_cache_header_bytes, header_.block_offset(0) - stencil_cache_header_bytes);
+  hashes_.resize(static_cast<std::size_t>(header_.blocks()));
+  if (table.size() != hashes_.size() * sizeof(std::uint64_t) || hash_bytes(table) != header_.table_hash)
+    fail(ErrorKind::input, "{}: byte {}: the cache of stencils is damaged: the checksum of its table does not fit; {}",
+         name_, stencil_cache_header_bytes, advice);
+  std::copy_n(table.data(), table.size(), reinterpret_cast<char*>(hashes_.data()));
 }
 
 /// As many as there are.
 std::vector<char> StencilCache::read_bytes(Size offset, Size bytes) const {
   std::vector<char> to(static_cast<std::size_t>(bytes));
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const ssize_t n =
-        ::pread(file_, to.data() + done, to.size() - done, static_cast<off_t>(offset) + static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(ErrorKind::io, "{}: cannot be read at byte {}: {}", name_, offset, system_cause(errno));
-    if (n == 0) break;
-    done += static_cast<std::size_t>(n);
-  }
-  to.resize(done);
+  to.resize(file_.read(to, offset));
   return to;
 }
 
@@ -260,10 +234,9 @@ namespace {
 
 /// Only such files may be written anew; another one is somebody's.
 bool is_cache(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  const InputFile file(path, file_kind);
   std::array<char, magic.size()> begin{};
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  const auto there = static_cast<std::size_t>(file.gcount());  // less of one that was cut off
+  const std::size_t there = file.read(begin, 0);  // less of one that was cut off
   return there > 0 && std::equal(begin.begin(), begin.begin() + there, magic.begin());
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tutti/base/atomic_file.hpp"
+#include "tutti/base/input_file.hpp"
 #include "tutti/models/transport/stencil_weights.hpp"
 
 namespace tutti {
@@ -71,9 +72,6 @@ class StencilCache {
  public:
   /// Error(io): it cannot be opened or read. Error(input): no cache, damaged, or of another key.
   StencilCache(const std::filesystem::path& path, std::uint64_t key);
-  ~StencilCache();
-  StencilCache(const StencilCache&) = delete;
-  StencilCache& operator=(const StencilCache&) = delete;
 
   const StencilCacheHeader& header() const { return header_; }
   /// The stencils of nodes `rows`, in that order: columns[rows][size], weights[rows][operators][size]. Every block that
@@ -84,7 +82,7 @@ class StencilCache {
  private:
   std::vector<char> read_bytes(Size offset, Size bytes) const;
   std::string name_;
-  int file_ = -1;
+  InputFile file_;
   StencilCacheHeader header_;
   std::vector<std::uint64_t> hashes_;
 };
