@@ -246,7 +246,9 @@ TetDomain split_mesh(const Comm& comm, DeviceSet& devices, const Case& options, 
   phases.begin("neighbours");
   comm.together([&] {
     if (!comm.is_root()) return;
-    whole.neighbours = find_face_neighbours(whole.mesh, parallel);
+    whole.neighbours = options.has("mesh.file")
+                           ? find_face_neighbours_of(options.file("mesh.file"), whole.mesh, parallel)
+                           : find_face_neighbours(whole.mesh, parallel);
     domain.cells = whole.mesh.cell_count();
     domain.checksum = mesh_checksum(whole.mesh);
     domain.region_names = whole.mesh.region_names;
