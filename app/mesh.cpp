@@ -213,7 +213,7 @@ void add_mesh(CLI::App& program, Action& action) {
     action = [file](const Comm& comm) {
       on_root(comm, [&] {
         const TetMesh m = read_mesh(*file);
-        write_info(describe(inspect(m, find_face_neighbours(m))));
+        write_info(describe(inspect(m, find_face_neighbours_of(*file, m))));
       });
     };
   });

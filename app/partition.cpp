@@ -39,7 +39,7 @@ void print_quality(const PartitionQuality& q, const std::vector<double>& weights
 
 void partition_mesh(const PartitionArguments& a) {
   const TetMesh mesh = read_mesh(a.mesh);
-  const FaceNeighbours neighbours = find_face_neighbours(mesh);
+  const FaceNeighbours neighbours = find_face_neighbours_of(a.mesh, mesh);
   const Adjacency stencil = tet_stencil(neighbours);
   const Adjacency faces = a.graph == "faces" ? face_graph(neighbours) : Adjacency{};
   const auto centroids = cell_centroids(mesh);

@@ -12,6 +12,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
 #include "tutti/domain/tet_domain.hpp"
+#include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/schedule/balance.hpp"
@@ -34,7 +35,8 @@ struct CutMesh {
 CutMesh load_cut_mesh(const Case& options, const std::filesystem::path& work_dir) {
   CutMesh cut;
   const TetMesh mesh = load_mesh(options, work_dir);
-  const FaceNeighbours neighbours = find_face_neighbours(mesh);
+  const FaceNeighbours neighbours =
+      options.has("mesh.file") ? find_face_neighbours_of(options.file("mesh.file"), mesh) : find_face_neighbours(mesh);
   cut.cells = mesh.cell_count();
   cut.stencil = tet_stencil(neighbours);
   cut.method = parse_partitioner(options.text("partition.method"));

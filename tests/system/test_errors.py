@@ -95,6 +95,15 @@ class Errors(SystemTest):
             self.expect(text, INPUT, place, ranks_list=ONE)
         self.expect(text, INPUT, place, ranks_list=[3])
 
+    def test_a_cell_that_is_there_twice(self):
+        nodes = "4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"
+        self.write("twice.msh", f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{nodes}$EndNodes\n"
+                   "$Elements\n2\n1 4 2 1 1 1 2 3 4\n2 4 2 1 1 2 3 1 4\n$EndElements\n")
+        says = r"twice\.msh: mesh: cells 0 and 1 have the same four vertices"
+        self.expect('model = "diffusion"\n[mesh]\nfile = "twice.msh"\n[physics]\nK = 1\n[time]\nsteps = 1\n', INPUT, says)
+        for command in (["mesh", "info"], ["partition"]):
+            self.assert_error(tutti(*command, self.folder / "twice.msh", timeout=SECONDS), INPUT, says)
+
     def test_devices_that_are_not_there(self):
         self.expect(GOOD, USAGE, "bogus", "cuda:I", options=["--devices", "bogus"])
         self.expect(GOOD, USAGE, "twice", options=["--devices", "cpu,cpu"], ranks_list=ONE)

@@ -45,10 +45,6 @@ std::size_t InputFile::read(std::span<char> to, Size offset) const {
   return done;
 }
 
-std::string InputFile::name_of_descriptor() const {
-  return fmt::format("/proc/self/fd/{}", file_);
-}
-
 std::string read_text(const std::filesystem::path& path, const char* what, Size most) {
   const InputFile file(path, what, most);
   std::string text(static_cast<std::size_t>(file.size()), '\0');

@@ -25,8 +25,6 @@ class InputFile {
   Size size() const { return size_; }
   /// From a byte of the file on, as many as there are, at most to.size(); how many. Any thread. Error(io).
   std::size_t read(std::span<char> to, Size offset) const;
-  /// For libraries that open a file by its name: this very file, whatever its name leads to by now.
-  std::string name_of_descriptor() const;
 
  private:
   std::string name_;

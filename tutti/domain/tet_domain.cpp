@@ -244,7 +244,9 @@ void TetDomain::load(const ModelSetup& setup) {
   setup.phases.begin("neighbours");
   comm.together([&] {
     if (!comm.is_root()) return;
-    whole_.neighbours = find_face_neighbours(whole_.mesh, parallel);
+    whole_.neighbours = setup.options.has("mesh.file")
+                            ? find_face_neighbours_of(setup.options.file("mesh.file"), whole_.mesh, parallel)
+                            : find_face_neighbours(whole_.mesh, parallel);
     rows = whole_.mesh.cell_count();
     checksum = mesh_checksum(whole_.mesh);
     region_names = whole_.mesh.region_names;

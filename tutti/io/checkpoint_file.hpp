@@ -39,10 +39,11 @@ struct CheckpointPlaces {
 /// written. One rank calls it. Error(io) with path, bytes and cause (disk full, ...); what was made is removed then.
 CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const CheckpointFrame& frame);
 
-/// Reads rows of a checkpoint. Open it only after its checksums were verified: HDF5 trusts what it parses.
+/// Reads rows of a checkpoint, without the HDF5 library (checkpoint_layout.hpp). Open it after its checksums were
+/// verified: they tell damage better.
 class CheckpointFile {
  public:
-  /// Error(input): it has not the form that create_checkpoint_file gives. Error(io): it cannot be opened.
+  /// Error(input): it has not the form that create_checkpoint_file gives, or holds more. Error(io): it cannot be read.
   explicit CheckpointFile(const std::filesystem::path& path);
   ~CheckpointFile();
   CheckpointFile(CheckpointFile&&) noexcept;

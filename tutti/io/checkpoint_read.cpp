@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "tutti/base/hash.hpp"
 #include "tutti/base/input_file.hpp"
@@ -80,6 +81,9 @@ std::vector<std::int32_t> CheckpointReader::owners() const {
                path_.string(), g, f.rows());
         owner[static_cast<std::size_t>(g)] = static_cast<std::int32_t>(p);
       }
+    if (const auto none = std::find(owner.begin(), owner.end(), -1); none != owner.end())
+      fail(ErrorKind::input, "{}: row {} is missing; use the checkpoint before it (--fallback)", path_.string(),
+           none - owner.begin());
   });
   return owner;
 }
@@ -140,6 +144,11 @@ void CheckpointReader::load(const ModelState& state) const {
     std::vector<std::vector<double>> out(ranks);
     comm_.together([&] {
       const auto values = file_->read_field(static_cast<std::size_t>(at - f.fields.begin()), first, count);
+      // No run writes one; a forged one would be met where nobody looks for it.
+      if (const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
+          bad != values.end())
+        fail(ErrorKind::input, "{}: field '{}' is {:g} in row {}; use the checkpoint before it (--fallback)",
+             path_.string(), field.name, *bad, read[static_cast<std::size_t>(bad - values.begin()) / k]);
       for (std::size_t i = 0; i < read.size(); ++i)
         for (std::size_t c = 0; c < k; ++c)
           out[static_cast<std::size_t>(shares.rank_of(read[i]))].push_back(values[i * k + c]);

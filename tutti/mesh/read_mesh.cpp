@@ -15,4 +15,13 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   fail(ErrorKind::input, "{}: the file's name tells no format of meshes; known are {}", path.string(), mesh_formats);
 }
 
+FaceNeighbours find_face_neighbours_of(const std::filesystem::path& path, const TetMesh& mesh,
+                                       const ParallelFor& parallel) {
+  try {
+    return find_face_neighbours(mesh, parallel);
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: {}", path.string(), error.what());
+  }
+}
+
 }  // namespace tutti

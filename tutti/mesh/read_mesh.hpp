@@ -16,4 +16,8 @@ inline constexpr const char* mesh_formats =
 /// see read_gmsh, read_vtu, read_tetgen.
 TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report = nullptr);
 
+/// find_face_neighbours() of a mesh that read_mesh() has read: its errors name the file.
+FaceNeighbours find_face_neighbours_of(const std::filesystem::path& path, const TetMesh& mesh,
+                                       const ParallelFor& parallel = {});
+
 }  // namespace tutti

@@ -40,6 +40,7 @@ class FaceMatcher {
           else
             match_small(static_cast<Gid>(vertex), begin, end);
         });
+    find_identical_cells(parallel);
     return std::move(neighbours_);
   }
 
@@ -153,6 +154,17 @@ class FaceMatcher {
     } else {
       at(s.first) = boundary_face(s.triangle == none ? 0 : tag_of(s.triangle));
     }
+  }
+
+  /// Of two cells with the same vertices each has the other behind all its faces.
+  void find_identical_cells(const ParallelFor& parallel) const {
+    for_ranges(parallel, static_cast<Size>(neighbours_.size()), [&](Size begin, Size end) {
+      for (auto c = static_cast<std::size_t>(begin); c < static_cast<std::size_t>(end); ++c) {
+        const auto& n = neighbours_[c];
+        if (n[0] >= 0 && n[0] == n[1] && n[0] == n[2] && n[0] == n[3])
+          fail(ErrorKind::input, "mesh: cells {} and {} have the same four vertices; leave one of them out", c, n[0]);
+      }
+    });
   }
 
   Gid& at(Index face) { return neighbours_[static_cast<std::size_t>(face / 4)][static_cast<std::size_t>(face % 4)]; }

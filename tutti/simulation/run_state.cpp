@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/log.hpp"
@@ -58,6 +59,8 @@ std::string run_state_json(const RunState& s) {
 
 RunState parse_run_state(const std::string& json, const std::string& source) {
   RunState s;
+  bool good = false;
+  const auto finite = [](double v) { return std::isfinite(v); };
   try {
     const auto j = nlohmann::json::parse(json);
     s.version = j.at("tutti");
@@ -76,10 +79,22 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.numbers = j.at("numbers").get<std::map<std::string, double>>();
     s.case_name = j.at("case_name");
     s.case_toml = j.at("case");
+    good = s.step >= 0 && s.rows >= 0 && s.plan.steps >= 0 && s.plan.base_step >= 0 && s.plan.base_step <= s.step &&
+           finite(s.time) && finite(s.end) && finite(s.plan.dt) && finite(s.plan.base_time) &&
+           std::all_of(s.outputs.begin(), s.outputs.end(), finite);
+    for (const auto& [_, times] : s.slices) good = good && std::all_of(times.begin(), times.end(), finite);
+    for (const auto& [_, bytes] : s.file_bytes) good = good && bytes >= 0;
+    for (const auto& [_, number] : s.numbers) good = good && finite(number);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}; use the checkpoint before it (--fallback)", source,
          error.what());
   }
+  if (!good)
+    fail(ErrorKind::input,
+         "{}: /meta is not what tutti writes: a number is out of range; use the checkpoint before it (--fallback)",
+         source);
   return s;
 }
 
@@ -115,6 +130,13 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
                "or start anew",
                file.string(), reader.header().version, TUTTI_VERSION);
         state = parse_run_state(reader.frame().meta, file.string());
+        if (state.step != reader.header().step || state.rows != reader.frame().rows() ||
+            state.devices.size() + 1 != reader.frame().part_begin.size())
+          fail(ErrorKind::input,
+               "{}: /meta tells of step {}, {} rows and {} parts, the arrays of step {}, {} and {}; use the checkpoint "
+               "before it (--fallback)",
+               file.string(), state.step, state.rows, state.devices.size(), reader.header().step, reader.frame().rows(),
+               reader.frame().part_begin.size() - 1);
       });
       std::filesystem::path folder = file.parent_path();
       if (folder.filename() == "checkpoints") folder = folder.parent_path();

@@ -135,6 +135,14 @@ TEST(Topology, Defects) {
   many.regions.push_back(1);
   error_of(ErrorKind::input, [&] { find_face_neighbours(many); });
 
+  TetMesh same;
+  same.vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {5, 0, 0}, {6, 0, 0}, {5, 1, 0}, {5, 0, 1}};
+  same.cells = {{4, 5, 6, 7}, {0, 1, 2, 3}, {1, 2, 0, 3}};
+  same.regions = {1, 1, 1};
+  for (const ParallelFor& parallel : {ParallelFor{}, ParallelFor{five_threads}})
+    EXPECT_EQ(error_of(ErrorKind::input, [&] { find_face_neighbours(same, parallel); }),
+              "mesh: cells 1 and 2 have the same four vertices; leave one of them out");
+
   TetMesh orphan = five_tets();
   orphan.boundary = {{0, 3, 7}};
   orphan.boundary_tags = {9};

@@ -10,6 +10,7 @@
 #include "tests/support/own_folder.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/base/random.hpp"
+#include "tutti/io/core_keys.hpp"
 #include "tutti/io/vtu.hpp"
 #include "tutti/simulation/field_values.hpp"
 

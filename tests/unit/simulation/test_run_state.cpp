@@ -76,6 +76,15 @@ class OpenRestart : public testing::Test {
  protected:
   void SetUp() override { folder_ = test::fresh_folder(world(), "restart"); }
   void TearDown() override { fs::remove_all(folder_); }
+  /// What belongs to the checkpoints that write() makes.
+  static std::string meta_of(Size step) {
+    RunState s = some_state();
+    s.step = step;
+    s.plan.base_step = 0;
+    s.rows = 20;
+    s.devices = {"cpu", "cpu"};
+    return run_state_json(s);
+  }
   void write(Size step, const std::string& version, const std::string& meta) {
     test::CheckpointState state(world(), 1, 20, 2);
     state.fill(1);
@@ -87,11 +96,7 @@ class OpenRestart : public testing::Test {
 };
 
 TEST_F(OpenRestart, TheNewestOfAFolder) {
-  RunState s = some_state();
-  for (const Size step : {9, 10}) {
-    s.step = step;
-    write(step, TUTTI_VERSION, run_state_json(s));
-  }
+  for (const Size step : {9, 10}) write(step, TUTTI_VERSION, meta_of(step));
   for (const fs::path& from : {folder_, folder_ / "checkpoints", folder_ / "checkpoints" / "step-000000000010.h5"}) {
     const Restart restart = open_restart(world(), from, false);
     EXPECT_EQ(restart.state.step, 10);
@@ -101,17 +106,17 @@ TEST_F(OpenRestart, TheNewestOfAFolder) {
 }
 
 TEST_F(OpenRestart, AnotherVersion) {
-  write(9, TUTTI_VERSION, run_state_json(some_state()));
-  write(10, "0.0.1-old", run_state_json(some_state()));
+  write(9, TUTTI_VERSION, meta_of(9));
+  write(10, "0.0.1-old", meta_of(10));
   const std::string message = message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); });
   EXPECT_THAT(message, HasSubstr("step-000000000010.h5"));
   EXPECT_THAT(message, HasSubstr(std::string("was written by tutti 0.0.1-old, this is tutti ") + TUTTI_VERSION));
 }
 
 TEST_F(OpenRestart, TheOneBeforeWhenAsked) {
-  write(9, TUTTI_VERSION, run_state_json(some_state()));
+  write(9, TUTTI_VERSION, meta_of(9));
   write(10, TUTTI_VERSION, "no JSON");
-  write(11, TUTTI_VERSION, run_state_json(some_state()));
+  write(11, TUTTI_VERSION, meta_of(11));
   fs::resize_file(folder_ / "checkpoints" / "step-000000000011.h5", 1000);
   EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); }),
               HasSubstr("is cut off"));
@@ -119,6 +124,34 @@ TEST_F(OpenRestart, TheOneBeforeWhenAsked) {
   fs::resize_file(folder_ / "checkpoints" / "step-000000000009.h5", 1000);
   EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, true); }),
               HasSubstr("000009.h5"));
+}
+
+TEST_F(OpenRestart, WhatTellsOfOtherArrays) {
+  for (const auto& [before, after] : {std::pair{"\"step\": 9", "\"step\": 8"},
+                                      {"\"rows\": ", "\"rows\": 1"},
+                                      {"[\n  \"cpu\"", "[\n  \"cpu\",\n  \"cpu\""}}) {
+    std::string meta = meta_of(9);
+    const auto at = meta.find(before);
+    ASSERT_NE(at, std::string::npos) << meta;
+    meta.replace(at, std::string(before).size(), after);
+    write(9, TUTTI_VERSION, meta);
+    EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); }),
+                HasSubstr("step-000000000009.h5: /meta tells of step"));
+  }
+}
+
+TEST(RunState, NumbersOutOfRangeAreRefused) {
+  for (const auto& [before, after] : {std::pair{"\"probes.csv\": 6", "\"probes.csv\": -6"},
+                                      {"\"step\": 1", "\"step\": -1"},
+                                      {"\"base_step\": 17", "\"base_step\": 1234567890124"},
+                                      {"\"mass\": -0.", "\"mass\": -1e999"}}) {
+    std::string json = run_state_json(some_state());
+    const auto at = json.find(before);
+    ASSERT_NE(at, std::string::npos) << json;
+    json.replace(at, std::string(before).size(), after);
+    EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)parse_run_state(json, "step.h5"); }),
+                HasSubstr("step.h5: /meta is not what tutti writes"));
+  }
 }
 
 TEST_F(OpenRestart, NoneIsThere) {
