@@ -50,6 +50,8 @@ TEST_F(Inputs, AreReadAtAnyPlaceAndThroughLinks) {
   EXPECT_EQ(file.read(some, 11), 0u);
   fs::rename(path, folder / "other");
   std::ofstream(path) << "another";
+  EXPECT_EQ(file.read(some, 0), 4u);
+  EXPECT_EQ(std::string(some.data(), 4), "0123") << "the file that was opened";
 }
 
 TEST_F(Inputs, AreRegularFiles) {
