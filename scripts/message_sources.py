@@ -36,8 +36,9 @@ SOURCES = [
     Source("call", "refuse", "tutti/io/mesh_vtu.cpp", 0, inside="why"),
     Source("call", "warn_count", "tutti/mesh/tet_checks.cpp", 1, inside="what"),
     Source("call", "damaged", "tutti/io/checkpoint_header.cpp", 0, inside="why"),
-    Source("call", "damaged", "tutti/io/checkpoint_file.cpp", 0, inside="what"),
-    Source("call", ".damaged", "tutti/io/checkpoint_file.cpp", 0, inside="what"),
+    Source("call", "damaged", "tutti/io/checkpoint_rows.cpp", 0, inside="what"),
+    Source("call", ".damaged", "tutti/io/checkpoint_rows.cpp", 0, inside="what"),
+    Source("call", "refuse", "tutti/io/checkpoint_layout.cpp", 1, inside="what"),
     Source("call", "damaged", "tutti/models/transport/stencil_cache.cpp", 0, inside="why"),
     Source("call", "fail_at", "tutti/io/formula_parser.cpp", 3, inside="why"),
     # Problems of a case are collected; the first one in the file is told.
@@ -47,6 +48,7 @@ SOURCES = [
     Source("return", "explain_command_line", "tutti/simulation/help.cpp", kinds=(("usage", "{}"),)),
     # Errors of a rank or a thread that are told elsewhere.
     Source("return", "run_and_catch", "tutti/base/comm.cpp", 2),
+    Source("return", "no_memory_message", "tutti/base/refused_memory.cpp", kinds=(("resource", "{}"),)),
     Source("call", "end_all", "tutti/simulation/program.cpp", 0, kinds=(("resource", "{}"),)),
     Source("braces", "Failure", "tutti/io/checkpoint_write.cpp", 1),
     Source("return", "describe_full_cores", "tutti/device/host_load.cpp", kinds=(("warning", "{}"),)),
@@ -71,6 +73,10 @@ FORWARDS = {
     ("app/spectrum.cpp", "{problem}"): "app/python.cpp",
     ("app/doctor.cpp", "{found}; {advice}"): "the findings of tutti doctor",
     ("tutti/base/comm.cpp", "{cause}"): "an Error of any rank",
+    ("tutti/base/comm.cpp", "{no_memory_message}"): "no_memory_message",
+    ("tutti/simulation/program.cpp", "{no_memory_message}"): "no_memory_message",
+    ("tutti/simulation/program.cpp", "{message}"): "system_cause, of threads and memory",
+    ("tutti/mesh/read_mesh.cpp", "{path}: {cause}"): "find_face_neighbours",
     ("tutti/device/host_load.cpp", "{text}"): "describe_full_cores",
     ("tutti/io/case.cpp", "{message}"): "the first of the collected problems",
     ("tutti/io/case.cpp", "{cause}"): "check_value",
@@ -90,7 +96,7 @@ PASS_ON = {"tutti/base/error.hpp", "tutti/base/log.hpp", "tutti/mesh/spec_error.
 # What may be thrown other than by fail(), and where: what these say is in SOURCES, or is a bug of tutti and no message.
 THROWN = {
     "std::logic_error": ALL,
-    "std::bad_alloc": "tutti/base/raw_vector.hpp " + MESH,
+    "std::bad_alloc": "tutti/base/raw_vector.hpp tutti/simulation/last_resort.cpp " + MESH,
     "Error": "tutti/base/error.hpp",
     "SpecError": "tutti/mesh/spec_error.hpp",
     "SharedError": ALL,

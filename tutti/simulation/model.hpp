@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +53,18 @@ class Model {
   /// Numbers worth watching; the first is shown in the progress line. The bits do not depend on the partition. A value
   /// that is not finite ends the run.
   virtual std::vector<Diagnostic> diagnose() = 0;
+  /// What the case's data (initial and boundary values, sources) allow the first diagnostic at most, if `largest`, its
+  /// value at `time`, is beyond that by orders of magnitude: ends the run. Nothing where the model knows no such bound.
+  /// The same on all ranks.
+  virtual std::optional<double> passed_bound(double time, double largest) {
+    (void)time, (void)largest;
+    return {};
+  }
+  /// Where the row of a part of state() lies, for messages. Not collective. A model with bounds says it.
+  virtual Vec3 place_of(std::size_t part, Lid row) {
+    (void)part, (void)row;
+    return {};
+  }
   /// Opens the results in `folder` (it exists); the fields to write come from the case. A run that goes on in the
   /// folder of an earlier one gives the times that were written `before`.
   virtual void open_results(const std::filesystem::path& folder, std::span<const double> before) = 0;

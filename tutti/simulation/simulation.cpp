@@ -14,6 +14,7 @@
 #include "tutti/schedule/balance.hpp"
 #include "tutti/schedule/step_tracer.hpp"
 #include "tutti/simulation/checkpoints.hpp"
+#include "tutti/simulation/field_watch.hpp"
 #include "tutti/simulation/load_monitor.hpp"
 #include "tutti/simulation/metrics.hpp"
 #include "tutti/simulation/progress.hpp"
@@ -198,16 +199,17 @@ void add_stream_fractions(DeviceSet& devices, Summary& summary) {
   }
 }
 
-/// A run whose numbers are not numbers any more ends here. Names the first bad cell of the lowest rank.
+/// A run whose numbers are not numbers any more, or cannot be right, ends here. Names the first bad cell of the lowest
+/// rank.
 void require_finite(const Comm& comm, Model& model, const std::vector<Diagnostic>& diagnostics, Size step, double time,
                     const std::filesystem::path* checkpoints) {
   const auto bad =
       std::find_if(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) { return !std::isfinite(d.value); });
-  if (bad == diagnostics.end()) return;  // the same on all ranks
   const std::string advice =
       checkpoints != nullptr
           ? fmt::format("; lower time.dt or look at the input; the last good state is in {}", checkpoints->string())
           : "; lower time.dt or look at the input";
+  if (bad == diagnostics.end()) return require_bounds(comm, model, diagnostics, step, time, advice);  // on all ranks
   ModelState state = model.state();
   comm.together([&] {
     for (const StateField& field : state.fields)
@@ -356,6 +358,9 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     model.wait();
     wall += seconds_since(start);
   };
+  std::vector<Diagnostic> diagnostics;  // of the step that was looked at last
+  std::optional<Size> diagnosed;
+  const std::filesystem::path checkpoint_folder = folder / "checkpoints";
   Checkpoints checkpoints(comm, exchanges ? model.state() : ModelState{}, options, folder, TUTTI_VERSION, trace,
                           [&](RunState& state) {
                             state.version = TUTTI_VERSION;
@@ -371,8 +376,13 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
                             state.file_bytes["history.csv"] = history.bytes();
                             state.file_bytes["metrics.jsonl"] = metrics.bytes();
                             wait_for_devices();
+                            if (diagnosed == state.step) return;
+                            // No state that cannot be right takes a good one's place.
+                            diagnostics = model.diagnose();
+                            diagnosed = state.step;
+                            require_finite(comm, model, diagnostics, state.step, state.time,
+                                           checkpoints.any() || restart != nullptr ? &checkpoint_folder : nullptr);
                           });
-  const std::filesystem::path checkpoint_folder = folder / "checkpoints";
 
   if (earlier.outputs.empty()) output(plan.time_of(first));
   slices.start(plan.time_of(first));
@@ -380,8 +390,6 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   if (history.starts()) history.record(plan.time_of(first), model.diagnose());
   Size step = first;
   bool stopped = false, finished = false;
-  std::vector<Diagnostic> diagnostics;  // of the step that was looked at last
-  std::optional<Size> diagnosed;
   std::optional<LoadMonitor> monitor;
   const bool always = options.is_word("balance.rebalance", "always");
   if (context.so_far != nullptr && checkpoints.possible() && (always || options.flag("balance.rebalance")) &&

@@ -118,7 +118,10 @@ Diffusion::Diffusion(const ModelSetup& setup)
   phases.begin("stability");
   estimate_spectral_radius();
   comm_.together([&] { choose_time_step(); });
-  if (options_.flag("numerics.check")) run_noise_test();
+  if (options_.flag("numerics.check")) {
+    run_noise_test();
+    check_growth();
+  }
   phases.begin("initial");
   set_initial();
   phases.end();
@@ -192,6 +195,8 @@ void Diffusion::set_initial() {
     check_forcing();
   });
   exchange_now(0);
+  initial_level_ = global_max(0);
+  look_at_data(0);
   initial_mass_ = mass();
   // The drift is measured against the total of |u|: a mass of 0 is no scale.
   ExactSum magnitudes;
@@ -341,7 +346,9 @@ void Diffusion::open_results(const std::filesystem::path& folder, std::span<cons
 void Diffusion::write_results(double time) {
   std::vector<std::vector<double>> u;
   for (std::size_t p = 0; p < parts_.size(); ++p) u.push_back(values(static_cast<int>(p)));
-  results_->write(time, {{"u", 1, u}});
+  std::vector<TetFieldValues> fields;  // not a list of them: GCC 12 destroys one twice where a copy throws
+  fields.push_back({"u", 1, std::move(u)});
+  results_->write(time, fields);
 }
 
 void Diffusion::set_probes(std::vector<Vec3> points) {

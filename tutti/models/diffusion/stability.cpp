@@ -69,10 +69,11 @@ void Diffusion::estimate_spectral_radius() {
   }
   comm_.together([&] {
     if (!std::isfinite(rho))
-      fail(ErrorKind::numerical,
-           "the operator's rows are out of range: a cell would change {:.3g} times a unit of time; check the units of K "
-           "and of the mesh, and whether cells are flat",
-           stability_.max_outflow);
+      fail(
+          ErrorKind::numerical,
+          "the operator's rows are out of range: a cell would change {:.3g} times a unit of time; check the units of K "
+          "and of the mesh, and whether cells are flat",
+          stability_.max_outflow);
   });
   // A maximum over windows would drift with their number; the last one is the best estimate.
   stability_.rho = margin * rho;

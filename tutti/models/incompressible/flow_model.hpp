@@ -24,7 +24,8 @@ double driven_speed(const FlowCase& flow);
 /// stability intervals of the schemes: Adams-Bashforth reaches 1 on the negative axis, Runge-Kutta 2.5; on the
 /// imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some friction. Implicit friction allows any step; a
 /// hundred times what is stable otherwise is enough: beyond it sweeps take most of what steps save. Infinite:
-/// nothing bounds it; 0: what bounds it is out of range. `crossing`: 1 over the time to cross a cell; `warmth`: largest |T - reference|.
+/// nothing bounds it; 0: what bounds it is out of range. `crossing`: 1 over the time to cross a cell; `warmth`: largest
+/// |T - reference|.
 double longest_step(const FlowCase& flow, double crossing, double warmth);
 
 template <class T>
