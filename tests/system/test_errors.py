@@ -101,7 +101,7 @@ class Errors(SystemTest):
                    "$Elements\n2\n1 4 2 1 1 1 2 3 4\n2 4 2 1 1 2 3 1 4\n$EndElements\n")
         says = r"twice\.msh: mesh: cells 0 and 1 have the same four vertices"
         self.expect('model = "diffusion"\n[mesh]\nfile = "twice.msh"\n[physics]\nK = 1\n[time]\nsteps = 1\n', INPUT, says)
-        for command in (["mesh", "info"], ["partition"]):
+        for command in (["mesh", "info"], ["partition", "--weights", "1,1"]):
             self.assert_error(tutti(*command, self.folder / "twice.msh", timeout=SECONDS), INPUT, says)
 
     def test_devices_that_are_not_there(self):

@@ -7,6 +7,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/threads.hpp"
+#include "tutti/simulation/finite_watch.hpp"
 #include "tutti/simulation/stop.hpp"
 
 namespace tutti {
@@ -58,6 +59,10 @@ Checkpoints::Wish Checkpoints::agree(Run& run) {
 void Checkpoints::write(Run& run) {
   const auto scope = run.trace.scope("checkpoint");
   fault_point("checkpoint");
+  // No state that cannot be right takes a good one's place.
+  run.wait_for_devices();
+  run.diagnose();
+  require_good_state(run);
   RunState state;
   state.step = run.step;
   state.time = run.time;
@@ -65,7 +70,6 @@ void Checkpoints::write(Run& run) {
   state.mesh_checksum = state_.mesh_checksum;
   for (const StateNumber& number : state_.numbers) state.numbers[number.name] = *number.value;
   describe_(state);
-  run.wait_for_devices();
   writer_->begin(run.step, run.time, run_state_json(state));
   if (wait_) writer_->finish();
   last_ = Clock::now();

@@ -1,6 +1,7 @@
 // What a model gives to the simulation around it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,18 @@ class Model {
   virtual std::vector<Diagnostic> diagnose() = 0;
   /// Brings fields up to date that are only computed to be written. Before results, slices and probes are.
   virtual void before_output() {}
+  /// What the case's data (initial and boundary values, sources) allow the first diagnostic at most, if `largest`, its
+  /// value at `time`, is beyond that by orders of magnitude: ends the run. Nothing where the model knows no such bound.
+  /// The same on all ranks.
+  virtual std::optional<double> passed_bound(double time, double largest) {
+    (void)time, (void)largest;
+    return {};
+  }
+  /// Where the row of a part of state() lies, for messages. Not collective. A model with bounds says it.
+  virtual Vec3 place_of(std::size_t part, Lid row) {
+    (void)part, (void)row;
+    return {};
+  }
 
   /// Bytes that the kernels of a part of this rank have moved, all steps, by the model's count.
   virtual Size bytes_moved(std::size_t p) const = 0;

@@ -117,7 +117,10 @@ Diffusion::Diffusion(const ModelSetup& setup)
   phases.begin("stability");
   estimate_spectral_radius();
   comm_.together([&] { choose_time_step(); });
-  if (options_.flag("numerics.check")) run_noise_test();
+  if (options_.flag("numerics.check")) {
+    run_noise_test();
+    check_growth();
+  }
   phases.begin("initial");
   set_initial();
   phases.end();
@@ -191,6 +194,8 @@ void Diffusion::set_initial() {
     check_forcing();
   });
   exchange_now(0);
+  initial_level_ = global_max(0);
+  look_at_data(0);
   initial_mass_ = mass();
   // The drift is measured against the total of |u|: a mass of 0 is no scale.
   ExactSum magnitudes;

@@ -54,6 +54,8 @@ class Diffusion final : public Model {
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
   std::vector<Diagnostic> diagnose() override;
+  std::optional<double> passed_bound(double time, double largest) override;
+  Vec3 place_of(std::size_t part, Lid row) override { return parts_[part].centroids[static_cast<std::size_t>(row)]; }
   void resume(double time) override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
@@ -77,6 +79,9 @@ class Diffusion final : public Model {
   void set_initial();
   void estimate_spectral_radius();
   void run_noise_test();
+  void bring_out_growing_modes(int applications);
+  void check_growth();
+  void look_at_data(double time);
   void set_noise();
   void choose_time_step();
 
@@ -117,6 +122,7 @@ class Diffusion final : public Model {
   bool homogeneous_ = false;  ///< source and boundary data are left out, for the stability check
   double initial_mass_ = 0;
   double mass_scale_ = 1;
+  double initial_level_ = 0, data_level_ = 0, data_rate_ = 0;  ///< of |u|, and of |du/dt| [1/time], by the data
   Size applications_ = 0;
 };
 

@@ -139,6 +139,17 @@ std::vector<Diagnostic> SphereTransport::diagnose() {
   return all;
 }
 
+/// Transport makes no new extremes: the initial ones bound a tracer. The scheme overshoots; not by orders of magnitude.
+std::optional<double> SphereTransport::passed_bound(double, double largest) {
+  constexpr double orders = 1e3;
+  if (!(largest > orders * initial_level_)) return {};
+  return initial_level_;
+}
+
+Vec3 SphereTransport::place_of(std::size_t part, Lid row) {
+  return domain_.owned_points(part)[static_cast<std::size_t>(row)];
+}
+
 std::vector<double> SphereTransport::values(std::size_t p) {
   std::vector<double> result(static_cast<std::size_t>(value_maps_[p].owned));
   download(stream(p), std::span<double>(result), parts_[p].q[0].buffer());

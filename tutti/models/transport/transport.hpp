@@ -46,6 +46,8 @@ class SphereTransport final : public Model {
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
   std::vector<Diagnostic> diagnose() override;
+  std::optional<double> passed_bound(double time, double largest) override;
+  Vec3 place_of(std::size_t part, Lid row) override;
   void resume(double time) override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
@@ -127,6 +129,7 @@ class SphereTransport final : public Model {
   std::uint64_t operators_made_ = 0;  ///< so many times, each in memory of their own
   bool setting_up_ = true;
   std::vector<double> initial_mass_, mass_scale_;  ///< of tracers; scale: of their magnitudes
+  double initial_level_ = 0;                       ///< of |q|
   Size applications_ = 0;
 };
 

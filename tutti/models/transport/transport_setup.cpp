@@ -400,6 +400,7 @@ void SphereTransport::set_initial() {
     }
   });
   exchange_now(0);
+  initial_level_ = largest();
   for (int t = 0; t < tracers(); ++t) {
     initial_mass_.push_back(mass(t));
     mass_scale_.push_back(mass(t, true));

@@ -1,0 +1,68 @@
+"""A diffusion that grows without end is found before it runs, and stopped where it was not looked for."""
+
+import re
+import unittest
+
+from program import DATA, EQUAL, SystemTest, tutti
+
+NUMERICAL = 6
+
+# Slivers of a Delaunay mesh, and a K whose eigenvalues are 5.8, 1 and 1: a mode grows by less than 1 % a step. Max|u| was
+# 7e54 after 20,000 steps.
+CASE = """model = "diffusion"
+[mesh]
+file = "{mesh}"
+[physics]
+K = [[5.32866353437639, -1.2271458215851845, 0.7310062268768941], [-1.2271458215851845, 1.347887253299978, -0.2072351500043225], [0.7310062268768941, -0.2072351500043225, 1.1234492123236317]]
+initial = "sin(3*x)*cos(2*y)+z"
+[[boundary]]
+tag = "*"
+type = "dirichlet"
+value = {value}
+[time]
+steps = {steps}
+{time}
+[checkpoint]
+every = 500
+keep = 2
+"""
+
+
+def case_of(steps=20000, value='"0"', time=""):
+    return CASE.format(mesh=DATA / "slivers.msh", steps=steps, value=value, time=time)
+
+
+class Growth(SystemTest):
+    def test_the_set_up_finds_it(self):
+        for time in ("", 'method = "rkc2"'):
+            case = self.write("case.toml", case_of(time=time))
+            messages = set()
+            for ranks in (None,) if time else (None, 2):
+                result = tutti("run", case, "-o", self.folder / "r", *EQUAL, "--threads", 1, ranks=ranks)
+                self.assert_error(result, NUMERICAL, r"grows")
+                messages.add(result.error_lines()[0])
+                self.assertFalse((self.folder / "r").exists())
+            self.assertEqual(len(messages), 1, messages)
+        # In so few steps nothing comes of it.
+        self.run_case(case_of(steps=40))
+
+    def test_a_run_that_leaves_its_bounds_ends(self):
+        for value in ('"0"', '"sin(t)"'):
+            case, folder = self.write("case.toml", case_of(value=value)), self.folder / "r"
+            result = tutti("run", case, "-o", folder, "--overwrite", *EQUAL, "--set", "numerics.check=false",
+                           "--set", "report.every=100", "--threads", 1)
+            self.assert_error(result, NUMERICAL, r"field 'u' is -?\d+\S* in cell \d+ at \(\S+, \S+, \S+\) \(rank 0, part 0\)",
+                              r"at time \S+, step \d+: the data of the case allow", r"the last good state is in .*checkpoints")
+            failed = int(re.search(r"step (\d+):", result.error_lines()[0])[1])
+            kept = sorted(int(path.stem.split("-")[1]) for path in (folder / "checkpoints").glob("step-*.h5"))
+            self.assertEqual(kept, [500 * (failed // 500 - 1), 500 * (failed // 500)])
+            self.assertFalse((folder / "summary.json").exists())
+
+    def test_a_checkpoint_is_looked_at_before_it_takes_a_good_ones_place(self):
+        case = self.write("case.toml", case_of())
+        result = tutti("run", case, "-o", self.folder / "r", *EQUAL, "--set", "numerics.check=false", "--set", "report.every=1000000")
+        self.assert_error(result, NUMERICAL, r"step \d+500: the data|step \d+000: the data")
+
+
+if __name__ == "__main__":
+    unittest.main()
