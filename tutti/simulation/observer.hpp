@@ -68,8 +68,9 @@ class Observer {
   }
   /// run.step steps are done. The fields are at rest, and the diagnostics known, where some observer looks at them.
   virtual void after_step(Run& run) { (void)run; }
-  /// Puts what it has written so far into a checkpoint's description.
-  virtual void describe(RunState& state) const { (void)state; }
+  /// Puts what it has written so far into a checkpoint's description; all of that is on the disk on return. Not
+  /// collective: called within Comm::together.
+  virtual void describe(RunState& state) { (void)state; }
   /// The run is over.
   virtual void finish(Run& run, Summary& summary) { (void)run, (void)summary; }
 };

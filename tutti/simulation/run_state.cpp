@@ -44,10 +44,19 @@ std::string run_state_json(const RunState& s) {
   json["outputs"] = s.outputs;
   json["slices"] = s.slices;
   json["file_bytes"] = s.file_bytes;
+  json["file_lines"] = s.file_lines;
   json["numbers"] = s.numbers;
   json["case_name"] = s.case_name;
   json["case"] = s.case_toml;
   return json.dump(1);
+}
+
+EarlierLines RunState::lines_of(const std::string& file, double until) const {
+  EarlierLines earlier;
+  earlier.until = until;
+  if (const auto at = file_bytes.find(file); at != file_bytes.end()) earlier.bytes = at->second;
+  if (const auto at = file_lines.find(file); at != file_lines.end()) earlier.lines = at->second;
+  return earlier;
 }
 
 RunState parse_run_state(const std::string& json, const std::string& source) {
@@ -67,6 +76,7 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.outputs = j.at("outputs").get<std::vector<double>>();
     s.slices = j.value("slices", s.slices);  // older checkpoints know none
     s.file_bytes = j.at("file_bytes").get<std::map<std::string, Size>>();
+    s.file_lines = j.value("file_lines", s.file_lines);
     s.numbers = j.at("numbers").get<std::map<std::string, double>>();
     s.case_name = j.at("case_name");
     s.case_toml = j.at("case");

@@ -11,6 +11,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/io/case.hpp"
 #include "tutti/io/checkpoint.hpp"
+#include "tutti/io/line_file.hpp"
 
 namespace tutti {
 
@@ -35,14 +36,13 @@ struct RunState {
   std::vector<std::string> devices;                   ///< kind of each part's device
   std::vector<double> outputs;                        ///< times of the results written so far
   std::map<std::string, std::vector<double>> slices;  ///< by what describes a slice: times of what is written so far
-  std::map<std::string, Size> file_bytes;             ///< length of each history file (probes.csv, ...) so far
-  std::map<std::string, double> numbers;              ///< of the model
+  /// Each file that grows by lines (probes.csv, ...): its length so far, and its lines; older checkpoints know no
+  /// lines.
+  std::map<std::string, Size> file_bytes, file_lines;
+  std::map<std::string, double> numbers;  ///< of the model
 
-  /// 0 for a file that it does not know.
-  Size bytes_of(const std::string& file) const {
-    const auto at = file_bytes.find(file);
-    return at == file_bytes.end() ? 0 : at->second;
-  }
+  /// What it knows of such a file, to go on with; `until`: see EarlierLines.
+  EarlierLines lines_of(const std::string& file, double until) const;
 };
 std::string run_state_json(const RunState& state);
 /// Error(input) names `source` and what is missing.

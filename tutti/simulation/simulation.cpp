@@ -147,7 +147,9 @@ void describe_run(const Run& run, const std::vector<std::string>& devices, const
   state.plan = run.plan;
   state.end = run.options.has("time.end") ? run.options.number("time.end") : 0;
   state.devices = devices;
-  for (const auto& observer : observers) observer->describe(state);
+  run.comm.together([&] {
+    for (const auto& observer : observers) observer->describe(state);
+  });
 }
 
 bool may_rebalance(const Run& run, const RunSoFar* so_far) {
