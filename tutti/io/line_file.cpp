@@ -165,7 +165,8 @@ void LineFile::go_on(const std::string& head, const EarlierLines& earlier, const
   const bool other_head = !kept.same_head && length > 0;
   const bool missing = earlier.lines ? kept.lines < *earlier.lines : kept.bytes < earlier.bytes;
   std::string beside;
-  if (length > 0 && (other_head || missing || kept.others > 0))
+  const Size of_head = kept.same_head && !head.empty() ? static_cast<Size>(head.size()) + 1 : 0;
+  if (length > of_head && (other_head || missing || kept.others > 0))
     beside = fmt::format("; what was there is kept in {}", keep_beside(path_).string());
   if (kept.ranges.empty()) {
     if (length > 0 || !head.empty()) begin(head);
