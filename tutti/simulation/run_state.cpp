@@ -87,6 +87,14 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
   return s;
 }
 
+std::filesystem::path results_folder_of(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path folder = path.has_filename() ? path : path.parent_path();  // "results/" is "results"
+  if (!std::filesystem::is_directory(folder, error)) folder = folder.parent_path();
+  if (folder.filename() == "checkpoints") folder = folder.parent_path();
+  return folder.empty() ? "." : folder;
+}
+
 Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back) {
   std::string list;
   comm.together([&] {
@@ -120,10 +128,7 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
                file.string(), reader.header().version, TUTTI_VERSION);
         state = parse_run_state(reader.frame().meta, file.string());
       });
-      std::filesystem::path folder = file.parent_path();
-      if (folder.filename() == "checkpoints") folder = folder.parent_path();
-      if (folder.empty()) folder = ".";
-      return {std::move(reader), std::move(state), std::move(folder)};
+      return {std::move(reader), std::move(state), results_folder_of(file)};
     } catch (const SharedError& error) {
       if (!fall_back || error.kind() != ErrorKind::input || at >= list.size()) throw;
       warn("{}; trying the one before", error.what());

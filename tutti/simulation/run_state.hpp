@@ -54,6 +54,8 @@ struct Restart {
   RunState state;
   std::filesystem::path folder;  ///< the results folder that the checkpoint stands in
 };
+/// The results folder that `path` means for open_restart: itself, or what it stands in.
+std::filesystem::path results_folder_of(const std::filesystem::path& path);
 /// Opens and verifies the newest checkpoint in `path` (a results folder, its checkpoints/, or one file). With
 /// `fall_back` a damaged one is passed over with a warning. Collective. Error(io): there is none. Error(input): damaged
 /// or of another version of tutti.

@@ -19,6 +19,7 @@ void FieldOutput::after_step(Run& run) {
 
 void FieldOutput::write(Run& run) {
   if (!run.exchanges) return;
+  run.comm.together([&] { run.require_folder(); });
   seconds_ += timed_output(run.trace, [&] {
     run.model.write_results(run.time);
     times_.push_back(run.time);
