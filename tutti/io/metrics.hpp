@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tutti/base/types.hpp"
+#include "tutti/io/line_file.hpp"
 
 namespace tutti {
 
@@ -27,25 +28,21 @@ struct MetricsLine {
 /// One JSON object without its line break. A number that is not finite becomes null.
 std::string metrics_json(const MetricsLine& line);
 
-/// A file that grows by whole lines, each written through at once: a killed run leaves what it had reported.
+/// The file: each line is written through at once.
 class MetricsFile {
  public:
-  /// Makes or overwrites `path`; with `keep`, goes on behind the last whole line of the first `keep` bytes of what is
-  /// there (a restart from a checkpoint forgets what came after it). Error(io).
-  explicit MetricsFile(std::filesystem::path path, std::optional<Size> keep = std::nullopt);
-  ~MetricsFile();
-  MetricsFile(const MetricsFile&) = delete;
-  MetricsFile& operator=(const MetricsFile&) = delete;
-
+  /// Makes or overwrites `path`; or goes on with an earlier run's file (see LineFile), whose lines stand at their
+  /// steps. Error(io).
+  explicit MetricsFile(const std::filesystem::path& path, const std::optional<EarlierLines>& earlier = std::nullopt);
   /// Error(io) with path, bytes and cause; the file then still ends with a whole line.
-  void add(const MetricsLine& line);
-  /// Length of the file so far.
-  Size bytes() const { return bytes_; }
+  void add(const MetricsLine& line) { file_->add(metrics_json(line)); }
+  /// What is written is on the disk on return. Error(io).
+  void sync() { file_->sync(); }
+  Size bytes() const { return file_->bytes(); }  ///< so far
+  Size lines() const { return file_->lines(); }
 
  private:
-  std::filesystem::path path_;
-  int file_ = -1;
-  Size bytes_ = 0;
+  std::optional<LineFile> file_;
 };
 
 }  // namespace tutti

@@ -139,12 +139,17 @@ void refuse_links(const fs::path& folder) {
 
 }  // namespace
 
-void prepare_output_folder(const fs::path& folder, OutputUse use) {
+void make_output_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || !fs::is_directory(folder, error))
     fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(),
          error ? error.message() : "a file of this name is there");
+}
+
+void prepare_output_folder(const fs::path& folder, OutputUse use) {
+  make_output_folder(folder);
+  std::error_code error;
   if (use == OutputUse::fresh) {
     if (const fs::path found = earlier_result(folder); !found.empty())
       fail(ErrorKind::usage,

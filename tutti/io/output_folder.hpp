@@ -12,7 +12,10 @@ enum class OutputUse {
   go_on,      ///< they stay: the run that made them is continued
 };
 
-/// Makes `folder` (and those above it) and gets it ready for a run.
+/// Makes `folder` and those above it. Error(io).
+void make_output_folder(const std::filesystem::path& folder);
+
+/// Makes `folder` and gets it ready for a run.
 ///
 /// Results are summary.json, results.pvd and a checkpoints/ that is not empty. `overwrite` removes the files that tutti
 /// writes, by their names, and folders that are empty then; whatever else lies there stays.

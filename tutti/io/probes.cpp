@@ -1,11 +1,8 @@
 #include "tutti/io/probes.hpp"
 
-#include <unistd.h>
+#include <algorithm>
+#include <charconv>
 
-#include <cerrno>
-#include <cstring>
-
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
 
 namespace tutti {
@@ -17,6 +14,16 @@ std::string csv_cell(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
+}
+
+/// The time of a line of numbers; nothing where it has another number of columns, or the time is none.
+std::optional<double> time_of(std::string_view line, std::size_t columns) {
+  if (static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) != columns) return std::nullopt;
+  double time = 0;
+  const char* end = line.data() + std::min(line.find(','), line.size());
+  const auto [at, error] = std::from_chars(line.data(), end, time);
+  if (error != std::errc{} || at != end) return std::nullopt;
+  return time;
 }
 
 }  // namespace
@@ -39,40 +46,22 @@ std::vector<std::string> probe_labels(const Case& options) {
   return labels;
 }
 
-ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names, Size keep_bytes)
-    : path_(path), columns_(names.size()) {
-  if (path.has_parent_path()) make_folders(path.parent_path());  // where that fails, so does what follows
-  std::error_code error;
-  const bool keep = keep_bytes > 0 && std::filesystem::exists(path, error) &&
-                    std::filesystem::file_size(path, error) >= static_cast<std::uintmax_t>(keep_bytes);
-  const int file = open_to_append(path);
-  if (file >= 0) file_.reset(::fdopen(file, "ab"));
-  // A device such as /dev/full cannot be cut, and has nothing to be kept.
-  if (file_ && ::ftruncate(file, keep ? static_cast<off_t>(keep_bytes) : 0) != 0 && keep)
-    fail(ErrorKind::io, "{}: cannot be cut to {} bytes: {}", path.string(), keep_bytes, system_cause(errno));
-  if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), system_cause(errno));
-  if (keep) {
-    bytes_ = keep_bytes;
-    return;
-  }
-  std::string line = "time";
-  for (const auto& name : names) line += "," + csv_cell(name);
-  write_line(line);
+ProbeFile::ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names,
+                     const std::optional<EarlierLines>& earlier)
+    : columns_(names.size()) {
+  std::string head = "time";
+  for (const auto& name : names) head += "," + csv_cell(name);
+  if (earlier)
+    file_.emplace(path, head, *earlier, [&](std::string_view line) { return time_of(line, columns_); });
+  else
+    file_.emplace(path, head);
 }
 
 void ProbeFile::add(double time, std::span<const double> values) {
   require(values.size() == columns_, "{} probe values for {} columns", values.size(), columns_);
   std::string line = fmt::format("{}", time);
   for (const double value : values) line += fmt::format(",{}", value);
-  write_line(line);
-}
-
-void ProbeFile::write_line(const std::string& line) {
-  const std::string text = line + "\n";
-  bytes_ += static_cast<Size>(text.size());
-  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0)
-    fail(ErrorKind::io, "{}: a line of {} bytes cannot be written: {}", path_.string(), text.size(),
-         system_cause(errno));
+  file_->add(line);
 }
 
 }  // namespace tutti

@@ -1,9 +1,8 @@
 // Values at chosen points over time, as a CSV file.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
 #include "tutti/io/case.hpp"
+#include "tutti/io/line_file.hpp"
 
 namespace tutti {
 
@@ -23,23 +23,19 @@ std::vector<std::string> probe_labels(const Case& options);
 /// it can be followed while the run goes on. Numbers keep all their digits.
 class ProbeFile {
  public:
-  /// Makes or overwrites `path`; or, with `keep_bytes` > 0, goes on behind so many bytes of an earlier run's file and
-  /// drops the rest. Error(io).
-  ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names, Size keep_bytes = 0);
+  /// Makes or overwrites `path`; or goes on with an earlier run's file (see LineFile). Error(io).
+  ProbeFile(const std::filesystem::path& path, const std::vector<std::string>& names,
+            const std::optional<EarlierLines>& earlier = std::nullopt);
   /// One value a name. Error(io).
   void add(double time, std::span<const double> values);
-  /// Length of the file so far.
-  Size bytes() const { return bytes_; }
+  /// What is written is on the disk on return. Error(io).
+  void sync() { file_->sync(); }
+  Size bytes() const { return file_->bytes(); }  ///< so far
+  Size lines() const { return file_->lines(); }  ///< without the header
 
  private:
-  void write_line(const std::string& line);
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::filesystem::path path_;
-  std::size_t columns_ = 0;
-  Size bytes_ = 0;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::size_t columns_;
+  std::optional<LineFile> file_;
 };
 
 }  // namespace tutti

@@ -9,6 +9,7 @@
 
 #include "tutti/base/comm.hpp"
 #include "tutti/io/case.hpp"
+#include "tutti/io/folder_lock.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/io/trace.hpp"
 #include "tutti/simulation/load_monitor.hpp"
@@ -24,6 +25,7 @@ struct Run {
   const Case& options;
   const std::filesystem::path& folder;  ///< of the results; it exists
   Trace& trace;
+  const FolderLock* lock = nullptr;  ///< of the folder, on the root
   const RunState* before = nullptr;  ///< what an earlier run has left in the folder, to go on behind; null: nothing
   int threads = 1;                   ///< that may compress files
   bool exchanges = true;             ///< else the fields are wrong, and nothing is written of them
@@ -43,6 +45,10 @@ struct Run {
   std::optional<NewShares> shares = {};  ///< the run ends here, to go on from a checkpoint with the work shared so
   std::chrono::steady_clock::time_point interrupted = {};  ///< when those were found
 
+  /// Error(io) on the root where the folder was moved or removed: who writes asks first. Within Comm::together.
+  void require_folder() const {
+    if (lock != nullptr) lock->require_folder();
+  }
   /// Steps may be ahead of the devices; who looks at the fields waits for them, and that is the steps' time.
   void wait_for_devices();
   /// The diagnostics of where the run stands; they are computed once a step. Collective.
@@ -69,8 +75,9 @@ class Observer {
   }
   /// run.step steps are done. The fields are at rest, and the diagnostics known, where some observer looks at them.
   virtual void after_step(Run& run) { (void)run; }
-  /// Puts what it has written so far into a checkpoint's description.
-  virtual void describe(RunState& state) const { (void)state; }
+  /// Puts what it has written so far into a checkpoint's description; all of that is on the disk on return. Not
+  /// collective: called within Comm::together.
+  virtual void describe(RunState& state) { (void)state; }
   /// The run is over.
   virtual void finish(Run& run, Summary& summary) { (void)run, (void)summary; }
 };

@@ -12,6 +12,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/program.hpp"
 #include "tutti/simulation/help_internal.hpp"
+#include "tutti/simulation/stop.hpp"
 
 namespace tutti {
 namespace {
@@ -118,6 +119,9 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
   Action action;
   declare(program, action);
 
+  // A run ends in order whenever it is asked to; anything else ends at once. Which of them this is, is not known yet.
+  catch_stop_signals();
+
   // Alone, a question for help or a wrong word needs no MPI.
   int rank = 0;
   if (is_launched()) {
@@ -126,7 +130,9 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
   }
   try {
     program.parse(argc, argv);
+    if (program.get_subcommands().front()->get_name() != "run") release_stop_signals();
   } catch (const CLI::ParseError& error) {
+    release_stop_signals();
     const bool asked = error.get_exit_code() == 0;  // --help, --version
     if (rank == 0) {
       if (asked)

@@ -13,7 +13,6 @@
 #include "tutti/simulation/device_arguments.hpp"
 #include "tutti/simulation/program.hpp"
 #include "tutti/simulation/simulation.hpp"
-#include "tutti/simulation/stop.hpp"
 
 namespace tutti {
 namespace {
@@ -79,8 +78,15 @@ Case choose_case(const Comm& comm, const RunArguments& arguments, const ModelKin
   return now;
 }
 
+/// Something to restart from may be there; open_restart tells the rest.
+bool has_checkpoint(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return !find_checkpoints(path).empty();
+  return path.extension() == ".h5" && fs::exists(path, error);
+}
+
 void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelKinds& models, const Case& options,
-                   const fs::path& folder, std::optional<Restart>& restart) {
+                   const fs::path& folder, const FolderLock* lock, std::optional<Restart>& restart) {
   Trace trace = make_trace(comm, arguments);
   DeviceSet devices = arguments.devices.open(comm, options);
   warn_of_full_cores(comm, devices.threads->count());
@@ -96,14 +102,14 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
   describe_setup(comm, *model, devices, phases);
   RunSoFar so_far;
   Summary summary =
-      simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr, &so_far});
+      simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr, lock, &so_far});
   while (!so_far.weights.empty()) {
     const std::vector<double> weights = std::exchange(so_far.weights, {});
     model.reset();  // its memory is needed
     restart.emplace(open_restart(comm, so_far.go_on_from, false));
     Phases again;
     model = create_model({comm, devices, options, folder / "mesh", again, nullptr, weights}, models);
-    summary = simulate(comm, *model, devices, options, {folder, phases, trace, &*restart, &so_far});
+    summary = simulate(comm, *model, devices, options, {folder, phases, trace, &*restart, lock, &so_far});
   }
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
@@ -117,15 +123,25 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
 }
 
 void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models) {
-  catch_stop_signals();
+  // Before anything of the folder is read: what a run that has just ended left there is seen whole.
+  const fs::path folder = !arguments.output.empty() ? fs::path(arguments.output) : results_folder_of(arguments.restart);
+  std::optional<FolderLock> lock;
+  const auto lock_folder = [&] {
+    std::error_code error;
+    if (comm.is_root() && !lock && fs::is_directory(folder, error)) lock.emplace(folder);
+  };
+  comm.together([&] {
+    if (has_checkpoint(arguments.restart)) lock_folder();
+  });
   std::optional<Restart> restart;
   if (!arguments.restart.empty()) restart.emplace(open_restart(comm, arguments.restart, arguments.fall_back));
   const Case options = choose_case(comm, arguments, models, restart ? &*restart : nullptr);
-  const fs::path folder = !arguments.output.empty() ? fs::path(arguments.output) : restart->folder;
   std::vector<fs::path> made;
   comm.together([&] {
     if (!comm.is_root()) return;
     made = folders_to_make(folder);
+    make_output_folder(folder);
+    lock_folder();
     std::error_code error;
     const bool same = restart && fs::equivalent(folder, restart->folder, error);
     prepare_output_folder(folder, same                  ? OutputUse::go_on
@@ -133,8 +149,9 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
                                                         : OutputUse::fresh);
   });
   try {
-    run_in_folder(comm, arguments, models, options, folder, restart);
+    run_in_folder(comm, arguments, models, options, folder, lock ? &*lock : nullptr, restart);
   } catch (const SharedError& error) {
+    lock.reset();  // its file would keep the folder
     if (comm.is_root()) remove_unused_folders(made, error.kind() == ErrorKind::numerical);
     throw;
   }

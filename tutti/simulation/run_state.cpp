@@ -51,10 +51,19 @@ std::string run_state_json(const RunState& s) {
   json["outputs"] = s.outputs;
   json["slices"] = s.slices;
   json["file_bytes"] = s.file_bytes;
+  json["file_lines"] = s.file_lines;
   json["numbers"] = s.numbers;
   json["case_name"] = s.case_name;
   json["case"] = s.case_toml;
   return json.dump(1);
+}
+
+EarlierLines RunState::lines_of(const std::string& file, double until) const {
+  EarlierLines earlier;
+  earlier.until = until;
+  if (const auto at = file_bytes.find(file); at != file_bytes.end()) earlier.bytes = at->second;
+  if (const auto at = file_lines.find(file); at != file_lines.end()) earlier.lines = at->second;
+  return earlier;
 }
 
 RunState parse_run_state(const std::string& json, const std::string& source) {
@@ -76,6 +85,7 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.outputs = j.at("outputs").get<std::vector<double>>();
     s.slices = j.value("slices", s.slices);  // older checkpoints know none
     s.file_bytes = j.at("file_bytes").get<std::map<std::string, Size>>();
+    s.file_lines = j.value("file_lines", s.file_lines);
     s.numbers = j.at("numbers").get<std::map<std::string, double>>();
     s.case_name = j.at("case_name");
     s.case_toml = j.at("case");
@@ -96,6 +106,14 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
          "{}: /meta is not what tutti writes: a number is out of range; use the checkpoint before it (--fallback)",
          source);
   return s;
+}
+
+std::filesystem::path results_folder_of(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path folder = path.has_filename() ? path : path.parent_path();  // "results/" is "results"
+  if (!std::filesystem::is_directory(folder, error)) folder = folder.parent_path();
+  if (folder.filename() == "checkpoints") folder = folder.parent_path();
+  return folder.empty() ? "." : folder;
 }
 
 Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back) {
@@ -138,10 +156,7 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
                file.string(), state.step, state.rows, state.devices.size(), reader.header().step, reader.frame().rows(),
                reader.frame().part_begin.size() - 1);
       });
-      std::filesystem::path folder = file.parent_path();
-      if (folder.filename() == "checkpoints") folder = folder.parent_path();
-      if (folder.empty()) folder = ".";
-      return {std::move(reader), std::move(state), std::move(folder)};
+      return {std::move(reader), std::move(state), results_folder_of(file)};
     } catch (const SharedError& error) {
       if (!fall_back || error.kind() != ErrorKind::input || at >= list.size()) throw;
       warn("{}; trying the one before", error.what());

@@ -11,6 +11,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/io/case.hpp"
 #include "tutti/io/checkpoint.hpp"
+#include "tutti/io/line_file.hpp"
 
 namespace tutti {
 
@@ -35,14 +36,13 @@ struct RunState {
   std::vector<std::string> devices;                   ///< kind of each part's device
   std::vector<double> outputs;                        ///< times of the results written so far
   std::map<std::string, std::vector<double>> slices;  ///< by what describes a slice: times of what is written so far
-  std::map<std::string, Size> file_bytes;             ///< length of each history file (probes.csv, ...) so far
-  std::map<std::string, double> numbers;              ///< of the model
+  /// Each file that grows by lines (probes.csv, ...): its length so far, and its lines; older checkpoints know no
+  /// lines.
+  std::map<std::string, Size> file_bytes, file_lines;
+  std::map<std::string, double> numbers;  ///< of the model
 
-  /// 0 for a file that it does not know.
-  Size bytes_of(const std::string& file) const {
-    const auto at = file_bytes.find(file);
-    return at == file_bytes.end() ? 0 : at->second;
-  }
+  /// What it knows of such a file, to go on with; `until`: see EarlierLines.
+  EarlierLines lines_of(const std::string& file, double until) const;
 };
 std::string run_state_json(const RunState& state);
 /// Error(input) names `source` and what is missing.
@@ -54,6 +54,8 @@ struct Restart {
   RunState state;
   std::filesystem::path folder;  ///< the results folder that the checkpoint stands in
 };
+/// The results folder that `path` means for open_restart: itself, or what it stands in.
+std::filesystem::path results_folder_of(const std::filesystem::path& path);
 /// Opens and verifies the newest checkpoint in `path` (a results folder, its checkpoints/, or one file). With
 /// `fall_back` a damaged one is passed over with a warning. Collective. Error(io): there is none. Error(input): damaged
 /// or of another version of tutti.

@@ -118,6 +118,7 @@ void tell_end(const Run& run) {
 Run begin_run(const Comm& comm, Model& model, const Case& options, const RunContext& context) {
   const Restart* restart = context.restart;
   Run run{comm, model, options, context.folder, context.trace};
+  run.lock = context.lock;
   run.exchanges = options.flag("devices.exchange");
   comm.together([&] {
     run.plan = restart != nullptr ? plan_rest(options, restart->state) : plan_steps(options, model.time_step());
@@ -146,7 +147,10 @@ void describe_run(const Run& run, const std::vector<std::string>& devices, const
   state.plan = run.plan;
   state.end = run.options.has("time.end") ? run.options.number("time.end") : 0;
   state.devices = devices;
-  for (const auto& observer : observers) observer->describe(state);
+  run.comm.together([&] {
+    run.require_folder();
+    for (const auto& observer : observers) observer->describe(state);
+  });
 }
 
 bool may_rebalance(const Run& run, const RunSoFar* so_far) {
@@ -248,6 +252,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
   tell_end(run);
   complete_summary(run, devices, context.setup, so_far, summary);
   comm.together([&] {
+    run.require_folder();
     if (comm.is_root()) write_summary(run.folder / "summary.json", summary);
   });
   return summary;

@@ -10,6 +10,7 @@
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
 #include "tutti/io/case.hpp"
+#include "tutti/io/folder_lock.hpp"
 #include "tutti/io/trace.hpp"
 #include "tutti/simulation/model.hpp"
 #include "tutti/simulation/run_state.hpp"
@@ -35,6 +36,7 @@ struct RunContext {
   const Phases& setup;               ///< for the summary
   Trace& trace;                      ///< takes the chosen steps, if it is on
   const Restart* restart = nullptr;  ///< the run goes on from this checkpoint
+  const FolderLock* lock = nullptr;  ///< of the folder, on the root
   RunSoFar* so_far = nullptr;        ///< it may be shared anew; null: it may not
 };
 

@@ -6,7 +6,7 @@ namespace tutti {
 
 Timeline::Timeline(const Run& run, Size first_step)
     : tracer_(run.comm, run.trace, run.model.schedules(), first_step + 1, run.plan.steps) {
-  if (!tracer_.traces_any())
+  if (run.trace.window() && !tracer_.traces_any())
     warn("--trace-steps lies behind the last step, {}: no step will be traced", run.plan.steps);
 }
 

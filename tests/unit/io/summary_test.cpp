@@ -96,7 +96,7 @@ TEST(Probes, are_lines_of_numbers_with_all_digits) {
   EXPECT_THROW(ProbeFile("/proc/none/probes.csv", {"a"}), Error);
 }
 
-TEST(Probes, a_full_disk_is_an_error) {
+TEST(Probes, a_device_is_an_error) {
   EXPECT_THROW(ProbeFile("/dev/full", {"a"}), Error);
 }
 

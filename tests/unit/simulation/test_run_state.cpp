@@ -35,6 +35,7 @@ RunState some_state() {
   s.outputs = {0, 1.0 / 7, 2.0 / 7};
   s.slices = {{"a at x = 0.1", {0, 1.0 / 3}}, {"b at z = -2", {}}};
   s.file_bytes = {{"probes.csv", 6'000'000'000}, {"metrics.jsonl", 0}};
+  s.file_lines = {{"probes.csv", 5'000'000'000}};
   s.numbers = {{"mass", -1.0 / 3}};
   return s;
 }
@@ -58,6 +59,7 @@ TEST(RunState, WhatIsWrittenIsRead) {
   EXPECT_EQ(b.outputs, a.outputs);
   EXPECT_EQ(b.slices, a.slices);
   EXPECT_EQ(b.file_bytes, a.file_bytes);
+  EXPECT_EQ(b.file_lines, a.file_lines);
   EXPECT_EQ(b.numbers, a.numbers);
 }
 

@@ -21,6 +21,7 @@ void FieldOutput::after_step(Run& run) {
 
 void FieldOutput::write(Run& run) {
   if (!run.exchanges) return;
+  run.comm.together([&] { run.require_folder(); });
   seconds_ += timed_output(run.trace, [&] {
     run.model.before_output();
     files_->write(run.time, run.model.fields());

@@ -17,7 +17,7 @@ class FieldOutput : public Observer {
   void start(Run& run) override;
   Looks looks(const Run& run) const override { return due(run) ? Looks::at_fields : Looks::at_nothing; }
   void after_step(Run& run) override;
-  void describe(RunState& state) const override { state.outputs = times_; }
+  void describe(RunState& state) override { state.outputs = times_; }
   void finish(Run& run, Summary& summary) override;
 
  private:

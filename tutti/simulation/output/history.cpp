@@ -3,17 +3,32 @@
 #include <string>
 
 namespace tutti {
+namespace {
 
-History::History(const Run& run)
-    : keep_(run.before != nullptr ? run.before->bytes_of("history.csv") : 0),
-      every_(run.options.integer("output.history_every")) {}
+constexpr const char* name = "history.csv";
+
+}  // namespace
+
+History::History(const Run& run) : every_(run.options.integer("output.history_every")) {
+  if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time);
+}
 
 void History::start(Run& run) {
-  if (every_ > 0 && keep_ == 0) record(run);
+  if (every_ > 0 && (!earlier_ || earlier_->bytes == 0)) record(run);
 }
 
 void History::after_step(Run& run) {
   if (due(run)) record(run);
+}
+
+void History::describe(RunState& state) {
+  if (file_) file_->sync();
+  // Until its first line, what an earlier run has left is there.
+  const EarlierLines there = file_      ? EarlierLines{0, file_->bytes(), file_->lines()}
+                             : earlier_ ? *earlier_
+                                        : EarlierLines{0, 0, 0};
+  state.file_bytes[name] = there.bytes;
+  if (there.lines) state.file_lines[name] = *there.lines;
 }
 
 /// The names of the first line are the columns.
@@ -26,7 +41,7 @@ void History::record(Run& run) {
   }
   run.comm.together([&] {
     if (!run.comm.is_root()) return;
-    if (!file_) file_.emplace(run.folder / "history.csv", names, keep_);
+    if (!file_) file_.emplace(run.folder / name, names, earlier_);
     file_->add(run.time, values);
   });
 }

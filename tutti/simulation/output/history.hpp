@@ -18,13 +18,13 @@ class History : public Observer {
   void start(Run& run) override;
   Looks looks(const Run& run) const override { return due(run) ? Looks::at_diagnostics : Looks::at_nothing; }
   void after_step(Run& run) override;
-  void describe(RunState& state) const override { state.file_bytes["history.csv"] = file_ ? file_->bytes() : keep_; }
+  void describe(RunState& state) override;
 
  private:
   bool due(const Run& run) const { return run.last || (every_ > 0 ? run.step % every_ == 0 : run.reports); }
   void record(Run& run);
 
-  Size keep_;  ///< length of an earlier run's file to go on behind
+  std::optional<EarlierLines> earlier_;
   Size every_;
   std::optional<ProbeFile> file_;  ///< on the root, from the first line on
 };

@@ -3,17 +3,28 @@
 #include <array>
 
 namespace tutti {
+namespace {
+
+constexpr const char* name = "metrics.jsonl";
+
+}  // namespace
 
 Metrics::Metrics(const Run& run) : step_before_(run.first), seconds_before_(part_seconds(run.model)) {
   parts_ = static_cast<std::size_t>(run.comm.sum(static_cast<Size>(seconds_before_.size()))) <= most_parts;
 }
 
 void Metrics::start(Run& run) {
-  std::optional<Size> keep;
-  if (run.before != nullptr) keep = run.before->bytes_of("metrics.jsonl");
+  std::optional<EarlierLines> earlier;
+  if (run.before != nullptr) earlier = run.before->lines_of(name, static_cast<double>(run.first));
   run.comm.together([&] {
-    if (run.comm.is_root()) file_.emplace(run.folder / "metrics.jsonl", keep);
+    if (run.comm.is_root()) file_.emplace(run.folder / name, earlier);
   });
+}
+
+void Metrics::describe(RunState& state) {
+  if (file_) file_->sync();
+  state.file_bytes[name] = file_ ? file_->bytes() : 0;
+  state.file_lines[name] = file_ ? file_->lines() : 0;
 }
 
 void Metrics::add_seconds(Run& run, MetricsLine& line) {

@@ -16,7 +16,7 @@ class Metrics : public Observer {
   void start(Run& run) override;
   Looks looks(const Run& run) const override { return run.reports ? Looks::at_diagnostics : Looks::at_nothing; }
   void after_step(Run& run) override;
-  void describe(RunState& state) const override { state.file_bytes["metrics.jsonl"] = file_ ? file_->bytes() : 0; }
+  void describe(RunState& state) override;
 
   /// Seconds of single parts are written for up to so many parts.
   static constexpr std::size_t most_parts = 64;

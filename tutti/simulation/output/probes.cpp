@@ -6,6 +6,11 @@
 #include "tutti/simulation/field_values.hpp"
 
 namespace tutti {
+namespace {
+
+constexpr const char* name = "probes.csv";
+
+}  // namespace
 
 Probes::Probes(const Run& run) : every_(run.options.integer("output.probe_every")) {
   const std::vector<Vec3> points = probe_points(run.options);
@@ -22,15 +27,22 @@ Probes::Probes(const Run& run) : every_(run.options.integer("output.probe_every"
 
 void Probes::start(Run& run) {
   if (!any_) return;
-  const Size keep = run.before != nullptr ? run.before->bytes_of("probes.csv") : 0;
+  std::optional<EarlierLines> earlier;
+  if (run.before != nullptr) earlier = run.before->lines_of(name, run.time);
   run.comm.together([&] {
-    if (run.comm.is_root()) file_.emplace(run.folder / "probes.csv", columns_, keep);
+    if (run.comm.is_root()) file_.emplace(run.folder / name, columns_, earlier);
   });
-  if (keep == 0) record(run);
+  if (!earlier || earlier->bytes == 0) record(run);
 }
 
 void Probes::after_step(Run& run) {
   if (due(run)) record(run);
+}
+
+void Probes::describe(RunState& state) {
+  if (file_) file_->sync();
+  state.file_bytes[name] = file_ ? file_->bytes() : 0;
+  state.file_lines[name] = file_ ? file_->lines() : 0;
 }
 
 void Probes::record(Run& run) {

@@ -18,7 +18,7 @@ class Probes : public Observer {
   void start(Run& run) override;
   Looks looks(const Run& run) const override { return due(run) ? Looks::at_fields : Looks::at_nothing; }
   void after_step(Run& run) override;
-  void describe(RunState& state) const override { state.file_bytes["probes.csv"] = file_ ? file_->bytes() : 0; }
+  void describe(RunState& state) override;
 
  private:
   bool due(const Run& run) const { return any_ && (run.last || run.step % every_ == 0); }

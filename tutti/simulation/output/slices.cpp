@@ -36,13 +36,14 @@ void Slices::start(Run& run) {
 
 void Slices::after_step(Run& run) {
   if (!due(run)) return;
+  run.comm.together([&] { run.require_folder(); });
   seconds_ += timed_output(run.trace, [&] {
     run.model.before_output();
     for (std::size_t s = 0; s < what_.size(); ++s) write_one(run, s);
   });
 }
 
-void Slices::describe(RunState& state) const {
+void Slices::describe(RunState& state) {
   for (std::size_t s = 0; s < what_.size(); ++s) state.slices[what_[s]] = times_[s];
 }
 

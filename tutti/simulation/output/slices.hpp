@@ -22,7 +22,7 @@ class Slices : public Observer {
   void start(Run& run) override;
   Looks looks(const Run& run) const override { return due(run) ? Looks::at_fields : Looks::at_nothing; }
   void after_step(Run& run) override;
-  void describe(RunState& state) const override;
+  void describe(RunState& state) override;
   void finish(Run& run, Summary& summary) override;
 
  private:
