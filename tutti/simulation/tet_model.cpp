@@ -130,7 +130,9 @@ void TetModel::open_results(const std::filesystem::path& folder, std::span<const
 void TetModel::write_results(double time) {
   std::vector<std::vector<double>> u;
   for (int p = 0; p < parts(); ++p) u.push_back(values(p));
-  results_->write(time, {{"u", 1, u}});
+  std::vector<TetFieldValues> fields;  // not a list of them: GCC 12 destroys one twice where a copy throws
+  fields.push_back({"u", 1, std::move(u)});
+  results_->write(time, fields);
 }
 
 void TetModel::set_probes(std::vector<Vec3> points) {

@@ -55,7 +55,10 @@ std::vector<BoxFieldValues> FlowModel<T>::fields_in(std::span<const CellBox> box
     velocity.push_back(in_precision(centred_velocity(p, boxes[p])));
     pressure.push_back(in_precision(values_in(p, *pressures[p], boxes[p])));
   }
-  std::vector<BoxFieldValues> fields{{"velocity", 3, std::move(velocity)}, {"p", 1, std::move(pressure)}};
+  // Not a list: GCC 12 destroys the elements of one twice where a copy of them throws.
+  std::vector<BoxFieldValues> fields;
+  fields.push_back({"velocity", 3, std::move(velocity)});
+  fields.push_back({"p", 1, std::move(pressure)});
   for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
     std::vector<std::vector<T>> values;
     for (std::size_t p = 0; p < parts_.size(); ++p)
