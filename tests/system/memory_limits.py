@@ -30,7 +30,8 @@ cells = [40, 40, 10]
 viscosity = 0.01
 diffusivity = 0.01
 [[scalar]]
-name = "a dye with a long name"
+name = "a_dye_with_a_long_name"
+diffusivity = 0.01
 initial = "x"
 [[boundary]]
 face = "y-upper"
@@ -41,9 +42,7 @@ steps = 3
     "transport": """model = "transport"
 [nodes]
 generate = "fibonacci"
-count = 1500
-[stencil]
-size = 21
+count = 800
 [velocity]
 cartesian = ["-y", "x", "0"]
 [[tracer]]
@@ -87,6 +86,8 @@ class Sweep:
 
     def whole(self, megabytes):
         result = limited(megabytes, self.ranks, self.arguments("whole") + ["--overwrite"])
+        if result.code not in (OK, RESOURCE):
+            print(f"    {megabytes:.2f} MiB: exit code {result.code}: {result.err[-600:]}", flush=True)
         return result.code == OK
 
     def one(self, number, megabytes):
