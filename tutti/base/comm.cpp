@@ -6,6 +6,9 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <system_error>
+
+#include "tutti/base/refused_memory.hpp"
 
 namespace tutti {
 namespace {
@@ -50,7 +53,12 @@ Failure run_and_catch(const std::function<void()>& work) {
   } catch (const Error& error) {
     return {true, error.exit_code(), error.what()};
   } catch (const std::bad_alloc&) {
-    return {true, static_cast<int>(ErrorKind::resource), "the system has no memory left; use more nodes"};
+    return {true, static_cast<int>(ErrorKind::resource), no_memory_message()};
+  } catch (const std::system_error& error) {
+    const int cause = error.code().value();
+    if (!is_shortage(cause)) return {true, 0, error.what()};
+    return {true, static_cast<int>(ErrorKind::resource),
+            fmt::format("the system has no memory or thread left: {}", system_cause(cause))};
   } catch (const std::exception& error) {
     return {true, 0, error.what()};
   } catch (...) {

@@ -4,8 +4,11 @@
 #include <omp.h>
 #include <sched.h>
 
+#include <cerrno>
 #include <exception>
+#include <future>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "tutti/base/error.hpp"
@@ -39,6 +42,32 @@ void pin(int core) {
   if (core != pinned_core && set_mask({core})) pinned_core = core;
 }
 
+#if !defined(TUTTI_TEAM_PLAIN_THREADS)
+/// OpenMP ends the program where it gets no thread, so they are asked for before. All are there at the same time; the
+/// system keeps their stacks for those that come.
+void try_threads(int count) {
+  std::promise<void> all_there;
+  const std::shared_future<void> wait(all_there.get_future());
+  std::vector<std::thread> others;
+  int cause = 0;
+  try {
+    others.reserve(static_cast<std::size_t>(count));
+    while (static_cast<int>(others.size()) + 1 < count) others.emplace_back([wait] { wait.wait(); });
+  } catch (const std::system_error& error) {
+    cause = error.code().value();
+  } catch (const std::bad_alloc&) {
+    cause = ENOMEM;
+  }
+  all_there.set_value();
+  for (std::thread& other : others) other.join();
+  if (cause != 0)
+    fail(ErrorKind::resource,
+         "the system gives {} of the {} threads that tutti asks for: {}, or ask for fewer "
+         "(devices.threads)",
+         others.size() + 1, count, system_cause(cause));
+}
+#endif
+
 // Reads the mask before main() can pin anything.
 [[maybe_unused]] const std::vector<int>& mask_at_start = allowed_cores();
 
@@ -50,6 +79,7 @@ Threads::Threads(int count, std::vector<int> cores) : count_(count), cores_(std:
           count_);
 #if !defined(TUTTI_TEAM_PLAIN_THREADS)
   if (count_ == 1) return;
+  try_threads(count_);
   omp_set_dynamic(0);
   int delivered = 1;
 #pragma omp parallel num_threads(count_)

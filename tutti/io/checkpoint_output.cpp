@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <future>
+#include <system_error>
 #include <utility>
 
 #include "tutti/base/atomic_file.hpp"
@@ -104,7 +105,11 @@ void CheckpointOutput::write_large(std::span<const char> bytes, Size offset,
       const auto ready = at_a_block(piece);
       if (under_way.valid()) under_way.get();
       direct = can_pass_cache_;
-      under_way = std::async(std::launch::async, [this, ready, at = at] { write(ready, at); });
+      try {
+        under_way = std::async(std::launch::async, [this, ready, at = at] { write(ready, at); });
+      } catch (const std::system_error&) {  // no thread is to be had
+        write(ready, at);
+      }
     }
     if (under_way.valid()) under_way.get();
     pass_cache(false);

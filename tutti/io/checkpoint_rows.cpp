@@ -41,9 +41,8 @@ struct CheckpointFile::Open {
 
 CheckpointFile::CheckpointFile(const std::filesystem::path& path) : open_(std::make_unique<Open>(path)) {
   Open& file = *open_;
-  file.arrays =
-      read_checkpoint_layout([&](std::span<char> to, Size offset) { return file.file.read(to, offset); },
-                             file.file.size(), file.name);
+  file.arrays = read_checkpoint_layout([&](std::span<char> to, Size offset) { return file.file.read(to, offset); },
+                                       file.file.size(), file.name);
 
   const CheckpointArray& meta = file.array("meta", CheckpointType::text, 0);
   frame_.meta.resize(static_cast<std::size_t>(meta.bytes));

@@ -6,10 +6,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <new>
 
 #include "tutti/base/atomic_file.hpp"
 #include "tutti/base/fault.hpp"
 #include "tutti/base/hash.hpp"
+#include "tutti/base/refused_memory.hpp"
+#include "tutti/base/start_thread.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/checkpoint.hpp"
 #include "tutti/io/checkpoint_output.hpp"
@@ -130,17 +133,21 @@ std::vector<CheckpointWriter::Slab> CheckpointWriter::slabs_of(int rank) const {
 
 void CheckpointWriter::start(std::function<void()> work) {
   thread_done_ = false;
-  thread_ = std::thread([this, work = std::move(work)] {
+  thread_ = start_thread("writing checkpoints", [this, work = std::move(work)] {
     if (prepare_thread_) prepare_thread_();
     messages_->mine = {};
+    const auto failed = [&](int kind, const char* message) {
+      messages_->mine.kind = kind;
+      std::strncpy(messages_->mine.message, message, sizeof(messages_->mine.message) - 1);
+    };
     try {
       work();
     } catch (const Error& error) {
-      messages_->mine.kind = error.exit_code();
-      std::strncpy(messages_->mine.message, error.what(), sizeof(messages_->mine.message) - 1);
+      failed(error.exit_code(), error.what());
+    } catch (const std::bad_alloc&) {
+      failed(static_cast<int>(ErrorKind::resource), no_memory_message().c_str());
     } catch (const std::exception& error) {
-      messages_->mine.kind = static_cast<int>(ErrorKind::io);
-      std::strncpy(messages_->mine.message, error.what(), sizeof(messages_->mine.message) - 1);
+      failed(static_cast<int>(ErrorKind::io), error.what());
     }
     thread_done_.store(true, std::memory_order_release);
   });

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -48,19 +49,26 @@ std::string compress_blocks(std::span<const char> bytes, int level, int threads)
   const std::size_t blocks = (bytes.size() + block_size - 1) / block_size;
   std::vector<std::string> packed(blocks);
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t b = next++; b < blocks; b = next++)
-      packed[b] =
-          deflate_block(bytes.subspan(b * block_size, std::min(block_size, bytes.size() - b * block_size)), level);
+  const auto work = [&]() noexcept {
+    for (std::size_t b = next++; b < blocks; b = next++) try {
+        packed[b] =
+            deflate_block(bytes.subspan(b * block_size, std::min(block_size, bytes.size() - b * block_size)), level);
+      } catch (const std::bad_alloc&) {  // a block that stays empty tells it
+      }
   };
   std::vector<std::thread> helpers;
   const auto wanted =
       std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), std::max<std::size_t>(blocks, 1));
-  for (std::size_t i = 1; i < wanted; ++i)
-    helpers.emplace_back([&] {
-      run_on_all_cores();
-      work();
-    });
+  helpers.reserve(wanted);
+  try {
+    for (std::size_t i = 1; i < wanted; ++i)
+      helpers.emplace_back([&] {
+        run_on_all_cores();
+        work();
+      });
+  } catch (const std::exception&) {
+    // No more threads are to be had: those that are there do it.
+  }
   work();
   for (auto& helper : helpers) helper.join();
 

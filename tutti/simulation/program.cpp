@@ -6,12 +6,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <system_error>
 
 #include "tutti/base/alarm.hpp"
 #include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/program.hpp"
+#include "tutti/base/refused_memory.hpp"
 #include "tutti/simulation/help_internal.hpp"
+#include "tutti/simulation/last_resort.hpp"
 #include "tutti/simulation/stop.hpp"
 
 namespace tutti {
@@ -33,6 +36,7 @@ struct RunUnderWay {
 int end_run(const RunUnderWay& run) {
   const auto end_all = [&](const char* message, int code) {
     if (run.alarm.claim()) say_error(run.program, message);
+    LastResort::let_go();
     if (run.comm.size() > 1) MPI_Abort(run.comm.handle(), code);
     return code;
   };
@@ -41,8 +45,12 @@ int end_run(const RunUnderWay& run) {
   } catch (const Error& error) {
     return end_all(error.what(), error.exit_code());
   } catch (const std::bad_alloc&) {
-    return end_all("the system has no memory left; use a smaller mesh or more nodes",
-                   static_cast<int>(ErrorKind::resource));
+    return end_all(no_memory_message().c_str(), static_cast<int>(ErrorKind::resource));
+  } catch (const std::system_error& error) {
+    const int cause = error.code().value();
+    if (!is_shortage(cause)) return end_all(error.what(), 1);
+    const std::string message = fmt::format("the system has no memory or thread left: {}", system_cause(cause));
+    return end_all(message.c_str(), static_cast<int>(ErrorKind::resource));
   } catch (const std::exception& error) {
     return end_all(error.what(), 1);
   }
@@ -161,10 +169,18 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
 
 int run_commands(int argc, char** argv, const ProgramInfo& info,
                  const std::function<void(CLI::App&, Action&)>& declare) {
-  const int code = parse_and_run(argc, argv, info, declare);
-  int started = 0;
-  MPI_Initialized(&started);
-  if (started != 0) MPI_Finalize();
+  int code = static_cast<int>(ErrorKind::resource);
+  {
+    const LastResort watch(info.name);
+    try {
+      code = parse_and_run(argc, argv, info, declare);
+    } catch (const std::bad_alloc&) {  // before there is a run
+      say_error(info.name, no_memory_message().c_str());
+    }
+    int started = 0;
+    MPI_Initialized(&started);
+    if (started != 0) MPI_Finalize();
+  }
   return code;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tutti/base/random.hpp"
+#include "tutti/base/start_thread.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/device/fake/fake_memory.hpp"
@@ -151,7 +152,10 @@ struct Shared {
 class FakeStream final : public Stream {
  public:
   FakeStream(Device& device, const std::string& name, std::shared_ptr<Shared> shared, std::uint64_t seed)
-      : Stream(device, name), shared_(std::move(shared)), seed_(seed), thread_([this] { serve(); }) {}
+      : Stream(device, name),
+        shared_(std::move(shared)),
+        seed_(seed),
+        thread_(start_thread("a fake device", [this] { serve(); })) {}
   ~FakeStream() override {
     {
       std::lock_guard lock(mutex_);

@@ -335,7 +335,10 @@ std::vector<ModelField> Diffusion::fields() {
 }
 
 std::vector<StateNumber> Diffusion::numbers() {
-  return {{"initial_mass", &initial_mass_}, {"mass_scale", &mass_scale_}};
+  std::vector<StateNumber> all;  // not a list: GCC 12 destroys the elements of one twice where a copy throws
+  all.push_back({"initial_mass", &initial_mass_});
+  all.push_back({"mass_scale", &mass_scale_});
+  return all;
 }
 
 void Diffusion::resume(double time) {

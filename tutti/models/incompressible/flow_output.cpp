@@ -86,11 +86,13 @@ std::vector<ModelField> FlowModel<T>::fields() {
 
 template <class T>
 std::vector<StateNumber> FlowModel<T>::numbers() {
-  return {{"steps", &steps_},
-          {"last_dt", &last_dt_},
-          {"time of the ends", &ends_time_},
-          {"initial_heat", &initial_heat_},
-          {"heat_scale", &heat_scale_}};
+  std::vector<StateNumber> all;  // not a list: GCC 12 destroys the elements of one twice where a copy throws
+  all.push_back({"steps", &steps_});
+  all.push_back({"last_dt", &last_dt_});
+  all.push_back({"time of the ends", &ends_time_});
+  all.push_back({"initial_heat", &initial_heat_});
+  all.push_back({"heat_scale", &heat_scale_});
+  return all;
 }
 
 template <class T>

@@ -31,10 +31,11 @@ std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const Node
   const IndexMap& map = domain.maps[p];
   const auto tracers = static_cast<Size>(transport.tracers.size());
   const Size entries = stored_entries(transport, domain, p), owned = map.owned;
-  std::vector<PlannedArray> arrays{{"weights of stencils", 8 * entries * transport.operators()},
-                                   {"columns of stencils", 4 * entries},
-                                   {"tracers and stages", 8 * map.local() * tracers * values_kept(transport)},
-                                   {"areas", 8 * owned}};
+  std::vector<PlannedArray> arrays;
+  arrays.push_back({"weights of stencils", 8 * entries * transport.operators()});
+  arrays.push_back({"columns of stencils", 4 * entries});
+  arrays.push_back({"tracers and stages", 8 * map.local() * tracers * values_kept(transport)});
+  arrays.push_back({"areas", 8 * owned});
   if (!transport.steady() && owned > 0) {
     Size formulas = 0;
     for (const Expression& formula : transport.velocity)
