@@ -153,7 +153,7 @@ void add_bench(CLI::App& program, Action& action) {
       ->capture_default_str();
   diffusion->add_option("--mesh", a->mesh, "use this mesh file instead")->type_name("MESH");
   diffusion->add_option("--refine", a->refine, "cut every tetrahedron into eight, so many times")
-      ->check(CLI::Range(0, most_refinements))
+      ->check(CLI::Range(0, max_refinements))
       ->capture_default_str();
   diffusion
       ->add_option("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; others let nothing through")

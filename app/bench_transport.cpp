@@ -120,7 +120,7 @@ void add_bench_transport(CLI::App& command, Action& action) {
         ->capture_default_str();
   };
   transport->add_option("--nodes", a->nodes, "on the sphere")
-      ->check(CLI::Range(Gid{200}, most_nodes))
+      ->check(CLI::Range(Gid{200}, max_nodes))
       ->capture_default_str();
   list("--size", a->sizes, "nodes of a stencil; several: one after the other", 12, 120);
   list("--operators", a->operators, "1: advection and damping merged; 2: apart; 3: of a velocity that changes", 1, 3);

@@ -11,7 +11,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/simulation/device_arguments.hpp"
 #include "tutti/simulation/program.hpp"
 

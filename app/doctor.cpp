@@ -18,8 +18,8 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/cuda_report.hpp"
 #include "tutti/device/host_load.hpp"
-#include "tutti/exchange/transport.hpp"
-#include "tutti/io/checkpoint_file.hpp"
+#include "tutti/exchange/routing.hpp"
+#include "tutti/io/checkpoint/checkpoint_file.hpp"
 
 namespace tutti::app {
 namespace {
@@ -242,7 +242,7 @@ void check_cuda(std::vector<Finding>& findings) {
 }
 
 void check_transports(std::vector<Finding>& findings) {
-  findings.push_back({Health::ok, "GPU links", describe_transports(), ""});
+  findings.push_back({Health::ok, "GPU links", describe_routings(), ""});
 }
 
 void check_memory(std::vector<Finding>& findings) {

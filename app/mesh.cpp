@@ -11,11 +11,11 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/io/mesh_vtu.hpp"
+#include "tutti/io/vtk/mesh_vtu.hpp"
+#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/generate.hpp"
-#include "tutti/mesh/gmsh.hpp"
 #include "tutti/mesh/info.hpp"
-#include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 
 namespace tutti::app {
@@ -190,7 +190,7 @@ void add_refine(CLI::App& mesh, Action& action) {
   add_files(*command, *a);
   command->add_option("--times", a->times, "how often: n makes 8^n cells of one")
       ->default_val(1)
-      ->check(CLI::Range(1, most_refinements));
+      ->check(CLI::Range(1, max_refinements));
   command->footer(
       "Example:\n  tutti mesh refine heart.msh fine.msh --times 2\nThe case key mesh.refine does it while reading.");
   command->callback([a, &action] { action = [a](const Comm& comm) { on_root(comm, [&] { convert(*a); }); }; });

@@ -9,8 +9,8 @@
 #include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/io/write_nodes.hpp"
-#include "tutti/mesh/node_cloud.hpp"
-#include "tutti/mesh/node_report.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
+#include "tutti/mesh/sphere/node_report.hpp"
 
 namespace tutti::app {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/io/vtu.hpp"
-#include "tutti/mesh/read_mesh.hpp"
+#include "tutti/io/vtk/vtu.hpp"
+#include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/partition/partition.hpp"
 

@@ -63,7 +63,7 @@ void plan_diffusion(const Comm& comm, const PlanArguments& arguments) {
     const IndexMap& map = domain.maps[p];
     auto planned = plan_arrays(options, *physics, domain.meshes[p], map, domain.streams[p].is_host());
     const Size bytes = plan_bytes_a_step(planned, map, stages);
-    return plan_line(comm, devices, map, domain.weight(p), std::move(planned), bytes, plan, domain.transport,
+    return plan_line(comm, devices, map, domain.weight(p), std::move(planned), bytes, plan, domain.routing,
                      domain.streams, p, arrays);
   };
   for (std::size_t p = 0; p < domain.maps.size(); ++p) mine.push_back(line_of(p));
@@ -138,7 +138,7 @@ void add_nodes(CLI::App& command, NodesArguments& arguments) {
 }  // namespace
 
 PartLine plan_line(const Comm& comm, DeviceSet& devices, const IndexMap& map, double weight,
-                   std::vector<PlannedArray> arrays, Size bytes_a_step, const Plan& plan, const Transport& transport,
+                   std::vector<PlannedArray> arrays, Size bytes_a_step, const Plan& plan, const Routing& routing,
                    std::span<const PartStreams> streams, std::size_t p, std::string& text) {
   Device& device = *streams[p].device;
   PartLine line;
@@ -147,7 +147,7 @@ PartLine plan_line(const Comm& comm, DeviceSet& devices, const IndexMap& map, do
   line.weight = weight;
   line.cells = map.owned;
   line.ghosts = map.ghosts();
-  if (const Size bytes = device_message_bytes(plan, transport, streams, static_cast<int>(p), 1, 8); bytes > 0)
+  if (const Size bytes = device_message_bytes(plan, routing, streams, static_cast<int>(p), 1, 8); bytes > 0)
     arrays.push_back({"packed messages", bytes});
   for (const PlannedArray& a : arrays) line.bytes += a.bytes;
   line.capacity = device.budget().capacity();

@@ -40,7 +40,7 @@ struct PlanTotals {
 /// What is said of part p of this rank, whose arrays (without those for messages) and bytes a step are known; its
 /// arrays are added to `text`. One exchange of one value a row of `plan`.
 PartLine plan_line(const Comm& comm, DeviceSet& devices, const IndexMap& map, double weight,
-                   std::vector<PlannedArray> arrays, Size bytes_a_step, const Plan& plan, const Transport& transport,
+                   std::vector<PlannedArray> arrays, Size bytes_a_step, const Plan& plan, const Routing& routing,
                    std::span<const PartStreams> streams, std::size_t p, std::string& text);
 /// Prints a line a part. `full_parts` have no room for more.
 PlanTotals print_parts(std::span<const PartLine> lines, const std::vector<int>& full_parts);

@@ -12,7 +12,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
 #include "tutti/domain/tet_domain.hpp"
-#include "tutti/mesh/read_mesh.hpp"
+#include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/schedule/balance.hpp"

@@ -50,7 +50,7 @@ void plan_transport(const Comm& comm, const PlanArguments& arguments) {
   for (std::size_t p = 0; p < domain.mine(); ++p) {
     const IndexMap& map = domain.maps[p];
     mine.push_back(plan_line(comm, devices, map, domain.weight(p), plan_arrays(transport, domain, p),
-                             plan_bytes_a_step(transport, domain, p), plan, domain.transport, domain.streams, p, text));
+                             plan_bytes_a_step(transport, domain, p), plan, domain.routing, domain.streams, p, text));
   }
   for (const std::string& one : comm.all_gather_text(text)) info("{}", one.substr(0, one.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));

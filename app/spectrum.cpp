@@ -39,10 +39,10 @@ void check_size(const Comm& comm, const SpectrumArguments& a, const Case& option
       fail(ErrorKind::usage, "{}: tutti spectrum takes cases of the model transport only; use such a case",
            options.where("model"));
     const Gid nodes = load_nodes(options).size();
-    if (nodes > most_dense_nodes)
+    if (nodes > max_dense_nodes)
       fail(ErrorKind::resource,
            "{}: {} nodes: all eigenvalues are found of up to {} nodes (these would take {} and hours); use fewer nodes",
-           a.file, format_count(nodes), format_count(most_dense_nodes), format_bytes(dense_bytes(nodes)));
+           a.file, format_count(nodes), format_count(max_dense_nodes), format_bytes(dense_bytes(nodes)));
   });
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tutti/base/random.hpp"
-#include "tutti/io/checkpoint.hpp"
+#include "tutti/io/checkpoint/checkpoint.hpp"
 
 namespace tutti {
 namespace {

@@ -10,7 +10,7 @@
 #include "tutti/device/buffer.hpp"
 #include "tutti/device/triad.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
-#include "tutti/models/diffusion/operator.hpp"
+#include "tutti/models/diffusion/rows/operator.hpp"
 
 namespace tutti {
 namespace {

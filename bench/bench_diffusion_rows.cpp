@@ -10,7 +10,7 @@
 #include "tutti/device/threads.hpp"
 #include "tutti/device/triad.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
-#include "tutti/models/diffusion/operator_rows.hpp"
+#include "tutti/models/diffusion/rows/operator_rows.hpp"
 
 namespace tutti {
 namespace {

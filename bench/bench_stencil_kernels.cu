@@ -17,9 +17,9 @@
 #include "tutti/device/for_each.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/device/triad.hpp"
-#include "tutti/mesh/nearest.hpp"
-#include "tutti/mesh/node_cloud.hpp"
-#include "tutti/models/transport/stencil_rows_cuda.cuh"
+#include "tutti/mesh/sphere/nearest.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
+#include "tutti/models/transport/stencils/stencil_rows_cuda.cuh"
 #include "tutti/partition/spatial_order.hpp"
 
 namespace tutti {

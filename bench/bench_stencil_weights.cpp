@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "tutti/device/threads.hpp"
-#include "tutti/models/transport/device_weights.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
+#include "tutti/models/transport/stencils/device_weights.hpp"
 
 namespace tutti {
 namespace {

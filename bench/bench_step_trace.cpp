@@ -42,7 +42,7 @@ void trace_off(benchmark::State& state) {
 void trace_on(benchmark::State& state) {
   run_steps(state, true);
 }
-// So many steps stay below Trace::most_slices.
+// So many steps stay below Trace::max_slices.
 BENCHMARK(trace_off)->Arg(1)->Arg(2)->Iterations(10'000)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(trace_on)->Arg(1)->Arg(2)->Iterations(10'000)->UseRealTime()->Unit(benchmark::kMicrosecond);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 
 using namespace tutti;

@@ -7,7 +7,7 @@
 
 #include "fuzz.hpp"
 #include "tutti/base/hash.hpp"
-#include "tutti/io/checkpoint_header.hpp"
+#include "tutti/io/checkpoint/checkpoint_header.hpp"
 
 using namespace tutti;
 

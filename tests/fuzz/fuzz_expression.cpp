@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "tutti/io/expression.hpp"
+#include "tutti/io/case/expression.hpp"
 
 using namespace tutti;
 

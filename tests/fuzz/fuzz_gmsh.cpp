@@ -1,7 +1,7 @@
 // Gmsh's mesh files, all formats: a mesh that keeps its promises, or an Error.
 #include "fuzz.hpp"
 #include "mesh_promises.hpp"
-#include "tutti/mesh/gmsh.hpp"
+#include "tutti/mesh/files/gmsh.hpp"
 
 using namespace tutti;
 

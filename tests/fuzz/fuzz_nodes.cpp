@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "fuzz.hpp"
-#include "tutti/mesh/node_cloud.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
 
 using namespace tutti;
 

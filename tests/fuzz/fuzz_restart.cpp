@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "fuzz.hpp"
-#include "tutti/io/checkpoint_file.hpp"
-#include "tutti/io/checkpoint_header.hpp"
+#include "tutti/io/checkpoint/checkpoint_file.hpp"
+#include "tutti/io/checkpoint/checkpoint_header.hpp"
 #include "tutti/simulation/run_state.hpp"
 
 using namespace tutti;

@@ -7,7 +7,7 @@
 
 #include "fuzz.hpp"
 #include "tutti/base/hash.hpp"
-#include "tutti/models/transport/stencil_cache.hpp"
+#include "tutti/models/transport/stencils/stencil_cache.hpp"
 
 using namespace tutti;
 

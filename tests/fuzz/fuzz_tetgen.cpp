@@ -3,7 +3,7 @@
 // The input: .node, .ele and .face one behind the other with a zero byte between them; without the second, no .face.
 #include "fuzz.hpp"
 #include "mesh_promises.hpp"
-#include "tutti/mesh/tetgen.hpp"
+#include "tutti/mesh/files/tetgen.hpp"
 
 using namespace tutti;
 

@@ -1,7 +1,7 @@
 // VTK's XML files: a mesh that keeps its promises, or an Error.
 #include "fuzz.hpp"
 #include "mesh_promises.hpp"
-#include "tutti/mesh/vtu_read.hpp"
+#include "tutti/mesh/files/vtu_read.hpp"
 
 using namespace tutti;
 

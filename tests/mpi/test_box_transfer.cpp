@@ -60,13 +60,13 @@ bool contains(const std::vector<CellBox>& boxes, Lid i, Lid j, Lid k) {
 /// Two rounds of one transfer; `to` is `from` where `same`.
 template <class T>
 void travel(BoxRank& rank, const std::vector<std::vector<CellBox>>& wanted, const std::vector<BoxArray>& from_arrays,
-            const std::vector<BoxArray>& to_arrays, bool same, const Transport& transport) {
+            const std::vector<BoxArray>& to_arrays, bool same, const Routing& routing) {
   // Sometimes more than a launch gathers; the tests' link has room for 8 messages that nobody has taken yet.
   const int few = static_cast<int>(rank.dice.roll(1, 5));
-  const int room = few < 5 || transport.kind == TransportKind::nccl ? few : 2 * TransferFields<T>::most + 3;
+  const int room = few < 5 || routing.kind == RoutingKind::nccl ? few : 2 * TransferFields<T>::most + 3;
   const int count = static_cast<int>(rank.dice.roll(1, room));
   SCOPED_TRACE(fmt::format("{} of {} fields of {} bytes", count, room, sizeof(T)));
-  BoxTransfer<T> transfer(world(), rank.parts, wanted, from_arrays, to_arrays, same, rank.streams, room, &transport);
+  BoxTransfer<T> transfer(world(), rank.parts, wanted, from_arrays, to_arrays, same, rank.streams, room, &routing);
   auto from = make_fields<T>(rank, from_arrays, count), to = make_fields<T>(rank, to_arrays, count);
   bind(transfer, from, same ? from : to);
   for (int round = 0; round < 2; ++round) {
@@ -100,13 +100,13 @@ void travel(BoxRank& rank, const std::vector<std::vector<CellBox>>& wanted, cons
 enum class Wish : std::uint8_t { ring, faces, other_cut, other_cut_and_faces };
 
 template <class T>
-void travel_at_random(std::uint64_t seed, Wish wish, TransportKind kind) {
-  SCOPED_TRACE(fmt::format("seed {}, wish {}, transport {}", seed, static_cast<int>(wish), transport_name(kind)));
-  BoxRank rank(world(), seed, 1, kind == TransportKind::device);
+void travel_at_random(std::uint64_t seed, Wish wish, RoutingKind kind) {
+  SCOPED_TRACE(fmt::format("seed {}, wish {}, transport {}", seed, static_cast<int>(wish), routing_name(kind)));
+  BoxRank rank(world(), seed, 1, kind == RoutingKind::device);
   const auto devices = std::count_if(rank.streams.begin(), rank.streams.end(), [](auto& s) { return !s.is_host(); });
-  if (kind != TransportKind::automatic && world().sum(devices) == 0) return;  // refused
-  const Transport transport =
-      test::make_fake_transport(world(), kind, rank.maps, rank.streams, static_cast<Lid>(10 * rank.cells()));
+  if (kind != RoutingKind::automatic && world().sum(devices) == 0) return;  // refused
+  const Routing routing =
+      test::make_fake_routing(world(), kind, rank.maps, rank.streams, static_cast<Lid>(10 * rank.cells()));
   const bool halo = wish == Wish::ring || wish == Wish::faces;
   const auto other = halo ? rank.parts.boxes : any_cut(rank.dice, rank.parts.cells, rank.all());
   std::vector<std::vector<CellBox>> wanted;
@@ -116,13 +116,13 @@ void travel_at_random(std::uint64_t seed, Wish wish, TransportKind kind) {
     if (!halo) wants.push_back(box);
   }
   travel<T>(rank, wanted, arrays_of(rank, rank.parts.boxes, halo ? 1 : static_cast<Lid>(seed % 2)),
-            arrays_of(rank, other, wish == Wish::other_cut ? 0 : 1), halo, transport);
+            arrays_of(rank, other, wish == Wish::other_cut ? 0 : 1), halo, routing);
 }
 
 TEST(BoxTransfer, every_wanted_cell_arrives_and_nothing_else_changes) {
   std::uint64_t seed = 1;
-  for (const TransportKind kind : {TransportKind::automatic, TransportKind::device, TransportKind::nccl})
-    for (int k = 0; k < (kind == TransportKind::automatic ? 20 : 4); ++k)
+  for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::device, RoutingKind::nccl})
+    for (int k = 0; k < (kind == RoutingKind::automatic ? 20 : 4); ++k)
       for (const Wish wish : {Wish::ring, Wish::faces, Wish::other_cut, Wish::other_cut_and_faces}) {
         travel_at_random<double>(seed++, wish, kind);
         travel_at_random<float>(seed++, wish, kind);
@@ -266,9 +266,9 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
   std::vector<std::vector<CellBox>> wanted;
   for (const CellBox& box : rank.parts.boxes) wanted.push_back(reach.corners ? ring_around(box) : faces_around(box));
   const auto arrays = arrays_of(rank, rank.parts.boxes, 1);
-  const Transport transport = test::make_fake_transport(world(), TransportKind::automatic, rank.maps, rank.streams,
-                                                        static_cast<Lid>(rank.cells()));
-  BoxTransfer<double> transfer(world(), rank.parts, wanted, arrays, arrays, true, rank.streams, 1, &transport);
+  const Routing routing =
+      test::make_fake_routing(world(), RoutingKind::automatic, rank.maps, rank.streams, static_cast<Lid>(rank.cells()));
+  BoxTransfer<double> transfer(world(), rank.parts, wanted, arrays, arrays, true, rank.streams, 1, &routing);
   Fields<double> now = make_fields<double>(rank, arrays, 1), next = make_fields<double>(rank, arrays, 1);
   const auto layers = [&](std::size_t p, int d) {
     return layers_beyond(rank, arrays[p], rank.parts.box(p), static_cast<std::size_t>(d));

@@ -73,21 +73,20 @@ TEST(Plan, NumbersAndMessagesOfRandomDirectedGraphs) {
 
 /// Three exchanges of one problem: begin and end.
 template <class T>
-void exchange_and_look(std::uint64_t seed, int components, TransportKind kind, Size& packed_bytes) {
+void exchange_and_look(std::uint64_t seed, int components, RoutingKind kind, Size& packed_bytes) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(components) + " components, transport " +
-               transport_name(kind));
+               routing_name(kind));
   const RandomParts problem = random_parts(seed, world().size());
-  const bool any_device = kind == TransportKind::automatic || kind == TransportKind::staged;
-  RankParts rank(world(), problem, seed, 1, any_device ? 0.6 : 0.8, kind == TransportKind::device);
+  const bool any_device = kind == RoutingKind::automatic || kind == RoutingKind::staged;
+  RankParts rank(world(), problem, seed, 1, any_device ? 0.6 : 0.8, kind == RoutingKind::device);
   const auto devices = std::count_if(rank.streams.begin(), rank.streams.end(), [](auto& s) { return !s.is_host(); });
   if (!any_device && world().sum(devices) == 0) return;  // refused, and another test's business
   const auto padding = static_cast<Lid>(Dice(seed + 77).roll(0, 5));
-  const Transport transport =
-      test::make_fake_transport(world(), kind, rank.maps, rank.streams, static_cast<Lid>(problem.rows()));
-  Exchange<T> exchange(world(), rank.plan, rank.maps, rank.streams, components, &transport);
+  const Routing routing =
+      test::make_fake_routing(world(), kind, rank.maps, rank.streams, static_cast<Lid>(problem.rows()));
+  Exchange<T> exchange(world(), rank.plan, rank.maps, rank.streams, components, &routing);
   for (std::size_t p = 0; p < rank.maps.size(); ++p)
-    packed_bytes +=
-        device_message_bytes(rank.plan, transport, rank.streams, static_cast<int>(p), components, sizeof(T));
+    packed_bytes += device_message_bytes(rank.plan, routing, rank.streams, static_cast<int>(p), components, sizeof(T));
   auto fields = test::make_fields<T>(rank, components, padding), others = test::make_fields<T>(rank, components, 0);
 
   for (int round = 0; round < 3; ++round) {
@@ -109,7 +108,7 @@ void exchange_and_look(std::uint64_t seed, int components, TransportKind kind, S
   };
   const auto by_mpi = [&](const std::vector<Message>& messages) {
     return std::count_if(messages.begin(), messages.end(),
-                         [&](const Message& m) { return route_of(m, transport, rank.streams) != Route::link; });
+                         [&](const Message& m) { return route_of(m, routing, rank.streams) != Route::link; });
   };
   EXPECT_EQ(count(ExchangeOp::Kind::send), by_mpi(rank.plan.outgoing));
   EXPECT_EQ(count(ExchangeOp::Kind::receive), by_mpi(rank.plan.incoming));
@@ -120,10 +119,9 @@ void exchange_and_look(std::uint64_t seed, int components, TransportKind kind, S
 }
 
 TEST(Exchange, EveryGhostIsItsOwnersValue) {
-  for (const TransportKind kind :
-       {TransportKind::automatic, TransportKind::staged, TransportKind::device, TransportKind::nccl}) {
+  for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::staged, RoutingKind::device, RoutingKind::nccl}) {
     Size packed_bytes = 0;
-    for (std::uint64_t seed = 1; seed <= (kind == TransportKind::automatic ? 40 : 12); ++seed) {
+    for (std::uint64_t seed = 1; seed <= (kind == RoutingKind::automatic ? 40 : 12); ++seed) {
       exchange_and_look<double>(seed, 1, kind, packed_bytes);
       exchange_and_look<double>(seed, 3, kind, packed_bytes);
       exchange_and_look<float>(seed, 1, kind, packed_bytes);
@@ -131,8 +129,8 @@ TEST(Exchange, EveryGhostIsItsOwnersValue) {
     }
     packed_bytes = world().sum(packed_bytes);
     // Three parts, as many as a rank has, send nothing that is scattered.
-    const bool packs = kind != TransportKind::staged && world().size() > 1;
-    EXPECT_EQ(packed_bytes > 0, packs) << transport_name(kind);
+    const bool packs = kind != RoutingKind::staged && world().size() > 1;
+    EXPECT_EQ(packed_bytes > 0, packs) << routing_name(kind);
   }
 }
 
@@ -141,9 +139,9 @@ TEST(Exchange, NothingGoesThroughTheHostByALink) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomParts problem = random_parts(seed, world().size());
     RankParts rank(world(), problem, 2 * seed, 1, 1.0);
-    const Transport transport = test::make_fake_transport(world(), TransportKind::nccl, rank.maps, rank.streams,
-                                                          static_cast<Lid>(problem.rows()));
-    const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 2, &transport);
+    const Routing routing =
+        test::make_fake_routing(world(), RoutingKind::nccl, rank.maps, rank.streams, static_cast<Lid>(problem.rows()));
+    const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 2, &routing);
     for (const ExchangeOp& op : exchange.operations()) {
       const bool peers = rank.streams.size() < 2 || rank.streams[1].device->can_copy_from(*rank.streams[0].device);
       EXPECT_TRUE(!peers || op.kind == ExchangeOp::Kind::outgoing_copy || op.kind == ExchangeOp::Kind::incoming_copy)
@@ -155,10 +153,10 @@ TEST(Exchange, NothingGoesThroughTheHostByALink) {
 }
 
 /// What is thrown, on all ranks.
-void expect_refused(TransportKind kind, RankParts& rank, const std::string& part_of_text) {
+void expect_refused(RoutingKind kind, RankParts& rank, const std::string& part_of_text) {
   try {
-    make_transport(world(), kind, rank.maps, rank.streams);
-    ADD_FAILURE() << transport_name(kind) << " was not refused";
+    make_routing(world(), kind, rank.maps, rank.streams);
+    ADD_FAILURE() << routing_name(kind) << " was not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::resource);
     EXPECT_NE(std::string(error.what()).find(part_of_text), std::string::npos) << error.what();
@@ -168,10 +166,10 @@ void expect_refused(TransportKind kind, RankParts& rank, const std::string& part
 TEST(Exchange, TransportsThatAreNotThereAreRefusedOnAllRanks) {
   const RandomParts problem = random_parts(7, world().size());
   RankParts on_cpu(world(), problem, 7, 1, 0.0), closed(world(), problem, 7, 1, 1.0);
-  expect_refused(TransportKind::device, on_cpu, "no rank has a GPU");
-  expect_refused(TransportKind::device, closed, "CUDA-aware");
-  expect_refused(TransportKind::nccl, on_cpu, "no rank has a GPU");
-  expect_refused(TransportKind::nccl, closed, "no rank has a GPU");
+  expect_refused(RoutingKind::device, on_cpu, "no rank has a GPU");
+  expect_refused(RoutingKind::device, closed, "CUDA-aware");
+  expect_refused(RoutingKind::nccl, on_cpu, "no rank has a GPU");
+  expect_refused(RoutingKind::nccl, closed, "no rank has a GPU");
 }
 
 TEST(Exchange, TwoExchangesMayBeUnderWayAtOnce) {

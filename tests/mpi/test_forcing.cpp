@@ -6,7 +6,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 
 namespace tutti {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/pressure_setup.hpp"
-#include "tutti/models/incompressible/multigrid.hpp"
+#include "tutti/models/incompressible/pressure/multigrid.hpp"
 
 namespace tutti {
 namespace {

@@ -77,11 +77,10 @@ LocalReads local_reads(const RandomParts& problem, const IndexMap& map, PartStre
 
 template <class T>
 struct Model {
-  Model(const RandomParts& problem, RankParts& rank_, int components_, Lid padding,
-        const Transport* transport = nullptr)
+  Model(const RandomParts& problem, RankParts& rank_, int components_, Lid padding, const Routing* routing = nullptr)
       : rank(rank_),
         components(components_),
-        exchange(world(), rank.plan, rank.maps, rank.streams, components, transport),
+        exchange(world(), rank.plan, rank.maps, rank.streams, components, routing),
         now(test::make_fields<T>(rank, components, padding)),
         next(test::make_fields<T>(rank, components, padding)) {
     for (std::size_t p = 0; p < rank.maps.size(); ++p) {
@@ -179,23 +178,23 @@ TEST(Step, AnyNumberOfThreadsGivesTheBitsOfOneLoop) {
 }
 
 /// The same with messages from device memory, and between devices; steps run ahead where they can.
-void run_on_devices(std::uint64_t seed, TransportKind kind, Overlap overlap, int threads, double fake_share) {
+void run_on_devices(std::uint64_t seed, RoutingKind kind, Overlap overlap, int threads, double fake_share) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ", overlap " + overlap_name(overlap) + ", transport " +
-               transport_name(kind) + ", " + std::to_string(threads) + " threads");
+               routing_name(kind) + ", " + std::to_string(threads) + " threads");
   constexpr int steps = 12;
   const RandomParts problem = random_parts(seed, world().size());
-  RankParts rank(world(), problem, seed, threads, fake_share, kind == TransportKind::device);
+  RankParts rank(world(), problem, seed, threads, fake_share, kind == RoutingKind::device);
   const auto devices = std::count_if(rank.streams.begin(), rank.streams.end(), [](auto& s) { return !s.is_host(); });
   if (world().sum(devices) == 0) return;
-  const Transport transport =
-      test::make_fake_transport(world(), kind, rank.maps, rank.streams, static_cast<Lid>(problem.rows()));
+  const Routing routing =
+      test::make_fake_routing(world(), kind, rank.maps, rank.streams, static_cast<Lid>(problem.rows()));
   const int components = 1 + static_cast<int>(seed % 2);
-  Model<double> model(problem, rank, components, static_cast<Lid>(seed % 4), &transport);
+  Model<double> model(problem, rank, components, static_cast<Lid>(seed % 4), &routing);
   Step step(rank.threads, rank.streams);
   model.build(step);
   step.finish(overlap);
   const bool peers = rank.streams.size() < 2 || rank.streams[1].device->can_copy_from(*rank.streams[0].device);
-  EXPECT_TRUE(kind != TransportKind::nccl || fake_share < 1 || !peers || rank.streams.empty() || step.runs_ahead())
+  EXPECT_TRUE(kind != RoutingKind::nccl || fake_share < 1 || !peers || rank.streams.empty() || step.runs_ahead())
       << "some task needs the host";
   for (int s = 0; s < steps; ++s) model.advance(step, true);
   step.wait();
@@ -208,7 +207,7 @@ void run_on_devices(std::uint64_t seed, TransportKind kind, Overlap overlap, int
 
 TEST(Step, AnyTransportGivesTheBitsOfOneLoop) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
-    for (const TransportKind kind : {TransportKind::device, TransportKind::nccl})
+    for (const RoutingKind kind : {RoutingKind::device, RoutingKind::nccl})
       for (const double fake_share : {0.7, 1.0})
         run_on_devices(seed + 4000, kind, overlaps[seed % 3], 1 + static_cast<int>(seed % 2), fake_share);
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/io/vti.hpp"
+#include "tutti/io/vtk/vti.hpp"
 
 namespace tutti::test {
 

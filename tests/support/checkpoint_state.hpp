@@ -13,7 +13,7 @@
 
 #include "tests/support/random_parts.hpp"
 #include "tests/support/shared_folder.hpp"
-#include "tutti/io/checkpoint.hpp"
+#include "tutti/io/checkpoint/checkpoint.hpp"
 
 namespace tutti::test {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "tutti/base/random.hpp"
-#include "tutti/io/core_keys.hpp"
-#include "tutti/models/incompressible/direct_layout.hpp"
-#include "tutti/models/incompressible/direct_solver.hpp"
+#include "tutti/io/case/core_keys.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
-#include "tutti/models/incompressible/pressure.hpp"
+#include "tutti/models/incompressible/pressure/direct_layout.hpp"
+#include "tutti/models/incompressible/pressure/direct_solver.hpp"
+#include "tutti/models/incompressible/pressure/pressure.hpp"
 #include "tutti/simulation/model_kind.hpp"
 
 namespace tutti {
@@ -146,7 +146,7 @@ class PressureSetup {
   FlowCase flow_;
   BoxDomain domain_;
   std::vector<FlowPart<T>> parts_;
-  std::vector<FlowEnds> ends_;
+  std::vector<BoundaryConditions> ends_;
 };
 
 }  // namespace tutti

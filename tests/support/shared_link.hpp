@@ -104,10 +104,10 @@ class SharedLink final : public DeviceLink {
   std::atomic<bool> abandoned_{false};
 };
 
-/// A transport over fake devices: `nccl` is a SharedLink that reaches all devices of all ranks. Collective.
-inline Transport make_fake_transport(const Comm& comm, TransportKind kind, std::span<const IndexMap> maps,
-                                     std::span<PartStreams> streams, Lid most_rows) {
-  if (kind != TransportKind::nccl) return make_transport(comm, kind, maps, streams);
+/// A routing over fake devices: `nccl` is a SharedLink that reaches all devices of all ranks. Collective.
+inline Routing make_fake_routing(const Comm& comm, RoutingKind kind, std::span<const IndexMap> maps,
+                                 std::span<PartStreams> streams, Lid max_rows) {
+  if (kind != RoutingKind::nccl) return make_routing(comm, kind, maps, streams);
   struct Place {
     std::int32_t part;
     bool on_device;
@@ -115,13 +115,13 @@ inline Transport make_fake_transport(const Comm& comm, TransportKind kind, std::
   std::vector<Place> mine;
   for (std::size_t p = 0; p < maps.size(); ++p) mine.push_back({maps[p].part, !streams[p].is_host()});
   const auto all = comm.all_gather(std::span<const Place>(mine));
-  Transport transport;
-  transport.kind = kind;
-  transport.linked.assign(all.size(), 0);
-  for (const Place& place : all) transport.linked[static_cast<std::size_t>(place.part)] = place.on_device ? 1 : 0;
-  transport.link = std::make_unique<SharedLink>(comm, all.size(), static_cast<std::size_t>(most_rows) * sizeof(double),
-                                                maps, streams);
-  return transport;
+  Routing routing;
+  routing.kind = kind;
+  routing.linked.assign(all.size(), 0);
+  for (const Place& place : all) routing.linked[static_cast<std::size_t>(place.part)] = place.on_device ? 1 : 0;
+  routing.link = std::make_unique<SharedLink>(comm, all.size(), static_cast<std::size_t>(max_rows) * sizeof(double),
+                                              maps, streams);
+  return routing;
 }
 
 }  // namespace tutti::test

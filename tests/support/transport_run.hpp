@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 #include "tutti/models/transport/transport.hpp"
 
 namespace tutti::test {

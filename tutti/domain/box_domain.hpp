@@ -42,7 +42,7 @@ class BoxDomain final : public Domain {
 
 /// As make_domain. Error(input) where the grid has fewer planes than it is to be cut into.
 BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing = {});
-/// The same without maps and transport, which take memory and time: to see what a run would need.
+/// The same without maps and routing, which take memory and time: to see what a run would need.
 BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing = {});
 
 /// Values of the cells in a box, x fastest, from an array that holds them, as the owned ones, with a layer around them;

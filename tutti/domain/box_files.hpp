@@ -8,8 +8,8 @@
 
 #include "tutti/base/vec3.hpp"
 #include "tutti/domain/pieces.hpp"
-#include "tutti/io/case.hpp"
-#include "tutti/io/vti.hpp"
+#include "tutti/io/case/case.hpp"
+#include "tutti/io/vtk/vti.hpp"
 #include "tutti/mesh/box_grid.hpp"
 
 namespace tutti {

@@ -78,9 +78,9 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
     setup.phases.begin("partition");
     domain.cut(setup, places, k == 0 ? stored : nullptr);
     if (domain.only_counted()) continue;
-    domain.transport =
-        make_transport(comm, parse_transport(setup.options.text("devices.transport")), domain.maps, domain.streams);
-    domain.transport.left_out = !setup.options.flag("devices.exchange");
+    domain.routing =
+        make_routing(comm, parse_routing(setup.options.text("devices.transport")), domain.maps, domain.streams);
+    domain.routing.disabled = !setup.options.flag("devices.exchange");
   }
   report_full_parts(comm, setup.devices, place, targets);
   domain.balance = summarise_weights(setup.options, targets.chosen);

@@ -12,7 +12,7 @@
 #include "tutti/domain/pieces.hpp"
 #include "tutti/domain/setup.hpp"
 #include "tutti/exchange/part_streams.hpp"
-#include "tutti/exchange/transport.hpp"
+#include "tutti/exchange/routing.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/partition/index_map.hpp"
 #include "tutti/schedule/balance.hpp"
@@ -47,7 +47,7 @@ class Domain {
   BalanceSummary balance;
   std::vector<IndexMap> maps;
   std::vector<PartStreams> streams;
-  Transport transport;  ///< of devices.transport
+  Routing routing;  ///< of devices.transport
 
   std::size_t mine() const { return streams.size(); }
   int part(std::size_t p) const { return first_part + static_cast<int>(p); }

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "tutti/base/hash.hpp"
-#include "tutti/mesh/nearest.hpp"
 #include "tutti/mesh/spec_error.hpp"
+#include "tutti/mesh/sphere/nearest.hpp"
 #include "tutti/partition/partition.hpp"
 
 namespace tutti {
@@ -130,7 +130,7 @@ std::vector<Lid> number_stencils(const IndexMap& map, std::span<const Gid> given
 }
 
 /// The first interior rows, up to one that reads a ghost: all of those come behind.
-Lid quiet_rows(const IndexMap& map, std::span<const Lid> stencils, int stencil) {
+Lid count_local_rows(const IndexMap& map, std::span<const Lid> stencils, int stencil) {
   const auto n = static_cast<std::size_t>(stencil);
   for (Lid row = 0; row < map.interior; ++row) {
     const auto mine = stencils.subspan(static_cast<std::size_t>(row) * n, n);
@@ -216,7 +216,7 @@ void NodeDomain::cut(const ModelSetup& setup, const PartPlaces& places, const St
   quiet.clear();
   for (std::size_t p = 0; p < mine(); ++p) {
     stencils.push_back(number_stencils(maps[p], given[p], columns[p], stencil, rows, parallel));
-    quiet.push_back(quiet_rows(maps[p], stencils[p], stencil));
+    quiet.push_back(count_local_rows(maps[p], stencils[p], stencil));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tutti/domain/domain.hpp"
-#include "tutti/mesh/node_cloud.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
 
 namespace tutti {
 
@@ -18,9 +18,9 @@ class NodeDomain final : public Domain {
   NodeCloud cloud;                         ///< all nodes, on every rank
   int stencil = 0;                         ///< nodes that a node reads, itself the first
   std::vector<std::vector<Lid>> stencils;  ///< mine: local numbers, `stencil` an owned node
-  /// Mine: rows [0, quiet) are read by no other part and read none of another part. Reading is not mutual: rows
-  /// [quiet, interior) are read by nobody else, but read ghosts [Bollig 2012, eq. 6: B without O].
-  std::vector<Lid> quiet;
+  /// Mine: rows [0, local_rows) are read by no other part and read none of another part. Reading is not mutual: rows
+  /// [local_rows, interior) are read by nobody else, but read ghosts [Bollig 2012, eq. 6: B without O].
+  std::vector<Lid> local_rows;
 
   explicit NodeDomain(int stencil_size);
   ~NodeDomain() override;

@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "tutti/domain/node_domain.hpp"
-#include "tutti/io/vtu.hpp"
-#include "tutti/mesh/nearest.hpp"
+#include "tutti/io/vtk/vtu.hpp"
+#include "tutti/mesh/sphere/nearest.hpp"
 
 namespace tutti {
 namespace {

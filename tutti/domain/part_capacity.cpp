@@ -89,14 +89,14 @@ bool tighten_targets(const Comm& comm, std::span<const PartNeed> mine, const Row
 void report_full_parts(const Comm& comm, const DeviceSet& devices, const RowsToPlace& place,
                        const PartTargets& targets) {
   const auto names = names_of_parts(comm, devices);
-  constexpr std::size_t most_lines = 8;
+  constexpr std::size_t max_lines = 8;
   const auto& full = targets.bound.full;
-  for (std::size_t k = 0; k < std::min(full.size(), most_lines); ++k) {
+  for (std::size_t k = 0; k < std::min(full.size(), max_lines); ++k) {
     const auto p = static_cast<std::size_t>(full[k]);
     info("{} is full: it gets {:.3g} % of the {} instead of {:.3g} %, the others take the rest", names[p],
          100 * targets.bound.weights[p], place.name, 100 * targets.chosen.of_parts[p]);
   }
-  if (full.size() > most_lines) info("and {} more devices are full", full.size() - most_lines);
+  if (full.size() > max_lines) info("and {} more devices are full", full.size() - max_lines);
 }
 
 }  // namespace tutti

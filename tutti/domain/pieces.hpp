@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/io/vtk_file.hpp"
+#include "tutti/io/vtk/vtk_file.hpp"
 #include "tutti/partition/cell_box.hpp"
 
 namespace tutti {

@@ -9,7 +9,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 
 namespace tutti {
 

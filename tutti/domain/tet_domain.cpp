@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "tutti/base/hash.hpp"
+#include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/generate.hpp"
-#include "tutti/mesh/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/stencil.hpp"
 

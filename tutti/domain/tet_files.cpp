@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "tutti/domain/tet_domain.hpp"
-#include "tutti/io/vtu.hpp"
+#include "tutti/io/vtk/vtu.hpp"
 
 namespace tutti {
 namespace {

@@ -26,7 +26,7 @@ struct TransferCount {
   Size arrivals = 0, copies = 0;                 ///< places that are filled with cells of others, and with its own
   std::vector<std::pair<std::int32_t, Size>> to; /**< parts that it sends to, and how many cells */
 
-  /// Of its device's memory, without what a transport takes besides (device_message_bytes).
+  /// Of its device's memory, without what a routing takes besides (device_message_bytes).
   Size bytes(int fields, Size value_bytes) const {
     return static_cast<Size>(sizeof(Lid)) * (packed + 2 * (arrivals + copies)) +
            fields * value_bytes * (packed + arrivals);

@@ -126,7 +126,7 @@ std::vector<CellBox> faces_around(const CellBox& box) {
 template <class T>
 BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted,
                             std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
-                            std::span<PartStreams> streams, int fields, const Transport* transport)
+                            std::span<PartStreams> streams, int fields, const Routing* routing)
     : streams_(streams) {
   std::vector<std::vector<Piece>> pieces;  // that each part wants
   for (const auto& boxes : wanted) pieces.push_back(pieces_of(parts, boxes));
@@ -169,7 +169,7 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
       part.places = make_buffer(stream, std::span<const Lid>(places), "rows to receive");
       part.rows = Field<T>(*streams[p].device, map, "cells that travel", fields);
     }
-    exchange_ = std::make_unique<Exchange<T>>(comm, plan_, maps_, streams, fields, transport);
+    exchange_ = std::make_unique<Exchange<T>>(comm, plan_, maps_, streams, fields, routing);
     std::vector<FieldView<T>> views;
     for (Part& part : parts_) views.push_back(part.rows.view());
     exchange_->bind(views);

@@ -47,7 +47,7 @@ class BoxTransfer {
   /// At most `fields` fields travel together. Collective. All but the vectors of boxes must outlive it.
   BoxTransfer(const Comm& comm, const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted,
               std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
-              std::span<PartStreams> streams, int fields, const Transport* transport = nullptr);
+              std::span<PartStreams> streams, int fields, const Routing* routing = nullptr);
 
   /// The fields that travel next, of part p: at most so many as were said.
   void bind(std::size_t p, std::span<const T* const> from, std::span<T* const> to);

@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-const Transport automatic_transport;
+const Routing automatic_routing;
 
 template <class T>
 int message_bytes(const Message& message, int components) {
@@ -23,12 +23,12 @@ int message_bytes(const Message& message, int components) {
 
 template <class T>
 Exchange<T>::Exchange(const Comm& comm, const Plan& plan, std::span<const IndexMap> maps, std::span<PartStreams> parts,
-                      int components, const Transport* transport)
+                      int components, const Routing* routing)
     : comm_(comm),
       plan_(plan),
       maps_(maps),
       parts_(parts),
-      transport_(transport != nullptr ? *transport : automatic_transport),
+      routing_(routing != nullptr ? *routing : automatic_routing),
       components_(components),
       fields_(maps.size()),
       staging_(maps.size()),
@@ -54,7 +54,7 @@ Exchange<T>::Exchange(const Comm& comm, const Plan& plan, std::span<const IndexM
       add_local(m);
   add_link();
 
-  if (transport_.left_out) return;
+  if (routing_.disabled) return;
   counts_.messages = static_cast<Size>(plan.outgoing.size());
   counts_.bytes = plan.rows_sent() * components * static_cast<Size>(sizeof(T));
 }
@@ -325,9 +325,9 @@ void Exchange<T>::add_link() {
   }
   if (ends.empty()) return;
   op.kind = ExchangeOp::Kind::outgoing_copy;
-  op.name = transport_name(transport_.kind);
+  op.name = routing_name(routing_.kind);
   op.part = ends.front().sends ? ends.front().message->source : ends.front().message->target;
-  op.abandon = [this] { transport_.link->abandon(); };
+  op.abandon = [this] { routing_.link->abandon(); };
   op.enqueue = [this, ends](Stream& stream) {
     std::vector<LinkEnd> all;
     for (const End& end : ends) {
@@ -340,7 +340,7 @@ void Exchange<T>::add_link() {
         else
           all.push_back({part.outgoing.get(), m.from, device_ghosts(m, c), bytes, false});
     }
-    transport_.link->enqueue(stream, all);
+    routing_.link->enqueue(stream, all);
   };
   add(std::move(op));
 }
@@ -383,7 +383,7 @@ void Exchange<T>::add_incoming(const Message& m) {
 template <class T>
 void Exchange<T>::bind(std::span<const FieldView<T>> fields) {
   require(fields.size() == fields_.size(), "{} fields for {} parts", fields.size(), fields_.size());
-  if (transport_.link) transport_.link->check();
+  if (routing_.link) routing_.link->check();
   std::copy(fields.begin(), fields.end(), fields_.begin());
 }
 
@@ -430,16 +430,16 @@ void Exchange<T>::end() {
 template class Exchange<double>;
 template class Exchange<float>;
 
-Size device_message_bytes(const Plan& plan, const Transport& transport, std::span<const PartStreams> parts, int part,
+Size device_message_bytes(const Plan& plan, const Routing& routing, std::span<const PartStreams> parts, int part,
                           int components, Size value_bytes) {
   Size bytes = 0;
   const Size row_bytes = components * value_bytes;
   for (const auto* messages : {&plan.local, &plan.outgoing})
     for (const Message& m : *messages)
-      if (m.source == part && is_packed(m, route_of(m, transport, parts), components))
+      if (m.source == part && is_packed(m, route_of(m, routing, parts), components))
         bytes += m.count * (static_cast<Size>(sizeof(Lid)) + row_bytes);
   for (const Message& m : plan.incoming)
-    if (m.target == part && components > 1 && route_of(m, transport, parts) == Route::device)
+    if (m.target == part && components > 1 && route_of(m, routing, parts) == Route::device)
       bytes += m.count * row_bytes;
   return bytes;
 }

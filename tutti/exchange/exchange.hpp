@@ -11,7 +11,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/exchange/field.hpp"
 #include "tutti/exchange/part_streams.hpp"
-#include "tutti/exchange/transport.hpp"
+#include "tutti/exchange/routing.hpp"
 #include "tutti/partition/index_map.hpp"
 
 namespace tutti {
@@ -73,17 +73,17 @@ template <class T>
 class Exchange {
  public:
   /// Allocates the staging buffers, and buffers on devices for rows that are gathered there. The plan, parts, maps and
-  /// transport must outlive it; without a transport it is TransportKind::automatic.
+  /// routing must outlive it; without a routing it is RoutingKind::automatic.
   Exchange(const Comm& comm, const Plan& plan, std::span<const IndexMap> maps, std::span<PartStreams> parts,
-           int components, const Transport* transport = nullptr);
+           int components, const Routing* routing = nullptr);
 
-  /// Chooses the arrays that the next exchange works on, one a part of this rank. Error(peer) when the transport's link
+  /// Chooses the arrays that the next exchange works on, one a part of this rank. Error(peer) when the routing's link
   /// has broken.
   void bind(std::span<const FieldView<T>> fields);
   /// The operations, in an order that respects `after`. They look the bound fields up when they run.
   const std::vector<ExchangeOp>& operations() const { return operations_; }
-  /// A step has none of them (Transport::left_out).
-  bool left_out() const { return transport_.left_out; }
+  /// A step has none of them (Transport::disabled).
+  bool disabled() const { return routing_.disabled; }
 
   /// Starts the exchange of `fields`: everything that needs no message, and the messages themselves.
   void begin(std::span<const FieldView<T>> fields);
@@ -120,7 +120,7 @@ class Exchange {
   DeviceSource add_device_source(const Message& message, Route route);
   const T* sent_values(const Message& message, const T* packed, int component) const;
   T* device_ghosts(const Message& message, int component) const;
-  Route route_of(const Message& message) const { return tutti::route_of(message, transport_, parts_); }
+  Route route_of(const Message& message) const { return tutti::route_of(message, routing_, parts_); }
   bool is_host(int part) const { return parts_[static_cast<std::size_t>(part)].is_host(); }
   const T* separator_value(int part, int component, Lid row) const;
   T* ghost_value(int part, int component, Lid row);
@@ -131,7 +131,7 @@ class Exchange {
   const Plan& plan_;
   std::span<const IndexMap> maps_;
   std::span<PartStreams> parts_;
-  const Transport& transport_;
+  const Routing& routing_;
   int components_;
   std::vector<FieldView<T>> fields_;
   std::vector<Staging> staging_;
@@ -150,7 +150,7 @@ extern template class Exchange<float>;
 
 /// Bytes of its device's memory that an Exchange of `components` values of `value_bytes` takes for messages of part
 /// `part` (index among this rank's).
-Size device_message_bytes(const Plan& plan, const Transport& transport, std::span<const PartStreams> parts, int part,
+Size device_message_bytes(const Plan& plan, const Routing& routing, std::span<const PartStreams> parts, int part,
                           int components, Size value_bytes);
 
 /// After a failure: ends a receive, so that nothing arrives in memory that is freed next. What is arriving already is

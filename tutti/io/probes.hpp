@@ -9,7 +9,7 @@
 
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/io/line_file.hpp"
 
 namespace tutti {

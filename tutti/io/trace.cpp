@@ -131,7 +131,7 @@ void Trace::name_row(int row, const std::string& name) {
 void Trace::add(TraceSlice slice) {
   if (!on()) return;
   const std::lock_guard lock(mutex_);
-  if (slices_.size() < most_slices)
+  if (slices_.size() < max_slices)
     slices_.push_back(std::move(slice));
   else
     ++left_out_;

@@ -56,9 +56,9 @@ class Trace {
   const std::optional<TraceWindow>& window() const { return window_; }
 
   void name_row(int row, const std::string& name);
-  /// Any thread. Beyond `most_slices` of a rank they are counted, not kept.
+  /// Any thread. Beyond `max_slices` of a rank they are counted, not kept.
   void add(TraceSlice slice);
-  static constexpr std::size_t most_slices = 2'000'000;
+  static constexpr std::size_t max_slices = 2'000'000;
 
   /// A slice as long as the object lives; a range for NVIDIA's profilers, too.
   class Scope {

@@ -10,7 +10,7 @@
 
 #include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/vtk_file.hpp"
+#include "tutti/io/vtk/vtk_file.hpp"
 
 namespace tutti {
 namespace {

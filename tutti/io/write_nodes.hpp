@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "tutti/mesh/node_cloud.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
 
 namespace tutti {
 

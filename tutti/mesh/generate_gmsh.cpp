@@ -7,8 +7,8 @@
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/mesh/files/gmsh_program.hpp"
 #include "tutti/mesh/generate.hpp"
-#include "tutti/mesh/gmsh_program.hpp"
 
 namespace tutti {
 namespace {

@@ -145,15 +145,15 @@ TetMesh refine_once(TetMesh&& mesh, const ParallelFor& parallel) {
 }  // namespace
 
 TetMesh refine(TetMesh mesh, int times, const ParallelFor& parallel) {
-  require(times >= 0 && times <= most_refinements, "{} refinements: at most {}", times, most_refinements);
+  require(times >= 0 && times <= max_refinements, "{} refinements: at most {}", times, max_refinements);
   const Gid cells = mesh.cell_count();
   const auto too_large = [&] {
     fail(ErrorKind::resource, "mesh: no memory for {} cells in {} times eight parts each; lower the number of times",
          format_count(cells), times);
   };
   // 32 TiB for the cells alone: before all memory is filled for nothing.
-  constexpr Gid most_cells = Gid{1} << 40;
-  if (cells > most_cells >> (3 * times)) too_large();
+  constexpr Gid max_cells = Gid{1} << 40;
+  if (cells > max_cells >> (3 * times)) too_large();
   try {
     for (int k = 0; k < times; ++k) mesh = refine_once(std::move(mesh), parallel);
   } catch (const std::bad_alloc&) {

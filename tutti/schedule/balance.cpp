@@ -67,7 +67,7 @@ namespace {
 
 constexpr Gid sample_rows = 1'000'000;         // 150 to 216 MB: more than the caches of most devices hold
 constexpr Gid sample_rows_a_thread = 200'000;  // 40 MB: many ranks of a host have their samples at the same time
-constexpr Gid most_sample_rows = 4'000'000;    // where a host's caches are huge
+constexpr Gid max_sample_rows = 4'000'000;     // where a host's caches are huge
 constexpr Gid sample_rows_of_fake = 20'000;    // slow on purpose
 constexpr double cached_row_bytes = 200;       // of the storage of a row with its values
 constexpr double cache_share = 0.5;            // the rest is for what else a step touches
@@ -148,7 +148,7 @@ std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, 
           device->kind() == DeviceKind::fake ? sample_rows_of_fake
           : device->is_host()
               ? std::clamp(static_cast<Gid>(2 * cached_rows),
-                           std::min(sample_rows, sample_rows_a_thread * devices.threads->count()), most_sample_rows)
+                           std::min(sample_rows, sample_rows_a_thread * devices.threads->count()), max_sample_rows)
               : sample_rows;
       r.rate = rate_of(*device, *devices.threads, std::clamp<Gid>(rows, 1, most), rate);
       if (device->is_host() && mixed) {

@@ -8,7 +8,7 @@
 
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/partition/partition.hpp"
 

@@ -15,7 +15,7 @@ constexpr Lid smallest_chunk = 512;
 constexpr Lid largest_chunk = 65536;
 constexpr Lid largest_chunk_beside_devices = 8192;  // a thread that also serves a device must look after it often
 constexpr int chunks_a_thread = 24;
-constexpr Size little_rows = 16384;  // of diffusion
+constexpr Size serial_rows = 16384;  // of diffusion
 
 /// Runs a chunk on the calling thread: the stream that a CPU task's body sees.
 class SerialStream final : public Stream {
@@ -251,7 +251,7 @@ void Step::finish(Overlap overlap) {
   assign_roles();
   Size rows = 0;
   for (const auto& task : tasks_) rows += task->rows.size();
-  little_ = rows * row_cost_ <= little_rows &&
+  serial_ = rows * row_cost_ <= serial_rows &&
             std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p.is_host(); });
   plan_ahead();
   finished_ = true;

@@ -82,7 +82,7 @@ class Step {
   /// The operations of an exchange; separators[p] is the task that computes part p's separators.
   template <class T>
   std::vector<TaskId> exchange(const Exchange<T>& exchange, std::span<const TaskId> separators) {
-    return exchange.left_out() ? std::vector<TaskId>{} : add_exchange(exchange.operations(), separators);
+    return exchange.disabled() ? std::vector<TaskId>{} : add_exchange(exchange.operations(), separators);
   }
   /// `later` waits for `earlier`, which was added before it.
   void after(TaskId later, TaskId earlier);
@@ -182,7 +182,7 @@ class Step {
   std::atomic<bool> failed_{false};
   std::chrono::steady_clock::time_point start_;
   bool finished_ = false;
-  bool little_ = false;  ///< one thread has done it before the others are awake
+  bool serial_ = false;  ///< one thread has done it before the others are awake
   mutable std::function<void()> observer_;
   bool observed_ = false;  ///< this run is
   std::vector<std::vector<ThreadPiece>> pieces_;

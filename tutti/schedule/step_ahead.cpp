@@ -12,7 +12,7 @@ constexpr std::size_t runs_together = 16;  // captured as one: only within it do
 constexpr Size measured_every = 1 + 64 * runs_together;  // runs: waiting for one costs about 0.2 ms
 constexpr Size measured_at_first = 2;                    // the first is slow: pages, code, clocks
 constexpr Size paced_every = 32;  // runs: so many to twice as many are ahead of the devices, not an endless queue
-constexpr std::size_t most_captured = 64;
+constexpr std::size_t max_captured = 64;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void Step::plan_ahead() {
   a.last_seconds.resize(parts_.size());
   // Other ranks wait for messages of this one's devices: none may be held back.
   const bool linked = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return bool(task->abandon); });
-  a.most_held = linked ? 1 : runs_together;
+  a.max_held = linked ? 1 : runs_together;
   a.main = first->compute.get();
   a.forked = first->device->make_event();
   a.joined = first->device->make_event();
@@ -189,7 +189,7 @@ void Step::enqueue_new(std::uint64_t same_work) {
   if (std::exchange(a.capturing, false)) {
     known->second = a.main->end_capture();
     a.main->launch(*known->second);
-  } else if (same_work != 0 && a.can_capture && a.single.size() < most_captured) {
+  } else if (same_work != 0 && a.can_capture && a.single.size() < max_captured) {
     a.single.emplace(same_work, nullptr);
   }
   join_parts();
@@ -218,13 +218,13 @@ void Step::hold(std::uint64_t same_work) {
     enqueue_held();
     a.held.push_back(same_work);
     if (!start_known()) {
-      if (a.together.size() == most_captured) return enqueue_held();
+      if (a.together.size() == max_captured) return enqueue_held();
       a.capturing = a.main->begin_capture();
       open_run();
       enqueue_tasks();
     }
   }
-  if (a.held.size() == a.most_held) return enqueue_held();
+  if (a.held.size() == a.max_held) return enqueue_held();
   for (Stream* stream : device_streams()) stream->hold([this] { enqueue_held(); });
 }
 

@@ -94,7 +94,7 @@ struct Step::Ahead {
   std::map<std::uint64_t, std::unique_ptr<CapturedWork>> single;                 ///< one run; null: it came once
   std::map<std::vector<std::uint64_t>, std::unique_ptr<CapturedWork>> together;  ///< several runs
   std::vector<std::uint64_t> held;                                               ///< runs that are not enqueued yet
-  std::size_t most_held = 1;
+  std::size_t max_held = 1;
   bool capturing = false;  ///< what is held is being captured, as such runs did not come one after the other before
   bool can_capture = true;
 

@@ -34,7 +34,7 @@ void Step::run() {
   try {
     for (const PartStreams& part : parts_)
       if (!part.is_host()) begin_part(part);
-    if (little_)
+    if (serial_)
       work(0);
     else
       threads_.run(members_, [this](int thread) { work(thread); });

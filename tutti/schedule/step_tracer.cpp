@@ -6,12 +6,12 @@ namespace tutti {
 namespace {
 
 constexpr int device_rows = 10;  // from here on ten a part: compute, separators, copy out, copy in
-constexpr int most_device_rows = 99'000;
+constexpr int max_device_rows = 99'000;
 constexpr int message_rows = 100'000;
 constexpr int thread_rows = 200'000;
 
 int device_row(int part, Lane lane) {
-  return std::min(device_rows + 10 * part, most_device_rows) + static_cast<int>(lane);
+  return std::min(device_rows + 10 * part, max_device_rows) + static_cast<int>(lane);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "tutti/io/checkpoint.hpp"
+#include "tutti/io/checkpoint/checkpoint.hpp"
 #include "tutti/simulation/observer.hpp"
 
 namespace tutti {

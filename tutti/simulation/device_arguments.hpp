@@ -5,7 +5,7 @@
 
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): of the library CLI11
 class App;

@@ -7,7 +7,7 @@
 
 #include "tutti/base/vec3.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/io/expression.hpp"
+#include "tutti/io/case/expression.hpp"
 
 namespace tutti {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tutti/domain/domain.hpp"
-#include "tutti/io/checkpoint.hpp"
+#include "tutti/io/checkpoint/checkpoint.hpp"
 #include "tutti/simulation/model_field.hpp"
 
 namespace tutti {

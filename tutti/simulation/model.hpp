@@ -7,7 +7,7 @@
 
 #include "tutti/domain/domain.hpp"
 #include "tutti/exchange/exchange.hpp"
-#include "tutti/io/checkpoint.hpp"
+#include "tutti/io/checkpoint/checkpoint.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/schedule/step.hpp"
 #include "tutti/simulation/model_field.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 
 namespace tutti {
 namespace {

@@ -10,8 +10,8 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/setup.hpp"
-#include "tutti/io/case.hpp"
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/case.hpp"
+#include "tutti/io/case/core_keys.hpp"
 #include "tutti/simulation/model.hpp"
 
 namespace tutti {

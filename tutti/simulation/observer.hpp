@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tutti/base/comm.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/io/folder_lock.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/io/trace.hpp"

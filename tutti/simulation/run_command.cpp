@@ -106,7 +106,7 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
   while (!so_far.weights.empty()) {
     const std::vector<double> weights = std::exchange(so_far.weights, {});
     model.reset();  // its memory is needed
-    restart.emplace(open_restart(comm, so_far.go_on_from, false));
+    restart.emplace(open_restart(comm, so_far.restart_from, false));
     Phases again;
     model = create_model({comm, devices, options, folder / "mesh", again, nullptr, weights}, models);
     summary = simulate(comm, *model, devices, options, {folder, phases, trace, &*restart, lock, &so_far});

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tutti/base/comm.hpp"
-#include "tutti/io/case.hpp"
-#include "tutti/io/checkpoint.hpp"
+#include "tutti/io/case/case.hpp"
+#include "tutti/io/checkpoint/checkpoint.hpp"
 #include "tutti/io/line_file.hpp"
 
 namespace tutti {

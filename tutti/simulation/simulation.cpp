@@ -244,7 +244,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     tell(*run.shares);
     so_far.rebalances.push_back({run.step, run.shares->idle, run.shares->seconds, run.shares->seconds_then, 0});
     so_far.weights = run.shares->weights;
-    so_far.go_on_from = checkpoint_name(run.folder / "checkpoints", run.step);
+    so_far.restart_from = checkpoint_name(run.folder / "checkpoints", run.step);
     so_far.interrupted = run.interrupted;
     *context.so_far = so_far;
     return summary;

@@ -9,7 +9,7 @@
 #include "tutti/base/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/io/folder_lock.hpp"
 #include "tutti/io/trace.hpp"
 #include "tutti/simulation/model.hpp"
@@ -23,8 +23,8 @@ struct RunSoFar {
   double wall_seconds = 0, output_seconds = 0, checkpoint_seconds = 0;
   Size exchange_bytes = 0, exchange_messages = 0;
   std::vector<RebalanceSummary> rebalances;
-  std::vector<double> weights;       ///< of all parts, to go on with; empty: the run is over
-  std::filesystem::path go_on_from;  ///< a checkpoint
+  std::vector<double> weights;         ///< of all parts, to go on with; empty: the run is over
+  std::filesystem::path restart_from;  ///< a checkpoint
   std::chrono::steady_clock::time_point interrupted;
   /// The steps of one model: their seconds, and what its summary knows of outputs, checkpoints and exchanges.
   void add(const Summary& summary, double wall);

@@ -26,7 +26,7 @@ TetModel::TetModel(const ModelSetup& setup, const TetOptions& options, const Sha
       for (Lid c = 0; c < mesh.owned; ++c) volumes[static_cast<std::size_t>(c)] = mesh.volume(c);
       volumes_.push_back(make_buffer(*domain_.streams[p].compute, std::span<const double>(volumes), "volumes"));
     }
-    exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.transport);
+    exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.routing);
   });
 }
 

@@ -1,4 +1,4 @@
-// How an exchange moves what it moves: transports, packing, copies, and mistakes that must be found. Whether every
+// How an exchange moves what it moves: routings, packing, copies, and mistakes that must be found. Whether every
 // ghost is right on random problems is the business of tests/mpi/test_exchange.cpp.
 #include <gtest/gtest.h>
 
@@ -164,9 +164,9 @@ TEST(Exchange, PeersPackOnTheDeviceWhereSeparatorsAreScattered) {
 
 TEST(Exchange, StagedMessagesAllGoThroughTheHost) {
   OneRank rank(line({5, 4}), {fake, fake}, true);
-  Transport transport;
-  transport.kind = TransportKind::staged;
-  const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 1, &transport);
+  Routing routing;
+  routing.kind = RoutingKind::staged;
+  const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 1, &routing);
   std::map<ExchangeOp::Kind, int> kinds;
   for (const ExchangeOp& op : exchange.operations()) ++kinds[op.kind];
   EXPECT_EQ(kinds[ExchangeOp::Kind::outgoing_copy], 2);
@@ -175,11 +175,10 @@ TEST(Exchange, StagedMessagesAllGoThroughTheHost) {
 }
 
 TEST(Exchange, TransportsHaveNames) {
-  for (const TransportKind kind :
-       {TransportKind::automatic, TransportKind::staged, TransportKind::device, TransportKind::nccl})
-    EXPECT_EQ(parse_transport(transport_name(kind)), kind);
+  for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::staged, RoutingKind::device, RoutingKind::nccl})
+    EXPECT_EQ(parse_routing(routing_name(kind)), kind);
   try {
-    parse_transport("pigeon");
+    parse_routing("pigeon");
     ADD_FAILURE() << "pigeon is a transport";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);

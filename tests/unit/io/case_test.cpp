@@ -1,4 +1,4 @@
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tests/support/own_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tutti/base/error.hpp"
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 
 namespace tutti {
 namespace {

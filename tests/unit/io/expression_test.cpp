@@ -1,4 +1,4 @@
-#include "tutti/io/expression.hpp"
+#include "tutti/io/case/expression.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,16 +73,16 @@ TEST(Expression, knows_what_it_depends_on) {
 }
 
 TEST(Expression, bulk_is_the_same_as_one_by_one) {
-  const Expression e("sin(x)*y + z*t"), timely("t*2");
+  const Expression e("sin(x)*y + z*t"), time_dependent("t*2");
   std::vector<Vec3> points;
   for (int i = 0; i < 1000; ++i) points.push_back({0.1 * i, 1.0 - i, 0.5 * i});
   std::vector<double> out(points.size());
   e.evaluate(points, 0.3, out);
   for (std::size_t i = 0; i < points.size(); ++i) ASSERT_EQ(out[i], e(points[i], 0.3));
-  timely.evaluate(points, 4, out);
+  time_dependent.evaluate(points, 4, out);
   EXPECT_EQ(out.front(), 8);
   EXPECT_EQ(out.back(), 8);
-  timely.evaluate({}, 4, {});
+  time_dependent.evaluate({}, 4, {});
 }
 
 TEST(Expression, is_shared_by_threads) {

@@ -11,7 +11,7 @@
 #include "tests/support/own_folder.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 
 namespace tutti {
 namespace {

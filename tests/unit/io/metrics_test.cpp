@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/error.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 
 namespace tutti {
 namespace {

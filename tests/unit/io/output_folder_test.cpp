@@ -11,7 +11,7 @@
 
 #include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 #include "tutti/io/probes.hpp"
 
 namespace tutti {

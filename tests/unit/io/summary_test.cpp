@@ -10,7 +10,7 @@
 
 #include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/io/probes.hpp"
 
 namespace tutti {

@@ -1,5 +1,5 @@
 // The HDF5 frame of a checkpoint: bytes put at its places are the arrays that HDF5 reads.
-#include "tutti/io/checkpoint_file.hpp"
+#include "tutti/io/checkpoint/checkpoint_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "tutti/base/error.hpp"
-#include "tutti/io/checkpoint_header.hpp"
+#include "tutti/io/checkpoint/checkpoint_header.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 // The header of a checkpoint and its table of checksums: what is written is read, what is damaged is refused.
-#include "tutti/io/checkpoint_header.hpp"
+#include "tutti/io/checkpoint/checkpoint_header.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

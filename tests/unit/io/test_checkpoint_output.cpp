@@ -1,5 +1,5 @@
 // A checkpoint's file: any bytes at any place, past the system's cache or through it.
-#include "tutti/io/checkpoint_output.hpp"
+#include "tutti/io/checkpoint/checkpoint_output.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -12,10 +12,10 @@
 #include <string>
 
 #include "tutti/base/error.hpp"
-#include "tutti/io/mesh_vtu.hpp"
-#include "tutti/io/vtu.hpp"
+#include "tutti/io/vtk/mesh_vtu.hpp"
+#include "tutti/io/vtk/vtu.hpp"
+#include "tutti/mesh/files/vtu_read.hpp"
 #include "tutti/mesh/generate.hpp"
-#include "tutti/mesh/vtu_read.hpp"
 
 namespace tutti {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tutti/base/error.hpp"
-#include "tutti/io/toml_value.hpp"
+#include "tutti/io/case/toml_value.hpp"
 
 namespace tutti {
 namespace {

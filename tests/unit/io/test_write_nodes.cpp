@@ -4,7 +4,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/io/write_nodes.hpp"
-#include "tutti/mesh/node_report.hpp"
+#include "tutti/mesh/sphere/node_report.hpp"
 
 namespace tutti {
 namespace {

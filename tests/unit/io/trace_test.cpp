@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "tests/unit/base/mpi_environment.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 
 namespace tutti {
 namespace {

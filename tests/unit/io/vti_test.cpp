@@ -1,4 +1,4 @@
-#include "tutti/io/vti.hpp"
+#include "tutti/io/vtk/vti.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "tests/support/box_fields.hpp"
 #include "tests/support/own_folder.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 
 namespace tutti {
 namespace {

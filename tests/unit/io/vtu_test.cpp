@@ -1,4 +1,4 @@
-#include "tutti/io/vtu.hpp"
+#include "tutti/io/vtk/vtu.hpp"
 #include "tests/support/own_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -20,8 +20,8 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/random.hpp"
-#include "tutti/io/case.hpp"
-#include "tutti/io/vtk_blocks.hpp"
+#include "tutti/io/case/case.hpp"
+#include "tutti/io/vtk/vtk_blocks.hpp"
 
 namespace tutti {
 namespace {

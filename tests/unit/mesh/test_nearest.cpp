@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "tutti/base/random.hpp"
-#include "tutti/mesh/nearest.hpp"
-#include "tutti/mesh/node_cloud.hpp"
+#include "tutti/mesh/sphere/nearest.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
 
 namespace tutti {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "mesh_helpers.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/mesh/node_cloud.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
 
 namespace tutti {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "mesh_helpers.hpp"
 #include "tests/support/thread_hook.hpp"
-#include "tutti/mesh/node_cloud.hpp"
-#include "tutti/mesh/node_report.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
+#include "tutti/mesh/sphere/node_report.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 // How even nodes are: solids whose numbers are known, a slow covering radius, measured sets where they are there.
-#include "tutti/mesh/node_report.hpp"
+#include "tutti/mesh/sphere/node_report.hpp"
 
 #include <cstdlib>
 #include <numbers>

@@ -7,8 +7,8 @@
 
 #include "mesh_helpers.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/mesh/tetgen.hpp"
-#include "tutti/mesh/vtu_read.hpp"
+#include "tutti/mesh/files/tetgen.hpp"
+#include "tutti/mesh/files/vtu_read.hpp"
 #include "vtu_helpers.hpp"
 
 namespace tutti {

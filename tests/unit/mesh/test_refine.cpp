@@ -46,7 +46,7 @@ TEST(Refine, NothingToDo) {
   const TetMesh mesh = body(2);
   EXPECT_EQ(refine(mesh, 0).cells, mesh.cells);
   EXPECT_THROW(refine(mesh, -1), std::logic_error);
-  EXPECT_THROW(refine(mesh, most_refinements + 1), std::logic_error);
+  EXPECT_THROW(refine(mesh, max_refinements + 1), std::logic_error);
 }
 
 TEST(Refine, OneCellByHand) {
@@ -168,7 +168,7 @@ TEST(Refine, ATriangleThatIsNowhere) {
 TEST(Refine, TooLarge) {
   // 5e13 cells: nothing is tried.
   TetMesh mesh = body(20);
-  const auto message = error_of(ErrorKind::resource, [&] { refine(mesh, most_refinements); });
+  const auto message = error_of(ErrorKind::resource, [&] { refine(mesh, max_refinements); });
   EXPECT_NE(message.find("lower the number of times"), std::string::npos) << message;
 }
 

@@ -1,9 +1,9 @@
 // TetGen's files: its own, and small ones by hand, each with one defect or one peculiarity.
 #include "mesh_helpers.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/mesh/files/read_mesh.hpp"
+#include "tutti/mesh/files/tetgen.hpp"
 #include "tutti/mesh/info.hpp"
-#include "tutti/mesh/read_mesh.hpp"
-#include "tutti/mesh/tetgen.hpp"
 
 namespace tutti {
 namespace {

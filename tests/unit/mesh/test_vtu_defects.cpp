@@ -5,7 +5,7 @@
 
 #include "mesh_helpers.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/mesh/vtu_read.hpp"
+#include "tutti/mesh/files/vtu_read.hpp"
 #include "vtu_helpers.hpp"
 
 namespace tutti {

@@ -1,7 +1,7 @@
 // VTU files that VTK wrote (tests/data/vtu/make.py), and small ones by hand, each with one peculiarity.
 #include "mesh_helpers.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/mesh/vtu_read.hpp"
+#include "tutti/mesh/files/vtu_read.hpp"
 #include "vtu_helpers.hpp"
 
 namespace tutti {

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "tests/unit/base/mpi_environment.hpp"
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti {

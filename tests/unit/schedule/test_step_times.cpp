@@ -10,7 +10,7 @@
 #include "tests/support/own_folder.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tests/unit/schedule/devices_of_a_rank.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/schedule/step_tracer.hpp"
 
 namespace tutti {

@@ -10,8 +10,8 @@
 #include "tests/support/own_folder.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/base/random.hpp"
-#include "tutti/io/core_keys.hpp"
-#include "tutti/io/vtu.hpp"
+#include "tutti/io/case/core_keys.hpp"
+#include "tutti/io/vtk/vtu.hpp"
 #include "tutti/simulation/field_values.hpp"
 
 namespace tutti {
@@ -63,7 +63,7 @@ std::vector<Gid> obvious_stencil(const NodeCloud& cloud, Gid node, int size) {
   return all;
 }
 
-/// Every node has one owner; stencils refer to the right nodes; quiet rows are left alone.
+/// Every node has one owner; stencils refer to the right nodes; local rows are left alone.
 void check_domain(const NodeDomain& domain, int stencil) {
   ASSERT_EQ(domain.stencil, stencil);
   const auto size = static_cast<std::size_t>(stencil);
@@ -95,11 +95,12 @@ void check_domain(const NodeDomain& domain, int stencil) {
       const auto* first = domain.stencils[p].data() + row * stencil;
       return std::any_of(first, first + stencil, [&](Lid c) { return c >= map.owned; });
     };
-    EXPECT_LE(domain.quiet[p], map.interior);
+    EXPECT_LE(domain.local_rows[p], map.interior);
     for (Lid row = 0; row < map.owned; ++row) {
       const bool read = read_by_others.contains(map.global[static_cast<std::size_t>(row)]);
       EXPECT_EQ(read, row >= map.interior) << "row " << row;
-      EXPECT_EQ(row >= domain.quiet[p], read || reads_ghost(row)) << "row " << row << ": no row waits without need";
+      EXPECT_EQ(row >= domain.local_rows[p], read || reads_ghost(row))
+          << "row " << row << ": no row waits without need";
     }
   }
 }
@@ -129,7 +130,7 @@ TEST(NodeDomain, AStencilOfAllNodes) {
   const NodeSetup setup("generate = \"icosahedral\"\ncount = 42", 42, "fake:2,cpu",
                         partition("hilbert", "hilbert", "\"equal\""));
   check_domain(setup.domain, 42);
-  for (const Lid quiet : setup.domain.quiet) EXPECT_EQ(quiet, 0);
+  for (const Lid rows : setup.domain.local_rows) EXPECT_EQ(rows, 0);
 }
 
 TEST(NodeDomain, OneMoreIsTooMany) {

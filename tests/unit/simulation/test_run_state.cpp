@@ -9,7 +9,7 @@
 
 #include "tests/support/checkpoint_state.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 
 namespace tutti {
 namespace {

@@ -43,7 +43,7 @@ void Diffusion::apply(std::size_t target, std::uint64_t same_work, const Launch&
   launch_ = launch;
   step_->run_ahead(same_work);
   // The set-up, which is homogeneous, finds the right time step in any case.
-  if (homogeneous_ && exchange_->left_out()) exchange_now(target);
+  if (homogeneous_ && exchange_->disabled()) exchange_now(target);
   ++applications_;
 }
 
@@ -112,7 +112,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
   });
   comm_.together([&] { allocate(); });
   plan_ = make_plan(domain_.maps, comm_.rank());
-  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.transport);
+  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.routing);
   build_step(parse_overlap(options_.text("devices.overlap")));
   phases.begin("stability");
   estimate_spectral_radius();
@@ -258,19 +258,19 @@ void Diffusion::choose_time_step() {
   if (rkc_) {
     // With many stages the strip around the real axis gets too thin for the operator's complex eigenvalues: at 9:1
     // noise was seen to grow with 30 stages, not with 20. A longer step is made of several.
-    constexpr int most_stages = 20;
+    constexpr int max_stages = 20;
     if (given_stages) {
       stages_ = static_cast<int>(options.integer("time.stages"));
     } else if (automatic) {
       stages_ = 10;
     } else {
       const double reach = options.number("time.dt") * rho / safety;
-      const double parts = std::max(1.0, std::ceil(reach / rkc_limit(most_stages)));
+      const double parts = std::max(1.0, std::ceil(reach / rkc_limit(max_stages)));
       if (!(parts < 1e6))
         fail(ErrorKind::input, "{}: time.dt = {:g} would take {:g} sub-steps; lower it", options.where("time.dt"),
              options.number("time.dt"), parts);
       substeps_ = static_cast<int>(parts);
-      stages_ = rkc_stages(reach / substeps_, most_stages);
+      stages_ = rkc_stages(reach / substeps_, max_stages);
     }
     coefficients_ = rkc_coefficients(stages_);
   }

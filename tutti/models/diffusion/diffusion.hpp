@@ -11,8 +11,8 @@
 #include "tutti/exchange/exchange.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
-#include "tutti/models/diffusion/operator.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
+#include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/schedule/step.hpp"
 #include "tutti/simulation/model_kind.hpp"
 

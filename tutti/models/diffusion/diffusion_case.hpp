@@ -9,9 +9,9 @@
 
 #include "tutti/base/raw_vector.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/mesh/local_tet_mesh.hpp"
-#include "tutti/models/diffusion/operator.hpp"
+#include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
 
 namespace tutti {

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "tutti/mesh/stencil.hpp"
-#include "tutti/models/diffusion/column_tiles.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
+#include "tutti/models/diffusion/rows/column_tiles.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 
 namespace tutti {
@@ -24,8 +24,9 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   const int vectors = options.text("time.method") == "rkc2" ? 4 : 2;
   // A source or a boundary's data, and what a source in time is evaluated at.
   const bool source = options.has("physics.source"), forced = source || options.count("boundary") > 0;
-  const bool timely = source && options.expression("physics.source").depends_on_time();
-  return stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0) + (forced ? 8 : 0) + (timely ? 24 : 0);
+  const bool time_dependent = source && options.expression("physics.source").depends_on_time();
+  return stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0) + (forced ? 8 : 0) +
+         (time_dependent ? 24 : 0);
 }
 
 MemoryModel diffusion_memory(const Case& options) {
@@ -107,11 +108,11 @@ SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host) {
 }
 
 /// What a forcing that changes in time keeps besides its values (forcing.hpp).
-void plan_timely_forcing(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh, bool on_host,
-                         std::vector<PlannedArray>& arrays) {
+void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
+                                 bool on_host, std::vector<PlannedArray>& arrays) {
   const Expression& source = physics.source();
   const bool two_point = options.text("numerics.flux") == "two-point";
-  Size rows = 0, terms = 0, faces = 0, timely = 0;
+  Size rows = 0, terms = 0, faces = 0, time_dependent = 0;
   Size steps = source.depends_on_time() ? static_cast<Size>(source.steps().size()) : 0;
   std::set<const Expression*> known;
   const auto boundary_faces = [&](Lid c, const std::function<void(std::int32_t)>& use) {
@@ -124,7 +125,7 @@ void plan_timely_forcing(const Case& options, const DiffusionPhysics& physics, c
       const Expression& value = physics.condition(tag).value;
       ++faces;
       if (!value.depends_on_time()) return;
-      ++timely;
+      ++time_dependent;
       if (known.insert(&value).second) steps += static_cast<Size>(value.steps().size());
     });
   }
@@ -143,7 +144,7 @@ void plan_timely_forcing(const Case& options, const DiffusionPhysics& physics, c
   };
   add("formulas", steps, sizeof(FormulaStep));
   if (source.depends_on_time() && source.depends_on_space() && !on_host) add("centroids", mesh.owned, sizeof(Vec3));
-  add("boundary faces", timely, sizeof(TimelyFace));
+  add("boundary faces", time_dependent, sizeof(TimeDependentFace));
   add("boundary data", faces, sizeof(double));
   add("boundary rows", rows, sizeof(BoundaryRow));
   add("boundary terms", terms, sizeof(BoundaryTerm));
@@ -196,7 +197,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
     arrays.push_back({i == 0 ? "u" : fmt::format("u, work {}", i), 8 * static_cast<Size>(map.local())});
   if (rkc) arrays.push_back({"first rate F0", 8 * static_cast<Size>(map.owned)});
   if (physics.has_forcing()) arrays.push_back({"forcing", 8 * static_cast<Size>(map.owned)});
-  if (physics.forcing_depends_on_time()) plan_timely_forcing(options, physics, mesh, on_host, arrays);
+  if (physics.forcing_depends_on_time()) plan_time_dependent_forcing(options, physics, mesh, on_host, arrays);
   return arrays;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tutti/domain/tet_domain.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/simulation/planned_array.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "tutti/device/device.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
 #include "tutti/schedule/balance.hpp"
 

@@ -27,17 +27,17 @@ std::vector<double> boundary_data(const DiffusionPhysics& physics, std::span<con
 Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physics, std::span<const Vec3> centroids,
                  const DiffusionRows& assembled)
     : source_(&physics.source()),
-      timely_(physics.forcing_depends_on_time()),
-      timely_source_(source_->depends_on_time()),
+      time_dependent_(physics.forcing_depends_on_time()),
+      time_dependent_source_(source_->depends_on_time()),
       host_centroids_(centroids),
       forcing_(stream.device(), static_cast<Size>(centroids.size()), "forcing") {
   std::vector<double> values(centroids.size(), 0.0), data;
-  if (!timely_source_) values = evaluate_at(*source_, centroids, 0, threads);
+  if (!time_dependent_source_) values = evaluate_at(*source_, centroids, 0, threads);
   // Formulas: the source's, then one a condition that changes in time.
   std::vector<FormulaStep> steps;
-  if (timely_source_) steps.assign(source_->steps().begin(), source_->steps().end());
-  std::map<const Expression*, TimelyFace> known;
-  std::vector<TimelyFace> faces;
+  if (time_dependent_source_) steps.assign(source_->steps().begin(), source_->steps().end());
+  std::map<const Expression*, TimeDependentFace> known;
+  std::vector<TimeDependentFace> faces;
   for (const BoundaryFaceRef& face : assembled.boundary_faces) {
     const Expression& value = physics.condition(face.tag).value;
     const auto number = static_cast<Lid>(data.size());
@@ -48,7 +48,7 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
       const auto first = static_cast<std::int32_t>(steps.size()),
                  count = static_cast<std::int32_t>(value.steps().size());
       steps.insert(steps.end(), value.steps().begin(), value.steps().end());
-      formula = known.emplace(&value, TimelyFace{{}, 0, first, count}).first;
+      formula = known.emplace(&value, TimeDependentFace{{}, 0, first, count}).first;
     }
     faces.push_back({face.centroid, number, formula->second.first, formula->second.count});
   }
@@ -61,7 +61,7 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
     if (columns.offsets[row] == columns.offsets[row + 1]) continue;
     const auto begin = static_cast<Lid>(terms.size());
     double sum = values[row];
-    if (timely_ && !timely_source_) steady.push_back(sum);
+    if (time_dependent_ && !time_dependent_source_) steady.push_back(sum);
     for (auto k = static_cast<std::size_t>(columns.offsets[row]);
          k < static_cast<std::size_t>(columns.offsets[row + 1]); ++k) {
       const Lid face = columns.columns[k];
@@ -72,9 +72,9 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
     values[row] = sum;
   }
   upload(stream, forcing_, std::span<const double>(values));
-  if (!timely_) return;
+  if (!time_dependent_) return;
   steps_ = to_device(stream, steps, "formulas");
-  if (timely_source_ && source_->depends_on_space() && !stream.device().is_host())
+  if (time_dependent_source_ && source_->depends_on_space() && !stream.device().is_host())
     centroids_ = make_buffer(stream, centroids, "centroids");
   faces_ = to_device(stream, faces, "boundary faces");
   data_ = to_device(stream, data, "boundary data");
@@ -87,7 +87,7 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
 ForcingView Forcing::view() {
   return {forcing_.data(),
           steps_.data(),
-          timely_source_ ? static_cast<int>(source_->steps().size()) : 0,
+          time_dependent_source_ ? static_cast<int>(source_->steps().size()) : 0,
           centroids_.empty() ? host_centroids_.data() : centroids_.data(),
           faces_.data(),
           data_.data(),
@@ -98,11 +98,11 @@ ForcingView Forcing::view() {
 }
 
 void Forcing::update(Stream& stream, double time) {
-  if (!timely_) return;
+  if (!time_dependent_) return;
   const Range owned{0, static_cast<Lid>(forcing_.size())};
-  if (timely_source_ && source_->depends_on_space())
+  if (time_dependent_source_ && source_->depends_on_space())
     evaluate_source(stream, owned, view(), time);
-  else if (timely_source_)
+  else if (time_dependent_source_)
     fill_source(stream, owned, forcing_.data(), (*source_)({}, time));
   evaluate_boundary(stream, static_cast<Lid>(faces_.size()), static_cast<Lid>(rows_.size()), view(), time);
 }

@@ -38,7 +38,7 @@ struct FaceData {
   ForcingView view;
   double time;
   TUTTI_HD void operator()(Lid i) const {
-    const TimelyFace& face = view.faces[i];
+    const TimeDependentFace& face = view.faces[i];
     const double value = evaluate_formula(view.steps + face.first, face.count, face.centroid, time);
     check_finite(value, time, view.bad_time);
     view.data[face.face] = value;

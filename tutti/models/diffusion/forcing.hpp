@@ -13,7 +13,7 @@
 namespace tutti {
 
 /// A boundary face whose datum changes in time, and its formula's place among all steps.
-struct TimelyFace {
+struct TimeDependentFace {
   Vec3 centroid;
   Lid face = 0;
   std::int32_t first = 0, count = 0;
@@ -33,7 +33,7 @@ struct ForcingView {
   const FormulaStep* steps;
   int source_steps;       ///< the first so many are the source's
   const Vec3* centroids;  ///< of owned cells
-  const TimelyFace* faces;
+  const TimeDependentFace* faces;
   double* data;  ///< g_f
   const BoundaryRow* rows;
   const BoundaryTerm* terms;
@@ -64,12 +64,12 @@ class Forcing {
   ForcingView view();
 
   const Expression* source_ = nullptr;
-  bool timely_ = false, timely_source_ = false;
+  bool time_dependent_ = false, time_dependent_source_ = false;
   std::span<const Vec3> host_centroids_;
   Buffer<double> forcing_;
   Buffer<FormulaStep> steps_;
   Buffer<Vec3> centroids_;
-  Buffer<TimelyFace> faces_;
+  Buffer<TimeDependentFace> faces_;
   Buffer<double> data_;
   Buffer<BoundaryRow> rows_;
   Buffer<BoundaryTerm> terms_;

@@ -41,7 +41,7 @@ void Diffusion::bring_out_growing_modes(int applications) {
 /// own, bring it out; three windows of 25 steps (of 4 with RKC2) show it, and where it seems to grow up to 20 more.
 void Diffusion::check_growth() {
   if (stability_.rho == 0) return;
-  constexpr double most_growth = 10, seen = 2e-4, steady = 0.5;
+  constexpr double max_growth = 10, seen = 2e-4, steady = 0.5;
   constexpr int fewest = 20, most = 400, settling = 1, confirming = 20;
   double steps = 0;
   comm_.together([&] { steps = static_cast<double>(plan_steps(options_, dt_).steps); });
@@ -66,7 +66,7 @@ void Diffusion::check_growth() {
   homogeneous_ = false;
   if (!grows()) return;
   const double rate = std::log1p(last) / window;
-  if (std::isfinite(rate) && rate * steps <= std::log(most_growth)) return;
+  if (std::isfinite(rate) && rate * steps <= std::log(max_growth)) return;
   comm_.together([&] {
     fail(
         ErrorKind::numerical,

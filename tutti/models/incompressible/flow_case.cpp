@@ -448,11 +448,11 @@ void add_incompressible_keys(CaseSchema& schema) {
 FlowCase read_flow_case(const Case& options) {
   FlowCase flow;
   flow.viscosity = options.number("fluid.viscosity");
-  const Expression warmth = options.expression("initial.temperature");
+  const Expression temperature_deviation = options.expression("initial.temperature");
   flow.has_temperature = options.has("fluid.diffusivity");
   if (flow.has_temperature)
     flow.scalars.push_back(
-        {"T", options.number("fluid.diffusivity"), options.expression("fluid.heat_source"), warmth, {}});
+        {"T", options.number("fluid.diffusivity"), options.expression("fluid.heat_source"), temperature_deviation, {}});
   const auto buoyancy = options.numbers("fluid.buoyancy");
   flow.buoyancy = {buoyancy[0], buoyancy[1], buoyancy[2]};
   if (norm(flow.buoyancy) > 0 && !flow.has_temperature)
@@ -462,7 +462,7 @@ FlowCase read_flow_case(const Case& options) {
   flow.initial_velocity = three(options.expressions("initial.velocity"));
   for (const Expression& e : flow.initial_velocity)
     require_steady(e, options.where("initial.velocity"), "initial.velocity");
-  require_steady(warmth, options.where("initial.temperature"), "initial.temperature");
+  require_steady(temperature_deviation, options.where("initial.temperature"), "initial.temperature");
   if (options.has("exact.velocity")) flow.exact = three(options.expressions("exact.velocity"));
   read_scalars(options, flow);
   read_ends(options, flow);

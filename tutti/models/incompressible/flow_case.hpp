@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/mesh/box_grid.hpp"
 
 namespace tutti {
@@ -54,7 +54,7 @@ struct FlowCase {
   std::array<Expression, 3> initial_velocity{};
   std::optional<std::array<Expression, 3>> exact;  ///< velocity
   TimeScheme scheme = TimeScheme::ab2;
-  bool implicit_diffusion = false;  ///< friction and conduction by Crank-Nicolson
+  bool implicit_diffusion = false;  ///< viscosity and conduction by Crank-Nicolson
   double diffusion_tolerance = 0;   ///< part of the error that its sweeps may leave
   PressureMethod pressure = PressureMethod::direct;
   int sweeps = 0;        ///< jacobi: so many; red_black: at most; multigrid: cycles at most

@@ -47,7 +47,7 @@ TUTTI_HD inline T momentum_rate(const GridView<T>& g, const VelocityView<T>& u, 
   const LineMetric<T>& lc = g.line[C];
   T convection = quarter * (behind * behind - before * before) * lc.distance(ic);
   const T lower = lc.lower_share(ic), upper = T(1) - lower;
-  T friction = ((q[n + sc] - q[n]) * lc.width(ic + 1) - (q[n] - q[n - sc]) * lc.width(ic)) * lc.distance(ic);
+  T laplacian = ((q[n + sc] - q[n]) * lc.width(ic + 1) - (q[n] - q[n - sc]) * lc.width(ic)) * lc.distance(ic);
   for (int k = 1; k < 3; ++k) {
     const int a = (C + k) % 3;
     const Lid sa = g.stride(a), ia = at[a];
@@ -57,9 +57,9 @@ TUTTI_HD inline T momentum_rate(const GridView<T>& g, const VelocityView<T>& u, 
                   ((lower * v[n] + upper * v[n + sc]) * (q[n] + q[n + sa]) -
                    (lower * v[n - sa] + upper * v[n - sa + sc]) * (q[n - sa] + q[n])) *
                   la.width(ia);
-    friction += ((q[n + sa] - q[n]) * la.distance(ia) - (q[n] - q[n - sa]) * la.distance(ia - 1)) * la.width(ia);
+    laplacian += ((q[n + sa] - q[n]) * la.distance(ia) - (q[n] - q[n - sa]) * la.distance(ia - 1)) * la.width(ia);
   }
-  return viscosity * friction - convection;
+  return viscosity * laplacian - convection;
 }
 
 /// Rate of a scalar at the cell's centre: -div(u s) + diffusivity lap s.

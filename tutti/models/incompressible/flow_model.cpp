@@ -57,14 +57,14 @@ void FlowModel<T>::stage(double time, double dt, double now, double old) {
 template <class T>
 std::uint64_t FlowModel<T>::same_work(std::initializer_list<double> numbers) const {
   // Where the length of the step changes every few steps, nothing comes often enough.
-  if (timely_ends_ || adapts_every() > 0) return 0;
+  if (time_dependent_ends_ || adapts_every() > 0) return 0;
   std::vector<std::uint64_t> words;
   for (const double number : numbers) words.push_back(std::bit_cast<std::uint64_t>(number));
   // Pressures and scalars change places with the next ones, and all that is diffused implicitly.
   const auto add = [&](const Buffer<T>& field) { words.push_back(reinterpret_cast<std::uintptr_t>(field.data())); };
   for (const FlowPart<T>& part : parts_) {
     add(part.p);
-    for (const auto* three : {&part.u, &part.predicted})
+    for (const auto* three : {&part.u, &part.intermediate})
       for (const Buffer<T>& field : *three) add(field);
     for (const PartScalar<T>& scalar : part.scalars) add(scalar.now);
   }
@@ -76,29 +76,29 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
   const StageWeights<T> weights{static_cast<T>(now), static_cast<T>(old)};
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     FlowPart<T>& part = parts_[p];
-    std::vector<T*> fields{part.predicted[0].data(), part.predicted[1].data(), part.predicted[2].data()};
+    std::vector<T*> fields{part.intermediate[0].data(), part.intermediate[1].data(), part.intermediate[2].data()};
     for (PartScalar<T>& scalar : part.scalars) fields.push_back(scalar.next.data());
-    predicted_halo_->bind(p, std::vector<const T*>(fields.begin(), fields.end()), fields);
+    intermediate_halo_->bind(p, std::vector<const T*>(fields.begin(), fields.end()), fields);
   }
   predict_->run([&](std::size_t p, Stream& stream, const CellBox& box,
                     Range range) { predict(stream, parts_[p], box, range, constants_, weights); },
                 [&](std::size_t p, int d, Stream& stream, Range range) {
-                  fill_predicted(stream, parts_[p], ends_[p], d, range, time);
+                  fill_intermediate(stream, parts_[p], ends_[p], d, range, time);
                 },
                 same_work({now, old}));
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
 }
 
-/// Convection, buoyancy and forces as above; friction and conduction from the mean of both ends of the step.
+/// Convection, buoyancy and forces as above; viscosity and conduction from the mean of both ends of the step.
 template <class T>
 void FlowModel<T>::predict_implicitly(double time, double dt, double now, double old) {
   const StageWeights<T> weights{static_cast<T>(now), static_cast<T>(old)};
-  FlowConstants<T> without_friction = constants_;
-  without_friction.viscosity = 0;
-  without_friction.diffuses = false;
+  FlowConstants<T> without_viscosity = constants_;
+  without_viscosity.viscosity = 0;
+  without_viscosity.diffuses = false;
   diffusion_->solve(time, dt, [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-    predict(stream, parts_[p], box, range, without_friction, weights);
+    predict(stream, parts_[p], box, range, without_viscosity, weights);
   });
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
@@ -107,12 +107,12 @@ void FlowModel<T>::predict_implicitly(double time, double dt, double now, double
 template <class T>
 void FlowModel<T>::solve_pressure(double dt) {
   divide_->run([&](std::size_t p, Stream& stream, const CellBox& box,
-                   Range range) { divide_divergence(stream, parts_[p], box, range, static_cast<T>(dt)); },
+                   Range range) { pressure_right_hand_side(stream, parts_[p], box, range, static_cast<T>(dt)); },
                {}, same_work({dt}));
   double scale = 0;
   if (flow_.tolerance > 0) {
     // From rest it is u* that moves.
-    const double speed = std::max(over_parts(largest_predicted<T>), largest_);
+    const double speed = std::max(over_parts(largest_intermediate<T>), largest_);
     scale = speed > 0 ? dt * domain_.grid.smallest_width() / speed : 0;
   }
   solver_->solve(scale);
@@ -168,7 +168,7 @@ template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
   if (diffusion_)
     return {fmt::format("{}; implicit diffusion, {} sweeps a step", solver_->describe(), diffusion_sweeps(flow_, dt_))};
-  return {fmt::format("{}; friction and diffusion allow steps of {:.5g}", solver_->describe(), limit_)};
+  return {fmt::format("{}; viscosity and diffusion allow steps of {:.5g}", solver_->describe(), limit_)};
 }
 
 template <class T>
@@ -205,14 +205,14 @@ void FlowModel<T>::take_lower_outflow(std::size_t p, std::size_t d, std::span<do
 template <class T>
 void FlowModel<T>::put_lower_outflow(std::size_t d) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    T* const to = parts_[p].predicted[d].data();
+    T* const to = parts_[p].intermediate[d].data();
     const T* const from = to;
     velocity_halo_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
   }
   velocity_halo_->run();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const int of = static_cast<int>(d);
-    fill_predicted(stream(p), parts_[p], ends_[p], of, {0, ends_[p].cells(of)}, ends_time_);
+    fill_intermediate(stream(p), parts_[p], ends_[p], of, {0, ends_[p].cells(of)}, ends_time_);
     stream(p).synchronize();
   }
 }
@@ -240,7 +240,7 @@ ExchangeCounts FlowModel<T>::exchanged() const {
   if (diffusion_)
     add_counts(counts, diffusion_->exchanged(), 1);
   else
-    add_counts(counts, predicted_halo_->exchange().counts_per_exchange(), stages_);
+    add_counts(counts, intermediate_halo_->exchange().counts_per_exchange(), stages_);
   add_counts(counts, velocity_halo_->exchange().counts_per_exchange(), stages_);
   return counts;
 }

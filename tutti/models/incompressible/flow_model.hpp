@@ -8,25 +8,25 @@
 
 #include "tutti/base/exact_sum.hpp"
 #include "tutti/domain/box_domain.hpp"
-#include "tutti/models/incompressible/implicit_diffusion.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
-#include "tutti/models/incompressible/pressure.hpp"
+#include "tutti/models/incompressible/pressure/pressure.hpp"
+#include "tutti/models/incompressible/viscous/implicit_diffusion.hpp"
 #include "tutti/simulation/model.hpp"
 
 namespace tutti {
 
 /// Steps from one look at whether the flow is steady to the next.
 inline constexpr double steps_between_looks = 50;
-/// What walls and inflows make of the speed, and what buoyancy does, and, where friction does not bound the time step,
+/// What walls and inflows make of the speed, and what buoyancy does, and, where viscosity does not bound the time step,
 /// forces: it is chosen by them.
 double driven_speed(const FlowCase& flow);
-/// The step that friction, flow and buoyancy allow, as Kang, Fedkiw and Liu (J. Sci. Comput. 15, 2000), but with the
+/// The step that viscosity, flow and buoyancy allow, as Kang, Fedkiw and Liu (J. Sci. Comput. 15, 2000), but with the
 /// stability intervals of the schemes: Adams-Bashforth reaches 1 on the negative axis, Runge-Kutta 2.5; on the
-/// imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some friction. Implicit friction allows any step; a
+/// imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some viscosity. Implicit viscosity allows any step; a
 /// hundred times what is stable otherwise is enough: beyond it sweeps take most of what steps save. Infinite:
-/// nothing bounds it; 0: what bounds it is out of range. `crossing`: 1 over the time to cross a cell; `warmth`: largest
-/// |T - reference|.
-double longest_step(const FlowCase& flow, double crossing, double warmth);
+/// nothing bounds it; 0: what bounds it is out of range. `crossing`: 1 over the time to cross a cell;
+/// `temperature_deviation`: largest |T - reference|.
+double longest_step(const FlowCase& flow, double crossing, double temperature_deviation);
 
 template <class T>
 class FlowModel final : public Model {
@@ -71,7 +71,7 @@ class FlowModel final : public Model {
   double sum_over_parts(const std::function<ExactSum(Stream&, FlowPart<T>&)>& of_part);
   double amount(std::size_t s);
   std::array<double, 2> range_of(std::size_t s);
-  double warmth();
+  double temperature_deviation();
   double divergence_left();
   void add_fastest(std::vector<Diagnostic>& all);
   void add_nusselt(std::vector<Diagnostic>& all);
@@ -95,8 +95,8 @@ class FlowModel final : public Model {
   BoxDomain domain_;
   FlowConstants<T> constants_;
   std::vector<FlowPart<T>> parts_;
-  std::vector<FlowEnds> ends_;
-  std::unique_ptr<BoxTransfer<T>> predicted_halo_, velocity_halo_, scalar_halo_;
+  std::vector<BoundaryConditions> ends_;
+  std::unique_ptr<BoxTransfer<T>> intermediate_halo_, velocity_halo_, scalar_halo_;
   std::unique_ptr<BoxPass<T>> predict_, divide_, correct_;
   std::unique_ptr<PressureSolver<T>> solver_;
   std::unique_ptr<ImplicitDiffusion<T>> diffusion_;  ///< only where it is implicit
@@ -107,8 +107,8 @@ class FlowModel final : public Model {
   double initial_heat_ = 0, heat_scale_ = 0;
   std::vector<std::vector<Buffer<T>>> kept_;  ///< velocity and scalars before a step that is looked at
   bool forcing_done_ = false, steady_ = false;
-  bool timely_ends_ = false;  ///< values at the ends depend on time
-  double steps_ = 0;          ///< also those before a restart, so that the same are looked at
+  bool time_dependent_ends_ = false;  ///< values at the ends depend on time
+  double steps_ = 0;                  ///< also those before a restart, so that the same are looked at
   Size stages_ = 0;
 };
 

@@ -53,7 +53,7 @@ std::vector<ModelField> FlowModel<T>::fields() {
   for (std::size_t d = 0; d < 3; ++d) {
     if (flow_.ends[2 * d].velocity != VelocityEnd::outflow) continue;
     all.push_back(field_of(fmt::format("{} at {}", "uvw"[d], box_face_names[2 * d]),
-                           [this, d](std::size_t p) -> Buffer<T>& { return parts_[p].predicted[d]; }));
+                           [this, d](std::size_t p) -> Buffer<T>& { return parts_[p].intermediate[d]; }));
     all.back().read = [this, d](std::size_t p, const RowSet&, std::span<double> to) { take_lower_outflow(p, d, to); };
   }
 

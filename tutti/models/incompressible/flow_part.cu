@@ -45,7 +45,7 @@ struct StepScalar {
 
 template <class T>
 struct Arrays {
-  VelocityView<T> u, predicted, rate;
+  VelocityView<T> u, intermediate, rate;
   ScalarView<T> temperature;
   const T* force[3];
 };
@@ -67,7 +67,7 @@ struct Predict {
       rate += constants.buoyancy[C] *
               (half * (a.temperature.now[n] + a.temperature.now[n + g.stride(C)]) - constants.reference);
     }
-    a.predicted.c[C][n] = a.u[C][n] + (weights.now * rate + weights.old * a.rate.c[C][n]);
+    a.intermediate.c[C][n] = a.u[C][n] + (weights.now * rate + weights.old * a.rate.c[C][n]);
     a.rate.c[C][n] = rate;
   }
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
@@ -96,14 +96,14 @@ struct DivideDivergence {
 template <class T>
 struct Correct {
   GridView<T> g;
-  VelocityView<T> predicted, u;
+  VelocityView<T> intermediate, u;
   const T* p;
   T dt;
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
     const Lid at[3] = {i, j, k};
     const Lid n = g.array.at(i, j, k);
     for (int c = 0; c < 3; ++c)
-      u.c[c][n] = predicted[c][n] - dt * (p[n + g.stride(c)] - p[n]) * g.line[c].distance(at[c]);
+      u.c[c][n] = intermediate[c][n] - dt * (p[n + g.stride(c)] - p[n]) * g.line[c].distance(at[c]);
   }
 };
 
@@ -137,7 +137,7 @@ template <class T>
 void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, const FlowConstants<T>& constants,
              const StageWeights<T>& weights) {
   const Arrays<T> a{part.velocity(),
-                    part.predicted_velocity(),
+                    part.intermediate_velocity(),
                     {{part.rate[0].data(), part.rate[1].data(), part.rate[2].data()}},
                     part.warm ? view_of(part.scalars[0], constants.diffuses) : ScalarView<T>{},
                     {part.force[0].data(), part.force[1].data(), part.force[2].data()}};
@@ -156,22 +156,22 @@ void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range,
 }
 
 template <class T>
-void divide_divergence(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
+void pressure_right_hand_side(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
   for_each_cell<T>(stream, box, range,
-                   DivideDivergence<T>{part.grid.view(), part.predicted_velocity(), part.rhs.data(), T(1) / dt});
+                   DivideDivergence<T>{part.grid.view(), part.intermediate_velocity(), part.rhs.data(), T(1) / dt});
 }
 
 template <class T>
 void correct(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
   for_each_cell<T>(stream, box, range,
-                   Correct<T>{part.grid.view(), part.predicted_velocity(), part.velocity(), part.p.data(), dt});
+                   Correct<T>{part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt});
 }
 
 #define TUTTI_INSTANTIATE(T)                                                                   \
   template struct PartGrid<T>;                                                                 \
   template void predict(Stream&, FlowPart<T>&, const CellBox&, Range, const FlowConstants<T>&, \
                         const StageWeights<T>&);                                               \
-  template void divide_divergence(Stream&, FlowPart<T>&, const CellBox&, Range, T);            \
+  template void pressure_right_hand_side(Stream&, FlowPart<T>&, const CellBox&, Range, T);     \
   template void correct(Stream&, FlowPart<T>&, const CellBox&, Range, T);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)

@@ -36,14 +36,16 @@ template <class T>
 struct FlowPart {
   PartGrid<T> grid;
   CellBox box;  ///< owned
-  std::array<Buffer<T>, 3> u, predicted, rate;
+  std::array<Buffer<T>, 3> u, intermediate, rate;
   std::vector<PartScalar<T>> scalars;
   bool warm = false;  ///< the first scalar is the temperature
   Buffer<T> p, rhs;
   std::array<Buffer<T>, 3> force;  ///< empty where it is constant
 
   VelocityView<T> velocity() { return {{u[0].data(), u[1].data(), u[2].data()}}; }
-  VelocityView<T> predicted_velocity() { return {{predicted[0].data(), predicted[1].data(), predicted[2].data()}}; }
+  VelocityView<T> intermediate_velocity() {
+    return {{intermediate[0].data(), intermediate[1].data(), intermediate[2].data()}};
+  }
 };
 
 /// What a stage of a step does: u* = u + now R(u) + old R_before, R_before = R(u).
@@ -66,7 +68,7 @@ void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range,
              const StageWeights<T>& weights);
 /// rhs = div u* / dt.
 template <class T>
-void divide_divergence(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt);
+void pressure_right_hand_side(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt);
 /// u = u* - dt grad p.
 template <class T>
 void correct(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt);

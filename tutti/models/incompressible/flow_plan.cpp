@@ -6,12 +6,12 @@
 #include <limits>
 
 #include "tutti/exchange/box_pieces.hpp"
-#include "tutti/models/incompressible/diffusion_bounds.hpp"
-#include "tutti/models/incompressible/direct_gpu.hpp"
-#include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_rate.hpp"
-#include "tutti/models/incompressible/line_transform.hpp"
+#include "tutti/models/incompressible/pressure/direct_gpu.hpp"
+#include "tutti/models/incompressible/pressure/direct_layout.hpp"
+#include "tutti/models/incompressible/pressure/line_transform.hpp"
+#include "tutti/models/incompressible/viscous/diffusion_bounds.hpp"
 
 namespace tutti {
 namespace {
@@ -357,14 +357,14 @@ Sharing flow_sharing(const Case& options, const FlowCase& flow, Threads& threads
 double planned_time_step(const Case& options, const FlowCase& flow) {
   if (!options.is_word("time.dt", "auto")) return options.number("time.dt");
   const double speed = std::max(largest_initial(flow), driven_speed(flow));
-  double crossing = 0, warmth = 0;
+  double crossing = 0, temperature_deviation = 0;
   for (int d = 0; d < 3; ++d)
     if (flow.grid.lines[static_cast<std::size_t>(d)].cells() > 1) crossing += speed / flow.grid.smallest_width(d);
   if (flow.has_temperature)
     for (const FlowScalarEnd& end : flow.scalars[0].ends)
       if (end.kind == ScalarEnd::fixed && end.value.is_constant())
-        warmth = std::max(warmth, std::abs(end.value({0, 0, 0}) - flow.reference));
-  const double longest = longest_step(flow, crossing, warmth);
+        temperature_deviation = std::max(temperature_deviation, std::abs(end.value({0, 0, 0}) - flow.reference));
+  const double longest = longest_step(flow, crossing, temperature_deviation);
   if (!std::isinf(longest)) return options.number("time.safety") * longest;
   return options.has("time.end") ? options.number("time.end") : 1.0;
 }

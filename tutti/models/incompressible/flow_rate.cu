@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "tutti/exchange/for_each_cell.hpp"
-#include "tutti/models/incompressible/direct_layout.hpp"
 #include "tutti/models/incompressible/flow_part.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
-#include "tutti/models/incompressible/relaxation_kernel.hpp"
+#include "tutti/models/incompressible/pressure/direct_layout.hpp"
+#include "tutti/models/incompressible/pressure/relaxation_kernel.hpp"
 #include "tutti/schedule/step.hpp"
 
 namespace tutti {
@@ -27,7 +27,7 @@ FlowPart<T> sample_part(Stream& stream, Lid side, std::size_t scalars) {
   part.grid = PartGrid<T>(stream, grid, {grown(part.box, 1)});
   const std::vector<T> ones(static_cast<std::size_t>(part.grid.array.values()), T(1));
   const auto make = [&] { return make_buffer(stream, std::span<const T>(ones), "flow of the sample"); };
-  for (auto* fields : {&part.u, &part.predicted, &part.rate})
+  for (auto* fields : {&part.u, &part.intermediate, &part.rate})
     for (Buffer<T>& field : *fields) field = make();
   part.p = make();
   part.rhs = make();
@@ -52,7 +52,7 @@ double measure(Device& device, Threads& threads, Gid cells, std::size_t scalars)
     last = task;
   };
   add([&](Stream& on, Range range) { predict(on, part, part.box, range, FlowConstants<T>{}, StageWeights<T>{}); });
-  add([&](Stream& on, Range range) { divide_divergence(on, part, part.box, range, T(1)); });
+  add([&](Stream& on, Range range) { pressure_right_hand_side(on, part, part.box, range, T(1)); });
   for (int s = 0; s < 2 * sweeps; ++s)
     add([&part, s](Stream& on, Range range) {
       for_each_cell<T>(on, part.box, range,

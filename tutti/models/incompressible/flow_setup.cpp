@@ -112,9 +112,11 @@ void FlowModel<T>::allocate() {
     forced = forced || !force.is_constant();
   }
   for (std::size_t f = 0; f < 6; ++f) {
-    const auto timely = [this](const Expression& e) { timely_ends_ = timely_ends_ || e.depends_on_time(); };
-    for (const Expression& e : flow_.ends[f].value) timely(e);
-    for (const FlowScalar& scalar : flow_.scalars) timely(scalar.ends[f].value);
+    const auto time_dependent = [this](const Expression& e) {
+      time_dependent_ends_ = time_dependent_ends_ || e.depends_on_time();
+    };
+    for (const Expression& e : flow_.ends[f].value) time_dependent(e);
+    for (const FlowScalar& scalar : flow_.scalars) time_dependent(scalar.ends[f].value);
   }
   for (std::size_t p = 0; p < domain_.mine(); ++p) {
     Stream& on = stream(p);
@@ -125,7 +127,7 @@ void FlowModel<T>::allocate() {
     const auto make = [&](const char* name) { return make_zeros<T>(on, array.values(), name); };
     for (std::size_t c = 0; c < 3; ++c) {
       part.u[c] = make("velocity");
-      part.predicted[c] = make("velocity without pressure");
+      part.intermediate[c] = make("velocity without pressure");
       part.rate[c] = make("rate of velocity");
       if (forced) part.force[c] = make("force");
     }
@@ -161,17 +163,17 @@ void FlowModel<T>::make_passes() {
   }
   const auto halo = [&](const auto& wanted, int fields) {
     return std::make_unique<BoxTransfer<T>>(comm_, domain_.parts, wanted, domain_.arrays, domain_.arrays, true,
-                                            domain_.streams, fields, &domain_.transport);
+                                            domain_.streams, fields, &domain_.routing);
   };
   velocity_halo_ = halo(rings, 3);
-  predicted_halo_ = halo(faces, 3 + static_cast<int>(flow_.scalars.size()));
+  intermediate_halo_ = halo(faces, 3 + static_cast<int>(flow_.scalars.size()));
   scalar_halo_ = halo(faces, 1);
   const auto fill = [this](std::size_t p, int d) { return ends_[p].cells(d); };
   const auto pass = [&](const char* name, BoxTransfer<T>* transfer, const typename BoxPass<T>::FillCells& cells) {
     return std::make_unique<BoxPass<T>>(name, *devices_.threads, domain_.streams, domain_.parts, transfer, overlap,
                                         cells);
   };
-  predict_ = pass("prediction", predicted_halo_.get(), fill);
+  predict_ = pass("prediction", intermediate_halo_.get(), fill);
   divide_ = pass("divergence", nullptr, {});
   correct_ = pass("correction", velocity_halo_.get(), fill);
 }
@@ -183,7 +185,7 @@ void FlowModel<T>::make_diffusion() {
   for (std::size_t c = 0; c < 3; ++c)
     fields.push_back({static_cast<int>(c), 0, flow_.viscosity,
                       [c](FlowPart<T>& part) -> Buffer<T>& { return part.u[c]; },
-                      [c](FlowPart<T>& part) -> Buffer<T>& { return part.predicted[c]; }});
+                      [c](FlowPart<T>& part) -> Buffer<T>& { return part.intermediate[c]; }});
   for (std::size_t s = 0; s < flow_.scalars.size(); ++s)
     fields.push_back({at_centres, s, flow_.scalars[s].diffusivity,
                       [s](FlowPart<T>& part) -> Buffer<T>& { return part.scalars[s].now; },
@@ -262,10 +264,10 @@ void FlowModel<T>::exchange_all(double time) {
 
 template <class T>
 void FlowModel<T>::update_forcing(double time) {
-  bool timely = false;
-  for (const Expression& force : flow_.force) timely = timely || force.depends_on_time();
-  for (const FlowScalar& scalar : flow_.scalars) timely = timely || scalar.source.depends_on_time();
-  if (forcing_done_ && !timely) return;
+  bool time_dependent = false;
+  for (const Expression& force : flow_.force) time_dependent = time_dependent || force.depends_on_time();
+  for (const FlowScalar& scalar : flow_.scalars) time_dependent = time_dependent || scalar.source.depends_on_time();
+  if (forcing_done_ && !time_dependent) return;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     FlowPart<T>& part = parts_[p];
     for (int c = 0; c < 3; ++c) {
@@ -281,22 +283,22 @@ void FlowModel<T>::update_forcing(double time) {
   forcing_done_ = true;
 }
 
-double longest_step(const FlowCase& flow, double crossing, double warmth) {
+double longest_step(const FlowCase& flow, double crossing, double temperature_deviation) {
   const bool ab2 = flow.scheme == TimeScheme::ab2;
-  double friction = 0, width = std::numeric_limits<double>::infinity();
+  double viscosity = 0, width = std::numeric_limits<double>::infinity();
   for (int d = 0; d < 3; ++d) {
     if (flow.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
     const double w = flow.grid.smallest_width(d);
-    friction += 4 * flow.largest_diffusivity() / (w * w);
+    viscosity += 4 * flow.largest_diffusivity() / (w * w);
     width = std::min(width, w);
   }
-  const double rate = friction / (flow.implicit_diffusion ? 100 : ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
-  return 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow.buoyancy) * warmth / width));
+  const double rate = viscosity / (flow.implicit_diffusion ? 100 : ab2 ? 1 : 2.5) + crossing / (ab2 ? 0.5 : 1.7);
+  return 2 / (rate + std::sqrt(rate * rate + 4 * norm(flow.buoyancy) * temperature_deviation / width));
 }
 
 /// Largest |T - reference|.
 template <class T>
-double FlowModel<T>::warmth() {
+double FlowModel<T>::temperature_deviation() {
   if (!flow_.has_temperature) return 0;
   return over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); });
 }
@@ -308,14 +310,14 @@ void FlowModel<T>::choose_time_step() {
   double crossing = over_parts(crossing_rate<T>), at_ends = 0;
   for (int d = 0; d < 3; ++d)
     if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() > 1) at_ends += driven / domain_.grid.smallest_width(d);
-  const double longest = longest_step(flow_, std::max(crossing, at_ends), warmth());
+  const double longest = longest_step(flow_, std::max(crossing, at_ends), temperature_deviation());
   limit_ = longest_step(flow_, 0, 0);
   comm_.together([&] {
     if (!options_.is_word("time.dt", "auto")) {
       dt_ = options_.number("time.dt");
       if (!flow_.implicit_diffusion && dt_ > limit_ * (1 + 1e-12))
         fail(ErrorKind::numerical,
-             "{}: time.dt = {:g} is above {:.6g}, the stability limit of friction and diffusion with {}; lower it",
+             "{}: time.dt = {:g} is above {:.6g}, the stability limit of viscosity and diffusion with {}; lower it",
              options_.where("time.dt"), dt_, limit_, options_.text("time.method"));
     } else {
       dt_ = !std::isinf(longest) ? options_.number("time.safety") * longest
@@ -334,7 +336,7 @@ template <class T>
 double FlowModel<T>::adapted_step(double dt) {
   constexpr double growth = 1.2, worth = 1.05;
   const double crossing = over_parts(crossing_rate<T>);
-  const double longest = options_.number("time.safety") * longest_step(flow_, crossing, warmth());
+  const double longest = options_.number("time.safety") * longest_step(flow_, crossing, temperature_deviation());
   // Of a field that is not finite the watch of the run says where.
   if (!std::isfinite(crossing) || !std::isfinite(longest) || (longest >= dt && longest < worth * dt)) return dt;
   return std::min(longest, growth * dt);

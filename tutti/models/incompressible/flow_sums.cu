@@ -270,8 +270,8 @@ double largest_warmth(Stream& stream, FlowPart<T>& part, double reference) {
   return max_value(stream, owned(part), Warmth<T>{part.grid.array, part.box, part.scalars[0].now.data(), reference});
 }
 template <class T>
-double largest_predicted(Stream& stream, FlowPart<T>& part) {
-  return max_value(stream, owned(part), Speed<T>{part.grid.view(), part.box, part.predicted_velocity()});
+double largest_intermediate(Stream& stream, FlowPart<T>& part) {
+  return max_value(stream, owned(part), Speed<T>{part.grid.view(), part.box, part.intermediate_velocity()});
 }
 template <class T>
 double largest_divergence(Stream& stream, FlowPart<T>& part) {
@@ -322,7 +322,7 @@ double largest_change(Stream& stream, const FlowPart<T>& part, const Buffer<T>& 
   template double largest_velocity(Stream&, FlowPart<T>&);                              \
   template double crossing_rate(Stream&, FlowPart<T>&);                                 \
   template double largest_warmth(Stream&, FlowPart<T>&, double);                        \
-  template double largest_predicted(Stream&, FlowPart<T>&);                             \
+  template double largest_intermediate(Stream&, FlowPart<T>&);                          \
   template double largest_divergence(Stream&, FlowPart<T>&);                            \
   template ExactSum squared_gradient_sum(Stream&, FlowPart<T>&, const WallEnds&);       \
   template ExactSum squared_curl_sum(Stream&, FlowPart<T>&, const WallEnds&);           \

@@ -8,7 +8,7 @@ namespace tutti {
 
 /// Largest magnitude of a component of u*, before the pressure.
 template <class T>
-double largest_predicted(Stream& stream, FlowPart<T>& part);
+double largest_intermediate(Stream& stream, FlowPart<T>& part);
 /// Twice the kinetic energy times density 1: sum of V |u|^2, each component's square the mean of the cell's two faces.
 template <class T>
 ExactSum energy_sum(Stream& stream, FlowPart<T>& part);
@@ -33,8 +33,8 @@ struct WallEnds {
   bool wall[3][2] = {};
   Lid cells[3] = {0, 0, 0};  ///< of the whole grid
 };
-/// sum of V |grad u|^2, the squares at the edges (and centres) where friction() of momentum_rate has its differences:
-/// viscosity times it is the power that friction takes, exactly so in the scheme without moving walls.
+/// sum of V |grad u|^2, the squares at the edges (and centres) where viscosity() of momentum_rate has its differences:
+/// viscosity times it is the power that viscosity takes, exactly so in the scheme without moving walls.
 template <class T>
 ExactSum squared_gradient_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends);
 /// sum of V |curl u|^2, at the edges.

@@ -7,8 +7,8 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/mesh/nearest.hpp"
-#include "tutti/models/transport/stencil_weights.hpp"
+#include "tutti/mesh/sphere/nearest.hpp"
+#include "tutti/models/transport/stencils/stencil_weights.hpp"
 #include "tutti/models/transport/velocity.hpp"
 #include "tutti/simulation/evaluate.hpp"
 

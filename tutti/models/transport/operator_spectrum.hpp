@@ -33,7 +33,7 @@ std::vector<std::complex<double>> dense_eigenvalues(int size, std::span<const Gi
                                                     std::span<const double> weights);
 
 /// Nodes whose eigenvalues can be waited for, and what N of them take [bytes].
-inline constexpr Gid most_dense_nodes = 5'000;
+inline constexpr Gid max_dense_nodes = 5'000;
 constexpr double dense_bytes(Gid nodes) {
   return 6.0 * 8 * static_cast<double>(nodes) * static_cast<double>(nodes);
 }

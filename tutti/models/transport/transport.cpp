@@ -21,11 +21,11 @@ void SphereTransport::build_step(Overlap overlap) {
   std::vector<TaskId> separators;
   for (std::size_t p = 0; p < parts_.size(); ++p)
     separators.push_back(step_->compute("separator", static_cast<int>(p), Step::Role::separator,
-                                        {domain_.quiet[p], domain_.maps[p].owned},
+                                        {domain_.local_rows[p], domain_.maps[p].owned},
                                         [this, p](Stream& stream, Range rows) { launch_(p, stream, rows); }));
   step_->exchange(*exchange_, separators);
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    step_->compute("interior", static_cast<int>(p), Step::Role::interior, {0, domain_.quiet[p]},
+    step_->compute("interior", static_cast<int>(p), Step::Role::interior, {0, domain_.local_rows[p]},
                    [this, p](Stream& stream, Range rows) { launch_(p, stream, rows); });
   step_->finish(overlap);
 }
@@ -37,7 +37,7 @@ void SphereTransport::apply(std::size_t target, std::uint64_t same_work, const L
   launch_ = launch;
   step_->run_ahead(same_work);
   // The set-up finds the right time step in any case.
-  if (setting_up_ && exchange_->left_out()) exchange_now(target);
+  if (setting_up_ && exchange_->disabled()) exchange_now(target);
   ++applications_;
 }
 
@@ -45,7 +45,7 @@ void SphereTransport::step(double time, double dt) {
   if (transport_.method == RungeKutta::rk4)
     runge_kutta_step(time, dt);
   else
-    convex_step(time, dt);
+    ssp_rk3_step(time, dt);
 }
 
 /// The classical method of four stages. Arrays: 0 is u, 1 and 2 stages in turn, 3 the sum of rates.
@@ -70,13 +70,13 @@ void SphereTransport::runge_kutta_step(double time, double dt) {
 }
 
 /// Shu and Osher's method of three stages. Arrays: 0 is u, 1 and 2 are stages.
-void SphereTransport::convex_step(double time, double dt) {
+void SphereTransport::ssp_rk3_step(double time, double dt) {
   const auto q = [this](std::size_t p, std::size_t field) { return parts_[p].q[field].data(); };
   const auto stage = [&](std::size_t number, std::size_t from, std::size_t to, double w, double at) {
     update_velocity(at);
     apply(to, work_of(number, dt), [=, this](std::size_t p, Stream& stream, Range rows) {
       parts_[p].rows.apply(stream, rows, tracers(), q(p, from), parts_[p].velocity.along(),
-                           ConvexStage{q(p, 0), q(p, to), w, dt});
+                           SspRk3Stage{q(p, 0), q(p, to), w, dt});
     });
   };
   stage(0, 0, 1, 1, time);

@@ -8,8 +8,8 @@
 
 #include "tutti/domain/node_domain.hpp"
 #include "tutti/exchange/exchange.hpp"
-#include "tutti/models/transport/sliced_stencils.hpp"
-#include "tutti/models/transport/stencil_weights.hpp"
+#include "tutti/models/transport/stencils/sliced_stencils.hpp"
+#include "tutti/models/transport/stencils/stencil_weights.hpp"
 #include "tutti/models/transport/transport_case.hpp"
 #include "tutti/models/transport/velocity.hpp"
 #include "tutti/schedule/step.hpp"
@@ -105,7 +105,7 @@ class SphereTransport final : public Model {
   std::uint64_t work_of(std::size_t stage, double dt) const;
   void update_velocity(double time);
   void runge_kutta_step(double time, double dt);
-  void convex_step(double time, double dt);
+  void ssp_rk3_step(double time, double dt);
   void exchange_now(std::size_t field);
   double largest();
   double mass(int tracer, bool of_magnitudes = false);

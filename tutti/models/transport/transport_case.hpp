@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/models/transport/runge_kutta.hpp"
-#include "tutti/models/transport/stencil_basis.hpp"
-#include "tutti/models/transport/stencil_rows.hpp"
+#include "tutti/models/transport/stencils/stencil_basis.hpp"
+#include "tutti/models/transport/stencils/stencil_rows.hpp"
 
 namespace tutti {
 

@@ -60,7 +60,7 @@ struct RungeKuttaLast {
   TUTTI_HD void operator()(Lid v, double, double rate) const { next[v] = std::fma(b, rate, total[v]); }
 };
 /// A stage of SSP-RK3 (Shu and Osher, J. Comput. Phys. 77, 1988): next = start + w (own + dt k - start).
-struct ConvexStage {
+struct SspRk3Stage {
   const double* start;
   double* next;
   double w, dt;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tutti/exchange/exchange.hpp"
-#include "tutti/models/transport/stencil_rows.hpp"
+#include "tutti/models/transport/stencils/stencil_rows.hpp"
 
 namespace tutti {
 namespace {
@@ -61,7 +61,7 @@ MemoryModel transport_memory(const TransportCase& transport) {
     const Plan plan = make_plan(maps, comm.rank());
     std::vector<Size> bytes;
     for (std::size_t p = 0; p < domain.mine(); ++p) {
-      bytes.push_back(device_message_bytes(plan, domain.transport, domain.streams, static_cast<int>(p), 1, 8));
+      bytes.push_back(device_message_bytes(plan, domain.routing, domain.streams, static_cast<int>(p), 1, 8));
       for (const PlannedArray& array : plan_arrays(transport, domain, p)) bytes.back() += array.bytes;
     }
     return bytes;

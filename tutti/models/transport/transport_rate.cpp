@@ -4,9 +4,9 @@
 #include <limits>
 #include <memory>
 
-#include "tutti/mesh/nearest.hpp"
-#include "tutti/mesh/node_cloud.hpp"
-#include "tutti/models/transport/sliced_stencils.hpp"
+#include "tutti/mesh/sphere/nearest.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
+#include "tutti/models/transport/stencils/sliced_stencils.hpp"
 #include "tutti/partition/partition.hpp"
 #include "tutti/schedule/step.hpp"
 

@@ -9,8 +9,8 @@
 #include "tutti/base/over_ranks.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
-#include "tutti/mesh/node_report.hpp"
-#include "tutti/models/transport/stencil_system.hpp"
+#include "tutti/mesh/sphere/node_report.hpp"
+#include "tutti/models/transport/stencils/stencil_system.hpp"
 #include "tutti/models/transport/transport.hpp"
 #include "tutti/models/transport/transport_plan.hpp"
 #include "tutti/models/transport/transport_rate.hpp"
@@ -79,7 +79,7 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
   report_.max_condition = comm_.max(report_.max_condition);
   comm_.together([&] { allocate(); });
   plan_ = make_plan(value_maps_, comm_.rank());
-  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.transport);
+  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);
   build_step(parse_overlap(options_.text("devices.overlap")));
   phases.begin("stability");
   find_spectral_radii(weights);

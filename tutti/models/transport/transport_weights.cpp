@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "tutti/models/transport/device_weights.hpp"
-#include "tutti/models/transport/stencil_cache.hpp"
+#include "tutti/models/transport/stencils/device_weights.hpp"
+#include "tutti/models/transport/stencils/stencil_cache.hpp"
 #include "tutti/models/transport/transport.hpp"
 
 namespace tutti {

@@ -2,7 +2,7 @@
 #include "tutti/models/transport/velocity.hpp"
 
 #include "tutti/device/for_each.hpp"
-#include "tutti/models/transport/stencil_system.hpp"
+#include "tutti/models/transport/stencils/stencil_system.hpp"
 
 namespace tutti {
 namespace {

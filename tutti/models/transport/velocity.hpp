@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tutti/device/buffer.hpp"
-#include "tutti/io/expression.hpp"
+#include "tutti/io/case/expression.hpp"
 
 namespace tutti {
 

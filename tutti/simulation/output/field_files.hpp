@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tutti/domain/pieces.hpp"
-#include "tutti/io/case.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/simulation/model_field.hpp"
 #include "tutti/simulation/output/result_series.hpp"
 

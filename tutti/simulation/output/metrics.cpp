@@ -10,7 +10,7 @@ constexpr const char* name = "metrics.jsonl";
 }  // namespace
 
 Metrics::Metrics(const Run& run) : step_before_(run.first), seconds_before_(part_seconds(run.model)) {
-  parts_ = static_cast<std::size_t>(run.comm.sum(static_cast<Size>(seconds_before_.size()))) <= most_parts;
+  parts_ = static_cast<std::size_t>(run.comm.sum(static_cast<Size>(seconds_before_.size()))) <= max_parts;
 }
 
 void Metrics::start(Run& run) {

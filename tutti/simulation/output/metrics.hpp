@@ -19,7 +19,7 @@ class Metrics : public Observer {
   void describe(RunState& state) override;
 
   /// Seconds of single parts are written for up to so many parts.
-  static constexpr std::size_t most_parts = 64;
+  static constexpr std::size_t max_parts = 64;
 
  private:
   void add_seconds(Run& run, MetricsLine& line);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tutti/base/comm.hpp"
-#include "tutti/io/vtk_file.hpp"
+#include "tutti/io/vtk/vtk_file.hpp"
 
 namespace tutti {
 

@@ -1,10 +1,10 @@
 // Columns in ten bits: what is decoded is what was stored, whatever a tile reads.
-#include "tutti/models/diffusion/column_tiles.hpp"
+#include "tutti/models/diffusion/rows/column_tiles.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tutti/base/random.hpp"
-#include "tutti/models/diffusion/operator_rows.hpp"
+#include "tutti/models/diffusion/rows/operator_rows.hpp"
 
 namespace tutti {
 namespace {

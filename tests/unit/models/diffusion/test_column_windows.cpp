@@ -1,5 +1,5 @@
 // Columns in two bytes: what is decoded is what was stored, whatever a slice reads.
-#include "tutti/models/diffusion/column_windows.hpp"
+#include "tutti/models/diffusion/rows/column_windows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/support/thread_hook.hpp"
 #include "tutti/base/random.hpp"
-#include "tutti/models/diffusion/operator_rows.hpp"
+#include "tutti/models/diffusion/rows/operator_rows.hpp"
 
 namespace tutti {
 namespace {

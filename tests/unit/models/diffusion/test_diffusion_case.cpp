@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tutti/device/device.hpp"
-#include "tutti/io/core_keys.hpp"
+#include "tutti/io/case/core_keys.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 
 namespace tutti {

@@ -8,7 +8,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/models/diffusion/operator_rows.hpp"
+#include "tutti/models/diffusion/rows/operator_rows.hpp"
 
 namespace tutti {
 namespace {

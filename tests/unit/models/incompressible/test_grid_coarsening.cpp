@@ -1,4 +1,4 @@
-#include "tutti/models/incompressible/grid_coarsening.hpp"
+#include "tutti/models/incompressible/pressure/grid_coarsening.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Implicit diffusion: its sweeps against a dense solution of the same system, and steps against shorter ones.
-#include "tutti/models/incompressible/implicit_diffusion.hpp"
+#include "tutti/models/incompressible/viscous/implicit_diffusion.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(Chebyshev, LeavesWhatItSays) {
   for (const double bound : {0.0, 1e-3, 0.5, 10.0, 1e4})
     for (const double tolerance : {0.1, 1e-3, 1e-8}) {
       const int sweeps = chebyshev_sweeps(bound, tolerance);
-      double most = 0, most_before = 0;
+      double most = 0, max_before = 0;
       for (int k = 0; k <= 1000; ++k) {
         const double eigenvalue = 1 + bound * k / 1000;
         ChebyshevIteration iteration(bound);
@@ -36,10 +36,10 @@ TEST(Chebyshev, LeavesWhatItSays) {
           error = next;
         }
         most = std::max(most, std::abs(error));
-        most_before = std::max(most_before, std::abs(before));
+        max_before = std::max(max_before, std::abs(before));
       }
       EXPECT_LE(most, tolerance * (1 + 1e-6)) << bound;
-      EXPECT_GT(most_before, tolerance) << bound << ": a sweep too many";
+      EXPECT_GT(max_before, tolerance) << bound << ": a sweep too many";
     }
 }
 
@@ -74,9 +74,9 @@ class OneSolve {
     std::vector<DiffusedField<T>> fields;
     for (std::size_t c = 0; c < 3; ++c) {
       part.u[c] = put(stream, before_[c] = some(3 + c));
-      part.predicted[c] = put(stream, explicit_[c] = some(7 + c));
+      part.intermediate[c] = put(stream, explicit_[c] = some(7 + c));
       fields.push_back({static_cast<int>(c), 0, flow_.viscosity, [c](FlowPart<T>& q) -> Buffer<T>& { return q.u[c]; },
-                        [c](FlowPart<T>& q) -> Buffer<T>& { return q.predicted[c]; }});
+                        [c](FlowPart<T>& q) -> Buffer<T>& { return q.intermediate[c]; }});
     }
     for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
       PartScalar<T>& scalar = part.scalars.emplace_back();
@@ -263,7 +263,7 @@ class OneSolve {
   BoxDomain domain_;
   BoxArray array_;
   std::vector<FlowPart<T>> parts_;
-  std::vector<FlowEnds> ends_;
+  std::vector<BoundaryConditions> ends_;
   std::vector<T> p_, pressure_;
   std::array<std::vector<T>, count> before_, explicit_, found_;
 };
@@ -319,7 +319,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Whole steps.
 
-/// Of an explicit step, what friction and conduction allow.
+/// Of an explicit step, what viscosity and conduction allow.
 double explicit_limit(const FlowCase& flow) {
   return longest_step(flow, 0, 0);
 }
@@ -414,7 +414,7 @@ TEST(ImplicitSteps, FromOneKindOfDiffusionToTheOther) {
 }
 
 TEST(ImplicitSteps, FromRestUnderAForce) {
-  // Nothing moves yet and friction bounds no step: the force must.
+  // Nothing moves yet and viscosity bounds no step: the force must.
   FlowRun run(world(),
               test::flow_text("[8, 8, 8]",
                               "[fluid]\nviscosity = 0.001\nforce = [\"y\", 0, 0]\n[time]\nend = 100\n"

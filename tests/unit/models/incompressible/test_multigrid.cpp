@@ -1,5 +1,5 @@
 // Multigrid against the direct solver and the operator itself, its contraction, and its bits.
-#include "tutti/models/incompressible/multigrid.hpp"
+#include "tutti/models/incompressible/pressure/multigrid.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

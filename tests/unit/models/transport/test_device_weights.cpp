@@ -8,8 +8,8 @@
 #include "sphere_nodes.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/models/transport/device_weights.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
+#include "tutti/models/transport/stencils/device_weights.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 // The radial functions against series in long double, explicit sums, and differences on the sphere.
-#include "tutti/models/transport/rbf.hpp"
+#include "tutti/models/transport/stencils/rbf.hpp"
 
 #include <gtest/gtest.h>
 

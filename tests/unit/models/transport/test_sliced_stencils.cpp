@@ -7,7 +7,7 @@
 
 #include "tutti/base/random.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/models/transport/sliced_stencils.hpp"
+#include "tutti/models/transport/stencils/sliced_stencils.hpp"
 
 namespace tutti {
 namespace {
@@ -103,7 +103,7 @@ class SlicedStencilsOn : public testing::TestWithParam<DeviceKind> {
     const SlicedStencils stencils = make(s, joined, kernel);
     EXPECT_EQ(stencils.rows(), rows);
     EXPECT_EQ(stencils.operators(), operators);
-    const int most = most_tracers_a_pass(kernel), passes = (tracers + most - 1) / most;
+    const int most = max_tracers_a_pass(kernel), passes = (tracers + most - 1) / most;
     EXPECT_EQ(stencils.bytes_applied(tracers), Size{rows} * ((size - 1) * (8 * operators + 4) * passes + 8 * tracers));
     const auto u = random_values(place(s.local, tracers), 4);
     const auto device_u = buffer(u), device_along = buffer(s.along);
@@ -197,7 +197,7 @@ TEST_P(SlicedStencilsOn, DoWhatStagesMakeOfARate) {
   check("last", RungeKuttaLast{total.data(), next.data(), b},
         [&](std::size_t v, double, double rate) { return std::pair(std::fma(b, rate, before[v]), before[v]); });
   // (1 - w) start + w (own + dt k), but constants stay.
-  check("convex", ConvexStage{device_start.data(), next.data(), a, b}, [&](std::size_t v, double own, double rate) {
+  check("convex", SspRk3Stage{device_start.data(), next.data(), a, b}, [&](std::size_t v, double own, double rate) {
     return std::pair(std::fma(a, std::fma(b, rate, own) - start[v], start[v]), before[v]);
   });
 }

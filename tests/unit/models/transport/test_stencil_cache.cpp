@@ -1,5 +1,5 @@
 // What a cache of stencils takes it gives back; what is damaged, cut off or made of something else is told.
-#include "tutti/models/transport/stencil_cache.hpp"
+#include "tutti/models/transport/stencils/stencil_cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

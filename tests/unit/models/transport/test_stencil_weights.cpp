@@ -1,5 +1,5 @@
 // Weights against a solution in long double, and on functions whose derivatives are known.
-#include "tutti/models/transport/stencil_weights.hpp"
+#include "tutti/models/transport/stencils/stencil_weights.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -249,13 +249,13 @@ TEST(StencilWeights, OnTheNodesOfThePaper) {
   // The shape parameters keep the condition numbers where the paper's authors wanted them, whatever N.
   struct Expected {
     int n;
-    double least_condition, most_condition, gradient;
+    double least_condition, max_condition, gradient;
   };
   for (const Expected& e :
        {Expected{17, 1e10, 1e11, 1e-4}, {31, 1e12, 1e13, 2e-5}, {50, 1e13, 1e14, 6e-6}, {101, 1e14, 1e15, 2e-6}}) {
     const Errors errors = measure(paper_basis(e.n, 10201), nodes, 100);
     EXPECT_GT(errors.report.mean_condition, e.least_condition) << e.n;
-    EXPECT_LT(errors.report.mean_condition, e.most_condition) << e.n;
+    EXPECT_LT(errors.report.mean_condition, e.max_condition) << e.n;
     EXPECT_LT(errors.gradient, e.gradient) << e.n;
     EXPECT_LT(errors.constants, 1e-14) << e.n;
   }

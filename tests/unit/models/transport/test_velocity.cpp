@@ -9,7 +9,7 @@
 
 #include "sphere_nodes.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/models/transport/stencil_system.hpp"
+#include "tutti/models/transport/stencils/stencil_system.hpp"
 
 namespace tutti {
 namespace {

@@ -1,0 +1,57 @@
+// How messages travel: through host memory, from device memory by MPI, or by NCCL.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tutti/base/comm.hpp"
+#include "tutti/exchange/device_link.hpp"
+#include "tutti/exchange/part_streams.hpp"
+#include "tutti/partition/index_map.hpp"
+
+namespace tutti {
+
+struct Message;
+
+/// Between devices of one rank all but `staged` copy from device to device where these can reach each other.
+enum class RoutingKind : std::uint8_t {
+  automatic,  ///< between ranks through host memory
+  staged,     ///< all messages through host memory
+  device,     ///< between ranks by MPI from and to device memory
+  nccl,       ///< between GPUs of different ranks by NCCL; other messages as `automatic`
+};
+/// "auto", "staged", "device", "nccl". Error(usage) for another word.
+RoutingKind parse_routing(const std::string& name);
+const char* routing_name(RoutingKind kind);
+
+/// Made once by all ranks together, for any number of exchanges.
+struct Routing {
+  RoutingKind kind = RoutingKind::automatic;
+  std::unique_ptr<DeviceLink> link;  ///< of `nccl`, on ranks that have a device; else null
+  std::vector<char> linked;          ///< of all parts of all ranks, by number: does the link reach it?
+  bool disabled = false;             ///< steps exchange nothing, to see what it costs: their results are wrong
+};
+
+/// Collective. `maps` and `parts` are this rank's. With `device` and `nccl`: Error(resource) where no part of any rank
+/// is on a device, MPI cannot read a device's memory, or NCCL or a part's GPU is not there.
+Routing make_routing(const Comm& comm, RoutingKind kind, std::span<const IndexMap> maps, std::span<PartStreams> parts);
+
+/// The way of one message, the same at both ends.
+enum class Route : std::uint8_t {
+  host,    ///< through host memory
+  peer,    ///< within a rank, from device to device
+  device,  ///< from or to device memory by MPI
+  link,    ///< from device to device by the link
+};
+Route route_of(const Message& message, const Routing& routing, std::span<const PartStreams> parts);
+/// Does its sender gather its rows in device memory first?
+bool is_packed(const Message& message, Route route, int components);
+
+/// Does this MPI read and write GPU memory?
+bool mpi_is_cuda_aware();
+/// What there is: "CUDA-aware MPI: no; NCCL 2.28.9". Loads NCCL's library where it can.
+std::string describe_routings();
+
+}  // namespace tutti

@@ -1,0 +1,480 @@
+#include "tutti/io/case/core_keys.hpp"
+
+#include <fmt/core.h>
+
+#include "tutti/mesh/files/read_mesh.hpp"
+#include "tutti/mesh/refine.hpp"
+#include "tutti/mesh/sphere/node_cloud.hpp"
+
+namespace tutti {
+namespace {
+
+void add_mesh_keys(CaseSchema& schema) {
+  schema.describe_table("mesh", "The mesh comes from a file or from a generator.");
+  schema.add({.path = "mesh.file",
+              .type = KeyType::file,
+              .description = fmt::format("Mesh file, relative to the case file: {}.", mesh_formats)});
+  schema.add({.path = "mesh.generate",
+              .type = KeyType::choice,
+              .description = "Generator; the last two run the gmsh program.",
+              .choices = {"box", "unstructured-box", "biventricle"}});
+  schema.exactly_one_of({"mesh.file", "mesh.generate"});
+  const KeyCondition box = {"mesh.generate", {"box"}};
+  schema.add({.path = "mesh.cubes",
+              .type = KeyType::integers,
+              .description = "Cubes along x, y, z; each becomes six tetrahedra.",
+              .min = 1,
+              .length = 3,
+              .required = true,
+              .only_if = box});
+  schema.add({.path = "mesh.lower",
+              .type = KeyType::numbers,
+              .default_value = "[0, 0, 0]",
+              .unit = "length",
+              .description = "Lower corner.",
+              .length = 3,
+              .only_if = box});
+  schema.add({.path = "mesh.upper",
+              .type = KeyType::numbers,
+              .default_value = "[1, 1, 1]",
+              .unit = "length",
+              .description = "Upper corner.",
+              .length = 3,
+              .only_if = box});
+  schema.add({.path = "mesh.grading",
+              .type = KeyType::numbers,
+              .default_value = "[1, 1, 1]",
+              .description = "Grid lines at (i/n)^grading: above 1 is denser at the lower side.",
+              .min = 0,
+              .above_min = true,
+              .length = 3,
+              .only_if = box});
+  schema.add({.path = "mesh.jitter",
+              .type = KeyType::number,
+              .default_value = "0.0",
+              .description = "Interior vertices move by up to this fraction of the spacing.",
+              .min = 0,
+              .max = 0.49,
+              .only_if = box});
+  schema.add({.path = "mesh.seed",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Seed of the jitter.",
+              .min = 0,
+              .only_if = box});
+  schema.add({.path = "mesh.map",
+              .type = KeyType::expressions,
+              .unit = "length",
+              .description = "New position of each vertex (x, y, z), applied last.",
+              .length = 3,
+              .only_if = box});
+  schema.add({.path = "mesh.split",
+              .type = KeyType::number,
+              .unit = "length",
+              .description = "Two regions, \"left\" and \"right\" of the plane x = split.",
+              .only_if = {"mesh.generate", {"box", "unstructured-box"}}});
+  schema.add({.path = "mesh.h",
+              .type = KeyType::number,
+              .unit = "length",
+              .description = "Edge length; biventricle: in mm, 1 gives about 0.6 M cells.",
+              .min = 0,
+              .above_min = true,
+              .required = true,
+              .only_if = {"mesh.generate", {"unstructured-box", "biventricle"}}});
+  schema.add({.path = "mesh.refine",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .description = "Every tetrahedron is cut into eight, so many times; the surface keeps its facets.",
+              .min = 0,
+              .max = max_refinements});
+}
+
+void add_grid_keys(CaseSchema& schema) {
+  schema.describe_table("grid", "A box of cells.");
+  schema.add({.path = "grid.cells",
+              .type = KeyType::integers,
+              .description = "Cells along x, y, z; 1 in a direction makes the flow two-dimensional.",
+              .min = 1,
+              .max = 1 << 16,
+              .length = 3,
+              .required = true});
+  schema.add({.path = "grid.lower",
+              .type = KeyType::numbers,
+              .default_value = "[0, 0, 0]",
+              .unit = "length",
+              .description = "Lower corner.",
+              .length = 3});
+  schema.add({.path = "grid.upper",
+              .type = KeyType::numbers,
+              .default_value = "[1, 1, 1]",
+              .unit = "length",
+              .description = "Upper corner.",
+              .length = 3});
+  schema.add({.path = "grid.stretch",
+              .type = KeyType::numbers,
+              .default_value = "[0, 0, 0]",
+              .description = "How much denser the cells are at both ends of a direction: the s of tanh(s x); 0: not.",
+              .min = 0,
+              .max = 10,
+              .length = 3});
+}
+
+void add_node_keys(CaseSchema& schema) {
+  schema.describe_table("nodes", "Nodes on the unit sphere, from a file or from a generator.");
+  schema.add({.path = "nodes.file",
+              .type = KeyType::file,
+              .description = fmt::format("Nodes, relative to the case file: {}.", node_formats)});
+  schema.add({.path = "nodes.generate",
+              .type = KeyType::choice,
+              .description = "Generator: the icosahedron's triangles cut smaller; Fibonacci's spiral; relaxed: evened "
+                             "out by a Riesz energy; random: a stress case.",
+              .choices = {"icosahedral", "fibonacci", "relaxed", "random"}});
+  schema.exactly_one_of({"nodes.file", "nodes.generate"});
+  schema.add({.path = "nodes.count",
+              .type = KeyType::integer,
+              .description = "Number of nodes; icosahedral: 10 m^2 + 2 for some m.",
+              .min = 12,
+              .max = static_cast<double>(max_nodes),
+              .required = true,
+              .only_if = {"nodes.generate", {"icosahedral", "fibonacci", "relaxed", "random"}}});
+  schema.add({.path = "nodes.sweeps",
+              .type = KeyType::integer,
+              .default_value = "100",
+              .description = "Sweeps of the relaxation.",
+              .min = 0,
+              .max = 100000,
+              .only_if = {"nodes.generate", {"relaxed"}}});
+  schema.add({.path = "nodes.seed",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Seed of random nodes.",
+              .min = 0,
+              .only_if = {"nodes.generate", {"random"}}});
+  schema.add({.path = "nodes.separation",
+              .type = KeyType::number,
+              .default_value = "0.5",
+              .description = "Least distance of random nodes, in h = sqrt(4 pi / count).",
+              .min = 0,
+              .max = 0.7,
+              .only_if = {"nodes.generate", {"random"}}});
+}
+
+void add_time_keys(CaseSchema& schema) {
+  schema.describe_table("time", "How far and in what steps.");
+  schema.add({.path = "time.dt",
+              .type = KeyType::number,
+              .default_value = "\"auto\"",
+              .unit = "s",
+              .description = "Time step; auto takes the largest stable one times `safety`.",
+              .choices = {"auto"},
+              .min = 0,
+              .above_min = true});
+  schema.add({.path = "time.end",
+              .type = KeyType::number,
+              .unit = "s",
+              .description = "Time at which the run ends.",
+              .min = 0,
+              .above_min = true});
+  schema.add({.path = "time.steps", .type = KeyType::integer, .description = "Number of time steps.", .min = 0});
+  schema.exactly_one_of({"time.end", "time.steps"});
+  schema.add({.path = "time.safety",
+              .type = KeyType::number,
+              .default_value = "0.9",
+              .description = "Part of the stability limit that dt = \"auto\" uses.",
+              .min = 0,
+              .max = 1,
+              .above_min = true});
+}
+
+void add_slice_keys(CaseSchema& schema) {
+  schema.describe_table("output.slice[]",
+                        "A layer of cells across the box, whose fields are written into `slices/slice-<name>.pvd`.");
+  schema.add({.path = "output.slice[].name",
+              .type = KeyType::text,
+              .description = "Part of its files' names: letters, digits, - and _.",
+              .required = true});
+  schema.add({.path = "output.slice[].axis",
+              .type = KeyType::choice,
+              .description = "The direction across the layer.",
+              .choices = {"x", "y", "z"},
+              .required = true});
+  schema.add({.path = "output.slice[].position",
+              .type = KeyType::number,
+              .unit = "length",
+              .description = "Where along the axis: the cells that it lies in; of two that meet there, the upper ones.",
+              .required = true});
+}
+
+void add_output_keys(CaseSchema& schema, DomainKeys domain) {
+  schema.describe_table("output", "What is written into the results folder, for ParaView (VTU) and as CSV.");
+  schema.add({.path = "output.every",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .unit = "steps",
+              .description = "Fields are written every so many steps; 0: only at the start and at the end.",
+              .min = 0});
+  schema.add({.path = "output.compress",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "zlib level of the field files: 0 (none) to 9 (slow).",
+              .min = 0,
+              .max = 9});
+  schema.add({.path = "output.probe_every",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .unit = "steps",
+              .description = "Probes are recorded every so many steps, and at the start and the end.",
+              .min = 1});
+  schema.add({.path = "output.history_every",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .unit = "steps",
+              .description = "The model's diagnostics are added to `history.csv` every so many steps, and at the start "
+                             "and the end; 0: at each report.",
+              .min = 0});
+  if (domain == DomainKeys::box)
+    schema.add({.path = "output.slice_every",
+                .type = KeyType::integer,
+                .default_value = "0",
+                .unit = "steps",
+                .description = "Slices are written every so many steps; 0: only at the start and at the end.",
+                .min = 0});
+  schema.describe_table("output.probe[]", "A point whose cell is recorded in `probes.csv`.");
+  schema.add(
+      {.path = "output.probe[].name", .type = KeyType::text, .description = "Name of the column.", .required = true});
+  schema.add({.path = "output.probe[].point",
+              .type = KeyType::numbers,
+              .unit = "length",
+              .description = "Position.",
+              .length = 3,
+              .required = true});
+  if (domain == DomainKeys::box) return add_slice_keys(schema);
+  for (const char* path : {"output.slice", "output.slice_every"})
+    schema.leave_out(path, "only models on a grid have slices");
+}
+
+void add_partition_keys(CaseSchema& schema) {
+  schema.describe_table("partition",
+                        "How the mesh is split over devices and ordered inside a part. Results do not "
+                        "depend on it.");
+  schema.add({.path = "partition.method",
+              .type = KeyType::choice,
+              .default_value = "\"metis\"",
+              .description = "Partitioner (scotch only where it is built in).",
+              .choices = {"metis", "scotch", "hilbert", "slabs"}});
+  schema.add({.path = "partition.graph",
+              .type = KeyType::choice,
+              .default_value = "\"faces\"",
+              .description = "Graph to cut: the cells that share a face (quick, as good), or all that the model reads.",
+              .choices = {"faces", "stencil"}});
+  schema.add({.path = "partition.order",
+              .type = KeyType::choice,
+              .default_value = "\"hilbert\"",
+              .description = "Order of a part's interior cells.",
+              .choices = {"hilbert", "metis_blocks", "rcm", "native", "random"}});
+  schema.add({.path = "partition.block",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .unit = "cells",
+              .description = "Size of a block of the order metis_blocks; auto: 512 on CPUs, 64 on GPUs, as the paper.",
+              .choices = {"auto"},
+              .min = 1,
+              .max = 1 << 20});
+}
+
+void add_node_partition_keys(CaseSchema& schema) {
+  schema.describe_table("partition",
+                        "How the nodes are split over devices and ordered inside a part. Results do not depend on it.");
+  schema.add({.path = "partition.method",
+              .type = KeyType::choice,
+              .default_value = "\"metis\"",
+              .description = "Partitioner (scotch only where it is built in); latitude: slices between two latitudes, "
+                             "as the paper has.",
+              .choices = {"metis", "scotch", "hilbert", "latitude"}});
+  schema.add({.path = "partition.order",
+              .type = KeyType::choice,
+              .default_value = "\"hilbert\"",
+              .description = "Order of a part's interior nodes.",
+              .choices = {"hilbert", "native", "random"}});
+}
+
+void add_cut_keys(CaseSchema& schema) {
+  schema.describe_table("partition", "How the grid is split over devices. Results do not depend on it.");
+  schema.add({.path = "partition.cut",
+              .type = KeyType::choice,
+              .default_value = "\"slabs\"",
+              .description =
+                  "Slabs of whole planes (what travels is contiguous), pencils, or blocks (the least travels "
+                  "with many devices).",
+              .choices = {"slabs", "pencils", "blocks"}});
+}
+
+void add_device_keys(CaseSchema& schema) {
+  schema.describe_table("balance", "How much of the mesh each device gets.");
+  schema.add({.path = "balance.weights",
+              .type = KeyType::numbers,
+              .default_value = "\"measured\"",
+              .description =
+                  "measured: in proportion to a short timed run of the model's kernel, and nothing for a CPU that "
+                  "would slow the step down; stream: to the measured memory bandwidth; peak: to the bandwidth of its "
+                  "clock and width; equal; or a list, one weight a device. What a device has no room for goes to the "
+                  "others.",
+              .choices = {"measured", "stream", "peak", "equal"},
+              .min = 0});
+  schema.add({.path = "balance.rebalance",
+              .type = KeyType::boolean,
+              .default_value = "true",
+              .description =
+                  "Share the mesh anew, at most three times, when over 50 steps a device waits for more than 5 % of a "
+                  "step and the rest of the run gains more than that takes; always: whatever it takes.",
+              .choices = {"always"}});
+  schema.describe_table("devices", "Who computes.");
+  schema.add(
+      {.path = "devices.list",
+       .type = KeyType::text,
+       .default_value = "\"all\"",
+       .description = "all, cpu, cpu:0-7, \"cuda:0,cuda:1,cpu\", \"fake:2,cpu\"; the option --devices goes first."});
+  schema.add({.path = "devices.threads",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .description = "Threads of a rank; auto takes its share of the machine's cores.",
+              .choices = {"auto"},
+              .min = 1,
+              .max = 4096});
+  schema.add({.path = "devices.overlap",
+              .type = KeyType::choice,
+              .default_value = "\"full\"",
+              .description = "What runs while the interior is computed: nothing, messages, or messages and copies.",
+              .choices = {"none", "messages", "full"}});
+  schema.add({.path = "devices.gpu_memory",
+              .type = KeyType::bytes,
+              .default_value = "\"auto\"",
+              .description = "Memory that tutti may use of each GPU; auto: what is free.",
+              .choices = {"auto"}});
+  schema.add({.path = "devices.peak_gb_per_second",
+              .type = KeyType::numbers,
+              .unit = "GB/s",
+              .description =
+                  "Peak memory bandwidths for weights = \"peak\", one a device of all ranks; 0: what the "
+                  "device tells. GPUs do, fake devices say 100, CPUs do not: their triad is measured instead.",
+              .min = 0});
+  schema.add({.path = "devices.exchange",
+              .type = KeyType::boolean,
+              .default_value = "true",
+              .description =
+                  "false (the option --no-exchange): steps exchange nothing, to see what it costs. Their results are "
+                  "wrong: no fields, probes or checkpoints are written."});
+  schema.add({.path = "devices.limit_blocks",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .description =
+                  "An experiment: a GPU computes rows in launches of so many thread blocks, one after the other, as "
+                  "slow as a GPU with so few multiprocessors; 0: all at once.",
+              .min = 0,
+              .max = 1 << 20});
+  schema.add({.path = "devices.transport",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description =
+                  "How messages between GPUs travel. auto: copies from GPU to GPU within a rank, through the "
+                  "host between ranks; staged: through the host; device: between ranks by a CUDA-aware MPI; "
+                  "nccl: between ranks by NCCL.",
+              .choices = {"auto", "staged", "device", "nccl"}});
+  schema.add({.path = "devices.fake_memory",
+              .type = KeyType::bytes,
+              .default_value = "\"512MiB\"",
+              .description = "Memory of each fake device."});
+  schema.add({.path = "devices.fake_seed",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Seed of the delays of fake devices.",
+              .min = 0});
+  schema.add({.path = "devices.fake_fail_allocation",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .description = "For tests: the allocation with this number, from 1, fails on every fake device; 0: none.",
+              .min = 0});
+  schema.add({.path = "devices.fake_lose_after",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .description = "For tests: every fake device is lost after so many launches; 0: never.",
+              .min = 0});
+  schema.add({.path = "devices.fake_open",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description = "For tests: the memory of fake devices is not protected, so that transport = \"device\" "
+                             "can be tried."});
+}
+
+void add_checkpoint_keys(CaseSchema& schema) {
+  schema.describe_table(
+      "checkpoint",
+      "The state of the run in `checkpoints/`, from which `tutti run --restart` goes on, bit for bit, on "
+      "any number of ranks and devices. SIGTERM, SIGINT, SIGUSR1 and a file `stop` in the results "
+      "folder end a run with a checkpoint.");
+  schema.add({.path = "checkpoint.every",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .unit = "steps",
+              .description = "A checkpoint every so many steps; 0: only by time.",
+              .min = 0});
+  schema.add({.path = "checkpoint.minutes",
+              .type = KeyType::number,
+              .default_value = "30.0",
+              .unit = "min",
+              .description = "A checkpoint when so much time has passed since the one before; 0: only by steps.",
+              .min = 0});
+  schema.add({.path = "checkpoint.keep",
+              .type = KeyType::integer,
+              .default_value = "2",
+              .description = "So many are kept, the newest.",
+              .min = 1,
+              .max = 1000});
+  schema.add({.path = "checkpoint.wait",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description = "Steps wait until a checkpoint is on the disk instead of going on beside it."});
+}
+
+void add_report_keys(CaseSchema& schema) {
+  schema.describe_table("report", "What the program says while it runs.");
+  schema.add({.path = "report.every",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .unit = "steps",
+              .description = "Steps between two lines of progress; auto: about one a second.",
+              .choices = {"auto"},
+              .min = 1});
+}
+
+}  // namespace
+
+CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain) {
+  CaseSchema schema;
+  schema.begin_group("core");
+  schema.add({.path = "model",
+              .type = KeyType::choice,
+              .description = "What is computed; decides which further keys there are.",
+              .choices = models,
+              .required = true});
+  if (domain == DomainKeys::tetrahedra)
+    add_mesh_keys(schema);
+  else if (domain == DomainKeys::box)
+    add_grid_keys(schema);
+  else
+    add_node_keys(schema);
+  add_time_keys(schema);
+  add_output_keys(schema, domain);
+  if (domain == DomainKeys::tetrahedra)
+    add_partition_keys(schema);
+  else if (domain == DomainKeys::box)
+    add_cut_keys(schema);
+  else
+    add_node_partition_keys(schema);
+  add_device_keys(schema);
+  add_checkpoint_keys(schema);
+  add_report_keys(schema);
+  return schema;
+}
+
+}  // namespace tutti

@@ -1,0 +1,63 @@
+#include "tutti/io/case/expression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "tutti/base/error.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/io/case/formula_parser.hpp"
+
+namespace tutti {
+
+Expression::Expression() : Expression(0.0) {}
+
+Expression::Expression(double value) : text_(fmt::format("{}", value)), steps_{{FormulaOp::constant, value}} {
+  if (!std::isfinite(value))
+    fail(ErrorKind::input, "'{}' is no value of an expression; a finite number is expected", value);
+}
+
+Expression::Expression(const std::string& text, std::string where) : text_(text), where_(std::move(where)) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    const std::string prefix = where_.empty() ? "" : where_ + ": ";
+    fail(ErrorKind::input, "{}an empty text is no expression; write a number or a formula of x, y, z and t", prefix);
+  }
+  ParsedFormula formula = parse_formula(text, where_);
+  steps_ = std::move(formula.steps);
+  uses_time_ = formula.uses_time;
+  uses_space_ = formula.uses_space;
+  if (is_constant()) finite(steps_[0].value, {}, 0);
+}
+
+double Expression::finite(double value, Vec3 p, double t) const {
+  if (std::isfinite(value)) return value;
+  const std::string prefix = where_.empty() ? "" : where_ + ": ";
+  if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();  // its sign differs between processors
+  if (is_constant()) fail(ErrorKind::input, "{}the expression \"{}\" is {}; it must be finite", prefix, text_, value);
+  fail(ErrorKind::input, "{}the expression \"{}\" is {} at x = {}, y = {}, z = {}, t = {}; it must be finite", prefix,
+       text_, value, p.x, p.y, p.z, t);
+}
+
+double Expression::operator()(Vec3 p, double t) const {
+  if (is_constant()) return steps_[0].value;
+  return finite(evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), p, t), p, t);
+}
+
+void Expression::evaluate(std::span<const Vec3> points, double t, std::span<double> out) const {
+  require(points.size() == out.size(), "Expression::evaluate: {} points, {} values", points.size(), out.size());
+  if (points.empty()) return;
+  if (!uses_space_) {
+    std::fill(out.begin(), out.end(), (*this)(points[0], t));
+    return;
+  }
+  evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), points.data(), t, out.data(), points.size());
+  const auto bad = std::find_if(out.begin(), out.end(), [](double v) { return !std::isfinite(v); });
+  if (bad != out.end()) finite(*bad, points[static_cast<std::size_t>(bad - out.begin())], t);
+}
+
+std::vector<std::string> Expression::function_names() {
+  return formula_functions();
+}
+
+}  // namespace tutti

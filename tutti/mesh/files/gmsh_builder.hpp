@@ -1,0 +1,86 @@
+// From a Gmsh file's nodes and elements to a TetMesh. Inside the mesh floor only.
+#pragma once
+
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/gmsh_source.hpp"
+#include "tutti/mesh/tet_mesh.hpp"
+
+namespace tutti::gmsh {
+
+/// Tag -> position for tags in any order, with any gaps. Consecutive tags cost nothing, others a table or a search.
+class TagIndex {
+ public:
+  void add(Size tag);
+  /// Call once after the last add(). Returns a tag that was added twice, or -1.
+  Size build();
+  /// Position of the tag, or -1.
+  Gid find(Size tag) const {
+    if (consecutive_) return tag >= first_ && tag < first_ + size_ ? tag - first_ : -1;
+    return find_slow(tag);
+  }
+  Gid size() const { return size_; }
+
+ private:
+  Gid find_slow(Size tag) const;
+
+  bool consecutive_ = true;
+  Size first_ = 0;
+  Gid size_ = 0;
+  std::vector<Size> tags_;                    ///< in order of arrival, empty while consecutive
+  std::vector<Gid> table_;                    ///< by tag - first_, where tags are dense enough
+  std::vector<std::pair<Size, Gid>> sorted_;  ///< else
+};
+
+/// The element types tutti meets; `nodes` is 0 for types it does not read.
+struct ElementType {
+  enum class Use { tetrahedron, triangle, ignored, refused };
+  int nodes = 0;
+  Use use = Use::refused;
+};
+
+/// Looks the type up; a type tutti cannot use is an input error at `at` that names it.
+ElementType element_type(const Source& in, const char* at, Size type);
+
+struct Builder {
+  explicit Builder(Source& source) : in(source), keep_tags(source.contains("$ElementData")) {}
+
+  void add_node(const char* at, Size tag, Vec3 position);
+  void finish_nodes(const char* at);
+  /// `tags` are those of its nodes.
+  void add_element(const char* at, const ElementType& type, Size tag, std::span<const Size> tags, std::int32_t group);
+  void finish_elements(const char* at);
+  void add_name(const char* at, Size dimension, Size tag, const std::string& name);
+  /// Compacts vertices; warns about what was changed.
+  TetMesh finish(MeshReport* out);
+
+  Source& in;
+  bool keep_tags;  ///< there is $ElementData: the elements' tags are needed
+  TetMesh mesh;
+  MeshReport report;
+  TagIndex nodes, cell_tags, other_tags;
+  bool have_nodes = false, have_elements = false;
+
+ private:
+  Gid vertex(const char* at, Size element, Size tag) const;
+};
+
+/// Physical group tags fit 32 bits; Gmsh gives the reversed orientation a minus sign, which is dropped.
+std::int32_t physical_tag(const Source& in, const char* at, Size tag);
+
+// The sections. Each is called behind the section's opening line and stops before "$End...".
+void read_nodes_v22(Builder& b);
+void read_elements_v22(Builder& b);
+/// Physical tags of the entities, by (dimension, entity tag).
+using Entities = std::map<std::pair<int, Size>, std::int32_t>;
+void read_entities_v41(Builder& b, Entities& entities);
+void read_nodes_v41(Builder& b);
+void read_elements_v41(Builder& b, const Entities* entities);
+void read_element_data(Builder& b);
+
+}  // namespace tutti::gmsh

@@ -1,0 +1,27 @@
+#include "tutti/mesh/files/read_mesh.hpp"
+
+#include "tutti/base/error.hpp"
+#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/tetgen.hpp"
+#include "tutti/mesh/files/vtu_read.hpp"
+
+namespace tutti {
+
+TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
+  const auto extension = path.extension();
+  if (extension == ".msh") return read_gmsh(path, report);
+  if (extension == ".vtu") return read_vtu(path, report);
+  if (is_tetgen(path)) return read_tetgen(path, report);
+  fail(ErrorKind::input, "{}: the file's name tells no format of meshes; known are {}", path.string(), mesh_formats);
+}
+
+FaceNeighbours find_face_neighbours_of(const std::filesystem::path& path, const TetMesh& mesh,
+                                       const ParallelFor& parallel) {
+  try {
+    return find_face_neighbours(mesh, parallel);
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: {}", path.string(), error.what());
+  }
+}
+
+}  // namespace tutti

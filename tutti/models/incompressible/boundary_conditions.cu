@@ -1,0 +1,405 @@
+// Values beyond the ends of the box. Compiles as plain C++ without CUDA.
+#include "tutti/models/incompressible/boundary_conditions.hpp"
+
+#include "tutti/device/for_each.hpp"
+
+namespace tutti {
+namespace {
+
+/// A cell beyond an end and its neighbour inside.
+struct EndCell {
+  int end;
+  Lid at[3];         ///< of the cell beyond
+  Lid ghost, inner;  ///< places in the arrays
+};
+
+TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Lid r) {
+  const int d = ends.direction, a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
+  const Lid size_a = array.stored.size(a), plane = size_a * array.stored.size(b);
+  EndCell cell;
+  cell.end = r / plane;
+  const Lid rest = r % plane;
+  cell.at[a] = array.stored.lower[a] + rest % size_a;
+  cell.at[b] = array.stored.lower[b] + rest / size_a;
+  cell.at[d] = ends.end[cell.end].inner;
+  cell.inner = array.at(cell.at[0], cell.at[1], cell.at[2]);
+  cell.at[d] = ends.end[cell.end].ghost;
+  cell.ghost = array.at(cell.at[0], cell.at[1], cell.at[2]);
+  return cell;
+}
+
+/// The datum at the end, where component c lies (-1: a scalar).
+TUTTI_HD inline double value_at(const BoxArray& array, const EndsView& ends, const EndCell& cell, const EndValue& value,
+                                int c, double time) {
+  if (value.count == 0) return value.constant;
+  Vec3 at;
+  for (int d = 0; d < 3; ++d) {
+    const Lid i = cell.at[d] - array.stored.lower[d];
+    at[d] = d == ends.direction ? ends.end[cell.end].position : d == c ? ends.faces[d][i] : ends.centres[d][i];
+  }
+  return evaluate_formula(ends.steps + value.first, value.count, at, time);
+}
+
+TUTTI_HD inline bool is_wall(VelocityEnd kind) {
+  return kind == VelocityEnd::no_slip || kind == VelocityEnd::free_slip;
+}
+
+/// The velocity through the end, where it is given: on the face itself.
+template <class T>
+TUTTI_HD inline T through(const BoxArray& array, const EndsView& ends, const EndCell& cell, double time) {
+  const EndView& end = ends.end[cell.end];
+  if (is_wall(end.velocity)) return T(0);
+  return static_cast<T>(value_at(array, ends, cell, end.value[ends.direction], ends.direction, time));
+}
+
+/// A scalar and what holds for it at the ends.
+template <class T>
+struct EndScalar {
+  ScalarEndsView at_ends;
+  T* s = nullptr;
+  T diffusivity = 0;
+  TUTTI_HD void fill(const BoxArray& array, const EndsView& ends, const EndCell& cell, double time) const {
+    const T inner = s[cell.inner];
+    const ScalarEnd kind = at_ends.kind[cell.end];
+    if (kind == ScalarEnd::no_flux) {
+      s[cell.ghost] = inner;
+      return;
+    }
+    const T value = static_cast<T>(value_at(array, ends, cell, at_ends.value[cell.end], -1, time));
+    s[cell.ghost] = kind == ScalarEnd::fixed
+                        ? T(2) * value - inner
+                        : inner + value * static_cast<T>(ends.end[cell.end].distance) / diffusivity;
+  }
+};
+
+/// The first scalar goes along.
+template <class T>
+struct FillPredicted {
+  BoxArray array;
+  EndsView ends;
+  T* normal;
+  EndScalar<T> scalar;
+  Lid stride;  ///< in the direction
+  double time;
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(array, ends, r);
+    const EndView& end = ends.end[cell.end];
+    const bool open = end.velocity == VelocityEnd::outflow;
+    if (end.upper)
+      normal[cell.inner] = open ? normal[cell.inner - stride] : through<T>(array, ends, cell, time);
+    else
+      normal[cell.ghost] = open ? normal[cell.inner] : through<T>(array, ends, cell, time);
+    if (scalar.s != nullptr) scalar.fill(array, ends, cell, time);
+  }
+};
+
+template <class T>
+struct FillScalar {
+  BoxArray array;
+  EndsView ends;
+  EndScalar<T> scalar;
+  double time;
+  TUTTI_HD void operator()(Lid r) const { scalar.fill(array, ends, end_cell(array, ends, r), time); }
+};
+
+template <class T>
+struct FillVelocity {
+  BoxArray array;
+  EndsView ends;
+  VelocityView<T> u;
+  const T *intermediate, *p;  ///< intermediate: its normal component
+  Lid stride;
+  double time;
+  T dt;
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(array, ends, r);
+    const EndView& end = ends.end[cell.end];
+    const bool open = end.velocity == VelocityEnd::outflow;
+    for (int c = 0; c < 3; ++c) {
+      T* q = u.c[c];
+      if (c == ends.direction) {
+        if (end.upper) {
+          if (!open) q[cell.inner] = through<T>(array, ends, cell, time);
+          q[cell.ghost] = q[cell.inner];
+        } else if (open) {
+          q[cell.ghost] =
+              intermediate[cell.ghost] - dt * (p[cell.inner] - p[cell.ghost]) / static_cast<T>(end.distance);
+        } else {
+          q[cell.ghost] = through<T>(array, ends, cell, time);
+        }
+      } else if (end.velocity == VelocityEnd::free_slip || open) {
+        q[cell.ghost] = q[cell.inner];
+      } else {
+        const T value = static_cast<T>(value_at(array, ends, cell, end.value[c], c, time));
+        q[cell.ghost] = T(2) * value - q[cell.inner];
+      }
+    }
+  }
+};
+
+template <class T>
+struct FillUnprojected {
+  GridView<T> g;
+  EndsView ends;
+  int c;
+  T* q;
+  const T* p;
+  double time;
+  T dt;
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(g.array, ends, r);
+    const EndView& end = ends.end[cell.end];
+    const bool open = end.velocity == VelocityEnd::outflow;
+    const Lid stride = g.stride(c);
+    if (c == ends.direction) {
+      const Lid face = end.upper ? cell.inner : cell.ghost, before = end.upper ? cell.inner - stride : cell.inner;
+      q[face] = open ? q[before] : through<T>(g.array, ends, cell, time);
+    } else if (end.velocity == VelocityEnd::free_slip || open) {
+      q[cell.ghost] = q[cell.inner];
+    } else {
+      const T value = static_cast<T>(value_at(g.array, ends, cell, end.value[c], c, time));
+      // The last layer has no neighbour, and no owned cell looks at it.
+      const bool inside = cell.at[c] + 1 < g.array.stored.upper[static_cast<std::size_t>(c)];
+      const T slip = inside ? dt * (p[cell.inner + stride] - p[cell.inner]) * g.line[c].distance(cell.at[c]) : T(0);
+      q[cell.ghost] = T(2) * (value + slip) - q[cell.inner];
+    }
+  }
+};
+
+/// What holds for a field at an end: through it, the value on the face or that of the face before; else the value on
+/// the end, which is a mean, or the slope there.
+enum class CarriedEnd : std::uint8_t { nothing, face, open_face, mean, slope };
+
+/// `scalar`: what holds for it, where `component` is -1.
+CarriedEnd carried_end(const EndView& end, ScalarEnd scalar, int direction, int component, bool own) {
+  const bool open = end.velocity == VelocityEnd::outflow;
+  if (component == direction) return open ? CarriedEnd::open_face : CarriedEnd::face;
+  if (!own) return CarriedEnd::nothing;
+  const bool sloped = component >= 0 ? open || end.velocity == VelocityEnd::free_slip : scalar != ScalarEnd::fixed;
+  return sloped ? CarriedEnd::slope : CarriedEnd::mean;
+}
+
+template <class T>
+struct CarryEnds {
+  BoxArray array;
+  EndsView ends;
+  CarriedFields<T> fields;
+  CarriedEnd kind[2][CarriedFields<T>::most];
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(array, ends, r);
+    const bool upper = ends.end[cell.end].upper;
+    const Lid face = upper ? cell.inner : cell.ghost;
+    const Lid before = upper ? cell.inner - array.stride(ends.direction) : cell.inner;
+    for (int f = 0; f < fields.count; ++f) {
+      const T* const from = fields.from[f];
+      T* const to = fields.to[f];
+      switch (kind[cell.end][f]) {
+        case CarriedEnd::nothing:
+          break;
+        case CarriedEnd::face:
+          to[face] = from[face];
+          break;
+        case CarriedEnd::open_face:
+          to[face] = to[before];
+          break;
+        case CarriedEnd::mean:
+          to[cell.ghost] = (from[cell.ghost] + from[cell.inner]) - to[cell.inner];
+          break;
+        case CarriedEnd::slope:
+          to[cell.ghost] = to[cell.inner] + (from[cell.ghost] - from[cell.inner]);
+          break;
+      }
+    }
+  }
+};
+
+template <class T>
+struct FillPressure {
+  BoxArray array;
+  EndsView ends;
+  T* p;
+  TUTTI_HD void operator()(Lid r) const {
+    const EndCell cell = end_cell(array, ends, r);
+    const bool open = ends.end[cell.end].velocity == VelocityEnd::outflow;
+    p[cell.ghost] = open ? -p[cell.inner] : p[cell.inner];
+  }
+};
+
+struct Lines {
+  const double* at[3];
+};
+
+template <class T>
+struct EvaluateField {
+  BoxArray array;
+  const FormulaStep* steps;
+  int count;
+  Lines lines;
+  double time;
+  T* values;
+  TUTTI_HD void operator()(Lid r) const {
+    const Lid nx = array.stored.size(0), ny = array.stored.size(1);
+    const Vec3 at{lines.at[0][r % nx], lines.at[1][r / nx % ny], lines.at[2][r / nx / ny]};
+    values[r] = static_cast<T>(evaluate_formula(steps, count, at, time));
+  }
+};
+
+std::vector<double> coordinates(const GridLine& line, Lid begin, Lid end, bool upper_faces) {
+  std::vector<double> at;
+  for (Lid i = begin; i < end; ++i) at.push_back(upper_faces ? line.centre(i) + 0.5 * line.width(i) : line.centre(i));
+  return at;
+}
+
+EndValue add_formula(const Expression& formula, std::vector<FormulaStep>& steps) {
+  if (formula.is_constant()) return {0, 0, formula({0, 0, 0})};
+  const EndValue value{static_cast<Lid>(steps.size()), static_cast<Lid>(formula.steps().size()), 0};
+  steps.insert(steps.end(), formula.steps().begin(), formula.steps().end());
+  return value;
+}
+
+}  // namespace
+
+BoundaryConditions::BoundaryConditions(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array)
+    : array_(array) {
+  scalars_.resize(flow.scalars.size());
+  if (box.empty()) return;
+  std::vector<FormulaStep> steps;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const GridLine& line = flow.grid.lines[d];
+    EndsView& view = views_[d];
+    view.direction = static_cast<int>(d);
+    for (const bool upper : {false, true}) {
+      if (line.periodic || (upper ? box.upper[d] != line.cells() : box.lower[d] != 0)) continue;
+      const FlowEnd& from = flow.ends[2 * d + (upper ? 1 : 0)];
+      for (std::size_t s = 0; s < scalars_.size(); ++s) {
+        const FlowScalarEnd& of_scalar = flow.scalars[s].ends[2 * d + (upper ? 1 : 0)];
+        scalars_[s][d].kind[view.count] = of_scalar.kind;
+        scalars_[s][d].value[view.count] = add_formula(of_scalar.value, steps);
+      }
+      EndView& end = view.end[view.count++];
+      end.velocity = from.velocity;
+      for (std::size_t c = 0; c < 3; ++c) end.value[c] = add_formula(from.value[c], steps);
+      end.upper = upper;
+      end.ghost = upper ? line.cells() : -1;
+      end.inner = upper ? line.cells() - 1 : 0;
+      end.position = upper ? line.faces.back() : line.faces.front();
+      end.distance = line.distance(upper ? line.cells() - 1 : -1);
+    }
+    const Lid begin = array.stored.lower[d], after = array.stored.upper[d];
+    centres_[d] = make_buffer(stream, std::span<const double>(coordinates(line, begin, after, false)), "cell centres");
+    faces_[d] = make_buffer(stream, std::span<const double>(coordinates(line, begin, after, true)), "cell faces");
+  }
+  steps_ = make_buffer(stream, std::span<const FormulaStep>(steps), "formulas at the ends");
+  for (EndsView& view : views_) {
+    view.steps = steps_.data();
+    for (std::size_t d = 0; d < 3; ++d) {
+      view.centres[d] = centres_[d].data();
+      view.faces[d] = faces_[d].data();
+    }
+  }
+}
+
+Lid BoundaryConditions::cells(int d) const {
+  const EndsView& ends = view(d);
+  if (ends.count == 0) return 0;
+  const int a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
+  return ends.count * array_.stored.size(a) * array_.stored.size(b);
+}
+
+template <class T>
+void fill_intermediate(Stream& stream, FlowPart<T>& part, const BoundaryConditions& ends, int d, Range range,
+                       double time) {
+  const BoxArray& array = part.grid.array;
+  const auto scalar = [&](std::size_t s) {
+    return EndScalar<T>{ends.scalar(s, d), part.scalars[s].next.data(), part.scalars[s].diffusivity};
+  };
+  for_each(stream, range,
+           FillPredicted<T>{array, ends.view(d), part.intermediate[static_cast<std::size_t>(d)].data(),
+                            part.scalars.empty() ? EndScalar<T>{} : scalar(0), array.stride(d), time});
+  for (std::size_t s = 1; s < part.scalars.size(); ++s)
+    for_each(stream, range, FillScalar<T>{array, ends.view(d), scalar(s), time});
+}
+
+template <class T>
+void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T dt) {
+  const auto d = static_cast<std::size_t>(ends.direction);
+  for_each(stream, range,
+           FillVelocity<T>{part.grid.array, ends, part.velocity(), part.intermediate[d].data(), part.p.data(),
+                           part.grid.array.stride(ends.direction), time, dt});
+}
+
+template <class T>
+void fill_scalars(Stream& stream, FlowPart<T>& part, const BoundaryConditions& ends, int d, Range range, double time) {
+  for (std::size_t s = 0; s < part.scalars.size(); ++s)
+    fill_scalar(stream, part, s, part.scalars[s].now.data(), ends, d, range, time);
+}
+
+template <class T>
+void fill_scalar(Stream& stream, FlowPart<T>& part, std::size_t s, T* values, const BoundaryConditions& ends, int d,
+                 Range range, double time) {
+  for_each(
+      stream, range,
+      FillScalar<T>{part.grid.array, ends.view(d), {ends.scalar(s, d), values, part.scalars[s].diffusivity}, time});
+}
+
+template <class T>
+void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
+                      double time, T dt) {
+  for_each(stream, range, FillUnprojected<T>{part.grid.view(), ends, c, values, part.p.data(), time, dt});
+}
+
+template <class T>
+void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const BoundaryConditions& ends,
+                int d, int own, Range range) {
+  CarryEnds<T> carry{array, ends.view(d), fields, {}};
+  for (int e = 0; e < ends.view(d).count; ++e)
+    for (int f = 0; f < fields.count; ++f) {
+      const bool of_scalar = fields.component[f] < 0;
+      const ScalarEnd scalar = of_scalar ? ends.scalar(fields.scalar[f], d).kind[e] : ScalarEnd::no_flux;
+      carry.kind[e][f] = carried_end(ends.view(d).end[e], scalar, d, fields.component[f], e < own);
+    }
+  for_each(stream, range, carry);
+}
+
+template <class T>
+void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range) {
+  for_each(stream, range, FillPressure<T>{array, ends, p});
+}
+
+template <class T>
+void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, const CellBox& box,
+                    const Expression& formula, int component, double time, Buffer<T>& values) {
+  if (box.empty()) return;
+  std::array<Buffer<double>, 3> at;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const auto list =
+        coordinates(grid.lines[d], array.stored.lower[d], array.stored.upper[d], component == static_cast<int>(d));
+    at[d] = make_buffer(stream, std::span<const double>(list), "coordinates");
+  }
+  const auto steps = make_buffer(stream, formula.steps(), "formula");
+  for_each(stream, {0, static_cast<Lid>(values.size())},
+           EvaluateField<T>{array,
+                            steps.data(),
+                            static_cast<int>(steps.size()),
+                            {{at[0].data(), at[1].data(), at[2].data()}},
+                            time,
+                            values.data()});
+  stream.synchronize();
+}
+
+#define TUTTI_INSTANTIATE(T)                                                                                        \
+  template void fill_intermediate(Stream&, FlowPart<T>&, const BoundaryConditions&, int, Range, double);            \
+  template void fill_velocity(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                            \
+  template void fill_scalars(Stream&, FlowPart<T>&, const BoundaryConditions&, int, Range, double);                 \
+  template void fill_scalar(Stream&, FlowPart<T>&, std::size_t, T*, const BoundaryConditions&, int, Range, double); \
+  template void fill_unprojected(Stream&, FlowPart<T>&, int, T*, const EndsView&, Range, double, T);                \
+  template void carry_ends(Stream&, const BoxArray&, const CarriedFields<T>&, const BoundaryConditions&, int, int,  \
+                           Range);                                                                                  \
+  template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                                \
+  template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int,    \
+                               double, Buffer<T>&);
+TUTTI_INSTANTIATE(double)
+TUTTI_INSTANTIATE(float)
+#undef TUTTI_INSTANTIATE
+
+}  // namespace tutti

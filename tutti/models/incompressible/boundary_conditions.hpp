@@ -1,0 +1,107 @@
+// Values beyond the ends of the box: walls, inflow, outflow.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "tutti/base/formula.hpp"
+#include "tutti/device/buffer.hpp"
+#include "tutti/models/incompressible/flow_part.hpp"
+
+namespace tutti {
+
+/// A formula's value at an end; a constant needs no steps.
+struct EndValue {
+  Lid first = 0, count = 0;  ///< of the steps
+  double constant = 0;       ///< where count is 0
+};
+
+/// One end of the box, as kernels see it.
+struct EndView {
+  VelocityEnd velocity = VelocityEnd::no_slip;
+  EndValue value[3];
+  bool upper = false;
+  Lid ghost = 0, inner = 0;  ///< cell numbers in the direction: beyond the end, and the last one before it
+  double position = 0;       ///< of the end
+  double distance = 0;       ///< of the centres of these two cells
+};
+
+/// The two ends in one direction, as far as a part touches them.
+struct EndsView {
+  int direction = 0, count = 0;
+  EndView end[2];
+  const FormulaStep* steps = nullptr;
+  /// Centres and upper faces of the part's cells, by direction; of the first stored cell first.
+  const double* centres[3] = {};
+  const double* faces[3] = {};
+};
+
+/// What holds for a scalar at the ends in one direction.
+struct ScalarEndsView {
+  ScalarEnd kind[2] = {ScalarEnd::no_flux, ScalarEnd::no_flux};
+  EndValue value[2];
+};
+
+/// Which ends of the box a part touches, and what holds there; formulas and coordinates are on its device.
+class BoundaryConditions {
+ public:
+  BoundaryConditions() = default;
+  BoundaryConditions(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array);
+  /// Cells to fill in direction d.
+  Lid cells(int d) const;
+  const EndsView& view(int d) const { return views_[static_cast<std::size_t>(d)]; }
+  const ScalarEndsView& scalar(std::size_t s, int d) const { return scalars_[s][static_cast<std::size_t>(d)]; }
+
+ private:
+  BoxArray array_;
+  std::array<EndsView, 3> views_;
+  std::vector<std::array<ScalarEndsView, 3>> scalars_;
+  Buffer<FormulaStep> steps_;
+  std::array<Buffer<double>, 3> centres_, faces_;
+};
+
+/// The normal component of u* at the ends in direction d, and the new scalars beyond them.
+template <class T>
+void fill_intermediate(Stream& stream, FlowPart<T>& part, const BoundaryConditions& ends, int d, Range range,
+                       double time);
+/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p.
+template <class T>
+void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T dt);
+/// Scalars beyond the ends in direction d.
+template <class T>
+void fill_scalars(Stream& stream, FlowPart<T>& part, const BoundaryConditions& ends, int d, Range range, double time);
+/// Scalar s beyond the ends in direction d, in an array of the part's layout.
+template <class T>
+void fill_scalar(Stream& stream, FlowPart<T>& part, std::size_t s, T* values, const BoundaryConditions& ends, int d,
+                 Range range, double time);
+/// Component c of u* at and beyond the ends, for viscosity that acts on u*: along a wall or inflow it is w + dt grad p
+/// there (Kim and Moin 1985), with FlowPart::p.
+template <class T>
+void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
+                      double time, T dt);
+/// Fields whose ends are carried from one array to the next.
+template <class T>
+struct CarriedFields {
+  static constexpr int most = 4;
+  int count = 0;
+  int component[most] = {};       ///< -1: a scalar
+  std::size_t scalar[most] = {};  ///< which one
+  const T* from[most] = {};
+  T* to[most] = {};
+};
+/// The same ends for other values inside: what they hold is in the ghosts of `from`. Ends behind the first `own` are a
+/// cell away from the part: there only what flows through them is set.
+template <class T>
+void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const BoundaryConditions& ends,
+                int d, int own, Range range);
+/// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
+template <class T>
+void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range);
+
+/// f(position) of a formula of the case into an array: at the centres (component -1), or at the upper faces in a
+/// direction. For initial values, forces and sources.
+template <class T>
+void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, const CellBox& box,
+                    const Expression& formula, int component, double time, Buffer<T>& values);
+
+}  // namespace tutti
