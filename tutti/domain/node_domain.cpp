@@ -213,10 +213,10 @@ void NodeDomain::cut(const ModelSetup& setup, const PartPlaces& places, const St
   });
   maps = number_parts(comm, part_rows, rank_of_part, parallel);
   stencils.clear();
-  quiet.clear();
+  local_rows.clear();
   for (std::size_t p = 0; p < mine(); ++p) {
     stencils.push_back(number_stencils(maps[p], given[p], columns[p], stencil, rows, parallel));
-    quiet.push_back(count_local_rows(maps[p], stencils[p], stencil));
+    local_rows.push_back(count_local_rows(maps[p], stencils[p], stencil));
   }
 }
 
