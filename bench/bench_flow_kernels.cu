@@ -209,7 +209,7 @@ void measure_passes(Stream& stream, const BoxGrid& grid, const Line& line, doubl
   part.grid = PartGrid<T>(stream, grid, array);
   std::uint64_t seed = 3;
   for (std::size_t c = 0; c < 3; ++c)
-    for (Buffer<T>* field : {&part.u[c], &part.predicted[c], &part.rate[c]})
+    for (Buffer<T>* field : {&part.u[c], &part.intermediate[c], &part.rate[c]})
       *field = scattered_field<T>(stream, array.values(), ++seed);
   part.p = scattered_field<T>(stream, array.values(), ++seed);
   part.rhs = scattered_field<T>(stream, array.values(), ++seed);

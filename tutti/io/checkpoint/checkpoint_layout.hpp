@@ -1,7 +1,7 @@
 // What lies where in a checkpoint: the few forms of HDF5 that create_checkpoint_file writes, read by tutti itself.
 //
 // A checksum tells damage, not who made a file, and the HDF5 library trusts what it parses: a forged table of names
-// made it write beside its memory. So it only writes checkpoints (docs/adr/0021-checkpoints-without-the-library.md).
+// made it write beside its memory. So it only writes checkpoints (docs/adr/0019-checkpoints-without-the-library.md).
 #pragma once
 
 #include <functional>
