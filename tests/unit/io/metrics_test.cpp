@@ -87,7 +87,7 @@ TEST(Metrics, WhatCannotBeWrittenIsAnError) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::io);
-    EXPECT_NE(std::string(error.what()).find("/dev/full: this is no regular file"), std::string::npos);
+    EXPECT_EQ(std::string(error.what()).find("/dev/full: "), 0u) << error.what();
   }
 }
 

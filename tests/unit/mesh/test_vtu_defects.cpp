@@ -59,7 +59,8 @@ TEST_F(VtuDefects, ElementsInEachOther) {
   expect_error(open + close, "1", "the file begins with 'a'");
   const std::string text = vtu_text();
   const std::size_t at = text.find("<Cells>");
-  EXPECT_EQ(parse_vtu(text.substr(0, at) + open + close + text.substr(at), "m.vtu").cells.size(), 3u);
+  EXPECT_EQ(parse_vtu(text.substr(0, at) + open + close + text.substr(at), "m.vtu").cells.size(),
+            parse_vtu(text, "m.vtu").cells.size());
 }
 
 TEST_F(VtuDefects, Structure) {
