@@ -85,7 +85,7 @@ class Spectrum(SystemTest):
             self.error(tutti("spectrum", VORTEX, ranks=ranks, cwd=self.folder), 3, "10,242 nodes", "up to 5,000", "GiB",
                        "use fewer nodes")
         self.error(tutti("spectrum", ROOT / "examples" / "box" / "case.toml", cwd=self.folder), 2, "transport only")
-        self.error(self.spectrum("-o", "/dev/null/folder.csv"), 5, "/dev/null/folder.csv")
+        self.error(self.spectrum("-o", "no/such/folder.csv"), 5, "no/such/folder.csv")
         self.error(tutti("spectrum", "none.toml", cwd=self.folder), 5, "none.toml")
         self.assertEqual(list(self.folder.iterdir()), [])
 

@@ -93,7 +93,7 @@ TEST(GmshRoundTrip, FullDiskIsAnErrorAndKeepsTheOldFile) {
   }
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
-  EXPECT_NE(message.find("m.msh: cannot write"), std::string::npos) << message;
+  EXPECT_NE(message.find("m.msh: 4096 of "), std::string::npos) << message;
   EXPECT_EQ(read_file(folder / "m.msh"), "old");
   const auto begin = std::filesystem::directory_iterator((folder / "m.msh").parent_path());
   EXPECT_EQ(std::distance(begin, std::filesystem::directory_iterator()), 1);
