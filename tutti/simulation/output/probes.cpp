@@ -16,9 +16,9 @@ Probes::Probes(const Run& run) : every_(run.options.integer("output.probe_every"
   const std::vector<Vec3> points = probe_points(run.options);
   const std::vector<std::string> quantities = probed_names(run.model.fields());
   for (int i = 0; i < run.options.count("output.probe"); ++i) {
-    const std::string name = run.options.text(fmt::format("output.probe[{}].name", i));
+    const std::string probe = run.options.text(fmt::format("output.probe[{}].name", i));
     for (const std::string& quantity : quantities)
-      columns_.push_back(quantities.size() == 1 ? name : name + " " + quantity);
+      columns_.push_back(quantities.size() == 1 ? probe : probe + " " + quantity);
   }
   any_ = !points.empty() && run.exchanges;
   if (any_) places_ = run.model.domain().locate(run.comm, points, probe_labels(run.options));
