@@ -28,6 +28,12 @@
 namespace tutti {
 namespace {
 
+#if defined(TUTTI_SANITIZED)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 std::atomic<bool> watching{false};
 std::array<char, 64> program_name{};
 /// Given back when an allocation is refused for the first time, so that what is left to say can be said.
@@ -93,7 +99,7 @@ void at_crash(int signal) {
 LastResort::LastResort(const std::string& program) {
   std::strncpy(program_name.data(), program.c_str(), program_name.size() - 1);
   if (reserve == nullptr) reserve = std::malloc(reserve_bytes);
-#if !defined(TUTTI_SANITIZED)
+  if (sanitized) return;
   static const bool once = [] {
     on_exit(at_exit, nullptr);
     std::set_terminate(at_terminate);
@@ -112,7 +118,6 @@ LastResort::LastResort(const std::string& program) {
   }();
   (void)once;
   watching = true;
-#endif
 }
 
 LastResort::~LastResort() {
