@@ -87,7 +87,7 @@ TEST(Metrics, WhatCannotBeWrittenIsAnError) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::io);
-    EXPECT_EQ(std::string(error.what()).find("/dev/full: "), 0u) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("/dev/full: cannot be written: it is "), 0u) << error.what();
   }
 }
 
