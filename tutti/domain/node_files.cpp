@@ -1,46 +1,30 @@
 // The nodes nearest to points, and nodes in files.
 #include <algorithm>
-#include <numeric>
 
 #include "tutti/domain/node_domain.hpp"
-#include "tutti/io/vtk/vtu.hpp"
+#include "tutti/domain/vtu_pieces.hpp"
 #include "tutti/mesh/sphere/nearest.hpp"
 
 namespace tutti {
 namespace {
 
-class NodePieces final : public Pieces {
+class NodePieces final : public VtuPieces {
  public:
-  NodePieces(const NodeDomain& domain, const VtkOptions& options) {
-    all.resize(domain.rank_of_part.size());
-    std::iota(all.begin(), all.end(), 0);
+  NodePieces(const NodeDomain& domain, const VtkOptions& options) : VtuPieces(domain) {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
       const IndexMap& map = domain.maps[p];
       grids_.push_back(VtuGrid::of_points(domain.owned_points(p), options));
-      owner_.emplace_back(static_cast<std::size_t>(map.owned), domain.part(p));
       number_.emplace_back(map.global.begin(), map.global.begin() + map.owned);
-      mine.push_back({p, domain.part(p), domain.owned(p), map.owned});
     }
   }
-  std::string suffix() const override { return "vtu"; }
   std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override {
     std::vector<VtkArray> list;
     list.push_back({"node", 1, i ? std::span<const std::int64_t>(number_[*i]) : std::span<const std::int64_t>()});
     list.push_back({"part", 1, i ? std::span<const std::int32_t>(owner_[*i]) : std::span<const std::int32_t>()});
     return list;
   }
-  void write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
-             const VtkOptions& options) const override {
-    write_vtu(path, grids_[i], arrays, options);
-  }
-  void join(const std::filesystem::path& path, const std::vector<std::string>& files, std::span<const VtkArray> arrays,
-            std::optional<double> time) const override {
-    write_pvtu(path, files, arrays, time);
-  }
 
  private:
-  std::vector<VtuGrid> grids_;
-  std::vector<std::vector<std::int32_t>> owner_;
   std::vector<std::vector<std::int64_t>> number_;
 };
 

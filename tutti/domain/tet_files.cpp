@@ -1,47 +1,32 @@
 // Where points lie in a tetrahedral mesh, and its cells in files.
 #include <limits>
-#include <numeric>
 
 #include "tutti/domain/tet_domain.hpp"
-#include "tutti/io/vtk/vtu.hpp"
+#include "tutti/domain/vtu_pieces.hpp"
 
 namespace tutti {
 namespace {
 
-class TetPieces final : public Pieces {
+class TetPieces final : public VtuPieces {
  public:
-  TetPieces(const TetDomain& domain, const VtkOptions& options) {
-    all.resize(domain.rank_of_part.size());
-    std::iota(all.begin(), all.end(), 0);
+  TetPieces(const TetDomain& domain, const VtkOptions& options) : VtuPieces(domain) {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
       const LocalTetMesh& mesh = domain.meshes[p];
       const auto owned = static_cast<std::size_t>(mesh.owned);
       const CompactTets compact = compact_tets(mesh.vertices, std::span(mesh.cells).first(owned));
       grids_.emplace_back(compact.points, compact.tets, options);
-      owner_.emplace_back(owned, domain.part(p));
       region_.emplace_back(mesh.regions.begin(), mesh.regions.begin() + mesh.owned);
-      mine.push_back({p, domain.part(p), domain.owned(p), mesh.owned});
     }
   }
-  std::string suffix() const override { return "vtu"; }
   std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override {
     std::vector<VtkArray> list;
     list.push_back({"part", 1, i ? std::span<const std::int32_t>(owner_[*i]) : std::span<const std::int32_t>()});
     list.push_back({"region", 1, i ? std::span<const std::int32_t>(region_[*i]) : std::span<const std::int32_t>()});
     return list;
   }
-  void write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
-             const VtkOptions& options) const override {
-    write_vtu(path, grids_[i], arrays, options);
-  }
-  void join(const std::filesystem::path& path, const std::vector<std::string>& files, std::span<const VtkArray> arrays,
-            std::optional<double> time) const override {
-    write_pvtu(path, files, arrays, time);
-  }
 
  private:
-  std::vector<VtuGrid> grids_;
-  std::vector<std::vector<std::int32_t>> owner_, region_;
+  std::vector<std::vector<std::int32_t>> region_;
 };
 
 }  // namespace
