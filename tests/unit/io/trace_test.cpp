@@ -126,6 +126,7 @@ TEST(Trace, AFullDiskLaterIsAWarning) {
   Trace trace(world(), path, std::nullopt);
   std::filesystem::remove_all(path.parent_path());
   { std::ofstream(path.parent_path()) << "a file where the folder was"; }
+  set_log(LogLevel::normal, true);
   testing::internal::CaptureStderr();
   trace.write();
   EXPECT_NE(testing::internal::GetCapturedStderr().find("trace.json"), std::string::npos);
