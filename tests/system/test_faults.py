@@ -79,8 +79,9 @@ class Killed(RestartTest):
                 # What was begun when the step before was done is whole; beside the steps, what was begun before that.
                 least = (done - 1) // self.EVERY * self.EVERY - (0 if wait else self.EVERY)
                 self.assertGreaterEqual(newest, least, f"killed after step {done}")
-                self.assertLessEqual(len(found), 3, "the oldest goes when the newest has its name")
-                self.assertLessEqual(len(list((folder / "checkpoints").iterdir())), 4, "leftovers pile up")
+                # Two are kept; each of two kills in a row may have come between a new name and the oldest's removal.
+                self.assertLessEqual(len(found), 4, "the oldest goes when the newest has its name")
+                self.assertLessEqual(len(list((folder / "checkpoints").iterdir())), 5, "leftovers pile up")
             arguments = ["run", "--restart", folder, *self.OPTIONS]
         # After all of it, the bits of a run that was never killed.
         steps = newest + 7

@@ -237,11 +237,11 @@ class SameFiles(RestartTest):
         for keep in (1, 2, 3):
             summary = self.run_case(case_of(n=2, keep=keep, every=2))
             self.assertEqual(checkpoint_steps(summary["folder"]), [2, 4, 6, 8, 10, 12][-keep:])
-        # At the end, too, even when it is no multiple; and none without being asked.
+        # At the end, too, even when it is no multiple, and when nobody asked for one.
         summary = self.run_case(case_of(n=2, every=5))
         self.assertEqual(checkpoint_steps(summary["folder"]), [5, 10, 12])
         summary = self.run_case(case_of(n=2, every=0))
-        self.assertFalse((summary["folder"] / "checkpoints").exists())
+        self.assertEqual(checkpoint_steps(summary["folder"]), [12])
 
     def test_by_the_clock(self):
         case = self.write("case.toml", case_of(n=3, time="steps = 100000000", every=0, report=100))
@@ -273,6 +273,17 @@ class TheEnd(RestartTest):
         summary = json.loads((whole["folder"] / "summary.json").read_text())
         self.assertEqual((summary["checksum"], summary["steps"]), (whole["checksum"], STEPS))
         self.assertEqual(len(reports(whole["folder"])), STEPS)
+
+    def test_a_finished_run_goes_on(self):
+        # Without a word on checkpoints in the case: the last state is there, unless a key turns that off.
+        text = box_case(n=4, physics=PHYSICS, boundary=BOUNDARY, time="steps = 6", output="")
+        whole, part = self.run_case(text, *sets(time__steps=9)), self.run_case(text)
+        self.assertEqual(checkpoint_steps(part["folder"]), [6])
+        longer = self.go_on(part["folder"], *sets(time__steps=9))
+        self.assertEqual(longer["first_step"], 6)
+        self.assertEqual(outcome(longer), outcome(whole))
+        none = self.run_case(text, *sets(checkpoint__at_end=False))
+        self.assertEqual(checkpoint_steps(none["folder"]), [])
 
     def test_more_steps(self):
         whole = self.run_case(case_of(), *sets(time__steps=20))

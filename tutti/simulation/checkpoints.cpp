@@ -29,6 +29,7 @@ Checkpoints::Checkpoints(const Run& run, std::function<void(RunState&)> describe
       every_(run.options.integer("checkpoint.every")),
       minutes_(run.options.number("checkpoint.minutes")),
       wait_(run.options.flag("checkpoint.wait")),
+      at_end_(run.options.flag("checkpoint.at_end")),
       agreed_(Clock::now()),
       last_(agreed_) {
   if (!state_.empty())
@@ -73,7 +74,7 @@ void Checkpoints::write(Run& run) {
   writer_->begin(run.step, run.time, run_state_json(state));
   if (wait_) writer_->finish();
   last_ = Clock::now();
-  any_ = run.has_checkpoint = true;
+  run.has_checkpoint = true;
 }
 
 void Checkpoints::tell() {
@@ -101,8 +102,7 @@ void Checkpoints::after_step(Run& run) {
     return;
   }
   const bool scheduled = every_ > 0 && step % every_ == 0, ends = run.stopped || run.last || run.shares;
-  // The end of a run with checkpoints is one, too: time.end may be moved later.
-  if (run.stopped || run.shares || scheduled || wish.minutes || (run.last && (any_ || every_ > 0))) write(run);
+  if (run.stopped || run.shares || scheduled || wish.minutes || (run.last && at_end_)) write(run);
   if (!ends) return;
   const auto scope = run.trace.scope("wait for the checkpoint");
   writer_->finish();

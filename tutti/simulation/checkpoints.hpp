@@ -36,7 +36,7 @@ class Checkpoints : public Observer {
   std::unique_ptr<CheckpointWriter> writer_;
   Size every_ = 0;
   double minutes_ = 0;
-  bool wait_ = false, any_ = false;
+  bool wait_ = false, at_end_ = true;
   Size agreed_step_ = -1, next_agreement_ = 0;
   std::chrono::steady_clock::time_point agreed_, last_;
 };

@@ -430,6 +430,10 @@ void add_checkpoint_keys(CaseSchema& schema) {
               .description = "So many are kept, the newest.",
               .min = 1,
               .max = 1000});
+  schema.add({.path = "checkpoint.at_end",
+              .type = KeyType::boolean,
+              .default_value = "true",
+              .description = "A finished run leaves its last state: `--restart` with a later end goes on from it."});
   schema.add({.path = "checkpoint.wait",
               .type = KeyType::boolean,
               .default_value = "false",
