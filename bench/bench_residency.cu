@@ -1,11 +1,11 @@
-// The policies of residency on a kernel like the volume term of a discontinuous Galerkin method (volume_term.hpp), whose
-// coefficients take 15.4 kB a row: formats of resident rows beside the triad, and all policies under a cap of memory
-// beside the rate of copies.
+// The policies of residency on a kernel like the volume term of a discontinuous Galerkin method (volume_term.hpp),
+// whose coefficients take 15.4 kB a row: formats of resident rows beside the triad, and all policies under a cap of
+// memory beside the rate of copies.
 //
-// bench_residency [cuda|cpu|fake] [CAP in MB] [SECONDS a figure] [FILE.json], default cuda (cpu where there is none) 1000
-// 0.3: two minutes, 6 GB of host memory and 3 GB of the GPU's. Arrays have 1, 1.5 and 3 times the cap. Managed memory is
-// told in two figures: the pass, and the way back of its pages, which makes room as a full device would.
-// Exit code 1: a result is not what it must be.
+// bench_residency [cuda|cpu|fake] [CAP in MB] [SECONDS a figure] [FILE.json], default cuda (cpu where there is none)
+// 1000 0.3: two minutes, 6 GB of host memory and 3 GB of the GPU's. Arrays have 1, 1.5 and 3 times the cap. Managed
+// memory is told in two figures: the pass, and the way back of its pages, which makes room as a full device would. Exit
+// code 1: a result is not what it must be.
 #include <fmt/core.h>
 #include <fmt/format.h>
 
@@ -142,8 +142,8 @@ struct Bench {
     bandwidth = measure_bandwidth(*device, MeasureLimits::quick());
     fmt::print("{}: triad {:.0f} GB/s, copies to it {:.1f} GB/s\n", device->description(), 1e-9 * bandwidth.triad,
                1e-9 * bandwidth.copy_to_device);
-    figures.json.push_back(fmt::format(R"({{"triad": {:.4e}, "copy_to_device": {:.4e}}})", bandwidth.triad,
-                                       bandwidth.copy_to_device));
+    figures.json.push_back(
+        fmt::format(R"({{"triad": {:.4e}, "copy_to_device": {:.4e}}})", bandwidth.triad, bandwidth.copy_to_device));
   }
 
   void formats(Lid rows);
@@ -169,9 +169,14 @@ void Bench::formats(Lid rows) {
   std::vector<double> expected;
   fmt::print("\n{} rows of {} values, {:.2f} GB as doubles, all on the device\n", rows, vt::row_width,
              1e-9 * double_row * rows);
-  for (const auto& [format, rate] : {std::pair{RowFormat::doubles, 0}, {RowFormat::floats, 0}, {RowFormat::int32, 0},
-                                     {RowFormat::int16, 0}, {RowFormat::zfp, 32}, {RowFormat::zfp, 24},
-                                     {RowFormat::zfp, 16}, {RowFormat::zfp, 48}}) {
+  for (const auto& [format, rate] : {std::pair{ValueFormat::doubles, 0},
+                                     {ValueFormat::floats, 0},
+                                     {ValueFormat::int32, 0},
+                                     {ValueFormat::int16, 0},
+                                     {ValueFormat::zfp, 32},
+                                     {ValueFormat::zfp, 24},
+                                     {ValueFormat::zfp, 16},
+                                     {ValueFormat::zfp, 48}}) {
     ResidencyOptions options;
     options.policy = is_exact(format) ? Policy::resident : Policy::compressed;
     options.format = format;
@@ -198,10 +203,12 @@ void Bench::report(const std::string& name, const Residency& array, double ratio
   const Placement& place = array.placement();
   const double rows = place.rows, bytes = static_cast<double>(array.layout().row_bytes) + own_bytes;
   const ResidencyCounts& counts = array.counts();
-  const double brought = static_cast<double>(counts.bytes_brought) / static_cast<double>(std::max<Size>(counts.passes, 1));
-  fmt::print("{:<26} {:>9.3f} ms  {:>8.2f} ns a row  {:>6.0f} GB/s, {:>5.3f} of the triad  loss {:.1e}, of the result {:.1e}", name,
-             1e3 * took, 1e9 * took / rows, 1e-9 * bytes * rows / took, bytes * rows / took / bandwidth.triad, array.loss(),
-             lost);
+  const double brought =
+      static_cast<double>(counts.bytes_brought) / static_cast<double>(std::max<Size>(counts.passes, 1));
+  fmt::print(
+      "{:<26} {:>9.3f} ms  {:>8.2f} ns a row  {:>6.0f} GB/s, {:>5.3f} of the triad  loss {:.1e}, of the result {:.1e}",
+      name, 1e3 * took, 1e9 * took / rows, 1e-9 * bytes * rows / took, bytes * rows / took / bandwidth.triad,
+      array.loss(), lost);
   if (brought > 0)
     fmt::print("  brings {:.2f} GB, {:.1f} GB/s, {:.3f} of copies", 1e-9 * brought, 1e-9 * brought / took,
                brought / took / bandwidth.copy_to_device);
@@ -225,8 +232,8 @@ void Bench::one_policy(Stream& stream, State& state, const RowSource& source, co
     const double lost = difference(some_results(stream, state), expected);
     if (is_exact(array.layout().format) && lost != 0) figures.wrong = true;
     const bool is_auto = options.policy == Policy::automatic;
-    report(is_auto ? fmt::format("auto {:.0e}: {}", options.tolerance, best.name()) : best.name(), array, ratio, took, back,
-           lost);
+    report(is_auto ? fmt::format("auto {:.0e}: {}", options.tolerance, best.name()) : best.name(), array, ratio, took,
+           back, lost);
   } catch (const Error& error) {
     fmt::print("{:<26} {}\n", policy_name(options.policy), error.what());
   }
@@ -252,19 +259,19 @@ void Bench::capped(Lid rows, Size cap, double ratio) {
   const auto device = make(State::bytes(rows) + cap);
   const auto stream = device->make_stream("bench");
   State state(*stream, rows);
-  const auto run = [&](Policy policy, RowFormat format, double tolerance = 0) {
+  const auto run = [&](Policy policy, ValueFormat format, double tolerance = 0) {
     options.policy = policy;
     options.format = format;
     options.tolerance = tolerance;
     one_policy(*stream, state, source, options, ratio, expected);
   };
-  for (const Policy policy : {Policy::streamed, Policy::overlaid, Policy::managed}) run(policy, RowFormat::doubles);
-  for (const RowFormat format : {RowFormat::int32, RowFormat::zfp}) run(Policy::streamed, format);
+  for (const Policy policy : {Policy::streamed, Policy::overlaid, Policy::managed}) run(policy, ValueFormat::doubles);
+  for (const ValueFormat format : {ValueFormat::int32, ValueFormat::zfp}) run(Policy::streamed, format);
   options.pinned = false;
   fmt::print("rows in ordinary memory: ");
-  run(Policy::streamed, RowFormat::doubles);
+  run(Policy::streamed, ValueFormat::doubles);
   options.pinned = true;
-  for (const double tolerance : {0.0, 1e-7}) run(Policy::automatic, RowFormat::doubles, tolerance);
+  for (const double tolerance : {0.0, 1e-7}) run(Policy::automatic, ValueFormat::doubles, tolerance);
 }
 
 }  // namespace

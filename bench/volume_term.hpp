@@ -1,5 +1,6 @@
-// A kernel like the volume term of discontinuous Galerkin with stored coefficients (Choi 2019), for rows of 1,920 doubles:
-// 20 basis functions at 24 points, then 3 derivatives of them with weights and metric; Euler fluxes of 5 variables.
+// A kernel like the volume term of discontinuous Galerkin with stored coefficients (Choi 2019), for rows of 1,920
+// doubles: 20 basis functions at 24 points, then 3 derivatives of them with weights and metric; Euler fluxes of 5
+// variables.
 #pragma once
 
 #include "tutti/device/for_each.hpp"
@@ -8,9 +9,9 @@
 namespace tutti::volume_term {
 
 inline constexpr int modes = 20, points = 24, variables = 5, directions = 3;
-inline constexpr int basis_values = modes * points;                       ///< [mode][point]
+inline constexpr int basis_values = modes * points;                           ///< [mode][point]
 inline constexpr int row_width = basis_values + points * directions * modes;  ///< then [point][direction][mode]
-inline constexpr int values_a_row = variables * modes;                    ///< of state and result: [variable][mode]
+inline constexpr int values_a_row = variables * modes;                        ///< of state and result: [variable][mode]
 inline constexpr int scale_group = basis_values;
 
 /// Fluxes of the Euler equations, gamma 1.4, in three directions: flux[d * 5 + v].
@@ -68,9 +69,9 @@ struct Kernel {
 
 #if defined(__CUDACC__)
 
-inline constexpr int warps = 4;       ///< of a block, each with a row
-inline constexpr int lanes = 30;      ///< that work: 6 pieces of four points times 5, or 5 of four modes times 6
-inline constexpr int padded = 38;     ///< no two lanes' sums in one bank
+inline constexpr int warps = 4;    ///< of a block, each with a row
+inline constexpr int lanes = 30;   ///< that work: 6 pieces of four points times 5, or 5 of four modes times 6
+inline constexpr int padded = 38;  ///< no two lanes' sums in one bank
 
 /// One warp a row. A lane loads fours of values and adds up its own sums; the lanes' sums are added through shared
 /// memory.
@@ -78,8 +79,8 @@ template <class Rows>
 __global__ void __launch_bounds__(32 * warps) warp_kernel(Rows rows, Range range, const double* u, double* out) {
   __shared__ double shared_state[warps][values_a_row], shared_sums[warps][4 * variables * padded];
   __shared__ double shared_flux[warps][points * directions * variables];
-  __shared__ std::uint16_t table[Rows::format == RowFormat::zfp ? zfp::table_size : 1];
-  if constexpr (Rows::format == RowFormat::zfp) {
+  __shared__ std::uint16_t table[Rows::format == ValueFormat::zfp ? zfp::table_size : 1];
+  if constexpr (Rows::format == ValueFormat::zfp) {
     for (int k = threadIdx.x; k < zfp::table_size; k += 32 * warps) table[k] = rows.table[k];
     __syncthreads();
     rows.table = table;

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-Trial candidate(Policy policy, RowFormat format, const ResidencyOptions& options, int width) {
+Trial candidate(Policy policy, ValueFormat format, const ResidencyOptions& options, int width) {
   Trial trial;
   trial.policy = policy;
   trial.layout = make_row_layout(format, width, options.rate, options.group);
@@ -46,16 +46,16 @@ std::string Trial::name() const {
 
 std::vector<Trial> candidates_of(const ResidencyOptions& options, Lid rows, int width, Size room) {
   std::vector<Trial> all;
-  const auto add = [&](RowFormat format, Policy where_it_fits, std::initializer_list<Policy> else_by) {
+  const auto add = [&](ValueFormat format, Policy where_it_fits, std::initializer_list<Policy> else_by) {
     const Trial one = candidate(where_it_fits, format, options, width);
     if (one.layout.shared_bytes() + one.layout.bytes(rows) <= room)
       all.push_back(one);
     else
       for (const Policy policy : else_by) all.push_back(candidate(policy, format, options, width));
   };
-  add(RowFormat::doubles, Policy::resident, {Policy::streamed, Policy::overlaid, Policy::managed});
+  add(ValueFormat::doubles, Policy::resident, {Policy::streamed, Policy::overlaid, Policy::managed});
   if (options.tolerance <= 0) return all;
-  for (const RowFormat format : {RowFormat::int32, RowFormat::floats, RowFormat::int16, RowFormat::zfp})
+  for (const ValueFormat format : {ValueFormat::int32, ValueFormat::floats, ValueFormat::int16, ValueFormat::zfp})
     add(format, Policy::compressed, {Policy::streamed});
   return all;
 }

@@ -50,8 +50,8 @@ Policy policy_of(const std::string& word, const std::string& key) {
   return word_of<Policy>(policy_names, word, key);
 }
 
-RowFormat format_of(const std::string& word, const std::string& key) {
-  return word_of<RowFormat>(format_names, word, key);
+ValueFormat format_of(const std::string& word, const std::string& key) {
+  return word_of<ValueFormat>(format_names, word, key);
 }
 
 Placement place_rows(const RowLayout& layout, Lid rows, Policy policy, Size room, Size chunk_bytes,

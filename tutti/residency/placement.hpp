@@ -18,7 +18,7 @@ std::string policy_name(Policy policy);
 /// Error(input) for another word; `key` is what it was given for.
 Policy policy_of(const std::string& word, const std::string& key);
 /// "double", "float", "int32", "int16", "zfp"; Error(input) for another word.
-RowFormat format_of(const std::string& word, const std::string& key);
+ValueFormat format_of(const std::string& word, const std::string& key);
 
 /// Rows [0, resident) stay on the device. The others, if any, come in chunks of `chunk` rows into `buffers` buffers.
 struct Placement {

@@ -25,7 +25,7 @@ struct Residency::Window {
   Size last_used = 0;
 };
 
-RowSource rows_of(const std::string& name, int width, std::span<const double> values) {
+RowSource row_source(const std::string& name, int width, std::span<const double> values) {
   const auto fill = [values, width](Range rows, std::span<double> to) {
     const auto from = values.subspan(static_cast<std::size_t>(rows.begin) * static_cast<std::size_t>(width), to.size());
     std::copy(from.begin(), from.end(), to.begin());
@@ -45,7 +45,7 @@ Residency::Residency(Stream& stream, const RowSource& source, const ResidencyOpt
          source.name, policy_name(options.policy), layout_.name());
   placement_ = place_rows(layout_, source.rows, options.policy, room_of(device, options.leave_bytes),
                           options.chunk_bytes, device.name(), source.name);
-  if (source.rows > 0 && layout_.format == RowFormat::zfp)
+  if (source.rows > 0 && layout_.format == ValueFormat::zfp)
     table_ = make_buffer(stream, std::span<const std::uint16_t>(host_plane_table(), zfp::table_size),
                          source.name + ": zfp's table");
   resident_ = Buffer<std::byte>(device, layout_.bytes(placement_.resident), source.name);

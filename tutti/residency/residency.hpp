@@ -36,12 +36,12 @@ struct RowSource {
 };
 
 /// A source of rows that lie in memory one after the other; they must be there while an array is set up.
-RowSource rows_of(const std::string& name, int width, std::span<const double> values);
+RowSource row_source(const std::string& name, int width, std::span<const double> values);
 
 struct ResidencyOptions {
   Policy policy = Policy::resident;
   /// How rows are stored. compressed wants another format than doubles; automatic chooses it.
-  RowFormat format = RowFormat::doubles;
+  ValueFormat format = ValueFormat::doubles;
   int rate = 32;                      ///< zfp: bits a value, 4 to 64
   int group = 0;                      ///< int32, int16: so many values share a scale (a multiple of 4); 0: a row
   Size chunk_bytes = Size{64} << 20;  ///< one buffer at most

@@ -177,15 +177,15 @@ struct ZfpRow {
 };
 
 /// The accessors. `rows(r, i)` is value i of row r.
-template <RowFormat stored, class Row>
+template <ValueFormat stored, class Row>
 struct RowsOf : StoredRows {
-  static constexpr RowFormat format = stored;
+  static constexpr ValueFormat format = stored;
   TUTTI_HD Row row(Lid r) const {
-    if constexpr (stored == RowFormat::doubles)
+    if constexpr (stored == ValueFormat::doubles)
       return {reinterpret_cast<const double*>(at(r))};
-    else if constexpr (stored == RowFormat::floats)
+    else if constexpr (stored == ValueFormat::floats)
       return {reinterpret_cast<const float*>(at(r))};
-    else if constexpr (stored == RowFormat::zfp)
+    else if constexpr (stored == ValueFormat::zfp)
       return {reinterpret_cast<const std::uint32_t*>(at(r)), table, block_bits};
     else
       return integers(at(r));
@@ -194,17 +194,17 @@ struct RowsOf : StoredRows {
 
  private:
   TUTTI_HD Row integers(const std::byte* begin) const {
-    constexpr int size = stored == RowFormat::int32 ? 4 : 2;
-    using Int = std::conditional_t<stored == RowFormat::int32, int, short>;
+    constexpr int size = stored == ValueFormat::int32 ? 4 : 2;
+    using Int = std::conditional_t<stored == ValueFormat::int32, int, short>;
     return {reinterpret_cast<const Int*>(begin), reinterpret_cast<const double*>(begin + size * stride), group, stride};
   }
 };
 
-using DoubleRows = RowsOf<RowFormat::doubles, DoubleRow>;
-using FloatRows = RowsOf<RowFormat::floats, FloatRow>;
-using Int32Rows = RowsOf<RowFormat::int32, IntegerRow<int, detail::Int4>>;
-using Int16Rows = RowsOf<RowFormat::int16, IntegerRow<short, detail::Short4>>;
-using ZfpRows = RowsOf<RowFormat::zfp, ZfpRow>;
+using DoubleRows = RowsOf<ValueFormat::doubles, DoubleRow>;
+using FloatRows = RowsOf<ValueFormat::floats, FloatRow>;
+using Int32Rows = RowsOf<ValueFormat::int32, IntegerRow<int, detail::Int4>>;
+using Int16Rows = RowsOf<ValueFormat::int16, IntegerRow<short, detail::Short4>>;
+using ZfpRows = RowsOf<ValueFormat::zfp, ZfpRow>;
 
 /// Accessors that a kernel is made for. All: any format can be read.
 template <class... Rows>
@@ -213,7 +213,7 @@ using AllRows = RowKinds<DoubleRows, FloatRows, Int32Rows, Int16Rows, ZfpRows>;
 
 /// f(accessor) with the accessor of the format. A kernel that is not made for it is a mistake in the program.
 template <class... Rows, class F>
-void with_rows(RowKinds<Rows...>, RowFormat format, const StoredRows& rows, const F& f) {
+void with_rows(RowKinds<Rows...>, ValueFormat format, const StoredRows& rows, const F& f) {
   const bool found = ((Rows::format == format && (f(Rows{rows}), true)) || ...);
   require(found, "a kernel reads rows in a format that it is not made for");
 }

@@ -52,20 +52,20 @@ void encode_zfp(const RowLayout& layout, const double* values, std::byte* to) {
 /// `values`: stride of them.
 void encode_row(const RowLayout& layout, const double* values, std::byte* to) {
   switch (layout.format) {
-    case RowFormat::doubles:
+    case ValueFormat::doubles:
       std::memcpy(to, values, 8 * static_cast<std::size_t>(layout.stride));
       return;
-    case RowFormat::floats:
+    case ValueFormat::floats:
       for (int i = 0; i < layout.stride; ++i) {
         const auto value = static_cast<float>(values[i]);
         std::memcpy(to + 4 * static_cast<Size>(i), &value, sizeof value);
       }
       return;
-    case RowFormat::int32:
+    case ValueFormat::int32:
       return encode_integers<std::int32_t>(layout, values, to);
-    case RowFormat::int16:
+    case ValueFormat::int16:
       return encode_integers<std::int16_t>(layout, values, to);
-    case RowFormat::zfp:
+    case ValueFormat::zfp:
       return encode_zfp(layout, values, to);
   }
 }
@@ -73,12 +73,12 @@ void encode_row(const RowLayout& layout, const double* values, std::byte* to) {
 /// Values beyond the width: for zfp what libzfp puts there, so that its blocks are the same; zeros else.
 void fill_up(const RowLayout& layout, double* values) {
   for (int i = layout.width; i < layout.stride; ++i)
-    values[i] = layout.format != RowFormat::zfp ? 0 : i % 4 == 3 ? values[i - 3] : values[i - 1];
+    values[i] = layout.format != ValueFormat::zfp ? 0 : i % 4 == 3 ? values[i - 3] : values[i - 1];
 }
 
 void check_values(const RowLayout& layout, const std::string& name, Lid row, const double* values) {
   const double most =
-      layout.format == RowFormat::floats ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+      layout.format == ValueFormat::floats ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
   for (int i = 0; i < layout.width; ++i)
     if (!(std::abs(values[i]) <= most))
       fail(ErrorKind::numerical,

@@ -13,15 +13,15 @@ Size round_up(Size value, Size unit) {
 Size bytes_of_row(const RowLayout& layout) {
   const Size stride = layout.stride, scales = Size{8} * layout.groups();
   switch (layout.format) {
-    case RowFormat::doubles:
+    case ValueFormat::doubles:
       return 8 * stride;
-    case RowFormat::floats:
+    case ValueFormat::floats:
       return 4 * stride;
-    case RowFormat::int32:
+    case ValueFormat::int32:
       return 4 * stride + scales;
-    case RowFormat::int16:
+    case ValueFormat::int16:
       return 2 * stride + scales;
-    case RowFormat::zfp:
+    case ValueFormat::zfp:
       break;
   }
   return (stride * layout.rate + 7) / 8;
@@ -31,23 +31,23 @@ Size bytes_of_row(const RowLayout& layout) {
 
 std::string RowLayout::name() const {
   switch (format) {
-    case RowFormat::doubles:
+    case ValueFormat::doubles:
       return "double";
-    case RowFormat::floats:
+    case ValueFormat::floats:
       return "float";
-    case RowFormat::int32:
+    case ValueFormat::int32:
       return "int32";
-    case RowFormat::int16:
+    case ValueFormat::int16:
       return "int16";
-    case RowFormat::zfp:
+    case ValueFormat::zfp:
       break;
   }
   return fmt::format("zfp-{}", rate);
 }
 
-RowLayout make_row_layout(RowFormat format, int width, int rate, int group) {
+RowLayout make_row_layout(ValueFormat format, int width, int rate, int group) {
   require(width > 0, "rows of {} values", width);
-  if (format == RowFormat::zfp && (rate < zfp::least_rate || rate > zfp::most_rate))
+  if (format == ValueFormat::zfp && (rate < zfp::least_rate || rate > zfp::most_rate))
     fail(ErrorKind::input, "'residency.rate' is {} bits a value; expected {} to {}", rate, zfp::least_rate,
          zfp::most_rate);
   if (group < 0 || group % 4 != 0)
@@ -57,7 +57,7 @@ RowLayout make_row_layout(RowFormat format, int width, int rate, int group) {
   layout.width = width;
   layout.stride = static_cast<int>(round_up(width, 4));
   layout.group = group == 0 || group > layout.stride ? layout.stride : group;
-  layout.rate = format == RowFormat::zfp ? rate : 0;
+  layout.rate = format == ValueFormat::zfp ? rate : 0;
   layout.row_bytes = round_up(bytes_of_row(layout), 16);
   return layout;
 }

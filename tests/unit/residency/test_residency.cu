@@ -87,7 +87,8 @@ struct Bench {
   Size copies_in() const { return device->is_host() ? device->counts().local_bytes : device->counts().to_device_bytes; }
 };
 
-ResidencyOptions options_of(Policy policy, RowFormat format = RowFormat::doubles, Size chunk_bytes = 40 * row_bytes) {
+ResidencyOptions options_of(Policy policy, ValueFormat format = ValueFormat::doubles,
+                            Size chunk_bytes = 40 * row_bytes) {
   ResidencyOptions options;
   options.policy = policy;
   options.format = format;
@@ -96,7 +97,7 @@ ResidencyOptions options_of(Policy policy, RowFormat format = RowFormat::doubles
 }
 
 /// The sums from values as the host decodes them.
-std::vector<double> expected_of(RowFormat format, int rate = 32, int group = 0) {
+std::vector<double> expected_of(ValueFormat format, int rate = 32, int group = 0) {
   const RowLayout layout = make_row_layout(format, width, rate, group);
   std::vector<double> values(static_cast<std::size_t>(rows * width)), sums;
   source().fill({0, rows}, values);
@@ -143,7 +144,7 @@ TEST_P(OnDevice, ResidentRowsAreCopiedOnce) {
   const Size before = bench.copies_in();
   Residency array(*bench.stream, source(), options_of(Policy::resident));
   EXPECT_EQ(bench.copies_in() - before, all_bytes);
-  const std::vector<double> expected = expected_of(RowFormat::doubles);
+  const std::vector<double> expected = expected_of(ValueFormat::doubles);
   for (int pass = 0; pass < 3; ++pass) {
     bench.pass(array);
     EXPECT_TRUE(same_bits(bench.result(), expected));
@@ -156,24 +157,24 @@ TEST_P(OnDevice, ResidentRowsAreCopiedOnce) {
 
 TEST_P(OnDevice, EveryFormatGivesTheBitsOfTheHost) {
   struct Case {
-    RowFormat format;
+    ValueFormat format;
     int rate, group;
   };
-  for (const Case& c : {Case{RowFormat::floats, 0, 0},
-                        {RowFormat::int32, 0, 0},
-                        {RowFormat::int32, 0, 8},
-                        {RowFormat::int16, 0, 0},
-                        {RowFormat::int16, 0, 4},
-                        {RowFormat::zfp, 4, 0},
-                        {RowFormat::zfp, 8, 0},
-                        {RowFormat::zfp, 12, 0},
-                        {RowFormat::zfp, 16, 0},
-                        {RowFormat::zfp, 24, 0},
-                        {RowFormat::zfp, 29, 0},
-                        {RowFormat::zfp, 32, 0},
-                        {RowFormat::zfp, 40, 0},
-                        {RowFormat::zfp, 48, 0},
-                        {RowFormat::zfp, 64, 0}}) {
+  for (const Case& c : {Case{ValueFormat::floats, 0, 0},
+                        {ValueFormat::int32, 0, 0},
+                        {ValueFormat::int32, 0, 8},
+                        {ValueFormat::int16, 0, 0},
+                        {ValueFormat::int16, 0, 4},
+                        {ValueFormat::zfp, 4, 0},
+                        {ValueFormat::zfp, 8, 0},
+                        {ValueFormat::zfp, 12, 0},
+                        {ValueFormat::zfp, 16, 0},
+                        {ValueFormat::zfp, 24, 0},
+                        {ValueFormat::zfp, 29, 0},
+                        {ValueFormat::zfp, 32, 0},
+                        {ValueFormat::zfp, 40, 0},
+                        {ValueFormat::zfp, 48, 0},
+                        {ValueFormat::zfp, 64, 0}}) {
     ResidencyOptions options = options_of(Policy::compressed, c.format);
     options.rate = c.rate;
     options.group = c.group;
@@ -200,7 +201,7 @@ TEST_P(OnDevice, EveryFormatGivesTheBitsOfTheHost) {
 }
 
 TEST_P(OnDevice, MovingPoliciesGiveTheBitsOfResidentOnes) {
-  const std::vector<double> expected = expected_of(RowFormat::doubles);
+  const std::vector<double> expected = expected_of(ValueFormat::doubles);
   for (const Policy policy : moving_policies)
     for (const Size room : {2 * row_bytes, 7 * row_bytes + 5, all_bytes / 3, all_bytes - 1, all_bytes})
       for (const bool pinned : {true, false}) {
@@ -256,21 +257,21 @@ TEST_P(OnDevice, CopiesAreThoseThatMustBe) {
 TEST_P(OnDevice, OneByteTooLittleIsOneClearError) {
   struct Case {
     Policy policy;
-    RowFormat format;
+    ValueFormat format;
     Size need;
   };
-  const auto bytes = [](RowFormat format, Size count) {
+  const auto bytes = [](ValueFormat format, Size count) {
     const RowLayout layout = make_row_layout(format, width);
     return layout.bytes(count) + layout.shared_bytes();
   };
-  for (const Case& c : {Case{Policy::resident, RowFormat::doubles, all_bytes},
-                        {Policy::compressed, RowFormat::int32, bytes(RowFormat::int32, rows)},
-                        {Policy::compressed, RowFormat::zfp, bytes(RowFormat::zfp, rows)},
-                        {Policy::compressed, RowFormat::floats, bytes(RowFormat::floats, rows)},
-                        {Policy::overlaid, RowFormat::doubles, row_bytes},
-                        {Policy::streamed, RowFormat::doubles, 2 * row_bytes},
-                        {Policy::streamed, RowFormat::zfp, bytes(RowFormat::zfp, 2)},
-                        {Policy::managed, RowFormat::doubles, 2 * row_bytes}}) {
+  for (const Case& c : {Case{Policy::resident, ValueFormat::doubles, all_bytes},
+                        {Policy::compressed, ValueFormat::int32, bytes(ValueFormat::int32, rows)},
+                        {Policy::compressed, ValueFormat::zfp, bytes(ValueFormat::zfp, rows)},
+                        {Policy::compressed, ValueFormat::floats, bytes(ValueFormat::floats, rows)},
+                        {Policy::overlaid, ValueFormat::doubles, row_bytes},
+                        {Policy::streamed, ValueFormat::doubles, 2 * row_bytes},
+                        {Policy::streamed, ValueFormat::zfp, bytes(ValueFormat::zfp, 2)},
+                        {Policy::managed, ValueFormat::doubles, 2 * row_bytes}}) {
     SCOPED_TRACE(fmt::format("{} {}", policy_name(c.policy), make_row_layout(c.format, width).name()));
     Bench enough(GetParam(), c.need);
     EXPECT_EQ(error_of([&] { Residency(*enough.stream, source(), options_of(c.policy, c.format)); }), "no error");
@@ -296,12 +297,12 @@ TEST_P(OnDevice, RoomIsLeftForOthers) {
   EXPECT_LT(budget.capacity() - budget.used(), all_bytes / 2 + row_bytes);
   const Buffer<std::byte> other(*bench.device, all_bytes / 2, "others");
   bench.pass(array);
-  EXPECT_TRUE(same_bits(bench.result(), expected_of(RowFormat::doubles)));
+  EXPECT_TRUE(same_bits(bench.result(), expected_of(ValueFormat::doubles)));
 }
 
 TEST_P(OnDevice, SelfContainedPassesCanBeCaptured) {
   if (is_host()) GTEST_SKIP() << "nothing is captured on a CPU";
-  const std::vector<double> expected = expected_of(RowFormat::doubles);
+  const std::vector<double> expected = expected_of(ValueFormat::doubles);
   for (const Policy policy : {Policy::resident, Policy::streamed, Policy::overlaid}) {
     SCOPED_TRACE(policy_name(policy));
     Bench bench(GetParam(), policy == Policy::resident ? all_bytes : all_bytes / 3);
@@ -335,7 +336,7 @@ TEST_P(OnDevice, EmptyAndNarrowArraysWork) {
     for_each_chunk(array, [](Range, const auto&) { FAIL() << "there is no row"; });
   }
   const std::vector<double> column(static_cast<std::size_t>(rows), 2.5);
-  Residency array(*bench.stream, rows_of("column", 1, column), options_of(Policy::streamed, RowFormat::zfp, 1000));
+  Residency array(*bench.stream, row_source("column", 1, column), options_of(Policy::streamed, ValueFormat::zfp, 1000));
   Lid seen = 0;
   for_each_chunk(array, [&](Range range, const auto& access) {
     EXPECT_EQ(access.stride, 4);
@@ -346,7 +347,7 @@ TEST_P(OnDevice, EmptyAndNarrowArraysWork) {
 
 /// Times by a table, not by a clock.
 TEST_P(OnDevice, AutoKeepsTheFastestThatFits) {
-  const std::vector<double> expected = expected_of(RowFormat::doubles), integers = expected_of(RowFormat::int32);
+  const std::vector<double> expected = expected_of(ValueFormat::doubles), integers = expected_of(ValueFormat::int32);
   const auto choose = [&](Bench& bench, double tolerance, const std::function<double(const Residency&)>& seconds) {
     ResidencyOptions options = options_of(Policy::automatic);
     options.tolerance = tolerance;
@@ -452,7 +453,7 @@ TEST(Residency, AFailingAllocationLeavesNothingBehind) {
 
 TEST(Residency, PoliciesAndFormatsMustGoTogether) {
   Bench bench(DeviceKind::host, all_bytes);
-  EXPECT_EQ(error_of([&] { Residency(*bench.stream, source(), options_of(Policy::resident, RowFormat::int32)); }),
+  EXPECT_EQ(error_of([&] { Residency(*bench.stream, source(), options_of(Policy::resident, ValueFormat::int32)); }),
             "4: 'coefficients': residency.policy \"resident\" does not go with rows as int32; set residency.format");
   EXPECT_THAT(error_of([&] { Residency(*bench.stream, source(), options_of(Policy::compressed)); }),
               testing::HasSubstr("\"compressed\" does not go with rows as double"));
@@ -460,7 +461,7 @@ TEST(Residency, PoliciesAndFormatsMustGoTogether) {
 
 TEST(Residency, AKernelForSomeFormatsReadsNoOthers) {
   Bench bench(DeviceKind::host, all_bytes);
-  Residency array(*bench.stream, source(), options_of(Policy::compressed, RowFormat::int32));
+  Residency array(*bench.stream, source(), options_of(Policy::compressed, ValueFormat::int32));
   int calls = 0;
   for_each_chunk(
       array, [&](Range, const Int32Rows&) { ++calls; }, RowKinds<Int32Rows>{});

@@ -59,15 +59,15 @@ struct Encoded {
 };
 
 TEST(RowCodec, SizesOfRows) {
-  EXPECT_EQ(make_row_layout(RowFormat::doubles, 22).row_bytes, 24 * 8);
-  EXPECT_EQ(make_row_layout(RowFormat::floats, 22).row_bytes, 24 * 4);
-  EXPECT_EQ(make_row_layout(RowFormat::int32, 22).row_bytes, 112);         // 96, and a scale, rounded up to 16
-  EXPECT_EQ(make_row_layout(RowFormat::int32, 22, 32, 4).row_bytes, 144);  // six scales
-  EXPECT_EQ(make_row_layout(RowFormat::int16, 22, 32, 8).row_bytes, 80);   // 48 and three scales, rounded up
-  EXPECT_EQ(make_row_layout(RowFormat::zfp, 22, 32).row_bytes, 96);
-  EXPECT_EQ(make_row_layout(RowFormat::zfp, 22, 12).row_bytes, 48);  // 36, rounded up
-  EXPECT_EQ(make_row_layout(RowFormat::zfp, 1920, 32).row_bytes, 7680);
-  EXPECT_EQ(make_row_layout(RowFormat::zfp, 1920, 32).name(), "zfp-32");
+  EXPECT_EQ(make_row_layout(ValueFormat::doubles, 22).row_bytes, 24 * 8);
+  EXPECT_EQ(make_row_layout(ValueFormat::floats, 22).row_bytes, 24 * 4);
+  EXPECT_EQ(make_row_layout(ValueFormat::int32, 22).row_bytes, 112);         // 96, and a scale, rounded up to 16
+  EXPECT_EQ(make_row_layout(ValueFormat::int32, 22, 32, 4).row_bytes, 144);  // six scales
+  EXPECT_EQ(make_row_layout(ValueFormat::int16, 22, 32, 8).row_bytes, 80);   // 48 and three scales, rounded up
+  EXPECT_EQ(make_row_layout(ValueFormat::zfp, 22, 32).row_bytes, 96);
+  EXPECT_EQ(make_row_layout(ValueFormat::zfp, 22, 12).row_bytes, 48);  // 36, rounded up
+  EXPECT_EQ(make_row_layout(ValueFormat::zfp, 1920, 32).row_bytes, 7680);
+  EXPECT_EQ(make_row_layout(ValueFormat::zfp, 1920, 32).name(), "zfp-32");
 }
 
 TEST(RowCodec, DoublesKeepTheirBits) {
@@ -75,7 +75,7 @@ TEST(RowCodec, DoublesKeepTheirBits) {
   values[3] = -0.0;
   values[7] = 5e-324;
   values[9] = std::numeric_limits<double>::infinity();
-  const Encoded encoded(make_row_layout(RowFormat::doubles, width), values);
+  const Encoded encoded(make_row_layout(ValueFormat::doubles, width), values);
   const std::vector<double> back = encoded.decode();
   EXPECT_EQ(std::memcmp(back.data(), values.data(), values.size() * 8), 0);
   EXPECT_EQ(encoded.loss.relative(), 0);
@@ -85,11 +85,11 @@ TEST(RowCodec, DoublesKeepTheirBits) {
 TEST(RowCodec, IntegersAreWithinHalfAScale) {
   for (const double range : {1.0, 1e12}) {
     const std::vector<double> values = values_of_rows(range);
-    for (const RowFormat format : {RowFormat::int32, RowFormat::int16})
+    for (const ValueFormat format : {ValueFormat::int32, ValueFormat::int16})
       for (const int group : {0, 4, 8, 24, 40}) {
         const Encoded encoded(make_row_layout(format, width, 0, group), values);
         const std::vector<double> back = encoded.decode();
-        const double most = format == RowFormat::int32 ? 2147483647 : 32767;
+        const double most = format == ValueFormat::int32 ? 2147483647 : 32767;
         const int shared = group == 0 || group > 24 ? 24 : group;
         for (std::size_t k = 0; k < values.size(); ++k) {
           const auto i = static_cast<int>(k) % width, begin = i / shared * shared;
@@ -104,7 +104,7 @@ TEST(RowCodec, IntegersAreWithinHalfAScale) {
 
 TEST(RowCodec, FloatsAreRounded) {
   const std::vector<double> values = values_of_rows(1e20);
-  const std::vector<double> back = Encoded(make_row_layout(RowFormat::floats, width), values).decode();
+  const std::vector<double> back = Encoded(make_row_layout(ValueFormat::floats, width), values).decode();
   for (std::size_t k = 0; k < values.size(); ++k)
     ASSERT_EQ(back[k], static_cast<double>(static_cast<float>(values[k])));
 }
@@ -112,7 +112,7 @@ TEST(RowCodec, FloatsAreRounded) {
 TEST(RowCodec, ZerosAndTinyNumbersAreStored) {
   std::vector<double> values(static_cast<std::size_t>(rows * width));
   for (std::size_t k = 0; k < 2 * width; ++k) values[k] = k % 2 == 0 ? 5e-324 : -1e-312;
-  for (const RowFormat format : {RowFormat::floats, RowFormat::int32, RowFormat::int16, RowFormat::zfp}) {
+  for (const ValueFormat format : {ValueFormat::floats, ValueFormat::int32, ValueFormat::int16, ValueFormat::zfp}) {
     const std::vector<double> back = Encoded(make_row_layout(format, width), values).decode();
     for (std::size_t k = 0; k < values.size(); ++k) ASSERT_LE(std::abs(back[k] - values[k]), 1e-312) << "value " << k;
   }
@@ -121,9 +121,10 @@ TEST(RowCodec, ZerosAndTinyNumbersAreStored) {
 TEST(RowCodec, LossIsThatOfTheArray) {
   const std::vector<double> values = values_of_rows(10);
   double last = 1;
-  for (const RowLayout& layout : {make_row_layout(RowFormat::int16, width), make_row_layout(RowFormat::floats, width),
-                                  make_row_layout(RowFormat::zfp, width, 32), make_row_layout(RowFormat::int32, width),
-                                  make_row_layout(RowFormat::zfp, width, 48)}) {
+  for (const RowLayout& layout :
+       {make_row_layout(ValueFormat::int16, width), make_row_layout(ValueFormat::floats, width),
+        make_row_layout(ValueFormat::zfp, width, 32), make_row_layout(ValueFormat::int32, width),
+        make_row_layout(ValueFormat::zfp, width, 48)}) {
     const Encoded encoded(layout, values);
     const std::vector<double> back = encoded.decode();
     double lost = 0, all = 0;
@@ -142,7 +143,7 @@ TEST(RowCodec, LossIsThatOfTheArray) {
 TEST(RowCodec, ThreadsDoNotChangeBits) {
   Threads team(3);
   const std::vector<double> values = values_of_rows(1e3);
-  for (const RowFormat format : {RowFormat::int32, RowFormat::zfp}) {
+  for (const ValueFormat format : {ValueFormat::int32, ValueFormat::zfp}) {
     const RowLayout layout = make_row_layout(format, width, 24, 8);
     const Encoded one(layout, values), three(layout, values, parallel_for(team));
     EXPECT_EQ(one.bytes, three.bytes);
@@ -164,7 +165,7 @@ std::string error_of(const F& call) {
 
 TEST(RowCodec, WhatCannotBeStoredIsAnError) {
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
-    for (const RowFormat format : {RowFormat::floats, RowFormat::int32, RowFormat::int16, RowFormat::zfp}) {
+    for (const ValueFormat format : {ValueFormat::floats, ValueFormat::int32, ValueFormat::int16, ValueFormat::zfp}) {
       std::vector<double> values = values_of_rows(1);
       values[5 * width + 3] = bad;
       EXPECT_THAT(error_of([&] { Encoded(make_row_layout(format, width), values); }),
@@ -172,24 +173,24 @@ TEST(RowCodec, WhatCannotBeStoredIsAnError) {
     }
   std::vector<double> values = values_of_rows(1);
   values[0] = 1e39;
-  EXPECT_THAT(error_of([&] { Encoded(make_row_layout(RowFormat::floats, width), values); }),
+  EXPECT_THAT(error_of([&] { Encoded(make_row_layout(ValueFormat::floats, width), values); }),
               testing::HasSubstr("which float cannot hold"));
-  EXPECT_EQ(error_of([&] { Encoded(make_row_layout(RowFormat::int32, width), values); }), "no error");
+  EXPECT_EQ(error_of([&] { Encoded(make_row_layout(ValueFormat::int32, width), values); }), "no error");
 }
 
 TEST(RowCodec, WrongOptionsAreErrors) {
   for (const int rate : {3, 65, 0, -1})
-    EXPECT_THAT(error_of([&] { make_row_layout(RowFormat::zfp, 4, rate); }),
+    EXPECT_THAT(error_of([&] { make_row_layout(ValueFormat::zfp, 4, rate); }),
                 testing::StartsWith("4: 'residency.rate' is"));
   for (const int group : {-4, 2, 7})
-    EXPECT_THAT(error_of([&] { make_row_layout(RowFormat::int32, 4, 32, group); }),
+    EXPECT_THAT(error_of([&] { make_row_layout(ValueFormat::int32, 4, 32, group); }),
                 testing::StartsWith("4: 'residency.group' is"));
-  EXPECT_EQ(
-      error_of([&] { policy_of("fast", "residency.policy"); }),
-      "4: residency.policy: \"fast\" is not known; expected one of \"resident\", \"compressed\", \"overlaid\", \"streamed\", "
-      "\"managed\", \"auto\"");
+  EXPECT_EQ(error_of([&] { policy_of("fast", "residency.policy"); }),
+            "4: residency.policy: \"fast\" is not known; expected one of \"resident\", \"compressed\", \"overlaid\", "
+            "\"streamed\", "
+            "\"managed\", \"auto\"");
   EXPECT_EQ(policy_of("auto", ""), Policy::automatic);
-  EXPECT_EQ(format_of("zfp", ""), RowFormat::zfp);
+  EXPECT_EQ(format_of("zfp", ""), ValueFormat::zfp);
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST(ZfpBlock, HasTheBitsOfLibzfp) {
 TEST(ZfpRows, AreWhatLibzfpMakesOfEachRow) {
   for (const int rate : test::zfp_rates)
     for (const int width : {1, 2, 3, 4, 5, 11, 64}) {
-      const RowLayout layout = make_row_layout(RowFormat::zfp, width, rate);
+      const RowLayout layout = make_row_layout(ValueFormat::zfp, width, rate);
       const Lid rows = 20;
       std::vector<double> values;
       for (int k = 0; k < rows * width; ++k) values.push_back(test::zfp_values(10 * (k % 700) + 1)[k % 4] + 0.1 * k);
