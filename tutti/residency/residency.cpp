@@ -20,9 +20,9 @@ struct Residency::Window {
   Buffer<std::byte> memory;
   Buffer<std::byte> staging;  ///< pinned, for rows in ordinary memory
   std::unique_ptr<Event> filled, free, staging_free;
-  Lid chunk = no_lid;   ///< that it holds
-  bool in_use = false;  ///< `free` tells when its readers are done
+  Lid chunk = no_lid;  ///< that it holds
   Size last_used = 0;
+  const Stream* reader = nullptr;  ///< the last one
 };
 
 RowSource row_source(const std::string& name, int width, std::span<const double> values) {
@@ -36,8 +36,7 @@ RowSource row_source(const std::string& name, int width, std::span<const double>
 Residency::Residency(Stream& stream, const RowSource& source, const ResidencyOptions& options)
     : stream_(stream),
       options_(options),
-      layout_(make_row_layout(options.format, source.width, options.rate, options.group)),
-      copies_(&stream) {
+      layout_(make_row_layout(options.format, source.width, options.rate, options.group)) {
   Device& device = stream.device();
   if ((options.policy == Policy::compressed) == is_exact(options.format) &&
       (options.policy == Policy::compressed || options.policy == Policy::resident))
@@ -55,10 +54,7 @@ Residency::Residency(Stream& stream, const RowSource& source, const ResidencyOpt
       pinned_ = Buffer<std::byte>(device, placement_.host_bytes, source.name, Memory::pinned);
     else if (!managed_)
       pageable_.resize(static_cast<std::size_t>(placement_.host_bytes));
-    if (options.policy != Policy::overlaid) {
-      own_stream_ = device.make_stream("residency");
-      copies_ = own_stream_.get();
-    }
+    if (options.policy != Policy::overlaid) own_stream_ = device.make_stream("residency");
     mark_ = device.make_event();
     windows_.resize(static_cast<std::size_t>(placement_.buffers));
     const Size bytes = layout_.bytes(placement_.chunk);
@@ -96,8 +92,8 @@ void Residency::load(const RowSource& source) {
     keep({begin, begin + count}, encoded);
   }
   if (managed_) {  // pages that were written on the host are there, but for those that the driver moved by itself
-    managed_->prefetch(*copies_, 0, placement_.host_bytes, false);
-    copies_->synchronize();
+    managed_->prefetch(*own_stream_, 0, placement_.host_bytes, false);
+    own_stream_->synchronize();
   }
 }
 
@@ -120,21 +116,29 @@ StoredRows Residency::stored(const std::byte* data, Lid first) const {
   return {data, layout_.row_bytes, first, layout_.stride, layout_.group, layout_.block_bits(), table_.data()};
 }
 
-void Residency::begin_pass() {
+void Residency::begin_pass(Stream& stream, Range rows) {
   ++counts_.passes;
-  if (placement_.fits()) return;
+  pass_ = {&stream, rows, 0, 0, false};
+  if (rows.end <= placement_.resident) return;
+  pass_.first = std::max(Lid{0}, rows.begin - placement_.resident) / placement_.chunk;
+  pass_.last = (rows.end - 1 - placement_.resident) / placement_.chunk + 1;
   if (options_.self_contained) {
-    for (Window& window : windows_) window.chunk = no_lid, window.in_use = false;
-    backwards_ = false;
-    if (copies_ != &stream_) {  // a capture spreads to the copies by this event
-      stream_.record(*mark_);
-      copies_->wait(*mark_);
+    require(&stream == &stream_, "a self-contained pass on another stream than the array's");
+    for (Window& window : windows_) window.chunk = no_lid, window.reader = nullptr;
+    if (own_stream_) {  // a capture spreads to the copies by this event
+      stream.record(*mark_);
+      own_stream_->wait(*mark_);
     }
   }
+  pass_.backwards = is_held(pass_.last - 1) && !is_held(pass_.first);
 }
 
 Residency::Chunk Residency::resident_rows() const {
-  return {{0, placement_.resident}, stored(resident_.data(), 0), -1};
+  return {{pass_.rows.begin, std::min(pass_.rows.end, placement_.resident)}, stored(resident_.data(), 0), -1};
+}
+
+bool Residency::is_held(Lid chunk) const {
+  return std::any_of(windows_.begin(), windows_.end(), [&](const Window& w) { return w.chunk == chunk; });
 }
 
 /// The window that holds the chunk, or the one that was not used for the longest time.
@@ -148,29 +152,32 @@ Residency::Window& Residency::window_for(Lid chunk) {
 }
 
 Residency::Chunk Residency::bring(Lid step) {
-  const Lid number = backwards_ ? placement_.chunks() - 1 - step : step;
-  const Range rows = placement_.rows_of(number);
+  const Lid number = pass_.backwards ? pass_.last - 1 - step : pass_.first + step;
+  const Range all = placement_.rows_of(number);
   Window& window = window_for(number);
   window.last_used = counts_.chunks + counts_.chunks_kept + 1;
   if (window.chunk == number) {
     ++counts_.chunks_kept;
+    // Its copy was waited for by its last reader. So is then that of both, which the next copy waits for.
+    if (window.reader != pass_.stream) pass_.stream->wait(*window.free);
   } else {
     window.chunk = no_lid;  // until its copy is enqueued
-    fill_window(window, rows);
+    fill_window(window, all);
     window.chunk = number;
     ++counts_.chunks;
-    counts_.bytes_brought += layout_.bytes(rows.size());
+    counts_.bytes_brought += layout_.bytes(all.size());
   }
-  const std::byte* const data = managed_ ? managed_->data() + host_offset(rows.begin) : window.memory.data();
-  return {rows, stored(data, rows.begin), static_cast<int>(&window - windows_.data())};
+  const std::byte* const data = managed_ ? managed_->data() + host_offset(all.begin) : window.memory.data();
+  const Range rows = {std::max(all.begin, pass_.rows.begin), std::min(all.end, pass_.rows.end)};
+  return {rows, stored(data, all.begin), static_cast<int>(&window - windows_.data())};
 }
 
+/// Enqueues the copy of rows into a window, behind those who read it before and before this pass's kernels.
 void Residency::fill_window(Window& window, Range rows) {
   const Size bytes = layout_.bytes(rows.size());
-  const bool apart = copies_ != &stream_;
-  if (window.in_use && apart) copies_->wait(*window.free);
+  if (window.reader != nullptr && window.reader != &copies()) copies().wait(*window.free);
   if (managed_) {
-    managed_->prefetch(*copies_, host_offset(rows.begin), bytes, true);
+    managed_->prefetch(copies(), host_offset(rows.begin), bytes, true);
   } else {
     const std::byte* from = host_rows() + host_offset(rows.begin);
     if (!window.staging.empty()) {
@@ -178,33 +185,33 @@ void Residency::fill_window(Window& window, Range rows) {
       std::memcpy(window.staging.data(), from, static_cast<std::size_t>(bytes));
       from = window.staging.data();
     }
-    copies_->copy(window.memory.data(), from, static_cast<std::size_t>(bytes), CopyDirection::to_device);
-    if (!window.staging.empty()) copies_->record(*window.staging_free);
+    copies().copy(window.memory.data(), from, static_cast<std::size_t>(bytes), CopyDirection::to_device);
+    if (!window.staging.empty()) copies().record(*window.staging_free);
   }
-  if (apart) {
-    copies_->record(*window.filled);
-    stream_.wait(*window.filled);
+  if (own_stream_) {
+    own_stream_->record(*window.filled);
+    pass_.stream->wait(*window.filled);
   }
 }
 
 void Residency::release(const Chunk& chunk) {
   Window& window = windows_[static_cast<std::size_t>(chunk.buffer)];
-  if (copies_ != &stream_) stream_.record(*window.free);
-  window.in_use = true;
+  pass_.stream->record(*window.free);
+  window.reader = pass_.stream;
 }
 
 void Residency::end_pass() {
-  if (placement_.fits()) return;
-  backwards_ = !backwards_;
-  if (placement_.policy != Policy::managed) return;
+  if (steps() == 0 || placement_.policy != Policy::managed) return;
   // A pass ends with all rows back on the host, as it is on a device whose memory others have filled in between.
   for (Window& window : windows_) {
-    if (window.in_use) copies_->wait(*window.free);
+    if (window.reader != nullptr) copies().wait(*window.free);
     window.chunk = no_lid;
   }
   if (!managed_) return;
-  managed_->prefetch(*copies_, 0, placement_.host_bytes, false);
-  counts_.bytes_sent_back += placement_.host_bytes;
+  const Size begin = host_offset(placement_.rows_of(pass_.first).begin);
+  const Size bytes = host_offset(placement_.rows_of(pass_.last - 1).end) - begin;
+  managed_->prefetch(copies(), begin, bytes, false);
+  counts_.bytes_sent_back += bytes;
 }
 
 void Residency::settle() {

@@ -72,7 +72,7 @@ class Residency {
   /// Error(resource): it does not fit (place_rows), or the machine has no memory; Error(numerical): a value that the
   /// format cannot hold; Error(peer): the device was lost. options.policy is not automatic (choose.hpp).
   Residency(Stream& stream, const RowSource& source, const ResidencyOptions& options);
-  ~Residency();  ///< waits for the stream
+  ~Residency();  ///< waits for its stream; work on others must be done
   Residency(const Residency&) = delete;
   Residency& operator=(const Residency&) = delete;
 
@@ -89,16 +89,17 @@ class Residency {
   /// Waits until pages that managed memory sends back are on the host. Passes wait for them by themselves.
   void settle();
 
-  /// Rows that a kernel can read once work of the stream comes to it.
+  /// Rows that a kernel can read once work of the pass's stream comes to it.
   struct Chunk {
     Range rows;
     StoredRows stored;
     int buffer = -1;
   };
-  // The steps of a pass; for_each_chunk calls them.
-  void begin_pass();
+  // The steps of a pass over some rows; for_each_chunk calls them. One pass at a time, from one thread.
+  void begin_pass(Stream& stream, Range rows);
   Chunk resident_rows() const;
-  /// Chunk number `step` of this pass: every other pass begins with the chunks that the one before ended with.
+  Lid steps() const { return pass_.last - pass_.first; }
+  /// A pass begins at that end of its chunks that is still there.
   Chunk bring(Lid step);
   void release(const Chunk& chunk);
   void end_pass();
@@ -109,7 +110,10 @@ class Residency {
   void keep(Range rows, std::span<const std::byte> bytes);
   StoredRows stored(const std::byte* data, Lid first) const;
   Window& window_for(Lid chunk);
+  bool is_held(Lid chunk) const;
   void fill_window(Window& window, Range rows);
+  /// Where copies of this pass are enqueued.
+  Stream& copies() { return own_stream_ ? *own_stream_ : *pass_.stream; }
   std::byte* host_rows();
   Size host_offset(Lid row) const { return layout_.bytes(row - placement_.resident); }
 
@@ -125,27 +129,39 @@ class Residency {
   RawVector<std::byte> pageable_;
   std::unique_ptr<ManagedMemory> managed_;
   std::vector<Window> windows_;
-  std::unique_ptr<Stream> own_stream_;  ///< after the memory that its work uses: it ends first
-  Stream* copies_ = nullptr;            ///< where copies are enqueued: own_stream_, or stream_ for overlaid
+  /// Of copies, unless they are overlaid. After the memory that its work uses: it ends first.
+  std::unique_ptr<Stream> own_stream_;
   std::unique_ptr<Event> mark_;
-  bool backwards_ = false;  ///< the order of this pass
+  struct {
+    Stream* stream = nullptr;
+    Range rows;
+    Lid first = 0, last = 0;  ///< chunks
+    bool backwards = false;
+  } pass_;
 };
 
-/// One pass over the array on its stream: f(rows, accessor) for rows that cover it, in an order that is not fixed. f
-/// launches kernels on the stream; they read these rows only. `kinds`: the accessors that f is made for.
+/// One pass over some rows, on any stream of the device: f(rows, accessor) for ranges that cover them, in an order that
+/// is not fixed. f launches kernels on that stream; they read these rows only. `kinds`: the accessors that f is made
+/// for.
 template <class Kinds = AllRows, class F>
-void for_each_chunk(Residency& array, const F& f, Kinds kinds = {}) {
+void for_each_chunk(Residency& array, Stream& stream, Range rows, const F& f, Kinds kinds = {}) {
   const auto call = [&](const Residency::Chunk& chunk) {
     with_rows(kinds, array.layout().format, chunk.stored, [&](const auto& access) { f(chunk.rows, access); });
   };
-  array.begin_pass();
+  array.begin_pass(stream, rows);
   if (const Residency::Chunk chunk = array.resident_rows(); !chunk.rows.empty()) call(chunk);
-  for (Lid step = 0; step < array.placement().chunks(); ++step) {
+  for (Lid step = 0; step < array.steps(); ++step) {
     const Residency::Chunk chunk = array.bring(step);
     call(chunk);
     array.release(chunk);
   }
   array.end_pass();
+}
+
+/// One pass over all rows, on the array's stream.
+template <class Kinds = AllRows, class F>
+void for_each_chunk(Residency& array, const F& f, Kinds kinds = {}) {
+  for_each_chunk(array, array.stream(), {0, array.placement().rows}, f, kinds);
 }
 
 }  // namespace tutti

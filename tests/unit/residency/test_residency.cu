@@ -300,6 +300,36 @@ TEST_P(OnDevice, RoomIsLeftForOthers) {
   EXPECT_TRUE(same_bits(bench.result(), expected_of(ValueFormat::doubles)));
 }
 
+/// As a step does: rows that others wait for on a stream of their own, beside the rest, again and again.
+TEST_P(OnDevice, TwoStreamsReadRangesOfRows) {
+  const std::vector<double> expected = expected_of(ValueFormat::doubles);
+  for (const Policy policy : {Policy::resident, Policy::overlaid, Policy::streamed, Policy::managed})
+    for (const Range special : {Range{0, 0}, {0, 70}, {450, 610}, {900, 1000}, {0, 1000}}) {
+      SCOPED_TRACE(fmt::format("{}, rows {} to {}", policy_name(policy), special.begin, special.end));
+      Bench bench(GetParam(), policy == Policy::resident ? all_bytes : all_bytes / 3);
+      const auto other = bench.device->make_stream("separators", true);
+      Residency array(*bench.stream, source(), options_of(policy));
+      const auto pass = [&](Stream& stream, Range range) {
+        Lid seen = 0;
+        for_each_chunk(array, stream, range, [&](Range piece, const auto& access) {
+          seen += piece.size();
+          EXPECT_GE(piece.begin, range.begin);
+          EXPECT_LE(piece.end, range.end);
+          for_each(stream, piece, Weigh<std::decay_t<decltype(access)>>{access, bench.u.data(), bench.out.data()});
+        });
+        EXPECT_EQ(seen, range.size());
+      };
+      for (int round = 0; round < 4; ++round) {
+        pass(*other, special);
+        pass(*bench.stream, {0, special.begin});
+        pass(*bench.stream, {special.end, rows});
+        other->synchronize();
+        bench.stream->synchronize();
+        EXPECT_TRUE(same_bits(bench.result(), expected)) << "round " << round;
+      }
+    }
+}
+
 TEST_P(OnDevice, SelfContainedPassesCanBeCaptured) {
   if (is_host()) GTEST_SKIP() << "nothing is captured on a CPU";
   const std::vector<double> expected = expected_of(ValueFormat::doubles);
