@@ -132,14 +132,12 @@ struct ZfpRow {
   TUTTI_HD void load4_unscaled(int i, double out[4]) const { load4(i, out); }
   TUTTI_HD void load4(int i, double out[4]) const {
     const Size begin = static_cast<Size>(i / 4) * block_bits;
-#if defined(__CUDA_ARCH__)
     if (block_bits <= 128) {
       std::uint32_t w[4];
       load_short(begin, w);
       zfp::decode_short_block(w, block_bits, table, out);
       return;
     }
-#endif
     zfp::Block block;
     for (int k = 0; 64 * k < block_bits; ++k)
       block.word[k] = static_cast<std::uint64_t>(bits(begin + 64 * k + 32, block_bits - 64 * k - 32)) << 32 |

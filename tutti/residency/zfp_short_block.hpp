@@ -1,4 +1,4 @@
-// A faster decoder of zfp's blocks of up to 128 bits, for GPUs: bit for bit that of zfp_block.hpp.
+// A faster decoder of zfp's blocks of up to 128 bits, made for GPUs: bit for bit that of zfp_block.hpp.
 //
 // The planes before all four values are significant are looked up one by one and put, as nibbles, before those that
 // follow as nibbles anyway. Two tricks then do the rest without a loop: the 32 nibbles are transposed to four words of
