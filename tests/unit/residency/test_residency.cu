@@ -440,10 +440,11 @@ TEST_P(OnDevice, AutoTimesTheRealKernel) {
   EXPECT_TRUE(same_bits(bench.result(), expected_of(best.layout.format)));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Devices, OnDevice, testing::Values(DeviceKind::host, DeviceKind::fake, DeviceKind::cuda), [](const auto& info) {
-      return std::string(info.param == DeviceKind::host ? "Host" : info.param == DeviceKind::fake ? "Fake" : "Cuda");
-    });
+std::string kind_name(const testing::TestParamInfo<DeviceKind>& kind) {
+  return kind.param == DeviceKind::host ? "Host" : kind.param == DeviceKind::fake ? "Fake" : "Cuda";
+}
+INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, testing::Values(DeviceKind::host, DeviceKind::fake, DeviceKind::cuda),
+                         kind_name);
 
 TEST(Residency, ALostDeviceEndsEveryPolicyClearly) {
   for (const Policy policy : moving_policies)
