@@ -12,8 +12,8 @@
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
 #include "tutti/io/case/case.hpp"
-#include "tutti/simulation/device_arguments.hpp"
-#include "tutti/simulation/program.hpp"
+#include "tutti/program/device_arguments.hpp"
+#include "tutti/program/program.hpp"
 
 namespace tutti::app {
 

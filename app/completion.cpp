@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/commands.hpp"
-#include "tutti/simulation/help_internal.hpp"
+#include "tutti/program/help_internal.hpp"
 
 namespace tutti::app {
 namespace {

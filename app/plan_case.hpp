@@ -8,8 +8,8 @@
 #include "app/plan_nodes_case.hpp"
 #include "tutti/base/comm.hpp"
 #include "tutti/exchange/exchange.hpp"
-#include "tutti/simulation/device_arguments.hpp"
-#include "tutti/simulation/planned_array.hpp"
+#include "tutti/program/device_arguments.hpp"
+#include "tutti/program/planned_array.hpp"
 
 namespace tutti::app {
 

@@ -1,5 +1,5 @@
 // The program: advect run case.toml -o results
-#include <tutti/simulation/program.hpp>
+#include <tutti/program/program.hpp>
 
 #include "advection.hpp"
 

@@ -11,7 +11,6 @@
 #include "tutti/domain/tet_domain.hpp"
 #include "tutti/exchange/exchange.hpp"
 #include "tutti/simulation/model.hpp"
-#include "tutti/simulation/model_kind.hpp"
 
 namespace tutti {
 

@@ -14,7 +14,7 @@
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/schedule/step.hpp"
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/program/model_kind.hpp"
 
 namespace tutti {
 

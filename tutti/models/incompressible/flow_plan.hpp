@@ -5,7 +5,7 @@
 
 #include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/flow_case.hpp"
-#include "tutti/simulation/planned_array.hpp"
+#include "tutti/program/planned_array.hpp"
 
 namespace tutti {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "tutti/simulation/model.hpp"
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/program/model_kind.hpp"
 
 namespace tutti {
 

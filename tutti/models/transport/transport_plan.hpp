@@ -5,7 +5,7 @@
 
 #include "tutti/domain/node_domain.hpp"
 #include "tutti/models/transport/transport_case.hpp"
-#include "tutti/simulation/planned_array.hpp"
+#include "tutti/program/planned_array.hpp"
 
 namespace tutti {
 

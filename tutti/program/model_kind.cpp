@@ -1,4 +1,4 @@
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/program/model_kind.hpp"
 
 #include <algorithm>
 

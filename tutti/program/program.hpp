@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tutti/base/comm.hpp"
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/program/model_kind.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): of the library CLI11
 class App;
