@@ -1,6 +1,7 @@
 #include "app/device_rates.hpp"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
@@ -100,6 +101,9 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   const Case options = load_case(comm, case_file, sets);
   const ModelKind& kind = kind_of(options, models());
   comm.together([&] {
+    const auto names = model_names(models());
+    if (std::find(names.begin(), names.end(), model) == names.end())
+      fail(ErrorKind::usage, "--model {}: there is no such model; choose one of {}", model, fmt::join(names, ", "));
     if (kind.name != model)
       fail(ErrorKind::usage, "--model {}: {} is a case of the model {}; give one of {}", model, case_file, kind.name,
            model);

@@ -54,8 +54,8 @@ struct StepSeconds {
 ///   full: max(copies + messages, interior),
 /// `row_bytes` are those of a row that is sent;
 /// where copies go through the host, one behind the other, and messages are those of the whole node.
-StepSeconds project_step(std::span<const PartCounts> parts, std::span<const NodeDevice> devices,
-                         const Network& network, double row_bytes = 8);
+StepSeconds project_step(std::span<const PartCounts> parts, std::span<const NodeDevice> devices, const Network& network,
+                         double row_bytes = 8);
 
 /// How the surfaces of a device's part grow: counts = c cells^(2/3) for every count but cells and messages.
 struct SurfaceLaw {

@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 constexpr double least_cells_a_part = 2000;  // a mesh is not cut into smaller ones: they are projected
 
 /// Measures this host's devices. Collective.
-std::vector<NodeDevice> measure_devices(const Comm& comm, const DeviceSet& devices, const MeasureRate& rate, Gid cells) {
+std::vector<NodeDevice> measure_devices(const Comm& comm, const DeviceSet& devices, const MeasureRate& rate,
+                                        Gid cells) {
   const auto rates = measure_parts(comm, devices, cells, rate);
   std::vector<NodeDevice> all;
   for (std::size_t p = 0; p < rates.size(); ++p) {
@@ -226,8 +227,9 @@ void print_table(const std::vector<NodesLine>& lines, double cells, const std::s
     info("{:>5} {:>6} {:>12} {:>11.0f} {:>11.0f} {:>9.0f} {:>12} {:>9.4f} {:>9.4f} {:>9.4f} {:>10.1f}% {:>10.3f}{}",
          l.nodes, parts_in_use(l), format_count(static_cast<Gid>(cells / parts_in_use(l))),
          largest(l, &PartCounts::separators), largest(l, &PartCounts::ghosts), largest(l, &PartCounts::messages),
-         format_bytes(static_cast<double>(pass.sent) * largest(l, &PartCounts::sent_off)), 1e3 * l.seconds.none, 1e3 * l.seconds.messages,
-         1e3 * l.seconds.full, 100 * alone / (l.nodes * seconds), 1e-9 * cells / seconds, l.real ? "" : "  projected");
+         format_bytes(static_cast<double>(pass.sent) * largest(l, &PartCounts::sent_off)), 1e3 * l.seconds.none,
+         1e3 * l.seconds.messages, 1e3 * l.seconds.full, 100 * alone / (l.nodes * seconds), 1e-9 * cells / seconds,
+         l.real ? "" : "  projected");
   }
   info("separators, ghosts, messages and bytes: the most of any part; ms: of one sweep over the rows ({})", pass.name);
 }
@@ -242,7 +244,8 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
   });
   const ModelKind& kind = kind_of(options, models());
   const PlannedPass pass = kind.plan_pass(options);
-  if (!pass.not_projected.empty()) fail(ErrorKind::usage, "--nodes {}: {}", case_file, pass.not_projected);
+  if (!pass.not_projected.empty()) fail(ErrorKind::usage, "--nodes: {} cannot be projected: {}; choose another solver", case_file,
+         pass.not_projected);
   const TemporaryFolder work_dir(comm);
   DeviceSet here;
   if (arguments.rates.empty()) {
@@ -258,8 +261,9 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
   domain->load(setup);
   const WholeRows mesh = domain->take_whole(setup);
   if (!mesh.cut)
-    fail(ErrorKind::usage, "--nodes {}: {} of the model {} cannot be cut for nodes that are not here; leave --nodes out",
-         case_file, domain->words().rows, kind.name);
+    fail(ErrorKind::usage,
+         "--nodes {}: {} of the model {} cannot be cut for nodes that are not here; leave --nodes out", case_file,
+         domain->words().rows, kind.name);
   const Gid rows = domain->rows;
   const auto cells = static_cast<double>(rows);
   const std::vector<NodeDevice> devices =
@@ -269,8 +273,8 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
   const Network network{1e9 * arguments.network_gb_per_second, 1e-6 * arguments.network_latency_us};
   const auto nodes = nodes_of_table(arguments, rows, devices.size());
   if (const double parts = static_cast<double>(nodes.back()) * static_cast<double>(devices.size()); parts > cells)
-    fail(ErrorKind::input, "--nodes {}: {} has {} {} for {:.0f} parts; take fewer nodes or a larger mesh",
-         nodes.back(), case_file, rows, domain->words().rows, parts);
+    fail(ErrorKind::input, "--nodes {}: {} has {} {} for {:.0f} parts; take fewer nodes or a larger mesh", nodes.back(),
+         case_file, rows, domain->words().rows, parts);
 
   std::vector<NodesLine> lines;
   std::vector<RealPartition> real;

@@ -51,8 +51,8 @@ void run_spectrum(const Comm& comm, const SpectrumArguments& a) {
 
 void add_spectrum(CLI::App& program, Action& action) {
   auto a = std::make_shared<SpectrumArguments>();
-  CLI::App* command =
-      program.add_subcommand("spectrum", "all eigenvalues of the operator on few nodes, with and without hyperviscosity");
+  CLI::App* command = program.add_subcommand(
+      "spectrum", "all eigenvalues of the operator on few nodes, with and without hyperviscosity");
   command->add_option("case", a->file, "case file")->required()->type_name("CASE");
   command->add_option("--set", a->sets, "change a key of the case, e.g. --set nodes.count=1002; may be repeated")
       ->type_name("A.B=V")

@@ -65,9 +65,7 @@ WholeRows BoxDomain::take_whole(const ModelSetup& setup) {
   WholeRows whole;
   const auto cells = grid.cells();
   const auto periodic = grid.periodic();
-  const auto number = [cells](const std::array<Lid, 3>& c) {
-    return (Gid{c[2]} * cells[1] + c[1]) * cells[0] + c[0];
-  };
+  const auto number = [cells](const std::array<Lid, 3>& c) { return (Gid{c[2]} * cells[1] + c[1]) * cells[0] + c[0]; };
   std::array<Lid, 3> at{};
   for (at[2] = 0; at[2] < cells[2]; ++at[2])
     for (at[1] = 0; at[1] < cells[1]; ++at[1])

@@ -223,8 +223,7 @@ WholeRows NodeDomain::take_whole(const ModelSetup& setup) {
   Adjacency reads;
   reads.columns = find_stencils(cloud, *nearest_, nodes, stencil, parallel);
   for (Gid i = 0; i < rows; ++i) reads.offsets.push_back((i + 1) * stencil);
-  return whole_rows(std::move(reads),
-                    rows_to_cut(cloud, *nearest_, setup.options.text("partition.method"), parallel));
+  return whole_rows(std::move(reads), rows_to_cut(cloud, *nearest_, setup.options.text("partition.method"), parallel));
 }
 
 NodeDomain make_node_domain(const ModelSetup& setup, int stencil, const Sharing& sharing) {

@@ -38,11 +38,7 @@ struct BenchArguments {
 template <class T, class Check>
 CLI::Option* add_list(CLI::App& command, const char* name, std::vector<T>& values, const char* text, const Check& check,
                       const char* type) {
-  return command.add_option(name, values, text)
-      ->delimiter(',')
-      ->check(check)
-      ->type_name(type)
-      ->capture_default_str();
+  return command.add_option(name, values, text)->delimiter(',')->check(check)->type_name(type)->capture_default_str();
 }
 
 /// Opens the devices, says who takes part, lets `measure` fill the results, and writes the report. Collective.

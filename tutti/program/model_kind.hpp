@@ -26,7 +26,7 @@ using Action = std::function<void(const Comm&)>;
 /// What `tutti spectrum` asks of a model.
 struct SpectrumSetup {
   const Comm& comm;
-  std::string file;                                              ///< of the case
+  std::string file;                                                ///< of the case
   std::function<Case(const std::vector<std::string>& sets)> read;  ///< the case, changed by these, too; collective
   DeviceOptions on_cpu;
   std::string output;  ///< table of the eigenvalues
@@ -53,7 +53,7 @@ struct ModelKind {
   std::function<std::vector<PlannedPart>(const ModelSetup&, const Domain&, const PlannedStep&)> plan_parts = {};
   std::function<PlannedPass(const Case&)> plan_pass = {};
 
-  std::function<void(CLI::App& bench, Action&)> add_bench = {};    ///< adds `bench NAME`
+  std::function<void(CLI::App& bench, Action&)> add_bench = {};   ///< adds `bench NAME`
   std::function<void(const SpectrumSetup&)> write_spectrum = {};  ///< collective
 };
 using ModelKinds = std::vector<ModelKind>;

@@ -22,12 +22,10 @@ void TetModel::allocate(int copies) {
     for (int p = 0; p < parts(); ++p) {
       const LocalTetMesh& cells = mesh(p);
       auto& u = u_.emplace_back();
-      for (int i = 0; i < copies; ++i)
-        u.emplace_back(device(p), map(p), i == 0 ? "u" : fmt::format("u, work {}", i));
+      for (int i = 0; i < copies; ++i) u.emplace_back(device(p), map(p), i == 0 ? "u" : fmt::format("u, work {}", i));
       std::vector<double> volumes(static_cast<std::size_t>(cells.owned));
       for_ranges(parallel_for(threads()), cells.owned, [&](Size begin, Size end) {
-        for (Size c = begin; c < end; ++c)
-          volumes[static_cast<std::size_t>(c)] = cells.volume(static_cast<Lid>(c));
+        for (Size c = begin; c < end; ++c) volumes[static_cast<std::size_t>(c)] = cells.volume(static_cast<Lid>(c));
       });
       volumes_.push_back(make_buffer(stream(p), std::span<const double>(volumes), "volumes"));
     }
@@ -139,7 +137,9 @@ std::vector<ModelField> TetModel::fields() {
   field.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
     download(domain_.stream(p), to, u_[p][0].data() + rows.rows.begin);
   };
-  field.write = [this](std::size_t p, std::span<const double> from) { upload(domain_.stream(p), u_[p][0].buffer(), from); };
+  field.write = [this](std::size_t p, std::span<const double> from) {
+    upload(domain_.stream(p), u_[p][0].buffer(), from);
+  };
   std::vector<ModelField> all;
   all.push_back(std::move(field));
   return all;

@@ -92,7 +92,8 @@ Diffusion::Diffusion(const ModelSetup& setup)
   comm_.together([&] {
     for (int p = 0; p < parts(); ++p) {
       parts_[static_cast<std::size_t>(p)].u = u(p);
-      if (rkc_) parts_[static_cast<std::size_t>(p)].first_rate = Buffer<double>(device(p), map(p).owned, "first rate F0");
+      if (rkc_)
+        parts_[static_cast<std::size_t>(p)].first_rate = Buffer<double>(device(p), map(p).owned, "first rate F0");
     }
   });
   build_step([this](int part, Stream& on, Range rows) { launch_(part, on, rows); });

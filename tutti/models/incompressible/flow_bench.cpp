@@ -123,8 +123,7 @@ void bench(const Comm& comm, const FlowBench& a) {
     info("{:<10} {:<9} {:<6} {:>13} {:>10} {:>14} {:>8} {:>11} {:>9} {:>10}", "solver", "overlap", "type", "cells",
          "ms/step", "M cell-steps/s", "GB/s", "triad GB/s", "of triad", "divergence");
     for (const std::string& solver : a.solvers)
-      for (const std::string& overlap : a.overlaps)
-        results.push_back(bench_row(comm, a, devices, solver, overlap));
+      for (const std::string& overlap : a.overlaps) results.push_back(bench_row(comm, a, devices, solver, overlap));
   });
 }
 

@@ -25,12 +25,12 @@ PlannedStep plan_step(const ModelSetup& setup) {
       step.lines.push_back(fmt::format("implicit diffusion: {} sweeps a step, {} values a cell",
                                        diffusion_sweeps(flow, step.dt), diffusion_values(flow, step.dt)));
     const int sweeps = planned_sweeps(flow);
-    step.lines.push_back(fmt::format(
-        "a step: {} projection{}, {} values a cell each{}", step.stages, step.stages == 1 ? "" : "s",
-        values_a_stage(flow, sweeps),
-        flow.pressure == PressureMethod::direct      ? "; pressure: direct, with its transforms' time on a CPU"
-        : flow.pressure == PressureMethod::red_black ? fmt::format("; pressure: {} sweeps assumed", sweeps)
-                                                     : fmt::format("; pressure: {} sweeps", sweeps)));
+    step.lines.push_back(
+        fmt::format("a step: {} projection{}, {} values a cell each{}", step.stages, step.stages == 1 ? "" : "s",
+                    values_a_stage(flow, sweeps),
+                    flow.pressure == PressureMethod::direct ? "; pressure: direct, with its transforms' time on a CPU"
+                    : flow.pressure == PressureMethod::red_black ? fmt::format("; pressure: {} sweeps assumed", sweeps)
+                                                                 : fmt::format("; pressure: {} sweeps", sweeps)));
   });
   return step;
 }
@@ -45,8 +45,7 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
     part.ghosts = domain.arrays[p].values() - domain.box(p).cells();
     // What the direct solver computes.
     if (part.flops_a_step > 0)
-      part.seconds_a_step =
-          part.flops_a_step / quick_transform_rate(domain.device(p), *setup.devices.threads, single);
+      part.seconds_a_step = part.flops_a_step / quick_transform_rate(domain.device(p), *setup.devices.threads, single);
     part.about = fmt::format("{}, {} to other parts a step", box_text(domain.box(p)),
                              format_bytes(static_cast<double>(part.message_bytes)));
     parts.push_back(std::move(part));
@@ -58,9 +57,7 @@ PlannedPass plan_pass(const Case& options) {
   PlannedPass pass{"prediction, divergence, correction or a sweep of the pressure",
                    options.text("numerics.precision") == "float" ? 4 : 8};
   if (read_flow_case(options).pressure == PressureMethod::direct)
-    pass.not_projected =
-        "the direct solver sends all cells between all nodes, not surfaces; choose another, e.g. "
-        "pressure.solver = \"multigrid\"";
+    pass.not_projected = "pressure.solver = \"direct\" sends all cells between all nodes, not surfaces";
   return pass;
 }
 

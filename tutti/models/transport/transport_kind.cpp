@@ -38,16 +38,15 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
 ModelKind transport_kind() {
   ModelKind kind{"transport", add_transport_keys,
                  [](const ModelSetup& s) { return std::make_unique<SphereTransport>(s); }, DomainKeys::nodes};
-  kind.rows = [](const Case& options) {
-    return std::make_unique<NodeDomain>(read_transport_case(options).basis.size);
-  };
+  kind.rows = [](const Case& options) { return std::make_unique<NodeDomain>(read_transport_case(options).basis.size); };
   kind.sharing = [](const Case& options, Threads& threads) {
     return transport_sharing(read_transport_case(options), threads);
   };
   kind.plan_step = plan_step;
   kind.plan_parts = plan_parts;
   kind.plan_pass = [](const Case& options) {
-    return PlannedPass{"a stage of the time method", 8 * static_cast<Size>(read_transport_case(options).tracers.size())};
+    return PlannedPass{"a stage of the time method",
+                       8 * static_cast<Size>(read_transport_case(options).tracers.size())};
   };
   kind.add_bench = add_transport_bench;
   kind.write_spectrum = write_transport_spectrum;

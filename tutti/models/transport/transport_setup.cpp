@@ -60,8 +60,7 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       transport_(checked_case(setup)),
-      domain_(make_node_domain(setup, transport_.basis.size,
-                               transport_sharing(transport_, *setup.devices.threads))) {
+      domain_(make_node_domain(setup, transport_.basis.size, transport_sharing(transport_, *setup.devices.threads))) {
   comm_.together([&] {
     for (const IndexMap& map : domain_.maps)
       if (Size{map.local()} * tracers() > std::numeric_limits<Lid>::max())
