@@ -1,176 +1,18 @@
-// tutti bench; of diffusion: the model's speed beside the STREAM triad of the same run.
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "app/bench_steps.hpp"
+// tutti bench: a model's speed beside the STREAM triad of the same run. Each model brings its own.
 #include "app/commands.hpp"
-#include "tutti/base/log.hpp"
-#include "tutti/base/units.hpp"
-#include "tutti/mesh/refine.hpp"
-#include "tutti/models/diffusion/diffusion.hpp"
-#include "tutti/partition/partition.hpp"
 
 namespace tutti::app {
-namespace {
-
-struct BenchArguments {
-  Gid cells = 2'000'000;
-  std::string mesh, json;
-  int refine = 0;
-  std::vector<std::string> dirichlet;
-  double seconds = 2;
-  std::vector<std::string> orders;
-  DeviceArguments devices;
-};
-
-struct Variant {
-  std::string format, layout, precision, order, columns = "auto";
-  std::string name() const {
-    return fmt::format("{}{}{}{}", format, layout == "auto" ? "" : "-" + layout,
-                       precision == "compact" ? " compact" : "", columns == "auto" ? "" : " " + columns);
-  }
-};
-
-Case bench_case(const BenchArguments& a, const Variant& v) {
-  // Kuhn tetrahedra, moved by jitter so that rows have all lengths of an unstructured mesh; 6 cells a cube.
-  const auto n = static_cast<Gid>(std::ceil(std::cbrt(static_cast<double>(a.cells) / 6)));
-  const std::string mesh = a.mesh.empty()
-                               ? fmt::format("generate = \"box\"\ncubes = [{0}, {0}, {0}]\njitter = 0.2\n", n)
-                               : fmt::format("file = \"{}\"\n", a.mesh);
-  std::string boundary;
-  for (const std::string& tag : a.dirichlet)
-    boundary += fmt::format("[[boundary]]\ntag = \"{}\"\ntype = \"dirichlet\"\nvalue = 0\n", tag);
-  const std::string text = fmt::format(
-      "model = \"diffusion\"\n[mesh]\n{}refine = {}\n[physics]\nK = [[\"1\", \"0.3\", \"0\"], [\"0.3\", \"2\", \"0\"], "
-      "[\"0\", "
-      "\"0\", \"1\"]]\n"
-      "initial = \"sin(x)+cos(y)*z\"\n[numerics]\nformat = \"{}\"\n{}precision = \"{}\"\ncheck = false\n"
-      "[partition]\norder = \"{}\"\n[time]\nsteps = 1\n{}",
-      mesh, a.refine, v.format,
-      v.format == "ellpack" ? "layout = \"" + v.layout + "\"\n" : "columns = \"" + v.columns + "\"\n", v.precision,
-      v.order, boundary);
-  return parse_case(text, "bench.toml", schema_of("diffusion"));
-}
-
-std::vector<Variant> choose_variants(const std::vector<std::string>& orders, bool on_host) {
-  std::vector<Variant> variants;
-  for (const std::string& order : orders) {
-    variants.push_back({"ellpack", "auto", "double", order});
-    variants.push_back({"sliced", "auto", "double", order});
-  }
-  if (!variants.empty()) return variants;
-  variants = {{"ellpack", "rows", "double", "hilbert"},
-              {"ellpack", "blocks", "double", "hilbert"},
-              {"sliced", "auto", "double", "hilbert", "int32"},
-              {"ellpack", on_host ? "rows" : "blocks", "compact", "hilbert"},
-              {"sliced", "auto", "compact", "hilbert", "int32"}};
-  // A CPU reads four bytes fastest.
-  if (!on_host) {
-    variants.push_back({"sliced", "auto", "double", "hilbert", "int16"});
-    variants.push_back({"sliced", "auto", "double", "hilbert", "int10"});
-    variants.push_back({"sliced", "auto", "compact", "hilbert", "int16"});
-    variants.push_back({"sliced", "auto", "compact", "hilbert", "int10"});
-  }
-  return variants;
-}
-
-/// Measures one variant; prints and returns its row.
-nlohmann::json bench_variant(const Comm& comm, const BenchArguments& a, DeviceSet& devices, const Variant& v,
-                             bool first) {
-  Phases phases;
-  const Case options = bench_case(a, v);
-  Diffusion model({comm, devices, options, "bench-mesh", phases});
-  const StepSeconds step = time_steps(comm, model, a.seconds);
-  const double best = step.best;
-  const double peak = static_cast<double>(comm.sum(peak_memory()));  // before the triad's arrays
-  const double triad = all_triads(comm, devices);
-  // The best step, as STREAM takes the best pass. Fractions are of the paper's bound for 216 B a cell, whatever the
-  // format stores.
-  const auto cells = static_cast<double>(model.cells());
-  const double rate = cells / best, fraction = rate * 216 / triad;
-  info("{:<22} {:<13} {:>11} {:>9.3f} {:>14.1f} {:>8.3f} {:>11.2f} {:>7.3f}", v.name(), v.order,
-       format_count(model.cells()), best * 1e3, rate * 1e-6, rate * 33e-9, triad * 1e-9, fraction);
-  nlohmann::json row = {{"format", v.format},
-                        {"layout", v.layout},
-                        {"precision", v.precision},
-                        {"order", v.order},
-                        {"columns", v.format == "sliced" ? v.columns : "int32"},
-                        {"cells", model.cells()},
-                        {"seconds_best", best},
-                        {"seconds_median", step.median},
-                        {"triad_gb_per_second", triad * 1e-9},
-                        {"cell_steps_per_second", rate},
-                        {"fraction_of_P", fraction}};
-  double setup = 0;
-  for (const auto& [name, seconds] : phases.seconds()) {
-    row["setup_seconds"][name] = seconds;
-    if (name != "stability" && name != "initial" && name != "weights") setup += seconds;
-  }
-  row["setup_us_per_cell"] = setup * 1e6 / cells;
-  if (first) {
-    row["peak_bytes_per_cell"] = peak / cells;
-    const int threads = devices.threads->count() * comm.size();
-    info("  set-up (read, partition, order, assemble): {:.2f} us a cell on {} thread{}; peak {:.0f} B a cell",
-         setup * 1e6 / cells, threads, threads == 1 ? "" : "s", peak / cells);
-  }
-  return row;
-}
-
-void bench(const Comm& comm, const BenchArguments& a) {
-  DeviceSet devices = a.devices.open(comm);
-  nlohmann::json report;
-  report["ranks"] = comm.size();
-  report["devices"] = describe(devices);
-  info("{} rank{}, {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
-  info("P = 33/216 x triad (Langguth 2015, eq. 3); the triad is measured again after each row");
-  info("{:<22} {:<13} {:>11} {:>9} {:>14} {:>8} {:>11} {:>7}", "format", "order", "cells", "ms/step", "M cell-steps/s",
-       "GFLOPS", "triad GB/s", "of P");
-  bool first = true;
-  const bool on_host =
-      std::all_of(devices.devices.begin(), devices.devices.end(), [](const auto& d) { return d->is_host(); });
-  for (const Variant& v : choose_variants(a.orders, comm.max(on_host ? 0 : 1) == 0)) {
-    report["results"].push_back(bench_variant(comm, a, devices, v, first));
-    first = false;
-  }
-  comm.together([&] {
-    if (comm.is_root() && !a.json.empty()) write_report(a.json, report.dump(2) + "\n");
-  });
-}
-
-}  // namespace
 
 void add_bench(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "measure a model beside the memory's speed");
   command->require_subcommand(1);
-  command->footer(
-      "Examples:\n  tutti bench diffusion --cells 2000000 --devices cpu\n  tutti bench incompressible --cells 128 "
-      "--devices "
-      "cpu");
-  auto a = std::make_shared<BenchArguments>();
-  CLI::App* diffusion = command->add_subcommand("diffusion", "formats and orders of the diffusion model");
-  diffusion->add_option("--cells", a->cells, "cells of the box that is made for it")
-      ->check(CLI::Range(Gid{6}, Gid{2'000'000'000}))
-      ->capture_default_str();
-  diffusion->add_option("--mesh", a->mesh, "use this mesh file instead")->type_name("MESH");
-  diffusion->add_option("--refine", a->refine, "cut every tetrahedron into eight, so many times")
-      ->check(CLI::Range(0, max_refinements))
-      ->capture_default_str();
-  diffusion
-      ->add_option("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; others let nothing through")
-      ->type_name("TAG");
-  diffusion->add_option("--seconds", a->seconds, "of timed steps a format")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  diffusion->add_option("--orders", a->orders, "two formats in these orders of the cells; without: all formats in one")
-      ->delimiter(',')
-      ->check(CLI::IsMember(ordering_names()))
-      ->type_name("NAME,...");
-  diffusion->add_option("--json", a->json, "write all figures here")->type_name("FILE");
-  a->devices.add_to(*diffusion);
-  diffusion->footer("Example:\n  tutti bench diffusion --cells 2000000 --devices cpu --json bench.json");
-  diffusion->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
-  add_bench_flow(*command, action);
-  add_bench_transport(*command, action);
+  std::string examples = "Examples:";
+  for (const ModelKind& kind : models()) {
+    if (!kind.add_bench) continue;
+    kind.add_bench(*command, action);
+    examples += "\n  tutti bench " + kind.name + " --devices cpu";
+  }
+  command->footer(examples);
 }
 
 }  // namespace tutti::app

@@ -12,8 +12,9 @@
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
 #include "tutti/io/case/case.hpp"
-#include "tutti/simulation/device_arguments.hpp"
-#include "tutti/simulation/program.hpp"
+#include "tutti/program/device_arguments.hpp"
+#include "tutti/program/program.hpp"
+#include "tutti/program/report.hpp"
 
 namespace tutti::app {
 
@@ -31,10 +32,6 @@ void add_completion(CLI::App& program, Action& action);
 
 /// The models of this program.
 const ModelKinds& models();
-/// A text for scripts, to a file or a pipe. Error(io).
-void write_report(const std::string& file, const std::string& text);
-/// The keys of one of them.
-CaseSchema schema_of(const std::string& model);
 /// The case file of `path`: read by rank 0, parsed by all. Collective.
 Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets);
 

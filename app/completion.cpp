@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/commands.hpp"
-#include "tutti/simulation/help_internal.hpp"
+#include "tutti/program/help_internal.hpp"
 
 namespace tutti::app {
 namespace {
@@ -80,7 +80,7 @@ std::vector<std::string> names_of(const Command& command) {
 std::vector<std::string> case_keys() {
   std::vector<std::string> keys;
   for (const auto& model : model_names(models())) {
-    const CaseSchema schema = schema_of(model);
+    const CaseSchema schema = schema_of(models(), model);
     for (const KeyDoc& key : schema.keys())
       if (const std::string word = key.path + "=";
           word.find('[') == std::string::npos && std::find(keys.begin(), keys.end(), word) == keys.end())

@@ -1,6 +1,7 @@
 #include "app/device_rates.hpp"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
@@ -8,8 +9,6 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
-#include "tutti/domain/tet_domain.hpp"
-#include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::app {
@@ -24,8 +23,8 @@ struct DeviceFigures {
   bool accelerator = false;
   double rate = 0;  ///< rows of the kernel a second
   double r_peak = 0, r_stream = 0, r_opt = 0;
-  double of_bound() const { return rate * 216 / triad; }
-  double gflops() const { return rate * 33e-9; }
+  double of_bound(const PlannedPass& pass) const { return rate * pass.bytes / triad; }
+  double gflops(const PlannedPass& pass) const { return rate * pass.flops * 1e-9; }
 };
 
 std::vector<DeviceFigures> measure_triads(const Comm& comm, const DeviceSet& devices) {
@@ -58,14 +57,19 @@ double of_accelerators(const std::vector<DeviceFigures>& all, double DeviceFigur
   return r;
 }
 
-void print_table(const std::vector<DeviceFigures>& all) {
-  info("{:>4} {:<10} {:>10} {:>11} {:>12} {:>7} {:>9} {:>8} {:>8} {:>8}", "rank", "device", "peak GB/s", "triad GB/s",
-       "M cells/s", "of P", "GFLOPS", "r_peak", "r_stream", "r_opt");
+/// A pass of unknown bytes has no bound.
+void print_table(const std::vector<DeviceFigures>& all, const char* rows, const PlannedPass& pass) {
+  const bool bound = pass.bytes > 0;
+  info("{:>4} {:<10} {:>10} {:>11} {:>12} {}{:>8} {:>8} {:>8}", "rank", "device", "peak GB/s", "triad GB/s",
+       fmt::format("M {}/s", rows), bound ? fmt::format("{:>7} {:>9} ", "of P", "GFLOPS") : "", "r_peak", "r_stream",
+       "r_opt");
   for (const DeviceFigures& f : all)
-    info("{:>4} {:<10} {:>10} {:>11.1f} {:>12.1f} {:>7.3f} {:>9.2f} {:>8.4f} {:>8.4f} {:>8.4f}", f.rank, f.name,
-         f.knows_peak ? fmt::format("{:.1f}", f.peak * 1e-9) : "unknown", f.triad * 1e-9, f.rate * 1e-6, f.of_bound(),
-         f.gflops(), f.r_peak, f.r_stream, f.r_opt);
-  info("P = 33/216 x triad (Langguth 2015, eq. 3); r: a device's share of the cells by peak, triad or kernel");
+    info("{:>4} {:<10} {:>10} {:>11.1f} {:>12.1f} {}{:>8.4f} {:>8.4f} {:>8.4f}", f.rank, f.name,
+         f.knows_peak ? fmt::format("{:.1f}", f.peak * 1e-9) : "unknown", f.triad * 1e-9, f.rate * 1e-6,
+         bound ? fmt::format("{:>7.3f} {:>9.2f} ", f.of_bound(pass), f.gflops(pass)) : "", f.r_peak, f.r_stream,
+         f.r_opt);
+  info("{}r: a device's share of the {} by peak, triad or kernel",
+       bound ? fmt::format("P = {:g}/{:g} x triad ({}); ", pass.flops, pass.bytes, pass.source) : "", rows);
   if (std::any_of(all.begin(), all.end(), [](const DeviceFigures& f) { return !f.knows_peak; }))
     info("peak unknown: the measured triad is taken instead; devices.peak_gb_per_second gives it");
   info("all accelerators together: r_peak {:.4f}, r_stream {:.4f}, r_opt {:.4f}",
@@ -75,30 +79,19 @@ void print_table(const std::vector<DeviceFigures>& all) {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const std::vector<DeviceFigures>& all) {
+Json json_of(const std::vector<DeviceFigures>& all, const PlannedPass& pass) {
   Json list = Json::array();
-  for (const DeviceFigures& f : all)
-    list.push_back({{"rank", f.rank},
-                    {"device", f.name},
-                    {"accelerator", f.accelerator},
-                    {"peak_gb_per_second", f.knows_peak ? Json(f.peak * 1e-9) : Json(nullptr)},
-                    {"triad_gb_per_second", f.triad * 1e-9},
-                    {"cells_per_second", f.rate},
-                    {"fraction_of_P", f.of_bound()},
-                    {"gflops", f.gflops()},
-                    {"r_peak", f.r_peak},
-                    {"r_stream", f.r_stream},
-                    {"r_opt", f.r_opt}});
+  for (const DeviceFigures& f : all) {
+    Json& one = list.emplace_back(Json{{"rank", f.rank},
+                                       {"device", f.name},
+                                       {"accelerator", f.accelerator},
+                                       {"peak_gb_per_second", f.knows_peak ? Json(f.peak * 1e-9) : Json(nullptr)},
+                                       {"triad_gb_per_second", f.triad * 1e-9},
+                                       {"cells_per_second", f.rate}});
+    if (pass.bytes > 0) one.update({{"fraction_of_P", f.of_bound(pass)}, {"gflops", f.gflops(pass)}});
+    one.update({{"r_peak", f.r_peak}, {"r_stream", f.r_stream}, {"r_opt", f.r_opt}});
+  }
   return list;
-}
-
-Gid count_cells(const Comm& comm, const Case& options) {
-  const TemporaryFolder work_dir(comm);
-  Gid cells = 0;
-  comm.together([&] {
-    if (comm.is_root()) cells = load_mesh(options, work_dir.path()).cell_count();
-  });
-  return comm.sum(cells);
 }
 
 }  // namespace
@@ -106,19 +99,35 @@ Gid count_cells(const Comm& comm, const Case& options) {
 void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::string& model,
                 const std::string& case_file, const std::vector<std::string>& sets, const std::string& json) {
   const Case options = load_case(comm, case_file, sets);
+  const ModelKind& kind = kind_of(options, models());
   comm.together([&] {
-    if (model != "diffusion")
-      fail(ErrorKind::usage,
-           "--model {}: the shares of Langguth 2015 are those of the model diffusion; write --model diffusion", model);
-    if (options.text("model") != model)
-      fail(ErrorKind::usage, "--model {}: {} is a case of the model {}; give one of {}", model, case_file,
-           options.text("model"), model);
+    const auto names = model_names(models());
+    if (std::find(names.begin(), names.end(), model) == names.end())
+      fail(ErrorKind::usage, "--model {}: there is no such model; choose one of {}", model, fmt::join(names, ", "));
+    if (kind.name != model)
+      fail(ErrorKind::usage, "--model {}: {} is a case of the model {}; give one of {}", model, case_file, kind.name,
+           model);
+    if (!kind.sharing)
+      fail(ErrorKind::usage, "--model {}: this model has no kernel that can be timed alone; give another", model);
   });
   DeviceSet devices = arguments.open(comm, options);
-  const Gid cells = count_cells(comm, options);
+  const TemporaryFolder work_dir(comm);
+  Phases phases;
+  std::unique_ptr<Domain> domain;
+  Sharing sharing;
+  PlannedPass pass;
+  comm.together([&] {
+    domain = kind.rows(options);
+    sharing = kind.sharing(options, *devices.threads);
+    pass = kind.plan_pass(options);
+  });
+  domain->load({comm, devices, options, work_dir.path(), phases});
+  const Gid cells = domain->rows;
+  const char* const rows = domain->words().rows;
+  domain.reset();
 
   auto all = measure_triads(comm, devices);
-  const auto rates = measure_parts(comm, devices, cells, kernel_rate(options, *devices.threads));
+  const auto rates = measure_parts(comm, devices, cells, sharing.rate);
   const auto peaks = peak_bandwidths(comm, devices, options, static_cast<int>(all.size()));
   for (std::size_t p = 0; p < all.size(); ++p) {
     all[p].knows_peak = peaks[p] > 0;
@@ -129,9 +138,9 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   share_out(all, &DeviceFigures::triad, &DeviceFigures::r_stream);
   share_out(all, &DeviceFigures::rate, &DeviceFigures::r_opt);
 
-  info("{}: {} cells; the kernel alone, timed on each device", case_file, format_count(cells));
-  print_table(all);
-  Json report = {{"case", case_file}, {"model", model}, {"cells", cells}, {"devices", json_of(all)}};
+  info("{}: {} {}; the kernel alone, timed on each device", case_file, format_count(cells), rows);
+  print_table(all, rows, pass);
+  Json report = {{"case", case_file}, {"model", model}, {"cells", cells}, {"devices", json_of(all, pass)}};
   report["accelerators"] = {{"r_peak", of_accelerators(all, &DeviceFigures::r_peak)},
                             {"r_stream", of_accelerators(all, &DeviceFigures::r_stream)},
                             {"r_opt", of_accelerators(all, &DeviceFigures::r_opt)}};

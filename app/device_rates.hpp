@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tutti/base/comm.hpp"
-#include "tutti/simulation/device_arguments.hpp"
+#include "tutti/program/device_arguments.hpp"
 
 namespace tutti::app {
 

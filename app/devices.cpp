@@ -57,8 +57,8 @@ void add_devices(CLI::App& program, Action& action) {
       ->needs(model);
   command->add_option("--json", rates->json, "write the figures of --model here")->type_name("FILE")->needs(model);
   command->footer(
-      "Examples:\n  tutti devices --measure\n  tutti devices --devices fake:2,cpu\n  tutti devices --model diffusion "
-      "examples/heart/case.toml --devices cuda:0,cpu");
+      "Examples:\n  tutti devices --measure\n  tutti devices --devices fake:2,cpu\n  tutti devices --model " +
+      models().front().name + " examples/heart/case.toml --devices cuda:0,cpu");
   command->callback([=, &action] {
     action = [=](const Comm& comm) {
       if (rates->model.empty())

@@ -55,7 +55,7 @@ std::string first_part(const char* text, const char* ends) {
 
 /// What Open MPI or MPICH has loaded to move messages. Open MPI opens the components it has chosen as shared libraries
 /// and closes the others.
-std::string transport(const std::string& library) {
+std::string loaded_components(const std::string& library) {
   const auto device = library.find("MPICH Device:");
   if (device != std::string::npos) {
     std::istringstream words(library.substr(device + 13));
@@ -177,14 +177,14 @@ void check_mpi(const Comm& comm, std::vector<Finding>& findings) {
     return;
   }
   const Talk talk = let_ranks_talk(comm);
-  const std::string by = transport(library);
+  const std::string by = loaded_components(library);
   Finding f{talk.whole ? Health::ok : Health::missing, "MPI launch",
             fmt::format("{} ranks talk{}: {:.1f} us, {:.1f} GB/s between ranks 0 and 1", comm.size(),
                         by.empty() ? "" : " (loaded: " + by + ")", talk.microseconds, talk.bytes_per_second * 1e-9),
             ""};
   if (!talk.whole) {
     f.found = "a message between the ranks arrived damaged";
-    f.advice = "try another transport, e.g. mpirun --mca btl self,tcp";
+    f.advice = "try another way for messages, e.g. mpirun --mca btl self,tcp";
   }
   findings.push_back(f);
 }
@@ -241,7 +241,7 @@ void check_cuda(std::vector<Finding>& findings) {
   findings.push_back(f);
 }
 
-void check_transports(std::vector<Finding>& findings) {
+void check_links(std::vector<Finding>& findings) {
   findings.push_back({Health::ok, "GPU links", describe_routings(), ""});
 }
 
@@ -348,7 +348,7 @@ void examine(const Comm& comm, const DoctorArguments& a) {
     check_memory(findings);
     check_disk(findings);
     check_cuda(findings);
-    check_transports(findings);
+    check_links(findings);
     check_hdf5(findings);
     check_gmsh(findings);
     check_python(findings);

@@ -10,8 +10,6 @@ std::size_t at(Gid i) {
   return static_cast<std::size_t>(i);
 }
 
-constexpr double row_bytes = 8;  // a value of u
-
 constexpr double PartCounts::*surfaces[] = {&PartCounts::separators, &PartCounts::ghosts, &PartCounts::sent,
                                             &PartCounts::sent_off, &PartCounts::ghosts_off};
 
@@ -79,8 +77,8 @@ std::vector<PartCounts> count_parts(const Adjacency& stencil, std::span<const st
   return counts;
 }
 
-StepSeconds project_step(std::span<const PartCounts> parts, std::span<const NodeDevice> devices,
-                         const Network& network) {
+StepSeconds project_step(std::span<const PartCounts> parts, std::span<const NodeDevice> devices, const Network& network,
+                         double row_bytes) {
   StepSeconds slowest;
   for (std::size_t first = 0; first < parts.size(); first += devices.size()) {
     double out = 0, in = 0, messages = 0;

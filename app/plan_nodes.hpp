@@ -52,9 +52,10 @@ struct StepSeconds {
 /// A part that exchanges takes two launches, its separators, then
 ///   none: copies + messages + interior;  messages: copies + max(messages, interior);
 ///   full: max(copies + messages, interior),
+/// `row_bytes` are those of a row that is sent;
 /// where copies go through the host, one behind the other, and messages are those of the whole node.
-StepSeconds project_step(std::span<const PartCounts> parts, std::span<const NodeDevice> devices,
-                         const Network& network);
+StepSeconds project_step(std::span<const PartCounts> parts, std::span<const NodeDevice> devices, const Network& network,
+                         double row_bytes = 8);
 
 /// How the surfaces of a device's part grow: counts = c cells^(2/3) for every count but cells and messages.
 struct SurfaceLaw {

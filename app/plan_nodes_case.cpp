@@ -11,10 +11,6 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
-#include "tutti/domain/tet_domain.hpp"
-#include "tutti/mesh/files/read_mesh.hpp"
-#include "tutti/mesh/stencil.hpp"
-#include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::app {
@@ -24,40 +20,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr double least_cells_a_part = 2000;  // a mesh is not cut into smaller ones: they are projected
 
-/// The mesh as the partitioner and the counting want it.
-struct CutMesh {
-  Gid cells = 0;
-  Adjacency stencil, faces;
-  std::vector<Vec3> centroids;
-  Partitioner method = Partitioner::metis;
-};
-
-CutMesh load_cut_mesh(const Case& options, const std::filesystem::path& work_dir) {
-  CutMesh cut;
-  const TetMesh mesh = load_mesh(options, work_dir);
-  const FaceNeighbours neighbours =
-      options.has("mesh.file") ? find_face_neighbours_of(options.file("mesh.file"), mesh) : find_face_neighbours(mesh);
-  cut.cells = mesh.cell_count();
-  cut.stencil = tet_stencil(neighbours);
-  cut.method = parse_partitioner(options.text("partition.method"));
-  if (cut.method != Partitioner::metis && cut.method != Partitioner::scotch)
-    cut.centroids = cell_centroids(mesh);
-  else if (options.text("partition.graph") != "stencil")
-    cut.faces = face_graph(neighbours);
-  return cut;
-}
-
-std::vector<std::int32_t> cut_mesh(const CutMesh& cut, int nodes, const std::vector<double>& weights) {
-  PartitionInput input;
-  input.rows = cut.cells;
-  input.points = cut.centroids;
-  input.graph = cut.faces.rows() > 0 ? &cut.faces : &cut.stencil;
-  return partition_tiers(input, std::vector<std::vector<double>>(static_cast<std::size_t>(nodes), weights), cut.method);
-}
-
 /// Measures this host's devices. Collective.
-std::vector<NodeDevice> measure_devices(const Comm& comm, const DeviceSet& devices, const Case& options, Gid cells) {
-  const auto rates = measure_parts(comm, devices, cells, kernel_rate(options, *devices.threads));
+std::vector<NodeDevice> measure_devices(const Comm& comm, const DeviceSet& devices, const MeasureRate& rate,
+                                        Gid cells) {
+  const auto rates = measure_parts(comm, devices, cells, rate);
   std::vector<NodeDevice> all;
   for (std::size_t p = 0; p < rates.size(); ++p) {
     Device& device = *devices.devices[p];
@@ -217,7 +183,7 @@ std::vector<int> nodes_of_table(const NodesArguments& arguments, Gid cells, std:
   return nodes;
 }
 
-Json json_of(const NodesLine& line, double cells, double seconds, double efficiency) {
+Json json_of(const NodesLine& line, double cells, double seconds, double efficiency, const PlannedPass& pass) {
   double ghosts = 0;
   for (const PartCounts& p : line.parts) ghosts += p.ghosts;
   if (!line.real) ghosts *= line.nodes;
@@ -231,40 +197,41 @@ Json json_of(const NodesLine& line, double cells, double seconds, double efficie
           {"most_ghosts", largest(line, &PartCounts::ghosts)},
           {"ghosts", ghosts},
           {"most_messages", largest(line, &PartCounts::messages)},
-          {"most_message_bytes", 8 * largest(line, &PartCounts::sent_off)},
+          {"most_message_bytes", static_cast<double>(pass.sent) * largest(line, &PartCounts::sent_off)},
           {"seconds", {{"none", line.seconds.none}, {"messages", line.seconds.messages}, {"full", line.seconds.full}}},
           {"efficiency", efficiency},
           {"cell_steps_per_second", cells / seconds}};
 }
 
-void print_devices(const std::vector<NodeDevice>& devices, const Network& network, const std::string& from) {
+void print_devices(const std::vector<NodeDevice>& devices, const Network& network, const std::string& from,
+                   const char* rows) {
   for (const NodeDevice& d : devices) {
     if (d.accelerator)
-      info("{:<10} {:.1f} M cells/s, copies {:.1f} and {:.1f} GB/s, {:.1f} us each, launch {:.1f} us", d.name,
-           1e-6 * d.rows, 1e-9 * d.to_device, 1e-9 * d.to_host, 1e6 * d.copy_latency, 1e6 * d.launch);
+      info("{:<10} {:.1f} M {}/s, copies {:.1f} and {:.1f} GB/s, {:.1f} us each, launch {:.1f} us", d.name,
+           1e-6 * d.rows, rows, 1e-9 * d.to_device, 1e-9 * d.to_host, 1e6 * d.copy_latency, 1e6 * d.launch);
     else
-      info("{:<10} {:.1f} M cells/s, launch {:.1f} us", d.name, 1e-6 * d.rows, 1e6 * d.launch);
+      info("{:<10} {:.1f} M {}/s, launch {:.1f} us", d.name, 1e-6 * d.rows, rows, 1e6 * d.launch);
   }
   info("each node has these devices ({}); network (assumed): {:.1f} GB/s a node, {:.1f} us a message", from,
        1e-9 * network.bytes, 1e6 * network.latency);
 }
 
-void print_table(const std::vector<NodesLine>& lines, double cells, const std::string& overlap) {
+void print_table(const std::vector<NodesLine>& lines, double cells, const std::string& overlap, const char* rows,
+                 const PlannedPass& pass) {
   info(
-      "nodes  parts   cells/part  separators      ghosts  messages   bytes sent  ms: none  messages      full  "
-      "efficiency  G cells/s");
+      "nodes  parts {:>12}  separators      ghosts  messages   bytes sent  ms: none  messages      full  efficiency  G "
+      "{}/s",
+      fmt::format("{}/part", rows), rows);
   for (const NodesLine& l : lines) {
     const double seconds = seconds_of(l.seconds, overlap), alone = seconds_of(lines.front().seconds, overlap);
     info("{:>5} {:>6} {:>12} {:>11.0f} {:>11.0f} {:>9.0f} {:>12} {:>9.4f} {:>9.4f} {:>9.4f} {:>10.1f}% {:>10.3f}{}",
          l.nodes, parts_in_use(l), format_count(static_cast<Gid>(cells / parts_in_use(l))),
          largest(l, &PartCounts::separators), largest(l, &PartCounts::ghosts), largest(l, &PartCounts::messages),
-         format_bytes(8 * largest(l, &PartCounts::sent_off)), 1e3 * l.seconds.none, 1e3 * l.seconds.messages,
-         1e3 * l.seconds.full, 100 * alone / (l.nodes * seconds), 1e-9 * cells / seconds, l.real ? "" : "  projected");
+         format_bytes(static_cast<double>(pass.sent) * largest(l, &PartCounts::sent_off)), 1e3 * l.seconds.none,
+         1e3 * l.seconds.messages, 1e3 * l.seconds.full, 100 * alone / (l.nodes * seconds), 1e-9 * cells / seconds,
+         l.real ? "" : "  projected");
   }
-  info(
-      "separators, ghosts, messages and bytes: the most of any part; ms: of one sweep over the rows (a step of "
-      "explicit "
-      "Euler, a stage of rkc2)");
+  info("separators, ghosts, messages and bytes: the most of any part; ms: of one sweep over the rows ({})", pass.name);
 }
 
 }  // namespace
@@ -274,23 +241,40 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
   comm.together([&] {
     if (comm.size() > 1)
       fail(ErrorKind::usage, "--nodes: {} processes; start one: its devices are those of each node", comm.size());
-    if (options.text("model") != "diffusion")
-      fail(ErrorKind::usage, "--nodes: {} is a case of the model {}; give one of diffusion", case_file,
-           options.text("model"));
   });
+  const ModelKind& kind = kind_of(options, models());
+  const PlannedPass pass = kind.plan_pass(options);
+  if (!pass.not_projected.empty()) fail(ErrorKind::usage, "--nodes: {} cannot be projected: {}; choose another solver", case_file,
+         pass.not_projected);
   const TemporaryFolder work_dir(comm);
-  const CutMesh cut = load_cut_mesh(options, work_dir.path());
-  const auto cells = static_cast<double>(cut.cells);
-  std::optional<DeviceSet> here;
-  if (arguments.rates.empty()) here.emplace(device_arguments.open(comm, options));
+  DeviceSet here;
+  if (arguments.rates.empty()) {
+    here = device_arguments.open(comm, options);
+  } else {
+    DeviceOptions on_cpu;
+    on_cpu.threads = device_arguments.threads;
+    here = open_devices("cpu", comm, on_cpu);
+  }
+  Phases phases;
+  const ModelSetup setup{comm, here, options, work_dir.path(), phases};
+  const std::unique_ptr<Domain> domain = kind.rows(options);
+  domain->load(setup);
+  const WholeRows mesh = domain->take_whole(setup);
+  if (!mesh.cut)
+    fail(ErrorKind::usage,
+         "--nodes {}: {} of the model {} cannot be cut for nodes that are not here; leave --nodes out", case_file,
+         domain->words().rows, kind.name);
+  const Gid rows = domain->rows;
+  const auto cells = static_cast<double>(rows);
   const std::vector<NodeDevice> devices =
-      here ? measure_devices(comm, *here, options, cut.cells) : read_devices(arguments.rates);
-  const NodeWeights weights(comm, here ? &*here : nullptr, options, devices);
+      arguments.rates.empty() ? measure_devices(comm, here, kind.sharing(options, *here.threads).rate, rows)
+                              : read_devices(arguments.rates);
+  const NodeWeights weights(comm, arguments.rates.empty() ? &here : nullptr, options, devices);
   const Network network{1e9 * arguments.network_gb_per_second, 1e-6 * arguments.network_latency_us};
-  const auto nodes = nodes_of_table(arguments, cut.cells, devices.size());
+  const auto nodes = nodes_of_table(arguments, rows, devices.size());
   if (const double parts = static_cast<double>(nodes.back()) * static_cast<double>(devices.size()); parts > cells)
-    fail(ErrorKind::input, "--nodes {}: {} has {} cells for {:.0f} parts; take fewer nodes or a larger mesh",
-         nodes.back(), case_file, cut.cells, parts);
+    fail(ErrorKind::input, "--nodes {}: {} has {} {} for {:.0f} parts; take fewer nodes or a larger mesh", nodes.back(),
+         case_file, rows, domain->words().rows, parts);
 
   std::vector<NodesLine> lines;
   std::vector<RealPartition> real;
@@ -303,28 +287,29 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
     line.real = n <= std::max(2, arguments.real_nodes) &&
                 (n <= 2 || cells >= least_cells_a_part * n * static_cast<double>(devices.size()));
     if (line.real) {
-      const auto owner = cut_mesh(cut, n, line.weights);
+      const auto owner = mesh.cut(n, line.weights);
       line.parts =
-          count_parts(cut.stencil, owner, n * static_cast<int>(devices.size()), static_cast<int>(devices.size()));
+          count_parts(mesh.reads, owner, n * static_cast<int>(devices.size()), static_cast<int>(devices.size()));
       real.push_back({n, line.parts});
     } else {
       if (laws.empty()) laws = fit_surfaces(real, static_cast<int>(devices.size()));
       line.parts = project_parts(laws, line.weights, cells / n);
     }
-    line.seconds = project_step(line.parts, devices, network);
+    line.seconds = project_step(line.parts, devices, network, static_cast<double>(pass.sent));
   }
 
   const std::string overlap = options.text("devices.overlap");
-  info("case {}: {} cells on copies of one node; steps are projected, not run", case_file, format_count(cut.cells));
-  print_devices(devices, network, arguments.rates.empty() ? "measured here" : arguments.rates);
-  print_table(lines, cells, overlap);
+  const char* const words = domain->words().rows;
+  info("case {}: {} {} on copies of one node; steps are projected, not run", case_file, format_count(rows), words);
+  print_devices(devices, network, arguments.rates.empty() ? "measured here" : arguments.rates, words);
+  print_table(lines, cells, overlap, words, pass);
   const auto error = laws.empty() ? std::nullopt : law_error(real, laws);
   if (!laws.empty())
     info("projected: the mesh was not cut for so many nodes; surfaces grow as cells^(2/3), fitted to {} nodes{}",
          real.back().nodes,
          error ? fmt::format(" and fewer, whose ghosts the fit meets within {:.1f} %", 100 * *error) : " alone");
   if (arguments.json.empty()) return;
-  Json report = {{"case", case_file}, {"cells", cut.cells}, {"overlap", overlap}};
+  Json report = {{"case", case_file}, {"cells", rows}, {"overlap", overlap}};
   report["devices"] = Json::array();
   for (const NodeDevice& d : devices) report["devices"].push_back(json_of(d));
   report["network"] = {{"gb_per_second", arguments.network_gb_per_second},
@@ -335,7 +320,7 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
   for (const NodesLine& l : lines) {
     const double seconds = seconds_of(l.seconds, overlap);
     report["nodes"].push_back(
-        json_of(l, cells, seconds, seconds_of(lines.front().seconds, overlap) / (l.nodes * seconds)));
+        json_of(l, cells, seconds, seconds_of(lines.front().seconds, overlap) / (l.nodes * seconds), pass));
   }
   write_report(arguments.json, report.dump(2) + "\n");
 }

@@ -7,7 +7,7 @@
 #include "app/plan_nodes.hpp"
 #include "tutti/base/comm.hpp"
 #include "tutti/io/case/case.hpp"
-#include "tutti/simulation/device_arguments.hpp"
+#include "tutti/program/device_arguments.hpp"
 
 namespace tutti::app {
 

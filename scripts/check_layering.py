@@ -24,7 +24,8 @@ BELOW = {
 BELOW["schedule"] = ["base", "device", "mesh", "partition", "residency", "exchange", "io"]
 BELOW["domain"] = BELOW["schedule"] + ["schedule"]
 BELOW["simulation"] = BELOW["domain"] + ["domain"]
-MODEL_BELOW = BELOW["simulation"] + ["simulation"]
+BELOW["program"] = BELOW["simulation"] + ["simulation"]
+MODEL_BELOW = BELOW["program"] + ["program"]
 
 SOURCES = {".hpp", ".cpp", ".cu", ".cuh", ".h"}
 HEADERS = {".hpp", ".cuh", ".h"}

@@ -29,7 +29,7 @@ CALLS = {"fail": (1, None), "warn": (0, "warning"), "fail_spec": (1, "part"), "e
 CALL = re.compile(rf"\b({'|'.join(CALLS)})\(")
 # What may be thrown other than by fail(), and who may write to stderr.
 THROWN = {"std::logic_error": "*", "std::bad_alloc": "tutti/*", "Error": "tutti/base/*", "SpecError": "tutti/mesh/*", "SharedError": "*"}
-SPEAKERS = ("tutti/base/log.cpp", "tutti/simulation/program.cpp", "tutti/device/fake/fake_memory.cpp")
+SPEAKERS = ("tutti/base/log.cpp", "tutti/program/program.cpp", "tutti/device/fake/fake_memory.cpp")
 LEXEME = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\((.*?)\)\1"|"((?:[^"\\\n]|\\.)*)"|\b\d(?:[\w.]|\'\w)*|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 TEXT = re.compile(r'"\d+"(?:\s*"\d+")*')
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/case.md, case-incompressible.md, case-transport.md and command-line.md from what the program says about itself.
+"""Writes docs/reference/case.md, case-MODEL.md and command-line.md from what the program says about itself.
 
 usage: scripts/write_reference.py [--program FILE] [--check]
   --program FILE  the built program (default: build/release/bin/tutti)
@@ -7,6 +7,7 @@ usage: scripts/write_reference.py [--program FILE] [--check]
 """
 import argparse
 import difflib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ PAGES = ROOT / "docs/reference"
 COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh convert", "mesh refine", "mesh generate",
             "mesh generate box", "mesh generate biventricle", "nodes", "nodes generate",
             "nodes generate icosahedral", "nodes generate fibonacci", "nodes generate relaxed", "nodes generate random", "nodes info",
-            "partition", "spectrum", "plot", "bench", "bench diffusion", "bench incompressible", "bench transport", "completion", "reference"]
+            "partition", "spectrum", "plot", "bench", "bench MODEL", "completion", "reference"]
 
 
 def say(program, *words):
@@ -26,11 +27,16 @@ def say(program, *words):
     return done.stdout
 
 
-def command_line(program):
+def models_of(program):
+    """The first is the one whose keys `tutti reference` prints."""
+    return re.search(r"\b\w+(\|\w+)*(?=\s+whose keys)", say(program, "reference", "--help"))[0].split("|")
+
+
+def command_line(program, models):
     page = ["# The program `tutti`", "",
             "This page is what `tutti COMMAND --help` prints. `--quiet` and `--verbose` go with every command. Over MPI, put",
             "`mpirun -np N` before it.", ""]
-    for command in COMMANDS:
+    for command in (one.replace("MODEL", model) for one in COMMANDS for model in (models if "MODEL" in one else [""])):
         name = f"tutti {command}".strip()
         text = say(program, *command.split(), "--help").replace(str(program), "tutti")
         page += [f"## `{name}`", "", "```text", *(line.rstrip() for line in text.strip().split("\n")), "```", ""]
@@ -46,9 +52,9 @@ def main():
         sys.exit(f"write_reference.py: {options.program} does not exist; build it, or name it with --program")
     program = options.program.resolve()
     old = 0
-    pages = {"case.md": say(program, "reference"), "case-incompressible.md": say(program, "reference", "incompressible"),
-             "case-transport.md": say(program, "reference", "transport"),
-             "command-line.md": command_line(program)}
+    models = models_of(program)
+    pages = {"case.md": say(program, "reference"), "command-line.md": command_line(program, models)}
+    pages |= {f"case-{model}.md": say(program, "reference", model) for model in models[1:]}
     for name, text in pages.items():
         page = PAGES / name
         before = page.read_text() if page.exists() else ""

@@ -11,7 +11,7 @@
 #include "tutti/models/incompressible/pressure/direct_layout.hpp"
 #include "tutti/models/incompressible/pressure/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/program/model_kind.hpp"
 
 namespace tutti {
 

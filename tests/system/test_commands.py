@@ -12,6 +12,34 @@ COMMANDS = [[], ["run"], ["plan"], ["doctor"], ["devices"], ["mesh"], ["mesh", "
             ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
             ["bench", "diffusion"], ["bench", "incompressible"], ["plot"], ["completion"], ["reference"]]
 
+FLOW = """model = "incompressible"
+[grid]
+cells = [12, 12, 12]
+[fluid]
+viscosity = 0.01
+[time]
+steps = 1
+"""
+SPHERE = """model = "transport"
+[nodes]
+generate = "icosahedral"
+count = 642
+[stencil]
+size = 17
+exponent = 5
+degree = 2
+[hyperviscosity]
+k = 1
+beta = 0.3
+[velocity]
+east = "cos(lat)"
+[[tracer]]
+name = "q"
+initial = "z"
+[time]
+steps = 1
+"""
+
 
 class Commands(SystemTest):
     def run_well(self, *arguments, ranks=None, cwd=None):
@@ -160,6 +188,18 @@ class Commands(SystemTest):
         for wrong in [["--model", "heat", case], ["--model", "diffusion"], [case]]:
             self.assertEqual(tutti("devices", *wrong).code, 2)
 
+    def test_devices_at_other_models(self):
+        for model, text, rows in [("incompressible", FLOW, 1728), ("transport", SPHERE, 642)]:
+            with self.subTest(model=model):
+                case, figures = self.write("case.toml", text), self.folder / "figures.json"
+                self.run_well("devices", "--model", model, case, "--devices", "fake:1,cpu", "--json", figures)
+                report = json.loads(figures.read_text())
+                self.assertEqual((report["model"], report["cells"]), (model, rows))
+                self.assertAlmostEqual(sum(d["r_opt"] for d in report["devices"]), 1, delta=1e-12)
+                for device in report["devices"]:
+                    self.assertGreater(device["cells_per_second"], 0)
+                    self.assertNotIn("gflops", device, "the paper's bound is that of another kernel")
+
     def test_summary(self):
         physics = 'K = 1\ninitial = "x"\nexact = "x"'
         summary = self.run_case(box_case(n=6, physics=physics, time="steps = 30"), "--devices", "fake:1,cpu", ranks=2)
@@ -300,7 +340,7 @@ end = 0.05
         self.assertIn("FULL", result.out)
         result = tutti("plan", case, "--nodes", "1,2", "--devices", "cpu")
         self.assertEqual(result.code, 2)
-        self.assertIn("only diffusion is projected", result.err)
+        self.assertIn("sends all cells between all nodes", result.err)
 
     def test_a_mesh_of_gmsh_is_described(self):
         out = self.run_well("mesh", "info", DATA / "mesh" / "two_boxes_v41_binary.msh")

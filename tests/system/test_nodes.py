@@ -10,6 +10,39 @@ RATES = {"devices": [{"device": "cuda:0", "accelerator": True, "cells_per_second
                       "to_device_gb_per_second": 50, "to_host_gb_per_second": 50, "copy_latency_us": 6},
                      {"device": "cpu", "accelerator": False, "cells_per_second": 5e8, "launch_us": 1}]}
 
+FLOW = """model = "incompressible"
+[grid]
+cells = [8, 10, 16]
+[fluid]
+viscosity = 0.01
+[pressure]
+solver = "red_black"
+[time]
+steps = 1
+"""
+SPHERE = """model = "transport"
+[nodes]
+generate = "icosahedral"
+count = 642
+[stencil]
+size = 17
+exponent = 5
+degree = 2
+[hyperviscosity]
+k = 1
+beta = 0.3
+[velocity]
+east = "cos(lat)"
+[[tracer]]
+name = "q"
+initial = "z"
+[[tracer]]
+name = "r"
+initial = "x"
+[time]
+steps = 1
+"""
+
 
 class Nodes(SystemTest):
     def setUp(self):
@@ -54,6 +87,31 @@ class Nodes(SystemTest):
         summary = self.run_case(box_case(n=12), "--devices", "fake:1,cpu")
         self.assertEqual(line["ghosts"], sum(part["ghosts"] for part in summary["parts"]))
         self.assertEqual(line["most_ghosts"], max(part["ghosts"] for part in summary["parts"]))
+
+    def test_other_kinds_of_mesh(self):
+        (self.folder / "rates.json").write_text(json.dumps(RATES))
+
+        def nodes(text, *options):
+            case = self.write("case.toml", text)
+            result = tutti("plan", case, "--nodes", "1,2", "--rates", "rates.json", "--json", "plan.json", *EQUAL, *options,
+                           cwd=self.folder)
+            self.assertEqual(result.code, 0, result.err)
+            return json.loads((self.folder / "plan.json").read_text())["nodes"]
+
+        # Nodes on a sphere: those of a run. Two tracers travel together.
+        summary = self.run_case(SPHERE, "--devices", "fake:1,cpu")
+        one, two = nodes(SPHERE)
+        self.assertEqual(one["ghosts"], sum(part["ghosts"] for part in summary["parts"]))
+        rows = json.loads((self.folder / "plan.json").read_text())["cells"]
+        self.assertEqual(rows, 642)
+        self.assertEqual(two["most_message_bytes"] % 16, 0)
+        self.assertGreater(two["most_message_bytes"], 0)
+        # Slabs of a grid: a plane on each side of a cut.
+        one, two = nodes(FLOW)
+        self.assertEqual((one["ghosts"], two["ghosts"]), (2 * 80, 6 * 80))
+        self.assertEqual((two["most_message_bytes"], two["most_messages"]), (8 * 80, 1))
+        one, two = nodes(FLOW.replace("[time]", '[numerics]\nprecision = "float"\n[time]'))
+        self.assertEqual(two["most_message_bytes"], 4 * 80)
 
     def test_a_faster_network_and_the_bound(self):
         (self.folder / "rates.json").write_text(json.dumps(RATES))

@@ -1,5 +1,7 @@
 #include "tutti/domain/box_domain.hpp"
 
+#include <algorithm>
+
 #include "tutti/partition/split_box.hpp"
 
 namespace tutti {
@@ -57,6 +59,42 @@ void BoxDomain::cut(const ModelSetup& setup, const PartPlaces& places, const Sto
   if (count_only_) return;
   setup.phases.begin("exchange");
   for (std::size_t p = 0; p < mine(); ++p) maps.push_back(map_of_owned(parts, p));
+}
+
+WholeRows BoxDomain::take_whole(const ModelSetup& setup) {
+  WholeRows whole;
+  const auto cells = grid.cells();
+  const auto periodic = grid.periodic();
+  const auto number = [cells](const std::array<Lid, 3>& c) { return (Gid{c[2]} * cells[1] + c[1]) * cells[0] + c[0]; };
+  std::array<Lid, 3> at{};
+  for (at[2] = 0; at[2] < cells[2]; ++at[2])
+    for (at[1] = 0; at[1] < cells[1]; ++at[1])
+      for (at[0] = 0; at[0] < cells[0]; ++at[0]) {
+        for (std::size_t d = 0; d < 3; ++d)
+          for (const Lid step : {-1, 1}) {
+            std::array<Lid, 3> next = at;
+            next[d] += step;
+            if ((next[d] < 0 || next[d] >= cells[d]) && !periodic[d]) continue;
+            next[d] = (next[d] + cells[d]) % cells[d];
+            whole.reads.columns.push_back(number(next));
+          }
+        whole.reads.close_row();
+      }
+  whole.cut = [cells, number, how = parse_box_cut(setup.options.text("partition.cut"))](
+                  int nodes, std::span<const double> of_node) {
+    std::vector<double> of_parts;
+    for (int n = 0; n < nodes; ++n) of_parts.insert(of_parts.end(), of_node.begin(), of_node.end());
+    std::vector<std::int32_t> owner(static_cast<std::size_t>(Gid{cells[0]} * cells[1] * cells[2]));
+    const auto boxes = split_box(cells, of_parts, how);
+    for (std::size_t part = 0; part < boxes.size(); ++part)
+      for (Lid k = boxes[part].lower[2]; k < boxes[part].upper[2]; ++k)
+        for (Lid j = boxes[part].lower[1]; j < boxes[part].upper[1]; ++j)
+          if (!boxes[part].empty())
+            std::fill_n(owner.begin() + number({boxes[part].lower[0], j, k}), boxes[part].size(0),
+                        static_cast<std::int32_t>(part));
+    return owner;
+  };
+  return whole;
 }
 
 BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing) {

@@ -29,6 +29,8 @@ class BoxDomain final : public Domain {
   bool only_counted() const override { return count_only_; }
   void load(const ModelSetup& setup) override;
   void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
+  /// A cell reads its neighbours across faces.
+  WholeRows take_whole(const ModelSetup& setup) override;
   /// A point on a plane between cells belongs to the upper one.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                std::span<const std::string> labels) const override;

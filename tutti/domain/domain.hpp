@@ -11,6 +11,7 @@
 
 #include "tutti/domain/pieces.hpp"
 #include "tutti/domain/setup.hpp"
+#include "tutti/domain/whole_rows.hpp"
 #include "tutti/exchange/part_streams.hpp"
 #include "tutti/exchange/routing.hpp"
 #include "tutti/io/summary.hpp"
@@ -69,6 +70,9 @@ class Domain {
   /// Gives every row a part by `weights`, or `stored` where it is not null, and every part its rows; sets `maps`,
   /// unless it is only_counted. Collective.
   virtual void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) = 0;
+
+  /// What was loaded, to see how it would be cut elsewhere; the domain is used no more. One process only.
+  virtual WholeRows take_whole(const ModelSetup&) { return {}; }
 
   /// The rows of points, each on the rank that owns it. Error(input) on all ranks for a point outside; the message
   /// begins with its label. Collective.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "tutti/base/hash.hpp"
 #include "tutti/mesh/spec_error.hpp"
@@ -38,26 +39,19 @@ Adjacency near_graph(const std::vector<Vec3>& points, const NearestNodes& neares
   return graph;
 }
 
-/// Owner of every node, by tiers. On the root.
-std::vector<std::int32_t> partition_nodes(const NodeCloud& cloud, const NearestNodes& nearest, const PartPlaces& places,
-                                          std::span<const double> weights, const std::string& method,
-                                          const ParallelFor& parallel) {
-  PartitionInput input;
-  input.rows = cloud.size();
-  Adjacency graph;
-  std::vector<Vec3> places_of_nodes;
-  Partitioner partitioner = Partitioner::slabs;
+/// What the partitioner of the case wants of the nodes.
+RowsToCut rows_to_cut(const NodeCloud& cloud, const NearestNodes& nearest, const std::string& method,
+                      const ParallelFor& parallel) {
+  RowsToCut rows{Partitioner::slabs, cloud.size()};
   if (method == "latitude") {
     // Slabs are cut across the longest side of the box around the points.
-    for (const Vec3& p : cloud.points) places_of_nodes.push_back({0, 0, p.z});
-    input.points = places_of_nodes;
+    for (const Vec3& p : cloud.points) rows.points.push_back({0, 0, p.z});
   } else {
-    partitioner = parse_partitioner(method);
-    input.points = cloud.points;
-    if (partitioner != Partitioner::hilbert) graph = near_graph(cloud.points, nearest, parallel);
-    input.graph = &graph;
+    rows.method = parse_partitioner(method);
+    rows.points = cloud.points;
+    if (rows.method != Partitioner::hilbert) rows.graph = near_graph(cloud.points, nearest, parallel);
   }
-  return partition_over(places, input, weights, partitioner);
+  return rows;
 }
 
 /// The nodes of a part in the order that its interior shall have.
@@ -190,8 +184,10 @@ void NodeDomain::cut(const ModelSetup& setup, const PartPlaces& places, const St
       owner.assign(static_cast<std::size_t>(rows), 0);
     else if (stored != nullptr && static_cast<Gid>(stored->owner.size()) == rows)
       owner = stored->owner;
-    else
-      owner = partition_nodes(cloud, *nearest_, places, weights, setup.options.text("partition.method"), parallel);
+    else {
+      const RowsToCut all = rows_to_cut(cloud, *nearest_, setup.options.text("partition.method"), parallel);
+      owner = partition_over(places, all.input(), weights, all.method);
+    }
   });
   comm.broadcast(owner);
 
@@ -218,6 +214,16 @@ void NodeDomain::cut(const ModelSetup& setup, const PartPlaces& places, const St
     stencils.push_back(number_stencils(maps[p], given[p], columns[p], stencil, rows, parallel));
     local_rows.push_back(count_local_rows(maps[p], stencils[p], stencil));
   }
+}
+
+WholeRows NodeDomain::take_whole(const ModelSetup& setup) {
+  const ParallelFor parallel = parallel_for(*setup.devices.threads);
+  std::vector<Gid> nodes(cloud.points.size());
+  std::iota(nodes.begin(), nodes.end(), Gid{0});
+  Adjacency reads;
+  reads.columns = find_stencils(cloud, *nearest_, nodes, stencil, parallel);
+  for (Gid i = 0; i < rows; ++i) reads.offsets.push_back((i + 1) * stencil);
+  return whole_rows(std::move(reads), rows_to_cut(cloud, *nearest_, setup.options.text("partition.method"), parallel));
 }
 
 NodeDomain make_node_domain(const ModelSetup& setup, int stencil, const Sharing& sharing) {

@@ -36,6 +36,7 @@ class NodeDomain final : public Domain {
   RowWords words() const override { return {"nodes", "fewer nodes"}; }
   void load(const ModelSetup& setup) override;
   void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
+  WholeRows take_whole(const ModelSetup& setup) override;
   /// The nodes nearest to points, which need not be on the sphere; of nodes as near the first by number.
   /// Error(input): the sphere's centre.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,

@@ -34,23 +34,16 @@ BoxSpec box_spec(const Case& options) {
   return spec;
 }
 
-/// Owner of every cell, by tiers. On the reader.
-std::vector<std::int32_t> partition_cells(const WholeMesh& whole, const PartPlaces& places,
-                                          std::span<const double> weights, const Case& options, int layers) {
-  PartitionInput input;
-  input.rows = whole.mesh.cell_count();
-  const Partitioner method = parse_partitioner(options.text("partition.method"));
-  Adjacency graph;
-  std::vector<Vec3> centroids;
-  if (method == Partitioner::metis || method == Partitioner::scotch) {
-    graph = options.text("partition.graph") == "stencil" && layers == 2 ? tet_stencil(whole.neighbours)
-                                                                        : face_graph(whole.neighbours);
-    input.graph = &graph;
-  } else {
-    centroids = cell_centroids(whole.mesh);
-    input.points = centroids;
-  }
-  return partition_over(places, input, weights, method);
+/// What the partitioner of the case wants of a mesh. On the reader.
+RowsToCut rows_to_cut(const WholeMesh& whole, const Case& options, int layers) {
+  RowsToCut rows{parse_partitioner(options.text("partition.method")), whole.mesh.cell_count()};
+  if (rows.method != Partitioner::metis && rows.method != Partitioner::scotch)
+    rows.points = cell_centroids(whole.mesh);
+  else if (options.text("partition.graph") == "stencil" && layers == 2)
+    rows.graph = tet_stencil(whole.neighbours);
+  else
+    rows.graph = face_graph(whole.neighbours);
+  return rows;
 }
 
 /// Stable order by falling row length within windows of `window` rows: slices of SELL get rows of like length.
@@ -271,8 +264,10 @@ void TetDomain::cut(const ModelSetup& setup, const PartPlaces& places, const Sto
     // Another mesh is refused by whoever compares checksums; here it only must not break anything.
     if (stored != nullptr && static_cast<Gid>(stored->owner.size()) == rows)
       owner = stored->owner;
-    else
-      owner = partition_cells(whole_, places, weights, setup.options, options_.layers);
+    else {
+      const RowsToCut all = rows_to_cut(whole_, setup.options, options_.layers);
+      owner = partition_over(places, all.input(), weights, all.method);
+    }
   });
   setup.phases.begin("distribute");
   auto parts = distribute_mesh(comm, std::move(whole_), owner, rank_of_part, options_.layers, parallel);
@@ -291,6 +286,12 @@ void TetDomain::cut(const ModelSetup& setup, const PartPlaces& places, const Sto
   meshes.clear();
   for (std::size_t p = 0; p < parts.size(); ++p)
     meshes.push_back(renumber(std::move(parts[p].mesh), maps[p], orders[p], parallel));
+}
+
+WholeRows TetDomain::take_whole(const ModelSetup& setup) {
+  const WholeMesh whole = std::move(whole_);
+  return whole_rows(options_.layers == 2 ? tet_stencil(whole.neighbours) : face_graph(whole.neighbours),
+                    rows_to_cut(whole, setup.options, options_.layers));
 }
 
 TetDomain make_tet_domain(const ModelSetup& setup, const TetOptions& options, const Sharing& sharing) {

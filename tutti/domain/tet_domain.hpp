@@ -32,6 +32,7 @@ class TetDomain final : public Domain {
   double row_length() const override { return row_length_; }
   void load(const ModelSetup& setup) override;
   void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
+  WholeRows take_whole(const ModelSetup& setup) override;
   /// A point on a face belongs to the cell with the lower global number.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                std::span<const std::string> labels) const override;

@@ -5,7 +5,7 @@
 //     for_each(stream, rows, Kernel{access, u, out});   // reads access.row(r) for r in rows only
 //   });
 //
-// (docs/explanation/memory.md, docs/adr/0020-residency.md)
+// (docs/explanation/memory.md, docs/adr/0021-residency.md)
 #pragma once
 
 #include <functional>

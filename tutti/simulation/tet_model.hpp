@@ -1,7 +1,7 @@
 // A model with one value a tetrahedron: everything around it that does not depend on what it computes.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,11 +11,10 @@
 #include "tutti/domain/tet_domain.hpp"
 #include "tutti/exchange/exchange.hpp"
 #include "tutti/simulation/model.hpp"
-#include "tutti/simulation/model_kind.hpp"
 
 namespace tutti {
 
-/// Holds the mesh, cut into parts, and u in two copies: the values now, and those that a step writes. Knows how to
+/// Holds the mesh, cut into parts, and u in some copies: the values now, and those that a step writes. Knows how to
 /// watch, sum and check u. A model that is derived from it brings its keys, its step and its time step.
 /// Parts are those of this rank, numbered from 0. All members are collective but for those about one part.
 class TetModel : public Model {
@@ -29,65 +28,79 @@ class TetModel : public Model {
   /// max|u| and the mass (the integral of u).
   std::vector<Diagnostic> diagnose() override;
   void resume(double time) override;
-  Size bytes_moved(std::size_t p) const override { return steps_ * bytes_a_step(static_cast<int>(p)); }
+  Size bytes_moved(std::size_t p) const override { return runs_ * bytes_a_run(static_cast<int>(p)); }
   ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
+  std::vector<const Step*> schedules() const override { return {step_.get()}; }
 
   /// u in the owned cells of a part.
   std::vector<double> values(int part);
 
  protected:
-  /// Reads and splits the mesh, allocates u.
+  /// Reads and splits the mesh.
   TetModel(const ModelSetup& setup, const TetOptions& options, const Sharing& sharing = {});
+  /// u in so many copies: the first is the solution, the others are work arrays of the time method.
+  void allocate(int copies = 2);
 
   const Comm& comm() const { return comm_; }
   Threads& threads() { return *devices_.threads; }
   const Case& options() const { return options_; }
-  std::span<PartStreams> streams() { return domain_.streams; }
-  int parts() const { return static_cast<int>(u_.size()); }
-  Device& device(int part) { return *domain_.streams[static_cast<std::size_t>(part)].device; }
+  int parts() const { return static_cast<int>(domain_.mine()); }
+  Device& device(int part) { return domain_.device(static_cast<std::size_t>(part)); }
   /// A stream for set-up and sums.
-  Stream& stream(int part) { return *domain_.streams[static_cast<std::size_t>(part)].compute; }
+  Stream& stream(int part) { return domain_.stream(static_cast<std::size_t>(part)); }
   const LocalTetMesh& mesh(int part) const { return domain_.meshes[static_cast<std::size_t>(part)]; }
   const IndexMap& map(int part) const { return domain_.maps[static_cast<std::size_t>(part)]; }
-  /// u of a part, ghosts included; on its device.
-  const double* now(int part) const { return u_[static_cast<std::size_t>(part)].data(); }
-  double* next(int part) { return next_[static_cast<std::size_t>(part)].data(); }
-  /// Brings the ghosts of `next` up to date: to be put into the model's Step.
-  const Exchange<double>& exchange() const { return *exchange_; }
+  /// Of the owned cells.
+  std::vector<Vec3> centroids(int part);
+  /// Copies of u of a part, ghosts included; on its device.
+  std::span<Field<double>> u(int part) { return u_[static_cast<std::size_t>(part)]; }
+  const double* now(int part) { return u(part)[0].data(); }
+  double* next(int part) { return u(part)[1].data(); }
 
-  /// dt is the key time.dt, or with "auto" time.safety times the largest stable step, which is 1 over the largest
-  /// `rate` of all ranks [1/time]; a rate of 0 has no limit. Error(numerical) on all ranks when time.dt is above the
-  /// limit.
-  void choose_time_step(double rate);
-  /// The summary shall tell the errors against this formula: L2 and the largest, none of the gradient (NaN).
+  /// The graph of a step: `launch` for the separators of every part, then for the interiors, while the copy of u that
+  /// was bound last travels.
+  void build_step(const std::function<void(int part, Stream& stream, Range rows)>& launch);
+  /// The exchange of the next run brings the ghosts of this copy up to date.
+  void bind(std::size_t copy);
+  /// Brings them up to date now.
+  void exchange_now(std::size_t copy);
+  /// dt is the key time.dt, or with "auto" time.safety times the limit, which may be infinite. Error(numerical) on all
+  /// ranks when time.dt is above it: the message says what the limit is `of`, and what `or_else` can be done.
+  void choose_time_step(double limit, const std::string& of = "", const std::string& or_else = "");
+  /// The summary shall tell the errors against this formula.
   void compare_with(Expression exact) { exact_ = std::move(exact); }
   /// Sets u at the cells' centroids, its ghosts, and remembers the mass. Last in the set-up: times are reported from
   /// here on.
-  void start(const Expression& initial, Step& step);
-  /// Runs the step's graph once; what it has left in `next` is now u.
-  void advance(Step& step);
-  /// Bytes that the kernels of a part move in one step, for the bandwidth in reports.
-  virtual Size bytes_a_step(int part) const = 0;
+  void start(const Expression& initial);
+  /// Runs the graph once; what it has left in `next` is now u.
+  void advance();
 
- private:
-  void exchange_now();
-  double sum_of(bool magnitudes);
-  ErrorSummary errors(double time);
+  double global_max(std::size_t copy);
+  double mass() { return sum_of(false); }
+  /// L2 and the largest, none of the gradient (NaN).
+  virtual ErrorSummary errors(double time);
+  /// Bytes that the kernels of a part move in one run of the graph, for the bandwidth in reports.
+  virtual Size bytes_a_run(int part) const = 0;
 
   const Comm& comm_;
   DeviceSet& devices_;
   Case options_;
   TetDomain domain_;
-  Plan plan_;
-  std::vector<Field<double>> u_, next_;
-  std::vector<Buffer<double>> volumes_;  ///< of the owned cells
-  std::unique_ptr<Exchange<double>> exchange_;
   std::optional<Expression> exact_;
   double dt_ = 0, limit_ = 0;
-  Size steps_ = 0;
+  std::unique_ptr<Exchange<double>> exchange_;
+  std::unique_ptr<Step> step_;
+  Size runs_ = 0;  ///< of the graph
+
+ private:
+  double sum_of(bool magnitudes);
+
+  Plan plan_;
+  std::vector<std::vector<Field<double>>> u_;  ///< of each part
+  std::vector<Buffer<double>> volumes_;        ///< of the owned cells
   double initial_mass_ = 0;
-  double mass_scale_ = 0;  ///< integral of |u| at the start
+  double mass_scale_ = 1;  ///< integral of |u| at the start: a mass of 0 is no scale
 };
 
 }  // namespace tutti

@@ -19,32 +19,13 @@ namespace tutti {
 // A step of the model, as the paper tells it: every device computes its separators, then its interior while they
 // travel.
 
-void Diffusion::build_step(Overlap overlap) {
-  step_ = std::make_unique<Step>(*devices_.threads, domain_.streams);
-  std::vector<TaskId> separators;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const int part = static_cast<int>(p);
-    separators.push_back(step_->compute("separator", part, Step::Role::separator, domain_.maps[p].separator_rows(),
-                                        [this, part](Stream& stream, Range rows) { launch_(part, stream, rows); }));
-  }
-  step_->exchange(*exchange_, separators);
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const int part = static_cast<int>(p);
-    step_->compute("interior", part, Step::Role::interior, domain_.maps[p].interior_rows(),
-                   [this, part](Stream& stream, Range rows) { launch_(part, stream, rows); });
-  }
-  step_->finish(overlap);
-}
-
 void Diffusion::apply(std::size_t target, std::uint64_t same_work, const Launch& launch) {
-  std::vector<FieldView<double>> views;
-  for (DiffusionPart& part : parts_) views.push_back(part.u[target].view());
-  exchange_->bind(views);
+  bind(target);
   launch_ = launch;
   step_->run_ahead(same_work);
   // The set-up, which is homogeneous, finds the right time step in any case.
   if (homogeneous_ && exchange_->disabled()) exchange_now(target);
-  ++applications_;
+  ++runs_;
 }
 
 void Diffusion::step(double time, double dt) {
@@ -97,36 +78,49 @@ std::uint64_t Diffusion::work_of(std::size_t stage, double dt) {
 }
 
 Diffusion::Diffusion(const ModelSetup& setup)
-    : comm_(setup.comm),
-      devices_(setup.devices),
-      domain_(make_tet_domain(setup, diffusion_tet_options(setup.options),
-                              diffusion_sharing(setup.options, *setup.devices.threads))),
-      options_(setup.options),
+    : TetModel(setup, diffusion_tet_options(setup.options), diffusion_sharing(setup.options, *setup.devices.threads)),
       rkc_(setup.options.text("time.method") == "rkc2") {
   Phases& phases = setup.phases;
   phases.begin("assemble");
   comm_.together([&] {
     physics_.emplace(options_, domain_.region_names, domain_.boundary_names, domain_.region_tags,
                      domain_.boundary_tags);
+    if (physics_->exact()) compare_with(*physics_->exact());
     assemble();
   });
-  comm_.together([&] { allocate(); });
-  plan_ = make_plan(domain_.maps, comm_.rank());
-  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.routing);
-  build_step(parse_overlap(options_.text("devices.overlap")));
+  allocate(rkc_ ? 3 : 2);
+  comm_.together([&] {
+    for (int p = 0; p < parts(); ++p) {
+      parts_[static_cast<std::size_t>(p)].u = u(p);
+      if (rkc_)
+        parts_[static_cast<std::size_t>(p)].first_rate = Buffer<double>(device(p), map(p).owned, "first rate F0");
+    }
+  });
+  build_step([this](int part, Stream& on, Range rows) { launch_(part, on, rows); });
   phases.begin("stability");
   estimate_spectral_radius();
-  comm_.together([&] { choose_time_step(); });
+  comm_.together([&] { choose_stages(); });
+  choose_time_step(stability_.rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity(),
+                   " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
+                   std::string(", or use time.method = \"rkc2\"") + (rkc_ ? " with more stages" : ""));
   if (options_.flag("numerics.check")) {
     run_noise_test();
     check_growth();
   }
   phases.begin("initial");
-  set_initial();
+  start(physics_->initial());
+  comm_.together([&] {
+    update_forcing(0);
+    check_forcing();
+  });
+  initial_level_ = global_max(0);
+  look_at_data(0);
   phases.end();
 }
 
-Diffusion::~Diffusion() = default;
+Diffusion::~Diffusion() {
+  step_.reset();  // its work is on arrays that go first
+}
 
 void Diffusion::assemble() {
   SchemeOptions scheme;
@@ -155,15 +149,7 @@ void Diffusion::assemble() {
     weak += rows.weak_fits;
     part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
                             row_column_bytes(options_), parallel);
-    std::vector<double> volumes(static_cast<std::size_t>(mesh.owned));
-    part.centroids.resize(static_cast<std::size_t>(mesh.owned));
-    for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
-      for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c) {
-        part.centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
-        volumes[static_cast<std::size_t>(c)] = mesh.volume(c);
-      }
-    });
-    part.volumes = make_buffer(*streams.compute, std::span<const double>(volumes), "volumes");
+    part.centroids = centroids(static_cast<int>(p));
     if (physics_->has_forcing())
       part.forcing = Forcing(*streams.compute, *devices_.threads, *physics_, part.centroids, rows);
     part.boundary_faces = std::move(rows.boundary_faces);
@@ -171,48 +157,6 @@ void Diffusion::assemble() {
   stability_.max_outflow = maxima[0];
   stability_.anisotropy = maxima[1];
   verbose("{} cells have a weak gradient fit: their faces lean on the other cell", weak);
-}
-
-void Diffusion::allocate() {
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    Device& device = *domain_.streams[p].device;
-    DiffusionPart& part = parts_[p];
-    const IndexMap& map = domain_.maps[p];
-    for (int i = 0; i < (rkc_ ? 3 : 2); ++i)
-      part.u.emplace_back(device, map, i == 0 ? "u" : fmt::format("u, work {}", i));
-    if (rkc_) part.first_rate = Buffer<double>(device, map.owned, "first rate F0");
-  }
-}
-
-void Diffusion::set_initial() {
-  comm_.together([&] {
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const auto values = evaluate_at(physics_->initial(), parts_[p].centroids, 0.0, *devices_.threads);
-      upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), std::span<const double>(values));
-    }
-    update_forcing(0);
-    check_forcing();
-  });
-  exchange_now(0);
-  initial_level_ = global_max(0);
-  look_at_data(0);
-  initial_mass_ = mass();
-  // The drift is measured against the total of |u|: a mass of 0 is no scale.
-  ExactSum magnitudes;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    magnitudes.merge(weighted_sum_of_magnitudes(*domain_.streams[p].compute, domain_.maps[p].owned_rows(),
-                                                parts_[p].volumes.data(), parts_[p].u[0].data()));
-  mass_scale_ = sum_over_ranks(comm_, magnitudes);
-  // What is reported is the run, not the set-up.
-  applications_ = 0;
-  step_->reset_seconds();
-}
-
-void Diffusion::exchange_now(std::size_t field) {
-  std::vector<FieldView<double>> views;
-  for (DiffusionPart& part : parts_) views.push_back(part.u[field].view());
-  exchange_->begin(views);
-  exchange_->end();
 }
 
 /// Source and boundary data at `time`, for every row they reach. Once, where they do not change. The GPUs are given
@@ -250,96 +194,28 @@ double Diffusion::stability_limit() const {
   return (rkc_ ? substeps_ * rkc_limit(stages_) : 2.0) / stability_.rho;
 }
 
-void Diffusion::choose_time_step() {
-  const Case& options = options_;
-  const bool automatic = options.is_word("time.dt", "auto");
-  const double safety = options.number("time.safety"), rho = stability_.rho;
-  const bool given_stages = rkc_ && !options.is_word("time.stages", "auto");
-  if (rkc_) {
-    // With many stages the strip around the real axis gets too thin for the operator's complex eigenvalues: at 9:1
-    // noise was seen to grow with 30 stages, not with 20. A longer step is made of several.
-    constexpr int max_stages = 20;
-    if (given_stages) {
-      stages_ = static_cast<int>(options.integer("time.stages"));
-    } else if (automatic) {
-      stages_ = 10;
-    } else {
-      const double reach = options.number("time.dt") * rho / safety;
-      const double parts = std::max(1.0, std::ceil(reach / rkc_limit(max_stages)));
-      if (!(parts < 1e6))
-        fail(ErrorKind::input, "{}: time.dt = {:g} would take {:g} sub-steps; lower it", options.where("time.dt"),
-             options.number("time.dt"), parts);
-      substeps_ = static_cast<int>(parts);
-      stages_ = rkc_stages(reach / substeps_, max_stages);
-    }
-    coefficients_ = rkc_coefficients(stages_);
-  }
-  // Where nothing moves (K = 0 everywhere) any step is stable.
-  const double limit = rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity();
-  if (automatic) {
-    dt_ = rho > 0 ? safety * limit : (options.has("time.end") ? options.number("time.end") : 1.0);
+void Diffusion::choose_stages() {
+  if (!rkc_) return;
+  // With many stages the strip around the real axis gets too thin for the operator's complex eigenvalues: at 9:1
+  // noise was seen to grow with 30 stages, not with 20. A longer step is made of several.
+  constexpr int max_stages = 20;
+  if (!options_.is_word("time.stages", "auto")) {
+    stages_ = static_cast<int>(options_.integer("time.stages"));
+  } else if (options_.is_word("time.dt", "auto")) {
+    stages_ = 10;
   } else {
-    dt_ = options.number("time.dt");
-    if (dt_ > limit * (1 + 1e-12))
-      fail(ErrorKind::numerical,
-           "{}: time.dt = {:g} is above the stability limit {:.6g} of {}{}; lower it, or use time.method = \"rkc2\"{}",
-           options.where("time.dt"), dt_, limit, options.text("time.method"),
-           rkc_ ? fmt::format(" with {} stages", stages_) : "", rkc_ ? " with more stages" : "");
+    const double reach = options_.number("time.dt") * stability_.rho / options_.number("time.safety");
+    const double parts = std::max(1.0, std::ceil(reach / rkc_limit(max_stages)));
+    if (!(parts < 1e6))
+      fail(ErrorKind::input, "{}: time.dt = {:g} would take {:g} sub-steps; lower it", options_.where("time.dt"),
+           options_.number("time.dt"), parts);
+    substeps_ = static_cast<int>(parts);
+    stages_ = rkc_stages(reach / substeps_, max_stages);
   }
+  coefficients_ = rkc_coefficients(stages_);
 }
 
 // Watching and finishing.
-
-double Diffusion::mass() {
-  ExactSum sum;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    sum.merge(weighted_sum(*domain_.streams[p].compute, domain_.maps[p].owned_rows(), parts_[p].volumes.data(),
-                           parts_[p].u[0].data()));
-  return sum_over_ranks(comm_, sum);
-}
-
-double Diffusion::global_max(std::size_t field) {
-  double largest = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const double m =
-        max_magnitude(*domain_.streams[p].compute, domain_.maps[p].owned_rows(), parts_[p].u[field].data());
-    largest = std::isnan(m) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, m);
-  }
-  return max_over_ranks(comm_, largest);
-}
-
-std::vector<Diagnostic> Diffusion::diagnose() {
-  const double largest = global_max(0);
-  // Exact sums know no infinities.
-  return {{"max|u|", largest}, {"mass", std::isfinite(largest) ? mass() : largest}};
-}
-
-std::vector<double> Diffusion::values(int part) {
-  const auto p = static_cast<std::size_t>(part);
-  std::vector<double> result(static_cast<std::size_t>(domain_.maps[p].owned));
-  download(*domain_.streams[p].compute, std::span<double>(result), parts_[p].u[0].buffer());
-  return result;
-}
-
-std::vector<ModelField> Diffusion::fields() {
-  ModelField u{.name = "u", .restart = true, .checksum = true, .output = true, .probes = {"u"}};
-  u.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
-    download(domain_.stream(p), to, parts_[p].u[0].data() + rows.rows.begin);
-  };
-  u.write = [this](std::size_t p, std::span<const double> from) {
-    upload(domain_.stream(p), parts_[p].u[0].buffer(), from);
-  };
-  std::vector<ModelField> all;
-  all.push_back(std::move(u));
-  return all;
-}
-
-std::vector<StateNumber> Diffusion::numbers() {
-  std::vector<StateNumber> all;  // not a list: GCC 12 destroys the elements of one twice where a copy throws
-  all.push_back({"initial_mass", &initial_mass_});
-  all.push_back({"mass_scale", &mass_scale_});
-  return all;
-}
 
 void Diffusion::resume(double time) {
   forcing_done_ = false;
@@ -361,31 +237,14 @@ std::vector<std::string> Diffusion::describe() const {
   return lines;
 }
 
-Size Diffusion::bytes_moved(std::size_t p) const {
-  const Size forcing = parts_[p].forcing.empty() ? 0 : parts_[p].forcing.bytes();
-  return applications_ * (parts_[p].rows.bytes_applied() + forcing);
-}
-
-ExchangeCounts Diffusion::exchanged() const {
-  ExchangeCounts counts;
-  add_counts(counts, exchange_->counts_per_exchange(), applications_);
-  return counts;
+Size Diffusion::bytes_a_run(int p) const {
+  const DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+  return part.rows.bytes_applied() + (part.forcing.empty() ? 0 : part.forcing.bytes());
 }
 
 void Diffusion::summarise(Summary& summary, double time) {
   summary.rho = stability_.rho;
-  summary.mass.initial = initial_mass_;
-  summary.mass.final = mass();
-  summary.mass.drift = mass_scale_ > 0 ? (summary.mass.final - initial_mass_) / mass_scale_ : 0;
-  if (physics_->exact()) {
-    try {
-      summary.errors = errors(time);
-    } catch (const SharedError& error) {
-      // The exact solution has no value somewhere. The run itself is good: its summary and its fields are written.
-      if (error.kind() != ErrorKind::input) throw;
-      summary.problem = error.what();
-    }
-  }
+  TetModel::summarise(summary, time);
 }
 
 }  // namespace tutti

@@ -7,24 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "tutti/domain/tet_domain.hpp"
-#include "tutti/exchange/exchange.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
-#include "tutti/schedule/step.hpp"
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/simulation/tet_model.hpp"
 
 namespace tutti {
 
 /// What one device holds of the problem.
 struct DiffusionPart {
   RowOperator rows;
-  std::vector<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
-  Buffer<double> first_rate;     ///< F_0 of RKC2
-  Buffer<double> volumes;        ///< of the owned cells
-  Forcing forcing;               ///< source and boundary terms of each owned row; empty where there are none
+  std::span<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
+  Buffer<double> first_rate;   ///< F_0 of RKC2
+  Forcing forcing;             ///< source and boundary terms of each owned row; empty where there are none
   // On the host, kept for what is wrong with a forcing and for errors at the end.
   std::vector<BoundaryFaceRef> boundary_faces;
   std::vector<Vec3> centroids;  ///< of owned cells
@@ -41,29 +37,19 @@ struct Stability {
   double anisotropy = 1;  ///< largest ratio of K's eigenvalues
 };
 
-class Diffusion final : public Model {
+class Diffusion final : public TetModel {
  public:
   /// Sets up everything: mesh, partition (or a checkpoint's), rows, stability, time step. Collective.
   explicit Diffusion(const ModelSetup& setup);
   ~Diffusion() override;
 
-  const TetDomain& domain() const override { return domain_; }
-  std::vector<ModelField> fields() override;
-  std::vector<StateNumber> numbers() override;
-  double time_step() const override { return dt_; }
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
-  std::vector<Diagnostic> diagnose() override;
   std::optional<double> passed_bound(double time, double largest) override;
   Vec3 place_of(std::size_t part, Lid row) override { return parts_[part].centroids[static_cast<std::size_t>(row)]; }
   void resume(double time) override;
-  Size bytes_moved(std::size_t p) const override;
-  ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
-  std::vector<const Step*> schedules() const override { return {step_.get()}; }
   void wait() override;
-  /// The solution in the owned cells of one of this rank's parts.
-  std::vector<double> values(int part);
 
   const Stability& stability() const { return stability_; }
   /// Rates a time step takes: 1 for Euler, stages times sub-steps for RKC2.
@@ -74,16 +60,13 @@ class Diffusion final : public Model {
  private:
   using Launch = std::function<void(int part, Stream& stream, Range rows)>;
   void assemble();
-  void allocate();
-  void build_step(Overlap overlap);
-  void set_initial();
   void estimate_spectral_radius();
   void run_noise_test();
   void bring_out_growing_modes(int applications);
   void check_growth();
   void look_at_data(double time);
   void set_noise();
-  void choose_time_step();
+  void choose_stages();
 
   /// Runs the step's graph once: `launch` for all rows of all parts, then field `target` of each part gets its ghosts.
   /// `same_work`: as Step::run_ahead.
@@ -93,37 +76,24 @@ class Diffusion final : public Model {
   void rkc_step(double time, double dt);
   void update_forcing(double time);
   void check_forcing();
-  void exchange_now(std::size_t field);
   const double* forcing(int part) const {
     return homogeneous_ ? nullptr : parts_[static_cast<std::size_t>(part)].forcing.data();
   }
-  double global_max(std::size_t field);
-  double mass();
-  ErrorSummary errors(double time);
+  ErrorSummary errors(double time) override;
+  Size bytes_a_run(int part) const override;
 
-  const Comm& comm_;
-  DeviceSet& devices_;
-  TetDomain domain_;
-  Case options_;
   std::optional<DiffusionPhysics> physics_;
   std::vector<DiffusionPart> parts_;
-  Plan plan_;
-  std::unique_ptr<Exchange<double>> exchange_;
-  std::unique_ptr<Step> step_;
   Launch launch_;
   Stability stability_;
   bool rkc_ = false;
   int stages_ = 1;
   int substeps_ = 1;  ///< a long step of RKC2 is made of so many
   RkcCoefficients coefficients_;
-  double dt_ = 0;
   double forcing_time_ = 0;
   bool forcing_done_ = false;
   bool homogeneous_ = false;  ///< source and boundary data are left out, for the stability check
-  double initial_mass_ = 0;
-  double mass_scale_ = 1;
   double initial_level_ = 0, data_level_ = 0, data_rate_ = 0;  ///< of |u|, and of |du/dt| [1/time], by the data
-  Size applications_ = 0;
 };
 
 }  // namespace tutti

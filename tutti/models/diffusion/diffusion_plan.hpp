@@ -7,7 +7,7 @@
 #include "tutti/domain/tet_domain.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
-#include "tutti/simulation/planned_array.hpp"
+#include "tutti/program/planned.hpp"
 
 namespace tutti {
 

@@ -234,12 +234,6 @@ double transform_rate_on_gpu(Device& device) {
 
 }  // namespace
 
-Size FlowPartPlan::bytes() const {
-  Size sum = 0;
-  for (const PlannedArray& a : arrays) sum += a.bytes;
-  return sum;
-}
-
 int stages_of(const FlowCase& flow) {
   return flow.scheme == TimeScheme::rk3 ? 3 : 1;
 }
@@ -343,8 +337,8 @@ double cell_bytes(const Case& options, const FlowCase& flow, Device& device) {
 
 Sharing flow_sharing(const Case& options, const FlowCase& flow, Threads& threads) {
   MemoryModel memory;
-  memory.row = [&options, &flow](Device& device, double) { return cell_bytes(options, flow, device); };
-  memory.parts = [&options, &flow](const Comm&, const Domain& of) {
+  memory.row = [&options, flow](Device& device, double) { return cell_bytes(options, flow, device); };
+  memory.parts = [&options, flow](const Comm&, const Domain& of) {
     const auto& domain = dynamic_cast<const BoxDomain&>(of);
     std::vector<Size> bytes;
     for (std::size_t p = 0; p < domain.mine(); ++p)

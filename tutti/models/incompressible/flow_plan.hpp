@@ -5,25 +5,21 @@
 
 #include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/flow_case.hpp"
-#include "tutti/simulation/planned_array.hpp"
+#include "tutti/program/planned.hpp"
 
 namespace tutti {
 
-/// What one part takes and moves.
-struct FlowPartPlan {
-  std::vector<PlannedArray> arrays;  ///< on its device; without what a transport between GPUs takes besides
-  Size bytes_a_step = 0;             ///< of its memory that a step must move
-  double flops_a_step = 0;           ///< of the direct solver's transforms
-  Size messages = 0;                 ///< a step, to other ranks
-  Size message_bytes = 0;            ///< a step, to other parts
-
-  Size bytes() const;
+/// What one part takes and moves. Arrays are without what a transport between GPUs takes besides; message_bytes are
+/// those to other parts.
+struct FlowPartPlan : PlannedPart {
+  double flops_a_step = 0;  ///< of the direct solver's transforms
 };
 
 /// Part p of this rank, in the precision of the case. `sweeps`: of a solve.
 FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomain& domain, std::size_t p, int sweeps);
 
-/// How the cells of a flow are shared: by its own kernel's rate, as far as there is room. The arguments outlive it.
+/// How the cells of a flow are shared: by its own kernel's rate, as far as there is room. `options` and
+/// `threads` outlive it.
 Sharing flow_sharing(const Case& options, const FlowCase& flow, Threads& threads);
 
 /// Projections of a step.

@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "tutti/simulation/model.hpp"
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/program/model_kind.hpp"
 
 namespace tutti {
 
@@ -12,5 +11,9 @@ void add_incompressible_keys(CaseSchema& schema);
 /// In the precision that the case asks for. Collective. Errors as read_flow_case and make_box_domain; Error(numerical)
 /// when time.dt is above the limit.
 std::unique_ptr<Model> make_incompressible(const ModelSetup& setup);
+/// What programs know of this model.
+ModelKind incompressible_kind();
+/// Its subcommand of `tutti bench`.
+void add_flow_bench(CLI::App& bench, Action& action);
 
 }  // namespace tutti

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tutti/exchange/exchange.hpp"
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
+#include "tutti/models/transport/transport_rate.hpp"
 
 namespace tutti {
 namespace {
@@ -45,28 +45,24 @@ std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const Node
   return arrays;
 }
 
-MemoryModel transport_memory(const TransportCase& transport) {
+Sharing transport_sharing(const TransportCase& transport, Threads& threads) {
   const Size values = 8 * static_cast<Size>(transport.tracers.size()) * values_kept(transport);
   MemoryModel memory;
-  memory.row = [&transport, values](Device&, double) {
+  memory.row = [transport, values](Device&, double) {
     const Size entry = 8 * transport.operators() + 4;
     return static_cast<double>((transport.basis.size - 1) * entry + values + 8 + velocity_bytes(transport));
   };
   memory.ghost = static_cast<double>(values);
-  memory.parts = [&transport](const Comm& comm, const Domain& of) {
+  memory.parts = [transport](const Comm& comm, const Domain& of) {
     const auto& domain = dynamic_cast<const NodeDomain&>(of);
-    std::vector<IndexMap> maps;
-    for (const IndexMap& map : domain.maps)
-      maps.push_back(with_components(map, static_cast<int>(transport.tracers.size())));
-    const Plan plan = make_plan(maps, comm.rank());
+    std::vector<PlannedPart> parts(domain.mine());
+    for (std::size_t p = 0; p < parts.size(); ++p) parts[p].arrays = plan_arrays(transport, domain, p);
+    plan_exchanges(comm, domain, static_cast<int>(transport.tracers.size()), 1, parts);
     std::vector<Size> bytes;
-    for (std::size_t p = 0; p < domain.mine(); ++p) {
-      bytes.push_back(device_message_bytes(plan, domain.routing, domain.streams, static_cast<int>(p), 1, 8));
-      for (const PlannedArray& array : plan_arrays(transport, domain, p)) bytes.back() += array.bytes;
-    }
+    for (const PlannedPart& part : parts) bytes.push_back(part.bytes());
     return bytes;
   };
-  return memory;
+  return {stencil_rate(transport, threads), memory};
 }
 
 Size plan_bytes_a_step(const TransportCase& transport, const NodeDomain& domain, std::size_t p) {

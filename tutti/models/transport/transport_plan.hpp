@@ -5,14 +5,14 @@
 
 #include "tutti/domain/node_domain.hpp"
 #include "tutti/models/transport/transport_case.hpp"
-#include "tutti/simulation/planned_array.hpp"
+#include "tutti/program/planned.hpp"
 
 namespace tutti {
 
 /// Arrays of part p of this rank, but for messages.
 std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const NodeDomain& domain, std::size_t p);
-/// What bounds a part by its device's memory. The argument outlives it.
-MemoryModel transport_memory(const TransportCase& transport);
+/// How its nodes are shared: by the rate of its own kernel, as far as there is room. `threads` outlive it.
+Sharing transport_sharing(const TransportCase& transport, Threads& threads);
 /// Bytes that a step moves, neighbours read once: weights, columns, and the values that a stage reads and writes.
 Size plan_bytes_a_step(const TransportCase& transport, const NodeDomain& domain, std::size_t p);
 

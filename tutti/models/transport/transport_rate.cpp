@@ -66,7 +66,7 @@ MeasureRate stencil_rate(const TransportCase& transport, Threads& threads) {
     int copies = 0;
     std::vector<Lid> stencils;
   };
-  return [&transport, &threads, sample = std::make_shared<Sample>()](Device& device, Gid rows) {
+  return [transport, &threads, sample = std::make_shared<Sample>()](Device& device, Gid rows) {
     constexpr Gid large = 50'000;
     const int size = transport.basis.size;
     const Gid most = std::numeric_limits<Lid>::max() / (8 * size);

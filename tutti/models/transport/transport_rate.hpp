@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-/// Times a stage of the case's kernel on nodes of its own. `transport` and `threads` must outlive it.
+/// Times a stage of the case's kernel on nodes of its own. `threads` must outlive it.
 MeasureRate stencil_rate(const TransportCase& transport, Threads& threads);
 
 }  // namespace tutti

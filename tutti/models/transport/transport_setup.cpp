@@ -13,7 +13,6 @@
 #include "tutti/models/transport/stencils/stencil_system.hpp"
 #include "tutti/models/transport/transport.hpp"
 #include "tutti/models/transport/transport_plan.hpp"
-#include "tutti/models/transport/transport_rate.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/run_state.hpp"
@@ -61,8 +60,7 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       transport_(checked_case(setup)),
-      domain_(make_node_domain(setup, transport_.basis.size,
-                               {stencil_rate(transport_, *setup.devices.threads), transport_memory(transport_)})) {
+      domain_(make_node_domain(setup, transport_.basis.size, transport_sharing(transport_, *setup.devices.threads))) {
   comm_.together([&] {
     for (const IndexMap& map : domain_.maps)
       if (Size{map.local()} * tracers() > std::numeric_limits<Lid>::max())

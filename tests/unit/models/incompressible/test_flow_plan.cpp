@@ -42,7 +42,8 @@ TEST_P(FlowPlan, IsWhatTheModelTakes) {
   const FlowCase flow = read_flow_case(options);
   std::vector<FlowPartPlan> plans;
   {
-    const BoxDomain domain = cut_box_domain(setup, flow.grid);
+    BoxDomain domain(flow.grid, true);
+    make_domain(domain, setup, {});
     for (std::size_t p = 0; p < domain.mine(); ++p)
       plans.push_back(plan_part(options, flow, domain, p, planned_sweeps(flow)));
   }

@@ -1,4 +1,4 @@
-#include "tutti/simulation/help_internal.hpp"
+#include "tutti/program/help_internal.hpp"
 
 #include <fmt/format.h>
 

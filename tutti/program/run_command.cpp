@@ -10,8 +10,8 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/io/output_folder.hpp"
-#include "tutti/simulation/device_arguments.hpp"
-#include "tutti/simulation/program.hpp"
+#include "tutti/program/device_arguments.hpp"
+#include "tutti/program/program.hpp"
 #include "tutti/simulation/simulation.hpp"
 
 namespace tutti {

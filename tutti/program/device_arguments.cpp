@@ -1,4 +1,4 @@
-#include "tutti/simulation/device_arguments.hpp"
+#include "tutti/program/device_arguments.hpp"
 
 #include <CLI/CLI.hpp>
 

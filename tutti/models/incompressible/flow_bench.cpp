@@ -1,43 +1,37 @@
 // tutti bench incompressible: a lid-driven cube, its steps beside the STREAM triad of the same run.
-#include <cmath>
-#include <nlohmann/json.hpp>
-
-#include "app/bench_steps.hpp"
-#include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/program/bench_internal.hpp"
 
-namespace tutti::app {
+namespace tutti {
 namespace {
 
-struct FlowBenchArguments {
+struct FlowBench : BenchArguments {
   std::vector<Gid> cells{128};
   std::vector<std::string> solvers{"direct"};
   std::vector<std::string> overlaps{"full"};
-  std::string precision = "double", cut = "slabs", weights = "equal", json;
-  int sweeps = 20, steps = 0;
-  double seconds = 2;
-  DeviceArguments devices;
+  std::string precision = "double", cut = "slabs", weights = "equal";
+  int sweeps = 20;
 };
 
 /// Keys that only some solvers have are left to the case's defaults.
-Case flow_case(const FlowBenchArguments& a, const std::string& solver, const std::string& overlap, int sweeps) {
+Case flow_case(const FlowBench& a, const std::string& solver, const std::string& overlap, int sweeps) {
   const auto side = [&](std::size_t d) { return a.cells[a.cells.size() == 1 ? 0 : d]; };
   const std::string text = fmt::format(
-      "model = \"incompressible\"\n[grid]\ncells = [{}, {}, {}]\n[fluid]\nviscosity = 0.001\n[[boundary]]\nface = "
+      "[grid]\ncells = [{}, {}, {}]\n[fluid]\nviscosity = 0.001\n[[boundary]]\nface = "
       "\"y-upper\"\nvalue = [1, 0, 0]\n[pressure]\nsolver = \"{}\"\n{}[numerics]\nprecision = \"{}\"\n[partition]\ncut "
       "= "
       "\"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\n",
       side(0), side(1), side(2), solver, solver == "jacobi" ? fmt::format("sweeps = {}\n", sweeps) : "", a.precision,
       a.cut, a.weights, overlap);
-  return parse_case(text, "bench.toml", schema_of("incompressible"));
+  return bench_case(incompressible_kind(), text);
 }
 
 struct Measured {
-  StepSeconds seconds;
+  TimedStep seconds;
   Gid cells = 0;
   Size bytes_a_step = 0;
   double divergence = 0;
@@ -45,7 +39,7 @@ struct Measured {
 };
 
 /// `counted`: also what it moves and what is left of the divergence, which takes a look at all fields.
-Measured measure(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devices, const Case& options, bool counted) {
+Measured measure(const Comm& comm, const FlowBench& a, DeviceSet& devices, const Case& options, bool counted) {
   Phases phases;
   const auto model = make_incompressible({comm, devices, options, {}, phases});
   Measured m;
@@ -67,7 +61,7 @@ Measured measure(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devic
 }
 
 /// Measures a solver with an overlap policy; prints and returns its row.
-nlohmann::json bench_row(const Comm& comm, const FlowBenchArguments& a, DeviceSet& devices, const std::string& solver,
+nlohmann::json bench_row(const Comm& comm, const FlowBench& a, DeviceSet& devices, const std::string& solver,
                          const std::string& overlap) {
   const Case options = flow_case(a, solver, overlap, a.sweeps);
   const FlowCase flow = read_flow_case(options);
@@ -119,74 +113,49 @@ nlohmann::json bench_row(const Comm& comm, const FlowBenchArguments& a, DeviceSe
   return row;
 }
 
-void bench(const Comm& comm, const FlowBenchArguments& a) {
+void bench(const Comm& comm, const FlowBench& a) {
   comm.together([&] {
     if (a.cells.size() != 1 && a.cells.size() != 3)
       fail(ErrorKind::usage, "--cells: {} numbers; give one for a cube, or three as in 256,32,256", a.cells.size());
   });
-  DeviceSet devices = a.devices.open(comm);
-  nlohmann::json report;
-  report["ranks"] = comm.size();
-  report["devices"] = describe(devices);
-  info("{} rank{}, {}", comm.size(), comm.size() == 1 ? "" : "s", describe(devices));
-  info("a lid-driven cavity; GB/s by values that a step must move, each once; divergence: max|div u| h / U");
-  info("{:<10} {:<9} {:<6} {:>13} {:>10} {:>14} {:>8} {:>11} {:>9} {:>10}", "solver", "overlap", "type", "cells",
-       "ms/step", "M cell-steps/s", "GB/s", "triad GB/s", "of triad", "divergence");
-  for (const std::string& solver : a.solvers)
-    for (const std::string& overlap : a.overlaps)
-      report["results"].push_back(bench_row(comm, a, devices, solver, overlap));
-  comm.together([&] {
-    if (comm.is_root() && !a.json.empty()) write_report(a.json, report.dump(2) + "\n");
+  run_bench(comm, a, [&](DeviceSet& devices, nlohmann::json& results) {
+    info("a lid-driven cavity; GB/s by values that a step must move, each once; divergence: max|div u| h / U");
+    info("{:<10} {:<9} {:<6} {:>13} {:>10} {:>14} {:>8} {:>11} {:>9} {:>10}", "solver", "overlap", "type", "cells",
+         "ms/step", "M cell-steps/s", "GB/s", "triad GB/s", "of triad", "divergence");
+    for (const std::string& solver : a.solvers)
+      for (const std::string& overlap : a.overlaps) results.push_back(bench_row(comm, a, devices, solver, overlap));
   });
-}
-
-/// The words that a key of the case may have.
-std::vector<std::string> choices_of(const std::string& path) {
-  const CaseSchema schema = schema_of("incompressible");
-  const KeyDoc* key = schema.find(path);
-  return key != nullptr ? key->choices : std::vector<std::string>{};
 }
 
 }  // namespace
 
-void add_bench_flow(CLI::App& command, Action& action) {
-  auto a = std::make_shared<FlowBenchArguments>();
-  CLI::App* flow = command.add_subcommand("incompressible", "steps and sweeps of the flow in a box");
-  flow->add_option("--cells", a->cells, "of a cube's edge, or of a box as X,Y,Z")
-      ->delimiter(',')
-      ->check(CLI::Range(Gid{1}, Gid{100'000}))
-      ->type_name("N[,N,N]")
+void add_flow_bench(CLI::App& bench_command, Action& action) {
+  auto a = std::make_shared<FlowBench>();
+  CLI::App* command = bench_command.add_subcommand("incompressible", "steps and sweeps of the flow in a box");
+  const auto words = [](const char* key) { return CLI::IsMember(choices_of(incompressible_kind(), key)); };
+  add_list(*command, "--cells", a->cells, "of a cube's edge, or of a box as X,Y,Z", CLI::Range(Gid{1}, Gid{100'000}),
+           "N[,N,N]");
+  add_list(*command, "--solver", a->solvers, "of the pressure; several: one after the other", words("pressure.solver"),
+           "NAME,...");
+  command->add_option("--sweeps", a->sweeps, "of jacobi a step")
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  flow->add_option("--solver", a->solvers, "of the pressure; several: one after the other")
-      ->delimiter(',')
-      ->check(CLI::IsMember(choices_of("pressure.solver")))
-      ->type_name("NAME,...")
+  command->add_option("--precision", a->precision, "of all fields")
+      ->check(words("numerics.precision"))
       ->capture_default_str();
-  flow->add_option("--sweeps", a->sweeps, "of jacobi a step")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  flow->add_option("--precision", a->precision, "of all fields")
-      ->check(CLI::IsMember(choices_of("numerics.precision")))
-      ->capture_default_str();
-  flow->add_option("--overlap", a->overlaps, "of work and messages; several: one after the other")
-      ->delimiter(',')
-      ->check(CLI::IsMember(choices_of("devices.overlap")))
-      ->type_name("NAME,...")
-      ->capture_default_str();
-  flow->add_option("--cut", a->cut, "of the box")
-      ->check(CLI::IsMember(choices_of("partition.cut")))
-      ->capture_default_str();
-  flow->add_option("--weights", a->weights, "of the devices")
+  add_list(*command, "--overlap", a->overlaps, "of work and messages; several: one after the other",
+           words("devices.overlap"), "NAME,...");
+  command->add_option("--cut", a->cut, "of the box")->check(words("partition.cut"))->capture_default_str();
+  command->add_option("--weights", a->weights, "of the devices")
       ->check(CLI::IsMember({"equal", "stream"}))
       ->capture_default_str();
-  flow->add_option("--steps", a->steps, "timed; 0: as many as --seconds allows")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
-  flow->add_option("--seconds", a->seconds, "of timed steps a row")->check(CLI::PositiveNumber)->capture_default_str();
-  flow->add_option("--json", a->json, "write all figures here")->type_name("FILE");
-  a->devices.add_to(*flow);
-  flow->footer(
+  a->add_steps(*command);
+  a->add_seconds(*command, "row");
+  a->add_report(*command);
+  command->footer(
       "Example:\n  tutti bench incompressible --cells 256 --solver jacobi --precision float --devices cpu --json "
       "bench.json");
-  flow->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+  command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
 }
 
-}  // namespace tutti::app
+}  // namespace tutti

@@ -1,4 +1,4 @@
-#include "tutti/simulation/program.hpp"
+#include "tutti/program/program.hpp"
 
 #include <mpi.h>
 
@@ -13,8 +13,8 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/program.hpp"
 #include "tutti/base/refused_memory.hpp"
-#include "tutti/simulation/help_internal.hpp"
-#include "tutti/simulation/last_resort.hpp"
+#include "tutti/program/help_internal.hpp"
+#include "tutti/program/last_resort.hpp"
 #include "tutti/simulation/stop.hpp"
 
 namespace tutti {

@@ -1,4 +1,4 @@
-#include "tutti/simulation/last_resort.hpp"
+#include "tutti/program/last_resort.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/program/model_kind.hpp"
 
 #include <algorithm>
 
@@ -14,6 +14,10 @@ const ModelKind& find_model(const ModelKinds& models, const std::string& name) {
 }
 
 }  // namespace
+
+const ModelKind& kind_of(const Case& options, const ModelKinds& models) {
+  return find_model(models, options.text("model"));
+}
 
 std::vector<std::string> model_names(const ModelKinds& models) {
   std::vector<std::string> names;
@@ -43,7 +47,7 @@ Case load_case(const Comm& comm, const std::string& path, const std::vector<std:
 }
 
 std::unique_ptr<Model> create_model(const ModelSetup& setup, const ModelKinds& models) {
-  return find_model(models, setup.options.text("model")).create(setup);
+  return kind_of(setup.options, models).create(setup);
 }
 
 }  // namespace tutti

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "tutti/simulation/program.hpp"
+#include "tutti/program/program.hpp"
 
 namespace tutti {
 

@@ -5,16 +5,9 @@
 #include <string>
 
 #include "tutti/base/comm.hpp"
-#include "tutti/simulation/model_kind.hpp"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): of the library CLI11
-class App;
-}
+#include "tutti/program/model_kind.hpp"
 
 namespace tutti {
-
-/// What the chosen subcommand does. All ranks run it.
-using Action = std::function<void(const Comm&)>;
 
 struct ProgramInfo {
   std::string name = {};     ///< begins every message of an error

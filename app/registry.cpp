@@ -1,0 +1,22 @@
+// The models of this program: a line each.
+#include "app/commands.hpp"
+#include "tutti/models/diffusion/diffusion_kind.hpp"
+#include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/models/transport/transport_kind.hpp"
+
+namespace tutti::app {
+
+const ModelKinds& models() {
+  static const ModelKinds kinds{
+      diffusion_kind(),
+      incompressible_kind(),
+      transport_kind(),
+  };
+  return kinds;
+}
+
+Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets) {
+  return tutti::load_case(comm, path, sets, models());
+}
+
+}  // namespace tutti::app
