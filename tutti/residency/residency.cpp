@@ -118,7 +118,7 @@ StoredRows Residency::stored(const std::byte* data, Lid first) const {
 
 void Residency::begin_pass(Stream& stream, Range rows) {
   ++counts_.passes;
-  pass_ = {&stream, rows, 0, 0, false};
+  pass_ = {&stream, rows, 0, 0, false, 0};
   if (rows.end <= placement_.resident) return;
   pass_.first = std::max(Lid{0}, rows.begin - placement_.resident) / placement_.chunk;
   pass_.last = (rows.end - 1 - placement_.resident) / placement_.chunk + 1;
@@ -131,6 +131,7 @@ void Residency::begin_pass(Stream& stream, Range rows) {
     }
   }
   pass_.backwards = is_held(pass_.last - 1) && !is_held(pass_.first);
+  while (pass_.kept < steps() && is_held(chunk_of(pass_.kept))) ++pass_.kept;
 }
 
 Residency::Chunk Residency::resident_rows() const {
@@ -152,7 +153,7 @@ Residency::Window& Residency::window_for(Lid chunk) {
 }
 
 Residency::Chunk Residency::bring(Lid step) {
-  const Lid number = pass_.backwards ? pass_.last - 1 - step : pass_.first + step;
+  const Lid number = chunk_of(step);
   const Range all = placement_.rows_of(number);
   Window& window = window_for(number);
   window.last_used = counts_.chunks + counts_.chunks_kept + 1;

@@ -99,6 +99,9 @@ class Residency {
   void begin_pass(Stream& stream, Range rows);
   Chunk resident_rows() const;
   Lid steps() const { return pass_.last - pass_.first; }
+  /// So many of the first steps find their chunk on the device. They go before the resident rows, so that their buffers
+  /// are filled again while those are worked on.
+  Lid kept_steps() const { return pass_.kept; }
   /// A pass begins at that end of its chunks that is still there.
   Chunk bring(Lid step);
   void release(const Chunk& chunk);
@@ -109,6 +112,7 @@ class Residency {
   void load(const RowSource& source);
   void keep(Range rows, std::span<const std::byte> bytes);
   StoredRows stored(const std::byte* data, Lid first) const;
+  Lid chunk_of(Lid step) const { return pass_.backwards ? pass_.last - 1 - step : pass_.first + step; }
   Window& window_for(Lid chunk);
   bool is_held(Lid chunk) const;
   void fill_window(Window& window, Range rows);
@@ -137,6 +141,7 @@ class Residency {
     Range rows;
     Lid first = 0, last = 0;  ///< chunks
     bool backwards = false;
+    Lid kept = 0;
   } pass_;
 };
 
@@ -148,13 +153,17 @@ void for_each_chunk(Residency& array, Stream& stream, Range rows, const F& f, Ki
   const auto call = [&](const Residency::Chunk& chunk) {
     with_rows(kinds, array.layout().format, chunk.stored, [&](const auto& access) { f(chunk.rows, access); });
   };
+  const auto bring = [&](Lid begin, Lid end) {
+    for (Lid step = begin; step < end; ++step) {
+      const Residency::Chunk chunk = array.bring(step);
+      call(chunk);
+      array.release(chunk);
+    }
+  };
   array.begin_pass(stream, rows);
+  bring(0, array.kept_steps());
   if (const Residency::Chunk chunk = array.resident_rows(); !chunk.rows.empty()) call(chunk);
-  for (Lid step = 0; step < array.steps(); ++step) {
-    const Residency::Chunk chunk = array.bring(step);
-    call(chunk);
-    array.release(chunk);
-  }
+  bring(array.kept_steps(), array.steps());
   array.end_pass();
 }
 
