@@ -86,10 +86,11 @@ void add_generate(CLI::App& parent, Action& action) {
       "  tutti graph generate torus --rows 64 --columns 64 -o torus.el");
   {
     auto a = std::make_shared<GenerateArguments>();
-    CLI::App* command = add_kind(*generate, action, a, "ssca2", "the graph of SSCA#2 v2.2: R-MAT, directed, with weights",
-                                 [](const GenerateArguments& given, const ParallelFor& parallel) {
-                                   return generate_rmat(ssca2_spec(given.scale, static_cast<std::uint64_t>(given.seed)), parallel);
-                                 });
+    CLI::App* command =
+        add_kind(*generate, action, a, "ssca2", "the graph of SSCA#2 v2.2: R-MAT, directed, with weights",
+                 [](const GenerateArguments& given, const ParallelFor& parallel) {
+                   return generate_rmat(ssca2_spec(given.scale, static_cast<std::uint64_t>(given.seed)), parallel);
+                 });
     add_scale(*command, *a);
     command->footer("Example:\n  tutti graph generate ssca2 --scale 16 --seed 1 -o ssca2.el");
   }
@@ -112,7 +113,10 @@ void add_generate(CLI::App& parent, Action& action) {
     add_scale(*command, *a);
     CLI::Option* kronecker =
         command->add_flag("--kronecker", a->undirected, "quarters .57, .19, .19, 16 edges a vertex, no noise");
-    command->add_option("--degree", a->degree, "arcs a vertex")->capture_default_str()->type_name("N")->excludes(kronecker);
+    command->add_option("--degree", a->degree, "arcs a vertex")
+        ->capture_default_str()
+        ->type_name("N")
+        ->excludes(kronecker);
     command->add_option("--quarters", a->quarters, "probabilities of the first three quarters of the matrix")
         ->expected(3)
         ->capture_default_str()
@@ -133,7 +137,9 @@ void add_info(CLI::App& parent, Action& action) {
   command->footer("Example:\n  tutti graph info ssca2.el");
   command->callback([file, &action] {
     action = [file](const Comm& comm) {
-      on_root(comm, [&](const ParallelFor& parallel) { write_info(describe(inspect(read_graph(*file, parallel), parallel))); });
+      on_root(comm, [&](const ParallelFor& parallel) {
+        write_info(describe(inspect(read_graph(*file, parallel), parallel)));
+      });
     };
   });
 }
@@ -144,8 +150,12 @@ void add_convert(CLI::App& parent, Action& action) {
   };
   auto a = std::make_shared<Arguments>();
   CLI::App* command = parent.add_subcommand("convert", "write a graph in another format");
-  command->add_option("input", a->input, fmt::format("graph file to read: {}", graph_formats))->required()->type_name("IN");
-  command->add_option("output", a->output, "graph file to write, in the format that its name says")->required()->type_name("OUT");
+  command->add_option("input", a->input, fmt::format("graph file to read: {}", graph_formats))
+      ->required()
+      ->type_name("IN");
+  command->add_option("output", a->output, "graph file to write, in the format that its name says")
+      ->required()
+      ->type_name("OUT");
   command->footer("Example:\n  tutti graph convert roads.gr.el.gz roads.sg");
   command->callback([a, &action] {
     action = [a](const Comm& comm) {
@@ -180,7 +190,8 @@ void add_betweenness(CLI::App& parent, Action& action) {
       ->type_name("all|N|FILE");
   command->add_option("--seed", r.seed, "of the sources that are drawn")->capture_default_str();
   command->add_flag("--directed", r.directed, "arcs lead from the first vertex to the second only");
-  command->add_option("--multi-edges", a->multi_edges, "several arcs between two vertices: one edge, or different paths")
+  command
+      ->add_option("--multi-edges", a->multi_edges, "several arcs between two vertices: one edge, or different paths")
       ->check(CLI::IsMember({"simple", "paths"}))
       ->capture_default_str();
   command->add_flag("--filter-eighths", r.filter, "leave out arcs whose weight is divisible by 8, as SSCA#2 does");
@@ -220,12 +231,17 @@ void add_ssca2(CLI::App& parent, Action& action) {
   };
   auto a = std::make_shared<Arguments>();
   CLI::App* command = parent.add_subcommand("ssca2", "the benchmark SSCA#2 v2.2: generator and four kernels");
-  command->add_option("--scale", a->request.scale, "2^S vertices")->required()->check(CLI::Range(1, 30))->type_name("S");
+  command->add_option("--scale", a->request.scale, "2^S vertices")
+      ->required()
+      ->check(CLI::Range(1, 30))
+      ->type_name("S");
   command->add_option("--sources", a->request.sources, "of kernel 4; 0: 2^min(S, 10)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->type_name("N");
-  command->add_option("--seed", a->request.seed, "of graph and sources")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--seed", a->request.seed, "of graph and sources")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--multi-edges", a->multi_edges, "in kernel 4: different paths, as v2.2 has it, or one edge")
       ->check(CLI::IsMember({"simple", "paths"}))
       ->capture_default_str();

@@ -10,8 +10,8 @@
 
 namespace tutti::graph {
 
-/// Brandes' recursion as in the paper: a queue, lists of predecessors, long doubles. Multi-edges stand in the rows as often
-/// as they count.
+/// Brandes' recursion as in the paper: a queue, lists of predecessors, long doubles. Multi-edges stand in the rows as
+/// often as they count.
 inline std::vector<double> slow_betweenness(const Graph& graph, const std::vector<Vertex>& sources) {
   const auto n = static_cast<std::size_t>(graph.vertices);
   std::vector<long double> sum(n, 0);

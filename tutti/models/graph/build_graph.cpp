@@ -16,9 +16,7 @@ struct Plain {
 struct Weighted {
   std::uint64_t key;
   double weight;
-  bool operator<(const Weighted& other) const {
-    return key < other.key || (key == other.key && weight < other.weight);
-  }
+  bool operator<(const Weighted& other) const { return key < other.key || (key == other.key && weight < other.weight); }
 };
 
 std::uint64_t key_of(Vertex row, Vertex column) {
@@ -132,8 +130,7 @@ void make_rows(const ArcList& list, const Rules& rules, const ParallelFor& paral
     const auto begin = sorted.entries.begin() + sorted.first[k];
     auto end = sorted.entries.begin() + sorted.first[k + 1];
     std::sort(begin, end);
-    if (rules.simple)
-      end = std::unique(begin, end, [](const Entry& a, const Entry& b) { return a.key == b.key; });
+    if (rules.simple) end = std::unique(begin, end, [](const Entry& a, const Entry& b) { return a.key == b.key; });
     kept[k + 1] = end - begin;
     for (auto e = begin; e != end; ++e) ++rows.offsets[static_cast<std::size_t>(e->key >> 32) + 1];
   });

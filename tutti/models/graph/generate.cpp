@@ -12,8 +12,8 @@ namespace {
 
 ArcList grid(Gid rows, Gid columns, bool around, const ParallelFor& parallel) {
   if (rows < 1 || columns < 1 || rows > most_vertices / columns)
-    fail(ErrorKind::usage, "{} rows and {} columns; expected at least one of each and at most {} vertices", rows, columns,
-         most_vertices);
+    fail(ErrorKind::usage, "{} rows and {} columns; expected at least one of each and at most {} vertices", rows,
+         columns, most_vertices);
   ArcList list;
   list.vertices = static_cast<Vertex>(rows * columns);
   list.both_ways = true;
@@ -23,7 +23,8 @@ ArcList grid(Gid rows, Gid columns, bool around, const ParallelFor& parallel) {
     return 2 * (columns - 1) + (i > 0 ? columns : 0) + (i + 1 < rows ? columns : 0);
   };
   const auto before = [&](Gid i) {
-    return around ? 4 * columns * i : i * 2 * (columns - 1) + columns * (std::max<Gid>(i - 1, 0) + std::min(i, rows - 1));
+    return around ? 4 * columns * i
+                  : i * 2 * (columns - 1) + columns * (std::max<Gid>(i - 1, 0) + std::min(i, rows - 1));
   };
   list.arcs.resize(static_cast<std::size_t>(before(rows - 1) + in_row(rows - 1)));
   for_ranges(parallel, rows, [&](Size begin, Size end) {
@@ -73,7 +74,8 @@ ArcList empty_rmat(const RmatSpec& spec) {
   if (spec.degree < 1 || spec.degree > 1 << 16)
     fail(ErrorKind::usage, "{} arcs a vertex; expected 1 to 65536", spec.degree);
   if (!(spec.a > 0 && spec.b > 0 && spec.c > 0 && spec.a + spec.b + spec.c < 1))
-    fail(ErrorKind::usage, "probabilities {}, {}, {}; expected numbers above 0 whose sum is below 1", spec.a, spec.b, spec.c);
+    fail(ErrorKind::usage, "probabilities {}, {}, {}; expected numbers above 0 whose sum is below 1", spec.a, spec.b,
+         spec.c);
   if (!(spec.noise >= 0 && spec.noise < 1)) fail(ErrorKind::usage, "noise {}; expected 0 to below 1", spec.noise);
   ArcList list;
   list.vertices = Vertex{1} << spec.scale;

@@ -22,7 +22,8 @@ GraphInfo inspect(const ArcList& list, const ParallelFor& parallel) {
   std::vector<Size> size(static_cast<std::size_t>(graph.vertices), 0);
   for (const Vertex c : components(graph)) ++size[static_cast<std::size_t>(c)];
   for (Vertex v = 0; v < graph.vertices; ++v) {
-    const auto successors = static_cast<Size>(graph.out.row(v).size()), predecessors = static_cast<Size>(graph.in.row(v).size());
+    const auto successors = static_cast<Size>(graph.out.row(v).size()),
+               predecessors = static_cast<Size>(graph.in.row(v).size());
     info.without_successors += successors == 0;
     info.isolated += successors + predecessors == 0;
     info.most_successors = std::max(info.most_successors, successors);

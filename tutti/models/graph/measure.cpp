@@ -63,7 +63,8 @@ Reach reach_of(const Csr<Vertex>& rows, Vertex v, std::vector<Vertex>& queue, st
   return reach;
 }
 
-std::vector<double> betweenness(const Graph& graph, const std::vector<Vertex>& sources, DeviceSet& devices, const Comm& comm) {
+std::vector<double> betweenness(const Graph& graph, const std::vector<Vertex>& sources, DeviceSet& devices,
+                                const Comm& comm) {
   const ParallelFor parallel = parallel_for(*devices.threads);
   const OrderedGraph ordered = order_by_degree(graph, parallel);
   std::vector<Vertex> list;
@@ -107,8 +108,7 @@ std::vector<double> closeness(const Graph& graph, const std::vector<Vertex>& sou
       const Reach reach = reach_of(graph.incoming(), v, queue, seen_by);
       const auto others = static_cast<double>(reach.vertices - 1);
       values[static_cast<std::size_t>(v)] =
-          reach.distances == 0 ? 0.0
-                               : others / static_cast<double>(reach.distances) * (others / (graph.vertices - 1));
+          reach.distances == 0 ? 0.0 : others / static_cast<double>(reach.distances) * (others / (graph.vertices - 1));
     }
   });
   return values;
@@ -181,8 +181,9 @@ std::string top_list(const MeasureResult& result, int count) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto end = order.begin() + std::min<std::ptrdiff_t>(count, static_cast<std::ptrdiff_t>(order.size()));
   const auto value = [&](std::size_t v) { return std::isnan(result.values[v]) ? -1.0 : result.values[v]; };
-  std::partial_sort(order.begin(), end, order.end(),
-                    [&](std::size_t a, std::size_t b) { return value(a) > value(b) || (value(a) == value(b) && a < b); });
+  std::partial_sort(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
+    return value(a) > value(b) || (value(a) == value(b) && a < b);
+  });
   std::string text;
   for (auto v = order.begin(); v != end; ++v)
     fmt::format_to(std::back_inserter(text), "{}{:>20}  {}", text.empty() ? "" : "\n",

@@ -31,8 +31,8 @@ struct MeasureResult {
 };
 
 /// Reads the graph and measures it. Collective; every rank has the result. The same bits for any ranks and devices.
-/// Errors as read_graph; usage: closeness or components with something that they do not know; input: a source that is no
-/// vertex, with file and line.
+/// Errors as read_graph; usage: closeness or components with something that they do not know; input: a source that is
+/// no vertex, with file and line.
 MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const Comm& comm);
 
 /// Sources of `all`, a number or a file (one name of a vertex a line, # begins a comment).

@@ -112,19 +112,24 @@ Ssca2Result run_ssca2(const Ssca2Request& request, DeviceSet& devices, const Com
 }
 
 std::string describe(const Ssca2Result& r) {
-  std::string text = fmt::format("SSCA#2 v2.2, scale {}: {} vertices, {} arcs ({} self-loops left out), on {}\n", r.scale,
-                                 format_count(r.vertices), format_count(r.tuples), format_count(r.loops), r.devices);
+  std::string text =
+      fmt::format("SSCA#2 v2.2, scale {}: {} vertices, {} arcs ({} self-loops left out), on {}\n", r.scale,
+                  format_count(r.vertices), format_count(r.tuples), format_count(r.loops), r.devices);
   text += fmt::format("generator   {:>10.4g} s\n", r.generate_seconds);
   text += fmt::format("kernel 1    {:>10.4g} s  rows in both directions\n", r.kernel1_seconds);
-  text += fmt::format("kernel 2    {:>10.4g} s  {} arcs of the largest weight\n", r.kernel2_seconds, format_count(r.heaviest));
+  text += fmt::format("kernel 2    {:>10.4g} s  {} arcs of the largest weight\n", r.kernel2_seconds,
+                      format_count(r.heaviest));
   text += fmt::format("kernel 3    {:>10.4g} s  {} vertices, {} arcs followed in their subgraphs\n", r.kernel3_seconds,
                       format_count(r.subgraph_vertices), format_count(r.subgraph_arcs));
-  text += fmt::format("kernel 4    {:>10.4g} s  {} sources, {} arcs ({} left out by weight, {} doubles), and {:.4g} s to prepare it\n",
-                      r.seconds, format_count(r.sources), format_count(r.kernel4_arcs), format_count(r.filtered),
-                      format_count(r.doubles), r.setup_seconds);
-  text += fmt::format("{:.4g} GTEPS (7 N sources / time), {:.4g} G edges x sources a second, {:.4g} G of them reached; {:.4g} GTEPS with the preparation",
-                      r.teps() * 1e-9, r.edges_sources_per_second() * 1e-9, r.reached_edges_per_second() * 1e-9,
-                      r.teps() * 1e-9 * r.seconds / (r.seconds + r.setup_seconds));
+  text += fmt::format(
+      "kernel 4    {:>10.4g} s  {} sources, {} arcs ({} left out by weight, {} doubles), and {:.4g} s to prepare it\n",
+      r.seconds, format_count(r.sources), format_count(r.kernel4_arcs), format_count(r.filtered),
+      format_count(r.doubles), r.setup_seconds);
+  text += fmt::format(
+      "{:.4g} GTEPS (7 N sources / time), {:.4g} G edges x sources a second, {:.4g} G of them reached; {:.4g} GTEPS "
+      "with the preparation",
+      r.teps() * 1e-9, r.edges_sources_per_second() * 1e-9, r.reached_edges_per_second() * 1e-9,
+      r.teps() * 1e-9 * r.seconds / (r.seconds + r.setup_seconds));
   return text;
 }
 

@@ -19,16 +19,16 @@ struct Ssca2Request {
 struct Ssca2Result {
   int scale = 0;
   Size vertices = 0, tuples = 0, sources = 0;
-  Size loops = 0, arcs = 0;                            ///< of kernel 1's graph
-  Size filtered = 0, doubles = 0, kernel4_arcs = 0;    ///< of kernel 4's
-  Size without_successors = 0;                         ///< vertices of kernel 4's graph
-  Size heaviest = 0;                                   ///< arcs that kernel 2 found
-  Size subgraph_vertices = 0, subgraph_arcs = 0;       ///< of all subgraphs of kernel 3
+  Size loops = 0, arcs = 0;                          ///< of kernel 1's graph
+  Size filtered = 0, doubles = 0, kernel4_arcs = 0;  ///< of kernel 4's
+  Size without_successors = 0;                       ///< vertices of kernel 4's graph
+  Size heaviest = 0;                                 ///< arcs that kernel 2 found
+  Size subgraph_vertices = 0, subgraph_arcs = 0;     ///< of all subgraphs of kernel 3
   double max_betweenness = 0;
   double generate_seconds = 0, kernel1_seconds = 0, kernel2_seconds = 0, kernel3_seconds = 0;
-  double setup_seconds = 0;    ///< of kernel 4: filter, order of vertices and sources, copies to devices
-  double seconds = 0;          ///< of kernel 4: the sweeps over all sources and their sum
-  Size reached = 0;            ///< arcs that began at reached vertices, over all sources
+  double setup_seconds = 0;  ///< of kernel 4: filter, order of vertices and sources, copies to devices
+  double seconds = 0;        ///< of kernel 4: the sweeps over all sources and their sum
+  Size reached = 0;          ///< arcs that began at reached vertices, over all sources
   std::string devices;
 
   double teps() const;                      ///< 7 N sources / seconds, as the benchmark has it

@@ -42,7 +42,8 @@ std::vector<Arc> heaviest_arcs(const Graph& graph, const ParallelFor& parallel) 
   blocks.run(parallel, [&](Size b, Size begin, Size end) {
     Found& mine = found[static_cast<std::size_t>(b)];
     for (Size v = begin; v < end; ++v)
-      for (Size e = graph.out.offsets[static_cast<std::size_t>(v)]; e < graph.out.offsets[static_cast<std::size_t>(v) + 1]; ++e) {
+      for (Size e = graph.out.offsets[static_cast<std::size_t>(v)];
+           e < graph.out.offsets[static_cast<std::size_t>(v) + 1]; ++e) {
         const double weight = graph.weights[static_cast<std::size_t>(e)];
         if (!mine.arcs.empty() && weight < mine.weight) continue;
         if (mine.arcs.empty() || weight > mine.weight) {

@@ -121,8 +121,10 @@ TEST(Betweenness, TorusHasTheClosedForm) {
     const Gid rows = Gid{1} << (scale / 2), columns = Gid{1} << (scale - scale / 2);
     const Graph graph = graph_of(generate_torus(rows, columns));
     const double n = std::pow(2.0, scale);
-    const double expected = (scale % 2 == 0 ? 0.5 * std::pow(2.0, 1.5 * scale) : 0.75 * std::pow(2.0, (3 * scale - 1) / 2)) - n + 1;
-    for (const double value : run(graph, all_vertices(graph), "cpu").values) EXPECT_NEAR(value, expected, 1e-12 * expected);
+    const double expected =
+        (scale % 2 == 0 ? 0.5 * std::pow(2.0, 1.5 * scale) : 0.75 * std::pow(2.0, (3 * scale - 1) / 2)) - n + 1;
+    for (const double value : run(graph, all_vertices(graph), "cpu").values)
+      EXPECT_NEAR(value, expected, 1e-12 * expected);
   }
 }
 

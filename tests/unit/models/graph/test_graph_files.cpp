@@ -36,7 +36,8 @@ std::vector<std::pair<Gid, Gid>> named(const ArcList& list) {
 using Pairs = std::vector<std::pair<Gid, Gid>>;
 
 TEST(EdgeList, NumbersNeedNotBeDense) {
-  const ArcList list = parse_graph("# a comment\n7 9000000000000000000\n% another\n\n 7\t12 \r\n12,7\n// the end", "a.el");
+  const ArcList list =
+      parse_graph("# a comment\n7 9000000000000000000\n% another\n\n 7\t12 \r\n12,7\n// the end", "a.el");
   EXPECT_EQ(list.vertices, 3);
   EXPECT_THAT(list.names.ids, ElementsAre(7, 12, 9000000000000000000));
   EXPECT_EQ(named(list), (Pairs{{7, 9000000000000000000}, {7, 12}, {12, 7}}));
@@ -55,8 +56,10 @@ TEST(EdgeList, WeightsAndHeader) {
 }
 
 TEST(EdgeList, ErrorsNameTheLine) {
-  EXPECT_THAT(error_of("0 1\n1 x\n", "a.el"), HasSubstr("a.el:2: expected the number of the vertex at the other end, found 'x'"));
-  EXPECT_THAT(error_of("0 1\n\n3\n", "a.el"), HasSubstr("a.el:3: expected the number of the vertex at the other end, found the end of the line"));
+  EXPECT_THAT(error_of("0 1\n1 x\n", "a.el"),
+              HasSubstr("a.el:2: expected the number of the vertex at the other end, found 'x'"));
+  EXPECT_THAT(error_of("0 1\n\n3\n", "a.el"),
+              HasSubstr("a.el:3: expected the number of the vertex at the other end, found the end of the line"));
   EXPECT_THAT(error_of("0 1\n0 -2\n", "a.el"), HasSubstr("a.el:2: vertex -2"));
   EXPECT_THAT(error_of("0 99999999999999999999\n", "a.el"), HasSubstr("a.el:1: expected"));
   EXPECT_THAT(error_of("0 1 1\n0 1\n", "a.el"), HasSubstr("a.el:2: some edges have a weight"));
@@ -72,10 +75,12 @@ TEST(EdgeList, ErrorsNameTheLine) {
 }
 
 TEST(MatrixMarket, GeneralAndSymmetric) {
-  const ArcList general = parse_graph("%%MatrixMarket matrix coordinate pattern general\n% x\n3 3 2\n1 2\n3 1\n", "a.mtx");
+  const ArcList general =
+      parse_graph("%%MatrixMarket matrix coordinate pattern general\n% x\n3 3 2\n1 2\n3 1\n", "a.mtx");
   EXPECT_EQ(named(general), (Pairs{{1, 2}, {3, 1}}));
   EXPECT_FALSE(general.both_ways);
-  const ArcList symmetric = parse_graph("%%MatrixMarket Matrix Coordinate Real Symmetric\n2 2 2\n2 1 4e0\n1 1 3\n", "a.mtx");
+  const ArcList symmetric =
+      parse_graph("%%MatrixMarket Matrix Coordinate Real Symmetric\n2 2 2\n2 1 4e0\n1 1 3\n", "a.mtx");
   EXPECT_EQ(named(symmetric), (Pairs{{2, 1}, {1, 2}, {1, 1}}));
   EXPECT_THAT(symmetric.weights, ElementsAre(4, 4, 3));
   EXPECT_TRUE(symmetric.both_ways);
@@ -85,7 +90,8 @@ TEST(MatrixMarket, Errors) {
   const std::string head = "%%MatrixMarket matrix coordinate pattern general\n";
   EXPECT_THAT(error_of("1 2\n", "a.mtx"), HasSubstr("a.mtx:1: expected '%%MatrixMarket"));
   EXPECT_THAT(error_of("%%MatrixMarket matrix array real general\n", "a.mtx"), HasSubstr("'matrix coordinate'"));
-  EXPECT_THAT(error_of("%%MatrixMarket matrix coordinate complex general\n", "a.mtx"), HasSubstr("'real', 'integer' or"));
+  EXPECT_THAT(error_of("%%MatrixMarket matrix coordinate complex general\n", "a.mtx"),
+              HasSubstr("'real', 'integer' or"));
   EXPECT_THAT(error_of(head + "2 3 1\n1 1\n", "a.mtx"), HasSubstr("a.mtx:2: a matrix of 2 x 3"));
   EXPECT_THAT(error_of(head + "2 2 1\n1 3\n", "a.mtx"), HasSubstr("a.mtx:3: column 3"));
   EXPECT_THAT(error_of(head + "2 2 2\n1 2\n", "a.mtx"), HasSubstr("1 entries, but the header says 2"));

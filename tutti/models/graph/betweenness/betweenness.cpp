@@ -70,9 +70,8 @@ void Betweenness::add_here(std::span<const Vertex> sources, SourceRange range) {
   std::vector<std::thread> others;
   guarded(device_workers_, [&] {
     for (std::size_t w = 0; w < device_workers_; ++w)
-      others.push_back(start_thread("a device of this rank", [&, w] {
-        guarded(w, [&] { work(queue, w, *workers_[w], sources); });
-      }));
+      others.push_back(start_thread("a device of this rank",
+                                    [&, w] { guarded(w, [&] { work(queue, w, *workers_[w], sources); }); }));
     const auto threads = static_cast<int>(workers_.size() - device_workers_);
     if (threads > 0)
       devices_.threads->run(threads, [&](int i) {

@@ -8,7 +8,8 @@
 namespace tutti::graph {
 
 /// A dependency delta is rounded to a multiple of 2^-100 and cut into three digits of 2^-8, 2^-54 and 2^-100 by
-/// additions of constants, which are exact. Sums of up to 64 digits are exact doubles, those of any number are integers.
+/// additions of constants, which are exact. Sums of up to 64 digits are exact doubles, those of any number are
+/// integers.
 ///
 /// 0 <= delta < 2^31; the sum may reach 2^55.
 struct DeltaParts {

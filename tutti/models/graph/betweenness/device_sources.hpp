@@ -2,6 +2,11 @@
 // GPUs are held to.
 #pragma once
 
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/graph/betweenness/lane_batch.hpp"
 #include "tutti/models/graph/betweenness/one_source.hpp"
@@ -33,17 +38,28 @@ class DeviceSources {
  public:
   virtual ~DeviceSources() = default;
   virtual Size most() const = 0;
-  /// False: path counts exceed double, or there are more levels than room. Then nothing was added.
-  virtual bool add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached) = 0;
+  /// 1 to most() sources. Those with more paths than double counts, or more levels than there is room for, add nothing
+  /// and go to `left`.
+  virtual void add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached,
+                   std::vector<Vertex>& left) = 0;
 };
 
-/// `room` is how many bytes it may take; Error(resource) as the budget says when there is no room for one.
-std::unique_ptr<DeviceSources> make_portable_batches(Stream& stream, const DeviceGraph& graph, Size sources, Size room);
-std::unique_ptr<DeviceSources> make_portable_one_by_one(Stream& stream, const DeviceGraph& graph, Size sources, Size room);
+/// Levels that a batch has room for, where the vertex of the highest degree sees `depth` of them.
+inline Size levels_for(Size depth) {
+  return std::min<Size>(2 * depth + 6, 128);
+}
 
-#if defined(TUTTI_HAVE_CUDA_GRAPH)
-/// Kernels for GPUs (device_sources_gpu.cu), with the same results, bit for bit.
-std::unique_ptr<DeviceSources> make_gpu_batches(Stream& stream, const DeviceGraph& graph, const Graph& host, Size sources, Size room);
+/// `levels`: room for so many. `room`: how many bytes they may take; Error(resource) as the budget says when there is
+/// no room for the smallest batch.
+std::unique_ptr<DeviceSources> make_portable_batches(Stream& stream, const DeviceGraph& graph, Size levels,
+                                                     Size sources, Size room);
+std::unique_ptr<DeviceSources> make_portable_one_by_one(Stream& stream, const DeviceGraph& graph, Size sources,
+                                                        Size room);
+
+#if defined(TUTTI_HAVE_CUDA)
+// Kernels for GPUs (cuda/), with the same results, bit for bit.
+std::unique_ptr<DeviceSources> make_gpu_batches(Stream& stream, const Graph& graph, Size levels, Size sources,
+                                                Size room);
 std::unique_ptr<DeviceSources> make_gpu_one_by_one(Stream& stream, const DeviceGraph& graph, Size sources, Size room);
 #endif
 

@@ -103,9 +103,8 @@ Lanes LaneBatch::sum_row(const Csr<Vertex>& rows, Vertex v, Lanes wanted, Row& s
     Row piece;
     Row& to = pieces == 1 ? sum : piece;
     for (std::size_t i = 0; i < count; ++i)
-      for_groups(hits[i].lanes, [&](int g, unsigned byte) {
-        to.part[g] += only(load(hits[i].values + group * g), mask_of(byte));
-      });
+      for_groups(hits[i].lanes,
+                 [&](int g, unsigned byte) { to.part[g] += only(load(hits[i].values + group * g), mask_of(byte)); });
     if (pieces > 1)
       for (int g = 0; g < width_ / group; ++g) sum.part[g] += piece.part[g];
   }

@@ -15,7 +15,8 @@ std::size_t at(Vertex v) {
 std::vector<Vertex> by_degree(const Graph& graph) {
   const Csr<Vertex>& in = graph.incoming();
   const auto degree = [&](Vertex v) {
-    const Size sum = graph.out.offsets[at(v) + 1] - graph.out.offsets[at(v)] + in.offsets[at(v) + 1] - in.offsets[at(v)];
+    const Size sum =
+        graph.out.offsets[at(v) + 1] - graph.out.offsets[at(v)] + in.offsets[at(v) + 1] - in.offsets[at(v)];
     return at(static_cast<Vertex>(std::min<Size>(sum, 1 << 20)));
   };
   std::vector<Size> place(2, 0);

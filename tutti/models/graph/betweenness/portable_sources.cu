@@ -8,7 +8,6 @@
 namespace tutti::graph {
 namespace {
 
-constexpr Size most_levels = 64;
 constexpr double most_paths = 0x1p1000;
 constexpr Lid block = 1024;  ///< vertices that report together
 
@@ -129,14 +128,16 @@ struct CountReached {
 
 class PortableBatches final : public DeviceSources {
  public:
-  PortableBatches(Stream& stream, const DeviceGraph& graph, Size sources, Size room)
-      : width_(static_cast<int>(std::clamp<Size>((sources + 7) / 8 * 8, 8, most_lanes))), n_(graph.vertices) {
-    const Size fixed = (most_levels + 1) * static_cast<Size>(sizeof(Lanes));
+  PortableBatches(Stream& stream, const DeviceGraph& graph, Size levels, Size sources, Size room)
+      : width_(static_cast<int>(std::clamp<Size>((sources + 7) / 8 * 8, 8, most_lanes))),
+        levels_of_batch_(levels),
+        n_(graph.vertices) {
+    const Size fixed = (levels + 1) * static_cast<Size>(sizeof(Lanes));
     while (width_ > 8 && n_ * (8 * width_ + fixed) > room) width_ -= 8;
     Device& device = stream.device();
     const Size blocks = n_ / block + 1;
     values_ = Buffer<double>(device, n_ * width_, "path counts of a batch");
-    levels_ = Buffer<Lanes>(device, n_ * most_levels, "levels of a batch");
+    levels_ = Buffer<Lanes>(device, n_ * levels, "levels of a batch");
     reached_ = Buffer<Lanes>(device, n_, "vertices reached");
     report_ = Buffer<std::int32_t>(device, blocks, "reports of a level");
     counts_ = Buffer<Size>(device, blocks, "arcs reached");
@@ -144,7 +145,8 @@ class PortableBatches final : public DeviceSources {
   }
   Size most() const override { return width_; }
 
-  bool add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached) override {
+  void add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached,
+           std::vector<Vertex>& left) override {
     const auto count = static_cast<int>(sources.size());
     const Lanes all = count == most_lanes ? ~Lanes{0} : (Lanes{1} << count) - 1;
     const auto level = [&](Size depth) { return levels_.data() + depth * n_; };
@@ -154,7 +156,10 @@ class PortableBatches final : public DeviceSources {
     for_each(stream, {0, 1}, SetSources{sources_.data(), count, width_, level(0), reached_.data(), values_.data()});
     Size depth = 0;
     for (;; ++depth) {
-      if (depth + 1 == most_levels) return false;
+      if (depth + 1 == levels_of_batch_) {
+        left.insert(left.end(), sources.begin(), sources.end());
+        return;
+      }
       for_each(stream, {0, lid},
                StepOut{graph.incoming(), level(depth), reached_.data(), level(depth + 1), values_.data(), all, width_});
       for_each(stream, {0, blocks()},
@@ -163,7 +168,10 @@ class PortableBatches final : public DeviceSources {
       download(stream, std::span(report), report_);
       std::int32_t what = 0;
       for (const std::int32_t r : report) what |= r;
-      if ((what & 2) != 0) return false;
+      if ((what & 2) != 0) {
+        left.insert(left.end(), sources.begin(), sources.end());
+        return;
+      }
       if (what == 0) break;
     }
     for (Size d = depth; d > 0; --d)
@@ -173,13 +181,12 @@ class PortableBatches final : public DeviceSources {
     std::vector<Size> counts(static_cast<std::size_t>(blocks()));
     download(stream, std::span(counts), counts_);
     for (const Size c : counts) reached += c;
-    return true;
   }
 
  private:
   Lid blocks() const { return static_cast<Lid>((n_ + block - 1) / block); }
   int width_;
-  Size n_;
+  Size levels_of_batch_, n_;
   Buffer<double> values_;
   Buffer<Lanes> levels_, reached_;
   Buffer<std::int32_t> report_;
@@ -250,7 +257,8 @@ class PortableOneByOne final : public DeviceSources {
   }
   Size most() const override { return slots_; }
 
-  bool add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached) override {
+  void add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached,
+           std::vector<Vertex>&) override {
     const auto lid = static_cast<Lid>(n_), count = static_cast<Lid>(sources.size());
     std::vector<std::int32_t> bases(static_cast<std::size_t>(slots_));
     download(stream, std::span(bases), bases_);
@@ -264,7 +272,6 @@ class PortableOneByOne final : public DeviceSources {
     std::vector<Size> counts(static_cast<std::size_t>(count));
     download(stream, std::span(counts), counts_);
     for (const Size c : counts) reached += c;
-    return true;
   }
 
  private:
@@ -297,8 +304,9 @@ DeviceGraph::DeviceGraph(Stream& stream, const Graph& graph)
   for_each(stream, {0, vertices}, ClearSums{sums.data(), vertices, 1});
 }
 
-std::unique_ptr<DeviceSources> make_portable_batches(Stream& stream, const DeviceGraph& graph, Size sources, Size room) {
-  return std::make_unique<PortableBatches>(stream, graph, sources, room);
+std::unique_ptr<DeviceSources> make_portable_batches(Stream& stream, const DeviceGraph& graph, Size levels,
+                                                     Size sources, Size room) {
+  return std::make_unique<PortableBatches>(stream, graph, levels, sources, room);
 }
 
 std::unique_ptr<DeviceSources> make_portable_one_by_one(Stream& stream, const DeviceGraph& graph, Size sources,

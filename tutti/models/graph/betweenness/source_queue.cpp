@@ -18,9 +18,13 @@ SourceRange SourceQueue::take(std::size_t w) {
   }
   const WorkerRate& mine = workers_[w];
   const auto share = static_cast<Size>(static_cast<double>(left) * mine.rate / all);
-  // Small batches share little work: among equals a piece has a quarter of a batch at least.
-  const Size least = mine.rate > 0.3 * fastest ? std::max<Size>(mine.most / 4, 1) : 0;
-  const Size count = std::min({std::max(share, least), mine.most, left});
+  // Small batches share little work: among equals a piece has a quarter of a batch at least, and who is much slower
+  // takes no crumbs.
+  const Size least = std::max<Size>(mine.most / 4, 1);
+  const bool equal = mine.rate > 0.3 * fastest;
+  const Size count = equal                              ? std::min({std::max(share, least), mine.most, left})
+                     : share < std::min<Size>(least, 8) ? 0
+                                                        : std::min(share, mine.most);
   gone_[w] = count == 0;
   const SourceRange range{next_, next_ + count};
   next_ += count;

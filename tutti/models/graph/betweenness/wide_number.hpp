@@ -7,8 +7,8 @@
 
 namespace tutti::graph {
 
-/// mantissa * 2^exponent, 1 <= mantissa < 2, or zero. Positive. Each operation rounds once, as that of double does: where
-/// double neither overflows nor leaves its normal range, its results have the same bits.
+/// mantissa * 2^exponent, 1 <= mantissa < 2, or zero. Positive. Each operation rounds once, as that of double does:
+/// where double neither overflows nor leaves its normal range, its results have the same bits.
 struct WideNumber {
   static constexpr int lowest = -(1 << 30);
   double mantissa = 0;

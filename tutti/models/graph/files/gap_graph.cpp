@@ -1,6 +1,6 @@
 // Serialized graphs of the GAP benchmark suite (Beamer, Asanovic, Patterson 2015), little-endian:
-// bool directed, int64 arcs, int64 vertices, int64 offsets[vertices + 1], int32 columns[arcs] (.wsg: int32 column, int32
-// weight); of a directed graph the same again for the other direction.
+// bool directed, int64 arcs, int64 vertices, int64 offsets[vertices + 1], int32 columns[arcs] (.wsg: int32 column,
+// int32 weight); of a directed graph the same again for the other direction.
 #include <cstring>
 
 #include "tutti/base/error.hpp"
@@ -28,8 +28,8 @@ ArcList parse_gap(std::string_view bytes, const std::string& name, bool weighted
   if (directed > 1 || vertices < 0 || vertices > most_vertices || arcs < 0 ||
       arcs > static_cast<Gid>(bytes.size() / entry))
     fail(ErrorKind::input,
-         "{}: byte 0: directed {}, {} arcs, {} vertices; expected a serialized graph of GAP with 0 to {} vertices", name,
-         directed, arcs, vertices, most_vertices);
+         "{}: byte 0: directed {}, {} arcs, {} vertices; expected a serialized graph of GAP with 0 to {} vertices",
+         name, directed, arcs, vertices, most_vertices);
   const auto n = static_cast<std::size_t>(vertices), m = static_cast<std::size_t>(arcs);
   const std::size_t side = 8 * (n + 1) + entry * m, expected = head + (directed + 1u) * side;
   if (bytes.size() != expected)
@@ -46,7 +46,8 @@ ArcList parse_gap(std::string_view bytes, const std::string& name, bool weighted
     const std::size_t place = head + 8 * v;
     const auto first = value_at<Gid>(bytes, place), end = value_at<Gid>(bytes, place + 8);
     if (first != static_cast<Gid>(e) || end < first || end > arcs)
-      fail(ErrorKind::input, "{}: byte {}: row {} goes from {} to {}; expected offsets that begin at 0, do not decrease and end at {}",
+      fail(ErrorKind::input,
+           "{}: byte {}: row {} goes from {} to {}; expected offsets that begin at 0, do not decrease and end at {}",
            name, place, v, first, end, arcs);
     for (; e < static_cast<std::size_t>(end); ++e) {
       const auto w = value_at<std::int32_t>(bytes, columns + entry * e);
@@ -56,8 +57,7 @@ ArcList parse_gap(std::string_view bytes, const std::string& name, bool weighted
       if (weighted) list.weights[e] = value_at<std::int32_t>(bytes, columns + entry * e + 4);
     }
   }
-  if (e != m)
-    fail(ErrorKind::input, "{}: byte {}: the rows end at arc {}; expected {}", name, head + 8 * n, e, m);
+  if (e != m) fail(ErrorKind::input, "{}: byte {}: the rows end at arc {}; expected {}", name, head + 8 * n, e, m);
   return list;
 }
 

@@ -12,13 +12,15 @@ namespace tutti::graph {
 
 /// For help texts.
 inline constexpr const char* graph_formats =
-    "an edge list (text: two or three numbers a line), .mtx (Matrix Market), .graph or .metis (METIS), .sg or .wsg (GAP); "
+    "an edge list (text: two or three numbers a line), .mtx (Matrix Market), .graph or .metis (METIS), .sg or .wsg "
+    "(GAP); "
     "the text ones compressed, too (.gz)";
 
 /// The arcs of a file, in its order, by the ending of its name; an edge list is what none of the others is. Errors: io
 /// (cannot be read), input (file and line, or byte), resource (no memory).
 ///
-/// - Edge list: `FROM TO [WEIGHT]`, between them blanks, tabs or a comma; lines that begin with #, % or // are left out.
+/// - Edge list: `FROM TO [WEIGHT]`, between them blanks, tabs or a comma; lines that begin with #, % or // are left
+/// out.
 ///   Vertices are the numbers that occur, in ascending order; after a line `# vertices N` they are 0 to N - 1.
 ///   A line `# symmetric` says that every edge stands there in both directions.
 /// - Matrix Market: `coordinate`, square, `real`, `integer` or `pattern`, `general` or `symmetric`. Entry (i, j) is the
@@ -31,8 +33,8 @@ ArcList parse_graph(std::string_view bytes, const std::string& name, const Paral
 
 /// Error(usage) when no graph can be written under this name.
 void check_graph_file(const std::filesystem::path& path);
-/// Writes all arcs in the format of the name's ending (not .wsg). METIS and GAP files are simple graphs, of METIS always
-/// undirected. Errors: io, usage as check_graph_file, and of weights that METIS has no place for.
+/// Writes all arcs in the format of the name's ending (not .wsg). METIS and GAP files are simple graphs, of METIS
+/// always undirected. Errors: io, usage as check_graph_file, and of weights that METIS has no place for.
 void write_graph(const ArcList& list, const std::filesystem::path& path, const ParallelFor& parallel = {});
 
 // The formats, for read_graph and write_graph.

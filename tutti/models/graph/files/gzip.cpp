@@ -35,7 +35,8 @@ std::string decompress(std::string_view bytes, const std::string& name) {
   while (read < bytes.size()) {
     const std::size_t before = content.size();
     if (before + step > most)
-      fail(ErrorKind::resource, "{}: more than {} bytes when decompressed; use a machine with more memory", name, before);
+      fail(ErrorKind::resource, "{}: more than {} bytes when decompressed; use a machine with more memory", name,
+           before);
     content.resize(before + step);
     stream.next_in = bytes_of(bytes.data() + read);
     stream.avail_in = part(bytes.size() - read);

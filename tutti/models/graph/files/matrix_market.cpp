@@ -74,7 +74,8 @@ ArcList parse_matrix_market(std::string_view text, const std::string& name) {
   scan.next_line();
   Gid found = 0;
   for (skip_comments(scan); !scan.at_end(); skip_comments(scan), ++found) {
-    if (found == entries) scan.refuse("more than the {} entries that the header says; one of the two is wrong", entries);
+    if (found == entries)
+      scan.refuse("more than the {} entries that the header says; one of the two is wrong", entries);
     const Vertex from = read_index(scan, rows, "row"), to = read_index(scan, rows, "column");
     double weight = 0;
     if (!banner.pattern) {

@@ -33,8 +33,7 @@ Header read_header(TextScan& scan) {
     scan.skip_blanks();
     Gid constraints = format / 10 % 10;
     if (!scan.at_line_end()) constraints = scan.integer("the number of weights of a vertex");
-    if (constraints < 0 || constraints > 1000)
-      scan.refuse("{} weights of a vertex; expected 0 to 1000", constraints);
+    if (constraints < 0 || constraints > 1000) scan.refuse("{} weights of a vertex; expected 0 to 1000", constraints);
     header.skipped = format / 100 + (format / 10 % 10 == 1 ? constraints : 0);
     header.weights = format % 10 == 1;
     scan.skip_blanks();
@@ -78,7 +77,8 @@ ArcList parse_metis(std::string_view text, const std::string& name) {
   }
   if (list.size() % 2 != 0 || list.size() / 2 != header.edges)
     fail(ErrorKind::input,
-         "{}: {} neighbours in all, but the header says {} edges, which stand in two lines each; one of the two is wrong",
+         "{}: {} neighbours in all, but the header says {} edges, which stand in two lines each; one of the two is "
+         "wrong",
          name, list.size(), header.edges);
   return list;
 }

@@ -27,8 +27,9 @@ ArcList parse_graph(std::string_view bytes, const std::string& name, const Paral
 ArcList read_graph(const std::filesystem::path& path, const ParallelFor& parallel) {
   const InputFile file(path, "graph");
   if (const Size most = read_machine_limits().available; file.size() > most)
-    fail(ErrorKind::resource, "{}: the file has {} bytes, and {} bytes of memory are left; use a machine with more memory",
-         path.string(), file.size(), most);
+    fail(ErrorKind::resource,
+         "{}: the file has {} bytes, and {} bytes of memory are left; use a machine with more memory", path.string(),
+         file.size(), most);
   RawVector<char> bytes(static_cast<std::size_t>(file.size()));
   const std::size_t got = file.read(bytes, 0);
   return parse_graph({bytes.data(), got}, path.string(), parallel);

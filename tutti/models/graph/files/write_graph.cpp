@@ -66,7 +66,9 @@ std::vector<std::string> matrix_market(ArcList list, const ParallelFor& parallel
 
 std::vector<std::string> metis(const ArcList& list, const std::string& path, const ParallelFor& parallel) {
   if (!list.weights.empty())
-    fail(ErrorKind::usage, "{}: weights of arcs may differ between the two directions of an edge, which METIS has no place for; choose another format",
+    fail(ErrorKind::usage,
+         "{}: weights of arcs may differ between the two directions of an edge, which METIS has no place for; choose "
+         "another format",
          path);
   BuildOptions options;
   options.directed = false;
@@ -109,7 +111,8 @@ std::vector<std::string> gap(const ArcList& list, const ParallelFor& parallel) {
 
 void check_graph_file(const std::filesystem::path& path) {
   if (ending_of(path) == ".wsg")
-    fail(ErrorKind::usage, "{}: graphs with weights cannot be written as .wsg; choose .mtx or an edge list", path.string());
+    fail(ErrorKind::usage, "{}: graphs with weights cannot be written as .wsg; choose .mtx or an edge list",
+         path.string());
 }
 
 void write_graph(const ArcList& list, const std::filesystem::path& path, const ParallelFor& parallel) {
