@@ -9,6 +9,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"
+#include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
 #include "tutti/models/graph/generate.hpp"
 #include "tutti/models/graph/graph_info.hpp"
@@ -147,6 +148,7 @@ void add_info(CLI::App& parent, Action& action) {
 void add_convert(CLI::App& parent, Action& action) {
   struct Arguments {
     std::string input, output;
+    bool filter = false;
   };
   auto a = std::make_shared<Arguments>();
   CLI::App* command = parent.add_subcommand("convert", "write a graph in another format");
@@ -156,7 +158,9 @@ void add_convert(CLI::App& parent, Action& action) {
   command->add_option("output", a->output, "graph file to write, in the format that its name says")
       ->required()
       ->type_name("OUT");
-  command->footer("Example:\n  tutti graph convert roads.gr.el.gz roads.sg");
+  command->add_flag("--filter-eighths", a->filter,
+                    "leave out arcs whose weight is divisible by 8, and then all weights: kernel 4's graph of SSCA#2");
+  command->footer("Example:\n  tutti graph convert roads.el.gz roads.sg");
   command->callback([a, &action] {
     action = [a](const Comm& comm) {
       on_root(comm, [&](const ParallelFor& parallel) {
@@ -164,7 +168,8 @@ void add_convert(CLI::App& parent, Action& action) {
         std::error_code ignored;
         if (std::filesystem::equivalent(a->input, a->output, ignored))
           fail(ErrorKind::usage, "{}: is the graph to be read; give the output another name", a->output);
-        const ArcList list = read_graph(a->input, parallel);
+        ArcList list = read_graph(a->input, parallel);
+        if (a->filter) leave_out_eighths(list);
         write_graph(list, a->output, parallel);
         info("{}: {} vertices, {} arcs", a->output, format_count(list.vertices), format_count(list.size()));
       });

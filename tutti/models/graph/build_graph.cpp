@@ -149,6 +149,11 @@ void make_rows(const ArcList& list, const Rules& rules, const ParallelFor& paral
   });
 }
 
+void check_weights(const ArcList& list) {
+  if (list.weights.empty() && list.size() > 0)
+    fail(ErrorKind::usage, "the graph has no weights; choose a graph with weights, or leave the filter out");
+}
+
 }  // namespace
 
 Vertex VertexNames::find(Gid name, Vertex vertices) const {
@@ -157,9 +162,17 @@ Vertex VertexNames::find(Gid name, Vertex vertices) const {
   return at != ids.end() && *at == name ? static_cast<Vertex>(at - ids.begin()) : no_lid;
 }
 
+void leave_out_eighths(ArcList& list) {
+  check_weights(list);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < list.weights.size(); ++i)
+    if (std::fmod(list.weights[i], 8.0) != 0) list.arcs[kept++] = list.arcs[i];
+  list.arcs.resize(kept);
+  list.weights.clear();
+}
+
 Graph build_graph(const ArcList& list, const BuildOptions& options, const ParallelFor& parallel, BuildCounts* counts) {
-  if ((options.keep_weights || options.leave_out_eighths) && list.weights.empty() && list.size() > 0)
-    fail(ErrorKind::usage, "the graph has no weights; choose a graph with weights, or leave the filter out");
+  if (options.keep_weights || options.leave_out_eighths) check_weights(list);
   BuildCounts mine, ignored;
   Graph graph;
   graph.vertices = list.vertices;

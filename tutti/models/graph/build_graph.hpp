@@ -26,4 +26,7 @@ struct BuildCounts {
 Graph build_graph(const ArcList& list, const BuildOptions& options, const ParallelFor& parallel = {},
                   BuildCounts* counts = nullptr);
 
+/// The same filter for a list, which has no weights afterwards. Error(usage) without weights.
+void leave_out_eighths(ArcList& list);
+
 }  // namespace tutti::graph

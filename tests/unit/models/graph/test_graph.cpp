@@ -76,6 +76,16 @@ TEST(BuildGraph, RowsAreThoseOfTheList) {
   }
 }
 
+TEST(BuildGraph, AListIsFilteredAsRowsAre) {
+  ArcList list = generate_rmat(ssca2_spec(8, 5));
+  BuildOptions options;
+  options.leave_out_eighths = true;
+  const Graph rows = build_graph(list, options);
+  leave_out_eighths(list);
+  EXPECT_EQ(build_graph(list, {}).out.columns, rows.out.columns);
+  EXPECT_THROW(leave_out_eighths(list), Error);
+}
+
 TEST(BuildGraph, KeepsTheSmallestWeight) {
   ArcList list;
   list.vertices = 3;
