@@ -27,6 +27,7 @@ void add_partition(CLI::App& program, Action& action);
 void add_spectrum(CLI::App& program, Action& action);
 void add_plot(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
+void add_graph(CLI::App& program, Action& action);
 /// Scripts that complete what stands in `program`: all other subcommands, too, that are added until they are printed.
 void add_completion(CLI::App& program, Action& action);
 

@@ -17,7 +17,9 @@ PAGES = ROOT / "docs/reference"
 COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh convert", "mesh refine", "mesh generate",
             "mesh generate box", "mesh generate biventricle", "nodes", "nodes generate",
             "nodes generate icosahedral", "nodes generate fibonacci", "nodes generate relaxed", "nodes generate random", "nodes info",
-            "partition", "spectrum", "plot", "bench", "bench MODEL", "completion", "reference"]
+            "partition", "graph", "graph generate", "graph generate ssca2", "graph generate rmat", "graph generate grid",
+            "graph generate torus", "graph info", "graph convert", "graph betweenness", "graph ssca2", "spectrum", "plot",
+            "bench", "bench MODEL", "completion", "reference"]
 
 
 def say(program, *words):

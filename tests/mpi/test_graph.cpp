@@ -1,0 +1,112 @@
+// Betweenness over ranks: the same bits as on one.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/shared_folder.hpp"
+#include "tests/support/slow_betweenness.hpp"
+#include "tutti/models/graph/betweenness/betweenness.hpp"
+#include "tutti/models/graph/generate.hpp"
+#include "tutti/models/graph/measure.hpp"
+#include "tutti/models/graph/ssca2.hpp"
+
+namespace tutti::graph {
+namespace {
+
+BetweennessState run(const OrderedGraph& graph, const std::vector<Vertex>& sources, const Comm& comm,
+                     const std::string& devices, Size portion) {
+  DeviceOptions options;
+  options.threads = 1;
+  DeviceSet set = open_devices(devices, comm, options);
+  const auto all = static_cast<Size>(sources.size());
+  Betweenness work(graph, set, comm, all);
+  BetweennessState state = work.begin();
+  while (state.done < all) work.add(sources, std::min(all, state.done + portion), state);
+  return state;
+}
+
+TEST(GraphOverRanks, BetweennessHasTheSameBits) {
+  const Comm world, alone(MPI_COMM_SELF);
+  for (const bool grid : {false, true}) {
+    const ArcList list = grid ? generate_grid(1, 200) : generate_rmat(ssca2_spec(8, 3));
+    const Graph graph = build_graph(list, {});
+    const OrderedGraph ordered = order_by_degree(graph);
+    const std::vector<Vertex> sources = draw_sources(ordered.graph, 150, 9);
+    const BetweennessState one = run(ordered, sources, alone, "cpu", 1000);
+    EXPECT_LE(difference(values_of(one, ordered),
+                         [&] {
+                           std::vector<Vertex> before;
+                           for (const Vertex s : sources)
+                             for (Vertex v = 0; v < graph.vertices; ++v)
+                               if (ordered.new_name[static_cast<std::size_t>(v)] == s) before.push_back(v);
+                           return slow_betweenness(graph, before);
+                         }()),
+              1e-13);
+    for (const char* devices : {"cpu", "fake:1", "fake:1,cpu"})
+      for (const Size portion : {1000, 33}) {
+        SCOPED_TRACE(devices);
+        const BetweennessState many = run(ordered, sources, world, devices, portion);
+        EXPECT_EQ(many.sums, one.sums);
+        EXPECT_EQ(many.reached, one.reached);
+        EXPECT_EQ(many.done, 150);
+      }
+  }
+}
+
+/// Ranks whose devices are lost, or have no memory, end all others in order.
+TEST(GraphOverRanks, OneRanksErrorIsEveryones) {
+  const Comm world;
+  const Graph graph = build_graph(generate_rmat(ssca2_spec(8, 3)), {});
+  const OrderedGraph ordered = order_by_degree(graph);
+  const std::vector<Vertex> sources = draw_sources(ordered.graph, 100, 9);
+  DeviceOptions options;
+  options.threads = 1;
+  options.fake.fail_after_launches = world.rank() == world.size() - 1 ? 5 : -1;
+  DeviceSet set = open_devices("fake:1", world, options);
+  EXPECT_THROW(
+      {
+        Betweenness work(ordered, set, world, 100);
+        BetweennessState state = work.begin();
+        work.add(sources, 100, state);
+      },
+      Error);
+  options.fake = {};
+  options.fake.memory = world.rank() == 0 ? 10000 : Size{512} << 20;
+  DeviceSet small = open_devices("fake:1", world, options);
+  EXPECT_THROW(Betweenness(ordered, small, world, 100), Error);
+}
+
+TEST(GraphOverRanks, BenchmarkAndMeasures) {
+  const Comm world;
+  DeviceOptions options;
+  options.threads = 1;
+  DeviceSet set = open_devices("cpu", world, options);
+  Ssca2Request request;
+  request.scale = 7;
+  const Ssca2Result result = run_ssca2(request, set, world);
+  EXPECT_EQ(result.vertices, 128);
+  EXPECT_EQ(result.tuples, 1024);
+  EXPECT_GT(result.sources, 100);
+  EXPECT_EQ(world.sum(result.reached), result.reached * world.size());
+  EXPECT_NE(json_of(result).find("\"teps\""), std::string::npos);
+
+  const test::SharedFolder folder(world, "graph");
+  const std::string file = (folder.path / "star.el").string();
+  if (world.is_root()) {
+    std::filesystem::create_directories(folder.path);
+    std::ofstream(file) << "5 7\n5 9\n5 11\n";
+  }
+  world.barrier();
+  MeasureRequest star;
+  star.file = file;
+  EXPECT_EQ(measure(star, set, world).values, (std::vector<double>{6, 0, 0, 0}));
+  star.measure = Measure::components;
+  EXPECT_EQ(measure(star, set, world).labels, (std::vector<Gid>{5, 5, 5, 5}));
+  star.measure = Measure::closeness;
+  EXPECT_EQ(measure(star, set, world).values[0], 1);
+  star.sources = file;
+  EXPECT_THROW(measure(star, set, world), Error);
+}
+
+}  // namespace
+}  // namespace tutti::graph

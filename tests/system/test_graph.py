@@ -1,0 +1,157 @@
+"""tutti graph: what a user meets, and NetworkX beside it where that is installed."""
+
+import csv
+import json
+import math
+import random
+import unittest
+
+from program import SystemTest, tutti
+
+try:
+    import networkx
+except ImportError:
+    networkx = None
+
+
+class Graph(SystemTest):
+    def graph(self, *arguments, ranks=None, code=0):
+        result = tutti("graph", *arguments, ranks=ranks, cwd=self.folder)
+        self.assertEqual(result.code, code, result.err)
+        return result
+
+    def values(self, name="out.csv"):
+        with open(self.folder / name, newline="") as file:
+            rows = list(csv.reader(file))
+        return rows[0], {int(row[0]): float(row[1]) for row in rows[1:]}
+
+    def betweenness(self, *arguments, ranks=None):
+        self.graph("betweenness", *arguments, "-o", "out.csv", ranks=ranks)
+        head, values = self.values()
+        self.assertEqual(head, ["vertex", "betweenness"])
+        self.assertEqual(list(values), sorted(values))
+        return values
+
+    def test_torus(self):
+        for rows, columns in [(8, 8), (16, 8)]:
+            self.graph("generate", "torus", "--rows", rows, "--columns", columns, "-o", "torus.el")
+            scale = int(math.log2(rows * columns))
+            n = 2**scale
+            expected = (0.5 * 2 ** (1.5 * scale) if scale % 2 == 0 else 0.75 * 2 ** ((3 * scale - 1) / 2)) - n + 1
+            for options in ([], ["--directed"], ["--devices", "fake:2,cpu"]):
+                values = self.betweenness("torus.el", *options)
+                self.assertEqual(sorted(values), list(range(n)))
+                for value in values.values():
+                    self.assertAlmostEqual(value / expected, 1, delta=1e-12)
+
+    def test_the_same_file_from_any_ranks(self):
+        self.graph("generate", "ssca2", "--scale", 7, "--seed", 5, "-o", "graph.el.gz")
+        texts = set()
+        for ranks, devices in [(None, "cpu"), (2, "cpu"), (3, "fake:1,cpu"), (1, "fake:2")]:
+            self.graph("betweenness", "graph.el.gz", "--directed", "--sources", 40, "--filter-eighths", "--devices", devices,
+                       "-o", "out.csv", ranks=ranks)
+            texts.add((self.folder / "out.csv").read_text())
+        self.assertEqual(len(texts), 1)
+
+    def test_formats(self):
+        self.graph("generate", "rmat", "--scale", 6, "-o", "graph.el")
+        out = self.graph("info", "graph.el").out
+        self.assertIn("512", out)
+        first = self.betweenness("graph.el", "--directed")
+        for name, shift in [("graph.mtx", 1), ("graph.sg", 0), ("graph.el.gz", 0)]:
+            self.graph("convert", "graph.el", name)
+            self.assertEqual(self.betweenness(name, "--directed"), {v + shift: x for v, x in first.items()})
+
+    def test_filter(self):
+        self.graph("generate", "ssca2", "--scale", 6, "-o", "graph.el")
+        self.graph("convert", "graph.el", "filtered.sg", "--filter-eighths")
+        self.assertEqual(self.betweenness("filtered.sg", "--directed"),
+                         self.betweenness("graph.el", "--directed", "--filter-eighths"))
+
+    def test_sources_and_top(self):
+        self.write("path.el", "1 2\n2 3\n3 4\n")
+        self.write("sources.txt", "# two ends\n1\n4\n")
+        self.assertEqual(self.betweenness("path.el", "--sources", "sources.txt"), {1: 0, 2: 3, 3: 3, 4: 0})
+        self.assertEqual(self.betweenness("path.el", "--directed"), {1: 0, 2: 2, 3: 2, 4: 0})
+        result = self.graph("betweenness", "path.el", "-o", "out.csv", "--top", 2)
+        self.assertEqual([line.split() for line in result.out.strip().split("\n")[-2:]], [["2", "4"], ["3", "4"]])
+        self.graph("betweenness", "path.el", "--measure", "components", "-o", "out.csv")
+        self.assertEqual(self.values(), (["vertex", "component"], {1: 1, 2: 1, 3: 1, 4: 1}))
+
+    def test_benchmark(self):
+        result = self.graph("ssca2", "--scale", 8, "--sources", 20, "--devices", "cpu", "--json", "out.json")
+        figures = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual(figures["sources"], 20)
+        self.assertAlmostEqual(figures["teps"] * figures["seconds"] / (7 * 256 * 20), 1)
+        self.assertAlmostEqual(figures["edges_sources_per_second"] * figures["seconds"] / (figures["kernel4"]["arcs"] * 20), 1)
+        for kernel in "1234":
+            self.assertIn(f"kernel {kernel} ", result.out)
+
+    def test_wrong_input_is_one_line(self):
+        self.write("bad.el", "1 2\n2 x\n")
+        self.write("good.el", "1 2\n2 3\n")
+        self.write("sources.txt", "1\n7\n")
+        for arguments, code, words in [
+                (["info", "bad.el"], 4, "bad.el:2: "),
+                (["info", "none.el"], 5, "none.el"),
+                (["betweenness", "bad.el", "-o", "out.csv"], 4, "bad.el:2: "),
+                (["betweenness", "good.el", "-o", "out.csv", "--sources", "sources.txt"], 4, "sources.txt:2: vertex 7"),
+                (["betweenness", "good.el", "-o", "out.csv", "--sources", "-3"], 2, "--sources"),
+                (["betweenness", "good.el", "-o", "out.csv", "--filter-eighths"], 2, "weights"),
+                (["betweenness", "good.el", "-o", "out.csv", "--devices", "fake:1", "--fake-memory", "100"], 3, "fake:0"),
+                (["generate", "torus", "--rows", "0", "--columns", "5", "-o", "out.el"], 2, "0 rows"),
+                (["generate", "ssca2", "--scale", "3", "-o", "out.graph"], 2, "out.graph"),
+                (["convert", "good.el", "good.el"], 2, "good.el"),
+        ]:
+            with self.subTest(arguments=arguments):
+                for ranks in [None, 2]:
+                    result = self.graph(*arguments, ranks=ranks, code=code)
+                    self.assertEqual(len(result.error_lines()), 1, result.err)
+                    self.assertIn(words, result.err)
+
+    def test_networkx(self):
+        if networkx is None:
+            self.skipTest("NetworkX is not installed (python3-networkx)")
+        random.seed(3)
+        for directed in [True, False]:
+            for copies in [1, 3]:
+                make = networkx.MultiDiGraph if directed else networkx.MultiGraph
+                multi = make([(random.randrange(60), random.randrange(60)) for _ in range(150)])
+                edges = [(a, b) for a, b in multi.edges() for _ in range(copies if (a + b) % 3 == 0 else 1)]
+                self.write("graph.el", "".join(f"{a} {b}\n" for a, b in edges))
+                simple = (networkx.DiGraph if directed else networkx.Graph)(multi)
+                options = ["--directed"] if directed else []
+                pairs = 1 if directed else 2
+                expected = networkx.betweenness_centrality(simple, normalized=False)
+                self.near(self.betweenness("graph.el", *options), expected, pairs)
+                sources = sorted(simple)[:10]
+                self.write("sources.txt", "".join(f"{s}\n" for s in sources))
+                expected = networkx.betweenness_centrality_subset(simple, sources, list(simple))
+                self.near(self.betweenness("graph.el", *options, "--sources", "sources.txt"), expected, pairs)
+                self.graph("betweenness", "graph.el", *options, "--measure", "closeness", "-o", "out.csv")
+                self.near(self.values()[1], networkx.closeness_centrality(simple), 1)
+
+    def test_networkx_multi_edges_as_paths(self):
+        """A multi-edge of k is a simple graph's edge cut by k vertices of its own, all edges in two."""
+        if networkx is None:
+            self.skipTest("NetworkX is not installed (python3-networkx)")
+        random.seed(4)
+        edges = [(random.randrange(30), random.randrange(30)) for _ in range(160)]
+        edges = [(a, b) for a, b in edges if a != b]
+        self.write("graph.el", "".join(f"{a} {b}\n" for a, b in edges))
+        cut = networkx.DiGraph()
+        for k, (a, b) in enumerate(edges):
+            cut.add_edge(a, (k, "cut"))
+            cut.add_edge((k, "cut"), b)
+        vertices = sorted({v for edge in edges for v in edge})
+        expected = networkx.betweenness_centrality_subset(cut, vertices, vertices)
+        self.near(self.betweenness("graph.el", "--directed", "--multi-edges", "paths"), {v: expected[v] for v in vertices}, 1)
+
+    def near(self, values, expected, factor):
+        self.assertEqual(sorted(values), sorted(expected))
+        for v, value in values.items():
+            self.assertAlmostEqual(value, factor * expected[v], delta=1e-12 * max(1, abs(value)))
+
+
+if __name__ == "__main__":
+    unittest.main()

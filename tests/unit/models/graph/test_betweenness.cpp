@@ -1,0 +1,299 @@
+// Betweenness on threads and devices against the slow one, closed forms, and each other, bit for bit. In test_gpu the
+// devices are GPUs.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cmath>
+
+#include "tests/support/slow_betweenness.hpp"
+#include "tests/unit/base/mpi_environment.hpp"
+#include "tutti/base/random.hpp"
+#include "tutti/models/graph/betweenness/betweenness.hpp"
+#include "tutti/models/graph/betweenness/lane_batch.hpp"
+#include "tutti/models/graph/betweenness/wide_number.hpp"
+#include "tutti/models/graph/generate.hpp"
+
+namespace tutti::graph {
+namespace {
+
+#if defined(TUTTI_TEST_GPU)
+constexpr const char* one_device = "cuda:0";
+#else
+constexpr const char* one_device = "fake:1";
+#endif
+
+struct Result {
+  std::vector<double> values;
+  BetweennessState state;
+};
+
+Result run(const Graph& graph, const std::vector<Vertex>& sources, const std::string& devices, int threads = 2,
+           Sweep sweep = Sweep::automatic, Size portion = 0) {
+  DeviceOptions options;
+  options.threads = threads;
+  test::world();
+  const Comm comm(MPI_COMM_SELF);
+  DeviceSet set = open_devices(devices, comm, options);
+  const OrderedGraph ordered = order_by_degree(graph, parallel_for(*set.threads));
+  std::vector<Vertex> list;
+  for (const Vertex s : sources) list.push_back(ordered.new_name[static_cast<std::size_t>(s)]);
+  Betweenness work(ordered, set, comm, static_cast<Size>(list.size()), sweep);
+  BetweennessState state = work.begin();
+  const auto all = static_cast<Size>(list.size());
+  if (portion == 0) portion = all;
+  do work.add(list, std::min(all, state.done + portion), state);
+  while (state.done < all);
+  return {values_of(state, ordered), state};
+}
+
+Graph graph_of(const ArcList& list, bool directed = true, MultiEdges multi_edges = MultiEdges::simple) {
+  BuildOptions options;
+  options.directed = directed;
+  options.multi_edges = multi_edges;
+  return build_graph(list, options);
+}
+
+ArcList arcs_of(Vertex vertices, const std::vector<Arc>& arcs) {
+  ArcList list;
+  list.vertices = vertices;
+  list.arcs.assign(arcs.begin(), arcs.end());
+  return list;
+}
+
+ArcList random_arcs(Vertex vertices, Size count, std::uint64_t seed) {
+  ArcList list;
+  list.vertices = vertices;
+  const auto draw = [&](std::uint64_t k) {
+    return static_cast<Vertex>(random_bits(seed, k) % static_cast<std::uint64_t>(vertices));
+  };
+  for (Size i = 0; i < count; ++i) {
+    const auto k = 2 * static_cast<std::uint64_t>(i);
+    list.arcs.push_back({draw(k), draw(k + 1)});
+  }
+  return list;
+}
+
+void expect_everywhere(const Graph& graph, const std::vector<Vertex>& sources, double tolerance = 1e-13) {
+  const Result first = run(graph, sources, "cpu", 1);
+  EXPECT_LE(difference(first.values, slow_betweenness(graph, sources)), tolerance);
+  for (const char* devices : {"cpu", one_device})
+    for (const Sweep sweep : {Sweep::automatic, Sweep::batches, Sweep::one_by_one}) {
+      SCOPED_TRACE(std::string(devices) + ", sweep " + std::to_string(static_cast<int>(sweep)));
+      const Result other = run(graph, sources, devices, 2, sweep);
+      EXPECT_EQ(other.values, first.values);
+      EXPECT_EQ(other.state.sums, first.state.sums);
+      EXPECT_EQ(other.state.reached, first.state.reached);
+    }
+}
+
+TEST(Betweenness, IsThatOfTheSlowOneOnRandomGraphs) {
+  for (const std::uint64_t seed : {1, 2, 3})
+    for (const bool directed : {true, false})
+      for (const MultiEdges multi_edges : {MultiEdges::simple, MultiEdges::paths}) {
+        SCOPED_TRACE(seed);
+        const Graph graph = graph_of(random_arcs(150, 400 * static_cast<Size>(seed), seed), directed, multi_edges);
+        expect_everywhere(graph, all_vertices(graph));
+      }
+}
+
+TEST(Betweenness, IsThatOfTheSlowOneOnRmatGraphs) {
+  for (const int scale : {1, 4, 9}) {
+    SCOPED_TRACE(scale);
+    const Graph graph = graph_of(generate_rmat(ssca2_spec(scale, 7)), true, MultiEdges::paths);
+    expect_everywhere(graph, draw_sources(graph, 100, 5));
+  }
+}
+
+/// Hubs have more arcs than a piece, in both directions.
+TEST(Betweenness, HubsAreSummedInPieces) {
+  ArcList list = random_arcs(900, 3000, 4);
+  for (Vertex v = 1; v < 900; ++v) {
+    list.arcs.push_back({0, v});
+    if (v % 2 == 0) list.arcs.push_back({v, 1});
+  }
+  const Graph graph = graph_of(list, true, MultiEdges::paths);
+  ASSERT_GT(graph.out_degree(0), 3 * piece_arcs);
+  expect_everywhere(graph, draw_sources(graph, 70, 1));
+}
+
+TEST(Betweenness, TorusHasTheClosedForm) {
+  for (const int scale : {4, 5, 8, 9}) {
+    const Gid rows = Gid{1} << (scale / 2), columns = Gid{1} << (scale - scale / 2);
+    const Graph graph = graph_of(generate_torus(rows, columns));
+    const double n = std::pow(2.0, scale);
+    const double expected =
+        (scale % 2 == 0 ? 0.5 * std::pow(2.0, 1.5 * scale) : 0.75 * std::pow(2.0, (3 * scale - 1) / 2)) - n + 1;
+    for (const double value : run(graph, all_vertices(graph), "cpu").values)
+      EXPECT_NEAR(value, expected, 1e-12 * expected);
+  }
+}
+
+TEST(Betweenness, SmallAndStrangeGraphs) {
+  const Graph none = graph_of(arcs_of(0, {}));
+  EXPECT_TRUE(run(none, {}, "cpu").values.empty());
+  const Graph one = graph_of(arcs_of(1, {{0, 0}}));
+  EXPECT_EQ(run(one, {0}, "cpu").values, std::vector<double>{0});
+  const Graph isolated = graph_of(arcs_of(5, {{1, 2}}));
+  expect_everywhere(isolated, all_vertices(isolated));
+  // A star: every pair of leaves meets in the middle.
+  ArcList star;
+  star.vertices = 301;
+  for (Vertex v = 1; v <= 300; ++v) star.arcs.push_back({0, v});
+  const Graph undirected = graph_of(star, false);
+  expect_everywhere(undirected, all_vertices(undirected));
+  EXPECT_EQ(run(undirected, all_vertices(undirected), "cpu").values[0], 300.0 * 299);
+  // Two triangles that do not meet, one of them a circle in one direction.
+  const Graph two = graph_of(arcs_of(6, {{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 5}, {3, 5}}));
+  expect_everywhere(two, all_vertices(two));
+  EXPECT_EQ(run(two, all_vertices(two), "cpu").values, (std::vector<double>{1, 1, 1, 0, 0, 0}));
+}
+
+TEST(Betweenness, SourcesMayRepeat) {
+  const Graph graph = graph_of(random_arcs(60, 200, 8));
+  std::vector<Vertex> twice = all_vertices(graph);
+  twice.insert(twice.end(), twice.begin(), twice.end());
+  std::vector<double> doubled = run(graph, all_vertices(graph), "cpu").values;
+  for (double& value : doubled) value *= 2;
+  EXPECT_LE(difference(run(graph, twice, "cpu").values, doubled), 1e-15);
+  expect_everywhere(graph, twice);
+}
+
+TEST(Betweenness, ALongPathTakesNoStackAndLittleTime) {
+  constexpr Vertex n = 1000000;
+  const Graph graph = graph_of(generate_grid(1, n));
+  const Result result = run(graph, {0, n / 2}, "cpu");
+  // From the end, vertex v lies before n - 1 - v others; from the middle, outwards.
+  for (const Vertex v : {1, n / 4, n / 2, 3 * (n / 4), n - 2}) {
+    const double from_end = n - 1 - v;
+    const double from_middle = v == n / 2 ? 0 : v < n / 2 ? v : n - 1 - v;
+    EXPECT_EQ(result.values[static_cast<std::size_t>(v)], from_end + from_middle) << v;
+  }
+}
+
+/// 2^k paths after k diamonds in a row: far beyond double's 1e308.
+TEST(Betweenness, PathCountsBeyondDouble) {
+  for (const Vertex diamonds : {20, 1100}) {
+    ArcList list;
+    list.vertices = 3 * diamonds + 1;
+    for (Vertex k = 0; k < diamonds; ++k)
+      for (const Arc arc : {Arc{0, 1}, Arc{0, 2}, Arc{1, 3}, Arc{2, 3}})
+        list.arcs.push_back({3 * k + arc.from, 3 * k + arc.to});
+    const Graph graph = graph_of(list);
+    expect_everywhere(graph, {0, 3, 1});
+    // From vertex 0, each of the two in diamond k lies on half of the paths to all that follow.
+    const std::vector<double> values = run(graph, {0}, "cpu").values;
+    for (Vertex k = 0; k < diamonds; ++k)
+      EXPECT_EQ(values[static_cast<std::size_t>(3 * k + 1)], 0.5 * (3 * (diamonds - 1 - k) + 1)) << k;
+  }
+}
+
+TEST(Betweenness, PortionsThreadsAndDevicesChangeNoBit) {
+  const Graph graph = graph_of(generate_rmat(ssca2_spec(10, 3)), true);
+  const std::vector<Vertex> sources = draw_sources(graph, 300, 2);
+  const Result all = run(graph, sources, "cpu", 1);
+  std::vector<Vertex> reversed(sources.rbegin(), sources.rend());
+  EXPECT_EQ(run(graph, reversed, "cpu", 3).state.sums, all.state.sums);
+  EXPECT_EQ(run(graph, sources, "cpu", 2, Sweep::automatic, 37).state.sums, all.state.sums);
+  EXPECT_EQ(run(graph, sources, std::string(one_device) + ",cpu", 2).state.sums, all.state.sums);
+#if !defined(TUTTI_TEST_GPU)
+  EXPECT_EQ(run(graph, sources, "fake:3", 1, Sweep::automatic, 100).state.sums, all.state.sums);
+#endif
+}
+
+TEST(Betweenness, TooLittleMemoryIsSaid) {
+  const Graph graph = graph_of(generate_rmat(ssca2_spec(10, 3)));
+  const OrderedGraph ordered = order_by_degree(graph);
+  Budget small("cpu", 30000);
+  try {
+    make_thread_worker(ordered, small, 64, Sweep::automatic);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::resource);
+  }
+  EXPECT_EQ(small.used(), 0);
+  // Less than a whole batch: fewer lanes.
+  Budget medium("cpu", LaneBatch::bytes(ordered.graph, 16) + graph.vertices * Size{24} + 100);
+  EXPECT_EQ(make_thread_worker(ordered, medium, 64, Sweep::automatic)->most(), 16);
+  FakeOptions options;
+  options.memory = 50000;
+  const auto fake = make_fake_device(0, options);
+  EXPECT_THROW(make_device_worker(ordered, *fake, 64, Sweep::automatic), Error);
+}
+
+TEST(DeltaSum, IsTheSameInAnyOrderAndGrouping) {
+  std::vector<double> values;
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    values.push_back(std::ldexp(random_unit(1, i), static_cast<int>(random_bits(2, i) % 100) - 70));
+  DeltaSum forward, backward, grouped;
+  for (const double v : values) forward.add(split_delta(v));
+  for (std::size_t i = values.size(); i-- > 0;) backward.add(split_delta(values[i]));
+  for (std::size_t i = 0; i < values.size(); i += 50) {
+    DeltaParts parts;
+    for (std::size_t k = i; k < i + 50; ++k) {
+      const DeltaParts p = split_delta(values[k]);
+      parts.high += p.high;
+      parts.middle += p.middle;
+      parts.low += p.low;
+    }
+    grouped.add(parts);
+  }
+  EXPECT_EQ(forward, backward);
+  EXPECT_EQ(forward, grouped);
+  long double sum = 0;
+  for (const double v : values) sum += v;
+  EXPECT_NEAR(forward.value(), static_cast<double>(sum), 1e-15 * static_cast<double>(sum));
+  DeltaSum tiny;
+  tiny.add(split_delta(0x1.23p-90));
+  EXPECT_EQ(tiny.value(), 0x1.23p-90);
+}
+
+TEST(WideNumber, RoundsAsDoubleDoes) {
+  const auto wide = [](double x) { return WideNumber::normalised(x, 0); };
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const double a = std::ldexp(1 + random_unit(1, i), static_cast<int>(random_bits(3, i) % 120)),
+                 b = std::ldexp(1 + random_unit(2, i), static_cast<int>(random_bits(4, i) % 120));
+    EXPECT_EQ(wide(a).plus(wide(b)).value(), a + b);
+    EXPECT_EQ(wide(a).times(wide(b)).value(), a * b);
+    EXPECT_EQ(wide(a).reciprocal().value(), 1 / a);
+  }
+  EXPECT_EQ(WideNumber{}.plus(WideNumber{}).value(), 0);
+  EXPECT_EQ(wide(3).plus({}).value(), 3);
+}
+
+TEST(SourceQueue, GivesEverySourceOnce) {
+  std::vector<WorkerRate> rates{{64, 1000, true}, {64, 1, true}, {64, 900, false}};
+  SourceQueue queue({10, 1500}, rates);
+  Size next = 10, slow = 0;
+  for (bool more = true; more;) {
+    more = false;
+    for (const std::size_t w : {2, 1, 0}) {
+      const SourceRange range = queue.take(w);
+      if (range.size() == 0) continue;
+      EXPECT_EQ(range.begin, next);
+      next = range.end;
+      more = true;
+      if (w == 1) slow += range.size();
+    }
+  }
+  EXPECT_EQ(next, 1500);
+  EXPECT_LE(slow, 3);
+}
+
+TEST(SourceQueue, TheLastWorkerGetsTheRest) {
+  std::vector<WorkerRate> rates{{8, 1, true}, {8, 1e6, true}};
+  SourceQueue queue({0, 100}, rates);
+  EXPECT_EQ(queue.take(0).size(), 0);
+  rates[1].rate = 0.01;  // slower than the one that left
+  Size taken = 0;
+  while (const Size n = queue.take(1).size()) taken += n;
+  EXPECT_EQ(taken, 100);
+}
+
+TEST(ShareOut, IsWhole) {
+  EXPECT_EQ(share_out(10, {1, 1, 1}), (std::vector<Size>{4, 3, 3}));
+  EXPECT_EQ(share_out(7, {0, 2, 5}), (std::vector<Size>{0, 2, 5}));
+  EXPECT_EQ(share_out(0, {1, 2}), (std::vector<Size>{0, 0}));
+}
+
+}  // namespace
+}  // namespace tutti::graph

@@ -1,0 +1,123 @@
+#include "tutti/models/graph/betweenness/betweenness.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include "tutti/base/start_thread.hpp"
+
+namespace tutti::graph {
+namespace {
+
+/// Takes sources until there are none. An error stops everyone.
+void work(SourceQueue& queue, std::size_t w, SourceWorker& worker, std::span<const Vertex> sources) {
+  try {
+    for (;;) {
+      const SourceRange range = queue.take(w);
+      if (range.size() == 0) return;
+      const auto start = std::chrono::steady_clock::now();
+      worker.add(sources.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size())));
+      queue.report(w, range.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+  } catch (...) {
+    queue.stop();
+    throw;
+  }
+}
+
+/// One portion of the list for all ranks: a batch for each worker first, to measure, then half of what is left.
+Size next_portion(Size left, Size batches, bool measured) {
+  return measured ? std::max(left / 2, std::min(left, batches)) : std::min(left, batches);
+}
+
+}  // namespace
+
+Betweenness::Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Comm& comm, Size sources, Sweep sweep)
+    : graph_(graph), devices_(devices), comm_(comm) {
+  comm.together([&] {
+    for (const auto& device : devices.devices)
+      if (!device->is_host()) workers_.push_back(make_device_worker(graph, *device, sources, sweep));
+    device_workers_ = workers_.size();
+    for (const auto& device : devices.devices) {
+      if (!device->is_host()) continue;
+      const Size threads = std::clamp<Size>(sources, 1, devices.threads->count());
+      const Size each = (sources + threads * comm.size() - 1) / (threads * comm.size());
+      for (Size i = 0; i < threads; ++i) workers_.push_back(make_thread_worker(graph, device->budget(), each, sweep));
+    }
+    for (const auto& worker : workers_) rates_.push_back({worker->most(), worker->likely_rate(), false});
+  });
+}
+
+double Betweenness::rate_here() const {
+  double rate = 0;
+  for (const WorkerRate& r : rates_) rate += r.rate;
+  return rate;
+}
+
+void Betweenness::add_here(std::span<const Vertex> sources, SourceRange range) {
+  if (range.size() == 0) return;
+  SourceQueue queue(range, rates_);
+  std::vector<std::exception_ptr> failed(device_workers_ + 1);
+  const auto guarded = [&](std::size_t slot, auto&& body) {
+    try {
+      body();
+    } catch (...) {
+      queue.stop();
+      failed[slot] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  guarded(device_workers_, [&] {
+    for (std::size_t w = 0; w < device_workers_; ++w)
+      others.push_back(start_thread("a device of this rank",
+                                    [&, w] { guarded(w, [&] { work(queue, w, *workers_[w], sources); }); }));
+    const auto threads = static_cast<int>(workers_.size() - device_workers_);
+    if (threads > 0)
+      devices_.threads->run(threads, [&](int i) {
+        const std::size_t w = device_workers_ + static_cast<std::size_t>(i);
+        work(queue, w, *workers_[w], sources);
+      });
+  });
+  for (std::thread& other : others) other.join();
+  for (const std::exception_ptr& error : failed)
+    if (error) std::rethrow_exception(error);
+}
+
+void Betweenness::add(std::span<const Vertex> sources, Size until, BetweennessState& state) {
+  Size batches_here = 0;
+  bool measured_here = true;
+  for (const WorkerRate& r : rates_) {
+    batches_here += r.most;
+    measured_here = measured_here && r.measured;
+  }
+  const Size batches = comm_.sum(batches_here);
+  bool measured = comm_.sum(measured_here ? 0 : 1) == 0;
+  while (state.done < until) {
+    const Size portion = comm_.size() == 1 ? until - state.done : next_portion(until - state.done, batches, measured);
+    const double rate = rate_here();
+    const std::vector<Size> shares = share_out(portion, comm_.all_gather(std::span<const double>(&rate, 1)));
+    Size first = state.done;
+    for (int r = 0; r < comm_.rank(); ++r) first += shares[static_cast<std::size_t>(r)];
+    const Size mine = shares[static_cast<std::size_t>(comm_.rank())];
+    comm_.together([&] { add_here(sources, {first, first + mine}); });
+    state.done += portion;
+    measured = true;
+  }
+  std::vector<DeltaSum> sums(state.sums.size());
+  Size reached = 0;
+  for (const auto& worker : workers_) worker->collect(sums, reached);
+  // Digits below 2^46 of up to 2^16 ranks fit in a word.
+  if (!sums.empty()) comm_.sum({&sums.front().high, 3 * sums.size()});
+  for (std::size_t v = 0; v < sums.size(); ++v) state.sums[v].add(sums[v]);
+  state.reached += comm_.sum(reached);
+}
+
+std::vector<double> values_of(const BetweennessState& state, const OrderedGraph& graph) {
+  std::vector<double> values(state.sums.size());
+  for (std::size_t v = 0; v < values.size(); ++v)
+    values[v] = state.sums[static_cast<std::size_t>(graph.new_name[v])].value();
+  return values;
+}
+
+}  // namespace tutti::graph

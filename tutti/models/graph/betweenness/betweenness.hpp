@@ -1,0 +1,54 @@
+// Betweenness centrality on all cores and GPUs of all ranks (Brandes 2001), directed or not.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tutti/base/comm.hpp"
+#include "tutti/device/device_list.hpp"
+#include "tutti/models/graph/betweenness/delta_sum.hpp"
+#include "tutti/models/graph/betweenness/ordered_graph.hpp"
+#include "tutti/models/graph/betweenness/source_queue.hpp"
+#include "tutti/models/graph/betweenness/source_worker.hpp"
+
+namespace tutti::graph {
+
+/// How far a computation is: all that is needed to go on with it on any other ranks and devices.
+struct BetweennessState {
+  std::vector<DeltaSum> sums;  ///< one a vertex, new names; the same on every rank
+  Size done = 0;               ///< of the list of sources
+  Size reached = 0;            ///< arcs that began at reached vertices, over all sources so far
+};
+
+/// Every device has a copy of the graph; sources are shared out to devices and ranks by their measured rates. The sums
+/// are the same bits for any ranks, devices, threads and portions of the list.
+class Betweenness {
+ public:
+  /// Collective. `sources`: how many there are likely to be in a call of add. The graph and the devices outlive it.
+  /// Error(resource): a device has no memory for the graph and one source.
+  Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Comm& comm, Size sources,
+              Sweep sweep = Sweep::automatic);
+
+  /// Adds sources [state.done, until) of the list, the same on every rank, to the state. Collective.
+  void add(std::span<const Vertex> sources, Size until, BetweennessState& state);
+
+  BetweennessState begin() const {
+    return {std::vector<DeltaSum>(static_cast<std::size_t>(graph_.graph.vertices)), 0, 0};
+  }
+
+ private:
+  void add_here(std::span<const Vertex> sources, SourceRange range);
+  double rate_here() const;
+
+  const OrderedGraph& graph_;
+  DeviceSet& devices_;
+  const Comm& comm_;
+  std::vector<std::unique_ptr<SourceWorker>> workers_;  ///< devices first, then the threads
+  std::size_t device_workers_ = 0;
+  std::vector<WorkerRate> rates_;
+};
+
+/// The values in the numbers of the graph before it was ordered.
+std::vector<double> values_of(const BetweennessState& state, const OrderedGraph& graph);
+
+}  // namespace tutti::graph

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "tutti/models/graph/betweenness/device_sources.hpp"
+#include "tutti/models/graph/betweenness/source_worker.hpp"
+
+namespace tutti::graph {
+namespace {
+
+class DeviceWorker final : public SourceWorker {
+ public:
+  DeviceWorker(const OrderedGraph& ordered, Device& device, Size sources, Sweep sweep, bool portable)
+      : host_(ordered.graph),
+        device_(device),
+        stream_(device.make_stream("betweenness")),
+        graph_(*stream_, ordered.graph),
+        levels_(levels_for(ordered.depth)),
+        sources_(sources),
+        own_kernels_(device.kind() == DeviceKind::cuda && !portable) {
+    if (sweep == Sweep::one_by_one || (sweep == Sweep::automatic && ordered.depth > most_batch_depth))
+      make_one_by_one();
+    else
+      make_batches();
+    most_ = (batches_ ? *batches_ : *one_by_one_).most();
+  }
+
+  Size most() const override { return most_; }
+  double likely_rate() const override {
+    // Without the kernels made for GPUs a device is as slow as a thread.
+    const double arcs = own_kernels_ ? 5e10 : 1e8;
+    return arcs / static_cast<double>(host_.arcs() + host_.vertices + 1);
+  }
+
+  void add(std::span<const Vertex> sources) override {
+    std::vector<Vertex> left;
+    if (batches_) {
+      batches_->add(*stream_, graph_, sources, reached_, left);
+      sources = left;
+      if (left.empty()) return;
+    }
+    if (!one_by_one_) {
+      // Too many levels or paths for a batch: most likely so in the next one, too.
+      batches_.reset();
+      make_one_by_one();
+    }
+    std::vector<Vertex> none;
+    for (std::size_t first = 0; first < sources.size();) {
+      const std::size_t count = std::min(sources.size() - first, static_cast<std::size_t>(one_by_one_->most()));
+      one_by_one_->add(*stream_, graph_, sources.subspan(first, count), reached_, none);
+      first += count;
+    }
+  }
+
+  void collect(std::span<DeltaSum> sums, Size& reached) override {
+    std::vector<DeltaSum> mine(sums.size());
+    download(*stream_, std::span(mine), graph_.sums);
+    for (std::size_t v = 0; v < mine.size(); ++v) {
+      sums[v].add(mine[v]);
+      mine[v] = {};
+    }
+    upload(*stream_, graph_.sums, std::span<const DeltaSum>(mine));
+    reached += reached_;
+    reached_ = 0;
+  }
+
+ private:
+  Size room() const { return device_.budget().capacity() - device_.budget().used(); }
+  void make_batches() {
+#if defined(TUTTI_HAVE_CUDA)
+    if (own_kernels_) {
+      batches_ = make_gpu_batches(*stream_, host_, levels_, sources_, room());
+      return;
+    }
+#endif
+    batches_ = make_portable_batches(*stream_, graph_, levels_, sources_, room());
+  }
+  void make_one_by_one() {
+#if defined(TUTTI_HAVE_CUDA)
+    if (own_kernels_) {
+      one_by_one_ = make_gpu_one_by_one(*stream_, graph_, sources_, room());
+      return;
+    }
+#endif
+    one_by_one_ = make_portable_one_by_one(*stream_, graph_, sources_, room());
+  }
+
+  const Graph& host_;
+  Device& device_;
+  std::unique_ptr<Stream> stream_;
+  DeviceGraph graph_;
+  Size levels_, sources_;
+  bool own_kernels_;
+  std::unique_ptr<DeviceSources> batches_, one_by_one_;
+  Size most_ = 1, reached_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SourceWorker> make_device_worker(const OrderedGraph& graph, Device& device, Size sources, Sweep sweep,
+                                                 bool portable) {
+  return std::make_unique<DeviceWorker>(graph, device, sources, sweep, portable);
+}
+
+}  // namespace tutti::graph

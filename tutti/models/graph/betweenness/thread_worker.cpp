@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "tutti/models/graph/betweenness/lane_batch.hpp"
+#include "tutti/models/graph/betweenness/one_source.hpp"
+#include "tutti/models/graph/betweenness/source_worker.hpp"
+
+namespace tutti::graph {
+namespace {
+
+/// Bytes taken from a budget for as long as it lives.
+class Charge {
+ public:
+  Charge(Budget& budget, const std::string& what, Size bytes) : budget_(budget), bytes_(bytes) {
+    budget.reserve(what, bytes);
+  }
+  ~Charge() { budget_.release(bytes_); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+
+ private:
+  Budget& budget_;
+  Size bytes_;
+};
+
+class ThreadWorker final : public SourceWorker {
+ public:
+  ThreadWorker(const OrderedGraph& ordered, Budget& budget, Size sources, Sweep sweep)
+      : graph_(ordered.graph), budget_(budget) {
+    const auto vertices = static_cast<std::size_t>(graph_.vertices);
+    sums_charge_.emplace(budget, "sums of betweenness", graph_.vertices * static_cast<Size>(sizeof(DeltaSum)));
+    sums_.resize(vertices);
+    if (sweep == Sweep::one_by_one || (sweep == Sweep::automatic && ordered.depth > most_batch_depth)) {
+      make_records();
+      return;
+    }
+    int width = static_cast<int>(std::clamp<Size>((sources + 7) / 8 * 8, 8, most_lanes));
+    while (width > 8 && LaneBatch::bytes(graph_, width) > budget.capacity() - budget.used()) width -= 8;
+    batch_charge_.emplace(budget, "path counts of a batch", LaneBatch::bytes(graph_, width));
+    batch_.emplace(graph_, width);
+    width_ = width;
+  }
+
+  Size most() const override { return width_; }
+  double likely_rate() const override { return 1e8 / static_cast<double>(graph_.arcs() + graph_.vertices + 1); }
+
+  void add(std::span<const Vertex> sources) override {
+    if (batch_ && batch_->add(sources, sums_, reached_)) return;
+    if (records_.empty()) make_records();
+    for (const Vertex source : sources) {
+      if (base_ > last_base) reset_depths();
+      base_ = search_from(RowsView(graph_.out), RowsView(graph_.incoming()), {records_.data(), queue_.data()}, source,
+                          base_, reached_,
+                          [&](Vertex v, double delta) { sums_[static_cast<std::size_t>(v)].add(split_delta(delta)); });
+    }
+  }
+
+  void collect(std::span<DeltaSum> sums, Size& reached) override {
+    for (std::size_t v = 0; v < sums_.size(); ++v) sums[v].add(sums_[v]);
+    std::fill(sums_.begin(), sums_.end(), DeltaSum{});
+    reached += reached_;
+    reached_ = 0;
+  }
+
+ private:
+  void make_records() {
+    const auto vertices = static_cast<std::size_t>(graph_.vertices);
+    records_charge_.emplace(budget_, "path counts of a source",
+                            graph_.vertices * static_cast<Size>(sizeof(PathRecord) + sizeof(Vertex)));
+    records_.resize(vertices);
+    queue_.resize(vertices);
+    reset_depths();
+  }
+  void reset_depths() {
+    for (PathRecord& r : records_) r.depth = 0;
+    base_ = 1;
+  }
+
+  const Graph& graph_;
+  Budget& budget_;
+  std::optional<Charge> sums_charge_, batch_charge_, records_charge_;
+  Size width_ = 1;
+  std::optional<LaneBatch> batch_;
+  std::vector<PathRecord> records_;
+  std::vector<Vertex> queue_;
+  std::int32_t base_ = 1;
+  std::vector<DeltaSum> sums_;
+  Size reached_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SourceWorker> make_thread_worker(const OrderedGraph& graph, Budget& budget, Size sources, Sweep sweep) {
+  return std::make_unique<ThreadWorker>(graph, budget, sources, sweep);
+}
+
+}  // namespace tutti::graph

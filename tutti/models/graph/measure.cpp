@@ -1,0 +1,194 @@
+#include "tutti/models/graph/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+
+#include "tutti/base/input_file.hpp"
+#include "tutti/models/graph/betweenness/betweenness.hpp"
+#include "tutti/models/graph/build_graph.hpp"
+#include "tutti/models/graph/files/graph_files.hpp"
+#include "tutti/models/graph/files/text_scan.hpp"
+#include "tutti/models/graph/generate.hpp"
+
+namespace tutti::graph {
+namespace {
+
+std::vector<Vertex> read_sources(const Graph& graph, const std::string& file) {
+  const std::string text = read_text(file, "file of sources", Size{1} << 34);
+  std::vector<Vertex> sources;
+  TextScan scan(text, file);
+  for (; !scan.at_end(); scan.next_line()) {
+    scan.skip_blanks();
+    if (scan.at_line_end() || scan.peek() == '#') continue;
+    const Gid name = scan.integer("the number of a vertex");
+    scan.skip_blanks();
+    if (!scan.at_line_end()) scan.refuse("expected one vertex a line, found {} behind it", scan.excerpt());
+    const Vertex v = graph.names.find(name, graph.vertices);
+    if (v == no_lid) scan.refuse("vertex {} is not in the graph; remove the line", name);
+    sources.push_back(v);
+  }
+  return sources;
+}
+
+/// Distances to v from all that reach it: how many these are, v too, and the distances' sum.
+struct Reach {
+  Size vertices = 0, distances = 0;
+};
+
+Reach reach_of(const Csr<Vertex>& rows, Vertex v, std::vector<Vertex>& queue, std::vector<Vertex>& seen_by) {
+  Reach reach;
+  queue.assign(1, v);
+  seen_by[static_cast<std::size_t>(v)] = v;
+  std::size_t level_end = 1;
+  Size depth = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (i == level_end) {
+      level_end = queue.size();
+      ++depth;
+    }
+    ++reach.vertices;
+    reach.distances += depth;
+    for (const Vertex w : rows.row(queue[i]))
+      if (seen_by[static_cast<std::size_t>(w)] != v) {
+        seen_by[static_cast<std::size_t>(w)] = v;
+        queue.push_back(w);
+      }
+  }
+  return reach;
+}
+
+std::vector<double> betweenness(const Graph& graph, const std::vector<Vertex>& sources, DeviceSet& devices,
+                                const Comm& comm) {
+  const ParallelFor parallel = parallel_for(*devices.threads);
+  const OrderedGraph ordered = order_by_degree(graph, parallel);
+  std::vector<Vertex> list;
+  for (const Vertex s : sources) list.push_back(ordered.new_name[static_cast<std::size_t>(s)]);
+  if (static_cast<Size>(list.size()) > 64 && ordered.depth <= most_batch_depth) group_sources(ordered, list, parallel);
+  Betweenness work(ordered, devices, comm, static_cast<Size>(list.size()));
+  BetweennessState state = work.begin();
+  work.add(list, static_cast<Size>(list.size()), state);
+  return values_of(state, ordered);
+}
+
+}  // namespace
+
+Measure parse_measure(const std::string& name) {
+  if (name == "betweenness") return Measure::betweenness;
+  if (name == "closeness") return Measure::closeness;
+  if (name == "components") return Measure::components;
+  fail(ErrorKind::usage, "measure '{}'; expected betweenness, closeness or components", name);
+}
+
+std::vector<Vertex> choose_sources(const Graph& graph, const std::string& sources, std::uint64_t seed) {
+  if (sources == "all") {
+    std::vector<Vertex> all(static_cast<std::size_t>(graph.vertices));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  Size count = 0;
+  const auto [stop, code] = std::from_chars(sources.data(), sources.data() + sources.size(), count);
+  if (stop != sources.data() + sources.size()) return read_sources(graph, sources);
+  if (code != std::errc() || count < 0)
+    fail(ErrorKind::usage, "--sources {}: expected all, a number of sources, or a file", sources);
+  return draw_sources(graph, count, seed);
+}
+
+std::vector<double> closeness(const Graph& graph, const std::vector<Vertex>& sources, const ParallelFor& parallel) {
+  std::vector<double> values(static_cast<std::size_t>(graph.vertices), std::numeric_limits<double>::quiet_NaN());
+  Blocks(static_cast<Size>(sources.size()), 16).run(parallel, [&](Size, Size begin, Size end) {
+    std::vector<Vertex> queue, seen_by(static_cast<std::size_t>(graph.vertices), no_lid);
+    for (Size i = begin; i < end; ++i) {
+      const Vertex v = sources[static_cast<std::size_t>(i)];
+      const Reach reach = reach_of(graph.incoming(), v, queue, seen_by);
+      const auto others = static_cast<double>(reach.vertices - 1);
+      values[static_cast<std::size_t>(v)] =
+          reach.distances == 0 ? 0.0 : others / static_cast<double>(reach.distances) * (others / (graph.vertices - 1));
+    }
+  });
+  return values;
+}
+
+std::vector<Vertex> components(const Graph& graph) {
+  std::vector<Vertex> parent(static_cast<std::size_t>(graph.vertices));
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](Vertex v) {
+    while (parent[static_cast<std::size_t>(v)] != v) {
+      Vertex& up = parent[static_cast<std::size_t>(v)];
+      up = parent[static_cast<std::size_t>(up)];
+      v = up;
+    }
+    return v;
+  };
+  for (Vertex v = 0; v < graph.vertices; ++v)
+    for (const Vertex w : graph.out.row(v)) {
+      const Vertex a = root(v), b = root(w);
+      parent[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    }
+  for (Vertex v = 0; v < graph.vertices; ++v) parent[static_cast<std::size_t>(v)] = root(v);
+  return parent;
+}
+
+MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const Comm& comm) {
+  const ParallelFor parallel = parallel_for(*devices.threads);
+  Graph graph;
+  std::vector<Vertex> sources;
+  comm.together([&] {
+    const ArcList list = read_graph(request.file, parallel);
+    BuildOptions options;
+    options.directed = request.directed;
+    options.multi_edges = request.multi_edges;
+    options.leave_out_eighths = request.filter;
+    graph = build_graph(list, options, parallel);
+    sources = choose_sources(graph, request.sources, request.seed);
+  });
+  if (request.measure == Measure::components && request.sources != "all")
+    fail(ErrorKind::usage, "--sources {}: components have none; leave it out", request.sources);
+  const auto start = std::chrono::steady_clock::now();
+  MeasureResult result;
+  result.names = graph.names;
+  if (request.measure == Measure::betweenness) {
+    result.values = betweenness(graph, sources, devices, comm);
+  } else if (request.measure == Measure::closeness) {
+    comm.together([&] { result.values = closeness(graph, sources, parallel); });
+  } else {
+    for (const Vertex v : components(graph)) result.labels.push_back(graph.names.of(v));
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+std::string csv_of(const MeasureResult& result, const std::string& name) {
+  std::string text = fmt::format("vertex,{}\n", name == "components" ? "component" : name);
+  for (std::size_t v = 0; v < std::max(result.values.size(), result.labels.size()); ++v) {
+    fmt::format_to(std::back_inserter(text), "{},", result.names.of(static_cast<Vertex>(v)));
+    if (!result.labels.empty())
+      fmt::format_to(std::back_inserter(text), "{}", result.labels[v]);
+    else if (!std::isnan(result.values[v]))
+      fmt::format_to(std::back_inserter(text), "{}", result.values[v]);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string top_list(const MeasureResult& result, int count) {
+  std::vector<std::size_t> order(result.values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto end = order.begin() + std::min<std::ptrdiff_t>(count, static_cast<std::ptrdiff_t>(order.size()));
+  const auto value = [&](std::size_t v) { return std::isnan(result.values[v]) ? -1.0 : result.values[v]; };
+  std::partial_sort(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
+    return value(a) > value(b) || (value(a) == value(b) && a < b);
+  });
+  std::string text;
+  for (auto v = order.begin(); v != end; ++v)
+    fmt::format_to(std::back_inserter(text), "{}{:>20}  {}", text.empty() ? "" : "\n",
+                   result.names.of(static_cast<Vertex>(*v)), result.values[*v]);
+  return text;
+}
+
+}  // namespace tutti::graph

@@ -1,0 +1,52 @@
+// What is measured of a graph: betweenness, closeness, components.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tutti/base/comm.hpp"
+#include "tutti/device/device_list.hpp"
+#include "tutti/models/graph/graph.hpp"
+
+namespace tutti::graph {
+
+enum class Measure : std::uint8_t { betweenness, closeness, components };
+Measure parse_measure(const std::string& name);
+
+struct MeasureRequest {
+  std::string file;
+  std::string sources = "all";  ///< all, a number to draw, or a file of names of vertices
+  std::uint64_t seed = 1;
+  bool directed = false, filter = false;
+  MultiEdges multi_edges = MultiEdges::simple;
+  Measure measure = Measure::betweenness;
+  int top = 0;
+};
+
+struct MeasureResult {
+  std::vector<double> values;  ///< one a vertex; NaN: not measured
+  std::vector<Gid> labels;     ///< of components instead: the name of each one's first vertex
+  VertexNames names;
+  double seconds = 0;  ///< without reading and writing
+};
+
+/// Reads the graph and measures it. Collective; every rank has the result. The same bits for any ranks and devices.
+/// Errors as read_graph; usage: closeness or components with something that they do not know; input: a source that is
+/// no vertex, with file and line.
+MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const Comm& comm);
+
+/// Sources of `all`, a number or a file (one name of a vertex a line, # begins a comment).
+std::vector<Vertex> choose_sources(const Graph& graph, const std::string& sources, std::uint64_t seed);
+
+/// Closeness of the sources (Wasserman, Faust 1994, eq. 5.22, as NetworkX has it): with r vertices from which v is
+/// reached, (r - 1)^2 / ((n - 1) * sum of their distances to v); 0 where that sum is 0. NaN of all others.
+std::vector<double> closeness(const Graph& graph, const std::vector<Vertex>& sources, const ParallelFor& parallel = {});
+/// The smallest vertex of each vertex's component, whatever the direction of the arcs.
+std::vector<Vertex> components(const Graph& graph);
+
+/// `vertex,NAME` and a line a vertex; no number where it was not measured.
+std::string csv_of(const MeasureResult& result, const std::string& name);
+/// The `count` highest values, equal ones in order of the vertices.
+std::string top_list(const MeasureResult& result, int count);
+
+}  // namespace tutti::graph

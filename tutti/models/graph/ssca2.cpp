@@ -1,0 +1,165 @@
+#include "tutti/models/graph/ssca2.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "tutti/base/units.hpp"
+#include "tutti/models/graph/betweenness/betweenness.hpp"
+#include "tutti/models/graph/build_graph.hpp"
+#include "tutti/models/graph/generate.hpp"
+#include "tutti/models/graph/subgraphs.hpp"
+
+namespace tutti::graph {
+namespace {
+
+class Clock {
+ public:
+  /// Seconds since the last call.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+struct Prepared {
+  ArcList list;
+  std::vector<Vertex> sources;  ///< of the graph before it is ordered
+};
+
+/// The generator and kernels 1 to 3, and the draw of kernel 4's sources.
+Prepared first_kernels(const Ssca2Request& request, const ParallelFor& parallel, Ssca2Result& result) {
+  Prepared prepared;
+  Clock clock;
+  prepared.list = generate_rmat(ssca2_spec(request.scale, static_cast<std::uint64_t>(request.seed)), parallel);
+  result.generate_seconds = clock.lap();
+  BuildOptions options;
+  options.multi_edges = MultiEdges::paths;
+  options.keep_weights = true;
+  BuildCounts counts;
+  const Graph graph = build_graph(prepared.list, options, parallel, &counts);
+  result.kernel1_seconds = clock.lap();
+  const std::vector<Arc> heaviest = heaviest_arcs(graph, parallel);
+  result.kernel2_seconds = clock.lap();
+  for (const Subgraph& s : subgraphs_around(graph, heaviest, 3, parallel)) {
+    result.subgraph_vertices += static_cast<Size>(s.vertices.size());
+    result.subgraph_arcs += s.arcs;
+  }
+  result.kernel3_seconds = clock.lap();
+  result.vertices = graph.vertices;
+  result.tuples = prepared.list.size();
+  result.loops = counts.loops;
+  result.arcs = graph.arcs();
+  result.heaviest = static_cast<Size>(heaviest.size());
+  const Size wanted = request.sources > 0 ? request.sources : Size{1} << std::min(request.scale, 10);
+  prepared.sources = draw_sources(graph, wanted, static_cast<std::uint64_t>(request.seed));
+  return prepared;
+}
+
+}  // namespace
+
+double Ssca2Result::teps() const {
+  return 7.0 * static_cast<double>(vertices) * static_cast<double>(sources) / seconds;
+}
+double Ssca2Result::edges_sources_per_second() const {
+  return static_cast<double>(kernel4_arcs) * static_cast<double>(sources) / seconds;
+}
+double Ssca2Result::reached_edges_per_second() const {
+  return static_cast<double>(reached) / seconds;
+}
+
+Ssca2Result run_ssca2(const Ssca2Request& request, DeviceSet& devices, const Comm& comm) {
+  const ParallelFor parallel = parallel_for(*devices.threads);
+  Ssca2Result result;
+  result.scale = request.scale;
+  Prepared prepared;
+  comm.together([&] { prepared = first_kernels(request, parallel, result); });
+
+  Clock clock;
+  OrderedGraph ordered;
+  std::vector<Vertex> sources;
+  comm.together([&] {
+    BuildOptions options;
+    options.multi_edges = request.multi_edges;
+    options.leave_out_eighths = true;
+    BuildCounts counts;
+    const Graph graph = build_graph(prepared.list, options, parallel, &counts);
+    prepared.list = {};
+    result.filtered = counts.filtered;
+    result.doubles = counts.doubles;
+    result.kernel4_arcs = graph.arcs();
+    for (Vertex v = 0; v < graph.vertices; ++v) result.without_successors += graph.out_degree(v) == 0;
+    ordered = order_by_degree(graph, parallel);
+    for (const Vertex s : prepared.sources) sources.push_back(ordered.new_name[static_cast<std::size_t>(s)]);
+    if (sources.size() > 64) group_sources(ordered, sources, parallel);
+  });
+  result.sources = static_cast<Size>(sources.size());
+  Betweenness work(ordered, devices, comm, result.sources);
+  BetweennessState state = work.begin();
+  result.setup_seconds = clock.lap();
+  work.add(sources, result.sources, state);
+  result.seconds = clock.lap();
+  result.reached = state.reached;
+  for (const double value : values_of(state, ordered)) result.max_betweenness = std::max(result.max_betweenness, value);
+  std::string names;
+  for (const auto& device : devices.devices) names += (names.empty() ? "" : ", ") + device->name();
+  for (const std::string& text : comm.all_gather_text(names))
+    result.devices += (result.devices.empty() ? "" : "; ") + text;
+  return result;
+}
+
+std::string describe(const Ssca2Result& r) {
+  std::string text =
+      fmt::format("SSCA#2 v2.2, scale {}: {} vertices, {} arcs ({} self-loops left out), on {}\n", r.scale,
+                  format_count(r.vertices), format_count(r.tuples), format_count(r.loops), r.devices);
+  text += fmt::format("generator   {:>10.4g} s\n", r.generate_seconds);
+  text += fmt::format("kernel 1    {:>10.4g} s  rows in both directions\n", r.kernel1_seconds);
+  text += fmt::format("kernel 2    {:>10.4g} s  {} arcs of the largest weight\n", r.kernel2_seconds,
+                      format_count(r.heaviest));
+  text += fmt::format("kernel 3    {:>10.4g} s  {} vertices, {} arcs followed in their subgraphs\n", r.kernel3_seconds,
+                      format_count(r.subgraph_vertices), format_count(r.subgraph_arcs));
+  text += fmt::format(
+      "kernel 4    {:>10.4g} s  {} sources, {} arcs ({} left out by weight, {} doubles), and {:.4g} s to prepare it\n",
+      r.seconds, format_count(r.sources), format_count(r.kernel4_arcs), format_count(r.filtered),
+      format_count(r.doubles), r.setup_seconds);
+  text += fmt::format(
+      "{:.4g} GTEPS (7 N sources / time), {:.4g} G edges x sources a second, {:.4g} G of them reached; {:.4g} GTEPS "
+      "with the preparation",
+      r.teps() * 1e-9, r.edges_sources_per_second() * 1e-9, r.reached_edges_per_second() * 1e-9,
+      r.teps() * 1e-9 * r.seconds / (r.seconds + r.setup_seconds));
+  return text;
+}
+
+std::string json_of(const Ssca2Result& r) {
+  const nlohmann::ordered_json json = {
+      {"benchmark", "ssca2 v2.2"},
+      {"scale", r.scale},
+      {"vertices", r.vertices},
+      {"tuples", r.tuples},
+      {"self_loops", r.loops},
+      {"sources", r.sources},
+      {"devices", r.devices},
+      {"teps", r.teps()},
+      {"teps_with_setup", r.teps() * r.seconds / (r.seconds + r.setup_seconds)},
+      {"edges_sources_per_second", r.edges_sources_per_second()},
+      {"reached_edges_per_second", r.reached_edges_per_second()},
+      {"seconds", r.seconds},
+      {"setup_seconds", r.setup_seconds},
+      {"generate_seconds", r.generate_seconds},
+      {"kernel1", {{"seconds", r.kernel1_seconds}, {"arcs", r.arcs}}},
+      {"kernel2", {{"seconds", r.kernel2_seconds}, {"arcs", r.heaviest}}},
+      {"kernel3", {{"seconds", r.kernel3_seconds}, {"vertices", r.subgraph_vertices}, {"arcs", r.subgraph_arcs}}},
+      {"kernel4",
+       {{"seconds", r.seconds},
+        {"arcs", r.kernel4_arcs},
+        {"left_out_by_weight", r.filtered},
+        {"doubles", r.doubles},
+        {"without_successors", r.without_successors},
+        {"max_betweenness", r.max_betweenness}}}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace tutti::graph
