@@ -1,7 +1,7 @@
 #include "app/device_rates.hpp"
 
-#include <algorithm>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"

@@ -244,8 +244,8 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
   });
   const ModelKind& kind = kind_of(options, models());
   const PlannedPass pass = kind.plan_pass(options);
-  if (!pass.not_projected.empty()) fail(ErrorKind::usage, "--nodes: {} cannot be projected: {}; choose another solver", case_file,
-         pass.not_projected);
+  if (!pass.not_projected.empty())
+    fail(ErrorKind::usage, "--nodes: {} cannot be projected: {}; choose another solver", case_file, pass.not_projected);
   const TemporaryFolder work_dir(comm);
   DeviceSet here;
   if (arguments.rates.empty()) {
