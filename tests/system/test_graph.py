@@ -6,7 +6,7 @@ import math
 import random
 import unittest
 
-from program import SystemTest, tutti
+from program import ROOT, SystemTest, tutti
 
 try:
     import networkx
@@ -61,6 +61,12 @@ class Graph(SystemTest):
         for name, shift in [("graph.mtx", 1), ("graph.sg", 0), ("graph.el.gz", 0)]:
             self.graph("convert", "graph.el", name)
             self.assertEqual(self.betweenness(name, "--directed"), {v + shift: x for v, x in first.items()})
+
+    def test_example(self):
+        values = self.betweenness(ROOT / "examples/graph/two-villages.el")
+        self.assertEqual(values, {v: 40 if v in (4, 5) else 0 for v in range(10)})
+        text = (ROOT / "examples/graph/README.md").read_text()
+        self.assertIn(f"{round(0.5 * 4096 ** 1.5 - 4096 + 1):,} each", text)
 
     def test_filter(self):
         self.graph("generate", "ssca2", "--scale", 6, "-o", "graph.el")

@@ -200,6 +200,35 @@ TEST(Betweenness, PortionsThreadsAndDevicesChangeNoBit) {
 #endif
 }
 
+/// The loops that every device runs, on this device, beside what it would run; sources that a batch leaves over, too.
+TEST(Betweenness, PortableLoopsAndThoseOfTheDeviceAgree) {
+#if defined(TUTTI_TEST_GPU)
+  const auto device = make_cuda_device(0);
+#else
+  const auto device = make_fake_device(0, {});
+#endif
+  for (const bool grid : {false, true}) {
+    const Graph graph = grid ? graph_of(generate_grid(30, 40), false) : graph_of(generate_rmat(ssca2_spec(11, 3)));
+    const OrderedGraph ordered = order_by_degree(graph);
+    const std::vector<Vertex> sources = draw_sources(ordered.graph, 130, 2);
+    for (const Sweep sweep : {Sweep::batches, Sweep::one_by_one}) {
+      std::vector<std::vector<DeltaSum>> sums;
+      for (const bool portable : {true, false}) {
+        const auto worker = make_device_worker(ordered, *device, 130, sweep, portable);
+        for (std::size_t first = 0; first < sources.size();) {
+          const auto count = std::min(sources.size() - first, static_cast<std::size_t>(worker->most()));
+          worker->add(std::span(sources).subspan(first, count));
+          first += count;
+        }
+        Size reached = 0;
+        worker->collect(sums.emplace_back(static_cast<std::size_t>(graph.vertices)), reached);
+        EXPECT_GT(reached, 0);
+      }
+      EXPECT_EQ(sums[0], sums[1]);
+    }
+  }
+}
+
 TEST(Betweenness, TooLittleMemoryIsSaid) {
   const Graph graph = graph_of(generate_rmat(ssca2_spec(10, 3)));
   const OrderedGraph ordered = order_by_degree(graph);
@@ -287,6 +316,15 @@ TEST(SourceQueue, TheLastWorkerGetsTheRest) {
   Size taken = 0;
   while (const Size n = queue.take(1).size()) taken += n;
   EXPECT_EQ(taken, 100);
+}
+
+TEST(SourceQueue, EqualWorkersGetEqualParts) {
+  std::vector<WorkerRate> rates{
+      {4096, 5, false}, {4096, 5, false}, {4096, 5, false}, {4096, 5, false}, {64, 0.01, false}};
+  SourceQueue queue({0, 1024}, rates);
+  EXPECT_EQ(queue.take(4).size(), 0);  // a CPU thread beside four GPUs
+  for (std::size_t w = 0; w < 4; ++w) EXPECT_EQ(queue.take(w).size(), 256);
+  EXPECT_EQ(queue.take(0).size(), 0);
 }
 
 TEST(ShareOut, IsWhole) {

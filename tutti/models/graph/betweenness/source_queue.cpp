@@ -12,20 +12,23 @@ SourceRange SourceQueue::take(std::size_t w) {
   if (left <= 0) return {};
   double all = 0, fastest = 0;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (gone_[i] != 0) continue;
+    if (states_[i] == State::gone) continue;
     all += workers_[i].rate;
     fastest = std::max(fastest, workers_[i].rate);
   }
   const WorkerRate& mine = workers_[w];
-  const auto share = static_cast<Size>(static_cast<double>(left) * mine.rate / all);
+  const Size part = states_[w] == State::fresh ? all_ : left;
+  auto share = static_cast<Size>(static_cast<double>(part) * (mine.rate / all));
+  if (share > 64) share = (share + 63) / 64 * 64;
   // Small batches share little work: among equals a piece has a quarter of a batch at least, and who is much slower
   // takes no crumbs.
-  const Size least = std::max<Size>(mine.most / 4, 1);
-  const bool equal = mine.rate > 0.3 * fastest;
-  const Size count = equal                              ? std::min({std::max(share, least), mine.most, left})
-                     : share < std::min<Size>(least, 8) ? 0
-                                                        : std::min(share, mine.most);
-  gone_[w] = count == 0;
+  const Size least = std::clamp<Size>(mine.most / 4, 1, 64);
+  Size count = std::min({share, mine.most, left});
+  if (mine.rate > 0.3 * fastest)
+    count = std::min({std::max(share, least), mine.most, left});
+  else if (share < std::min<Size>(least, 8))
+    count = 0;
+  states_[w] = count == 0 ? State::gone : State::working;
   const SourceRange range{next_, next_ + count};
   next_ += count;
   return range;

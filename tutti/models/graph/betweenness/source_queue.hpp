@@ -25,10 +25,11 @@ struct WorkerRate {
 class SourceQueue {
  public:
   SourceQueue(SourceRange all, std::vector<WorkerRate>& workers)
-      : next_(all.begin), end_(all.end), workers_(workers), gone_(workers.size(), 0) {}
+      : next_(all.begin), end_(all.end), all_(all.size()), workers_(workers), states_(workers.size(), State::fresh) {}
 
-  /// What worker w does next. Empty: there is no more for it, ever. It gets no piece that would take it longer than all
-  /// that still take need for what is left: a CPU beside a GPU may get none. The last one gets everything.
+  /// What worker w does next: first its share of everything, then of what is left, in whole batches of 64 if it is
+  /// larger. Empty: there is no more for it, ever. It gets no piece that would take it longer than all that still take
+  /// need for what is left: a CPU beside a GPU may get none. The last one gets everything.
   SourceRange take(std::size_t w);
   /// Worker w did so many sources in this time.
   void report(std::size_t w, Size count, double seconds);
@@ -37,9 +38,10 @@ class SourceQueue {
 
  private:
   std::mutex mutex_;
-  Size next_, end_;
+  enum class State : std::uint8_t { fresh, working, gone };
+  Size next_, end_, all_;
   std::vector<WorkerRate>& workers_;
-  std::vector<char> gone_;  ///< workers that were told that there is no more
+  std::vector<State> states_;  ///< gone: was told that there is no more
 };
 
 /// `count` things over shares of these weights, in order: the nearest whole numbers below, the rest to the largest

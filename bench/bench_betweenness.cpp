@@ -1,0 +1,100 @@
+// Betweenness on one worker at a time, without what prepares it: a CPU thread, the loops that every device runs, and
+// the kernels made for GPUs.
+//
+// usage: bench_betweenness GRAPH [SOURCES] [WORKER ...]
+//   GRAPH    ssca2:S, kronecker:S or grid:N (N x N vertices)
+//   SOURCES  default 1024
+//   WORKER   thread, cuda (kernels made for GPUs), portable (on cuda:0); default: thread, and cuda where there is a GPU
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "tutti/models/graph/betweenness/source_worker.hpp"
+#include "tutti/models/graph/build_graph.hpp"
+#include "tutti/models/graph/generate.hpp"
+
+using namespace tutti;
+using namespace tutti::graph;
+
+namespace {
+
+Graph make_graph(const std::string& text) {
+  const auto colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  const int size = colon == std::string::npos ? 0 : std::atoi(text.c_str() + colon + 1);
+  BuildOptions options;
+  if (kind == "ssca2") {
+    options.leave_out_eighths = true;
+    return build_graph(generate_rmat(ssca2_spec(size, 1)), options);
+  }
+  options.directed = false;
+  if (kind == "kronecker") return build_graph(generate_rmat(kronecker_spec(size, 1)), options);
+  if (kind == "grid") return build_graph(generate_grid(size, size), options);
+  fail(ErrorKind::usage, "{}: expected ssca2:S, kronecker:S or grid:N", text);
+}
+
+void measure(const std::string& name, SourceWorker& worker, const OrderedGraph& ordered,
+             const std::vector<Vertex>& sources) {
+  double best = 1e300;
+  Size reached = 0;
+  std::vector<DeltaSum> sums;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    sums.assign(static_cast<std::size_t>(ordered.graph.vertices), {});
+    reached = 0;
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t first = 0; first < sources.size();) {
+      const auto count = std::min(sources.size() - first, static_cast<std::size_t>(worker.most()));
+      worker.add(std::span(sources).subspan(first, count));
+      first += count;
+    }
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    worker.collect(sums, reached);
+  }
+  std::uint64_t bits = 0;  // equal sums of all workers show as equal numbers
+  for (const DeltaSum& s : sums)
+    bits = bits * 31 + static_cast<std::uint64_t>(s.high) * 7 + static_cast<std::uint64_t>(s.middle) * 5 +
+           static_cast<std::uint64_t>(s.low);
+  const auto per_second = [&](double count) { return count / best * 1e-9; };
+  const auto n = static_cast<double>(sources.size());
+  fmt::print(
+      "{:<10} {:>10.3f} ms  {:>9.3f} GTEPS (7 N)  {:>9.3f} G edges x sources/s  {:>9.3f} G reached/s  sums {:016x}\n",
+      name, best * 1e3, per_second(7.0 * ordered.graph.vertices * n),
+      per_second(static_cast<double>(ordered.graph.arcs()) * n), per_second(static_cast<double>(reached)), bits);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc < 2) fail(ErrorKind::usage, "usage: bench_betweenness ssca2:S|kronecker:S|grid:N [SOURCES] [WORKER ...]");
+    const Graph graph = make_graph(argv[1]);
+    const Size count = argc > 2 ? std::atoll(argv[2]) : 1024;
+    std::vector<std::string> workers(argv + std::min(argc, 3), argv + argc);
+    if (workers.empty()) {
+      workers = {"thread"};
+      if (cuda_device_count() > 0) workers.emplace_back("cuda");
+    }
+    const OrderedGraph ordered = order_by_degree(graph);
+    std::vector<Vertex> sources = draw_sources(ordered.graph, count, 1);
+    group_sources(ordered, sources);
+    fmt::print("{}: {} vertices, {} arcs, {} sources, {} levels\n", argv[1], graph.vertices, graph.arcs(),
+               sources.size(), ordered.depth);
+    for (const std::string& name : workers) {
+      if (name == "thread") {
+        Budget budget("cpu", Size{1} << 60);
+        measure(name, *make_thread_worker(ordered, budget, count, Sweep::automatic), ordered, sources);
+      } else {
+        const auto device = make_cuda_device(0);
+        measure(name, *make_device_worker(ordered, *device, count, Sweep::automatic, name == "portable"), ordered,
+                sources);
+      }
+    }
+  } catch (const Error& error) {
+    fmt::print(stderr, "bench_betweenness: {}\n", error.what());
+    return error.exit_code();
+  }
+  return 0;
+}
