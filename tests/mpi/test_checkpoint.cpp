@@ -172,6 +172,37 @@ TEST(Checkpoint, WhatIsNewerBelongsToARunThatWasGivenUp) {
   EXPECT_THAT(names_in(folder.path), ElementsAre("step-000000000012.h5"));
 }
 
+TEST(Checkpoint, NothingIsNamedOrRemovedInAFolderMadeAnew) {
+  // Between the last byte of the second checkpoint and its name, the folder goes and another one takes its name: with
+  // the same half checkpoint, and with a checkpoint of somebody else's.
+  for (const bool with_above : {false, true}) {
+    const test::SharedFolder folder(world(), "made_anew");
+    const fs::path checkpoints = folder.path / "results" / "checkpoints";
+    const fs::path moves = with_above ? folder.path / "results" : checkpoints, to = folder.path / "moved";
+    if (world().is_root()) fs::create_directories(checkpoints);
+    world().barrier();
+    CheckpointState state(world(), 8, 50, world().size());
+    state.fill(5);
+    int threads = 0;
+    const auto replace = [&] {
+      if (!world().is_root() || ++threads != 4) return;  // two for each checkpoint; the last closes the second
+      fs::rename(moves, to);
+      fs::copy(to, moves, fs::copy_options::recursive);
+      fs::rename(checkpoints / "step-000000000010.h5", checkpoints / "step-000000000003.h5");
+    };
+    CheckpointWriter writer(world(), state.state(), checkpoints, 1, "1", replace);
+    writer.begin(10, 1, "{}");
+    writer.finish();
+    writer.begin(20, 2, "{}");
+    const std::string said = message_of([&] { writer.finish(); });
+    world().barrier();
+    EXPECT_THAT(said, HasSubstr("the folder was moved or removed while a checkpoint was written into it"));
+    EXPECT_THAT(names_in(checkpoints), ElementsAre("step-000000000003.h5", "step-000000000020.h5.tmp"));
+    EXPECT_THAT(names_in(with_above ? to / "checkpoints" : to), ElementsAre("step-000000000010.h5"));
+    world().barrier();
+  }
+}
+
 TEST(Checkpoint, ANumberThatIsNoneIsFoundOnAllRanks) {
   const test::SharedFolder folder(world(), "nan");
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {

@@ -103,6 +103,21 @@ mode_t mode_of(int flags, va_list arguments) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
 }
 
+/// A name in an open folder.
+Path path_in(int folder, const char* name) {
+  Path path(folder);
+  if (name[0] == '/' || folder == AT_FDCWD) path.text[0] = 0;
+  const size_t used = std::strlen(path.text);
+  std::snprintf(path.text + used, sizeof(path.text) - used, "%s%s", used > 0 ? "/" : "", name);
+  return path;
+}
+
+int open_in(const char* call, int folder, const char* name, int flags, mode_t mode) {
+  if ((flags & (O_WRONLY | O_RDWR | O_CREAT | O_DIRECTORY)) != 0 && fails("open", path_in(folder, name).text))
+    return -1;
+  return next<int(int, const char*, int, ...)>(call)(folder, name, flags, mode);
+}
+
 }  // namespace
 
 extern "C" {
@@ -185,6 +200,41 @@ int close(int file) {
 
 int rename(const char* from, const char* to) noexcept {
   return fails("rename", from) ? -1 : next<int(const char*, const char*)>("rename")(from, to);
+}
+
+int openat(int folder, const char* name, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = mode_of(flags, arguments);
+  va_end(arguments);
+  return open_in("openat", folder, name, flags, mode);
+}
+
+int openat64(int folder, const char* name, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = mode_of(flags, arguments);
+  va_end(arguments);
+  return open_in("openat64", folder, name, flags, mode);
+}
+
+int __openat_2(int folder, const char* name, int flags) {
+  return open_in("openat", folder, name, flags, 0);
+}
+int __openat64_2(int folder, const char* name, int flags) {
+  return open_in("openat64", folder, name, flags, 0);
+}
+
+int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  return fails("rename", path_in(from_folder, from).text)
+             ? -1
+             : next<int(int, const char*, int, const char*)>("renameat")(from_folder, from, to_folder, to);
+}
+
+int mkdirat(int folder, const char* name, mode_t mode) noexcept {
+  return fails("mkdir", path_in(folder, name).text)
+             ? -1
+             : next<int(int, const char*, mode_t)>("mkdirat")(folder, name, mode);
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {

@@ -12,6 +12,7 @@ import argparse
 import collections
 import concurrent.futures
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from program import EQUAL, MPIRUN, PROGRAM, box_case, run
 
-OK, RESOURCE = 0, 3
+OK, RESOURCE, NO_MPI = 0, 3, "MPI did not start"
 
 CASES = {
     "diffusion": box_case(n=10, time="steps = 3", output='[[output.probe]]\nname = "p"\npoint = [0.5, 0.5, 0.5]'),
@@ -54,7 +55,7 @@ steps = 3
 }
 
 
-def limited(megabytes, ranks, arguments, timeout=120):
+def limited(megabytes, ranks, arguments, timeout=300):
     limit = ["prlimit", f"--as={int(megabytes * 2**20)}", "--core=0"]
     start = [] if ranks == 1 else [*MPIRUN, "-np", str(ranks)]
     return run([*start, *limit, PROGRAM, *map(str, arguments)], timeout=timeout)
@@ -66,6 +67,11 @@ def least(good, low, high, precision):
         middle = (low + high) / 2
         low, high = (low, middle) if good(middle) else (middle, high)
     return high
+
+
+def mpi_did_not_start(result):
+    """MPI_Init itself has ended the process, with words of its own; nothing of tutti has run."""
+    return result.code == 1 and "tutti:" not in result.err and re.search(r"MPI_INIT|orte_init|mpi_init", result.err)
 
 
 class Sweep:
@@ -91,9 +97,12 @@ class Sweep:
         return result.code == OK
 
     def one(self, number, megabytes):
+        """How a run ended, and what was wrong with that, if anything."""
         arguments = self.arguments(number)
         result = limited(megabytes, self.ranks, arguments)
         shutil.rmtree(arguments[3], ignore_errors=True)
+        if mpi_did_not_start(result):
+            return NO_MPI, None
         lines = result.error_lines()
         good = result.code == OK or (result.code == RESOURCE and len(lines) >= 1)
         return result.code, None if good else f"{megabytes:.2f} MiB: exit code {result.code}: {result.err[-600:]}"
@@ -107,7 +116,7 @@ class Sweep:
         codes = collections.Counter(code for code, _ in results)
         failures = [text for _, text in results if text]
         print(f"{self.model:15} ranks {self.ranks}  {low:.0f} to {high:.0f} MiB  tried {values}  "
-              f"exit 0: {codes[OK]}  exit 3: {codes[RESOURCE]}  failed {len(failures)}", flush=True)
+              f"exit 0: {codes[OK]}  exit 3: {codes[RESOURCE]}  {NO_MPI}: {codes[NO_MPI]}  failed {len(failures)}", flush=True)
         for text in failures[:5]:
             print("    " + text.replace("\n", "\n    "), flush=True)
         return not failures

@@ -115,6 +115,16 @@ int rename(const char* from, const char* to) noexcept {
   return next<int(const char*, const char*)>("rename")(from, to);
 }
 
+int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  keep_inode((path_of(to_folder) + "/" + to).c_str());
+  return next<int(int, const char*, int, const char*)>("renameat")(from_folder, from, to_folder, to);
+}
+
+int unlinkat(int folder, const char* name, int flags) noexcept {
+  if (name[0] != '/') keep_inode((path_of(folder) + "/" + name).c_str());
+  return next<int(int, const char*, int)>("unlinkat")(folder, name, flags);
+}
+
 int unlink(const char* path) noexcept {
   keep_inode(path);
   return next<int(const char*)>("unlink")(path);

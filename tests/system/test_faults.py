@@ -215,6 +215,14 @@ class BrokenDisk(RestartTest):
             self.assertEqual(result.code, 0, result.err)
             self.assert_new(folder)
 
+    def test_half_of_each_write_of_any_file(self):
+        for arguments in ([self.write("case.toml", small_case(steps=4))], ["--restart", self.copy(self.before)]):
+            folder = self.elsewhere()
+            result = with_environment({"LD_PRELOAD": FAIL_WRITE, "FAIL_PATH": f"{folder.name}/", "FAIL_ERRNO": 0},
+                                      "run", *arguments, "-o", folder, *EQUAL, *sets(time__steps=8))
+            self.assertEqual(result.code, 0, result.err)
+            self.assertEqual(outcome(self.go_on(folder, *sets(time__steps=9))), self.after)
+
     def test_half_of_each_write_of_long_arrays(self):
         # Long enough to pass the system's cache, where what is left of a half fits no block any more.
         folder = self.elsewhere()

@@ -57,12 +57,11 @@ int close_with(int file, int cause) {
   return -1;
 }
 
-/// 0 or errno. Where a folder cannot be made durable (some network file systems), that is no error.
+/// 0 or errno.
 int sync_folder(const fs::path& folder) {
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) return errno == EACCES ? 0 : errno;  // a folder that may be written but not read
-  int cause = ::fsync(file) == 0 ? 0 : errno;
-  if (cause == EINVAL || cause == ENOTSUP || cause == EROFS) cause = 0;
+  const int cause = tutti::sync_folder(file);
   ::close(file);
   return cause;
 }
@@ -122,11 +121,23 @@ int open_to_append(const fs::path& path) {
   return file;
 }
 
+int sync_folder(int folder) {
+  const int cause = ::fsync(folder) == 0 ? 0 : errno;
+  return cause == EINVAL || cause == ENOTSUP || cause == EROFS ? 0 : cause;
+}
+
 int rename_durably(const fs::path& from, const fs::path& to) {
   const mode_t kind = kind_of(to, false);
   if (kind != 0 && kind != S_IFREG) return EEXIST;
   if (::rename(from.c_str(), to.c_str()) != 0) return errno;
   return sync_folder(folder_of(to));
+}
+
+int rename_durably(int folder, const std::string& from, const std::string& to) {
+  struct stat info {};
+  if (::fstatat(folder, to.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode)) return EEXIST;
+  if (::renameat(folder, from.c_str(), folder, to.c_str()) != 0) return errno;
+  return sync_folder(folder);
 }
 
 int make_folders(const fs::path& folder) {

@@ -67,6 +67,11 @@ int open_to_append(const std::filesystem::path& path);
 /// Gives a file that is durable another name in its folder and makes the name durable. Nothing but a regular file is
 /// replaced. 0 or errno.
 int rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+/// The same in an open folder, whatever its name leads to.
+int rename_durably(int folder, const std::string& from, const std::string& to);
+/// Makes the names in an open folder durable. 0 or errno. Where that cannot be done (some network file systems), it is
+/// no error.
+int sync_folder(int folder);
 /// Makes folder and all above it; those made are durable. 0 or errno.
 int make_folders(const std::filesystem::path& folder);
 

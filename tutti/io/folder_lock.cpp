@@ -11,6 +11,7 @@
 #include <ctime>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "tutti/base/atomic_file.hpp"
@@ -73,6 +74,17 @@ Owner read_owner(int file) {
   return owner;
 }
 
+/// A disk may take less than it is given. False: errno tells why.
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
 std::string describe(const Owner& owner) {
   if (owner.host.empty()) return "it does not say who";
   return fmt::format("process {} on {}, since {}", owner.process, owner.host, owner.start);
@@ -120,8 +132,7 @@ bool FolderLock::try_lock() {
     return false;
   if (!before.host.empty())
     info("{}: left by a run that did not end in order ({}); taken over", path_.string(), describe(before));
-  const std::string text = words_of(this_process());
-  if (::ftruncate(file_, 0) != 0 || ::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+  if (::ftruncate(file_, 0) != 0 || !write_all(file_, words_of(this_process())))
     fail(ErrorKind::io, "{}: cannot be written: {}", path_.string(), system_cause(errno));
   return true;
 }

@@ -1,5 +1,6 @@
 #include "tutti/io/output_folder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -101,6 +102,20 @@ void remove_file(const fs::path& path) {
   if (error) fail(ErrorKind::io, "{}: cannot be removed: {}", path.string(), system_cause(error.value()));
 }
 
+bool is_own_file(std::string_view name) {
+  return std::find(files.begin(), files.end(), name) != files.end();
+}
+
+/// What killed runs were writing here; with every one there would be more of it.
+template <class Belongs>
+void remove_temporaries(const fs::path& folder, Belongs&& belongs) {
+  if (is_link(folder)) return;
+  for (const fs::path& path : entries(folder)) {
+    const std::string name = path.filename().string();
+    if (without_temporary(name) != name && belongs(without_temporary(name))) remove_file(path);
+  }
+}
+
 template <class Belongs>
 void clear(const fs::path& folder, Belongs&& belongs) {
   if (is_link(folder)) return remove_file(folder);  // the link, not what it leads to
@@ -158,16 +173,18 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
            folder.string(), fs::relative(found, folder, error).string());
   }
   if (use == OutputUse::overwrite) {
-    for (const fs::path& path : entries(folder)) {
-      const std::string name = path.filename().string();
-      for (const std::string_view own : files)
-        if (without_temporary(name) == own) remove_file(path);
-    }
+    for (const fs::path& path : entries(folder))
+      if (is_own_file(without_temporary(path.filename().string()))) remove_file(path);
     clear(folder / "fields", is_field_file);
     clear(folder / "slices", is_slice_file);
     clear(folder / "checkpoints", is_checkpoint_file);
   }
   refuse_links(folder);
+  if (use == OutputUse::go_on) {
+    remove_temporaries(folder, is_own_file);
+    remove_temporaries(folder / "fields", is_field_file);
+    remove_temporaries(folder / "slices", is_slice_file);
+  }
 }
 
 std::vector<fs::path> folders_to_make(const fs::path& folder) {

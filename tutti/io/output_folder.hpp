@@ -9,7 +9,7 @@ namespace tutti {
 enum class OutputUse {
   fresh,      ///< results of an earlier run are an error
   overwrite,  ///< results of an earlier run are removed
-  go_on,      ///< they stay: the run that made them is continued
+  go_on,      ///< they stay: the run that made them is continued; what it was writing when it was killed goes
 };
 
 /// Makes `folder` and those above it. Error(io).

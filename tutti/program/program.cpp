@@ -1,6 +1,7 @@
 #include "tutti/program/program.hpp"
 
 #include <mpi.h>
+#include <sys/mman.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -111,6 +112,22 @@ void start_mpi() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
+/// Ends all ranks where this one has no room for messages. Open MPI makes room for them at the first ones, and what it
+/// is refused it asks for again without end (seen: 4 MiB, by its TCP transport, in MPI_Comm_dup).
+void require_room_for_messages(const std::string& program) {
+  constexpr std::size_t room = std::size_t{32} << 20;
+  void* there = ::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (there != MAP_FAILED) {
+    ::munmap(there, room);
+    return;
+  }
+  const std::string message =
+      fmt::format("no memory for messages between ranks: {} bytes are wanted; use fewer ranks or more nodes", room);
+  say_error(program, message.c_str());
+  LastResort::let_go();
+  MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ErrorKind::resource));
+}
+
 int parse_and_run(int argc, char** argv, const ProgramInfo& info,
                   const std::function<void(CLI::App&, Action&)>& declare) {
   CLI::App program{info.about};
@@ -134,6 +151,7 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
   int rank = 0;
   if (is_launched()) {
     start_mpi();
+    require_room_for_messages(info.name);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   }
   try {

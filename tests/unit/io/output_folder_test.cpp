@@ -109,6 +109,20 @@ TEST_F(OutputFolder, keeps_results_unless_told_otherwise) {
   }
 }
 
+TEST_F(OutputFolder, what_killed_runs_were_writing_goes_when_the_run_goes_on) {
+  const std::vector<std::string> stay = {
+      "summary.json",          "notes.txt.12.tmp",   "summary.json.tmp",    "fields/fields_000000.pvti",
+      "fields/mine.vtu.7.tmp", "slices/slice-a.pvd", "mesh/heart.msh.9.tmp"};
+  for (const auto& name : stay) write(name);
+  const std::vector<std::string> go = {"summary.json.4711.tmp", "results.pvd.1.tmp",
+                                       "fields/fields_000012_p0003.vtu.99.tmp", "fields/fields_000001.pvtu.2.tmp",
+                                       "slices/slice-a_000001.pvd.5.tmp"};
+  for (const auto& name : go) write(name);
+  prepare_output_folder(folder, OutputUse::go_on);
+  for (const auto& name : stay) EXPECT_TRUE(fs::exists(folder / name)) << name;
+  for (const auto& name : go) EXPECT_FALSE(fs::exists(folder / name)) << name;
+}
+
 TEST_F(OutputFolder, overwrite_removes_what_tutti_writes_and_nothing_else) {
   for (const char* own : {"summary.json",
                           "results.pvd",

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/unit/base/mpi_environment.hpp"
+#include "tutti/base/log.hpp"
 #include "tutti/io/case/case.hpp"
 
 namespace tutti {

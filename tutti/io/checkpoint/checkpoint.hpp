@@ -15,6 +15,7 @@
 
 #include "tutti/base/comm.hpp"
 #include "tutti/io/checkpoint/checkpoint_file.hpp"
+#include "tutti/io/checkpoint/checkpoint_folder.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"
 #include "tutti/partition/index_map.hpp"
 
@@ -52,7 +53,8 @@ struct ModelState {
 /// oldest goes. What is on disk under a checkpoint's name is therefore whole. begin() copies the state and returns; the
 /// rest happens on a thread a rank, which takes little of a core: most bytes go past the system's cache. What killed
 /// runs have left under temporary names goes, and so do checkpoints of later steps than the one just written: those of
-/// a run that was given up for an older checkpoint.
+/// a run that was given up for an older checkpoint. Where the folder is moved or replaced meanwhile, nothing is named
+/// or removed in what has its name now (checkpoint_folder.hpp).
 class CheckpointWriter {
  public:
   /// Keeps the newest `keep` (>= 1) checkpoints. Collective. `state` is copied; `prepare_thread` is called on each
@@ -103,8 +105,10 @@ class CheckpointWriter {
   };
   void start(std::function<void()> work);
   void write_mine();
+  void make_file(const std::string& meta);
   void require_finite(std::size_t f, std::size_t part, std::size_t first, std::size_t count) const;
   void close_file();
+  void remove_temporary();
   void post_gather();
   void post_result();
   std::vector<Slab> slabs_of(int rank) const;
@@ -113,6 +117,7 @@ class CheckpointWriter {
   MPI_Comm own_comm_ = MPI_COMM_NULL;  ///< so that its messages do not mix with those of the steps
   ModelState state_;
   std::filesystem::path folder_;
+  std::optional<CheckpointFolder> held_;  ///< the same, on the root
   int keep_;
   std::string version_;
   std::function<void()> prepare_thread_;

@@ -147,10 +147,4 @@ void CheckpointOutput::close(Size bytes) {
          advice);
 }
 
-void name_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to, Size bytes) {
-  if (const int cause = rename_durably(from, to); cause != 0)
-    fail(ErrorKind::io, "{}: {} bytes are written but cannot be given their name durably: {}; {}", from.string(), bytes,
-         std::strerror(cause), advice);
-}
-
 }  // namespace tutti

@@ -1,4 +1,4 @@
-// A checkpoint's file while it is written: filled at known places, made durable, given its name.
+// A checkpoint's file while it is written: filled at known places, made durable.
 #pragma once
 
 #include <array>
@@ -47,8 +47,5 @@ class CheckpointOutput {
   Size bytes_past_cache_ = 0;
   std::array<std::unique_ptr<char[]>, 2> copies_;  ///< of pieces that do not lie as their place in the file does
 };
-
-/// Gives a checkpoint that is durable its name, and makes the name durable. Error(io).
-void name_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to, Size bytes);
 
 }  // namespace tutti

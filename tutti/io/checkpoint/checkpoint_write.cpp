@@ -74,7 +74,9 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
       parts.emplace_back(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(field.components));
   }
   comm_.together([&] {
-    if (comm_.is_root()) remove_temporaries(folder_);
+    if (!comm_.is_root()) return;
+    held_.emplace(folder_);
+    remove_temporaries(folder_);
   });
   // A rank's checksums travel in the order of slabs_of.
   const int arrays = 1 + static_cast<int>(state_.fields.size());
@@ -153,6 +155,27 @@ void CheckpointWriter::start(std::function<void()> work) {
   });
 }
 
+/// On the root: the file without its values.
+void CheckpointWriter::make_file(const std::string& meta) {
+  held_->open();
+  remove_temporaries(held_->inside());
+  CheckpointFrame frame;
+  frame.meta = meta;
+  frame.part_begin = part_begin_;
+  for (const StateField& field : state_.fields) frame.fields.push_back({field.name, field.components});
+  places_ = create_checkpoint_file(temporary_, frame);
+  try {
+    held_->require(temporary_.filename().string());
+  } catch (const Error&) {
+    ::unlink(temporary_.c_str());  // it was made there a moment ago
+    throw;
+  }
+}
+
+void CheckpointWriter::remove_temporary() {
+  if (held_) held_->remove(temporary_.filename().string());
+}
+
 void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
   finish();
   const auto start_time = std::chrono::steady_clock::now();
@@ -164,16 +187,9 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
   std::vector<Size> numbers;
   comm_.together([&] {
     if (!comm_.is_root()) return;
-    if (const int cause = make_folders(folder_); cause != 0)
-      fail(ErrorKind::io, "{}: the folder cannot be made: {}", folder_.string(), system_cause(cause));
-    remove_temporaries(folder_);
-    CheckpointFrame frame;
-    frame.meta = meta;
-    frame.part_begin = part_begin_;
-    for (const StateField& field : state_.fields) frame.fields.push_back({field.name, field.components});
-    const CheckpointPlaces places = create_checkpoint_file(temporary_, frame);
-    numbers = {places.file_bytes, places.global};
-    numbers.insert(numbers.end(), places.field_begins.begin(), places.field_begins.end());
+    make_file(meta);
+    numbers = {places_.file_bytes, places_.global};
+    numbers.insert(numbers.end(), places_.field_begins.begin(), places_.field_begins.end());
   });
   comm_.broadcast(numbers);
   places_ = {numbers[0], numbers[1], {numbers.begin() + 2, numbers.end()}};
@@ -194,7 +210,7 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
   } catch (...) {
     tell_thread(Copied::never);
     thread_.join();
-    if (comm_.is_root()) ::unlink(temporary_.c_str());
+    remove_temporary();
     throw;
   }
   tell_thread(Copied::all);
@@ -325,15 +341,15 @@ void CheckpointWriter::close_file() {
   file.sync(header.file_bytes);
   file.close(header.file_bytes);
 
-  const fs::path name = checkpoint_name(folder_, step_);
-  name_checkpoint(temporary_, name, header.file_bytes);
+  const std::string name = checkpoint_name(folder_, step_).filename().string();
+  held_->rename(temporary_.filename().string(), name, header.file_bytes);
   report_ = Report{step_, header.file_bytes,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count()};
   // A run that went on from an older checkpoint has given up the newer ones; they must not count as the newest.
-  const auto all = find_checkpoints(folder_);
-  const auto mine = static_cast<std::size_t>(std::find(all.begin(), all.end(), name) - all.begin());
+  const auto all = find_checkpoints(held_->inside());
+  const auto mine = static_cast<std::size_t>(std::find(all.begin(), all.end(), held_->inside() / name) - all.begin());
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (i < mine || i >= mine + static_cast<std::size_t>(keep_)) ::unlink(all[i].c_str());
+    if (i < mine || i >= mine + static_cast<std::size_t>(keep_)) held_->remove(all[i].filename().string());
 }
 
 void CheckpointWriter::progress() {
@@ -362,7 +378,7 @@ void CheckpointWriter::progress() {
   if (stage_ == Stage::gathering) {
     for (const Failure& f : messages_->all)
       if (f.kind != 0) {
-        if (comm_.is_root()) ::unlink(temporary_.c_str());
+        remove_temporary();
         failure_ = f;
         stage_ = Stage::idle;
         return;
@@ -377,7 +393,7 @@ void CheckpointWriter::progress() {
     }
   } else if (stage_ == Stage::telling) {
     if (messages_->result.kind != 0) {
-      if (comm_.is_root()) ::unlink(temporary_.c_str());
+      remove_temporary();
       failure_ = messages_->result;
     }
     stage_ = Stage::idle;
