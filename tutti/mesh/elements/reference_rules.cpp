@@ -1,0 +1,55 @@
+#include "tutti/mesh/elements/reference_rules.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "tutti/base/error.hpp"
+
+namespace tutti {
+namespace {
+
+/// Points and weights of Gauss's rule on [0, 1].
+std::vector<std::pair<double, double>> gauss(int n) {
+  const auto rule = [](std::vector<std::pair<double, double>> half) {
+    std::vector<std::pair<double, double>> points;
+    for (const auto& [x, w] : half) {
+      points.emplace_back(0.5 - 0.5 * x, 0.5 * w);
+      if (x > 0) points.emplace_back(0.5 + 0.5 * x, 0.5 * w);
+    }
+    return points;
+  };
+  if (n == 2) return rule({{1 / std::sqrt(3.0), 1}});
+  if (n == 3) return rule({{0, 8.0 / 9}, {std::sqrt(0.6), 5.0 / 9}});
+  require(n == 4, "Gauss's rule of {} points: 2 to 4 are known", n);
+  const double root = 2 * std::sqrt(1.2) / 7, s = std::sqrt(30.0) / 36;
+  return rule({{std::sqrt(3.0 / 7 - root), 0.5 + s}, {std::sqrt(3.0 / 7 + root), 0.5 - s}});
+}
+
+}  // namespace
+
+std::vector<ReferencePoint> collapsed_gauss(ElementType type, int n) {
+  const auto line = gauss(n);
+  std::vector<ReferencePoint> points;
+  for (const auto& [t, wt] : line)
+    for (const auto& [b, wb] : line)
+      for (const auto& [a, wa] : line) {
+        const double w = wa * wb * wt, u = 1 - t;
+        switch (type) {
+          case ElementType::hexahedron:
+            points.push_back({{a, b, t}, w});
+            break;
+          case ElementType::prism:
+            points.push_back({{a * (1 - b), b, t}, w * (1 - b)});
+            break;
+          case ElementType::pyramid:
+            points.push_back({{a * u, b * u, t}, w * u * u});
+            break;
+          case ElementType::tetrahedron:
+            points.push_back({{a * (1 - b) * u, b * u, t}, w * (1 - b) * u * u});
+            break;
+        }
+      }
+  return points;
+}
+
+}  // namespace tutti
