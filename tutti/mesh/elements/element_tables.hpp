@@ -27,6 +27,11 @@ constexpr int quadratic_node_count(ElementType type) {
   constexpr std::array<int, 4> n = {10, 27, 18, 14};
   return n[static_cast<std::size_t>(type)];
 }
+/// Nodes of the element of second order that files may have without points in quadrangles and hexahedra.
+constexpr int serendipity_node_count(ElementType type) {
+  constexpr std::array<int, 4> n = {10, 20, 15, 13};
+  return n[static_cast<std::size_t>(type)];
+}
 /// Order of the geometry of an element with that many nodes: 1 or 2; 0 if there is none.
 constexpr int geometry_order(ElementType type, std::size_t nodes) {
   const auto n = static_cast<int>(nodes);

@@ -117,9 +117,10 @@ PeriodicSlots join_periodic(const ElementMesh& mesh, std::vector<Gid>& behind) {
   PeriodicSlots slots;
   for (PeriodicPair pair : mesh.periodic) {
     if (!is_face(mesh, pair.element, pair.face) || !is_face(mesh, pair.other, pair.other_face))
-      fail(ErrorKind::input,
-           "mesh: a periodic pair names face {} of element {} and face {} of {}; there are {} elements", pair.face,
-           pair.element, pair.other_face, pair.other, mesh.element_count());
+      fail(
+          ErrorKind::input,
+          "mesh: a periodic pair names face {} of element {} and face {} of {}; there are {} elements, numbered from 0",
+          pair.face, pair.element, pair.other_face, pair.other, mesh.element_count());
     if (face_slot(pair.other, pair.other_face) < face_slot(pair.element, pair.face)) {
       std::swap(pair.element, pair.other);
       std::swap(pair.face, pair.other_face);

@@ -1,8 +1,6 @@
 // Points between corners: from elements of first order to second order.
 #pragma once
 
-#include <functional>
-
 #include "tutti/mesh/elements/element_mesh.hpp"
 
 namespace tutti {
@@ -11,5 +9,9 @@ namespace tutti {
 /// hexahedra, shared by all elements around them and numbered behind the corners. The shape stays; move the points to
 /// curve it. Elements that are of second order are kept. Periodic pairs are kept.
 ElementMesh make_quadratic(const ElementMesh& mesh);
+
+/// Completes elements of serendipity_node_count() nodes, as files have them, by the points that leave their shape as it
+/// is (1/2 of the edges' middles less 1/4 of the corners in a quadrangle). Others are kept.
+ElementMesh complete_serendipity(const ElementMesh& mesh);
 
 }  // namespace tutti
