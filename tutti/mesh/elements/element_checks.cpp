@@ -21,8 +21,10 @@ class Quality {
  public:
   Quality() {
     for (std::size_t t = 0; t < 4; ++t)
-      for (int order = 1; order <= 2; ++order)
-        points_[t][static_cast<std::size_t>(order - 1)] = check_points(static_cast<ElementType>(t), order);
+      for (int order = 1; order <= 2; ++order) {
+        const auto type = static_cast<ElementType>(t);
+        tables_[t][static_cast<std::size_t>(order - 1)] = ShapeTable(type, order, check_points(type, order));
+      }
   }
 
   /// Also the place of the smallest determinant.
@@ -30,22 +32,22 @@ class Quality {
     const ElementType type = mesh.type(e);
     const ElementPoints nodes = gather_points(mesh, e);
     const int order = geometry_order(type, nodes.view().size());
-    const auto& points = points_[static_cast<std::size_t>(type)][static_cast<std::size_t>(order - 1)];
+    const ShapeTable& table = tables_[static_cast<std::size_t>(type)][static_cast<std::size_t>(order - 1)];
     double least = std::numeric_limits<double>::infinity(), sum = 0;
     Vec3 place;
-    for (const Vec3& r : points) {
-      const MappedPoint p = map_point(type, nodes.view(), r);
+    for (std::size_t k = 0; k < table.points(); ++k) {
+      const MappedPoint p = table.map(k, nodes.view());
       const double determinant = p.determinant();
       sum += std::abs(determinant);
       if (!(determinant < least)) continue;
       least = determinant;
       place = p.x;
     }
-    return {least / (sum / static_cast<double>(points.size())), place};
+    return {least / (sum / static_cast<double>(table.points())), place};
   }
 
  private:
-  std::array<std::array<std::vector<Vec3>, 2>, 4> points_;
+  std::array<std::array<ShapeTable, 2>, 4> tables_;
 };
 
 bool is_sound(double quality) {
@@ -137,24 +139,16 @@ ElementMeasures element_measures(const ElementMesh& mesh, const ParallelFor& par
   ElementMeasures m;
   m.centroids.resize(mesh.types.size());
   m.volumes.resize(mesh.types.size());
-  std::array<std::array<std::vector<ReferencePoint>, 2>, 4> rules;
-  for (std::size_t t = 0; t < 4; ++t) {
-    const auto type = static_cast<ElementType>(t);
-    rules[t] = {collapsed_gauss(type, 3), collapsed_gauss(type, 4)};
-  }
+  const VolumeRule rule;
   for_ranges(parallel, mesh.element_count(), [&](Size begin, Size end) {
     for (Gid e = begin; e < end; ++e) {
-      const ElementType type = mesh.type(e);
-      const ElementPoints nodes = gather_points(mesh, e);
+      const int corners = corner_count(mesh.type(e));
+      const auto nodes = mesh.element_nodes(e);
       Vec3 centre;
-      const int corners = corner_count(type);
-      for (int n = 0; n < corners; ++n) centre = centre + (1.0 / corners) * nodes.at[static_cast<std::size_t>(n)];
-      const auto order = static_cast<std::size_t>(geometry_order(type, nodes.view().size()));
-      double volume = 0;
-      for (const ReferencePoint& p : rules[static_cast<std::size_t>(type)][order - 1])
-        volume += p.weight * map_point(type, nodes.view(), p.r).determinant();
+      for (std::size_t n = 0; n < static_cast<std::size_t>(corners); ++n)
+        centre = centre + (1.0 / corners) * mesh.points[static_cast<std::size_t>(nodes[n])];
       m.centroids[static_cast<std::size_t>(e)] = centre;
-      m.volumes[static_cast<std::size_t>(e)] = volume;
+      m.volumes[static_cast<std::size_t>(e)] = rule.volume(mesh, e);
     }
   });
   return m;

@@ -31,8 +31,7 @@ void check_elements(const ElementMesh& mesh, const std::string& name, const Para
 std::vector<ElementFace> match_faces_checked(const ElementMesh& mesh, const std::string& name,
                                              const ParallelFor& parallel = {});
 
-/// Points of the corners' and the faces' centres and volumes, for partitioners: centroids of corners; volumes by a
-/// quadrature that is exact for straight tetrahedra, prisms, and hexahedra and pyramids of either order.
+/// Centroids of the corners, and volumes by a quadrature that is exact for elements of either order, for partitioners.
 struct ElementMeasures {
   std::vector<Vec3> centroids;
   std::vector<double> volumes;

@@ -6,7 +6,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/mesh/elements/element_checks.hpp"
-#include "tutti/mesh/elements/element_geometry.hpp"
+#include "tutti/mesh/elements/element_tables.hpp"
 #include "tutti/mesh/elements/quadratic.hpp"
 #include "tutti/mesh/elements/reference_rules.hpp"
 
@@ -65,21 +65,12 @@ std::vector<std::size_t> mirrored_nodes(ElementType type) {
 
 Size turn_inverted(ElementMesh& mesh) {
   std::array<std::vector<std::size_t>, 4> mirrored;
-  std::array<std::array<std::vector<ReferencePoint>, 2>, 4> rules;
-  for (std::size_t t = 0; t < 4; ++t) {
-    const auto type = static_cast<ElementType>(t);
-    mirrored[t] = mirrored_nodes(type);
-    rules[t] = {collapsed_gauss(type, 2), collapsed_gauss(type, 3)};
-  }
+  for (std::size_t t = 0; t < 4; ++t) mirrored[t] = mirrored_nodes(static_cast<ElementType>(t));
+  const VolumeRule rule;
   Size turned = 0;
   for (Gid e = 0; e < mesh.element_count(); ++e) {
     const auto t = static_cast<std::size_t>(mesh.type(e));
-    const ElementPoints nodes = gather_points(mesh, e);
-    const int order = geometry_order(mesh.type(e), nodes.view().size());
-    double volume = 0;
-    for (const ReferencePoint& p : rules[t][static_cast<std::size_t>(order - 1)])
-      volume += p.weight * map_point(mesh.type(e), nodes.view(), p.r).determinant();
-    if (!(volume < 0)) continue;
+    if (!(rule.volume(mesh, e) < 0)) continue;
     ++turned;
     const auto old = mesh.element_nodes(e);
     const std::vector<Gid> before(old.begin(), old.end());

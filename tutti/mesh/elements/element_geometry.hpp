@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
@@ -132,6 +133,38 @@ inline MappedPoint map_point(ElementType type, std::span<const Vec3> nodes, Vec3
   }
   return p;
 }
+
+/// Shape functions at fixed reference points, for loops over many elements: the same bits as map_point().
+class ShapeTable {
+ public:
+  ShapeTable() = default;
+  ShapeTable(ElementType type, int order, std::span<const Vec3> points)
+      : nodes_(static_cast<std::size_t>(order == 1 ? corner_count(type) : quadratic_node_count(type))),
+        points_(points.size()) {
+    for (const Vec3& r : points)
+      for (std::size_t n = 0; n < nodes_; ++n) {
+        const auto& l = node_lattice(type)[n];
+        shapes_.push_back(shape_function(type, order, l[0], l[1], l[2], r));
+      }
+  }
+  std::size_t points() const { return points_; }
+  /// Maps point number `point` by an element of the table's type and order.
+  MappedPoint map(std::size_t point, std::span<const Vec3> nodes) const {
+    const element_geometry::Shape* shape = shapes_.data() + point * nodes_;
+    MappedPoint p;
+    for (std::size_t n = 0; n < nodes_; ++n) {
+      p.x = p.x + shape[n].value * nodes[n];
+      p.dr = p.dr + shape[n].gradient.x * nodes[n];
+      p.ds = p.ds + shape[n].gradient.y * nodes[n];
+      p.dt = p.dt + shape[n].gradient.z * nodes[n];
+    }
+    return p;
+  }
+
+ private:
+  std::size_t nodes_ = 0, points_ = 0;
+  std::vector<element_geometry::Shape> shapes_;  ///< node by node of each point
+};
 
 /// Normal out of the element times the area a unit of the face coordinates u, v (face_reference), whose reference face
 /// has the area 1 (quadrangles) or 1/2 (triangles).

@@ -52,4 +52,28 @@ std::vector<ReferencePoint> collapsed_gauss(ElementType type, int n) {
   return points;
 }
 
+VolumeRule::VolumeRule() {
+  for (std::size_t t = 0; t < 4; ++t)
+    for (int order = 1; order <= 2; ++order) {
+      const auto type = static_cast<ElementType>(t);
+      Rule& rule = rules_[t][static_cast<std::size_t>(order - 1)];
+      std::vector<Vec3> points;
+      for (const ReferencePoint& p : collapsed_gauss(type, order == 1 ? 3 : 4)) {
+        points.push_back(p.r);
+        rule.weights.push_back(p.weight);
+      }
+      rule.table = ShapeTable(type, order, points);
+    }
+}
+
+double VolumeRule::volume(const ElementMesh& mesh, Gid element) const {
+  const ElementPoints nodes = gather_points(mesh, element);
+  const auto order = static_cast<std::size_t>(geometry_order(mesh.type(element), nodes.view().size()));
+  const Rule& rule = rules_[static_cast<std::size_t>(mesh.type(element))][order - 1];
+  double volume = 0;
+  for (std::size_t k = 0; k < rule.weights.size(); ++k)
+    volume += rule.weights[k] * rule.table.map(k, nodes.view()).determinant();
+  return volume;
+}
+
 }  // namespace tutti
