@@ -224,6 +224,23 @@ TEST(GmshElements, PeriodicSurfacesBecomePairs) {
   }
 }
 
+TEST(GmshElements, PeriodicSectionsOfBothFormatsAreRead) {
+  for (const char* name : {"gmsh/periodic_v41.msh", "gmsh/periodic_v22.msh"}) {
+    const ElementMesh mesh = read_elements(data(name));
+    std::array<int, 3> along{};
+    int boundary = 0;
+    for (const ElementFace& f : match_faces_checked(mesh, name)) {
+      boundary += f.right < 0;
+      for (int d = 0; d < 3; ++d) along[static_cast<std::size_t>(d)] += std::abs(std::abs(f.shift[d]) - 1) < 1e-12;
+    }
+    // Each side of the box has as many triangles as its opposite; those across z are left.
+    EXPECT_GT(along[0], 0) << name;
+    EXPECT_EQ(along[0], along[1]) << name;
+    EXPECT_EQ(along[2], 0) << name;
+    EXPECT_EQ(boundary, 2 * along[0]) << name;
+  }
+}
+
 TEST(GmshElements, TurnsElementsOfNegativeVolume) {
   for (const BoxElements kind :
        {BoxElements::hexahedra, BoxElements::tetrahedra, BoxElements::prisms, BoxElements::pyramids}) {
