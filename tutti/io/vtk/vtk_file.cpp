@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "the writer gives the 
 
 constexpr std::string_view vtk_file_head =
     "<?xml version=\"1.0\"?>\n"
-    "<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\"{}>\n";
+    "<VTKFile type=\"{}\" version=\"{}\" byte_order=\"LittleEndian\" header_type=\"UInt64\"{}>\n";
 
 std::string time_field(std::optional<double> time) {
   if (!time) return "";
@@ -54,9 +54,10 @@ std::vector<PackedArray> pack_cell_arrays(std::span<const VtkArray> arrays, Size
   return packed;
 }
 
-AppendedFile::AppendedFile(std::string type, const std::string& attributes, std::optional<double> time)
+AppendedFile::AppendedFile(std::string type, const std::string& attributes, std::optional<double> time,
+                           const char* version)
     : type_(std::move(type)) {
-  head_ = fmt::format(vtk_file_head, type_, " compressor=\"vtkZLibDataCompressor\"");
+  head_ = fmt::format(vtk_file_head, type_, version, " compressor=\"vtkZLibDataCompressor\"");
   head_ += fmt::format("<{}{}>\n", type_, attributes) + time_field(time);
 }
 
@@ -81,17 +82,28 @@ void AppendedFile::write(const std::filesystem::path& path, Place place) const {
 }
 
 std::string parallel_head(const std::string& type, const std::string& attributes, std::optional<double> time) {
-  return fmt::format(vtk_file_head, type, "") + fmt::format("<{} GhostLevel=\"0\"{}>\n", type, attributes) +
+  return fmt::format(vtk_file_head, type, "1.0", "") + fmt::format("<{} GhostLevel=\"0\"{}>\n", type, attributes) +
          time_field(time);
 }
 
-std::string parallel_cell_data(std::span<const VtkArray> arrays) {
-  std::string text = "<PCellData>\n";
+namespace {
+
+std::string parallel_data(std::string_view element, std::span<const VtkArray> arrays) {
+  std::string text = fmt::format("<{}>\n", element);
   for (const VtkArray& array : arrays) {
     text += fmt::format("<PDataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\"/>\n", vtk_type(array),
                         escape_xml(array.name), array.components);
   }
-  return text + "</PCellData>\n";
+  return text + fmt::format("</{}>\n", element);
+}
+
+}  // namespace
+
+std::string parallel_cell_data(std::span<const VtkArray> arrays) {
+  return parallel_data("PCellData", arrays);
+}
+std::string parallel_point_data(std::span<const VtkArray> arrays) {
+  return parallel_data("PPointData", arrays);
 }
 
 std::string parallel_end(const std::string& type) {
@@ -100,7 +112,7 @@ std::string parallel_end(const std::string& type) {
 
 void PvdSeries::add(double time, const std::string& file) {
   entries_.emplace_back(time, file);
-  std::string text = fmt::format(vtk_file_head, "Collection", "") + "<Collection>\n";
+  std::string text = fmt::format(vtk_file_head, "Collection", "1.0", "") + "<Collection>\n";
   for (const auto& [when, what] : entries_) {
     text += fmt::format("<DataSet timestep=\"{:.17g}\" group=\"\" part=\"0\" file=\"{}\"/>\n", when, escape_xml(what));
   }

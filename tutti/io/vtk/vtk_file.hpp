@@ -44,14 +44,16 @@ struct PackedArray {
 /// `bytes` are little endian. Error(resource): no memory.
 PackedArray pack_array(std::string name, const char* type, int components, std::span<const char> bytes,
                        const VtkOptions& options);
-/// Cell arrays of `cells` cells; another number of values is a std::logic_error.
+/// Arrays of `cells` cells (or points); another number of values is a std::logic_error.
 std::vector<PackedArray> pack_cell_arrays(std::span<const VtkArray> arrays, Size cells, const VtkOptions& options);
 
 /// A file of one data set, put together from its head to its end: 64-bit headers, little endian.
 class AppendedFile {
  public:
-  /// `type` is "UnstructuredGrid", ...; `attributes` of its element begin with a space, if there are any.
-  AppendedFile(std::string type, const std::string& attributes, std::optional<double> time);
+  /// `type` is "UnstructuredGrid", ...; `attributes` of its element begin with a space, if there are any. `version`: of
+  /// the format; 2.2 says that Lagrange hexahedra are numbered as since VTK 9.
+  AppendedFile(std::string type, const std::string& attributes, std::optional<double> time,
+               const char* version = "1.0");
   void add(std::string_view text) { head_ += text; }
   /// The element of an array. `packed` must live until write().
   void add(const PackedArray& packed);
@@ -68,6 +70,7 @@ class AppendedFile {
 /// Text of the file of type "P..." that joins pieces: its head with the time, the cell arrays' names, its end.
 std::string parallel_head(const std::string& type, const std::string& attributes, std::optional<double> time);
 std::string parallel_cell_data(std::span<const VtkArray> arrays);
+std::string parallel_point_data(std::span<const VtkArray> arrays);
 std::string parallel_end(const std::string& type);
 
 /// A .pvd: which file belongs to which time. Rewritten whole at every `add`, so it is valid while the run goes on.

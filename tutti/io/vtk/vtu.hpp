@@ -29,6 +29,9 @@ class VtuGrid {
   VtuGrid(std::span<const Vec3> points, std::span<const std::array<Lid, 4>> tets, const VtkOptions& options = {});
   /// Every point is a cell (VTK_VERTEX).
   static VtuGrid of_points(std::span<const Vec3> points, const VtkOptions& options = {});
+  /// Cells of any of VTK's types: the points of cell c are connectivity[ends[c - 1] .. ends[c]).
+  static VtuGrid of_cells(std::span<const Vec3> points, std::span<const Lid> connectivity, std::span<const Size> ends,
+                          std::span<const std::uint8_t> types, const VtkOptions& options = {});
   VtuGrid(VtuGrid&&) noexcept;
   VtuGrid& operator=(VtuGrid&&) noexcept;
   ~VtuGrid();
@@ -36,7 +39,8 @@ class VtuGrid {
   Size cells() const { return cells_; }
 
  private:
-  friend void write_vtu(const std::filesystem::path&, const VtuGrid&, std::span<const VtkArray>, const VtkOptions&);
+  friend void write_vtu(const std::filesystem::path&, const VtuGrid&, std::span<const VtkArray>,
+                        std::span<const VtkArray>, const VtkOptions&);
   struct Arrays;
   VtuGrid();
   std::unique_ptr<Arrays> arrays_;
@@ -48,12 +52,16 @@ class VtuGrid {
 /// all. Error(io) names the path, the bytes written and the cause.
 void write_vtu(const std::filesystem::path& path, const VtuGrid& grid, std::span<const VtkArray> cell_arrays,
                const VtkOptions& options = {});
+/// The same with arrays of points, too.
+void write_vtu(const std::filesystem::path& path, const VtuGrid& grid, std::span<const VtkArray> point_arrays,
+               std::span<const VtkArray> cell_arrays, const VtkOptions& options);
 void write_vtu(const std::filesystem::path& path, const VtuPiece& piece, const VtkOptions& options = {});
 
 /// Writes the .pvtu that joins pieces. `piece_files` are relative to the .pvtu's folder; `arrays` give names, types and
 /// components (their values are not looked at), the same in every piece. Error(io).
 void write_pvtu(const std::filesystem::path& path, std::span<const std::string> piece_files,
-                std::span<const VtkArray> arrays, std::optional<double> time = {});
+                std::span<const VtkArray> arrays, std::optional<double> time = {},
+                std::span<const VtkArray> point_arrays = {});
 
 /// Cells with only the points they use, in ascending order of the old numbers.
 struct CompactTets {

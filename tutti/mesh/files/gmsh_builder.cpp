@@ -50,8 +50,24 @@ Gid TagIndex::find_slow(Size tag) const {
   return hit != sorted_.end() && hit->first == tag ? hit->second : -1;
 }
 
-ElementType element_type(const Source& in, const char* at, Size type) {
-  using Use = ElementType::Use;
+namespace {
+
+FileElement any_element_type(const Source& in, const char* at, Size type) {
+  using Use = FileElement::Use;
+  if (const FileElementKind* kind = gmsh_element_kind(type))
+    return {kind->nodes, kind->corners == 0 ? Use::volume : Use::surface, kind};
+  constexpr std::array<std::pair<Size, int>, 6> ignored = {{{1, 2}, {8, 3}, {15, 1}, {26, 4}, {27, 5}, {28, 6}}};
+  for (const auto& [code, nodes] : ignored)
+    if (code == type) return {nodes, Use::ignored};
+  in.error(
+      at,
+      "element type {} is unknown or of higher order than 2; mesh with Mesh.ElementOrder = 1 or 2 (gmsh -order 2), "
+      "or the file is damaged here",
+      type);
+}
+
+FileElement tet_element_type(const Source& in, const char* at, Size type) {
+  using Use = FileElement::Use;
   const auto refuse = [&](const char* name, const char* advice) {
     in.error(at, "element type {} ({}) is not supported: tutti needs tetrahedra of first order; {}", type, name,
              advice);
@@ -116,6 +132,12 @@ ElementType element_type(const Source& in, const char* at, Size type) {
   return {};
 }
 
+}  // namespace
+
+FileElement Builder::element_type(const char* at, Size type) const {
+  return elements ? any_element_type(in, at, type) : tet_element_type(in, at, type);
+}
+
 std::int32_t physical_tag(const Source& in, const char* at, Size tag) {
   const Size positive = tag < 0 ? -tag : tag;
   if (positive >= std::numeric_limits<std::int32_t>::max())
@@ -144,9 +166,10 @@ Gid Builder::vertex(const char* at, Size element, Size tag) const {
   return v;
 }
 
-void Builder::add_element(const char* at, const ElementType& type, Size tag, std::span<const Size> tags,
+void Builder::add_element(const char* at, const FileElement& type, Size tag, std::span<const Size> tags,
                           std::int32_t group) {
-  if (type.use == ElementType::Use::tetrahedron) {
+  if (elements) return add_any_element(at, type, tag, tags, group);
+  if (type.use == FileElement::Use::tetrahedron) {
     std::array<Gid, 4> cell;
     for (std::size_t i = 0; i < 4; ++i) cell[i] = vertex(at, tag, tags[i]);
     const TetDefect defect = orient_tet(mesh.vertices, cell, report);
@@ -162,7 +185,7 @@ void Builder::add_element(const char* at, const ElementType& type, Size tag, std
     return;
   }
   if (keep_tags) other_tags.add(tag);
-  if (type.use != ElementType::Use::triangle) return;
+  if (type.use != FileElement::Use::triangle) return;
   std::array<Gid, 3> triangle;
   for (std::size_t i = 0; i < 3; ++i) triangle[i] = vertex(at, tag, tags[i]);
   if (triangle[0] == triangle[1] || triangle[0] == triangle[2] || triangle[1] == triangle[2])
@@ -173,7 +196,29 @@ void Builder::add_element(const char* at, const ElementType& type, Size tag, std
   mesh.boundary_tags.push_back(group);
 }
 
+void Builder::add_any_element(const char* at, const FileElement& type, Size tag, std::span<const Size> tags,
+                              std::int32_t group) {
+  if (type.kind == nullptr) return;
+  std::array<Gid, max_file_nodes> points;
+  const bool volume = type.use == FileElement::Use::volume;
+  const std::size_t n = volume ? tags.size() : static_cast<std::size_t>(type.kind->corners);
+  for (std::size_t i = 0; i < n; ++i) {
+    const int node = volume ? gmsh_node(type.kind->type, static_cast<int>(i)) : static_cast<int>(i);
+    points[i] = vertex(at, tag, tags[static_cast<std::size_t>(node)]);
+  }
+  const std::span<const Gid> view(points.data(), n);
+  volume ? elements->add_volume(*type.kind, view, group) : elements->add_surface(*type.kind, view, group);
+}
+
 void Builder::finish_elements(const char* at) {
+  if (elements) {
+    if (elements->mesh.types.empty())
+      in.error(at,
+               "there are no tetrahedra, hexahedra, prisms or pyramids; mesh in 3D (gmsh -3), and put the volume "
+               "into a Physical Volume if the geometry has any physical group");
+    have_elements = true;
+    return;
+  }
   if (mesh.cells.empty())
     in.error(at,
              "there are no tetrahedra; mesh in 3D (gmsh -3), and put the volume into a Physical Volume if the geometry "
@@ -199,6 +244,15 @@ TetMesh Builder::finish(MeshReport* out) {
   finish_mesh(mesh, in.name(), report);
   if (out != nullptr) *out = report;
   return std::move(mesh);
+}
+
+ElementMesh Builder::finish_elements(MeshReport* out) {
+  elements->mesh.points = std::move(mesh.vertices);
+  elements->mesh.region_names = std::move(mesh.region_names);
+  elements->mesh.boundary_names = std::move(mesh.boundary_names);
+  ElementMesh result = elements->finish(in.name(), report);
+  if (out != nullptr) *out = report;
+  return result;
 }
 
 }  // namespace tutti::gmsh

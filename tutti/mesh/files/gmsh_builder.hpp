@@ -3,10 +3,12 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "tutti/mesh/elements/element_collector.hpp"
 #include "tutti/mesh/files/gmsh.hpp"
 #include "tutti/mesh/files/gmsh_source.hpp"
 #include "tutti/mesh/tet_mesh.hpp"
@@ -37,37 +39,56 @@ class TagIndex {
   std::vector<std::pair<Size, Gid>> sorted_;  ///< else
 };
 
-/// The element types tutti meets; `nodes` is 0 for types it does not read.
-struct ElementType {
-  enum class Use { tetrahedron, triangle, ignored, refused };
+/// The element types tutti meets; `nodes` is 0 for types it does not read. Volumes and surfaces are those of meshes of
+/// any element, `kind` says which; tetrahedra and triangles those of tetrahedral meshes.
+struct FileElement {
+  enum class Use { tetrahedron, triangle, volume, surface, ignored, refused };
   int nodes = 0;
   Use use = Use::refused;
+  const FileElementKind* kind = nullptr;
+
+  /// Of the entities that such elements lie in; -1 where it is of no matter.
+  int dimension() const {
+    if (use == Use::tetrahedron || use == Use::volume) return 3;
+    return use == Use::triangle || use == Use::surface ? 2 : -1;
+  }
 };
 
-/// Looks the type up; a type tutti cannot use is an input error at `at` that names it.
-ElementType element_type(const Source& in, const char* at, Size type);
+/// The most nodes of an element that is read.
+inline constexpr int max_file_nodes = 27;
 
 struct Builder {
-  explicit Builder(Source& source) : in(source), keep_tags(source.contains("$ElementData")) {}
+  /// `any_element`: an ElementMesh is made, else a TetMesh.
+  explicit Builder(Source& source, bool any_element = false)
+      : in(source), keep_tags(!any_element && source.contains("$ElementData")) {
+    if (any_element) elements = std::make_unique<ElementCollector>();
+  }
+
+  /// Looks the type up; a type tutti cannot use is an input error at `at` that names it.
+  FileElement element_type(const char* at, Size type) const;
 
   void add_node(const char* at, Size tag, Vec3 position);
   void finish_nodes(const char* at);
   /// `tags` are those of its nodes.
-  void add_element(const char* at, const ElementType& type, Size tag, std::span<const Size> tags, std::int32_t group);
+  void add_element(const char* at, const FileElement& type, Size tag, std::span<const Size> tags, std::int32_t group);
   void finish_elements(const char* at);
   void add_name(const char* at, Size dimension, Size tag, const std::string& name);
   /// Compacts vertices; warns about what was changed.
   TetMesh finish(MeshReport* out);
+  ElementMesh finish_elements(MeshReport* out);
 
   Source& in;
   bool keep_tags;  ///< there is $ElementData: the elements' tags are needed
   TetMesh mesh;
+  std::unique_ptr<ElementCollector> elements;  ///< for meshes of any element; `mesh` then has vertices and names only
   MeshReport report;
   TagIndex nodes, cell_tags, other_tags;
   bool have_nodes = false, have_elements = false;
 
  private:
   Gid vertex(const char* at, Size element, Size tag) const;
+  void add_any_element(const char* at, const FileElement& type, Size tag, std::span<const Size> tags,
+                       std::int32_t group);
 };
 
 /// Physical group tags fit 32 bits; Gmsh gives the reversed orientation a minus sign, which is dropped.
@@ -82,5 +103,8 @@ void read_entities_v41(Builder& b, Entities& entities);
 void read_nodes_v41(Builder& b);
 void read_elements_v41(Builder& b, const Entities* entities);
 void read_element_data(Builder& b);
+/// Of meshes of any element; others leave it out.
+void read_periodic_v22(Builder& b);
+void read_periodic_v41(Builder& b);
 
 }  // namespace tutti::gmsh

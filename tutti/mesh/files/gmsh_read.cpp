@@ -191,7 +191,10 @@ void read_section(Builder& b, Version version, Entities& entities, bool& have_en
     if (b.have_elements) in.error(at, "there is a second $Elements section; one is expected");
     if (!b.have_nodes) in.error(at, "comes before $Nodes; the nodes must come first");
     v41 ? read_elements_v41(b, have_entities ? &entities : nullptr) : read_elements_v22(b);
-  } else if (name == "ElementData") {
+  } else if (name == "Periodic" && b.elements) {
+    if (!b.have_nodes) in.error(at, "comes before $Nodes; the nodes must come first");
+    v41 ? read_periodic_v41(b) : read_periodic_v22(b);
+  } else if (name == "ElementData" && !b.elements) {
     if (!b.have_elements) in.error(at, "comes before $Elements; the elements must come first");
     read_element_data(b);
   } else if (name == "MeshFormat") {
@@ -213,19 +216,37 @@ TetMesh read_gmsh(const std::filesystem::path& path, MeshReport* report) {
   return parse_gmsh(file.view(), path.string(), report);
 }
 
-TetMesh parse_gmsh(std::string_view bytes, const std::string& name, MeshReport* report) {
-  gmsh::Source in(bytes, name);
+namespace {
+
+/// All sections of a file.
+gmsh::Builder read_sections(gmsh::Source& in, bool any_element) {
   const gmsh::Version version = gmsh::read_format(in);
-  gmsh::Builder builder(in);
+  gmsh::Builder builder(in, any_element);
   gmsh::Entities entities;
   bool have_entities = false;
+  while (in.skip_blank()) gmsh::read_section(builder, version, entities, have_entities);
+  if (!builder.have_nodes) in.error(in.position(), "there is no $Nodes section; the file is truncated");
+  if (!builder.have_elements) in.error(in.position(), "there is no $Elements section; the file is truncated");
+  return builder;
+}
+
+}  // namespace
+
+TetMesh parse_gmsh(std::string_view bytes, const std::string& name, MeshReport* report) {
+  gmsh::Source in(bytes, name);
   try {
-    while (in.skip_blank()) gmsh::read_section(builder, version, entities, have_entities);
-    if (!builder.have_nodes) in.error(in.position(), "there is no $Nodes section; the file is truncated");
-    if (!builder.have_elements) in.error(in.position(), "there is no $Elements section; the file is truncated");
-    return builder.finish(report);
+    return read_sections(in, false).finish(report);
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::resource, "{}: no memory for the mesh; about 100 bytes a tetrahedron are needed", name);
+  }
+}
+
+ElementMesh parse_gmsh_elements(std::string_view bytes, const std::string& name, MeshReport* report) {
+  gmsh::Source in(bytes, name);
+  try {
+    return read_sections(in, true).finish_elements(report);
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::resource, "{}: no memory for the mesh; about 300 bytes an element are needed", name);
   }
 }
 

@@ -23,14 +23,14 @@ void read_nodes_v22(Builder& b) {
 namespace {
 
 /// One element behind its header: tags (the first is the physical group), then nodes.
-void read_element(Builder& b, const char* at, const ElementType& type, Size tag, Size tag_count) {
+void read_element(Builder& b, const char* at, const FileElement& type, Size tag, Size tag_count) {
   Source& in = b.in;
   std::int32_t group = 0;
   for (Size t = 0; t < tag_count; ++t) {
     const Size value = in.integer("an element's group, entity or partition");
-    if (t == 0 && type.use != ElementType::Use::ignored) group = physical_tag(in, at, value);
+    if (t == 0 && type.use != FileElement::Use::ignored) group = physical_tag(in, at, value);
   }
-  std::array<Size, 6> nodes{};
+  std::array<Size, max_file_nodes> nodes;
   for (int i = 0; i < type.nodes; ++i) nodes[static_cast<std::size_t>(i)] = in.integer("an element's node");
   in.end_record("an element's nodes");
   b.add_element(at, type, tag, {nodes.data(), static_cast<std::size_t>(type.nodes)}, group);
@@ -55,12 +55,12 @@ void read_elements_v22(Builder& b) {
     const char* at = in.position();
     if (!in.binary) {
       const Size tag = in.text_integer("an element's tag");
-      const ElementType type = element_type(in, at, in.text_integer("an element's type"));
+      const FileElement type = b.element_type(at, in.text_integer("an element's type"));
       read_element(b, at, type, tag, read_tag_count(in));
       ++done;
       continue;
     }
-    const ElementType type = element_type(in, at, in.integer("a block's element type"));
+    const FileElement type = b.element_type(at, in.integer("a block's element type"));
     const Size in_block = in.integer("a block's number of elements");
     const Size tag_count = read_tag_count(in);
     if (in_block < 1 || in_block > n - done)

@@ -120,11 +120,9 @@ void read_elements_v41(Builder& b, const Entities* entities) {
   Size found = 0;
   for (Size k = 0; k < header.blocks; ++k) {
     const BlockHeader block = read_block_header(in, "a block's element type", "a block's number of elements");
-    const ElementType type = element_type(in, block.at, block.extra);
+    const FileElement type = b.element_type(block.at, block.extra);
     in.check_room(block.at, block.count, (in.binary ? 8 : 2) * (1 + type.nodes), "elements");
-    const int dimension = type.use == ElementType::Use::tetrahedron ? 3
-                          : type.use == ElementType::Use::triangle  ? 2
-                                                                    : -1;
+    const int dimension = type.dimension();
     if (dimension > 0 && dimension != block.dimension)
       in.error(block.at, "elements of type {} in a block of dimension {}; {} is expected", block.extra, block.dimension,
                dimension);
@@ -135,7 +133,7 @@ void read_elements_v41(Builder& b, const Entities* entities) {
         in.error(block.at, "entity {} of dimension {} is not in $Entities", block.entity, block.dimension);
       group = entity->second;
     }
-    std::array<Size, 6> nodes{};
+    std::array<Size, max_file_nodes> nodes;
     const std::span<const Size> view(nodes.data(), static_cast<std::size_t>(type.nodes));
     for (Size i = 0; i < block.count; ++i) {
       const char* at = in.position();

@@ -11,6 +11,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "tutti/mesh/tet_checks.hpp"
+
 namespace tutti::vtu {
 namespace {
 
@@ -300,6 +302,66 @@ std::vector<double> File::reals(const Array& array, Size tuples) {
 
 std::vector<Size> File::integers(const Array& array, Size tuples) {
   return values<Size>(array, tuples);
+}
+
+std::vector<Vec3> File::piece_points(pugi::xml_node piece, Size n) {
+  const Array array = find(child(piece, "Points"), nullptr);
+  if (array.components != 3) error(array, "points of {} components; 3 are expected", array.components);
+  const std::vector<double> values = reals(array, n);
+  std::vector<Vec3> points;
+  points.reserve(values.size() / 3);
+  for (std::size_t i = 0; i + 3 <= values.size(); i += 3) {
+    const Vec3 point{values[i], values[i + 1], values[i + 2]};
+    if (!is_finite(point))
+      error(array, "point {} has the coordinates {} {} {}; finite numbers are expected", i / 3, point.x, point.y,
+            point.z);
+    points.push_back(point);
+  }
+  return points;
+}
+
+Cells File::piece_cells(pugi::xml_node piece, Size n) {
+  const pugi::xml_node cells = child(piece, "Cells");
+  Cells c;
+  c.connectivity_array = find(cells, "connectivity");
+  const Array offsets_array = find(cells, "offsets");
+  c.types_array = find(cells, "types");
+  for (const Array* array : std::initializer_list<const Array*>{&c.connectivity_array, &offsets_array, &c.types_array})
+    if (array->components != 1) error(*array, "{} components; 1 is expected", array->components);
+  c.types = integers(c.types_array, n);
+  c.ends = integers(offsets_array, n);
+  Size before = 0;
+  for (std::size_t i = 0; i < c.ends.size(); ++i) {
+    if (c.ends[i] < before)
+      error(offsets_array, "cell {} ends at {}, before {}; offsets must ascend from 0", i, c.ends[i], before);
+    before = c.ends[i];
+  }
+  c.connectivity = integers(c.connectivity_array, before);
+  return c;
+}
+
+std::int32_t File::tag(const Array& array, const std::vector<Size>& values, std::size_t cell) const {
+  // The largest number stays free: a writer may need a number for cells without a region.
+  if (values[cell] < 0 || values[cell] >= std::numeric_limits<std::int32_t>::max() - 1)
+    error(array, "cell {} has the tag {}; 0 to 2147483645 is expected", cell, values[cell]);
+  return static_cast<std::int32_t>(values[cell]);
+}
+
+void File::refuse_ghosts(const Array& array, Size cells) {
+  const std::vector<Size> ghosts = integers(array, cells);
+  const auto ghost = std::find_if(ghosts.begin(), ghosts.end(), [](Size g) { return g != 0; });
+  if (ghost != ghosts.end())
+    error(array, "cell {} is a ghost of another piece; save the mesh as one file without ghost cells",
+          ghost - ghosts.begin());
+}
+
+bool File::is_older_than(int major, int minor) const {
+  const std::string_view text = document_.document_element().attribute("version").value();
+  int has_major = 0, has_minor = 0;
+  const char* end = text.data() + text.size();
+  const auto [dot, code] = std::from_chars(text.data(), end, has_major);
+  if (code == std::errc() && dot < end && *dot == '.') std::from_chars(dot + 1, end, has_minor);
+  return std::pair(has_major, has_minor) < std::pair(major, minor);
 }
 
 }  // namespace tutti::vtu

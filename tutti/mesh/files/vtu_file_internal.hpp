@@ -1,6 +1,7 @@
 // A VTK file of an unstructured grid, or of points: its XML and its arrays. Inside the mesh floor only.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <pugixml.hpp>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "tutti/base/types.hpp"
+#include "tutti/base/vec3.hpp"
 #include "tutti/mesh/files/text_source.hpp"
 #include "tutti/mesh/files/vtu_payload.hpp"
 
@@ -25,6 +27,15 @@ struct Array {
 
   bool is_integer() const { return type && *type != NumberType::f32 && *type != NumberType::f64; }
 };
+
+/// A piece's cells: the points of cell c are connectivity[ends[c - 1] .. ends[c]).
+struct Cells {
+  Array connectivity_array, types_array;
+  std::vector<Size> types, ends, connectivity;
+};
+
+/// Cell data that may hold the tags; the first one that is there counts.
+inline constexpr std::array<std::string_view, 4> tag_names = {"region", "CellEntityIds", "gmsh:physical", "medit:ref"};
 
 /// What the file is read for: an UnstructuredGrid with cells, or the points of one or of PolyData.
 enum class Wanted { mesh, points };
@@ -52,6 +63,17 @@ class File {
   /// All tuples * components values. Errors: another number of them; for integers, an array of real numbers.
   std::vector<double> reals(const Array& array, Size tuples);
   std::vector<Size> integers(const Array& array, Size tuples);
+
+  /// The points of a piece that has `n`. Errors: no finite numbers, other than 3 components.
+  std::vector<Vec3> piece_points(pugi::xml_node piece, Size n);
+  /// The cells of a piece that has `n`. Errors: ends that do not ascend.
+  Cells piece_cells(pugi::xml_node piece, Size n);
+  /// The tag of a cell among the values of `array`. Errors: a number other than 0 to 2147483645.
+  std::int32_t tag(const Array& array, const std::vector<Size>& values, std::size_t cell) const;
+  /// Fails where an array of ghost marks has any.
+  void refuse_ghosts(const Array& array, Size cells);
+  /// Whether the file's format is older than `major`.`minor`; files without a version are the oldest.
+  bool is_older_than(int major, int minor) const;
 
   template <class... Args>
   [[noreturn]] void error(pugi::xml_node node, fmt::format_string<Args...> format, Args&&... args) const {

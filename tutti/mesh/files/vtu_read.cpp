@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <new>
 #include <span>
@@ -15,9 +14,6 @@
 namespace tutti {
 namespace vtu {
 namespace {
-
-/// Cell data that may hold the tags; the first one that is there counts.
-constexpr std::array<std::string_view, 4> tag_names = {"region", "CellEntityIds", "gmsh:physical", "medit:ref"};
 
 /// Cells of a piece that are kept, by their number in the piece.
 struct Kept {
@@ -73,7 +69,6 @@ class Reader {
   void read_data(pugi::xml_node piece, const Kept& kept);
   void read_tags(const Array& array, const Kept& kept);
   void keep_data(const Array& array, const Kept& kept, bool first_piece);
-  void refuse_ghosts(const Array& array);
   void add_cell(const Array& array, Size cell, Size type, std::span<const Size> points, Kept& kept);
 
   File& file_;
@@ -86,18 +81,9 @@ class Reader {
 };
 
 void Reader::read_points(pugi::xml_node piece) {
-  const Array array = file_.find(file_.child(piece, "Points"), nullptr);
-  if (array.components != 3) file_.error(array, "points of {} components; 3 are expected", array.components);
-  const std::vector<double> values = file_.reals(array, points_);
+  const std::vector<Vec3> points = file_.piece_points(piece, points_);
   first_point_ = mesh_.vertices.size();
-  mesh_.vertices.reserve(first_point_ + static_cast<std::size_t>(points_));
-  for (std::size_t i = 0; i + 3 <= values.size(); i += 3) {
-    const Vec3 point{values[i], values[i + 1], values[i + 2]};
-    if (!is_finite(point))
-      file_.error(array, "point {} has the coordinates {} {} {}; finite numbers are expected", i / 3, point.x, point.y,
-                  point.z);
-    mesh_.vertices.push_back(point);
-  }
+  mesh_.vertices.insert(mesh_.vertices.end(), points.begin(), points.end());
 }
 
 void Reader::add_cell(const Array& array, Size cell, Size type, std::span<const Size> points, Kept& kept) {
@@ -132,19 +118,7 @@ void Reader::add_cell(const Array& array, Size cell, Size type, std::span<const 
 }
 
 Kept Reader::read_cells(pugi::xml_node piece) {
-  const pugi::xml_node cells = file_.child(piece, "Cells");
-  const Array connectivity_array = file_.find(cells, "connectivity"), offsets_array = file_.find(cells, "offsets"),
-              types_array = file_.find(cells, "types");
-  for (const Array* array : {&connectivity_array, &offsets_array, &types_array})
-    if (array->components != 1) file_.error(*array, "{} components; 1 is expected", array->components);
-  const std::vector<Size> types = file_.integers(types_array, cells_), ends = file_.integers(offsets_array, cells_);
-  Size before = 0;
-  for (std::size_t c = 0; c < ends.size(); ++c) {
-    if (ends[c] < before)
-      file_.error(offsets_array, "cell {} ends at {}, before {}; offsets must ascend from 0", c, ends[c], before);
-    before = ends[c];
-  }
-  const std::vector<Size> connectivity = file_.integers(connectivity_array, before);
+  const auto [connectivity_array, types_array, types, ends, connectivity] = file_.piece_cells(piece, cells_);
   Kept kept;
   Size begin = 0;
   for (std::size_t c = 0; c < types.size(); ++c) {
@@ -165,16 +139,11 @@ Kept Reader::read_cells(pugi::xml_node piece) {
 
 void Reader::read_tags(const Array& array, const Kept& kept) {
   const std::vector<Size> values = file_.integers(array, cells_);
-  const auto tag = [&](std::size_t cell) {
-    // The largest number stays free: a writer may need a number for cells without a region.
-    if (values[cell] < 0 || values[cell] >= std::numeric_limits<std::int32_t>::max() - 1)
-      file_.error(array, "cell {} has the tag {}; 0 to 2147483645 is expected", cell, values[cell]);
-    return static_cast<std::int32_t>(values[cell]);
-  };
   const std::size_t tets = mesh_.cells.size() - kept.tets.size(),
                     triangles = mesh_.boundary.size() - kept.triangles.size();
-  for (std::size_t i = 0; i < kept.tets.size(); ++i) mesh_.regions[tets + i] = tag(kept.tets[i]);
-  for (std::size_t i = 0; i < kept.triangles.size(); ++i) mesh_.boundary_tags[triangles + i] = tag(kept.triangles[i]);
+  for (std::size_t i = 0; i < kept.tets.size(); ++i) mesh_.regions[tets + i] = file_.tag(array, values, kept.tets[i]);
+  for (std::size_t i = 0; i < kept.triangles.size(); ++i)
+    mesh_.boundary_tags[triangles + i] = file_.tag(array, values, kept.triangles[i]);
 }
 
 void Reader::keep_data(const Array& array, const Kept& kept, bool first_piece) {
@@ -209,14 +178,6 @@ void Reader::keep_data(const Array& array, const Kept& kept, bool first_piece) {
   }
 }
 
-void Reader::refuse_ghosts(const Array& array) {
-  const std::vector<Size> ghosts = file_.integers(array, cells_);
-  const auto ghost = std::find_if(ghosts.begin(), ghosts.end(), [](Size g) { return g != 0; });
-  if (ghost != ghosts.end())
-    file_.error(array, "cell {} is a ghost of another piece; save the mesh as one file without ghost cells",
-                ghost - ghosts.begin());
-}
-
 void Reader::read_data(pugi::xml_node piece, const Kept& kept) {
   std::vector<Array> arrays;
   std::size_t best = tag_names.size();
@@ -234,7 +195,7 @@ void Reader::read_data(pugi::xml_node piece, const Kept& kept) {
       read_tags(array, kept);
       have_tags = true;
     } else if (array.name == "vtkGhostType" && array.is_integer() && array.components == 1) {
-      refuse_ghosts(array);
+      file_.refuse_ghosts(array, cells_);
     } else {
       keep_data(array, kept, !have_piece_);
     }
