@@ -3,6 +3,7 @@
 #include "app/commands.hpp"
 #include "tutti/base/atomic_file.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/models/compressible/compressible.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/transport/transport.hpp"
@@ -11,6 +12,8 @@ namespace tutti::app {
 
 const ModelKinds& models() {
   static const ModelKinds kinds{
+      {"compressible", compressible::add_compressible_keys,
+       [](const ModelSetup& s) { return std::make_unique<compressible::CompressibleFlow>(s); }, DomainKeys::elements},
       {"diffusion", add_diffusion_keys, [](const ModelSetup& s) { return std::make_unique<Diffusion>(s); }},
       {"incompressible", add_incompressible_keys, make_incompressible, DomainKeys::box},
       {"transport", add_transport_keys, [](const ModelSetup& s) { return std::make_unique<SphereTransport>(s); },

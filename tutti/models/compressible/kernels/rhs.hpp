@@ -70,11 +70,12 @@ struct ElementScratch {
   double rate[variables * padded(max_basis)];
   double at[variables * (Team::points > max_face_points ? Team::points : max_face_points)];
   double f[variables * 3 * Team::points];
+  double metric[9];  ///< times the stage's factor; of elements with tables of their own only that
 };
 
 /// Adds the faces' share: what leaves through them.
 template <class Team>
-TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, const double* flux,
+TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, const double* flux, double factor,
                                ElementScratch<Team>& s) {
   const int columns = padded(view.bases);
   for (int k = 0; k < max_faces; ++k) {
@@ -82,8 +83,8 @@ TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, co
     if (code < 0) continue;
     const FaceRecord& face = view.faces[code >> 1];
     const int side = code & 1, n = face.points;
-    const double factor = side == 0 ? -face.scale[0] : face.scale[1];
-    for (int i = team.first(); i < variables * n; i += team.step()) s.at[i] = factor * flux[face.at + i];
+    const double scale = side == 0 ? -factor * face.scale[0] : factor * face.scale[1];
+    for (int i = team.first(); i < variables * n; i += team.step()) s.at[i] = scale * flux[face.at + i];
     team.meet();
     add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at, n, columns, s.rate, columns);
     team.meet();
@@ -91,19 +92,26 @@ TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, co
 }
 
 /// Puts the flux at a point of the volume where the projection wants it: by chunks, directions, points.
-TUTTI_HD inline void put_flux(const ElementRecord& element, const double* metric, double (*g)[variables], int count,
-                              int q, double* f, int stride) {
+TUTTI_HD inline void put_flux(bool affine, const double* metric, double (*g)[variables], int count, int q, double* f,
+                              int stride) {
   const int chunk = q / chunk_points * chunk_points;
   const int size = count - chunk < chunk_points ? count - chunk : chunk_points;
   const int at = 3 * chunk + (q - chunk);
   for (int v = 0; v < variables; ++v)
     for (int d = 0; d < 3; ++d) {
       const double value =
-          element.affine != 0
-              ? std::fma(metric[3 * d + 2], g[2][v], std::fma(metric[3 * d + 1], g[1][v], metric[3 * d] * g[0][v]))
-              : g[d][v];
+          affine ? std::fma(metric[3 * d + 2], g[2][v], std::fma(metric[3 * d + 1], g[1][v], metric[3 * d] * g[0][v]))
+                 : metric[0] * g[d][v];
       f[v * stride + at + d * size] = value;
     }
+}
+
+template <class Team>
+TUTTI_HD inline void scale_metric(const Team& team, const PartView& view, Lid e, double factor,
+                                  ElementScratch<Team>& s) {
+  const bool affine = view.elements[e].affine != 0;
+  for (int i = team.first(); i < 9; i += team.step())
+    s.metric[i] = affine ? factor * view.metric[Size{9} * e + i] : factor;
 }
 
 template <class Team>
@@ -124,7 +132,7 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, c
       double state[variables], g[3][variables];
       for (int v = 0; v < variables; ++v) state[v] = s.at[v * at_once + q];
       euler_flux(view.gas, state, g);
-      put_flux(element, view.metric + Size{9} * e, g, count, q, s.f, stride);
+      put_flux(element.affine != 0, s.metric, g, count, q, s.f, stride);
     }
     team.meet();
     add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count, s.f,
@@ -147,8 +155,9 @@ struct AdvanceElements {
   TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team>& s) const {
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.rate);
+    scale_metric(team, view, e, stage.factor, s);
     team.meet();
-    add_faces(team, view, e, flux, s);
+    add_faces(team, view, e, flux, stage.factor, s);
     add_volume(team, view, e, u, s);
     end_stage(team, stage, e, bases, columns, s.rate);
     team.meet();

@@ -7,9 +7,9 @@
 
 namespace tutti::compressible {
 
-/// out = factor (sum_i weight_i x_i + rate); where `second` is there, also second = base + second_factor out. Arrays of
-/// states; `out` and `second` may be one of x, base: elements are independent. The rate is added to the sum, so that it
-/// starts from it and takes no array of its own.
+/// out = sum_i weight_i x_i + factor rate; where `second` is there, also second = base + second_factor out. Arrays of
+/// states; `out` and `second` may be one of x, base: elements are independent. The rate is added to the sum, whose fluxes
+/// come with the factor, so that it takes no array of its own.
 struct StageArrays {
   int count = 0;
   const double* x[4] = {};
@@ -46,7 +46,7 @@ TUTTI_HD inline void end_stage(const Team& team, const StageArrays& stage, Lid e
     const int v = i / columns, l = i % columns;
     if (l >= bases) continue;
     const Size at = row + v * bases + l;
-    const double value = stage.factor * sum[i];
+    const double value = sum[i];
     stage.out[at] = value;
     if (stage.second != nullptr) stage.second[at] = std::fma(stage.second_factor, value, stage.base[at]);
   }
