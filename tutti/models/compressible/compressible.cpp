@@ -21,15 +21,15 @@ void CompressibleFlow::build_step(Overlap overlap) {
       FlowPart& part = *parts_[p];
       BoundaryView boundary = part.boundary();
       boundary.passive = work_.passive;
-      compute_fluxes(on, faces, part.view(), boundary,
-                     part.u[static_cast<std::size_t>(work_.stage->from)].data(), part.flux());
+      compute_fluxes(on, faces, part.view(), boundary, flow_.eta,
+                     part.u[static_cast<std::size_t>(work_.stage->from)].data(), part.at_faces());
     };
   };
   const auto elements = [this](std::size_t p) {
     return [this, p](Stream& on, Range rows) {
       FlowPart& part = *parts_[p];
-      advance_elements(on, rows, part.view(), part.u[static_cast<std::size_t>(work_.stage->from)].data(), part.flux(),
-                       arrays_of(p));
+      advance_elements(on, rows, part.view(), part.u[static_cast<std::size_t>(work_.stage->from)].data(),
+                       part.at_faces(), arrays_of(p));
     };
   };
   std::vector<TaskId> separator_faces, separators;
@@ -63,6 +63,7 @@ StageArrays CompressibleFlow::arrays_of(std::size_t p) const {
     arrays.weight[arrays.count++] = term.weight;
   }
   arrays.factor = stage.factor * work_.dt;
+  arrays.source = work_.passive ? nullptr : parts_[p]->source();
   arrays.out = array(stage.out);
   if (stage.second >= 0) {
     arrays.base = array(stage.from);
@@ -93,7 +94,7 @@ void CompressibleFlow::run_stage(const Stage& stage, double dt, bool passive) {
 
 void CompressibleFlow::step(double time, double dt) {
   for (const Stage& stage : scheme_.stages) {
-    update_boundary(time + stage.time * dt);
+    update_forcing(time + stage.time * dt);
     run_stage(stage, dt);
   }
   if (scheme_.result != 0)
@@ -102,14 +103,17 @@ void CompressibleFlow::step(double time, double dt) {
 }
 
 /// The GPUs are given their work before the CPU does its own.
-void CompressibleFlow::update_boundary(double time) {
-  const bool changes = std::any_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->boundary_depends_on_time(); });
-  if (boundary_done_ && (!changes || time == boundary_time_)) return;
+void CompressibleFlow::update_forcing(double time) {
   for (const bool host : {false, true})
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      if (domain_.streams[p].is_host() == host) parts_[p]->update_boundary(stream(p), time);
-  boundary_time_ = time;
-  boundary_done_ = true;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      if (domain_.streams[p].is_host() != host) continue;
+      FlowPart& part = *parts_[p];
+      const bool again = !forcing_done_ || time != forcing_time_;
+      if (!forcing_done_ || (again && part.boundary_depends_on_time())) part.update_boundary(stream(p), time);
+      if (!forcing_done_ || (again && part.source_depends_on_time())) part.update_source(stream(p), time);
+    }
+  forcing_time_ = time;
+  forcing_done_ = true;
 }
 
 void CompressibleFlow::exchange_now(std::size_t array) {
@@ -250,7 +254,7 @@ std::vector<StateNumber> CompressibleFlow::numbers() {
 
 void CompressibleFlow::resume(double time) {
   time_ = time;
-  boundary_done_ = false;
+  forcing_done_ = false;
   exchange_now(0);
 }
 

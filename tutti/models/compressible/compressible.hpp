@@ -60,7 +60,7 @@ class CompressibleFlow final : public Model {
   void run_stage(const Stage& stage, double dt, bool passive = false);
   StageArrays arrays_of(std::size_t p) const;
   std::uint64_t work_of() const;
-  void update_boundary(double time);
+  void update_forcing(double time);
   void exchange_now(std::size_t array);
   void set_initial();
   double stable_step();
@@ -83,8 +83,8 @@ class CompressibleFlow final : public Model {
   Work work_;
   double dt_ = 0;
   double time_ = 0;  ///< of the state
-  double boundary_time_ = 0;
-  bool boundary_done_ = false, automatic_ = false;
+  double forcing_time_ = 0;  ///< for which boundary data and sources were evaluated last
+  bool forcing_done_ = false, automatic_ = false;
   double initial_mass_ = 0;
   Size applications_ = 0;
 };

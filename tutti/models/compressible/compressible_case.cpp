@@ -88,6 +88,11 @@ void add_physics_keys(CaseSchema& schema) {
               .unit = "Pa",
               .description = "Pressure at t = 0.",
               .required = true});
+  schema.add({.path = "physics.source",
+              .type = KeyType::expressions,
+              .description = "What is added a volume and second to density, momentum (three) and total energy, of x, y, "
+                             "z, t.",
+              .length = 5});
   schema.add({.path = "physics.exact.rho",
               .type = KeyType::expression,
               .unit = "kg/m^3",
@@ -226,6 +231,7 @@ CompressibleCase read_compressible_case(const Case& options) {
                                  : k == 4 ? "physics.initial.p"
                                           : "physics.initial.velocity"),
                    "physics.initial");
+  if (options.has("physics.source")) flow.source = options.expressions("physics.source");
   if (options.has("physics.exact.rho")) flow.exact_rho = options.expression("physics.exact.rho");
   for (int k = 0; k < options.count("boundary"); ++k)
     flow.conditions.push_back(read_condition(options, fmt::format("boundary[{}]", k)));

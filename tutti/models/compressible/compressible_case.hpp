@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tutti/io/case/case.hpp"
+#include "tutti/models/compressible/elements/basis.hpp"
 #include "tutti/models/compressible/flux/boundary.hpp"
 
 namespace tutti::compressible {
@@ -31,6 +32,7 @@ struct CompressibleCase {
   FluxKind flux = FluxKind::hllc;
   TimeMethod method = TimeMethod::ssp_rk3;
   std::array<Expression, variables> initial;  ///< rho, u, v, w, p
+  std::vector<Expression> source;             ///< of the five conserved variables; empty: none
   std::optional<Expression> exact_rho;
   std::vector<BoundaryCondition> conditions;
 

@@ -86,7 +86,7 @@ void CompressibleFlow::set_initial() {
       upload(stream(p), parts_[p]->u[0].buffer(), std::span<const double>(u));
     }
   });
-  update_boundary(0);
+  update_forcing(0);
   exchange_now(0);
   initial_mass_ = total(0);
 }

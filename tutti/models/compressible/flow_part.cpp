@@ -8,7 +8,7 @@ namespace tutti::compressible {
 
 FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
                    const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays) {
-  Operators made = make_operators(mesh, map, {flow.order, flow.stored});
+  Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.gas.viscous()});
   for (FaceRecord& face : made.faces)
     if (face.right < 0) face.condition = conditions.at(made.boundary.tags[static_cast<std::size_t>(face.boundary)]);
   const auto keep = [&](const auto& from, const char* name) { return make_buffer(stream, std::span(std::as_const(from)), name); };
@@ -19,12 +19,15 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   tables_ = keep(made.tables, "tables");
   normals_ = keep(made.normals, "normals");
   flux_ = Buffer<double>(stream.device(), made.flux_values, "fluxes");
+  if (flow.gas.viscous()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");
   interior_faces_ = mesh.interior_faces;
   faces_count_ = static_cast<Lid>(made.faces.size());
   view_ = {elements_.data(), metric_.data(),  faces_.data(), face_of_.data(), tables_.data(),
            normals_.data(),  flow.bases(), flow.gas,      flow.flux};
   make_boundary(stream, flow, made, conditions);
   make_projected(stream, made, map);
+  rows_ = map.owned_rows();
+  if (!flow.source.empty()) make_source(stream, flow, mesh, made);
   for (int i = 0; i < arrays; ++i)
     u.emplace_back(stream.device(), values, i == 0 ? "state" : fmt::format("state, work {}", i));
 }
@@ -81,6 +84,39 @@ void FlowPart::make_projected(Stream& stream, const Operators& made, const Index
   projected_ = make_buffer(stream, std::span<const double>(projected), "projected areas");
 }
 
+void FlowPart::make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh,
+                           const Operators& made) {
+  if (rows_.empty()) return;
+  std::vector<Vec3> places;
+  std::vector<Size> first;
+  for (Lid e = 0; e < rows_.end; ++e) {
+    const ElementBasis basis(ElementMap(mesh.types[static_cast<std::size_t>(e)], mesh.element_nodes(e)), flow.order,
+                             flow.stored);
+    first.push_back(static_cast<Size>(places.size()));
+    for (int q = 0; q < made.elements[static_cast<std::size_t>(e)].points; ++q)
+      places.push_back(basis.map().point(basis.rule().points[static_cast<std::size_t>(q < basis.rule().size() ? q : 0)]));
+  }
+  std::vector<FormulaStep> steps;
+  for (std::size_t v = 0; v < variables; ++v) {
+    const auto formula = flow.source[v].steps();
+    steps.insert(steps.end(), formula.begin(), formula.end());
+    source_formulas_.counts[v] = static_cast<int>(formula.size());
+    source_depends_on_time_ = source_depends_on_time_ || flow.source[v].depends_on_time();
+  }
+  source_places_ = make_buffer(stream, std::span<const Vec3>(places), "source, places");
+  source_first_ = make_buffer(stream, std::span<const Size>(first), "source, places of elements");
+  source_steps_ = make_buffer(stream, std::span<const FormulaStep>(steps), "source, steps of formulas");
+  source_ = Buffer<double>(stream.device(), Size{rows_.end} * variables * flow.bases(), "source");
+  source_formulas_.steps = source_steps_.data();
+  source_formulas_.places = source_places_.data();
+  source_formulas_.first = source_first_.data();
+  source_formulas_.source = source_.data();
+}
+
+void FlowPart::update_source(Stream& stream, double time) {
+  if (!source_.empty()) evaluate_source(stream, rows_, view_, source_formulas_, time);
+}
+
 void FlowPart::update_boundary(Stream& stream, double time) {
   if (values_.empty()) return;
   evaluate_boundary(stream,
@@ -91,7 +127,7 @@ void FlowPart::update_boundary(Stream& stream, double time) {
 
 Size FlowPart::bytes() const {
   return 2 * (u.empty() ? 0 : u[0].buffer().bytes()) + elements_.bytes() + faces_.bytes() + face_of_.bytes() +
-         metric_.bytes() + tables_.bytes() + normals_.bytes() + 2 * flux_.bytes();
+         metric_.bytes() + tables_.bytes() + normals_.bytes() + 2 * (flux_.bytes() + jump_.bytes());
 }
 
 }  // namespace tutti::compressible

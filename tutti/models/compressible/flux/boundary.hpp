@@ -3,7 +3,6 @@
 
 #include "tutti/base/portable_math.hpp"
 #include "tutti/models/compressible/flux/numerical_flux.hpp"
-#include "tutti/models/compressible/kernels/view.hpp"
 
 namespace tutti::compressible {
 
@@ -105,23 +104,5 @@ TUTTI_HD inline void boundary_state(BoundaryKind kind, const Gas& gas, const Bou
   }
   for (int k = 0; k < variables; ++k) r[k] = l[k];
 }
-
-/// Data of all points at a part's boundary: value after value.
-struct BoundaryView {
-  const std::uint8_t* kinds = nullptr;  ///< of each condition
-  const double* values = nullptr;       ///< [boundary_values][points]
-  Size points = 0;
-  bool passive = false;  ///< nothing changes across the boundary: for tests with a uniform flow
-
-  TUTTI_HD BoundaryKind kind(const FaceRecord& face) const { return static_cast<BoundaryKind>(kinds[face.condition]); }
-  TUTTI_HD BoundaryData data(const FaceRecord& face, int q) const {
-    const double* at = values + face.boundary + q;
-    return {at[0], at[points], at[2 * points], at[3 * points], at[4 * points], at[5 * points]};
-  }
-  TUTTI_HD void state(const Gas& gas, const FaceRecord& face, int q, Vec3 n, const double* l, double* r) const {
-    if (!passive) return boundary_state(kind(face), gas, data(face, q), l, n, r);
-    for (int k = 0; k < variables; ++k) r[k] = l[k];
-  }
-};
 
 }  // namespace tutti::compressible

@@ -2,7 +2,7 @@
 #include "tutti/models/compressible/kernels/launch.hpp"
 
 #include "tutti/device/reduce.hpp"
-#include "tutti/models/compressible/kernels/rhs.hpp"
+#include "tutti/models/compressible/kernels/viscous.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -16,6 +16,29 @@ struct Evaluate {
       if (formula.condition != f.conditions[i]) continue;
       f.values[static_cast<Size>(formula.value) * f.points + i] =
           evaluate_formula(f.steps + formula.first, formula.count, f.places[i], time);
+    }
+  }
+};
+
+/// The projection of formulas. Of orthonormal bases it needs no mass matrix.
+struct Source {
+  PartView view;
+  SourceFormulas f;
+  double time;
+  TUTTI_HD void operator()(Lid e) const {
+    const ElementRecord& element = view.elements[e];
+    double* to = f.source + Size{variables} * view.bases * e;
+    for (int i = 0; i < variables * view.bases; ++i) to[i] = 0;
+    const FormulaStep* formula = f.steps;
+    for (int v = 0; v < variables; ++v) {
+      for (int q = 0; q < element.points; ++q) {
+        const double value = view.tables[element.weights + q] *
+                             evaluate_formula(formula, f.counts[v], f.places[f.first[e] + q], time);
+        const double* phi = view.tables + element.values + q;
+        for (int l = 0; l < view.bases; ++l)
+          to[v * view.bases + l] = std::fma(phi[static_cast<Size>(l) * element.points], value, to[v * view.bases + l]);
+      }
+      formula += f.counts[v];
     }
   }
 };
@@ -130,18 +153,27 @@ struct Scaled {
 
 }  // namespace
 
-void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, const double* u,
-                    double* flux) {
-  for_each_team(stream, faces, FaceFluxes<BoundaryView>{view, u, flux, boundary});
+void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
+                    const double* u, const FaceArrays& at_faces) {
+  if (!view.gas.viscous())
+    return for_each_team(stream, faces, FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
+  for_each_team(stream, faces, ViscousFaceFluxes<BoundaryView>{view, u, at_faces.flux, at_faces.jump, eta, boundary});
 }
 
-void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const double* flux,
-                      const StageArrays& stage) {
-  for_each_team(stream, elements, AdvanceElements{view, u, flux, stage});
+void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u,
+                      const FaceArrays& at_faces, const StageArrays& stage) {
+  if (!view.gas.viscous())
+    return for_each_team(stream, elements, AdvanceElements{view, u, at_faces.flux, stage});
+  for_each_team(stream, elements, AdvanceViscousElements{view, u, at_faces.flux, at_faces.jump, stage});
 }
 
 void evaluate_boundary(Stream& stream, const BoundaryFormulas& formulas, double time) {
   for_each(stream, {0, formulas.points}, Evaluate{formulas, time});
+}
+
+void evaluate_source(Stream& stream, Range elements, const PartView& view, const SourceFormulas& formulas,
+                     double time) {
+  for_each(stream, elements, Source{view, formulas, time});
 }
 
 ExactSum total_of(Stream& stream, Range elements, const PartView& view, const double* u, int variable) {

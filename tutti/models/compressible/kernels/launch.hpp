@@ -6,18 +6,23 @@
 #include "tutti/base/exact_sum.hpp"
 #include "tutti/base/formula.hpp"
 #include "tutti/device/device.hpp"
-#include "tutti/models/compressible/flux/boundary.hpp"
+#include "tutti/models/compressible/kernels/outside.hpp"
 #include "tutti/models/compressible/kernels/stage.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
 
 namespace tutti::compressible {
 
-/// Numerical fluxes of faces.
-void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, const double* u,
-                    double* flux);
+/// What faces leave for elements, value after value and point after point from FaceRecord::at on.
+struct FaceArrays {
+  double* flux = nullptr;
+  double* jump = nullptr;  ///< of viscous flow only
+};
+/// Numerical fluxes of faces; of viscous flow with jumps, which count `eta` times in gradients at faces.
+void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
+                    const double* u, const FaceArrays& at_faces);
 /// A stage of elements whose faces' fluxes are known.
-void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const double* flux,
-                      const StageArrays& stage);
+void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u,
+                      const FaceArrays& at_faces, const StageArrays& stage);
 
 /// A formula of boundary data: of value `value`, for the points of condition `condition`.
 struct BoundaryFormula {
@@ -34,6 +39,16 @@ struct BoundaryFormulas {
   double* values = nullptr;
 };
 void evaluate_boundary(Stream& stream, const BoundaryFormulas& formulas, double time);
+
+/// Formulas of the source of each variable: steps one behind the other.
+struct SourceFormulas {
+  const FormulaStep* steps = nullptr;
+  int counts[variables] = {};
+  const Vec3* places = nullptr;     ///< of the volume's points of all elements
+  const Size* first = nullptr;      ///< point of each element
+  double* source = nullptr;         ///< coefficients, as the state
+};
+void evaluate_source(Stream& stream, Range elements, const PartView& view, const SourceFormulas& formulas, double time);
 
 /// Means over elements times their volumes: of variable v; of kinetic energy.
 ExactSum total_of(Stream& stream, Range elements, const PartView& view, const double* u, int variable);

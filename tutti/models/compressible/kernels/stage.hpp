@@ -19,6 +19,7 @@ struct StageArrays {
   const double* base = nullptr;
   double* second = nullptr;
   double second_factor = 0;
+  const double* source = nullptr;  ///< of the state, counts as part of the rate
 };
 
 /// sum[v][l], in rows of `columns`.
@@ -34,6 +35,7 @@ TUTTI_HD inline void begin_stage(const Team& team, const StageArrays& stage, Lid
       for (int k = 0; k < stage.count; ++k)
         total = k == 0 ? stage.weight[0] * stage.x[0][at] : std::fma(stage.weight[k], stage.x[k][at], total);
     }
+    if (l < bases && stage.source != nullptr) total = std::fma(stage.factor, stage.source[row + v * bases + l], total);
     sum[i] = total;
   }
 }
