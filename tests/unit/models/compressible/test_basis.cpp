@@ -22,7 +22,7 @@ ElementMap element(ElementType type, Shape shape) {
     const Vec3 r = node_reference(type, n);
     Vec3 x{1 + 2 * r.x + 0.3 * r.y, 0.2 * r.x + 1.5 * r.y - 0.1 * r.z, -3 + 0.4 * r.y + 0.7 * r.z};
     const double move = shape == Shape::affine ? 0 : 0.06;
-    for (int d = 0; d < 3; ++d) x[d] += move * (2 * random_uniform(7, static_cast<std::uint64_t>(3 * n + d)) - 1);
+    for (int d = 0; d < 3; ++d) x[d] += move * (2 * random_unit(7, static_cast<std::uint64_t>(3 * n + d)) - 1);
     nodes.push_back(x);
   }
   return {type, nodes};

@@ -14,7 +14,7 @@ const Gas air;
 
 double uniform(std::uint64_t seed, double low, double high) {
   static std::uint64_t count = 0;
-  return low + (high - low) * random_uniform(seed, ++count);
+  return low + (high - low) * random_unit(seed, ++count);
 }
 Primitive some_state(double speed = 2) {
   return {uniform(1, 0.2, 3), uniform(2, -speed, speed), uniform(3, -speed, speed), uniform(4, -speed, speed),
