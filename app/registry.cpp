@@ -1,5 +1,6 @@
 // The models of this program: a line each.
 #include "app/commands.hpp"
+#include "tutti/models/compressible/compressible_kind.hpp"
 #include "tutti/models/diffusion/diffusion_kind.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/transport/transport_kind.hpp"
@@ -8,6 +9,7 @@ namespace tutti::app {
 
 const ModelKinds& models() {
   static const ModelKinds kinds{
+      compressible::compressible_kind(),
       diffusion_kind(),
       incompressible_kind(),
       transport_kind(),

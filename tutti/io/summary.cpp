@@ -90,6 +90,7 @@ std::string summary_json(const Summary& summary) {
     if (tracer.linf) one["linf"] = *tracer.linf;
     json["tracers"].push_back(one);
   }
+  if (summary.free_stream_error) json["free_stream_error"] = *summary.free_stream_error;
   if (summary.errors) {
     json["errors"] = {
         {"l2", summary.errors->l2}, {"linf", summary.errors->linf}, {"gradient_l2", summary.errors->gradient_l2}};

@@ -91,6 +91,7 @@ struct Summary {
   std::vector<std::pair<std::string, double>> diagnostics;  ///< at the end
   std::vector<TracerSummary> tracers;
   std::optional<ErrorSummary> errors;  ///< absent without an exact solution, and where it cannot be evaluated
+  std::optional<double> free_stream_error;  ///< of a uniform flow in a time step, over its own size
   std::string wrong;                   ///< why the results are none
   std::string problem;                 ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {

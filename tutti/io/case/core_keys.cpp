@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "tutti/io/case/element_mesh_keys.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/sphere/node_cloud.hpp"
@@ -465,11 +466,13 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
     add_mesh_keys(schema);
   else if (domain == DomainKeys::box)
     add_grid_keys(schema);
+  else if (domain == DomainKeys::elements)
+    add_element_mesh_keys(schema);
   else
     add_node_keys(schema);
   add_time_keys(schema);
   add_output_keys(schema, domain);
-  if (domain == DomainKeys::tetrahedra)
+  if (domain == DomainKeys::tetrahedra || domain == DomainKeys::elements)
     add_partition_keys(schema);
   else if (domain == DomainKeys::box)
     add_cut_keys(schema);

@@ -12,6 +12,7 @@ namespace tutti {
 enum class DomainKeys : std::uint8_t {
   tetrahedra,  ///< [mesh], [partition] with graph partitioners
   box,         ///< [grid], [partition] with cuts
+  elements,    ///< [mesh] of any elements, [partition] with graph partitioners
   nodes,       ///< [nodes] on a sphere, [partition] with graph partitioners
 };
 

@@ -1,0 +1,100 @@
+// Compressible flow: the bits of a single CPU part, for any partition, number of ranks, devices and overlap policy, and
+// after a restart on others.
+#include <gtest/gtest.h>
+
+#include "tests/support/compressible_run.hpp"
+
+namespace tutti {
+namespace {
+
+using test::CompressibleRun;
+using test::difference;
+using test::TestBox;
+
+const Comm& world() {
+  static const Comm comm;
+  return comm;
+}
+
+struct Flow {
+  const char* name;
+  std::string text;
+  double dt;
+};
+
+std::vector<Flow> flows() {
+  const std::string wave =
+      "[physics.initial]\nrho = \"1 + 0.2*sin(2*pi*x)*sin(2*pi*y)*sin(2*pi*z)\"\n"
+      "velocity = [\"0.5\", \"0.4*cos(2*pi*x)\", \"0.3\"]\np = \"1 + 0.1*x*(1-x)\"\n[time]\nsteps = 1\n";
+  const std::string walls =
+      "[[boundary]]\ntag = \"x-min\"\ntype = \"far-field\"\nrho = \"1\"\nvelocity = [\"0.2 + 0.1*sin(9*t)\", 0, 0]\np = \"1\"\n"
+      "[[boundary]]\ntag = \"x-max\"\ntype = \"outflow\"\np = \"1\"\n"
+      "[[boundary]]\ntag = \"y-min\"\ntype = \"isothermal\"\ntemperature = \"1.1\"\n"
+      "[[boundary]]\ntag = \"*\"\ntype = \"adiabatic\"\n";
+  return {{"tetrahedra", TestBox{.jitter = 0.1}.text() + "[numerics]\norder = 2\nflux = \"roe\"\n" + wave, 2e-3},
+          {"mixed and viscous",
+           TestBox{"mixed", {4, 3, 2}, {1, 1, 1}, 0.1, "false"}.text() + walls +
+               "[physics]\nviscosity = 0.01\n[numerics]\norder = 1\n" + wave + "method = \"low-storage\"\n",
+           2e-3},
+          {"stored, five stages",
+           TestBox{"prism", {3, 3, 3}, {1, 1, 1}, 0.1}.text() +
+               "[numerics]\norder = 1\nform = \"stored\"\nflux = \"llf\"\n" + wave + "method = \"ssp-rk54\"\n",
+           2e-3}};
+}
+
+struct Machine {
+  std::string devices, method, overlap, order;
+  std::string keys() const {
+    return fmt::format(
+        "[partition]\nmethod = \"{}\"\norder = \"{}\"\n[devices]\noverlap = \"{}\"\n[balance]\nweights = \"equal\"\n",
+        method, order, overlap);
+  }
+};
+std::vector<Machine> machines() {
+  if (world().size() > 1)
+    return {{"cpu", "metis", "full", "hilbert"}, {"fake:1,cpu", "hilbert", "messages", "native"}};
+  return {{"fake:2,cpu", "metis", "full", "random"}, {"fake:3", "slabs", "none", "hilbert"}};
+}
+
+constexpr int steps_done = 3;
+
+std::vector<double> of_one_part(const Flow& flow) {
+  std::vector<double> state;
+  if (world().is_root()) {
+    const Comm alone(MPI_COMM_SELF);
+    CompressibleRun run(alone, flow.text, "cpu");
+    run.steps(steps_done, flow.dt);
+    state = run.state();
+  }
+  world().broadcast(state);
+  return state;
+}
+
+TEST(Compressible, SameBitsOnEveryMachine) {
+  for (const Flow& flow : flows()) {
+    const std::vector<double> should = of_one_part(flow);
+    for (const double v : should) ASSERT_TRUE(std::isfinite(v)) << flow.name;
+    for (const Machine& machine : machines()) {
+      SCOPED_TRACE(fmt::format("{} on {}, {}", flow.name, machine.devices, machine.method));
+      CompressibleRun run(world(), flow.text + machine.keys(), machine.devices);
+      run.steps(steps_done, flow.dt);
+      EXPECT_EQ(difference(run.state(), should), "");
+    }
+  }
+}
+
+TEST(Compressible, GoesOnFromItsStateOnOthers) {
+  for (const Flow& flow : flows()) {
+    SCOPED_TRACE(flow.name);
+    const std::vector<double> should = of_one_part(flow);
+    CompressibleRun before(world(), flow.text + Machine{"cpu", "hilbert", "full", "native"}.keys(), "cpu");
+    before.steps(1, flow.dt);
+    CompressibleRun after(world(), flow.text + machines()[1].keys(), machines()[1].devices, 2);
+    after.resume(before.state(), before.time());
+    after.steps(steps_done - 1, flow.dt);
+    EXPECT_EQ(difference(after.state(), should), "");
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,106 @@
+// Where points lie in a mesh of elements, and its elements in files.
+#include <algorithm>
+#include <limits>
+
+#include "tutti/domain/element_domain.hpp"
+#include "tutti/domain/vtu_pieces.hpp"
+#include "tutti/mesh/elements/element_tables.hpp"
+
+namespace tutti {
+namespace {
+
+/// VTK's number of the type, and how many of its nodes VTK wants: it has no pyramid of 14 nodes.
+struct VtkCell {
+  std::uint8_t type;
+  int nodes;
+};
+VtkCell vtk_cell(ElementType type, std::size_t nodes) {
+  constexpr std::array<std::uint8_t, 4> straight = {10, 12, 13, 14}, curved = {24, 29, 32, 27};
+  const auto t = static_cast<std::size_t>(type);
+  if (geometry_order(type, nodes) == 1) return {straight[t], static_cast<int>(nodes)};
+  return {curved[t], type == ElementType::pyramid ? 13 : static_cast<int>(nodes)};
+}
+
+class ElementPieces final : public VtuPieces {
+ public:
+  ElementPieces(const ElementDomain& domain, const VtkOptions& options) : VtuPieces(domain) {
+    for (std::size_t p = 0; p < domain.mine(); ++p) {
+      const LocalElementMesh& mesh = domain.meshes[p];
+      std::vector<Vec3> points;
+      std::vector<Lid> connectivity;
+      std::vector<std::int64_t> ends;
+      std::vector<std::uint8_t> types;
+      for (Lid row = 0; row < domain.maps[p].owned; ++row) {
+        const auto nodes = mesh.element_nodes(row);
+        const VtkCell cell = vtk_cell(mesh.types[static_cast<std::size_t>(row)], nodes.size());
+        for (int k = 0; k < cell.nodes; ++k) {
+          connectivity.push_back(static_cast<Lid>(points.size()));
+          points.push_back(nodes[static_cast<std::size_t>(k)]);
+        }
+        ends.push_back(static_cast<std::int64_t>(connectivity.size()));
+        types.push_back(cell.type);
+      }
+      grids_.push_back(VtuGrid::of_cells(points, connectivity, ends, types, options));
+    }
+  }
+  std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override {
+    return {{"part", 1, i ? std::span<const std::int32_t>(owner_[*i]) : std::span<const std::int32_t>()}};
+  }
+};
+
+/// Whether the straight element of the same corners holds a point: it is inside of, or on, all faces, which are cut
+/// into triangles.
+bool contains(ElementType type, std::span<const Vec3> nodes, Vec3 point) {
+  for (int f = 0; f < face_count(type); ++f) {
+    const int corners = face_corner_count(type, f);
+    Vec3 middle;
+    for (int k = 0; k < corners; ++k)
+      middle = middle + (1.0 / corners) * nodes[static_cast<std::size_t>(face_corner(type, f, k))];
+    Vec3 area;
+    for (int k = 0; k < corners; ++k) {
+      const Vec3 a = nodes[static_cast<std::size_t>(face_corner(type, f, k))] - middle,
+                 b = nodes[static_cast<std::size_t>(face_corner(type, f, (k + 1) % corners))] - middle;
+      area = area + cross(a, b);
+    }
+    const double scale = std::sqrt(norm(area));
+    if (dot(point - middle, area) > 1e-12 * scale * scale * scale) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Pieces> ElementDomain::pieces(const VtkOptions& options) const {
+  return std::make_unique<ElementPieces>(*this, options);
+}
+
+std::vector<RowPlace> ElementDomain::locate(const Comm& comm, std::span<const Vec3> points,
+                                            std::span<const std::string> labels) const {
+  constexpr double nowhere = std::numeric_limits<double>::infinity();
+  // The lowest global number wins, here and among the ranks (numbers below 2^53 are exact in a double).
+  std::vector<double> lowest(points.size(), -nowhere);
+  std::vector<RowPlace> found(points.size());
+  for (std::size_t p = 0; p < meshes.size(); ++p)
+    for (Lid row = 0; row < maps[p].owned; ++row)
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto number = static_cast<double>(maps[p].global[static_cast<std::size_t>(row)]);
+        if (-number <= lowest[i]) continue;
+        if (!contains(meshes[p].types[static_cast<std::size_t>(row)], meshes[p].element_nodes(row), points[i])) continue;
+        lowest[i] = -number;
+        found[i] = {i, p, {{row, row + 1}, {}}};
+      }
+  std::vector<double> everywhere(lowest);
+  comm.max(everywhere);
+  std::vector<RowPlace> places;
+  comm.together([&] {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (everywhere[i] == -nowhere)
+        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the mesh; move it into an element", labels[i],
+             points[i].x, points[i].y, points[i].z);
+      if (everywhere[i] == lowest[i]) places.push_back(found[i]);
+    }
+  });
+  return places;
+}
+
+}  // namespace tutti

@@ -1,0 +1,276 @@
+#include "tutti/models/compressible/compressible.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "tutti/base/hash.hpp"
+#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/units.hpp"
+
+namespace tutti::compressible {
+
+// A stage, as the paper tells it: fluxes through the faces of separators, separators, whose coefficients then travel,
+// and meanwhile the faces and elements inside.
+
+void CompressibleFlow::build_step(Overlap overlap) {
+  const int row_cost = std::max(1, variables * flow_.bases());
+  step_ = std::make_unique<Step>(*devices_.threads, domain_.streams, row_cost);
+  const auto fluxes = [this](std::size_t p) {
+    return [this, p](Stream& on, Range faces) {
+      FlowPart& part = *parts_[p];
+      BoundaryView boundary = part.boundary();
+      boundary.passive = work_.passive;
+      compute_fluxes(on, faces, part.view(), boundary, flow_.eta,
+                     part.u[static_cast<std::size_t>(work_.stage->from)].data(), part.at_faces());
+    };
+  };
+  const auto elements = [this](std::size_t p) {
+    return [this, p](Stream& on, Range rows) {
+      FlowPart& part = *parts_[p];
+      advance_elements(on, rows, part.view(), part.u[static_cast<std::size_t>(work_.stage->from)].data(),
+                       part.at_faces(), arrays_of(p));
+    };
+  };
+  std::vector<TaskId> separator_faces, separators;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const int part = static_cast<int>(p);
+    separator_faces.push_back(
+        step_->compute("separator faces", part, Step::Role::separator, parts_[p]->separator_faces(), fluxes(p)));
+    separators.push_back(
+        step_->compute("separators", part, Step::Role::separator, domain_.maps[p].separator_rows(), elements(p)));
+    step_->after(separators[p], separator_faces[p]);
+  }
+  step_->exchange(*exchange_, separators);
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const int part = static_cast<int>(p);
+    const TaskId faces =
+        step_->compute("interior faces", part, Step::Role::interior, parts_[p]->interior_faces(), fluxes(p));
+    const TaskId interior =
+        step_->compute("interior", part, Step::Role::interior, domain_.maps[p].interior_rows(), elements(p));
+    step_->after(interior, faces);
+    step_->after(interior, separator_faces[p]);
+  }
+  step_->finish(overlap);
+}
+
+StageArrays CompressibleFlow::arrays_of(std::size_t p) const {
+  const Stage& stage = *work_.stage;
+  const auto array = [&](int k) { return parts_[p]->u[static_cast<std::size_t>(k)].data(); };
+  StageArrays arrays;
+  for (const Stage::Term& term : stage.terms) {
+    arrays.x[arrays.count] = array(term.array);
+    arrays.weight[arrays.count++] = term.weight;
+  }
+  arrays.factor = stage.factor * work_.dt;
+  arrays.source = work_.passive ? nullptr : parts_[p]->source();
+  arrays.out = array(stage.out);
+  if (stage.second >= 0) {
+    arrays.base = array(stage.from);
+    arrays.second = array(stage.second);
+    arrays.second_factor = stage.second_factor;
+  }
+  return arrays;
+}
+
+/// The same number for the same stage of a step of the same length, on arrays in the same roles.
+std::uint64_t CompressibleFlow::work_of() const {
+  if (parts_.empty()) return 0;
+  std::vector<std::uint64_t> what{static_cast<std::uint64_t>(work_.stage - scheme_.stages.data()) + 1,
+                                  std::bit_cast<std::uint64_t>(work_.dt)};
+  for (const auto& u : parts_[0]->u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
+  return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
+}
+
+void CompressibleFlow::run_stage(const Stage& stage, double dt, bool passive) {
+  const std::size_t target = static_cast<std::size_t>(stage.second >= 0 ? stage.second : stage.out);
+  std::vector<FieldView<double>> views;
+  for (auto& part : parts_) views.push_back(part->u[target].view());
+  exchange_->bind(views);
+  work_ = {&stage, dt, passive};
+  step_->run_ahead(passive ? 0 : work_of());
+  ++applications_;
+}
+
+void CompressibleFlow::step(double time, double dt) {
+  for (const Stage& stage : scheme_.stages) {
+    update_forcing(time + stage.time * dt);
+    run_stage(stage, dt);
+  }
+  if (scheme_.result != 0)
+    for (auto& part : parts_) std::swap(part->u[0], part->u[static_cast<std::size_t>(scheme_.result)]);
+  time_ = time + dt;
+}
+
+/// The GPUs are given their work before the CPU does its own.
+void CompressibleFlow::update_forcing(double time) {
+  for (const bool host : {false, true})
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      if (domain_.streams[p].is_host() != host) continue;
+      FlowPart& part = *parts_[p];
+      const bool again = !forcing_done_ || time != forcing_time_;
+      if (!forcing_done_ || (again && part.boundary_depends_on_time())) part.update_boundary(stream(p), time);
+      if (!forcing_done_ || (again && part.source_depends_on_time())) part.update_source(stream(p), time);
+    }
+  forcing_time_ = time;
+  forcing_done_ = true;
+}
+
+void CompressibleFlow::exchange_now(std::size_t array) {
+  std::vector<FieldView<double>> views;
+  for (auto& part : parts_) views.push_back(part->u[array].view());
+  exchange_->begin(views);
+  exchange_->end();
+}
+
+// Watching and finishing.
+
+double CompressibleFlow::over_parts(double (*of_part)(Stream&, Range, const PartView&, const double*)) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (owned(p).empty()) continue;
+    const double mine = of_part(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data());
+    largest = std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, mine);
+  }
+  return max_over_ranks(comm_, largest);
+}
+
+double CompressibleFlow::total(int variable) {
+  ExactSum sum;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    sum.merge(total_of(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data(), variable));
+  return sum_over_ranks(comm_, sum);
+}
+
+/// Error(numerical) names the first element, by number, without a density or a pressure above 0.
+void CompressibleFlow::require_physical() {
+  double first = -std::numeric_limits<double>::infinity();
+  std::string what;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    for (const int which : {0, 1})
+      for (Lid e = 0; e < domain_.maps[p].owned; ++e) {
+        const double number = -static_cast<double>(domain_.maps[p].global[static_cast<std::size_t>(e)]);
+        if (number <= first) continue;
+        const double smallest =
+            -smallest_negated(stream(p), {e, e + 1}, parts_[p]->view(), parts_[p]->u[0].data(), which);
+        if (smallest > 0) continue;
+        first = number;
+        const Vec3 at = place_of(p, e);
+        what = fmt::format("the {} is {:g} in element {} around ({:.6g}, {:.6g}, {:.6g})",
+                           which == 0 ? "density" : "pressure", smallest, -number, at.x, at.y, at.z);
+      }
+  const double all = comm_.max(first);
+  comm_.together([&] {
+    if (first == all && !what.empty())
+      fail(ErrorKind::numerical, "{} at time {:g}; lower time.safety or time.dt, or refine the mesh there", what, time_);
+  });
+}
+
+std::vector<Diagnostic> CompressibleFlow::diagnose() {
+  const double rho = -over_parts([](Stream& on, Range rows, const PartView& view, const double* u) {
+    return smallest_negated(on, rows, view, u, 0);
+  });
+  const double p = -over_parts([](Stream& on, Range rows, const PartView& view, const double* u) {
+    return smallest_negated(on, rows, view, u, 1);
+  });
+  if (!(rho > 0 && p > 0)) require_physical();
+  std::vector<Diagnostic> all{{"Mach", over_parts(largest_mach)}};
+  const bool finite = std::isfinite(all[0].value);  // exact sums know no infinities
+  ExactSum kinetic;
+  for (std::size_t k = 0; finite && k < parts_.size(); ++k)
+    kinetic.merge(kinetic_energy_of(stream(k), owned(k), parts_[k]->view(), parts_[k]->u[0].data()));
+  all.push_back({"mass", finite ? total(0) : all[0].value});
+  all.push_back({"kinetic energy", finite ? sum_over_ranks(comm_, kinetic) : all[0].value});
+  all.push_back({"smallest rho", rho});
+  all.push_back({"smallest p", p});
+  return all;
+}
+
+std::vector<double> CompressibleFlow::coefficients(std::size_t p) {
+  std::vector<double> values(static_cast<std::size_t>(value_maps_[p].owned));
+  download(stream(p), std::span<double>(values), parts_[p]->u[0].buffer());
+  return values;
+}
+
+namespace {
+
+/// What is written of an element: functions of its mean state.
+struct CellField {
+  const char* name;
+  int components;
+  void (*of)(const Gas&, const Primitive&, double*);
+};
+constexpr std::array<CellField, 5> cell_fields = {{
+    {"rho", 1, [](const Gas&, const Primitive& s, double* to) { to[0] = s.rho; }},
+    {"velocity", 3, [](const Gas&, const Primitive& s, double* to) { to[0] = s.u, to[1] = s.v, to[2] = s.w; }},
+    {"p", 1, [](const Gas&, const Primitive& s, double* to) { to[0] = s.p; }},
+    {"temperature", 1, [](const Gas& g, const Primitive& s, double* to) { to[0] = s.p / (g.constant * s.rho); }},
+    {"Mach", 1,
+     [](const Gas& g, const Primitive& s, double* to) {
+       to[0] = std::sqrt(s.u * s.u + s.v * s.v + s.w * s.w) / sound_speed(g, s.rho, s.p);
+     }},
+}};
+
+}  // namespace
+
+void CompressibleFlow::add_cell_fields(std::vector<ModelField>& all) {
+  for (const CellField& field : cell_fields) {
+    ModelField f{.name = field.name, .components = field.components, .output = true};
+    if (field.components == 1)
+      f.probes = {field.name};
+    else
+      f.probes = {"u", "v", "w"};
+    f.read = [this, &field](std::size_t p, const RowSet& rows, std::span<double> to) {
+      const Size row = Size{variables} * flow_.bases();
+      std::vector<double> values(static_cast<std::size_t>(row * rows.rows.size()));
+      download(stream(p), std::span<double>(values), parts_[p]->u[0].data() + row * rows.rows.begin);
+      for (Lid e = 0; e < rows.rows.size(); ++e) {
+        double mean[variables];
+        for (int v = 0; v < variables; ++v) mean[v] = values[static_cast<std::size_t>(row * e + Size{v} * flow_.bases())];
+        field.of(flow_.gas, to_primitive(flow_.gas, mean), to.data() + static_cast<std::size_t>(e) * static_cast<std::size_t>(field.components));
+      }
+    };
+    all.push_back(std::move(f));
+  }
+}
+
+std::vector<ModelField> CompressibleFlow::fields() {
+  ModelField state{.name = "state", .components = variables * flow_.bases(), .restart = true, .checksum = true};
+  state.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
+    download(stream(p), to, parts_[p]->u[0].data() + Size{variables} * flow_.bases() * rows.rows.begin);
+  };
+  state.write = [this](std::size_t p, std::span<const double> from) { upload(stream(p), parts_[p]->u[0].buffer(), from); };
+  std::vector<ModelField> all;
+  all.push_back(std::move(state));
+  add_cell_fields(all);
+  return all;
+}
+
+std::vector<StateNumber> CompressibleFlow::numbers() {
+  std::vector<StateNumber> all;
+  all.push_back({"initial_mass", &initial_mass_});
+  return all;
+}
+
+void CompressibleFlow::resume(double time) {
+  time_ = time;
+  forcing_done_ = false;
+  exchange_now(0);
+}
+
+std::vector<std::string> CompressibleFlow::describe() const {
+  return {fmt::format("{} elements of order {}: {} degrees of freedom; step {:.5g}", format_count(cells()), flow_.order,
+                      format_count(cells() * variables * flow_.bases()), dt_)};
+}
+
+Size CompressibleFlow::bytes_moved(std::size_t p) const {
+  return applications_ * parts_[p]->bytes();
+}
+
+ExchangeCounts CompressibleFlow::exchanged() const {
+  ExchangeCounts counts;
+  add_counts(counts, exchange_->counts_per_exchange(), applications_);
+  return counts;
+}
+
+}  // namespace tutti::compressible

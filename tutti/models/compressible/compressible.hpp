@@ -1,0 +1,92 @@
+// Compressible flow by the discontinuous Galerkin method on any elements, on every processor at once (Choi 2019).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tutti/domain/element_domain.hpp"
+#include "tutti/exchange/exchange.hpp"
+#include "tutti/models/compressible/compressible_case.hpp"
+#include "tutti/models/compressible/flow_part.hpp"
+#include "tutti/models/compressible/runge_kutta.hpp"
+#include "tutti/schedule/step.hpp"
+#include "tutti/simulation/model.hpp"
+
+namespace tutti::compressible {
+
+class CompressibleFlow final : public Model {
+ public:
+  /// Sets up everything: mesh, partition (or a checkpoint's), tables, initial state, time step. Collective.
+  explicit CompressibleFlow(const ModelSetup& setup);
+  ~CompressibleFlow() override;
+
+  const ElementDomain& domain() const override { return domain_; }
+  std::vector<ModelField> fields() override;
+  std::vector<StateNumber> numbers() override;
+  double time_step() const override { return dt_; }
+  std::vector<std::string> describe() const override;
+  void step(double time, double dt) override;
+  Size adapts_every() const override;
+  double adapted_step(double dt) override;
+  std::vector<Diagnostic> diagnose() override;
+  Vec3 place_of(std::size_t part, Lid row) override { return domain_.meshes[part].centre(row); }
+  void resume(double time) override;
+  Size bytes_moved(std::size_t p) const override;
+  ExchangeCounts exchanged() const override;
+  void summarise(Summary& summary, double time) override;
+  std::vector<const Step*> schedules() const override { return {step_.get()}; }
+
+  const CompressibleCase& flow() const { return flow_; }
+  /// Coefficients of the owned elements of a part of this rank: element, variable, basis function.
+  std::vector<double> coefficients(std::size_t p);
+  /// The largest change that a uniform flow suffers in a time step, over its own size: nothing but rounding. The state
+  /// stays what it was. Collective.
+  double free_stream_error();
+  /// Norms of the difference of rho and the exact solution, by a rule of a higher degree than the method's. Collective.
+  ErrorSummary errors(double time);
+
+ private:
+  struct Work {
+    const Stage* stage = nullptr;
+    double dt = 0;
+    bool passive = false;  ///< no boundary
+  };
+  Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
+  Range owned(std::size_t p) const { return domain_.maps[p].owned_rows(); }
+  void allocate(const Phases& phases);
+  void build_step(Overlap overlap);
+  void run_stage(const Stage& stage, double dt, bool passive = false);
+  StageArrays arrays_of(std::size_t p) const;
+  std::uint64_t work_of() const;
+  void update_forcing(double time);
+  void exchange_now(std::size_t array);
+  void set_initial();
+  double stable_step();
+  void require_physical();
+  double over_parts(double (*of_part)(Stream&, Range, const PartView&, const double*));
+  double total(int variable);
+  void add_cell_fields(std::vector<ModelField>& all);
+
+  const Comm& comm_;
+  DeviceSet& devices_;
+  Case options_;
+  CompressibleCase flow_;
+  const TimeScheme& scheme_;
+  ElementDomain domain_;
+  std::vector<IndexMap> value_maps_;  ///< of values, all coefficients of an element together
+  std::vector<std::unique_ptr<FlowPart>> parts_;
+  Plan plan_;
+  std::unique_ptr<Exchange<double>> exchange_;
+  std::unique_ptr<Step> step_;
+  Work work_;
+  double dt_ = 0;
+  double time_ = 0;  ///< of the state
+  double forcing_time_ = 0;  ///< for which boundary data and sources were evaluated last
+  bool forcing_done_ = false, automatic_ = false;
+  double initial_mass_ = 0;
+  Size applications_ = 0;
+};
+
+}  // namespace tutti::compressible

@@ -1,0 +1,282 @@
+#include "tutti/models/compressible/compressible_case.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include "tutti/base/error.hpp"
+
+#include "tutti/simulation/evaluate.hpp"
+
+namespace tutti::compressible {
+namespace {
+
+/// A kind of boundary in a case's words, and which data it takes: bits of boundary_values.
+struct KindWord {
+  const char* word;
+  BoundaryKind kind;
+  unsigned takes;
+};
+constexpr unsigned rho = 1, velocity = 2 | 4 | 8, pressure_bit = 16, temperature = 32;
+constexpr std::array<KindWord, 9> kind_words = {{
+    {"slip", BoundaryKind::slip, 0},
+    {"adiabatic", BoundaryKind::adiabatic, velocity},
+    {"isothermal", BoundaryKind::isothermal, velocity | temperature},
+    {"far-field", BoundaryKind::far_field, rho | velocity | pressure_bit},
+    {"inflow", BoundaryKind::inflow, rho | velocity},
+    {"total-inflow", BoundaryKind::total_inflow, velocity | pressure_bit | temperature},
+    {"outflow", BoundaryKind::outflow, pressure_bit},
+    {"supersonic-inflow", BoundaryKind::supersonic_inflow, rho | velocity | pressure_bit},
+    {"supersonic-outflow", BoundaryKind::supersonic_outflow, 0},
+}};
+
+void add_physics_keys(CaseSchema& schema) {
+  schema.describe_table("physics", "The ideal gas p = rho R T, and its state at t = 0.");
+  const auto number = [&](const char* path, const char* value, const char* unit, const char* text, bool positive) {
+    schema.add({.path = path,
+                .type = KeyType::number,
+                .default_value = value,
+                .unit = unit,
+                .description = text,
+                .min = 0,
+                .above_min = positive});
+  };
+  schema.add({.path = "physics.gamma",
+              .type = KeyType::number,
+              .default_value = "1.4",
+              .description = "Ratio of the specific heats.",
+              .min = 1,
+              .above_min = true});
+  number("physics.gas_constant", "1.0", "J/(kg K)", "R. 287.05 for air in SI units; 1: temperature is p / rho.", true);
+  number("physics.viscosity", "0.0", "Pa s", "Dynamic viscosity; 0: inviscid (Euler's equations).", false);
+  number("physics.prandtl", "0.72", "", "Viscosity times specific heat at constant pressure over conductivity.", true);
+  schema.add({.path = "physics.viscosity_law",
+              .type = KeyType::choice,
+              .default_value = "\"constant\"",
+              .description = "sutherland: it grows with temperature, and is `viscosity` at reference_temperature.",
+              .choices = {"constant", "sutherland"}});
+  const KeyCondition sutherland{"physics.viscosity_law", {"sutherland"}};
+  schema.add({.path = "physics.reference_temperature",
+              .type = KeyType::number,
+              .default_value = "273.15",
+              .unit = "K",
+              .description = "Where the viscosity is `viscosity`.",
+              .min = 0,
+              .above_min = true,
+              .only_if = sutherland});
+  schema.add({.path = "physics.sutherland_temperature",
+              .type = KeyType::number,
+              .default_value = "110.4",
+              .unit = "K",
+              .description = "Sutherland's constant of the gas.",
+              .min = 0,
+              .only_if = sutherland});
+  schema.add({.path = "physics.initial.rho",
+              .type = KeyType::expression,
+              .unit = "kg/m^3",
+              .description = "Density at t = 0.",
+              .required = true});
+  schema.add({.path = "physics.initial.velocity",
+              .type = KeyType::expressions,
+              .unit = "m/s",
+              .description = "Velocity at t = 0.",
+              .length = 3,
+              .required = true});
+  schema.add({.path = "physics.initial.p",
+              .type = KeyType::expression,
+              .unit = "Pa",
+              .description = "Pressure at t = 0.",
+              .required = true});
+  schema.add({.path = "physics.source",
+              .type = KeyType::expressions,
+              .description = "What is added a volume and second to density, momentum (three) and total energy, of x, y, "
+                             "z, t.",
+              .length = 5});
+  schema.add({.path = "physics.exact.rho",
+              .type = KeyType::expression,
+              .unit = "kg/m^3",
+              .description = "Density as it should be at t: the summary tells the errors."});
+}
+
+void add_boundary_keys(CaseSchema& schema) {
+  schema.describe_table("boundary[]", "What holds on a physical surface. Every surface of the mesh has a table.");
+  schema.add({.path = "boundary[].tag",
+              .type = KeyType::text,
+              .description = "Name or number of the physical surface, or \"*\" for every other one.",
+              .required = true});
+  std::vector<std::string> words;
+  for (const KindWord& k : kind_words) words.emplace_back(k.word);
+  schema.add({.path = "boundary[].type",
+              .type = KeyType::choice,
+              .description =
+                  "slip: a wall without friction, or symmetry; adiabatic, isothermal: walls that the gas sticks to; "
+                  "far-field: Riemann's invariants; inflow: subsonic, rho and velocity; total-inflow: subsonic, total "
+                  "pressure p and temperature, along velocity; outflow: subsonic, p; supersonic-inflow; "
+                  "supersonic-outflow.",
+              .choices = words,
+              .required = true});
+  const auto expression = [&](const char* path, const char* unit, const char* text) {
+    schema.add({.path = path, .type = KeyType::expression, .unit = unit, .description = text});
+  };
+  expression("boundary[].rho", "kg/m^3", "Density, of x, y, z, t.");
+  schema.add({.path = "boundary[].velocity",
+              .type = KeyType::expressions,
+              .unit = "m/s",
+              .description = "Velocity, of a wall, too (default there: 0).",
+              .length = 3});
+  expression("boundary[].p", "Pa", "Pressure; the total one of total-inflow.");
+  expression("boundary[].temperature", "K", "Temperature; the total one of total-inflow.");
+}
+
+void add_numerics_keys(CaseSchema& schema) {
+  schema.describe_table("numerics", "The discontinuous Galerkin method.");
+  schema.add({.path = "numerics.order",
+              .type = KeyType::integer,
+              .default_value = "3",
+              .description = "Degree p of the polynomials: errors fall as h^(p + 1).",
+              .min = 0,
+              .max = max_order});
+  schema.add({.path = "numerics.flux",
+              .type = KeyType::choice,
+              .default_value = "\"hllc\"",
+              .description = "Numerical flux between elements: local Lax-Friedrichs (robust), Roe, or HLLC.",
+              .choices = {"llf", "roe", "hllc"}});
+  schema.add({.path = "numerics.eta",
+              .type = KeyType::number,
+              .default_value = "2.0",
+              .description = "How much the jumps at a face count in its viscous flux (BR2).",
+              .min = 0,
+              .above_min = true});
+  schema.add({.path = "numerics.form",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description =
+                  "stored: every element has tables of its own, as in the paper, which only takes memory; auto: elements "
+                  "that are affine images of the reference element share its tables.",
+              .choices = {"auto", "stored"}});
+  schema.add({.path = "time.method",
+              .type = KeyType::choice,
+              .default_value = "\"ssp-rk3\"",
+              .description =
+                  "Runge-Kutta: strong stability preserving of third order with three stages or of fourth order with "
+                  "five; or Carpenter and Kennedy's low-storage one of fourth order with five.",
+              .choices = {"ssp-rk3", "ssp-rk54", "low-storage"}});
+}
+
+BoundaryCondition read_condition(const Case& options, const std::string& table) {
+  BoundaryCondition condition;
+  condition.name = options.text(table + ".tag");
+  const std::string type = options.text(table + ".type");
+  const auto& kind = *std::find_if(kind_words.begin(), kind_words.end(), [&](const KindWord& k) { return type == k.word; });
+  condition.kind = kind.kind;
+  const bool wall = is_wall(kind.kind);
+  const auto wants = [&](const char* key, unsigned bit) {
+    const std::string path = table + "." + key;
+    const bool given = options.is_set(path), takes = (kind.takes & bit) != 0;
+    if (given && !takes)
+      fail(ErrorKind::input, "{}: a boundary of type \"{}\" has no {}; leave it out", options.where(path), type, key);
+    if (!given && takes && !(wall && bit == velocity))
+      fail(ErrorKind::input, "{}: a boundary of type \"{}\" needs {}; give it", options.where(table + ".type"), type, key);
+    return given && takes;
+  };
+  if (wants("rho", rho)) condition.values[0] = options.expression(table + ".rho");
+  if (wants("velocity", velocity)) {
+    const auto v = options.expressions(table + ".velocity");
+    for (std::size_t d = 0; d < 3; ++d) condition.values[1 + d] = v[d];
+  }
+  if (wants("p", pressure_bit)) condition.values[4] = options.expression(table + ".p");
+  if (wants("temperature", temperature)) condition.values[5] = options.expression(table + ".temperature");
+  return condition;
+}
+
+}  // namespace
+
+void add_compressible_keys(CaseSchema& schema) {
+  schema.begin_group("compressible");
+  add_physics_keys(schema);
+  add_boundary_keys(schema);
+  add_numerics_keys(schema);
+}
+
+CompressibleCase read_compressible_case(const Case& options) {
+  CompressibleCase flow;
+  flow.order = static_cast<int>(options.integer("numerics.order"));
+  flow.stored = options.text("numerics.form") == "stored";
+  flow.eta = options.number("numerics.eta");
+  const std::string flux = options.text("numerics.flux"), method = options.text("time.method");
+  flow.flux = flux == "llf" ? FluxKind::llf : flux == "roe" ? FluxKind::roe : FluxKind::hllc;
+  flow.method = method == "ssp-rk3"    ? TimeMethod::ssp_rk3
+                : method == "ssp-rk54" ? TimeMethod::ssp_rk54
+                                       : TimeMethod::low_storage;
+  flow.gas.gamma = options.number("physics.gamma");
+  flow.gas.constant = options.number("physics.gas_constant");
+  flow.gas.prandtl = options.number("physics.prandtl");
+  flow.gas.viscosity = options.number("physics.viscosity");
+  if (flow.gas.viscosity > 0) {
+    flow.gas.law = ViscosityLaw::constant;
+    if (options.text("physics.viscosity_law") == "sutherland") {
+      flow.gas.law = ViscosityLaw::sutherland;
+      flow.gas.reference_temperature = options.number("physics.reference_temperature");
+      flow.gas.sutherland_temperature = options.number("physics.sutherland_temperature");
+    }
+  }
+  flow.initial[0] = options.expression("physics.initial.rho");
+  const auto v = options.expressions("physics.initial.velocity");
+  for (std::size_t d = 0; d < 3; ++d) flow.initial[1 + d] = v[d];
+  flow.initial[4] = options.expression("physics.initial.p");
+  for (std::size_t k = 0; k < flow.initial.size(); ++k)
+    require_steady(flow.initial[k],
+                   options.where(k == 0   ? "physics.initial.rho"
+                                 : k == 4 ? "physics.initial.p"
+                                          : "physics.initial.velocity"),
+                   "physics.initial");
+  if (options.has("physics.source")) flow.source = options.expressions("physics.source");
+  if (options.has("physics.exact.rho")) flow.exact_rho = options.expression("physics.exact.rho");
+  for (int k = 0; k < options.count("boundary"); ++k)
+    flow.conditions.push_back(read_condition(options, fmt::format("boundary[{}]", k)));
+  return flow;
+}
+
+std::map<std::int32_t, std::int32_t> conditions_of_tags(const Case& options, const CompressibleCase& flow,
+                                                        const std::map<std::int32_t, std::string>& names,
+                                                        const std::set<std::int32_t>& tags) {
+  std::map<std::int32_t, std::int32_t> found;
+  std::int32_t others = -1;
+  const auto label = [&](std::int32_t tag) {
+    const auto at = names.find(tag);
+    return at == names.end() ? fmt::format("{}", tag) : fmt::format("'{}' ({})", at->second, tag);
+  };
+  for (std::size_t k = 0; k < flow.conditions.size(); ++k) {
+    const std::string& name = flow.conditions[k].name;
+    const std::string where = options.where(fmt::format("boundary[{}].tag", k));
+    if (name == "*") {
+      others = static_cast<std::int32_t>(k);
+      continue;
+    }
+    std::optional<std::int32_t> tag;
+    for (const std::int32_t t : tags)
+      if (const auto at = names.find(t); at != names.end() && at->second == name) tag = t;
+    std::int32_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (!tag && error == std::errc() && end == name.data() + name.size() && tags.contains(number)) tag = number;
+    if (!tag) {
+      std::string all;
+      for (const std::int32_t t : tags) all += " " + label(t);
+      fail(ErrorKind::input, "{}: the mesh has no surface '{}'; it has{}", where, name,
+           all.empty() ? " none: it is periodic" : ":" + all);
+    }
+    if (!found.emplace(*tag, static_cast<std::int32_t>(k)).second)
+      fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables; remove one", where, name);
+  }
+  for (const std::int32_t tag : tags) {
+    if (found.contains(tag)) continue;
+    if (others < 0)
+      fail(ErrorKind::input, "{}: surface {} of the mesh has no [[boundary]] table; add one, or one with tag = \"*\"",
+           options.where("model"), tag == 0 ? "without a tag" : label(tag));
+    found.emplace(tag, others);
+  }
+  return found;
+}
+
+}  // namespace tutti::compressible

@@ -1,0 +1,112 @@
+// What a summary says of a run.
+#include <algorithm>
+#include <cmath>
+
+#include "tutti/base/over_ranks.hpp"
+#include "tutti/models/compressible/compressible.hpp"
+#include "tutti/models/compressible/elements/samples.hpp"
+
+namespace tutti::compressible {
+
+ErrorSummary CompressibleFlow::errors(double time) {
+  ExactSum squares;
+  double largest = 0;
+  const auto bases = static_cast<std::size_t>(flow_.bases());
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const std::vector<double> u = coefficients(p);
+      const Samples samples(domain_.meshes[p], domain_.maps[p].owned_rows(), flow_.order, flow_.stored, true);
+      std::vector<double> exact;
+      samples.in_order([&](Lid e, double volume, std::span<const Vec3> at, std::span<const double> shares,
+                           std::span<const double> basis) {
+        exact.resize(at.size());
+        flow_.exact_rho->evaluate(at, time, exact);
+        const double* rho = u.data() + static_cast<std::size_t>(e) * variables * bases;
+        for (std::size_t q = 0; q < at.size(); ++q) {
+          double value = 0;
+          for (std::size_t l = 0; l < bases; ++l) value = std::fma(basis[q * bases + l], rho[l], value);
+          const double error = value - exact[q];
+          squares.add(volume * shares[q] * error * error);
+          largest = std::max(largest, std::abs(error));
+        }
+      });
+    }
+  });
+  ErrorSummary errors;
+  errors.l2 = std::sqrt(sum_over_ranks(comm_, squares));
+  errors.linf = comm_.max(largest);
+  return errors;
+}
+
+double CompressibleFlow::free_stream_error() {
+  wait();
+  // Of the mean state's density and pressure, across all faces at once.
+  double volume = 0, mass = total(0);
+  ExactSum volumes;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    for (Lid e = 0; e < domain_.maps[p].owned; ++e) {
+      const ElementBasis basis(ElementMap(domain_.meshes[p].types[static_cast<std::size_t>(e)], domain_.meshes[p].element_nodes(e)),
+                               0, flow_.stored);
+      volumes.add(basis.volume());
+    }
+  volume = sum_over_ranks(comm_, volumes);
+  Primitive s;
+  s.rho = mass / volume;
+  const double kinetic = [&] {
+    double sum = 0;
+    for (int d = 1; d <= 3; ++d) {
+      const double m = total(d);
+      sum += m * m;
+    }
+    return 0.5 * sum / mass;
+  }();
+  s.p = (flow_.gas.gamma - 1) * (total(4) - kinetic) / volume;
+  const double sound = sound_speed(flow_.gas, s.rho, s.p);
+  s.u = 0.5 * sound;
+  s.v = 0.3 * sound;
+  s.w = 0.2 * sound;
+  double state[variables];
+  to_conserved(flow_.gas, s, state);
+  const double scale[variables] = {state[0], state[0] * sound, state[0] * sound, state[0] * sound, state[4]};
+
+  std::vector<std::vector<double>> kept;
+  const auto bases = static_cast<std::size_t>(flow_.bases());
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    kept.push_back(coefficients(p));
+    std::vector<double> uniform(kept[p].size(), 0.0);
+    for (std::size_t i = 0; i < uniform.size(); i += bases) uniform[i] = state[i / bases % variables];
+    upload(stream(p), parts_[p]->u[0].buffer(), std::span<const double>(uniform));
+  }
+  exchange_now(0);
+  static const Stage rate{0, 1, {}, 1.0, 0.0};
+  const Size before = applications_;
+  const double dt = stable_step();
+  run_stage(rate, dt, true);
+  step_->wait();
+  applications_ = before;
+  double largest = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (!owned(p).empty())
+      largest = std::max(largest, largest_scaled(stream(p), owned(p), flow_.bases(), parts_[p]->u[1].data(), scale));
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    upload(stream(p), parts_[p]->u[0].buffer(), std::span<const double>(kept[p]));
+  exchange_now(0);
+  return max_over_ranks(comm_, largest);
+}
+
+void CompressibleFlow::summarise(Summary& summary, double time) {
+  summary.mass.initial = initial_mass_;
+  summary.mass.final = total(0);
+  summary.mass.drift = (summary.mass.final - initial_mass_) / initial_mass_;
+  summary.free_stream_error = free_stream_error();
+  if (!flow_.exact_rho) return;
+  try {
+    summary.errors = errors(time);
+  } catch (const SharedError& error) {
+    // The exact solution has no value somewhere. The run itself is good: its summary and its fields are written.
+    if (error.kind() != ErrorKind::input) throw;
+    summary.problem = error.what();
+  }
+}
+
+}  // namespace tutti::compressible

@@ -1,0 +1,121 @@
+// Set-up of compressible flow: tables, the initial state, the time step.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tutti/base/over_ranks.hpp"
+#include "tutti/models/compressible/compressible.hpp"
+#include "tutti/models/compressible/elements/samples.hpp"
+#include "tutti/simulation/evaluate.hpp"
+
+namespace tutti::compressible {
+namespace {
+
+CompressibleCase checked_case(const ModelSetup& setup) {
+  CompressibleCase flow;
+  setup.comm.together([&] { flow = read_compressible_case(setup.options); });
+  return flow;
+}
+
+}  // namespace
+
+CompressibleFlow::~CompressibleFlow() = default;
+
+CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
+    : comm_(setup.comm),
+      devices_(setup.devices),
+      options_(setup.options),
+      flow_(checked_case(setup)),
+      scheme_(time_scheme(flow_.method)),
+      domain_(make_element_domain(setup)) {
+  const int values = variables * flow_.bases();
+  comm_.together([&] {
+    for (const IndexMap& map : domain_.maps)
+      if (Size{map.local()} * values > std::numeric_limits<Lid>::max())
+        fail(ErrorKind::resource, "a part of {} elements with {} values each is too large for 32-bit numbers; use more devices",
+             map.owned, values);
+  });
+  Phases& phases = setup.phases;
+  phases.begin("tables");
+  for (const IndexMap& map : domain_.maps) value_maps_.push_back(with_components(map, values));
+  comm_.together([&] {
+    const auto conditions = conditions_of_tags(options_, flow_, domain_.boundary_names, domain_.boundary_tags);
+    for (std::size_t p = 0; p < domain_.mine(); ++p)
+      parts_.push_back(std::make_unique<FlowPart>(stream(p), flow_, domain_.meshes[p], domain_.maps[p], value_maps_[p],
+                                                  conditions, scheme_.arrays));
+  });
+  plan_ = make_plan(value_maps_, comm_.rank());
+  exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);
+  build_step(parse_overlap(options_.text("devices.overlap")));
+  phases.begin("initial");
+  set_initial();
+  automatic_ = options_.is_word("time.dt", "auto");
+  dt_ = automatic_ ? stable_step() : options_.number("time.dt");
+  phases.end();
+}
+
+/// The projection of the initial state, by a rule of a higher degree than the method's.
+void CompressibleFlow::set_initial() {
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const LocalElementMesh& mesh = domain_.meshes[p];
+      const auto bases = static_cast<std::size_t>(flow_.bases());
+      std::vector<double> u(static_cast<std::size_t>(value_maps_[p].owned), 0.0);
+      const Samples samples(mesh, domain_.maps[p].owned_rows(), flow_.order, flow_.stored);
+      samples.for_each(*devices_.threads, [&](Lid e, std::span<const Vec3> at, std::span<const double> shares,
+                                              std::span<const double> basis) {
+        std::array<std::vector<double>, variables> values;
+        for (std::size_t k = 0; k < variables; ++k) {
+          values[k].resize(at.size());
+          flow_.initial[k].evaluate(at, 0, values[k]);
+        }
+        double* to = u.data() + static_cast<std::size_t>(e) * variables * bases;
+        for (std::size_t q = 0; q < at.size(); ++q) {
+          const Primitive s{values[0][q], values[1][q], values[2][q], values[3][q], values[4][q]};
+          if (!(s.rho > 0 && s.p > 0))
+            fail(ErrorKind::input, "{}: {} is {:g} at ({:g}, {:g}, {:g}); density and pressure must be above 0",
+                 options_.where(s.rho > 0 ? "physics.initial.p" : "physics.initial.rho"), s.rho > 0 ? "p" : "rho",
+                 s.rho > 0 ? s.p : s.rho, at[q].x, at[q].y, at[q].z);
+          double state[variables];
+          to_conserved(flow_.gas, s, state);
+          for (std::size_t v = 0; v < variables; ++v)
+            for (std::size_t l = 0; l < bases; ++l)
+              to[v * bases + l] = std::fma(shares[q] * basis[q * bases + l], state[v], to[v * bases + l]);
+        }
+      });
+      upload(stream(p), parts_[p]->u[0].buffer(), std::span<const double>(u));
+    }
+  });
+  update_forcing(0);
+  exchange_now(0);
+  initial_mass_ = total(0);
+}
+
+/// The spec of Deneb's authors: the time that waves take through an element, over 2p + 1.
+double CompressibleFlow::stable_step() {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (!owned(p).empty())
+      largest = std::max(largest, smallest_step_negated(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data(),
+                                                        parts_[p]->projected(), flow_.order));
+  const double step = -max_over_ranks(comm_, largest);
+  comm_.together([&] {
+    if (!(step > 0))
+      fail(ErrorKind::numerical, "no time step is stable: the state has no sound speed somewhere; look at the input");
+  });
+  return options_.number("time.safety") * scheme_.step_factor * step / (2 * flow_.order + 1);
+}
+
+Size CompressibleFlow::adapts_every() const {
+  return automatic_ ? 10 : 0;
+}
+
+/// Steps stay as they are while they are near to what is stable: work that is the same can be captured.
+double CompressibleFlow::adapted_step(double dt) {
+  if (!automatic_) return dt;
+  const double step = stable_step();
+  if (dt <= 1.02 * step && dt >= 0.9 * step) return dt;
+  return dt_ = step;
+}
+
+}  // namespace tutti::compressible

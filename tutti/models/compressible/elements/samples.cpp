@@ -1,0 +1,89 @@
+#include "tutti/models/compressible/elements/samples.hpp"
+
+#include "tutti/mesh/elements/element_tables.hpp"
+
+namespace tutti::compressible {
+
+Samples::Samples(const LocalElementMesh& mesh, Range rows, int order, bool stored, bool exceed)
+    : mesh_(mesh), rows_(rows), order_(order), stored_(stored), exceed_(exceed) {
+  for (Lid e = rows.begin; e < rows.end; ++e) {
+    const ElementType type = mesh.types[static_cast<std::size_t>(e)];
+    if (shared_.contains(type)) continue;
+    const ElementBasis basis(ElementMap(type, mesh.element_nodes(e)), order, stored);
+    if (basis.affine()) shared_.emplace(type, table_of(basis, rule_of(basis)));
+  }
+}
+
+Quadrature Samples::rule_of(const ElementBasis& basis) const {
+  const int degree = 2 * order_ + 5;
+  if (!basis.affine() && !exceed_) return basis.rule();
+  switch (basis.map().type()) {
+    case ElementType::tetrahedron:
+      return tetrahedron_rule(degree);
+    case ElementType::hexahedron:
+      return hexahedron_rule(degree);
+    case ElementType::prism:
+      return prism_rule(degree, degree);
+    case ElementType::pyramid:
+      break;
+  }
+  return pyramid_rule(degree);
+}
+
+Samples::Table Samples::table_of(const ElementBasis& basis, const Quadrature& rule) {
+  Table table;
+  table.rule = rule;
+  double volume = 0;
+  for (std::size_t q = 0; q < rule.points.size(); ++q) {
+    table.shares.push_back(rule.weights[q] * basis.map().jacobian(rule.points[q]).determinant());
+    volume += table.shares.back();
+    const auto values = basis.values(rule.points[q]);
+    table.basis.insert(table.basis.end(), values.begin(), values.end());
+  }
+  for (double& share : table.shares) share /= volume;
+  if (basis.affine())  // the same bits for all elements of the type
+    for (std::size_t q = 0; q < rule.points.size(); ++q)
+      table.shares[q] = rule.weights[q] / reference_volume(basis.map().type());
+  return table;
+}
+
+Samples::Sample Samples::sample(Lid row) const {
+  const ElementType type = mesh_.types[static_cast<std::size_t>(row)];
+  const ElementMap map(type, mesh_.element_nodes(row));
+  const bool affine = !stored_ && map.affine();
+  Sample s;
+  const Table* table = nullptr;
+  Table own;
+  if (affine) {
+    table = &shared_.at(type);
+    s.volume = map.jacobian(map.centre()).determinant() * reference_volume(type);
+  } else {
+    const ElementBasis basis(map, order_, stored_);
+    own = table_of(basis, rule_of(basis));
+    table = &own;
+    s.volume = basis.volume();
+  }
+  for (const Vec3& r : table->rule.points) s.places.push_back(map.point(r));
+  s.shares = table->shares;
+  s.basis = table->basis;
+  return s;
+}
+
+void Samples::for_each(Threads& threads, const Use& use) const {
+  threads.for_range(rows_.size(), [&](Size begin, Size end) {
+    for (Size i = begin; i < end; ++i) {
+      const Lid row = rows_.begin + static_cast<Lid>(i);
+      const Sample s = sample(row);
+      use(row, s.places, s.shares, s.basis);
+    }
+  });
+}
+
+void Samples::in_order(const UseVolume& use) const {
+  for (Lid row = rows_.begin; row < rows_.end; ++row) {
+    const Sample s = sample(row);
+    use(row, s.volume, s.places, s.shares, s.basis);
+  }
+}
+
+}  // namespace tutti::compressible

@@ -1,0 +1,50 @@
+// Points of elements where formulas are evaluated: for initial states and errors.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "tutti/device/threads.hpp"
+#include "tutti/models/compressible/elements/operators.hpp"
+
+namespace tutti::compressible {
+
+/// A rule of a higher degree than the method's, in affine elements; its own in others, in which their basis is
+/// orthonormal.
+class Samples {
+ public:
+  Samples(const LocalElementMesh& mesh, Range rows, int order, bool stored, bool exceed = false);
+  /// Calls f(row, places, shares, basis) for every row; shares of the points are w_q |J_q| / V, basis[q][l].
+  /// `f` is called by several threads.
+  using Use = std::function<void(Lid row, std::span<const Vec3> places, std::span<const double> shares,
+                                 std::span<const double> basis)>;
+  void for_each(Threads& threads, const Use& use) const;
+  /// As for_each with the element's volume, on this thread, in the order of rows.
+  using UseVolume = std::function<void(Lid row, double volume, std::span<const Vec3> places,
+                                       std::span<const double> shares, std::span<const double> basis)>;
+  void in_order(const UseVolume& use) const;
+
+ private:
+  struct Table {
+    Quadrature rule;
+    std::vector<double> shares, basis;
+  };
+  struct Sample {
+    double volume = 0;
+    std::vector<Vec3> places;
+    std::vector<double> shares, basis;
+  };
+  Sample sample(Lid row) const;
+  Quadrature rule_of(const ElementBasis& basis) const;
+  static Table table_of(const ElementBasis& basis, const Quadrature& rule);
+
+  const LocalElementMesh& mesh_;
+  Range rows_;
+  int order_;
+  bool stored_, exceed_;
+  std::map<ElementType, Table> shared_;
+};
+
+}  // namespace tutti::compressible

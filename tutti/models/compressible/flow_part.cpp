@@ -1,0 +1,133 @@
+#include "tutti/models/compressible/flow_part.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+namespace tutti::compressible {
+
+FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
+                   const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays) {
+  Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.gas.viscous()});
+  for (FaceRecord& face : made.faces)
+    if (face.right < 0) face.condition = conditions.at(made.boundary.tags[static_cast<std::size_t>(face.boundary)]);
+  const auto keep = [&](const auto& from, const char* name) { return make_buffer(stream, std::span(std::as_const(from)), name); };
+  elements_ = keep(made.elements, "elements");
+  faces_ = keep(made.faces, "faces");
+  face_of_ = keep(made.face_of, "faces of elements");
+  metric_ = keep(made.metric, "metric of elements");
+  tables_ = keep(made.tables, "tables");
+  normals_ = keep(made.normals, "normals");
+  flux_ = Buffer<double>(stream.device(), made.flux_values, "fluxes");
+  if (flow.gas.viscous()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");
+  interior_faces_ = mesh.interior_faces;
+  faces_count_ = static_cast<Lid>(made.faces.size());
+  view_ = {elements_.data(), metric_.data(),  faces_.data(), face_of_.data(), tables_.data(),
+           normals_.data(),  flow.bases(), flow.gas,      flow.flux};
+  make_boundary(stream, flow, made, conditions);
+  make_projected(stream, made, map);
+  rows_ = map.owned_rows();
+  if (!flow.source.empty()) make_source(stream, flow, mesh, made);
+  for (int i = 0; i < arrays; ++i)
+    u.emplace_back(stream.device(), values, i == 0 ? "state" : fmt::format("state, work {}", i));
+}
+
+void FlowPart::make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
+                             const std::map<std::int32_t, std::int32_t>& conditions) {
+  const auto& points = made.boundary;
+  if (points.places.empty()) return;
+  std::vector<std::int32_t> of_points;
+  for (const std::int32_t tag : points.tags) of_points.push_back(conditions.at(tag));
+  std::vector<std::uint8_t> kinds;
+  std::vector<BoundaryFormula> formulas;
+  std::vector<FormulaStep> steps;
+  for (std::size_t c = 0; c < flow.conditions.size(); ++c) {
+    const BoundaryCondition& condition = flow.conditions[c];
+    kinds.push_back(static_cast<std::uint8_t>(condition.kind));
+    for (std::size_t k = 0; k < condition.values.size(); ++k) {
+      if (!condition.values[k]) continue;
+      const auto formula = condition.values[k]->steps();
+      boundary_depends_on_time_ = boundary_depends_on_time_ || condition.values[k]->depends_on_time();
+      formulas.push_back({static_cast<std::int32_t>(c), static_cast<std::int32_t>(k),
+                          static_cast<std::int32_t>(steps.size()), static_cast<std::int32_t>(formula.size())});
+      steps.insert(steps.end(), formula.begin(), formula.end());
+    }
+  }
+  places_ = make_buffer(stream, std::span<const Vec3>(points.places), "boundary, places");
+  conditions_ = make_buffer(stream, std::span<const std::int32_t>(of_points), "boundary, conditions");
+  kinds_ = make_buffer(stream, std::span<const std::uint8_t>(kinds), "boundary, kinds");
+  formulas_ = make_buffer(stream, std::span<const BoundaryFormula>(formulas), "boundary, formulas");
+  steps_ = make_buffer(stream, std::span<const FormulaStep>(steps), "boundary, steps of formulas");
+  const std::vector<double> zeros(points.places.size() * boundary_values, 0.0);
+  values_ = make_buffer(stream, std::span<const double>(zeros), "boundary, values");
+  boundary_ = {kinds_.data(), values_.data(), static_cast<Size>(points.places.size())};
+}
+
+/// V_d: half the sum of the faces' areas as seen along x, y and z. Every face of an owned element is here.
+void FlowPart::make_projected(Stream& stream, const Operators& made, const IndexMap& map) {
+  std::vector<double> projected(static_cast<std::size_t>(map.owned) * 3, 0.0);
+  const int columns = padded(view_.bases);
+  for (std::size_t e = 0; e < static_cast<std::size_t>(map.owned); ++e)
+    for (std::size_t k = 0; k < max_faces; ++k) {
+      const std::int32_t code = made.face_of[max_faces * e + k];
+      if (code < 0) continue;
+      const FaceRecord& face = made.faces[static_cast<std::size_t>(code >> 1)];
+      const auto side = static_cast<std::size_t>(code & 1);
+      for (int q = 0; q < face.actual; ++q) {
+        // The lifting's first column is a point's area over the volume: phi_0 = 1.
+        const double area = made.elements[e].volume * face.scale[side] *
+                            made.tables[static_cast<std::size_t>(face.lift[side] + Size{q} * columns)];
+        const auto at = static_cast<std::size_t>(face.normals + static_cast<Size>(face.normal_step) * q);
+        for (std::size_t d = 0; d < 3; ++d) projected[3 * e + d] += 0.5 * area * std::abs(made.normals[at + d]);
+      }
+    }
+  projected_ = make_buffer(stream, std::span<const double>(projected), "projected areas");
+}
+
+void FlowPart::make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh,
+                           const Operators& made) {
+  if (rows_.empty()) return;
+  std::vector<Vec3> places;
+  std::vector<Size> first;
+  for (Lid e = 0; e < rows_.end; ++e) {
+    const ElementBasis basis(ElementMap(mesh.types[static_cast<std::size_t>(e)], mesh.element_nodes(e)), flow.order,
+                             flow.stored);
+    first.push_back(static_cast<Size>(places.size()));
+    for (int q = 0; q < made.elements[static_cast<std::size_t>(e)].points; ++q)
+      places.push_back(basis.map().point(basis.rule().points[static_cast<std::size_t>(q < basis.rule().size() ? q : 0)]));
+  }
+  std::vector<FormulaStep> steps;
+  for (std::size_t v = 0; v < variables; ++v) {
+    const auto formula = flow.source[v].steps();
+    steps.insert(steps.end(), formula.begin(), formula.end());
+    source_formulas_.counts[v] = static_cast<int>(formula.size());
+    source_depends_on_time_ = source_depends_on_time_ || flow.source[v].depends_on_time();
+  }
+  source_places_ = make_buffer(stream, std::span<const Vec3>(places), "source, places");
+  source_first_ = make_buffer(stream, std::span<const Size>(first), "source, places of elements");
+  source_steps_ = make_buffer(stream, std::span<const FormulaStep>(steps), "source, steps of formulas");
+  source_ = Buffer<double>(stream.device(), Size{rows_.end} * variables * flow.bases(), "source");
+  source_formulas_.steps = source_steps_.data();
+  source_formulas_.places = source_places_.data();
+  source_formulas_.first = source_first_.data();
+  source_formulas_.source = source_.data();
+}
+
+void FlowPart::update_source(Stream& stream, double time) {
+  if (!source_.empty()) evaluate_source(stream, rows_, view_, source_formulas_, time);
+}
+
+void FlowPart::update_boundary(Stream& stream, double time) {
+  if (values_.empty()) return;
+  evaluate_boundary(stream,
+                    {formulas_.data(), static_cast<int>(formulas_.size()), steps_.data(), places_.data(),
+                     conditions_.data(), static_cast<Lid>(places_.size()), values_.data()},
+                    time);
+}
+
+Size FlowPart::bytes() const {
+  return 2 * (u.empty() ? 0 : u[0].buffer().bytes()) + elements_.bytes() + faces_.bytes() + face_of_.bytes() +
+         metric_.bytes() + tables_.bytes() + normals_.bytes() + 2 * (flux_.bytes() + jump_.bytes());
+}
+
+}  // namespace tutti::compressible

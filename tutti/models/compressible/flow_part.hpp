@@ -1,0 +1,66 @@
+// What one device holds of the problem.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "tutti/device/buffer.hpp"
+#include "tutti/domain/element_domain.hpp"
+#include "tutti/exchange/field.hpp"
+#include "tutti/models/compressible/compressible_case.hpp"
+#include "tutti/models/compressible/elements/operators.hpp"
+#include "tutti/models/compressible/kernels/launch.hpp"
+
+namespace tutti::compressible {
+
+class FlowPart {
+ public:
+  /// `conditions`: of tags. `arrays`: of states that the time method takes.
+  FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
+           const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays);
+
+  const PartView& view() const { return view_; }
+  const BoundaryView& boundary() const { return boundary_; }
+  FaceArrays at_faces() { return {flux_.data(), jump_.data()}; }
+  const double* projected() const { return projected_.data(); }
+  /// Faces whose elements are both interior come first.
+  Range interior_faces() const { return {0, interior_faces_}; }
+  Range separator_faces() const { return {interior_faces_, faces_count_}; }
+  bool boundary_depends_on_time() const { return boundary_depends_on_time_; }
+  void update_boundary(Stream& stream, double time);
+  bool source_depends_on_time() const { return source_depends_on_time_; }
+  void update_source(Stream& stream, double time);
+  const double* source() const { return source_.empty() ? nullptr : source_.data(); }
+  /// Bytes that one evaluation of the right-hand side reads and writes at least.
+  Size bytes() const;
+
+  std::vector<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
+
+ private:
+  void make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
+                     const std::map<std::int32_t, std::int32_t>& conditions);
+  void make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const Operators& made);
+  void make_projected(Stream& stream, const Operators& made, const IndexMap& map);
+
+  Buffer<ElementRecord> elements_;
+  Buffer<FaceRecord> faces_;
+  Buffer<std::int32_t> face_of_;
+  Buffer<double> metric_, tables_, normals_, flux_, jump_, projected_;
+  Buffer<Vec3> places_;
+  Buffer<std::int32_t> conditions_;
+  Buffer<std::uint8_t> kinds_;
+  Buffer<double> values_;
+  Buffer<BoundaryFormula> formulas_;
+  Buffer<FormulaStep> steps_, source_steps_;
+  Buffer<Vec3> source_places_;
+  Buffer<Size> source_first_;
+  Buffer<double> source_;
+  SourceFormulas source_formulas_;
+  Range rows_;
+  PartView view_;
+  BoundaryView boundary_;
+  Lid interior_faces_ = 0, faces_count_ = 0;
+  bool boundary_depends_on_time_ = false, source_depends_on_time_ = false;
+};
+
+}  // namespace tutti::compressible

@@ -1,0 +1,167 @@
+// The right-hand side in weak form, element by element:
+//   V du_l/dt = int F . grad phi_l dV - sum_f oint f(u_left, u_right, n) phi_l dS,
+// and what a stage of a time method makes of it. Faces first, then elements.
+#pragma once
+
+#include "tutti/models/compressible/kernels/products.hpp"
+#include "tutti/models/compressible/kernels/stage.hpp"
+#include "tutti/models/compressible/kernels/view.hpp"
+
+namespace tutti::compressible {
+
+/// Values of both sides at the points of a face.
+struct FaceScratch {
+  double left[variables * max_face_points], right[variables * max_face_points];
+};
+
+template <class Team>
+TUTTI_HD inline void trace_sides(const Team& team, const PartView& view, const FaceRecord& face, const double* u,
+                                 FaceScratch& s) {
+  const int n = face.points, bases = view.bases;
+  const Size row = Size{variables} * bases;
+  set_zero(team, s.left, variables * n);
+  set_zero(team, s.right, variables * n);
+  team.meet();
+  add_product<variables>(team, view.tables + face.trace[0], n, bases, u + face.left * row, bases, n, s.left, n);
+  if (face.right >= 0)
+    add_product<variables>(team, view.tables + face.trace[1], n, bases, u + face.right * row, bases, n, s.right, n);
+  team.meet();
+}
+
+TUTTI_HD inline Vec3 normal_at(const PartView& view, const FaceRecord& face, int q) {
+  const double* n = view.normals + face.normals + static_cast<Size>(face.normal_step) * q;
+  return {n[0], n[1], n[2]};
+}
+
+/// Numerical fluxes at the points of faces, from left to right. `Outside`: what lies beyond the boundary.
+template <class Outside>
+struct FaceFluxes {
+  template <class Team>
+  using Scratch = FaceScratch;
+
+  PartView view;
+  const double* u;
+  double* flux;
+  Outside outside;
+
+  template <class Team>
+  TUTTI_HD void operator()(const Team& team, Lid i, FaceScratch& s) const {
+    const FaceRecord& face = view.faces[i];
+    trace_sides(team, view, face, u, s);
+    const int n = face.points;
+    for (int q = team.first(); q < n; q += team.step()) {
+      double l[variables], r[variables], f[variables];
+      for (int v = 0; v < variables; ++v) {
+        l[v] = s.left[v * n + q];
+        r[v] = s.right[v * n + q];
+      }
+      const Vec3 normal = normal_at(view, face, q);
+      if (face.right < 0) outside.state(view.gas, face, q, normal, l, r);
+      numerical_flux(view.flux, view.gas, l, r, normal, f);
+      for (int v = 0; v < variables; ++v) flux[face.at + v * n + q] = f[v];
+    }
+    team.meet();
+  }
+};
+
+/// Coefficients of an element while its rate is added up.
+template <class Team>
+struct ElementScratch {
+  double rate[variables * padded(max_basis)];
+  double at[variables * (Team::points > max_face_points ? Team::points : max_face_points)];
+  double f[variables * 3 * Team::points];
+  double metric[9];  ///< times the stage's factor; of elements with tables of their own only that
+};
+
+/// Adds the faces' share: what leaves through them.
+template <class Team>
+TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, const double* flux, double factor,
+                               ElementScratch<Team>& s) {
+  const int columns = padded(view.bases);
+  for (int k = 0; k < max_faces; ++k) {
+    const std::int32_t code = view.face_of[Size{max_faces} * e + k];
+    if (code < 0) continue;
+    const FaceRecord& face = view.faces[code >> 1];
+    const int side = code & 1, n = face.points;
+    const double scale = side == 0 ? -factor * face.scale[0] : factor * face.scale[1];
+    for (int i = team.first(); i < variables * n; i += team.step()) s.at[i] = scale * flux[face.at + i];
+    team.meet();
+    add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at, n, columns, s.rate, columns);
+    team.meet();
+  }
+}
+
+/// Puts the flux at a point of the volume where the projection wants it: by chunks, directions, points.
+TUTTI_HD inline void put_flux(bool affine, const double* metric, double (*g)[variables], int count, int q, double* f,
+                              int stride) {
+  const int chunk = q / chunk_points * chunk_points;
+  const int size = count - chunk < chunk_points ? count - chunk : chunk_points;
+  const int at = 3 * chunk + (q - chunk);
+  for (int v = 0; v < variables; ++v)
+    for (int d = 0; d < 3; ++d) {
+      const double value =
+          affine ? std::fma(metric[3 * d + 2], g[2][v], std::fma(metric[3 * d + 1], g[1][v], metric[3 * d] * g[0][v]))
+                 : metric[0] * g[d][v];
+      f[v * stride + at + d * size] = value;
+    }
+}
+
+template <class Team>
+TUTTI_HD inline void scale_metric(const Team& team, const PartView& view, Lid e, double factor,
+                                  ElementScratch<Team>& s) {
+  const bool affine = view.elements[e].affine != 0;
+  for (int i = team.first(); i < 9; i += team.step())
+    s.metric[i] = affine ? factor * view.metric[Size{9} * e + i] : factor;
+}
+
+template <class Team>
+TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, const double* u,
+                                ElementScratch<Team>& s) {
+  const ElementRecord& element = view.elements[e];
+  const int bases = view.bases, columns = padded(bases);
+  constexpr int at_once = Team::points, stride = 3 * at_once;
+  const double* coefficients = u + Size{variables} * bases * e;
+  for (int begin = 0; begin < element.points; begin += at_once) {
+    const int left = element.points - begin, count = left < at_once ? left : at_once;
+    set_zero(team, s.at, variables * at_once);
+    team.meet();
+    add_product<variables>(team, view.tables + element.values + begin, element.points, bases, coefficients, bases,
+                           count, s.at, at_once);
+    team.meet();
+    for (int q = team.first(); q < count; q += team.step()) {
+      double state[variables], g[3][variables];
+      for (int v = 0; v < variables; ++v) state[v] = s.at[v * at_once + q];
+      euler_flux(view.gas, state, g);
+      put_flux(element.affine != 0, s.metric, g, count, q, s.f, stride);
+    }
+    team.meet();
+    add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count, s.f,
+                           stride, columns, s.rate, columns);
+    team.meet();
+  }
+}
+
+/// A stage: the new coefficients of an element from its faces' fluxes and its own values.
+struct AdvanceElements {
+  template <class Team>
+  using Scratch = ElementScratch<Team>;
+
+  PartView view;
+  const double* u;
+  const double* flux;
+  StageArrays stage;
+
+  template <class Team>
+  TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team>& s) const {
+    const int bases = view.bases, columns = padded(bases);
+    begin_stage(team, stage, e, bases, columns, s.rate);
+    scale_metric(team, view, e, stage.factor, s);
+    team.meet();
+    add_faces(team, view, e, flux, stage.factor, s);
+    add_volume(team, view, e, u, s);
+    end_stage(team, stage, e, bases, columns, s.rate);
+    team.meet();
+  }
+};
+
+}  // namespace tutti::compressible

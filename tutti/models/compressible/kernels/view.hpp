@@ -1,0 +1,62 @@
+// What kernels see of a part: operators of elements and faces, as offsets into one array of tables.
+//
+// State: element after element, variable after variable, the basis' coefficients: U[(e 5 + v) N_b + l].
+//
+// Tables (k rows of a fixed number of columns, padded to a multiple of 4 columns, so that columns are vectors):
+//   values      [l][q]                phi_l at the volume's points
+//   projection  [(chunk, d, q)][l]    1/V w_q |J_q| d_d phi_l; chunks of 8 points (the last may have 4): for each, three
+//                                     directions, for each its points. Affine elements: in reference coordinates.
+//   derivative  [l][d][m]             d_d phi_l = sum_m D phi_m
+//   trace       [l][q]                phi_l at a face's points
+//   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times `scale`.
+// Padding points repeat the first point, and have zeros in projection and lift.
+#pragma once
+
+#include "tutti/base/types.hpp"
+#include "tutti/models/compressible/elements/basis.hpp"
+#include "tutti/models/compressible/flux/gas.hpp"
+#include "tutti/models/compressible/flux/numerical_flux.hpp"
+
+namespace tutti::compressible {
+
+inline constexpr int chunk_points = 8;
+inline constexpr int max_faces = 6;
+inline constexpr int max_face_points = 64;
+constexpr int padded(int n) {
+  return (n + 3) / 4 * 4;
+}
+
+struct ElementRecord {
+  Size values = 0, projection = 0, derivative = 0;
+  Size weights = 0;  ///< w_q |J_q| / V of the points, for means
+  std::int32_t points = 0;
+  std::int32_t affine = 0;  ///< its metric is constant, its tables those of the reference element
+  double volume = 0;
+};
+
+struct FaceRecord {
+  Lid left = 0, right = -1;  ///< local rows; -1: boundary
+  std::int32_t points = 0;   ///< padded
+  std::int32_t normal_step = 0;  ///< 3: a normal a point; 0: one
+  Size normals = 0;              ///< unit normals from left to right
+  Size trace[2] = {0, 0}, lift[2] = {0, 0};
+  double scale[2] = {1, 1};  ///< of lift
+  Size at = 0;               ///< of its fluxes [v][q]
+  Size boundary = -1;        ///< of its points among those at the boundary
+  std::int32_t condition = -1;
+  std::int32_t actual = 0;  ///< points without padding
+};
+
+struct PartView {
+  const ElementRecord* elements = nullptr;
+  const double* metric = nullptr;  ///< 9 an element: grad r, grad s, grad t
+  const FaceRecord* faces = nullptr;
+  const std::int32_t* face_of = nullptr;  ///< 6 an element: 2 face + side, -1: none
+  const double* tables = nullptr;
+  const double* normals = nullptr;
+  int bases = 0;
+  Gas gas;
+  FluxKind flux = FluxKind::llf;
+};
+
+}  // namespace tutti::compressible
