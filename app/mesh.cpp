@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/commands.hpp"
+#include "app/mesh_commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/printable.hpp"
 #include "tutti/base/units.hpp"
@@ -205,6 +206,7 @@ void add_mesh(CLI::App& program, Action& action) {
   add_generate(*mesh, action);
   add_convert(*mesh, action);
   add_refine(*mesh, action);
+  add_mesh_quality(*mesh, action);
   auto file = std::make_shared<std::string>();
   CLI::App* show = mesh->add_subcommand("info", "counts, sizes and quality of a mesh");
   show->add_option("mesh", *file, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");

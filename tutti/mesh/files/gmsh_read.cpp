@@ -217,6 +217,7 @@ TetMesh parse_gmsh(std::string_view bytes, const std::string& name, MeshReport* 
   gmsh::Source in(bytes, name);
   const gmsh::Version version = gmsh::read_format(in);
   gmsh::Builder builder(in);
+  builder.report.keep_inverted = report != nullptr && report->keep_inverted;
   gmsh::Entities entities;
   bool have_entities = false;
   try {
