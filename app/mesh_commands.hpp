@@ -7,4 +7,6 @@ namespace tutti::app {
 
 void add_mesh_quality(CLI::App& mesh, Action& action);
 
+void add_mesh_smooth(CLI::App& mesh, Action& action);
+
 }  // namespace tutti::app
