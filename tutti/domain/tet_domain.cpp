@@ -42,11 +42,13 @@ std::vector<std::int32_t> partition_cells(const WholeMesh& whole, const PartPlac
   const Partitioner method = parse_partitioner(options.text("partition.method"));
   Adjacency graph;
   std::vector<Vec3> centroids;
-  if (method == Partitioner::metis || method == Partitioner::scotch) {
+  const bool by_cells = method == Partitioner::voronoi;
+  if (method == Partitioner::metis || method == Partitioner::scotch || by_cells) {
     graph = options.text("partition.graph") == "stencil" && layers == 2 ? tet_stencil(whole.neighbours)
                                                                         : face_graph(whole.neighbours);
     input.graph = &graph;
-  } else {
+  }
+  if (method == Partitioner::hilbert || method == Partitioner::slabs || by_cells) {
     centroids = cell_centroids(whole.mesh);
     input.points = centroids;
   }
