@@ -12,6 +12,9 @@
 namespace tutti {
 namespace {
 
+/// How far a part may miss its quota. Two tiers miss it by 2 % together.
+constexpr double voronoi_tolerance = 0.01;
+
 bool uses_graph(Partitioner method) {
   return method == Partitioner::metis || method == Partitioner::scotch;
 }
@@ -53,7 +56,8 @@ std::vector<std::int32_t> split_by_cells(std::span<const Vec3> points, const Sym
     rows.push_back(quotas[p]);
   }
   if (rows.empty()) return {};
-  const VoronoiOptions options;
+  VoronoiOptions options;
+  options.imbalance = voronoi_tolerance;
   std::vector<std::int32_t> owner = voronoi_parts(points, rows, options, parallel).part;
   if (static_cast<std::size_t>(graph.rows()) == points.size()) refine_parts(graph, wanted, options.imbalance, owner);
   for (std::int32_t& p : owner) p = number[static_cast<std::size_t>(p)];

@@ -41,7 +41,7 @@ void expect_balanced(const Problem& problem, const std::vector<double>& targets,
   for (std::size_t p = 0; p < targets.size(); ++p) {
     const double due = targets[p] / sum * static_cast<double>(problem.rows());
     const double off = std::abs(static_cast<double>(rows[p]) - due);
-    EXPECT_LE(off, geometric ? 1.0 : 1.0 + (method == Partitioner::voronoi ? 0.02 : 0.005) * due) << "part " << p << ", due " << due;
+    EXPECT_LE(off, geometric ? 1.0 : 1.0 + (method == Partitioner::voronoi ? 0.01 : 0.005) * due) << "part " << p << ", due " << due;
     if (targets[p] == 0) {
       EXPECT_EQ(rows[p], 0);
     }
