@@ -1,17 +1,15 @@
 // tutti mesh: make a mesh, look at one, or write it in another format.
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "app/commands.hpp"
+#include "app/mesh_commands.hpp"
+#include "app/mesh_output.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/base/printable.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/io/vtk/mesh_vtu.hpp"
 #include "tutti/mesh/files/gmsh.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/generate.hpp"
@@ -31,13 +29,6 @@ struct GenerateArguments {
   int threads = 1;
 };
 
-GmshFormat parse_format(const std::string& name) {
-  if (name == "msh41") return GmshFormat::v41_binary;
-  if (name == "msh41-ascii") return GmshFormat::v41_ascii;
-  if (name == "msh22") return GmshFormat::v22_binary;
-  return GmshFormat::v22_ascii;
-}
-
 /// Only the first rank works; the others wait for its success.
 void on_root(const Comm& comm, const std::function<void()>& work) {
   comm.together([&] {
@@ -46,7 +37,7 @@ void on_root(const Comm& comm, const std::function<void()>& work) {
 }
 
 void save(const TetMesh& mesh, const GenerateArguments& a) {
-  write_gmsh(mesh, a.output, parse_format(a.format));
+  write_gmsh(mesh, a.output, parse_gmsh_format(a.format));
   info("{}: {} cells, {} vertices", a.output, format_count(mesh.cell_count()), format_count(mesh.vertex_count()));
 }
 
@@ -121,47 +112,10 @@ struct ConvertArguments {
   int times = 0;  ///< refinements between the two
 };
 
-/// --format, or what the output's name says.
-std::string output_format(const ConvertArguments& a) {
-  const std::string extension = std::filesystem::path(a.output).extension().string();
-  if (extension != ".msh" && extension != ".vtu")
-    fail(ErrorKind::usage, "{}: the name must end in .msh (Gmsh) or .vtu (VTK), the formats that tutti mesh writes",
-         a.output);
-  if (a.format.empty()) return extension == ".msh" ? "msh41" : "vtu";
-  if (!a.format.starts_with(extension.substr(1)))
-    fail(ErrorKind::usage, "{}: format {} does not go with this name; its name must end in .{}", a.output, a.format,
-         a.format.substr(0, 3));
-  return a.format;
-}
-
-std::string list_names(const std::map<std::int32_t, std::string>& names) {
-  std::string list;
-  for (const auto& [tag, name] : names)
-    list += fmt::format("{}{} '{}'", list.empty() ? "" : ", ", tag, printable(name));
-  return list;
-}
-
-void warn_of_lost_names(const TetMesh& mesh, const std::string& output) {
-  for (const auto& [what, names] :
-       {std::pair{"regions", &mesh.region_names}, std::pair{"boundaries", &mesh.boundary_names}})
-    if (!names->empty())
-      warn("{}: VTU has no place for the names of {}, their tags are kept: {}", output, what, list_names(*names));
-}
-
 void convert(const ConvertArguments& a) {
-  const std::string format = output_format(a);
-  std::error_code ignored;
-  if (std::filesystem::equivalent(a.input, a.output, ignored))
-    fail(ErrorKind::usage, "{}: is the mesh to be read; give the output another name", a.output);
+  check_mesh_output(a.input, a.output, a.format);
   Threads threads(usable_cores());
-  const TetMesh mesh = refine(read_mesh(a.input), a.times, parallel_for(threads));
-  if (format.starts_with("vtu"))
-    write_mesh_vtu(mesh, a.output, format == "vtu" ? MeshVtuEncoding::zlib : MeshVtuEncoding::ascii);
-  else
-    write_gmsh(mesh, a.output, parse_format(format));
-  if (format.starts_with("vtu")) warn_of_lost_names(mesh, a.output);
-  info("{}: {} cells, {} vertices, {} boundary triangles", a.output, format_count(mesh.cell_count()),
-       format_count(mesh.vertex_count()), format_count(static_cast<Size>(mesh.boundary.size())));
+  save_mesh(refine(read_mesh(a.input), a.times, parallel_for(threads)), a.output, a.format);
 }
 
 void add_files(CLI::App& command, ConvertArguments& a) {
@@ -171,8 +125,7 @@ void add_files(CLI::App& command, ConvertArguments& a) {
       ->type_name("OUT");
   command
       .add_option("--format", a.format,
-                  "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, as OUT's name "
-                  "says")
+                  mesh_output_formats)
       ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
 }
 
@@ -205,6 +158,8 @@ void add_mesh(CLI::App& program, Action& action) {
   add_generate(*mesh, action);
   add_convert(*mesh, action);
   add_refine(*mesh, action);
+  add_mesh_quality(*mesh, action);
+  add_mesh_smooth(*mesh, action);
   auto file = std::make_shared<std::string>();
   CLI::App* show = mesh->add_subcommand("info", "counts, sizes and quality of a mesh");
   show->add_option("mesh", *file, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");

@@ -37,12 +37,12 @@ BoxSpec box_spec(const Case& options) {
 /// What the partitioner of the case wants of a mesh. On the reader.
 RowsToCut rows_to_cut(const WholeMesh& whole, const Case& options, int layers) {
   RowsToCut rows{parse_partitioner(options.text("partition.method")), whole.mesh.cell_count()};
-  if (rows.method != Partitioner::metis && rows.method != Partitioner::scotch)
-    rows.points = cell_centroids(whole.mesh);
-  else if (options.text("partition.graph") == "stencil" && layers == 2)
-    rows.graph = tet_stencil(whole.neighbours);
-  else
-    rows.graph = face_graph(whole.neighbours);
+  const bool by_graph = rows.method == Partitioner::metis || rows.method == Partitioner::scotch;
+  const bool by_both = rows.method == Partitioner::voronoi;
+  if (!by_graph) rows.points = cell_centroids(whole.mesh);
+  if (by_graph || by_both)
+    rows.graph = options.text("partition.graph") == "stencil" && layers == 2 ? tet_stencil(whole.neighbours)
+                                                                              : face_graph(whole.neighbours);
   return rows;
 }
 

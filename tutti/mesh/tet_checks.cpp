@@ -30,7 +30,7 @@ TetDefect orient_tet(std::span<const Vec3> vertices, std::array<Gid, 4>& cell, M
   const double determinant = dot(cross(e1, e2), e3);
   if (!(std::abs(determinant) > rounding_of_determinant(e1, e2, e3))) return TetDefect::flat;
   if (determinant < 0) {
-    std::swap(cell[2], cell[3]);
+    if (!report.keep_inverted) std::swap(cell[2], cell[3]);
     ++report.inverted_cells;
   }
   return TetDefect::none;
@@ -59,7 +59,8 @@ void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
   const auto warn_count = [&](Size n, const char* what) {
     if (n > 0) warn("{}: {} {}", name, format_count(n), what);
   };
-  warn_count(report.inverted_cells, "tetrahedra had a negative volume and were turned");
+  warn_count(report.inverted_cells, report.keep_inverted ? "tetrahedra have a negative volume"
+                                                         : "tetrahedra had a negative volume and were turned");
   warn_count(report.unused_vertices, "nodes belong to no tetrahedron and were dropped");
   warn_count(report.extra_groups, "volumes or surfaces are in several physical groups; the first one counts");
   warn_count(report.negative_markers, "faces have a negative boundary marker, which does not count as a tag");

@@ -12,7 +12,8 @@ namespace tutti {
 
 enum class TetDefect { none, vertex_twice, flat };
 
-/// Gives the cell a positive volume by swapping two vertices if it has to, which is counted. Vertices must exist.
+/// Gives the cell a positive volume by swapping two vertices if it has to and may, which is counted. Vertices must
+/// exist.
 TetDefect orient_tet(std::span<const Vec3> vertices, std::array<Gid, 4>& cell, MeshReport& report);
 
 inline bool is_finite(Vec3 v) {

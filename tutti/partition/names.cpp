@@ -14,7 +14,8 @@ const Names<Partitioner>& partitioners() {
   static const Names<Partitioner> names{{"metis", Partitioner::metis},
                                         {"scotch", Partitioner::scotch},
                                         {"hilbert", Partitioner::hilbert},
-                                        {"slabs", Partitioner::slabs}};
+                                        {"slabs", Partitioner::slabs},
+                                        {"voronoi", Partitioner::voronoi}};
   return names;
 }
 

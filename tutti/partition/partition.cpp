@@ -7,9 +7,13 @@
 #include "tutti/partition/graph_split.hpp"
 #include "tutti/partition/quotas.hpp"
 #include "tutti/partition/spatial_order.hpp"
+#include "tutti/partition/voronoi/voronoi.hpp"
 
 namespace tutti {
 namespace {
+
+/// How far a part may miss its quota. Two tiers miss it by 2 % together.
+constexpr double voronoi_tolerance = 0.01;
 
 bool uses_graph(Partitioner method) {
   return method == Partitioner::metis || method == Partitioner::scotch;
@@ -40,6 +44,26 @@ std::vector<std::int32_t> split_by_graph(const SymmetricGraph& graph, std::span<
   return owner;
 }
 
+/// Cells of centres, then seams by the graph, if there is one. Parts without rows are left out, as for the libraries.
+std::vector<std::int32_t> split_by_cells(std::span<const Vec3> points, const SymmetricGraph& graph,
+                                         std::span<const Gid> quotas, const ParallelFor& parallel) {
+  std::vector<std::int32_t> number, wanted;
+  std::vector<Gid> rows;
+  for (std::size_t p = 0; p < quotas.size(); ++p) {
+    if (quotas[p] == 0) continue;
+    number.push_back(static_cast<std::int32_t>(p));
+    wanted.push_back(static_cast<std::int32_t>(quotas[p]));
+    rows.push_back(quotas[p]);
+  }
+  if (rows.empty()) return {};
+  VoronoiOptions options;
+  options.imbalance = voronoi_tolerance;
+  std::vector<std::int32_t> owner = voronoi_parts(points, rows, options, parallel).part;
+  if (static_cast<std::size_t>(graph.rows()) == points.size()) refine_parts(graph, wanted, options.imbalance, owner);
+  for (std::int32_t& p : owner) p = number[static_cast<std::size_t>(p)];
+  return owner;
+}
+
 std::vector<std::int32_t> split_by_points(std::span<const Vec3> points, std::span<const Gid> quotas,
                                           Partitioner method) {
   return cut_order(method == Partitioner::hilbert ? hilbert_order(points) : axis_order(points), quotas);
@@ -50,10 +74,17 @@ struct Piece {
   SymmetricGraph graph;      ///< for the graph partitioners
   std::vector<Vec3> points;  ///< for the geometric ones
   Gid rows = 0;
+  ParallelFor parallel = {};
 };
+
+/// Has a Voronoi partition a graph to mend its seams by?
+bool has_graph(const PartitionInput& input) {
+  return input.graph != nullptr && input.graph->rows() == input.rows;
+}
 
 std::vector<std::int32_t> split_piece(const Piece& piece, std::span<const double> targets, Partitioner method) {
   const std::vector<Gid> quotas = row_quotas(piece.rows, targets);
+  if (method == Partitioner::voronoi) return split_by_cells(piece.points, piece.graph, quotas, piece.parallel);
   return uses_graph(method) ? split_by_graph(piece.graph, quotas, method)
                             : split_by_points(piece.points, quotas, method);
 }
@@ -62,12 +93,13 @@ std::vector<std::int32_t> split_piece(const Piece& piece, std::span<const double
 Piece take_rows(const Piece& whole, std::span<const Gid> rows, Partitioner method, std::vector<std::int32_t>& scratch) {
   Piece piece;
   piece.rows = static_cast<Gid>(rows.size());
-  if (uses_graph(method)) {
+  piece.parallel = whole.parallel;
+  if (whole.graph.rows() > 0) {
     const std::vector<std::int32_t> chosen(rows.begin(), rows.end());
     piece.graph = induced_graph(whole.graph, chosen, scratch);
-  } else {
-    for (const Gid i : rows) piece.points.push_back(whole.points[static_cast<std::size_t>(i)]);
   }
+  if (!uses_graph(method))
+    for (const Gid i : rows) piece.points.push_back(whole.points[static_cast<std::size_t>(i)]);
   return piece;
 }
 
@@ -88,6 +120,9 @@ std::vector<std::int32_t> partition_rows(const PartitionInput& input, std::span<
                                          Partitioner method) {
   check_input(input, method);
   const std::vector<Gid> quotas = row_quotas(input.rows, targets);
+  if (method == Partitioner::voronoi)
+    return split_by_cells(input.points, has_graph(input) ? symmetrise(*input.graph) : SymmetricGraph{}, quotas,
+                          input.parallel);
   if (!uses_graph(method)) return split_by_points(input.points, quotas, method);
   return split_by_graph(symmetrise(*input.graph), quotas, method);
 }
@@ -105,18 +140,17 @@ std::vector<std::int32_t> partition_tiers(const PartitionInput& input, const std
 
   Piece whole;
   whole.rows = input.rows;
-  if (uses_graph(method)) {
+  whole.parallel = input.parallel;
+  if (uses_graph(method) || (method == Partitioner::voronoi && has_graph(input)))
     whole.graph = symmetrise(*input.graph);
-  } else {
-    whole.points.assign(input.points.begin(), input.points.end());
-  }
+  if (!uses_graph(method)) whole.points.assign(input.points.begin(), input.points.end());
   std::vector<std::int32_t> owner = split_piece(whole, node_targets, method);
 
   std::vector<std::vector<Gid>> rows(targets.size());
   for (std::size_t i = 0; i < owner.size(); ++i) {
     rows[static_cast<std::size_t>(owner[i])].push_back(static_cast<Gid>(i));
   }
-  std::vector<std::int32_t> scratch(uses_graph(method) ? owner.size() : 0, -1);
+  std::vector<std::int32_t> scratch(whole.graph.rows() > 0 ? owner.size() : 0, -1);
   std::int32_t first = 0;
   for (std::size_t n = 0; n < targets.size(); ++n) {
     // A node of weight 0 has no rows, and maybe no device of weight > 0.

@@ -13,18 +13,20 @@
 
 namespace tutti {
 
-enum class Partitioner { metis, scotch, hilbert, slabs };
+enum class Partitioner { metis, scotch, hilbert, slabs, voronoi };
 
-/// What a partitioner sees. `points` may be empty for metis and scotch; `graph` may be empty for hilbert and slabs.
+/// What a partitioner sees. `points` may be empty for metis and scotch; `graph` may be null for hilbert, slabs and
+/// voronoi, which mends its seams by a graph where there is one.
 struct PartitionInput {
   const Adjacency* graph = nullptr;  ///< symmetric or not: it is made symmetric where the library needs it
   std::span<const Vec3> points;      ///< one a row, e.g. cell centroids
   Gid rows = 0;
+  ParallelFor parallel = {};  ///< threads for voronoi
 };
 
 /// Owner of every row: result[row] in [0, targets.size()). `targets` are relative weights >= 0, any sum > 0; a part
-/// with target 0 gets no row. Hilbert and slabs meet every target within one row, METIS and Scotch within 0.5 % (or one
-/// row); a part whose share is one row or more is never empty. The graph may be directed, hold loops and be
+/// with target 0 gets no row. Hilbert and slabs meet every target within one row, METIS and Scotch within 0.5 %, Voronoi
+/// within 1 % (or one row); a part whose share is one row or more is never empty. The graph may be directed, hold loops and be
 /// disconnected. Deterministic. Errors: usage (bad targets), input (a point is not finite), resource (the graph
 /// overflows 32-bit numbers; a library is out of memory; Scotch is not built in).
 std::vector<std::int32_t> partition_rows(const PartitionInput& input, std::span<const double> targets,

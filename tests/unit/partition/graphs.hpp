@@ -17,7 +17,7 @@ struct Problem {
   Adjacency graph;
   std::vector<Vec3> points;
   Gid rows() const { return graph.rows(); }
-  PartitionInput input() const { return {&graph, points, rows()}; }
+  PartitionInput input() const { return {&graph, points, rows(), {}}; }
 };
 
 /// Undirected graph of the edges given.

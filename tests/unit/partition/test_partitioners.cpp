@@ -41,7 +41,7 @@ void expect_balanced(const Problem& problem, const std::vector<double>& targets,
   for (std::size_t p = 0; p < targets.size(); ++p) {
     const double due = targets[p] / sum * static_cast<double>(problem.rows());
     const double off = std::abs(static_cast<double>(rows[p]) - due);
-    EXPECT_LE(off, geometric ? 1.0 : 1.0 + 0.005 * due) << "part " << p << ", due " << due;
+    EXPECT_LE(off, geometric ? 1.0 : 1.0 + (method == Partitioner::voronoi ? 0.01 : 0.005) * due) << "part " << p << ", due " << due;
     if (targets[p] == 0) {
       EXPECT_EQ(rows[p], 0);
     }
@@ -134,7 +134,9 @@ TEST(Partitioners, QualityOnALattice) {
     EXPECT_LT(metis_cut * 4, random_cut) << parts;
     EXPECT_LT(static_cast<double>(cut_of(Partitioner::hilbert)), 2.5 * static_cast<double>(metis_cut)) << parts;
     EXPECT_LT(cut_of(Partitioner::slabs), random_cut) << parts;
-    if (partitioner_names().size() == 4) {
+    const auto names = partitioner_names();
+    EXPECT_LT(static_cast<double>(cut_of(Partitioner::voronoi)), 1.4 * static_cast<double>(metis_cut)) << parts;
+    if (std::find(names.begin(), names.end(), "scotch") != names.end()) {
       EXPECT_LT(static_cast<double>(cut_of(Partitioner::scotch)), 1.5 * static_cast<double>(metis_cut)) << parts;
     }
   }
@@ -187,13 +189,13 @@ TEST(Partitioners, BadTargets) {
 
 TEST(Partitioners, MissingInputIsABug) {
   const Problem problem = test::lattice(2, 2, 2);
-  EXPECT_THROW(partition_rows({nullptr, problem.points, 8}, std::vector<double>{1}, Partitioner::metis),
+  EXPECT_THROW(partition_rows({nullptr, problem.points, 8, {}}, std::vector<double>{1}, Partitioner::metis),
                std::logic_error);
-  EXPECT_THROW(partition_rows({&problem.graph, {}, 8}, std::vector<double>{1}, Partitioner::hilbert), std::logic_error);
+  EXPECT_THROW(partition_rows({&problem.graph, {}, 8, {}}, std::vector<double>{1}, Partitioner::hilbert), std::logic_error);
   Adjacency bad;
   bad.columns = {-1};
   bad.close_row();
-  EXPECT_THROW(partition_rows({&bad, {}, 1}, std::vector<double>{1, 1}, Partitioner::metis), std::logic_error);
+  EXPECT_THROW(partition_rows({&bad, {}, 1, {}}, std::vector<double>{1, 1}, Partitioner::metis), std::logic_error);
 }
 
 TEST(Quotas, LargestRemainders) {

@@ -262,7 +262,7 @@ void add_partition_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"metis\"",
               .description = "Partitioner (scotch only where it is built in).",
-              .choices = {"metis", "scotch", "hilbert", "slabs"}});
+              .choices = {"metis", "scotch", "hilbert", "slabs", "voronoi"}});
   schema.add({.path = "partition.graph",
               .type = KeyType::choice,
               .default_value = "\"faces\"",
@@ -291,7 +291,7 @@ void add_node_partition_keys(CaseSchema& schema) {
               .default_value = "\"metis\"",
               .description = "Partitioner (scotch only where it is built in); latitude: slices between two latitudes, "
                              "as the paper has.",
-              .choices = {"metis", "scotch", "hilbert", "latitude"}});
+              .choices = {"metis", "scotch", "hilbert", "latitude", "voronoi"}});
   schema.add({.path = "partition.order",
               .type = KeyType::choice,
               .default_value = "\"hilbert\"",

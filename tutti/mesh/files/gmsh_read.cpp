@@ -219,9 +219,10 @@ TetMesh read_gmsh(const std::filesystem::path& path, MeshReport* report) {
 namespace {
 
 /// All sections of a file.
-gmsh::Builder read_sections(gmsh::Source& in, bool any_element) {
+gmsh::Builder read_sections(gmsh::Source& in, bool any_element, const MeshReport* report = nullptr) {
   const gmsh::Version version = gmsh::read_format(in);
   gmsh::Builder builder(in, any_element);
+  builder.report.keep_inverted = report != nullptr && report->keep_inverted;
   gmsh::Entities entities;
   bool have_entities = false;
   while (in.skip_blank()) gmsh::read_section(builder, version, entities, have_entities);
@@ -235,7 +236,7 @@ gmsh::Builder read_sections(gmsh::Source& in, bool any_element) {
 TetMesh parse_gmsh(std::string_view bytes, const std::string& name, MeshReport* report) {
   gmsh::Source in(bytes, name);
   try {
-    return read_sections(in, false).finish(report);
+    return read_sections(in, false, report).finish(report);
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::resource, "{}: no memory for the mesh; about 100 bytes a tetrahedron are needed", name);
   }

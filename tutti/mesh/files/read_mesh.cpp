@@ -1,6 +1,9 @@
 #include "tutti/mesh/files/read_mesh.hpp"
 
+#include <utility>
+
 #include "tutti/base/error.hpp"
+#include "tutti/base/log.hpp"
 #include "tutti/mesh/files/gmsh.hpp"
 #include "tutti/mesh/files/tetgen.hpp"
 #include "tutti/mesh/files/vtu_read.hpp"
@@ -13,6 +16,16 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   if (extension == ".vtu") return read_vtu(path, report);
   if (is_tetgen(path)) return read_tetgen(path, report);
   fail(ErrorKind::input, "{}: the file's name tells no format of meshes; known are {}", path.string(), mesh_formats);
+}
+
+TetMesh read_mesh_as_written(const std::filesystem::path& path) {
+  MeshReport report;
+  report.keep_inverted = true;
+  TetMesh mesh = read_mesh(path, &report);
+  if (2 * report.inverted_cells <= mesh.cell_count()) return mesh;
+  warn("{}: most tetrahedra have a negative volume: all were turned", path.string());
+  for (auto& cell : mesh.cells) std::swap(cell[2], cell[3]);
+  return mesh;
 }
 
 FaceNeighbours find_face_neighbours_of(const std::filesystem::path& path, const TetMesh& mesh,

@@ -16,6 +16,10 @@ inline constexpr const char* mesh_formats =
 /// see read_gmsh, read_vtu, read_tetgen.
 TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report = nullptr);
 
+/// The same, but tetrahedra of negative volume stay inverted: their vertices come in the order of the file. Where most
+/// cells are of negative volume it is the file's order of vertices that is the other one, and all cells are turned.
+TetMesh read_mesh_as_written(const std::filesystem::path& path);
+
 /// find_face_neighbours() of a mesh that read_mesh() has read: its errors name the file.
 FaceNeighbours find_face_neighbours_of(const std::filesystem::path& path, const TetMesh& mesh,
                                        const ParallelFor& parallel = {});

@@ -60,8 +60,10 @@ Size check_columns(const TextSource& in, const char* at, Size n, const char* wha
 
 class Reader {
  public:
-  Reader(std::string_view node, std::string_view ele, const std::string& name)
-      : name_(name), node_(node, name + ".node"), ele_(ele, name + ".ele") {}
+  Reader(std::string_view node, std::string_view ele, const std::string& name, bool keep_inverted)
+      : name_(name), node_(node, name + ".node"), ele_(ele, name + ".ele") {
+    report_.keep_inverted = keep_inverted;
+  }
 
   void read_nodes();
   void read_cells();
@@ -221,7 +223,7 @@ bool is_tetgen(const std::filesystem::path& path) {
 TetMesh parse_tetgen(std::string_view node, std::string_view ele, std::string_view face, const std::string& name,
                      MeshReport* report) {
   try {
-    Reader reader(node, ele, name);
+    Reader reader(node, ele, name, report != nullptr && report->keep_inverted);
     reader.read_nodes();
     reader.read_cells();
     if (face.data() != nullptr) reader.read_faces(face);

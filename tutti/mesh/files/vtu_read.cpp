@@ -238,6 +238,7 @@ TetMesh parse_vtu(std::string_view bytes, const std::string& name, MeshReport* r
     vtu::File file(bytes, name);
     TetMesh mesh;
     MeshReport found;
+    found.keep_inverted = report != nullptr && report->keep_inverted;
     vtu::Reader reader(file, mesh, found);
     for (const pugi::xml_node piece : file.grid().children("Piece")) reader.read_piece(piece);
     if (mesh.cells.empty()) file.error(file.grid(), "there are no tetrahedra (VTK type 10); a mesh in 3D is expected");

@@ -1,0 +1,20 @@
+// Which cells are around a node, and nodes in groups that do not share a cell.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tutti/base/csr.hpp"
+#include "tutti/base/parallel.hpp"
+#include "tutti/mesh/tet_mesh.hpp"
+
+namespace tutti::smoothing {
+
+/// Row v: the cells of node v, ascending.
+Adjacency cells_of_nodes(const TetMesh& mesh, const ParallelFor& parallel = {});
+
+/// Colour of every node that `moves`, from 0: the smallest that no node of its cells has, nodes in the order of their
+/// numbers; -1 for others. Independent of parts and ranks.
+std::vector<std::int32_t> colour_nodes(const TetMesh& mesh, const Adjacency& cells_of, const std::vector<bool>& moves);
+
+}  // namespace tutti::smoothing

@@ -1,0 +1,279 @@
+#include "tutti/models/smoothing/smoother.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "tutti/base/error.hpp"
+#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/units.hpp"
+
+namespace tutti::smoothing {
+namespace {
+
+std::vector<std::int32_t> levels_of(const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
+                                    bool simultaneous) {
+  std::vector<bool> moves(mesh.vertices.size());
+  for (std::size_t v = 0; v < moves.size(); ++v)
+    moves[v] = freedom.of_node[v] != NodeFreedom::fixed && !cells_of.row(static_cast<Gid>(v)).empty();
+  if (!simultaneous) return colour_nodes(mesh, cells_of, moves);
+  std::vector<std::int32_t> one(moves.size());
+  for (std::size_t v = 0; v < one.size(); ++v) one[v] = moves[v] ? 0 : -1;
+  return one;
+}
+
+}  // namespace
+
+Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, const NodeFreedom& freedom,
+                   const SmoothOptions& options, std::span<const std::int32_t> owner,
+                   std::span<const int> rank_of_part, std::span<PartStreams> streams, Overlap overlap)
+    : comm_(comm),
+      threads_(threads),
+      options_(options),
+      streams_(streams),
+      nodes_(mesh.vertex_count()),
+      cells_(mesh.cell_count()) {
+  if (options.method == Method::thesis && options.energy != Energy::l2v)
+    fail(ErrorKind::usage, "the method of the thesis is made for the energy l2v; choose --energy l2v");
+  const ParallelFor parallel = parallel_for(threads);
+  const Adjacency cells_of = cells_of_nodes(mesh, parallel);
+  const auto levels = levels_of(mesh, cells_of, freedom, options.simultaneous);
+  moving_ = std::count_if(levels.begin(), levels.end(), [](std::int32_t l) { return l >= 0; });
+  parts_ =
+      std::make_unique<MeshParts>(comm, mesh, cells_of, freedom, levels, owner, rank_of_part, streams, parallel);
+  build_steps(overlap, 32);
+}
+
+Smoother::~Smoother() = default;
+
+// A sweep: colour after colour, every part moves the nodes that others read, and then its other ones while the first
+// travel.
+
+void Smoother::build_steps(Overlap overlap, int row_cost) {
+  for (std::size_t l = 0; l < parts_->moving(); ++l) {
+    const Level& level = *parts_->levels[l];
+    auto& step = *steps_.emplace_back(std::make_unique<Step>(threads_, streams_, row_cost));
+    std::vector<TaskId> separators;
+    for (std::size_t p = 0; p < parts_->parts.size(); ++p)
+      separators.push_back(step.compute("separator", static_cast<int>(p), Step::Role::separator,
+                                        level.maps[p].separator_rows(),
+                                        [this, l, p](Stream& stream, Range rows) { launch(l, p, stream, rows); }));
+    step.exchange(*level.exchange, separators);
+    for (std::size_t p = 0; p < parts_->parts.size(); ++p)
+      step.compute("interior", static_cast<int>(p), Step::Role::interior, level.maps[p].interior_rows(),
+                   [this, l, p](Stream& stream, Range rows) { launch(l, p, stream, rows); });
+    step.finish(overlap);
+  }
+}
+
+void Smoother::launch(std::size_t level, std::size_t p, Stream& stream, Range rows) const {
+  sweep_rows(stream, rows, sweep_of(level, p));
+}
+
+SweepRows Smoother::sweep_of(std::size_t level, std::size_t p) const {
+  MeshPart& part = parts_->parts[p];
+  SweepRows s;
+  s.stars = part.stars();
+  s.first_star = parts_->levels[level]->first_star[p];
+  s.first_row = parts_->levels[level]->first_row[p];
+  s.from = part.points.data();
+  s.to = options_.simultaneous ? part.moved.data() : part.points.data();
+  s.options = {options_.method, options_.damping, eps2_, !options_.simultaneous};
+  s.energy = untangling_ ? Energy::shape : options_.energy;
+  s.untangle = untangling_;
+  return s;
+}
+
+void Smoother::bind(std::size_t l, bool moved) {
+  std::vector<FieldView<double>> views;
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p) {
+    MeshPart& part = parts_->parts[p];
+    Point* points = moved ? part.moved.data() : part.points.data();
+    const Level& level = *parts_->levels[l];
+    views.push_back({reinterpret_cast<double*>(points + level.first_row[p]), level.wide[p].local(), 1});
+  }
+  parts_->levels[l]->exchange->bind(views);
+}
+
+void Smoother::sweep(double eps2) {
+  if (eps2 != eps2_) ++work_;
+  eps2_ = eps2;
+  untangling_ = eps2 > 0;
+  if (options_.simultaneous) return sweep_at_once();
+  for (std::size_t l = 0; l < steps_.size(); ++l) {
+    bind(l, false);
+    steps_[l]->run_ahead(work_);
+  }
+}
+
+void Smoother::exchange_moved(std::size_t l) {
+  std::vector<FieldView<double>> views;
+  for (const PartStreams& s : streams_) s.compute->synchronize();
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p) {
+    const Level& level = *parts_->levels[l];
+    views.push_back({reinterpret_cast<double*>(parts_->parts[p].moved.data() + level.first_row[p]),
+                     level.wide[p].local(), 1});
+  }
+  parts_->levels[l]->exchange->begin(views);
+  parts_->levels[l]->exchange->end();
+}
+
+/// Takes half of their moves back from nodes of cells that would lose more than nine tenths of their volume, until there
+/// are none: they come back to where they were, in the end.
+bool Smoother::take_back_bad() {
+  for (int round = 0;; ++round) {
+    double any = 0;
+    for (std::size_t p = 0; p < parts_->parts.size(); ++p) {
+      const Range rows = parts_->levels[0]->maps[p].owned_rows();
+      Stream& stream = *streams_[p].compute;
+      const SweepRows s = sweep_of(0, p);
+      mark_bad_rows(stream, rows, s, parts_->parts[p].bad.data());
+      if (any_bad(stream, rows, s, parts_->parts[p].bad.data())) any = 1;
+    }
+    if (comm_.max(any) == 0) return true;
+    if (round > 2 * max_halvings) return false;
+    for (std::size_t p = 0; p < parts_->parts.size(); ++p)
+      halve_moves(*streams_[p].compute, parts_->levels[0]->maps[p].owned_rows(), sweep_of(0, p),
+                  parts_->parts[p].bad.data(), round > max_halvings);
+    exchange_moved(0);
+  }
+}
+
+bool Smoother::energy_is_lower() {
+  const Energy energy = untangling_ ? Energy::shape : options_.energy;
+  const auto of = [&](std::size_t p, Stream& stream, const CellView& view) {
+    return total_energy(stream, {0, parts_->parts[p].cell_count}, view, energy, eps2_);
+  };
+  return sum(of, true) <= sum(of, false);
+}
+
+void Smoother::sweep_at_once() {
+  if (steps_.empty()) return;
+  bind(0, true);
+  steps_[0]->run();
+  if (!untangling_ && !take_back_bad()) return;
+  int halvings = 0;
+  while (!energy_is_lower()) {
+    if (++halvings > max_halvings) return;
+    for (std::size_t p = 0; p < parts_->parts.size(); ++p)
+      halve_moves(*streams_[p].compute, parts_->levels[0]->maps[p].owned_rows(), sweep_of(0, p), nullptr, false);
+    exchange_moved(0);
+    if (!untangling_ && !take_back_bad()) return;
+  }
+  for (MeshPart& part : parts_->parts) part.points.swap(part.moved);
+}
+
+double Smoother::sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved) {
+  ExactSum total;
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p) {
+    MeshPart& part = parts_->parts[p];
+    total.merge(of(p, *streams_[p].compute, {part.cells.data(), moved ? part.moved.data() : part.points.data()}));
+  }
+  return sum_over_ranks(comm_, total);
+}
+
+double Smoother::max(const std::function<double(std::size_t, Stream&, const CellView&)>& of) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p)
+    largest = std::max(
+        largest, of(p, *streams_[p].compute, {parts_->parts[p].cells.data(), parts_->parts[p].points.data()}));
+  return comm_.max(largest);
+}
+
+SmoothState Smoother::state(double eps2) {
+  const auto cells = [&](std::size_t p) { return Range{0, parts_->parts[p].cell_count}; };
+  SmoothState s;
+  s.inverted = static_cast<Gid>(
+      sum([&](std::size_t p, Stream& stream, const CellView& v) { return count_inverted(stream, cells(p), v); }));
+  const Energy energy = eps2 > 0 ? Energy::shape : options_.energy;
+  s.energy = sum([&](std::size_t p, Stream& stream, const CellView& v) {
+    return total_energy(stream, cells(p), v, energy, eps2);
+  });
+  if (s.inverted > 0 || cells_ == 0) return s;
+  const double worst =
+      max([&](std::size_t p, Stream& stream, const CellView& v) { return largest_shape_energy(stream, cells(p), v); });
+  s.min_mean_ratio = std::pow(worst, -2.0 / 3);
+  return s;
+}
+
+double Smoother::cell_size() {
+  if (cells_ == 0) return 1;
+  const double v6 = sum([&](std::size_t p, Stream& stream, const CellView& v) {
+    return total_volume6(stream, {0, parts_->parts[p].cell_count}, v);
+  });
+  return std::cbrt(v6 / static_cast<double>(cells_));
+}
+
+/// h(V) with eps of the size of the worst cell: large enough that all cells feel it, and smaller with every iteration
+/// that makes the worst one better (Escobar et al. 2003).
+void Smoother::untangle(SmoothReport& report) {
+  const double size = cell_size(), mean = size * size * size;
+  double shrink = 1;
+  for (int k = 0;; ++k) {
+    SmoothState s = state(1e-300);
+    s.energy = 0;  // of another eps each time: nothing to compare
+    report.untangling.push_back(s);
+    if (s.inverted == 0 || k == options_.untangling) return;
+    const double worst = max([&](std::size_t p, Stream& stream, const CellView& v) {
+      return largest_negative_volume(stream, {0, parts_->parts[p].cell_count}, v);
+    });
+    const double eps = std::max(worst, 1e-3 * mean) * shrink;
+    sweep(eps * eps);
+    report.node_moves += moving_;
+    shrink = std::max(0.1, 0.9 * shrink);
+  }
+}
+
+SmoothReport Smoother::run() {
+  SmoothReport report;
+  report.colours = static_cast<int>(steps_.size());
+  const auto begin = std::chrono::steady_clock::now();
+  const auto finish = [&](const std::string& why) {
+    for (const PartStreams& s : streams_) s.compute->synchronize();
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report.why_stopped = why;
+    return report;
+  };
+  SmoothState last = state();
+  if (last.inverted > 0) {
+    if (options_.untangling == 0)
+      fail(ErrorKind::input, "mesh: {} of {} cells are inverted; let --untangle turn them, or improve the mesh",
+           format_count(last.inverted), format_count(cells_));
+    untangle(report);
+    last = state();
+    if (last.inverted > 0) return finish("cells are inverted still");
+  }
+  report.smoothing.push_back(last);
+  const double size = options_.stop_movement > 0 ? cell_size() : 1;
+  for (int k = 0; k < options_.iterations; ++k) {
+    if (options_.stop_quality > 0 && last.min_mean_ratio >= options_.stop_quality) return finish("quality");
+    if (options_.stop_movement > 0)
+      for (std::size_t p = 0; p < parts_->parts.size() && !options_.simultaneous; ++p) {
+        MeshPart& part = parts_->parts[p];
+        streams_[p].compute->copy(part.moved.data(), part.points.data(), static_cast<std::size_t>(part.points.bytes()),
+                                  CopyDirection::local);
+      }
+    sweep();
+    report.node_moves += moving_;
+    SmoothState s = state();
+    if (options_.stop_movement > 0)
+      s.movement = std::sqrt(max([&](std::size_t p, Stream& stream, const CellView&) {
+                     const MeshPart& part = parts_->parts[p];
+                     return largest_move2(stream, {0, part.rows}, part.points.data(), part.moved.data());
+                   })) /
+                   size;
+    report.smoothing.push_back(s);
+    const double gain = last.energy - s.energy;
+    last = s;
+    if (options_.stop_energy > 0 && gain < options_.stop_energy * last.energy) return finish("energy");
+    if (options_.stop_movement > 0 && s.movement < options_.stop_movement) return finish("movement");
+  }
+  return finish("iterations");
+}
+
+std::vector<Vec3> Smoother::points() const {
+  return parts_->gather(static_cast<std::size_t>(nodes_));
+}
+
+}  // namespace tutti::smoothing

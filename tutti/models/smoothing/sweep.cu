@@ -1,0 +1,164 @@
+#include "tutti/models/smoothing/sweep.hpp"
+
+#include <limits>
+
+#include "tutti/device/for_each.hpp"
+#include "tutti/device/reduce.hpp"
+
+namespace tutti::smoothing {
+namespace {
+
+template <Energy energy, bool untangle>
+struct MoveNode {
+  SweepRows s;
+  TUTTI_HD void operator()(Lid row) const {
+    const Size star = s.first_star + row, here = s.first_row + row, first = s.stars.offsets[star];
+    const auto count = static_cast<int>(s.stars.offsets[star + 1] - first);
+    const Vec3 at = s.from[here].vec();
+    const Lid number = s.stars.slide_of == nullptr ? -1 : s.stars.slide_of[star];
+    const Vec3 p = at + node_step<energy, untangle>(PlainStar(s.stars.cells + first, count, s.from, at), at, s.options,
+                                                    number < 0 ? nullptr : s.stars.slides + number, s.stars.surface);
+    s.to[here] = {p.x, p.y, p.z, 0};
+  }
+};
+
+/// 6 V of a cell from a row's star.
+TUTTI_HD double star_volume(const Point* points, Size here, const StarCell& cell) {
+  const Vec3 at = points[here].vec();
+  const Vec3 a = points[cell.a].vec() - at, b = points[cell.b].vec() - at, c = points[cell.c].vec() - at;
+  return cell_shape({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}).v6;
+}
+
+struct MarkBad {
+  SweepRows s;
+  std::uint8_t* bad;
+  TUTTI_HD void operator()(Lid row) const {
+    const Size star = s.first_star + row, here = s.first_row + row;
+    bool found = false;
+    for (Size k = s.stars.offsets[star]; k < s.stars.offsets[star + 1]; ++k) {
+      const StarCell cell = s.stars.cells[k];
+      // All four corners must agree on whether a cell is bad: rounding may tell them different volumes, so that one of
+      // them takes its move back alone. The next round sees what is left.
+      found = found || !(star_volume(s.to, here, cell) > 0.1 * star_volume(s.from, here, cell));
+    }
+    bad[star] = found ? 1 : 0;
+  }
+};
+
+struct HalveMove {
+  SweepRows s;
+  const std::uint8_t* bad;
+  bool back;
+  TUTTI_HD void operator()(Lid row) const {
+    const Size star = s.first_star + row, here = s.first_row + row;
+    if (bad != nullptr && bad[star] == 0) return;
+    const Vec3 from = s.from[here].vec();
+    Vec3 p = from + 0.5 * (s.to[here].vec() - from);
+    const Lid number = s.stars.slide_of == nullptr ? -1 : s.stars.slide_of[star];
+    if (number >= 0) p = put_back(s.stars.slides[number], s.stars.surface, p);
+    if (back) p = from;
+    s.to[here] = {p.x, p.y, p.z, 0};
+  }
+};
+
+struct IsBad {
+  const std::uint8_t* bad;
+  TUTTI_HD double operator()(Lid row) const { return bad[row]; }
+};
+
+TUTTI_HD CellShape shape_of(const CellView& view, Lid cell) {
+  const CellRows rows = view.cells[cell];
+  const Vec3 at = view.points[rows.v[0]].vec();
+  const Vec3 a = view.points[rows.v[1]].vec() - at, b = view.points[rows.v[2]].vec() - at,
+             c = view.points[rows.v[3]].vec() - at;
+  return cell_shape({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z});
+}
+
+template <Energy energy, bool untangle>
+struct EnergyOf {
+  CellView view;
+  double eps2;
+  TUTTI_HD double operator()(Lid cell) const { return cell_energy<energy, untangle>(shape_of(view, cell), eps2); }
+};
+struct InvertedOf {
+  CellView view;
+  TUTTI_HD double operator()(Lid cell) const { return shape_of(view, cell).v6 > 0 ? 0 : 1; }
+};
+struct NegativeVolumeOf {
+  CellView view;
+  TUTTI_HD double operator()(Lid cell) const { return -shape_of(view, cell).v6; }
+};
+struct VolumeOf {
+  CellView view;
+  TUTTI_HD double operator()(Lid cell) const {
+    const double v6 = shape_of(view, cell).v6;
+    return v6 < 0 ? -v6 : v6;
+  }
+};
+struct ShapeEnergyOf {
+  CellView view;
+  TUTTI_HD double operator()(Lid cell) const {
+    const CellShape shape = shape_of(view, cell);
+    if (!(shape.v6 > 0)) return std::numeric_limits<double>::infinity();
+    return cell_energy<Energy::shape, false>(shape, 0);
+  }
+};
+struct MoveOf {
+  const Point *a, *b;
+  TUTTI_HD double operator()(Lid row) const {
+    const Vec3 d = a[row].vec() - b[row].vec();
+    return dot(d, d);
+  }
+};
+
+}  // namespace
+
+void sweep_rows_plain(Stream& stream, Range rows, const SweepRows& s) {
+  if (s.energy == Energy::shape)
+    s.untangle ? for_each(stream, rows, MoveNode<Energy::shape, true>{s})
+               : for_each(stream, rows, MoveNode<Energy::shape, false>{s});
+  else
+    s.untangle ? for_each(stream, rows, MoveNode<Energy::l2v, true>{s})
+               : for_each(stream, rows, MoveNode<Energy::l2v, false>{s});
+}
+
+void sweep_rows(Stream& stream, Range rows, const SweepRows& s) {
+  if (rows.empty()) return;
+  if (stream.kind() == DeviceKind::cuda) return sweep_rows_plain(stream, rows, s);
+  stream.loop(rows, [s](Lid begin, Lid end) { sweep_rows_lanes(s, begin, end); });
+}
+
+void mark_bad_rows(Stream& stream, Range rows, const SweepRows& sweep, std::uint8_t* bad) {
+  for_each(stream, rows, MarkBad{sweep, bad});
+}
+void halve_moves(Stream& stream, Range rows, const SweepRows& sweep, const std::uint8_t* bad, bool back) {
+  for_each(stream, rows, HalveMove{sweep, bad, back});
+}
+bool any_bad(Stream& stream, Range rows, const SweepRows& sweep, const std::uint8_t* bad) {
+  return max_value(stream, rows, IsBad{bad + sweep.first_star}) > 0;
+}
+
+ExactSum total_energy(Stream& stream, Range cells, const CellView& view, Energy energy, double eps2) {
+  if (eps2 > 0)
+    return energy == Energy::shape ? exact_sum(stream, cells, EnergyOf<Energy::shape, true>{view, eps2})
+                                   : exact_sum(stream, cells, EnergyOf<Energy::l2v, true>{view, eps2});
+  return energy == Energy::shape ? exact_sum(stream, cells, EnergyOf<Energy::shape, false>{view, 0})
+                                 : exact_sum(stream, cells, EnergyOf<Energy::l2v, false>{view, 0});
+}
+ExactSum count_inverted(Stream& stream, Range cells, const CellView& view) {
+  return exact_sum(stream, cells, InvertedOf{view});
+}
+double largest_negative_volume(Stream& stream, Range cells, const CellView& view) {
+  return max_value(stream, cells, NegativeVolumeOf{view});
+}
+ExactSum total_volume6(Stream& stream, Range cells, const CellView& view) {
+  return exact_sum(stream, cells, VolumeOf{view});
+}
+double largest_shape_energy(Stream& stream, Range cells, const CellView& view) {
+  return max_value(stream, cells, ShapeEnergyOf{view});
+}
+double largest_move2(Stream& stream, Range rows, const Point* a, const Point* b) {
+  return max_value(stream, rows, MoveOf{a, b});
+}
+
+}  // namespace tutti::smoothing

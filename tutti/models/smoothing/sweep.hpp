@@ -1,0 +1,71 @@
+// Moving the nodes of some rows, once. What a GPU, a fake one and a CPU do with a part of a mesh.
+#pragma once
+
+#include "tutti/base/exact_sum.hpp"
+#include "tutti/device/device.hpp"
+#include "tutti/models/smoothing/node_step.hpp"
+#include "tutti/models/smoothing/star.hpp"
+
+namespace tutti::smoothing {
+
+/// The stars of a part's nodes, and how those of its boundary may move. Device pointers.
+struct StarView {
+  const Size* offsets = nullptr;    ///< one more than nodes: where the cells of each begin
+  const StarCell* cells = nullptr;
+  const Lid* slide_of = nullptr;    ///< a node: -1 free, else its slide; null: all are free
+  const Slide* slides = nullptr;
+  Surface surface;
+};
+
+/// Nodes that may move at the same time: row r of a sweep is row first_row + r of the points and node first_star + r of
+/// the stars.
+struct SweepRows {
+  StarView stars;
+  Size first_star = 0;
+  Size first_row = 0;
+  const Point* from = nullptr;
+  Point* to = nullptr;  ///< may be `from`, if no row of the sweep is in the star of another
+  StepOptions options;
+  Energy energy = Energy::shape;
+  bool untangle = false;
+};
+
+/// Moves every row of the range: derivatives, direction, search, in one pass. Vectors on a CPU, PlainStar on a GPU; the
+/// same bits.
+void sweep_rows(Stream& stream, Range rows, const SweepRows& sweep);
+/// The portable form everywhere.
+void sweep_rows_plain(Stream& stream, Range rows, const SweepRows& sweep);
+/// Rows [begin, end) on this thread, by vectors.
+void sweep_rows_lanes(const SweepRows& sweep, Lid begin, Lid end);
+
+/// Of simultaneous moves: bad[first_star + r] = 1 where a cell of row r has V_to <= 0.1 V_from, else 0.
+void mark_bad_rows(Stream& stream, Range rows, const SweepRows& sweep, std::uint8_t* bad);
+/// Takes half of the move back where bad, or everywhere if bad is null; all of it with `back`.
+void halve_moves(Stream& stream, Range rows, const SweepRows& sweep, const std::uint8_t* bad, bool back);
+/// Is any bad?
+bool any_bad(Stream& stream, Range rows, const SweepRows& sweep, const std::uint8_t* bad);
+
+/// Four rows of points a cell.
+struct CellRows {
+  Lid v[4];
+};
+
+/// What is known of the cells of a part. Device pointers.
+struct CellView {
+  const CellRows* cells = nullptr;
+  const Point* points = nullptr;
+};
+/// The energy of all cells, V_eps for V with eps2 > 0.
+ExactSum total_energy(Stream& stream, Range cells, const CellView& view, Energy energy, double eps2);
+/// How many have no positive volume.
+ExactSum count_inverted(Stream& stream, Range cells, const CellView& view);
+/// The largest of -6 V.
+double largest_negative_volume(Stream& stream, Range cells, const CellView& view);
+/// The sum of |6 V|.
+ExactSum total_volume6(Stream& stream, Range cells, const CellView& view);
+/// The largest shape energy; infinity where a cell is inverted. (largest)^(-2/3) is the smallest mean ratio.
+double largest_shape_energy(Stream& stream, Range cells, const CellView& view);
+/// The largest |a - b|^2 of rows.
+double largest_move2(Stream& stream, Range rows, const Point* a, const Point* b);
+
+}  // namespace tutti::smoothing

@@ -1,0 +1,125 @@
+// Seams of parts that were made without a graph.
+#include <algorithm>
+#include <cmath>
+
+#include "tutti/partition/rebalance.hpp"
+#include "tutti/partition/voronoi/voronoi.hpp"
+
+namespace tutti {
+namespace {
+
+std::size_t at(std::int32_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+struct Seams {
+  const SymmetricGraph& graph;
+  std::span<const std::int32_t> quotas;
+  std::span<std::int32_t> part;
+  std::vector<double> size, most;
+  std::vector<std::int32_t> ties;  ///< of the row at hand to each part; 0 between rows
+
+  Seams(const SymmetricGraph& g, std::span<const std::int32_t> q, double imbalance, std::span<std::int32_t> p)
+      : graph(g), quotas(q), part(p), size(q.size(), 0), ties(q.size(), 0) {
+    for (const std::int32_t owner : part) size[at(owner)] += 1;
+    for (const std::int32_t quota : quotas) most.push_back(quota + std::floor(imbalance * quota));
+  }
+
+  /// The part with most ties to a row, of those that have room; among equals the emptier one.
+  std::int32_t best_part(std::int32_t row) {
+    const std::int32_t mine = part[at(row)];
+    bool on_seam = false;
+    for (const std::int32_t j : graph.row(row)) on_seam = on_seam || part[at(j)] != mine;
+    if (!on_seam) return mine;
+    for (const std::int32_t j : graph.row(row)) ++ties[at(part[at(j)])];
+    const auto fill = [&](std::int32_t p) { return size[at(p)] / quotas[at(p)]; };
+    std::int32_t best = mine;
+    for (const std::int32_t j : graph.row(row)) {
+      const std::int32_t p = part[at(j)];
+      if (p == best || size[at(p)] + 1 > most[at(p)]) continue;
+      const bool better = ties[at(p)] > ties[at(best)] ||
+                          (ties[at(p)] == ties[at(best)] && fill(p) + 0.01 < fill(best) && size[at(mine)] > 1);
+      if (better) best = p;
+    }
+    for (const std::int32_t j : graph.row(row)) ties[at(part[at(j)])] = 0;
+    return best;
+  }
+
+  void give(std::int32_t row, std::int32_t to) {
+    size[at(part[at(row)])] -= 1;
+    size[at(to)] += 1;
+    part[at(row)] = to;
+  }
+
+  std::int64_t sweep() {
+    std::int64_t moved = 0;
+    for (std::int32_t row = 0; row < graph.rows(); ++row) {
+      const std::int32_t to = best_part(row);
+      if (to == part[at(row)] || size[at(part[at(row)])] <= 1) continue;
+      give(row, to);
+      ++moved;
+    }
+    return moved;
+  }
+
+  /// All but the largest piece of every part go to the part that has most ties with them.
+  void reconnect() {
+    std::vector<std::int32_t> piece(part.size(), -1), open;
+    std::vector<std::vector<std::int32_t>> rows;
+    for (std::int32_t start = 0; start < graph.rows(); ++start) {
+      if (piece[at(start)] >= 0) continue;
+      const auto number = static_cast<std::int32_t>(rows.size());
+      rows.emplace_back();
+      piece[at(start)] = number;
+      open.push_back(start);
+      while (!open.empty()) {
+        const std::int32_t row = open.back();
+        open.pop_back();
+        rows.back().push_back(row);
+        for (const std::int32_t j : graph.row(row))
+          if (piece[at(j)] < 0 && part[at(j)] == part[at(start)]) {
+            piece[at(j)] = number;
+            open.push_back(j);
+          }
+      }
+    }
+    std::vector<std::int32_t> largest(quotas.size(), -1);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      std::int32_t& best = largest[at(part[at(rows[i][0])])];
+      if (best < 0 || rows[i].size() > rows[at(best)].size()) best = static_cast<std::int32_t>(i);
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::int32_t mine = part[at(rows[i][0])];
+      if (largest[at(mine)] == static_cast<std::int32_t>(i)) continue;
+      std::int32_t best = mine;
+      for (const std::int32_t row : rows[i])
+        for (const std::int32_t j : graph.row(row)) {
+          const std::int32_t p = part[at(j)];
+          if (p == mine) continue;
+          if (++ties[at(p)] > (best == mine ? 0 : ties[at(best)])) best = p;
+        }
+      for (const std::int32_t row : rows[i])
+        for (const std::int32_t j : graph.row(row)) ties[at(part[at(j)])] = 0;
+      // A piece of its own in the graph has no part around it and stays.
+      if (best == mine) continue;
+      for (const std::int32_t row : rows[i]) give(row, best);
+    }
+  }
+};
+
+}  // namespace
+
+void refine_parts(const SymmetricGraph& graph, std::span<const std::int32_t> quotas, double imbalance,
+                  std::span<std::int32_t> part) {
+  if (quotas.size() > 1 && !graph.columns.empty()) {
+    Seams seams(graph, quotas, imbalance, part);
+    for (int round = 0; round < 2; ++round) {
+      for (int k = 0; k < 12; ++k)
+        if (seams.sweep() <= graph.rows() / 20000) break;
+      seams.reconnect();
+    }
+  }
+  rebalance(graph, quotas, imbalance, part);
+}
+
+}  // namespace tutti
