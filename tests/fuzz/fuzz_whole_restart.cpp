@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* ends = R"(
+constexpr const char* ends = R"toml(
 [time]
 steps = 6
 [output]
@@ -43,9 +43,9 @@ every = 1
 [balance]
 weights = "equal"
 rebalance = false
-)";
+)toml";
 const std::array<std::string, 3> cases = {
-    R"(model = "diffusion"
+    R"toml(model = "diffusion"
 [mesh]
 generate = "box"
 cubes = [2, 2, 1]
@@ -53,8 +53,8 @@ cubes = [2, 2, 1]
 K = "1 + x"
 initial = "x*y"
 source = "t"
-)",
-    R"(model = "incompressible"
+)toml",
+    R"toml(model = "incompressible"
 [grid]
 cells = [4, 3, 3]
 [fluid]
@@ -66,8 +66,8 @@ initial = "x"
 [[boundary]]
 face = "y-upper"
 value = [1, 0, 0]
-)",
-    R"(model = "transport"
+)toml",
+    R"toml(model = "transport"
 [nodes]
 generate = "icosahedral"
 count = 362
@@ -80,18 +80,16 @@ east = "cos(lat)"
 [[tracer]]
 name = "dye"
 initial = "z"
-)"};
+)toml"};
 
 const ModelKinds& kinds() {
   static const ModelKinds all{
-      {"diffusion", add_diffusion_keys, [](const ModelSetup& s) {
-  return std::make_unique<Diffusion>(s); }},
+      {"diffusion", add_diffusion_keys, [](const ModelSetup& s) { return std::make_unique<Diffusion>(s); }},
       {"incompressible", add_incompressible_keys, make_incompressible, DomainKeys::box},
-      {"transport", add_transport_keys, [](const ModelSetup& s) {
-  return std::make_unique<SphereTransport>(s); },
+      {"transport", add_transport_keys, [](const ModelSetup& s) { return std::make_unique<SphereTransport>(s); },
        DomainKeys::nodes},
   };
-return all;
+  return all;
 }
 
 void check_fields(Model& model) {
@@ -106,19 +104,21 @@ void check_fields(Model& model) {
 }
 
 /// All that the runs share. Their folder goes with the process.
-struct Place {
-  Place() {
+struct Runs {
+  Runs() {
     int there = 0, provided = 0;
     MPI_Initialized(&there);
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
     if (there == 0) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    std::string name = (fs::temp_directory_path() / "tutti_fuzz_XXXXXX").string();
+    // In memory where that can be: a run waits for the disk again and again.
+    const fs::path memory = "/dev/shm";
+    std::string name = ((fs::is_directory(memory) ? memory : fs::temp_directory_path()) / "tutti_fuzz_XXXXXX").string();
     fuzz::check(::mkdtemp(name.data()) != nullptr, "no folder");
     folder = name;
     for (std::size_t m = 0; m < cases.size(); ++m) bodies[m] = write_seed(m);
   }
-  ~Place() {
+  ~Runs() {
     std::error_code ignored;
     fs::remove_all(folder, ignored);
     MPI_Finalize();
@@ -242,10 +242,10 @@ class Forged {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   set_log(LogLevel::quiet, false);
-  static const Place place;
+  static const Runs runs;
   if (size == 0) return 0;
   const std::size_t m = data[0] % cases.size();
-  std::string body = place.bodies[m];
+  std::string body = runs.bodies[m];
   constexpr std::size_t most = 64;  // edits; more only make it slower
   for (std::size_t k = 0; k < most && 1 + 8 * (k + 1) <= size; ++k)
     edit(body, std::span<const std::uint8_t, 8>(data + 1 + 8 * k, 8));
@@ -253,14 +253,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool whole = fuzz::accepts({ErrorKind::input, ErrorKind::numerical}, [&] {
     const Comm comm;
     const Restart restart = open_restart(comm, forged.path(), false);
-    const Case now = place.read_case(m, comm);
+    const Case now = runs.read_case(m, comm);
     if (restart.state.model != now.text("model")) fail(ErrorKind::input, "the checkpoint is of another model");
     const Case before = parse_case(restart.state.case_toml, "checkpoint", schema_of(kinds(), restart.state.model), {});
     check_same_case(now, before, "checkpoint");
-    place.run(m, &restart,
-              restart.state.devices == std::vector<std::string>{"cpu"} ? restart.reader.owners()
-                                                                       : std::vector<std::int32_t>{});
+    runs.run(m, &restart,
+             restart.state.devices == std::vector<std::string>{"cpu"} ? restart.reader.owners()
+                                                                      : std::vector<std::int32_t>{});
   });
-  fuzz::check(whole || body != place.bodies[m], "a good checkpoint is refused");
+  fuzz::check(whole || body != runs.bodies[m], "a good checkpoint is refused");
   return 0;
 }

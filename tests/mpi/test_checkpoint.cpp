@@ -194,7 +194,7 @@ TEST(Checkpoint, NothingIsNamedOrRemovedInAFolderMadeAnew) {
     writer.begin(10, 1, "{}");
     writer.finish();
     writer.begin(20, 2, "{}");
-    const std::string said = message_of([&] { writer.finish(); });
+    const std::string said = message_of(ErrorKind::io, [&] { writer.finish(); });
     world().barrier();
     EXPECT_THAT(said, HasSubstr("the folder was moved or removed while a checkpoint was written into it"));
     EXPECT_THAT(names_in(checkpoints), ElementsAre("step-000000000003.h5", "step-000000000020.h5.tmp"));

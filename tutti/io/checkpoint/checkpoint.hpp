@@ -171,7 +171,7 @@ class CheckpointReader {
 
 /// The file of a step's checkpoint in a folder of checkpoints.
 std::filesystem::path checkpoint_name(const std::filesystem::path& folder, Size step);
-/// The checkpoints in a folder, or in its folder "checkpoints", the newest first.
+/// The checkpoints in a folder, or in its folder "checkpoints", the newest first. Error(io): it cannot be read.
 std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path& folder);
 
 }  // namespace tutti

@@ -191,10 +191,13 @@ std::vector<fs::path> find_checkpoints(const fs::path& folder) {
   std::vector<fs::path> found;
   const auto look = [&](const fs::path& in) {
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(in, error)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with("step-") && name.ends_with(".h5")) found.push_back(entry.path());
+    for (fs::directory_iterator it(in, error); !error && it != fs::directory_iterator(); it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      if (name.starts_with("step-") && name.ends_with(".h5")) found.push_back(it->path());
     }
+    // A folder that cannot be read is not one without checkpoints.
+    if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+      fail(ErrorKind::io, "{}: the folder cannot be read: {}", in.string(), system_cause(error.value()));
   };
   look(folder);
   if (found.empty()) look(folder / "checkpoints");

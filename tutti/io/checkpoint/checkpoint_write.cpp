@@ -346,7 +346,11 @@ void CheckpointWriter::close_file() {
   report_ = Report{step_, header.file_bytes,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count()};
   // A run that went on from an older checkpoint has given up the newer ones; they must not count as the newest.
-  const auto all = find_checkpoints(held_->inside());
+  std::vector<fs::path> all;
+  try {
+    all = find_checkpoints(held_->inside());
+  } catch (const Error&) {  // they take space, no more
+  }
   const auto mine = static_cast<std::size_t>(std::find(all.begin(), all.end(), held_->inside() / name) - all.begin());
   for (std::size_t i = 0; i < all.size(); ++i)
     if (i < mine || i >= mine + static_cast<std::size_t>(keep_)) held_->remove(all[i].filename().string());
