@@ -15,7 +15,7 @@ class DeviceWorker final : public SourceWorker {
         device_(device),
         stream_(device.make_stream("betweenness")),
         graph_(*stream_, ordered.graph),
-        levels_(levels_for(ordered.depth)),
+        levels_(levels_for(ordered.depth, ordered.graph.directed)),
         sources_(sources),
         own_kernels_(device.kind() == DeviceKind::cuda && !portable) {
     if (sweep == Sweep::one_by_one || (sweep == Sweep::automatic && ordered.depth > most_batch_depth))
