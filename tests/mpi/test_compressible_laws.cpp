@@ -39,7 +39,7 @@ TEST(CompressibleLaws, DensityWaveConverges) {
   for (const Floor& f : {Floor{"tet", 1, 1.256e-2, 3.449e-3, 6}, Floor{"hex", 2, 8.421e-3, 1.188e-3, 3},
                          Floor{"hex", 3, 2.336e-3, 1.635e-4, 3}}) {
     SCOPED_TRACE(fmt::format("{} p = {}", f.element, f.order));
-    const double coarse = wave_error(f.element, 4, f.order, 0.25), fine = wave_error(f.element, 8, f.order, 0.25);
+    const double coarse = wave_error(f.element, 4, f.order, 0.1), fine = wave_error(f.element, 8, f.order, 0.1);
     EXPECT_GE(coarse, 0.99 * f.coarse);
     EXPECT_LE(coarse, f.most * f.coarse);
     EXPECT_GE(fine, 0.99 * f.fine);
@@ -111,7 +111,7 @@ double viscous_error(const std::string& element, int n, int order, double eta) {
       "[physics.exact]\nrho = \"1/(1 + 0.2*sin({}))\"\n[numerics]\norder = {}\neta = {}\n[time]\nsteps = 1\n",
       mu, mu * a * k * k, s, -mu * a * a * k * k, s, 0.2 * heat * k * k, s, s0, a, s0, w, s, order, eta);
   CompressibleRun run(alone(), box.text() + text, "cpu");
-  run.until(0.05);
+  run.until(0.02);
   return run.l2() / (2.0 / n);  // of the same share of a unit box
 }
 
@@ -121,7 +121,7 @@ TEST(CompressibleLaws, ViscousManufacturedSolutionConverges) {
     int order;
     double eta;
   };
-  for (const Case& c : {Case{"tet", 1, 2}, Case{"hex", 1, 1}, Case{"hex", 2, 2}, Case{"prism", 2, 6}}) {
+  for (const Case& c : {Case{"tet", 1, 2}, Case{"hex", 2, 6}, Case{"prism", 1, 1}}) {
     const double coarse = viscous_error(c.element, 8, c.order, c.eta), fine = viscous_error(c.element, 16, c.order, c.eta);
     EXPECT_GE(std::log2(coarse / fine), c.order + 0.7) << c.element << ' ' << c.order << ": " << coarse << ", " << fine;
   }
@@ -140,7 +140,7 @@ TEST(CompressibleLaws, TimeMethodsHaveTheirOrder) {
       run.steps(count, 0.04 / count);
       return run.state();
     };
-    const auto exact = after(64), coarse = after(4), fine = after(8);
+    const auto exact = after(128), coarse = after(8), fine = after(16);
     double far = 0, near = 0;
     for (std::size_t i = 0; i < exact.size(); ++i) {
       far = std::max(far, std::abs(coarse[i] - exact[i]));
@@ -164,9 +164,38 @@ TEST(CompressibleLaws, CouetteFlowWithHeat) {
                   mu, temperature, speed, temperature, speed);
   CompressibleRun run(alone(), text, "cpu");
   const double before = run.l2();  // rho = 1/T is no polynomial
-  run.until(0.2);
+  run.until(0.1);
   EXPECT_LT(run.l2(), 3 * before);
   EXPECT_LT(run.l2(), 1e-4);
+}
+
+// Gas at rest between slip walls presses on them with p A; a shear flow drags its walls with mu du/dy A.
+TEST(CompressibleLaws, ForcesOnWalls) {
+  const TestBox box{"prism", {2, 2, 1}, {0.6, 1, 0.3}, 0, "\"xz\""};
+  CompressibleRun run(alone(),
+                      box.text() + "[physics]\nviscosity = 0.1\n[physics.initial]\nrho = 1.3\nvelocity = [\"0.2*y\", 0, 0]\n"
+                                   "p = 0.8\n[numerics]\norder = 2\n[time]\nsteps = 1\n"
+                                   "[[boundary]]\ntag = \"y-min\"\ntype = \"adiabatic\"\n"
+                                   "[[boundary]]\ntag = \"y-max\"\ntype = \"adiabatic\"\nvelocity = [0.2, 0, 0]\n",
+                      "cpu");
+  Summary summary;
+  run.model().summarise(summary, 0);
+  ASSERT_EQ(summary.forces.size(), 2u);
+  const auto& lower = summary.forces[0];
+  EXPECT_EQ(lower.surface, "y-min");
+  const double area = 0.18, pressure = 0.8 * area, drag = 0.1 * 0.2 * area;
+  EXPECT_NEAR(lower.force[0], drag, 1e-12);
+  EXPECT_NEAR(lower.force[1], -pressure, 1e-12);
+  EXPECT_NEAR(lower.force[2], 0, 1e-12);
+  EXPECT_NEAR(lower.moment[0], 0.15 * pressure, 1e-12);   // y Fz - z Fy
+  EXPECT_NEAR(lower.moment[1], 0.15 * drag, 1e-12);       // z Fx - x Fz
+  EXPECT_NEAR(lower.moment[2], -0.3 * pressure, 1e-12);   // x Fy - y Fx
+  EXPECT_NEAR(summary.forces[1].force[0], -drag, 1e-12);
+  EXPECT_NEAR(summary.forces[1].force[1], pressure, 1e-12);
+  for (const Diagnostic& d : run.model().diagnose())
+    if (d.name == "enstrophy") {
+      EXPECT_NEAR(d.value, 0.5 * 1.3 * 0.2 * 0.2 * 0.18, 1e-12);
+    }
 }
 
 TEST(CompressibleLaws, AVacuumIsNamedWithItsPlace) {

@@ -8,6 +8,7 @@
 #include "tutti/base/hash.hpp"
 #include "tutti/mesh/elements/element_tables.hpp"
 #include "tutti/mesh/elements/generate_element_box.hpp"
+#include "tutti/mesh/elements/read_elements.hpp"
 #include "tutti/mesh/spec_error.hpp"
 #include "tutti/partition/partition.hpp"
 
@@ -151,6 +152,7 @@ Vec3 LocalElementMesh::centre(Lid row) const {
 }
 
 ElementMesh load_element_mesh(const Case& options, const ParallelFor& parallel) {
+  if (options.has("mesh.file")) return read_elements(options.file("mesh.file"));
   try {
     return generate_element_box(element_box_spec(options), parallel);
   } catch (const SpecError& error) {  // what is a wrong option elsewhere is a wrong key here

@@ -1,6 +1,7 @@
 // summary.json: what a run did, in numbers (schema: docs/reference/summary.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -54,6 +55,12 @@ struct TracerSummary {
   std::optional<double> l1, l2, linf;  ///< absent without an exact solution
 };
 
+/// What a flow does to a surface: force [N], moment about the origin [N m], by pressure and friction.
+struct ForceSummary {
+  std::string surface;
+  std::array<double, 3> force{}, moment{};
+};
+
 /// The work was shared anew, because a device waited for others.
 struct RebalanceSummary {
   Size step = 0;                         ///< after it
@@ -92,6 +99,7 @@ struct Summary {
   std::vector<TracerSummary> tracers;
   std::optional<ErrorSummary> errors;  ///< absent without an exact solution, and where it cannot be evaluated
   std::optional<double> free_stream_error;  ///< of a uniform flow in a time step, over its own size
+  std::vector<ForceSummary> forces;         ///< of walls
   std::string wrong;                   ///< why the results are none
   std::string problem;                 ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {

@@ -176,11 +176,15 @@ std::vector<Diagnostic> CompressibleFlow::diagnose() {
   if (!(rho > 0 && p > 0)) require_physical();
   std::vector<Diagnostic> all{{"Mach", over_parts(largest_mach)}};
   const bool finite = std::isfinite(all[0].value);  // exact sums know no infinities
-  ExactSum kinetic;
-  for (std::size_t k = 0; finite && k < parts_.size(); ++k)
-    kinetic.merge(kinetic_energy_of(stream(k), owned(k), parts_[k]->view(), parts_[k]->u[0].data()));
+  const auto sum = [&](ExactSum (*of_part)(Stream&, Range, const PartView&, const double*)) {
+    ExactSum all_parts;
+    for (std::size_t k = 0; finite && k < parts_.size(); ++k)
+      all_parts.merge(of_part(stream(k), owned(k), parts_[k]->view(), parts_[k]->u[0].data()));
+    return finite ? sum_over_ranks(comm_, all_parts) : all[0].value;
+  };
   all.push_back({"mass", finite ? total(0) : all[0].value});
-  all.push_back({"kinetic energy", finite ? sum_over_ranks(comm_, kinetic) : all[0].value});
+  all.push_back({"kinetic energy", sum(kinetic_energy_of)});
+  all.push_back({"enstrophy", sum(enstrophy_of)});
   all.push_back({"smallest rho", rho});
   all.push_back({"smallest p", p});
   return all;
@@ -234,6 +238,28 @@ void CompressibleFlow::add_cell_fields(std::vector<ModelField>& all) {
   }
 }
 
+void CompressibleFlow::before_output() {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    FlowPart& part = *parts_[p];
+    if (part.rotation.empty())
+      part.rotation = Buffer<double>(domain_.device(p), Size{4} * domain_.maps[p].owned, "vorticity and Q");
+    rotation_of(stream(p), owned(p), part.view(), part.u[0].data(), part.rotation.data());
+  }
+}
+
+ModelField CompressibleFlow::rotation_field(std::string name, int first, int components) {
+  ModelField field{.name = std::move(name), .components = components, .output = true};
+  field.read = [this, first, components](std::size_t p, const RowSet& rows, std::span<double> to) {
+    std::vector<double> values(static_cast<std::size_t>(4 * rows.rows.size()));
+    download(stream(p), std::span<double>(values), parts_[p]->rotation.data() + Size{4} * rows.rows.begin);
+    for (std::size_t e = 0; e < values.size() / 4; ++e)
+      for (int c = 0; c < components; ++c)
+        to[e * static_cast<std::size_t>(components) + static_cast<std::size_t>(c)] =
+            values[4 * e + static_cast<std::size_t>(first + c)];
+  };
+  return field;
+}
+
 std::vector<ModelField> CompressibleFlow::fields() {
   ModelField state{.name = "state", .components = variables * flow_.bases(), .restart = true, .checksum = true};
   state.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
@@ -243,6 +269,8 @@ std::vector<ModelField> CompressibleFlow::fields() {
   std::vector<ModelField> all;
   all.push_back(std::move(state));
   add_cell_fields(all);
+  all.push_back(rotation_field("vorticity", 0, 3));
+  all.push_back(rotation_field("Q", 3, 1));
   return all;
 }
 

@@ -33,6 +33,7 @@ class CompressibleFlow final : public Model {
   std::vector<Diagnostic> diagnose() override;
   Vec3 place_of(std::size_t part, Lid row) override { return domain_.meshes[part].centre(row); }
   void resume(double time) override;
+  void before_output() override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
@@ -65,6 +66,8 @@ class CompressibleFlow final : public Model {
   void set_initial();
   double stable_step();
   void require_physical();
+  std::vector<ForceSummary> forces(double time);
+  ModelField rotation_field(std::string name, int first, int components);
   double over_parts(double (*of_part)(Stream&, Range, const PartView&, const double*));
   double total(int variable);
   void add_cell_fields(std::vector<ModelField>& all);

@@ -94,10 +94,40 @@ double CompressibleFlow::free_stream_error() {
   return max_over_ranks(comm_, largest);
 }
 
+/// The fluxes of momentum through walls, of the present state.
+std::vector<ForceSummary> CompressibleFlow::forces(double time) {
+  std::vector<ForceSummary> all;
+  const auto conditions = conditions_of_tags(options_, flow_, domain_.boundary_names, domain_.boundary_tags);
+  if (conditions.empty()) return all;
+  wait();
+  update_forcing(time);
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    compute_fluxes(stream(p), parts_[p]->all_faces(), parts_[p]->view(), parts_[p]->boundary(), flow_.eta,
+                   parts_[p]->u[0].data(), parts_[p]->at_faces());
+  for (const auto& [tag, condition] : conditions) {
+    if (!is_wall(flow_.conditions[static_cast<std::size_t>(condition)].kind)) continue;
+    const auto name = domain_.boundary_names.find(tag);
+    ForceSummary force{name == domain_.boundary_names.end() ? fmt::format("{}", tag) : name->second, {}, {}};
+    for (int d = 0; d < 6; ++d) {
+      ExactSum sum;
+      for (std::size_t p = 0; p < parts_.size(); ++p) {
+        FlowPart& part = *parts_[p];
+        sum.merge(force_on(stream(p), part.all_faces(), part.view(), part.at_faces().flux, part.boundary_places(), tag, d));
+      }
+      const auto k = static_cast<std::size_t>(d % 3);
+      (d < 3 ? force.force : force.moment)[k] = sum_over_ranks(comm_, sum);
+    }
+    all.push_back(force);
+  }
+  return all;
+}
+
 void CompressibleFlow::summarise(Summary& summary, double time) {
   summary.mass.initial = initial_mass_;
   summary.mass.final = total(0);
   summary.mass.drift = (summary.mass.final - initial_mass_) / initial_mass_;
+  // A face between two parts is one of both; walls belong to one.
+  summary.forces = forces(time);
   summary.free_stream_error = free_stream_error();
   if (!flow_.exact_rho) return;
   try {

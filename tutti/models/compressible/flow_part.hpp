@@ -26,6 +26,8 @@ class FlowPart {
   /// Faces whose elements are both interior come first.
   Range interior_faces() const { return {0, interior_faces_}; }
   Range separator_faces() const { return {interior_faces_, faces_count_}; }
+  Range all_faces() const { return {0, faces_count_}; }
+  const Vec3* boundary_places() const { return places_.data(); }
   bool boundary_depends_on_time() const { return boundary_depends_on_time_; }
   void update_boundary(Stream& stream, double time);
   bool source_depends_on_time() const { return source_depends_on_time_; }
@@ -34,6 +36,7 @@ class FlowPart {
   /// Bytes that one evaluation of the right-hand side reads and writes at least.
   Size bytes() const;
 
+  Buffer<double> rotation;      ///< of owned elements: vorticity and Q, where they are wanted
   std::vector<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
 
  private:

@@ -249,6 +249,7 @@ class Maker {
 
   void add_boundary(FaceRecord& record, const LocalElementFace& face, const Quadrature& rule) {
     const ElementMap& map = basis(face.left).map();
+    record.tag = face.tag;
     record.boundary = static_cast<Size>(made_.boundary.places.size());
     for (int q = 0; q < record.points; ++q) {
       const Vec3 p = rule.points[static_cast<std::size_t>(q < rule.size() ? q : 0)];

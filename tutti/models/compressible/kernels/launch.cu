@@ -82,6 +82,95 @@ struct KineticEnergy {
     return at.view.elements[e].volume * sum;
   }
 };
+/// The velocity's gradient g[d][i] = du_i/dx_d at a point, from the projection's table: its rows are w/V grad phi.
+struct Gradient {
+  AtPoints at;
+  TUTTI_HD void operator()(Lid e, int q, const double* state, double (*g)[3]) const {
+    const PartView& view = at.view;
+    const ElementRecord& element = view.elements[e];
+    const int columns = padded(view.bases), chunk = q / chunk_points * chunk_points;
+    const int count = element.points - chunk < chunk_points ? element.points - chunk : chunk_points;
+    const double* x = at.u + Size{variables} * view.bases * e;
+    double slope[3][4];
+    for (int d = 0; d < 3; ++d) {
+      const double* row = view.tables + element.projection + Size{3 * chunk + d * count + (q - chunk)} * columns;
+      for (int v = 0; v < 4; ++v) {
+        double sum = 0;
+        for (int l = 0; l < view.bases; ++l) sum = std::fma(row[l], x[v * view.bases + l], sum);
+        slope[d][v] = sum / at.weight(e, q);
+      }
+    }
+    const double* m = view.metric + Size{9} * e;
+    for (int d = 0; d < 3; ++d) {
+      double physical[4];
+      for (int v = 0; v < 4; ++v)
+        physical[v] = element.affine != 0
+                          ? m[d] * slope[0][v] + m[3 + d] * slope[1][v] + m[6 + d] * slope[2][v]
+                          : slope[d][v];
+      for (int i = 0; i < 3; ++i) g[d][i] = (physical[1 + i] - state[1 + i] / state[0] * physical[0]) / state[0];
+    }
+  }
+};
+struct Enstrophy {
+  AtPoints at;
+  TUTTI_HD double operator()(Lid e) const {
+    double sum = 0;
+    for (int q = 0; q < at.points(e); ++q) {
+      if (at.weight(e, q) == 0) continue;  // padding
+      double s[variables], g[3][3];
+      at.state(e, q, s);
+      Gradient{at}(e, q, s, g);
+      const double x = g[1][2] - g[2][1], y = g[2][0] - g[0][2], z = g[0][1] - g[1][0];
+      sum += at.weight(e, q) * 0.5 * s[0] * (x * x + y * y + z * z);
+    }
+    return at.view.elements[e].volume * sum;
+  }
+};
+struct Rotation {
+  AtPoints at;
+  double* to;
+  TUTTI_HD void operator()(Lid e) const {
+    double mean[4] = {};
+    for (int q = 0; q < at.points(e); ++q) {
+      const double w = at.weight(e, q);
+      if (w == 0) continue;
+      double s[variables], g[3][3];
+      at.state(e, q, s);
+      Gradient{at}(e, q, s, g);
+      mean[0] += w * (g[1][2] - g[2][1]);
+      mean[1] += w * (g[2][0] - g[0][2]);
+      mean[2] += w * (g[0][1] - g[1][0]);
+      double product = 0;  // Q = -1/2 du_i/dx_j du_j/dx_i
+      for (int d = 0; d < 3; ++d)
+        for (int i = 0; i < 3; ++i) product += g[d][i] * g[i][d];
+      mean[3] -= w * 0.5 * product;
+    }
+    for (int k = 0; k < 4; ++k) to[Size{4} * e + k] = mean[k];
+  }
+};
+struct Force {
+  PartView view;
+  const double* flux;
+  const Vec3* places;
+  std::int32_t tag;
+  int component;
+  TUTTI_HD double operator()(Lid i) const {
+    const FaceRecord& face = view.faces[i];
+    if (face.right >= 0 || face.tag != tag) return 0;
+    const int columns = padded(view.bases), d = component % 3, j = (d + 1) % 3, k = (d + 2) % 3;
+    double sum = 0;
+    for (int q = 0; q < face.actual; ++q) {
+      // The lifting's first column is a point's area over the volume: phi_0 = 1.
+      const double area =
+          view.elements[face.left].volume * face.scale[0] * view.tables[face.lift[0] + Size{q} * columns];
+      const double* f = flux + face.at + q;
+      const Vec3 x = places[face.boundary + q];
+      sum += area * (component < 3 ? f[(1 + d) * face.points]
+                                   : x[j] * f[(1 + k) * face.points] - x[k] * f[(1 + j) * face.points]);
+    }
+    return sum;
+  }
+};
 /// Larger than any; not a number where one is none.
 TUTTI_HD inline double larger(double a, double b) {
   return a > b || a != a ? a : b;
@@ -181,6 +270,16 @@ ExactSum total_of(Stream& stream, Range elements, const PartView& view, const do
 }
 ExactSum kinetic_energy_of(Stream& stream, Range elements, const PartView& view, const double* u) {
   return exact_sum(stream, elements, KineticEnergy{{view, u}});
+}
+ExactSum enstrophy_of(Stream& stream, Range elements, const PartView& view, const double* u) {
+  return exact_sum(stream, elements, Enstrophy{{view, u}});
+}
+void rotation_of(Stream& stream, Range elements, const PartView& view, const double* u, double* to) {
+  for_each(stream, elements, Rotation{{view, u}, to});
+}
+ExactSum force_on(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
+                  std::int32_t tag, int component) {
+  return exact_sum(stream, faces, Force{view, flux, places, tag, component});
 }
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u) {
   return max_value(stream, elements, LargestMach{{view, u}});

@@ -53,6 +53,15 @@ void evaluate_source(Stream& stream, Range elements, const PartView& view, const
 /// Means over elements times their volumes: of variable v; of kinetic energy.
 ExactSum total_of(Stream& stream, Range elements, const PartView& view, const double* u, int variable);
 ExactSum kinetic_energy_of(Stream& stream, Range elements, const PartView& view, const double* u);
+/// 1/2 rho |omega|^2.
+ExactSum enstrophy_of(Stream& stream, Range elements, const PartView& view, const double* u);
+/// Means over each element: vorticity (3), and Q = (|W|^2 - |S|^2)/2 of the velocity gradient's two parts; four values
+/// an element.
+void rotation_of(Stream& stream, Range elements, const PartView& view, const double* u, double* to);
+/// What flows through the faces of a boundary tag, by their fluxes: component d of momentum (d = 0, 1, 2) or of its
+/// moment about the origin (3, 4, 5). `places`: of the boundary's points.
+ExactSum force_on(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
+                  std::int32_t tag, int component);
 /// The largest Mach number at the points of elements' volumes; NaN where a state is none.
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u);
 /// Minus the smallest of rho (0) or p (1) there.

@@ -44,6 +44,7 @@ struct FaceRecord {
   Size at = 0;               ///< of its fluxes [v][q]
   Size boundary = -1;        ///< of its points among those at the boundary
   std::int32_t condition = -1;
+  std::int32_t tag = 0;     ///< of a face at the boundary
   std::int32_t actual = 0;  ///< points without padding
 };
 
