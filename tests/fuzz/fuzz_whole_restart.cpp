@@ -18,10 +18,9 @@
 #include "tutti/base/hash.hpp"
 #include "tutti/base/program.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"
-#include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/models/diffusion/diffusion_kind.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
-#include "tutti/models/transport/transport.hpp"
-#include "tutti/simulation/model_kind.hpp"
+#include "tutti/models/transport/transport_kind.hpp"
 #include "tutti/simulation/simulation.hpp"
 
 using namespace tutti;
@@ -83,12 +82,7 @@ initial = "z"
 )toml"};
 
 const ModelKinds& kinds() {
-  static const ModelKinds all{
-      {"diffusion", add_diffusion_keys, [](const ModelSetup& s) { return std::make_unique<Diffusion>(s); }},
-      {"incompressible", add_incompressible_keys, make_incompressible, DomainKeys::box},
-      {"transport", add_transport_keys, [](const ModelSetup& s) { return std::make_unique<SphereTransport>(s); },
-       DomainKeys::nodes},
-  };
+  static const ModelKinds all{diffusion_kind(), incompressible_kind(), transport_kind()};
   return all;
 }
 
