@@ -103,12 +103,6 @@ BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& 
   return domain;
 }
 
-BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing) {
-  BoxDomain domain(std::move(grid), true);
-  make_domain(domain, setup, sharing);
-  return domain;
-}
-
 template <class T>
 void take_owned(Stream& stream, const Buffer<T>& buffer, const BoxArray& array, const CellBox& box,
                 std::span<double> values) {

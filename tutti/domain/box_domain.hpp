@@ -20,6 +20,7 @@ class BoxDomain final : public Domain {
   BoxParts parts;
   std::vector<BoxArray> arrays;  ///< of fields: the owned cells and one layer around them
 
+  /// count_only: without maps and routing, which take memory and time: to see what a run would need.
   explicit BoxDomain(BoxGrid of, bool count_only = false) : grid(std::move(of)), count_only_(count_only) {}
   const CellBox& box(std::size_t p) const { return parts.box(p); }
 
@@ -44,8 +45,6 @@ class BoxDomain final : public Domain {
 
 /// As make_domain. Error(input) where the grid has fewer planes than it is to be cut into.
 BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing = {});
-/// The same without maps and routing, which take memory and time: to see what a run would need.
-BoxDomain cut_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing = {});
 
 /// Values of the cells in a box, x fastest, from an array that holds them, as the owned ones, with a layer around them;
 /// and back.
