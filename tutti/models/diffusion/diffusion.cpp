@@ -2,12 +2,10 @@
 #include "tutti/base/over_ranks.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <mutex>
 
-#include "tutti/base/hash.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/reductions.hpp"
@@ -19,32 +17,10 @@ namespace tutti {
 // A step of the model, as the paper tells it: every device computes its separators, then its interior while they
 // travel.
 
-void Diffusion::build_step(Overlap overlap) {
-  step_ = std::make_unique<Step>(*devices_.threads, domain_.streams);
-  std::vector<TaskId> separators;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const int part = static_cast<int>(p);
-    separators.push_back(step_->compute("separator", part, Step::Role::separator, domain_.maps[p].separator_rows(),
-                                        [this, part](Stream& stream, Range rows) { launch_(part, stream, rows); }));
-  }
-  step_->exchange(*exchange_, separators);
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const int part = static_cast<int>(p);
-    step_->compute("interior", part, Step::Role::interior, domain_.maps[p].interior_rows(),
-                   [this, part](Stream& stream, Range rows) { launch_(part, stream, rows); });
-  }
-  step_->finish(overlap);
-}
-
-void Diffusion::apply(std::size_t target, std::uint64_t same_work, const Launch& launch) {
-  std::vector<FieldView<double>> views;
-  for (DiffusionPart& part : parts_) views.push_back(part.u[target].view());
-  exchange_->bind(views);
-  launch_ = launch;
-  step_->run_ahead(same_work);
-  // The set-up, which is homogeneous, finds the right time step in any case.
-  if (homogeneous_ && exchange_->disabled()) exchange_now(target);
-  ++applications_;
+void Diffusion::make_pass(Overlap overlap) {
+  std::vector<PassPart> parts;
+  for (const IndexMap& map : domain_.maps) parts.push_back({{{map.separator_rows(), {}}}, {{map.interior_rows(), {}}}});
+  pass_ = std::make_unique<Pass>("", *devices_.threads, domain_.streams, std::move(parts), exchange_.get(), overlap);
 }
 
 void Diffusion::step(double time, double dt) {
@@ -55,31 +31,29 @@ void Diffusion::step(double time, double dt) {
 
 void Diffusion::euler_step(double time, double dt) {
   update_forcing(time);
-  apply(1, work_of(0, dt), [this, dt](int p, Stream& stream, Range rows) {
-    DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-    part.rows.apply(stream, rows, part.u[0].data(), forcing(p), EulerUpdate{part.u[1].data(), dt});
-  });
+  apply(0, 1, [dt](DiffusionPart& part) { return EulerUpdate{part.u[1].data(), dt}; });
   for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
 }
 
 void Diffusion::rkc_step(double time, double dt) {
   update_forcing(time);
-  apply(1, work_of(0, dt), [this, dt](int p, Stream& stream, Range rows) {
-    DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-    part.rows.apply(stream, rows, part.u[0].data(), forcing(p),
-                    RkcFirst{part.u[1].data(), part.first_rate.data(), coefficients_.mu1 * dt});
+  apply(0, 1, [&](DiffusionPart& part) {
+    return RkcFirst{part.u[1].data(), part.first_rate.data(), coefficients_.mu1 * dt};
   });
   // u[now] is y_{j-1}; y_{j-2} is overwritten by y_j, but for y_0, which stays in u[0].
   std::size_t now = 1, next = 2;
   for (std::size_t j = 0; j < coefficients_.stages.size(); ++j) {
     const auto& c = coefficients_.stages[j];
     update_forcing(time + coefficients_.times[j + 1] * dt);
-    apply(next, work_of(j + 1, dt), [this, &c, dt, j, now, next](int p, Stream& stream, Range rows) {
-      DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-      const double* before = part.u[j == 0 ? 0 : next].data();
-      part.rows.apply(stream, rows, part.u[now].data(), forcing(p),
-                      RkcStage{part.u[next].data(), before, part.u[0].data(), part.first_rate.data(), c.mu, c.nu,
-                               c.rate_weight * dt, c.first_weight * dt});
+    apply(now, next, [&](DiffusionPart& part) {
+      return RkcStage{part.u[next].data(),
+                      part.u[j == 0 ? 0 : next].data(),
+                      part.u[0].data(),
+                      part.first_rate.data(),
+                      c.mu,
+                      c.nu,
+                      c.rate_weight * dt,
+                      c.first_weight * dt};
     });
     std::swap(now, next);
   }
@@ -87,14 +61,6 @@ void Diffusion::rkc_step(double time, double dt) {
 }
 
 // Set-up.
-
-/// The same number for the same stage of a step of the same length, on arrays in the same roles.
-std::uint64_t Diffusion::work_of(std::size_t stage, double dt) {
-  if (parts_.empty()) return 0;
-  std::vector<std::uint64_t> what{stage, std::bit_cast<std::uint64_t>(dt), homogeneous_ ? 1U : 0U};
-  for (Field<double>& u : parts_[0].u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
-  return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
-}
 
 Diffusion::Diffusion(const ModelSetup& setup)
     : comm_(setup.comm),
@@ -113,7 +79,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
   comm_.together([&] { allocate(); });
   plan_ = make_plan(domain_.maps, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.routing);
-  build_step(parse_overlap(options_.text("devices.overlap")));
+  make_pass(parse_overlap(options_.text("devices.overlap")));
   phases.begin("stability");
   estimate_spectral_radius();
   comm_.together([&] { choose_time_step(); });
@@ -205,13 +171,17 @@ void Diffusion::set_initial() {
   mass_scale_ = sum_over_ranks(comm_, magnitudes);
   // What is reported is the run, not the set-up.
   applications_ = 0;
-  step_->reset_seconds();
+  pass_->step().reset_seconds();
+}
+
+std::vector<FieldView<double>> Diffusion::views(std::size_t field) {
+  std::vector<FieldView<double>> all;
+  for (DiffusionPart& part : parts_) all.push_back(part.u[field].view());
+  return all;
 }
 
 void Diffusion::exchange_now(std::size_t field) {
-  std::vector<FieldView<double>> views;
-  for (DiffusionPart& part : parts_) views.push_back(part.u[field].view());
-  exchange_->begin(views);
+  exchange_->begin(views(field));
   exchange_->end();
 }
 
@@ -242,7 +212,7 @@ void Diffusion::check_forcing() {
 }
 
 void Diffusion::wait() {
-  step_->wait();
+  pass_->step().wait();
   check_forcing();
 }
 

@@ -1,7 +1,6 @@
 // Anisotropic diffusion on tetrahedra, on every processor at once (Langguth et al., IEEE Micro 2015).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +12,7 @@
 #include "tutti/models/diffusion/forcing.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
-#include "tutti/schedule/step.hpp"
+#include "tutti/schedule/pass.hpp"
 #include "tutti/simulation/model_kind.hpp"
 
 namespace tutti {
@@ -60,7 +59,7 @@ class Diffusion final : public Model {
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
-  std::vector<const Step*> schedules() const override { return {step_.get()}; }
+  std::vector<const Step*> schedules() const override { return {&pass_->step()}; }
   void wait() override;
   /// The solution in the owned cells of one of this rank's parts.
   std::vector<double> values(int part);
@@ -72,10 +71,9 @@ class Diffusion final : public Model {
   double stability_limit() const;
 
  private:
-  using Launch = std::function<void(int part, Stream& stream, Range rows)>;
   void assemble();
   void allocate();
-  void build_step(Overlap overlap);
+  void make_pass(Overlap overlap);
   void set_initial();
   void estimate_spectral_radius();
   void run_noise_test();
@@ -85,18 +83,24 @@ class Diffusion final : public Model {
   void set_noise();
   void choose_time_step();
 
-  /// Runs the step's graph once: `launch` for all rows of all parts, then field `target` of each part gets its ghosts.
-  /// `same_work`: as Step::run_ahead.
-  void apply(std::size_t target, std::uint64_t same_work, const Launch& launch);
-  std::uint64_t work_of(std::size_t stage, double dt);
+  /// Rates of field `from`, of all rows of all parts, for update(part); then field `target` gets its ghosts.
+  template <class MakeUpdate>
+  void apply(std::size_t from, std::size_t target, const MakeUpdate& update) {
+    exchange_->bind(views(target));
+    pass_->run([&](std::size_t p, Kernels& to) {
+      parts_[p].rows.add(to, parts_[p].u[from].data(), forcing(p), update(parts_[p]));
+    });
+    // The set-up, which is homogeneous, finds the right time step in any case.
+    if (homogeneous_ && exchange_->disabled()) exchange_now(target);
+    ++applications_;
+  }
+  std::vector<FieldView<double>> views(std::size_t field);
   void euler_step(double time, double dt);
   void rkc_step(double time, double dt);
   void update_forcing(double time);
   void check_forcing();
   void exchange_now(std::size_t field);
-  const double* forcing(int part) const {
-    return homogeneous_ ? nullptr : parts_[static_cast<std::size_t>(part)].forcing.data();
-  }
+  const double* forcing(std::size_t p) const { return homogeneous_ ? nullptr : parts_[p].forcing.data(); }
   double global_max(std::size_t field);
   double mass();
   ErrorSummary errors(double time);
@@ -109,8 +113,7 @@ class Diffusion final : public Model {
   std::vector<DiffusionPart> parts_;
   Plan plan_;
   std::unique_ptr<Exchange<double>> exchange_;
-  std::unique_ptr<Step> step_;
-  Launch launch_;
+  std::unique_ptr<Pass> pass_;
   Stability stability_;
   bool rkc_ = false;
   int stages_ = 1;
