@@ -219,17 +219,20 @@ void measure_passes(Stream& stream, const BoxGrid& grid, const Line& line, doubl
   constants.viscosity = T(1e-3);
   // The rate before is taken over as it is: values stay finite.
   const StageWeights<T> weights{T(1e-6), T(0)};
-  line("momentum", time_of(stream, seconds, [&] { predict(stream, part, part.box, all, constants, weights); }), 10,
-       size, 3 * 54);
-  line("divergence", time_of(stream, seconds, [&] { pressure_right_hand_side(stream, part, part.box, all, T(1)); }), 4,
-       size, 10);
-  line("correction", time_of(stream, seconds, [&] { correct(stream, part, part.box, all, T(1e-6)); }), 7, size, 12);
+  const auto time = [&](const auto& add) {
+    Kernels kernels;
+    add(kernels);
+    return time_of(stream, seconds, [&] { kernels.enqueue(stream, part.box, all); });
+  };
+  line("momentum", time([&](Kernels& to) { predict(to, part, constants, weights); }), 10, size, 3 * 54);
+  line("divergence", time([&](Kernels& to) { pressure_right_hand_side(to, part, T(1)); }), 4, size, 10);
+  line("correction", time([&](Kernels& to) { correct(to, part, T(1e-6)); }), 7, size, 12);
   part.warm = true;
   PartScalar<T>& temperature = part.scalars.emplace_back();
   for (Buffer<T>* field : {&temperature.now, &temperature.next, &temperature.rate})
     *field = scattered_field<T>(stream, array.values(), ++seed);
-  const auto with_temperature = [&] { predict(stream, part, part.box, all, constants, weights); };
-  line("momentum and temperature", time_of(stream, seconds, with_temperature), 16, size, 3 * 59 + 52);
+  const double with_temperature = time([&](Kernels& to) { predict(to, part, constants, weights); });
+  line("momentum and temperature", with_temperature, 16, size, 3 * 59 + 52);
 }
 
 template <class T>

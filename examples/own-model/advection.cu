@@ -43,20 +43,17 @@ class Advection final : public TetModel {
     });
     choose_time_step(1 / comm().max(fastest));
     allocate();
-    build_step([this](int p, Stream& on, Range range) {
-      const Part& part = parts_[p];
-      for_each(on, range,
-               UpwindStep{mesh(p).owned, part.upwind.data(), part.inflow.data(), part.loss.data(), part.gain.data(),
-                          now(p), next(p), dt_now_});
-    });
     if (options().has("physics.exact")) compare_with(options().expression("physics.exact"));
     start(options().expression("physics.initial"));
   }
 
   void step(double time, double dt) override {
     if (inflow_.depends_on_time()) update_gain(time);
-    dt_now_ = dt;
-    advance();
+    advance([&](std::size_t p, Kernels& kernels) {
+      const Part& part = parts_[p];
+      kernels.add(on_rows(UpwindStep{mesh(p).owned, part.upwind.data(), part.inflow.data(), part.loss.data(),
+                                     part.gain.data(), now(p), next(p), dt}));
+    });
   }
 
  private:
@@ -123,7 +120,6 @@ class Advection final : public TetModel {
 
   Expression inflow_;
   std::vector<Part> parts_;
-  double dt_now_ = 0;
 };
 
 ModelKind advection_kind() {

@@ -6,7 +6,7 @@
 #include "tests/support/random_boxes.hpp"
 #include "tests/support/rank_parts.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
-#include "tutti/schedule/box_pass.hpp"
+#include "tutti/schedule/pass.hpp"
 
 namespace tutti {
 namespace {
@@ -147,7 +147,7 @@ TEST(BoxTransfer, layers_around_a_box) {
   EXPECT_TRUE(faces_around({{3, 3, 3}, {3, 4, 4}}).empty());
 }
 
-TEST(BoxPass, separators_hold_all_that_others_want) {
+TEST(Pass, separators_hold_all_that_others_want) {
   for (std::uint64_t seed = 1001; seed <= 1100; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const BoxRank rank(world(), seed);
@@ -157,18 +157,27 @@ TEST(BoxPass, separators_hold_all_that_others_want) {
         test::each_cell(box, [&](Lid i, Lid j, Lid k) {
           readers[rank.number({i, j, k})].insert(static_cast<std::int32_t>(part));
         });
+    const std::vector<PassPart> parts = box_pass_parts(rank.parts);
     for (std::size_t p = 0; p < rank.mine(); ++p) {
-      const PassBoxes boxes = pass_boxes(rank.parts, p);
+      const auto& [all_separators, interior, ends] = parts[p];
+      std::vector<CellBox> boxes;
+      for (const PassRows& rows : all_separators) boxes.push_back(rows.box);
+      ASSERT_TRUE(interior.has_value());
+      const CellBox inside = interior->box;
       test::each_cell(rank.parts.box(p), [&](Lid i, Lid j, Lid k) {
         const auto in = [&](const CellBox& box) { return box.contains(i, j, k); };
-        const auto separators = std::count_if(boxes.separators.begin(), boxes.separators.end(), in);
-        EXPECT_EQ(separators + (in(boxes.interior) ? 1 : 0), 1) << "each cell once";
+        const auto separators = std::count_if(boxes.begin(), boxes.end(), in);
+        EXPECT_EQ(separators + (in(inside) ? 1 : 0), 1) << "each cell once";
         auto others = readers[rank.number({i, j, k})];
         others.erase(rank.parts.mine[p]);
         EXPECT_TRUE(others.empty() || separators == 1) << "cell " << i << ' ' << j << ' ' << k;
       });
-      Gid cells = boxes.interior.cells();
-      for (const CellBox& box : boxes.separators) cells += box.cells();
+      Gid cells = inside.cells();
+      EXPECT_EQ(interior->range, (Range{0, static_cast<Lid>(inside.cells())}));
+      for (const PassRows& rows : all_separators) {
+        cells += rows.box.cells();
+        EXPECT_EQ(rows.range, (Range{0, static_cast<Lid>(rows.box.cells())}));
+      }
       EXPECT_EQ(cells, rank.parts.box(p).cells());
     }
   }
@@ -245,6 +254,32 @@ struct StencilKernel {
   }
 };
 
+/// What is beyond the ends in direction d.
+struct FillBeyond {
+  BoxArray array;
+  double* values;
+  int d;
+  Lid cells;  ///< of the grid
+  int count;
+  CellBox layers[2];
+  void operator()(Stream& stream, Range range) const {
+    stream.loop(range, [own = *this](Lid begin, Lid end) {
+      Lid number = 0;
+      for (int layer = 0; layer < own.count; ++layer)
+        test::each_cell(own.layers[layer], [&](Lid x, Lid y, Lid z) {
+          const Lid mine = number++;
+          if (mine < begin || mine >= end) return;
+          std::array<Lid, 3> inner{x, y, z};
+          Lid& along = inner[static_cast<std::size_t>(own.d)];
+          const bool upper = along > 0;
+          along = upper ? own.cells - 1 : 0;
+          own.values[own.array.at(x, y, z)] =
+              beyond(own.values[own.array.at(inner[0], inner[1], inner[2])], own.d, upper);
+        });
+    });
+  }
+};
+
 /// The stored layers beyond the ends of the grid in direction d, the lower one first.
 std::vector<CellBox> layers_beyond(const BoxRank& rank, const BoxArray& array, const CellBox& box, std::size_t d) {
   std::vector<CellBox> layers;
@@ -273,12 +308,12 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
   const auto layers = [&](std::size_t p, int d) {
     return layers_beyond(rank, arrays[p], rank.parts.box(p), static_cast<std::size_t>(d));
   };
-  BoxPass<double> pass("stencil", rank.threads, rank.streams, rank.parts, &transfer, overlap,
-                       [&](std::size_t p, int d) {
-                         Lid cells = 0;
-                         for (const CellBox& layer : layers(p, d)) cells += static_cast<Lid>(layer.cells());
-                         return cells;
-                       });
+  const auto cells_beyond = [&](std::size_t p, int d) {
+    Lid cells = 0;
+    for (const CellBox& layer : layers(p, d)) cells += static_cast<Lid>(layer.cells());
+    return cells;
+  };
+  Pass pass("stencil", rank.threads, rank.streams, box_pass_parts(rank.parts, cells_beyond), &transfer, overlap);
   // The first pass has no kernel: it brings what is there to where it is wanted.
   constexpr int passes = 5;
   for (std::size_t p = 0; p < rank.mine(); ++p)
@@ -290,27 +325,13 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
   for (int k = 0; k <= passes; ++k) {
     bind(transfer, next, next);
     pass.run(
-        [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-          if (k > 0)
-            for_each_cell<double>(stream, box, range,
-                                  StencilKernel{arrays[p], reach, now[p][0].data(), next[p][0].data()});
+        [&](std::size_t p, Kernels& to) {
+          if (k > 0) to.add(on_cells<double>(StencilKernel{arrays[p], reach, now[p][0].data(), next[p][0].data()}));
         },
-        [&](std::size_t p, int d, Stream& stream, Range range) {
-          double* const values = next[p][0].data();
-          stream.loop(range, [=, array = arrays[p], list = layers(p, d),
-                              n = rank.parts.cells[static_cast<std::size_t>(d)]](Lid begin, Lid end) {
-            Lid number = 0;
-            for (const CellBox& layer : list)
-              test::each_cell(layer, [&](Lid x, Lid y, Lid z) {
-                if (number >= begin && number < end) {
-                  std::array<Lid, 3> inner{x, y, z};
-                  const bool upper = inner[static_cast<std::size_t>(d)] > 0;
-                  inner[static_cast<std::size_t>(d)] = upper ? n - 1 : 0;
-                  values[array.at(x, y, z)] = beyond(values[array.at(inner[0], inner[1], inner[2])], d, upper);
-                }
-                ++number;
-              });
-          });
+        [&](std::size_t p, int d, Kernels& to) {
+          FillBeyond fill{arrays[p], next[p][0].data(), d, rank.parts.cells[static_cast<std::size_t>(d)], 0, {}};
+          for (const CellBox& layer : layers(p, d)) fill.layers[fill.count++] = layer;
+          to.add(fill);
         });
     now.swap(next);
   }
@@ -326,7 +347,7 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
   EXPECT_EQ(pass.runs(), passes + 1);
 }
 
-TEST(BoxPass, any_policy_gives_the_bits_of_one_loop) {
+TEST(Pass, any_policy_gives_the_bits_of_one_loop) {
   for (std::uint64_t seed = 2001; seed <= 2010; ++seed)
     for (const Overlap overlap : overlaps) pass_and_compare(seed, overlap, 1);
   for (std::uint64_t seed = 2011; seed <= 2014; ++seed) pass_and_compare(seed, overlaps[seed % 3], 3);

@@ -1,6 +1,8 @@
 // The one portable launch: f is written once and runs on every device.
 #pragma once
 
+#include <limits>
+
 #include "tutti/device/device.hpp"
 
 #if defined(__CUDACC__)
@@ -40,6 +42,20 @@ void for_each(Stream& stream, Range range, const F& f) {
   stream.loop(range, [f](Lid begin, Lid end) {
     for (Lid i = begin; i < end; ++i) f(i);
   });
+}
+
+/// This launch as a value (see Kernels): of those of the range that are below `most`.
+template <class F>
+struct ForEach {
+  F f;
+  Lid most;
+  void operator()(Stream& stream, Range range) const {
+    for_each(stream, {range.begin < most ? range.begin : most, range.end < most ? range.end : most}, f);
+  }
+};
+template <class F>
+ForEach<F> on_rows(const F& f, Lid most = std::numeric_limits<Lid>::max()) {
+  return {f, most};
 }
 
 }  // namespace tutti

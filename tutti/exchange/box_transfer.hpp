@@ -51,6 +51,7 @@ class BoxTransfer {
 
   /// The fields that travel next, of part p: at most so many as were said.
   void bind(std::size_t p, std::span<const T* const> from, std::span<T* const> to);
+  std::span<const TransferFields<T>> bound(std::size_t p) const { return parts_[p].fields; }
 
   /// Values that part p sends, and that it receives or copies.
   Lid packed(std::size_t p) const { return maps_[p].owned; }

@@ -80,6 +80,7 @@ class Exchange {
   /// Chooses the arrays that the next exchange works on, one a part of this rank. Error(peer) when the routing's link
   /// has broken.
   void bind(std::span<const FieldView<T>> fields);
+  std::span<const FieldView<T>> bound() const { return fields_; }
   /// The operations, in an order that respects `after`. They look the bound fields up when they run.
   const std::vector<ExchangeOp>& operations() const { return operations_; }
   /// A step has none of them (Transport::disabled).

@@ -59,4 +59,15 @@ void for_each_cell(Stream& stream, const CellBox& box, Range range, const F& f) 
   });
 }
 
+/// This launch as a value (see Kernels).
+template <class T, class F>
+struct ForEachCell {
+  F f;
+  void operator()(Stream& stream, const CellBox& box, Range range) const { for_each_cell<T>(stream, box, range, f); }
+};
+template <class T, class F>
+ForEachCell<T, F> on_cells(const F& f) {
+  return {f};
+}
+
 }  // namespace tutti

@@ -94,10 +94,10 @@ class Step {
   /// The same, but where no task needs the host (all are kernels, and copies between GPUs) it returns while the devices
   /// are at work: later work on any compute stream comes behind all tasks. Errors are thrown by a later call, or by
   /// wait(). One run of many is waited for and timed; seconds() counts the others like it when they are waited for.
-  /// `same_work`: runs with the same number enqueue the same work on the same memory, so that it can be captured once
+  /// `graph_key`: runs with the same number enqueue the same work on the same memory, so that it can be captured once
   /// (a CUDA graph) and launched again, many runs as one; 0: nothing is known. What is held back until then is enqueued
   /// when a stream of this step is used by anybody else.
-  void run_ahead(std::uint64_t same_work = 0);
+  void run_ahead(std::uint64_t graph_key = 0);
   /// Until the devices have done what was run ahead. Throws what it threw.
   void wait() const;
   /// Does run_ahead() return before the devices are done?
@@ -152,8 +152,8 @@ class Step {
   void close_run() const;
   void join_parts() const;
   void enqueue_run();
-  void enqueue_new(std::uint64_t same_work);
-  void hold(std::uint64_t same_work);
+  void enqueue_new(std::uint64_t graph_key);
+  void hold(std::uint64_t graph_key);
   void forget_held() const;
   void enqueue_held() const;
   void pace(Size runs) const;

@@ -177,10 +177,10 @@ void Step::enqueue_run() {
 }
 
 /// Enqueues a run whose work came never before or once, which is captured now, and then each time it comes.
-void Step::enqueue_new(std::uint64_t same_work) {
+void Step::enqueue_new(std::uint64_t graph_key) {
   Ahead& a = *ahead_;
   enqueue_held();
-  const auto known = a.single.find(same_work);
+  const auto known = a.single.find(graph_key);
   const bool came_once = known != a.single.end();
   gather_parts();
   a.can_capture = a.can_capture && (!came_once || a.main->begin_capture());
@@ -189,8 +189,10 @@ void Step::enqueue_new(std::uint64_t same_work) {
   if (std::exchange(a.capturing, false)) {
     known->second = a.main->end_capture();
     a.main->launch(*known->second);
-  } else if (same_work != 0 && a.can_capture && a.single.size() < max_captured) {
-    a.single.emplace(same_work, nullptr);
+  } else if (graph_key != 0 && a.can_capture) {
+    // What came once makes room for others.
+    if (a.single.size() == max_captured) std::erase_if(a.single, [](const auto& one) { return !one.second; });
+    if (a.single.size() < max_captured) a.single.emplace(graph_key, nullptr);
   }
   join_parts();
   pace(1);
@@ -198,7 +200,7 @@ void Step::enqueue_new(std::uint64_t same_work) {
 
 /// Holds a run back until there are enough to be launched as one. Such runs, one after the other, are captured the
 /// first time they come.
-void Step::hold(std::uint64_t same_work) {
+void Step::hold(std::uint64_t graph_key) {
   Ahead& a = *ahead_;
   const auto start_known = [&] {
     const auto like = a.together.lower_bound(a.held);
@@ -209,14 +211,14 @@ void Step::hold(std::uint64_t same_work) {
     forget_held();
   else  // what is held back on these streams is another step's
     for (Stream* stream : device_streams()) stream->release_held();
-  a.held.push_back(same_work);
+  a.held.push_back(graph_key);
   if (a.capturing) {
     link_runs();
     enqueue_tasks();
   } else if (!start_known()) {
     a.held.pop_back();
     enqueue_held();
-    a.held.push_back(same_work);
+    a.held.push_back(graph_key);
     if (!start_known()) {
       if (a.together.size() == max_captured) return enqueue_held();
       a.capturing = a.main->begin_capture();
@@ -261,7 +263,7 @@ void Step::pace(Size runs) const {
   a.main->record(*a.paced[0]);
 }
 
-void Step::run_ahead(std::uint64_t same_work) {
+void Step::run_ahead(std::uint64_t graph_key) {
   require(finished_, "the step is not finished");
   if (!ahead_) return run();
   Ahead& a = *ahead_;
@@ -276,10 +278,10 @@ void Step::run_ahead(std::uint64_t same_work) {
   }
   if (a.unsettled_runs++ == 0) a.since = std::chrono::steady_clock::now();
   try {
-    if (const auto known = a.single.find(same_work); known != a.single.end() && known->second)
-      hold(same_work);
+    if (const auto known = a.single.find(graph_key); known != a.single.end() && known->second)
+      hold(graph_key);
     else
-      enqueue_new(same_work);
+      enqueue_new(graph_key);
   } catch (...) {
     give_up_ahead();
     throw;

@@ -31,6 +31,10 @@ void TetModel::allocate(int copies) {
     }
   });
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, domain_.maps, domain_.streams, 1, &domain_.routing);
+  std::vector<PassPart> rows;
+  for (const IndexMap& map : domain_.maps) rows.push_back({{{map.separator_rows(), {}}}, {{map.interior_rows(), {}}}});
+  pass_ = std::make_unique<Pass>("", threads(), domain_.streams, std::move(rows), exchange_.get(),
+                                 parse_overlap(options_.text("devices.overlap")));
 }
 
 std::vector<Vec3> TetModel::centroids(int part) {
@@ -40,18 +44,6 @@ std::vector<Vec3> TetModel::centroids(int part) {
     for (Size c = begin; c < end; ++c) points[static_cast<std::size_t>(c)] = cells.centroid(static_cast<Lid>(c));
   });
   return points;
-}
-
-void TetModel::build_step(const std::function<void(int part, Stream& stream, Range rows)>& launch) {
-  step_ = std::make_unique<Step>(threads(), domain_.streams);
-  const auto kernel = [&](int p) { return [launch, p](Stream& on, Range rows) { launch(p, on, rows); }; };
-  std::vector<TaskId> separators;
-  for (int p = 0; p < parts(); ++p)
-    separators.push_back(step_->compute("separator", p, Step::Role::separator, map(p).separator_rows(), kernel(p)));
-  step_->exchange(*exchange_, separators);
-  for (int p = 0; p < parts(); ++p)
-    step_->compute("interior", p, Step::Role::interior, map(p).interior_rows(), kernel(p));
-  step_->finish(parse_overlap(options_.text("devices.overlap")));
 }
 
 void TetModel::choose_time_step(double limit, const std::string& of, const std::string& or_else) {
@@ -85,20 +77,13 @@ void TetModel::start(const Expression& initial) {
   initial_mass_ = sum_of(false);
   mass_scale_ = sum_of(true);
   runs_ = 0;
-  step_->reset_seconds();
+  pass_->step().reset_seconds();
 }
 
-void TetModel::bind(std::size_t copy) {
-  std::vector<FieldView<double>> views;
-  for (auto& u : u_) views.push_back(u[copy].view());
-  exchange_->bind(views);
-}
-
-void TetModel::advance() {
-  bind(1);
-  step_->run();
-  for (auto& u : u_) std::swap(u[0], u[1]);
-  ++runs_;
+std::vector<FieldView<double>> TetModel::views(std::size_t copy) {
+  std::vector<FieldView<double>> all;
+  for (auto& u : u_) all.push_back(u[copy].view());
+  return all;
 }
 
 double TetModel::sum_of(bool magnitudes) {
@@ -163,9 +148,7 @@ void TetModel::resume(double) {
 }
 
 void TetModel::exchange_now(std::size_t copy) {
-  std::vector<FieldView<double>> views;
-  for (auto& u : u_) views.push_back(u[copy].view());
-  exchange_->begin(views);
+  exchange_->begin(views(copy));
   exchange_->end();
 }
 

@@ -10,6 +10,7 @@
 
 #include "tutti/domain/tet_domain.hpp"
 #include "tutti/exchange/exchange.hpp"
+#include "tutti/schedule/pass.hpp"
 #include "tutti/simulation/model.hpp"
 
 namespace tutti {
@@ -31,7 +32,7 @@ class TetModel : public Model {
   Size bytes_moved(std::size_t p) const override { return runs_ * bytes_a_run(static_cast<int>(p)); }
   ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
-  std::vector<const Step*> schedules() const override { return {step_.get()}; }
+  std::vector<const Step*> schedules() const override { return {&pass_->step()}; }
 
   /// u in the owned cells of a part.
   std::vector<double> values(int part);
@@ -39,7 +40,7 @@ class TetModel : public Model {
  protected:
   /// Reads and splits the mesh.
   TetModel(const ModelSetup& setup, const TetOptions& options, const Sharing& sharing = {});
-  /// u in so many copies: the first is the solution, the others are work arrays of the time method.
+  /// u in so many copies: the first is the solution, the others are work arrays of the time method. And the pass.
   void allocate(int copies = 2);
 
   const Comm& comm() const { return comm_; }
@@ -58,11 +59,20 @@ class TetModel : public Model {
   const double* now(int part) { return u(part)[0].data(); }
   double* next(int part) { return u(part)[1].data(); }
 
-  /// The graph of a step: `launch` for the separators of every part, then for the interiors, while the copy of u that
-  /// was bound last travels.
-  void build_step(const std::function<void(int part, Stream& stream, Range rows)>& launch);
-  /// The exchange of the next run brings the ghosts of this copy up to date.
-  void bind(std::size_t copy);
+  /// Runs the pass over the rows of all parts: add(p, kernels) adds what part p computes, and the ghosts of this copy
+  /// of u follow while the interiors are computed.
+  template <class Add>
+  void run_pass(std::size_t copy, const Add& add) {
+    exchange_->bind(views(copy));
+    pass_->run(add);
+    ++runs_;
+  }
+  /// As run_pass for `next`, which is u afterwards.
+  template <class Add>
+  void advance(const Add& add) {
+    run_pass(1, add);
+    for (auto& u : u_) std::swap(u[0], u[1]);
+  }
   /// Brings them up to date now.
   void exchange_now(std::size_t copy);
   /// dt is the key time.dt, or with "auto" time.safety times the limit, which may be infinite. Error(numerical) on all
@@ -73,14 +83,11 @@ class TetModel : public Model {
   /// Sets u at the cells' centroids, its ghosts, and remembers the mass. Last in the set-up: times are reported from
   /// here on.
   void start(const Expression& initial);
-  /// Runs the graph once; what it has left in `next` is now u.
-  void advance();
-
   double global_max(std::size_t copy);
   double mass() { return sum_of(false); }
   /// L2 and the largest, none of the gradient (NaN).
   virtual ErrorSummary errors(double time);
-  /// Bytes that the kernels of a part move in one run of the graph, for the bandwidth in reports.
+  /// Bytes that the kernels of a part move in one run of the pass, for the bandwidth in reports.
   virtual Size bytes_a_run(int part) const = 0;
 
   const Comm& comm_;
@@ -90,11 +97,12 @@ class TetModel : public Model {
   std::optional<Expression> exact_;
   double dt_ = 0, limit_ = 0;
   std::unique_ptr<Exchange<double>> exchange_;
-  std::unique_ptr<Step> step_;
-  Size runs_ = 0;  ///< of the graph
+  std::unique_ptr<Pass> pass_;
+  Size runs_ = 0;  ///< of the pass
 
  private:
   double sum_of(bool magnitudes);
+  std::vector<FieldView<double>> views(std::size_t copy);
 
   Plan plan_;
   std::vector<std::vector<Field<double>>> u_;  ///< of each part

@@ -2,12 +2,10 @@
 #include "tutti/base/over_ranks.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <mutex>
 
-#include "tutti/base/hash.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/reductions.hpp"
@@ -19,15 +17,6 @@ namespace tutti {
 // A step of the model, as the paper tells it: every device computes its separators, then its interior while they
 // travel.
 
-void Diffusion::apply(std::size_t target, std::uint64_t same_work, const Launch& launch) {
-  bind(target);
-  launch_ = launch;
-  step_->run_ahead(same_work);
-  // The set-up, which is homogeneous, finds the right time step in any case.
-  if (homogeneous_ && exchange_->disabled()) exchange_now(target);
-  ++runs_;
-}
-
 void Diffusion::step(double time, double dt) {
   if (!rkc_) return euler_step(time, dt);
   const double part = dt / substeps_;
@@ -36,31 +25,29 @@ void Diffusion::step(double time, double dt) {
 
 void Diffusion::euler_step(double time, double dt) {
   update_forcing(time);
-  apply(1, work_of(0, dt), [this, dt](int p, Stream& stream, Range rows) {
-    DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-    part.rows.apply(stream, rows, part.u[0].data(), forcing(p), EulerUpdate{part.u[1].data(), dt});
-  });
+  apply(0, 1, [dt](DiffusionPart& part) { return EulerUpdate{part.u[1].data(), dt}; });
   for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
 }
 
 void Diffusion::rkc_step(double time, double dt) {
   update_forcing(time);
-  apply(1, work_of(0, dt), [this, dt](int p, Stream& stream, Range rows) {
-    DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-    part.rows.apply(stream, rows, part.u[0].data(), forcing(p),
-                    RkcFirst{part.u[1].data(), part.first_rate.data(), coefficients_.mu1 * dt});
+  apply(0, 1, [&](DiffusionPart& part) {
+    return RkcFirst{part.u[1].data(), part.first_rate.data(), coefficients_.mu1 * dt};
   });
   // u[now] is y_{j-1}; y_{j-2} is overwritten by y_j, but for y_0, which stays in u[0].
   std::size_t now = 1, next = 2;
   for (std::size_t j = 0; j < coefficients_.stages.size(); ++j) {
     const auto& c = coefficients_.stages[j];
     update_forcing(time + coefficients_.times[j + 1] * dt);
-    apply(next, work_of(j + 1, dt), [this, &c, dt, j, now, next](int p, Stream& stream, Range rows) {
-      DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-      const double* before = part.u[j == 0 ? 0 : next].data();
-      part.rows.apply(stream, rows, part.u[now].data(), forcing(p),
-                      RkcStage{part.u[next].data(), before, part.u[0].data(), part.first_rate.data(), c.mu, c.nu,
-                               c.rate_weight * dt, c.first_weight * dt});
+    apply(now, next, [&](DiffusionPart& part) {
+      return RkcStage{part.u[next].data(),
+                      part.u[j == 0 ? 0 : next].data(),
+                      part.u[0].data(),
+                      part.first_rate.data(),
+                      c.mu,
+                      c.nu,
+                      c.rate_weight * dt,
+                      c.first_weight * dt};
     });
     std::swap(now, next);
   }
@@ -68,14 +55,6 @@ void Diffusion::rkc_step(double time, double dt) {
 }
 
 // Set-up.
-
-/// The same number for the same stage of a step of the same length, on arrays in the same roles.
-std::uint64_t Diffusion::work_of(std::size_t stage, double dt) {
-  if (parts_.empty()) return 0;
-  std::vector<std::uint64_t> what{stage, std::bit_cast<std::uint64_t>(dt), homogeneous_ ? 1U : 0U};
-  for (Field<double>& u : parts_[0].u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
-  return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
-}
 
 Diffusion::Diffusion(const ModelSetup& setup)
     : TetModel(setup, diffusion_tet_options(setup.options), diffusion_sharing(setup.options, *setup.devices.threads)),
@@ -96,7 +75,6 @@ Diffusion::Diffusion(const ModelSetup& setup)
         parts_[static_cast<std::size_t>(p)].first_rate = Buffer<double>(device(p), map(p).owned, "first rate F0");
     }
   });
-  build_step([this](int part, Stream& on, Range rows) { launch_(part, on, rows); });
   phases.begin("stability");
   estimate_spectral_radius();
   comm_.together([&] { choose_stages(); });
@@ -119,7 +97,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
 }
 
 Diffusion::~Diffusion() {
-  step_.reset();  // its work is on arrays that go first
+  pass_.reset();  // its work is on arrays that go first
 }
 
 void Diffusion::assemble() {
@@ -186,7 +164,7 @@ void Diffusion::check_forcing() {
 }
 
 void Diffusion::wait() {
-  step_->wait();
+  pass_->step().wait();
   check_forcing();
 }
 

@@ -1,7 +1,6 @@
 // Anisotropic diffusion on tetrahedra, on every processor at once (Langguth et al., IEEE Micro 2015).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,7 +57,6 @@ class Diffusion final : public TetModel {
   double stability_limit() const;
 
  private:
-  using Launch = std::function<void(int part, Stream& stream, Range rows)>;
   void assemble();
   void estimate_spectral_radius();
   void run_noise_test();
@@ -68,23 +66,25 @@ class Diffusion final : public TetModel {
   void set_noise();
   void choose_stages();
 
-  /// Runs the step's graph once: `launch` for all rows of all parts, then field `target` of each part gets its ghosts.
-  /// `same_work`: as Step::run_ahead.
-  void apply(std::size_t target, std::uint64_t same_work, const Launch& launch);
-  std::uint64_t work_of(std::size_t stage, double dt);
+  /// Rates of field `from`, of all rows of all parts, for update(part); then field `target` gets its ghosts.
+  template <class MakeUpdate>
+  void apply(std::size_t from, std::size_t target, const MakeUpdate& update) {
+    run_pass(target, [&](std::size_t p, Kernels& to) {
+      parts_[p].rows.add(to, parts_[p].u[from].data(), forcing(p), update(parts_[p]));
+    });
+    // The set-up, which is homogeneous, finds the right time step in any case.
+    if (homogeneous_ && exchange_->disabled()) exchange_now(target);
+  }
   void euler_step(double time, double dt);
   void rkc_step(double time, double dt);
   void update_forcing(double time);
   void check_forcing();
-  const double* forcing(int part) const {
-    return homogeneous_ ? nullptr : parts_[static_cast<std::size_t>(part)].forcing.data();
-  }
+  const double* forcing(std::size_t p) const { return homogeneous_ ? nullptr : parts_[p].forcing.data(); }
   ErrorSummary errors(double time) override;
   Size bytes_a_run(int part) const override;
 
   std::optional<DiffusionPhysics> physics_;
   std::vector<DiffusionPart> parts_;
-  Launch launch_;
   Stability stability_;
   bool rkc_ = false;
   int stages_ = 1;

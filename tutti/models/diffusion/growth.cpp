@@ -20,14 +20,14 @@ void Diffusion::bring_out_growing_modes(int applications) {
   // The radius was estimated from below: what lies beyond the interval is brought out, too.
   const double once = 2 / (1.1 * stability_.rho);
   for (int k = 0; k < applications; ++k) {
-    apply(1, 0, [this, k, once](int p, Stream& stream, Range rows) {
-      DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-      const double* now = part.u[0].data();
-      double* next = part.u[1].data();
-      if (k == 0) return part.rows.apply(stream, rows, now, nullptr, EulerUpdate{next, once});
-      // next = 2 (1 + 2 L / rho) now - next, as a stage that starts from `now`.
-      part.rows.apply(stream, rows, now, nullptr, RkcStage{next, next, now, now, 0, -1, 2 * once, 0});
-    });
+    if (k == 0)
+      apply(0, 1, [once](DiffusionPart& part) { return EulerUpdate{part.u[1].data(), once}; });
+    else  // next = 2 (1 + 2 L / rho) now - next, as a stage that starts from `now`
+      apply(0, 1, [once](DiffusionPart& part) {
+        const double* const now = part.u[0].data();
+        double* const next = part.u[1].data();
+        return RkcStage{next, next, now, now, 0, -1, 2 * once, 0};
+      });
     for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
     if (k % 10 != 9) continue;
     const double size = global_max(0);  // lest it overflows

@@ -42,10 +42,7 @@ void Diffusion::estimate_spectral_radius() {
   set_noise();
   double size = global_max(0), product = 1, before = 0, rho = 0;
   for (int k = 1; k <= most && size > 0; ++k) {
-    apply(1, 0, [this](int p, Stream& stream, Range rows) {
-      DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
-      part.rows.apply(stream, rows, part.u[0].data(), nullptr, RateOnly{part.u[1].data()});
-    });
+    apply(0, 1, [](DiffusionPart& part) { return RateOnly{part.u[1].data()}; });
     for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
     const double grown = global_max(0);
     comm_.together([&] {

@@ -307,50 +307,47 @@ Lid BoundaryConditions::cells(int d) const {
 }
 
 template <class T>
-void fill_intermediate(Stream& stream, FlowPart<T>& part, const BoundaryConditions& ends, int d, Range range,
-                       double time) {
+void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time) {
   const BoxArray& array = part.grid.array;
   const auto scalar = [&](std::size_t s) {
     return EndScalar<T>{ends.scalar(s, d), part.scalars[s].next.data(), part.scalars[s].diffusivity};
   };
-  for_each(stream, range,
-           FillPredicted<T>{array, ends.view(d), part.intermediate[static_cast<std::size_t>(d)].data(),
-                            part.scalars.empty() ? EndScalar<T>{} : scalar(0), array.stride(d), time});
+  to.add(on_rows(FillPredicted<T>{array, ends.view(d), part.intermediate[static_cast<std::size_t>(d)].data(),
+                                  part.scalars.empty() ? EndScalar<T>{} : scalar(0), array.stride(d), time}));
   for (std::size_t s = 1; s < part.scalars.size(); ++s)
-    for_each(stream, range, FillScalar<T>{array, ends.view(d), scalar(s), time});
+    to.add(on_rows(FillScalar<T>{array, ends.view(d), scalar(s), time}));
 }
 
 template <class T>
-void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T dt) {
-  const auto d = static_cast<std::size_t>(ends.direction);
-  for_each(stream, range,
-           FillVelocity<T>{part.grid.array, ends, part.velocity(), part.intermediate[d].data(), part.p.data(),
-                           part.grid.array.stride(ends.direction), time, dt});
+void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt) {
+  to.add(on_rows(FillVelocity<T>{part.grid.array, ends.view(d), part.velocity(),
+                                 part.intermediate[static_cast<std::size_t>(d)].data(), part.p.data(),
+                                 part.grid.array.stride(d), time, dt}));
 }
 
 template <class T>
-void fill_scalars(Stream& stream, FlowPart<T>& part, const BoundaryConditions& ends, int d, Range range, double time) {
+void fill_scalars(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time) {
   for (std::size_t s = 0; s < part.scalars.size(); ++s)
-    fill_scalar(stream, part, s, part.scalars[s].now.data(), ends, d, range, time);
+    fill_scalar(to, part, s, part.scalars[s].now.data(), ends, d, time);
 }
 
 template <class T>
-void fill_scalar(Stream& stream, FlowPart<T>& part, std::size_t s, T* values, const BoundaryConditions& ends, int d,
-                 Range range, double time) {
-  for_each(
-      stream, range,
-      FillScalar<T>{part.grid.array, ends.view(d), {ends.scalar(s, d), values, part.scalars[s].diffusivity}, time});
+void fill_scalar(Kernels& to, FlowPart<T>& part, std::size_t s, T* values, const BoundaryConditions& ends, int d,
+                 double time) {
+  const EndScalar<T> scalar{ends.scalar(s, d), values, part.scalars[s].diffusivity};
+  to.add(on_rows(FillScalar<T>{part.grid.array, ends.view(d), scalar, time}, ends.cells(d)));
 }
 
 template <class T>
-void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
+void fill_unprojected(Kernels& to, FlowPart<T>& part, int c, T* values, const BoundaryConditions& ends, int d,
                       double time, T dt) {
-  for_each(stream, range, FillUnprojected<T>{part.grid.view(), ends, c, values, part.p.data(), time, dt});
+  to.add(
+      on_rows(FillUnprojected<T>{part.grid.view(), ends.view(d), c, values, part.p.data(), time, dt}, ends.cells(d)));
 }
 
 template <class T>
-void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const BoundaryConditions& ends,
-                int d, int own, Range range) {
+void carry_ends(Kernels& to, const BoxArray& array, const CarriedFields<T>& fields, const BoundaryConditions& ends,
+                int d, int own) {
   CarryEnds<T> carry{array, ends.view(d), fields, {}};
   for (int e = 0; e < ends.view(d).count; ++e)
     for (int f = 0; f < fields.count; ++f) {
@@ -358,12 +355,12 @@ void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& f
       const ScalarEnd scalar = of_scalar ? ends.scalar(fields.scalar[f], d).kind[e] : ScalarEnd::no_flux;
       carry.kind[e][f] = carried_end(ends.view(d).end[e], scalar, d, fields.component[f], e < own);
     }
-  for_each(stream, range, carry);
+  to.add(on_rows(carry));
 }
 
 template <class T>
-void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range) {
-  for_each(stream, range, FillPressure<T>{array, ends, p});
+void fill_pressure(Kernels& to, const BoxArray& array, T* p, const BoundaryConditions& ends, int d) {
+  to.add(on_rows(FillPressure<T>{array, ends.view(d), p}));
 }
 
 template <class T>
@@ -387,16 +384,15 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
   stream.synchronize();
 }
 
-#define TUTTI_INSTANTIATE(T)                                                                                        \
-  template void fill_intermediate(Stream&, FlowPart<T>&, const BoundaryConditions&, int, Range, double);            \
-  template void fill_velocity(Stream&, FlowPart<T>&, const EndsView&, Range, double, T);                            \
-  template void fill_scalars(Stream&, FlowPart<T>&, const BoundaryConditions&, int, Range, double);                 \
-  template void fill_scalar(Stream&, FlowPart<T>&, std::size_t, T*, const BoundaryConditions&, int, Range, double); \
-  template void fill_unprojected(Stream&, FlowPart<T>&, int, T*, const EndsView&, Range, double, T);                \
-  template void carry_ends(Stream&, const BoxArray&, const CarriedFields<T>&, const BoundaryConditions&, int, int,  \
-                           Range);                                                                                  \
-  template void fill_pressure(Stream&, const BoxArray&, T*, const EndsView&, Range);                                \
-  template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int,    \
+#define TUTTI_INSTANTIATE(T)                                                                                         \
+  template void fill_intermediate(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double);                   \
+  template void fill_velocity(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double, T);                    \
+  template void fill_scalars(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double);                        \
+  template void fill_scalar(Kernels&, FlowPart<T>&, std::size_t, T*, const BoundaryConditions&, int, double);        \
+  template void fill_unprojected(Kernels&, FlowPart<T>&, int, T*, const BoundaryConditions&, int, double, T);        \
+  template void carry_ends(Kernels&, const BoxArray&, const CarriedFields<T>&, const BoundaryConditions&, int, int); \
+  template void fill_pressure(Kernels&, const BoxArray&, T*, const BoundaryConditions&, int);                        \
+  template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int,     \
                                double, Buffer<T>&);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)

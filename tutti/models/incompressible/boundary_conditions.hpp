@@ -60,24 +60,25 @@ class BoundaryConditions {
   std::array<Buffer<double>, 3> centres_, faces_;
 };
 
-/// The normal component of u* at the ends in direction d, and the new scalars beyond them.
+// What passes over the cells beyond the ends in direction d do: rows are [0, cells(d)).
+
+/// The normal component of u* at the ends, and the new scalars beyond them.
 template <class T>
-void fill_intermediate(Stream& stream, FlowPart<T>& part, const BoundaryConditions& ends, int d, Range range,
-                       double time);
+void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time);
 /// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p.
 template <class T>
-void fill_velocity(Stream& stream, FlowPart<T>& part, const EndsView& ends, Range range, double time, T dt);
-/// Scalars beyond the ends in direction d.
+void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt);
+/// Scalars beyond the ends.
 template <class T>
-void fill_scalars(Stream& stream, FlowPart<T>& part, const BoundaryConditions& ends, int d, Range range, double time);
-/// Scalar s beyond the ends in direction d, in an array of the part's layout.
+void fill_scalars(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time);
+/// Scalar s beyond the ends, in an array of the part's layout.
 template <class T>
-void fill_scalar(Stream& stream, FlowPart<T>& part, std::size_t s, T* values, const BoundaryConditions& ends, int d,
-                 Range range, double time);
+void fill_scalar(Kernels& to, FlowPart<T>& part, std::size_t s, T* values, const BoundaryConditions& ends, int d,
+                 double time);
 /// Component c of u* at and beyond the ends, for viscosity that acts on u*: along a wall or inflow it is w + dt grad p
 /// there (Kim and Moin 1985), with FlowPart::p.
 template <class T>
-void fill_unprojected(Stream& stream, FlowPart<T>& part, int c, T* values, const EndsView& ends, Range range,
+void fill_unprojected(Kernels& to, FlowPart<T>& part, int c, T* values, const BoundaryConditions& ends, int d,
                       double time, T dt);
 /// Fields whose ends are carried from one array to the next.
 template <class T>
@@ -92,11 +93,11 @@ struct CarriedFields {
 /// The same ends for other values inside: what they hold is in the ghosts of `from`. Ends behind the first `own` are a
 /// cell away from the part: there only what flows through them is set.
 template <class T>
-void carry_ends(Stream& stream, const BoxArray& array, const CarriedFields<T>& fields, const BoundaryConditions& ends,
-                int d, int own, Range range);
+void carry_ends(Kernels& to, const BoxArray& array, const CarriedFields<T>& fields, const BoundaryConditions& ends,
+                int d, int own);
 /// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
 template <class T>
-void fill_pressure(Stream& stream, const BoxArray& array, T* p, const EndsView& ends, Range range);
+void fill_pressure(Kernels& to, const BoxArray& array, T* p, const BoundaryConditions& ends, int d);
 
 /// f(position) of a formula of the case into an array: at the centres (component -1), or at the upper faces in a
 /// direction. For initial values, forces and sources.

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "tutti/base/hash.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -53,24 +51,6 @@ void FlowModel<T>::stage(double time, double dt, double now, double old) {
   ++stages_;
 }
 
-/// Of a pass that depends on these numbers only, as Step::run_ahead has it.
-template <class T>
-std::uint64_t FlowModel<T>::same_work(std::initializer_list<double> numbers) const {
-  // Where the length of the step changes every few steps, nothing comes often enough.
-  if (time_dependent_ends_ || adapts_every() > 0) return 0;
-  std::vector<std::uint64_t> words;
-  for (const double number : numbers) words.push_back(std::bit_cast<std::uint64_t>(number));
-  // Pressures and scalars change places with the next ones, and all that is diffused implicitly.
-  const auto add = [&](const Buffer<T>& field) { words.push_back(reinterpret_cast<std::uintptr_t>(field.data())); };
-  for (const FlowPart<T>& part : parts_) {
-    add(part.p);
-    for (const auto* three : {&part.u, &part.intermediate})
-      for (const Buffer<T>& field : *three) add(field);
-    for (const PartScalar<T>& scalar : part.scalars) add(scalar.now);
-  }
-  return hash_bytes({reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0])});
-}
-
 template <class T>
 void FlowModel<T>::predict_velocity(double time, double now, double old) {
   const StageWeights<T> weights{static_cast<T>(now), static_cast<T>(old)};
@@ -80,12 +60,9 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
     for (PartScalar<T>& scalar : part.scalars) fields.push_back(scalar.next.data());
     intermediate_halo_->bind(p, std::vector<const T*>(fields.begin(), fields.end()), fields);
   }
-  predict_->run([&](std::size_t p, Stream& stream, const CellBox& box,
-                    Range range) { predict(stream, parts_[p], box, range, constants_, weights); },
-                [&](std::size_t p, int d, Stream& stream, Range range) {
-                  fill_intermediate(stream, parts_[p], ends_[p], d, range, time);
-                },
-                same_work({now, old}));
+  const double read = time_dependent_ends_ ? time : 0;  // what no formula reads must not tell passes apart
+  predict_->run([&](std::size_t p, Kernels& to) { predict(to, parts_[p], constants_, weights); },
+                [&](std::size_t p, int d, Kernels& to) { fill_intermediate(to, parts_[p], ends_[p], d, read); });
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
 }
@@ -97,18 +74,14 @@ void FlowModel<T>::predict_implicitly(double time, double dt, double now, double
   FlowConstants<T> without_viscosity = constants_;
   without_viscosity.viscosity = 0;
   without_viscosity.diffuses = false;
-  diffusion_->solve(time, dt, [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-    predict(stream, parts_[p], box, range, without_viscosity, weights);
-  });
+  diffusion_->solve(time, dt, [&](std::size_t p, Kernels& to) { predict(to, parts_[p], without_viscosity, weights); });
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
 }
 
 template <class T>
 void FlowModel<T>::solve_pressure(double dt) {
-  divide_->run([&](std::size_t p, Stream& stream, const CellBox& box,
-                   Range range) { pressure_right_hand_side(stream, parts_[p], box, range, static_cast<T>(dt)); },
-               {}, same_work({dt}));
+  divide_->run([&](std::size_t p, Kernels& to) { pressure_right_hand_side(to, parts_[p], static_cast<T>(dt)); });
   double scale = 0;
   if (flow_.tolerance > 0) {
     // From rest it is u* that moves.
@@ -127,13 +100,10 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
     velocity_halo_->bind(p, from, fields);
   }
   ends_time_ = time;
+  const double read = time_dependent_ends_ ? time : 0;
   const T length = static_cast<T>(dt);
-  correct_->run([&](std::size_t p, Stream& stream, const CellBox& box,
-                    Range range) { correct(stream, parts_[p], box, range, length); },
-                [&](std::size_t p, int d, Stream& stream, Range range) {
-                  fill_velocity(stream, parts_[p], ends_[p].view(d), range, time, length);
-                },
-                same_work({dt}));
+  correct_->run([&](std::size_t p, Kernels& to) { correct(to, parts_[p], length); },
+                [&](std::size_t p, int d, Kernels& to) { fill_velocity(to, parts_[p], ends_[p], d, read, length); });
 }
 
 // Watching and finishing.
@@ -212,7 +182,9 @@ void FlowModel<T>::put_lower_outflow(std::size_t d) {
   velocity_halo_->run();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const int of = static_cast<int>(d);
-    fill_intermediate(stream(p), parts_[p], ends_[p], of, {0, ends_[p].cells(of)}, ends_time_);
+    Kernels fill;
+    fill_intermediate(fill, parts_[p], ends_[p], of, ends_time_);
+    fill.enqueue(stream(p), {}, {0, ends_[p].cells(of)});
     stream(p).synchronize();
   }
 }

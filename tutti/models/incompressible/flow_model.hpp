@@ -59,7 +59,6 @@ class FlowModel final : public Model {
   void check_solver();
   void update_forcing(double time);
   void stage(double time, double dt, double now, double old);
-  std::uint64_t same_work(std::initializer_list<double> numbers) const;
   void predict_velocity(double time, double now, double old);
   void predict_implicitly(double time, double dt, double now, double old);
   void solve_pressure(double dt);
@@ -97,7 +96,7 @@ class FlowModel final : public Model {
   std::vector<FlowPart<T>> parts_;
   std::vector<BoundaryConditions> ends_;
   std::unique_ptr<BoxTransfer<T>> intermediate_halo_, velocity_halo_, scalar_halo_;
-  std::unique_ptr<BoxPass<T>> predict_, divide_, correct_;
+  std::unique_ptr<Pass> predict_, divide_, correct_;
   std::unique_ptr<PressureSolver<T>> solver_;
   std::unique_ptr<ImplicitDiffusion<T>> diffusion_;  ///< only where it is implicit
   double dt_ = 0, limit_ = 0;

@@ -134,45 +134,40 @@ GridView<T> PartGrid<T>::view() const {
 }
 
 template <class T>
-void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, const FlowConstants<T>& constants,
-             const StageWeights<T>& weights) {
+void predict(Kernels& to, FlowPart<T>& part, const FlowConstants<T>& constants, const StageWeights<T>& weights) {
   const Arrays<T> a{part.velocity(),
                     part.intermediate_velocity(),
                     {{part.rate[0].data(), part.rate[1].data(), part.rate[2].data()}},
                     part.warm ? view_of(part.scalars[0], constants.diffuses) : ScalarView<T>{},
                     {part.force[0].data(), part.force[1].data(), part.force[2].data()}};
   const bool forced = !part.force[0].empty();
-  const auto run = [&]<bool w, bool f>() {
-    for_each_cell<T>(stream, box, range, Predict<T, w, f>{part.grid.view(), a, constants, weights});
+  const auto add = [&]<bool w, bool f>() {
+    to.add(on_cells<T>(Predict<T, w, f>{part.grid.view(), a, constants, weights}));
   };
   if (part.warm)
-    forced ? run.template operator()<true, true>() : run.template operator()<true, false>();
+    forced ? add.template operator()<true, true>() : add.template operator()<true, false>();
   else
-    forced ? run.template operator()<false, true>() : run.template operator()<false, false>();
+    forced ? add.template operator()<false, true>() : add.template operator()<false, false>();
   for (std::size_t s = part.warm ? 1 : 0; s < part.scalars.size(); ++s)
-    for_each_cell<T>(
-        stream, box, range,
-        StepScalar<T>{part.grid.view(), part.velocity(), view_of(part.scalars[s], constants.diffuses), weights});
+    to.add(on_cells<T>(
+        StepScalar<T>{part.grid.view(), part.velocity(), view_of(part.scalars[s], constants.diffuses), weights}));
 }
 
 template <class T>
-void pressure_right_hand_side(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
-  for_each_cell<T>(stream, box, range,
-                   DivideDivergence<T>{part.grid.view(), part.intermediate_velocity(), part.rhs.data(), T(1) / dt});
+void pressure_right_hand_side(Kernels& to, FlowPart<T>& part, T dt) {
+  to.add(on_cells<T>(DivideDivergence<T>{part.grid.view(), part.intermediate_velocity(), part.rhs.data(), T(1) / dt}));
 }
 
 template <class T>
-void correct(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt) {
-  for_each_cell<T>(stream, box, range,
-                   Correct<T>{part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt});
+void correct(Kernels& to, FlowPart<T>& part, T dt) {
+  to.add(on_cells<T>(Correct<T>{part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt}));
 }
 
-#define TUTTI_INSTANTIATE(T)                                                                   \
-  template struct PartGrid<T>;                                                                 \
-  template void predict(Stream&, FlowPart<T>&, const CellBox&, Range, const FlowConstants<T>&, \
-                        const StageWeights<T>&);                                               \
-  template void pressure_right_hand_side(Stream&, FlowPart<T>&, const CellBox&, Range, T);     \
-  template void correct(Stream&, FlowPart<T>&, const CellBox&, Range, T);
+#define TUTTI_INSTANTIATE(T)                                                                      \
+  template struct PartGrid<T>;                                                                    \
+  template void predict(Kernels&, FlowPart<T>&, const FlowConstants<T>&, const StageWeights<T>&); \
+  template void pressure_right_hand_side(Kernels&, FlowPart<T>&, T);                              \
+  template void correct(Kernels&, FlowPart<T>&, T);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
 #undef TUTTI_INSTANTIATE

@@ -8,6 +8,7 @@
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/incompressible/flow_case.hpp"
 #include "tutti/models/incompressible/flow_kernel.hpp"
+#include "tutti/schedule/kernels.hpp"
 
 namespace tutti {
 
@@ -62,15 +63,16 @@ struct FlowConstants {
   bool diffuses = true;    ///< do scalars? Not where that is implicit
 };
 
-/// u* and the new scalars of cells of the part.
+// What passes over cells of a part do.
+
+/// u* and the new scalars.
 template <class T>
-void predict(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, const FlowConstants<T>& constants,
-             const StageWeights<T>& weights);
+void predict(Kernels& to, FlowPart<T>& part, const FlowConstants<T>& constants, const StageWeights<T>& weights);
 /// rhs = div u* / dt.
 template <class T>
-void pressure_right_hand_side(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt);
+void pressure_right_hand_side(Kernels& to, FlowPart<T>& part, T dt);
 /// u = u* - dt grad p.
 template <class T>
-void correct(Stream& stream, FlowPart<T>& part, const CellBox& box, Range range, T dt);
+void correct(Kernels& to, FlowPart<T>& part, T dt);
 
 }  // namespace tutti

@@ -45,20 +45,21 @@ double measure(Device& device, Threads& threads, Gid cells, std::size_t scalars)
   FlowPart<T> part = sample_part<T>(*streams[0].compute, side, scalars);
   const Range all{0, static_cast<Lid>(part.box.cells())};
   Step step(threads, streams);
-  TaskId last = -1;
-  const auto add = [&](const std::function<void(Stream&, Range)>& kernel) {
-    const TaskId task = step.compute("sample", 0, Step::Role::interior, all, kernel);
-    if (last >= 0) step.after(task, last);
-    last = task;
-  };
-  add([&](Stream& on, Range range) { predict(on, part, part.box, range, FlowConstants<T>{}, StageWeights<T>{}); });
-  add([&](Stream& on, Range range) { pressure_right_hand_side(on, part, part.box, range, T(1)); });
-  for (int s = 0; s < 2 * sweeps; ++s)
-    add([&part, s](Stream& on, Range range) {
-      for_each_cell<T>(on, part.box, range,
-                       RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(), T(1), s % 2});
-    });
-  add([&](Stream& on, Range range) { correct(on, part, part.box, range, T(1)); });
+  std::vector<Kernels> kernels(passes);
+  for (int k = 0; k < passes; ++k) {
+    Kernels& to = kernels[static_cast<std::size_t>(k)];
+    if (k == 0)
+      predict(to, part, FlowConstants<T>{}, StageWeights<T>{});
+    else if (k == 1)
+      pressure_right_hand_side(to, part, T(1));
+    else if (k + 1 < passes)
+      to.add(on_cells<T>(RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(), T(1), k % 2}));
+    else
+      correct(to, part, T(1));
+    const TaskId task = step.compute("sample", 0, Step::Role::interior, all,
+                                     [&](Stream& on, Range range) { to.enqueue(on, part.box, range); });
+    if (k > 0) step.after(task, task - 1);
+  }
   step.finish(Overlap::full);
   return static_cast<double>(part.box.cells()) * passes / sample_seconds(step);
 }

@@ -168,14 +168,17 @@ void FlowModel<T>::make_passes() {
   velocity_halo_ = halo(rings, 3);
   intermediate_halo_ = halo(faces, 3 + static_cast<int>(flow_.scalars.size()));
   scalar_halo_ = halo(faces, 1);
-  const auto fill = [this](std::size_t p, int d) { return ends_[p].cells(d); };
-  const auto pass = [&](const char* name, BoxTransfer<T>* transfer, const typename BoxPass<T>::FillCells& cells) {
-    return std::make_unique<BoxPass<T>>(name, *devices_.threads, domain_.streams, domain_.parts, transfer, overlap,
-                                        cells);
+  const auto pass = [&](const char* name, BoxTransfer<T>* transfer) {
+    const auto cells = [&](std::size_t p, int d) { return transfer != nullptr ? ends_[p].cells(d) : 0; };
+    auto made = std::make_unique<Pass>(name, *devices_.threads, domain_.streams, box_pass_parts(domain_.parts, cells),
+                                       transfer, overlap);
+    // Where the length of the step changes every few steps, nothing comes often enough.
+    if (time_dependent_ends_ || adapts_every() > 0) made->never_capture();
+    return made;
   };
-  predict_ = pass("prediction", intermediate_halo_.get(), fill);
-  divide_ = pass("divergence", nullptr, {});
-  correct_ = pass("correction", velocity_halo_.get(), fill);
+  predict_ = pass("prediction", intermediate_halo_.get());
+  divide_ = pass("divergence", nullptr);
+  correct_ = pass("correction", velocity_halo_.get());
 }
 
 template <class T>
@@ -228,7 +231,7 @@ void FlowModel<T>::set_initial() {
     initial_heat_ = amount(0);
     heat_scale_ = std::abs(initial_heat_);
   }
-  for (BoxPass<T>* pass : {predict_.get(), divide_.get(), correct_.get()}) pass->step().reset_seconds();
+  for (Pass* pass : {predict_.get(), divide_.get(), correct_.get()}) pass->step().reset_seconds();
 }
 
 /// Ghosts of velocity, scalars and pressure from what is owned.
@@ -254,10 +257,11 @@ void FlowModel<T>::exchange_all(double time) {
   exchange_scalar([](FlowPart<T>& part) -> Buffer<T>& { return part.p; });
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (int d = 0; d < 3; ++d) {
-      const Range all{0, ends_[p].cells(d)};
-      fill_pressure(stream(p), domain_.arrays[p], parts_[p].p.data(), ends_[p].view(d), all);
-      fill_velocity(stream(p), parts_[p], ends_[p].view(d), all, time, T(0));
-      fill_scalars(stream(p), parts_[p], ends_[p], d, all, time);
+      Kernels fill;
+      fill_pressure(fill, domain_.arrays[p], parts_[p].p.data(), ends_[p], d);
+      fill_velocity(fill, parts_[p], ends_[p], d, time, T(0));
+      fill_scalars(fill, parts_[p], ends_[p], d, time);
+      fill.enqueue(stream(p), {}, {0, ends_[p].cells(d)});
       stream(p).synchronize();
     }
 }

@@ -2,11 +2,9 @@
 #include "tutti/base/over_ranks.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numbers>
 
-#include "tutti/base/hash.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -16,29 +14,14 @@ namespace tutti {
 // A step of the model, as the paper tells it: in each stage every device computes what others read, and what reads
 // others' nodes, and then the rest while the first travels.
 
-void SphereTransport::build_step(Overlap overlap) {
-  step_ = std::make_unique<Step>(*devices_.threads, domain_.streams, transport_.row_cost());
-  std::vector<TaskId> separators;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    separators.push_back(step_->compute("separator", static_cast<int>(p), Step::Role::separator,
-                                        {domain_.local_rows[p], domain_.maps[p].owned},
-                                        [this, p](Stream& stream, Range rows) { launch_(p, stream, rows); }));
-  step_->exchange(*exchange_, separators);
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    step_->compute("interior", static_cast<int>(p), Step::Role::interior, {0, domain_.local_rows[p]},
-                   [this, p](Stream& stream, Range rows) { launch_(p, stream, rows); });
-  step_->finish(overlap);
-}
-
-void SphereTransport::apply(std::size_t target, std::uint64_t same_work, const Launch& launch) {
-  std::vector<FieldView<double>> views;
-  for (TransportPart& part : parts_) views.push_back(part.q[target].view());
-  exchange_->bind(views);
-  launch_ = launch;
-  step_->run_ahead(same_work);
-  // The set-up finds the right time step in any case.
-  if (setting_up_ && exchange_->disabled()) exchange_now(target);
-  ++applications_;
+void SphereTransport::make_pass(Overlap overlap) {
+  std::vector<PassPart> parts;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const Lid local = domain_.local_rows[p];
+    parts.push_back({{{{local, domain_.maps[p].owned}, {}}}, {{{0, local}, {}}}});
+  }
+  pass_ = std::make_unique<Pass>("", *devices_.threads, domain_.streams, std::move(parts), exchange_.get(), overlap,
+                                 transport_.row_cost());
 }
 
 void SphereTransport::step(double time, double dt) {
@@ -50,38 +33,24 @@ void SphereTransport::step(double time, double dt) {
 
 /// The classical method of four stages. Arrays: 0 is u, 1 and 2 stages in turn, 3 the sum of rates.
 void SphereTransport::runge_kutta_step(double time, double dt) {
-  const auto q = [this](std::size_t p, std::size_t field) { return parts_[p].q[field].data(); };
-  const auto read = [&](std::size_t field, const auto& update) {
-    return [this, field, update, q](std::size_t p, Stream& stream, Range rows) {
-      parts_[p].rows.apply(stream, rows, tracers(), q(p, field), parts_[p].velocity.along(), update(p));
-    };
-  };
   update_velocity(time);
-  apply(1, work_of(0, dt), read(0, [=](std::size_t p) { return RungeKuttaFirst{q(p, 1), q(p, 3), dt / 2, dt / 6}; }));
+  apply(0, 1, [dt](const auto& q) { return RungeKuttaFirst{q(1), q(3), dt / 2, dt / 6}; });
   update_velocity(time + dt / 2);
-  apply(2, work_of(1, dt), read(1, [=](std::size_t p) {
-          return RungeKuttaMiddle{q(p, 0), q(p, 2), q(p, 3), dt / 2, dt / 3};
-        }));
-  apply(1, work_of(2, dt), read(2, [=](std::size_t p) {
-          return RungeKuttaMiddle{q(p, 0), q(p, 1), q(p, 3), dt, dt / 3};
-        }));
+  apply(1, 2, [dt](const auto& q) { return RungeKuttaMiddle{q(0), q(2), q(3), dt / 2, dt / 3}; });
+  apply(2, 1, [dt](const auto& q) { return RungeKuttaMiddle{q(0), q(1), q(3), dt, dt / 3}; });
   update_velocity(time + dt);
-  apply(0, work_of(3, dt), read(1, [=](std::size_t p) { return RungeKuttaLast{q(p, 3), q(p, 0), dt / 6}; }));
+  apply(1, 0, [dt](const auto& q) { return RungeKuttaLast{q(3), q(0), dt / 6}; });
 }
 
 /// Shu and Osher's method of three stages. Arrays: 0 is u, 1 and 2 are stages.
 void SphereTransport::ssp_rk3_step(double time, double dt) {
-  const auto q = [this](std::size_t p, std::size_t field) { return parts_[p].q[field].data(); };
-  const auto stage = [&](std::size_t number, std::size_t from, std::size_t to, double w, double at) {
+  const auto stage = [&](std::size_t from, std::size_t to, double w, double at) {
     update_velocity(at);
-    apply(to, work_of(number, dt), [=, this](std::size_t p, Stream& stream, Range rows) {
-      parts_[p].rows.apply(stream, rows, tracers(), q(p, from), parts_[p].velocity.along(),
-                           SspRk3Stage{q(p, 0), q(p, to), w, dt});
-    });
+    apply(from, to, [&](const auto& q) { return SspRk3Stage{q(0), q(to), w, dt}; });
   };
-  stage(0, 0, 1, 1, time);
-  stage(1, 1, 2, 0.25, time + dt);
-  stage(2, 2, 0, 2.0 / 3, time + dt / 2);
+  stage(0, 1, 1, time);
+  stage(1, 2, 0.25, time + dt);
+  stage(2, 0, 2.0 / 3, time + dt / 2);
 }
 
 void SphereTransport::update_velocity(double time) {
@@ -92,17 +61,14 @@ void SphereTransport::update_velocity(double time) {
       if (domain_.streams[p].is_host() == host) parts_[p].velocity.update(stream(p), time);
 }
 
-/// The same number for the same stage of a step of the same length by the same operators; other arrays keep their
-/// places.
-std::uint64_t SphereTransport::work_of(std::size_t stage, double dt) const {
-  const std::vector<std::uint64_t> what{stage + 1, operators_made_, std::bit_cast<std::uint64_t>(dt)};
-  return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
+std::vector<FieldView<double>> SphereTransport::views(std::size_t field) {
+  std::vector<FieldView<double>> all;
+  for (TransportPart& part : parts_) all.push_back(part.q[field].view());
+  return all;
 }
 
 void SphereTransport::exchange_now(std::size_t field) {
-  std::vector<FieldView<double>> views;
-  for (TransportPart& part : parts_) views.push_back(part.q[field].view());
-  exchange_->begin(views);
+  exchange_->begin(views(field));
   exchange_->end();
 }
 

@@ -1,7 +1,6 @@
 // Transport of tracers over a sphere by RBF-FD, on every processor at once (Bollig, Flyer and Erlebacher 2012).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,7 +11,7 @@
 #include "tutti/models/transport/stencils/stencil_weights.hpp"
 #include "tutti/models/transport/transport_case.hpp"
 #include "tutti/models/transport/velocity.hpp"
-#include "tutti/schedule/step.hpp"
+#include "tutti/schedule/pass.hpp"
 #include "tutti/simulation/model.hpp"
 
 namespace tutti {
@@ -52,14 +51,13 @@ class SphereTransport final : public Model {
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
   void summarise(Summary& summary, double time) override;
-  std::vector<const Step*> schedules() const override { return {step_.get()}; }
+  std::vector<const Step*> schedules() const override { return {&pass_->step()}; }
 
   const TransportSpectrum& spectrum() const { return spectrum_; }
   /// Values in the owned nodes of one of this rank's parts: node after node, all tracers of a node together.
   std::vector<double> values(std::size_t p);
 
  private:
-  using Launch = std::function<void(std::size_t p, Stream& stream, Range rows)>;
   /// Weights of a part on the host, while the operators are made: those of operator op for node j of row at
   /// [(row * operators + op) * size + j].
   using Weights = std::vector<RawVector<double>>;
@@ -89,7 +87,7 @@ class SphereTransport final : public Model {
   void make_hyper(const Weights& weights);
   void make_operators(const Weights& weights);
   void allocate();
-  void build_step(Overlap overlap);
+  void make_pass(Overlap overlap);
   double expected_end(double now);
   double fastest_time(double end);
   void find_spectral_radii(const Weights& weights);
@@ -101,8 +99,21 @@ class SphereTransport final : public Model {
   NoiseTest run_noise_test();
   void set_initial();
 
-  void apply(std::size_t target, std::uint64_t same_work, const Launch& launch);
-  std::uint64_t work_of(std::size_t stage, double dt) const;
+  /// Rates of field `from`, of all nodes of all parts, for update(q) where q(i) is field i of a part; then field
+  /// `target` gets its ghosts.
+  template <class MakeUpdate>
+  void apply(std::size_t from, std::size_t target, const MakeUpdate& update) {
+    exchange_->bind(views(target));
+    pass_->run([&](std::size_t p, Kernels& to) {
+      TransportPart& part = parts_[p];
+      const auto q = [&part](std::size_t field) { return part.q[field].data(); };
+      part.rows.add(to, tracers(), q(from), part.velocity.along(), update(q));
+    });
+    // The set-up finds the right time step in any case.
+    if (setting_up_ && exchange_->disabled()) exchange_now(target);
+    ++applications_;
+  }
+  std::vector<FieldView<double>> views(std::size_t field);
   void update_velocity(double time);
   void runge_kutta_step(double time, double dt);
   void ssp_rk3_step(double time, double dt);
@@ -123,10 +134,8 @@ class SphereTransport final : public Model {
   std::vector<TransportPart> parts_;
   Plan plan_;
   std::unique_ptr<Exchange<double>> exchange_;
-  std::unique_ptr<Step> step_;
-  Launch launch_;
+  std::unique_ptr<Pass> pass_;
   double dt_ = 0;
-  std::uint64_t operators_made_ = 0;  ///< so many times, each in memory of their own
   bool setting_up_ = true;
   std::vector<double> initial_mass_, mass_scale_;  ///< of tracers; scale: of their magnitudes
   double initial_level_ = 0;                       ///< of |q|

@@ -78,7 +78,7 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
   comm_.together([&] { allocate(); });
   plan_ = make_plan(value_maps_, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);
-  build_step(parse_overlap(options_.text("devices.overlap")));
+  make_pass(parse_overlap(options_.text("devices.overlap")));
   phases.begin("stability");
   find_spectral_radii(weights);
   damp(weights);
@@ -179,7 +179,6 @@ void SphereTransport::make_hyper(const Weights& weights) {
 /// Of the steps: one where the velocity is steady, else derivatives along two tangents and the damping.
 void SphereTransport::make_operators(const Weights& weights) {
   const auto n = static_cast<std::size_t>(basis_.size);
-  ++operators_made_;
   const double damping = (basis_.hyper % 2 == 0 ? -1 : 1) * spectrum_.gamma;
   const ParallelFor parallel = parallel_for(*devices_.threads);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -346,10 +345,8 @@ double SphereTransport::spectral_radius() {
   // Logarithms: products of a window's growths overflow for high powers of the Laplacian.
   double size = largest(), growth = 0, before = 0, rho = 0;
   for (int k = 1; k <= most && size > 0; ++k) {
-    apply(1, 0, [this](std::size_t p, Stream& s, Range rows) {
-      parts_[p].rows.apply(s, rows, tracers(), parts_[p].q[0].data(), nullptr, StoreRate{parts_[p].q[1].data()});
-    });
-    step_->wait();
+    apply(0, 1, [](const auto& q) { return StoreRate{q(1)}; });
+    pass_->step().wait();
     for (TransportPart& part : parts_) std::swap(part.q[0], part.q[1]);
     const double grown = largest();
     comm_.together([&] {
@@ -375,7 +372,7 @@ SphereTransport::NoiseTest SphereTransport::run_noise_test() {
   set_noise();
   const auto run = [&] {
     for (int k = 0; k < NoiseTest::steps; ++k) step(0, dt_);
-    step_->wait();
+    pass_->step().wait();
     return largest();
   };
   NoiseTest noise;
@@ -406,7 +403,7 @@ void SphereTransport::set_initial() {
   // What is reported is the run, not the set-up.
   applications_ = 0;
   setting_up_ = false;
-  step_->reset_seconds();
+  pass_->step().reset_seconds();
 }
 
 }  // namespace tutti

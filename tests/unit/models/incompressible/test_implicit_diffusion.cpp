@@ -90,7 +90,7 @@ class OneSolve {
     ImplicitDiffusion<T> diffusion(
         {world(), *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap"))},
         fields);
-    diffusion.solve(time, dt, [](std::size_t, Stream&, const CellBox&, Range) {});
+    diffusion.solve(time, dt, [](std::size_t, Kernels&) {});
     for (std::size_t f = 0; f < count; ++f) found_[f] = take(stream, fields[f].result(part));
     diffusion.pressure_of_potential(dt);
     pressure_ = take(stream, part.rhs);

@@ -20,34 +20,45 @@ struct RowKernel {
 };
 
 template <class Coefficient, class Update>
-void apply_rows(Stream& stream, Range rows, const OperatorView<Coefficient>& view, const double* u,
-                const double* forcing, const Update& update) {
+struct ApplyRows {
+  RowKernel<Coefficient, Update> rows;
+  void operator()(Stream& stream, Range range) const {
+    const Device& device = stream.device();
+    if (device.is_host() || device.block_limit() == 0) return launch(stream, range);
+    // Whole tiles, so at least two blocks.
+    const Size most = std::max<Size>(1, Size{device.block_limit()} * block_rows / tile_rows) * tile_rows;
+    for (Size begin = range.begin / tile_rows * tile_rows; begin < range.end; begin += most)
+      launch(stream, {std::max(range.begin, static_cast<Lid>(begin)),
+                      static_cast<Lid>(std::min<Size>(range.end, begin + most))});
+  }
+  void launch(Stream& stream, Range range) const {
 #if defined(__CUDACC__)
-  if (stream.kind() == DeviceKind::cuda && apply_rows_on_gpu(stream, rows, view, u, forcing, update)) return;
+    const auto& [view, u, forcing, update] = rows;
+    if (stream.kind() == DeviceKind::cuda && apply_rows_on_gpu(stream, range, view, u, forcing, update)) return;
 #endif
-  if (stream.kind() == DeviceKind::host)
-    stream.loop(rows, [&](Lid begin, Lid end) { apply_rows_on_host({begin, end}, view, u, forcing, update); });
-  else
-    for_each(stream, rows, RowKernel<Coefficient, Update>{view, u, forcing, update});
-}
+    if (stream.kind() != DeviceKind::host) return for_each(stream, range, rows);
+    stream.loop(range, [this](Lid begin, Lid end) {
+      apply_rows_on_host({begin, end}, rows.view, rows.u, rows.forcing, rows.update);
+    });
+  }
+};
 
 }  // namespace
 
 template <class Update>
 void RowOperator::apply(Stream& stream, Range rows, const double* u, const double* forcing,
                         const Update& update) const {
-  const auto launch = [&](Range piece) {
-    if (precision_ == Precision::full)
-      apply_rows(stream, piece, view(values_), u, forcing, update);
-    else
-      apply_rows(stream, piece, view(compact_values_), u, forcing, update);
-  };
-  const Device& device = stream.device();
-  if (device.is_host() || device.block_limit() == 0) return launch(rows);
-  // Whole tiles, so at least two blocks.
-  const Size most = std::max<Size>(1, Size{device.block_limit()} * block_rows / tile_rows) * tile_rows;
-  for (Size begin = rows.begin / tile_rows * tile_rows; begin < rows.end; begin += most)
-    launch({std::max(rows.begin, static_cast<Lid>(begin)), static_cast<Lid>(std::min<Size>(rows.end, begin + most))});
+  Kernels kernels;
+  add(kernels, u, forcing, update);
+  kernels.enqueue(stream, {}, rows);
+}
+
+template <class Update>
+void RowOperator::add(Kernels& to, const double* u, const double* forcing, const Update& update) const {
+  if (precision_ == Precision::full)
+    to.add(ApplyRows<double, Update>{{view(values_), u, forcing, update}});
+  else
+    to.add(ApplyRows<float, Update>{{view(compact_values_), u, forcing, update}});
 }
 
 void RowOperator::apply_portably(Stream& stream, Range rows, const double* u, const double* forcing,
@@ -58,9 +69,13 @@ void RowOperator::apply_portably(Stream& stream, Range rows, const double* u, co
     for_each(stream, rows, RowKernel<float, EulerUpdate>{view(compact_values_), u, forcing, update});
 }
 
-template void RowOperator::apply(Stream&, Range, const double*, const double*, const EulerUpdate&) const;
-template void RowOperator::apply(Stream&, Range, const double*, const double*, const RateOnly&) const;
-template void RowOperator::apply(Stream&, Range, const double*, const double*, const RkcFirst&) const;
-template void RowOperator::apply(Stream&, Range, const double*, const double*, const RkcStage&) const;
+#define TUTTI_INSTANTIATE(Update)                                                                      \
+  template void RowOperator::apply(Stream&, Range, const double*, const double*, const Update&) const; \
+  template void RowOperator::add(Kernels&, const double*, const double*, const Update&) const;
+TUTTI_INSTANTIATE(EulerUpdate)
+TUTTI_INSTANTIATE(RateOnly)
+TUTTI_INSTANTIATE(RkcFirst)
+TUTTI_INSTANTIATE(RkcStage)
+#undef TUTTI_INSTANTIATE
 
 }  // namespace tutti

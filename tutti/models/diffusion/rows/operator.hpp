@@ -9,6 +9,7 @@
 #include "tutti/models/diffusion/diffusion_kernel.hpp"
 #include "tutti/models/diffusion/rows/column_tiles.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/schedule/kernels.hpp"
 
 namespace tutti {
 
@@ -86,9 +87,12 @@ class RowOperator {
   /// for ellpack in double).
   Size bytes_applied() const { return bytes() + 16 * static_cast<Size>(rows_); }
 
-  /// Enqueues update(i, u_i, rate_i) for the rows. u: owned and ghost values; forcing: owned values or null.
+  /// Enqueues update(i, u_i, rate_i) for the rows, or adds that to a pass. u: owned and ghost values; forcing: owned
+  /// values or null.
   template <class Update>
   void apply(Stream& stream, Range rows, const double* u, const double* forcing, const Update& update) const;
+  template <class Update>
+  void add(Kernels& to, const double* u, const double* forcing, const Update& update) const;
   /// The same through the portable kernel everywhere: what the tuned ones are measured against.
   void apply_portably(Stream& stream, Range rows, const double* u, const double* forcing,
                       const EulerUpdate& update) const;
@@ -124,10 +128,5 @@ class RowOperator {
 
 /// Entries that `rows` or `blocks` store for so many rows, padding included.
 Size stored_entries(RowFormat format, Size rows);
-
-extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const EulerUpdate&) const;
-extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const RateOnly&) const;
-extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const RkcFirst&) const;
-extern template void RowOperator::apply(Stream&, Range, const double*, const double*, const RkcStage&) const;
 
 }  // namespace tutti

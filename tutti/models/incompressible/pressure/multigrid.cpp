@@ -32,17 +32,20 @@ CoarsestSolver<T>::CoarsestSolver(const PressureProblem<T>& problem, MultigridLe
   deal_ = transfer(gathered, stored, arrays_, grid.arrays);
   bind_field(*gather_, grid.rhs, pointers(values_));
   bind_field(*deal_, pointers(values_), grid.p);
-  const std::vector<Lid> nothing(domain.mine(), 0);
-  gather_pass_ = std::make_unique<TransferPass<T>>("coarsest", problem.threads, domain.streams, nothing, gather_.get());
-  deal_pass_ =
-      std::make_unique<TransferPass<T>>("coarsest, back", problem.threads, domain.streams, nothing, deal_.get());
+  const auto pass = [&](const char* name, BoxTransfer<T>* halo) {
+    const std::vector<Lid> nothing(domain.mine(), 0);
+    return std::make_unique<Pass>(name, problem.threads, domain.streams, whole_pass_parts(nothing), halo,
+                                  problem.overlap);
+  };
+  gather_pass_ = pass("coarsest", gather_.get());
+  deal_pass_ = pass("coarsest, back", deal_.get());
 }
 
 template <class T>
 void CoarsestSolver<T>::solve() {
   ++solves_;
-  const auto nothing = [](std::size_t, Stream&, Range) {};
-  gather_pass_->run(nothing, 1);
+  const auto nothing = [](std::size_t, Kernels&) {};
+  gather_pass_->run(nothing);
   if (mine_) {
     // The first part is the first of its rank.
     Stream& stream = *problem_.domain.streams[0].compute;
@@ -50,7 +53,7 @@ void CoarsestSolver<T>::solve() {
     direct_->solve(host_.data(), host_.data());
     upload(stream, values_[0], std::span<const T>(host_));
   }
-  deal_pass_->run(nothing, 1);
+  deal_pass_->run(nothing);
 }
 
 template <class T>
@@ -155,7 +158,7 @@ void Multigrid<T>::solve(double scale) {
     finish_cycle();
     residuals_.push_back(start_cycle());
   }
-  ends_.fill(1);
+  ends_.fill();
 }
 
 template <class T>

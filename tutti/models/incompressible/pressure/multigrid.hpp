@@ -28,7 +28,7 @@ class CoarsestSolver {
   std::vector<Buffer<T>> values_;
   std::vector<T> host_;
   std::unique_ptr<BoxTransfer<T>> gather_, deal_;
-  std::unique_ptr<TransferPass<T>> gather_pass_, deal_pass_;
+  std::unique_ptr<Pass> gather_pass_, deal_pass_;
   Size solves_ = 0;
 };
 

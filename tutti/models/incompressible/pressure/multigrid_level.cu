@@ -168,11 +168,11 @@ void MultigridLevel<T>::make_passes() {
   all_ = make(all);
   const auto size = level_.grid.cells();
   const std::string name = fmt::format("{} x {} x {}", size[0], size[1], size[2]);
-  std::vector<Lid> cells;
-  for (std::size_t p = 0; p < domain.mine(); ++p) cells.push_back(static_cast<Lid>(level_.parts.box(p).cells()));
-  faces_pass_ = std::make_unique<BoxPass<T>>(name, problem_.threads, domain.streams, level_.parts, faces_.get(),
-                                             problem_.overlap);
-  all_pass_ = std::make_unique<TransferPass<T>>(name, problem_.threads, domain.streams, cells, all_.get());
+  const auto pass = [&](std::vector<PassPart> parts, BoxTransfer<T>* halo) {
+    return std::make_unique<Pass>(name, problem_.threads, domain.streams, std::move(parts), halo, problem_.overlap);
+  };
+  faces_pass_ = pass(box_pass_parts(level_.parts), faces_.get());
+  all_pass_ = pass(whole_pass_parts(level_.parts), all_.get());
 }
 
 template <class T>
@@ -185,36 +185,18 @@ StencilView<T> MultigridLevel<T>::stencil(std::size_t p) const {
 }
 
 template <class T>
-void MultigridLevel<T>::run(const typename BoxPass<T>::Kernel& kernel, Behind behind, Work work) {
-  const auto same_work = static_cast<std::uint64_t>(work);
-  if (behind == Behind::faces) {
-    faces_pass_->run(kernel, {}, same_work);
-    return;
-  }
-  ++all_runs_;
-  all_pass_->run([&](std::size_t p, Stream& stream, Range range) { kernel(p, stream, level_.parts.box(p), range); },
-                 same_work);
-}
-
-template <class T>
 void MultigridLevel<T>::sweep(Lid colour, Behind behind) {
-  run(
-      [this, colour](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        for_each_cell<T>(
-            stream, box, range,
-            RedBlackSweep<T, StencilView>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_), colour});
-      },
-      behind, colour == 0 ? Work::sweep_of_0 : Work::sweep_of_1);
+  run(behind, [&](std::size_t p, Kernels& to) {
+    to.add(on_cells<T>(
+        RedBlackSweep<T, StencilView>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_), colour}));
+  });
 }
 
 template <class T>
 void MultigridLevel<T>::sweep_from_zero() {
-  run(
-      [this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        for_each_cell<T>(stream, box, range,
-                         SweepFromZero<T>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_)});
-      },
-      Behind::faces, Work::sweep_from_zero);
+  run(Behind::faces, [&](std::size_t p, Kernels& to) {
+    to.add(on_cells<T>(SweepFromZero<T>{stencil(p), level_.p[p], level_.rhs[p], static_cast<T>(omega_)}));
+  });
 }
 
 template <class T>
@@ -253,7 +235,7 @@ double MultigridLevel<T>::rounding() {
 template <class T>
 void MultigridLevel<T>::add_exchanged(ExchangeCounts& counts) const {
   add_counts(counts, faces_->exchange().counts_per_exchange(), faces_pass_->runs());
-  add_counts(counts, all_->exchange().counts_per_exchange(), all_runs_);
+  add_counts(counts, all_->exchange().counts_per_exchange(), all_pass_->runs());
 }
 
 #define TUTTI_INSTANTIATE(T)                                                                                        \

@@ -39,9 +39,11 @@ class MultigridLevel {
   void sweep(Lid colour, Behind behind);
   /// The first one, of colour 0, as if p had been 0.
   void sweep_from_zero();
-  /// What computes p; arrays stay where they are, so that the same kind always is the same work.
-  enum class Work : std::uint8_t { sweep_of_0 = 1, sweep_of_1, sweep_from_zero, interpolation };
-  void run(const typename BoxPass<T>::Kernel& kernel, Behind behind, Work work);
+  /// Computes p: add(part, kernels).
+  template <class Add>
+  void run(Behind behind, const Add& add) {
+    (behind == Behind::faces ? *faces_pass_ : *all_pass_).run(add);
+  }
   /// |lap p - rhs| of largest magnitude, of all parts of all ranks.
   double largest_residual();
   /// Largest |rhs|.
@@ -70,9 +72,8 @@ class MultigridLevel {
   std::vector<Buffer<T>> own_p_, own_rhs_;  ///< empty on the finest
   std::vector<Stencil> stencils_;
   std::unique_ptr<BoxTransfer<T>> faces_, all_;
-  std::unique_ptr<BoxPass<T>> faces_pass_;
-  std::unique_ptr<TransferPass<T>> all_pass_;  ///< a part without cells wants some that are no separators
-  Size all_runs_ = 0;
+  std::unique_ptr<Pass> faces_pass_;
+  std::unique_ptr<Pass> all_pass_;  ///< a part without cells wants some that are no separators
 };
 
 /// Arrays of 0, one a part of this rank.

@@ -188,12 +188,11 @@ void MultigridTransfer<T>::make_passes() {
   residual_transfer_ = std::make_unique<BoxTransfer<T>>(problem_.comm, fine, wanted, residual_arrays_, residual_arrays_,
                                                         true, domain.streams, 1, &domain.routing);
   bind_field(*residual_transfer_, pointers(residual_), pointers(residual_));
-  std::vector<Lid> cells;
-  for (std::size_t p = 0; p < domain.mine(); ++p) cells.push_back(static_cast<Lid>(fine.box(p).cells()));
-  residual_pass_ =
-      std::make_unique<TransferPass<T>>("residual", problem_.threads, domain.streams, cells, residual_transfer_.get());
-  restrict_pass_ =
-      std::make_unique<BoxPass<T>>("restriction", problem_.threads, domain.streams, coarse, nullptr, problem_.overlap);
+  const auto pass = [&](const char* name, std::vector<PassPart> parts, BoxTransfer<T>* halo) {
+    return std::make_unique<Pass>(name, problem_.threads, domain.streams, std::move(parts), halo, problem_.overlap);
+  };
+  residual_pass_ = pass("residual", whole_pass_parts(fine), residual_transfer_.get());
+  restrict_pass_ = pass("restriction", box_pass_parts(coarse), nullptr);
 }
 
 template <class T>
@@ -221,15 +220,11 @@ void MultigridTransfer<T>::restrict_residual() {
 
 template <class T>
 void MultigridTransfer<T>::store_residual() {
-  ++restrictions_;
   const LevelGrid<T>& fine = fine_.level();
-  residual_pass_->run(
-      [&](std::size_t p, Stream& stream, Range range) {
-        for_each_cell<T>(
-            stream, fine.parts.box(p), range,
-            StoreResidual<T>{fine_.stencil(p), residual_arrays_[p], fine.p[p], fine.rhs[p], residual_[p].data()});
-      },
-      1);
+  residual_pass_->run([&](std::size_t p, Kernels& to) {
+    to.add(on_cells<T>(
+        StoreResidual<T>{fine_.stencil(p), residual_arrays_[p], fine.p[p], fine.rhs[p], residual_[p].data()}));
+  });
 }
 
 template <class T>
@@ -247,42 +242,38 @@ double MultigridTransfer<T>::largest_residual() {
 template <class T>
 void MultigridTransfer<T>::restrict_stored() {
   const LevelGrid<T>& coarse = coarse_.level();
-  restrict_pass_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        const Tables& t = tables_[p];
-        Restrict<T> kernel{residual_arrays_[p], coarse.arrays[p], {}, {}, {}, {}, residual_[p].data(), coarse.rhs[p]};
-        for (std::size_t d = 0; d < 3; ++d) {
-          kernel.count[d] = restriction_[d].count;
-          kernel.cells[d] = coarse.parts.cells[d];
-          kernel.cell[d] = t.cell[d].data();
-          kernel.weight[d] = t.weight[d].data();
-        }
-        for_each_cell<T>(stream, box, range, kernel);
-      },
-      {}, 1);
+  restrict_pass_->run([&](std::size_t p, Kernels& to) {
+    const Tables& t = tables_[p];
+    Restrict<T> kernel{residual_arrays_[p], coarse.arrays[p], {}, {}, {}, {}, residual_[p].data(), coarse.rhs[p]};
+    for (std::size_t d = 0; d < 3; ++d) {
+      kernel.count[d] = restriction_[d].count;
+      kernel.cells[d] = coarse.parts.cells[d];
+      kernel.cell[d] = t.cell[d].data();
+      kernel.weight[d] = t.weight[d].data();
+    }
+    to.add(on_cells<T>(kernel));
+  });
 }
 
 template <class T>
 void MultigridTransfer<T>::interpolate() {
   const LevelGrid<T>&fine = fine_.level(), &coarse = coarse_.level();
-  fine_.run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-        const Tables& t = tables_[p];
-        Interpolate<T> kernel{fine.arrays[p], coarse.arrays[p], {}, {}, {}, {}, coarse.p[p], fine.p[p]};
-        for (std::size_t d = 0; d < 3; ++d) {
-          kernel.parent[d] = t.parent[d].data();
-          kernel.neighbour[d] = t.neighbour[d].data();
-          kernel.parent_weight[d] = t.parent_weight[d].data();
-          kernel.neighbour_weight[d] = t.neighbour_weight[d].data();
-        }
-        for_each_cell<T>(stream, box, range, kernel);
-      },
-      MultigridLevel<T>::Behind::faces, MultigridLevel<T>::Work::interpolation);
+  fine_.run(MultigridLevel<T>::Behind::faces, [&](std::size_t p, Kernels& to) {
+    const Tables& t = tables_[p];
+    Interpolate<T> kernel{fine.arrays[p], coarse.arrays[p], {}, {}, {}, {}, coarse.p[p], fine.p[p]};
+    for (std::size_t d = 0; d < 3; ++d) {
+      kernel.parent[d] = t.parent[d].data();
+      kernel.neighbour[d] = t.neighbour[d].data();
+      kernel.parent_weight[d] = t.parent_weight[d].data();
+      kernel.neighbour_weight[d] = t.neighbour_weight[d].data();
+    }
+    to.add(on_cells<T>(kernel));
+  });
 }
 
 template <class T>
 void MultigridTransfer<T>::add_exchanged(ExchangeCounts& counts) const {
-  add_counts(counts, residual_transfer_->exchange().counts_per_exchange(), restrictions_);
+  add_counts(counts, residual_transfer_->exchange().counts_per_exchange(), residual_pass_->runs());
 }
 
 template class MultigridTransfer<double>;

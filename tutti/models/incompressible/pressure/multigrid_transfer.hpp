@@ -48,9 +48,7 @@ class MultigridTransfer {
   std::vector<Buffer<T>> residual_;
   std::vector<Tables> tables_;
   std::unique_ptr<BoxTransfer<T>> residual_transfer_;
-  std::unique_ptr<TransferPass<T>> residual_pass_;
-  std::unique_ptr<BoxPass<T>> restrict_pass_;
-  Size restrictions_ = 0;
+  std::unique_ptr<Pass> residual_pass_, restrict_pass_;
 };
 
 }  // namespace tutti

@@ -5,17 +5,17 @@ namespace tutti {
 template <class T>
 PressureEnds<T>::PressureEnds(const PressureProblem<T>& problem)
     : problem_(problem),
-      pass_("pressure", problem.threads, problem.domain.streams, problem.domain.parts, nullptr, problem.overlap,
-            [ends = problem.ends](std::size_t p, int d) { return ends[p].cells(d); }) {}
+      pass_("pressure", problem.threads, problem.domain.streams,
+            box_pass_parts(problem.domain.parts, [&](std::size_t p, int d) { return problem.ends[p].cells(d); }),
+            static_cast<BoxTransfer<T>*>(nullptr), problem.overlap) {}
 
 template <class T>
-void PressureEnds<T>::fill(std::uint64_t same_work) {
-  pass_.run([](std::size_t, Stream&, const CellBox&, Range) {},
-            [this](std::size_t p, int d, Stream& stream, Range range) {
+void PressureEnds<T>::fill() {
+  pass_.run([](std::size_t, Kernels&) {},
+            [this](std::size_t p, int d, Kernels& to) {
               FlowPart<T>& part = problem_.parts[p];
-              fill_pressure(stream, part.grid.array, part.p.data(), problem_.ends[p].view(d), range);
-            },
-            same_work);
+              fill_pressure(to, part.grid.array, part.p.data(), problem_.ends[p], d);
+            });
 }
 
 template <class T>

@@ -9,7 +9,7 @@
 #include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/boundary_conditions.hpp"
 #include "tutti/models/incompressible/pressure/line_operator.hpp"
-#include "tutti/schedule/box_pass.hpp"
+#include "tutti/schedule/pass.hpp"
 
 namespace tutti {
 
@@ -47,13 +47,12 @@ template <class T>
 class PressureEnds {
  public:
   explicit PressureEnds(const PressureProblem<T>& problem);
-  /// `same_work`: as Step::run_ahead has it, of the array that p is in.
-  void fill(std::uint64_t same_work);
+  void fill();
   const Step& step() const { return pass_.step(); }
 
  private:
   PressureProblem<T> problem_;
-  BoxPass<T> pass_;
+  Pass pass_;
 };
 
 template <class T>

@@ -16,6 +16,91 @@ Lid units_of_plane(Size cells) {
   return static_cast<Lid>(std::clamp<Size>(cells / 16, 1, 512));
 }
 
+/// What both directions of the transforms have to know of a part's planes.
+template <class T>
+struct PlaneWork {
+  DirectGpu<T>* gpu;  ///< null where the part is on none
+  T* values;
+  LineTransformView<T> x, y;
+  Lid units;  ///< of work a plane
+  int axis;   ///< of the elimination
+  Lid nx, ny;
+  bool aligned;  ///< the part of the flow is whole planes: they come from its field and go there, else to `values`
+  BoxArray field;
+  CellBox planes;
+
+  Range planes_of(Range work) const { return {(work.begin + units - 1) / units, (work.end + units - 1) / units}; }
+  template <class V>
+  PlanesOfRows<V> rows_of(V* in, V* own) const {
+    if (!aligned) return {own, nx, Size{nx} * ny};
+    return {in + field.at(planes.lower[0], planes.lower[1], planes.lower[2]), field.stride(3 - axis),
+            field.stride(axis)};
+  }
+  /// use(row of the field, row of `values`) for planes [first, last).
+  template <class V, class Use>
+  void for_rows(V* in, Lid first, Lid last, const Use& use) const {
+    const PlanesOfRows<V> rows = rows_of<V>(in, values);
+    T* own = values + first * (Size{nx} * ny);
+    for (Lid plane = first; plane < last; ++plane)
+      for (Lid row = 0; row < ny; ++row, own += nx) use(rows.first + plane * rows.plane + row * rows.row, own);
+  }
+  /// use(first, last) for a few planes at a time: they stay in the cache from one direction to the next.
+  template <class Use>
+  void for_planes(Stream& stream, Range work, const Use& use) const {
+    stream.loop(planes_of(work), [ny = ny, use](Lid begin, Lid end) {
+      const FlushDenormals<T> flush;
+      const Lid at_once = std::max<Lid>(1, 64 / ny);
+      for (Lid k = begin; k < end; k += at_once) use(k, std::min(end, k + at_once));
+    });
+  }
+};
+
+template <class T>
+struct ToModes {
+  PlaneWork<T> w;
+  const T* rhs;
+  void operator()(Stream& stream, Range work) const {
+    if (w.gpu != nullptr)
+      return w.gpu->to_modes(stream, w.template rows_of<const T>(rhs, w.values), w.values, w.planes_of(work));
+    w.for_planes(stream, work, [w = w, rhs = rhs](Lid first, Lid last) {
+      if (w.aligned) w.for_rows(rhs, first, last, [&](const T* from, T* to) { std::copy_n(from, w.nx, to); });
+      transform_x(w.x, w.values, w.values, {first * w.ny, last * w.ny});
+      if (w.ny > 1) transform_y(w.y, w.values, w.values, w.nx, {first * w.nx, last * w.nx});
+    });
+  }
+};
+
+template <class T>
+struct FromModes {
+  PlaneWork<T> w;
+  T* p;
+  void operator()(Stream& stream, Range work) const {
+    if (w.gpu != nullptr)
+      return w.gpu->from_modes(stream, w.values, w.template rows_of<T>(p, w.values), w.planes_of(work));
+    w.for_planes(stream, work, [w = w, p = p](Lid first, Lid last) {
+      if (w.ny > 1) transform_y(w.y, w.values, w.values, w.nx, {first * w.nx, last * w.nx});
+      transform_x(w.x, w.values, w.values, {first * w.ny, last * w.ny});
+      if (w.aligned) w.for_rows(p, first, last, [&](T* to, const T* from) { std::copy_n(from, w.nx, to); });
+    });
+  }
+};
+
+template <class T>
+struct Eliminate {
+  DirectGpu<T>* gpu;
+  TridiagonalView<T> line;
+  const T* lambda;  ///< of the part's columns
+  T* values;
+  Size columns;
+  void operator()(Stream& stream, Range range) const {
+    if (gpu != nullptr) return gpu->eliminate(stream, values, range);
+    stream.loop(range, [own = *this](Lid begin, Lid end) {
+      const FlushDenormals<T> flush;
+      solve_columns(own.line, own.lambda, own.values, own.values, own.columns, {begin, end});
+    });
+  }
+};
+
 template <class T>
 class Direct final : public PressureSolver<T> {
  public:
@@ -41,24 +126,12 @@ class Direct final : public PressureSolver<T> {
   std::unique_ptr<BoxTransfer<T>> transfer(const Boxes& from, const std::vector<Boxes>& wanted,
                                            const std::vector<BoxArray>& from_arrays,
                                            const std::vector<BoxArray>& to_arrays);
-  std::unique_ptr<TransferPass<T>> pass(const std::string& name, const std::function<Lid(std::size_t)>& units,
-                                        BoxTransfer<T>* behind);
+  std::unique_ptr<Pass> pass(const std::string& name, const std::function<Lid(std::size_t)>& units,
+                             BoxTransfer<T>* behind);
   void make_layouts();
   void make_passes();
-  void forward(std::size_t p, Lid first, Lid last);
-  void backward(std::size_t p, Lid first, Lid last);
-  Range planes_of(Range units) const {
-    return {(units.begin + plane_units_ - 1) / plane_units_, (units.end + plane_units_ - 1) / plane_units_};
-  }
+  PlaneWork<T> plane_work(std::size_t p, const LineTransform<T>& x, const LineTransform<T>& y);
   Lid planes(std::size_t p) const { return plane_arrays_[p].stored.size(axis_); }
-  /// Planes of part p: of a field, where parts are whole planes already, else of the arrays of planes.
-  template <class V>
-  PlanesOfRows<V> rows_of(std::size_t p, V* field, V* values) const {
-    if (!aligned_) return {values, nx_, Size{nx_} * ny_};
-    const BoxArray& array = problem_.domain.arrays[p];
-    const auto& lower = plane_arrays_[p].stored.lower;
-    return {field + array.at(lower[0], lower[1], lower[2]), array.stride(3 - axis_), array.stride(axis_)};
-  }
 
   PressureProblem<T> problem_;
   DirectLayout layout_;
@@ -75,7 +148,7 @@ class Direct final : public PressureSolver<T> {
   std::vector<Buffer<T>> plane_values_, column_values_;
   std::vector<std::unique_ptr<DirectGpu<T>>> gpus_;  ///< null where a part is on no GPU
   std::unique_ptr<BoxTransfer<T>> to_planes_, to_columns_, back_to_planes_, to_pressure_;
-  std::unique_ptr<TransferPass<T>> gather_, forward_, columns_, backward_;
+  std::unique_ptr<Pass> gather_, forward_, columns_, backward_;
   PressureEnds<T> ends_;
   Size solves_ = 0;
 };
@@ -149,11 +222,12 @@ std::unique_ptr<BoxTransfer<T>> Direct<T>::transfer(const Boxes& from, const std
 }
 
 template <class T>
-std::unique_ptr<TransferPass<T>> Direct<T>::pass(const std::string& name, const std::function<Lid(std::size_t)>& units,
-                                                 BoxTransfer<T>* behind) {
+std::unique_ptr<Pass> Direct<T>::pass(const std::string& name, const std::function<Lid(std::size_t)>& units,
+                                      BoxTransfer<T>* behind) {
   std::vector<Lid> all;
   for (std::size_t p = 0; p < problem_.domain.mine(); ++p) all.push_back(units(p));
-  return std::make_unique<TransferPass<T>>(name, problem_.threads, problem_.domain.streams, all, behind);
+  return std::make_unique<Pass>(name, problem_.threads, problem_.domain.streams, whole_pass_parts(all), behind,
+                                problem_.overlap);
 }
 
 template <class T>
@@ -193,88 +267,37 @@ void Direct<T>::make_passes() {
   }
 }
 
-/// Planes [first, last) to modes along x and y.
 template <class T>
-void Direct<T>::forward(std::size_t p, Lid first, Lid last) {
-  T* const values = plane_values_[p].data();
-  const Size plane = Size{nx_} * ny_;
-  if (aligned_) {
-    const BoxArray& array = problem_.domain.arrays[p];
-    const T* const rhs = problem_.parts[p].rhs.data();
-    CellBox box = plane_arrays_[p].stored;
-    const auto axis = static_cast<std::size_t>(axis_);
-    box.upper[axis] = box.lower[axis] + last;
-    box.lower[axis] += first;
-    T* to = values + first * plane;
-    for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
-      for (Lid j = box.lower[1]; j < box.upper[1]; ++j, to += nx_) std::copy_n(rhs + array.at(0, j, k), nx_, to);
-  }
-  transform_x(x_to_modes_.view(), values, values, {first * ny_, last * ny_});
-  if (ny_ > 1) transform_y(y_to_modes_.view(), values, values, nx_, {first * nx_, last * nx_});
-}
-
-/// And back; where the parts of the flow are whole planes, into p.
-template <class T>
-void Direct<T>::backward(std::size_t p, Lid first, Lid last) {
-  T* const values = plane_values_[p].data();
-  if (ny_ > 1) transform_y(y_from_modes_.view(), values, values, nx_, {first * nx_, last * nx_});
-  transform_x(x_from_modes_.view(), values, values, {first * ny_, last * ny_});
-  if (!aligned_) return;
-  const BoxArray& array = problem_.domain.arrays[p];
-  T* const pressure = problem_.parts[p].p.data();
-  CellBox box = plane_arrays_[p].stored;
-  const auto axis = static_cast<std::size_t>(axis_);
-  box.upper[axis] = box.lower[axis] + last;
-  box.lower[axis] += first;
-  const T* from = values + first * (Size{nx_} * ny_);
-  for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
-    for (Lid j = box.lower[1]; j < box.upper[1]; ++j, from += nx_) std::copy_n(from, nx_, pressure + array.at(0, j, k));
+PlaneWork<T> Direct<T>::plane_work(std::size_t p, const LineTransform<T>& x, const LineTransform<T>& y) {
+  return {gpus_[p].get(),
+          plane_values_[p].data(),
+          x.view(),
+          y.view(),
+          plane_units_,
+          axis_,
+          nx_,
+          ny_,
+          aligned_,
+          problem_.domain.arrays[p],
+          plane_arrays_[p].stored};
 }
 
 template <class T>
 void Direct<T>::solve(double) {
   ++solves_;
-  constexpr std::uint64_t same_work = 1;  // all arrays stay where they are
-  if (gather_) gather_->run([](std::size_t, Stream&, Range) {}, same_work);
-  // A few planes at a time: they stay in the cache from one direction to the next.
-  const auto by_planes = [this](std::size_t, Stream& stream, Range units, const auto& work) {
-    const Range range = planes_of(units);
-    stream.loop(range, [this, work](Lid begin, Lid end) {
-      const FlushDenormals<T> flush;
-      const Lid at_once = std::max<Lid>(1, 64 / ny_);
-      for (Lid k = begin; k < end; k += at_once) work(k, std::min(end, k + at_once));
-    });
-  };
-  forward_->run(
-      [&](std::size_t p, Stream& stream, Range units) {
-        T* const values = plane_values_[p].data();
-        if (gpus_[p])
-          return gpus_[p]->to_modes(stream, rows_of<const T>(p, problem_.parts[p].rhs.data(), values), values,
-                                    planes_of(units));
-        by_planes(p, stream, units, [this, p](Lid first, Lid last) { forward(p, first, last); });
-      },
-      same_work);
-  columns_->run(
-      [this](std::size_t p, Stream& stream, Range columns) {
-        T* const values = one_part_ ? plane_values_[p].data() : column_values_[p].data();
-        if (gpus_[p]) return gpus_[p]->eliminate(stream, values, columns);
-        const auto stride = static_cast<Size>(lambda_[p].size());
-        stream.loop(columns, [this, p, values, stride](Lid begin, Lid end) {
-          const FlushDenormals<T> flush;
-          solve_columns(z_.view(), lambda_[p].data(), values, values, stride, {begin, end});
-        });
-      },
-      same_work);
-  backward_->run(
-      [&](std::size_t p, Stream& stream, Range units) {
-        T* const values = plane_values_[p].data();
-        if (gpus_[p])
-          return gpus_[p]->from_modes(stream, values, rows_of<T>(p, problem_.parts[p].p.data(), values),
-                                      planes_of(units));
-        by_planes(p, stream, units, [this, p](Lid first, Lid last) { backward(p, first, last); });
-      },
-      same_work);
-  ends_.fill(same_work);
+  if (gather_) gather_->run([](std::size_t, Kernels&) {});
+  forward_->run([&](std::size_t p, Kernels& to) {
+    to.add(ToModes<T>{plane_work(p, x_to_modes_, y_to_modes_), problem_.parts[p].rhs.data()});
+  });
+  columns_->run([&](std::size_t p, Kernels& to) {
+    to.add(Eliminate<T>{gpus_[p].get(), z_.view(), lambda_[p].data(),
+                        one_part_ ? plane_values_[p].data() : column_values_[p].data(),
+                        static_cast<Size>(lambda_[p].size())});
+  });
+  backward_->run([&](std::size_t p, Kernels& to) {
+    to.add(FromModes<T>{plane_work(p, x_from_modes_, y_from_modes_), problem_.parts[p].p.data()});
+  });
+  ends_.fill();
 }
 
 }  // namespace

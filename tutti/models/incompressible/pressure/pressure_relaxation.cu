@@ -33,12 +33,15 @@ Mirrors<T> mirrors(const FlowCase& flow) {
 }
 
 template <class T, template <class> class Stencil>
-void launch_sweep(Stream& stream, const CellBox& box, Range range, const JacobiSweep<T, Stencil>& sweep) {
+struct MakeSweep {
+  JacobiSweep<T, Stencil> sweep;
+  void operator()(Stream& stream, const CellBox& box, Range range) const {
 #if defined(__CUDACC__)
-  if (stream.kind() == DeviceKind::cuda && march_on_gpu(stream, box, sweep)) return;
+    if (stream.kind() == DeviceKind::cuda && march_on_gpu(stream, box, sweep)) return;
 #endif
-  for_each_cell<T>(stream, box, range, sweep);
-}
+    for_each_cell<T>(stream, box, range, sweep);
+  }
+};
 
 /// Sweeps over all parts, whose ghosts travel behind each.
 template <class T>
@@ -51,9 +54,9 @@ class Relaxation final : public PressureSolver<T> {
     for (const CellBox& box : domain.parts.boxes) wanted.push_back(faces_around(box));
     transfer_ = std::make_unique<BoxTransfer<T>>(problem.comm, domain.parts, wanted, domain.arrays, domain.arrays, true,
                                                  domain.streams, 1, &domain.routing);
-    sweep_ = std::make_unique<BoxPass<T>>(
-        jacobi_ ? "Jacobi" : "red-black", problem.threads, domain.streams, domain.parts, transfer_.get(),
-        problem.overlap, [this](std::size_t p, int d) { return jacobi_ ? 0 : problem_.ends[p].cells(d); });
+    const auto cells = [this](std::size_t p, int d) { return jacobi_ ? 0 : problem_.ends[p].cells(d); };
+    sweep_ = std::make_unique<Pass>(jacobi_ ? "Jacobi" : "red-black", problem.threads, domain.streams,
+                                    box_pass_parts(domain.parts, cells), transfer_.get(), problem.overlap);
     mirrors_ = mirrors<T>(problem.flow);
     if (has_equal_cells(domain.grid)) uniform_ = uniform_stencil<T>(domain.grid);
     for (std::size_t p = 0; p < domain.mine() && jacobi_; ++p) {
@@ -66,7 +69,7 @@ class Relaxation final : public PressureSolver<T> {
     sweeps_ = 0;
     if (jacobi_) {
       for (; sweeps_ < problem_.flow.sweeps; ++sweeps_) jacobi_sweep();
-      ends_.fill(turned_ ? 2 : 1);
+      ends_.fill();
       return;
     }
     constexpr int between_looks = 10;
@@ -129,35 +132,29 @@ class Relaxation final : public PressureSolver<T> {
 
   void jacobi_sweep() {
     bind([&](std::size_t p) { return next_[p].data(); });
-    sweep_->run(
-        [this](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-          FlowPart<T>& part = problem_.parts[p];
-          const auto launch = [&]<template <class> class Stencil>(const Stencil<T>& stencil) {
-            launch_sweep(stream, box, range,
-                         JacobiSweep<T, Stencil>{part.grid.array, stencil, part.p.data(), part.rhs.data(),
-                                                 next_[p].data(), static_cast<T>(omega_), mirrors_});
-          };
-          uniform_ ? launch(*uniform_) : launch(metric_stencil(part.grid.view()));
-        },
-        {}, turned_ ? 2 : 1);
+    sweep_->run([this](std::size_t p, Kernels& to) {
+      FlowPart<T>& part = problem_.parts[p];
+      const auto add = [&]<template <class> class Stencil>(const Stencil<T>& stencil) {
+        to.add(MakeSweep<T, Stencil>{{part.grid.array, stencil, part.p.data(), part.rhs.data(), next_[p].data(),
+                                      static_cast<T>(omega_), mirrors_}});
+      };
+      uniform_ ? add(*uniform_) : add(metric_stencil(part.grid.view()));
+    });
     for (std::size_t p = 0; p < next_.size(); ++p) next_[p].swap(problem_.parts[p].p);
-    turned_ = !turned_;
   }
 
   void red_black_sweep(Lid colour) {
     bind([&](std::size_t p) { return problem_.parts[p].p.data(); });
     sweep_->run(
-        [this, colour](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+        [&](std::size_t p, Kernels& to) {
           FlowPart<T>& part = problem_.parts[p];
-          for_each_cell<T>(stream, box, range,
-                           RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(),
-                                                      static_cast<T>(omega_), colour});
+          to.add(on_cells<T>(RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(),
+                                                        static_cast<T>(omega_), colour}));
         },
-        [this](std::size_t p, int d, Stream& stream, Range range) {
+        [&](std::size_t p, int d, Kernels& to) {
           FlowPart<T>& part = problem_.parts[p];
-          fill_pressure(stream, part.grid.array, part.p.data(), problem_.ends[p].view(d), range);
-        },
-        1 + static_cast<std::uint64_t>(colour));
+          fill_pressure(to, part.grid.array, part.p.data(), problem_.ends[p], d);
+        });
   }
 
   void fail_to_converge(double scale) {
@@ -176,11 +173,10 @@ class Relaxation final : public PressureSolver<T> {
   Mirrors<T> mirrors_;
   std::optional<UniformStencil<T>> uniform_;  ///< where all cells of the whole grid are equal
   int sweeps_ = 0;
-  bool turned_ = false;  ///< p and the next p have changed places
   PressureEnds<T> ends_;
   std::vector<Buffer<T>> next_;
   std::unique_ptr<BoxTransfer<T>> transfer_;
-  std::unique_ptr<BoxPass<T>> sweep_;  // goes first: sweeps may be held back until then
+  std::unique_ptr<Pass> sweep_;  // goes first: sweeps may be held back until then
 };
 
 }  // namespace

@@ -138,11 +138,17 @@ ImplicitDiffusion<T>::ImplicitDiffusion(const PressureProblem<T>& problem, std::
   for (const CellBox& box : domain.parts.boxes) faces.push_back(faces_around(box));
   halo_ = std::make_unique<BoxTransfer<T>>(problem_.comm, domain.parts, faces, domain.arrays, domain.arrays, true,
                                            domain.streams, static_cast<int>(fields_.size()), &domain.routing);
-  local_ = std::make_unique<BoxPass<T>>("explicit part", problem_.threads, domain.streams, domain.parts, nullptr,
-                                        problem_.overlap);
+  const auto pass = [&](const char* name, std::vector<PassPart> parts, BoxTransfer<T>* halo) {
+    auto made =
+        std::make_unique<Pass>(name, problem_.threads, domain.streams, std::move(parts), halo, problem_.overlap);
+    made->never_capture();  // the arrays of a sweep have changed places when it comes again
+    return made;
+  };
+  local_ = pass("explicit part", box_pass_parts(domain.parts), nullptr);
+  // The lower end is the first of both: what is filled of the other ends comes first, too.
   sweep_ =
-      std::make_unique<BoxPass<T>>("diffusion", problem_.threads, domain.streams, domain.parts, halo_.get(),
-                                   problem_.overlap, [this](std::size_t p, int d) { return through_[p].cells(d); });
+      pass("diffusion", box_pass_parts(domain.parts, [this](std::size_t p, int d) { return through_[p].cells(d); }),
+           halo_.get());
 }
 
 template <class T>
@@ -194,13 +200,12 @@ void ImplicitDiffusion<T>::solve(double time, double dt, const Explicit& explici
 /// The right sides.
 template <class T>
 void ImplicitDiffusion<T>::add_diffusion(double dt, const Explicit& explicit_part) {
-  local_->run([&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
-    explicit_part(p, stream, box, range);
+  local_->run([&](std::size_t p, Kernels& to) {
+    explicit_part(p, to);
     for (std::size_t f = 0; f < fields_.size(); ++f)
-      for_each_cell<T>(
-          stream, box, range,
-          AddDiffusion<T>{view_of(problem_.domain.arrays[p], parts_[p].line, fields_[f].component), before(f, p).data(),
-                          result(f, p).data(), static_cast<T>(fields_[f].diffusivity * dt / 2)});
+      to.add(on_cells<T>(AddDiffusion<T>{view_of(problem_.domain.arrays[p], parts_[p].line, fields_[f].component),
+                                         before(f, p).data(), result(f, p).data(),
+                                         static_cast<T>(fields_[f].diffusivity * dt / 2)}));
   });
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (std::size_t f = 0; f < fields_.size(); ++f) result(f, p).swap(parts_[p].right[f]);
@@ -221,16 +226,15 @@ template <class T>
 void ImplicitDiffusion<T>::begin(double time, double dt) {
   bind(&ImplicitDiffusion::before);
   sweep_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+      [&](std::size_t p, Kernels& to) {
         FlowPart<T>& part = problem_.parts[p];
         for (std::size_t f = 0; f < fields_.size(); ++f)
           if (fields_[f].component != at_centres)
-            for_each_cell<T>(stream, box, range,
-                             AddGradient<T>{part.grid.view(), part.p.data(), before(f, p).data(), static_cast<T>(dt),
-                                            fields_[f].component});
+            to.add(on_cells<T>(AddGradient<T>{part.grid.view(), part.p.data(), before(f, p).data(), static_cast<T>(dt),
+                                              fields_[f].component}));
       },
-      [&](std::size_t p, int d, Stream& stream, Range range) {
-        for (std::size_t f = 0; f < fields_.size(); ++f) fill(f, p, stream, d, range, before(f, p).data(), time, dt);
+      [&](std::size_t p, int d, Kernels& to) {
+        for (std::size_t f = 0; f < fields_.size(); ++f) fill(to, f, p, d, before(f, p).data(), time, dt);
       });
 }
 
@@ -240,52 +244,41 @@ template <class T>
 void ImplicitDiffusion<T>::sweep(double time, double dt, const std::vector<ChebyshevWeights>& weights, bool last) {
   bind(&ImplicitDiffusion::result);
   sweep_->run(
-      [&](std::size_t p, Stream& stream, const CellBox& box, Range range) {
+      [&](std::size_t p, Kernels& to) {
         for (std::size_t f = 0; f < fields_.size(); ++f)
-          for_each_cell<T>(stream, box, range,
-                           ChebyshevSweep<T>{view_of(problem_.domain.arrays[p], parts_[p].line, fields_[f].component),
-                                             before(f, p).data(), parts_[p].right[f].data(), result(f, p).data(),
-                                             static_cast<T>(fields_[f].diffusivity * dt / 2),
-                                             static_cast<T>(weights[f].carry), static_cast<T>(weights[f].gain)});
+          to.add(on_cells<T>(ChebyshevSweep<T>{view_of(problem_.domain.arrays[p], parts_[p].line, fields_[f].component),
+                                               before(f, p).data(), parts_[p].right[f].data(), result(f, p).data(),
+                                               static_cast<T>(fields_[f].diffusivity * dt / 2),
+                                               static_cast<T>(weights[f].carry), static_cast<T>(weights[f].gain)}));
       },
-      [&](std::size_t p, int d, Stream& stream, Range range) {
-        carry(p, stream, d, range, !last);
+      [&](std::size_t p, int d, Kernels& to) {
+        carry(to, p, d, !last);
         for (std::size_t f = 0; f < fields_.size() && last; ++f)
-          if (fields_[f].component == at_centres) fill(f, p, stream, d, range, result(f, p).data(), time, dt);
+          if (fields_[f].component == at_centres) fill(to, f, p, d, result(f, p).data(), time, dt);
       });
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (std::size_t f = 0; f < fields_.size(); ++f) before(f, p).swap(result(f, p));
 }
 
 template <class T>
-typename ImplicitDiffusion<T>::SomeEnds ImplicitDiffusion<T>::ends_of(bool normal, std::size_t p, int d,
-                                                                      Range range) const {
-  if (normal) return {through_[p].view(d), range};
-  // The lower end is the first of both.
-  const Lid cells = problem_.ends[p].cells(d);
-  return {problem_.ends[p].view(d), {std::min(range.begin, cells), std::min(range.end, cells)}};
-}
-
-template <class T>
-void ImplicitDiffusion<T>::fill(std::size_t f, std::size_t p, Stream& stream, int d, Range range, T* q, double time,
-                                double dt) {
+void ImplicitDiffusion<T>::fill(Kernels& to, std::size_t f, std::size_t p, int d, T* q, double time, double dt) {
   const DiffusedField<T>& field = fields_[f];
   FlowPart<T>& part = problem_.parts[p];
-  const SomeEnds ends = ends_of(field.component == d, p, d, range);
   if (field.component == at_centres)
-    fill_scalar(stream, part, field.scalar, q, problem_.ends[p], d, ends.range, time);
+    fill_scalar(to, part, field.scalar, q, problem_.ends[p], d, time);
   else
-    fill_unprojected(stream, part, field.component, q, ends.view, ends.range, time, static_cast<T>(dt));
+    fill_unprojected(to, part, field.component, q, field.component == d ? through_[p] : problem_.ends[p], d, time,
+                     static_cast<T>(dt));
 }
 
 /// What the ends hold, from one sweep to the next; in one pass for all fields, of which most of the time goes into
 /// finding the cells.
 template <class T>
-void ImplicitDiffusion<T>::carry(std::size_t p, Stream& stream, int d, Range range, bool scalars) {
+void ImplicitDiffusion<T>::carry(Kernels& to, std::size_t p, int d, bool scalars) {
   CarriedFields<T> carried;
   const auto flush = [&] {
     if (carried.count > 0)
-      carry_ends(stream, problem_.domain.arrays[p], carried, through_[p], d, problem_.ends[p].view(d).count, range);
+      carry_ends(to, problem_.domain.arrays[p], carried, through_[p], d, problem_.ends[p].view(d).count);
     carried.count = 0;
   };
   for (std::size_t f = 0; f < fields_.size(); ++f) {

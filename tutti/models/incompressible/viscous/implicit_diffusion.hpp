@@ -33,8 +33,8 @@ struct DiffusionLine {
 template <class T>
 class ImplicitDiffusion {
  public:
-  /// What of a step is explicit: it fills the `result` of all fields. As BoxPass::Kernel.
-  using Explicit = typename BoxPass<T>::Kernel;
+  /// What of a step is explicit: adds kernels that fill the `result` of all fields of a part.
+  using Explicit = std::function<void(std::size_t p, Kernels& to)>;
 
   /// Collective.
   ImplicitDiffusion(const PressureProblem<T>& problem, std::vector<DiffusedField<T>> fields);
@@ -65,14 +65,8 @@ class ImplicitDiffusion {
   void sweep(double time, double dt, const std::vector<ChebyshevWeights>& weights, bool last);
   Buffer<T>& before(std::size_t f, std::size_t p) { return fields_[f].before(problem_.parts[p]); }
   Buffer<T>& result(std::size_t f, std::size_t p) { return fields_[f].result(problem_.parts[p]); }
-  /// The ends in a direction and those of `range` that lie there, for flow through them or for all else.
-  struct SomeEnds {
-    const EndsView& view;
-    Range range;
-  };
-  SomeEnds ends_of(bool normal, std::size_t p, int d, Range range) const;
-  void fill(std::size_t f, std::size_t p, Stream& stream, int d, Range range, T* q, double time, double dt);
-  void carry(std::size_t p, Stream& stream, int d, Range range, bool scalars);
+  void fill(Kernels& to, std::size_t f, std::size_t p, int d, T* q, double time, double dt);
+  void carry(Kernels& to, std::size_t p, int d, bool scalars);
 
   PressureProblem<T> problem_;
   std::vector<DiffusedField<T>> fields_;
@@ -82,7 +76,7 @@ class ImplicitDiffusion {
   /// next part, which has not filled it when its cells travel.
   std::vector<BoundaryConditions> through_;
   std::unique_ptr<BoxTransfer<T>> halo_;
-  std::unique_ptr<BoxPass<T>> local_, sweep_;
+  std::unique_ptr<Pass> local_, sweep_;
   Size values_ = 0;
 };
 

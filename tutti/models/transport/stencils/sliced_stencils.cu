@@ -62,6 +62,57 @@ void with_tracers(int tracers, const Use& use) {
   }
 }
 
+/// All tracers of some rows.
+template <class Update>
+struct ApplyStencils {
+  StencilForm form;
+  StencilView view;
+  const double* u;
+  Update update;
+
+  void operator()(Stream& stream, Range rows) const {
+    const int most = max_tracers_a_pass(form.kernel);
+    for (int first = 0; first < view.values; first += most) {
+      const int count = std::min(most, view.values - first);
+      StencilView some = view;
+      some.first = first;
+      if (form.joined == Joined::velocity)
+        launch<3, Joined::velocity>(stream, rows, some, count);
+      else if (form.operators == 1)
+        launch<1, Joined::summed>(stream, rows, some, count);
+      else
+        launch<2, Joined::summed>(stream, rows, some, count);
+    }
+  }
+  template <int operators, Joined joined>
+  void launch(Stream& stream, Range rows, const StencilView& some, int count) const {
+    const bool by_warps = form.kernel == StencilKernel::warps;
+#if defined(__CUDACC__)
+    if (stream.kind() == DeviceKind::cuda) {
+      if (by_warps)
+        stencils_cuda::launch_warps<operators, joined>(stream, some, u, update, rows);
+      else
+        launch_by_threads<operators, joined>(stream, some, count, u, update, rows);
+      return;
+    }
+#endif
+    if (by_warps)
+      return stream.loop(rows, [some, from = u, use = update](Lid begin, Lid end) {
+        for (Lid row = begin; row < end; ++row) apply_stencil_by_lanes<operators, joined>(some, from, use, row);
+      });
+    with_tracers(count, [&](auto number) {
+      constexpr int tracers = decltype(number)::value;
+      if (stream.kind() == DeviceKind::host)
+        return stream.loop(rows, [some, from = u, use = update](Lid begin, Lid end) {
+          apply_stencils_on_host<operators, joined, tracers>(some, from, use, {begin, end});
+        });
+      stream.loop(rows, [some, from = u, use = update](Lid begin, Lid end) {
+        for (Lid row = begin; row < end; ++row) apply_stencil<operators, joined, tracers>(some, from, use, row);
+      });
+    });
+  }
+};
+
 }  // namespace
 
 void SlicedStencils::store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns) {
@@ -77,48 +128,25 @@ Size SlicedStencils::bytes_applied(int tracers) const {
 template <class Update>
 void SlicedStencils::apply(Stream& stream, Range rows, int tracers, const double* u, const double* along,
                            const Update& update) const {
-  const auto launch = [&]<int operators, Joined joined>(const StencilView& view, int count) {
-    const bool by_warps = form_.kernel == StencilKernel::warps;
-#if defined(__CUDACC__)
-    if (stream.kind() == DeviceKind::cuda) {
-      if (by_warps)
-        stencils_cuda::launch_warps<operators, joined>(stream, view, u, update, rows);
-      else
-        launch_by_threads<operators, joined>(stream, view, count, u, update, rows);
-      return;
-    }
-#endif
-    if (by_warps)
-      return stream.loop(rows, [=](Lid begin, Lid end) {
-        for (Lid row = begin; row < end; ++row) apply_stencil_by_lanes<operators, joined>(view, u, update, row);
-      });
-    with_tracers(count, [&](auto some) {
-      if (stream.kind() == DeviceKind::host)
-        return stream.loop(rows, [=](Lid begin, Lid end) {
-          apply_stencils_on_host<operators, joined, some>(view, u, update, {begin, end});
-        });
-      stream.loop(rows, [=](Lid begin, Lid end) {
-        for (Lid row = begin; row < end; ++row) apply_stencil<operators, joined, some>(view, u, update, row);
-      });
-    });
-  };
-  const int most = max_tracers_a_pass(form_.kernel);
-  for (int first = 0; first < tracers; first += most) {
-    const int count = std::min(most, tracers - first);
-    const StencilView pass = view(along, tracers, first);
-    if (form_.joined == Joined::velocity)
-      launch.template operator()<3, Joined::velocity>(pass, count);
-    else if (form_.operators == 1)
-      launch.template operator()<1, Joined::summed>(pass, count);
-    else
-      launch.template operator()<2, Joined::summed>(pass, count);
-  }
+  Kernels kernels;
+  add(kernels, tracers, u, along, update);
+  kernels.enqueue(stream, {}, rows);
 }
 
-template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaFirst&) const;
-template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaMiddle&) const;
-template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const RungeKuttaLast&) const;
-template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const SspRk3Stage&) const;
-template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const StoreRate&) const;
+template <class Update>
+void SlicedStencils::add(Kernels& to, int tracers, const double* u, const double* along, const Update& update) const {
+  to.add(ApplyStencils<Update>{
+      form_, {weights_.data(), columns_.data(), along, form_.size - 1, shift_, tracers, 0}, u, update});
+}
+
+#define TUTTI_INSTANTIATE(Update)                                                                              \
+  template void SlicedStencils::apply(Stream&, Range, int, const double*, const double*, const Update&) const; \
+  template void SlicedStencils::add(Kernels&, int, const double*, const double*, const Update&) const;
+TUTTI_INSTANTIATE(RungeKuttaFirst)
+TUTTI_INSTANTIATE(RungeKuttaMiddle)
+TUTTI_INSTANTIATE(RungeKuttaLast)
+TUTTI_INSTANTIATE(SspRk3Stage)
+TUTTI_INSTANTIATE(StoreRate)
+#undef TUTTI_INSTANTIATE
 
 }  // namespace tutti

@@ -8,6 +8,7 @@
 #include "tutti/base/raw_vector.hpp"
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
+#include "tutti/schedule/kernels.hpp"
 
 namespace tutti {
 
@@ -27,10 +28,12 @@ class SlicedStencils {
   SlicedStencils(Stream& stream, std::span<const Lid> stencils, const StencilForm& form, const Weight& weight,
                  const ParallelFor& parallel = {});
 
-  /// Enqueues update(v, own, rate) for every value v = row * tracers + t of the rows. `along`: minus the velocity along
-  /// each row's tangents, two a row; else null.
+  /// Enqueues update(v, own, rate) for every value v = row * tracers + t of the rows, or adds that to a pass. `along`:
+  /// minus the velocity along each row's tangents, two a row; else null.
   template <class Update>
   void apply(Stream& stream, Range rows, int tracers, const double* u, const double* along, const Update& update) const;
+  template <class Update>
+  void add(Kernels& to, int tracers, const double* u, const double* along, const Update& update) const;
 
   Lid rows() const { return rows_; }
   int operators() const { return form_.operators; }
@@ -38,9 +41,6 @@ class SlicedStencils {
   Size bytes_applied(int tracers) const;
 
  private:
-  StencilView view(const double* along, int values, int first) const {
-    return {weights_.data(), columns_.data(), along, form_.size - 1, shift_, values, first};
-  }
   void store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns);
 
   Lid rows_ = 0;
