@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/case.md, case-incompressible.md, case-transport.md and command-line.md from what the program says about itself.
+"""Writes docs/reference/case.md, case-incompressible.md, case-transport.md, case-compressible.md and command-line.md from what the program says about itself.
 
 usage: scripts/write_reference.py [--program FILE] [--check]
   --program FILE  the built program (default: build/release/bin/tutti)
@@ -48,6 +48,7 @@ def main():
     old = 0
     pages = {"case.md": say(program, "reference"), "case-incompressible.md": say(program, "reference", "incompressible"),
              "case-transport.md": say(program, "reference", "transport"),
+             "case-compressible.md": say(program, "reference", "compressible"),
              "command-line.md": command_line(program)}
     for name, text in pages.items():
         page = PAGES / name
