@@ -102,7 +102,9 @@ double CompressibleFlow::stable_step() {
   const double step = -max_over_ranks(comm_, largest);
   comm_.together([&] {
     if (!(step > 0))
-      fail(ErrorKind::numerical, "no time step is stable: density or pressure is not above 0 somewhere; use other initial values, or refine the mesh");
+      fail(ErrorKind::numerical,
+           "no time step is stable: density or pressure is not above 0 somewhere; use other initial values, or refine "
+           "the mesh");
   });
   return options_.number("time.safety") * scheme_.step_factor * step / (2 * flow_.order + 1);
 }

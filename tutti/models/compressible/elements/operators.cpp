@@ -75,7 +75,8 @@ class Maker {
     const ElementBasis& b = basis(e);
     ElementRecord& record = made_.elements[static_cast<std::size_t>(e)];
     if (!(b.volume() > 0))
-      fail(ErrorKind::input, "mesh: element {} is turned over or has no volume; use a mesh whose elements have positive volumes",
+      fail(ErrorKind::input,
+           "mesh: element {} is turned over or has no volume; use a mesh whose elements have positive volumes",
            map_.global[static_cast<std::size_t>(e)]);
     const Size place = e;
     if (b.affine()) {
