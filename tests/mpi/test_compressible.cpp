@@ -27,7 +27,8 @@ std::vector<Flow> flows() {
       "[physics.initial]\nrho = \"1 + 0.2*sin(2*pi*x)*sin(2*pi*y)*sin(2*pi*z)\"\n"
       "velocity = [\"0.5\", \"0.4*cos(2*pi*x)\", \"0.3\"]\np = \"1 + 0.1*x*(1-x)\"\n[time]\nsteps = 1\n";
   const std::string walls =
-      "[[boundary]]\ntag = \"x-min\"\ntype = \"far-field\"\nrho = \"1\"\nvelocity = [\"0.2 + 0.1*sin(9*t)\", 0, 0]\np = \"1\"\n"
+      "[[boundary]]\ntag = \"x-min\"\ntype = \"far-field\"\nrho = \"1\"\nvelocity = [\"0.2 + 0.1*sin(9*t)\", 0, 0]\np "
+      "= \"1\"\n"
       "[[boundary]]\ntag = \"x-max\"\ntype = \"outflow\"\np = \"1\"\n"
       "[[boundary]]\ntag = \"y-min\"\ntype = \"isothermal\"\ntemperature = \"1.1\"\n"
       "[[boundary]]\ntag = \"*\"\ntype = \"adiabatic\"\n";
@@ -51,8 +52,7 @@ struct Machine {
   }
 };
 std::vector<Machine> machines() {
-  if (world().size() > 1)
-    return {{"cpu", "metis", "full", "hilbert"}, {"fake:1,cpu", "hilbert", "messages", "native"}};
+  if (world().size() > 1) return {{"cpu", "metis", "full", "hilbert"}, {"fake:1,cpu", "hilbert", "messages", "native"}};
   return {{"fake:2,cpu", "metis", "full", "random"}, {"fake:3", "slabs", "none", "hilbert"}};
 }
 

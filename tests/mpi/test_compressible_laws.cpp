@@ -39,7 +39,8 @@ TEST(CompressibleLaws, DensityWaveConverges) {
   for (const Floor& f : {Floor{"tet", 1, 1.256e-2, 3.449e-3, 6}, Floor{"hex", 2, 8.421e-3, 1.188e-3, 3},
                          Floor{"hex", 3, 2.336e-3, 1.635e-4, 3}}) {
     SCOPED_TRACE(fmt::format("{} p = {}", f.element, f.order));
-    const double coarse = wave_error(f.element, 4, f.order, 0.1), fine = wave_error(f.element, 8, f.order, 0.1);
+    const double end = f.order == 1 ? 0.25 : 0.1;
+    const double coarse = wave_error(f.element, 4, f.order, end), fine = wave_error(f.element, 8, f.order, end);
     EXPECT_GE(coarse, 0.99 * f.coarse);
     EXPECT_LE(coarse, f.most * f.coarse);
     EXPECT_GE(fine, 0.99 * f.fine);
@@ -51,7 +52,8 @@ TEST(CompressibleLaws, DensityWaveConverges) {
 TEST(CompressibleLaws, FreeStreamIsKept) {
   const std::string still = "[physics.initial]\nrho = 1.2\nvelocity = [0.3, 0.1, -0.2]\np = 0.9\n[time]\nsteps = 1\n";
   const std::string curved =
-      "order = 2\nmap = [\"x + 0.05*sin(2*pi*y)*sin(2*pi*z)\", \"y + 0.05*sin(2*pi*x)\", \"z + 0.04*sin(2*pi*(x+y))\"]\n";
+      "order = 2\nmap = [\"x + 0.05*sin(2*pi*y)*sin(2*pi*z)\", \"y + 0.05*sin(2*pi*x)\", \"z + "
+      "0.04*sin(2*pi*(x+y))\"]\n";
   for (const char* element : {"tet", "hex", "prism", "pyramid", "mixed"})
     for (const int order : {1, 2, 4})
       for (const bool bent : {false, true}) {
@@ -59,7 +61,8 @@ TEST(CompressibleLaws, FreeStreamIsKept) {
         if (bent && order == 4 && std::string(element) != "mixed") continue;  // time
         for (const char* gas : {"", "[physics]\nviscosity = 0.01\n"}) {
           if (order == 4 && *gas != 0) continue;
-          CompressibleRun run(alone(), box.text() + gas + fmt::format("[numerics]\norder = {}\n", order) + still, "cpu");
+          CompressibleRun run(alone(), box.text() + gas + fmt::format("[numerics]\norder = {}\n", order) + still,
+                              "cpu");
           EXPECT_LT(run.model().free_stream_error(), 1e-13) << element << ' ' << order << ' ' << bent << gas;
         }
       }
@@ -70,14 +73,16 @@ TEST(CompressibleLaws, NothingIsLost) {
   for (const char* viscosity : {"0.0", "0.02"})
     for (const char* method : {"ssp-rk3", "ssp-rk54", "low-storage"}) {
       const TestBox box{"mixed", {4, 2, 2}, {1, 1, 1}, 0.1};
-      CompressibleRun run(alone(),
-                          box.text() +
-                              fmt::format("[physics]\nviscosity = {}\n[numerics]\norder = 1\n"
-                                          "[physics.initial]\nrho = \"1 + 0.2*sin(2*pi*x)\"\n"
-                                          "velocity = [\"0.5*cos(2*pi*y)\", \"0.3*sin(2*pi*z)\", \"0.2\"]\np = \"1 + 0.1*cos(2*pi*z)\"\n"
-                                          "[time]\nsteps = 1\nmethod = \"{}\"\n",
-                                          viscosity, method),
-                          "cpu");
+      CompressibleRun run(
+          alone(),
+          box.text() +
+              fmt::format(
+                  "[physics]\nviscosity = {}\n[numerics]\norder = 1\n"
+                  "[physics.initial]\nrho = \"1 + 0.2*sin(2*pi*x)\"\n"
+                  "velocity = [\"0.5*cos(2*pi*y)\", \"0.3*sin(2*pi*z)\", \"0.2\"]\np = \"1 + 0.1*cos(2*pi*z)\"\n"
+                  "[time]\nsteps = 1\nmethod = \"{}\"\n",
+                  viscosity, method),
+          "cpu");
       const auto totals = [&] {
         const auto u = run.state();
         const std::size_t bases = 4, rows = u.size() / (5 * bases);
@@ -122,7 +127,8 @@ TEST(CompressibleLaws, ViscousManufacturedSolutionConverges) {
     double eta;
   };
   for (const Case& c : {Case{"tet", 1, 2}, Case{"hex", 2, 6}, Case{"prism", 1, 1}}) {
-    const double coarse = viscous_error(c.element, 8, c.order, c.eta), fine = viscous_error(c.element, 16, c.order, c.eta);
+    const double coarse = viscous_error(c.element, 8, c.order, c.eta),
+                 fine = viscous_error(c.element, 16, c.order, c.eta);
     EXPECT_GE(std::log2(coarse / fine), c.order + 0.7) << c.element << ' ' << c.order << ": " << coarse << ", " << fine;
   }
 }
@@ -132,9 +138,10 @@ TEST(CompressibleLaws, TimeMethodsHaveTheirOrder) {
   for (const auto& [method, order] : {std::pair{"ssp-rk3", 3}, {"ssp-rk54", 4}, {"low-storage", 4}}) {
     const TestBox box{"hex", {4, 1, 1}, {1, 0.25, 0.25}};
     const std::string text =
-        box.text() + fmt::format("[numerics]\norder = 2\n[physics.initial]\nrho = \"1 + 0.2*sin(2*pi*x)\"\nvelocity = "
-                                 "[\"0.2*cos(2*pi*x)\", 0, 0]\np = 1\n[time]\nsteps = 1\nmethod = \"{}\"\n",
-                                 method);
+        box.text() + fmt::format(
+                         "[numerics]\norder = 2\n[physics.initial]\nrho = \"1 + 0.2*sin(2*pi*x)\"\nvelocity = "
+                         "[\"0.2*cos(2*pi*x)\", 0, 0]\np = 1\n[time]\nsteps = 1\nmethod = \"{}\"\n",
+                         method);
     const auto after = [&](int count) {
       CompressibleRun run(alone(), text, "cpu");
       run.steps(count, 0.04 / count);
@@ -157,11 +164,12 @@ TEST(CompressibleLaws, CouetteFlowWithHeat) {
   const TestBox box{"prism", {2, 3, 1}, {0.6, 1, 0.3}, 0, "\"xz\""};
   const std::string text =
       box.text() +
-      fmt::format("[physics]\nviscosity = {}\n[physics.initial]\nrho = \"1/{}\"\nvelocity = [\"{}*y\", 0, 0]\np = 1\n"
-                  "[physics.exact]\nrho = \"1/{}\"\n[numerics]\norder = 3\n[time]\nsteps = 1\n"
-                  "[[boundary]]\ntag = \"y-min\"\ntype = \"isothermal\"\ntemperature = 1\n"
-                  "[[boundary]]\ntag = \"y-max\"\ntype = \"isothermal\"\ntemperature = 1.1\nvelocity = [{}, 0, 0]\n",
-                  mu, temperature, speed, temperature, speed);
+      fmt::format(
+          "[physics]\nviscosity = {}\n[physics.initial]\nrho = \"1/{}\"\nvelocity = [\"{}*y\", 0, 0]\np = 1\n"
+          "[physics.exact]\nrho = \"1/{}\"\n[numerics]\norder = 3\n[time]\nsteps = 1\n"
+          "[[boundary]]\ntag = \"y-min\"\ntype = \"isothermal\"\ntemperature = 1\n"
+          "[[boundary]]\ntag = \"y-max\"\ntype = \"isothermal\"\ntemperature = 1.1\nvelocity = [{}, 0, 0]\n",
+          mu, temperature, speed, temperature, speed);
   CompressibleRun run(alone(), text, "cpu");
   const double before = run.l2();  // rho = 1/T is no polynomial
   run.until(0.1);
@@ -173,10 +181,11 @@ TEST(CompressibleLaws, CouetteFlowWithHeat) {
 TEST(CompressibleLaws, ForcesOnWalls) {
   const TestBox box{"prism", {2, 2, 1}, {0.6, 1, 0.3}, 0, "\"xz\""};
   CompressibleRun run(alone(),
-                      box.text() + "[physics]\nviscosity = 0.1\n[physics.initial]\nrho = 1.3\nvelocity = [\"0.2*y\", 0, 0]\n"
-                                   "p = 0.8\n[numerics]\norder = 2\n[time]\nsteps = 1\n"
-                                   "[[boundary]]\ntag = \"y-min\"\ntype = \"adiabatic\"\n"
-                                   "[[boundary]]\ntag = \"y-max\"\ntype = \"adiabatic\"\nvelocity = [0.2, 0, 0]\n",
+                      box.text() +
+                          "[physics]\nviscosity = 0.1\n[physics.initial]\nrho = 1.3\nvelocity = [\"0.2*y\", 0, 0]\n"
+                          "p = 0.8\n[numerics]\norder = 2\n[time]\nsteps = 1\n"
+                          "[[boundary]]\ntag = \"y-min\"\ntype = \"adiabatic\"\n"
+                          "[[boundary]]\ntag = \"y-max\"\ntype = \"adiabatic\"\nvelocity = [0.2, 0, 0]\n",
                       "cpu");
   Summary summary;
   run.model().summarise(summary, 0);
@@ -187,9 +196,9 @@ TEST(CompressibleLaws, ForcesOnWalls) {
   EXPECT_NEAR(lower.force[0], drag, 1e-12);
   EXPECT_NEAR(lower.force[1], -pressure, 1e-12);
   EXPECT_NEAR(lower.force[2], 0, 1e-12);
-  EXPECT_NEAR(lower.moment[0], 0.15 * pressure, 1e-12);   // y Fz - z Fy
-  EXPECT_NEAR(lower.moment[1], 0.15 * drag, 1e-12);       // z Fx - x Fz
-  EXPECT_NEAR(lower.moment[2], -0.3 * pressure, 1e-12);   // x Fy - y Fx
+  EXPECT_NEAR(lower.moment[0], 0.15 * pressure, 1e-12);  // y Fz - z Fy
+  EXPECT_NEAR(lower.moment[1], 0.15 * drag, 1e-12);      // z Fx - x Fz
+  EXPECT_NEAR(lower.moment[2], -0.3 * pressure, 1e-12);  // x Fy - y Fx
   EXPECT_NEAR(summary.forces[1].force[0], -drag, 1e-12);
   EXPECT_NEAR(summary.forces[1].force[1], pressure, 1e-12);
   for (const Diagnostic& d : run.model().diagnose())
@@ -201,8 +210,9 @@ TEST(CompressibleLaws, ForcesOnWalls) {
 TEST(CompressibleLaws, AVacuumIsNamedWithItsPlace) {
   const TestBox box{"hex", {4, 1, 1}, {1, 0.25, 0.25}};
   CompressibleRun run(alone(),
-                      box.text() + "[numerics]\norder = 1\n[physics.initial]\nrho = \"x < 0.5 ? 1 : 1e-3\"\nvelocity = "
-                                   "[\"x < 0.5 ? -9 : 9\", 0, 0]\np = \"x < 0.5 ? 1 : 1e-3\"\n[time]\nsteps = 1\n",
+                      box.text() +
+                          "[numerics]\norder = 1\n[physics.initial]\nrho = \"x < 0.5 ? 1 : 1e-3\"\nvelocity = "
+                          "[\"x < 0.5 ? -9 : 9\", 0, 0]\np = \"x < 0.5 ? 1 : 1e-3\"\n[time]\nsteps = 1\n",
                       "cpu");
   try {
     for (int k = 0; k < 50; ++k) {

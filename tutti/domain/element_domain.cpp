@@ -101,7 +101,8 @@ PartRows rows_of(std::int32_t part, std::span<const std::int32_t> owner, std::sp
     mine.push_back(static_cast<Gid>(e));
     points.push_back(centres[e]);
   }
-  for (const Lid i : order_rows(ordering, points, {}, 1, parallel)) rows.owned.push_back(mine[static_cast<std::size_t>(i)]);
+  for (const Lid i : order_rows(ordering, points, {}, 1, parallel))
+    rows.owned.push_back(mine[static_cast<std::size_t>(i)]);
   for (const Gid e : rows.owned)
     for (const Gid near : graph.row(e))
       if (owner[static_cast<std::size_t>(near)] != part) rows.ghosts.push_back(near);

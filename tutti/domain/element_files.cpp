@@ -85,7 +85,8 @@ std::vector<RowPlace> ElementDomain::locate(const Comm& comm, std::span<const Ve
       for (std::size_t i = 0; i < points.size(); ++i) {
         const auto number = static_cast<double>(maps[p].global[static_cast<std::size_t>(row)]);
         if (-number <= lowest[i]) continue;
-        if (!contains(meshes[p].types[static_cast<std::size_t>(row)], meshes[p].element_nodes(row), points[i])) continue;
+        if (!contains(meshes[p].types[static_cast<std::size_t>(row)], meshes[p].element_nodes(row), points[i]))
+          continue;
         lowest[i] = -number;
         found[i] = {i, p, {{row, row + 1}, {}}};
       }

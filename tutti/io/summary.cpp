@@ -90,8 +90,7 @@ std::string summary_json(const Summary& summary) {
     if (tracer.linf) one["linf"] = *tracer.linf;
     json["tracers"].push_back(one);
   }
-  for (const ForceSummary& f : summary.forces)
-    json["forces"][f.surface] = {{"force", f.force}, {"moment", f.moment}};
+  for (const ForceSummary& f : summary.forces) json["forces"][f.surface] = {{"force", f.force}, {"moment", f.moment}};
   if (summary.free_stream_error) json["free_stream_error"] = *summary.free_stream_error;
   if (summary.errors) {
     json["errors"] = {

@@ -97,11 +97,11 @@ struct Summary {
   } exchange;
   std::vector<std::pair<std::string, double>> diagnostics;  ///< at the end
   std::vector<TracerSummary> tracers;
-  std::optional<ErrorSummary> errors;  ///< absent without an exact solution, and where it cannot be evaluated
+  std::optional<ErrorSummary> errors;       ///< absent without an exact solution, and where it cannot be evaluated
   std::optional<double> free_stream_error;  ///< of a uniform flow in a time step, over its own size
   std::vector<ForceSummary> forces;         ///< of walls
-  std::string wrong;                   ///< why the results are none
-  std::string problem;                 ///< why `errors` is absent though the case has an exact solution; on all ranks
+  std::string wrong;                        ///< why the results are none
+  std::string problem;  ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {
     double initial = 0, final = 0, drift = 0;  ///< drift: (final - initial) / scale as the model defines it
   } mass;

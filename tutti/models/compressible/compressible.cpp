@@ -130,7 +130,8 @@ double CompressibleFlow::over_parts(double (*of_part)(Stream&, Range, const Part
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (owned(p).empty()) continue;
     const double mine = of_part(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data());
-    largest = std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, mine);
+    largest =
+        std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, mine);
   }
   return max_over_ranks(comm_, largest);
 }
@@ -162,7 +163,8 @@ void CompressibleFlow::require_physical() {
   const double all = comm_.max(first);
   comm_.together([&] {
     if (first == all && !what.empty())
-      fail(ErrorKind::numerical, "{} at time {:g}; lower time.safety or time.dt, or refine the mesh there", what, time_);
+      fail(ErrorKind::numerical, "{} at time {:g}; lower time.safety or time.dt, or refine the mesh there", what,
+           time_);
   });
 }
 
@@ -230,8 +232,10 @@ void CompressibleFlow::add_cell_fields(std::vector<ModelField>& all) {
       download(stream(p), std::span<double>(values), parts_[p]->u[0].data() + row * rows.rows.begin);
       for (Lid e = 0; e < rows.rows.size(); ++e) {
         double mean[variables];
-        for (int v = 0; v < variables; ++v) mean[v] = values[static_cast<std::size_t>(row * e + Size{v} * flow_.bases())];
-        field.of(flow_.gas, to_primitive(flow_.gas, mean), to.data() + static_cast<std::size_t>(e) * static_cast<std::size_t>(field.components));
+        for (int v = 0; v < variables; ++v)
+          mean[v] = values[static_cast<std::size_t>(row * e + Size{v} * flow_.bases())];
+        field.of(flow_.gas, to_primitive(flow_.gas, mean),
+                 to.data() + static_cast<std::size_t>(e) * static_cast<std::size_t>(field.components));
       }
     };
     all.push_back(std::move(f));
@@ -265,7 +269,9 @@ std::vector<ModelField> CompressibleFlow::fields() {
   state.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
     download(stream(p), to, parts_[p]->u[0].data() + Size{variables} * flow_.bases() * rows.rows.begin);
   };
-  state.write = [this](std::size_t p, std::span<const double> from) { upload(stream(p), parts_[p]->u[0].buffer(), from); };
+  state.write = [this](std::size_t p, std::span<const double> from) {
+    upload(stream(p), parts_[p]->u[0].buffer(), from);
+  };
   std::vector<ModelField> all;
   all.push_back(std::move(state));
   add_cell_fields(all);

@@ -85,7 +85,7 @@ class CompressibleFlow final : public Model {
   std::unique_ptr<Step> step_;
   Work work_;
   double dt_ = 0;
-  double time_ = 0;  ///< of the state
+  double time_ = 0;          ///< of the state
   double forcing_time_ = 0;  ///< for which boundary data and sources were evaluated last
   bool forcing_done_ = false, automatic_ = false;
   double initial_mass_ = 0;

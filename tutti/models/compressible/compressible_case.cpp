@@ -90,8 +90,9 @@ void add_physics_keys(CaseSchema& schema) {
               .required = true});
   schema.add({.path = "physics.source",
               .type = KeyType::expressions,
-              .description = "What is added a volume and second to density, momentum (three) and total energy, of x, y, "
-                             "z, t.",
+              .description =
+                  "What is added a volume and second to density, momentum (three) and total energy, of x, y, "
+                  "z, t.",
               .length = 5});
   schema.add({.path = "physics.exact.rho",
               .type = KeyType::expression,
@@ -148,13 +149,14 @@ void add_numerics_keys(CaseSchema& schema) {
               .description = "How much the jumps at a face count in its viscous flux (BR2).",
               .min = 0,
               .above_min = true});
-  schema.add({.path = "numerics.form",
-              .type = KeyType::choice,
-              .default_value = "\"auto\"",
-              .description =
-                  "stored: every element has tables of its own, as in the paper, which only takes memory; auto: elements "
-                  "that are affine images of the reference element share its tables.",
-              .choices = {"auto", "stored"}});
+  schema.add(
+      {.path = "numerics.form",
+       .type = KeyType::choice,
+       .default_value = "\"auto\"",
+       .description =
+           "stored: every element has tables of its own, as in the paper, which only takes memory; auto: elements "
+           "that are affine images of the reference element share its tables.",
+       .choices = {"auto", "stored"}});
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"ssp-rk3\"",
@@ -168,7 +170,8 @@ BoundaryCondition read_condition(const Case& options, const std::string& table) 
   BoundaryCondition condition;
   condition.name = options.text(table + ".tag");
   const std::string type = options.text(table + ".type");
-  const auto& kind = *std::find_if(kind_words.begin(), kind_words.end(), [&](const KindWord& k) { return type == k.word; });
+  const auto& kind =
+      *std::find_if(kind_words.begin(), kind_words.end(), [&](const KindWord& k) { return type == k.word; });
   condition.kind = kind.kind;
   const bool wall = is_wall(kind.kind);
   const auto wants = [&](const char* key, unsigned bit) {
@@ -177,7 +180,8 @@ BoundaryCondition read_condition(const Case& options, const std::string& table) 
     if (given && !takes)
       fail(ErrorKind::input, "{}: a boundary of type \"{}\" has no {}; leave it out", options.where(path), type, key);
     if (!given && takes && !(wall && bit == velocity))
-      fail(ErrorKind::input, "{}: a boundary of type \"{}\" needs {}; give it", options.where(table + ".type"), type, key);
+      fail(ErrorKind::input, "{}: a boundary of type \"{}\" needs {}; give it", options.where(table + ".type"), type,
+           key);
     return given && takes;
   };
   if (wants("rho", rho)) condition.values[0] = options.expression(table + ".rho");
@@ -263,8 +267,8 @@ std::map<std::int32_t, std::int32_t> conditions_of_tags(const Case& options, con
     if (!tag) {
       std::string all;
       for (const std::int32_t t : tags) all += " " + label(t);
-      fail(ErrorKind::input, "{}: the mesh has no surface '{}'; it has{}", where, name,
-           all.empty() ? " none: it is periodic" : ":" + all);
+      fail(ErrorKind::input, "{}: the mesh has no surface '{}'; use one that it has{}", where, name,
+           all.empty() ? ": none, it is periodic" : ":" + all);
     }
     if (!found.emplace(*tag, static_cast<std::int32_t>(k)).second)
       fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables; remove one", where, name);

@@ -45,8 +45,9 @@ double CompressibleFlow::free_stream_error() {
   ExactSum volumes;
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (Lid e = 0; e < domain_.maps[p].owned; ++e) {
-      const ElementBasis basis(ElementMap(domain_.meshes[p].types[static_cast<std::size_t>(e)], domain_.meshes[p].element_nodes(e)),
-                               0, flow_.stored);
+      const ElementBasis basis(
+          ElementMap(domain_.meshes[p].types[static_cast<std::size_t>(e)], domain_.meshes[p].element_nodes(e)), 0,
+          flow_.stored);
       volumes.add(basis.volume());
     }
   volume = sum_over_ranks(comm_, volumes);
@@ -112,7 +113,8 @@ std::vector<ForceSummary> CompressibleFlow::forces(double time) {
       ExactSum sum;
       for (std::size_t p = 0; p < parts_.size(); ++p) {
         FlowPart& part = *parts_[p];
-        sum.merge(force_on(stream(p), part.all_faces(), part.view(), part.at_faces().flux, part.boundary_places(), tag, d));
+        sum.merge(
+            force_on(stream(p), part.all_faces(), part.view(), part.at_faces().flux, part.boundary_places(), tag, d));
       }
       const auto k = static_cast<std::size_t>(d % 3);
       (d < 3 ? force.force : force.moment)[k] = sum_over_ranks(comm_, sum);

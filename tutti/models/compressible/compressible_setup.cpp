@@ -32,8 +32,9 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
   comm_.together([&] {
     for (const IndexMap& map : domain_.maps)
       if (Size{map.local()} * values > std::numeric_limits<Lid>::max())
-        fail(ErrorKind::resource, "a part of {} elements with {} values each is too large for 32-bit numbers; use more devices",
-             map.owned, values);
+        fail(ErrorKind::resource,
+             "a part of {} elements with {} values each is too large for 32-bit numbers; use more devices", map.owned,
+             values);
   });
   Phases& phases = setup.phases;
   phases.begin("tables");
@@ -91,7 +92,7 @@ void CompressibleFlow::set_initial() {
   initial_mass_ = total(0);
 }
 
-/// The spec of Deneb's authors: the time that waves take through an element, over 2p + 1.
+/// The time that waves take through an element, over 2p + 1 [Choi 2019].
 double CompressibleFlow::stable_step() {
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t p = 0; p < parts_.size(); ++p)
@@ -101,7 +102,9 @@ double CompressibleFlow::stable_step() {
   const double step = -max_over_ranks(comm_, largest);
   comm_.together([&] {
     if (!(step > 0))
-      fail(ErrorKind::numerical, "no time step is stable: the state has no sound speed somewhere; look at the input");
+      fail(ErrorKind::numerical,
+           "no time step is stable: density or pressure is not above 0 somewhere; use other initial values, or refine "
+           "the mesh");
   });
   return options_.number("time.safety") * scheme_.step_factor * step / (2 * flow_.order + 1);
 }

@@ -11,7 +11,9 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.gas.viscous()});
   for (FaceRecord& face : made.faces)
     if (face.right < 0) face.condition = conditions.at(made.boundary.tags[static_cast<std::size_t>(face.boundary)]);
-  const auto keep = [&](const auto& from, const char* name) { return make_buffer(stream, std::span(std::as_const(from)), name); };
+  const auto keep = [&](const auto& from, const char* name) {
+    return make_buffer(stream, std::span(std::as_const(from)), name);
+  };
   elements_ = keep(made.elements, "elements");
   faces_ = keep(made.faces, "faces");
   face_of_ = keep(made.face_of, "faces of elements");
@@ -22,8 +24,8 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   if (flow.gas.viscous()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");
   interior_faces_ = mesh.interior_faces;
   faces_count_ = static_cast<Lid>(made.faces.size());
-  view_ = {elements_.data(), metric_.data(),  faces_.data(), face_of_.data(), tables_.data(),
-           normals_.data(),  flow.bases(), flow.gas,      flow.flux};
+  view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(),
+           normals_.data(),  flow.bases(),   flow.gas,      flow.flux};
   make_boundary(stream, flow, made, conditions);
   make_projected(stream, made, map);
   rows_ = map.owned_rows();
@@ -94,7 +96,8 @@ void FlowPart::make_source(Stream& stream, const CompressibleCase& flow, const L
                              flow.stored);
     first.push_back(static_cast<Size>(places.size()));
     for (int q = 0; q < made.elements[static_cast<std::size_t>(e)].points; ++q)
-      places.push_back(basis.map().point(basis.rule().points[static_cast<std::size_t>(q < basis.rule().size() ? q : 0)]));
+      places.push_back(
+          basis.map().point(basis.rule().points[static_cast<std::size_t>(q < basis.rule().size() ? q : 0)]));
   }
   std::vector<FormulaStep> steps;
   for (std::size_t v = 0; v < variables; ++v) {

@@ -36,7 +36,7 @@ class FlowPart {
   /// Bytes that one evaluation of the right-hand side reads and writes at least.
   Size bytes() const;
 
-  Buffer<double> rotation;      ///< of owned elements: vorticity and Q, where they are wanted
+  Buffer<double> rotation;       ///< of owned elements: vorticity and Q, where they are wanted
   std::vector<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
 
  private:

@@ -55,7 +55,8 @@ TEST(Basis, IsOrthonormalOnEveryElement) {
           const ElementBasis basis(element(type, shape), order, stored);
           EXPECT_EQ(basis.affine(),
                     !stored && (shape == Shape::affine || (shape == Shape::bent && type == ElementType::tetrahedron)));
-          EXPECT_LT(mass_error(basis), order <= 3 ? 1e-13 : 1e-12) << element_name(type) << ' ' << static_cast<int>(shape) << ' ' << order;
+          EXPECT_LT(mass_error(basis), order <= 3 ? 1e-13 : 1e-12)
+              << element_name(type) << ' ' << static_cast<int>(shape) << ' ' << order;
         }
 }
 

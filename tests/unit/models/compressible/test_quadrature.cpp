@@ -42,7 +42,10 @@ TEST(Quadrature, GaussJacobiOfEveryWeight) {
       for (int a = 0; a <= 2 * n - 1; ++a)  // the beta function
         EXPECT_NEAR(integrate(rule, a, 0, 0), factorial(a) * factorial(alpha) / factorial(a + alpha + 1), 5e-15);
       const int beyond = 2 * n;
-      EXPECT_GT(std::abs(integrate(rule, beyond, 0, 0) / (factorial(beyond) * factorial(alpha) / factorial(beyond + alpha + 1)) - 1), 1e-13);
+      EXPECT_GT(std::abs(integrate(rule, beyond, 0, 0) /
+                             (factorial(beyond) * factorial(alpha) / factorial(beyond + alpha + 1)) -
+                         1),
+                1e-13);
     }
 }
 

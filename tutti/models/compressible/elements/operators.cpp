@@ -75,7 +75,8 @@ class Maker {
     const ElementBasis& b = basis(e);
     ElementRecord& record = made_.elements[static_cast<std::size_t>(e)];
     if (!(b.volume() > 0))
-      fail(ErrorKind::input, "mesh: element {} is turned over or has no volume; look at the mesh",
+      fail(ErrorKind::input,
+           "mesh: element {} is turned over or has no volume; use a mesh whose elements have positive volumes",
            map_.global[static_cast<std::size_t>(e)]);
     const Size place = e;
     if (b.affine()) {
@@ -117,8 +118,7 @@ class Maker {
     record.values = end();
     double* to = grow(n_, all);
     for (int l = 0; l < n_; ++l)
-      for (int q = 0; q < all; ++q)
-        to[l * all + q] = values[static_cast<std::size_t>(q)][static_cast<std::size_t>(l)];
+      for (int q = 0; q < all; ++q) to[l * all + q] = values[static_cast<std::size_t>(q)][static_cast<std::size_t>(l)];
     record.weights = end();
     std::copy(shares.begin(), shares.end(), grow(1, all));
     record.projection = end();
@@ -170,7 +170,8 @@ class Maker {
     to = grow(points, columns_);
     for (int q = 0; q < points; ++q)
       for (int l = 0; l < n_; ++l)
-        to[q * columns_ + l] = shares[static_cast<std::size_t>(q)] * values[static_cast<std::size_t>(q)][static_cast<std::size_t>(l)];
+        to[q * columns_ + l] =
+            shares[static_cast<std::size_t>(q)] * values[static_cast<std::size_t>(q)][static_cast<std::size_t>(l)];
     return side;
   }
 
@@ -213,7 +214,8 @@ class Maker {
     if (face.right < 0) add_boundary(record, face, rule);
     const auto number = static_cast<std::int32_t>(made_.faces.size());
     made_.face_of[static_cast<std::size_t>(max_faces * face.left + face.left_face)] = 2 * number;
-    if (face.right >= 0) made_.face_of[static_cast<std::size_t>(max_faces * face.right + face.right_face)] = 2 * number + 1;
+    if (face.right >= 0)
+      made_.face_of[static_cast<std::size_t>(max_faces * face.right + face.right_face)] = 2 * number + 1;
     made_.faces.push_back(record);
   }
 
@@ -239,7 +241,8 @@ class Maker {
     const double measure = face_corner_count(type, local) == 3 ? 0.5 : 1;
     for (std::size_t q = 0; q < shares.size(); ++q)
       shares[q] = static_cast<int>(q) < rule.size() ? rule.weights[q] / measure : 0;
-    const auto key = std::make_tuple(static_cast<int>(type), local, side == 0 ? -1 : static_cast<int>(face.orientation));
+    const auto key =
+        std::make_tuple(static_cast<int>(type), local, side == 0 ? -1 : static_cast<int>(face.orientation));
     const auto [found, is_new] = sides_.try_emplace(key);
     if (is_new) found->second = side_tables(b, at, shares);
     record.trace[side] = found->second.trace;
@@ -271,7 +274,8 @@ class Maker {
 
 }  // namespace
 
-ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored) : map_(map), affine_(!stored && map.affine()) {
+ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
+    : map_(map), affine_(!stored && map.affine()) {
   if (affine_) {
     const Shared& shared = shared_basis(map.type(), order);
     rule_ = shared.rule;

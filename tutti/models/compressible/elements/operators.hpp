@@ -39,7 +39,7 @@ class ElementBasis {
 
 /// Points of a face at the boundary, where the case's formulas are evaluated.
 struct BoundaryPoints {
-  std::vector<Vec3> places;         ///< padded as the face
+  std::vector<Vec3> places;        ///< padded as the face
   std::vector<std::int32_t> tags;  ///< of each point's face
 };
 

@@ -20,10 +20,10 @@ Jacobi jacobi(int n, double alpha, double x) {
   double before = 0, now = 1;
   for (int k = 1; k <= n; ++k) {
     const double s = 2 * k + alpha;
-    const double next = k == 1 ? 0.5 * ((alpha + 2) * x + alpha)
-                               : ((s - 1) * (s * (s - 2) * x + alpha * alpha) * now -
-                                  2 * (k + alpha - 1) * (k - 1) * s * before) /
-                                     (2 * k * (k + alpha) * (s - 2));
+    const double next =
+        k == 1 ? 0.5 * ((alpha + 2) * x + alpha)
+               : ((s - 1) * (s * (s - 2) * x + alpha * alpha) * now - 2 * (k + alpha - 1) * (k - 1) * s * before) /
+                     (2 * k * (k + alpha) * (s - 2));
     before = now;
     now = next;
   }

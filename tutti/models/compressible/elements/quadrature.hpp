@@ -23,8 +23,9 @@ struct Quadrature {
 Quadrature gauss_jacobi(int n, int alpha);
 
 /// The rule of the fewest points that is known here for the degree. Triangles and tetrahedra: symmetric rules up to
-/// degree 6 (Dunavant, Int. J. Numer. Meth. Eng. 21, 1985; Keast, Comput. Methods Appl. Mech. Eng. 55, 1986; Walkington,
-/// CMU 00-NA-002, 2000), beyond that collapsed cubes (Stroud, Approximate Calculation of Multiple Integrals, 1971).
+/// degree 6 (Dunavant, Int. J. Numer. Meth. Eng. 21, 1985; Keast, Comput. Methods Appl. Mech. Eng. 55, 1986;
+/// Walkington, CMU 00-NA-002, 2000), beyond that collapsed cubes (Stroud, Approximate Calculation of Multiple
+/// Integrals, 1971).
 Quadrature triangle_rule(int degree);
 Quadrature tetrahedron_rule(int degree);
 /// Products of Gauss-Legendre rules.

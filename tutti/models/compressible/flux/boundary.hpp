@@ -30,7 +30,8 @@ TUTTI_HD inline bool is_wall(BoundaryKind kind) {
 
 /// The state of the same gas with the normal velocity, as seen from a wall that moves, turned round.
 TUTTI_HD inline void mirror(const double* l, Vec3 n, Vec3 wall, double* r) {
-  const double rho = l[0], normal = (l[1] - rho * wall.x) * n.x + (l[2] - rho * wall.y) * n.y + (l[3] - rho * wall.z) * n.z;
+  const double rho = l[0],
+               normal = (l[1] - rho * wall.x) * n.x + (l[2] - rho * wall.y) * n.y + (l[3] - rho * wall.z) * n.z;
   const double before = l[1] * l[1] + l[2] * l[2] + l[3] * l[3];
   r[0] = rho;
   r[1] = l[1] - 2 * normal * n.x;
@@ -72,7 +73,8 @@ TUTTI_HD inline void total_inflow(const Gas& gas, const BoundaryData& data, cons
   const double ratio = portable::pow(data.p / p, g / gas.gamma);  // 1 + (gamma - 1)/2 M^2
   const double temperature = data.temperature / ratio;
   const double speed = std::sqrt(2 * gas.gamma * gas.constant * (data.temperature - temperature) / g);
-  const double length = std::sqrt(data.u * data.u + data.v * data.v + data.w * data.w), scale = length > 0 ? speed / length : 0;
+  const double length = std::sqrt(data.u * data.u + data.v * data.v + data.w * data.w),
+               scale = length > 0 ? speed / length : 0;
   to_conserved(gas, {p / (gas.constant * temperature), scale * data.u, scale * data.v, scale * data.w, p}, r);
 }
 

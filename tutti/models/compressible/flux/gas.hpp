@@ -13,10 +13,10 @@ inline constexpr int variables = 5;
 enum class ViscosityLaw : std::uint8_t { none, constant, sutherland };
 
 struct Gas {
-  double gamma = 1.4;      ///< ratio of specific heats
-  double constant = 1;     ///< R of p = rho R T [J/(kg K)]
-  double prandtl = 0.72;   ///< mu c_p / conductivity
-  double viscosity = 0;    ///< mu, with Sutherland's law at reference_temperature [Pa s]
+  double gamma = 1.4;     ///< ratio of specific heats
+  double constant = 1;    ///< R of p = rho R T [J/(kg K)]
+  double prandtl = 0.72;  ///< mu c_p / conductivity
+  double viscosity = 0;   ///< mu, with Sutherland's law at reference_temperature [Pa s]
   double reference_temperature = 273.15;
   double sutherland_temperature = 110.4;
   ViscosityLaw law = ViscosityLaw::none;

@@ -45,7 +45,8 @@ TUTTI_HD inline void llf_flux(const Gas& gas, const double* l, const double* r, 
   for (int v = 0; v < variables; ++v) f[v] = std::fma(-half, r[v] - l[v], 0.5 * (f[v] + g[v]));
 }
 
-/// Roe (J. Comput. Phys. 43, 1981) with the entropy fix of Harten and Hyman (J. Comput. Phys. 50, 1983) for sound waves.
+/// Roe (J. Comput. Phys. 43, 1981) with the entropy fix of Harten and Hyman (J. Comput. Phys. 50, 1983) for sound
+/// waves.
 TUTTI_HD inline void roe_flux(const Gas& gas, const double* l, const double* r, Vec3 n, double* f) {
   const FaceState a = face_state(gas, l, n), b = face_state(gas, r, n);
   double g[variables];
@@ -95,8 +96,7 @@ TUTTI_HD inline void hllc_flux(const Gas& gas, const double* l, const double* r,
   const double c = std::sqrt((gas.gamma - 1) * (h - 0.5 * (u * u + v * v + w * w))),
                speed = u * n.x + v * n.y + w * n.z;
   const double from_left = a.speed - a.sound, from_right = b.speed + b.sound;
-  const double sl = from_left < speed - c ? from_left : speed - c,
-               sr = from_right > speed + c ? from_right : speed + c;
+  const double sl = from_left < speed - c ? from_left : speed - c, sr = from_right > speed + c ? from_right : speed + c;
   if (sl >= 0) return normal_flux(l, a, n, f);
   if (sr <= 0) return normal_flux(r, b, n, f);
   const double ml = l[0] * (sl - a.speed), mr = r[0] * (sr - b.speed);

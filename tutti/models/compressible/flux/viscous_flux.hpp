@@ -19,9 +19,8 @@ TUTTI_HD inline void viscous_flux(const Gas& gas, const double* q, const double 
       heat[d] = std::fma(-u[i], slope[d][i], heat[d]);
     }
   }
-  const double mu = gas.law == ViscosityLaw::sutherland
-                        ? gas.viscosity_at(pressure(gas, q) * inverse / gas.constant)
-                        : gas.viscosity;
+  const double mu =
+      gas.law == ViscosityLaw::sutherland ? gas.viscosity_at(pressure(gas, q) * inverse / gas.constant) : gas.viscosity;
   // kappa dT = mu gamma / Pr de
   const double conductivity = conducts * mu * gas.gamma / gas.prandtl;
   const double dilatation = -2.0 / 3 * (slope[0][0] + slope[1][1] + slope[2][2]);

@@ -32,8 +32,8 @@ struct Source {
     const FormulaStep* formula = f.steps;
     for (int v = 0; v < variables; ++v) {
       for (int q = 0; q < element.points; ++q) {
-        const double value = view.tables[element.weights + q] *
-                             evaluate_formula(formula, f.counts[v], f.places[f.first[e] + q], time);
+        const double value =
+            view.tables[element.weights + q] * evaluate_formula(formula, f.counts[v], f.places[f.first[e] + q], time);
         const double* phi = view.tables + element.values + q;
         for (int l = 0; l < view.bases; ++l)
           to[v * view.bases + l] = std::fma(phi[static_cast<Size>(l) * element.points], value, to[v * view.bases + l]);
@@ -104,9 +104,8 @@ struct Gradient {
     for (int d = 0; d < 3; ++d) {
       double physical[4];
       for (int v = 0; v < 4; ++v)
-        physical[v] = element.affine != 0
-                          ? m[d] * slope[0][v] + m[3 + d] * slope[1][v] + m[6 + d] * slope[2][v]
-                          : slope[d][v];
+        physical[v] =
+            element.affine != 0 ? m[d] * slope[0][v] + m[3 + d] * slope[1][v] + m[6 + d] * slope[2][v] : slope[d][v];
       for (int i = 0; i < 3; ++i) g[d][i] = (physical[1 + i] - state[1 + i] / state[0] * physical[0]) / state[0];
     }
   }
@@ -216,8 +215,8 @@ struct SmallestStep {
       at.state(e, q, s);
       const Primitive p = to_primitive(gas, s);
       const double sound = sound_speed(gas, p.rho, p.p);
-      double rate = (std::fabs(p.u) + sound) * side[0] + (std::fabs(p.v) + sound) * side[1] +
-                    (std::fabs(p.w) + sound) * side[2];
+      double rate =
+          (std::fabs(p.u) + sound) * side[0] + (std::fabs(p.v) + sound) * side[1] + (std::fabs(p.w) + sound) * side[2];
       if (gas.viscous()) {
         const double mu = gas.viscosity_at(p.p / (p.rho * gas.constant));
         const double shear = 4 * mu / 3, heat = gas.gamma * mu / gas.prandtl;
@@ -249,10 +248,9 @@ void compute_fluxes(Stream& stream, Range faces, const PartView& view, const Bou
   for_each_team(stream, faces, ViscousFaceFluxes<BoundaryView>{view, u, at_faces.flux, at_faces.jump, eta, boundary});
 }
 
-void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u,
-                      const FaceArrays& at_faces, const StageArrays& stage) {
-  if (!view.gas.viscous())
-    return for_each_team(stream, elements, AdvanceElements{view, u, at_faces.flux, stage});
+void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
+                      const StageArrays& stage) {
+  if (!view.gas.viscous()) return for_each_team(stream, elements, AdvanceElements{view, u, at_faces.flux, stage});
   for_each_team(stream, elements, AdvanceViscousElements{view, u, at_faces.flux, at_faces.jump, stage});
 }
 

@@ -21,8 +21,8 @@ struct FaceArrays {
 void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                     const double* u, const FaceArrays& at_faces);
 /// A stage of elements whose faces' fluxes are known.
-void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u,
-                      const FaceArrays& at_faces, const StageArrays& stage);
+void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
+                      const StageArrays& stage);
 
 /// A formula of boundary data: of value `value`, for the points of condition `condition`.
 struct BoundaryFormula {
@@ -44,9 +44,9 @@ void evaluate_boundary(Stream& stream, const BoundaryFormulas& formulas, double 
 struct SourceFormulas {
   const FormulaStep* steps = nullptr;
   int counts[variables] = {};
-  const Vec3* places = nullptr;     ///< of the volume's points of all elements
-  const Size* first = nullptr;      ///< point of each element
-  double* source = nullptr;         ///< coefficients, as the state
+  const Vec3* places = nullptr;  ///< of the volume's points of all elements
+  const Size* first = nullptr;   ///< point of each element
+  double* source = nullptr;      ///< coefficients, as the state
 };
 void evaluate_source(Stream& stream, Range elements, const PartView& view, const SourceFormulas& formulas, double time);
 

@@ -45,8 +45,8 @@ void for_each_team(Stream& stream, Range range, const F& f) {
     if (bytes > 48 * 1024)
       TUTTI_CUDA_CHECK(cudaFuncSetAttribute(detail::team_kernel<F>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                             static_cast<int>(bytes)));
-    detail::team_kernel<F><<<range.size(), detail::team_threads, bytes, static_cast<cudaStream_t>(stream.native())>>>(
-        range, f);
+    detail::team_kernel<F>
+        <<<range.size(), detail::team_threads, bytes, static_cast<cudaStream_t>(stream.native())>>>(range, f);
     TUTTI_CUDA_CHECK(cudaGetLastError());
     stream.device().counts().launches += 1;
     return;

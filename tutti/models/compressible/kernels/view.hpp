@@ -4,11 +4,13 @@
 //
 // Tables (k rows of a fixed number of columns, padded to a multiple of 4 columns, so that columns are vectors):
 //   values      [l][q]                phi_l at the volume's points
-//   projection  [(chunk, d, q)][l]    1/V w_q |J_q| d_d phi_l; chunks of 8 points (the last may have 4): for each, three
+//   projection  [(chunk, d, q)][l]    1/V w_q |J_q| d_d phi_l; chunks of 8 points (the last may have 4): for each,
+//   three
 //                                     directions, for each its points. Affine elements: in reference coordinates.
 //   derivative  [l][d][m]             d_d phi_l = sum_m D phi_m
 //   trace       [l][q]                phi_l at a face's points
-//   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times `scale`.
+//   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times
+//   `scale`.
 // Padding points repeat the first point, and have zeros in projection and lift.
 #pragma once
 
@@ -35,8 +37,8 @@ struct ElementRecord {
 };
 
 struct FaceRecord {
-  Lid left = 0, right = -1;  ///< local rows; -1: boundary
-  std::int32_t points = 0;   ///< padded
+  Lid left = 0, right = -1;      ///< local rows; -1: boundary
+  std::int32_t points = 0;       ///< padded
   std::int32_t normal_step = 0;  ///< 3: a normal a point; 0: one
   Size normals = 0;              ///< unit normals from left to right
   Size trace[2] = {0, 0}, lift[2] = {0, 0};

@@ -63,8 +63,8 @@ struct ViscousFaceFluxes {
     for (int i = team.first(); i < gradients * n; i += team.step()) s.at[side][i] = factor * s.jump[i];
     team.meet();
     for (int d = 0; d < 3; ++d)
-      add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at[side] + d * variables * n, n, columns,
-                             s.g + d * variables * columns, columns);
+      add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at[side] + d * variables * n, n,
+                             columns, s.g + d * variables * columns, columns);
     team.meet();
     set_zero(team, s.at[side], gradients * n);
     team.meet();
@@ -167,8 +167,8 @@ struct AdvanceViscousElements {
       }
       team.meet();
       for (int d = 0; d < 3; ++d)
-        add_product<variables>(team, view.tables + face.lift[side], columns, n, s.lifted + d * variables * n, n, columns,
-                               s.g + d * variables * columns, columns);
+        add_product<variables>(team, view.tables + face.lift[side], columns, n, s.lifted + d * variables * n, n,
+                               columns, s.g + d * variables * columns, columns);
       team.meet();
     }
   }
