@@ -123,9 +123,7 @@ void add_files(CLI::App& command, ConvertArguments& a) {
   command.add_option("output", a.output, "mesh file to write, .msh or .vtu; one that is there is replaced")
       ->required()
       ->type_name("OUT");
-  command
-      .add_option("--format", a.format,
-                  mesh_output_formats)
+  command.add_option("--format", a.format, mesh_output_formats)
       ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
 }
 

@@ -40,18 +40,21 @@ SmoothOptions options_of(const SmoothArguments& a) {
 }
 
 void tell(const char* what, const MeshQuality& q) {
-  info("{}: mean ratio {:.4f} to 1, mean {:.4f}; dihedral angles {:.2f} to {:.2f} degrees; aspect ratio up to {:.3g}; {} "
-       "inverted",
-       what, q.mean_ratio.min, q.mean_ratio.mean, q.dihedral.min, q.dihedral.max, q.aspect.max,
-       format_count(q.inverted));
+  info(
+      "{}: mean ratio {:.4f} to 1, mean {:.4f}; dihedral angles {:.2f} to {:.2f} degrees; aspect ratio up to {:.3g}; "
+      "{} "
+      "inverted",
+      what, q.mean_ratio.min, q.mean_ratio.mean, q.dihedral.min, q.dihedral.max, q.aspect.max,
+      format_count(q.inverted));
 }
 
 std::string json_of(const SmoothReport& report, const MeshQuality& before, const MeshQuality& after) {
   const auto states = [](const std::vector<SmoothState>& list) {
     std::string text;
     for (const SmoothState& s : list)
-      text += fmt::format("{}\n    {{\"energy\": {:.17g}, \"min_mean_ratio\": {:.17g}, \"movement\": {:.17g}, \"inverted\": {}}}",
-                          text.empty() ? "" : ",", s.energy, s.min_mean_ratio, s.movement, s.inverted);
+      text += fmt::format(
+          "{}\n    {{\"energy\": {:.17g}, \"min_mean_ratio\": {:.17g}, \"movement\": {:.17g}, \"inverted\": {}}}",
+          text.empty() ? "" : ",", s.energy, s.min_mean_ratio, s.movement, s.inverted);
     return "[" + text + "]";
   };
   return fmt::format(
@@ -95,7 +98,7 @@ void smooth(const Comm& comm, const SmoothArguments& a) {
     const MeshQuality after = assess_quality(mesh, 0, parallel);
     tell("after", after);
     if (after.inverted > 0)
-      warn("{}: {} cells are inverted still; more of --untangle, or --boundary slide, may turn them", a.output,
+      warn("{}: {} cells are inverted still; raise --untangle, or let the boundary slide", a.output,
            format_count(after.inverted));
     save_mesh(mesh, a.output, a.format);
     if (!a.json.empty()) write_report(a.json, json_of(report, before, after));

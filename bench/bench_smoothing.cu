@@ -34,8 +34,7 @@ struct WriteContributions {
     for (int k = 0; k < 4; ++k) p[k] = view.points[rows.v[k]].vec();
     for (int k = 0; k < 4; ++k) {
       const Vec3 a = p[faces[k][0]] - p[k], b = p[faces[k][1]] - p[k], c = p[faces[k][2]] - p[k];
-      const Derivatives d =
-          cell_derivatives<Energy::l2v, false>({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}, 0);
+      const Derivatives d = cell_derivatives<Energy::l2v, false>({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}, 0);
       to[4 * static_cast<Size>(cell) + k] = {d.gx, d.gy, d.gz, 0.5 * (d.xx + d.yy + d.zz)};
     }
   }

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"
-COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh convert", "mesh refine", "mesh generate",
+COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh convert", "mesh refine", "mesh quality", "mesh smooth", "mesh generate",
             "mesh generate box", "mesh generate biventricle", "nodes", "nodes generate",
             "nodes generate icosahedral", "nodes generate fibonacci", "nodes generate relaxed", "nodes generate random", "nodes info",
             "partition", "graph", "graph generate", "graph generate ssca2", "graph generate rmat", "graph generate grid",

@@ -29,8 +29,8 @@ std::vector<Vec3> smoothed(const Comm& comm, const TetMesh& mesh, const SmoothOp
 
 void compare(const TetMesh& mesh, const SmoothOptions& options, std::uint64_t seed, Overlap overlap) {
   test::Team one(0, true, 1);
-  const auto expected = smoothed(alone(), mesh, options, one, std::vector<std::int32_t>(mesh.vertices.size(), 0), {0},
-                                 Overlap::full);
+  const auto expected =
+      smoothed(alone(), mesh, options, one, std::vector<std::int32_t>(mesh.vertices.size(), 0), {0}, Overlap::full);
   // One to three parts a rank, on the CPU and on fake devices; now and then a part gets nothing.
   std::vector<int> rank_of_part;
   int mine = 0;

@@ -43,7 +43,9 @@ TEST(Smoother, EnergyFallsAndNoCellIsTurnedOver) {
   const char* asked = std::getenv("TUTTI_SMOOTHING_SEEDS");
   const int seeds = asked != nullptr ? std::atoi(asked) : 100;
   for (int seed = 1; seed <= seeds; ++seed) {
-    const auto all = variants(3, seed % 3 == 0 ? BoundaryRule::fixed : seed % 3 == 1 ? BoundaryRule::slide : BoundaryRule::free);
+    const auto all = variants(3, seed % 3 == 0   ? BoundaryRule::fixed
+                                 : seed % 3 == 1 ? BoundaryRule::slide
+                                                 : BoundaryRule::free);
     const SmoothOptions& o = all[static_cast<std::size_t>(seed) % all.size()];
     SCOPED_TRACE(fmt::format("seed {}, energy {}, method {}, at once {}", seed, static_cast<int>(o.energy),
                              static_cast<int>(o.method), o.simultaneous));
@@ -86,8 +88,7 @@ TEST(Smoother, AllAtOnceAndByColoursMeetInTheSameMinimum) {
 // Newton's iterations beside those of the thesis (spec: 7, 13 and never within 1e-3 of the minimum, all at once).
 TEST(Smoother, NewtonNeedsFewerIterations) {
   const TetMesh mesh = noisy_box({6, 6, 6}, 0.4, 3);
-  const double least =
-      smooth(mesh, options_of(Energy::l2v, Method::newton, false, 100)).report.smoothing.back().energy;
+  const double least = smooth(mesh, options_of(Energy::l2v, Method::newton, false, 100)).report.smoothing.back().energy;
   const auto needed = [&](Method method, double damping) {
     SmoothOptions o = options_of(Energy::l2v, method, true, 60);
     o.damping = damping;

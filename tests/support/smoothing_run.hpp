@@ -24,7 +24,8 @@ inline TetMesh noisy_box(std::array<Gid, 3> cubes, double noise, std::uint64_t s
   for (std::size_t v = 0; v < first.size(); ++v) {
     bool inside = true;
     for (int d = 0; d < 3; ++d) inside = inside && first[v][d] > 0 && first[v][d] < spec.upper[d];
-    for (int d = 0; d < 3 && inside; ++d) move[v][d] = noise * (2 * random_unit(seed, 3 * v + static_cast<std::size_t>(d)) - 1);
+    for (int d = 0; d < 3 && inside; ++d)
+      move[v][d] = noise * (2 * random_unit(seed, 3 * v + static_cast<std::size_t>(d)) - 1);
   }
   for (bool bad = true; bad;) {
     for (std::size_t v = 0; v < first.size(); ++v) mesh.vertices[v] = first[v] + move[v];
@@ -77,8 +78,7 @@ inline Smoothed smooth(TetMesh mesh, const SmoothOptions& options, Team& team, s
   if (owner.empty())
     for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
       owner.push_back(static_cast<std::int32_t>(random_bits(5, v / 7) % team.streams.size()));
-  const NodeFreedom freedom =
-      find_freedom(mesh, find_face_neighbours(mesh), options.boundary, options.feature_angle);
+  const NodeFreedom freedom = find_freedom(mesh, find_face_neighbours(mesh), options.boundary, options.feature_angle);
   Smoother smoother(comm, team.threads, mesh, freedom, options, owner, team.rank_of_part, team.streams);
   Smoothed result;
   result.report = smoother.run();

@@ -25,10 +25,10 @@ struct PartitionInput {
 };
 
 /// Owner of every row: result[row] in [0, targets.size()). `targets` are relative weights >= 0, any sum > 0; a part
-/// with target 0 gets no row. Hilbert and slabs meet every target within one row, METIS and Scotch within 0.5 %, Voronoi
-/// within 1 % (or one row); a part whose share is one row or more is never empty. The graph may be directed, hold loops and be
-/// disconnected. Deterministic. Errors: usage (bad targets), input (a point is not finite), resource (the graph
-/// overflows 32-bit numbers; a library is out of memory; Scotch is not built in).
+/// with target 0 gets no row. Hilbert and slabs meet every target within one row, METIS and Scotch within 0.5 %,
+/// Voronoi within 1 % (or one row); a part whose share is one row or more is never empty. The graph may be directed,
+/// hold loops and be disconnected. Deterministic. Errors: usage (bad targets), input (a point is not finite), resource
+/// (the graph overflows 32-bit numbers; a library is out of memory; Scotch is not built in).
 std::vector<std::int32_t> partition_rows(const PartitionInput& input, std::span<const double> targets,
                                          Partitioner method);
 

@@ -41,7 +41,8 @@ void expect_balanced(const Problem& problem, const std::vector<double>& targets,
   for (std::size_t p = 0; p < targets.size(); ++p) {
     const double due = targets[p] / sum * static_cast<double>(problem.rows());
     const double off = std::abs(static_cast<double>(rows[p]) - due);
-    EXPECT_LE(off, geometric ? 1.0 : 1.0 + (method == Partitioner::voronoi ? 0.01 : 0.005) * due) << "part " << p << ", due " << due;
+    EXPECT_LE(off, geometric ? 1.0 : 1.0 + (method == Partitioner::voronoi ? 0.01 : 0.005) * due)
+        << "part " << p << ", due " << due;
     if (targets[p] == 0) {
       EXPECT_EQ(rows[p], 0);
     }
@@ -191,7 +192,8 @@ TEST(Partitioners, MissingInputIsABug) {
   const Problem problem = test::lattice(2, 2, 2);
   EXPECT_THROW(partition_rows({nullptr, problem.points, 8, {}}, std::vector<double>{1}, Partitioner::metis),
                std::logic_error);
-  EXPECT_THROW(partition_rows({&problem.graph, {}, 8, {}}, std::vector<double>{1}, Partitioner::hilbert), std::logic_error);
+  EXPECT_THROW(partition_rows({&problem.graph, {}, 8, {}}, std::vector<double>{1}, Partitioner::hilbert),
+               std::logic_error);
   Adjacency bad;
   bad.columns = {-1};
   bad.close_row();

@@ -31,8 +31,11 @@ double imbalance(const std::vector<std::int32_t>& part, const std::vector<Gid>& 
 
 TEST(Voronoi, MeetsEqualAndUnequalShares) {
   const auto points = random_points(20000, 1);
-  for (const std::vector<double>& targets :
-       {std::vector<double>(16, 1.0), {1, 3, 1, 3, 1, 3, 1, 3}, {.97, .03}, {5, 1, 1, 1}, std::vector<double>(64, 1.0)}) {
+  for (const std::vector<double>& targets : {std::vector<double>(16, 1.0),
+                                             {1, 3, 1, 3, 1, 3, 1, 3},
+                                             {.97, .03},
+                                             {5, 1, 1, 1},
+                                             std::vector<double>(64, 1.0)}) {
     const auto quotas = row_quotas(20000, targets);
     const auto result = voronoi_parts(points, quotas);
     EXPECT_LE(imbalance(result.part, quotas), 0.02) << targets.size();

@@ -143,9 +143,7 @@ class SurfaceGraph {
     return rows;
   }
 
-  Gid third(const Triangle& t, Gid a, Gid b) const {
-    return t.v[0] + t.v[1] + t.v[2] - a - b;
-  }
+  Gid third(const Triangle& t, Gid a, Gid b) const { return t.v[0] + t.v[1] + t.v[2] - a - b; }
 
   void find_edges() {
     struct Side {
@@ -157,9 +155,8 @@ class SurfaceGraph {
         const Gid a = triangles_[t].v[k], b = triangles_[t].v[(k + 1) % 3];
         sides.push_back({std::min(a, b), std::max(a, b), static_cast<Gid>(t)});
       }
-    std::sort(sides.begin(), sides.end(), [](const Side& l, const Side& r) {
-      return std::tie(l.a, l.b, l.face) < std::tie(r.a, r.b, r.face);
-    });
+    std::sort(sides.begin(), sides.end(),
+              [](const Side& l, const Side& r) { return std::tie(l.a, l.b, l.face) < std::tie(r.a, r.b, r.face); });
     for (const Side& s : sides) {
       if (edges_.empty() || edges_.back().a != s.a || edges_.back().b != s.b) edges_.push_back({s.a, s.b, {}});
       edges_.back().faces.push_back(s.face);
@@ -204,7 +201,9 @@ class SurfaceGraph {
   /// The normal of every patch that is plane; else zero.
   void find_planes() {
     std::vector<Vec3> sum(triangles_.size()), low(triangles_.size()), high(triangles_.size());
-    const auto area = [&](const Triangle& t) { return cross(point(t.v[1]) - point(t.v[0]), point(t.v[2]) - point(t.v[0])); };
+    const auto area = [&](const Triangle& t) {
+      return cross(point(t.v[1]) - point(t.v[0]), point(t.v[2]) - point(t.v[0]));
+    };
     for (std::size_t t = 0; t < triangles_.size(); ++t) {
       const auto p = at(triangles_[t].patch);
       const Vec3 n = area(triangles_[t]);
@@ -346,7 +345,10 @@ class SurfaceGraph {
       slide.first = unit(point(g.a + g.b - v) - point(e.a + e.b - v));
       slide.begin = static_cast<Size>(f.near_pieces.size());
       for (const Gid i : near(
-               v, edges_of_, edges_, [](const Edge& item) { return std::array<Gid, 2>{item.a, item.b}; },
+               v, edges_of_, edges_,
+               [](const Edge& item) {
+                 return std::array<Gid, 2>{item.a, item.b};
+               },
                [&](const Edge& item) { return item.chain == chain; }))
         f.near_pieces.push_back(piece_of_edge_[at(i)]);
       slide.end = static_cast<Size>(f.near_pieces.size());

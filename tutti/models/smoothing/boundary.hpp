@@ -26,8 +26,8 @@ struct NodeFreedom {
 /// Surfaces are boundary faces, faces between two regions, and tagged triangles. Their edges: where other than two
 /// triangles meet, where tags or regions change, or where the surface bends by more than `feature_angle` degrees.
 /// Corners: where an edge ends, branches, or bends by more. A surface whose triangles all lie in a plane, or an edge
-/// whose parts lie on a line, is kept exactly; nodes of others are put back onto the first mesh's pieces within two rings
-/// of where they were. `neighbours` as find_face_neighbours gives it.
+/// whose parts lie on a line, is kept exactly; nodes of others are put back onto the first mesh's pieces within two
+/// rings of where they were. `neighbours` as find_face_neighbours gives it.
 NodeFreedom find_freedom(const TetMesh& mesh, const FaceNeighbours& neighbours, BoundaryRule rule,
                          double feature_angle);
 

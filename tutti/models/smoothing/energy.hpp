@@ -21,8 +21,8 @@ struct CellOffsets {
 
 /// Sums over the cells around a node.
 struct Derivatives {
-  double e = 0;                                            ///< energy
-  double gx = 0, gy = 0, gz = 0;                           ///< its gradient with respect to the node
+  double e = 0;                                           ///< energy
+  double gx = 0, gy = 0, gz = 0;                          ///< its gradient with respect to the node
   double xx = 0, xy = 0, xz = 0, yy = 0, yz = 0, zz = 0;  ///< its Hessian
   double t = 0;  ///< sum of E |V'/V|^2: for l2v the preconditioner as it is printed [McGuinness 2011, eq. 13]
 

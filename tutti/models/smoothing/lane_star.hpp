@@ -37,18 +37,19 @@ class LaneStar {
         const CellOffsets o{at_[0][k], at_[1][k], at_[2][k], at_[3][k], at_[4][k],
                             at_[5][k], at_[6][k], at_[7][k], at_[8][k]};
         const Derivatives d = cell_derivatives<energy, untangle>(o, eps2);
-        const bool in = l < left;
-        sum[0][l] += in ? d.e : 0.0;
-        sum[1][l] += in ? d.gx : 0.0;
-        sum[2][l] += in ? d.gy : 0.0;
-        sum[3][l] += in ? d.gz : 0.0;
-        sum[4][l] += in ? d.xx : 0.0;
-        sum[5][l] += in ? d.xy : 0.0;
-        sum[6][l] += in ? d.xz : 0.0;
-        sum[7][l] += in ? d.yy : 0.0;
-        sum[8][l] += in ? d.yz : 0.0;
-        sum[9][l] += in ? d.zz : 0.0;
-        sum[10][l] += in ? d.t : 0.0;
+        // The harmless cell's finite values times 0: a sum that began at +0 keeps its bits.
+        const double in = l < left ? 1.0 : 0.0;
+        sum[0][l] += in * d.e;
+        sum[1][l] += in * d.gx;
+        sum[2][l] += in * d.gy;
+        sum[3][l] += in * d.gz;
+        sum[4][l] += in * d.xx;
+        sum[5][l] += in * d.xy;
+        sum[6][l] += in * d.xz;
+        sum[7][l] += in * d.yy;
+        sum[8][l] += in * d.yz;
+        sum[9][l] += in * d.zz;
+        sum[10][l] += in * d.t;
       }
     }
     Derivatives d;

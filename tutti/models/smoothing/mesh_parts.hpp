@@ -47,8 +47,8 @@ class MeshParts {
             std::span<const std::int32_t> colours, std::span<const std::int32_t> owner,
             std::span<const int> rank_of_part, std::span<PartStreams> streams, const ParallelFor& parallel = {});
 
-  std::vector<MeshPart> parts;                  ///< of this rank
-  std::vector<std::unique_ptr<Level>> levels;   ///< the last one does not move
+  std::vector<MeshPart> parts;                 ///< of this rank
+  std::vector<std::unique_ptr<Level>> levels;  ///< the last one does not move
   std::size_t moving() const { return levels.size() - 1; }
   /// Every node's place, on all ranks. Collective.
   std::vector<Vec3> gather(std::size_t nodes) const;

@@ -16,7 +16,7 @@ struct SurfacePiece {
 struct Slide {
   enum class Kind : std::uint8_t { plane, line, surface, edge };
   Kind kind = Kind::plane;
-  Vec3 first, second;  ///< orthonormal tangents: two, or the first only along lines and edges
+  Vec3 first, second;       ///< orthonormal tangents: two, or the first only along lines and edges
   Size begin = 0, end = 0;  ///< of `surface` and `edge`: which of near_pieces it is put back onto
   TUTTI_HD bool has_two() const { return kind == Kind::plane || kind == Kind::surface; }
 };

@@ -26,8 +26,8 @@ std::vector<std::int32_t> levels_of(const TetMesh& mesh, const Adjacency& cells_
 }  // namespace
 
 Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, const NodeFreedom& freedom,
-                   const SmoothOptions& options, std::span<const std::int32_t> owner,
-                   std::span<const int> rank_of_part, std::span<PartStreams> streams, Overlap overlap)
+                   const SmoothOptions& options, std::span<const std::int32_t> owner, std::span<const int> rank_of_part,
+                   std::span<PartStreams> streams, Overlap overlap)
     : comm_(comm),
       threads_(threads),
       options_(options),
@@ -40,8 +40,7 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
   const Adjacency cells_of = cells_of_nodes(mesh, parallel);
   const auto levels = levels_of(mesh, cells_of, freedom, options.simultaneous);
   moving_ = std::count_if(levels.begin(), levels.end(), [](std::int32_t l) { return l >= 0; });
-  parts_ =
-      std::make_unique<MeshParts>(comm, mesh, cells_of, freedom, levels, owner, rank_of_part, streams, parallel);
+  parts_ = std::make_unique<MeshParts>(comm, mesh, cells_of, freedom, levels, owner, rank_of_part, streams, parallel);
   build_steps(overlap, 32);
 }
 
@@ -112,15 +111,15 @@ void Smoother::exchange_moved(std::size_t l) {
   for (const PartStreams& s : streams_) s.compute->synchronize();
   for (std::size_t p = 0; p < parts_->parts.size(); ++p) {
     const Level& level = *parts_->levels[l];
-    views.push_back({reinterpret_cast<double*>(parts_->parts[p].moved.data() + level.first_row[p]),
-                     level.wide[p].local(), 1});
+    views.push_back(
+        {reinterpret_cast<double*>(parts_->parts[p].moved.data() + level.first_row[p]), level.wide[p].local(), 1});
   }
   parts_->levels[l]->exchange->begin(views);
   parts_->levels[l]->exchange->end();
 }
 
-/// Takes half of their moves back from nodes of cells that would lose more than nine tenths of their volume, until there
-/// are none: they come back to where they were, in the end.
+/// Takes half of their moves back from nodes of cells that would lose more than nine tenths of their volume, until
+/// there are none: they come back to where they were, in the end.
 bool Smoother::take_back_bad() {
   for (int round = 0;; ++round) {
     double any = 0;
@@ -176,8 +175,8 @@ double Smoother::sum(const std::function<ExactSum(std::size_t, Stream&, const Ce
 double Smoother::max(const std::function<double(std::size_t, Stream&, const CellView&)>& of) {
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t p = 0; p < parts_->parts.size(); ++p)
-    largest = std::max(
-        largest, of(p, *streams_[p].compute, {parts_->parts[p].cells.data(), parts_->parts[p].points.data()}));
+    largest =
+        std::max(largest, of(p, *streams_[p].compute, {parts_->parts[p].cells.data(), parts_->parts[p].points.data()}));
   return comm_.max(largest);
 }
 

@@ -39,9 +39,8 @@ class PlainStar {
 
   template <Energy energy, bool untangle>
   TUTTI_HD Derivatives derivatives(double eps2) const {
-    return over_lanes<Derivatives>([&](Derivatives& sum, int k) {
-      sum += cell_derivatives<energy, untangle>(offsets(k, {}), eps2);
-    });
+    return over_lanes<Derivatives>(
+        [&](Derivatives& sum, int k) { sum += cell_derivatives<energy, untangle>(offsets(k, {}), eps2); });
   }
   /// The energy with the node moved by `by`. `valid`: no cell has V <= 0 then.
   template <Energy energy, bool untangle>

@@ -10,9 +10,9 @@ namespace tutti::smoothing {
 
 /// The stars of a part's nodes, and how those of its boundary may move. Device pointers.
 struct StarView {
-  const Size* offsets = nullptr;    ///< one more than nodes: where the cells of each begin
+  const Size* offsets = nullptr;  ///< one more than nodes: where the cells of each begin
   const StarCell* cells = nullptr;
-  const Lid* slide_of = nullptr;    ///< a node: -1 free, else its slide; null: all are free
+  const Lid* slide_of = nullptr;  ///< a node: -1 free, else its slide; null: all are free
   const Slide* slides = nullptr;
   Surface surface;
 };

@@ -91,7 +91,9 @@ class Pass {
   /// Centres that are nearest to some point of the box, maybe: those no farther than the nearest one is at most.
   static void find_near(const Cloud::Box& box, const std::vector<Centre>& centres, std::vector<std::int32_t>& near) {
     const auto gap = [](double low, double high, double c) { return std::max({low - c, 0.0, c - high}); };
-    const auto reach = [](double low, double high, double c) { return std::max(std::abs(c - low), std::abs(c - high)); };
+    const auto reach = [](double low, double high, double c) {
+      return std::max(std::abs(c - low), std::abs(c - high));
+    };
     double least = std::numeric_limits<double>::infinity();
     for (const Centre& c : centres) {
       const Vec3 d{reach(box.low.x, box.high.x, c.at.x), reach(box.low.y, box.high.y, c.at.y),
@@ -237,7 +239,9 @@ void level(const Cloud& cloud, const std::vector<Centre>& centres, std::span<con
   const std::size_t k = quotas.size();
   std::vector<Gid> size(k, 0);
   for (const std::int32_t p : label) ++size[at(p)];
-  const auto slack = [&](std::size_t p) { return std::max<Gid>(1, static_cast<Gid>(imbalance * static_cast<double>(quotas[p]))); };
+  const auto slack = [&](std::size_t p) {
+    return std::max<Gid>(1, static_cast<Gid>(imbalance * static_cast<double>(quotas[p])));
+  };
   const auto most = [&](std::size_t p) { return quotas[p] + slack(p); };
   const auto fewest = [&](std::size_t p) { return std::max<Gid>(1, quotas[p] - slack(p)); };
   for (std::size_t round = 0; round < 4 * k + 16; ++round) {
@@ -269,9 +273,8 @@ void level(const Cloud& cloud, const std::vector<Centre>& centres, std::span<con
       }
       if (best.to >= 0) offers.push_back(best);
     }
-    std::sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) {
-      return a.cost != b.cost ? a.cost < b.cost : a.point < b.point;
-    });
+    std::sort(offers.begin(), offers.end(),
+              [](const Offer& a, const Offer& b) { return a.cost != b.cost ? a.cost < b.cost : a.point < b.point; });
     for (const Offer& o : offers) {
       const auto from = at(label[o.point]), to = at(o.to);
       const bool wanted = under ? size[to] < fewest(to) && size[from] > std::max<Gid>(1, fewest(from))
@@ -304,8 +307,8 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
     before += quotas[p];
     // Where two cells meet, |x - a|^2 w_a = |x - b|^2 w_b: radii go as the cube roots of volumes.
     const double share = static_cast<double>(quotas[p]) * static_cast<double>(k) / static_cast<double>(points.size());
-    state.centres.push_back({options.seeds.empty() ? points[at(order[at(middle)].row)] : options.seeds[p],
-                             std::pow(share, -2.0 / 3)});
+    state.centres.push_back(
+        {options.seeds.empty() ? points[at(order[at(middle)].row)] : options.seeds[p], std::pow(share, -2.0 / 3)});
   }
   if (points.size() < 8 * k) {
     for (std::size_t i = 0; i < order.size(); ++i) result.part[at(order[i].row)] = along[i];

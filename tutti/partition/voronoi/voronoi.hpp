@@ -13,11 +13,11 @@
 namespace tutti {
 
 struct VoronoiOptions {
-  double imbalance = 0.02;    ///< parts may miss their quota by this part of it, or one row
-  int lloyd_steps = 50;       ///< centres move to the middle of their points, at most so often
-  int balance_passes = 20;    ///< between two such steps
-  int last_passes = 200;      ///< with the centres where they are
-  std::vector<Vec3> seeds;    ///< first centres, one a part; empty: along the Hilbert curve
+  double imbalance = 0.02;  ///< parts may miss their quota by this part of it, or one row
+  int lloyd_steps = 50;     ///< centres move to the middle of their points, at most so often
+  int balance_passes = 20;  ///< between two such steps
+  int last_passes = 200;    ///< with the centres where they are
+  std::vector<Vec3> seeds;  ///< first centres, one a part; empty: along the Hilbert curve
 };
 
 struct VoronoiResult {
@@ -26,12 +26,12 @@ struct VoronoiResult {
 };
 
 /// Every point goes to the part p with the smallest |x - c_p|^2 w_p. Influences w_p grow with the part's size over its
-/// quota, w *= clamp(sqrt(size / quota), .9, 1.1), and centres c_p move to the middles of their points (von Looz, Tzovas,
-/// Meyerhenke, "Balanced k-means for Parallel Geometric Partitioning", ICPP 2018; McGuinness 2011, section 2.2). First on
-/// samples of the points, four times as many each time. Blocks of 256 points along the Hilbert curve skip the centres that
-/// cannot be the nearest of any of them. What the passes leave out of balance is moved point by point. `quotas` > 0, sum
-/// up to the points; no part stays empty. Deterministic, for any number of threads. Errors: input (a coordinate is not
-/// finite).
+/// quota, w *= clamp(sqrt(size / quota), .9, 1.1), and centres c_p move to the middles of their points (von Looz,
+/// Tzovas, Meyerhenke, "Balanced k-means for Parallel Geometric Partitioning", ICPP 2018; McGuinness 2011,
+/// section 2.2). First on samples of the points, four times as many each time. Blocks of 256 points along the Hilbert
+/// curve skip the centres that cannot be the nearest of any of them. What the passes leave out of balance is moved
+/// point by point. `quotas` > 0, sum up to the points; no part stays empty. Deterministic, for any number of threads.
+/// Errors: input (a coordinate is not finite).
 VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> quotas,
                             const VoronoiOptions& options = {}, const ParallelFor& parallel = {});
 

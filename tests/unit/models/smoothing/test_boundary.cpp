@@ -55,7 +55,7 @@ TEST(Freedom, RegionsKeepTheirInterface) {
     const Vec3 p = mesh.vertices[v];
     if (p.x != 0.5) continue;
     EXPECT_NE(f.of_node[v], NodeFreedom::free) << v;
-    const bool y = p.y > 0 && p.y < 1, z = p.z > 0 && p.z < 1;
+    const bool y = p.y > 0 && p.y<1, z = p.z> 0 && p.z < 1;
     if (y && z) {
       const Slide& s = f.slides[static_cast<std::size_t>(f.of_node[v])];
       EXPECT_EQ(s.kind, Slide::Kind::plane);
@@ -98,7 +98,8 @@ TEST(PutBack, TheNearestPointOfATriangle) {
   // Against a fine search over the triangle.
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const auto random = [&](std::uint64_t i) { return 2 * random_unit(seed, i) - 1; };
-    const SurfacePiece s{{random(0), random(1), random(2)}, {random(3), random(4), random(5)}, {random(6), random(7), random(8)}};
+    const SurfacePiece s{
+        {random(0), random(1), random(2)}, {random(3), random(4), random(5)}, {random(6), random(7), random(8)}};
     const Vec3 p{random(9), random(10), random(11)};
     double least = 1e9;
     for (int i = 0; i <= 60; ++i)

@@ -123,10 +123,11 @@ TEST(CellEnergy, IsConvexInOneNode) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed)
     for (const bool shape : {true, false}) {
       const CellOffsets o = random_cell(seed, false);
-      const Derivatives d = shape ? cell_derivatives<Energy::shape, false>(o, 0) : cell_derivatives<Energy::l2v, false>(o, 0);
+      const Derivatives d =
+          shape ? cell_derivatives<Energy::shape, false>(o, 0) : cell_derivatives<Energy::l2v, false>(o, 0);
       const double minor = d.xx * d.yy - d.xy * d.xy;
-      const double determinant = d.xx * (d.yy * d.zz - d.yz * d.yz) + d.xy * (d.xz * d.yz - d.xy * d.zz) +
-                                 d.xz * (d.xy * d.yz - d.xz * d.yy);
+      const double determinant =
+          d.xx * (d.yy * d.zz - d.yz * d.yz) + d.xy * (d.xz * d.yz - d.xy * d.zz) + d.xz * (d.xy * d.yz - d.xz * d.yy);
       EXPECT_GT(d.xx, 0);
       EXPECT_GT(minor, 0);
       EXPECT_GT(determinant, 0);
@@ -159,7 +160,8 @@ void expect_same_bits(int count, double eps2) {
   const Derivatives p = plain.derivatives<energy, untangle>(eps2), l = lanes.derivatives<energy, untangle>(eps2);
   EXPECT_EQ(std::memcmp(&p, &l, sizeof p), 0) << count << " cells";
   bool plain_valid = false, lanes_valid = false;
-  EXPECT_EQ((plain.value<energy, untangle>(by, eps2, plain_valid)), (lanes.value<energy, untangle>(by, eps2, lanes_valid)));
+  EXPECT_EQ((plain.value<energy, untangle>(by, eps2, plain_valid)),
+            (lanes.value<energy, untangle>(by, eps2, lanes_valid)));
   EXPECT_EQ(plain_valid, lanes_valid);
   // Far away some cell is turned over.
   plain.value<energy, untangle>({5, 5, 5}, eps2, plain_valid);
@@ -189,7 +191,8 @@ TEST(NodeStep, NewtonFindsTheMinimumOfAConvexStar) {
     const auto& cell = mesh.cells[static_cast<std::size_t>(c)];
     const auto k = static_cast<std::size_t>(std::find(cell.begin(), cell.end(), middle) - cell.begin());
     const auto& [i, j, l] = tet_faces[k];
-    cells.push_back({static_cast<Lid>(cell[static_cast<std::size_t>(i)]), static_cast<Lid>(cell[static_cast<std::size_t>(j)]),
+    cells.push_back({static_cast<Lid>(cell[static_cast<std::size_t>(i)]),
+                     static_cast<Lid>(cell[static_cast<std::size_t>(j)]),
                      static_cast<Lid>(cell[static_cast<std::size_t>(l)])});
   }
   for (int k = 0; k < 12; ++k) {
