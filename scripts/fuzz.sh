@@ -67,6 +67,11 @@ fuzz_one() {
   if [[ -f tests/fuzz/dictionaries/$target.dict ]]; then words=(-dict="tests/fuzz/dictionaries/$target.dict"); fi
   # Formulas are short, and longer ones only cost time.
   if [[ $target == expression ]]; then length=1024; fi
+  # MPI keeps memory, and its edits are few.
+  if [[ $target == whole_restart ]]; then
+    length=600
+    words+=(-detect_leaks=0)
+  fi
   : >"$log"
   while left=$((end - SECONDS)) && ((left > 0)); do
     code=0

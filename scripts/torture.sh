@@ -10,7 +10,7 @@ for ((k = 0; k < ${#arguments[@]}; ++k)); do
   case "${arguments[k]}" in
     --build) build=${arguments[k + 1]:-$build} ;;
     --build=*) build=${arguments[k]#--build=} ;;
-    -h | --help) exec python3 "$root/tests/torture/torture.py" --help ;;
+    -h | --help | --table) exec python3 "$root/tests/torture/torture.py" "$@" ;;
   esac
 done
 

@@ -48,6 +48,8 @@ class Driver(SystemTest):
         self.assertIn("a bug of the trial itself", said)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["some-2", "some-4"])
         self.assertEqual([failure["trial"] for failure in kind.figures()["failures"]], [2, 4])
+        report = {"kinds": {"some": kind.figures()}, "tried": 1006, "survived": 1004, "failed": 2}
+        self.assertEqual(torture.table(report).split("\n")[2:], ["| some | 6 | 4 | 2 |", "| all | 1,006 | 1,004 | 2 |"])
 
     def test_a_seed_decides(self):
         drawn = [[], []]

@@ -36,6 +36,7 @@ def parse():
     parser.add_argument("--report", type=Path, metavar="FILE", help="the figures as JSON")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", metavar="DIR",
                         help="a build folder (default: build/release, which is built where it is not)")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="print a report as the table of docs/reliability.md, and stop")
     options = parser.parse_args()
     options.only = [kind for kind in options.only.split(",") if kind]
     for kind in options.only:
@@ -114,8 +115,19 @@ def write_report(options, kinds):
     options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
+def table(report):
+    """The figures of a report as a page shows them."""
+    lines = ["| kind | tried | survived | failed |", "| --- | ---: | ---: | ---: |"]
+    rows = [*report["kinds"].items(), ("all", report)]
+    lines += [f"| {name} | {row['tried']:,} | {row['survived']:,} | {row['failed']:,} |" for name, row in rows]
+    return "\n".join(lines)
+
+
 def main():
     options = parse()
+    if options.table:
+        print(table(json.loads(options.table.read_text(encoding="utf-8"))))
+        return 0
     set_environment(options.build)
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     base = Path(tempfile.mkdtemp(prefix="tutti_torture_"))
