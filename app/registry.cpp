@@ -9,10 +9,10 @@ namespace tutti::app {
 
 const ModelKinds& models() {
   static const ModelKinds kinds{
-      compressible::compressible_kind(),
       diffusion_kind(),
       incompressible_kind(),
       transport_kind(),
+      compressible::compressible_kind(),
   };
   return kinds;
 }
