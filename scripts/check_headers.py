@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("root", nargs="?", default=Path(__file__).resolve().parent.parent, type=Path)
     a = parser.parse_args()
-    command = [a.compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *a.flag]
+    command = [a.compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-fopenmp-simd", *a.flag]
     command += [f"-isystem{folder}" for folder in [*a.include, *([a.cuda] if a.cuda else [])] if folder]
     if a.self_test:
         return 1 if self_test(command) else 0
