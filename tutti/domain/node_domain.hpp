@@ -18,18 +18,13 @@ class NodeDomain final : public Domain {
   NodeCloud cloud;                         ///< all nodes, on every rank
   int stencil = 0;                         ///< nodes that a node reads, itself the first
   std::vector<std::vector<Lid>> stencils;  ///< mine: local numbers, `stencil` an owned node
-  /// Mine: rows [0, local_rows) are read by no other part and read none of another part. Reading is not mutual: rows
-  /// [local_rows, interior) are read by nobody else, but read ghosts [Bollig 2012, eq. 6: B without O].
-  std::vector<Lid> local_rows;
 
   explicit NodeDomain(int stencil_size);
   ~NodeDomain() override;
   NodeDomain(NodeDomain&&) noexcept;
   NodeDomain& operator=(NodeDomain&&) noexcept;
 
-  Vec3 point(std::size_t p, Lid row) const {
-    return cloud.points[static_cast<std::size_t>(maps[p].global[static_cast<std::size_t>(row)])];
-  }
+  Vec3 point(std::size_t p, Lid row) const { return cloud.points[maps[p].global[row]]; }
   /// Of the owned nodes of a part, in its order.
   std::vector<Vec3> owned_points(std::size_t p) const;
 

@@ -34,8 +34,13 @@ struct Link {
 /// Numbering of one part. Rows [0, interior) are read by no other part; rows [interior, owned) are separators, grouped
 /// by the set of parts that read them, those read by another rank first; rows [owned, local) are ghosts, grouped by
 /// owner.
+///
+/// Rows [0, independent) read no ghost, either: they are what a step can compute while messages travel. Where reading
+/// is mutual (cells by faces) that is the whole interior. Where it is not (the nearest nodes), rows [independent,
+/// interior) are read by nobody else, but read ghosts [Bollig 2012, eq. 6: B without O].
 struct IndexMap {
   std::int32_t part = 0;
+  Lid independent = 0;
   Lid interior = 0;
   Lid owned = 0;
   std::vector<Gid> global;  ///< global number of every local row
@@ -43,6 +48,7 @@ struct IndexMap {
 
   Lid local() const { return static_cast<Lid>(global.size()); }
   Lid ghosts() const { return local() - owned; }
+  Range independent_rows() const { return {0, independent}; }
   Range interior_rows() const { return {0, interior}; }
   Range separator_rows() const { return {interior, owned}; }
   Range owned_rows() const { return {0, owned}; }

@@ -93,6 +93,13 @@ PassPart box_pass_part(const BoxParts& parts, std::size_t p) {
 
 }  // namespace
 
+std::vector<PassPart> row_pass_parts(std::span<const IndexMap> maps) {
+  std::vector<PassPart> all;
+  for (const IndexMap& map : maps)
+    all.push_back({{{{map.independent, map.owned}, {}}}, {{map.independent_rows(), {}}}});
+  return all;
+}
+
 std::vector<PassPart> box_pass_parts(const BoxParts& parts, const std::function<Lid(std::size_t p, int d)>& ends) {
   std::vector<PassPart> all;
   for (std::size_t p = 0; p < parts.mine.size(); ++p) {
@@ -155,7 +162,7 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
 
 Kernels& Pass::next_kernels(std::size_t p, int place) {
   if (add_halo_) append_field_bytes(key_, std::array{static_cast<int>(p), place});
-  Kernels& kernels = kernels_[p][static_cast<std::size_t>(place)];
+  Kernels& kernels = kernels_[p][place];
   kernels.clear();
   return kernels;
 }

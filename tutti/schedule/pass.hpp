@@ -29,6 +29,8 @@ struct PassPart {
   std::optional<PassRows> interior;  ///< beside which it travels
   std::array<Lid, 3> ends{};         ///< of a grid: cells to fill beyond its ends, by direction
 };
+/// The parts of a mesh by their maps: independent rows are its interior.
+std::vector<PassPart> row_pass_parts(std::span<const IndexMap> maps);
 /// The parts of a grid: cells beside another part are separators, one layer of them. `ends`: what is filled of this
 /// rank's p-th part in direction d.
 std::vector<PassPart> box_pass_parts(const BoxParts& parts, const std::function<Lid(std::size_t p, int d)>& ends = {});
@@ -61,7 +63,7 @@ class Pass {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       add(p, next_kernels(p, 0));
       for (int d = 0; d < 3; ++d)
-        if (parts_[p].ends[static_cast<std::size_t>(d)] > 0) fill(p, d, next_kernels(p, 1 + d));
+        if (parts_[p].ends[d] > 0) fill(p, d, next_kernels(p, 1 + d));
     }
     enqueue();
   }

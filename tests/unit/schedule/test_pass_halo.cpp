@@ -21,7 +21,7 @@ struct Devices {
     }
   }
   std::vector<double> values(std::size_t p, const Buffer<double>& buffer) {
-    std::vector<double> all(static_cast<std::size_t>(buffer.size()));
+    std::vector<double> all(buffer.size());
     download(*streams[p].compute, std::span<double>(all), buffer);
     return all;
   }
@@ -40,12 +40,10 @@ TEST(PassHalo, other_rows_that_travel_are_another_graph) {
   const auto maps = number_parts(world(), rows, std::vector<int>{0, 0});
   const Plan plan = make_plan(maps, 0);
   Exchange<double> exchange(world(), plan, maps, on.streams, 1);
-  std::vector<PassPart> parts;
-  for (const IndexMap& map : maps) parts.push_back({{{map.separator_rows(), {}}}, {{map.interior_rows(), {}}}});
   std::vector<std::vector<Field<double>>> fields(3);  // [which][part]
   for (auto& field : fields)
     for (std::size_t p = 0; p < 2; ++p) field.emplace_back(*on.devices[p], maps[p], "u");
-  Pass pass("", on.threads, on.streams, parts, &exchange, Overlap::full);
+  Pass pass("", on.threads, on.streams, row_pass_parts(maps), &exchange, Overlap::full);
   ASSERT_TRUE(pass.step().runs_ahead());
   for (std::uint64_t k = 0; k < 200; ++k) {
     const std::size_t which = k < 100 ? 0 : random_bits(1, k) % 3;
@@ -75,16 +73,16 @@ TEST(PassHalo, other_cells_that_travel_are_another_graph) {
   for (int k = 0; k < 3; ++k) fields.emplace_back(*on.devices[0], arrays[0].values(), "u");
   for (std::uint64_t k = 0; k < 200; ++k) {
     const std::size_t which = k < 100 ? 0 : random_bits(2, k) % 3;
-    std::vector<double> values(static_cast<std::size_t>(arrays[0].values()), -1.0);
-    for (Lid i = 0; i < 4; ++i) values[static_cast<std::size_t>(arrays[0].at(i, 0, 0))] = static_cast<double>(k) + i;
+    std::vector<double> values(arrays[0].values(), -1.0);
+    for (Lid i = 0; i < 4; ++i) values[arrays[0].at(i, 0, 0)] = static_cast<double>(k) + i;
     upload(*on.streams[0].compute, fields[which], std::span<const double>(values));
     double* const to = fields[which].data();
     const double* const from = to;
     transfer.bind(0, std::span(&from, 1), std::span(&to, 1));
     pass.run(no_kernels);
     const auto now = on.values(0, fields[which]);
-    ASSERT_EQ(now[static_cast<std::size_t>(arrays[0].at(-1, 0, 0))], static_cast<double>(k) + 3) << "run " << k;
-    ASSERT_EQ(now[static_cast<std::size_t>(arrays[0].at(4, 0, 0))], static_cast<double>(k)) << "run " << k;
+    ASSERT_EQ(now[arrays[0].at(-1, 0, 0)], static_cast<double>(k) + 3) << "run " << k;
+    ASSERT_EQ(now[arrays[0].at(4, 0, 0)], static_cast<double>(k)) << "run " << k;
   }
 }
 

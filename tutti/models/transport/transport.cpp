@@ -15,12 +15,7 @@ namespace tutti {
 // others' nodes, and then the rest while the first travels.
 
 void SphereTransport::make_pass(Overlap overlap) {
-  std::vector<PassPart> parts;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const Lid local = domain_.local_rows[p];
-    parts.push_back({{{{local, domain_.maps[p].owned}, {}}}, {{{0, local}, {}}}});
-  }
-  pass_ = std::make_unique<Pass>("", *devices_.threads, domain_.streams, std::move(parts), exchange_.get(), overlap,
+  pass_ = std::make_unique<Pass>("", *devices_.threads, domain_.streams, row_pass_parts(domain_.maps), exchange_.get(), overlap,
                                  transport_.row_cost());
 }
 
@@ -98,7 +93,7 @@ std::vector<Diagnostic> SphereTransport::diagnose() {
   const double size = largest();
   std::vector<Diagnostic> all{{"max|q|", size}};
   for (int t = 0; t < tracers(); ++t) {
-    const std::string& name = transport_.tracers[static_cast<std::size_t>(t)].name;
+    const std::string& name = transport_.tracers[t].name;
     // Exact sums know no infinities.
     all.push_back({tracers() == 1 ? "mass" : "mass of " + name, std::isfinite(size) ? mass(t) : size});
   }
@@ -113,11 +108,11 @@ std::optional<double> SphereTransport::passed_bound(double, double largest) {
 }
 
 Vec3 SphereTransport::place_of(std::size_t part, Lid row) {
-  return domain_.owned_points(part)[static_cast<std::size_t>(row)];
+  return domain_.owned_points(part)[row];
 }
 
 std::vector<double> SphereTransport::values(std::size_t p) {
-  std::vector<double> result(static_cast<std::size_t>(value_maps_[p].owned));
+  std::vector<double> result(value_maps_[p].owned);
   download(stream(p), std::span<double>(result), parts_[p].q[0].buffer());
   return result;
 }
