@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/program/device_arguments.hpp"
 
 namespace tutti::app {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "app/commands.hpp"
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"

@@ -11,7 +11,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/base/program.hpp"
+#include "tutti/base/system/program.hpp"
 
 namespace tutti::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 
 namespace tutti::app {
 

@@ -12,8 +12,8 @@
 #include "tutti/base/random.hpp"
 #include "tutti/base/raw_vector.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/models/incompressible/pressure/direct_solver.hpp"
-#include "tutti/models/incompressible/pressure/lanes.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
+#include "tutti/models/incompressible/pressure/direct/lanes.hpp"
 
 namespace tutti {
 namespace {

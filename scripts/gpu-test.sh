@@ -10,6 +10,10 @@
 #   scaling    1, 2, 4 ... GPUs on 7 million cells, with and without the exchange
 #   incompressible  the cavity on every list of devices, bit for bit; its steps by solvers and policies, sweeps and kernels
 #   transport  tracers on a sphere on every list of devices, bit for bit; steps by stencils, kernels, weights
+#   compressible  a wave by the discontinuous Galerkin method on every list of devices, bit for bit; its steps by order
+#   graph      betweenness on one GPU and all of them, value for value; graphs and sources a second
+#   smoothing  a mesh smoothed on every list of devices, file for file; cells a second
+#   residency  the policies for arrays larger than the memory, and what each costs
 #   orders     only by --only: the orders of the rows of the heart, each with its own five minutes
 # Environment: BUNDLE, the bundle's folder (build/bundle, or this one where the script lies in a bundle); SCALE_LARGE=1:
 # scaling on 30 million cells, too; MPIRUN; FAKE_GPUS=N: tries the script with N fake GPUs on tiny cases, no GPU is used.
@@ -50,12 +54,14 @@ read -ra mpirun <<< "${MPIRUN:-mpirun --oversubscribe --bind-to none$([ "$(id -u
 if [ -n "${FAKE_GPUS:-}" ]; then
   small=3 large=6 slow_cubes=4 steps=4 long_steps=4 scale_cubes=(5) bench_cells=1000 refine=0 seconds=0.001 memory=(40k)
   cavity=8 flow_steps=2 flow_sweeps=2 flow_cells=(6) flow_time=(--steps 1)
+  wave=2 wave_orders=(1) waves=(3) graph_side=12 smooth_cubes=4
   nodes=300 sphere_steps=3 stencil_sizes=12 sphere_time=(--steps 1) bench_nodes=300 many_nodes=400 few_nodes=200
   # Measuring the bandwidth of fakes takes long.
   shared=(--set 'balance.weights="equal"') measured=equal
 else
   small=20 large=110 slow_cubes=80 steps=60 long_steps=3000 scale_cubes=(106 ${SCALE_LARGE:+172}) bench_cells=8000000 refine=2 seconds=0.5 memory=(1M 30M)
   cavity=64 flow_steps=20 flow_sweeps=20 flow_cells=(256 512) flow_time=(--seconds 0.5)
+  wave=6 wave_orders=(1 2 3) waves=(40) graph_side=200 smooth_cubes=20
   nodes=10242 sphere_steps=50 stencil_sizes=31,101 sphere_time=(--seconds 0.3) bench_nodes=2000000 many_nodes=4500000 few_nodes=27556
   # Measured weights would leave the CPU out of small cases: here it takes its part.
   shared=(--set 'balance.weights="stream"') measured=measured
@@ -151,6 +157,10 @@ sanitizer() {
     write_sphere 642
     sanitize "$tool" transport "$to/sphere.toml" --set time.steps=3 --set stencil.size=17 --set stencil.degree=2 \
       --set hyperviscosity.k=1 --set numerics.check=false "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
+    # Its faces and elements, viscous, in several blocks.
+    write_wave 3
+    sanitize "$tool" compressible "$to/wave.toml" --set time.steps=2 --set physics.viscosity=0.01 "${shared[@]}" \
+      --devices "$(devices "$flow_gpus" 1 ,cpu)"
   done
 }
 
@@ -411,6 +421,87 @@ transport() {
   if [ -n "${FAKE_GPUS:-}" ]; then note left-out kernels "there is no GPU"; return; fi
   step kernels "$bin/bench_stencil_kernels"
   step weights "$bin/bench_stencil_weights" 16 1000000 1000000
+}
+
+# write_wave N: a density wave through a periodic box of N x N x N cubes, as $to/wave.toml
+write_wave() {
+  cat > "$to/wave.toml" << END
+model = "compressible"
+[mesh]
+generate = "box"
+element = "tet"
+cubes = [$1, $1, $1]
+jitter = 0.15
+periodic = true
+[physics.initial]
+rho = "1 + 0.2*sin(2*pi*x)*sin(2*pi*y)*sin(2*pi*z)"
+velocity = [0.5, 0.5, 0.5]
+p = 1
+[numerics]
+order = 2
+[time]
+steps = 5
+[output]
+every = 0
+[checkpoint]
+minutes = 0
+END
+}
+compressible() {
+  write_wave "$wave"
+  local case_file=$to/wave.toml order cubes count
+  for order in "${wave_orders[@]}"; do
+    same "order $order" --set "numerics.order=$order"
+    same "order $order, viscous" --set "numerics.order=$order" --set physics.viscosity=0.01
+  done
+  same "hexahedra" --set 'mesh.element="hex"'
+  for cubes in "${waves[@]}"; do
+    for order in "${wave_orders[@]}"; do
+      for count in "${counts[@]}"; do
+        step "$cubes cubes, order $order, $count GPU" "$bin/tutti" run --overwrite "$case_file" --set "mesh.cubes=[$cubes,$cubes,$cubes]" \
+          --set "numerics.order=$order" --set time.steps=40 --devices "$(devices "$count" 1)" -o "$(file "$cubes cubes, order $order, $count GPU")"
+      done
+    done
+  done
+}
+
+# alike NAME FILE FILE: two files are the same
+alike() {
+  if cmp -s "$2" "$3"; then note passed "$1"; else note failed "$1" "$(basename "$2") and $(basename "$3") differ"; fi
+}
+graph() {
+  local made=$to/torus.el count with name
+  step "generate" "$bin/tutti" graph generate torus --rows "$graph_side" --columns $((graph_side + 3)) -o "$made"
+  step "cpu" "$bin/tutti" graph betweenness "$made" --sources 64 --devices cpu -o "$to/cpu.csv"
+  for count in $(printf '%s\n' 1 "${counts[-1]}" | uniq); do
+    for with in "" ,cpu; do
+      name="$count GPU${with:+ + cpu}"
+      step "$name" "$bin/tutti" graph betweenness "$made" --sources 64 --devices "$(devices "$count" 1 "$with")" -o "$to/$name.csv"
+      alike "$name: the values of the CPU" "$to/cpu.csv" "$to/$name.csv"
+    done
+  done
+  [ -z "${FAKE_GPUS:-}" ] || { note left-out rates "there is no GPU"; return; }
+  for name in ssca2:16 ssca2:18 ssca2:20 kronecker:20 grid:1024; do step "rate $name" "$bin/bench_betweenness" "$name" 1024 cuda; done
+  step "ssca2" "$bin/tutti" graph ssca2 --scale 20 --devices "$(devices 1 1)" --json "$to/ssca2.json"
+}
+
+smoothing() {
+  local made=$to/box.msh count with name
+  step "generate" "$bin/tutti" mesh generate box --cubes "$smooth_cubes" "$smooth_cubes" "$smooth_cubes" --jitter 0.3 -o "$made"
+  step "cpu" "$bin/tutti" mesh smooth "$made" --iterations 3 --devices cpu -o "$to/cpu.msh"
+  for count in $(printf '%s\n' 1 "${counts[-1]}" | uniq); do
+    for with in "" ,cpu; do
+      name="$count GPU${with:+ + cpu}"
+      step "$name" "$bin/tutti" mesh smooth "$made" --iterations 3 --devices "$(devices "$count" 1 "$with")" -o "$to/$name.msh"
+      alike "$name: the mesh of the CPU" "$to/cpu.msh" "$to/$name.msh"
+    done
+  done
+  if [ -n "${FAKE_GPUS:-}" ]; then note left-out rate "there is no GPU"; else step rate "$bin/bench_smoothing" 110 "$(devices 1 1)"; fi
+}
+
+residency() {
+  if [ -n "${FAKE_GPUS:-}" ]; then note left-out policies "there is no GPU"; return; fi
+  step policies "$bin/bench_residency" cuda 1000 0.2 "$to/residency.json"
 }
 
 if [ -n "${FAKE_GPUS:-}" ]; then

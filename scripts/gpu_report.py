@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 ORDERS = ["native", "hilbert", "random", "metis_blocks", "rcm"]
-SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport", "orders"]
+SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport", "compressible", "graph", "smoothing",
+            "residency", "orders"]
 # Where `tutti bench MODEL` left its figures: the name in the report, the section. Diffusion's are those of each mesh.
 BENCHES = {"flow": "incompressible", "transport": "transport"}
 

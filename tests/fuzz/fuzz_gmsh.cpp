@@ -2,7 +2,7 @@
 #include "fuzz.hpp"
 #include "mesh_promises.hpp"
 #include "tutti/mesh/elements/read_elements.hpp"
-#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/gmsh/gmsh.hpp"
 
 using namespace tutti;
 

@@ -11,7 +11,7 @@
 #include "fuzz.hpp"
 #include "tutti/io/checkpoint/checkpoint_file.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"
-#include "tutti/simulation/run_state.hpp"
+#include "tutti/simulation/run/run_state.hpp"
 
 using namespace tutti;
 

@@ -16,7 +16,7 @@
 
 #include "fuzz.hpp"
 #include "tutti/base/hash.hpp"
-#include "tutti/base/program.hpp"
+#include "tutti/base/system/program.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"
 #include "tutti/models/diffusion/diffusion_kind.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"

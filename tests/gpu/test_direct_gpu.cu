@@ -6,8 +6,8 @@
 
 #include "tutti/base/denormals.hpp"
 #include "tutti/base/random.hpp"
-#include "tutti/models/incompressible/pressure/direct_gpu.hpp"
-#include "tutti/models/incompressible/pressure/line_transform.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 
 namespace tutti {
 namespace {

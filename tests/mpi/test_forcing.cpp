@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
 #include "tutti/io/case/core_keys.hpp"

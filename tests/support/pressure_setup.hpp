@@ -8,8 +8,8 @@
 #include "tutti/base/random.hpp"
 #include "tutti/io/case/core_keys.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
-#include "tutti/models/incompressible/pressure/direct_layout.hpp"
-#include "tutti/models/incompressible/pressure/direct_solver.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 #include "tutti/program/model_kind.hpp"
 

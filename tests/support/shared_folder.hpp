@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 
 namespace tutti::test {
 

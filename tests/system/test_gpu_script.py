@@ -75,7 +75,8 @@ class GpuScript(SystemTest):
         result, report = self.script("--only", "unit,sanitizer,matrix,bench,large,scaling,incompressible,transport,orders")
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual((report["failed"], report["left_out"]), (0, 0))
-        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport", "orders"])
+        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport",
+                                                   "compressible", "graph", "smoothing", "residency", "orders"])
         self.assertTrue(all(section["seconds"] is not None for section in report["sections"].values()))
         self.assertEqual(self.passed(report, "unit"), {"test_gpu", "test_gpu found a GPU", "test_device"})
         self.assertEqual(self.passed(report, "sanitizer"), {f"{tool} {case}" for tool in ("memcheck", "racecheck", "synccheck")

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "tutti/base/log.hpp"
-#include "tutti/base/machine_limits.hpp"
 #include "tutti/base/random.hpp"
+#include "tutti/base/system/machine_limits.hpp"
 #include "tutti/base/units.hpp"
 
 namespace tutti {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/device/threads.hpp"
 

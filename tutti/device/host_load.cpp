@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tutti/base/log.hpp"
-#include "tutti/base/machine_limits.hpp"
+#include "tutti/base/system/machine_limits.hpp"
 #include "tutti/device/threads.hpp"
 
 namespace tutti {

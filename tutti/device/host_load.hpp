@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 
 namespace tutti {
 

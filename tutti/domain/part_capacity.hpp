@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/schedule/balance.hpp"
 #include "tutti/schedule/capacity.hpp"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tutti/base/fault.hpp"
-#include "tutti/base/profiler_range.hpp"
+#include "tutti/base/system/fault.hpp"
+#include "tutti/base/system/profiler_range.hpp"
 #include "tutti/io/trace.hpp"
 
 namespace tutti {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/exchange/field.hpp"
 #include "tutti/exchange/part_streams.hpp"
 #include "tutti/exchange/routing.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/exchange/device_link.hpp"
 #include "tutti/exchange/part_streams.hpp"
 

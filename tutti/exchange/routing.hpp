@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/exchange/device_link.hpp"
 #include "tutti/exchange/part_streams.hpp"
 #include "tutti/partition/index_map.hpp"

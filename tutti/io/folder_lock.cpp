@@ -14,9 +14,9 @@
 #include <string_view>
 #include <utility>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 
 namespace tutti {
 namespace {

@@ -9,9 +9,9 @@
 #include <limits>
 #include <utility>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 
 namespace tutti {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tutti/base/atomic_file.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 
 namespace tutti {
 namespace {

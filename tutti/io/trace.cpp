@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "tutti/base/log.hpp"
-#include "tutti/base/profiler_range.hpp"
+#include "tutti/base/system/profiler_range.hpp"
 
 namespace tutti {
 namespace {

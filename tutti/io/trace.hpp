@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/atomic_file.hpp"
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 
 namespace tutti {
 

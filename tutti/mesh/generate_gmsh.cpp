@@ -7,7 +7,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/mesh/files/gmsh_program.hpp"
+#include "tutti/mesh/files/gmsh/gmsh_program.hpp"
 #include "tutti/mesh/generate.hpp"
 
 namespace tutti {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/base/parallel.hpp"
 #include "tutti/base/types.hpp"
 

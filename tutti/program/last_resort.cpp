@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/refused_memory.hpp"
+#include "tutti/base/system/refused_memory.hpp"
 
 // Sanitizers have allocators of their own, and look for crashes themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -9,14 +9,14 @@
 #include <iostream>
 #include <system_error>
 
-#include "tutti/base/alarm.hpp"
-#include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/base/program.hpp"
-#include "tutti/base/refused_memory.hpp"
+#include "tutti/base/mpi/alarm.hpp"
+#include "tutti/base/system/fault.hpp"
+#include "tutti/base/system/program.hpp"
+#include "tutti/base/system/refused_memory.hpp"
 #include "tutti/program/help_internal.hpp"
 #include "tutti/program/last_resort.hpp"
-#include "tutti/simulation/stop.hpp"
+#include "tutti/simulation/run/stop.hpp"
 
 namespace tutti {
 namespace {

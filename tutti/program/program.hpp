@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/program/model_kind.hpp"
 
 namespace tutti {

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 
 namespace tutti {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/io/summary.hpp"

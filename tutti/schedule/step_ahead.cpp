@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tutti/base/alarm.hpp"
+#include "tutti/base/mpi/alarm.hpp"
 #include "tutti/schedule/step_internal.hpp"
 
 namespace tutti {

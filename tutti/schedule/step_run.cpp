@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "tutti/base/alarm.hpp"
-#include "tutti/base/profiler_range.hpp"
+#include "tutti/base/mpi/alarm.hpp"
+#include "tutti/base/system/profiler_range.hpp"
 #include "tutti/schedule/step_internal.hpp"
 
 namespace tutti {

@@ -1,7 +1,7 @@
 // Puts the steps of a run on the timeline: a row a stream of each device, one for MPI, one a thread.
 #pragma once
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/io/trace.hpp"
 #include "tutti/schedule/step.hpp"
 

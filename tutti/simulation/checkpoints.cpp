@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/system/fault.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/simulation/finite_watch.hpp"
-#include "tutti/simulation/stop.hpp"
+#include "tutti/simulation/run/stop.hpp"
 
 namespace tutti {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "tutti/base/fault.hpp"
+#include "tutti/base/system/fault.hpp"
 
 namespace tutti {
 

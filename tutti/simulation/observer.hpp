@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/io/folder_lock.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/io/trace.hpp"
-#include "tutti/simulation/load_monitor.hpp"
 #include "tutti/simulation/model.hpp"
-#include "tutti/simulation/run_state.hpp"
+#include "tutti/simulation/run/load_monitor.hpp"
+#include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti {
 

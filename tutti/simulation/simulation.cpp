@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "tutti/base/alarm.hpp"
-#include "tutti/base/atomic_file.hpp"
-#include "tutti/base/fault.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/mpi/alarm.hpp"
+#include "tutti/base/system/atomic_file.hpp"
+#include "tutti/base/system/fault.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/simulation/checkpoints.hpp"
 #include "tutti/simulation/finite_watch.hpp"
@@ -17,9 +17,9 @@
 #include "tutti/simulation/output/progress_line.hpp"
 #include "tutti/simulation/output/slices.hpp"
 #include "tutti/simulation/rebalance.hpp"
-#include "tutti/simulation/run_summary.hpp"
+#include "tutti/simulation/run/run_summary.hpp"
+#include "tutti/simulation/run/timeline.hpp"
 #include "tutti/simulation/step_length.hpp"
-#include "tutti/simulation/timeline.hpp"
 
 namespace tutti {
 namespace {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/domain/phases.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/io/folder_lock.hpp"
 #include "tutti/io/trace.hpp"
 #include "tutti/simulation/model.hpp"
-#include "tutti/simulation/run_state.hpp"
+#include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti {
 

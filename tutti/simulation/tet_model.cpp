@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/simulation/evaluate.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "app/plan_nodes.hpp"
+#include "app/plan/plan_nodes.hpp"
 #include "tutti/partition/partition.hpp"
 
 namespace tutti::app {

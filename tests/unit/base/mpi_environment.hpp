@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 
 namespace tutti::test {
 

@@ -1,5 +1,5 @@
 // The one way to make a file: whole or not at all, and never through what somebody else laid there.
-#include "tutti/base/atomic_file.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

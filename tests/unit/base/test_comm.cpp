@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "mpi_environment.hpp"
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 
 namespace tutti {
 namespace {

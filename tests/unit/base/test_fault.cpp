@@ -1,4 +1,4 @@
-#include "tutti/base/fault.hpp"
+#include "tutti/base/system/fault.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A user's file is opened without waiting, and nothing but a regular file of a bounded size is read.
-#include "tutti/base/input_file.hpp"
+#include "tutti/base/system/input_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

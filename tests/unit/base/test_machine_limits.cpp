@@ -1,5 +1,5 @@
 // Limits of control groups, read from trees of files as systems have them.
-#include "tutti/base/machine_limits.hpp"
+#include "tutti/base/system/machine_limits.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "tests/support/own_folder.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/base/program.hpp"
+#include "tutti/base/system/program.hpp"
 
 namespace tutti {
 namespace {

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/io/case/core_keys.hpp"
 #include "tutti/io/probes.hpp"
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/io/probes.hpp"
 

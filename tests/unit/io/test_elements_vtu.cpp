@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/program.hpp"
+#include "tutti/base/system/program.hpp"
 #include "tutti/io/vtk/elements_vtu.hpp"
 #include "tutti/mesh/elements/element_checks.hpp"
 #include "tutti/mesh/elements/generate_element_box.hpp"

@@ -2,7 +2,7 @@
 
 #include "mesh_helpers.hpp"
 #include "tests/support/thread_hook.hpp"
-#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/gmsh/gmsh.hpp"
 #include "tutti/mesh/info.hpp"
 
 namespace tutti {

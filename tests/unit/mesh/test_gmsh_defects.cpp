@@ -1,7 +1,7 @@
 // Small files by hand, each with one defect or one peculiarity.
 #include "mesh_helpers.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/gmsh/gmsh.hpp"
 
 namespace tutti {
 namespace {

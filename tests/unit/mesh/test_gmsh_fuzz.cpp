@@ -3,7 +3,7 @@
 
 #include "mesh_helpers.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/gmsh/gmsh.hpp"
 
 namespace tutti {
 namespace {

@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "mesh_helpers.hpp"
-#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/gmsh/gmsh.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 // When the work is shared anew, and how.
-#include "tutti/simulation/load_monitor.hpp"
+#include "tutti/simulation/run/load_monitor.hpp"
 
 #include <gtest/gtest.h>
 

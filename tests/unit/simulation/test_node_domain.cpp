@@ -99,8 +99,7 @@ void check_domain(const NodeDomain& domain, int stencil) {
     for (Lid row = 0; row < map.owned; ++row) {
       const bool read = read_by_others.contains(map.global[row]);
       EXPECT_EQ(read, row >= map.interior) << "row " << row;
-      EXPECT_EQ(row >= map.independent, read || reads_ghost(row))
-          << "row " << row << ": no row waits without need";
+      EXPECT_EQ(row >= map.independent, read || reads_ghost(row)) << "row " << row << ": no row waits without need";
     }
   }
 }

@@ -1,5 +1,5 @@
 // The progress line: what it says, how it fits, how often it comes. Time is given, not measured.
-#include "tutti/simulation/progress.hpp"
+#include "tutti/simulation/run/progress.hpp"
 
 #include <gtest/gtest.h>
 

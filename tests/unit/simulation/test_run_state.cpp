@@ -1,5 +1,5 @@
 // What a checkpoint says of its run, and what a restart refuses or goes on with.
-#include "tutti/simulation/run_state.hpp"
+#include "tutti/simulation/run/run_state.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tutti/base/random.hpp"
-#include "tutti/base/start_thread.hpp"
+#include "tutti/base/system/start_thread.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/device/fake/fake_memory.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/input_file.hpp"
+#include "tutti/base/system/input_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/case/case_text.hpp"
 

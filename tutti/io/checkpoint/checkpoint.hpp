@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/io/checkpoint/checkpoint_file.hpp"
 #include "tutti/io/checkpoint/checkpoint_folder.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <utility>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/base/input_file.hpp"
+#include "tutti/base/system/atomic_file.hpp"
+#include "tutti/base/system/input_file.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"
 
 namespace tutti {

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 
 namespace tutti {
 namespace {

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 
 namespace tutti {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "tutti/base/hash.hpp"
-#include "tutti/base/input_file.hpp"
+#include "tutti/base/system/input_file.hpp"
 #include "tutti/io/checkpoint/checkpoint.hpp"
 
 namespace tutti {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/input_file.hpp"
+#include "tutti/base/system/input_file.hpp"
 #include "tutti/io/checkpoint/checkpoint_file.hpp"
 #include "tutti/io/checkpoint/checkpoint_layout.hpp"
 

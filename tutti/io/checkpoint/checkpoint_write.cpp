@@ -8,11 +8,11 @@
 #include <cstring>
 #include <new>
 
-#include "tutti/base/atomic_file.hpp"
-#include "tutti/base/fault.hpp"
 #include "tutti/base/hash.hpp"
-#include "tutti/base/refused_memory.hpp"
-#include "tutti/base/start_thread.hpp"
+#include "tutti/base/system/atomic_file.hpp"
+#include "tutti/base/system/fault.hpp"
+#include "tutti/base/system/refused_memory.hpp"
+#include "tutti/base/system/start_thread.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/checkpoint/checkpoint.hpp"
 #include "tutti/io/checkpoint/checkpoint_output.hpp"

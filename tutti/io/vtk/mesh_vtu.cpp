@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/io/vtk/vtk_blocks.hpp"
 #include "tutti/io/vtk/vtk_xml.hpp"
 #include "tutti/mesh/files/write_check.hpp"

@@ -7,8 +7,8 @@
 #include <limits>
 #include <tuple>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/io/vtk/vtk_xml.hpp"
 
 namespace tutti {

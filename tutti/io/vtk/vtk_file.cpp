@@ -4,8 +4,8 @@
 
 #include <bit>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/io/vtk/vtk_blocks.hpp"
 #include "tutti/io/vtk/vtk_xml.hpp"
 

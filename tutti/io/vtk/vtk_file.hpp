@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "tutti/base/atomic_file.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/types.hpp"
 
 namespace tutti {

@@ -1,7 +1,7 @@
 // $Periodic: which nodes of one entity are those of another, moved. Only surfaces are of interest.
 #include <cmath>
 
-#include "tutti/mesh/files/gmsh_builder.hpp"
+#include "tutti/mesh/files/gmsh/gmsh_builder.hpp"
 
 namespace tutti::gmsh {
 namespace {

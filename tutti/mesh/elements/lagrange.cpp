@@ -234,7 +234,8 @@ std::vector<Vec3> sample_points(const ElementMesh& mesh, int order, Gid begin, G
   std::vector<Vec3> points;
   for (Gid e = begin; e < end; ++e) {
     const ElementPoints nodes = gather_points(mesh, e);
-    for (const Vec3& r : reference[static_cast<std::size_t>(mesh.type(e))]) points.push_back(map_point(mesh.type(e), nodes.view(), r).x);
+    for (const Vec3& r : reference[static_cast<std::size_t>(mesh.type(e))])
+      points.push_back(map_point(mesh.type(e), nodes.view(), r).x);
   }
   return points;
 }

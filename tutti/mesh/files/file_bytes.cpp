@@ -3,8 +3,8 @@
 #include <new>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/input_file.hpp"
-#include "tutti/base/machine_limits.hpp"
+#include "tutti/base/system/input_file.hpp"
+#include "tutti/base/system/machine_limits.hpp"
 
 namespace tutti {
 

@@ -4,7 +4,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/mesh/files/gmsh.hpp"
+#include "tutti/mesh/files/gmsh/gmsh.hpp"
 #include "tutti/mesh/files/tetgen.hpp"
 #include "tutti/mesh/files/vtu_read.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tutti/base/hash.hpp"
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/units.hpp"
 
 namespace tutti::compressible {

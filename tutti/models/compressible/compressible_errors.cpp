@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/models/compressible/compressible.hpp"
 #include "tutti/models/compressible/elements/samples.hpp"
 

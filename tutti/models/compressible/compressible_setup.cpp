@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/models/compressible/compressible.hpp"
 #include "tutti/models/compressible/elements/samples.hpp"
 #include "tutti/simulation/evaluate.hpp"

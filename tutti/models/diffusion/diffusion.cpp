@@ -1,5 +1,5 @@
 #include "tutti/models/diffusion/diffusion.hpp"
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 
 #include <algorithm>
 #include <cmath>

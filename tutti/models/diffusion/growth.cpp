@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/mesh/face_shape.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/simulation/evaluate.hpp"
-#include "tutti/simulation/run_state.hpp"
+#include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tutti/base/log.hpp"
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"

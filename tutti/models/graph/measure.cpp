@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tutti/base/input_file.hpp"
+#include "tutti/base/system/input_file.hpp"
 #include "tutti/models/graph/betweenness/betweenness.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"

@@ -1,5 +1,5 @@
 #include "tutti/models/incompressible/flow_model.hpp"
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,9 +8,9 @@
 #include "tutti/exchange/box_pieces.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_rate.hpp"
-#include "tutti/models/incompressible/pressure/direct_gpu.hpp"
-#include "tutti/models/incompressible/pressure/direct_layout.hpp"
-#include "tutti/models/incompressible/pressure/line_transform.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/viscous/diffusion_bounds.hpp"
 
 namespace tutti {

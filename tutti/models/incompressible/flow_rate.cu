@@ -7,7 +7,7 @@
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/flow_part.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
-#include "tutti/models/incompressible/pressure/direct_layout.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/pressure/relaxation_kernel.hpp"
 #include "tutti/schedule/step.hpp"
 

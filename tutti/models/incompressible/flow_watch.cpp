@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 

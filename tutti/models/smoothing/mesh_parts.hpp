@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/exchange/exchange.hpp"
 #include "tutti/models/smoothing/boundary.hpp"
 #include "tutti/models/smoothing/node_cells.hpp"

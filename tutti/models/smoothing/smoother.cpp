@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/units.hpp"
 
 namespace tutti::smoothing {

@@ -1,5 +1,5 @@
 #include "tutti/models/transport/transport.hpp"
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +15,8 @@ namespace tutti {
 // others' nodes, and then the rest while the first travels.
 
 void SphereTransport::make_pass(Overlap overlap) {
-  pass_ = std::make_unique<Pass>("", *devices_.threads, domain_.streams, row_pass_parts(domain_.maps), exchange_.get(), overlap,
-                                 transport_.row_cost());
+  pass_ = std::make_unique<Pass>("", *devices_.threads, domain_.streams, row_pass_parts(domain_.maps), exchange_.get(),
+                                 overlap, transport_.row_cost());
 }
 
 void SphereTransport::step(double time, double dt) {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "tutti/base/log.hpp"
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/mesh/sphere/node_report.hpp"
@@ -15,7 +15,7 @@
 #include "tutti/models/transport/transport_plan.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
-#include "tutti/simulation/run_state.hpp"
+#include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti {
 namespace {

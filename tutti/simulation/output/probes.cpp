@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "tutti/base/fault.hpp"
+#include "tutti/base/system/fault.hpp"
 #include "tutti/simulation/field_values.hpp"
 
 namespace tutti {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tutti/simulation/observer.hpp"
-#include "tutti/simulation/progress.hpp"
+#include "tutti/simulation/run/progress.hpp"
 
 namespace tutti {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/comm.hpp"
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/io/vtk/vtk_file.hpp"
 
 namespace tutti {

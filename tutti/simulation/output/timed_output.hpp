@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "tutti/base/fault.hpp"
+#include "tutti/base/system/fault.hpp"
 #include "tutti/io/trace.hpp"
 
 namespace tutti {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tutti/base/random.hpp"
-#include "tutti/models/incompressible/pressure/direct_solver.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
 
 namespace tutti::test {
 

@@ -6,7 +6,7 @@
 
 #include "tests/unit/models/incompressible/poisson_problem.hpp"
 #include "tutti/base/error.hpp"
-#include "tutti/models/incompressible/pressure/line_modes.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
 
 namespace tutti {
 namespace {

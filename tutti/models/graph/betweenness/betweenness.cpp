@@ -5,7 +5,7 @@
 #include <exception>
 #include <thread>
 
-#include "tutti/base/start_thread.hpp"
+#include "tutti/base/system/start_thread.hpp"
 
 namespace tutti::graph {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/machine_limits.hpp"
+#include "tutti/base/system/machine_limits.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
 
 namespace tutti::graph {

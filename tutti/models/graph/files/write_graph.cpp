@@ -4,8 +4,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "tutti/base/atomic_file.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
 

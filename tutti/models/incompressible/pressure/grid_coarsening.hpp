@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "tutti/mesh/box_grid.hpp"
-#include "tutti/models/incompressible/pressure/line_operator.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 #include "tutti/partition/cell_box.hpp"
 
 namespace tutti {

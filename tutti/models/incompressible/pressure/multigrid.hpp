@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "tutti/models/incompressible/pressure/direct_solver.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure/multigrid_transfer.hpp"
 
 namespace tutti {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
-#include "tutti/models/incompressible/pressure/direct_layout.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 
 namespace tutti {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/boundary_conditions.hpp"
-#include "tutti/models/incompressible/pressure/line_operator.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 #include "tutti/schedule/pass.hpp"
 
 namespace tutti {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "tutti/base/denormals.hpp"
-#include "tutti/models/incompressible/pressure/direct_gpu.hpp"
-#include "tutti/models/incompressible/pressure/direct_layout.hpp"
-#include "tutti/models/incompressible/pressure/direct_solver.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 
 namespace tutti {

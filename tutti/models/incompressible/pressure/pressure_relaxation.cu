@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "tutti/base/over_ranks.hpp"
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"

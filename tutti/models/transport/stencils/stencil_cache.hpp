@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tutti/base/atomic_file.hpp"
-#include "tutti/base/input_file.hpp"
+#include "tutti/base/system/atomic_file.hpp"
+#include "tutti/base/system/input_file.hpp"
 #include "tutti/models/transport/stencils/stencil_weights.hpp"
 
 namespace tutti {

@@ -1,0 +1,208 @@
+// Launches of direct_kernels.cuh. Compiles as plain C++ without CUDA, where it is never called.
+#include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
+
+#include <algorithm>
+
+#if defined(__CUDACC__)
+#include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
+#endif
+
+namespace tutti {
+namespace {
+
+constexpr Lid panel_rows = 64;  // of a tile
+
+std::size_t panels_size(Lid size) {
+  return static_cast<std::size_t>((size + panel_rows - 1) / panel_rows * panel_rows) * static_cast<std::size_t>(size);
+}
+
+/// [panel][column][row of the panel], 0 where there is no row.
+template <class T>
+Buffer<T> upload_panels(Stream& stream, const std::vector<double>& matrix, Lid size) {
+  std::vector<T> values(panels_size(size), T(0));
+  for (Lid row = 0; row < size; ++row)
+    for (Lid j = 0; j < size; ++j)
+      values[(static_cast<std::size_t>(row / panel_rows) * size + j) * panel_rows + row % panel_rows] =
+          static_cast<T>(matrix[static_cast<std::size_t>(row) * size + j]);
+  return make_buffer(stream, std::span<const T>(values), "matrices of the direct solver");
+}
+
+template <class T, class U>
+Buffer<T> upload_as(Stream& stream, const std::vector<U>& values) {
+  const std::vector<T> rounded(values.begin(), values.end());
+  return make_buffer(stream, std::span<const T>(rounded), "the direct solver's columns");
+}
+
+#if defined(__CUDACC__)
+static_assert(panel_rows == direct::tile_rows);
+
+template <LineAxis axis, direct::Halves halves, class T>
+void launch_transform(Stream& stream, const direct::Panels<T>& panels, const direct::Lines<const T>& in,
+                      const direct::Lines<T>& out, Lid lines) {
+  if (lines == 0) return;
+  const auto tiles = [](Lid count, int of) { return (count + of - 1) / of; };
+  const Lid row_tiles = tiles(panels.even, direct::tile_rows);
+  const cuda::CurrentDevice current(stream.device().index());
+  direct::transform_kernel<T, axis, halves>
+      <<<row_tiles * tiles(lines, direct::tile_lines), direct::block_threads, 0,
+         static_cast<cudaStream_t>(stream.native())>>>(panels, in, out, lines, row_tiles);
+  TUTTI_CUDA_CHECK(cudaGetLastError());
+  stream.device().counts().launches += 1;
+}
+
+template <LineAxis axis, class T>
+void launch(Stream& stream, Transform transform, bool split, const direct::Panels<T>& panels,
+            const direct::Lines<const T>& in, const direct::Lines<T>& out, Lid lines) {
+  using direct::Halves;
+  if (!split)
+    launch_transform<axis, Halves::none>(stream, panels, in, out, lines);
+  else if (transform == Transform::to_modes)
+    launch_transform<axis, Halves::fold>(stream, panels, in, out, lines);
+  else
+    launch_transform<axis, Halves::unfold>(stream, panels, in, out, lines);
+}
+
+/// The rows of planes `range`, as lines along x.
+template <class T>
+direct::Lines<T> rows(const PlanesOfRows<T>& planes, Lid ny, Range range) {
+  return {planes.first + range.begin * planes.plane, planes.plane, planes.row, 1, ny};
+}
+/// The columns of planes `range`, as lines along y.
+template <class T>
+direct::Lines<T> columns(T* values, Lid nx, Lid ny, Range range) {
+  const Size plane = Size{nx} * ny;
+  return {values + range.begin * plane, plane, 1, nx, nx};
+}
+#endif
+
+}  // namespace
+
+template <class T>
+typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const LineModes& modes) {
+  LineOnGpu line;
+  line.even = modes.even_size();
+  line.odd = modes.odd_size();
+  line.split = modes.split;
+  const auto matrix = [&](const LineMatrix& of) {
+    return Matrix{upload_panels<T>(stream, of.even, line.even), upload_panels<T>(stream, of.odd, line.odd)};
+  };
+  line.to_modes = matrix(modes.to_modes);
+  line.from_modes = matrix(modes.from_modes);
+  return line;
+}
+
+template <class T>
+DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z,
+                        std::span<const T> lambda, Lid planes)
+    : x_(upload_line(stream, x)),
+      y_(upload_line(stream, y)),
+      cyclic_(z.cyclic),
+      singular_(z.singular),
+      nz_(z.size()),
+      widths_(upload_as<T>(stream, z.widths)),
+      conductance_(upload_as<T>(stream, z.conductance)),
+      lambda_(make_buffer(stream, lambda, "the direct solver's columns")),
+      exact_widths_(upload_as<double>(stream, z.widths)) {
+  require(stream.kind() == DeviceKind::cuda, "{} is no GPU", stream.device().name());
+  std::vector<double> distances;
+  for (const double g : z.conductance) distances.push_back(g > 0 ? 1 / g : 0);
+  distances_ = upload_as<double>(stream, distances);
+  if (singular_) {
+    const auto null = std::find(lambda.begin(), lambda.end(), T(0));
+    if (null != lambda.end()) null_column_ = static_cast<Lid>(null - lambda.begin());
+    require(std::count(lambda.begin(), lambda.end(), T(0)) <= 1, "two constant modes");
+  }
+  const auto columns = static_cast<Size>(lambda.size());
+  scratch_ = Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, columns * nz_),
+                       "the direct solver's scratch");
+  if (cyclic_) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
+}
+
+template <class T>
+void DirectGpu<T>::copy_planes(Stream& stream, const T* from, T* to, Range range) const {
+  const Size plane = Size{x_.size()} * y_.size();
+  stream.copy(to + range.begin * plane, from + range.begin * plane,
+              static_cast<std::size_t>(range.size() * plane) * sizeof(T), CopyDirection::local);
+}
+
+#if defined(__CUDACC__)
+template <class T>
+void DirectGpu<T>::to_modes(Stream& stream, const PlanesOfRows<const T>& from, T* values, Range range) {
+  if (range.empty()) return;
+  const Lid nx = x_.size(), ny = y_.size();
+  const PlanesOfRows<T> between{scratch_.data(), nx, Size{nx} * ny};
+  launch<LineAxis::x, T>(stream, Transform::to_modes, x_.split,
+                         {x_.to_modes.even.data(), x_.to_modes.odd.data(), x_.even, x_.odd}, rows(from, ny, range),
+                         rows(between, ny, range), range.size() * ny);
+  if (ny == 1) return copy_planes(stream, scratch_.data(), values, range);
+  launch<LineAxis::y, T>(
+      stream, Transform::to_modes, y_.split, {y_.to_modes.even.data(), y_.to_modes.odd.data(), y_.even, y_.odd},
+      columns<const T>(scratch_.data(), nx, ny, range), columns(values, nx, ny, range), range.size() * nx);
+}
+
+template <class T>
+void DirectGpu<T>::from_modes(Stream& stream, T* values, const PlanesOfRows<T>& to, Range range) {
+  if (range.empty()) return;
+  const Lid nx = x_.size(), ny = y_.size();
+  if (ny == 1)
+    copy_planes(stream, values, scratch_.data(), range);
+  else
+    launch<LineAxis::y, T>(
+        stream, Transform::from_modes, y_.split, {y_.from_modes.even.data(), y_.from_modes.odd.data(), y_.even, y_.odd},
+        columns<const T>(values, nx, ny, range), columns(scratch_.data(), nx, ny, range), range.size() * nx);
+  const PlanesOfRows<const T> between{scratch_.data(), nx, Size{nx} * ny};
+  launch<LineAxis::x, T>(stream, Transform::from_modes, x_.split,
+                         {x_.from_modes.even.data(), x_.from_modes.odd.data(), x_.even, x_.odd},
+                         rows(between, ny, range), rows(to, ny, range), range.size() * ny);
+}
+
+template <class T>
+void DirectGpu<T>::eliminate(Stream& stream, T* values, Range range) {
+  if (range.empty()) return;
+  const TridiagonalView<T> view{
+      nz_, cyclic_, singular_, widths_.data(), conductance_.data(), exact_widths_.data(), distances_.data()};
+  const Size stride = lambda_.size();
+  constexpr int block = 128;
+  const int blocks = (range.size() + block - 1) / block;
+  const cuda::CurrentDevice current(stream.device().index());
+  const auto native = static_cast<cudaStream_t>(stream.native());
+  if (cyclic_)
+    direct::eliminate_kernel<T, true><<<blocks, block, 0, native>>>(view, lambda_.data(), values, scratch_.data(),
+                                                                    slacks_.data(), stride, range, null_column_);
+  else
+    direct::eliminate_kernel<T, false><<<blocks, block, 0, native>>>(view, lambda_.data(), values, scratch_.data(),
+                                                                     nullptr, stride, range, null_column_);
+  TUTTI_CUDA_CHECK(cudaGetLastError());
+  stream.device().counts().launches += 1;
+  if (null_column_ < range.begin || null_column_ >= range.end) return;
+  constexpr std::size_t room = 48 << 10;
+  const std::size_t bytes = static_cast<std::size_t>(nz_) * sizeof(T);
+  const bool fits = bytes <= room;
+  direct::null_column_kernel<T>
+      <<<1, block, fits ? bytes : 0, native>>>(view, values + null_column_, stride, fits ? nz_ : 0);
+  TUTTI_CUDA_CHECK(cudaGetLastError());
+  stream.device().counts().launches += 1;
+}
+#else
+template <class T>
+void DirectGpu<T>::to_modes(Stream&, const PlanesOfRows<const T>&, T*, Range) {}
+template <class T>
+void DirectGpu<T>::from_modes(Stream&, T*, const PlanesOfRows<T>&, Range) {}
+template <class T>
+void DirectGpu<T>::eliminate(Stream&, T*, Range) {}
+#endif
+
+Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns, Lid planes) {
+  const auto matrices = [](const Line& line) {
+    const Lid even = is_symmetric(line) && line.size() > 1 ? line.size() - line.size() / 2 : line.size();
+    return static_cast<Size>(2 * (panels_size(even) + panels_size(line.size() - even)));
+  };
+  const bool cyclic = z.periodic() && z.size() > 1;
+  return matrices(x) + matrices(y) + columns + std::max(Size{x.size()} * y.size() * planes, columns * z.size()) +
+         (cyclic ? columns * z.size() : 0);
+}
+
+template class DirectGpu<double>;
+template class DirectGpu<float>;
+
+}  // namespace tutti

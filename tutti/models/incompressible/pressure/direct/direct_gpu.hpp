@@ -1,0 +1,65 @@
+// The direct solver's work on a GPU: the sums of line_transform.hpp and tridiagonal.hpp in the same order, bit for bit.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tutti/device/buffer.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
+#include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
+
+namespace tutti {
+
+/// Planes of rows of nx values in some array.
+template <class T>
+struct PlanesOfRows {
+  T* first;         ///< value 0 of row 0 of plane 0
+  Size row, plane;  ///< values from one to the next
+};
+
+/// What both transforms of a plane and the elimination across planes need, in the memory of one GPU.
+template <class T>
+class DirectGpu {
+ public:
+  /// `lambda`: of the columns; `planes`: at most so many are transformed. Error(resource): it has no room.
+  /// Error(internal) for another kind of device.
+  DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z, std::span<const T> lambda,
+            Lid planes);
+
+  /// The modes of planes `range` into the same planes of values[plane][ny][nx], which `from` may be, too.
+  void to_modes(Stream& stream, const PlanesOfRows<const T>& from, T* values, Range range);
+  /// And back; `to` may be `values`, which are overwritten in any case.
+  void from_modes(Stream& stream, T* values, const PlanesOfRows<T>& to, Range range);
+  /// (L_z + lambda) p = f for columns `range` of values[z][columns], in place, as solve_columns.
+  void eliminate(Stream& stream, T* values, Range range);
+
+ private:
+  struct Matrix {
+    Buffer<T> even, odd;
+  };
+  struct LineOnGpu {
+    Lid even = 0, odd = 0;
+    bool split = false;
+    Matrix to_modes, from_modes;
+    Lid size() const { return even + odd; }
+  };
+  static LineOnGpu upload_line(Stream& stream, const LineModes& modes);
+  void copy_planes(Stream& stream, const T* from, T* to, Range range) const;
+
+  LineOnGpu x_, y_;
+  bool cyclic_, singular_;
+  Lid nz_, null_column_ = -1;
+  Buffer<T> widths_, conductance_, lambda_;
+  Buffer<double> exact_widths_, distances_;
+  /// Planes between the two transforms; ratios while columns are eliminated; slacks, too, where they are cyclic.
+  Buffer<T> scratch_, slacks_;
+};
+
+/// Values of T that a DirectGpu of these lines takes, but for a few a plane of cells (lengths, distances); found
+/// without modes.
+Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns, Lid planes);
+
+extern template class DirectGpu<double>;
+extern template class DirectGpu<float>;
+
+}  // namespace tutti

@@ -1,0 +1,341 @@
+// Kernels of the direct solver on a GPU. A transform is a product of matrices whose sums are single chains of fma in
+// ascending order, as on the CPU; folding and unfolding of lines (line_modes.hpp) happen on the way to and from the
+// tiles in shared memory.
+#pragma once
+
+#include "tutti/device/cuda/check.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
+#include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
+
+namespace tutti::direct {
+
+// A block makes 64 results of 128 lines, of both halves of the matrix; a thread 8 x 4 of each. So each value that is
+// read from shared memory takes part in five sums or more, and 64 chains hide the latency of one.
+inline constexpr int tile_rows = 64, tile_lines = 128, block_threads = 256;
+inline constexpr int rows_a_thread = 8, lines_a_thread = 4;
+inline constexpr int padding = 4;  // lines along x are transposed into shared memory: else their places share banks
+template <class T>
+constexpr int depth = 32 / static_cast<int>(sizeof(T));  // terms of the sums between two barriers
+template <class T>
+constexpr int vector_values = 16 / static_cast<int>(sizeof(T));  // of one load from shared memory
+
+/// What is done with the two halves of a line: nothing, as there is one; both are made of it; it is made of both.
+enum class Halves : std::uint8_t { none, fold, unfold };
+
+/// Line l of an array: value j is at first[(l / per_plane) * plane + (l % per_plane) * line + j * step].
+template <class T>
+struct Lines {
+  T* first;
+  Size plane, line, step;
+  Lid per_plane;
+  __device__ Size at(Lid l) const { return (l / per_plane) * plane + (l % per_plane) * line; }
+};
+
+/// Rows in panels of tile_rows, [panel][column][row of the panel], as LineTransformView.
+template <class T>
+struct Panels {
+  const T *even_rows, *odd_rows;
+  Lid even, odd;
+};
+
+template <class T>
+struct alignas(16) Vector {
+  T value[vector_values<T>];
+};
+
+/// Read as vectors.
+template <class T, int halves>
+struct alignas(16) Tile {
+  T matrix[halves][depth<T>][tile_rows];
+  T lines[halves][depth<T>][tile_lines + padding];
+};
+
+/// One thread's part of a tile on its way from memory.
+template <class T, LineAxis axis, Halves halves>
+class Loader {
+ public:
+  static constexpr int sides = halves == Halves::none ? 1 : 2;
+  static constexpr int line_values = depth<T> * tile_lines / block_threads;
+  static constexpr int matrix_values = depth<T> * tile_rows / block_threads;
+
+  __device__ Loader(const Panels<T>& panels, const Lines<const T>& in, Lid row, Lid line, Lid lines)
+      : panels_(panels), in_(in), row_(row) {
+#pragma unroll
+    for (int e = 0; e < own_lines; ++e) {
+      const Lid l = line + line_of(e);
+      there_[e] = l < lines;
+      at_[e] = there_[e] ? in.at(l) : 0;
+    }
+  }
+  __device__ void load(Lid from) {
+#pragma unroll
+    for (int e = 0; e < line_values; ++e) load_pair(from + term_of(e), e);
+#pragma unroll
+    for (int e = 0; e < matrix_values; ++e) {
+      const Lid j = from + matrix_term(e);
+      matrix_[0][e] = element(panels_.even_rows, panels_.even, j);
+      if constexpr (sides == 2) matrix_[1][e] = element(panels_.odd_rows, panels_.odd, j);
+    }
+  }
+  __device__ void store(Tile<T, sides>& tile) const {
+#pragma unroll
+    for (int s = 0; s < sides; ++s) {
+#pragma unroll
+      for (int e = 0; e < line_values; ++e) tile.lines[s][term_of(e)][line_of(e)] = lines_[s][e];
+#pragma unroll
+      for (int e = 0; e < matrix_values; ++e) tile.matrix[s][matrix_term(e)][matrix_row()] = matrix_[s][e];
+    }
+  }
+
+ private:
+  // Threads side by side read what lies side by side: along x terms of a line, along y lines.
+  static constexpr int own_lines = axis == LineAxis::x ? line_values : 1;
+  __device__ static int me() {
+    return static_cast<int>(threadIdx.x);
+  }
+  __device__ static int term_of(int e) {
+    return axis == LineAxis::x ? me() % depth<T> : me() / tile_lines + e * (block_threads / tile_lines);
+  }
+  __device__ static int line_of(int e) {
+    return axis == LineAxis::x ? me() / depth<T> + e * (block_threads / depth<T>) : me() % tile_lines;
+  }
+  __device__ static int matrix_term(int e) {
+    return me() / tile_rows + e * (block_threads / tile_rows);
+  }
+  __device__ static int matrix_row() {
+    return me() % tile_rows;
+  }
+
+  __device__ T element(const T* panels, Lid size, Lid j) const {
+    return row_ < size && j < size ? __ldg(panels + (Size{row_} * size + Size{j} * tile_rows + matrix_row())) : T(0);
+  }
+  __device__ T value(int own, Lid j) const {
+    return __ldg(in_.first + at_[own] + j * in_.step);
+  }
+  __device__ void load_pair(Lid j, int e) {
+    const int own = axis == LineAxis::x ? e : 0;
+    const bool even = there_[own] && j < panels_.even, odd = there_[own] && j < panels_.odd;
+    if constexpr (halves == Halves::fold) {
+      const T a = even ? value(own, j) : T(0), b = odd ? value(own, panels_.even + panels_.odd - 1 - j) : T(0);
+      lines_[0][e] = odd ? a + b : a;
+      lines_[1][e] = a - b;
+    } else {
+      lines_[0][e] = even ? value(own, j) : T(0);
+      if constexpr (halves == Halves::unfold) lines_[1][e] = odd ? value(own, panels_.even + j) : T(0);
+    }
+  }
+
+  Panels<T> panels_;
+  Lines<const T> in_;
+  Lid row_;
+  Size at_[own_lines];
+  bool there_[own_lines];
+  T lines_[sides][line_values], matrix_[sides][matrix_values];
+};
+
+/// A thread's results of a tile.
+template <class T, LineAxis axis, int sides>
+class Sums {
+ public:
+  /// Terms [0, count) of side s.
+  __device__ void add(const Tile<T, sides>& tile, int s, int k) {
+    T a[rows_a_thread], b[lines_a_thread];
+#pragma unroll
+    for (int r = 0; r < rows_a_thread; r += vector_values<T>) get(a + r, &tile.matrix[s][k][row(r)]);
+#pragma unroll
+    for (int l = 0; l < lines_a_thread; l += vector_values<T>) get(b + l, &tile.lines[s][k][line(l)]);
+#pragma unroll
+    for (int r = 0; r < rows_a_thread; ++r)
+#pragma unroll
+      for (int l = 0; l < lines_a_thread; ++l) sum[s][r][l] = std::fma(a[r], b[l], sum[s][r][l]);
+  }
+  /// Of the tile: the row of the thread's r-th sums, the line of its l-th.
+  __device__ static int row(int r) {
+    constexpr int v = vector_values<T>;
+    return r / v * (8 * v) + group_row() * v + r % v;
+  }
+  __device__ static int line(int l) {
+    constexpr int v = vector_values<T>;
+    return l / v * (32 * v) + group_line() * v + l % v;
+  }
+
+  T sum[sides][rows_a_thread][lines_a_thread] = {};
+
+ private:
+  // 8 x 32 groups. A warp's results lie side by side in memory as far as they can: rows along x, lines along y.
+  __device__ static int lane() {
+    return static_cast<int>(threadIdx.x) % 32;
+  }
+  __device__ static int warp() {
+    return static_cast<int>(threadIdx.x) / 32;
+  }
+  __device__ static int group_row() {
+    return axis == LineAxis::x ? lane() % 8 : lane() / 8 + warp() % 2 * 4;
+  }
+  __device__ static int group_line() {
+    return axis == LineAxis::x ? lane() / 8 + warp() * 4 : lane() % 8 + warp() / 2 * 8;
+  }
+  __device__ static void get(T* to, const T* from) {
+    const Vector<T> v = *reinterpret_cast<const Vector<T>*>(from);
+#pragma unroll
+    for (int i = 0; i < vector_values<T>; ++i) to[i] = v.value[i];
+  }
+};
+
+/// The results of one line, where they belong.
+template <class T, Halves halves, int sides>
+__device__ inline void put(const Panels<T>& panels, const T (&sum)[sides], Lid k, T* line, Size step) {
+  if constexpr (halves == Halves::unfold) {
+    const Lid last = panels.even + panels.odd - 1;
+    if (k < panels.odd) {
+      line[k * step] = sum[0] + sum[1];
+      line[(last - k) * step] = sum[0] - sum[1];
+    } else if (k < panels.even) {
+      line[k * step] = sum[0];
+    }
+  } else {
+    if (k < panels.even) line[k * step] = sum[0];
+    if constexpr (halves == Halves::fold)
+      if (k < panels.odd) line[(panels.even + k) * step] = sum[1];
+  }
+}
+
+/// Blocks: row tiles of the even half, fastest, times tiles of lines.
+template <class T, LineAxis axis, Halves halves>
+__global__ void __launch_bounds__(block_threads, sizeof(T) == 4 ? 2 : 1)
+    transform_kernel(Panels<T> panels, Lines<const T> in, Lines<T> out, Lid lines, Lid row_tiles) {
+  constexpr int sides = halves == Halves::none ? 1 : 2;
+  __shared__ Tile<T, sides> tiles[2];
+  const Lid row = static_cast<Lid>(blockIdx.x) % row_tiles * tile_rows;
+  const Lid line = static_cast<Lid>(blockIdx.x) / row_tiles * tile_lines;
+  Loader<T, axis, halves> loader(panels, in, row, line, lines);
+  Sums<T, axis, sides> sums;
+  loader.load(0);
+  loader.store(tiles[0]);
+  __syncthreads();
+  int now = 0;
+  for (Lid from = 0; from < panels.even; from += depth<T>, now ^= 1) {
+    const bool more = from + depth<T> < panels.even;
+    if (more) loader.load(from + depth<T>);
+    const Tile<T, sides>& tile = tiles[now];
+    // The odd half is the shorter one, by one term at most.
+    if (from + depth<T> <= (sides == 2 ? panels.odd : panels.even)) {
+#pragma unroll
+      for (int k = 0; k < depth<T>; ++k)
+#pragma unroll
+        for (int s = 0; s < sides; ++s) sums.add(tile, s, k);
+    } else {
+      const Lid even = min(depth<T>, panels.even - from), odd = panels.odd - from;
+      for (int k = 0; k < even; ++k) {
+        sums.add(tile, 0, k);
+        if constexpr (sides == 2)
+          if (k < odd) sums.add(tile, 1, k);
+      }
+    }
+    if (more) loader.store(tiles[now ^ 1]);
+    __syncthreads();
+  }
+#pragma unroll
+  for (int l = 0; l < lines_a_thread; ++l) {
+    const Lid at = line + sums.line(l);
+    if (at >= lines) continue;
+    T* const to = out.first + out.at(at);
+#pragma unroll
+    for (int r = 0; r < rows_a_thread; ++r) {
+      T one[sides];
+#pragma unroll
+      for (int s = 0; s < sides; ++s) one[s] = sums.sum[s][r][l];
+      put<T, halves>(panels, one, row + sums.row(r), to, out.step);
+    }
+  }
+}
+
+// Loads of so many rows are under way at once: within a column each row waits for the one before.
+inline constexpr int rows_at_once = 8;
+
+/// As solve_block and solve_cyclic_block, a thread a column. ratios, slacks: as large as values.
+template <class T, bool cyclic>
+__global__ void eliminate_kernel(TridiagonalView<T> line, const T* lambdas, T* values, T* ratios, T* slacks,
+                                 Size stride, Range columns, Lid left_out) {
+  const Lid column = columns.begin + static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (column >= columns.end || column == left_out) return;
+  const T lambda = lambdas[column];
+  values += column;
+  ratios += column;
+  if constexpr (cyclic) slacks += column;
+  const Lid rows = cyclic ? line.size - 1 : line.size;
+  T lost = 1, value = 0, slack = 0;
+  for (Lid from = 0; from < rows; from += rows_at_once) {
+    T f[rows_at_once];
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) f[r] = from + r < rows ? values[(from + r) * stride] : T(0);
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      const Lid k = from + r;
+      if (k >= rows) break;
+      const T below = line.conductance[k], above = line.conductance[k + 1], h = line.widths[k];
+      const EliminatedRow<T> row = eliminate_row(below, above, h, lambda, f[r], value, lost);
+      value = row.value;
+      values[k * stride] = value;
+      ratios[k * stride] = row.ratio;
+      if constexpr (cyclic) slacks[k * stride] = slack = eliminate_slack(below, h, lambda, row.inverse, slack);
+    }
+  }
+  // Back: value and slack are those of row rows - 1 now, which is as it must be.
+  const T value_below_last = value, slack_below_last = slack;
+  for (Lid from = rows - 2; from >= 0; from -= rows_at_once) {
+    T v[rows_at_once], ratio[rows_at_once], s[rows_at_once];
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      const bool there = from - r >= 0;
+      v[r] = there ? values[(from - r) * stride] : T(0);
+      ratio[r] = there ? ratios[(from - r) * stride] : T(0);
+      if constexpr (cyclic) s[r] = there ? slacks[(from - r) * stride] : T(0);
+    }
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      if (from - r < 0) break;
+      values[(from - r) * stride] = value = std::fma(ratio[r], value, v[r]);
+      if constexpr (cyclic) slacks[(from - r) * stride] = slack = std::fma(ratio[r], slack, s[r]);
+    }
+  }
+  if constexpr (cyclic) {
+    const Lid last = rows;
+    const T p = last_of_cycle(line.conductance[last], line.conductance[last + 1], line.widths[last], lambda,
+                              values[last * stride], value, value_below_last, slack, slack_below_last);
+    values[last * stride] = p;
+    for (Lid from = 0; from < last; from += rows_at_once) {
+      T v[rows_at_once], s[rows_at_once];
+#pragma unroll
+      for (int r = 0; r < rows_at_once; ++r) {
+        v[r] = from + r < last ? values[(from + r) * stride] : T(0);
+        s[r] = from + r < last ? slacks[(from + r) * stride] : T(0);
+      }
+#pragma unroll
+      for (int r = 0; r < rows_at_once; ++r)
+        if (from + r < last) values[(from + r) * stride] = std::fma(1 - s[r], p, v[r]);
+    }
+  }
+}
+
+/// solve_null_column by one thread; the others bring the column to shared memory, `size` values, and back. Where it
+/// has no room (size 0), that thread goes to memory for each value.
+template <class T>
+__global__ void null_column_kernel(TridiagonalView<T> line, T* column, Size stride, Lid size) {
+  extern __shared__ char memory[];
+  T* const local = reinterpret_cast<T*>(memory);
+  for (Lid k = static_cast<Lid>(threadIdx.x); k < size; k += static_cast<Lid>(blockDim.x))
+    local[k] = column[k * stride];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (size > 0)
+      solve_null_column(line, local, local, 1);
+    else
+      solve_null_column(line, column, column, stride);
+  }
+  __syncthreads();
+  for (Lid k = static_cast<Lid>(threadIdx.x); k < size; k += static_cast<Lid>(blockDim.x))
+    column[k * stride] = local[k];
+}
+
+}  // namespace tutti::direct

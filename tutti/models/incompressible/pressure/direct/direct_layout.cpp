@@ -1,0 +1,60 @@
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
+
+#include <algorithm>
+
+#include "tutti/partition/split_box.hpp"
+
+namespace tutti {
+namespace {
+
+/// With a weight above 0 for so many parts at most.
+std::vector<double> first_parts(std::vector<double> weights, Lid most) {
+  for (double& w : weights)
+    if (w > 0 && most-- <= 0) w = 0;
+  return weights;
+}
+
+}  // namespace
+
+DirectLayout direct_layout(const BoxGrid& grid, std::span<const CellBox> boxes, const std::vector<double>& weights) {
+  DirectLayout layout;
+  const auto cells = grid.cells();
+  layout.axis = cells[2] == 1 ? 1 : 2;
+  const auto axis = static_cast<std::size_t>(layout.axis);
+  // One cell thick in y and z, too: the line cannot be cut along x.
+  const Lid planes = cells[axis] == 1 ? 1 : cells[axis];
+  layout.planes = split_box(cells, first_parts(weights, planes), BoxCut::slabs);
+  auto face = cells;
+  face[axis] = 1;
+  const Lid cuts = face[1] > 1 ? face[1] : face[0];
+  layout.columns = split_box(face, first_parts(weights, cuts), BoxCut::slabs);
+  for (CellBox& box : layout.columns)
+    if (!box.empty()) box.upper[axis] = cells[axis];
+  layout.aligned = std::equal(boxes.begin(), boxes.end(), layout.planes.begin(), layout.planes.end());
+  return layout;
+}
+
+Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
+  Line line;
+  for (Lid i = 0; i < grid.cells(); ++i) line.widths.push_back(grid.width(i));
+  const auto end = [](VelocityEnd kind) {
+    return kind == VelocityEnd::periodic  ? LineEnd::periodic
+           : kind == VelocityEnd::outflow ? LineEnd::dirichlet
+                                          : LineEnd::neumann;
+  };
+  line.low = end(flow.ends[2 * static_cast<std::size_t>(d)].velocity);
+  line.high = end(flow.ends[2 * static_cast<std::size_t>(d) + 1].velocity);
+  return line;
+}
+
+double transform_flops_a_cell(const FlowCase& flow) {
+  const auto cells = flow.grid.cells();
+  double flops = 0;
+  for (const int d : {0, cells[2] == 1 ? 2 : 1}) {
+    const GridLine& line = flow.grid.lines[d];
+    if (line.cells() > 1) flops += 4.0 * line.cells() * (is_symmetric(pressure_line(flow, line, d)) ? 0.5 : 1);
+  }
+  return flops;
+}
+
+}  // namespace tutti

@@ -1,0 +1,31 @@
+// How the direct solver cuts the grid: into whole planes, and into whole columns.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tutti/models/incompressible/flow_case.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
+#include "tutti/partition/cell_box.hpp"
+
+namespace tutti {
+
+struct DirectLayout {
+  int axis = 2;                           ///< of the elimination: z, or y where the grid is one cell thick
+  std::vector<CellBox> planes, columns;   ///< of all parts
+  bool aligned = false;                   ///< the parts of the flow are whole planes already
+  int other() const { return 3 - axis; }  ///< beside x the direction of a plane
+};
+
+/// `boxes` and `weights`: of all parts of the flow. Parts get planes and columns by weight, the first ones where there
+/// are fewer than parts.
+DirectLayout direct_layout(const BoxGrid& grid, std::span<const CellBox> boxes, const std::vector<double>& weights);
+
+/// What the transforms of a solution compute of a cell, there and back: of a line of n cells n multiply-adds, counted
+/// as two; half of them where both ends are alike.
+double transform_flops_a_cell(const FlowCase& flow);
+
+/// The line along direction d, with what holds for the pressure at its ends.
+Line pressure_line(const FlowCase& flow, const GridLine& grid, int d);
+
+}  // namespace tutti

@@ -1,0 +1,192 @@
+#include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "tutti/base/error.hpp"
+#include "tutti/base/portable_math.hpp"
+
+namespace tutti {
+namespace {
+
+// More digits than the result has: the matrices are right to rounding, and no vector instruction changes their bits.
+using Real = long double;
+using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+
+/// Modes of one parity, or all: column k of `vectors` is column k of V, cells 0 .. rows-1.
+struct Modes {
+  std::vector<double> eigenvalues;
+  Matrix vectors;
+};
+
+/// sin(pi a / b), b > 0: the angle is brought into [0, pi/4] by whole numbers, without an error.
+double sin_pi(Size a, Size b) {
+  a %= 2 * b;
+  const bool negative = a >= b;
+  if (negative) a -= b;
+  if (2 * a > b) a = b - a;
+  const auto angle = [b](Size part) {
+    return portable::whole_pi() *
+           (portable::Pair{static_cast<double>(part), 0} / portable::Pair{static_cast<double>(b), 0});
+  };
+  // Above pi/4 the cosine of what is missing to pi/2 = pi b / (2 b).
+  const double size = 4 * a <= b ? portable::sin_near_0(angle(a)).value()
+                                 : portable::cos_near_0(portable::half_pi() - angle(a)).value();
+  return portable::with_sign(size, negative);
+}
+
+double cos_pi(Size a, Size b) {
+  return sin_pi(2 * a + b, 2 * b);
+}
+
+/// cos or sin of pi m (2 i + 1) / (4 n) in cell i: an eigenvector for lambda = -(4 / h^2) sin^2(pi m / (4 n)).
+struct Wave {
+  bool cosine;
+  Size m;
+  bool even() const { return cosine == (m % 4 == 0); }  ///< m is even on lines that are the same from both ends
+};
+
+std::vector<Wave> waves(const Line& line) {
+  const Size n = line.size();
+  std::vector<Wave> result;
+  if (line.periodic()) {
+    for (Size k = 0; 2 * k < n; ++k) result.push_back({true, 4 * k});
+    for (Size k = 1; 2 * k <= n; ++k) result.push_back({false, 4 * k});
+    return result;
+  }
+  const bool cosine = line.low == LineEnd::neumann;
+  for (Size k = 0; k < n; ++k) {
+    const Size m = line.low != line.high ? 2 * k + 1 : cosine ? 2 * k : 2 * k + 2;
+    result.push_back({cosine, m});
+  }
+  return result;
+}
+
+Modes wave_modes(const std::vector<Wave>& chosen, Size n, double h, Lid cells) {
+  Modes modes;
+  modes.vectors.resize(cells, static_cast<Lid>(chosen.size()));
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    const auto [cosine, m] = chosen[k];
+    const double s = sin_pi(m, 4 * n);
+    modes.eigenvalues.push_back(m == 0 ? 0 : -4 * (s / h) * (s / h));
+    const Real scale = std::sqrt(static_cast<Real>(m == 0 || m == 2 * n ? 1 : 2) / static_cast<Real>(n));
+    for (Lid i = 0; i < cells; ++i) {
+      const Size turns = m * (2 * Size{i} + 1);
+      modes.vectors(i, static_cast<Lid>(k)) =
+          scale * static_cast<Real>(cosine ? cos_pi(turns, 4 * n) : sin_pi(turns, 4 * n));
+    }
+  }
+  return modes;
+}
+
+/// Eigenvectors of a symmetric positive (semi)definite matrix; those of the lowest eigenvalues first.
+Modes eigen_modes(const Matrix& a) {
+  const Eigen::Index n = a.rows();
+  const bool tridiagonal = n < 3 || a(0, n - 1) == 0;
+  Eigen::SelfAdjointEigenSolver<Matrix> solver;
+  if (tridiagonal) {
+    const Vector diagonal = a.diagonal(), beside = a.diagonal(-1);
+    solver.computeFromTridiagonal(diagonal, beside);
+  } else {
+    solver.compute(a);
+  }
+  require(solver.info() == Eigen::Success, "no eigenvectors of {} cells", n);
+  Modes modes;
+  for (Eigen::Index k = 0; k < n; ++k) modes.eigenvalues.push_back(-static_cast<double>(solver.eigenvalues()[k]));
+  modes.vectors = solver.eigenvectors();
+  return modes;
+}
+
+/// -H^1/2 L H^-1/2.
+Matrix symmetric_matrix(const LineOperator& op) {
+  const Lid n = op.size();
+  const auto at = [](const std::vector<double>& values, Lid i) { return static_cast<Real>(values[i]); };
+  Matrix a = Matrix::Zero(n, n);
+  for (Lid i = 0; i < n; ++i) a(i, i) = (at(op.conductance, i) + at(op.conductance, i + 1)) / at(op.widths, i);
+  const auto couple = [&](Lid i, Lid j, Real conductance) {
+    const Real value = conductance / std::sqrt(at(op.widths, i) * at(op.widths, j));
+    a(i, j) -= value;  // two cells that are periodic meet twice
+    a(j, i) -= value;
+  };
+  for (Lid i = 1; i < n; ++i) couple(i - 1, i, at(op.conductance, i));
+  if (op.cyclic) couple(n - 1, 0, at(op.conductance, 0));
+  return a;
+}
+
+/// Modes of one parity of a matrix that is the same from both ends, in the basis (e_i +- e_{n-1-i}) / sqrt 2 and the
+/// cell in the middle. The corners of a cyclic line come to lie on the diagonal.
+Modes half_modes(const Matrix& a, bool even) {
+  const Eigen::Index n = a.rows(), pairs = n / 2, cells = even ? n - pairs : pairs;
+  const Real root = std::sqrt(Real{2});
+  Matrix half = Matrix::Zero(cells, cells);
+  for (Eigen::Index i = 0; i < pairs; ++i)
+    for (Eigen::Index j = 0; j < pairs; ++j) half(i, j) = a(i, j) + (even ? a(i, n - 1 - j) : -a(i, n - 1 - j));
+  if (cells > pairs) {
+    half(pairs, pairs) = a(pairs, pairs);
+    for (Eigen::Index i = 0; i < pairs; ++i) half(i, pairs) = half(pairs, i) = root * a(i, pairs);
+  }
+  Modes modes = eigen_modes(half);
+  modes.vectors.topRows(pairs) /= root;
+  return modes;
+}
+
+/// The constant: its eigenvalue is 0 and its vector the roots of the widths, exactly.
+void set_constant(Modes& modes, const std::vector<double>& widths) {
+  Real length = 0;
+  for (const double h : widths) length += static_cast<Real>(h);
+  modes.eigenvalues[0] = 0;
+  for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
+    modes.vectors(i, 0) = std::sqrt(static_cast<Real>(widths[i]) / length);
+}
+
+/// Appends Q^-1 = V^T H^1/2 and Q = H^-1/2 V of these modes, row-major.
+void append(const Modes& modes, const std::vector<Real>& roots, std::vector<double>& to, std::vector<double>& from) {
+  for (Eigen::Index k = 0; k < modes.vectors.cols(); ++k)
+    for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
+      to.push_back(static_cast<double>(modes.vectors(i, k) * roots[i]));
+  for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
+    for (Eigen::Index k = 0; k < modes.vectors.cols(); ++k)
+      from.push_back(static_cast<double>(modes.vectors(i, k) / roots[i]));
+}
+
+}  // namespace
+
+LineModes line_modes(const Line& line) {
+  const LineOperator op = line_operator(line);
+  const bool uniform = is_uniform(line);
+  LineModes result;
+  result.size = line.size();
+  if (result.size == 1) return {1, false, {op.diagonal[0]}, {{1}, {}}, {{1}, {}}};
+  result.split = result.size > 1 && is_symmetric(line);
+
+  std::vector<Modes> parts;
+  if (uniform) {
+    std::vector<Wave> even, odd;
+    for (const Wave& wave : waves(line)) (!result.split || wave.even() ? even : odd).push_back(wave);
+    for (const auto* chosen : {&even, &odd})
+      parts.push_back(
+          wave_modes(*chosen, result.size, line.widths[0], chosen == &even ? result.even_size() : result.odd_size()));
+  } else {
+    const Matrix a = symmetric_matrix(op);
+    if (result.split)
+      parts = {half_modes(a, true), half_modes(a, false)};
+    else
+      parts = {eigen_modes(a), {}};
+    if (op.singular) set_constant(parts[0], line.widths);
+  }
+
+  // Equal widths cancel.
+  std::vector<Real> roots(line.widths.size(), 1);
+  if (!uniform)
+    for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = std::sqrt(static_cast<Real>(line.widths[i]));
+  append(parts[0], roots, result.to_modes.even, result.from_modes.even);
+  append(parts[1], roots, result.to_modes.odd, result.from_modes.odd);
+  for (const Modes& part : parts)
+    result.eigenvalues.insert(result.eigenvalues.end(), part.eigenvalues.begin(), part.eigenvalues.end());
+  return result;
+}
+
+}  // namespace tutti

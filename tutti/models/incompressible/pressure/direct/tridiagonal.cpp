@@ -1,0 +1,149 @@
+#include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
+
+#include <algorithm>
+
+#include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
+
+namespace tutti {
+namespace {
+
+// Columns that are solved together: what is kept of them stays in the second cache, and every line of memory is used
+// whole.
+template <class T>
+constexpr int block_columns = 512 / static_cast<int>(sizeof(T));
+constexpr Lid rows_ahead = 6;
+
+/// EliminatedRow of many columns; of a cyclic line, see below.
+template <class T>
+struct BlockRow {
+  T ratio[block_columns<T>], value[block_columns<T>];
+};
+template <class T>
+struct Slack {
+  T slack[block_columns<T>];
+};
+
+template <class T>
+void prefetch_row(const T* row, int count) {
+  for (int w = 0; w < count; w += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(row + w);
+}
+
+/// Rows 0 .. rows - 1 upwards. `slacks`: null, or the same elimination for -lambda h on the right.
+template <class T>
+void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const T* in, Size stride, int count,
+               BlockRow<T>* block, Slack<T>* slacks) {
+  T lost[block_columns<T>];
+  std::fill_n(lost, count, T{1});
+  const BlockRow<T> ground{};
+  const Slack<T> none{};
+  for (Lid k = 0; k < rows; ++k) {
+    const T below = line.conductance[k], above = line.conductance[k + 1], h = line.widths[k];
+    const T* f = in + k * stride;
+    if (k + rows_ahead < line.size) prefetch_row(f + rows_ahead * stride, count);
+    const BlockRow<T>& before = k > 0 ? block[k - 1] : ground;
+    BlockRow<T>& row = block[k];
+    T inverse[block_columns<T>];
+    for (int w = 0; w < count; ++w) {
+      const EliminatedRow<T> one = eliminate_row(below, above, h, lambda[w], f[w], before.value[w], lost[w]);
+      inverse[w] = one.inverse;
+      row.ratio[w] = one.ratio;
+      row.value[w] = one.value;
+    }
+    if (slacks == nullptr) continue;
+    const Slack<T>& slack_before = k > 0 ? slacks[k - 1] : none;
+    for (int w = 0; w < count; ++w)
+      slacks[k].slack[w] = eliminate_slack(below, h, lambda[w], inverse[w], slack_before.slack[w]);
+  }
+}
+
+template <class T>
+void solve_block(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, int count,
+                 BlockRow<T>* block) {
+  const Lid last = line.size - 1;
+  eliminate<T>(line, line.size, lambda, in, stride, count, block, nullptr);
+  T p[block_columns<T>];
+  std::copy_n(block[last].value, count, p);
+  std::copy_n(p, count, out + last * stride);
+  for (Lid k = last - 1; k >= 0; --k) {
+    T* to = out + k * stride;
+    for (int w = 0; w < count; ++w) to[w] = p[w] = std::fma(block[k].ratio[w], p[w], block[k].value[w]);
+  }
+}
+
+/// A cyclic line: the last cell is a ground of value p_{n-1} at both ends of the others, p_k = y_k + (1 - u_k) p_{n-1}.
+/// y are their values between zeros. The slack u would be 0 if lambda were: it solves the same rows with -lambda h on
+/// the right, again without a subtraction.
+template <class T>
+void solve_cyclic_block(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, int count,
+                        BlockRow<T>* block, Slack<T>* slacks) {
+  const Lid last = line.size - 1;
+  eliminate(line, last, lambda, in, stride, count, block, slacks);
+  for (Lid k = last - 2; k >= 0; --k)
+    for (int w = 0; w < count; ++w) {
+      block[k].value[w] = std::fma(block[k].ratio[w], block[k + 1].value[w], block[k].value[w]);
+      slacks[k].slack[w] = std::fma(block[k].ratio[w], slacks[k + 1].slack[w], slacks[k].slack[w]);
+    }
+  const T below = line.conductance[last], above = line.conductance[last + 1], h = line.widths[last];
+  const T* f = in + last * stride;
+  T p[block_columns<T>];
+  for (int w = 0; w < count; ++w)
+    p[w] = last_of_cycle(below, above, h, lambda[w], f[w], block[0].value[w], block[last - 1].value[w],
+                         slacks[0].slack[w], slacks[last - 1].slack[w]);
+  std::copy_n(p, count, out + last * stride);
+  for (Lid k = 0; k < last; ++k) {
+    T* to = out + k * stride;
+    for (int w = 0; w < count; ++w) to[w] = std::fma(1 - slacks[k].slack[w], p[w], block[k].value[w]);
+  }
+}
+
+}  // namespace
+
+template <class T>
+Tridiagonal<T>::Tridiagonal(const LineOperator& line)
+    : cyclic_(line.cyclic),
+      singular_(line.singular),
+      widths_(line.widths.begin(), line.widths.end()),
+      conductance_(line.conductance.begin(), line.conductance.end()),
+      exact_widths_(line.widths) {
+  for (const double g : line.conductance) distances_.push_back(g > 0 ? 1 / g : 0);
+}
+
+template <class T>
+TridiagonalView<T> Tridiagonal<T>::view() const {
+  return {static_cast<Lid>(widths_.size()),
+          cyclic_,
+          singular_,
+          widths_.data(),
+          conductance_.data(),
+          exact_widths_.data(),
+          distances_.data()};
+}
+
+template <class T>
+void solve_columns(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, Range columns) {
+  std::vector<BlockRow<T>> block(line.size);
+  std::vector<Slack<T>> slacks(line.cyclic ? block.size() : 0);
+  for (Lid first = columns.begin; first < columns.end;) {
+    if (line.singular && lambda[first] == 0) {
+      solve_null_column(line, in + first, out + first, stride);
+      ++first;
+      continue;
+    }
+    // Up to the next column that is solved by itself.
+    Lid end = std::min<Lid>(first + block_columns<T>, columns.end);
+    if (line.singular) end = static_cast<Lid>(std::find(lambda + first, lambda + end, T{0}) - lambda);
+    const int count = static_cast<int>(end - first);
+    if (line.cyclic)
+      solve_cyclic_block(line, lambda + first, in + first, out + first, stride, count, block.data(), slacks.data());
+    else
+      solve_block(line, lambda + first, in + first, out + first, stride, count, block.data());
+    first = end;
+  }
+}
+
+template class Tridiagonal<double>;
+template class Tridiagonal<float>;
+template void solve_columns(const TridiagonalView<double>&, const double*, const double*, double*, Size, Range);
+template void solve_columns(const TridiagonalView<float>&, const float*, const float*, float*, Size, Range);
+
+}  // namespace tutti

@@ -1,0 +1,84 @@
+// The arithmetic of tridiagonal.hpp, one row of one column at a time: what CPUs and GPUs share.
+#pragma once
+
+#include <cmath>
+
+#include "tutti/base/types.hpp"
+#include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
+
+namespace tutti {
+
+/// What elimination leaves of a row: p_k = value + ratio p_{k+1}.
+template <class T>
+struct EliminatedRow {
+  T inverse, ratio, value;
+};
+
+/// `lost`: e_{k-1} / (g_k + e_{k-1}), of the row before, and then of this one. The ground below cell 0 counts as one
+/// more cell of value 0, with all of its conductance: there it is 1.
+template <class T>
+TUTTI_HD inline EliminatedRow<T> eliminate_row(T below, T above, T h, T lambda, T f, T value_before, T& lost) {
+  const T leak = std::fma(below, lost, -lambda * h);
+  const T inverse = 1 / (above + leak);
+  lost = leak * inverse;
+  return {inverse, above * inverse, std::fma(below, value_before, -h * f) * inverse};
+}
+
+/// The same elimination for -lambda h on the right.
+template <class T>
+TUTTI_HD inline T eliminate_slack(T below, T h, T lambda, T inverse, T slack_before) {
+  return std::fma(below, slack_before, -lambda * h) * inverse;
+}
+
+/// The last cell of a cyclic line, a ground at both ends of the others; first and last: values of these between zeros,
+/// and their slacks.
+template <class T>
+TUTTI_HD inline T last_of_cycle(T below, T above, T h, T lambda, T f, T first, T last, T first_slack, T last_slack) {
+  const T leak = std::fma(above, first_slack, std::fma(below, last_slack, -lambda * h));
+  return std::fma(above, first, std::fma(below, last, -h * f)) / leak;
+}
+
+/// lambda = 0 on a singular line: what flows through a face is the sum of what the cells below it yield, and p follows
+/// from the flows. One column of a whole box: in double, passes instead of memory.
+template <class T>
+TUTTI_HD inline void solve_null_column(const TridiagonalView<T>& line, const T* in, T* out, Size stride) {
+  const Lid n = line.size;
+  double mean = 0, length = 0;
+  for (Lid k = 0; k < n; ++k) {
+    mean = std::fma(line.exact_widths[k], static_cast<double>(in[k * stride]), mean);
+    length += line.exact_widths[k];
+  }
+  mean /= length;
+  // use(k, flow through face k + 1 less that through face 0)
+  const auto each_flow = [&](const auto& use) {
+    double flow = 0;
+    for (Lid k = 0; k < n; ++k) {
+      flow = std::fma(line.exact_widths[k], static_cast<double>(in[k * stride]) - mean, flow);
+      use(k, flow);
+    }
+  };
+  double first_flow = 0;
+  if (line.cyclic) {
+    // Once around, p is what it was: the differences d (first_flow + flow) add up to 0.
+    double sum = 0, way = 0;
+    each_flow([&](Lid k, double flow) {
+      sum = std::fma(line.distances[k + 1], flow, sum);
+      way += line.distances[k + 1];
+    });
+    first_flow = -sum / way;
+  }
+  const auto each_p = [&](const auto& use) {
+    double p = 0;
+    each_flow([&](Lid k, double flow) {
+      const double here = p;
+      p = std::fma(line.distances[k + 1], first_flow + flow, p);
+      use(k, here);
+    });
+  };
+  double p_mean = 0;
+  each_p([&](Lid k, double p) { p_mean = std::fma(line.exact_widths[k], p, p_mean); });
+  p_mean /= length;
+  each_p([&](Lid k, double p) { out[k * stride] = static_cast<T>(p - p_mean); });
+}
+
+}  // namespace tutti

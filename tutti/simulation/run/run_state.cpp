@@ -1,0 +1,228 @@
+#include "tutti/simulation/run/run_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "tutti/base/log.hpp"
+
+namespace tutti {
+namespace {
+
+/// Keys that may differ: they change who computes, what is said and where the run ends, not what is computed.
+bool may_differ(const std::string& path) {
+  for (const char* table : {"output.", "report.", "devices.", "partition.", "balance.", "checkpoint."})
+    if (path.starts_with(table)) return true;
+  // The mesh itself is compared by its checksum, so the file may have moved.
+  return path == "time.end" || path == "time.steps" || path == "mesh.file";
+}
+
+Size steps_to(const Case& options, double length, double dt) {
+  const double count = std::ceil(length / dt * (1 - 1e-12));
+  if (!(count < 1e15))
+    fail(ErrorKind::input, "{}: {:g} steps of {:g} reach time.end; that is too many; take a longer time.dt",
+         options.where("time.end"), count, dt);
+  return std::max<Size>(1, static_cast<Size>(count));
+}
+
+/// The plan, if its steps still change the time when it ends.
+TimePlan checked_end(const Case& options, const TimePlan& plan) {
+  check_time_step(options, plan.dt, plan.time_of(plan.steps));
+  return plan;
+}
+
+}  // namespace
+
+std::string run_state_json(const RunState& s) {
+  nlohmann::ordered_json json;
+  json["tutti"] = s.version;
+  json["model"] = s.model;
+  json["step"] = s.step;
+  json["time"] = s.time;
+  json["rows"] = s.rows;
+  json["mesh_checksum"] = fmt::format("{:016x}", s.mesh_checksum);
+  json["plan"] = {{"steps", s.plan.steps},
+                  {"dt", s.plan.dt},
+                  {"base_step", s.plan.base_step},
+                  {"base_time", s.plan.base_time},
+                  {"end", s.end}};
+  json["devices"] = s.devices;
+  json["outputs"] = s.outputs;
+  json["slices"] = s.slices;
+  json["file_bytes"] = s.file_bytes;
+  json["file_lines"] = s.file_lines;
+  json["numbers"] = s.numbers;
+  json["case_name"] = s.case_name;
+  json["case"] = s.case_toml;
+  return json.dump(1);
+}
+
+EarlierLines RunState::lines_of(const std::string& file, double until) const {
+  EarlierLines earlier;
+  earlier.until = until;
+  if (const auto at = file_bytes.find(file); at != file_bytes.end()) earlier.bytes = at->second;
+  if (const auto at = file_lines.find(file); at != file_lines.end()) earlier.lines = at->second;
+  return earlier;
+}
+
+RunState parse_run_state(const std::string& json, const std::string& source) {
+  RunState s;
+  bool good = false;
+  const auto finite = [](double v) { return std::isfinite(v); };
+  try {
+    const auto j = nlohmann::json::parse(json);
+    s.version = j.at("tutti");
+    s.model = j.at("model");
+    s.step = j.at("step");
+    s.time = j.at("time");
+    s.rows = j.at("rows");
+    s.mesh_checksum = std::stoull(j.at("mesh_checksum").get<std::string>(), nullptr, 16);
+    const auto& plan = j.at("plan");
+    s.plan = {plan.at("steps"), plan.at("dt"), plan.at("base_step"), plan.at("base_time")};
+    s.end = plan.at("end");
+    s.devices = j.at("devices").get<std::vector<std::string>>();
+    s.outputs = j.at("outputs").get<std::vector<double>>();
+    s.slices = j.value("slices", s.slices);  // older checkpoints know none
+    s.file_bytes = j.at("file_bytes").get<std::map<std::string, Size>>();
+    s.file_lines = j.value("file_lines", s.file_lines);
+    s.numbers = j.at("numbers").get<std::map<std::string, double>>();
+    s.case_name = j.at("case_name");
+    s.case_toml = j.at("case");
+    good = s.step >= 0 && s.rows >= 0 && s.plan.steps >= 0 && s.plan.base_step >= 0 && s.plan.base_step <= s.step &&
+           finite(s.time) && finite(s.end) && finite(s.plan.dt) && finite(s.plan.base_time) &&
+           std::all_of(s.outputs.begin(), s.outputs.end(), finite);
+    for (const auto& [_, times] : s.slices) good = good && std::all_of(times.begin(), times.end(), finite);
+    for (const auto& [_, bytes] : s.file_bytes) good = good && bytes >= 0;
+    for (const auto& [_, number] : s.numbers) good = good && finite(number);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}; use the checkpoint before it (--fallback)", source,
+         error.what());
+  }
+  if (!good)
+    fail(ErrorKind::input,
+         "{}: /meta is not what tutti writes: a number is out of range; use the checkpoint before it (--fallback)",
+         source);
+  return s;
+}
+
+std::filesystem::path results_folder_of(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path folder = path.has_filename() ? path : path.parent_path();  // "results/" is "results"
+  if (!std::filesystem::is_directory(folder, error)) folder = folder.parent_path();
+  if (folder.filename() == "checkpoints") folder = folder.parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back) {
+  std::string list;
+  comm.together([&] {
+    if (!comm.is_root()) return;
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+      fail(ErrorKind::io, "{}: there is no such checkpoint or results folder; check the name", path.string());
+    if (!std::filesystem::is_directory(path, error)) {
+      list = path.string() + '\n';
+      return;
+    }
+    for (const auto& file : find_checkpoints(path)) list += file.string() + '\n';
+    if (list.empty())
+      fail(ErrorKind::io, "{}: there is no checkpoint in it (checkpoints/step-*.h5); start the run anew",
+           path.string());
+  });
+  comm.broadcast(list);
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = list.find('\n', at);
+    const std::filesystem::path file = list.substr(at, end - at);
+    at = end + 1;
+    try {
+      CheckpointReader reader(comm, file);
+      RunState state;
+      comm.together([&] {
+        if (reader.header().version != TUTTI_VERSION)
+          fail(ErrorKind::input,
+               "{}: the checkpoint was written by tutti {}, this is tutti {}; its results would differ: use that "
+               "version, "
+               "or start anew",
+               file.string(), reader.header().version, TUTTI_VERSION);
+        state = parse_run_state(reader.frame().meta, file.string());
+        if (state.step != reader.header().step || state.rows != reader.frame().rows() ||
+            state.devices.size() + 1 != reader.frame().part_begin.size())
+          fail(ErrorKind::input,
+               "{}: /meta tells of step {}, {} rows and {} parts, the arrays of step {}, {} and {}; use the checkpoint "
+               "before it (--fallback)",
+               file.string(), state.step, state.rows, state.devices.size(), reader.header().step, reader.frame().rows(),
+               reader.frame().part_begin.size() - 1);
+      });
+      return {std::move(reader), std::move(state), results_folder_of(file)};
+    } catch (const SharedError& error) {
+      if (!fall_back || error.kind() != ErrorKind::input || at >= list.size()) throw;
+      warn("{}; trying the one before", error.what());
+    }
+  }
+  throw std::logic_error("internal error: no checkpoint to open");
+}
+
+void check_same_case(const Case& now, const Case& before, const std::string& source) {
+  const auto a = now.effective_values(), b = before.effective_values();
+  const auto shown = [](const std::map<std::string, std::string>& values, const std::string& path) {
+    const auto at = values.find(path);
+    return at == values.end() ? std::string("nothing") : at->second;
+  };
+  std::vector<std::string> paths;
+  for (const auto& [path, _] : a) paths.push_back(path);
+  for (const auto& [path, _] : b)
+    if (a.count(path) == 0) paths.push_back(path);
+  for (const auto& path : paths) {
+    if (may_differ(path) || shown(a, path) == shown(b, path)) continue;
+    fail(ErrorKind::input,
+         "{}: {} is {} now, the checkpoint {} was made with {}; a restart continues the same case: change it back, or "
+         "start anew",
+         now.has(path) ? now.where(path) : now.name(), path, shown(a, path), source, shown(b, path));
+  }
+}
+
+void check_time_step(const Case& options, double dt, double time) {
+  // Steps of subnormal length are 0 for processors that flush them.
+  if (std::isnormal(dt) && dt > 0 && std::isfinite(time) && time + dt != time) return;
+  const char* key = options.is_word("time.dt", "auto") ? "time.safety" : "time.dt";
+  fail(ErrorKind::numerical,
+       "{}: a time step of {:g} cannot be taken at time {:g}: steps must be positive and finite, and change the time; "
+       "check the units of the mesh and of the data, and [time]",
+       options.where(options.has(key) ? key : "model"), dt, time);
+}
+
+TimePlan plan_steps(const Case& options, double model_dt) {
+  check_time_step(options, model_dt, options.has("time.end") ? options.number("time.end") : 0);
+  if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), model_dt});
+  const double end = options.number("time.end");
+  const Size steps = steps_to(options, end, model_dt);
+  return {steps, end / static_cast<double>(steps)};
+}
+
+TimePlan plan_rest(const Case& options, const RunState& state) {
+  TimePlan plan = state.plan;
+  if (options.has("time.steps")) {
+    plan.steps = std::max(state.step, options.integer("time.steps"));
+    return checked_end(options, plan);
+  }
+  const double end = options.number("time.end");
+  if (end == state.end) return checked_end(options, plan);
+  if (end <= state.time) {
+    plan.steps = state.step;
+    return plan;
+  }
+  return plan_from(options, state.step, state.time, state.plan.dt);
+}
+
+TimePlan plan_from(const Case& options, Size step, double time, double dt) {
+  check_time_step(options, dt, options.has("time.end") ? options.number("time.end") : time);
+  if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), dt, step, time});
+  const double rest = options.number("time.end") - time;
+  const Size steps = steps_to(options, rest, dt);
+  return {step + steps, rest / static_cast<double>(steps), step, time};
+}
+
+}  // namespace tutti
