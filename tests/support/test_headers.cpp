@@ -1,1 +1,2 @@
-// Nothing: a target of precompiled headers wants a source.
+// Nothing: precompiled headers want a program with a source.
+int main() {}

@@ -106,7 +106,7 @@ TEST_P(GmshFuzz, DeletedAndRepeatedPieces) {
 
 std::string format_name(const ::testing::TestParamInfo<GmshFormat>& format) {
   const std::array<const char*, 4> names = {"v41_binary", "v41_ascii", "v22_binary", "v22_ascii"};
-  return names[format.param];
+  return names[static_cast<std::size_t>(format.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(AllFormats, GmshFuzz,

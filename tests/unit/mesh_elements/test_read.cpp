@@ -68,7 +68,7 @@ TEST_P(GmshTube, IsRead) {
   EXPECT_EQ(report.inverted_cells, 0);
   std::array<int, 4> types{};
   for (Gid e = 0; e < mesh.element_count(); ++e) {
-    ++types[mesh.type(e)];
+    ++types[static_cast<std::size_t>(mesh.type(e))];
     EXPECT_EQ(geometry_order(mesh.type(e), mesh.element_nodes(e).size()), linear ? 1 : 2);
   }
   EXPECT_THAT(types, testing::ElementsAre(39, 2, 4, 2));
@@ -178,7 +178,7 @@ std::string msh_text(const ElementMesh& mesh, const std::string& periodic = "") 
   text += fmt::format("$EndNodes\n$Elements\n{} {} 1 {}\n", mesh.types.size(), mesh.types.size(), mesh.types.size());
   constexpr std::array<int, 4> codes = {4, 5, 6, 7};
   for (Gid e = 0; e < mesh.element_count(); ++e) {
-    text += fmt::format("3 1 {} 1\n{}", codes[mesh.type(e)], e + 1);
+    text += fmt::format("3 1 {} 1\n{}", codes[static_cast<std::size_t>(mesh.type(e))], e + 1);
     for (const Gid v : mesh.element_nodes(e)) text += fmt::format(" {}", v + 1);
     text += "\n";
   }
