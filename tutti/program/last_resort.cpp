@@ -35,6 +35,7 @@ constexpr bool sanitized = false;
 #endif
 
 std::atomic<bool> watching{false};
+std::atomic<int> wanted_code{0};  ///< of a program that ends; 0: it does not
 std::array<char, 64> program_name{};
 /// Given back when an allocation is refused for the first time, so that what is left to say can be said.
 std::atomic<void*> reserve{nullptr};
@@ -64,7 +65,8 @@ bool memory_is_short() {
   return false;
 }
 
-void at_exit(int, void*) {
+void at_exit(int code, void*) {
+  if (const int wanted = wanted_code; wanted != 0 && wanted != code) ::_exit(wanted);
   if (watching.exchange(false))
     end("a library ended the program for what it says above, mostly missing memory or threads; use a smaller mesh, "
         "fewer threads or more nodes");
@@ -124,8 +126,10 @@ LastResort::~LastResort() {
   watching = false;
 }
 
-void LastResort::let_go() {
+void LastResort::let_go(int code) {
   watching = false;
+  wanted_code = code;
+  std::free(reserve.exchange(nullptr));
 }
 
 }  // namespace tutti

@@ -16,8 +16,8 @@ class LastResort {
   LastResort(const LastResort&) = delete;
   LastResort& operator=(const LastResort&) = delete;
 
-  /// From here on exit() is meant: for MPI_Abort, which ends by it.
-  static void let_go();
+  /// From here on the program ends, with this code whatever ends it: for MPI_Abort, which may fail for lack of memory.
+  static void let_go(int code);
 };
 
 }  // namespace tutti

@@ -37,7 +37,7 @@ struct RunUnderWay {
 int end_run(const RunUnderWay& run) {
   const auto end_all = [&](const char* message, int code) {
     if (run.alarm.claim()) say_error(run.program, message);
-    LastResort::let_go();
+    LastResort::let_go(code);
     if (run.comm.size() > 1) MPI_Abort(run.comm.handle(), code);
     return code;
   };
@@ -124,8 +124,9 @@ void require_room_for_messages(const std::string& program) {
   const std::string message =
       fmt::format("no memory for messages between ranks: {} bytes are wanted; use fewer ranks or more nodes", room);
   say_error(program, message.c_str());
-  LastResort::let_go();
-  MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ErrorKind::resource));
+  const int code = static_cast<int>(ErrorKind::resource);
+  LastResort::let_go(code);
+  MPI_Abort(MPI_COMM_WORLD, code);
 }
 
 int parse_and_run(int argc, char** argv, const ProgramInfo& info,
