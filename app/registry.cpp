@@ -9,9 +9,9 @@ namespace tutti::app {
 
 const ModelKinds& models() {
   static const ModelKinds kinds{
-      diffusion_kind(),
-      incompressible_kind(),
-      transport_kind(),
+      diffusion::diffusion_kind(),
+      incompressible::incompressible_kind(),
+      transport::transport_kind(),
       compressible::compressible_kind(),
   };
   return kinds;

@@ -12,7 +12,7 @@
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 constexpr double dt = 0.1;
@@ -69,10 +69,10 @@ void measure(Gid cubes, double seconds) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion
 
 int main(int argc, char** argv) try {
-  tutti::measure(argc > 1 ? std::atoll(argv[1]) : 110, argc > 2 ? std::atof(argv[2]) : 0.3);
+  tutti::diffusion::measure(argc > 1 ? std::atoll(argv[1]) : 110, argc > 2 ? std::atof(argv[2]) : 0.3);
 } catch (const std::exception& error) {
   fmt::print(stderr, "bench_diffusion_gpu: {}\n", error.what());
   return 1;

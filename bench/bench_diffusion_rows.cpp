@@ -12,7 +12,7 @@
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/models/diffusion/rows/operator_rows.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 const DiffusionRows& rows_of(Gid cubes) {
@@ -64,6 +64,6 @@ TUTTI_BENCH(rows, compact);
 TUTTI_BENCH(sliced, compact);
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion
 
 BENCHMARK_MAIN();

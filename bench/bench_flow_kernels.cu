@@ -14,7 +14,7 @@
 #include "tutti/models/incompressible/flow_part.hpp"
 #include "tutti/models/incompressible/pressure/jacobi_cuda.cuh"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 struct Line {
@@ -258,13 +258,13 @@ bool run(double seconds, const std::vector<Lid>& sides) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible
 
 int main(int argc, char** argv) try {
   std::vector<tutti::Lid> sides;
   for (int i = 2; i < argc; ++i) sides.push_back(std::atoi(argv[i]));
   if (sides.empty()) sides = {256, 512};
-  return tutti::run(argc > 1 ? std::atof(argv[1]) : 0.04, sides) ? 0 : 1;
+  return tutti::incompressible::run(argc > 1 ? std::atof(argv[1]) : 0.04, sides) ? 0 : 1;
 } catch (const std::exception& error) {
   fmt::print(stderr, "bench_flow_kernels: {}\n", error.what());
   return 1;

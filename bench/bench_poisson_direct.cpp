@@ -15,7 +15,7 @@
 #include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure/direct/lanes.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 template <class Work>
@@ -133,11 +133,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible
 
 int main(int argc, char** argv) {
   try {
-    return tutti::run(argc, argv);
+    return tutti::incompressible::run(argc, argv);
   } catch (const tutti::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return error.exit_code();

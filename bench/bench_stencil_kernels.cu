@@ -22,7 +22,7 @@
 #include "tutti/models/transport/stencils/stencil_rows_cuda.cuh"
 #include "tutti/partition/spatial_order.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// Fibonacci nodes along Hilbert's curve, and the nearest of each: [row * most + j], itself first.
@@ -232,9 +232,11 @@ int bench(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport
 
-int main(int argc, char** argv) try { return tutti::bench(argc, argv); } catch (const std::exception& error) {
+int main(int argc, char** argv) try {
+  return tutti::transport::bench(argc, argv);
+} catch (const std::exception& error) {
   fmt::print(stderr, "bench_stencil_kernels: {}\n", error.what());
   return 1;
 }

@@ -14,7 +14,7 @@
 #include "tutti/models/transport/paper_parameters.hpp"
 #include "tutti/models/transport/stencils/device_weights.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 double seconds() {
@@ -142,8 +142,8 @@ void bench(int argc, char** argv) {
   for (const auto& [name, basis] : bases(total)) measure_gpu(name.c_str(), basis, total, rows, *stream);
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport
 
 int main(int argc, char** argv) {
-  tutti::bench(argc, argv);
+  tutti::transport::bench(argc, argv);
 }

@@ -32,7 +32,7 @@ struct CsrMatrix {
 };
 
 /// I + dt L.
-inline CsrMatrix step_matrix(const DiffusionRows& rows, double dt) {
+inline CsrMatrix step_matrix(const diffusion::DiffusionRows& rows, double dt) {
   CsrMatrix matrix;
   for (std::size_t i = 0; i < rows.counts.size(); ++i) {
     double own = 1;

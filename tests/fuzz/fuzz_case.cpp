@@ -10,6 +10,7 @@
 #include "tutti/models/diffusion/diffusion_case.hpp"
 
 using namespace tutti;
+using namespace tutti::diffusion;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "tutti/models/transport/stencils/stencil_cache.hpp"
 
 using namespace tutti;
+using namespace tutti::transport;
 
 namespace {
 

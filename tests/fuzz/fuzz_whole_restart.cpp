@@ -82,7 +82,8 @@ initial = "z"
 )toml"};
 
 const ModelKinds& kinds() {
-  static const ModelKinds all{diffusion_kind(), incompressible_kind(), transport_kind()};
+  static const ModelKinds all{diffusion::diffusion_kind(), incompressible::incompressible_kind(),
+                              transport::transport_kind()};
   return all;
 }
 

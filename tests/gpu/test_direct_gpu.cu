@@ -9,7 +9,7 @@
 #include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 struct Box {
@@ -117,4 +117,4 @@ TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -6,7 +6,7 @@
 
 #include "tests/support/flow_run.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::difference;
@@ -192,4 +192,4 @@ TEST(Flow, goes_on_from_a_state_on_another_machine) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -6,7 +6,7 @@
 #include "tests/support/flow_run.hpp"
 #include "tutti/mesh/box_grid.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::face;
@@ -137,4 +137,4 @@ TEST(FlowLaws, jacobi_sweeps_take_a_checkerboard_away) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

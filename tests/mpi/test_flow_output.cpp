@@ -11,7 +11,7 @@
 #include "tutti/simulation/field_values.hpp"
 #include "tutti/simulation/output/field_files.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 namespace fs = std::filesystem;
@@ -210,4 +210,4 @@ TEST(FlowOutput, slices_that_cannot_be_are_refused) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tests/support/flow_run.hpp"
 #include "tests/support/slow_flow.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::face;
@@ -104,4 +104,4 @@ TEST(FlowReference, periods_and_slices) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

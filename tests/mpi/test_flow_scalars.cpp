@@ -8,7 +8,7 @@
 #include "tests/support/flow_run.hpp"
 #include "tutti/mesh/box_grid.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::face;
@@ -190,4 +190,4 @@ TEST(FlowScalars, second_order_in_vortices) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

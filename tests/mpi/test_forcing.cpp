@@ -9,7 +9,7 @@
 #include "tutti/io/case/core_keys.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 struct Moved {
@@ -76,4 +76,4 @@ TEST(Forcing, nothing_but_separators_crosses_in_a_step) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -4,7 +4,7 @@
 #include "tests/support/pressure_setup.hpp"
 #include "tutti/models/incompressible/pressure/multigrid.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 struct Solved {
@@ -36,4 +36,4 @@ TEST(Multigrid, ranks_find_the_same_bits) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -4,7 +4,7 @@
 
 #include "tests/support/transport_run.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 using test::difference;
@@ -199,4 +199,4 @@ TEST(Transport, goes_on_from_a_state_on_another_machine) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -15,6 +15,7 @@
 #include "tutti/models/incompressible/incompressible.hpp"
 
 namespace tutti::test {
+using namespace incompressible;  // NOLINT(google-build-using-namespace): tests of this model
 
 inline CaseSchema flow_schema() {
   CaseSchema schema = core_schema({"incompressible"}, DomainKeys::box);

@@ -13,7 +13,7 @@
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 #include "tutti/program/model_kind.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// What holds at both ends in each direction: 'w' walls, 'p' periodic, 'o' outflow at both, 'u' at the upper one (walls
 /// where there is one cell).
@@ -149,4 +149,4 @@ class PressureSetup {
   std::vector<BoundaryConditions> ends_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,6 +8,7 @@
 #include "tutti/models/incompressible/flow_case.hpp"
 
 namespace tutti::test {
+using namespace incompressible;  // NOLINT(google-build-using-namespace): tests of this model
 
 using CellIndex = std::array<Lid, 3>;
 

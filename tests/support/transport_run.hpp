@@ -15,6 +15,7 @@
 #include "tutti/models/transport/transport.hpp"
 
 namespace tutti::test {
+using namespace transport;  // NOLINT(google-build-using-namespace): tests of this model
 
 inline CaseSchema transport_schema() {
   CaseSchema schema = core_schema({"transport"}, DomainKeys::nodes);

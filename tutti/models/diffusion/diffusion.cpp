@@ -12,7 +12,7 @@
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 // A step of the model, as the paper tells it: every device computes its separators, then its interior while they
 // travel.
@@ -224,4 +224,4 @@ void Diffusion::summarise(Summary& summary, double time) {
   TetModel::summarise(summary, time);
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

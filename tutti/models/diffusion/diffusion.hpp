@@ -12,7 +12,7 @@
 #include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/simulation/tet_model.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// What one device holds of the problem.
 struct DiffusionPart {
@@ -96,4 +96,4 @@ class Diffusion final : public TetModel {
   double initial_level_ = 0, data_level_ = 0, data_rate_ = 0;  ///< of |u|, and of |du/dt| [1/time], by the data
 };
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

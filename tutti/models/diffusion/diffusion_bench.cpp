@@ -9,7 +9,7 @@
 #include "tutti/partition/partition.hpp"
 #include "tutti/program/bench_internal.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 struct DiffusionBench : BenchArguments {
@@ -148,4 +148,4 @@ void add_diffusion_bench(CLI::App& bench_command, Action& action) {
   command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

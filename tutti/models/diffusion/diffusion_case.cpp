@@ -9,7 +9,7 @@
 #include "tutti/models/diffusion/scheme_faces.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 void add_tensor_keys(CaseSchema& schema, const std::string& table) {
@@ -312,4 +312,4 @@ Precision row_precision(const Case& options) {
   return options.text("numerics.precision") == "compact" ? Precision::compact : Precision::full;
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

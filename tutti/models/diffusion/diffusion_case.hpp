@@ -14,7 +14,7 @@
 #include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// Adds the keys [physics], [[boundary]], [numerics] and time.method to the core's.
 void add_diffusion_keys(CaseSchema& schema);
@@ -73,4 +73,4 @@ RowFormat row_format(const Case& options, bool on_host);
 Precision row_precision(const Case& options);
 ColumnBytes row_column_bytes(const Case& options);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

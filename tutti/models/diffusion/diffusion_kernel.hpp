@@ -5,7 +5,7 @@
 
 #include "tutti/base/types.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// One term of a row: difference form, one rounding.
 TUTTI_HD inline double add_term(double a, double neighbour, double own, double sum) {
@@ -68,4 +68,4 @@ struct RkcStage {
   }
 };
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -4,7 +4,7 @@
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// The time step is a property of the assembled operator.
@@ -51,4 +51,4 @@ ModelKind diffusion_kind() {
   return kind;
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

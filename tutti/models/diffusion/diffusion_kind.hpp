@@ -3,10 +3,10 @@
 
 #include "tutti/program/model_kind.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 ModelKind diffusion_kind();
 /// Its subcommand of `tutti bench`.
 void add_diffusion_bench(CLI::App& bench, Action& action);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -10,7 +10,7 @@
 #include "tutti/models/diffusion/rows/column_tiles.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// Bytes of a row, about: its entries, diagonal, volume and vectors.
@@ -210,4 +210,4 @@ Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& 
   return stages == 1 ? rate : stages * (rate + 24 * static_cast<Size>(map.owned));
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

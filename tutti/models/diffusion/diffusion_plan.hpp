@@ -9,7 +9,7 @@
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/program/planned.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// The arrays that Diffusion puts on the device of one part, with their bytes. Exact, but for `sliced` and compact rows
 /// near cells whose gradient is set to zero, where it is an upper bound.
@@ -24,4 +24,4 @@ TetOptions diffusion_tet_options(const Case& options);
 /// How its cells are shared. The arguments outlive it.
 Sharing diffusion_sharing(const Case& options, Threads& threads);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

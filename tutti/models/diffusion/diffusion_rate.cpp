@@ -11,7 +11,7 @@
 #include "tutti/partition/partition.hpp"
 #include "tutti/schedule/step.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 DiffusionRows sample_rows(Gid cubes, int copies) {
   BoxSpec spec;
@@ -85,4 +85,4 @@ MeasureRate kernel_rate(const Case& options, Threads& threads) {
   };
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -7,7 +7,7 @@
 #include "tutti/models/diffusion/scheme.hpp"
 #include "tutti/schedule/balance.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// Rows with the stencil of a box of `cubes`^3 cubes of six tetrahedra along a Hilbert curve; `copies` of them behind
 /// each other, which is quicker than a larger box and reads u as near.
@@ -20,4 +20,4 @@ double measure_rate(Device& device, Threads& threads, const Case& options, const
 /// measure_rate for part_weights. The arguments outlive it.
 MeasureRate kernel_rate(const Case& options, Threads& threads);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

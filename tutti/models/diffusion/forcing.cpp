@@ -5,7 +5,7 @@
 
 #include "tutti/simulation/evaluate.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 constexpr std::uint64_t none = ~std::uint64_t{0};  // no time has these bits: it is a NaN
@@ -116,4 +116,4 @@ std::optional<double> Forcing::first_bad_time(Stream& stream) const {
   return portable::from_bits(bits);
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

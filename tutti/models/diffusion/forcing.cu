@@ -4,7 +4,7 @@
 #include "tutti/device/for_each.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// Notes the time, if none was noted before, when the value is not finite.
@@ -75,4 +75,4 @@ void evaluate_boundary(Stream& stream, Lid faces, Lid rows, const ForcingView& v
   for_each(stream, {0, rows}, RowSums{view});
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -10,7 +10,7 @@
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// A boundary face whose datum changes in time, and its formula's place among all steps.
 struct TimeDependentFace {
@@ -85,4 +85,4 @@ void evaluate_source(Stream& stream, Range rows, const ForcingView& view, double
 void fill_source(Stream& stream, Range rows, double* forcing, double value);
 void evaluate_boundary(Stream& stream, Lid faces, Lid rows, const ForcingView& view, double time);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

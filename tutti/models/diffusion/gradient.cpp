@@ -6,7 +6,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 using scheme_faces::at;
 using scheme_faces::InteriorFace;
@@ -164,4 +164,4 @@ std::vector<Vec3> cell_gradients(const LocalTetMesh& mesh, std::span<const Sym3>
   return cell_gradients(prepare_scheme(mesh, K, kind), u, g);
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

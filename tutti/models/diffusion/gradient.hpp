@@ -7,7 +7,7 @@
 
 #include "tutti/models/diffusion/scheme.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// What one face tells about the gradient g of a cell: row . g = scale * datum, where the datum is u_j - u_i behind an
 /// interior face, u_D - u_i at a Dirichlet face, q at a Neumann face.
@@ -40,4 +40,4 @@ std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u
 std::vector<Vec3> cell_gradients(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
                                  std::span<const double> u, std::span<const double> g);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

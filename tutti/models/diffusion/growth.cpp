@@ -9,7 +9,7 @@
 #include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/run/run_state.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// The rightmost eigenvalue of the operator L, if it is on the wrong side, grows too slowly to be seen among noise in
 /// 50 steps. Chebyshev's polynomials of 1 + 2 L / rho stay within 1 on [-rho, 0] and grow like cosh(2 s sqrt(lambda /
@@ -124,4 +124,4 @@ std::optional<double> Diffusion::passed_bound(double time, double largest) {
   return bound();
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

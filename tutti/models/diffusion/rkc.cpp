@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 // The usual 2/13 leaves a strip around the real axis that is too narrow for the operator's complex eigenvalues on real
@@ -72,4 +72,4 @@ int rkc_stages(double dt_rho, int most) {
   return low;
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

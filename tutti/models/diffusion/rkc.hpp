@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tutti {
+namespace tutti::diffusion {
 
 struct RkcCoefficients {
   double mu1 = 0;  ///< mu~_1
@@ -22,4 +22,4 @@ double rkc_limit(int stages);
 /// Fewest stages for dt rho, at most `most`.
 int rkc_stages(double dt_rho, int most);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

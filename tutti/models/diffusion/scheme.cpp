@@ -10,7 +10,7 @@
 #include "tutti/models/diffusion/gradient.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 using scheme_faces::at;
 using scheme_faces::InteriorFace;
@@ -298,4 +298,4 @@ DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, c
   return out;
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -20,7 +20,7 @@
 #include "tutti/base/vec3.hpp"
 #include "tutti/mesh/local_tet_mesh.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 enum class BoundaryKind : std::uint8_t {
   neumann,    ///< the datum g is q = n . K grad u: what flows into the domain, a unit of area and time
@@ -110,4 +110,4 @@ struct DiffusionRows {
 DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
                             const SchemeOptions& options = {}, const ParallelFor& parallel = {});
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -4,7 +4,7 @@
 #include "tutti/mesh/face_shape.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
 
-namespace tutti::scheme_faces {
+namespace tutti::diffusion::scheme_faces {
 
 inline std::size_t at(Lid i) {
   return static_cast<std::size_t>(i);
@@ -78,4 +78,4 @@ inline void run(const ParallelFor& parallel, Lid count, const std::function<void
   for_ranges(parallel, count, [&](Size b, Size e) { body({static_cast<Lid>(b), static_cast<Lid>(e)}); });
 }
 
-}  // namespace tutti::scheme_faces
+}  // namespace tutti::diffusion::scheme_faces

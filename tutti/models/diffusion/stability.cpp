@@ -10,7 +10,7 @@
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/gradient.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 double anisotropy(const Sym3& K) {
   if (K.xy == 0 && K.xz == 0 && K.yz == 0) return std::max({K.xx, K.yy, K.zz}) / std::min({K.xx, K.yy, K.zz});
@@ -150,4 +150,4 @@ ErrorSummary Diffusion::errors(double time) {
           std::sqrt(sum_over_ranks(comm_, gradient_square) / all)};
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

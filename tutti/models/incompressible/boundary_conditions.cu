@@ -3,7 +3,7 @@
 
 #include "tutti/device/for_each.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 /// A cell beyond an end and its neighbour inside.
@@ -397,4 +397,4 @@ TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
 #undef TUTTI_INSTANTIATE
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/incompressible/flow_part.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// A formula's value at an end; a constant needs no steps.
 struct EndValue {
@@ -105,4 +105,4 @@ template <class T>
 void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, const CellBox& box,
                     const Expression& formula, int component, double time, Buffer<T>& values);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

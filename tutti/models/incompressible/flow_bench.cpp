@@ -6,7 +6,7 @@
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/program/bench_internal.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 struct FlowBench : BenchArguments {
@@ -158,4 +158,4 @@ void add_flow_bench(CLI::App& bench_command, Action& action) {
   command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

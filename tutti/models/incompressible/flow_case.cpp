@@ -9,7 +9,7 @@
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 void add_physics_keys(CaseSchema& schema) {
@@ -478,4 +478,4 @@ FlowCase read_flow_case(const Case& options) {
   return flow;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -9,7 +9,7 @@
 #include "tutti/io/case/case.hpp"
 #include "tutti/mesh/box_grid.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// An end of the box: 2 * direction + (0 lower, 1 upper).
 using BoxFace = int;
@@ -74,4 +74,4 @@ struct FlowCase {
 /// diffuse, formulas that depend on time where they are evaluated once; a slice or a probe outside the box.
 FlowCase read_flow_case(const Case& options);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

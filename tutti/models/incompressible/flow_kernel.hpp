@@ -5,7 +5,7 @@
 
 #include "tutti/partition/cell_box.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// Lengths along one direction, by global cell number; one cell beyond the part on either side.
 template <class T>
@@ -100,4 +100,4 @@ TUTTI_HD inline T laplacian_neighbours(const GridView<T>& g, const T* p, Lid n, 
   return sum;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -5,7 +5,7 @@
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/viscous/diffusion_bounds.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 std::string box_text(const CellBox& box) {
@@ -76,4 +76,4 @@ ModelKind incompressible_kind() {
   return kind;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

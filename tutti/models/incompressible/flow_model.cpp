@@ -10,7 +10,7 @@
 #include "tutti/models/incompressible/flow_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 // A step, as the paper's Listing 1 tells it: what the flow would become without pressure, the pressure that takes its
 // divergence away, and the flow.
@@ -236,4 +236,4 @@ std::unique_ptr<Model> make_incompressible(const ModelSetup& setup) {
 template class FlowModel<double>;
 template class FlowModel<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -13,7 +13,7 @@
 #include "tutti/models/incompressible/viscous/implicit_diffusion.hpp"
 #include "tutti/simulation/model.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// Steps from one look at whether the flow is steady to the next.
 inline constexpr double steps_between_looks = 50;
@@ -111,4 +111,4 @@ class FlowModel final : public Model {
   Size stages_ = 0;
 };
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -3,7 +3,7 @@
 
 #include "tutti/models/incompressible/flow_model.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// At the centres of cells of a part: means of the two faces, components together.
 template <class T>
@@ -103,4 +103,4 @@ void FlowModel<T>::before_output() {
 template class FlowModel<double>;
 template class FlowModel<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

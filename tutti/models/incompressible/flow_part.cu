@@ -5,7 +5,7 @@
 
 #include "tutti/exchange/for_each_cell.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 template <class T>
@@ -172,4 +172,4 @@ TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
 #undef TUTTI_INSTANTIATE
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

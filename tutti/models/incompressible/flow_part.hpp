@@ -10,7 +10,7 @@
 #include "tutti/models/incompressible/flow_kernel.hpp"
 #include "tutti/schedule/kernels.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// Lengths of a part's cells, on its device.
 template <class T>
@@ -75,4 +75,4 @@ void pressure_right_hand_side(Kernels& to, FlowPart<T>& part, T dt);
 template <class T>
 void correct(Kernels& to, FlowPart<T>& part, T dt);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

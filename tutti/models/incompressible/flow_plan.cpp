@@ -13,7 +13,7 @@
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/viscous/diffusion_bounds.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using Wanted = std::vector<std::vector<CellBox>>;  // of all parts
@@ -367,4 +367,4 @@ double quick_transform_rate(Device& device, Threads& threads, bool single) {
   return single ? transform_rate<float>(threads) : transform_rate<double>(threads);
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -7,7 +7,7 @@
 #include "tutti/models/incompressible/flow_case.hpp"
 #include "tutti/program/planned.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// What one part takes and moves. Arrays are without what a transport between GPUs takes besides; message_bytes are
 /// those to other parts.
@@ -43,4 +43,4 @@ Size values_a_stage(const FlowCase& flow, int sweeps);
 /// counts 10: what it takes on a uniform grid (six neighbours in three weighted pairs, the right side, one factor).
 double flops_a_stage(const FlowCase& flow, int sweeps);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

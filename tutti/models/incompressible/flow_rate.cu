@@ -11,7 +11,7 @@
 #include "tutti/models/incompressible/pressure/relaxation_kernel.hpp"
 #include "tutti/schedule/step.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 constexpr int sweeps = 8;
@@ -78,4 +78,4 @@ MeasureRate flow_rate(const FlowCase& flow, bool single, Threads& threads) {
   };
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

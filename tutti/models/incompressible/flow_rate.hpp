@@ -4,11 +4,11 @@
 #include "tutti/models/incompressible/flow_case.hpp"
 #include "tutti/schedule/balance.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// For weights "measured": cells a second of a pass of the model, the mean over prediction, divergence, sweeps of the
 /// pressure and correction, in the precision of the case; with the direct solver its transforms count, too. `threads`
 /// must outlive it.
 MeasureRate flow_rate(const FlowCase& flow, bool single, Threads& threads);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

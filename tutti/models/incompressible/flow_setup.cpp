@@ -10,7 +10,7 @@
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 namespace {
 
@@ -388,4 +388,4 @@ void FlowModel<T>::check_solver() {
 template class FlowModel<double>;
 template class FlowModel<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -7,7 +7,7 @@
 
 #include "tutti/device/reduce.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 /// The r-th owned cell.
@@ -335,4 +335,4 @@ TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
 #undef TUTTI_INSTANTIATE
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

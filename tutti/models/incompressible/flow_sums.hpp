@@ -4,7 +4,7 @@
 #include "tutti/base/exact_sum.hpp"
 #include "tutti/models/incompressible/flow_part.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// Largest magnitude of a component of u*, before the pressure.
 template <class T>
@@ -67,4 +67,4 @@ std::array<double, 2> scalar_range(Stream& stream, FlowPart<T>& part, std::size_
 template <class T>
 double largest_change(Stream& stream, const FlowPart<T>& part, const Buffer<T>& now, const Buffer<T>& before);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

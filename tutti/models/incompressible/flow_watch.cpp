@@ -7,7 +7,7 @@
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 WallEnds wall_ends(const FlowCase& flow) {
@@ -207,4 +207,4 @@ ErrorSummary FlowModel<T>::errors(double time) {
 template class FlowModel<double>;
 template class FlowModel<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

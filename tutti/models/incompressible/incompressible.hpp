@@ -5,7 +5,7 @@
 
 #include "tutti/program/model_kind.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 void add_incompressible_keys(CaseSchema& schema);
 /// In the precision that the case asks for. Collective. Errors as read_flow_case and make_box_domain; Error(numerical)
@@ -16,4 +16,4 @@ ModelKind incompressible_kind();
 /// Its subcommand of `tutti bench`.
 void add_flow_bench(CLI::App& bench, Action& action);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -12,7 +12,7 @@
 #include "tutti/models/transport/velocity.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 std::vector<Gid> find_stencils(std::span<const Vec3> nodes, std::size_t size, const ParallelFor& parallel) {
@@ -114,4 +114,4 @@ SpectrumReport assess_spectrum(std::span<const std::complex<double>> eigenvalues
   return report;
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -9,7 +9,7 @@
 #include "tutti/device/threads.hpp"
 #include "tutti/models/transport/transport_case.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// The operator at one moment, in global numbers: entry j of row i at [i * size + j], the node itself first. As in the
 /// steps, the weight of the node itself is minus the sum of its neighbours': a constant has no rate.
@@ -50,4 +50,4 @@ struct SpectrumReport {
 
 SpectrumReport assess_spectrum(std::span<const std::complex<double>> eigenvalues, RungeKutta method, double dt);
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -9,7 +9,7 @@
 
 #include "tutti/base/types.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 struct PaperParameters {
   int size;        ///< n
@@ -51,4 +51,4 @@ inline const PaperParameters* find_parameters(const std::array<PaperParameters, 
   return nullptr;
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstdint>
 
-namespace tutti {
+namespace tutti::transport {
 
 enum class RungeKutta : std::uint8_t { rk4, ssp_rk3 };
 
@@ -14,4 +14,4 @@ inline std::complex<double> amplification(RungeKutta method, std::complex<double
   return method == RungeKutta::rk4 ? cubic + z * z * z * z / 24.0 : cubic;
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

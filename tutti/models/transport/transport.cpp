@@ -9,7 +9,7 @@
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 // A step of the model, as the paper tells it: in each stage every device computes what others read, and what reads
 // others' nodes, and then the rest while the first travels.
@@ -230,4 +230,4 @@ void SphereTransport::summarise(Summary& summary, double time) {
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

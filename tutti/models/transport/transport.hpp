@@ -14,7 +14,7 @@
 #include "tutti/schedule/pass.hpp"
 #include "tutti/simulation/model.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// What one device holds of the problem. Values of all tracers at a node lie together.
 struct TransportPart {
@@ -142,4 +142,4 @@ class SphereTransport final : public Model {
   Size applications_ = 0;
 };
 
-}  // namespace tutti
+}  // namespace tutti::transport

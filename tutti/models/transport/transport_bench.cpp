@@ -5,7 +5,7 @@
 #include "tutti/models/transport/transport_kind.hpp"
 #include "tutti/program/bench_internal.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 struct TransportBench : BenchArguments {
@@ -127,4 +127,4 @@ void add_transport_bench(CLI::App& bench_command, Action& action) {
   command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

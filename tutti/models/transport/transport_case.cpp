@@ -8,7 +8,7 @@
 #include "tutti/models/transport/paper_parameters.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 const KeyCondition gaussian{"stencil.basis", {"gaussian"}}, polyharmonic{"stencil.basis", {"polyharmonic"}};
@@ -307,4 +307,4 @@ TransportCase read_transport_case(const Case& options) {
   return transport;
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

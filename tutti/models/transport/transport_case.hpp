@@ -12,7 +12,7 @@
 #include "tutti/models/transport/stencils/stencil_basis.hpp"
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Adds the keys [stencil], [hyperviscosity], [velocity], [[tracer]], time.method and [numerics] to the core's.
 void add_transport_keys(CaseSchema& schema);
@@ -62,4 +62,4 @@ struct TransportCase {
 /// Error(input): what contradicts itself, with its place.
 TransportCase read_transport_case(const Case& options);
 
-}  // namespace tutti
+}  // namespace tutti::transport

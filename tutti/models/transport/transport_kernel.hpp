@@ -5,7 +5,7 @@
 
 #include "tutti/base/types.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// One term of a node's sum, in difference form: constants stay constant, whatever is rounded.
 TUTTI_HD inline double add_neighbour(double weight, double neighbour, double own, double sum) {
@@ -75,4 +75,4 @@ struct StoreRate {
   TUTTI_HD void operator()(Lid v, double, double rate) const { rates[v] = rate; }
 };
 
-}  // namespace tutti
+}  // namespace tutti::transport

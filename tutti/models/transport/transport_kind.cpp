@@ -5,7 +5,7 @@
 #include "tutti/models/transport/transport_plan.hpp"
 #include "tutti/models/transport/transport_rate.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// The time step is a property of the operators.
@@ -53,4 +53,4 @@ ModelKind transport_kind() {
   return kind;
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

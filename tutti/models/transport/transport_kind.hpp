@@ -3,7 +3,7 @@
 
 #include "tutti/program/model_kind.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 ModelKind transport_kind();
 /// Its subcommand of `tutti bench`.
@@ -11,4 +11,4 @@ void add_transport_bench(CLI::App& bench, Action& action);
 /// All eigenvalues of its operators, for `tutti spectrum`.
 void write_transport_spectrum(const SpectrumSetup& setup);
 
-}  // namespace tutti
+}  // namespace tutti::transport

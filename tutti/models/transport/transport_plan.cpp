@@ -5,7 +5,7 @@
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
 #include "tutti/models/transport/transport_rate.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// Values of a tracer that are kept: the solution and work arrays of the time method.
@@ -75,4 +75,4 @@ Size plan_bytes_a_step(const TransportCase& transport, const NodeDomain& domain,
          (entries * (8 * transport.operators() + 4) + 8 * owned * tracers * values + velocity);
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -7,7 +7,7 @@
 #include "tutti/models/transport/transport_case.hpp"
 #include "tutti/program/planned.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Arrays of part p of this rank, but for messages.
 std::vector<PlannedArray> plan_arrays(const TransportCase& transport, const NodeDomain& domain, std::size_t p);
@@ -21,4 +21,4 @@ constexpr int stages_of(RungeKutta method) {
   return method == RungeKutta::rk4 ? 4 : 3;
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

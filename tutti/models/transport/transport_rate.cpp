@@ -10,7 +10,7 @@
 #include "tutti/partition/partition.hpp"
 #include "tutti/schedule/step.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// Stencils of Fibonacci's nodes along a Hilbert curve, as often as need be, behind each other.
@@ -78,4 +78,4 @@ MeasureRate stencil_rate(const TransportCase& transport, Threads& threads) {
   };
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

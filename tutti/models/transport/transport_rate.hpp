@@ -4,9 +4,9 @@
 #include "tutti/models/transport/transport_case.hpp"
 #include "tutti/schedule/balance.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Times a stage of the case's kernel on nodes of its own. `threads` must outlive it.
 MeasureRate stencil_rate(const TransportCase& transport, Threads& threads);
 
-}  // namespace tutti
+}  // namespace tutti::transport

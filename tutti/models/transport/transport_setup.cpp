@@ -17,7 +17,7 @@
 #include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/run/run_state.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// The largest y for which the method damps every eigenvalue x + i y' with -damping <= x <= 0, |y'| <= y [1/dt].
@@ -405,4 +405,4 @@ void SphereTransport::set_initial() {
   pass_->step().reset_seconds();
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

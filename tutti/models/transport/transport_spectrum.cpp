@@ -10,7 +10,7 @@
 #include "tutti/models/transport/transport_kind.hpp"
 #include "tutti/program/report.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// What a run of the case would use.
@@ -102,4 +102,4 @@ void write_transport_spectrum(const SpectrumSetup& s) {
   });
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

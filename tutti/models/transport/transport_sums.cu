@@ -2,7 +2,7 @@
 
 #include "tutti/device/reduce.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 struct Mass {
@@ -32,4 +32,4 @@ double tracer_extreme(Stream& stream, Range rows, TracerView tracer, double sign
   return max_value(stream, rows, Signed{tracer, sign});
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

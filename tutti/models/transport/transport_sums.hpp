@@ -4,7 +4,7 @@
 #include "tutti/base/exact_sum.hpp"
 #include "tutti/device/device.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Tracer `index` of `count` values a node.
 struct TracerView {
@@ -17,4 +17,4 @@ ExactSum tracer_mass(Stream& stream, Range rows, const double* weights, TracerVi
 /// The largest sign * q_i, NaN if there is one.
 double tracer_extreme(Stream& stream, Range rows, TracerView tracer, double sign);
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -6,7 +6,7 @@
 #include "tutti/models/transport/stencils/stencil_cache.hpp"
 #include "tutti/models/transport/transport.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// From the cache, or made, and then kept there. Collective.
 SphereTransport::Weights SphereTransport::make_weights() {
@@ -36,9 +36,10 @@ SphereTransport::Weights SphereTransport::compute_weights() {
     for (Lid row = 0; row < map.local(); ++row) points.push_back(domain_.point(p, row));
     RawVector<double>& weights = all.emplace_back(stencils.size() * operators);
     if (domain_.streams[p].device->kind() == DeviceKind::cuda)
-      report_.add(tutti::make_weights(stream(p), basis_, points, stencils, weights, map.global));
+      report_.add(transport::make_weights(stream(p), basis_, points, stencils, weights, map.global));
     else
-      report_.add(tutti::make_weights(basis_, points, std::span<const Lid>(stencils), weights, parallel, map.global));
+      report_.add(
+          transport::make_weights(basis_, points, std::span<const Lid>(stencils), weights, parallel, map.global));
   }
   return all;
 }
@@ -151,4 +152,4 @@ void SphereTransport::write_weights(std::uint64_t key, const Weights& all) {
   });
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

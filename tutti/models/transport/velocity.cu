@@ -4,7 +4,7 @@
 #include "tutti/device/for_each.hpp"
 #include "tutti/models/transport/stencils/stencil_system.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 struct Evaluate {
@@ -51,4 +51,4 @@ void PartVelocity::update(Stream& stream, double time) {
       Evaluate{steps_.data(), {counts_[0], counts_[1], counts_[2]}, nodes_.data(), along_.data(), time, cartesian_});
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

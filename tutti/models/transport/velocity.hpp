@@ -7,7 +7,7 @@
 #include "tutti/device/buffer.hpp"
 #include "tutti/io/case/expression.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// For steps whose velocity changes in time. Keeps minus the velocity along the two tangents of make_frame, in
 /// radii/s: 16 bytes a node, and what the formulas need.
@@ -40,4 +40,4 @@ TUTTI_HD inline Vec3 velocity_vector(Vec3 node, const double* values, bool carte
   return values[0] * east + values[1] * north;
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -6,7 +6,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/models/diffusion/rows/operator_rows.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// Slices of all widths over rows whose columns are below reach(tile) and a multiple of `stride`.
@@ -81,4 +81,4 @@ TEST(ColumnTiles, ATileHolds768Externals) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -9,7 +9,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/models/diffusion/rows/operator_rows.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 struct Sliced {
@@ -91,4 +91,4 @@ TEST(ColumnWindows, ASetHoldsEight) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -5,7 +5,7 @@
 #include "tutti/io/case/core_keys.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 using testing::AllOf;
@@ -114,4 +114,4 @@ TEST(DiffusionCase, DefaultsOfTheCore) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

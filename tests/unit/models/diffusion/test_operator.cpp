@@ -10,7 +10,7 @@
 #include "tutti/device/threads.hpp"
 #include "tutti/models/diffusion/rows/operator_rows.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// Rows of random length (0 to 16) with random columns and coefficients; every third row has a diagonal term.
@@ -222,4 +222,4 @@ TEST(RowOperator, ADeviceThatIsTooSmallNamesTheArray) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -6,7 +6,7 @@
 
 #include "tutti/models/diffusion/rkc.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// One step for y' = lambda y with z = dt lambda: the stability function.
@@ -82,4 +82,4 @@ TEST(Rkc, RateTimesRiseFromZero) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -9,7 +9,7 @@
 #include "tests/support/thread_hook.hpp"
 #include "tutti/base/error.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 using namespace test;
@@ -341,4 +341,4 @@ TEST(Gradient, QualityIsTheSmallestEigenvalueOverTheLimit) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -7,7 +7,7 @@
 #include "tutti/models/diffusion/gradient.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 using namespace test;
@@ -113,4 +113,4 @@ TEST(SchemeCanonical, BoundaryFacesOfAPartAreThoseItsRowsRead) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

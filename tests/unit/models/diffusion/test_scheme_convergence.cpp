@@ -12,7 +12,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/mesh/generate.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 using namespace test;
@@ -171,4 +171,4 @@ TEST(SchemeConvergenceTest, TwoPointFluxFailsIt) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -10,6 +10,7 @@
 #include "tutti/models/diffusion/scheme.hpp"
 
 namespace tutti::test {
+using namespace diffusion;  // NOLINT(google-build-using-namespace): tests of this model
 
 /// A steady solution of div(K grad u) + s = 0. `side` (-1, +1) tells from which side of an interface a value is taken.
 struct Exact {

@@ -6,7 +6,7 @@
 #include "test_meshes.hpp"
 #include "test_scheme_problem.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 using namespace test;
@@ -105,4 +105,4 @@ TEST(SchemeSpectrum, WeakFitsYieldToGoodOnes) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -12,6 +12,7 @@
 #include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
 
 namespace tutti::test {
+using namespace incompressible;  // NOLINT(google-build-using-namespace): tests of this model
 
 enum class Spacing { uniform, both_walls, one_wall, random };
 

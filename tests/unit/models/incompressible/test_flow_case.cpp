@@ -5,7 +5,7 @@
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/models/incompressible/flow_case.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using testing::AllOf;
@@ -413,4 +413,4 @@ TEST(FlowSetup, ABoxSmallerThanItsParts) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/partition/split_box.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::world;
@@ -184,4 +184,4 @@ TEST(FlowCounts, OfAStep) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

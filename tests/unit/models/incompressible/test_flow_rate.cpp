@@ -8,7 +8,7 @@
 #include "tutti/device/device_list.hpp"
 #include "tutti/models/incompressible/flow_case.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 TEST(FlowRate, of_devices_with_their_own_memory_and_without) {
@@ -31,4 +31,4 @@ TEST(FlowRate, of_devices_with_their_own_memory_and_without) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

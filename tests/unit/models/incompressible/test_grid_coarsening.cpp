@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 BoxGrid box_of(std::array<Lid, 3> cells, std::array<double, 3> length, double stretch, bool periodic) {
@@ -161,4 +161,4 @@ INSTANTIATE_TEST_SUITE_P(Lines, LineWeights,
                                          LineCase{16, 1, LineEnd::neumann, LineEnd::dirichlet}));
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -11,7 +11,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::face;
@@ -424,4 +424,4 @@ TEST(ImplicitSteps, FromRestUnderAForce) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tests/support/pressure_setup.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using Cell = std::array<Lid, 3>;
@@ -159,4 +159,4 @@ TEST(JacobiSweep, has_the_same_bits_on_a_gpu) {
 #endif
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::laplacian;
@@ -158,4 +158,4 @@ TEST(LineModes, RefuseWhatIsNoLine) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

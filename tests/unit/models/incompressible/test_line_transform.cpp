@@ -6,7 +6,7 @@
 
 #include "tests/unit/models/incompressible/poisson_problem.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::largest;
@@ -251,4 +251,4 @@ TEST(Tridiagonal, TheNullColumnHasMeanZero) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -7,7 +7,7 @@
 #include "tests/support/pressure_setup.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 // Many levels, also of small boxes: what is tested are not direct solves.
@@ -205,4 +205,4 @@ TEST(RedBlackSweep, a_line_has_the_bits_of_its_cells) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

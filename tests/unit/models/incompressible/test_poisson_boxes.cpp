@@ -9,7 +9,7 @@
 #include "tests/unit/models/incompressible/poisson_problem.hpp"
 #include "tutti/device/threads.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 using test::boxes;
@@ -201,4 +201,4 @@ TEST(PoissonBoxes, AResidualThatIsNoNumberIsTold) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::incompressible

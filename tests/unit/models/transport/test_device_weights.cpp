@@ -11,7 +11,7 @@
 #include "tutti/models/transport/paper_parameters.hpp"
 #include "tutti/models/transport/stencils/device_weights.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// A device of this kind with all that it needs; null: there is none.
@@ -137,4 +137,4 @@ INSTANTIATE_TEST_SUITE_P(Fake, DeviceWeights, testing::Values(DeviceKind::fake))
 #endif
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

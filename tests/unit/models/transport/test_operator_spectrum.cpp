@@ -8,7 +8,7 @@
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/models/transport/operator_spectrum.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 using Complex = std::complex<double>;
@@ -179,4 +179,4 @@ TEST(OperatorSpectrum, DampingThatIsScaledAtEachNode) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

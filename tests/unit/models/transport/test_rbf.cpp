@@ -8,7 +8,7 @@
 
 #include "tutti/models/transport/paper_parameters.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 using Real = long double;
@@ -175,4 +175,4 @@ TEST(PaperParameters, TablesTwoAndThree) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -9,7 +9,7 @@
 #include "tutti/device/threads.hpp"
 #include "tutti/models/transport/stencils/sliced_stencils.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// Where value j of a row stands among `width` a row.
@@ -213,4 +213,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, SlicedStencilsOn, testing::Values(DeviceKind::host
 #endif
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -14,7 +14,7 @@
 #include "tutti/base/hash.hpp"
 #include "tutti/device/threads.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 using testing::HasSubstr;
@@ -271,4 +271,4 @@ TEST_F(StencilCaches, ACacheOfNoUseIsMadeAnew) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

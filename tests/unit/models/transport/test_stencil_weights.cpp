@@ -13,7 +13,7 @@
 #include "tutti/device/threads.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 using testing::HasSubstr;
@@ -347,4 +347,4 @@ TEST(StencilWeights, BasesWithoutWeightsAreRefused) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -8,7 +8,7 @@
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 using testing::AllOf;
@@ -157,4 +157,4 @@ TEST(TransportCase, KeysThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -11,7 +11,7 @@
 #include "tutti/device/threads.hpp"
 #include "tutti/models/transport/stencils/stencil_system.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 void expect_near(Vec3 a, Vec3 b, double tolerance) {
@@ -129,4 +129,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, PartVelocities, testing::Values(DeviceKind::host, 
 #endif
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::transport

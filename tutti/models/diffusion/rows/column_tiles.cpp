@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tutti {
+namespace tutti::diffusion {
 
 bool find_externals(Lid first_row, Lid rows_here, std::vector<Lid>& columns, WindowSet& windows) {
   std::erase_if(columns, [=](Lid c) { return c >= first_row && c < first_row + rows_here; });
@@ -107,4 +107,4 @@ ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> 
   return result;
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

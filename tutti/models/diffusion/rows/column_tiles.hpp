@@ -7,7 +7,7 @@
 
 #include "tutti/models/diffusion/rows/column_windows.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// 256 rows, a tile, read few others: about 400 along a Hilbert curve. Values of u are numbered in the tile, its own
 /// rows first, then the others, which are its externals; a GPU brings them into shared memory once, and an entry is a
@@ -49,4 +49,4 @@ struct ColumnTiles {
 ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows,
                             const ParallelFor& parallel = {});
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -4,7 +4,7 @@
 
 #include "tutti/models/diffusion/scheme.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// Encodes the columns of one slice. False: eight windows are not enough. Entry e is of row first_row + e % C.
@@ -69,4 +69,4 @@ ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size>
   return result;
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

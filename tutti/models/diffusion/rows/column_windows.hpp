@@ -10,7 +10,7 @@
 #include "tutti/base/raw_vector.hpp"
 #include "tutti/base/types.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// A slice reads few neighbourhoods: it gets eight windows of 8,192 columns, and an entry is the window's number (three
 /// bits) and the place in it (thirteen).
@@ -54,4 +54,4 @@ ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size>
 /// `numerics.columns = "auto"` takes tiles, or else windows, where no more than one of so many is wide.
 inline constexpr Size fitting_a_wide_one = 20;
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -6,7 +6,7 @@
 #include "tutti/models/diffusion/rows/operator_cuda.cuh"
 #endif
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// One row a call: the portable kernel, and the reference for the tuned ones.
@@ -78,4 +78,4 @@ TUTTI_INSTANTIATE(RkcFirst)
 TUTTI_INSTANTIATE(RkcStage)
 #undef TUTTI_INSTANTIATE
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

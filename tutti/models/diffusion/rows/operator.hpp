@@ -11,7 +11,7 @@
 #include "tutti/models/diffusion/scheme.hpp"
 #include "tutti/schedule/kernels.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// How rows lie in memory.
 enum class RowFormat : std::uint8_t {
@@ -129,4 +129,4 @@ class RowOperator {
 /// Entries that `rows` or `blocks` store for so many rows, padding included.
 Size stored_entries(RowFormat format, Size rows);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -7,7 +7,7 @@
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/models/diffusion/rows/operator_rows.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace detail {
 
 inline constexpr int gpu_block = 128;
@@ -266,4 +266,4 @@ bool apply_rows_on_gpu(Stream& stream, Range rows, const OperatorView<Coefficien
   return true;
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

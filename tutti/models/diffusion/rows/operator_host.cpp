@@ -14,7 +14,7 @@
 #define TUTTI_HOST_VECTORS 0
 #endif
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 constexpr Lid prefetch_distance = 32768;  // rows: 256 KiB of u
@@ -146,4 +146,4 @@ TUTTI_INSTANTIATE(RkcFirst);
 TUTTI_INSTANTIATE(RkcStage);
 #undef TUTTI_INSTANTIATE
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

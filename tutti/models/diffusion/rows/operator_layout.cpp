@@ -4,7 +4,7 @@
 #include "tutti/models/diffusion/rows/column_windows.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 namespace {
 
 /// Entries stored a row: padded to 16, or to the longest row of its slice.
@@ -145,4 +145,4 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   if (format == RowFormat::sliced) slices_ = make_buffer(stream, std::span<const Size>(slices), "slices");
 }
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

@@ -4,7 +4,7 @@
 #include "tutti/models/diffusion/rows/column_windows.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
 
-namespace tutti {
+namespace tutti::diffusion {
 
 /// Where the entries of a stored row are: first + j * stride, j < width.
 struct RowPlace {
@@ -79,4 +79,4 @@ template <class Coefficient, class Update>
 void apply_rows_on_host(Range rows, const OperatorView<Coefficient>& view, const double* u, const double* forcing,
                         const Update& update);
 
-}  // namespace tutti
+}  // namespace tutti::diffusion

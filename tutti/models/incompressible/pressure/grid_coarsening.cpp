@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 /// First cells of the groups, and the number of cells.
@@ -151,4 +151,4 @@ LineRestriction restrict_line(const GridLine& fine, const GridLine& coarse, cons
   return result;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -11,7 +11,7 @@
 #include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 #include "tutti/partition/cell_box.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// The coarse cell c of a direction consists of the fine cells [first[c], first[c + 1]): one or two.
 struct CoarseGrid {
@@ -56,4 +56,4 @@ LineRestriction restrict_line(const GridLine& fine, const GridLine& coarse, cons
 /// The cells of `all` that are not in `box`, in boxes that do not overlap.
 std::vector<CellBox> difference(const CellBox& all, const CellBox& box);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

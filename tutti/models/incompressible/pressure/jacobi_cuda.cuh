@@ -15,7 +15,7 @@
 #include "tutti/device/device.hpp"
 #include "tutti/models/incompressible/pressure/jacobi_kernel.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// How the kernel is cut. cells: of a plane a thread, one after the other, 1, 2 or 4; threads: of a block; resident:
 /// blocks that a multiprocessor shall hold, which limits registers; ahead: planes that are loaded before they are
@@ -326,4 +326,4 @@ bool march_on_gpu(Stream& stream, const CellBox& box, const JacobiSweep<T, Stenc
   return true;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -5,7 +5,7 @@
 #include "tutti/mesh/box_grid.hpp"
 #include "tutti/models/incompressible/flow_kernel.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// What p is beyond an end of the grid, over what it is before it: 1 without a gradient, -1 at an outflow, 0 where
 /// there is no end.
@@ -135,4 +135,4 @@ struct JacobiSweep {
   }
 };
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tutti {
+namespace tutti::incompressible {
 
 template <class T>
 CoarsestSolver<T>::CoarsestSolver(const PressureProblem<T>& problem, MultigridLevel<T>& level)
@@ -220,4 +220,4 @@ template class Multigrid<float>;
 template std::unique_ptr<PressureSolver<double>> make_multigrid(const PressureProblem<double>&);
 template std::unique_ptr<PressureSolver<float>> make_multigrid(const PressureProblem<float>&);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

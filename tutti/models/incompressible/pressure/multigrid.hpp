@@ -8,7 +8,7 @@
 #include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure/multigrid_transfer.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// Solves on the coarsest grid: its rhs is gathered in the first part, whose rank solves directly and deals out p.
 /// Members are collective.
@@ -80,4 +80,4 @@ class Multigrid final : public PressureSolver<T> {
   std::vector<double> residuals_{0.0};
 };
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

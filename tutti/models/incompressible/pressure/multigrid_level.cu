@@ -10,7 +10,7 @@
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 /// Over-relaxation of the smoother (Yavneh, SIAM J. Sci. Comput. 17, 1996). What is best depends on the number of
@@ -244,4 +244,4 @@ TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
 #undef TUTTI_INSTANTIATE
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 #include "tutti/models/incompressible/pressure/relaxation_kernel.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// A grid and the boxes of its parts; a part of a coarse grid may have no cell of its own.
 template <class T>
@@ -97,4 +97,4 @@ void bind_field(BoxTransfer<T>& transfer, const std::vector<T*>& from, const std
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

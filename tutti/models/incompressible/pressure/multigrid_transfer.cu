@@ -8,7 +8,7 @@
 #include "tutti/device/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 template <class T>
@@ -279,4 +279,4 @@ void MultigridTransfer<T>::add_exchanged(ExchangeCounts& counts) const {
 template class MultigridTransfer<double>;
 template class MultigridTransfer<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -7,7 +7,7 @@
 
 #include "tutti/models/incompressible/pressure/multigrid_level.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// A grid and the next coarser one. Collective; results have the same bits however the grids are cut.
 template <class T>
@@ -51,4 +51,4 @@ class MultigridTransfer {
   std::unique_ptr<Pass> residual_pass_, restrict_pass_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

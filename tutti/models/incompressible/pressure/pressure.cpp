@@ -1,6 +1,6 @@
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 template <class T>
 PressureEnds<T>::PressureEnds(const PressureProblem<T>& problem)
@@ -35,4 +35,4 @@ template class PressureEnds<float>;
 template std::unique_ptr<PressureSolver<double>> make_pressure_solver(const PressureProblem<double>&);
 template std::unique_ptr<PressureSolver<float>> make_pressure_solver(const PressureProblem<float>&);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

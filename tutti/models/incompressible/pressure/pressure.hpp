@@ -11,7 +11,7 @@
 #include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 #include "tutti/schedule/pass.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// What all solvers work on. All of it outlives them.
 template <class T>
@@ -72,4 +72,4 @@ std::unique_ptr<PressureSolver<T>> make_multigrid(const PressureProblem<T>& prob
 extern template class PressureEnds<double>;
 extern template class PressureEnds<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 /// Units of work a plane, so that the pieces that a Step deals out, of 512 units or more, are worth it.
@@ -309,4 +309,4 @@ std::unique_ptr<PressureSolver<T>> make_direct(const PressureProblem<T>& problem
 template std::unique_ptr<PressureSolver<double>> make_direct(const PressureProblem<double>&);
 template std::unique_ptr<PressureSolver<float>> make_direct(const PressureProblem<float>&);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -15,7 +15,7 @@
 #include "tutti/models/incompressible/pressure/jacobi_cuda.cuh"
 #endif
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 template <class T>
@@ -204,4 +204,4 @@ template double largest_residual(const PressureProblem<float>&);
 template std::unique_ptr<PressureSolver<double>> make_relaxation(const PressureProblem<double>&);
 template std::unique_ptr<PressureSolver<float>> make_relaxation(const PressureProblem<float>&);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -5,7 +5,7 @@
 
 #include "tutti/models/incompressible/flow_kernel.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// A line's part of lap p = sum of lower p[-1] + upper p[+1] - diagonal p, by global cell number; what holds at the
 /// ends is in it: the weight of a value beyond a Neumann or Dirichlet end is 0.
@@ -125,4 +125,4 @@ struct Residual {
   }
 };
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

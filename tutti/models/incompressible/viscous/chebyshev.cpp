@@ -5,7 +5,7 @@
 
 #include "tutti/base/error.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 ChebyshevWeights ChebyshevIteration::next() {
   if (rho_ < 0) {
@@ -23,4 +23,4 @@ int chebyshev_sweeps(double bound, double tolerance) {
   return std::max(1, static_cast<int>(std::ceil(std::acosh(1 / tolerance) / std::acosh(1 + 2 / bound))));
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -3,7 +3,7 @@
 // not depend on who computes which part of it.
 #pragma once
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// q_{k+1} = q_k + carry (q_k - q_{k-1}) + gain (b - A q_k).
 struct ChebyshevWeights {
@@ -26,4 +26,4 @@ class ChebyshevIteration {
 /// 1 / T_n(1 + 2 / bound) <= tolerance, about ln(2 / tolerance) sqrt(1 + bound) / 2. At least 1.
 int chebyshev_sweeps(double bound, double tolerance);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -4,7 +4,7 @@
 
 #include "tutti/models/incompressible/viscous/chebyshev.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 double weight_below(const GridLine& line, bool at_faces, Lid i) {
@@ -51,4 +51,4 @@ Size diffusion_values(const FlowCase& flow, double dt) {
   return fields * (3 + 4 * static_cast<Size>(diffusion_sweeps(flow, dt))) + 7;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

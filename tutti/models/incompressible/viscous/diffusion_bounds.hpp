@@ -4,7 +4,7 @@
 
 #include "tutti/models/incompressible/flow_case.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// Where the values of a field lie: a component of velocity (0, 1, 2) on the upper faces in its direction, a scalar at
 /// the centres of the cells.
@@ -24,4 +24,4 @@ int diffusion_sweeps(const FlowCase& flow, double dt);
 /// Values a cell that these sweeps, and what comes before them, must read or write.
 Size diffusion_values(const FlowCase& flow, double dt);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -7,7 +7,7 @@
 #include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 /// Weights of the Laplacian of a field, by direction and stored cell.
@@ -313,4 +313,4 @@ void ImplicitDiffusion<T>::pressure_of_potential(double dt) {
 template class ImplicitDiffusion<double>;
 template class ImplicitDiffusion<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -10,7 +10,7 @@
 #include "tutti/models/incompressible/viscous/chebyshev.hpp"
 #include "tutti/models/incompressible/viscous/diffusion_bounds.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// A field that diffuses.
 template <class T>
@@ -80,4 +80,4 @@ class ImplicitDiffusion {
   Size values_ = 0;
 };
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

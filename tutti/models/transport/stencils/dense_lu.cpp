@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tutti::dense {
+namespace tutti::transport::dense {
 namespace {
 
 // Columns that are eliminated before the rest of the matrix is touched: so that each value that is read takes part in
@@ -161,4 +161,4 @@ void solve_again(const Augmented& a, const int* pivots, double* x) {
   for (; last >= 1; --last) back_rows_again<1>(a, last, x);
 }
 
-}  // namespace tutti::dense
+}  // namespace tutti::transport::dense

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace tutti::dense {
+namespace tutti::transport::dense {
 
 /// Right-hand sides that a row has room for.
 inline constexpr int side_places = 8;
@@ -30,4 +30,4 @@ void substitute_back(const Augmented& a);
 /// After eliminate: x[size] becomes A^-1 x.
 void solve_again(const Augmented& a, const int* pivots, double* x);
 
-}  // namespace tutti::dense
+}  // namespace tutti::transport::dense

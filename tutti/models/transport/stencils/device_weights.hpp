@@ -7,7 +7,7 @@
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/transport/stencils/stencil_weights.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Enqueues the weights of `rows` stencils; all pointers are to the device's memory. Row i's stencil is columns[i *
 /// size
@@ -22,4 +22,4 @@ WeightReport make_weights(Stream& stream, const StencilBasis& basis, std::span<c
                           std::span<const Lid> columns, std::span<double> out, std::span<const Gid> numbers = {},
                           Lid piece = 1 << 16);
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -9,7 +9,7 @@
 #include "tutti/base/portable_math.hpp"
 #include "tutti/base/vec3.hpp"
 
-namespace tutti::rbf {
+namespace tutti::transport::rbf {
 
 TUTTI_HD inline double distance_squared(Vec3 a, Vec3 b) {
   const Vec3 d = a - b;
@@ -98,4 +98,4 @@ struct Monomial {
   }
 };
 
-}  // namespace tutti::rbf
+}  // namespace tutti::transport::rbf

@@ -9,7 +9,7 @@
 #include "tutti/models/transport/stencils/stencil_rows_cuda.cuh"
 #endif
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 #if defined(__CUDACC__)
@@ -149,4 +149,4 @@ TUTTI_INSTANTIATE(SspRk3Stage)
 TUTTI_INSTANTIATE(StoreRate)
 #undef TUTTI_INSTANTIATE
 
-}  // namespace tutti
+}  // namespace tutti::transport

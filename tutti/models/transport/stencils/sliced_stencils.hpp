@@ -10,7 +10,7 @@
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
 #include "tutti/schedule/kernels.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 struct StencilForm {
   int size = 1;  ///< nodes of a stencil
@@ -75,4 +75,4 @@ SlicedStencils::SlicedStencils(Stream& stream, std::span<const Lid> stencils, co
   store(stream, weights, columns);
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

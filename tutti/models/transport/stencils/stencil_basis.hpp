@@ -5,7 +5,7 @@
 
 #include "tutti/base/types.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 struct StencilBasis {
   enum class Kind : std::uint8_t { gaussian, polyharmonic };
@@ -36,4 +36,4 @@ TUTTI_HD constexpr int unknown_count(const StencilBasis& basis) {
 /// Error(input), with what to do, when there are no weights for such a basis whatever the nodes.
 void check_basis(const StencilBasis& basis);
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -10,7 +10,7 @@
 #include "tutti/base/hash.hpp"
 #include "tutti/base/log.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the file's numbers are little-endian");
@@ -262,4 +262,4 @@ bool read_stencil_cache(const std::filesystem::path& path, std::uint64_t key, st
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -15,7 +15,7 @@
 #include "tutti/base/system/input_file.hpp"
 #include "tutti/models/transport/stencils/stencil_weights.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 inline constexpr std::uint64_t stencil_cache_format = 1;
 inline constexpr Size stencil_cache_header_bytes = 96;
@@ -96,4 +96,4 @@ bool read_stencil_cache(const std::filesystem::path& path, std::uint64_t key, st
                         std::span<Gid> columns, std::span<double> weights, WeightReport& report, BadCache bad,
                         const ParallelFor& parallel = {});
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -5,7 +5,7 @@
 
 #include "tutti/models/transport/transport_kernel.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Who makes the sums of a row on a GPU [Bollig 2012, section 5]; CPUs take terms in the same order.
 enum class StencilKernel : std::uint8_t {
@@ -80,4 +80,4 @@ TUTTI_HD inline void apply_stencil_by_lanes(const StencilView& view, const doubl
       join_sums<operators, joined>(of_row, view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row)));
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

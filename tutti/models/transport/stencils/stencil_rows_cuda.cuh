@@ -6,7 +6,7 @@
 #include "tutti/device/device.hpp"
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// How the kernel of threads is cut: blocks of so many threads, with the loads of so many entries underway at a time.
 template <int block_, int entries_>
@@ -236,4 +236,4 @@ void launch_warps(Stream& stream, const StencilView& view, const double* u, cons
 }
 
 }  // namespace stencils_cuda
-}  // namespace tutti
+}  // namespace tutti::transport

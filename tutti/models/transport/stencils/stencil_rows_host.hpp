@@ -3,7 +3,7 @@
 
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Rows [8 slice, 8 slice + 8), all of them in the part, for one tracer: a vector holds values of several rows.
 template <int operators, Joined joined, class Update>
@@ -85,4 +85,4 @@ inline void apply_stencils_on_host(const StencilView& view, const double* u, con
   one_by_one(last * lanes, rows.end);
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -15,7 +15,7 @@
 #include "tutti/models/transport/stencils/rbf.hpp"
 #include "tutti/models/transport/stencils/stencil_basis.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Right-hand sides of a system. The last has random signs: its solution shows the smallest singular value.
 enum class RightSide : std::uint8_t { first_tangent, second_tangent, laplacian, hyper, probe };
@@ -130,4 +130,4 @@ TUTTI_HD inline void solution_to_weights(const StencilBasis& basis, const Stenci
 /// that polynomials cannot tell apart. Gaussians as flat as in the paper reach 1e17.
 inline constexpr double singular_condition = 1e19;
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -7,7 +7,7 @@
 #include "tutti/models/transport/stencils/dense_lu.hpp"
 #include "tutti/models/transport/stencils/stencil_system.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 /// The places that entries of the matrix are made of; sets the frame's unit of length.
@@ -267,4 +267,4 @@ double damping_scale(const double* weights_of_node, std::size_t n, bool local) {
   return length > 0 ? 1 / length : 1;
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

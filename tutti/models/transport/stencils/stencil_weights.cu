@@ -8,7 +8,7 @@
 #include "tutti/models/transport/stencils/stencil_weights.cuh"
 #endif
 
-namespace tutti {
+namespace tutti::transport {
 namespace {
 
 #if defined(__CUDACC__)
@@ -76,4 +76,4 @@ WeightReport make_weights(Stream& stream, const StencilBasis& basis, std::span<c
   return report_conditions(basis, nodes, columns, std::span<const double>(conditions), numbers);
 }
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -5,7 +5,7 @@
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/models/transport/stencils/stencil_system.hpp"
 
-namespace tutti::weights {
+namespace tutti::transport::weights {
 
 inline constexpr int max_threads = (max_stencil_unknowns + 31) / 32 * 32;
 
@@ -219,4 +219,4 @@ __global__ void __launch_bounds__(max_threads)
   if (t == 0) conditions[stencil] = finite && condition < singular_condition ? condition : -1;
 }
 
-}  // namespace tutti::weights
+}  // namespace tutti::transport::weights

@@ -9,7 +9,7 @@
 #include "tutti/base/vec3.hpp"
 #include "tutti/models/transport/stencils/stencil_basis.hpp"
 
-namespace tutti {
+namespace tutti::transport {
 
 /// Scratch of one thread, for any number of stencils of any basis.
 struct StencilWork {
@@ -67,4 +67,4 @@ double hyper_length(const double* weights_of_node, std::size_t n);
 /// becomes 1.
 double damping_scale(const double* weights_of_node, std::size_t n, bool local);
 
-}  // namespace tutti
+}  // namespace tutti::transport

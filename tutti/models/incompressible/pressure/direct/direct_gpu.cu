@@ -7,7 +7,7 @@
 #include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
 #endif
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 constexpr Lid panel_rows = 64;  // of a tile
@@ -205,4 +205,4 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
 template class DirectGpu<double>;
 template class DirectGpu<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

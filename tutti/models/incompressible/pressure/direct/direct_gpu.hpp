@@ -8,7 +8,7 @@
 #include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// Planes of rows of nx values in some array.
 template <class T>
@@ -62,4 +62,4 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
 extern template class DirectGpu<double>;
 extern template class DirectGpu<float>;
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

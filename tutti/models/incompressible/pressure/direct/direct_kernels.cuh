@@ -7,7 +7,7 @@
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
 
-namespace tutti::direct {
+namespace tutti::incompressible::direct {
 
 // A block makes 64 results of 128 lines, of both halves of the matrix; a thread 8 x 4 of each. So each value that is
 // read from shared memory takes part in five sums or more, and 64 chains hide the latency of one.
@@ -338,4 +338,4 @@ __global__ void null_column_kernel(TridiagonalView<T> line, T* column, Size stri
     column[k * stride] = local[k];
 }
 
-}  // namespace tutti::direct
+}  // namespace tutti::incompressible::direct

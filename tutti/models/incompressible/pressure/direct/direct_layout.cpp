@@ -4,7 +4,7 @@
 
 #include "tutti/partition/split_box.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 /// With a weight above 0 for so many parts at most.
@@ -57,4 +57,4 @@ double transform_flops_a_cell(const FlowCase& flow) {
   return flops;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 #include "tutti/partition/cell_box.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 struct DirectLayout {
   int axis = 2;                           ///< of the elimination: z, or y where the grid is one cell thick
@@ -28,4 +28,4 @@ double transform_flops_a_cell(const FlowCase& flow);
 /// The line along direction d, with what holds for the pressure at its ends.
 Line pressure_line(const FlowCase& flow, const GridLine& grid, int d);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

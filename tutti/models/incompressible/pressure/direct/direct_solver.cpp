@@ -5,7 +5,7 @@
 #include <cmath>
 #include <mutex>
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 constexpr Size batch_bytes = Size{512} << 10;
@@ -163,4 +163,4 @@ template void apply_laplacian(const PoissonBox&, const float*, float*, const Par
 template PoissonResidual poisson_residual(const PoissonBox&, const double*, const double*, const ParallelFor&);
 template PoissonResidual poisson_residual(const PoissonBox&, const float*, const float*, const ParallelFor&);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

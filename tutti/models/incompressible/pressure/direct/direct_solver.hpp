@@ -11,7 +11,7 @@
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// Cells [z][y][x], x fastest. L is the sum of the three lines' operators.
 struct PoissonBox {
@@ -67,4 +67,4 @@ extern template void apply_laplacian(const PoissonBox&, const float*, float*, co
 extern template PoissonResidual poisson_residual(const PoissonBox&, const double*, const double*, const ParallelFor&);
 extern template PoissonResidual poisson_residual(const PoissonBox&, const float*, const float*, const ParallelFor&);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tutti {
+namespace tutti::incompressible {
 
 #if defined(__AVX512F__)
 inline constexpr int lane_bytes = 64, lane_registers = 32;
@@ -88,4 +88,4 @@ inline V fused(V a, V b, V c) {
 }
 #endif
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -8,7 +8,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/base/portable_math.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 // More digits than the result has: the matrices are right to rounding, and no vector instruction changes their bits.
@@ -189,4 +189,4 @@ LineModes line_modes(const Line& line) {
   return result;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

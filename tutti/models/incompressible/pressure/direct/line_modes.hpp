@@ -13,7 +13,7 @@
 
 #include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// A square matrix; of a line that is the same from both ends, its two halves (row-major).
 struct LineMatrix {
@@ -35,4 +35,4 @@ struct LineModes {
 /// Error(input) as line_operator. Takes some n^3 operations for n cells of different widths.
 LineModes line_modes(const Line& line);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

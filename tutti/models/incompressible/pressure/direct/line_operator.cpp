@@ -6,7 +6,7 @@
 
 #include "tutti/base/error.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 void check(const Line& line) {
@@ -65,4 +65,4 @@ LineOperator line_operator(const Line& line) {
   return op;
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

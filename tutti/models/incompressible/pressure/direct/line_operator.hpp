@@ -6,7 +6,7 @@
 
 #include "tutti/base/types.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// What holds on the face at an end of a line.
 enum class LineEnd : std::uint8_t {
@@ -46,4 +46,4 @@ struct LineOperator {
 /// Error(input) when there is no cell, a width is not a positive number, or one end only is periodic.
 LineOperator line_operator(const Line& line);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -7,7 +7,7 @@
 
 #include "tutti/models/incompressible/pressure/direct/lanes.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 // 16 sums of 32 registers or 12 of 16: enough chains to hide the latency of one, and tiles that fill lines of 2^k
@@ -247,4 +247,4 @@ template void transform_x(const LineTransformView<float>&, const float*, float*,
 template void transform_y(const LineTransformView<double>&, const double*, double*, Lid, Range);
 template void transform_y(const LineTransformView<float>&, const float*, float*, Lid, Range);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

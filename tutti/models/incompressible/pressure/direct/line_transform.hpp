@@ -8,7 +8,7 @@
 #include "tutti/base/raw_vector.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 enum class Transform : std::uint8_t {
   to_modes,    ///< Q^-1 f
@@ -63,4 +63,4 @@ extern template void transform_x(const LineTransformView<float>&, const float*, 
 extern template void transform_y(const LineTransformView<double>&, const double*, double*, Lid, Range);
 extern template void transform_y(const LineTransformView<float>&, const float*, float*, Lid, Range);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

@@ -4,7 +4,7 @@
 
 #include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 namespace {
 
 // Columns that are solved together: what is kept of them stays in the second cache, and every line of memory is used
@@ -146,4 +146,4 @@ template class Tridiagonal<float>;
 template void solve_columns(const TridiagonalView<double>&, const double*, const double*, double*, Size, Range);
 template void solve_columns(const TridiagonalView<float>&, const float*, const float*, float*, Size, Range);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

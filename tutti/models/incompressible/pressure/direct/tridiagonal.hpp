@@ -11,7 +11,7 @@
 
 #include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// A LineOperator, rounded to T, as a kernel reads it.
 template <class T>
@@ -47,4 +47,4 @@ extern template class Tridiagonal<float>;
 extern template void solve_columns(const TridiagonalView<double>&, const double*, const double*, double*, Size, Range);
 extern template void solve_columns(const TridiagonalView<float>&, const float*, const float*, float*, Size, Range);
 
-}  // namespace tutti
+}  // namespace tutti::incompressible

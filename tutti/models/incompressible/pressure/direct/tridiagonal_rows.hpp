@@ -6,7 +6,7 @@
 #include "tutti/base/types.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
 
-namespace tutti {
+namespace tutti::incompressible {
 
 /// What elimination leaves of a row: p_k = value + ratio p_{k+1}.
 template <class T>
@@ -81,4 +81,4 @@ TUTTI_HD inline void solve_null_column(const TridiagonalView<T>& line, const T* 
   each_p([&](Lid k, double p) { out[k * stride] = static_cast<T>(p - p_mean); });
 }
 
-}  // namespace tutti
+}  // namespace tutti::incompressible
