@@ -71,7 +71,7 @@ def least(good, low, high, precision):
 
 def mpi_did_not_start(result):
     """MPI_Init itself has ended the process, with words of its own; nothing of tutti has run."""
-    return result.code == 1 and "tutti:" not in result.err and re.search(r"MPI_INIT|orte_init|mpi_init", result.err)
+    return result.code == 1 and "tutti:" not in result.err and re.search("mpi_init|orte_init", result.err, re.IGNORECASE)
 
 
 class Sweep:
