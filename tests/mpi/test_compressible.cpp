@@ -40,6 +40,12 @@ std::vector<Flow> flows() {
           {"stored, five stages",
            TestBox{"prism", {3, 3, 3}, {1, 1, 1}, 0.1}.text() +
                "[numerics]\norder = 1\nform = \"stored\"\nflux = \"llf\"\n" + wave + "method = \"ssp-rk54\"\n",
+           2e-3},
+          {"shocks",
+           TestBox{"mixed", {4, 3, 3}, {1, 1, 1}, 0.1}.text() +
+               "[numerics]\norder = 2\nlimiter = \"positivity\"\nshock_viscosity = 0.25\n"
+               "[physics.initial]\nrho = \"x < 0.4 ? 1 : 0.125\"\nvelocity = [\"y < 0.5 ? 2 : -2\", 0, 0.5]\n"
+               "p = \"x < 0.4 ? 1 : 0.02\"\n[time]\nsteps = 1\n",
            2e-3}};
 }
 
