@@ -47,12 +47,14 @@ double vortex_error(const std::string& element, int n, int order) {
   const std::string wind = "5/(2*pi)*exp(0.5*(1 - x^2 - y^2))";
   const double h = 10.0 / n;
   const std::string text =
-      fmt::format("model = \"compressible\"\n[mesh]\ngenerate = \"box\"\nelement = \"{}\"\ncubes = [{}, {}, 1]\n"
-                  "lower = [-5, -5, 0]\nupper = [5, 5, {}]\nperiodic = true\n",
-                  element, n, n, h) +
-      fmt::format("[physics.initial]\nrho = \"{}\"\nvelocity = [\"1 - y*{}\", \"x*{}\", 0]\np = \"{}\"\n"
-                  "[physics.exact]\nrho = \"{}\"\n[numerics]\norder = {}\n[time]\nsteps = 1\n",
-                  power("x", 2.5), wind, wind, power("x", 3.5), power("(x - t)", 2.5), order);
+      fmt::format(
+          "model = \"compressible\"\n[mesh]\ngenerate = \"box\"\nelement = \"{}\"\ncubes = [{}, {}, 1]\n"
+          "lower = [-5, -5, 0]\nupper = [5, 5, {}]\nperiodic = true\n",
+          element, n, n, h) +
+      fmt::format(
+          "[physics.initial]\nrho = \"{}\"\nvelocity = [\"1 - y*{}\", \"x*{}\", 0]\np = \"{}\"\n"
+          "[physics.exact]\nrho = \"{}\"\n[numerics]\norder = {}\n[time]\nsteps = 1\n",
+          power("x", 2.5), wind, wind, power("x", 3.5), power("(x - t)", 2.5), order);
   CompressibleRun run(alone(), text, "cpu");
   run.until(0.25);
   return run.l2() / std::sqrt(h);

@@ -20,11 +20,10 @@ void LiftPeriods::Integrals::add(const Integrals& other) {
 }
 
 void LiftPeriods::cross() {
-  if (periods_ >= 0) {
-    whole_.add(open_);
-    level_ = open_.lift / open_.time;
-  }
+  if (periods_ >= 0) whole_.add(open_);
+  if (periods_ >= -2) level_ = open_.lift / open_.time;
   periods_ += 1;
+  swing_ = 0;
   open_ = {};
 }
 
@@ -33,7 +32,7 @@ void LiftPeriods::add(double time, double drag, double lift) {
   if (samples_ > 0) {
     const double dt = time - time_;
     all_.add(dt, drag_, drag, lift_, lift);
-    const bool rises = lift_ < level_ && lift >= level_;
+    const bool rises = swing_ == 2 && lift_ < level_ && lift >= level_;
     const double share = rises ? (level_ - lift_) / (lift - lift_) : 0;
     if (rises) {
       const double drag_there = drag_ + share * (drag - drag_), lift_there = level_;
@@ -43,7 +42,11 @@ void LiftPeriods::add(double time, double drag, double lift) {
     } else {
       open_.add(dt, drag_, drag, lift_, lift);
     }
-    if (periods_ < 1) level_ = all_.lift / all_.time;
+    if (periods_ < -2) level_ = all_.lift / all_.time;
+    const double mean = all_.lift / all_.time, variance = all_.squares / all_.time - mean * mean;
+    const double well = 0.3 * std::sqrt(variance > 0 ? variance : 0);
+    if (swing_ == 0 && lift > level_ + well) swing_ = 1;
+    if (swing_ == 1 && lift < level_ - well) swing_ = 2;
   }
   samples_ += 1;
   time_ = time;
@@ -67,8 +70,9 @@ ForceCoefficients LiftPeriods::coefficients(double length, double speed) const {
 }
 
 std::vector<StateNumber> LiftPeriods::numbers() {
-  std::vector<StateNumber> all = {{"force_samples", &samples_}, {"force_periods", &periods_}, {"force_time", &time_},
-                                  {"force_drag", &drag_},       {"force_lift", &lift_},       {"force_level", &level_}};
+  std::vector<StateNumber> all = {{"force_samples", &samples_}, {"force_periods", &periods_}, {"force_swing", &swing_},
+                                  {"force_time", &time_},       {"force_drag", &drag_},       {"force_lift", &lift_},
+                                  {"force_level", &level_}};
   const auto add = [&](const std::string& name, Integrals& of) {
     all.push_back({"force_" + name + "_time", &of.time});
     all.push_back({"force_" + name + "_drag", &of.drag});

@@ -32,7 +32,8 @@ struct ForceCoefficients {
 
 /// Means of drag and lift over whole periods: from one rise of the lift through its mean to another. Samples are taken
 /// in one after the other and not kept, so that a run can go on from a few numbers. The level that counts as mean is
-/// that of the samples so far, then that of the last period.
+/// that of the samples so far, after a first period that of the last one; the first two only find the level. A rise
+/// counts where the lift was well above and then well below the level since the one before.
 class LiftPeriods {
  public:
   /// At a later time than the last one.
@@ -49,7 +50,8 @@ class LiftPeriods {
   };
   void cross();
 
-  double samples_ = 0, periods_ = -1;  ///< -1: the lift has not risen yet
+  double samples_ = 0, periods_ = -3;  ///< -3: the lift has not risen yet, -2: once
+  double swing_ = 0;                   ///< since the last rise, 1: it was well above the level, 2: and then below
   double time_ = 0, drag_ = 0, lift_ = 0, level_ = 0;
   Integrals all_, whole_, open_;  ///< of all samples, whole periods, and the one under way
 };
