@@ -47,9 +47,9 @@ Plane Surface(5) = {5, 6};
 
 // Cells grow away from the cylinder, slowly along its wake.
 Field[1] = MathEval;
-Field[1].F = "0.6 + 0.32 * (Sqrt(x^2 + y^2) - 2)";
+Field[1].F = "0.5 + 0.28 * (Sqrt(x^2 + y^2) - 2)";
 Field[2] = MathEval;
-Field[2].F = "0.8 + 0.07 * Fabs(x) + 0.7 * Max(Fabs(y) - 1.8, 0) + 3 * Max(-x, 0)";
+Field[2].F = "0.5 + 0.04 * Fabs(x) + 0.6 * Max(Fabs(y) - 1.8, 0) + 3 * Max(-x, 0)";
 Field[3] = Min;
 Field[3].FieldsList = {1, 2};
 Background Field = 3;
