@@ -48,7 +48,7 @@ struct Sod {
     const auto u = run.state();
     const std::size_t row = 5 * static_cast<std::size_t>(compressible::basis_size(order));
     const std::size_t elements = u.size() / row / static_cast<std::size_t>(cubes);
-    std::vector<double> means(static_cast<std::size_t>(cubes), 0.0);
+    std::vector<double> means(cubes, 0.0);
     for (std::size_t e = 0; e * row < u.size(); ++e) means[e / elements] += u[e * row] / static_cast<double>(elements);
     return means;
   }

@@ -42,7 +42,7 @@ SampleShape shape_of(const Case& options) {
 IndexMap single_part(Gid rows) {
   IndexMap map;
   map.interior = map.owned = static_cast<Lid>(rows);
-  map.global.resize(static_cast<std::size_t>(rows));
+  map.global.resize(rows);
   std::iota(map.global.begin(), map.global.end(), Gid{0});
   return map;
 }

@@ -25,7 +25,7 @@ TEST(OperatorSizes, AreThoseOfTheOperators) {
           const ElementMesh mesh = generate_element_box(spec);
           // Some are ghosts.
           IndexMap map;
-          map.global.resize(static_cast<std::size_t>(mesh.element_count()));
+          map.global.resize(mesh.element_count());
           std::iota(map.global.begin(), map.global.end(), Gid{0});
           map.owned = map.local() - 3;
           map.interior = map.owned / 2;
@@ -39,7 +39,7 @@ TEST(OperatorSizes, AreThoseOfTheOperators) {
           EXPECT_EQ(counted.faces, static_cast<Size>(made.faces.size()));
           EXPECT_EQ(counted.boundary_points, static_cast<Size>(made.boundary.places.size()));
           Size points = 0;
-          for (Lid e = 0; e < map.owned; ++e) points += made.elements[static_cast<std::size_t>(e)].points;
+          for (Lid e = 0; e < map.owned; ++e) points += made.elements[e].points;
           EXPECT_EQ(counted.source_points, points);
         }
 }

@@ -19,8 +19,8 @@ class Counter {
   }
 
  private:
-  ElementType type(Lid e) const { return mesh_.types[static_cast<std::size_t>(e)]; }
-  bool straight(Lid e) const { return straight_[static_cast<std::size_t>(e)]; }
+  ElementType type(Lid e) const { return mesh_.types[e]; }
+  bool straight(Lid e) const { return straight_[e]; }
   bool shared(Lid e) const { return straight(e) && !options_.stored; }
 
   int volume_points(ElementType of, bool flat) {
