@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/compressible_run.hpp"
+#include "tutti/models/compressible/compressible_plan.hpp"
 
 namespace tutti {
 namespace {
@@ -40,6 +41,12 @@ std::vector<Flow> flows() {
           {"stored, five stages",
            TestBox{"prism", {3, 3, 3}, {1, 1, 1}, 0.1}.text() +
                "[numerics]\norder = 1\nform = \"stored\"\nflux = \"llf\"\n" + wave + "method = \"ssp-rk54\"\n",
+           2e-3},
+          {"shocks",
+           TestBox{"mixed", {4, 3, 3}, {1, 1, 1}, 0.1}.text() +
+               "[numerics]\norder = 2\nlimiter = \"positivity\"\nshock_viscosity = 0.25\n"
+               "[physics.initial]\nrho = \"x < 0.4 ? 1 : 0.125\"\nvelocity = [\"y < 0.5 ? 2 : -2\", 0, 0.5]\n"
+               "p = \"x < 0.4 ? 1 : 0.02\"\n[time]\nsteps = 1\n",
            2e-3}};
 }
 
@@ -93,6 +100,24 @@ TEST(Compressible, GoesOnFromItsStateOnOthers) {
     after.resume(before.state(), before.time());
     after.steps(steps_done - 1, flow.dt);
     EXPECT_EQ(difference(after.state(), should), "");
+  }
+}
+
+// What `tutti plan` says of the devices' memory.
+TEST(Compressible, TakesTheMemoryThatIsPlanned) {
+  for (const Flow& flow : flows()) {
+    SCOPED_TRACE(flow.name);
+    CompressibleRun run(world(), flow.text + Machine{"", "hilbert", "full", "native"}.keys(), "fake:2,cpu");
+    const auto& domain = run.model().domain();
+    std::vector<PlannedPart> parts(domain.mine());
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      for (PlannedArray& a : compressible::plan_arrays(run.model().flow(), domain, p))
+        if (a.name != "vorticity, when written") parts[p].arrays.push_back(std::move(a));
+    plan_exchanges(world(), domain, compressible::variables * run.model().flow().bases(), 1, parts);
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      if (domain.streams[p].is_host()) continue;  // several arrays of others are there
+      EXPECT_EQ(parts[p].bytes(), domain.device(p).budget().used()) << "part " << p;
+    }
   }
 }
 

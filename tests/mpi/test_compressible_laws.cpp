@@ -126,7 +126,8 @@ TEST(CompressibleLaws, ViscousManufacturedSolutionConverges) {
     int order;
     double eta;
   };
-  for (const Case& c : {Case{"tet", 1, 2}, Case{"hex", 2, 6}, Case{"prism", 1, 1}}) {
+  for (const Case& c :
+       {Case{"tet", 1, 2}, Case{"hex", 2, 6}, Case{"prism", 1, 1}, Case{"pyramid", 1, 6}, Case{"hex", 3, 2}}) {
     const double coarse = viscous_error(c.element, 8, c.order, c.eta),
                  fine = viscous_error(c.element, 16, c.order, c.eta);
     EXPECT_GE(std::log2(coarse / fine), c.order + 0.7) << c.element << ' ' << c.order << ": " << coarse << ", " << fine;

@@ -10,7 +10,7 @@ from program import DATA, EQUAL, PROGRAM, SystemTest, box_case, numbers_in, run,
 
 COMMANDS = [[], ["run"], ["plan"], ["doctor"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
             ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
-            ["bench", "diffusion"], ["bench", "incompressible"], ["plot"], ["completion"], ["reference"]]
+            ["bench", "diffusion"], ["bench", "incompressible"], ["bench", "compressible"], ["plot"], ["completion"], ["reference"]]
 
 FLOW = """model = "incompressible"
 [grid]

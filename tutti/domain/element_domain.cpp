@@ -111,8 +111,13 @@ PartRows rows_of(std::int32_t part, std::span<const std::int32_t> owner, std::sp
   return rows;
 }
 
-/// Elements and faces of a part in the numbers of its map.
-LocalElementMesh local_mesh(const IndexMap& map, const ElementMesh& mesh, std::span<const ElementFace> faces) {
+}  // namespace
+
+Vec3 LocalElementMesh::centre(Lid row) const {
+  return mean_of_corners(types[row], element_nodes(row));
+}
+
+LocalElementMesh local_elements(const IndexMap& map, const ElementMesh& mesh, std::span<const ElementFace> faces) {
   LocalElementMesh local;
   std::unordered_map<Gid, Lid> row_of;
   for (Lid row = 0; row < map.local(); ++row) {
@@ -143,12 +148,6 @@ LocalElementMesh local_mesh(const IndexMap& map, const ElementMesh& mesh, std::s
   });
   local.interior_faces = static_cast<Lid>(std::count_if(local.faces.begin(), local.faces.end(), inside));
   return local;
-}
-
-}  // namespace
-
-Vec3 LocalElementMesh::centre(Lid row) const {
-  return mean_of_corners(types[row], element_nodes(row));
 }
 
 ElementMesh load_element_mesh(const Case& options, const ParallelFor& parallel) {
@@ -218,7 +217,16 @@ void ElementDomain::cut(const ModelSetup& setup, const PartPlaces& places, const
   });
   maps = number_parts(comm, part_rows, rank_of_part, parallel);
   meshes.clear();
-  for (std::size_t p = 0; p < mine(); ++p) meshes.push_back(local_mesh(maps[p], mesh_, faces_));
+  for (std::size_t p = 0; p < mine(); ++p) meshes.push_back(local_elements(maps[p], mesh_, faces_));
+}
+
+WholeRows ElementDomain::take_whole(const ModelSetup& setup) {
+  RowsToCut rows_to_cut;
+  rows_to_cut.method = parse_partitioner(setup.options.text("partition.method"));
+  rows_to_cut.rows = rows;
+  rows_to_cut.graph = element_adjacency(rows, faces_);
+  rows_to_cut.points = centres_of(mesh_);
+  return whole_rows(element_adjacency(rows, faces_), std::move(rows_to_cut));
 }
 
 ElementDomain make_element_domain(const ModelSetup& setup, const Sharing& sharing) {

@@ -40,6 +40,9 @@ struct LocalElementMesh {
   Vec3 centre(Lid row) const;  ///< mean of the corners
 };
 
+/// Elements and faces of a part in the numbers of its map.
+LocalElementMesh local_elements(const IndexMap& map, const ElementMesh& mesh, std::span<const ElementFace> faces);
+
 /// Elements are the rows. They read their face neighbours.
 class ElementDomain final : public Domain {
  public:
@@ -50,6 +53,7 @@ class ElementDomain final : public Domain {
   RowWords words() const override { return {"elements", "a smaller mesh"}; }
   void load(const ModelSetup& setup) override;
   void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
+  WholeRows take_whole(const ModelSetup& setup) override;
   /// A point on a face belongs to the element with the lower global number.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                std::span<const std::string> labels) const override;

@@ -28,6 +28,7 @@ void CompressibleFlow::build_step(Overlap overlap) {
     return [this, p](Stream& on, Range rows) {
       FlowPart& part = *parts_[p];
       advance_elements(on, rows, part.view(), part.u[work_.stage->from].data(), part.at_faces(), arrays_of(p));
+      if (flow_.limited && !work_.passive) keep_positive(on, rows, part.view(), part.u[work_.stage->target()].data());
     };
   };
   std::vector<TaskId> separator_faces, separators;
@@ -81,7 +82,7 @@ std::uint64_t CompressibleFlow::work_of() const {
 }
 
 void CompressibleFlow::run_stage(const Stage& stage, double dt, bool passive) {
-  const std::size_t target = static_cast<std::size_t>(stage.second >= 0 ? stage.second : stage.out);
+  const auto target = static_cast<std::size_t>(stage.target());
   std::vector<FieldView<double>> views;
   for (auto& part : parts_) views.push_back(part->u[target].view());
   exchange_->bind(views);
@@ -94,7 +95,11 @@ void CompressibleFlow::step(double time, double dt) {
   for (const Stage& stage : scheme_.stages) {
     update_forcing(time + stage.time * dt);
     run_stage(stage, dt);
+    // The first stage's fluxes are those of the state at `time`.
+    if (&stage == scheme_.stages.data() && !flow_.forces.surface.empty() && steps_ % flow_.forces.every == 0)
+      take_force(time);
   }
+  ++steps_;
   if (scheme_.result != 0)
     for (auto& part : parts_) std::swap(part->u[0], part->u[scheme_.result]);
   time_ = time + dt;
@@ -141,28 +146,34 @@ double CompressibleFlow::total(int variable) {
   return sum_over_ranks(comm_, sum);
 }
 
-/// Error(numerical) names the first element, by number, without a density or a pressure above 0.
+/// Error(numerical) names an element without a density or a pressure above 0: the first, by number, of those that had
+/// negative numbers before they had none, else of all.
 void CompressibleFlow::require_physical() {
+  constexpr double beyond = 1e15;  // any number of an element
   double first = -std::numeric_limits<double>::infinity();
   std::string what;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto marks = parts_[p]->broken(stream(p));
     for (const int which : {0, 1})
       for (Lid e = 0; e < domain_.maps[p].owned; ++e) {
-        const double number = -static_cast<double>(domain_.maps[p].global[e]);
-        if (number <= first) continue;
+        const auto number = static_cast<double>(domain_.maps[p].global[e]);
+        const double rank = -number - (marks[e] == 1 ? 0 : beyond);
+        if (rank <= first) continue;
         const double smallest =
             -smallest_negated(stream(p), {e, e + 1}, parts_[p]->view(), parts_[p]->u[0].data(), which);
         if (smallest > 0) continue;
-        first = number;
+        first = rank;
         const Vec3 at = place_of(p, e);
-        what = fmt::format("the {} is {:g} in element {} around ({:.6g}, {:.6g}, {:.6g})",
-                           which == 0 ? "density" : "pressure", smallest, -number, at.x, at.y, at.z);
+        what = fmt::format(
+            "the {} is {} in element {} around ({:.6g}, {:.6g}, {:.6g})", which == 0 ? "density" : "pressure",
+            std::isnan(smallest) ? "not a number" : fmt::format("{:g}", smallest), number, at.x, at.y, at.z);
       }
+  }
   const double all = comm_.max(first);
   comm_.together([&] {
     if (first == all && !what.empty())
-      fail(ErrorKind::numerical, "{} at time {:g}; lower time.safety or time.dt, or refine the mesh there", what,
-           time_);
+      fail(ErrorKind::numerical, "{} at time {:g}; {}lower time.safety or time.dt, or refine the mesh there", what,
+           time_, flow_.limited ? "" : "set numerics.limiter to \"positivity\" where there are shocks, ");
   });
 }
 
@@ -187,6 +198,16 @@ std::vector<Diagnostic> CompressibleFlow::diagnose() {
   all.push_back({"enstrophy", sum(enstrophy_of)});
   all.push_back({"smallest rho", rho});
   all.push_back({"smallest p", p});
+  if (!flow_.forces.surface.empty()) {
+    const ForceCoefficients c = periods_.coefficients(flow_.forces.length, flow_.forces.speed);
+    all.push_back({"drag coefficient", drag_});
+    all.push_back({"lift coefficient", lift_});
+    all.push_back({"mean drag coefficient", c.drag});
+    all.push_back({"mean lift coefficient", c.lift});
+    all.push_back({"rms lift coefficient", c.lift_rms});
+    all.push_back({"periods of lift", static_cast<double>(c.periods)});
+    all.push_back({"Strouhal", c.strouhal});
+  }
   return all;
 }
 
@@ -280,6 +301,10 @@ std::vector<ModelField> CompressibleFlow::fields() {
 std::vector<StateNumber> CompressibleFlow::numbers() {
   std::vector<StateNumber> all;
   all.push_back({"initial_mass", &initial_mass_});
+  if (flow_.forces.surface.empty()) return all;
+  all.push_back({"force_drag_coefficient", &drag_});
+  all.push_back({"force_lift_coefficient", &lift_});
+  for (const StateNumber& n : periods_.numbers()) all.push_back(n);
   return all;
 }
 

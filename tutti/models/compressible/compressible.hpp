@@ -67,6 +67,8 @@ class CompressibleFlow final : public Model {
   double stable_step();
   void require_physical();
   std::vector<ForceSummary> forces(double time);
+  double force_component(std::int32_t tag, int component);
+  void take_force(double time);
   ModelField rotation_field(std::string name, int first, int components);
   double over_parts(double (*of_part)(Stream&, Range, const PartView&, const double*));
   double total(int variable);
@@ -90,6 +92,10 @@ class CompressibleFlow final : public Model {
   bool forcing_done_ = false, automatic_ = false;
   double initial_mass_ = 0;
   Size applications_ = 0;
+  std::int32_t body_ = 0;       ///< tag of the surface whose forces are watched
+  Size steps_ = 0;              ///< of this object
+  double drag_ = 0, lift_ = 0;  ///< coefficients as they were taken last
+  LiftPeriods periods_;
 };
 
 }  // namespace tutti::compressible

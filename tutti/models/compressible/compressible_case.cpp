@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/core.h>
 
@@ -130,6 +131,73 @@ void add_boundary_keys(CaseSchema& schema) {
   expression("boundary[].temperature", "K", "Temperature; the total one of total-inflow.");
 }
 
+void add_force_keys(CaseSchema& schema) {
+  schema.describe_table("forces", "Drag, lift and Strouhal number of a body, among the diagnostics.");
+  schema.add({.path = "forces.surface",
+              .type = KeyType::text,
+              .description = "Name or number of the body's physical surface, a wall."});
+  const KeyCondition given{"forces.surface", {}};
+  const auto number = [&](const char* path, const char* unit, const char* text) {
+    schema.add({.path = path,
+                .type = KeyType::number,
+                .default_value = "1.0",
+                .unit = unit,
+                .description = text,
+                .min = 0,
+                .above_min = true,
+                .only_if = given});
+  };
+  number("forces.rho", "kg/m^3", "Density of the stream.");
+  number("forces.speed", "m/s", "Of the stream.");
+  number("forces.area", "m^2", "That coefficients refer to.");
+  number("forces.length", "m", "That the Strouhal number refers to.");
+  const auto direction = [&](const char* path, const char* value, const char* text) {
+    schema.add({.path = path,
+                .type = KeyType::numbers,
+                .default_value = value,
+                .description = text,
+                .length = 3,
+                .only_if = given});
+  };
+  direction("forces.drag", "[1, 0, 0]", "Direction of the drag.");
+  direction("forces.lift", "[0, 1, 0]", "Direction of the lift.");
+  schema.add({.path = "forces.from",
+              .type = KeyType::number,
+              .default_value = "0.0",
+              .unit = "s",
+              .description = "Means and periods begin at this time.",
+              .min = 0,
+              .only_if = given});
+  schema.add({.path = "forces.every",
+              .type = KeyType::integer,
+              .default_value = "10",
+              .unit = "steps",
+              .description = "Forces are taken every so many steps.",
+              .min = 1,
+              .only_if = given});
+}
+
+ForceOptions read_forces(const Case& options) {
+  ForceOptions forces;
+  if (!options.has("forces.surface")) return forces;
+  forces.surface = options.text("forces.surface");
+  forces.rho = options.number("forces.rho");
+  forces.speed = options.number("forces.speed");
+  forces.area = options.number("forces.area");
+  forces.length = options.number("forces.length");
+  const auto direction = [&](const char* path) {
+    const auto v = options.numbers(path);
+    const double size = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    if (!(size > 0)) fail(ErrorKind::input, "{}: a direction has a length; give another", options.where(path));
+    return Vec3{v[0] / size, v[1] / size, v[2] / size};
+  };
+  forces.drag = direction("forces.drag");
+  forces.lift = direction("forces.lift");
+  forces.from = options.number("forces.from");
+  forces.every = static_cast<int>(options.integer("forces.every"));
+  return forces;
+}
+
 void add_numerics_keys(CaseSchema& schema) {
   schema.describe_table("numerics", "The discontinuous Galerkin method.");
   schema.add({.path = "numerics.order",
@@ -157,6 +225,27 @@ void add_numerics_keys(CaseSchema& schema) {
            "stored: every element has tables of its own, as in the paper, which only takes memory; auto: elements "
            "that are affine images of the reference element share its tables.",
        .choices = {"auto", "stored"}});
+  schema.add({.path = "numerics.limiter",
+              .type = KeyType::choice,
+              .default_value = "\"none\"",
+              .description =
+                  "positivity: density and pressure are kept above 0 by Zhang and Shu's limiter, for shocks and strong "
+                  "expansions; smooth flow keeps every bit.",
+              .choices = {"none", "positivity"}});
+  schema.add({.path = "numerics.shock_viscosity",
+              .type = KeyType::number,
+              .default_value = "0.0",
+              .description =
+                  "Artificial viscosity of elements with shocks (Persson and Peraire), times h/p (|velocity| + a); 0: "
+                  "none, 0.25 is usual.",
+              .min = 0});
+  schema.add({.path = "numerics.shock_threshold",
+              .type = KeyType::number,
+              .default_value = "-1.5",
+              .description =
+                  "Which elements have shocks: those whose polynomials of degree p have more of the density's square "
+                  "than 10^(this - 4 log10 p), within a decade of it a part of the viscosity.",
+              .max = 0});
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"ssp-rk3\"",
@@ -164,6 +253,20 @@ void add_numerics_keys(CaseSchema& schema) {
                   "Runge-Kutta: strong stability preserving of third order with three stages or of fourth order with "
                   "five; or Carpenter and Kennedy's low-storage one of fourth order with five.",
               .choices = {"ssp-rk3", "ssp-rk54", "low-storage"}});
+}
+
+void read_sensor(const Case& options, CompressibleCase& flow) {
+  const double strength = options.number("numerics.shock_viscosity");
+  if (strength == 0) return;
+  if (flow.order == 0)
+    fail(ErrorKind::input,
+         "{}: order 0 has no higher polynomials to find shocks by and needs no viscosity; leave it out",
+         options.where("numerics.shock_viscosity"));
+  flow.sensor.strength = strength / flow.order;
+  flow.sensor.middle = options.number("numerics.shock_threshold") - 4 * portable::log10(flow.order);
+  flow.sensor.share_from = portable::pow(10.0, flow.sensor.middle - 1);
+  flow.sensor.share_to = portable::pow(10.0, flow.sensor.middle + 1);
+  flow.sensor.lower_bases = basis_size(flow.order - 1);
 }
 
 BoundaryCondition read_condition(const Case& options, const std::string& table) {
@@ -201,6 +304,7 @@ void add_compressible_keys(CaseSchema& schema) {
   add_physics_keys(schema);
   add_boundary_keys(schema);
   add_numerics_keys(schema);
+  add_force_keys(schema);
 }
 
 CompressibleCase read_compressible_case(const Case& options) {
@@ -209,6 +313,8 @@ CompressibleCase read_compressible_case(const Case& options) {
   flow.stored = options.text("numerics.form") == "stored";
   flow.eta = options.number("numerics.eta");
   const std::string flux = options.text("numerics.flux"), method = options.text("time.method");
+  flow.limited = options.text("numerics.limiter") == "positivity";
+  read_sensor(options, flow);
   flow.flux = flux == "llf" ? FluxKind::llf : flux == "roe" ? FluxKind::roe : FluxKind::hllc;
   flow.method = method == "ssp-rk3"    ? TimeMethod::ssp_rk3
                 : method == "ssp-rk54" ? TimeMethod::ssp_rk54
@@ -237,9 +343,30 @@ CompressibleCase read_compressible_case(const Case& options) {
                    "physics.initial");
   if (options.has("physics.source")) flow.source = options.expressions("physics.source");
   if (options.has("physics.exact.rho")) flow.exact_rho = options.expression("physics.exact.rho");
+  flow.forces = read_forces(options);
   for (int k = 0; k < options.count("boundary"); ++k)
     flow.conditions.push_back(read_condition(options, fmt::format("boundary[{}]", k)));
   return flow;
+}
+
+namespace {
+std::string label_of(std::int32_t tag, const std::map<std::int32_t, std::string>& names) {
+  const auto at = names.find(tag);
+  return at == names.end() ? fmt::format("{}", tag) : fmt::format("'{}' ({})", at->second, tag);
+}
+}  // namespace
+
+std::int32_t tag_of_surface(const std::string& where, const std::string& name,
+                            const std::map<std::int32_t, std::string>& names, const std::set<std::int32_t>& tags) {
+  for (const std::int32_t t : tags)
+    if (const auto at = names.find(t); at != names.end() && at->second == name) return t;
+  std::int32_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc() && end == name.data() + name.size() && tags.contains(number)) return number;
+  std::string all;
+  for (const std::int32_t t : tags) all += " " + label_of(t, names);
+  fail(ErrorKind::input, "{}: the mesh has no surface '{}'; use one that it has{}", where, name,
+       all.empty() ? ": none, it is periodic" : ":" + all);
 }
 
 std::map<std::int32_t, std::int32_t> conditions_of_tags(const Case& options, const CompressibleCase& flow,
@@ -247,10 +374,6 @@ std::map<std::int32_t, std::int32_t> conditions_of_tags(const Case& options, con
                                                         const std::set<std::int32_t>& tags) {
   std::map<std::int32_t, std::int32_t> found;
   std::int32_t others = -1;
-  const auto label = [&](std::int32_t tag) {
-    const auto at = names.find(tag);
-    return at == names.end() ? fmt::format("{}", tag) : fmt::format("'{}' ({})", at->second, tag);
-  };
   for (std::size_t k = 0; k < flow.conditions.size(); ++k) {
     const std::string& name = flow.conditions[k].name;
     const std::string where = options.where(fmt::format("boundary[{}].tag", k));
@@ -258,26 +381,15 @@ std::map<std::int32_t, std::int32_t> conditions_of_tags(const Case& options, con
       others = static_cast<std::int32_t>(k);
       continue;
     }
-    std::optional<std::int32_t> tag;
-    for (const std::int32_t t : tags)
-      if (const auto at = names.find(t); at != names.end() && at->second == name) tag = t;
-    std::int32_t number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (!tag && error == std::errc() && end == name.data() + name.size() && tags.contains(number)) tag = number;
-    if (!tag) {
-      std::string all;
-      for (const std::int32_t t : tags) all += " " + label(t);
-      fail(ErrorKind::input, "{}: the mesh has no surface '{}'; use one that it has{}", where, name,
-           all.empty() ? ": none, it is periodic" : ":" + all);
-    }
-    if (!found.emplace(*tag, static_cast<std::int32_t>(k)).second)
+    const std::int32_t tag = tag_of_surface(where, name, names, tags);
+    if (!found.emplace(tag, static_cast<std::int32_t>(k)).second)
       fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables; remove one", where, name);
   }
   for (const std::int32_t tag : tags) {
     if (found.contains(tag)) continue;
     if (others < 0)
       fail(ErrorKind::input, "{}: surface {} of the mesh has no [[boundary]] table; add one, or one with tag = \"*\"",
-           options.where("model"), tag == 0 ? "without a tag" : label(tag));
+           options.where("model"), tag == 0 ? "without a tag" : label_of(tag, names));
     found.emplace(tag, others);
   }
   return found;

@@ -11,6 +11,8 @@
 #include "tutti/io/case/case.hpp"
 #include "tutti/models/compressible/elements/basis.hpp"
 #include "tutti/models/compressible/flux/boundary.hpp"
+#include "tutti/models/compressible/force_coefficients.hpp"
+#include "tutti/models/compressible/kernels/view.hpp"
 
 namespace tutti::compressible {
 
@@ -35,7 +37,12 @@ struct CompressibleCase {
   std::vector<Expression> source;             ///< of the five conserved variables; empty: none
   std::optional<Expression> exact_rho;
   std::vector<BoundaryCondition> conditions;
+  ForceOptions forces;
 
+  bool limited = false;  ///< density and pressure are kept above 0
+  ShockSensor sensor;
+
+  bool diffuses() const { return gas.viscous() || sensor.on(); }
   int bases() const { return basis_size(order); }
 };
 
@@ -43,6 +50,10 @@ struct CompressibleCase {
 void add_compressible_keys(CaseSchema& schema);
 /// All but the boundary. Error(input).
 CompressibleCase read_compressible_case(const Case& options);
+
+/// The tag of a surface by its name, or else its number. Error(input) at `where`: the mesh has none.
+std::int32_t tag_of_surface(const std::string& where, const std::string& name,
+                            const std::map<std::int32_t, std::string>& names, const std::set<std::int32_t>& tags);
 
 /// The condition of each tag in use. Error(input): a surface that the mesh has not, or that has no table.
 std::map<std::int32_t, std::int32_t> conditions_of_tags(const Case& options, const CompressibleCase& flow,

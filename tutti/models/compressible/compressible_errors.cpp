@@ -94,6 +94,27 @@ double CompressibleFlow::free_stream_error() {
   return max_over_ranks(comm_, largest);
 }
 
+/// By the fluxes that are there.
+double CompressibleFlow::force_component(std::int32_t tag, int component) {
+  ExactSum sum;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    FlowPart& part = *parts_[p];
+    sum.merge(force_on(stream(p), part.all_faces(), part.view(), part.at_faces().flux, part.boundary_places(), tag,
+                       component));
+  }
+  return sum_over_ranks(comm_, sum);
+}
+
+void CompressibleFlow::take_force(double time) {
+  wait();
+  const ForceOptions& options = flow_.forces;
+  Vec3 force;
+  for (int d = 0; d < 3; ++d) force[d] = force_component(body_, d);
+  drag_ = options.coefficient(force, options.drag);
+  lift_ = options.coefficient(force, options.lift);
+  if (time >= options.from && std::isfinite(drag_) && std::isfinite(lift_)) periods_.add(time, drag_, lift_);
+}
+
 /// The fluxes of momentum through walls, of the present state.
 std::vector<ForceSummary> CompressibleFlow::forces(double time) {
   std::vector<ForceSummary> all;
@@ -108,16 +129,7 @@ std::vector<ForceSummary> CompressibleFlow::forces(double time) {
     if (!is_wall(flow_.conditions[condition].kind)) continue;
     const auto name = domain_.boundary_names.find(tag);
     ForceSummary force{name == domain_.boundary_names.end() ? fmt::format("{}", tag) : name->second, {}, {}};
-    for (int d = 0; d < 6; ++d) {
-      ExactSum sum;
-      for (std::size_t p = 0; p < parts_.size(); ++p) {
-        FlowPart& part = *parts_[p];
-        sum.merge(
-            force_on(stream(p), part.all_faces(), part.view(), part.at_faces().flux, part.boundary_places(), tag, d));
-      }
-      const auto k = static_cast<std::size_t>(d % 3);
-      (d < 3 ? force.force : force.moment)[k] = sum_over_ranks(comm_, sum);
-    }
+    for (int d = 0; d < 6; ++d) (d < 3 ? force.force : force.moment)[d % 3] = force_component(tag, d);
     all.push_back(force);
   }
   return all;

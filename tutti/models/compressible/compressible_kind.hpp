@@ -6,5 +6,7 @@
 namespace tutti::compressible {
 
 ModelKind compressible_kind();
+/// `tutti bench compressible`.
+void add_compressible_bench(CLI::App& bench, Action& action);
 
 }  // namespace tutti::compressible

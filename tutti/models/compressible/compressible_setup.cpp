@@ -5,6 +5,7 @@
 
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/models/compressible/compressible.hpp"
+#include "tutti/models/compressible/compressible_plan.hpp"
 #include "tutti/models/compressible/elements/samples.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
@@ -27,7 +28,7 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
       options_(setup.options),
       flow_(checked_case(setup)),
       scheme_(time_scheme(flow_.method)),
-      domain_(make_element_domain(setup)) {
+      domain_(make_element_domain(setup, element_sharing(options_, flow_, *devices_.threads))) {
   const int values = variables * flow_.bases();
   comm_.together([&] {
     for (const IndexMap& map : domain_.maps)
@@ -41,6 +42,9 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
   for (const IndexMap& map : domain_.maps) value_maps_.push_back(with_components(map, values));
   comm_.together([&] {
     const auto conditions = conditions_of_tags(options_, flow_, domain_.boundary_names, domain_.boundary_tags);
+    if (!flow_.forces.surface.empty())
+      body_ = tag_of_surface(options_.where("forces.surface"), flow_.forces.surface, domain_.boundary_names,
+                             domain_.boundary_tags);
     for (std::size_t p = 0; p < domain_.mine(); ++p)
       parts_.push_back(std::make_unique<FlowPart>(stream(p), flow_, domain_.meshes[p], domain_.maps[p], value_maps_[p],
                                                   conditions, scheme_.arrays));
@@ -85,6 +89,7 @@ void CompressibleFlow::set_initial() {
         }
       });
       upload(stream(p), parts_[p]->u[0].buffer(), std::span<const double>(u));
+      if (flow_.limited) keep_positive(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data());
     }
   });
   update_forcing(0);
@@ -100,6 +105,7 @@ double CompressibleFlow::stable_step() {
       largest = std::max(largest, smallest_step_negated(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data(),
                                                         parts_[p]->projected(), flow_.order));
   const double step = -max_over_ranks(comm_, largest);
+  if (!(step > 0)) require_physical();
   comm_.together([&] {
     if (!(step > 0))
       fail(ErrorKind::numerical,
@@ -110,7 +116,8 @@ double CompressibleFlow::stable_step() {
 }
 
 Size CompressibleFlow::adapts_every() const {
-  return automatic_ ? 10 : 0;
+  if (!automatic_) return 0;
+  return flow_.sensor.on() ? 1 : 10;  // artificial viscosity comes and goes with shocks
 }
 
 /// Steps stay as they are while they are near to what is stable: work that is the same can be captured.

@@ -8,7 +8,7 @@ namespace tutti::compressible {
 
 FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
                    const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays) {
-  Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.gas.viscous()});
+  Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.diffuses()});
   for (FaceRecord& face : made.faces)
     if (face.right < 0) face.condition = conditions.at(made.boundary.tags[face.boundary]);
   const auto keep = [&](const auto& from, const char* name) {
@@ -21,11 +21,12 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   tables_ = keep(made.tables, "tables");
   normals_ = keep(made.normals, "normals");
   flux_ = Buffer<double>(stream.device(), made.flux_values, "fluxes");
-  if (flow.gas.viscous()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");
+  if (flow.diffuses()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");
+  broken_ = keep(std::vector<std::uint8_t>(map.owned, 0), "marks of elements");
   interior_faces_ = mesh.interior_faces;
   faces_count_ = static_cast<Lid>(made.faces.size());
-  view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(),
-           normals_.data(),  flow.bases(),   flow.gas,      flow.flux};
+  view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(), normals_.data(),
+           flow.bases(),     flow.gas,       flow.flux,     flow.sensor,     broken_.data()};
   make_boundary(stream, flow, made, conditions);
   make_projected(stream, made, map);
   rows_ = map.owned_rows();
@@ -124,6 +125,12 @@ void FlowPart::update_boundary(Stream& stream, double time) {
                     {formulas_.data(), static_cast<int>(formulas_.size()), steps_.data(), places_.data(),
                      conditions_.data(), static_cast<Lid>(places_.size()), values_.data()},
                     time);
+}
+
+std::vector<std::uint8_t> FlowPart::broken(Stream& stream) const {
+  std::vector<std::uint8_t> marks(rows_.size());
+  download(stream, std::span<std::uint8_t>(marks), broken_);
+  return marks;
 }
 
 Size FlowPart::bytes() const {

@@ -33,6 +33,8 @@ class FlowPart {
   bool source_depends_on_time() const { return source_depends_on_time_; }
   void update_source(Stream& stream, double time);
   const double* source() const { return source_.empty() ? nullptr : source_.data(); }
+  /// Of owned elements: see watch().
+  std::vector<std::uint8_t> broken(Stream& stream) const;
   /// Bytes that one evaluation of the right-hand side reads and writes at least.
   Size bytes() const;
 
@@ -51,7 +53,7 @@ class FlowPart {
   Buffer<double> metric_, tables_, normals_, flux_, jump_, projected_;
   Buffer<Vec3> places_;
   Buffer<std::int32_t> conditions_;
-  Buffer<std::uint8_t> kinds_;
+  Buffer<std::uint8_t> kinds_, broken_;
   Buffer<double> values_;
   Buffer<BoundaryFormula> formulas_;
   Buffer<FormulaStep> steps_, source_steps_;

@@ -21,6 +21,7 @@ struct Stage {
   double time = 0;  ///< of L, in steps
   int second = -1;
   double second_factor = 0;
+  int target() const { return second >= 0 ? second : out; }  ///< the new state
 };
 
 struct TimeScheme {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/portable_math.hpp"
 #include "tutti/mesh/elements/element_tables.hpp"
 
 namespace tutti::compressible {
@@ -91,6 +92,7 @@ class Maker {
     }
     record.affine = b.affine() ? 1 : 0;
     record.volume = b.volume();
+    record.size = portable::pow(b.volume(), 1.0 / 3);
   }
 
   ElementRecord volume_tables(const ElementBasis& b, Lid e) {

@@ -2,6 +2,7 @@
 #include "tutti/models/compressible/kernels/launch.hpp"
 
 #include "tutti/device/reduce.hpp"
+#include "tutti/models/compressible/kernels/limiter.hpp"
 #include "tutti/models/compressible/kernels/viscous.hpp"
 
 namespace tutti::compressible {
@@ -209,6 +210,7 @@ struct SmallestStep {
     const double* side = projected + Size{3} * e;
     const double volume = at.view.elements[e].volume;
     const double squares = side[0] * side[0] + side[1] * side[1] + side[2] * side[2];
+    const double artificial = at.view.sensor.on() ? artificial_viscosity(at.view, e, at.u) : 0;
     double largest = -portable::infinity;
     for (int q = 0; q < at.points(e); ++q) {
       double s[variables];
@@ -217,11 +219,13 @@ struct SmallestStep {
       const double sound = sound_speed(gas, p.rho, p.p);
       double rate =
           (std::fabs(p.u) + sound) * side[0] + (std::fabs(p.v) + sound) * side[1] + (std::fabs(p.w) + sound) * side[2];
+      double diffusivity = artificial;
       if (gas.viscous()) {
         const double mu = gas.viscosity_at(p.p / (p.rho * gas.constant));
         const double shear = 4 * mu / 3, heat = gas.gamma * mu / gas.prandtl;
-        rate += (shear > heat ? shear : heat) / p.rho * 3 * (2 * order + 1) / volume * squares;
+        diffusivity += (shear > heat ? shear : heat) / p.rho;
       }
+      if (diffusivity > 0) rate += diffusivity * 3 * (2 * order + 1) / volume * squares;
       largest = larger(-volume / rate, largest);
     }
     return largest;
@@ -243,15 +247,18 @@ struct Scaled {
 
 void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                     const double* u, const FaceArrays& at_faces) {
-  if (!view.gas.viscous())
-    return for_each_team(stream, faces, FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
+  if (!view.diffuses()) return for_each_team(stream, faces, FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
   for_each_team(stream, faces, ViscousFaceFluxes<BoundaryView>{view, u, at_faces.flux, at_faces.jump, eta, boundary});
 }
 
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
                       const StageArrays& stage) {
-  if (!view.gas.viscous()) return for_each_team(stream, elements, AdvanceElements{view, u, at_faces.flux, stage});
+  if (!view.diffuses()) return for_each_team(stream, elements, AdvanceElements{view, u, at_faces.flux, stage});
   for_each_team(stream, elements, AdvanceViscousElements{view, u, at_faces.flux, at_faces.jump, stage});
+}
+
+void keep_positive(Stream& stream, Range elements, const PartView& view, double* u) {
+  for_each_team(stream, elements, KeepPositive{view, u});
 }
 
 void evaluate_boundary(Stream& stream, const BoundaryFormulas& formulas, double time) {

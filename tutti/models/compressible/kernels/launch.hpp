@@ -23,6 +23,8 @@ void compute_fluxes(Stream& stream, Range faces, const PartView& view, const Bou
 /// A stage of elements whose faces' fluxes are known.
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
                       const StageArrays& stage);
+/// The limiter of Zhang and Shu on new states.
+void keep_positive(Stream& stream, Range elements, const PartView& view, double* u);
 
 /// A formula of boundary data: of value `value`, for the points of condition `condition`.
 struct BoundaryFormula {
@@ -66,8 +68,8 @@ ExactSum force_on(Stream& stream, Range faces, const PartView& view, const doubl
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u);
 /// Minus the smallest of rho (0) or p (1) there.
 double smallest_negated(Stream& stream, Range elements, const PartView& view, const double* u, int which);
-/// Minus the smallest of V / (sum_d (|u_d| + a) V_d + max(4/3 mu, gamma mu / Pr)/rho 3 (2p+1)/V sum_d V_d^2), at the
-/// points of the volume. `projected`: V_d, three an element.
+/// Minus the smallest of V / (sum_d (|u_d| + a) V_d + (max(4/3 mu, gamma mu / Pr)/rho + eps) 3 (2p+1)/V sum_d V_d^2),
+/// eps the artificial viscosity, at the points of the volume. `projected`: V_d, three an element.
 double smallest_step_negated(Stream& stream, Range elements, const PartView& view, const double* u,
                              const double* projected, int order);
 /// The largest |x_i| / scale of its variable.

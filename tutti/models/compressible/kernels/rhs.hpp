@@ -131,6 +131,7 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, c
     for (int q = team.first(); q < count; q += team.step()) {
       double state[variables], g[3][variables];
       for (int v = 0; v < variables; ++v) state[v] = s.at[v * at_once + q];
+      watch(view, e, state);
       euler_flux(view.gas, state, g);
       put_flux(element.affine != 0, s.metric, g, count, q, s.f, stride);
     }

@@ -8,7 +8,7 @@ namespace tutti::compressible {
 
 /// One thread does it all. Points are worked on a few at a time, which stay in its cache.
 struct SerialTeam {
-  static constexpr int points = 8;
+  static constexpr int points = 32;
   TUTTI_HD int first() const { return 0; }
   TUTTI_HD int step() const { return 1; }
   TUTTI_HD void meet() const {}

@@ -34,6 +34,7 @@ struct ElementRecord {
   std::int32_t points = 0;
   std::int32_t affine = 0;  ///< its metric is constant, its tables those of the reference element
   double volume = 0;
+  double size = 0;  ///< cube root of the volume
 };
 
 struct FaceRecord {
@@ -50,6 +51,15 @@ struct FaceRecord {
   std::int32_t actual = 0;  ///< points without padding
 };
 
+/// What an element's artificial viscosity follows from: see sensor.hpp.
+struct ShockSensor {
+  double strength = 0;  ///< of h (|velocity| + a); 0: there is none
+  double middle = 0;    ///< of the rise, in decades of the share
+  double share_from = 0, share_to = 0;
+  int lower_bases = 0;  ///< polynomials of a lower degree than p
+  TUTTI_HD bool on() const { return strength > 0; }
+};
+
 struct PartView {
   const ElementRecord* elements = nullptr;
   const double* metric = nullptr;  ///< 9 an element: grad r, grad s, grad t
@@ -60,6 +70,18 @@ struct PartView {
   int bases = 0;
   Gas gas;
   FluxKind flux = FluxKind::llf;
+  ShockSensor sensor;
+  std::uint8_t* broken = nullptr;  ///< of owned elements: 0, or see watch()
+
+  /// Right-hand sides need gradients.
+  TUTTI_HD bool diffuses() const { return gas.viscous() || sensor.on(); }
 };
+
+/// Marks an element when a point of it has no density or no pressure above 0 for the first time: 1: numbers are
+/// negative; 2: they are none, which a neighbour may have brought.
+TUTTI_HD inline void watch(const PartView& view, Lid e, const double* state) {
+  if ((state[0] > 0 && pressure(view.gas, state) > 0) || view.broken[e] != 0) return;
+  view.broken[e] = state[0] == state[0] && state[4] == state[4] ? 1 : 2;
+}
 
 }  // namespace tutti::compressible

@@ -7,10 +7,17 @@
 
 #include "tutti/models/compressible/flux/viscous_flux.hpp"
 #include "tutti/models/compressible/kernels/rhs.hpp"
+#include "tutti/models/compressible/kernels/sensor.hpp"
 
 namespace tutti::compressible {
 
 inline constexpr int gradients = 3 * variables;
+
+/// Adds what artificial viscosity makes of the gradients: all five variables diffuse alike.
+TUTTI_HD inline void add_artificial(double viscosity, const double (*g)[variables], double (*f)[variables]) {
+  for (int d = 0; d < 3; ++d)
+    for (int v = 0; v < variables; ++v) f[d][v] = std::fma(viscosity, g[d][v], f[d][v]);
+}
 
 /// Coefficients of the gradient of an element: g[d][v][columns].
 template <class Team>
@@ -92,7 +99,12 @@ struct ViscousFaceFluxes {
         l[v] = s.states.left[v * n + q];
         r[v] = s.states.right[v * n + q];
       }
-      if (!inside) outside.viscous_state(view.gas, face, q, normal, l, r);
+      if (!inside) {
+        if (view.gas.viscous())
+          outside.viscous_state(view.gas, face, q, normal, l, r);
+        else  // artificial viscosity knows nothing of the boundary
+          for (int v = 0; v < variables; ++v) r[v] = l[v];
+      }
       for (int v = 0; v < variables; ++v) {
         const double size = (inside ? 0.5 : 1) * (r[v] - l[v]);
         s.states.right[v * n + q] = r[v];
@@ -103,6 +115,9 @@ struct ViscousFaceFluxes {
     team.meet();
     side_gradient(team, face, 0, s);
     if (inside) side_gradient(team, face, 1, s);
+    const bool artificial = inside && view.sensor.on();
+    const double left_viscosity = artificial ? artificial_viscosity(view, face.left, u) : 0,
+                 right_viscosity = artificial ? artificial_viscosity(view, face.right, u) : 0;
     for (int q = team.first(); q < n; q += team.step()) {
       const Vec3 normal = normal_at(view, face, q);
       double l[variables], r[variables], f[variables], total[variables], g[3][variables], h[3][variables];
@@ -113,10 +128,12 @@ struct ViscousFaceFluxes {
       gather(s.at[0], n, q, g);
       if (inside) {
         viscous_flux(view.gas, l, g, 1, h);
+        if (left_viscosity > 0) add_artificial(left_viscosity, g, h);
         for (int v = 0; v < variables; ++v)
           total[v] = 0.5 * (h[0][v] * normal.x + h[1][v] * normal.y + h[2][v] * normal.z);
         gather(s.at[1], n, q, g);
         viscous_flux(view.gas, r, g, 1, h);
+        if (right_viscosity > 0) add_artificial(right_viscosity, g, h);
         for (int v = 0; v < variables; ++v)
           total[v] += 0.5 * (h[0][v] * normal.x + h[1][v] * normal.y + h[2][v] * normal.z);
       } else {
@@ -179,6 +196,7 @@ struct AdvanceViscousElements {
     const int bases = view.bases, columns = padded(bases);
     constexpr int at_once = Team::points, stride = 3 * at_once;
     const double* coefficients = u + Size{variables} * bases * e;
+    const double artificial = view.sensor.on() ? artificial_viscosity(view, e, u) : 0;
     for (int begin = 0; begin < element.points; begin += at_once) {
       const int left = element.points - begin, count = left < at_once ? left : at_once;
       set_zero(team, s.base.at, variables * at_once);
@@ -196,8 +214,10 @@ struct AdvanceViscousElements {
           state[v] = s.base.at[v * at_once + q];
           for (int d = 0; d < 3; ++d) g[d][v] = s.at[(d * variables + v) * at_once + q];
         }
+        watch(view, e, state);
         euler_flux(view.gas, state, f);
         viscous_flux(view.gas, state, g, 1, h);
+        if (artificial > 0) add_artificial(artificial, g, h);
         for (int d = 0; d < 3; ++d)
           for (int v = 0; v < variables; ++v) f[d][v] -= h[d][v];
         put_flux(element.affine != 0, s.base.metric, f, count, q, s.base.f, stride);

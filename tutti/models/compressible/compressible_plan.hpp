@@ -1,0 +1,19 @@
+// What compressible flow takes of a device, before anything is allocated.
+#pragma once
+
+#include <vector>
+
+#include "tutti/domain/element_domain.hpp"
+#include "tutti/models/compressible/compressible_case.hpp"
+#include "tutti/program/planned.hpp"
+
+namespace tutti::compressible {
+
+/// Arrays of part p of this rank, but for messages.
+std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p);
+/// How elements are shared: by the rate of the model's own kernels, as far as there is room. `threads` outlive it.
+Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threads& threads);
+/// Bytes that a step moves: all arrays that a stage reads and writes, each once.
+Size plan_bytes_a_step(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p);
+
+}  // namespace tutti::compressible

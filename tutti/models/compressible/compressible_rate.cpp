@@ -1,0 +1,106 @@
+#include "tutti/models/compressible/compressible_rate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "tutti/mesh/elements/generate_element_box.hpp"
+#include "tutti/models/compressible/flow_part.hpp"
+#include "tutti/schedule/step.hpp"
+
+namespace tutti::compressible {
+namespace {
+
+/// Elements a cube becomes.
+int elements_of_cube(BoxElements elements) {
+  switch (elements) {
+    case BoxElements::hexahedra:
+      return 1;
+    case BoxElements::prisms:
+      return 2;
+    default:
+      return 6;
+  }
+}
+
+/// Shapes as in the case: affine elements share tables, others do not.
+struct SampleShape {
+  BoxElements elements = BoxElements::tetrahedra;
+  bool bent = false;
+};
+
+SampleShape shape_of(const Case& options) {
+  SampleShape shape;
+  if (!options.has("mesh.generate")) return shape;
+  shape.elements = parse_box_elements(options.text("mesh.element"));
+  shape.bent = options.number("mesh.jitter") > 0 || options.has("mesh.map");
+  return shape;
+}
+
+/// All elements are interior.
+IndexMap single_part(Gid rows) {
+  IndexMap map;
+  map.interior = map.owned = static_cast<Lid>(rows);
+  map.global.resize(rows);
+  std::iota(map.global.begin(), map.global.end(), Gid{0});
+  return map;
+}
+
+double measure_rate(Device& device, Threads& threads, const CompressibleCase& flow, const SampleShape& shape,
+                    Gid rows) {
+  ElementBoxSpec spec;
+  spec.elements = shape.elements;
+  const double cubes = static_cast<double>(std::min<Gid>(rows, 100'000)) / elements_of_cube(shape.elements);
+  spec.cubes.fill(std::max<Gid>(3, std::lround(std::cbrt(cubes))));
+  spec.jitter = shape.bent ? 0.1 : 0;
+  spec.periodic = {true, true, true};
+  const ParallelFor parallel = parallel_for(threads);
+  const ElementMesh mesh = generate_element_box(spec, parallel);
+  const IndexMap map = single_part(mesh.element_count());
+  const int values = variables * flow.bases();
+  CompressibleCase plain = flow;
+  plain.conditions.clear();
+  plain.source.clear();
+  std::vector<PartStreams> parts;
+  parts.emplace_back(device);
+  Stream& stream = *parts[0].compute;
+  FlowPart part(stream, plain, local_elements(map, mesh, match_faces(mesh, parallel)), map,
+                with_components(map, values), {}, 2);
+  double state[variables];
+  to_conserved(flow.gas, {1, 0.3, 0.2, 0.1, 1}, state);
+  std::vector<double> uniform(static_cast<std::size_t>(map.owned) * static_cast<std::size_t>(values), 0.0);
+  const auto bases = static_cast<std::size_t>(flow.bases());
+  for (std::size_t i = 0; i < uniform.size(); i += bases) uniform[i] = state[i / bases % variables];
+  upload(stream, part.u[0].buffer(), std::span<const double>(uniform));
+
+  StageArrays arrays;
+  arrays.count = 1;
+  arrays.x[0] = part.u[0].data();
+  arrays.weight[0] = 1;
+  arrays.factor = 1e-6;
+  arrays.out = part.u[1].data();
+  // As in a run: through the team on a CPU, ahead of a GPU.
+  Step step(threads, parts, values);
+  const TaskId faces = step.compute("faces", 0, Step::Role::interior, part.all_faces(), [&](Stream& on, Range range) {
+    compute_fluxes(on, range, part.view(), {}, plain.eta, part.u[0].data(), part.at_faces());
+  });
+  const TaskId elements =
+      step.compute("elements", 0, Step::Role::interior, map.owned_rows(), [&](Stream& on, Range range) {
+        advance_elements(on, range, part.view(), part.u[0].data(), part.at_faces(), arrays);
+        if (plain.limited) keep_positive(on, range, part.view(), part.u[1].data());
+      });
+  step.after(elements, faces);
+  step.finish(Overlap::full);
+  return static_cast<double>(map.owned) / sample_seconds(step);
+}
+
+}  // namespace
+
+MeasureRate stage_rate(const Case& options, const CompressibleCase& flow, Threads& threads) {
+  return [shape = shape_of(options), flow, &threads](Device& device, Gid rows) {
+    return measure_rate(device, threads, flow, shape, rows);
+  };
+}
+
+}  // namespace tutti::compressible

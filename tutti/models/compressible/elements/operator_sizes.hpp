@@ -1,0 +1,18 @@
+// How large the tables of a part would be, without making them.
+#pragma once
+
+#include "tutti/models/compressible/elements/operators.hpp"
+
+namespace tutti::compressible {
+
+/// Numbers of doubles, but for `faces` and `boundary_points`.
+struct OperatorSizes {
+  Size tables = 0, normals = 0, flux = 0;
+  Size faces = 0, boundary_points = 0;
+  Size source_points = 0;  ///< of the volume of all owned elements
+};
+
+/// What make_operators makes.
+OperatorSizes count_operators(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options);
+
+}  // namespace tutti::compressible

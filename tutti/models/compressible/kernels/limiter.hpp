@@ -1,0 +1,95 @@
+// The limiter of Zhang and Shu (J. Comput. Phys. 229, 2010, 8918; 230, 2011, 1238), which keeps density and pressure
+// above 0 at every point where the method looks at them: those of the volume and of the faces. What an element is in
+// the mean stays as it is, so nothing is lost, and where all points are good no bit changes.
+#pragma once
+
+#include "tutti/models/compressible/kernels/products.hpp"
+#include "tutti/models/compressible/kernels/view.hpp"
+
+namespace tutti::compressible {
+
+/// Least density and pressure at a point, of their means.
+inline constexpr double least_share = 1e-8;
+
+template <class Team>
+struct LimiterScratch {
+  double at[variables * (Team::points > max_face_points ? Team::points : max_face_points)];
+};
+
+struct KeepPositive {
+  template <class Team>
+  using Scratch = LimiterScratch<Team>;
+
+  PartView view;
+  double* u;
+
+  /// Calls look(count, stride) for every batch of points, whose values of the first V variables are in s.at.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <int V, class Team, class Look>
+  TUTTI_HD void at_points(const Team& team, Lid e, LimiterScratch<Team>& s, const Look& look) const {
+    const ElementRecord& element = view.elements[e];
+    const int bases = view.bases;
+    const double* x = u + Size{variables} * bases * e;
+    const auto batch = [&](const double* table, int stride, int count) {
+      set_zero(team, s.at, V * count);
+      team.meet();
+      add_product<V>(team, table, stride, bases, x, bases, count, s.at, count);
+      team.meet();
+      look(count);
+      team.meet();
+    };
+    for (int begin = 0; begin < element.points; begin += Team::points) {
+      const int left = element.points - begin;
+      batch(view.tables + element.values + begin, element.points, left < Team::points ? left : Team::points);
+    }
+    for (int k = 0; k < max_faces; ++k) {
+      const std::int32_t code = view.face_of[Size{max_faces} * e + k];
+      if (code < 0) continue;
+      const FaceRecord& face = view.faces[code >> 1];
+      batch(view.tables + face.trace[code & 1], face.points, face.points);
+    }
+  }
+
+  /// Takes the polynomials of variables [0, V) towards their means.
+  template <class Team>
+  TUTTI_HD void shrink(const Team& team, double* x, int count, double share) const {
+    for (int i = team.first(); i < count * view.bases; i += team.step())
+      if (i % view.bases != 0) x[i] *= share;
+    team.meet();
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Team>
+  TUTTI_HD void operator()(const Team& team, Lid e, LimiterScratch<Team>& s) const {
+    double* x = u + Size{variables} * view.bases * e;
+    double mean[variables];
+    for (int v = 0; v < variables; ++v) mean[v] = x[v * view.bases];
+    const double mean_pressure = pressure(view.gas, mean);
+    if (!(mean[0] > 0 && mean_pressure > 0)) return;  // nothing helps: the run stops when somebody looks
+    double lowest = mean[0];
+    at_points<1>(team, e, s, [&](int count) {
+      for (int q = 0; q < count; ++q) lowest = s.at[q] < lowest ? s.at[q] : lowest;
+    });
+    const double least = least_share * mean[0];
+    if (lowest < least) shrink(team, x, 1, (mean[0] - least) / (mean[0] - lowest));
+    // Pressure is concave where density is above 0: half way to the mean is half as bad at most.
+    const double least_pressure = least_share * mean_pressure;
+    double lowest_pressure = mean_pressure;
+    at_points<variables>(team, e, s, [&](int count) {
+      for (int q = 0; q < count; ++q) {
+        double state[variables];
+        for (int v = 0; v < variables; ++v) state[v] = s.at[v * count + q];
+        const double p = pressure(view.gas, state);
+        lowest_pressure = p < lowest_pressure ? p : lowest_pressure;
+      }
+    });
+    if (lowest_pressure < least_pressure)
+      shrink(team, x, variables, (mean_pressure - least_pressure) / (mean_pressure - lowest_pressure));
+  }
+};
+
+}  // namespace tutti::compressible
