@@ -84,12 +84,12 @@ ResidencyOptions residency_options(const Case& options) {
 }
 
 HeldBytes held_bytes(const ResidencyOptions& options, bool on_host, int width, int rows_a_unit, double as_doubles) {
-  if (on_host || options.policy == Policy::resident) return {as_doubles, as_doubles, 0};
+  if (on_host || options.policy == Policy::resident) return {as_doubles, as_doubles, as_doubles, 0};
   const RowLayout layout = layout_of(options, width);
   const double here = static_cast<double>(layout.row_bytes) / rows_a_unit;
-  if (!moves_rows(options.policy)) return {here, here, layout.shared_bytes()};
+  if (!moves_rows(options.policy)) return {as_doubles, here, here, layout.shared_bytes()};
   // Two, for streamed; with one row each at the least.
-  return {here, 0, layout.shared_bytes() + 2 * layout.row_bytes};
+  return {as_doubles, here, 0, layout.shared_bytes() + 2 * layout.row_bytes, options.policy != Policy::overlaid};
 }
 
 Size least_held_bytes(const ResidencyOptions& options, Lid rows, int width) {

@@ -8,6 +8,7 @@
 #include "tutti/io/case/case_schema.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/residency/choose.hpp"
+#include "tutti/schedule/capacity.hpp"
 
 namespace tutti {
 
@@ -23,12 +24,6 @@ inline bool all_resident(const Case& options) {
   return options.text("residency.policy") == "resident";
 }
 
-/// Bytes of a device that the array takes for each row that stays there (`here`), and for those that do not fit and
-/// come from the host at each pass (`away`; equal where none may).
-struct HeldBytes {
-  double here = 0, away = 0;
-  Size buffers = 0;  ///< that the others come through, at the least
-};
 /// Of an array whose rows stand for `rows_a_unit` rows of the mesh each; a row of the mesh. On a CPU: `as_doubles`.
 HeldBytes held_bytes(const ResidencyOptions& options, bool on_host, int width, int rows_a_unit, double as_doubles);
 
