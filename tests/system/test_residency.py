@@ -62,13 +62,14 @@ class Residency(SystemTest):
 
     def test_any_parts(self):
         checksum = self.whole(CASE)["checksum"]
-        for devices, ranks, method in [("fake:2", None, "euler"), ("fake:1,cpu", None, "euler"), ("fake:1", 3, "euler"),
-                                       ("fake:2,cpu", 2, "euler"), ("fake:1", None, "rkc2")]:
+        for devices, ranks, memory, method in [("fake:2", None, "700k", "euler"), ("fake:1,cpu", None, "700k", "euler"),
+                                               ("fake:1", 3, "500k", "euler"), ("fake:2,cpu", 2, "300k", "euler"),
+                                               ("fake:1", None, SMALL, "rkc2")]:
             with self.subTest(devices=devices, ranks=ranks, method=method):
                 options = sets(time__method=method)
                 wanted = checksum if method == "euler" else self.run_case(CASE, "--devices", "cpu", *options)["checksum"]
-                summary = self.run_case(CASE, "--devices", devices, "--fake-memory", "500k" if ranks == 3 else "700k",
-                                        *keys("streamed"), *options, ranks=ranks)
+                summary = self.run_case(CASE, "--devices", devices, "--fake-memory", memory, *keys("streamed"), *options,
+                                        ranks=ranks)
                 self.assertEqual(summary["checksum"], wanted)
                 for part in summary["parts"]:
                     self.assertEqual("residency" in part, part["device"] != "cpu")

@@ -70,13 +70,16 @@ ResidencyOptions residency_options(const Case& options) {
   if (result.policy == Policy::automatic) result.tolerance = options.number("residency.tolerance");
   const bool exact = is_exact(result.format);
   if (result.policy == Policy::compressed && exact)
-    fail(ErrorKind::input, "{}: residency.format = \"double\" is not compressed; take float, int32, int16 or zfp", where);
+    fail(ErrorKind::input, "{}: residency.format = \"double\" is not compressed; take float, int32, int16 or zfp",
+         where);
   if (result.policy == Policy::resident && !exact)
-    fail(ErrorKind::input, "{}: residency.format = \"{}\" goes with the policy compressed, or one that copies; set "
-                           "residency.policy",
+    fail(ErrorKind::input,
+         "{}: residency.format = \"{}\" goes with the policy compressed, or one that copies; set "
+         "residency.policy",
          where, format);
   if (result.policy == Policy::automatic && !exact)
-    fail(ErrorKind::input, "{}: residency.policy = \"auto\" chooses the format; set residency.tolerance instead", where);
+    fail(ErrorKind::input, "{}: residency.policy = \"auto\" chooses the format; set residency.tolerance instead",
+         where);
   if (has_rate && result.format != ValueFormat::zfp && result.tolerance <= 0)
     fail(ErrorKind::input, "{}: residency.rate is of the format zfp; set residency.format = \"zfp\" or remove it",
          options.where("residency.rate"));
@@ -130,8 +133,7 @@ HeldPlan plan_held(const ResidencyOptions& options, Lid rows, int width, Size ro
 }
 
 std::string HeldPlan::about() const {
-  const std::string name =
-      is_exact(layout.format) ? policy_name(policy) : policy_name(policy) + " as " + layout.name();
+  const std::string name = is_exact(layout.format) ? policy_name(policy) : policy_name(policy) + " as " + layout.name();
   if (placement.fits()) return name;
   return fmt::format("{}: {:.3g} % stay on the device, a pass copies {}", name,
                      100.0 * placement.resident / placement.rows, bytes_text(copied));

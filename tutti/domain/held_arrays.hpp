@@ -36,7 +36,7 @@ struct HeldPlan {
   Policy policy = Policy::resident;
   RowLayout layout;
   Placement placement;
-  Size copied = 0;      ///< bytes that a pass brings from the host
+  Size copied = 0;            ///< bytes that a pass brings from the host
   std::string about() const;  ///< "streamed: 61 % stay on the device, a pass copies 1.2 GiB"
 };
 HeldPlan plan_held(const ResidencyOptions& options, Lid rows, int width, Size room);

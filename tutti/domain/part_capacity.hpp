@@ -13,10 +13,10 @@ namespace tutti {
 
 /// How much of a mesh each part shall get. The same on all ranks.
 struct PartTargets {
-  Weights chosen;            ///< as [balance] says
-  std::vector<double> most;  ///< rows that each part has room for; empty: nothing bounds them
-  BoundWeights bound;        ///< chosen, as far as there is room
-  int tightened = 0;         ///< so often parts were made that turned out too large
+  Weights chosen;                    ///< as [balance] says
+  std::vector<double> most;          ///< rows that each part has room for; empty: nothing bounds them
+  BoundWeights bound;                ///< chosen, as far as there is room
+  int tightened = 0;                 ///< so often parts were made that turned out too large
   std::vector<PartPace> paces = {};  ///< where some rows must come from the host, and rates were measured
 };
 
@@ -42,9 +42,9 @@ Size free_bytes(Device& device);
 /// bounds them. Collective. Error(resource) where all devices together are far too small.
 void bound_targets(const Comm& comm, std::span<const PartRoom> mine, const RowsToPlace& place, PartTargets& targets);
 
-/// Where chosen weights would let rows come from the host at each pass: sets targets.bound so that a pass is quickest, by
-/// measured rates and copies; a CPU takes part where it saves 5 %. `full`: as for bound_targets, with all arrays on the
-/// devices; `held`: what may be elsewhere. Both of this rank's parts. Without measured rates nothing is done.
+/// Where chosen weights would let rows come from the host at each pass: sets targets.bound so that a pass is quickest,
+/// by measured rates and copies; a CPU takes part where it saves 5 %. `full`: as for bound_targets, with all arrays on
+/// the devices; `held`: what may be elsewhere. Both of this rank's parts. Without measured rates nothing is done.
 /// Collective.
 void pace_targets(const Comm& comm, const DeviceSet& devices, std::span<const PartRoom> full,
                   std::span<const HeldBytes> held, const RowsToPlace& place, PartTargets& targets);

@@ -38,11 +38,11 @@ struct HeldBytes {
 
 /// How long a part takes with some of its rows coming from the host.
 struct PartPace {
-  double rate = 0;           ///< rows a second, all on the device
-  double most = 0;           ///< rows it has room for at all
-  double held = 0;           ///< rows that it has room for with all of their arrays
-  double pushed_out = 1;     ///< rows that must come from the host for each one above `held`
-  double copy_seconds = 0;   ///< of such a row
+  double rate = 0;          ///< rows a second, all on the device
+  double most = 0;          ///< rows it has room for at all
+  double held = 0;          ///< rows that it has room for with all of their arrays
+  double pushed_out = 1;    ///< rows that must come from the host for each one above `held`
+  double copy_seconds = 0;  ///< of such a row
   bool behind = true;
   bool on_host = false;
 };

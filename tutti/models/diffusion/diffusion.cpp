@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "tutti/base/log.hpp"
-#include "tutti/domain/held_arrays.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/reductions.hpp"
+#include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/simulation/evaluate.hpp"
 

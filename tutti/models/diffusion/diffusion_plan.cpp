@@ -214,12 +214,13 @@ ResidencyOptions coefficient_options(const Case& options) {
   result.group = held_group;
   if (result.policy == Policy::resident) return result;
   if (options.text("numerics.format") != "sliced")
-    fail(ErrorKind::input, "{}: residency.policy = \"{}\" is for rows as numerics.format = \"sliced\" has them",
+    fail(ErrorKind::input,
+         "{}: residency.policy = \"{}\" is for other rows than these; set numerics.format = \"sliced\"",
          options.where("residency.policy"), policy_name(result.policy));
   if (row_precision(options) == Precision::compact)
     fail(ErrorKind::input,
-         "{}: residency.policy = \"{}\" has coefficients in double; instead of numerics.precision = \"compact\" set "
-         "residency.format = \"float\"",
+         "{}: residency.policy = \"{}\" does not go with numerics.precision = \"compact\"; set residency.format = "
+         "\"float\" instead",
          options.where("residency.policy"), policy_name(result.policy));
   return result;
 }

@@ -73,14 +73,14 @@ struct FourRows {
         for (int k = 0; k < 4; ++k) {
           if (first + k >= view.rows) continue;
           const Size at = place + (static_cast<Size>(j + part) << view.shift) + k;
-          sums[k].part[part] =
-              add_term(a[k], u[column_of(view, first + k, j + part, at)], own[k], sums[k].part[part]);
+          sums[k].part[part] = add_term(a[k], u[column_of(view, first + k, j + part, at)], own[k], sums[k].part[part]);
         }
       }
     for (int k = 0; k < 4; ++k) {
       const Lid i = first + k;
       if (i < rows.begin || i >= rows.end) continue;
-      update(i, own[k], row_rate(sums[k].total(), view.diagonal == nullptr ? 0.0 : view.diagonal[i], own[k], forcing, i));
+      update(i, own[k],
+             row_rate(sums[k].total(), view.diagonal == nullptr ? 0.0 : view.diagonal[i], own[k], forcing, i));
     }
   }
 };
@@ -104,12 +104,11 @@ struct ApplyHeldRows {
 
   void operator()(Stream& stream, Range range) const {
     if (range.empty()) return;
-    for_each_chunk(*array, stream, {range.begin / tile_rows, held_tiles(range.end)},
-                   [&](Range tiles, const auto& access) {
-                     apply(stream,
-                           {std::max(range.begin, tiles.begin * tile_rows), std::min(range.end, tiles.end * tile_rows)},
-                           access);
-                   });
+    for_each_chunk(
+        *array, stream, {range.begin / tile_rows, held_tiles(range.end)}, [&](Range tiles, const auto& access) {
+          apply(stream, {std::max(range.begin, tiles.begin * tile_rows), std::min(range.end, tiles.end * tile_rows)},
+                access);
+        });
   }
   template <class Access>
   void apply(Stream& stream, Range rows, const Access& access) const {
@@ -118,11 +117,11 @@ struct ApplyHeldRows {
       here.values = as_one_piece<double>(access);
       ApplyRows<double, Update>{{here, u, forcing, update}}(stream, rows);
     } else if constexpr (Access::format == ValueFormat::floats) {
-      const OperatorView<float> here = {view.format,   as_one_piece<float>(access),
-                                        view.columns,  view.diagonal,
-                                        view.slices,   view.shift,
-                                        view.codes,    view.windows,
-                                        view.wide,     view.tiles,
+      const OperatorView<float> here = {view.format,      as_one_piece<float>(access),
+                                        view.columns,     view.diagonal,
+                                        view.slices,      view.shift,
+                                        view.codes,       view.windows,
+                                        view.wide,        view.tiles,
                                         view.code_starts, view.externals,
                                         view.rows};
       ApplyRows<float, Update>{{here, u, forcing, update}}(stream, rows);

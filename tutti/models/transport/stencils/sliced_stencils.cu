@@ -138,8 +138,7 @@ struct FourStencils {
     for (int j = 0; j < view.entries; ++j) {
       const Size at = ((static_cast<Size>(slice) * view.entries + j) << view.shift) + lane;
       double neighbour[4];
-      for (int k = 0; k < 4; ++k)
-        neighbour[k] = u[static_cast<Size>(view.columns[at + k]) * view.values + view.first];
+      for (int k = 0; k < 4; ++k) neighbour[k] = u[static_cast<Size>(view.columns[at + k]) * view.values + view.first];
       for (int d = 0; d < operators; ++d) {
         double weight[4];
         unit.load4(begin + (j * operators + d) * lanes, weight);
@@ -170,16 +169,16 @@ struct ApplyHeldStencils {
     if (range.empty()) return;
     for_each_chunk(
         *array, stream, {range.begin / held_nodes, held_units(range.end)}, [&](Range units, const auto& access) {
-          apply(stream,
-                {std::max(range.begin, units.begin * held_nodes), std::min(range.end, units.end * held_nodes)}, access);
+          apply(stream, {std::max(range.begin, units.begin * held_nodes), std::min(range.end, units.end * held_nodes)},
+                access);
         });
   }
   template <class Access>
   void apply(Stream& stream, Range rows, const Access& access) const {
     if constexpr (Access::format == ValueFormat::doubles) {
       // The address that the first weight would have if they lay in one piece.
-      const auto before =
-          static_cast<std::uintptr_t>(access.first) * static_cast<std::uintptr_t>(held_stencil_width(form)) * sizeof(double);
+      const auto before = static_cast<std::uintptr_t>(access.first) *
+                          static_cast<std::uintptr_t>(held_stencil_width(form)) * sizeof(double);
       StencilView here = view;
       here.weights = reinterpret_cast<const double*>(reinterpret_cast<std::uintptr_t>(access.data) - before);
       ApplyStencils<Update>{form, here, u, update}(stream, rows);
@@ -243,12 +242,8 @@ void SlicedStencils::apply(Stream& stream, Range rows, int tracers, const double
 template <class Update>
 void SlicedStencils::add(Kernels& to, int tracers, const double* u, const double* along, const Update& update) const {
   if (held_)
-    return to.add(ApplyHeldStencils<Update>{held_.get(),
-                                            form_,
-                                            {nullptr, columns_.data(), along, form_.size - 1, shift_, tracers, 0},
-                                            u,
-                                            update,
-                                            rows_});
+    return to.add(ApplyHeldStencils<Update>{
+        held_.get(), form_, {nullptr, columns_.data(), along, form_.size - 1, shift_, tracers, 0}, u, update, rows_});
   to.add(ApplyStencils<Update>{
       form_, {weights_.data(), columns_.data(), along, form_.size - 1, shift_, tracers, 0}, u, update});
 }
