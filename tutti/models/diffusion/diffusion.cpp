@@ -57,8 +57,17 @@ void Diffusion::rkc_step(double time, double dt) {
 
 // Set-up.
 
+namespace {
+
+Sharing checked_sharing(const ModelSetup& setup) {
+  setup.comm.together([&] { coefficient_options(setup.options); });
+  return diffusion_sharing(setup.options, *setup.devices.threads);
+}
+
+}  // namespace
+
 Diffusion::Diffusion(const ModelSetup& setup)
-    : TetModel(setup, diffusion_tet_options(setup.options), diffusion_sharing(setup.options, *setup.devices.threads)),
+    : TetModel(setup, diffusion_tet_options(setup.options), checked_sharing(setup)),
       rkc_(setup.options.text("time.method") == "rkc2") {
   Phases& phases = setup.phases;
   phases.begin("assemble");
