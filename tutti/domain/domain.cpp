@@ -85,6 +85,8 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
     domain.load(setup);
     place = {domain.rows, domain.words().rows, domain.words().smaller,
              !sharing.memory || sharing.memory->refuse_too_large};
+    // Without what is held elsewhere, the estimate of the rest is coarser.
+    if (sharing.memory && sharing.memory->held) place.far_too_few = 0.4;
     setup.phases.begin("weights");
     if (targets.chosen.of_parts.empty()) targets.chosen.of_parts = setup.weights;
     if (targets.chosen.of_parts.empty())

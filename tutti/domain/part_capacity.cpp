@@ -49,7 +49,7 @@ void bound_targets(const Comm& comm, std::span<const PartRoom> mine, const RowsT
     available += r.bytes;
   }
   // Where it is close, parts are made and counted.
-  if (!rooms.empty() && place.refuse_too_large && room < 0.7 * n)
+  if (!rooms.empty() && place.refuse_too_large && room < place.far_too_few * n)
     comm.together([&] { refuse(place, needed, available, rooms.size()); });
   if (targets.most.empty())
     targets.bound = {targets.chosen.of_parts, {}, true};
@@ -59,15 +59,23 @@ void bound_targets(const Comm& comm, std::span<const PartRoom> mine, const RowsT
 
 namespace {
 
+/// Of so many bytes from pinned memory; 0 for none. A device without room to measure it will get next to nothing.
+double seconds_of_copy(Device& device, double bytes) {
+  if (bytes <= 0) return 0;
+  try {
+    return bytes / measure_bandwidth(device, MeasureLimits::quick()).copy_to_device;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::resource) throw;
+    return 1;
+  }
+}
+
 std::vector<PartPace> measure_paces(const Comm& comm, const DeviceSet& devices, std::span<const HeldBytes> held,
                                     std::span<const double> fit, const PartTargets& targets) {
   std::vector<double> copy_seconds;
   comm.together([&] {
-    for (std::size_t p = 0; p < devices.devices.size(); ++p) {
-      const double moved = held[p].here - held[p].away;
-      copy_seconds.push_back(
-          moved > 0 ? moved / measure_bandwidth(*devices.devices[p], MeasureLimits::quick()).copy_to_device : 0);
-    }
+    for (std::size_t p = 0; p < devices.devices.size(); ++p)
+      copy_seconds.push_back(seconds_of_copy(*devices.devices[p], held[p].here - held[p].away));
   });
   const auto seconds = comm.all_gather(std::span<const double>(copy_seconds));
   const auto bytes = comm.all_gather(held);

@@ -26,6 +26,8 @@ struct RowsToPlace {
   const char* name = "cells";
   const char* smaller = "a smaller mesh";
   bool refuse_too_large = true;  ///< false: parts are as large as they come
+  /// Where the estimate has room for a smaller part of all rows than this, they are not even cut and counted.
+  double far_too_few = 0.7;
 };
 
 /// What a part that was made will take.
