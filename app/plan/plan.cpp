@@ -6,6 +6,7 @@
 #include "app/temporary_folder.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/triad.hpp"
 #include "tutti/simulation/simulation.hpp"
 
 namespace tutti::app {
@@ -51,6 +52,13 @@ PartLine plan_line(const ModelSetup& setup, const Domain& domain, const PlannedP
   line.message_bytes = part.message_bytes;
   line.triad = quick_triad(device, *setup.devices.threads);
   if (line.triad > 0) line.seconds = static_cast<double>(part.bytes_a_step) / line.triad + part.seconds_a_step;
+  if (part.copied_a_step > 0) {
+    const double rate = measure_bandwidth(device, MeasureLimits::quick()).copy_to_device;
+    const double copies = static_cast<double>(part.copied_a_step) / rate;
+    line.seconds = part.copies_behind ? std::max(line.seconds, copies) : line.seconds + copies;
+    text += fmt::format("{} of rank {} copies {} a step from the host, at {:.3g} GB/s in {:.3g} s\n", device.name(),
+                        line.rank, format_bytes(static_cast<double>(part.copied_a_step)), 1e-9 * rate, copies);
+  }
   text += fmt::format("{} of rank {} (part {}):{}{}\n", device.name(), line.rank, domain.part(p),
                       part.about.empty() ? "" : " ", part.about);
   for (const PlannedArray& a : part.arrays)

@@ -7,10 +7,24 @@
 namespace tutti {
 namespace {
 
-std::vector<PartRoom> rooms_of(const Domain& domain, const MemoryModel& memory, double row_length) {
+/// What parts have room for: with as much as can be kept elsewhere there, or (`full`) with all on the devices.
+std::vector<PartRoom> rooms_of(const Domain& domain, const MemoryModel& memory, double row_length, bool full = false) {
   std::vector<PartRoom> mine;
-  for (std::size_t p = 0; p < domain.mine(); ++p)
-    mine.push_back({free_bytes(domain.device(p)), memory.row(domain.device(p), row_length), memory.ghost});
+  for (std::size_t p = 0; p < domain.mine(); ++p) {
+    PartRoom room{free_bytes(domain.device(p)), memory.row(domain.device(p), row_length), memory.ghost};
+    if (memory.held) {
+      const HeldBytes held = memory.held(domain.device(p), row_length);
+      room.row_bytes += (full ? held.here : held.away) - held.as_doubles;
+      room.bytes = std::max(Size{0}, room.bytes - held.buffers);
+    }
+    mine.push_back(room);
+  }
+  return mine;
+}
+
+std::vector<HeldBytes> held_of(const Domain& domain, const MemoryModel& memory, double row_length) {
+  std::vector<HeldBytes> mine;
+  for (std::size_t p = 0; p < domain.mine(); ++p) mine.push_back(memory.held(domain.device(p), row_length));
   return mine;
 }
 
@@ -22,7 +36,12 @@ std::vector<PartNeed> needs_of(const Comm& comm, const Domain& domain, const Mem
     Device& device = domain.device(p);
     const auto rows = static_cast<double>(domain.owned_count(p));
     const double ghosts = domain.maps.empty() ? 0 : domain.maps[p].ghosts();
-    mine.push_back({rows * memory.row(device, row_length) + ghosts * memory.ghost, free_bytes(device), rows});
+    double bytes = memory.row(device, row_length);
+    if (memory.held) {
+      const HeldBytes held = memory.held(device, row_length);
+      bytes += held.away - held.as_doubles;
+    }
+    mine.push_back({rows * bytes + ghosts * memory.ghost, free_bytes(device), rows});
     near = near || must_be_counted(mine.back().bytes, mine.back().free);
   }
   if (!near) return mine;
@@ -66,6 +85,8 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
     domain.load(setup);
     place = {domain.rows, domain.words().rows, domain.words().smaller,
              !sharing.memory || sharing.memory->refuse_too_large};
+    // Without what is held elsewhere, the estimate of the rest is coarser.
+    if (sharing.memory && sharing.memory->held) place.far_too_few = 0.4;
     setup.phases.begin("weights");
     if (targets.chosen.of_parts.empty()) targets.chosen.of_parts = setup.weights;
     if (targets.chosen.of_parts.empty())
@@ -74,6 +95,9 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
     row_length = comm.max(domain.row_length());
     bound_targets(comm, sharing.memory ? rooms_of(domain, *sharing.memory, row_length) : std::vector<PartRoom>(), place,
                   targets);
+    if (sharing.memory && sharing.memory->held)
+      pace_targets(comm, setup.devices, rooms_of(domain, *sharing.memory, row_length, true),
+                   held_of(domain, *sharing.memory, row_length), place, targets);
     domain.weights = targets.bound.weights;
     setup.phases.begin("partition");
     domain.cut(setup, places, k == 0 ? stored : nullptr);

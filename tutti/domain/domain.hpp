@@ -17,6 +17,7 @@
 #include "tutti/io/summary.hpp"
 #include "tutti/partition/index_map.hpp"
 #include "tutti/schedule/balance.hpp"
+#include "tutti/schedule/capacity.hpp"
 
 namespace tutti {
 
@@ -95,6 +96,8 @@ struct MemoryModel {
   /// Bytes of an owned row, about, where rows have `entries` on average.
   std::function<double(Device& device, double entries)> row;
   double ghost = 0;  ///< bytes of a ghost
+  /// What of a row a memory policy may keep elsewhere; without it all is as row() says.
+  std::function<HeldBytes(Device& device, double entries)> held = {};
   /// Bytes of each part of this rank, exact or an upper bound. Called where the estimate is near what a device has.
   std::function<std::vector<Size>(const Comm& comm, const Domain& domain)> parts;
   /// Rows that all devices together cannot hold are Error(resource); false: parts are as large as they come.

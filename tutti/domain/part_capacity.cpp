@@ -6,6 +6,7 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/triad.hpp"
 
 namespace tutti {
 namespace {
@@ -48,12 +49,89 @@ void bound_targets(const Comm& comm, std::span<const PartRoom> mine, const RowsT
     available += r.bytes;
   }
   // Where it is close, parts are made and counted.
-  if (!rooms.empty() && place.refuse_too_large && room < 0.7 * n)
+  if (!rooms.empty() && place.refuse_too_large && room < place.far_too_few * n)
     comm.together([&] { refuse(place, needed, available, rooms.size()); });
   if (targets.most.empty())
     targets.bound = {targets.chosen.of_parts, {}, true};
   else
     targets.bound = bound_weights(targets.chosen.of_parts, targets.most, n);
+}
+
+namespace {
+
+/// Of so many bytes from pinned memory; 0 for none. A device without room to measure it will get next to nothing.
+double seconds_of_copy(Device& device, double bytes) {
+  if (bytes <= 0) return 0;
+  try {
+    return bytes / measure_bandwidth(device, MeasureLimits::quick()).copy_to_device;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::resource) throw;
+    return 1;
+  }
+}
+
+std::vector<PartPace> measure_paces(const Comm& comm, const DeviceSet& devices, std::span<const HeldBytes> held,
+                                    std::span<const double> fit, const PartTargets& targets) {
+  std::vector<double> copy_seconds;
+  comm.together([&] {
+    for (std::size_t p = 0; p < devices.devices.size(); ++p)
+      copy_seconds.push_back(seconds_of_copy(*devices.devices[p], held[p].here - held[p].away));
+  });
+  const auto seconds = comm.all_gather(std::span<const double>(copy_seconds));
+  const auto bytes = comm.all_gather(held);
+  std::vector<PartPace> paces;
+  for (std::size_t p = 0; p < bytes.size(); ++p) {
+    PartPace pace;
+    pace.rate = targets.chosen.rates[p].rate;
+    pace.on_host = targets.chosen.rates[p].threads != 0;
+    pace.held = fit[p];
+    pace.copy_seconds = seconds[p];
+    pace.behind = bytes[p].behind;
+    paces.push_back(pace);
+  }
+  return paces;
+}
+
+}  // namespace
+
+void pace_targets(const Comm& comm, const DeviceSet& devices, std::span<const PartRoom> full,
+                  std::span<const HeldBytes> held, const RowsToPlace& place, PartTargets& targets) {
+  const auto n = static_cast<double>(place.rows);
+  const bool any = comm.max(held.empty() ? 0 : 1) > 0;
+  if (!any || targets.chosen.rates.empty() || targets.most.empty() || !targets.bound.fits) return;
+  if (targets.paces.empty()) {
+    std::vector<double> fit, pushed_out;
+    for (const PartRoom& room : comm.all_gather(full)) fit.push_back(rows_that_fit(room, n));
+    bool all_fit = true;
+    for (std::size_t p = 0; p < fit.size(); ++p) all_fit = all_fit && targets.bound.weights[p] * n <= fit[p] + 1;
+    if (all_fit) return;
+    targets.paces = measure_paces(comm, devices, held, fit, targets);
+    std::vector<double> mine;
+    for (std::size_t p = 0; p < held.size(); ++p) {
+      const double moved = held[p].here - held[p].away;
+      mine.push_back(moved > 0 ? full[p].row_bytes / moved : 1);
+    }
+    const auto all = comm.all_gather(std::span<const double>(mine));
+    for (std::size_t p = 0; p < all.size(); ++p) targets.paces[p].pushed_out = all[p];
+  }
+  double meet = 0, room = 0;
+  std::vector<PartPace> without = targets.paces;
+  for (std::size_t p = 0; p < without.size(); ++p) {
+    targets.paces[p].most = without[p].most = targets.most[p];
+    if (without[p].on_host) without[p].most = 0;
+    room += without[p].most;
+    meet = std::max(meet, targets.chosen.rates[p].meet);
+  }
+  PacedShares shares = share_by_pace(targets.paces, n);
+  if (room >= n)
+    if (PacedShares alone = share_by_pace(without, n); shares.seconds + meet > 0.95 * alone.seconds)
+      shares = std::move(alone);
+  targets.bound.full.clear();
+  for (std::size_t p = 0; p < shares.rows.size(); ++p) {
+    targets.bound.weights[p] = shares.rows[p] / n;
+    if (shares.rows[p] >= targets.most[p] * (1 - 1e-9) && shares.rows[p] < n * (1 - 1e-9))
+      targets.bound.full.push_back(static_cast<int>(p));
+  }
 }
 
 bool must_be_counted(double bytes, Size free) {

@@ -13,10 +13,11 @@ namespace tutti {
 
 /// How much of a mesh each part shall get. The same on all ranks.
 struct PartTargets {
-  Weights chosen;            ///< as [balance] says
-  std::vector<double> most;  ///< rows that each part has room for; empty: nothing bounds them
-  BoundWeights bound;        ///< chosen, as far as there is room
-  int tightened = 0;         ///< so often parts were made that turned out too large
+  Weights chosen;                    ///< as [balance] says
+  std::vector<double> most;          ///< rows that each part has room for; empty: nothing bounds them
+  BoundWeights bound;                ///< chosen, as far as there is room
+  int tightened = 0;                 ///< so often parts were made that turned out too large
+  std::vector<PartPace> paces = {};  ///< where some rows must come from the host, and rates were measured
 };
 
 /// What parts are made of: how many rows, how messages call them, and what is done where they do not fit at all.
@@ -25,6 +26,8 @@ struct RowsToPlace {
   const char* name = "cells";
   const char* smaller = "a smaller mesh";
   bool refuse_too_large = true;  ///< false: parts are as large as they come
+  /// Where the estimate has room for a smaller part of all rows than this, they are not even cut and counted.
+  double far_too_few = 0.7;
 };
 
 /// What a part that was made will take.
@@ -40,6 +43,13 @@ Size free_bytes(Device& device);
 /// Sets targets.most, unless it is set, and targets.bound. `mine`: of this rank's parts; none on all ranks: nothing
 /// bounds them. Collective. Error(resource) where all devices together are far too small.
 void bound_targets(const Comm& comm, std::span<const PartRoom> mine, const RowsToPlace& place, PartTargets& targets);
+
+/// Where chosen weights would let rows come from the host at each pass: sets targets.bound so that a pass is quickest,
+/// by measured rates and copies; a CPU takes part where it saves 5 %. `full`: as for bound_targets, with all arrays on
+/// the devices; `held`: what may be elsewhere. Both of this rank's parts. Without measured rates nothing is done.
+/// Collective.
+void pace_targets(const Comm& comm, const DeviceSet& devices, std::span<const PartRoom> full,
+                  std::span<const HeldBytes> held, const RowsToPlace& place, PartTargets& targets);
 
 /// True when a part that was made is too large for its device; targets.most is then lowered. `mine`: of this rank's
 /// parts. Collective. Error(resource) where all devices together are too small.

@@ -25,6 +25,14 @@ Json part_json(const PartSummary& part) {
   json["bytes"] = part.bytes;
   json["gb_per_second"] = part.gb_per_second;
   json["fraction_of_stream"] = part.fraction_of_stream ? Json(*part.fraction_of_stream) : Json(nullptr);
+  if (const auto& held = part.held)
+    json["residency"] = {{"array", held->array},
+                         {"policy", held->policy},
+                         {"format", held->format},
+                         {"loss", held->loss},
+                         {"device_bytes", held->device_bytes},
+                         {"host_bytes", held->host_bytes},
+                         {"brought_bytes", held->brought_bytes}};
   return json;
 }
 

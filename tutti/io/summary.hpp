@@ -14,6 +14,16 @@
 
 namespace tutti {
 
+/// Where a large read-only array of a part was held.
+struct HeldArraySummary {
+  std::string array;   ///< "coefficients A"
+  std::string policy;  ///< "resident", "streamed"
+  std::string format;  ///< "double", "int32", "zfp-32"
+  double loss = 0;     ///< relative L2 norm of what the format lost
+  Size device_bytes = 0, host_bytes = 0;
+  Size brought_bytes = 0;  ///< from the host, all passes
+};
+
 /// One part: what one device owned and did.
 struct PartSummary {
   int rank = 0;
@@ -27,6 +37,7 @@ struct PartSummary {
   Size bytes = 0;                            ///< that its kernels moved by the model's count, all steps
   double gb_per_second = 0;                  ///< bytes over the kernels' seconds, 1e9 bytes a second
   std::optional<double> fraction_of_stream;  ///< of the measured triad; absent when it was not measured
+  std::optional<HeldArraySummary> held;      ///< by [residency]; absent where all is resident as ever
 };
 
 /// How the cells were shared between the devices, and why.

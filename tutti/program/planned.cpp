@@ -10,6 +10,13 @@ Size PlannedPart::bytes() const {
   return sum;
 }
 
+void add_held(PlannedPart& part, const std::string& name, const HeldPlan& held, int passes) {
+  part.arrays.push_back({name, held.placement.device_bytes});
+  part.copied_a_step = passes * held.copied;
+  part.copies_behind = held.policy != Policy::overlaid;
+  part.about += (part.about.empty() ? "" : "; ") + name + " " + held.about();
+}
+
 void plan_exchanges(const Comm& comm, const Domain& domain, int values, int times, std::vector<PlannedPart>& parts) {
   std::vector<IndexMap> maps;
   if (values > 1)

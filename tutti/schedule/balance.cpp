@@ -274,10 +274,10 @@ Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& opt
   } else if (is("stream") || !rate) {
     weights = with_triads(comm, devices, std::vector<double>(n, 0.0));
   } else {
-    const auto rates = measure_parts(comm, devices, rows, rate);
-    result.share = share_between(rates, rows);
+    result.rates = measure_parts(comm, devices, rows, rate);
+    result.share = share_between(result.rates, rows);
     if (result.share) info("{}", describe(*result.share, rows));
-    weights = measured_weights(rates, result.share, rows);
+    weights = measured_weights(result.rates, result.share, rows);
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   comm.together([&] {

@@ -75,7 +75,8 @@ std::vector<double> peak_bandwidths(const Comm& comm, const DeviceSet& devices, 
 /// Weights of all parts, sum 1.
 struct Weights {
   std::vector<double> of_parts;
-  std::optional<Share> share;  ///< measured weights of CPU teams and accelerators: what they were chosen by
+  std::optional<Share> share;        ///< measured weights of CPU teams and accelerators: what they were chosen by
+  std::vector<PartRate> rates = {};  ///< of all parts, where they were measured
 };
 /// From [balance]: "measured" (a short timed run of the model's kernel on each device: Langguth 2015, r_opt), "stream"
 /// (the measured triad of each device: r_stream), "peak" (its peak bandwidth: r_peak; where it is not known the triad,

@@ -56,4 +56,49 @@ BoundWeights bound_weights(std::span<const double> weights, std::span<const doub
   return bound;
 }
 
+double seconds_of(const PartPace& pace, double rows) {
+  const double kernel = rows / pace.rate;
+  if (rows <= pace.held) return kernel;
+  const double copies = std::min(rows, (rows - pace.held) * pace.pushed_out) * pace.copy_seconds;
+  return pace.behind ? std::max(kernel, copies) : kernel + copies;
+}
+
+namespace {
+
+/// The most rows that a part does in so many seconds.
+double rows_in(const PartPace& pace, double seconds) {
+  if (pace.rate <= 0) return 0;
+  double low = 0, high = std::min(pace.most, seconds * pace.rate);
+  if (seconds_of(pace, high) <= seconds) return high;
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    (seconds_of(pace, middle) <= seconds ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+PacedShares share_by_pace(std::span<const PartPace> paces, double rows) {
+  const auto done_in = [&](double seconds) {
+    double sum = 0;
+    for (const PartPace& pace : paces) sum += rows_in(pace, seconds);
+    return sum;
+  };
+  double low = 0, high = 1e-9;
+  while (done_in(high) < rows * (1 - 1e-12)) {
+    high *= 2;
+    require(high < 1e12, "parts have no room for {} rows", rows);
+  }
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    (done_in(middle) < rows * (1 - 1e-12) ? low : high) = middle;
+  }
+  PacedShares shares;
+  shares.seconds = high;
+  const double all = done_in(high);
+  for (const PartPace& pace : paces) shares.rows.push_back(rows_in(pace, high) * rows / all);
+  return shares;
+}
+
 }  // namespace tutti

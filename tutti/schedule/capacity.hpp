@@ -27,4 +27,33 @@ struct BoundWeights {
 /// their weights, and what these cannot take either to parts of weight 0, in proportion to their room.
 BoundWeights bound_weights(std::span<const double> weights, std::span<const double> most, double rows);
 
+/// Of a row's bytes on a device, those of an array that a memory policy may keep elsewhere (tutti/residency).
+struct HeldBytes {
+  double as_doubles = 0;  ///< where all arrays are resident as ever
+  double here = 0;        ///< where the row of the array stays on the device
+  double away = 0;        ///< where it comes from the host at each pass
+  Size buffers = 0;       ///< of a device, that the others come through, at the least
+  bool behind = true;     ///< they come while kernels work
+};
+
+/// How long a part takes with some of its rows coming from the host.
+struct PartPace {
+  double rate = 0;          ///< rows a second, all on the device
+  double most = 0;          ///< rows it has room for at all
+  double held = 0;          ///< rows that it has room for with all of their arrays
+  double pushed_out = 1;    ///< rows that must come from the host for each one above `held`
+  double copy_seconds = 0;  ///< of such a row
+  bool behind = true;
+  bool on_host = false;
+};
+/// Of a pass over so many rows. Never falls.
+double seconds_of(const PartPace& pace, double rows);
+
+/// The rows of each part that make the slowest of them quickest. `seconds`: of a pass then. Parts have room for all.
+struct PacedShares {
+  std::vector<double> rows;
+  double seconds = 0;
+};
+PacedShares share_by_pace(std::span<const PartPace> paces, double rows);
+
 }  // namespace tutti

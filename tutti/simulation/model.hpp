@@ -74,6 +74,11 @@ class Model {
 
   /// Bytes that the kernels of a part of this rank have moved, all steps, by the model's count.
   virtual Size bytes_moved(std::size_t p) const = 0;
+  /// Where part p's large read-only array is held, if [residency] says something of it.
+  virtual std::optional<HeldArraySummary> held_array(std::size_t p) const {
+    (void)p;
+    return {};
+  }
   /// What this rank has sent, all steps.
   virtual ExchangeCounts exchanged() const = 0;
   /// Adds what only the model knows: errors, mass, its own numbers.

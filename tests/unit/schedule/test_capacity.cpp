@@ -83,5 +83,54 @@ TEST(Capacity, ARoomHoldsRowsAndTheirGhosts) {
   EXPECT_GT(200 * large, 0.95e10) << "little is wasted";
 }
 
+/// A device with room for 400 rows, of up to `most` if others come from the host at 1 ms each.
+PartPace device_of(double rate, double most, bool behind = true) {
+  PartPace pace;
+  pace.rate = rate;
+  pace.most = most;
+  pace.held = 400;
+  pace.pushed_out = 1.25;
+  pace.copy_seconds = 1e-3;
+  pace.behind = behind;
+  return pace;
+}
+PartPace cpu_of(double rate) {
+  PartPace pace;
+  pace.rate = rate;
+  pace.most = pace.held = 1e9;
+  pace.on_host = true;
+  return pace;
+}
+
+TEST(Pace, CopiesAreHiddenAsFarAsTheKernelTakesLonger) {
+  const PartPace pace = device_of(1e4, 1e9);
+  EXPECT_DOUBLE_EQ(seconds_of(pace, 400), 0.04);
+  EXPECT_DOUBLE_EQ(seconds_of(pace, 420), 0.042) << "25 rows come in 25 ms";
+  EXPECT_DOUBLE_EQ(seconds_of(pace, 480), 0.1) << "100 rows come in 100 ms";
+  EXPECT_DOUBLE_EQ(seconds_of(pace, 1e4), 10) << "no more than all";
+  EXPECT_DOUBLE_EQ(seconds_of(device_of(1e4, 1e9, false), 480), 0.148) << "one after the other";
+}
+
+TEST(Pace, RowsAreSharedSoThatAllAreReadyAtOnce) {
+  for (const double rows : {100.0, 600.0, 2000.0, 50000.0}) {
+    const std::vector<PartPace> paces = {device_of(1e4, 3000), device_of(5e3, 3000, false), cpu_of(500)};
+    const PacedShares shares = share_by_pace(paces, rows);
+    EXPECT_NEAR(std::accumulate(shares.rows.begin(), shares.rows.end(), 0.0), rows, 1e-6 * rows);
+    for (std::size_t p = 0; p < paces.size(); ++p) {
+      EXPECT_LE(seconds_of(paces[p], shares.rows[p]), shares.seconds * (1 + 1e-6));
+      // No part could take more without being the last.
+      if (shares.rows[p] < paces[p].most * (1 - 1e-9)) {
+        EXPECT_GE(seconds_of(paces[p], shares.rows[p] * 1.001), shares.seconds * (1 - 1e-6));
+      }
+    }
+  }
+}
+
+TEST(Pace, ADeviceAloneTakesAllThatThereIsRoomFor) {
+  const PacedShares shares = share_by_pace(std::vector<PartPace>{device_of(1e4, 3000)}, 2500);
+  EXPECT_NEAR(shares.rows[0], 2500, 1e-6);
+  EXPECT_NEAR(shares.seconds, 2.5, 1e-6);
+}
+
 }  // namespace
 }  // namespace tutti

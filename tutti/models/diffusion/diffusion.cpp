@@ -9,6 +9,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/reductions.hpp"
+#include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
@@ -56,8 +57,17 @@ void Diffusion::rkc_step(double time, double dt) {
 
 // Set-up.
 
+namespace {
+
+Sharing checked_sharing(const ModelSetup& setup) {
+  setup.comm.together([&] { coefficient_options(setup.options); });
+  return diffusion_sharing(setup.options, *setup.devices.threads);
+}
+
+}  // namespace
+
 Diffusion::Diffusion(const ModelSetup& setup)
-    : TetModel(setup, diffusion_tet_options(setup.options), diffusion_sharing(setup.options, *setup.devices.threads)),
+    : TetModel(setup, diffusion_tet_options(setup.options), checked_sharing(setup)),
       rkc_(setup.options.text("time.method") == "rkc2") {
   Phases& phases = setup.phases;
   phases.begin("assemble");
@@ -74,6 +84,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
       if (rkc_) parts_[p].first_rate = Buffer<double>(device(p), map(p).owned, "first rate F0");
     }
   });
+  hold_coefficients();
   phases.begin("stability");
   estimate_spectral_radius();
   comm_.together([&] { choose_stages(); });
@@ -124,8 +135,11 @@ void Diffusion::assemble() {
     }
     maxima[0] = std::max(maxima[0], rows.max_outflow);
     weak += rows.weak_fits;
-    part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
-                            row_column_bytes(options_), parallel);
+    if (keeps_apart(options_, *physics_, mesh, domain_.maps[p], *streams.device, streams.device->budget().capacity()))
+      part.rows = RowOperator(RowOperator::Apart{}, *streams.compute, rows, row_column_bytes(options_), parallel);
+    else
+      part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
+                              row_column_bytes(options_), parallel);
     part.centroids = centroids(static_cast<int>(p));
     if (physics_->has_forcing())
       part.forcing = Forcing(*streams.compute, *devices_.threads, *physics_, part.centroids, rows);
@@ -134,6 +148,35 @@ void Diffusion::assemble() {
   stability_.max_outflow = maxima[0];
   stability_.anisotropy = maxima[1];
   verbose("{} cells have a weak gradient fit: their faces lean on the other cell", weak);
+}
+
+/// Last of all arrays, in the room that they leave.
+void Diffusion::hold_coefficients() {
+  if (all_resident(options_)) return;
+  bool captured = true;
+  std::string lines;
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      DiffusionPart& part = parts_[p];
+      if (!part.rows.waits_to_be_held()) continue;
+      ResidencyOptions options = coefficient_options(options_);
+      options.leave_bytes = held_margin(domain_.device(p));
+      options.parallel = parallel_for(*devices_.threads);
+      const auto trials = part.rows.hold(domain_.stream(p), options, part.u[0].data(), part.u[1].data());
+      captured = captured && part.rows.held()->can_be_captured();
+      lines += fmt::format("{} of rank {}: {}\n", domain_.device(p).name(), comm_.rank(),
+                           describe_held("coefficients A", *part.rows.held(), trials));
+    }
+  });
+  if (!captured) pass_->never_capture();
+  for (const std::string& text : comm_.all_gather_text(lines))
+    if (!text.empty()) info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
+}
+
+std::optional<HeldArraySummary> Diffusion::held_array(std::size_t p) const {
+  const Residency* held = parts_[p].rows.held();
+  if (held == nullptr) return {};
+  return summarise_held("coefficients A", *held);
 }
 
 /// Source and boundary data at `time`, for every row they reach. Once, where they do not change. The GPUs are given

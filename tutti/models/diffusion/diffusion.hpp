@@ -50,6 +50,8 @@ class Diffusion final : public TetModel {
   void summarise(Summary& summary, double time) override;
   void wait() override;
 
+  std::optional<HeldArraySummary> held_array(std::size_t p) const override;
+
   const Stability& stability() const { return stability_; }
   /// Rates a time step takes: 1 for Euler, stages times sub-steps for RKC2.
   int stages() const { return stages_ * substeps_; }
@@ -58,6 +60,7 @@ class Diffusion final : public TetModel {
 
  private:
   void assemble();
+  void hold_coefficients();
   void estimate_spectral_radius();
   void run_noise_test();
   void bring_out_growing_modes(int applications);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tutti/base/units.hpp"
+#include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
@@ -142,6 +143,7 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::boolean,
               .default_value = "true",
               .description = "Let noise run for some steps at set-up, to see that it does not grow."});
+  add_residency_keys(schema, "the coefficients of the rows (128 of about 200 bytes a cell)");
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"euler\"",

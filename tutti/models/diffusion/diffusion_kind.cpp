@@ -27,12 +27,27 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
     const DiffusionPhysics physics(setup.options, domain.region_names, domain.boundary_names, domain.region_tags,
                                    domain.boundary_tags);
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      parts[p].arrays =
-          plan_arrays(setup.options, physics, domain.meshes[p], domain.maps[p], domain.streams[p].is_host());
-      parts[p].bytes_a_step = plan_bytes_a_step(parts[p].arrays, domain.maps[p], step.stages);
+      Device& device = domain.device(p);
+      const bool apart =
+          keeps_apart(setup.options, physics, domain.meshes[p], domain.maps[p], device, device.budget().capacity());
+      parts[p].arrays = plan_arrays(setup.options, physics, domain.meshes[p], domain.maps[p], device.is_host(), apart);
+      parts[p].keeps_apart = apart;
     }
   });
   plan_exchanges(setup.comm, domain, 1, step.stages, parts);
+  setup.comm.together([&] {
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      Device& device = domain.device(p);
+      const IndexMap& map = domain.maps[p];
+      if (parts[p].keeps_apart) {
+        const Size room = device.budget().capacity() - parts[p].bytes() - held_margin(device);
+        const HeldPlan held = plan_coefficients(setup.options, map, room);
+        add_held(parts[p], "coefficients A", held, step.stages);
+      }
+      // Of what stays here and what comes, a step reads all.
+      parts[p].bytes_a_step = plan_bytes_a_step(parts[p].arrays, map, step.stages) + parts[p].copied_a_step;
+    }
+  });
   return parts;
 }
 

@@ -7,7 +7,7 @@
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
-#include "tutti/models/diffusion/rows/column_tiles.hpp"
+#include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 
 namespace tutti::diffusion {
@@ -33,15 +33,24 @@ MemoryModel diffusion_memory(const Case& options) {
   MemoryModel memory;
   memory.row = [&options](Device& device, double entries) { return row_bytes(options, device.is_host(), entries); };
   memory.ghost = options.text("time.method") == "rkc2" ? 24 : 16;
+  if (!all_resident(options))
+    memory.held = [&options](Device& device, double entries) {
+      const double coefficient = row_precision(options) == Precision::full ? 8 : 4;
+      const double as_doubles = coefficient * std::min<double>(max_row_entries, entries + 0.3);
+      return held_bytes(coefficient_options(options), device.is_host(), held_width, tile_rows, as_doubles);
+    };
   memory.parts = [&options](const Comm&, const Domain& of) {
     const auto& domain = dynamic_cast<const TetDomain&>(of);
     const DiffusionPhysics physics(options, domain.region_names, domain.boundary_names, domain.region_tags,
                                    domain.boundary_tags);
     std::vector<Size> bytes;
     for (std::size_t p = 0; p < domain.mine(); ++p) {
-      bytes.push_back(0);
-      for (const PlannedArray& a :
-           plan_arrays(options, physics, domain.meshes[p], domain.maps[p], domain.streams[p].is_host()))
+      const LocalTetMesh& mesh = domain.meshes[p];
+      const IndexMap& map = domain.maps[p];
+      Device& device = domain.device(p);
+      const bool apart = keeps_apart(options, physics, mesh, map, device, device.budget().capacity());
+      bytes.push_back(apart ? least_held_bytes(coefficient_options(options), held_tiles(map.owned), held_width) : 0);
+      for (const PlannedArray& a : plan_arrays(options, physics, mesh, map, device.is_host(), apart))
         bytes.back() += a.bytes;
     }
     return bytes;
@@ -71,7 +80,8 @@ struct SlicedSizes : WideColumns {
   Size externals = 0, codes = 0;  ///< of tiles; codes: halves
 };
 
-SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host) {
+/// `even`: all are as wide as a row can be.
+SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host, bool even) {
   SlicedSizes sizes;
   const auto stencil = tet_stencil<Lid>(mesh.neighbours, mesh.owned);
   const Lid slice_rows = 1 << slice_shift(on_host);
@@ -82,7 +92,7 @@ SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host) {
     columns.clear();
     widths.clear();
     for (Lid begin = first; begin < last; begin += slice_rows) {
-      std::size_t width = 0;
+      std::size_t width = even ? static_cast<std::size_t>(max_row_entries) : 0;
       WindowSet windows;
       bool fits = true;
       for (Lid i = begin; i < std::min(last, begin + slice_rows); ++i) {
@@ -155,14 +165,14 @@ void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& ph
 }  // namespace
 
 std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
-                                      const IndexMap& map, bool on_host) {
+                                      const IndexMap& map, bool on_host, bool apart) {
   const RowFormat format = row_format(options, on_host);
   const Precision precision = row_precision(options);
   const ColumnBytes wanted = row_column_bytes(options);
   Size stored = stored_entries(format, map.owned);
   SlicedSizes sizes;
   if (format == RowFormat::sliced) {
-    sizes = sliced_sizes(mesh, on_host);
+    sizes = sliced_sizes(mesh, on_host, apart);
     stored = sizes.stored;
   }
   std::vector<PlannedArray> arrays;
@@ -184,10 +194,8 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
     default:
       arrays.push_back({"columns I", 4 * stored});
   }
-  if (precision == Precision::full)
-    arrays.push_back({"coefficients A", 8 * stored});
-  else
-    arrays.push_back({"coefficients A (float)", 4 * stored});
+  if (!apart && precision == Precision::full) arrays.push_back({"coefficients A", 8 * stored});
+  if (!apart && precision == Precision::compact) arrays.push_back({"coefficients A (float)", 4 * stored});
   if (keeps_diagonal(format, precision) || physics.has_dirichlet())
     arrays.push_back({"diagonal D", 8 * static_cast<Size>(map.owned)});
   if (format == RowFormat::sliced && map.owned > 0) arrays.push_back({"slices", 8 * (sizes.slices + 1)});
@@ -199,6 +207,36 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   if (physics.has_forcing()) arrays.push_back({"forcing", 8 * static_cast<Size>(map.owned)});
   if (physics.forcing_depends_on_time()) plan_time_dependent_forcing(options, physics, mesh, on_host, arrays);
   return arrays;
+}
+
+ResidencyOptions coefficient_options(const Case& options) {
+  ResidencyOptions result = residency_options(options);
+  result.group = held_group;
+  if (result.policy == Policy::resident) return result;
+  if (options.text("numerics.format") != "sliced")
+    fail(ErrorKind::input,
+         "{}: residency.policy = \"{}\" is for other rows than these; set numerics.format = \"sliced\"",
+         options.where("residency.policy"), policy_name(result.policy));
+  if (row_precision(options) == Precision::compact)
+    fail(ErrorKind::input,
+         "{}: residency.policy = \"{}\" does not go with numerics.precision = \"compact\"; set residency.format = "
+         "\"float\" instead",
+         options.where("residency.policy"), policy_name(result.policy));
+  return result;
+}
+
+bool keeps_apart(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh, const IndexMap& map,
+                 const Device& device, Size capacity) {
+  if (device.is_host() || all_resident(options) || map.owned == 0) return false;
+  const ResidencyOptions wanted = coefficient_options(options);
+  if (wanted.policy != Policy::automatic || wanted.tolerance > 0) return true;
+  Size bytes = 16 * Size{map.separator_rows().size()};  // of messages, at most
+  for (const PlannedArray& a : plan_arrays(options, physics, mesh, map, false)) bytes += a.bytes;
+  return bytes + held_margin(device) > capacity;
+}
+
+HeldPlan plan_coefficients(const Case& options, const IndexMap& map, Size room) {
+  return plan_held(coefficient_options(options), held_tiles(map.owned), held_width, room);
 }
 
 Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& map, int stages) {

@@ -8,6 +8,7 @@
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
+#include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/partition/partition.hpp"
 #include "tutti/schedule/step.hpp"
 
@@ -53,8 +54,12 @@ double measure_rate(Device& device, Threads& threads, const Case& options, const
   std::vector<PartStreams> parts;
   parts.emplace_back(device);
   Stream& stream = *parts[0].compute;
-  const RowOperator op(stream, rows, row_format(options, device.is_host()), row_precision(options),
-                       row_column_bytes(options));
+  // Copies from the host are measured apart (pace_targets); decoding is not.
+  const bool coded = !device.is_host() && options.text("residency.policy") == "compressed";
+  RowOperator op = coded ? RowOperator(RowOperator::Apart{}, stream, rows, row_column_bytes(options))
+                         : RowOperator(stream, rows, row_format(options, device.is_host()), row_precision(options),
+                                       row_column_bytes(options));
+  if (coded) op.hold(stream, coefficient_options(options), nullptr, nullptr);
   const Lid n = op.rows();
   const std::vector<double> values(n, 1.0);
   const auto u = make_buffer(stream, std::span<const double>(values), "u of the sample");

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "tutti/base/units.hpp"
+#include "tutti/models/transport/transport_plan.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
@@ -17,6 +18,9 @@ namespace tutti::transport {
 void SphereTransport::make_pass(Overlap overlap) {
   pass_ = std::make_unique<Pass>("", *devices_.threads, domain_.streams, row_pass_parts(domain_.maps), exchange_.get(),
                                  overlap, transport_.row_cost());
+  // A pass that weights come for one piece after the other is not the same each time.
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (transport_.held.policy != Policy::compressed && keeps_apart(transport_, domain_, p)) pass_->never_capture();
 }
 
 void SphereTransport::step(double time, double dt) {
@@ -68,6 +72,12 @@ void SphereTransport::exchange_now(std::size_t field) {
 }
 
 // Watching and finishing.
+
+std::optional<HeldArraySummary> SphereTransport::held_array(std::size_t p) const {
+  const Residency* held = parts_[p].rows.held();
+  if (held == nullptr) return {};
+  return summarise_held("weights of stencils", *held);
+}
 
 double SphereTransport::largest() {
   double all = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,8 @@ class SphereTransport final : public Model {
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override { return {&pass_->step()}; }
 
+  std::optional<HeldArraySummary> held_array(std::size_t p) const override;
+
   const TransportSpectrum& spectrum() const { return spectrum_; }
   /// Values in the owned nodes of one of this rank's parts: node after node, all tracers of a node together.
   std::vector<double> values(std::size_t p);
@@ -74,6 +77,10 @@ class SphereTransport final : public Model {
     return {basis_.size, operators, joined, transport_.kernel};
   }
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
+  template <class Weight>
+  SlicedStencils stencils_of(std::size_t p, int operators, const Weight& weight, Joined joined = Joined::summed,
+                             bool of_steps = false);
+  void say_where_weights_are();
   Weights make_weights();
   Weights compute_weights();
   std::vector<Gid> global_stencils(std::size_t p) const;

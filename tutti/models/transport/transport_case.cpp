@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tutti/base/error.hpp"
+#include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
@@ -271,6 +272,7 @@ void add_transport_keys(CaseSchema& schema) {
                   "the paper, whose sums have another order (on CPUs, too) and other last bits; auto: the fastest of "
                   "those that have the bits of threads.",
               .choices = {"auto", "threads", "warp"}});
+  add_residency_keys(schema, "the weights of the stencils (most of what a node takes)");
 }
 
 bool TransportCase::steady() const {
@@ -303,6 +305,11 @@ TransportCase read_transport_case(const Case& options) {
   read_tracers(options, transport);
   transport.separate = options.text("numerics.operators") == "separate";
   if (options.text("numerics.kernel") == "warp") transport.kernel = StencilKernel::warps;
+  transport.held = residency_options(options);
+  const bool exact = is_exact(transport.held.format) && transport.held.tolerance <= 0;
+  if (transport.kernel == StencilKernel::warps && !exact)
+    fail(ErrorKind::input, "{}: numerics.kernel = \"warp\" reads weights in double; set residency.format = \"double\"",
+         options.where("numerics.kernel"));
   transport.method = options.text("time.method") == "rk4" ? RungeKutta::rk4 : RungeKutta::ssp_rk3;
   return transport;
 }

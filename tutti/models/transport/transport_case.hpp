@@ -11,6 +11,7 @@
 #include "tutti/models/transport/runge_kutta.hpp"
 #include "tutti/models/transport/stencils/stencil_basis.hpp"
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
+#include "tutti/residency/residency.hpp"
 
 namespace tutti::transport {
 
@@ -46,6 +47,7 @@ struct TransportCase {
   std::vector<Tracer> tracers;
   RungeKutta method = RungeKutta::rk4;
   StencilKernel kernel = StencilKernel::threads;
+  ResidencyOptions held;  ///< of the weights
   bool separate = false;  ///< operators of a steady velocity are not merged
 
   bool steady() const;

@@ -26,10 +26,17 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
   const TransportCase transport = read_transport_case(setup.options);
   std::vector<PlannedPart> parts(domain.mine());
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    parts[p].arrays = plan_arrays(transport, domain, p);
+    parts[p].keeps_apart = keeps_apart(transport, domain, p);
+    parts[p].arrays = plan_arrays(transport, domain, p, parts[p].keeps_apart);
     parts[p].bytes_a_step = plan_bytes_a_step(transport, domain, p);
   }
   plan_exchanges(setup.comm, domain, static_cast<int>(transport.tracers.size()), step.stages, parts);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (parts[p].keeps_apart) {
+      Device& device = domain.device(p);
+      const Size room = device.budget().capacity() - parts[p].bytes() - held_margin(device);
+      add_held(parts[p], "weights of stencils", plan_weights(transport, domain, p, room), step.stages);
+    }
   return parts;
 }
 

@@ -39,9 +39,12 @@ double measure_rate(Device& device, Threads& threads, const TransportCase& trans
   std::vector<PartStreams> parts;
   parts.emplace_back(device);
   Stream& stream = *parts[0].compute;
+  // Copies from the host are measured apart (pace_targets); decoding is not.
+  const HoldStencils hold{transport.held, tracers};
+  const bool coded = !device.is_host() && transport.held.policy == Policy::compressed;
   const SlicedStencils rows(
       stream, stencils, {size, transport.operators(), steady ? Joined::summed : Joined::velocity, transport.kernel},
-      [](std::size_t, int, std::size_t) { return 1e-3; }, parallel_for(threads));
+      [](std::size_t, int, std::size_t) { return 1e-3; }, parallel_for(threads), coded ? &hold : nullptr);
   const auto n = static_cast<Lid>(stencils.size() / static_cast<std::size_t>(size));
   const std::vector<double> values(static_cast<std::size_t>(n) * static_cast<std::size_t>(std::max(tracers, 2)), 1.0);
   const auto make = [&](const char* name) { return make_buffer(stream, std::span<const double>(values), name); };

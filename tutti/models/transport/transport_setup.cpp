@@ -83,6 +83,7 @@ SphereTransport::SphereTransport(const ModelSetup& setup)
   find_spectral_radii(weights);
   damp(weights);
   Weights().swap(weights);
+  say_where_weights_are();
   phases.begin("initial");
   set_initial();
   phases.end();
@@ -131,11 +132,43 @@ void SphereTransport::make_advection(const Weights& weights, double time) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto v = velocities(p, time);
     parts_[p].rows = {};  // the device need not have room for both
-    parts_[p].rows = SlicedStencils(
-        stream(p), domain_.stencils[p], form(1),
-        [&](std::size_t row, int, std::size_t j) { return advection_weight(weights[p], row, j, v[row]); },
-        parallel_for(*devices_.threads));
+    parts_[p].rows = stencils_of(
+        p, 1, [&](std::size_t row, int, std::size_t j) { return advection_weight(weights[p], row, j, v[row]); });
   }
+}
+
+/// Stencils of part p, with their weights where the case's memory policy keeps them. `auto` is timed for those of the
+/// steps only; until then it is what it is expected to be.
+template <class Weight>
+SlicedStencils SphereTransport::stencils_of(std::size_t p, int operators, const Weight& weight, Joined joined,
+                                            bool of_steps) {
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  const StencilForm like = form(operators, joined);
+  if (!keeps_apart(transport_, domain_, p))
+    return SlicedStencils(stream(p), domain_.stencils[p], like, weight, parallel);
+  TransportPart& part = parts_[p];
+  Device& device = domain_.device(p);
+  HoldStencils hold{transport_.held, tracers(), part.q[0].data(), part.velocity.along(), part.q[1].data()};
+  hold.options.leave_bytes = held_margin(device);
+  hold.options.parallel = parallel;
+  if (hold.options.policy == Policy::automatic && !of_steps) {
+    const Lid rows = held_units(domain_.maps[p].owned);
+    const Size columns = 4 * ((Size{domain_.maps[p].owned} + 31) / 32 * 32) * (like.size - 1);
+    const Size room = device.budget().capacity() - device.budget().used() - columns - hold.options.leave_bytes;
+    hold.options.policy = plan_held(hold.options, rows, held_stencil_width(like), room).policy;
+  }
+  return SlicedStencils(stream(p), domain_.stencils[p], like, weight, parallel, &hold);
+}
+
+/// Collective.
+void SphereTransport::say_where_weights_are() {
+  std::string lines;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (const Residency* held = parts_[p].rows.held())
+      lines += fmt::format("{} of rank {}: {}\n", domain_.device(p).name(), comm_.rank(),
+                           describe_held("weights of stencils", *held, parts_[p].rows.trials()));
+  for (const std::string& text : comm_.all_gather_text(lines))
+    if (!text.empty()) info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
 }
 
 /// Whether damping is to be local. Where nodes lie close, entries of Delta^k are largest, and decide how much damping a
@@ -166,12 +199,9 @@ void SphereTransport::make_hyper(const Weights& weights) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const std::vector<double> scales = damping_scales(weights[p]);
     parts_[p].rows = {};
-    parts_[p].rows = SlicedStencils(
-        stream(p), domain_.stencils[p], form(1),
-        [&](std::size_t row, int, std::size_t j) {
-          return scales[row] * weights[p][(row * operators + hyper) * n + j];
-        },
-        parallel_for(*devices_.threads));
+    parts_[p].rows = stencils_of(p, 1, [&](std::size_t row, int, std::size_t j) {
+      return scales[row] * weights[p][(row * operators + hyper) * n + j];
+    });
   }
 }
 
@@ -179,7 +209,6 @@ void SphereTransport::make_hyper(const Weights& weights) {
 void SphereTransport::make_operators(const Weights& weights) {
   const auto n = static_cast<std::size_t>(basis_.size);
   const double damping = (basis_.hyper % 2 == 0 ? -1 : 1) * spectrum_.gamma;
-  const ParallelFor parallel = parallel_for(*devices_.threads);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const RawVector<double>& w = weights[p];
     const std::vector<double> scales = damping_scales(w);
@@ -191,26 +220,26 @@ void SphereTransport::make_operators(const Weights& weights) {
     if (transport_.steady()) {
       const auto v = velocities(p, 0);
       const bool merged = transport_.operators() == 1;
-      part.rows = SlicedStencils(
-          stream(p), domain_.stencils[p], form(transport_.operators()),
+      part.rows = stencils_of(
+          p, transport_.operators(),
           [&](std::size_t row, int d, std::size_t j) {
             if (d == 1) return damp(row, j);
             return advection_weight(w, row, j, v[row]) + (merged ? damp(row, j) : 0);
           },
-          parallel);
+          Joined::summed, true);
       continue;
     }
     const auto points = domain_.owned_points(p);
     part.velocity = {};
     part.velocity = PartVelocity(stream(p), transport_.velocity, transport_.cartesian, points);
-    part.rows = SlicedStencils(
-        stream(p), domain_.stencils[p], form(3, Joined::velocity),
+    part.rows = stencils_of(
+        p, 3,
         [&](std::size_t row, int d, std::size_t j) {
           if (d == 2) return damp(row, j);
           const StencilFrame frame = make_frame(points[row]);
           return -advection_weight(w, row, j, d == 0 ? frame.first : frame.second);
         },
-        parallel);
+        Joined::velocity, true);
   }
 }
 

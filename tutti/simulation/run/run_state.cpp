@@ -10,9 +10,10 @@
 namespace tutti {
 namespace {
 
-/// Keys that may differ: they change who computes, what is said and where the run ends, not what is computed.
+/// Keys that may differ: they change who computes, what is said and where the run ends, not what is computed. Formats
+/// of [residency] that lose something depend on the partition as well, which may differ, too.
 bool may_differ(const std::string& path) {
-  for (const char* table : {"output.", "report.", "devices.", "partition.", "balance.", "checkpoint."})
+  for (const char* table : {"output.", "report.", "devices.", "partition.", "balance.", "checkpoint.", "residency."})
     if (path.starts_with(table)) return true;
   // The mesh itself is compared by its checksum, so the file may have moved.
   return path == "time.end" || path == "time.steps" || path == "mesh.file";

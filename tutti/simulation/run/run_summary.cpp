@@ -23,6 +23,7 @@ struct PartRecord {
     s.bytes = bytes;
     s.gb_per_second = gb_per_second;
     if (fraction >= 0) s.fraction_of_stream = fraction;
+    if (array[0] != 0) s.held = {array, policy, format, loss, held_bytes[0], held_bytes[1], held_bytes[2]};
     return s;
   }
   int rank = 0;
@@ -31,14 +32,22 @@ struct PartRecord {
   double weight = 0, seconds[4] = {0, 0, 0, 0};
   Size bytes = 0;
   double gb_per_second = 0, fraction = -1;
+  char array[32] = "", policy[16] = "", format[16] = "";
+  double loss = 0;
+  Size held_bytes[3] = {0, 0, 0};
 };
+
+template <std::size_t n>
+void copy_text(char (&to)[n], const std::string& from) {
+  std::strncpy(to, from.c_str(), n - 1);
+}
 
 void gather_parts(const Comm& comm, Summary& summary) {
   std::vector<PartRecord> mine;
   for (const PartSummary& s : summary.parts) {
     PartRecord r;
     r.rank = s.rank;
-    std::strncpy(r.device, s.device.c_str(), sizeof(r.device) - 1);
+    copy_text(r.device, s.device);
     r.cells = s.cells;
     r.ghosts = s.ghosts;
     r.weight = s.weight;
@@ -49,6 +58,15 @@ void gather_parts(const Comm& comm, Summary& summary) {
     r.bytes = s.bytes;
     r.gb_per_second = s.gb_per_second;
     r.fraction = s.fraction_of_stream.value_or(-1);
+    if (const auto& held = s.held) {
+      copy_text(r.array, held->array);
+      copy_text(r.policy, held->policy);
+      copy_text(r.format, held->format);
+      r.loss = held->loss;
+      r.held_bytes[0] = held->device_bytes;
+      r.held_bytes[1] = held->host_bytes;
+      r.held_bytes[2] = held->brought_bytes;
+    }
     mine.push_back(r);
   }
   summary.parts.clear();

@@ -137,6 +137,88 @@ INSTANTIATE_TEST_SUITE_P(Host, RowOperators, testing::ValuesIn(settings_on(Devic
 INSTANTIATE_TEST_SUITE_P(Fake, RowOperators, testing::ValuesIn(settings_on(DeviceKind::fake)), name_of);
 #endif
 
+/// Rows whose coefficients a policy keeps.
+struct HeldSetting {
+  DeviceKind device;
+  Policy policy;
+  ValueFormat format;
+  ColumnBytes columns;
+};
+
+class HeldRows : public testing::TestWithParam<HeldSetting> {};
+
+TEST_P(HeldRows, HaveTheBitsOfTheReferenceOrLoseALittle) {
+  const HeldSetting setting = GetParam();
+  Threads threads(2);
+  if (setting.device == DeviceKind::cuda && cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto device = setting.device == DeviceKind::fake   ? make_fake_device(0, {})
+                      : setting.device == DeviceKind::cuda ? make_cuda_device(0)
+                                                           : make_host_device(threads, Size{1} << 32);
+  const auto stream = device->make_stream("test"), other = device->make_stream("other");
+  constexpr double dt = 0.37;
+  for (const Lid n : {1, 255, 1024, 2571}) {
+    const DiffusionRows rows = random_rows(n, n + 40, 11 + static_cast<std::uint64_t>(n));
+    const auto u = random_values(n + 40, 3), b = random_values(n, 4);
+    const auto device_u = make_buffer(*stream, std::span<const double>(u), "u");
+    const auto device_b = make_buffer(*stream, std::span<const double>(b), "b");
+    Buffer<double> next(*device, n, "next");
+    RowOperator op(RowOperator::Apart{}, *stream, rows, setting.columns, test::five_threads);
+    EXPECT_TRUE(op.waits_to_be_held());
+    ResidencyOptions options;
+    options.policy = setting.policy;
+    options.format = setting.format;
+    // Room for about half of the tiles.
+    if (setting.policy != Policy::compressed)
+      options.leave_bytes =
+          device->budget().capacity() - device->budget().used() - (held_tiles(n) + 4) * Size{held_width} * 8 / 2;
+    const std::vector<Trial> trials = op.hold(*stream, options, device_u.data(), next.data());
+    EXPECT_FALSE(op.waits_to_be_held());
+    ASSERT_NE(op.held(), nullptr);
+    EXPECT_LE(op.held()->loss(), setting.format == ValueFormat::doubles ? 0 : 1e-3);
+    if (n == 2571 && setting.policy != Policy::compressed && setting.format == ValueFormat::doubles) {
+      EXPECT_FALSE(op.held()->placement().fits());
+    }
+    const bool exact = setting.format == ValueFormat::doubles || setting.format == ValueFormat::floats;
+    // Twice, as in a step: separators on one stream while the interior is computed on another.
+    const Range separators = {n / 2, n - n / 5}, interior = {0, n / 2};
+    for (int pass = 0; pass < 2; ++pass) {
+      op.apply(*other, separators, device_u.data(), device_b.data(), EulerUpdate{next.data(), dt});
+      op.apply(*stream, interior, device_u.data(), device_b.data(), EulerUpdate{next.data(), dt});
+      op.apply(*stream, {separators.end, n}, device_u.data(), device_b.data(), EulerUpdate{next.data(), dt});
+    }
+    other->synchronize();
+    std::vector<double> result(n);
+    download(*stream, std::span<double>(result), next);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const double right = reference(rows, i, u, &b, dt, setting.format == ValueFormat::floats);
+      ASSERT_NEAR(result[i], right, exact ? 0 : 2e-3) << "row " << i << " of " << n;
+    }
+  }
+}
+
+std::vector<HeldSetting> held_settings(DeviceKind device) {
+  std::vector<HeldSetting> all;
+  for (const Policy policy : {Policy::overlaid, Policy::streamed, Policy::managed, Policy::automatic})
+    all.push_back({device, policy, ValueFormat::doubles, ColumnBytes::automatic});
+  all.push_back({device, Policy::streamed, ValueFormat::doubles, ColumnBytes::two});
+  all.push_back({device, Policy::streamed, ValueFormat::floats, ColumnBytes::four});
+  all.push_back({device, Policy::streamed, ValueFormat::int32, ColumnBytes::tiles});
+  for (const ValueFormat format : {ValueFormat::floats, ValueFormat::int32, ValueFormat::int16, ValueFormat::zfp})
+    all.push_back({device, Policy::compressed, format, ColumnBytes::automatic});
+  return all;
+}
+std::string name_of_held(const testing::TestParamInfo<HeldSetting>& setting) {
+  return policy_name(setting.param.policy) + "_" + std::to_string(static_cast<int>(setting.param.format)) + "_" +
+         std::to_string(static_cast<int>(setting.param.columns));
+}
+
+#if defined(TUTTI_TEST_GPU)
+INSTANTIATE_TEST_SUITE_P(Cuda, HeldRows, testing::ValuesIn(held_settings(DeviceKind::cuda)), name_of_held);
+#else
+INSTANTIATE_TEST_SUITE_P(Host, HeldRows, testing::ValuesIn(held_settings(DeviceKind::host)), name_of_held);
+INSTANTIATE_TEST_SUITE_P(Fake, HeldRows, testing::ValuesIn(held_settings(DeviceKind::fake)), name_of_held);
+#endif
+
 TEST(RowOperator, ADeviceWithFewBlocksHasTheSameBitsInMoreLaunches) {
   const auto device = make_fake_device(0, {});
   const auto stream = device->make_stream("test");

@@ -143,6 +143,59 @@ TEST_P(SlicedStencilsOn, HaveThemForAnyNumberOfRows) {
     }
 }
 
+TEST_P(SlicedStencilsOn, HaveThemWhereverAPolicyKeepsTheWeights) {
+  struct Held {
+    Policy policy;
+    ValueFormat format;
+    StencilKernel kernel;
+  };
+  constexpr auto threads = StencilKernel::threads, warps = StencilKernel::warps;
+  const Lid rows = 1301;  // six pieces, the last one cut
+  const int size = 14, tracers = 2;
+  for (const Held& held : {Held{Policy::streamed, ValueFormat::doubles, threads},
+                           {Policy::streamed, ValueFormat::doubles, warps},
+                           {Policy::overlaid, ValueFormat::doubles, threads},
+                           {Policy::automatic, ValueFormat::doubles, threads},
+                           {Policy::streamed, ValueFormat::int32, threads},
+                           {Policy::compressed, ValueFormat::floats, threads},
+                           {Policy::compressed, ValueFormat::int16, threads},
+                           {Policy::compressed, ValueFormat::zfp, threads}})
+    for (const auto& [operators, joined] : {std::pair{1, Joined::summed}, {2, Joined::summed}, {3, Joined::velocity}}) {
+      SCOPED_TRACE(fmt::format("{}, format {}, {} operators", policy_name(held.policy), static_cast<int>(held.format),
+                               operators));
+      const Stencils s(rows, size, operators);
+      const auto u = random_values(place(s.local, tracers), 4);
+      const auto device_u = buffer(u), device_along = buffer(s.along);
+      auto rates = buffer(std::vector<double>(place(rows, tracers), -99));
+      const double* along = joined == Joined::velocity ? device_along.data() : nullptr;
+      const StencilForm form{size, operators, joined, held.kernel};
+      HoldStencils hold{{}, tracers, device_u.data(), along, rates.data()};
+      hold.options.policy = held.policy;
+      hold.options.format = held.format;
+      const Size unit = Size{held_stencil_width(form)} * 8, columns = Size{4} * (rows + 31) * (size - 1);
+      if (held.policy != Policy::compressed)  // room for about three of them
+        hold.options.leave_bytes = device_->budget().capacity() - device_->budget().used() - columns -
+                                   (held.format == ValueFormat::int32 ? 2 : 3) * unit;
+      const SlicedStencils stencils(
+          *stream_, s.columns, form, [&](std::size_t row, int d, std::size_t j) { return s.weight(row, d, j); }, {},
+          &hold);
+      ASSERT_NE(stencils.held(), nullptr);
+      EXPECT_EQ(stencils.held()->placement().fits(), held.policy == Policy::compressed);
+      const bool exact = is_exact(held.format);
+      EXPECT_EQ(stencils.held()->loss() > 0, !exact);
+      upload(*stream_, rates, std::span<const double>(std::vector<double>(place(rows, tracers), -99)));
+      for (int pass = 0; pass < 2; ++pass)
+        for (const Range r : {Range{700, rows - 1}, Range{0, 300}, Range{300, 700}})
+          stencils.apply(*stream_, r, tracers, device_u.data(), along, StoreRate{rates.data()});
+      const auto result = values_of(rates);
+      for (Lid row = 0; row < rows; ++row)
+        for (int t = 0; t < tracers; ++t)
+          ASSERT_NEAR(result[place(row, tracers, t)],
+                      row < rows - 1 ? s.rate(row, t, tracers, joined, held.kernel, u) : -99, exact ? 0 : 2e-2)
+              << "row " << row << ", tracer " << t;
+    }
+}
+
 TEST_P(SlicedStencilsOn, NoRowsAreNoWork) {
   const Stencils s(0, 9, 1);
   const SlicedStencils stencils = make(s, Joined::summed);

@@ -1,6 +1,11 @@
 // Launches of the row operator on every device. Compiles as plain C++ without CUDA.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
 #include "tutti/device/for_each.hpp"
 #include "tutti/models/diffusion/rows/operator_rows.hpp"
+#include "tutti/residency/residency.hpp"
 
 #if defined(__CUDACC__)
 #include "tutti/models/diffusion/rows/operator_cuda.cuh"
@@ -43,7 +48,103 @@ struct ApplyRows {
   }
 };
 
+/// Four rows at a time, whose entries j lie together: what a block of zfp has.
+template <class Access, class Update>
+struct FourRows {
+  OperatorView<double> view;
+  Access coefficients;
+  const double* u;
+  const double* forcing;
+  Update update;
+  Range rows;
+
+  TUTTI_HD void operator()(Lid four) const {
+    const Lid first = 4 * four, slice = first >> view.shift, lane = first & ((1 << view.shift) - 1);
+    const auto tile = coefficients.row(first / tile_rows);
+    const int begin = (first % tile_rows >> view.shift) * (max_row_entries << view.shift) + lane;
+    double own[4];
+    for (int k = 0; k < 4; ++k) own[k] = first + k < view.rows ? u[first + k] : 0;
+    RowSum sums[4];
+    const Size place = view.slices[slice] + lane;
+    for (int j = 0; j < max_row_entries; j += 4)
+      for (int part = 0; part < 4; ++part) {
+        double a[4];
+        tile.load4(begin + ((j + part) << view.shift), a);
+        for (int k = 0; k < 4; ++k) {
+          if (first + k >= view.rows) continue;
+          const Size at = place + (static_cast<Size>(j + part) << view.shift) + k;
+          sums[k].part[part] = add_term(a[k], u[column_of(view, first + k, j + part, at)], own[k], sums[k].part[part]);
+        }
+      }
+    for (int k = 0; k < 4; ++k) {
+      const Lid i = first + k;
+      if (i < rows.begin || i >= rows.end) continue;
+      update(i, own[k],
+             row_rate(sums[k].total(), view.diagonal == nullptr ? 0.0 : view.diagonal[i], own[k], forcing, i));
+    }
+  }
+};
+
+/// The address that entry 0 of the array would have if it lay in one piece.
+template <class Coefficient>
+const Coefficient* as_one_piece(const StoredRows& rows) {
+  const auto before = static_cast<std::uintptr_t>(rows.first) * held_width * sizeof(Coefficient);
+  return reinterpret_cast<const Coefficient*>(reinterpret_cast<std::uintptr_t>(rows.data) - before);
+}
+
+/// Rows whose coefficients a policy keeps: tile after tile, by the kernels that the others have, where they lie as
+/// doubles or floats.
+template <class Update>
+struct ApplyHeldRows {
+  Residency* array;
+  OperatorView<double> view;
+  const double* u;
+  const double* forcing;
+  Update update;
+
+  void operator()(Stream& stream, Range range) const {
+    if (range.empty()) return;
+    for_each_chunk(
+        *array, stream, {range.begin / tile_rows, held_tiles(range.end)}, [&](Range tiles, const auto& access) {
+          apply(stream, {std::max(range.begin, tiles.begin * tile_rows), std::min(range.end, tiles.end * tile_rows)},
+                access);
+        });
+  }
+  template <class Access>
+  void apply(Stream& stream, Range rows, const Access& access) const {
+    if constexpr (Access::format == ValueFormat::doubles) {
+      OperatorView<double> here = view;
+      here.values = as_one_piece<double>(access);
+      ApplyRows<double, Update>{{here, u, forcing, update}}(stream, rows);
+    } else if constexpr (Access::format == ValueFormat::floats) {
+      const OperatorView<float> here = {view.format,      as_one_piece<float>(access),
+                                        view.columns,     view.diagonal,
+                                        view.slices,      view.shift,
+                                        view.codes,       view.windows,
+                                        view.wide,        view.tiles,
+                                        view.code_starts, view.externals,
+                                        view.rows};
+      ApplyRows<float, Update>{{here, u, forcing, update}}(stream, rows);
+    } else {
+      for_each(stream, {rows.begin / 4, (rows.end + 3) / 4},
+               FourRows<Access, Update>{view, access, u, forcing, update, rows});
+    }
+  }
+};
+
 }  // namespace
+
+std::vector<Trial> RowOperator::hold(Stream& stream, const ResidencyOptions& options, const double* u, double* next) {
+  ResidencyOptions with_group = options;
+  with_group.group = held_group;
+  const RowSource source = row_source("coefficients A", held_width, apart_);
+  Choice choice = make_residency(stream, source, with_group, [&](Residency& array) {
+    ApplyHeldRows<EulerUpdate>{&array, view(values_), u, nullptr, {next, 1e-3}}(stream, {0, rows_});
+  });
+  held_ = std::move(choice.residency);
+  RawVector<double>().swap(apart_);
+  return std::move(choice.trials);
+}
 
 template <class Update>
 void RowOperator::apply(Stream& stream, Range rows, const double* u, const double* forcing,
@@ -55,7 +156,10 @@ void RowOperator::apply(Stream& stream, Range rows, const double* u, const doubl
 
 template <class Update>
 void RowOperator::add(Kernels& to, const double* u, const double* forcing, const Update& update) const {
-  if (precision_ == Precision::full)
+  require(!waits_to_be_held(), "the coefficients of the rows were not put anywhere");
+  if (held_)
+    to.add(ApplyHeldRows<Update>{held_.get(), view(values_), u, forcing, update});
+  else if (precision_ == Precision::full)
     to.add(ApplyRows<double, Update>{{view(values_), u, forcing, update}});
   else
     to.add(ApplyRows<float, Update>{{view(compact_values_), u, forcing, update}});

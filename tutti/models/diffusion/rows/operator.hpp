@@ -1,14 +1,17 @@
 // The rows of one part on its device, in one of the storage formats, and their application.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tutti/base/raw_vector.hpp"
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/diffusion/diffusion_kernel.hpp"
 #include "tutti/models/diffusion/rows/column_tiles.hpp"
 #include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/residency/choose.hpp"
 #include "tutti/schedule/kernels.hpp"
 
 namespace tutti::diffusion {
@@ -64,12 +67,32 @@ struct OperatorView {
   Lid rows = 0;
 };
 
+/// Coefficients that a memory policy keeps (docs/explanation/memory.md): a row of the array is a tile of 256 rows in
+/// slices that are all 16 entries wide, as `sliced` has them.
+inline constexpr int held_width = tile_rows * max_row_entries;
+/// Their scale, where they are integers: of four entries of 32 rows.
+inline constexpr int held_group = 128;
+inline constexpr Lid held_tiles(Lid rows) {
+  return (rows + tile_rows - 1) / tile_rows;
+}
+
 /// The operator of one part. Device memory: `bytes()`, charged to the device's budget.
 class RowOperator {
  public:
   RowOperator() = default;
   RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
               ColumnBytes column_bytes = ColumnBytes::automatic, const ParallelFor& parallel = {});
+
+  /// `sliced` rows in double whose coefficients are still on the host: hold() says where they go.
+  struct Apart {};
+  RowOperator(Apart, Stream& stream, const DiffusionRows& rows, ColumnBytes column_bytes,
+              const ParallelFor& parallel = {});
+  /// Puts the coefficients where options.policy says. `auto` times Euler steps of all rows from u to next, owned and
+  /// ghost values. Then the rows can be applied; passes of one operator come from one thread. Errors: as Residency.
+  std::vector<Trial> hold(Stream& stream, const ResidencyOptions& options, const double* u, double* next);
+  bool waits_to_be_held() const { return !apart_.empty(); }
+  /// Null: the coefficients are on the device, as all other arrays.
+  const Residency* held() const { return held_.get(); }
 
   Lid rows() const { return rows_; }
   RowFormat format() const { return format_; }
@@ -78,10 +101,11 @@ class RowOperator {
   ColumnBytes columns() const {
     return !tiles_.empty() ? ColumnBytes::tiles : codes_.empty() ? ColumnBytes::four : ColumnBytes::two;
   }
+  /// Of held coefficients: wherever they are.
   Size bytes() const {
     return values_.bytes() + compact_values_.bytes() + columns_.bytes() + diagonal_.bytes() + slices_.bytes() +
            codes_.bytes() + windows_.bytes() + wide_.bytes() + tiles_.bytes() + code_starts_.bytes() +
-           externals_.bytes();
+           externals_.bytes() + (held_ ? held_->layout().bytes(held_->placement().rows) : 0);
   }
   /// Bytes one application must move: the stored rows once, u once, the result once (Langguth 2015, eq. 3: 216 a row
   /// for ellpack in double).
@@ -98,6 +122,8 @@ class RowOperator {
                       const EulerUpdate& update) const;
 
  private:
+  RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
+              ColumnBytes column_bytes, const ParallelFor& parallel, bool apart);
   /// Columns as the format stores them; `columns` is left empty.
   void store_columns(Stream& stream, RawVector<Lid>& columns, const std::vector<Size>& slices, ColumnBytes wanted,
                      const ParallelFor& parallel);
@@ -124,6 +150,8 @@ class RowOperator {
   Buffer<TileHead> tiles_;
   Buffer<Lid> code_starts_;
   Buffer<std::uint16_t> externals_;
+  RawVector<double> apart_;  ///< until they are held
+  std::unique_ptr<Residency> held_;
 };
 
 /// Entries that `rows` or `blocks` store for so many rows, padding included.

@@ -7,6 +7,13 @@
 namespace tutti::diffusion {
 namespace {
 
+/// Slices that are all 16 wide.
+std::vector<Size> even_slice_starts(Lid rows, int shift) {
+  std::vector<Size> starts;
+  for (Size s = 0; s <= ((rows - 1) >> shift) + 1; ++s) starts.push_back(s * (Size{max_row_entries} << shift));
+  return starts;
+}
+
 /// Entries stored a row: padded to 16, or to the longest row of its slice.
 std::vector<Size> slice_starts(const DiffusionRows& rows, int shift) {
   const std::size_t slice_rows = std::size_t{1} << shift;
@@ -106,11 +113,19 @@ void RowOperator::store_columns(Stream& stream, RawVector<Lid>& columns, const s
 
 RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
                          ColumnBytes column_bytes, const ParallelFor& parallel)
+    : RowOperator(stream, rows, format, precision, column_bytes, parallel, false) {}
+
+RowOperator::RowOperator(Apart, Stream& stream, const DiffusionRows& rows, ColumnBytes column_bytes,
+                         const ParallelFor& parallel)
+    : RowOperator(stream, rows, RowFormat::sliced, Precision::full, column_bytes, parallel, true) {}
+
+RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
+                         ColumnBytes column_bytes, const ParallelFor& parallel, bool apart)
     : format_(format), precision_(precision), rows_(static_cast<Lid>(rows.counts.size())) {
   shift_ = slice_shift(stream.device().is_host());
   if (rows_ == 0) return;
   std::vector<Size> slices;
-  if (format == RowFormat::sliced) slices = slice_starts(rows, shift_);
+  if (format == RowFormat::sliced) slices = apart ? even_slice_starts(rows_, shift_) : slice_starts(rows, shift_);
   const Size entries = format == RowFormat::sliced ? slices.back() : stored_entries(format, rows_);
 
   // One array at a time, so that the peak is one array above what stays. Rows past the end, which fill up the last
@@ -131,7 +146,11 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   // Padding reads the row itself (entry 0 * (u_i - u_i)); rows past the end read row 0.
   auto columns = fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; });
   store_columns(stream, columns, slices, format == RowFormat::sliced ? column_bytes : ColumnBytes::four, parallel);
-  if (precision == Precision::full)
+  if (apart) {
+    apart_ = fill(0.0, [&](std::size_t i, std::size_t j) { return rows.values[i][j]; });
+    apart_.resize(static_cast<std::size_t>(held_tiles(rows_)) * held_width);
+    std::fill(apart_.begin() + static_cast<std::ptrdiff_t>(entries), apart_.end(), 0.0);
+  } else if (precision == Precision::full)
     to_device(stream, values_, fill(0.0, [&](std::size_t i, std::size_t j) { return rows.values[i][j]; }),
               "coefficients A");
   else

@@ -2,9 +2,13 @@
 #include "tutti/models/transport/stencils/sliced_stencils.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "tutti/base/error.hpp"
+#include "tutti/device/for_each.hpp"
 #include "tutti/models/transport/stencils/stencil_rows_host.hpp"
+#include "tutti/residency/residency.hpp"
 #if defined(__CUDACC__)
 #include "tutti/models/transport/stencils/stencil_rows_cuda.cuh"
 #endif
@@ -113,11 +117,113 @@ struct ApplyStencils {
   }
 };
 
+/// Four rows at a time, whose entries lie together: what a block of zfp has. Terms as apply_stencil takes them, for one
+/// value of a node.
+template <int operators, Joined joined, class Access, class Update>
+struct FourStencils {
+  StencilView view;
+  Access weights;
+  const double* u;
+  Update update;
+  Range rows;
+  Lid all;
+
+  TUTTI_HD void operator()(Lid four) const {
+    const Lid first = 4 * four, lanes = 1 << view.shift, slice = first >> view.shift, lane = first & (lanes - 1);
+    const auto unit = weights.row(first / held_nodes);
+    const int begin = (first % held_nodes >> view.shift) * view.entries * operators * lanes + lane;
+    double own[4], sums[4][operators] = {};
+    for (int k = 0; k < 4; ++k)
+      own[k] = first + k < all ? u[static_cast<Size>(first + k) * view.values + view.first] : 0;
+    for (int j = 0; j < view.entries; ++j) {
+      const Size at = ((static_cast<Size>(slice) * view.entries + j) << view.shift) + lane;
+      double neighbour[4];
+      for (int k = 0; k < 4; ++k) neighbour[k] = u[static_cast<Size>(view.columns[at + k]) * view.values + view.first];
+      for (int d = 0; d < operators; ++d) {
+        double weight[4];
+        unit.load4(begin + (j * operators + d) * lanes, weight);
+        for (int k = 0; k < 4; ++k) sums[k][d] = add_neighbour(weight[k], neighbour[k], own[k], sums[k][d]);
+      }
+    }
+    for (int k = 0; k < 4; ++k) {
+      const Lid row = first + k;
+      if (row < rows.begin || row >= rows.end) continue;
+      update(static_cast<Lid>(static_cast<Size>(row) * view.values + view.first), own[k],
+             join_sums<operators, joined>(sums[k],
+                                          view.along == nullptr ? nullptr : view.along + 2 * static_cast<Size>(row)));
+    }
+  }
+};
+
+/// Rows whose weights a policy keeps: 256 after 256, by the kernels that the others have, where they lie as doubles.
+template <class Update>
+struct ApplyHeldStencils {
+  Residency* array;
+  StencilForm form;
+  StencilView view;
+  const double* u;
+  Update update;
+  Lid all;
+
+  void operator()(Stream& stream, Range range) const {
+    if (range.empty()) return;
+    for_each_chunk(
+        *array, stream, {range.begin / held_nodes, held_units(range.end)}, [&](Range units, const auto& access) {
+          apply(stream, {std::max(range.begin, units.begin * held_nodes), std::min(range.end, units.end * held_nodes)},
+                access);
+        });
+  }
+  template <class Access>
+  void apply(Stream& stream, Range rows, const Access& access) const {
+    if constexpr (Access::format == ValueFormat::doubles) {
+      // The address that the first weight would have if they lay in one piece.
+      const auto before = static_cast<std::uintptr_t>(access.first) *
+                          static_cast<std::uintptr_t>(held_stencil_width(form)) * sizeof(double);
+      StencilView here = view;
+      here.weights = reinterpret_cast<const double*>(reinterpret_cast<std::uintptr_t>(access.data) - before);
+      ApplyStencils<Update>{form, here, u, update}(stream, rows);
+    } else if (form.joined == Joined::velocity) {
+      apply_coded<3, Joined::velocity>(stream, rows, access);
+    } else if (form.operators == 1) {
+      apply_coded<1, Joined::summed>(stream, rows, access);
+    } else {
+      apply_coded<2, Joined::summed>(stream, rows, access);
+    }
+  }
+  template <int operators, Joined joined, class Access>
+  void apply_coded(Stream& stream, Range rows, const Access& access) const {
+    for (int first = 0; first < view.values; ++first) {
+      StencilView one = view;
+      one.first = first;
+      for_each(stream, {rows.begin / 4, (rows.end + 3) / 4},
+               FourStencils<operators, joined, Access, Update>{one, access, u, update, rows, all});
+    }
+  }
+};
+
 }  // namespace
 
-void SlicedStencils::store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns) {
-  weights_ = make_buffer(stream, weights, "weights of stencils");
+void SlicedStencils::store(Stream& stream, RawVector<double>& weights, std::span<const Lid> columns,
+                           const HoldStencils* hold) {
   columns_ = make_buffer(stream, columns, "columns of stencils");
+  if (hold == nullptr || rows_ == 0) {
+    weights_ = make_buffer(stream, std::span<const double>(weights), "weights of stencils");
+    return;
+  }
+  require(form_.kernel == StencilKernel::threads || is_exact(hold->options.format),
+          "weights in fewer bits are for kernels of threads");
+  const std::size_t there = weights.size();
+  weights.resize(static_cast<std::size_t>(held_units(rows_)) * static_cast<std::size_t>(held_stencil_width(form_)));
+  std::fill(weights.begin() + static_cast<std::ptrdiff_t>(there), weights.end(), 0.0);
+  ResidencyOptions options = hold->options;
+  options.group = held_stencil_group;
+  Choice choice = make_residency(
+      stream, row_source("weights of stencils", held_stencil_width(form_), weights), options, [&](Residency& array) {
+        const StencilView view = {nullptr, columns_.data(), hold->along, form_.size - 1, shift_, hold->tracers, 0};
+        ApplyHeldStencils<StoreRate>{&array, form_, view, hold->u, {hold->rates}, rows_}(stream, {0, rows_});
+      });
+  held_ = std::move(choice.residency);
+  trials_ = std::move(choice.trials);
 }
 
 Size SlicedStencils::bytes_applied(int tracers) const {
@@ -135,6 +241,9 @@ void SlicedStencils::apply(Stream& stream, Range rows, int tracers, const double
 
 template <class Update>
 void SlicedStencils::add(Kernels& to, int tracers, const double* u, const double* along, const Update& update) const {
+  if (held_)
+    return to.add(ApplyHeldStencils<Update>{
+        held_.get(), form_, {nullptr, columns_.data(), along, form_.size - 1, shift_, tracers, 0}, u, update, rows_});
   to.add(ApplyStencils<Update>{
       form_, {weights_.data(), columns_.data(), along, form_.size - 1, shift_, tracers, 0}, u, update});
 }

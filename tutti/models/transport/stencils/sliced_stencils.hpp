@@ -1,13 +1,16 @@
 // The operators of a part's stencils on its device, several of them on one array of columns.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tutti/base/parallel.hpp"
 #include "tutti/base/raw_vector.hpp"
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
+#include "tutti/residency/choose.hpp"
 #include "tutti/schedule/kernels.hpp"
 
 namespace tutti::transport {
@@ -19,14 +22,35 @@ struct StencilForm {
   StencilKernel kernel = StencilKernel::threads;
 };
 
+/// Weights that a memory policy keeps (docs/explanation/memory.md): a row of that array is what 256 nodes have.
+inline constexpr Lid held_nodes = 256;
+inline constexpr Lid held_units(Lid rows) {
+  return (rows + held_nodes - 1) / held_nodes;
+}
+inline int held_stencil_width(const StencilForm& form) {
+  return held_nodes * (form.size - 1) * form.operators;
+}
+/// Values that share a scale, where they are integers: four entries of an operator in 32 rows.
+inline constexpr int held_stencil_group = 128;
+
+/// How weights are held, and what `auto` is timed with: rates of `tracers` values a node, from u into rates.
+struct HoldStencils {
+  ResidencyOptions options;
+  int tracers = 1;
+  const double* u = nullptr;
+  const double* along = nullptr;
+  double* rates = nullptr;
+};
+
 class SlicedStencils {
  public:
   SlicedStencils() = default;
   /// `stencils`: local numbers, form.size a row, the row itself first. weight(row, d, j): of operator d for node j of
-  /// the row's stencil; called by all threads.
+  /// the row's stencil; called by all threads. `hold`: null: all is on the device, as ever. Else passes of one operator
+  /// come from one thread; formats other than double and float are for StencilKernel::threads. Errors: as Residency.
   template <class Weight>
   SlicedStencils(Stream& stream, std::span<const Lid> stencils, const StencilForm& form, const Weight& weight,
-                 const ParallelFor& parallel = {});
+                 const ParallelFor& parallel = {}, const HoldStencils* hold = nullptr);
 
   /// Enqueues update(v, own, rate) for every value v = row * tracers + t of the rows, or adds that to a pass. `along`:
   /// minus the velocity along each row's tangents, two a row; else null.
@@ -37,22 +61,28 @@ class SlicedStencils {
 
   Lid rows() const { return rows_; }
   int operators() const { return form_.operators; }
+  /// Null: the weights are on the device, as all other arrays.
+  const Residency* held() const { return held_.get(); }
+  /// What was tried to hold them.
+  const std::vector<Trial>& trials() const { return trials_; }
   /// Bytes that a pass must move: weights, columns, and 8 for each value that is gathered, read once.
   Size bytes_applied(int tracers) const;
 
  private:
-  void store(Stream& stream, std::span<const double> weights, std::span<const Lid> columns);
+  void store(Stream& stream, RawVector<double>& weights, std::span<const Lid> columns, const HoldStencils* hold);
 
   Lid rows_ = 0;
   StencilForm form_;
   int shift_ = 0;
   Buffer<double> weights_;
+  std::unique_ptr<Residency> held_;
+  std::vector<Trial> trials_;
   Buffer<Lid> columns_;
 };
 
 template <class Weight>
 SlicedStencils::SlicedStencils(Stream& stream, std::span<const Lid> stencils, const StencilForm& form,
-                               const Weight& weight, const ParallelFor& parallel)
+                               const Weight& weight, const ParallelFor& parallel, const HoldStencils* hold)
     : rows_(static_cast<Lid>(stencils.size() / static_cast<std::size_t>(form.size))),
       form_(form),
       shift_(stencil_slice_shift(stream.device().is_host(), form.kernel)) {
@@ -72,7 +102,7 @@ SlicedStencils::SlicedStencils(Stream& stream, std::span<const Lid> stencils, co
                 there ? weight(static_cast<std::size_t>(row), d, static_cast<std::size_t>(j + 1)) : 0.0;
         }
   });
-  store(stream, weights, columns);
+  store(stream, weights, columns, hold);
 }
 
 }  // namespace tutti::transport

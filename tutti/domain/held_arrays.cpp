@@ -1,0 +1,170 @@
+#include "tutti/domain/held_arrays.hpp"
+
+#include <algorithm>
+
+#include "tutti/base/units.hpp"
+
+namespace tutti {
+namespace {
+
+bool moves_rows(Policy policy) {
+  return policy != Policy::resident && policy != Policy::compressed;
+}
+
+std::string bytes_text(Size bytes) {
+  return format_bytes(static_cast<double>(bytes));
+}
+
+RowLayout layout_of(const ResidencyOptions& options, int width) {
+  return make_row_layout(options.format, width, options.rate, options.group);
+}
+
+}  // namespace
+
+void add_residency_keys(CaseSchema& schema, const std::string& array) {
+  schema.describe_table("residency", "Where GPUs keep " + array +
+                                         ", which kernels read once a pass: see docs/explanation/memory.md. CPUs keep "
+                                         "them in memory as they are.");
+  schema.add({.path = "residency.policy",
+              .type = KeyType::choice,
+              .default_value = "\"resident\"",
+              .description =
+                  "resident: in the GPU's memory, what does not fit goes to other devices; compressed: the same in "
+                  "fewer bits; streamed: what does not fit comes from the host at each pass, behind the kernels; "
+                  "overlaid: between them, through one buffer; managed: by unified memory; auto: resident where it "
+                  "fits, else the fastest, timed at the start.",
+              .choices = {"resident", "compressed", "overlaid", "streamed", "managed", "auto"}});
+  schema.add({.path = "residency.format",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description = "How values are stored. auto: double; for compressed int32 with a scale a group, or zfp "
+                             "where a rate is given. All but double lose something; the summary says how much.",
+              .choices = {"auto", "double", "float", "int32", "int16", "zfp"}});
+  schema.add({.path = "residency.rate",
+              .type = KeyType::integer,
+              .unit = "bits",
+              .description = "Of zfp: bits a value; 32 where it is not given.",
+              .min = 4,
+              .max = 64});
+  schema.add({.path = "residency.tolerance",
+              .type = KeyType::number,
+              .default_value = "0",
+              .description = "auto may take formats that lose no more than this (relative L2 norm of the array); 0: "
+                             "none but double, and the same bits in each run.",
+              .min = 0,
+              .only_if = {"residency.policy", {"auto"}}});
+}
+
+ResidencyOptions residency_options(const Case& options) {
+  ResidencyOptions result;
+  const std::string format = options.text("residency.format"), where = options.where("residency.format");
+  result.policy = policy_of(options.text("residency.policy"), options.where("residency.policy"));
+  const bool has_rate = options.has("residency.rate");
+  if (has_rate) result.rate = static_cast<int>(options.integer("residency.rate"));
+  if (format != "auto")
+    result.format = format_of(format, where);
+  else if (result.policy == Policy::compressed)
+    result.format = has_rate ? ValueFormat::zfp : ValueFormat::int32;
+  else if (has_rate && moves_rows(result.policy) && result.policy != Policy::automatic)
+    result.format = ValueFormat::zfp;
+  if (result.policy == Policy::automatic) result.tolerance = options.number("residency.tolerance");
+  const bool exact = is_exact(result.format);
+  if (result.policy == Policy::compressed && exact)
+    fail(ErrorKind::input, "{}: residency.format = \"double\" is not compressed; take float, int32, int16 or zfp",
+         where);
+  if (result.policy == Policy::resident && !exact)
+    fail(ErrorKind::input,
+         "{}: residency.format = \"{}\" goes with the policy compressed, or one that copies; set "
+         "residency.policy",
+         where, format);
+  if (result.policy == Policy::automatic && !exact)
+    fail(ErrorKind::input, "{}: residency.policy = \"auto\" chooses the format; set residency.tolerance instead",
+         where);
+  if (has_rate && result.format != ValueFormat::zfp && result.tolerance <= 0)
+    fail(ErrorKind::input, "{}: residency.rate is of the format zfp; set residency.format = \"zfp\" or remove it",
+         options.where("residency.rate"));
+  return result;
+}
+
+HeldBytes held_bytes(const ResidencyOptions& options, bool on_host, int width, int rows_a_unit, double as_doubles) {
+  if (on_host || options.policy == Policy::resident) return {as_doubles, as_doubles, as_doubles, 0};
+  const RowLayout layout = layout_of(options, width);
+  const double here = static_cast<double>(layout.row_bytes) / rows_a_unit;
+  if (!moves_rows(options.policy)) return {as_doubles, here, here, layout.shared_bytes()};
+  // Two, for streamed; with one row each at the least.
+  return {as_doubles, here, 0, layout.shared_bytes() + 2 * layout.row_bytes, options.policy != Policy::overlaid};
+}
+
+Size least_held_bytes(const ResidencyOptions& options, Lid rows, int width) {
+  const RowLayout layout = layout_of(options, width);
+  if (rows == 0) return 0;
+  const Size all = layout.shared_bytes() + layout.bytes(rows);
+  if (!moves_rows(options.policy)) return all;
+  const int buffers = options.policy == Policy::overlaid || options.policy == Policy::automatic ? 1 : 2;
+  return std::min(all, layout.shared_bytes() + layout.bytes(buffers));
+}
+
+HeldPlan plan_held(const ResidencyOptions& options, Lid rows, int width, Size room) {
+  HeldPlan plan;
+  plan.layout = layout_of(options, width);
+  const auto place = [&](Policy policy) {
+    try {
+      plan.placement = place_rows(plan.layout, rows, policy, std::max(room, Size{0}), options.chunk_bytes, "", "");
+      plan.policy = policy;
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::resource) throw;
+      return false;
+    }
+  };
+  bool fits = false;
+  if (options.policy != Policy::automatic)
+    fits = place(options.policy);
+  else
+    fits = place(Policy::resident) || place(Policy::streamed) || place(Policy::overlaid);
+  if (!fits) {
+    plan.policy = options.policy == Policy::automatic ? Policy::overlaid : options.policy;
+    plan.placement.policy = plan.policy;
+    plan.placement.rows = plan.placement.resident = rows;
+    plan.placement.device_bytes = least_held_bytes(options, rows, width);
+  }
+  plan.copied = plan.layout.bytes(rows - plan.placement.resident);
+  return plan;
+}
+
+std::string HeldPlan::about() const {
+  const std::string name = is_exact(layout.format) ? policy_name(policy) : policy_name(policy) + " as " + layout.name();
+  if (placement.fits()) return name;
+  return fmt::format("{}: {:.3g} % stay on the device, a pass copies {}", name,
+                     100.0 * placement.resident / placement.rows, bytes_text(copied));
+}
+
+HeldArraySummary summarise_held(const std::string& name, const Residency& array) {
+  HeldArraySummary s;
+  s.array = name;
+  s.policy = policy_name(array.placement().policy);
+  s.format = array.layout().name();
+  s.loss = array.loss();
+  s.device_bytes = array.placement().device_bytes;
+  s.host_bytes = array.placement().host_bytes;
+  s.brought_bytes = array.counts().bytes_brought;
+  return s;
+}
+
+std::string describe_held(const std::string& name, const Residency& array, const std::vector<Trial>& trials) {
+  HeldPlan as_it_is;
+  as_it_is.policy = array.placement().policy;
+  as_it_is.layout = array.layout();
+  as_it_is.placement = array.placement();
+  as_it_is.copied = array.placement().host_bytes;
+  std::string text = fmt::format("{} {}", name, as_it_is.about());
+  if (array.loss() > 0) text += fmt::format(", {:.2g} of it lost", array.loss());
+  std::string tried;
+  for (const Trial& trial : trials)
+    if (trials.size() > 1)
+      tried += fmt::format("{}{} {}", tried.empty() ? "" : ", ", trial.name(),
+                           trial.seconds >= 0 ? fmt::format("{:.3g} ms", 1e3 * trial.seconds) : "not");
+  return tried.empty() ? text : text + " (a pass: " + tried + ")";
+}
+
+}  // namespace tutti

@@ -1,0 +1,54 @@
+// Large read-only arrays of models, and the keys that say where they are held: [residency].
+#pragma once
+
+#include <string>
+
+#include "tutti/base/parallel.hpp"
+#include "tutti/io/case/case.hpp"
+#include "tutti/io/case/case_schema.hpp"
+#include "tutti/io/summary.hpp"
+#include "tutti/residency/choose.hpp"
+#include "tutti/schedule/capacity.hpp"
+
+namespace tutti {
+
+/// For models that have such arrays. `array`: how the reference calls theirs.
+void add_residency_keys(CaseSchema& schema, const std::string& array);
+
+/// What the case says of them, for devices other than the CPU: there, all is resident. Error(input): the format or the
+/// rate does not go with the policy.
+ResidencyOptions residency_options(const Case& options);
+
+/// Are arrays where they always were?
+inline bool all_resident(const Case& options) {
+  return options.text("residency.policy") == "resident";
+}
+
+/// Of an array whose rows stand for `rows_a_unit` rows of the mesh each; a row of the mesh. On a CPU: `as_doubles`.
+HeldBytes held_bytes(const ResidencyOptions& options, bool on_host, int width, int rows_a_unit, double as_doubles);
+
+/// Bytes that `policy` takes at the least for so many rows of the array: what a device must have left.
+Size least_held_bytes(const ResidencyOptions& options, Lid rows, int width);
+
+/// What `auto` is taken for before anything is timed: resident where that fits, else streamed, else overlaid. `room`:
+/// bytes that are left for the array. Does not fail: what does not fit has the placement that takes least.
+struct HeldPlan {
+  Policy policy = Policy::resident;
+  RowLayout layout;
+  Placement placement;
+  Size copied = 0;            ///< bytes that a pass brings from the host
+  std::string about() const;  ///< "streamed: 61 % stay on the device, a pass copies 1.2 GiB"
+};
+HeldPlan plan_held(const ResidencyOptions& options, Lid rows, int width, Size room);
+
+/// For the summary.
+HeldArraySummary summarise_held(const std::string& name, const Residency& array);
+/// In words, with what was tried.
+std::string describe_held(const std::string& name, const Residency& array, const std::vector<Trial>& trials);
+
+/// What a kernel of the device's libraries may still ask for, besides what is planned [bytes].
+inline Size held_margin(const Device& device) {
+  return device.kind() == DeviceKind::cuda ? Size{1} << 20 : 0;
+}
+
+}  // namespace tutti
