@@ -1,10 +1,10 @@
 // tutti mesh smooth: nodes move until the cells are better.
-#include <map>
-#include <optional>
+#include <filesystem>
 #include <string>
 
 #include "app/mesh_commands.hpp"
 #include "app/mesh_output.hpp"
+#include "app/smooth_arguments.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/quality_report.hpp"
@@ -18,14 +18,6 @@ namespace {
 using smoothing::SmoothOptions;
 using smoothing::SmoothReport;
 using smoothing::SmoothState;
-
-struct SmoothArguments {
-  std::string input, output, format, json;
-  std::string energy = "shape", method = "newton", sweeps = "gauss-seidel", boundary = "slide", partitioner = "hilbert";
-  std::vector<double> weights;
-  SmoothOptions options;
-  DeviceArguments devices;
-};
 
 SmoothOptions options_of(const SmoothArguments& a) {
   using namespace smoothing;
@@ -64,7 +56,16 @@ std::string json_of(const SmoothReport& report, const MeshQuality& before, const
       states(report.smoothing), quality_json(before), quality_json(after));
 }
 
-void smooth(const Comm& comm, const SmoothArguments& a) {
+bool is_case(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".toml";
+}
+
+void smooth(const Comm& comm, const CLI::App& command, SmoothArguments a) {
+  const std::string given = a.input;
+  if (is_case(given)) read_smooth_case(comm, command, a);
+  if (a.output.empty())
+    fail(ErrorKind::usage, "{}: no mesh to write; give -o OUT{}", given,
+         is_case(given) ? ", or output.mesh in the case" : "");
   TetMesh mesh;
   comm.together([&] {
     if (!comm.is_root()) return;
@@ -131,8 +132,12 @@ void add_stops(CLI::App& command, SmoothOptions& o) {
 void add_mesh_smooth(CLI::App& mesh, Action& action) {
   auto a = std::make_shared<SmoothArguments>();
   CLI::App* command = mesh.add_subcommand("smooth", "move nodes until the cells are better; untangle inverted ones");
-  command->add_option("mesh", a->input, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");
-  command->add_option("-o,--output", a->output, "mesh file to write, .msh or .vtu")->required()->type_name("OUT");
+  command
+      ->add_option("mesh", a->input,
+                   fmt::format("mesh file: {}; or a case file (.toml) that says all of this", mesh_formats))
+      ->required()
+      ->type_name("MESH");
+  command->add_option("-o,--output", a->output, "mesh file to write, .msh or .vtu")->type_name("OUT");
   command->add_option("--format", a->format, mesh_output_formats)
       ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
   command->add_option("--energy", a->energy, "what falls: shape (of any size), or l2v (cells grow alike)")
@@ -163,8 +168,9 @@ void add_mesh_smooth(CLI::App& mesh, Action& action) {
       ->type_name("W,W,...");
   command->add_option("--partition", a->partitioner, "how nodes are split over devices")->capture_default_str();
   command->add_option("--json", a->json, "energies and quality of all iterations")->type_name("FILE.json");
-  command->footer("Example:\n  tutti mesh smooth heart.msh -o better.msh --iterations 50");
-  command->callback([a, &action] { action = [a](const Comm& comm) { smooth(comm, *a); }; });
+  command->footer(
+      "Examples:\n  tutti mesh smooth heart.msh -o better.msh --iterations 50\n  tutti mesh smooth case.toml");
+  command->callback([a, command, &action] { action = [a, command](const Comm& comm) { smooth(comm, *command, *a); }; });
 }
 
 }  // namespace tutti::app
