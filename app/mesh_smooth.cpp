@@ -33,11 +33,11 @@ SmoothOptions options_of(const SmoothArguments& a) {
 
 void tell(const char* what, const MeshQuality& q) {
   info(
-      "{}: mean ratio {:.4f} to 1, mean {:.4f}; dihedral angles {:.2f} to {:.2f} degrees; aspect ratio up to {:.3g}; "
+      "{}: mean ratio {:.4f} to 1, mean {:.4f}; {} {:.2f} to {:.2f} degrees; aspect ratio up to {:.3g}; "
       "{} "
       "inverted",
-      what, q.mean_ratio.min, q.mean_ratio.mean, q.dihedral.min, q.dihedral.max, q.aspect.max,
-      format_count(q.inverted));
+      what, q.mean_ratio.min, q.mean_ratio.mean, q.triangles ? "angles" : "dihedral angles", q.dihedral.min,
+      q.dihedral.max, q.aspect.max, format_count(q.inverted));
 }
 
 std::string json_of(const SmoothReport& report, const MeshQuality& before, const MeshQuality& after) {
@@ -50,9 +50,10 @@ std::string json_of(const SmoothReport& report, const MeshQuality& before, const
     return "[" + text + "]";
   };
   return fmt::format(
-      "{{\"stopped\": \"{}\", \"colours\": {}, \"seconds\": {:.6g}, \"node_moves\": {},\n  \"untangling\": {},\n  "
+      "{{\"stopped\": \"{}\", \"colours\": {}, \"seconds\": {:.6g}, \"node_moves\": {}, \"swapped\": {},\n  "
+      "\"untangling\": {},\n  "
       "\"smoothing\": {},\n  \"before\": {},\n  \"after\": {}}}\n",
-      report.why_stopped, report.colours, report.seconds, report.node_moves, states(report.untangling),
+      report.why_stopped, report.colours, report.seconds, report.node_moves, report.swapped, states(report.untangling),
       states(report.smoothing), quality_json(before), quality_json(after));
 }
 
@@ -94,8 +95,8 @@ void smooth(const Comm& comm, const CLI::App& command, SmoothArguments a) {
     info("{} iterations{}, stopped by {}, {:.3g} s, {:.3g} M cells/s", iterations,
          report.untangling.empty() ? "" : fmt::format(" after {} of untangling", report.untangling.size() - 1),
          report.why_stopped, report.seconds,
-         1e-6 * static_cast<double>(mesh.cell_count()) * static_cast<double>(iterations) /
-             std::max(report.seconds, 1e-9));
+         1e-6 * static_cast<double>(before.cells) * static_cast<double>(iterations) / std::max(report.seconds, 1e-9));
+    if (report.swapped > 0) info("{} swaps of cells", format_count(report.swapped));
     const MeshQuality after = assess_quality(mesh, 0, parallel);
     tell("after", after);
     if (after.inverted > 0)
@@ -121,6 +122,10 @@ void add_stops(CLI::App& command, SmoothOptions& o) {
   command.add_option("--stop-quality", o.stop_quality, "end when all cells have this mean ratio")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("Q");
+  command.add_option("--swap", o.swaps, "rounds of swapping cells (2-3, 3-2, 4-4), each followed by smoothing")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str()
+      ->type_name("N");
   command.add_option("--untangle", o.untangling, "sweeps that inverted cells are given first; 0: none may be inverted")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str()

@@ -31,6 +31,7 @@ CaseSchema smooth_schema() {
   number("smooth.stop_movement", "End when no node moves by more than this part of a cell.", 1e300);
   number("smooth.stop_quality", "End when all cells have this mean ratio.", 1);
   for (const auto& [path, text] : {std::pair{"smooth.iterations", "Sweeps over all nodes, at most."},
+                                   std::pair{"smooth.swap", "Rounds of swapping cells, each followed by smoothing."},
                                    std::pair{"smooth.untangle", "Sweeps that inverted cells are given first."}})
     schema.add({.path = path, .type = KeyType::integer, .description = text, .min = 0, .max = 1e6});
   schema.describe_table("devices", "Who computes.");
@@ -84,6 +85,7 @@ void read_smooth_case(const Comm& comm, const CLI::App& command, SmoothArguments
     numbers(a.options.stop_movement, "--stop-movement", "smooth.stop_movement");
     numbers(a.options.stop_quality, "--stop-quality", "smooth.stop_quality");
     integers(a.options.iterations, "--iterations", "smooth.iterations");
+    integers(a.options.swaps, "--swap", "smooth.swap");
     integers(a.options.untangling, "--untangle", "smooth.untangle");
     words(a.devices.list, "--devices", "devices.list");
     integers(a.devices.threads, "--threads", "devices.threads");

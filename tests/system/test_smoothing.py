@@ -162,6 +162,55 @@ class Smoothing(SystemTest):
                    r"mesh: \d+ of 720 cells are inverted; let --untangle turn them")
         self.assertFalse((self.folder / "no.msh").exists())
 
+    def test_swaps(self):
+        self.box()
+        result = self.smooth("box.msh", "-o", "swapped.msh", "--iterations", "20", "--swap", "3", "--json", "run.json")
+        before, swapped = self.quality("box.msh"), self.quality("swapped.msh")
+        self.assertEqual(swapped["inverted"], 0)
+        self.assertGreater(swapped["mean_ratio"]["min"], before["mean_ratio"]["min"])
+        self.assertAlmostEqual(swapped["total_volume"], 120, places=10)
+        count = json.loads((self.folder / "run.json").read_text())["swapped"]
+        self.assertEqual("swaps of cells" in result.out, count > 0)
+        self.smooth("box.msh", "-o", "ranks.msh", "--iterations", "20", "--swap", "3", ranks=2)
+        self.assertEqual((self.folder / "ranks.msh").read_bytes(), (self.folder / "swapped.msh").read_bytes())
+
+    def test_triangles(self):
+        # A square of 6 x 6 squares, cut in triangles, with tags and without.
+        n, nodes, cells = 6, [], []
+        for j in range(n + 1):
+            for i in range(n + 1):
+                inside = 0 < i < n and 0 < j < n
+                nodes.append((i + inside * 0.35 * ((7 * i + 5 * j) % 3 - 1), j + inside * 0.35 * ((3 * i + 2 * j) % 3 - 1), 0))
+        for j in range(n):
+            for i in range(n):
+                a = j * (n + 1) + i + 1
+                cells += [(a, a + 1, a + n + 2), (a, a + n + 2, a + n + 1)]
+        for tag in [0, 4]:
+            with self.subTest(tag=tag):
+                text = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" + f"{len(nodes)}\n"
+                text += "".join(f"{k + 1} {x!r} {y!r} {z!r}\n" for k, (x, y, z) in enumerate(nodes))
+                text += f"$EndNodes\n$Elements\n{len(cells)}\n"
+                text += "".join(f"{k + 1} 2 2 {tag} 1 {a} {b} {c}\n" for k, (a, b, c) in enumerate(cells))
+                self.write("plane.msh", text + "$EndElements\n")
+                before = self.quality("plane.msh")
+                self.assertEqual((before["cells"], before["triangles"]), (72, True))
+                after = {}
+                for form, end in FORMATS.items():
+                    self.smooth("plane.msh", "-o", f"out-{form}.{end}", "--format", form, "--iterations", "20")
+                    after[form] = self.quality(f"out-{form}.{end}")
+                    self.assertEqual((after[form]["cells"], after[form]["inverted"]), (72, 0))
+                    self.assertAlmostEqual(after[form]["total_volume"], 36, places=10)
+                    self.assertGreater(after[form]["mean_ratio"]["min"], before["mean_ratio"]["min"])
+                    self.assertEqual(after[form]["mean_ratio"], after["msh41"]["mean_ratio"])
+                    self.assertEqual(after[form]["worst"][0]["region"], tag)
+        self.smooth("plane.msh", "-o", "a.msh", "--iterations", "20", ranks=2)
+        self.assertEqual((self.folder / "a.msh").read_bytes(), (self.folder / "out-msh41.msh").read_bytes())
+        self.well("mesh", "quality", "plane.msh", "--vtu", "plane.vtu")
+        self.assertIn(b"mean_ratio", (self.folder / "plane.vtu").read_bytes())
+        # Other commands want tetrahedra.
+        self.wrong(INPUT, "info", "plane.msh", "--", r"there are no tetrahedra")
+        self.wrong(USAGE, "smooth", "plane.msh", "-o", "o.msh", "--boundary", "free", *ONE, "--", "choose --boundary slide")
+
     def test_case(self):
         self.box()
         self.smooth("box.msh", "-o", "expected.msh", "--energy", "l2v", "--iterations", "3", "--boundary", "fixed")
