@@ -18,9 +18,10 @@ TetMesh square(int n, double noise, std::uint64_t seed) {
     for (int i = 0; i <= n; ++i) {
       const auto v = static_cast<std::uint64_t>(j * (n + 1) + i);
       const double move = i > 0 && i < n && j > 0 && j < n ? noise : 0;
-      // The line between the tags stays straight: it can be slid along.
-      mesh.vertices.push_back({i + (i == n / 2 ? 0 : move) * (2 * random_unit(seed, 2 * v) - 1),
-                               j + move * (2 * random_unit(seed, 2 * v + 1) - 1), 0.5});
+      // The line between the tags stays straight and is not folded: it can be slid along.
+      const double x = i == n / 2 ? 0 : move, y = i == n / 2 ? std::min(move, 0.4) : move;
+      mesh.vertices.push_back(
+          {i + x * (2 * random_unit(seed, 2 * v) - 1), j + y * (2 * random_unit(seed, 2 * v + 1) - 1), 0.5});
     }
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) {

@@ -9,6 +9,7 @@
 
 #include "tutti/base/csr.hpp"
 #include "tutti/base/error.hpp"
+#include "tutti/mesh/quality/mesh_quality.hpp"
 
 namespace tutti::smoothing {
 namespace {
@@ -109,7 +110,9 @@ class Sets {
 class SurfaceGraph {
  public:
   SurfaceGraph(const TetMesh& mesh, const FaceNeighbours& neighbours, double feature_angle)
-      : mesh_(mesh), bend_(std::cos(feature_angle * std::numbers::pi / 180)) {
+      : mesh_(mesh),
+        bend_(std::cos(feature_angle * std::numbers::pi / 180)),
+        plane_mesh_(plane_normal(mesh) != Vec3{}) {
     triangles_ = find_triangles(mesh, neighbours);
     find_edges();
     faces_of_ = by_node(triangles_, [](const Triangle& t) { return t.v; });
@@ -177,6 +180,7 @@ class SurfaceGraph {
     if (e.faces.size() != 2) return true;
     const Triangle &s = triangles_[at(e.faces[0])], &t = triangles_[at(e.faces[1])];
     if (s.label != t.label) return true;
+    if (plane_mesh_) return false;  // where triangles are folded over each other, there is no edge
     const Vec3 p = point(e.a), along = point(e.b) - p;
     const Vec3 n = unit(cross(along, point(third(s, e.a, e.b)) - p));
     const Vec3 m = unit(cross(point(third(t, e.a, e.b)) - p, along));
@@ -367,6 +371,7 @@ class SurfaceGraph {
 
   const TetMesh& mesh_;
   double bend_;  ///< cosine of the feature angle
+  bool plane_mesh_;
   std::vector<Triangle> triangles_;
   std::vector<Edge> joints_, edges_;  ///< all edges of triangles; those that are features
   Csr<Gid> faces_of_, edges_of_;
