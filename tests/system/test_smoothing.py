@@ -2,9 +2,10 @@
 
 import json
 import re
+import sys
 import unittest
 
-from program import DATA, SystemTest, box_case, tutti
+from program import DATA, ROOT, SystemTest, box_case, run, tutti
 
 USAGE, INPUT, IO = 2, 4, 5
 FORMATS = {"msh41": "msh", "msh22": "msh", "msh41-ascii": "msh", "msh22-ascii": "msh", "vtu": "vtu", "vtu-ascii": "vtu"}
@@ -263,6 +264,18 @@ class Smoothing(SystemTest):
                 self.wrong(INPUT, *command, "--", r"bad\.msh:")
         self.wrong(INPUT, "smooth", DATA / "elements/gmsh/tube.msh", "-o", "o.msh", *ONE, "--", r"tube\.msh")
         self.assertFalse((self.folder / "o.msh").exists())
+
+    @unittest.skipIf(matplotlib is None, "matplotlib is not installed")
+    def test_the_papers_cube(self):
+        out = self.folder / "out"
+        result = run([sys.executable, str(ROOT / "papers/mcguiness2011/meshes.py"), "cube", "-o", str(out), *ONE])
+        self.assertEqual(result.code, 0, result.err)
+        cube = json.loads((out / "figures.json").read_text())["cube"]
+        self.assertEqual(cube["after"]["inverted"], 0)
+        self.assertGreater(cube["after"]["mean_ratio"], 0.4)
+        self.assertGreater(cube["after"]["mean"], cube["before"]["mean"])
+        self.assertEqual((out / "figure3_3.png").read_bytes()[:4], b"\x89PNG")
+        self.assertIn("| smoothed | ", (out / "report.md").read_text())
 
     def test_voronoi(self):
         self.box("0.1")
