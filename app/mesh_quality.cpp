@@ -35,7 +35,7 @@ void draw_quality(const PythonPackage& python, const QualityArguments& a, const 
   std::vector<std::array<Lid, 4>> cells(mesh.cells.size());
   std::vector<double> mean_ratio(mesh.cells.size());
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    const auto corner = [&](std::size_t k) { return mesh.vertices[static_cast<std::size_t>(mesh.cells[c][k])]; };
+    const auto corner = [&](std::size_t k) { return mesh.vertices[mesh.cells[c][k]]; };
     for (std::size_t k = 0; k < 4; ++k) cells[c][k] = static_cast<Lid>(mesh.cells[c][k]);
     mean_ratio[c] = tet_quality(corner(0), corner(1), corner(2), corner(3)).mean_ratio;
   }

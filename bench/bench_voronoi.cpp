@@ -50,7 +50,7 @@ void run(int count, char** words) {
       least = std::min(least, since(begin));
     }
     std::vector<Gid> rows(parts, 0);
-    for (const std::int32_t p : result.part) ++rows[static_cast<std::size_t>(p)];
+    for (const std::int32_t p : result.part) ++rows[p];
     double worst = 0;
     for (std::size_t p = 0; p < parts; ++p)
       worst = std::max(worst, std::abs(static_cast<double>(rows[p]) / static_cast<double>(quotas[p]) - 1));

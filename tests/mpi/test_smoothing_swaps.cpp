@@ -18,7 +18,7 @@ TetMesh mesh_of(std::vector<Vec3> vertices, std::vector<std::array<Gid, 4>> cell
   mesh.cells = std::move(cells);
   mesh.regions.assign(mesh.cells.size(), 3);
   for (auto& c : mesh.cells) {
-    const auto at = [&](std::size_t k) { return mesh.vertices[static_cast<std::size_t>(c[k])]; };
+    const auto at = [&](std::size_t k) { return mesh.vertices[c[k]]; };
     if (tet_volume(at(0), at(1), at(2), at(3)) < 0) std::swap(c[2], c[3]);
   }
   mesh.cell_data = {{"number", 1, {}}};

@@ -172,7 +172,7 @@ TEST(Triangles, OnACurvedSurface) {
     for (const Vec3& p : result.mesh.vertices) {
       double nearest = 1e9;
       for (const auto& t : mesh.boundary) {
-        const auto at = [&](std::size_t k) { return mesh.vertices[static_cast<std::size_t>(t[k])]; };
+        const auto at = [&](std::size_t k) { return mesh.vertices[t[k]]; };
         nearest = std::min(nearest, norm(nearest_in_triangle(p, {at(0), at(1), at(2)}) - p));
       }
       off = std::max(off, nearest);

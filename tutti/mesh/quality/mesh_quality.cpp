@@ -14,7 +14,7 @@ namespace {
 Histogram even_bins(double from, double to, int bins) {
   Histogram h;
   for (int i = 0; i <= bins; ++i) h.edges.push_back(from + (to - from) * i / bins);
-  h.counts.assign(static_cast<std::size_t>(bins), 0);
+  h.counts.assign(bins, 0);
   return h;
 }
 
@@ -109,7 +109,7 @@ struct Cells {
   std::size_t angles() const { return triangles ? 3 : 6; }
   Vec3 corner(Gid cell, std::size_t k) const {
     const auto c = static_cast<std::size_t>(cell);
-    return mesh.vertices[static_cast<std::size_t>(triangles ? mesh.boundary[c][k] : mesh.cells[c][k])];
+    return mesh.vertices[triangles ? mesh.boundary[c][k] : mesh.cells[c][k]];
   }
   TetQuality quality(Gid c) const {
     return triangles ? triangle_quality(corner(c, 0), corner(c, 1), corner(c, 2), normal)
@@ -122,9 +122,7 @@ struct Cells {
     if (triangles) return (1.0 / 3) * (corner(c, 0) + corner(c, 1) + corner(c, 2));
     return 0.25 * (corner(c, 0) + corner(c, 1) + corner(c, 2) + corner(c, 3));
   }
-  std::int32_t region(Gid c) const {
-    return (triangles ? mesh.boundary_tags : mesh.regions)[static_cast<std::size_t>(c)];
-  }
+  std::int32_t region(Gid c) const { return (triangles ? mesh.boundary_tags : mesh.regions)[c]; }
 };
 
 /// Bins of the volumes, in decades below the largest one; first those that are not positive.
@@ -160,7 +158,7 @@ std::string bars(const std::string& title, const Histogram& h) {
 
 Vec3 plane_normal(const TetMesh& mesh) {
   if (!mesh.is_surface()) return {};
-  const auto point = [&](Gid v) { return mesh.vertices[static_cast<std::size_t>(v)]; };
+  const auto point = [&](Gid v) { return mesh.vertices[v]; };
   Vec3 sum, low = point(mesh.boundary[0][0]), high = low;
   std::vector<std::pair<Gid, Gid>> sides;
   for (const auto& t : mesh.boundary)
@@ -195,9 +193,9 @@ MeshQuality assess_quality(const TetMesh& mesh, std::size_t worst, const Paralle
   const Cells cells{mesh};
   const Histogram volumes = volume_bins(cells);
   const Blocks blocks(cells.count(), 4096);
-  std::vector<Tally> tallies(static_cast<std::size_t>(blocks.number), Tally(volumes));
+  std::vector<Tally> tallies(blocks.number, Tally(volumes));
   blocks.run(parallel, [&](Size block, Size begin, Size end) {
-    Tally& tally = tallies[static_cast<std::size_t>(block)];
+    Tally& tally = tallies[block];
     for (Gid c = begin; c < end; ++c) {
       const TetQuality q = cells.quality(c);
       tally.add(q, cells.angles());

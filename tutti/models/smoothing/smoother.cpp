@@ -299,7 +299,7 @@ SmoothReport Smoother::run() {
 
 std::vector<Vec3> Smoother::points() const {
   auto all = parts_->gather(static_cast<std::size_t>(nodes_ + (triangles_ ? 1 : 0)));
-  all.resize(static_cast<std::size_t>(nodes_));
+  all.resize(nodes_);
   return all;
 }
 

@@ -17,7 +17,7 @@ void work(SourceQueue& queue, std::size_t w, SourceWorker& worker, std::span<con
       const SourceRange range = queue.take(w);
       if (range.size() == 0) return;
       const auto start = std::chrono::steady_clock::now();
-      worker.add(sources.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size())));
+      worker.add(sources.subspan(range.begin, range.size()));
       queue.report(w, range.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
   } catch (...) {
@@ -98,8 +98,8 @@ void Betweenness::add(std::span<const Vertex> sources, Size until, BetweennessSt
     const double rate = rate_here();
     const std::vector<Size> shares = share_out(portion, comm_.all_gather(std::span<const double>(&rate, 1)));
     Size first = state.done;
-    for (int r = 0; r < comm_.rank(); ++r) first += shares[static_cast<std::size_t>(r)];
-    const Size mine = shares[static_cast<std::size_t>(comm_.rank())];
+    for (int r = 0; r < comm_.rank(); ++r) first += shares[r];
+    const Size mine = shares[comm_.rank()];
     comm_.together([&] { add_here(sources, {first, first + mine}); });
     state.done += portion;
     measured = true;
@@ -115,8 +115,7 @@ void Betweenness::add(std::span<const Vertex> sources, Size until, BetweennessSt
 
 std::vector<double> values_of(const BetweennessState& state, const OrderedGraph& graph) {
   std::vector<double> values(state.sums.size());
-  for (std::size_t v = 0; v < values.size(); ++v)
-    values[v] = state.sums[static_cast<std::size_t>(graph.new_name[v])].value();
+  for (std::size_t v = 0; v < values.size(); ++v) values[v] = state.sums[graph.new_name[v]].value();
   return values;
 }
 

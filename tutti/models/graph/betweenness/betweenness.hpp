@@ -32,9 +32,7 @@ class Betweenness {
   /// Adds sources [state.done, until) of the list, the same on every rank, to the state. Collective.
   void add(std::span<const Vertex> sources, Size until, BetweennessState& state);
 
-  BetweennessState begin() const {
-    return {std::vector<DeltaSum>(static_cast<std::size_t>(graph_.graph.vertices)), 0, 0};
-  }
+  BetweennessState begin() const { return {std::vector<DeltaSum>(graph_.graph.vertices), 0, 0}; }
 
  private:
   void add_here(std::span<const Vertex> sources, SourceRange range);
