@@ -18,7 +18,7 @@ class TemporaryFolder {
     std::string name;
     comm.together([&] {
       if (!root_) return;
-      name = (std::filesystem::temp_directory_path() / "tutti-plan-XXXXXX").string();
+      name = (std::filesystem::temp_directory_path() / "tutti-XXXXXX").string();
       if (::mkdtemp(name.data()) == nullptr)
         fail(ErrorKind::io, "{}: cannot make a folder there: {}; set TMPDIR", name, std::strerror(errno));
     });

@@ -16,7 +16,7 @@ BELOW = {
     "base": [],
     "device": ["base"],
     "mesh": ["base"],
-    "partition": ["base"],
+    "partition": ["base", "device"],
     "residency": ["base", "device"],
     "exchange": ["base", "device", "partition"],
     "io": ["base", "mesh", "partition"],

@@ -1,10 +1,10 @@
 // tutti mesh smooth: nodes move until the cells are better.
-#include <map>
-#include <optional>
+#include <filesystem>
 #include <string>
 
-#include "app/mesh/mesh_commands.hpp"
-#include "app/mesh/mesh_output.hpp"
+#include "app/mesh_commands.hpp"
+#include "app/mesh_output.hpp"
+#include "app/smooth_arguments.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/quality_report.hpp"
@@ -18,14 +18,6 @@ namespace {
 using smoothing::SmoothOptions;
 using smoothing::SmoothReport;
 using smoothing::SmoothState;
-
-struct SmoothArguments {
-  std::string input, output, format, json;
-  std::string energy = "shape", method = "newton", sweeps = "gauss-seidel", boundary = "slide", partitioner = "hilbert";
-  std::vector<double> weights;
-  SmoothOptions options;
-  DeviceArguments devices;
-};
 
 SmoothOptions options_of(const SmoothArguments& a) {
   using namespace smoothing;
@@ -41,11 +33,11 @@ SmoothOptions options_of(const SmoothArguments& a) {
 
 void tell(const char* what, const MeshQuality& q) {
   info(
-      "{}: mean ratio {:.4f} to 1, mean {:.4f}; dihedral angles {:.2f} to {:.2f} degrees; aspect ratio up to {:.3g}; "
+      "{}: mean ratio {:.4f} to 1, mean {:.4f}; {} {:.2f} to {:.2f} degrees; aspect ratio up to {:.3g}; "
       "{} "
       "inverted",
-      what, q.mean_ratio.min, q.mean_ratio.mean, q.dihedral.min, q.dihedral.max, q.aspect.max,
-      format_count(q.inverted));
+      what, q.mean_ratio.min, q.mean_ratio.mean, q.triangles ? "angles" : "dihedral angles", q.dihedral.min,
+      q.dihedral.max, q.aspect.max, format_count(q.inverted));
 }
 
 std::string json_of(const SmoothReport& report, const MeshQuality& before, const MeshQuality& after) {
@@ -58,13 +50,23 @@ std::string json_of(const SmoothReport& report, const MeshQuality& before, const
     return "[" + text + "]";
   };
   return fmt::format(
-      "{{\"stopped\": \"{}\", \"colours\": {}, \"seconds\": {:.6g}, \"node_moves\": {},\n  \"untangling\": {},\n  "
+      "{{\"stopped\": \"{}\", \"colours\": {}, \"seconds\": {:.6g}, \"node_moves\": {}, \"swapped\": {},\n  "
+      "\"untangling\": {},\n  "
       "\"smoothing\": {},\n  \"before\": {},\n  \"after\": {}}}\n",
-      report.why_stopped, report.colours, report.seconds, report.node_moves, states(report.untangling),
+      report.why_stopped, report.colours, report.seconds, report.node_moves, report.swapped, states(report.untangling),
       states(report.smoothing), quality_json(before), quality_json(after));
 }
 
-void smooth(const Comm& comm, const SmoothArguments& a) {
+bool is_case(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".toml";
+}
+
+void smooth(const Comm& comm, const CLI::App& command, SmoothArguments a) {
+  const std::string given = a.input;
+  if (is_case(given)) read_smooth_case(comm, command, a);
+  if (a.output.empty())
+    fail(ErrorKind::usage, "{}: no mesh to write; give -o OUT{}", given,
+         is_case(given) ? ", or output.mesh in the case" : "");
   TetMesh mesh;
   comm.together([&] {
     if (!comm.is_root()) return;
@@ -93,8 +95,8 @@ void smooth(const Comm& comm, const SmoothArguments& a) {
     info("{} iterations{}, stopped by {}, {:.3g} s, {:.3g} M cells/s", iterations,
          report.untangling.empty() ? "" : fmt::format(" after {} of untangling", report.untangling.size() - 1),
          report.why_stopped, report.seconds,
-         1e-6 * static_cast<double>(mesh.cell_count()) * static_cast<double>(iterations) /
-             std::max(report.seconds, 1e-9));
+         1e-6 * static_cast<double>(before.cells) * static_cast<double>(iterations) / std::max(report.seconds, 1e-9));
+    if (report.swapped > 0) info("{} swaps of cells", format_count(report.swapped));
     const MeshQuality after = assess_quality(mesh, 0, parallel);
     tell("after", after);
     if (after.inverted > 0)
@@ -120,6 +122,10 @@ void add_stops(CLI::App& command, SmoothOptions& o) {
   command.add_option("--stop-quality", o.stop_quality, "end when all cells have this mean ratio")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("Q");
+  command.add_option("--swap", o.swaps, "rounds of swapping cells (2-3, 3-2, 4-4), each followed by smoothing")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str()
+      ->type_name("N");
   command.add_option("--untangle", o.untangling, "sweeps that inverted cells are given first; 0: none may be inverted")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str()
@@ -131,8 +137,12 @@ void add_stops(CLI::App& command, SmoothOptions& o) {
 void add_mesh_smooth(CLI::App& mesh, Action& action) {
   auto a = std::make_shared<SmoothArguments>();
   CLI::App* command = mesh.add_subcommand("smooth", "move nodes until the cells are better; untangle inverted ones");
-  command->add_option("mesh", a->input, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");
-  command->add_option("-o,--output", a->output, "mesh file to write, .msh or .vtu")->required()->type_name("OUT");
+  command
+      ->add_option("mesh", a->input,
+                   fmt::format("mesh file: {}; or a case file (.toml) that says all of this", mesh_formats))
+      ->required()
+      ->type_name("MESH");
+  command->add_option("-o,--output", a->output, "mesh file to write, .msh or .vtu")->type_name("OUT");
   command->add_option("--format", a->format, mesh_output_formats)
       ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
   command->add_option("--energy", a->energy, "what falls: shape (of any size), or l2v (cells grow alike)")
@@ -163,8 +173,9 @@ void add_mesh_smooth(CLI::App& mesh, Action& action) {
       ->type_name("W,W,...");
   command->add_option("--partition", a->partitioner, "how nodes are split over devices")->capture_default_str();
   command->add_option("--json", a->json, "energies and quality of all iterations")->type_name("FILE.json");
-  command->footer("Example:\n  tutti mesh smooth heart.msh -o better.msh --iterations 50");
-  command->callback([a, &action] { action = [a](const Comm& comm) { smooth(comm, *a); }; });
+  command->footer(
+      "Examples:\n  tutti mesh smooth heart.msh -o better.msh --iterations 50\n  tutti mesh smooth case.toml");
+  command->callback([a, command, &action] { action = [a, command](const Comm& comm) { smooth(comm, *command, *a); }; });
 }
 
 }  // namespace tutti::app

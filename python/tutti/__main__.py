@@ -1,4 +1,4 @@
-"""python3 -m tutti WHAT ...: WHAT is plot, profile, history, timeline, convergence or spectrum; `tutti plot` runs this."""
+"""python3 -m tutti WHAT ...: WHAT is plot, profile, history, timeline, convergence, quality or spectrum; `tutti plot` runs this."""
 
 import argparse
 import importlib
@@ -8,7 +8,7 @@ from tutti.messages import told
 
 COMMANDS = {"plot": "a picture of a field", "profile": "profiles along lines, beside references", "history": "curves over time",
             "timeline": "who did what when in a step", "convergence": "errors over mesh width",
-            "spectrum": "eigenvalues of tutti spectrum beside what a time step allows"}
+            "quality": "shapes of a mesh's cells", "spectrum": "eigenvalues of tutti spectrum beside what a time step allows"}
 
 
 def timeline(words):

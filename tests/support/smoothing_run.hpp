@@ -78,7 +78,8 @@ inline Smoothed smooth(TetMesh mesh, const SmoothOptions& options, Team& team, s
   if (owner.empty())
     for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
       owner.push_back(static_cast<std::int32_t>(random_bits(5, v / 7) % team.streams.size()));
-  const NodeFreedom freedom = find_freedom(mesh, find_face_neighbours(mesh), options.boundary, options.feature_angle);
+  const FaceNeighbours neighbours = mesh.is_surface() ? FaceNeighbours{} : find_face_neighbours(mesh);
+  const NodeFreedom freedom = find_freedom(mesh, neighbours, options.boundary, options.feature_angle);
   Smoother smoother(comm, team.threads, mesh, freedom, options, owner, team.rank_of_part, team.streams);
   Smoothed result;
   result.report = smoother.run();

@@ -17,7 +17,7 @@ Json json_of(const Measure& m) {
 }  // namespace
 
 std::string quality_json(const MeshQuality& q) {
-  Json json{{"cells", q.cells}, {"inverted", q.inverted}, {"total_volume", q.total_volume}};
+  Json json{{"cells", q.cells}, {"triangles", q.triangles}, {"inverted", q.inverted}, {"total_volume", q.total_volume}};
   json["mean_ratio"] = json_of(q.mean_ratio);
   json["radius_ratio"] = json_of(q.radius_ratio);
   json["aspect"] = json_of(q.aspect);
@@ -30,7 +30,8 @@ std::string quality_json(const MeshQuality& q) {
                              {"mean_ratio", w.quality.mean_ratio},
                              {"radius_ratio", w.quality.radius_ratio},
                              {"aspect", w.quality.aspect},
-                             {"dihedral", w.quality.dihedral},
+                             {"dihedral", std::vector<double>(w.quality.dihedral.begin(),
+                                                              w.quality.dihedral.begin() + (q.triangles ? 3 : 6))},
                              {"volume", w.quality.volume},
                              {"centroid", {w.centroid.x, w.centroid.y, w.centroid.z}}});
   return json.dump(2) + "\n";

@@ -7,8 +7,9 @@
 
 namespace tutti {
 
-/// JSON: cells, inverted, total_volume; mean_ratio, radius_ratio, aspect, dihedral [degrees], volume, each with min,
-/// mean, max and histogram {edges, counts}; worst: a list of cells. Infinite values are null.
+/// JSON: cells, triangles (true: cells are triangles, with areas and inner angles), inverted, total_volume; mean_ratio,
+/// radius_ratio, aspect, dihedral [degrees], volume, each with min, mean, max and histogram {edges, counts}; worst: a
+/// list of cells. Infinite values are null.
 std::string quality_json(const MeshQuality& quality);
 
 }  // namespace tutti

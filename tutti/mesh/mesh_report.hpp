@@ -11,6 +11,7 @@ namespace tutti {
 /// What reading changed or left out; each also gives a warning.
 struct MeshReport {
   bool keep_inverted = false;             ///< set before reading: tetrahedra of negative volume stay as they are
+  bool take_surface = false;              ///< set before reading: a mesh may consist of triangles only, tagged or not
   Size inverted_cells = 0;                ///< tetrahedra of negative volume, turned by swapping two vertices
   Size unused_vertices = 0;               ///< nodes of no tetrahedron and no tagged triangle, dropped
   Size extra_groups = 0;                  ///< volumes and surfaces in several physical groups: the first one counts

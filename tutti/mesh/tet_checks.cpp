@@ -36,7 +36,22 @@ TetDefect orient_tet(std::span<const Vec3> vertices, std::array<Gid, 4>& cell, M
   return TetDefect::none;
 }
 
+void drop_untagged(TetMesh& mesh, std::size_t first) {
+  std::size_t kept = first;
+  for (std::size_t i = first; i < mesh.boundary.size(); ++i) {
+    if (mesh.boundary_tags[i] == 0) continue;
+    mesh.boundary[kept] = mesh.boundary[i];
+    mesh.boundary_tags[kept++] = mesh.boundary_tags[i];
+  }
+  mesh.boundary.resize(kept);
+  mesh.boundary_tags.resize(kept);
+}
+
 void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
+  if (mesh.is_surface()) {
+    for (const CellData& data : mesh.cell_data) report.skipped_data.push_back(data.name);
+    mesh.cell_data.clear();
+  }
   std::vector<std::uint8_t> used(mesh.vertices.size(), 0);
   for (const auto& cell : mesh.cells)
     for (const Gid v : cell) used[v] = 1;
@@ -61,7 +76,8 @@ void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
   };
   warn_count(report.inverted_cells, report.keep_inverted ? "tetrahedra have a negative volume"
                                                          : "tetrahedra had a negative volume and were turned");
-  warn_count(report.unused_vertices, "nodes belong to no tetrahedron and were dropped");
+  warn_count(report.unused_vertices, mesh.cells.empty() ? "nodes belong to no triangle and were dropped"
+                                                        : "nodes belong to no tetrahedron and were dropped");
   warn_count(report.extra_groups, "volumes or surfaces are in several physical groups; the first one counts");
   warn_count(report.negative_markers, "faces have a negative boundary marker, which does not count as a tag");
   for (const std::string& data : report.skipped_data)

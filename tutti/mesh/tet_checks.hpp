@@ -20,6 +20,9 @@ inline bool is_finite(Vec3 v) {
   return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
 }
 
+/// Drops triangles without a tag, from number `first` on.
+void drop_untagged(TetMesh& mesh, std::size_t first = 0);
+
 /// Drops vertices that no cell and no triangle names, then warns about everything in the report.
 void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report);
 

@@ -32,6 +32,8 @@ struct TetMesh {
   std::vector<CellData> cell_data;                     ///< e.g. fibre directions, in cell order
 
   Gid cell_count() const { return static_cast<Gid>(cells.size()); }
+  /// A mesh of triangles alone: `boundary` holds them, with tag 0 where they have none.
+  bool is_surface() const { return cells.empty() && !boundary.empty(); }
   Gid vertex_count() const { return static_cast<Gid>(vertices.size()); }
 };
 

@@ -5,6 +5,7 @@
 
 #include "tests/support/thread_hook.hpp"
 #include "tests/unit/partition/graphs.hpp"
+#include "tutti/device/device_list.hpp"
 #include "tutti/partition/quotas.hpp"
 #include "tutti/partition/voronoi/voronoi.hpp"
 
@@ -60,6 +61,29 @@ TEST(Voronoi, ThreadsChangeNothing) {
   const auto points = random_points(30000, 3);
   const auto quotas = row_quotas(30000, std::vector<double>{1, 2, 3, 4, 5});
   EXPECT_EQ(voronoi_parts(points, quotas).part, voronoi_parts(points, quotas, {}, test::five_threads).part);
+}
+
+TEST(Voronoi, DevicesChangeNothing) {
+  Threads threads(2);
+  std::vector<std::unique_ptr<Device>> devices;
+  devices.push_back(make_host_device(threads, Size{1} << 30));
+  devices.push_back(make_fake_device(0, {}));
+#ifdef TUTTI_HAVE_CUDA
+  if (cuda_device_count() > 0) devices.push_back(make_cuda_device(0, Size{1} << 30));
+#endif
+  const auto points = random_points(30000, 3);
+  for (const std::vector<double>& targets : {std::vector<double>{1, 2, 3, 4, 5}, std::vector<double>(100, 1.0)}) {
+    const auto quotas = row_quotas(30000, targets);
+    const auto expected = voronoi_parts(points, quotas);
+    for (const auto& device : devices) {
+      const auto stream = device->make_stream("voronoi");
+      VoronoiOptions options;
+      options.stream = stream.get();
+      const auto found = voronoi_parts(points, quotas, options);
+      EXPECT_EQ(found.part, expected.part) << device->description();
+      EXPECT_EQ(found.passes, expected.passes);
+    }
+  }
 }
 
 TEST(Voronoi, PointsThatAreAllTheSame) {

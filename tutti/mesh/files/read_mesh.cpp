@@ -20,7 +20,7 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
 
 TetMesh read_mesh_as_written(const std::filesystem::path& path) {
   MeshReport report;
-  report.keep_inverted = true;
+  report.keep_inverted = report.take_surface = true;
   TetMesh mesh = read_mesh(path, &report);
   if (2 * report.inverted_cells <= mesh.cell_count()) return mesh;
   warn("{}: most tetrahedra have a negative volume: all were turned", path.string());

@@ -18,6 +18,7 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report = nullpt
 
 /// The same, but tetrahedra of negative volume stay inverted: their vertices come in the order of the file. Where most
 /// cells are of negative volume it is the file's order of vertices that is the other one, and all cells are turned.
+/// A mesh of triangles is taken, too, if the file has no tetrahedra: is_surface().
 TetMesh read_mesh_as_written(const std::filesystem::path& path);
 
 /// find_face_neighbours() of a mesh that read_mesh() has read: its errors name the file.

@@ -204,27 +204,16 @@ void Reader::read_data(pugi::xml_node piece, const Kept& kept) {
                   data.name);
 }
 
-/// Drops triangles without a tag, from number `first` on.
-void drop_untagged(TetMesh& mesh, std::size_t first) {
-  std::size_t kept = first;
-  for (std::size_t i = first; i < mesh.boundary.size(); ++i) {
-    if (mesh.boundary_tags[i] == 0) continue;
-    mesh.boundary[kept] = mesh.boundary[i];
-    mesh.boundary_tags[kept++] = mesh.boundary_tags[i];
-  }
-  mesh.boundary.resize(kept);
-  mesh.boundary_tags.resize(kept);
-}
-
 void Reader::read_piece(pugi::xml_node piece) {
   points_ = file_.count(piece, "NumberOfPoints");
   cells_ = file_.count(piece, "NumberOfCells");
   if (cells_ == 0) return;
-  const std::size_t triangles_before = mesh_.boundary.size();
   read_points(piece);
+  const std::size_t triangles = mesh_.boundary.size();
   const Kept kept = read_cells(piece);
   read_data(piece, kept);
-  drop_untagged(mesh_, triangles_before);
+  // Kept until it is known whether there are tetrahedra, where a mesh of triangles is wanted.
+  if (!report_.take_surface) drop_untagged(mesh_, triangles);
   have_piece_ = true;
 }
 
@@ -237,9 +226,12 @@ TetMesh parse_vtu(std::string_view bytes, const std::string& name, MeshReport* r
     TetMesh mesh;
     MeshReport found;
     found.keep_inverted = report != nullptr && report->keep_inverted;
+    found.take_surface = report != nullptr && report->take_surface;
     vtu::Reader reader(file, mesh, found);
     for (const pugi::xml_node piece : file.grid().children("Piece")) reader.read_piece(piece);
-    if (mesh.cells.empty()) file.error(file.grid(), "there are no tetrahedra (VTK type 10); a mesh in 3D is expected");
+    if (!mesh.cells.empty()) drop_untagged(mesh);
+    if (mesh.cells.empty() && !(found.take_surface && !mesh.boundary.empty()))
+      file.error(file.grid(), "there are no tetrahedra (VTK type 10); a mesh in 3D is expected");
     finish_mesh(mesh, name, found);
     if (report != nullptr) *report = found;
     return mesh;

@@ -17,14 +17,16 @@ void check_writable(const TetMesh& mesh, const std::filesystem::path& path) {
     if (r < 0 || r >= std::numeric_limits<std::int32_t>::max() - 1)
       refuse(fmt::format("region {} is not possible; 0 to 2147483645 is expected", r));
   for (const std::int32_t t : mesh.boundary_tags)
-    if (t < 1) refuse(fmt::format("boundary tag {} is not positive; at least 1 is expected", t));
+    if (t < (mesh.is_surface() ? 0 : 1))
+      refuse(fmt::format("boundary tag {} is not positive; at least 1 is expected", t));
   for (const CellData& d : mesh.cell_data) {
     if (d.components != 1 && d.components != 3 && d.components != 9)
       refuse(fmt::format("data '{}' has {} components; 1, 3 or 9 are possible", d.name, d.components));
-    if (d.values.size() != mesh.cells.size() * static_cast<std::size_t>(d.components))
+    const std::size_t rows = mesh.is_surface() ? mesh.boundary.size() : mesh.cells.size();
+    if (d.values.size() != rows * static_cast<std::size_t>(d.components))
       refuse(
           fmt::format("data '{}' has {} values for {} cells of {} components; one a component of each cell is expected",
-                      d.name, d.values.size(), mesh.cells.size(), d.components));
+                      d.name, d.values.size(), rows, d.components));
   }
 }
 

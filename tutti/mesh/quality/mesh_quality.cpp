@@ -73,12 +73,12 @@ struct Tally {
   std::vector<WorstCell> worst;
 
   explicit Tally(const Histogram& volumes) : volume(volumes) {}
-  void add(const TetQuality& q) {
+  void add(const TetQuality& q, std::size_t angles) {
     mean_ratio.add(q.mean_ratio);
     radius_ratio.add(q.radius_ratio);
     aspect.add(q.aspect);
     volume.add(q.volume);
-    for (const double angle : q.dihedral) dihedral.add(angle);
+    for (std::size_t k = 0; k < angles; ++k) dihedral.add(q.dihedral[k]);
     inverted += q.inverted();
   }
   void merge(const Tally& other) {
@@ -99,20 +99,36 @@ struct Tally {
   }
 };
 
-Vec3 corner(const TetMesh& mesh, Gid cell, std::size_t k) {
-  return mesh.vertices[mesh.cells[cell][k]];
-}
+/// The cells of a mesh: tetrahedra, or triangles where there are no others.
+struct Cells {
+  const TetMesh& mesh;
+  bool triangles = mesh.is_surface();
+  Vec3 normal = plane_normal(mesh);
 
-TetQuality quality_of(const TetMesh& mesh, Gid cell) {
-  return tet_quality(corner(mesh, cell, 0), corner(mesh, cell, 1), corner(mesh, cell, 2), corner(mesh, cell, 3));
-}
+  Gid count() const { return triangles ? static_cast<Gid>(mesh.boundary.size()) : mesh.cell_count(); }
+  std::size_t angles() const { return triangles ? 3 : 6; }
+  Vec3 corner(Gid cell, std::size_t k) const {
+    const auto c = static_cast<std::size_t>(cell);
+    return mesh.vertices[triangles ? mesh.boundary[c][k] : mesh.cells[c][k]];
+  }
+  TetQuality quality(Gid c) const {
+    return triangles ? triangle_quality(corner(c, 0), corner(c, 1), corner(c, 2), normal)
+                     : tet_quality(corner(c, 0), corner(c, 1), corner(c, 2), corner(c, 3));
+  }
+  double volume(Gid c) const {
+    return triangles ? quality(c).volume : tet_volume(corner(c, 0), corner(c, 1), corner(c, 2), corner(c, 3));
+  }
+  Vec3 middle(Gid c) const {
+    if (triangles) return (1.0 / 3) * (corner(c, 0) + corner(c, 1) + corner(c, 2));
+    return 0.25 * (corner(c, 0) + corner(c, 1) + corner(c, 2) + corner(c, 3));
+  }
+  std::int32_t region(Gid c) const { return (triangles ? mesh.boundary_tags : mesh.regions)[c]; }
+};
 
 /// Bins of the volumes, in decades below the largest one; first those that are not positive.
-Histogram volume_bins(const TetMesh& mesh) {
+Histogram volume_bins(const Cells& cells) {
   double largest = 0;
-  for (Gid c = 0; c < mesh.cell_count(); ++c)
-    largest =
-        std::max(largest, tet_volume(corner(mesh, c, 0), corner(mesh, c, 1), corner(mesh, c, 2), corner(mesh, c, 3)));
+  for (Gid c = 0; c < cells.count(); ++c) largest = std::max(largest, cells.volume(c));
   std::vector<double> edges{-std::numeric_limits<double>::infinity(), 0};
   if (largest > 0)
     for (const double part : {1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3}) edges.push_back(part * largest);
@@ -140,19 +156,52 @@ std::string bars(const std::string& title, const Histogram& h) {
 
 }  // namespace
 
+Vec3 plane_normal(const TetMesh& mesh) {
+  if (!mesh.is_surface()) return {};
+  const auto point = [&](Gid v) { return mesh.vertices[v]; };
+  Vec3 sum, low = point(mesh.boundary[0][0]), high = low;
+  std::vector<std::pair<Gid, Gid>> sides;
+  for (const auto& t : mesh.boundary)
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (k == 0) sum = sum + cross(point(t[1]) - point(t[0]), point(t[2]) - point(t[0]));
+      sides.emplace_back(t[k], t[(k + 1) % 3]);
+      for (int d = 0; d < 3; ++d) {
+        low[d] = std::min(low[d], point(t[k])[d]);
+        high[d] = std::max(high[d], point(t[k])[d]);
+      }
+    }
+  // Triangles that turn alike run through the edge between them in opposite directions.
+  std::sort(sides.begin(), sides.end());
+  if (std::adjacent_find(sides.begin(), sides.end()) != sides.end()) return {};
+  const double length = norm(sum);
+  if (!(length > 0)) return {};
+  Vec3 normal = (1 / length) * sum;
+  for (int d = 0; d < 3; ++d)
+    if (std::abs(normal[d]) > 1 - 1e-12) {
+      const double side = normal[d] < 0 ? -1 : 1;
+      normal = {};
+      normal[d] = side;
+    }
+  const Vec3 origin = point(mesh.boundary[0][0]);
+  for (const auto& t : mesh.boundary)
+    for (const Gid v : t)
+      if (std::abs(dot(normal, point(v) - origin)) > 1e-9 * norm(high - low)) return {};
+  return normal;
+}
+
 MeshQuality assess_quality(const TetMesh& mesh, std::size_t worst, const ParallelFor& parallel) {
-  const Histogram volumes = volume_bins(mesh);
-  const Blocks blocks(mesh.cell_count(), 4096);
+  const Cells cells{mesh};
+  const Histogram volumes = volume_bins(cells);
+  const Blocks blocks(cells.count(), 4096);
   std::vector<Tally> tallies(blocks.number, Tally(volumes));
   blocks.run(parallel, [&](Size block, Size begin, Size end) {
     Tally& tally = tallies[block];
     for (Gid c = begin; c < end; ++c) {
-      const TetQuality q = quality_of(mesh, c);
-      tally.add(q);
+      const TetQuality q = cells.quality(c);
+      tally.add(q, cells.angles());
       const bool room = tally.worst.size() < worst;
       if (worst == 0 || (!room && q.mean_ratio >= tally.worst.back().quality.mean_ratio)) continue;
-      const Vec3 middle = 0.25 * (corner(mesh, c, 0) + corner(mesh, c, 1) + corner(mesh, c, 2) + corner(mesh, c, 3));
-      tally.worst.push_back({c, mesh.regions[c], middle, q});
+      tally.worst.push_back({c, cells.region(c), cells.middle(c), q});
       tally.keep_worst(worst);
     }
   });
@@ -161,7 +210,8 @@ MeshQuality assess_quality(const TetMesh& mesh, std::size_t worst, const Paralle
   all.keep_worst(worst);
 
   MeshQuality quality;
-  quality.cells = mesh.cell_count();
+  quality.triangles = cells.triangles;
+  quality.cells = cells.count();
   quality.inverted = all.inverted;
   quality.mean_ratio = all.mean_ratio.finish();
   quality.radius_ratio = all.radius_ratio.finish();
@@ -174,8 +224,11 @@ MeshQuality assess_quality(const TetMesh& mesh, std::size_t worst, const Paralle
 }
 
 std::string describe(const MeshQuality& q) {
-  std::string text = fmt::format("{} tetrahedra, {} inverted, volume {:.10g}\n", format_count(q.cells),
-                                 format_count(q.inverted), q.total_volume);
+  const char* volume = q.triangles ? "area" : "volume";
+  const char* angle = q.triangles ? "angle" : "dihedral angle";
+  std::string text =
+      fmt::format("{} {}, {} {}, {} {:.10g}\n", format_count(q.cells), q.triangles ? "triangles" : "tetrahedra",
+                  format_count(q.inverted), "inverted", volume, q.total_volume);
   text += "                      smallest       mean    largest\n";
   const auto line = [&](const char* name, const Measure& m, const char* unit) {
     text += fmt::format("{:<20} {:>10.4g} {:>10.4g} {:>10.4g}  {}\n", name, m.min, m.mean, m.max, unit);
@@ -183,14 +236,16 @@ std::string describe(const MeshQuality& q) {
   line("mean ratio", q.mean_ratio, "1 is regular");
   line("radius ratio", q.radius_ratio, "1 is regular");
   line("aspect ratio", q.aspect, "1 is regular");
-  line("dihedral angle", q.dihedral, "degrees; 70.53 is regular");
-  line("volume", q.volume, "");
+  line(angle, q.dihedral, q.triangles ? "degrees; 60 is regular" : "degrees; 70.53 is regular");
+  line(volume, q.volume, "");
   text += bars("mean ratio of cells", q.mean_ratio.histogram);
-  text += bars("dihedral angles [degrees]", q.dihedral.histogram);
+  text += bars(fmt::format("{}s [degrees]", angle), q.dihedral.histogram);
   text += bars("aspect ratio of cells", q.aspect.histogram);
-  text += "worst cells, counted from 0\n        cell  region  mean ratio   dihedral angles      volume   at\n";
+  text += fmt::format("worst cells, counted from 0\n        cell  region  mean ratio  {:>16} {:>11}   at\n",
+                      q.triangles ? "angles" : "dihedral angles", volume);
   for (const WorstCell& w : q.worst) {
-    const auto [least, most] = std::minmax_element(w.quality.dihedral.begin(), w.quality.dihedral.end());
+    const auto [least, most] =
+        std::minmax_element(w.quality.dihedral.begin(), w.quality.dihedral.begin() + (q.triangles ? 3 : 6));
     text +=
         fmt::format("{:>12} {:>7} {:>11.4g}  {:>6.2f} to {:>6.2f} {:>11.4g}   {:.6g} {:.6g} {:.6g}\n", w.cell, w.region,
                     w.quality.mean_ratio, *least, *most, w.quality.volume, w.centroid.x, w.centroid.y, w.centroid.z);
@@ -199,18 +254,19 @@ std::string describe(const MeshQuality& q) {
 }
 
 std::vector<CellData> quality_data(const TetMesh& mesh, const ParallelFor& parallel) {
-  const std::size_t n = mesh.cells.size();
+  const Cells cells{mesh};
+  const auto n = static_cast<std::size_t>(cells.count());
   std::vector<CellData> added;
   for (const char* name : {"mean_ratio", "radius_ratio", "aspect_ratio", "min_dihedral", "volume"})
     added.push_back({name, 1, std::vector<double>(n)});
-  for_ranges(parallel, mesh.cell_count(), [&](Size begin, Size end) {
+  for_ranges(parallel, cells.count(), [&](Size begin, Size end) {
     for (Gid c = begin; c < end; ++c) {
-      const TetQuality q = quality_of(mesh, c);
+      const TetQuality q = cells.quality(c);
       const auto i = static_cast<std::size_t>(c);
       added[0].values[i] = q.mean_ratio;
       added[1].values[i] = q.radius_ratio;
       added[2].values[i] = q.aspect;
-      added[3].values[i] = *std::min_element(q.dihedral.begin(), q.dihedral.end());
+      added[3].values[i] = *std::min_element(q.dihedral.begin(), q.dihedral.begin() + static_cast<int>(cells.angles()));
       added[4].values[i] = q.volume;
     }
   });

@@ -31,6 +31,7 @@ struct WorstCell {
 };
 
 struct MeshQuality {
+  bool triangles = false;  ///< a mesh of triangles: areas for volumes, inner angles for dihedral ones
   Gid cells = 0;
   Gid inverted = 0;  ///< cells without a positive volume
   double total_volume = 0;
@@ -44,6 +45,10 @@ struct MeshQuality {
 /// Of all cells, in their order as the mesh gives it: they may be inverted. `worst`: how many cells to name. An empty
 /// mesh gives zeros. The same bits for any number of threads.
 MeshQuality assess_quality(const TetMesh& mesh, std::size_t worst = 10, const ParallelFor& parallel = {});
+
+/// The unit normal of a mesh of triangles that lie in a plane and turn alike but for those that are inverted: the side
+/// that most of the area shows. Zero for other meshes.
+Vec3 plane_normal(const TetMesh& mesh);
 
 /// Several lines for people: extremes, bars of the histograms, the worst cells.
 std::string describe(const MeshQuality& quality);

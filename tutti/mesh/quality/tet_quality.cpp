@@ -52,4 +52,32 @@ TetQuality tet_quality(Vec3 a, Vec3 b, Vec3 c, Vec3 d) {
   return q;
 }
 
+TetQuality triangle_quality(Vec3 a, Vec3 b, Vec3 c, Vec3 normal) {
+  const std::array<Vec3, 3> p = {a, b, c};
+  TetQuality q;
+  const Vec3 area = cross(b - a, c - a);
+  const double twice = norm(area), sign = dot(area, normal) < 0 ? -1 : 1;
+  q.volume = 0.5 * sign * twice;
+  double squares = 0, longest = 0, round = 0, product = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Vec3 u = p[(i + 1) % 3] - p[i], w = p[(i + 2) % 3] - p[i];
+    const double length = norm(u);
+    squares += length * length;
+    longest = std::max(longest, length);
+    round += length;
+    product *= length;
+    q.dihedral[i] = std::atan2(norm(cross(u, w)), dot(u, w)) * 180 / std::numbers::pi;
+  }
+  if (!(twice > 0)) {
+    q.aspect = std::numeric_limits<double>::infinity();
+    return q;
+  }
+  // r_in = 2 A / round, R = product / (4 A).
+  const double inner = twice / round;
+  q.mean_ratio = sign * 2 * std::sqrt(3.0) * twice / squares;
+  q.radius_ratio = sign * 4 * inner * twice / product;
+  q.aspect = longest / (2 * std::sqrt(3.0) * inner);
+  return q;
+}
+
 }  // namespace tutti

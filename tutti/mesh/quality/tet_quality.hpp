@@ -22,4 +22,10 @@ struct TetQuality {
 /// tetrahedron shape measures", BIT 34, 1994.)
 TetQuality tet_quality(Vec3 a, Vec3 b, Vec3 c, Vec3 d);
 
+/// The same measures of a triangle in space; `volume` is its area, negative where the triangle's normal is against
+/// `normal`; `dihedral` holds its three inner
+/// angles (60 degrees where it is equilateral) and no others. Mean ratio 4 sqrt(3) A / sum of squared edges, radius
+/// ratio 2 r_in / R, aspect longest edge / (2 sqrt(3) r_in).
+TetQuality triangle_quality(Vec3 a, Vec3 b, Vec3 c, Vec3 normal = {});
+
 }  // namespace tutti

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "tutti/base/csr.hpp"
+#include "tutti/base/error.hpp"
+#include "tutti/mesh/quality/mesh_quality.hpp"
 
 namespace tutti::smoothing {
 namespace {
@@ -38,6 +40,12 @@ Corners sorted(Corners v) {
 }
 
 std::vector<Triangle> find_triangles(const TetMesh& mesh, const FaceNeighbours& neighbours) {
+  if (mesh.is_surface()) {
+    std::vector<Triangle> all;
+    for (std::size_t t = 0; t < mesh.boundary.size(); ++t)
+      all.push_back({mesh.boundary[t], {mesh.boundary_tags[t], 0, 0}});
+    return all;
+  }
   std::map<Corners, std::int32_t> tags;
   for (std::size_t t = 0; t < mesh.boundary.size(); ++t) tags.emplace(sorted(mesh.boundary[t]), mesh.boundary_tags[t]);
   std::vector<Triangle> triangles;
@@ -102,7 +110,9 @@ class Sets {
 class SurfaceGraph {
  public:
   SurfaceGraph(const TetMesh& mesh, const FaceNeighbours& neighbours, double feature_angle)
-      : mesh_(mesh), bend_(std::cos(feature_angle * std::numbers::pi / 180)) {
+      : mesh_(mesh),
+        bend_(std::cos(feature_angle * std::numbers::pi / 180)),
+        plane_mesh_(plane_normal(mesh) != Vec3{}) {
     triangles_ = find_triangles(mesh, neighbours);
     find_edges();
     faces_of_ = by_node(triangles_, [](const Triangle& t) { return t.v; });
@@ -115,14 +125,15 @@ class SurfaceGraph {
     find_chains();
   }
 
-  NodeFreedom freedom() {
+  /// `keep_edges`: nodes of edges and of the surface's own boundary stay.
+  NodeFreedom freedom(bool keep_edges = false) {
     NodeFreedom f;
     f.of_node.assign(mesh_.vertices.size(), NodeFreedom::free);
     find_planes();
     find_lines();
     add_pieces(f);
     for (Gid v = 0; v < mesh_.vertex_count(); ++v)
-      if (!faces_of_.row(v).empty()) f.of_node[at(v)] = place(f, v);
+      if (!faces_of_.row(v).empty()) f.of_node[at(v)] = place(f, v, keep_edges);
     return f;
   }
 
@@ -169,6 +180,7 @@ class SurfaceGraph {
     if (e.faces.size() != 2) return true;
     const Triangle &s = triangles_[at(e.faces[0])], &t = triangles_[at(e.faces[1])];
     if (s.label != t.label) return true;
+    if (plane_mesh_) return false;  // where triangles are folded over each other, there is no edge
     const Vec3 p = point(e.a), along = point(e.b) - p;
     const Vec3 n = unit(cross(along, point(third(s, e.a, e.b)) - p));
     const Vec3 m = unit(cross(point(third(t, e.a, e.b)) - p, along));
@@ -294,13 +306,13 @@ class SurfaceGraph {
     return found;
   }
 
-  Lid place(NodeFreedom& f, Gid v) const {
+  Lid place(NodeFreedom& f, Gid v, bool keep_edges) const {
     const auto faces = faces_of_.row(v), edges = edges_of_.row(v);
     const Gid patch = triangles_[at(faces[0])].patch;
     const bool one_patch =
         std::all_of(faces.begin(), faces.end(), [&](Gid t) { return triangles_[at(t)].patch == patch; });
     if (edges.empty() && one_patch) return slide_over(f, v, patch);
-    if (runs_on(v)) return slide_along(f, v, edges_[at(edges[0])].chain);
+    if (runs_on(v) && !keep_edges) return slide_along(f, v, edges_[at(edges[0])].chain);
     ++f.kept;
     return NodeFreedom::fixed;
   }
@@ -359,6 +371,7 @@ class SurfaceGraph {
 
   const TetMesh& mesh_;
   double bend_;  ///< cosine of the feature angle
+  bool plane_mesh_;
   std::vector<Triangle> triangles_;
   std::vector<Edge> joints_, edges_;  ///< all edges of triangles; those that are features
   Csr<Gid> faces_of_, edges_of_;
@@ -371,6 +384,11 @@ class SurfaceGraph {
 NodeFreedom find_freedom(const TetMesh& mesh, const FaceNeighbours& neighbours, BoundaryRule rule,
                          double feature_angle) {
   NodeFreedom f;
+  if (mesh.is_surface()) {
+    if (rule == BoundaryRule::free)
+      fail(ErrorKind::usage, "nodes of a mesh of triangles cannot leave it; choose --boundary slide or fixed");
+    return SurfaceGraph(mesh, neighbours, feature_angle).freedom(rule == BoundaryRule::fixed);
+  }
   if (rule == BoundaryRule::free) {
     f.of_node.assign(mesh.vertices.size(), NodeFreedom::free);
   } else {

@@ -27,7 +27,8 @@ struct NodeFreedom {
 /// triangles meet, where tags or regions change, or where the surface bends by more than `feature_angle` degrees.
 /// Corners: where an edge ends, branches, or bends by more. A surface whose triangles all lie in a plane, or an edge
 /// whose parts lie on a line, is kept exactly; nodes of others are put back onto the first mesh's pieces within two
-/// rings of where they were. `neighbours` as find_face_neighbours gives it.
+/// rings of where they were. `neighbours` as find_face_neighbours gives it. Of a mesh of triangles all of it is
+/// surface; its edges lie where it ends, too. Error(usage): free nodes of triangles.
 NodeFreedom find_freedom(const TetMesh& mesh, const FaceNeighbours& neighbours, BoundaryRule rule,
                          double feature_angle);
 

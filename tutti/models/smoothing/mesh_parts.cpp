@@ -29,12 +29,15 @@ Rows rows_of(std::int32_t part, const TetMesh& mesh, const Adjacency& cells_of, 
     const Gid v = next.row;
     if (owner[at(v)] != part) continue;
     rows.of_level[level[at(v)]].owned.push_back(v);
-    for (const Gid c : cells_of.row(v))
+    const bool moves = level[at(v)] + 1 < levels;
+    for (const Gid c : cells_of.row(v)) {
+      if (!moves && mesh.cells[at(c)][0] != v) continue;  // its cells are another node's
       for (const Gid u : mesh.cells[at(c)])
         if (owner[at(u)] != part && !seen[at(u)]) {
           seen[at(u)] = true;
           ghosts.push_back(u);
         }
+    }
   }
   std::sort(ghosts.begin(), ghosts.end());
   for (const Gid g : ghosts) {
@@ -58,12 +61,13 @@ StarView MeshPart::stars() const {
 
 MeshParts::MeshParts(const Comm& comm, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
                      std::span<const std::int32_t> colours, std::span<const std::int32_t> owner,
-                     std::span<const int> rank_of_part, std::span<PartStreams> streams, const ParallelFor& parallel)
+                     std::span<const int> rank_of_part, std::span<PartStreams> streams, bool triangles,
+                     const ParallelFor& parallel)
     : comm_(comm), streams_(streams) {
   number(mesh, cells_of, colours, owner, rank_of_part, parallel);
   comm.together([&] {
     parts.resize(streams.size());
-    for (std::size_t p = 0; p < parts.size(); ++p) fill(p, mesh, cells_of, freedom);
+    for (std::size_t p = 0; p < parts.size(); ++p) fill(p, mesh, cells_of, freedom, triangles);
   });
   for (auto& level : levels) {
     level->plan = make_plan(level->wide, comm.rank());
@@ -110,7 +114,8 @@ void MeshParts::number(const TetMesh& mesh, const Adjacency& cells_of, std::span
   });
 }
 
-void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom) {
+void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
+                     bool triangles) {
   MeshPart& part = parts[p];
   std::vector<Lid> local(mesh.vertices.size(), no_lid);
   std::vector<Point> points;
@@ -136,7 +141,9 @@ void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_
         if (l == moving()) continue;
         const auto corner = static_cast<std::size_t>(std::find(cell.begin(), cell.end(), v) - cell.begin());
         const auto& [i, j, k] = tet_faces[corner];
-        stars.push_back({rows(i), rows(j), rows(k)});
+        const auto next = [&](std::size_t n) { return static_cast<int>((corner + n) % 3); };
+        stars.push_back(triangles ? StarCell{rows(next(1)), rows(next(2)), rows(3)}
+                                  : StarCell{rows(i), rows(j), rows(k)});
       }
       if (l == moving()) continue;
       offsets.push_back(static_cast<Size>(stars.size()));

@@ -6,6 +6,16 @@
 
 namespace tutti::smoothing {
 
+TetMesh with_apex(const TetMesh& mesh) {
+  if (!mesh.is_surface()) return mesh;
+  TetMesh cells;
+  cells.vertices = mesh.vertices;
+  cells.vertices.push_back(mesh.vertices[0]);
+  for (const auto& [a, b, c] : mesh.boundary) cells.cells.push_back({a, b, c, mesh.vertex_count()});
+  cells.regions = mesh.boundary_tags;
+  return cells;
+}
+
 Adjacency cells_of_nodes(const TetMesh& mesh, const ParallelFor& parallel) {
   Adjacency rows;
   rows.offsets.assign(mesh.vertices.size() + 1, 0);

@@ -10,6 +10,10 @@
 
 namespace tutti::smoothing {
 
+/// Meshes of triangles become cells of their three corners and a fourth node, the same for all, which never moves: all
+/// that is numbered, coloured and exchanged is then that of tetrahedra. Other meshes stay as they are.
+TetMesh with_apex(const TetMesh& mesh);
+
 /// Row v: the cells of node v, ascending.
 Adjacency cells_of_nodes(const TetMesh& mesh, const ParallelFor& parallel = {});
 

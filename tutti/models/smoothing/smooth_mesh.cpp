@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tutti/base/error.hpp"
+#include "tutti/models/smoothing/swap.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::smoothing {
@@ -19,14 +20,15 @@ void broadcast(const Comm& comm, TetMesh& mesh) {
 
 /// A graph of nodes for the partitioners that cut one: those of its cells.
 Adjacency node_graph(const TetMesh& mesh) {
-  const Adjacency cells_of = cells_of_nodes(mesh);
+  const TetMesh cells = with_apex(mesh);
+  const Adjacency cells_of = cells_of_nodes(cells);
   Adjacency graph;
   std::vector<Gid> row;
   for (Gid v = 0; v < mesh.vertex_count(); ++v) {
     row.clear();
     for (const Gid c : cells_of.row(v))
-      for (const Gid u : mesh.cells[c])
-        if (u != v) row.push_back(u);
+      for (const Gid u : cells.cells[c])
+        if (u != v && u < mesh.vertex_count()) row.push_back(u);
     std::sort(row.begin(), row.end());
     row.erase(std::unique(row.begin(), row.end()), row.end());
     graph.columns.insert(graph.columns.end(), row.begin(), row.end());
@@ -39,7 +41,7 @@ std::vector<double> weights_of(const Comm& comm, DeviceSet& devices, const PartP
                                const std::vector<double>& given) {
   const std::size_t parts = places.rank_of_part.size();
   if (!given.empty() && given.size() != parts)
-    fail(ErrorKind::usage, "{} weights for {} devices of all ranks; give one a device", given.size(), parts);
+    fail(ErrorKind::usage, "--weights: {} numbers for {} devices of all ranks; give one a device", given.size(), parts);
   if (!given.empty()) return given;
   if (parts == 1) return {1.0};
   std::vector<double> mine;
@@ -70,24 +72,47 @@ std::vector<std::int32_t> owners(const Comm& comm, const TetMesh& mesh, const Pa
   return owner;
 }
 
-}  // namespace
-
-SmoothReport smooth_mesh(const Comm& comm, DeviceSet& devices, TetMesh& mesh, const SmoothOptions& options,
-                         const Sharing& sharing) {
-  broadcast(comm, mesh);
+SmoothReport smooth_once(const Comm& comm, DeviceSet& devices, TetMesh& mesh, const SmoothOptions& options,
+                         const PartPlaces& places, std::span<const std::int32_t> owner) {
   const ParallelFor parallel = parallel_for(*devices.threads);
-  const PartPlaces places = place_parts(comm, devices);
-  const auto weights = weights_of(comm, devices, places, sharing.weights);
-  const auto owner = owners(comm, mesh, places, weights, sharing.method);
   NodeFreedom freedom;
   comm.together([&] {
-    freedom = find_freedom(mesh, find_face_neighbours(mesh, parallel), options.boundary, options.feature_angle);
+    const FaceNeighbours neighbours = mesh.is_surface() ? FaceNeighbours{} : find_face_neighbours(mesh, parallel);
+    freedom = find_freedom(mesh, neighbours, options.boundary, options.feature_angle);
   });
   std::vector<PartStreams> streams;
   for (const auto& device : devices.devices) streams.emplace_back(*device);
   Smoother smoother(comm, *devices.threads, mesh, freedom, options, owner, places.rank_of_part, streams);
   SmoothReport report = smoother.run();
   mesh.vertices = smoother.points();
+  return report;
+}
+
+void append(SmoothReport& all, const SmoothReport& more) {
+  all.smoothing.insert(all.smoothing.end(), more.smoothing.begin(), more.smoothing.end());
+  all.why_stopped = more.why_stopped;
+  all.colours = more.colours;
+  all.seconds += more.seconds;
+  all.node_moves += more.node_moves;
+}
+
+}  // namespace
+
+SmoothReport smooth_mesh(const Comm& comm, DeviceSet& devices, TetMesh& mesh, const SmoothOptions& options,
+                         const Sharing& sharing) {
+  broadcast(comm, mesh);
+  const PartPlaces places = place_parts(comm, devices);
+  const auto weights = weights_of(comm, devices, places, sharing.weights);
+  const auto owner = owners(comm, mesh, places, weights, sharing.method);
+  SmoothReport report = smooth_once(comm, devices, mesh, options, places, owner);
+  for (int round = 0; round < options.swaps && !mesh.is_surface() && !report.smoothing.empty(); ++round) {
+    // All ranks have the same mesh and swap alike.
+    SwapCounts counts;
+    comm.together([&] { counts = swap_cells(mesh); });
+    if (counts.all() == 0) break;
+    report.swapped += counts.all();
+    append(report, smooth_once(comm, devices, mesh, options, places, owner));
+  }
   return report;
 }
 

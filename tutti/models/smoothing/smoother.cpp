@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/mesh/quality/mesh_quality.hpp"
 
 namespace tutti::smoothing {
 namespace {
@@ -28,19 +30,34 @@ std::vector<std::int32_t> levels_of(const TetMesh& mesh, const Adjacency& cells_
 Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, const NodeFreedom& freedom,
                    const SmoothOptions& options, std::span<const std::int32_t> owner, std::span<const int> rank_of_part,
                    std::span<PartStreams> streams, Overlap overlap)
-    : comm_(comm),
-      threads_(threads),
-      options_(options),
-      streams_(streams),
-      nodes_(mesh.vertex_count()),
-      cells_(mesh.cell_count()) {
+    : comm_(comm), threads_(threads), options_(options), streams_(streams), nodes_(mesh.vertex_count()) {
   if (options.method == Method::thesis && options.energy != Energy::l2v)
     fail(ErrorKind::usage, "the method of the thesis is made for the energy l2v; choose --energy l2v");
+  if (options.method == Method::thesis && mesh.is_surface())
+    fail(ErrorKind::usage, "the method of the thesis is made for tetrahedra; choose --method newton");
   const ParallelFor parallel = parallel_for(threads);
-  const Adjacency cells_of = cells_of_nodes(mesh, parallel);
-  const auto levels = levels_of(mesh, cells_of, freedom, options.simultaneous);
+  triangles_ = mesh.is_surface();
+  normal_ = plane_normal(mesh);
+  std::optional<TetMesh> made;
+  if (triangles_) made = with_apex(mesh);
+  const TetMesh& cells = made ? *made : mesh;
+  cells_ = cells.cell_count();
+  // The fourth node of triangles belongs to a part as others do, and stays.
+  NodeFreedom freedom_of_all;
+  std::vector<std::int32_t> owner_of_all;
+  if (triangles_) {
+    freedom_of_all = freedom;
+    freedom_of_all.of_node.push_back(NodeFreedom::fixed);
+    owner_of_all.assign(owner.begin(), owner.end());
+    owner_of_all.push_back(0);
+    owner = owner_of_all;
+  }
+  const NodeFreedom& moves = triangles_ ? freedom_of_all : freedom;
+  const Adjacency cells_of = cells_of_nodes(cells, parallel);
+  const auto levels = levels_of(cells, cells_of, moves, options.simultaneous);
   moving_ = std::count_if(levels.begin(), levels.end(), [](std::int32_t l) { return l >= 0; });
-  parts_ = std::make_unique<MeshParts>(comm, mesh, cells_of, freedom, levels, owner, rank_of_part, streams, parallel);
+  parts_ = std::make_unique<MeshParts>(comm, cells, cells_of, moves, levels, owner, rank_of_part, streams, triangles_,
+                                       parallel);
   build_steps(overlap, 32);
 }
 
@@ -79,9 +96,20 @@ SweepRows Smoother::sweep_of(std::size_t level, std::size_t p) const {
   s.from = part.points.data();
   s.to = options_.simultaneous ? part.moved.data() : part.points.data();
   s.options = {options_.method, options_.damping, eps2_, !options_.simultaneous};
-  s.energy = untangling_ ? Energy::shape : options_.energy;
+  s.energy = energy();
   s.untangle = untangling_;
+  s.normal = normal_;
   return s;
+}
+
+Energy Smoother::energy() const {
+  if (triangles_) return normal_ == Vec3{} ? Energy::surface_triangle : Energy::plane_triangle;
+  return untangling_ ? Energy::shape : options_.energy;
+}
+
+CellView Smoother::view_of(std::size_t p, bool moved) const {
+  const MeshPart& part = parts_->parts[p];
+  return {part.cells.data(), moved ? part.moved.data() : part.points.data(), energy(), normal_};
 }
 
 void Smoother::bind(std::size_t l, bool moved) {
@@ -140,9 +168,8 @@ bool Smoother::take_back_bad() {
 }
 
 bool Smoother::energy_is_lower() {
-  const Energy energy = untangling_ ? Energy::shape : options_.energy;
   const auto of = [&](std::size_t p, Stream& stream, const CellView& view) {
-    return total_energy(stream, {0, parts_->parts[p].cell_count}, view, energy, eps2_);
+    return total_energy(stream, {0, parts_->parts[p].cell_count}, view, eps2_);
   };
   return sum(of, true) <= sum(of, false);
 }
@@ -165,18 +192,14 @@ void Smoother::sweep_at_once() {
 
 double Smoother::sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved) {
   ExactSum total;
-  for (std::size_t p = 0; p < parts_->parts.size(); ++p) {
-    MeshPart& part = parts_->parts[p];
-    total.merge(of(p, *streams_[p].compute, {part.cells.data(), moved ? part.moved.data() : part.points.data()}));
-  }
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p) total.merge(of(p, *streams_[p].compute, view_of(p, moved)));
   return sum_over_ranks(comm_, total);
 }
 
 double Smoother::max(const std::function<double(std::size_t, Stream&, const CellView&)>& of) {
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t p = 0; p < parts_->parts.size(); ++p)
-    largest =
-        std::max(largest, of(p, *streams_[p].compute, {parts_->parts[p].cells.data(), parts_->parts[p].points.data()}));
+    largest = std::max(largest, of(p, *streams_[p].compute, view_of(p, false)));
   return comm_.max(largest);
 }
 
@@ -185,14 +208,12 @@ SmoothState Smoother::state(double eps2) {
   SmoothState s;
   s.inverted = static_cast<Gid>(
       sum([&](std::size_t p, Stream& stream, const CellView& v) { return count_inverted(stream, cells(p), v); }));
-  const Energy energy = eps2 > 0 ? Energy::shape : options_.energy;
-  s.energy = sum([&](std::size_t p, Stream& stream, const CellView& v) {
-    return total_energy(stream, cells(p), v, energy, eps2);
-  });
+  s.energy =
+      sum([&](std::size_t p, Stream& stream, const CellView& v) { return total_energy(stream, cells(p), v, eps2); });
   if (s.inverted > 0 || cells_ == 0) return s;
   const double worst =
       max([&](std::size_t p, Stream& stream, const CellView& v) { return largest_shape_energy(stream, cells(p), v); });
-  s.min_mean_ratio = std::pow(worst, -2.0 / 3);
+  s.min_mean_ratio = std::pow(worst, triangles_ ? -1.0 : -2.0 / 3);
   return s;
 }
 
@@ -201,13 +222,14 @@ double Smoother::cell_size() {
   const double v6 = sum([&](std::size_t p, Stream& stream, const CellView& v) {
     return total_volume6(stream, {0, parts_->parts[p].cell_count}, v);
   });
-  return std::cbrt(v6 / static_cast<double>(cells_));
+  const double mean = v6 / static_cast<double>(cells_);
+  return triangles_ ? std::sqrt(mean) : std::cbrt(mean);
 }
 
 /// h(V) with eps of the size of the worst cell: large enough that all cells feel it, and smaller with every iteration
 /// that makes the worst one better (Escobar et al. 2003).
 void Smoother::untangle(SmoothReport& report) {
-  const double size = cell_size(), mean = size * size * size;
+  const double size = cell_size(), mean = triangles_ ? size * size : size * size * size;
   double shrink = 1;
   for (int k = 0;; ++k) {
     SmoothState s = state(1e-300);
@@ -235,11 +257,15 @@ SmoothReport Smoother::run() {
     return report;
   };
   SmoothState last = state();
+  if (last.inverted > 0 && triangles_ && normal_ == Vec3{})
+    fail(ErrorKind::input, "mesh: {} of {} triangles have no area; improve the mesh", format_count(last.inverted),
+         format_count(cells_));
   if (last.inverted > 0) {
     if (options_.untangling == 0)
       fail(ErrorKind::input, "mesh: {} of {} cells are inverted; let --untangle turn them, or improve the mesh",
            format_count(last.inverted), format_count(cells_));
     untangle(report);
+    untangling_ = false;
     last = state();
     if (last.inverted > 0) return finish("cells are inverted still");
   }
@@ -272,7 +298,9 @@ SmoothReport Smoother::run() {
 }
 
 std::vector<Vec3> Smoother::points() const {
-  return parts_->gather(static_cast<std::size_t>(nodes_));
+  auto all = parts_->gather(static_cast<std::size_t>(nodes_ + (triangles_ ? 1 : 0)));
+  all.resize(nodes_);
+  return all;
 }
 
 }  // namespace tutti::smoothing

@@ -24,6 +24,7 @@ struct SmoothOptions {
   double stop_energy = 1e-5;
   double stop_movement = 0;  ///< when no node has moved by more than this part of a cell's size; 0: never
   double stop_quality = 0;   ///< when the smallest mean ratio has reached this; 0: never
+  int swaps = 0;             ///< rounds of swaps of cells, each followed by smoothing; of tetrahedra, by smooth_mesh()
   int untangling = 100;      ///< iterations that cells turned over are given; 0: such meshes are refused
 };
 
@@ -42,13 +43,15 @@ struct SmoothReport {
   int colours = 0;
   double seconds = 0;  ///< of the iterations
   Gid node_moves = 0;  ///< nodes times sweeps
+  Gid swapped = 0;     ///< swaps of cells; the energies of all rounds stand one after the other
 };
 
-/// Smooths a mesh on all parts. The result's bits depend on the mesh and the options, not on parts or devices.
+/// Smooths a mesh of tetrahedra, or of triangles if it has no others, on all parts. The result's bits depend on the
+/// mesh and the options, not on parts or devices.
 class Smoother {
  public:
   /// All ranks have the same mesh; `owner` is the part of every node. Collective. Errors: usage (the thesis' method
-  /// wants the energy l2v).
+  /// wants the energy l2v and tetrahedra).
   Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, const NodeFreedom& freedom,
            const SmoothOptions& options, std::span<const std::int32_t> owner, std::span<const int> rank_of_part,
            std::span<PartStreams> streams, Overlap overlap = Overlap::full);
@@ -74,6 +77,8 @@ class Smoother {
   bool energy_is_lower();
   void untangle(SmoothReport& report);
   double cell_size();
+  Energy energy() const;
+  CellView view_of(std::size_t p, bool moved) const;
   double sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved = false);
   double max(const std::function<double(std::size_t, Stream&, const CellView&)>& of);
 
@@ -82,6 +87,8 @@ class Smoother {
   SmoothOptions options_;
   std::span<PartStreams> streams_;
   Gid nodes_ = 0, cells_ = 0, moving_ = 0;
+  bool triangles_ = false;
+  Vec3 normal_;  ///< of plane triangles
   std::unique_ptr<MeshParts> parts_;
   std::vector<std::unique_ptr<Step>> steps_;  ///< one a moving level
   double eps2_ = 0;

@@ -12,7 +12,8 @@ struct alignas(32) Point {
   TUTTI_HD Vec3 vec() const { return {x, y, z}; }
 };
 
-/// The other three corners of a cell at a node, as rows of points: a . ((b - a) x (c - a)) > 0 seen from the node.
+/// The other three corners of a cell at a node, as rows of points: a . ((b - a) x (c - a)) > 0 seen from the node. Of a
+/// triangle the other two, in turn; c is without use.
 struct StarCell {
   Lid a, b, c;
 };
@@ -34,26 +35,30 @@ TUTTI_HD inline T add_lanes(const T (&lane)[star_lanes]) {
 /// The portable form: corners are read where they lie, for every sum anew.
 class PlainStar {
  public:
-  TUTTI_HD PlainStar(const StarCell* cells, int count, const Point* points, Vec3 at)
-      : cells_(cells), count_(count), points_(points), at_(at) {}
+  /// `normal`: of the plane that triangles lie in.
+  TUTTI_HD PlainStar(const StarCell* cells, int count, const Point* points, Vec3 at, Vec3 normal = {})
+      : cells_(cells), count_(count), points_(points), at_(at), normal_(normal) {}
 
   template <Energy energy, bool untangle>
   TUTTI_HD Derivatives derivatives(double eps2) const {
     return over_lanes<Derivatives>(
-        [&](Derivatives& sum, int k) { sum += cell_derivatives<energy, untangle>(offsets(k, {}), eps2); });
+        [&](Derivatives& sum, int k) { sum += cell_derivatives<energy, untangle>(offsets(k, {}), eps2, normal_); });
   }
-  /// The energy with the node moved by `by`. `valid`: no cell has V <= 0 then.
+  /// The energy with the node moved by `by`. `valid`: no cell has V <= 0 then; no triangle in space is turned over.
   template <Energy energy, bool untangle>
   TUTTI_HD double value(Vec3 by, double eps2, bool& valid) const {
     valid = true;
     return over_lanes<double>([&](double& sum, int k) {
-      const CellShape shape = cell_shape(offsets(k, by));
+      const CellShape shape = shape_of<energy>(offsets(k, by), normal_);
       valid = valid && shape.v6 > 0;
+      if constexpr (energy == Energy::surface_triangle)
+        valid = valid && dot(area(offsets(k, by)), area(offsets(k, {}))) > 0;
       sum += cell_energy<energy, untangle>(shape, eps2);
     });
   }
 
  private:
+  TUTTI_HD static Vec3 area(const CellOffsets& o) { return cross(Vec3{o.ax, o.ay, o.az}, Vec3{o.bx, o.by, o.bz}); }
   TUTTI_HD CellOffsets offsets(int k, Vec3 by) const {
     const StarCell cell = cells_[k];
     const Vec3 a = (points_[cell.a].vec() - at_) - by, b = (points_[cell.b].vec() - at_) - by,
@@ -86,7 +91,7 @@ class PlainStar {
   const StarCell* cells_;
   int count_;
   const Point* points_;
-  Vec3 at_;
+  Vec3 at_, normal_;
 };
 
 }  // namespace tutti::smoothing

@@ -1,6 +1,7 @@
 #include "tutti/models/smoothing/sweep.hpp"
 
 #include <limits>
+#include <type_traits>
 
 #include "tutti/device/for_each.hpp"
 #include "tutti/device/reduce.hpp"
@@ -16,15 +17,21 @@ struct MoveNode {
     const auto count = static_cast<int>(s.stars.offsets[star + 1] - first);
     const Vec3 at = s.from[here].vec();
     const Lid number = s.stars.slide_of == nullptr ? -1 : s.stars.slide_of[star];
-    const Vec3 p = at + node_step<energy, untangle>(PlainStar(s.stars.cells + first, count, s.from, at), at, s.options,
-                                                    number < 0 ? nullptr : s.stars.slides + number, s.stars.surface);
+    const Vec3 p =
+        at + node_step<energy, untangle>(PlainStar(s.stars.cells + first, count, s.from, at, s.normal), at, s.options,
+                                         number < 0 ? nullptr : s.stars.slides + number, s.stars.surface);
     s.to[here] = {p.x, p.y, p.z, 0};
   }
 };
 
-/// 6 V of a cell from a row's star.
-TUTTI_HD double star_volume(const Point* points, Size here, const StarCell& cell) {
+/// 6 V of a cell from a row's star; of a triangle its area times the one it had.
+TUTTI_HD double star_volume(const SweepRows& s, const Point* points, Size here, const StarCell& cell) {
   const Vec3 at = points[here].vec();
+  if (is_triangle(s.energy)) {
+    const Vec3 was = s.from[here].vec();
+    return dot(cross(points[cell.a].vec() - at, points[cell.b].vec() - at),
+               cross(s.from[cell.a].vec() - was, s.from[cell.b].vec() - was));
+  }
   const Vec3 a = points[cell.a].vec() - at, b = points[cell.b].vec() - at, c = points[cell.c].vec() - at;
   return cell_shape({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}).v6;
 }
@@ -39,7 +46,7 @@ struct MarkBad {
       const StarCell cell = s.stars.cells[k];
       // All four corners must agree on whether a cell is bad: rounding may tell them different volumes, so that one of
       // them takes its move back alone. The next round sees what is left.
-      found = found || !(star_volume(s.to, here, cell) > 0.1 * star_volume(s.from, here, cell));
+      found = found || !(star_volume(s, s.to, here, cell) > 0.1 * star_volume(s, s.from, here, cell));
     }
     bad[star] = found ? 1 : 0;
   }
@@ -66,41 +73,48 @@ struct IsBad {
   TUTTI_HD double operator()(Lid row) const { return bad[row]; }
 };
 
-TUTTI_HD CellShape shape_of(const CellView& view, Lid cell) {
+template <Energy energy>
+TUTTI_HD CellShape view_shape(const CellView& view, Lid cell) {
   const CellRows rows = view.cells[cell];
   const Vec3 at = view.points[rows.v[0]].vec();
   const Vec3 a = view.points[rows.v[1]].vec() - at, b = view.points[rows.v[2]].vec() - at,
              c = view.points[rows.v[3]].vec() - at;
-  return cell_shape({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z});
+  return shape_of<energy>({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}, view.normal);
 }
 
 template <Energy energy, bool untangle>
 struct EnergyOf {
   CellView view;
   double eps2;
-  TUTTI_HD double operator()(Lid cell) const { return cell_energy<energy, untangle>(shape_of(view, cell), eps2); }
+  TUTTI_HD double operator()(Lid cell) const {
+    return cell_energy<energy, untangle>(view_shape<energy>(view, cell), eps2);
+  }
 };
+template <Energy energy>
 struct InvertedOf {
   CellView view;
-  TUTTI_HD double operator()(Lid cell) const { return shape_of(view, cell).v6 > 0 ? 0 : 1; }
+  TUTTI_HD double operator()(Lid cell) const { return view_shape<energy>(view, cell).v6 > 0 ? 0 : 1; }
 };
+template <Energy energy>
 struct NegativeVolumeOf {
   CellView view;
-  TUTTI_HD double operator()(Lid cell) const { return -shape_of(view, cell).v6; }
+  TUTTI_HD double operator()(Lid cell) const { return -view_shape<energy>(view, cell).v6; }
 };
+template <Energy energy>
 struct VolumeOf {
   CellView view;
   TUTTI_HD double operator()(Lid cell) const {
-    const double v6 = shape_of(view, cell).v6;
+    const double v6 = view_shape<energy>(view, cell).v6;
     return v6 < 0 ? -v6 : v6;
   }
 };
+template <Energy energy>
 struct ShapeEnergyOf {
   CellView view;
   TUTTI_HD double operator()(Lid cell) const {
-    const CellShape shape = shape_of(view, cell);
+    const CellShape shape = view_shape<energy>(view, cell);
     if (!(shape.v6 > 0)) return std::numeric_limits<double>::infinity();
-    return cell_energy<Energy::shape, false>(shape, 0);
+    return cell_energy<energy, false>(shape, 0);
   }
 };
 struct MoveOf {
@@ -111,20 +125,38 @@ struct MoveOf {
   }
 };
 
+/// Calls work(energy) with the energy as a constant.
+template <class Work>
+auto with_energy(Energy energy, const Work& work) {
+  switch (energy) {
+    case Energy::shape:
+      return work(std::integral_constant<Energy, Energy::shape>{});
+    case Energy::l2v:
+      return work(std::integral_constant<Energy, Energy::l2v>{});
+    case Energy::plane_triangle:
+      return work(std::integral_constant<Energy, Energy::plane_triangle>{});
+    default:
+      return work(std::integral_constant<Energy, Energy::surface_triangle>{});
+  }
+}
+
+/// The shape energy of the cells that `energy` is made for.
+Energy shape_energy(Energy energy) {
+  return is_triangle(energy) ? energy : Energy::shape;
+}
+
 }  // namespace
 
 void sweep_rows_plain(Stream& stream, Range rows, const SweepRows& s) {
-  if (s.energy == Energy::shape)
-    s.untangle ? for_each(stream, rows, MoveNode<Energy::shape, true>{s})
-               : for_each(stream, rows, MoveNode<Energy::shape, false>{s});
-  else
-    s.untangle ? for_each(stream, rows, MoveNode<Energy::l2v, true>{s})
-               : for_each(stream, rows, MoveNode<Energy::l2v, false>{s});
+  with_energy(s.energy, [&](auto energy) {
+    s.untangle ? for_each(stream, rows, MoveNode<energy(), true>{s})
+               : for_each(stream, rows, MoveNode<energy(), false>{s});
+  });
 }
 
 void sweep_rows(Stream& stream, Range rows, const SweepRows& s) {
   if (rows.empty()) return;
-  if (stream.kind() == DeviceKind::cuda) return sweep_rows_plain(stream, rows, s);
+  if (stream.kind() == DeviceKind::cuda || is_triangle(s.energy)) return sweep_rows_plain(stream, rows, s);
   stream.loop(rows, [s](Lid begin, Lid end) { sweep_rows_lanes(s, begin, end); });
 }
 
@@ -138,24 +170,27 @@ bool any_bad(Stream& stream, Range rows, const SweepRows& sweep, const std::uint
   return max_value(stream, rows, IsBad{bad + sweep.first_star}) > 0;
 }
 
-ExactSum total_energy(Stream& stream, Range cells, const CellView& view, Energy energy, double eps2) {
-  if (eps2 > 0)
-    return energy == Energy::shape ? exact_sum(stream, cells, EnergyOf<Energy::shape, true>{view, eps2})
-                                   : exact_sum(stream, cells, EnergyOf<Energy::l2v, true>{view, eps2});
-  return energy == Energy::shape ? exact_sum(stream, cells, EnergyOf<Energy::shape, false>{view, 0})
-                                 : exact_sum(stream, cells, EnergyOf<Energy::l2v, false>{view, 0});
+ExactSum total_energy(Stream& stream, Range cells, const CellView& view, double eps2) {
+  return with_energy(view.energy, [&](auto energy) {
+    return eps2 > 0 ? exact_sum(stream, cells, EnergyOf<energy(), true>{view, eps2})
+                    : exact_sum(stream, cells, EnergyOf<energy(), false>{view, 0});
+  });
 }
 ExactSum count_inverted(Stream& stream, Range cells, const CellView& view) {
-  return exact_sum(stream, cells, InvertedOf{view});
+  return with_energy(shape_energy(view.energy),
+                     [&](auto energy) { return exact_sum(stream, cells, InvertedOf<energy()>{view}); });
 }
 double largest_negative_volume(Stream& stream, Range cells, const CellView& view) {
-  return max_value(stream, cells, NegativeVolumeOf{view});
+  return with_energy(shape_energy(view.energy),
+                     [&](auto energy) { return max_value(stream, cells, NegativeVolumeOf<energy()>{view}); });
 }
 ExactSum total_volume6(Stream& stream, Range cells, const CellView& view) {
-  return exact_sum(stream, cells, VolumeOf{view});
+  return with_energy(shape_energy(view.energy),
+                     [&](auto energy) { return exact_sum(stream, cells, VolumeOf<energy()>{view}); });
 }
 double largest_shape_energy(Stream& stream, Range cells, const CellView& view) {
-  return max_value(stream, cells, ShapeEnergyOf{view});
+  return with_energy(shape_energy(view.energy),
+                     [&](auto energy) { return max_value(stream, cells, ShapeEnergyOf<energy()>{view}); });
 }
 double largest_move2(Stream& stream, Range rows, const Point* a, const Point* b) {
   return max_value(stream, rows, MoveOf{a, b});

@@ -28,6 +28,7 @@ struct SweepRows {
   StepOptions options;
   Energy energy = Energy::shape;
   bool untangle = false;
+  Vec3 normal = {};  ///< of plane triangles
 };
 
 /// Moves every row of the range: derivatives, direction, search, in one pass. Vectors on a CPU, PlainStar on a GPU; the
@@ -54,16 +55,19 @@ struct CellRows {
 struct CellView {
   const CellRows* cells = nullptr;
   const Point* points = nullptr;
+  Energy energy = Energy::shape;  ///< tells tetrahedra from triangles
+  Vec3 normal = {};               ///< of plane triangles
 };
 /// The energy of all cells, V_eps for V with eps2 > 0.
-ExactSum total_energy(Stream& stream, Range cells, const CellView& view, Energy energy, double eps2);
-/// How many have no positive volume.
+ExactSum total_energy(Stream& stream, Range cells, const CellView& view, double eps2);
+/// How many have no positive volume, or area.
 ExactSum count_inverted(Stream& stream, Range cells, const CellView& view);
-/// The largest of -6 V.
+/// The largest of -6 V; -2 A of triangles.
 double largest_negative_volume(Stream& stream, Range cells, const CellView& view);
-/// The sum of |6 V|.
+/// The sum of |6 V|, |2 A|.
 ExactSum total_volume6(Stream& stream, Range cells, const CellView& view);
-/// The largest shape energy; infinity where a cell is inverted. (largest)^(-2/3) is the smallest mean ratio.
+/// The largest shape energy; infinity where a cell is inverted. (largest)^(-2/3) is the smallest mean ratio; of
+/// triangles 1 / largest.
 double largest_shape_energy(Stream& stream, Range cells, const CellView& view);
 /// The largest |a - b|^2 of rows.
 double largest_move2(Stream& stream, Range rows, const Point* a, const Point* b);

@@ -3,114 +3,125 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "tutti/base/error.hpp"
 #include "tutti/partition/spatial_order.hpp"
+#include "tutti/partition/voronoi/cloud.hpp"
+#include "tutti/partition/voronoi/device_pass.hpp"
 
 namespace tutti {
 namespace {
 
-constexpr std::size_t block_points = 256;
+using namespace voronoi;
 
 std::size_t at(Gid i) {
   return static_cast<std::size_t>(i);
 }
-
-struct Centre {
-  Vec3 at;
-  double influence = 1;
-};
 
 /// Sums over a part's points.
 struct Sums {
   double x = 0, y = 0, z = 0, points = 0;
 };
 
-/// Points along the Hilbert curve, coordinate by coordinate, in blocks with a box around each.
-struct Cloud {
-  std::vector<double> x, y, z;
-  struct Box {
-    Vec3 low, high;
-  };
-  std::vector<Box> boxes;
-
-  std::size_t size() const { return x.size(); }
-
-  /// Every stride-th point of the order.
-  Cloud(std::span<const Vec3> points, const std::vector<KeyedRow>& order, std::size_t stride) {
-    const std::size_t n = (order.size() + stride - 1) / stride;
-    x.resize(n), y.resize(n), z.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Vec3 p = points[at(order[i * stride].row)];
-      x[i] = p.x, y[i] = p.y, z[i] = p.z;
-    }
-    for (std::size_t begin = 0; begin < n; begin += block_points) {
-      Box box{{x[begin], y[begin], z[begin]}, {x[begin], y[begin], z[begin]}};
-      for (std::size_t i = begin; i < std::min(n, begin + block_points); ++i) {
-        box.low = {std::min(box.low.x, x[i]), std::min(box.low.y, y[i]), std::min(box.low.z, z[i])};
-        box.high = {std::max(box.high.x, x[i]), std::max(box.high.y, y[i]), std::max(box.high.z, z[i])};
-      }
-      boxes.push_back(box);
-    }
+/// Every stride-th point of the order.
+Cloud make_cloud(std::span<const Vec3> points, const std::vector<KeyedRow>& order, std::size_t stride) {
+  Cloud c;
+  const std::size_t n = (order.size() + stride - 1) / stride;
+  c.x.resize(n), c.y.resize(n), c.z.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Vec3 p = points[at(order[i * stride].row)];
+    c.x[i] = p.x, c.y[i] = p.y, c.z[i] = p.z;
   }
-};
+  for (std::size_t begin = 0; begin < n; begin += block_points) {
+    Box box{{c.x[begin], c.y[begin], c.z[begin]}, {c.x[begin], c.y[begin], c.z[begin]}};
+    for (std::size_t i = begin; i < std::min(n, begin + block_points); ++i) {
+      box.low = {std::min(box.low.x, c.x[i]), std::min(box.low.y, c.y[i]), std::min(box.low.z, c.z[i])};
+      box.high = {std::max(box.high.x, c.x[i]), std::max(box.high.y, c.y[i]), std::max(box.high.z, c.z[i])};
+    }
+    c.boxes.push_back(box);
+  }
+  Vec3 high = c.boxes[0].high;
+  c.low = c.boxes[0].low;
+  for (const Box& b : c.boxes)
+    for (int d = 0; d < 3; ++d) {
+      c.low[d] = std::min(c.low[d], b.low[d]);
+      high[d] = std::max(high[d], b.high[d]);
+    }
+  const double longest = std::max({high.x - c.low.x, high.y - c.low.y, high.z - c.low.z});
+  c.unit = longest / 2147483647.0;
+  const double scale = longest > 0 ? 2147483647.0 / longest : 0;
+  const auto counted = [&](const std::vector<double>& values, double low) {
+    std::vector<std::int32_t> whole(n);
+    for (std::size_t i = 0; i < n; ++i)
+      whole[i] = static_cast<std::int32_t>(std::min(2147483647.0, (values[i] - low) * scale + 0.5));
+    return whole;
+  };
+  c.ix = counted(c.x, c.low.x), c.iy = counted(c.y, c.low.y), c.iz = counted(c.z, c.low.z);
+  return c;
+}
 
 /// One pass: the part of every point, and the sums of every part.
 class Pass {
  public:
-  Pass(const Cloud& cloud, std::size_t parts, const ParallelFor& parallel)
+  Pass(const Cloud& cloud, std::size_t parts, Stream* stream, const ParallelFor& parallel)
       : cloud_(cloud),
         parallel_(parallel),
         pieces_(static_cast<Size>(cloud.boxes.size()), 16),
         sums_(static_cast<std::size_t>(pieces_.number) * parts),
         label(cloud.size()),
-        total(parts) {}
+        total(parts) {
+    if (stream != nullptr) device_ = std::make_unique<DevicePass>(*stream, cloud, parts);
+  }
 
   void run(const std::vector<Centre>& centres) {
     const std::size_t k = centres.size();
+    std::vector<IntegerSums> all(k);
+    if (device_) {
+      device_->run(centres, all);
+      device_->labels(label);
+    } else {
+      run_here(centres, all);
+    }
+    for (std::size_t p = 0; p < k; ++p) {
+      const auto n = static_cast<double>(all[p].points);
+      const auto sum = [&](std::int64_t count, double low) {
+        return low * n + static_cast<double>(count) * cloud_.unit;
+      };
+      total[p] = {sum(all[p].x, cloud_.low.x), sum(all[p].y, cloud_.low.y), sum(all[p].z, cloud_.low.z), n};
+    }
+  }
+
+ private:
+  void run_here(const std::vector<Centre>& centres, std::vector<IntegerSums>& all) {
+    const std::size_t k = centres.size();
     pieces_.run(parallel_, [&](Size piece, Size begin, Size end) {
-      Sums* sums = sums_.data() + static_cast<std::size_t>(piece) * k;
-      std::fill_n(sums, k, Sums{});
+      IntegerSums* sums = sums_.data() + static_cast<std::size_t>(piece) * k;
+      std::fill_n(sums, k, IntegerSums{});
       std::vector<std::int32_t> near;
       for (Size b = begin; b < end; ++b) {
         find_near(cloud_.boxes[at(b)], centres, near);
         assign(at(b) * block_points, std::min(cloud_.size(), (at(b) + 1) * block_points), centres, near, sums);
       }
     });
-    for (std::size_t p = 0; p < k; ++p) {
-      total[p] = {};
-      for (std::size_t piece = 0; piece < at(pieces_.number); ++piece) {
-        const Sums& s = sums_[piece * k + p];
-        total[p].x += s.x, total[p].y += s.y, total[p].z += s.z, total[p].points += s.points;
-      }
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      IntegerSums& s = all[i % k];
+      s.x += sums_[i].x, s.y += sums_[i].y, s.z += sums_[i].z, s.points += sums_[i].points;
     }
   }
 
- private:
   /// Centres that are nearest to some point of the box, maybe: those no farther than the nearest one is at most.
-  static void find_near(const Cloud::Box& box, const std::vector<Centre>& centres, std::vector<std::int32_t>& near) {
-    const auto gap = [](double low, double high, double c) { return std::max({low - c, 0.0, c - high}); };
-    const auto reach = [](double low, double high, double c) {
-      return std::max(std::abs(c - low), std::abs(c - high));
-    };
+  static void find_near(const Box& box, const std::vector<Centre>& centres, std::vector<std::int32_t>& near) {
     double least = std::numeric_limits<double>::infinity();
-    for (const Centre& c : centres) {
-      const Vec3 d{reach(box.low.x, box.high.x, c.at.x), reach(box.low.y, box.high.y, c.at.y),
-                   reach(box.low.z, box.high.z, c.at.z)};
-      least = std::min(least, dot(d, d) * c.influence);
-    }
+    for (const Centre& c : centres) least = std::min(least, farthest(box, c));
     near.clear();
-    for (std::size_t p = 0; p < centres.size(); ++p) {
-      const Centre& c = centres[p];
-      const Vec3 d{gap(box.low.x, box.high.x, c.at.x), gap(box.low.y, box.high.y, c.at.y),
-                   gap(box.low.z, box.high.z, c.at.z)};
-      if (dot(d, d) * c.influence <= least * (1 + 1e-12)) near.push_back(static_cast<std::int32_t>(p));
-    }
+    for (std::size_t p = 0; p < centres.size(); ++p)
+      if (nearest(box, centres[p]) <= least * (1 + 1e-12)) near.push_back(static_cast<std::int32_t>(p));
   }
 
   void assign(std::size_t begin, std::size_t end, const std::vector<Centre>& centres,
-              const std::vector<std::int32_t>& near, Sums* sums) {
+              const std::vector<std::int32_t>& near, IntegerSums* sums) {
     double best[block_points];
     std::int32_t* mine = label.data() + begin;
     const double *x = cloud_.x.data() + begin, *y = cloud_.y.data() + begin, *z = cloud_.z.data() + begin;
@@ -126,15 +137,16 @@ class Pass {
       }
     }
     for (std::size_t i = 0; i < n; ++i) {
-      Sums& s = sums[mine[i]];
-      s.x += x[i], s.y += y[i], s.z += z[i], s.points += 1;
+      IntegerSums& s = sums[mine[i]];
+      s.x += cloud_.ix[begin + i], s.y += cloud_.iy[begin + i], s.z += cloud_.iz[begin + i], s.points += 1;
     }
   }
 
   const Cloud& cloud_;
   const ParallelFor& parallel_;
   Blocks pieces_;
-  std::vector<Sums> sums_;
+  std::vector<IntegerSums> sums_;
+  std::unique_ptr<DevicePass> device_;
 
  public:
   std::vector<std::int32_t> label;
@@ -185,7 +197,7 @@ double move_centres(std::vector<Centre>& centres, const Pass& pass, const Cloud&
 /// Side of a cube that holds a part, on average.
 double part_size(const Cloud& cloud, std::size_t parts) {
   Vec3 low = cloud.boxes[0].low, high = cloud.boxes[0].high;
-  for (const Cloud::Box& b : cloud.boxes)
+  for (const Box& b : cloud.boxes)
     for (int d = 0; d < 3; ++d) {
       low[d] = std::min(low[d], b.low[d]);
       high[d] = std::max(high[d], b.high[d]);
@@ -202,7 +214,7 @@ struct State {
 /// Balances, moves the centres, and so on until they stay; then balances once more and keeps the best.
 std::vector<std::int32_t> settle(State& state, const Cloud& cloud, std::span<const double> share,
                                  const VoronoiOptions& options, bool last, const ParallelFor& parallel) {
-  Pass pass(cloud, share.size(), parallel);
+  Pass pass(cloud, share.size(), options.stream, parallel);
   const double size = part_size(cloud, share.size());
   const auto run = [&] {
     pass.run(state.centres);
@@ -318,7 +330,7 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
   std::size_t stride = 1;
   while (points.size() / (4 * stride) >= 200 * k) stride *= 4;
   for (;; stride /= 4) {
-    const Cloud cloud(points, order, stride);
+    const Cloud cloud = make_cloud(points, order, stride);
     std::vector<double> share;
     for (const Gid q : quotas)
       share.push_back(static_cast<double>(q) * static_cast<double>(cloud.size()) / static_cast<double>(points.size()));

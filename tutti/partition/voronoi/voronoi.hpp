@@ -12,11 +12,15 @@
 
 namespace tutti {
 
+class Stream;
+
 struct VoronoiOptions {
   double imbalance = 0.02;  ///< parts may miss their quota by this part of it, or one row
   int lloyd_steps = 50;     ///< centres move to the middle of their points, at most so often
   int balance_passes = 20;  ///< between two such steps
   int last_passes = 200;    ///< with the centres where they are
+  /// Passes run on this stream's device, with the same result; null: on the threads of the host.
+  Stream* stream = nullptr;
   std::vector<Vec3> seeds;  ///< first centres, one a part; empty: along the Hilbert curve
 };
 

@@ -191,7 +191,7 @@ void Builder::add_element(const char* at, const FileElement& type, Size tag, std
   if (triangle[0] == triangle[1] || triangle[0] == triangle[2] || triangle[1] == triangle[2])
     in.error(at, "triangle {} has a node twice: {} {} {}; three different ones are expected", tag, tags[0], tags[1],
              tags[2]);
-  if (group == 0) return;
+  if (group == 0 && !report.take_surface) return;
   mesh.boundary.push_back(triangle);
   mesh.boundary_tags.push_back(group);
 }
@@ -219,7 +219,7 @@ void Builder::finish_elements(const char* at) {
     have_elements = true;
     return;
   }
-  if (mesh.cells.empty())
+  if (mesh.cells.empty() && !(report.take_surface && !mesh.boundary.empty()))
     in.error(at,
              "there are no tetrahedra; mesh in 3D (gmsh -3), and put the volume into a Physical Volume if the geometry "
              "has any "
@@ -241,6 +241,7 @@ void Builder::add_name(const char* at, Size dimension, Size tag, const std::stri
 }
 
 TetMesh Builder::finish(MeshReport* out) {
+  if (!mesh.cells.empty()) drop_untagged(mesh);
   finish_mesh(mesh, in.name(), report);
   if (out != nullptr) *out = report;
   return std::move(mesh);

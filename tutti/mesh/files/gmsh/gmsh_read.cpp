@@ -223,6 +223,7 @@ gmsh::Builder read_sections(gmsh::Source& in, bool any_element, const MeshReport
   const gmsh::Version version = gmsh::read_format(in);
   gmsh::Builder builder(in, any_element);
   builder.report.keep_inverted = report != nullptr && report->keep_inverted;
+  builder.report.take_surface = report != nullptr && report->take_surface;
   gmsh::Entities entities;
   bool have_entities = false;
   while (in.skip_blank()) gmsh::read_section(builder, version, entities, have_entities);

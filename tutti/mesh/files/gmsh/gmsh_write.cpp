@@ -103,12 +103,17 @@ std::vector<Run> runs_of(const std::vector<std::int32_t>& tags) {
   return runs;
 }
 
-/// Group g is entity g; region 0 (no group) is the entity behind the largest region.
-Size volume_entity(std::int32_t region, std::int32_t without_group) {
-  return region == 0 ? without_group : region;
+/// Group g is entity g; 0 (no group) is the entity behind the largest group.
+Size entity_of(std::int32_t group, std::int32_t without_group) {
+  return group == 0 ? without_group : group;
 }
 
-void write_entities(Writer& w, std::int32_t without_group) {
+std::int32_t behind_largest(const std::vector<std::int32_t>& groups) {
+  return groups.empty() ? 1 : *std::max_element(groups.begin(), groups.end()) + 1;
+}
+
+void write_entities(Writer& w) {
+  const std::int32_t no_surface = behind_largest(w.mesh.boundary_tags), no_volume = behind_largest(w.mesh.regions);
   const std::set<std::int32_t> surfaces(w.mesh.boundary_tags.begin(), w.mesh.boundary_tags.end());
   const std::set<std::int32_t> volumes(w.mesh.regions.begin(), w.mesh.regions.end());
   Vec3 low = w.mesh.vertices.empty() ? Vec3{} : w.mesh.vertices.front(), high = low;
@@ -130,23 +135,24 @@ void write_entities(Writer& w, std::int32_t without_group) {
     w.count(0);
     w.end_record();
   };
-  for (const std::int32_t tag : surfaces) entity(tag, tag);
-  for (const std::int32_t region : volumes) entity(volume_entity(region, without_group), region);
+  for (const std::int32_t tag : surfaces) entity(entity_of(tag, no_surface), tag);
+  for (const std::int32_t region : volumes) entity(entity_of(region, no_volume), region);
   w.end_section("$EndEntities");
 }
 
 void write_v41(Writer& w) {
   const TetMesh& mesh = w.mesh;
-  const std::int32_t largest_region =
-      mesh.regions.empty() ? 0 : *std::max_element(mesh.regions.begin(), mesh.regions.end());
-  const std::int32_t without_group = largest_region + 1;
-  write_entities(w, without_group);
+  const std::int32_t no_surface = behind_largest(mesh.boundary_tags), no_volume = behind_largest(mesh.regions);
+  write_entities(w);
   const auto n = static_cast<Size>(mesh.vertices.size());
   w.out.text("$Nodes\n");
   for (const Size v : {Size{1}, n, Size{1}, n}) w.count(v);
   w.end_record();
-  w.integer(3), w.integer(mesh.regions.empty() ? 1 : volume_entity(mesh.regions.front(), without_group)), w.integer(0),
-      w.count(n);
+  if (mesh.is_surface())
+    w.integer(2), w.integer(entity_of(mesh.boundary_tags.front(), no_surface));
+  else
+    w.integer(3), w.integer(mesh.regions.empty() ? 1 : entity_of(mesh.regions.front(), no_volume));
+  w.integer(0), w.count(n);
   w.end_record();
   for (Size i = 0; i < n; ++i) {
     w.count(i + 1);
@@ -168,7 +174,7 @@ void write_v41(Writer& w) {
                               std::size_t first) {
     for (const Run& run : runs) {
       w.integer(dimension);
-      w.integer(dimension == 3 ? volume_entity(run.tag, without_group) : run.tag);
+      w.integer(entity_of(run.tag, dimension == 3 ? no_volume : no_surface));
       w.integer(type), w.count(static_cast<Size>(run.end - run.begin));
       w.end_record();
       for (std::size_t i = run.begin; i < run.end; ++i) {
