@@ -2,6 +2,7 @@
 #include "app/commands.hpp"
 #include "tutti/models/compressible/compressible_kind.hpp"
 #include "tutti/models/diffusion/diffusion_kind.hpp"
+#include "tutti/models/graph/run/graph_kind.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/transport/transport_kind.hpp"
 
@@ -9,10 +10,7 @@ namespace tutti::app {
 
 const ModelKinds& models() {
   static const ModelKinds kinds{
-      diffusion_kind(),
-      incompressible_kind(),
-      transport_kind(),
-      compressible::compressible_kind(),
+      diffusion_kind(), incompressible_kind(), transport_kind(), compressible::compressible_kind(), graph::graph_kind(),
   };
   return kinds;
 }

@@ -42,7 +42,7 @@ RowsToCut rows_to_cut(const WholeMesh& whole, const Case& options, int layers) {
   if (!by_graph) rows.points = cell_centroids(whole.mesh);
   if (by_graph || by_both)
     rows.graph = options.text("partition.graph") == "stencil" && layers == 2 ? tet_stencil(whole.neighbours)
-                                                                              : face_graph(whole.neighbours);
+                                                                             : face_graph(whole.neighbours);
   return rows;
 }
 
