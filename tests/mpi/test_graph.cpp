@@ -99,7 +99,7 @@ TEST(GraphOverRanks, PartsAreChosenByMemory) {
   const std::vector<Vertex> sources{0, 333};
   DeviceOptions options;
   options.threads = 1;
-  options.fake.memory = bytes_of_copy(ordered.graph) - 1;
+  options.fake.memory = bytes_of_copy(ordered.graph) - 1;  // on one rank, two parts
   DeviceSet set = open_devices("fake:2", world, options);
   Betweenness work(ordered, set, world, 8);
   EXPECT_TRUE(work.in_parts());
@@ -129,9 +129,21 @@ TEST(GraphOverRanks, OneRanksErrorIsEveryones) {
       },
       Error);
   options.fake = {};
-  options.fake.memory = world.rank() == 0 ? 10000 : Size{512} << 20;
+  options.fake.memory = world.rank() == 0 ? 100 : Size{512} << 20;
   DeviceSet small = open_devices("fake:1", world, options);
   EXPECT_THROW(Betweenness(ordered, small, world, 100), Error);
+  EXPECT_THROW(Betweenness(ordered, small, world, 100, Sweep::automatic, Placement::copies), Error);
+  // The same of vertices in parts, whose device is lost between two levels.
+  options.fake = {};
+  options.fake.fail_after_launches = world.rank() == world.size() - 1 ? 20 : -1;
+  DeviceSet lost = open_devices("fake:1", world, options);
+  EXPECT_THROW(
+      {
+        Betweenness work(ordered, lost, world, 100, Sweep::automatic, Placement::parts);
+        BetweennessState state = work.begin();
+        work.add(sources, 100, state);
+      },
+      Error);
 }
 
 TEST(GraphOverRanks, BenchmarkAndMeasures) {

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "tutti/base/log.hpp"
 #include "tutti/device/for_each.hpp"
 
 namespace tutti::graph {
@@ -245,7 +246,7 @@ void grow(Buffer<T>& buffer, Device& device, Size size, const char* name) {
 Size PartSweep::bytes(const GraphPart& part, int width) {
   const Size local = part.map.local(), owned = part.map.owned, border = rows_sent(part.map) + part.map.ghosts();
   const auto rows = [](const Csr<Vertex>& r) { return 8 * static_cast<Size>(r.offsets.size()) + 4 * r.entries(); };
-  return local * (16 * width + 8) + owned * 40 + rows(part.out) + rows(part.in) + border * (20 + 6 * width);
+  return local * (16 * width + 8) + owned * 40 + rows(part.out) + rows(part.in) + border * (24 + 15 * width);
 }
 
 PartSweep::PartSweep(const GraphPart& part, Device& device, int width)
@@ -270,6 +271,15 @@ PartSweep::PartSweep(const GraphPart& part, Device& device, int width)
   got_places_ = Buffer<Size>(device, part.map.ghosts(), "places of what has come");
   for_each(*stream_, part.map.owned_rows(), ClearPartSums{sums_.data()});
   stream_->synchronize();
+}
+
+PartSweep::~PartSweep() {
+  if (!stream_) return;
+  try {
+    stream_->synchronize();
+  } catch (const std::exception& error) {
+    verbose("{}", error.what());  // the error that ends the run is on its way already
+  }
 }
 
 void PartSweep::begin(std::span<const Vertex> sources) {

@@ -24,6 +24,10 @@ class PartSweep {
  public:
   /// The part outlives it. Error(resource): no room for so many lanes.
   PartSweep(const GraphPart& part, Device& device, int width);
+  /// Waits for its work: an error may have come between a launch and its end.
+  ~PartSweep();
+  PartSweep(PartSweep&&) noexcept = default;
+  PartSweep& operator=(PartSweep&&) = delete;
   /// Bytes that the part takes of a device with so many lanes.
   static Size bytes(const GraphPart& part, int width);
 

@@ -17,9 +17,8 @@ void add_measure_keys(CaseSchema& schema) {
        .choices = {"betweenness", "closeness", "components"}});
   schema.add({.path = "measure.sources",
               .type = KeyType::integer,
-              .default_value = "\"all\"",
-              .description = "Vertices from which shortest paths are followed: all, or so many drawn from those with a "
-                             "successor.",
+              .description = "Vertices from which shortest paths are followed: all (which is what counts without the key), or "
+                             "so many drawn from those with a successor.",
               .choices = {"all"},
               .min = 1});
   schema.add({.path = "measure.source_file",
@@ -58,10 +57,13 @@ GraphCase read_graph_case(const Case& options) {
   c.name = options.text("measure.of");
   c.measure = parse_measure(c.name);
   c.seed = static_cast<std::uint64_t>(options.integer("measure.seed"));
-  c.where = options.has("measure.source_file") ? "measure.source_file" : "measure.sources";
-  c.sources = options.has("measure.source_file")          ? options.file("measure.source_file").string()
-              : options.is_word("measure.sources", "all") ? "all"
-                                                          : fmt::format("{}", options.integer("measure.sources"));
+  c.where = options.has("measure.source_file") ? "measure.source_file"
+            : options.has("measure.sources")   ? "measure.sources"
+                                               : "measure.of";
+  c.sources = options.has("measure.source_file") ? options.file("measure.source_file").string()
+              : !options.has("measure.sources") || options.is_word("measure.sources", "all")
+                  ? "all"
+                  : fmt::format("{}", options.integer("measure.sources"));
   if (c.measure == Measure::components && c.sources != "all")
     fail(ErrorKind::input, "{}: components have no sources; leave the key out", options.where(c.where));
   c.sources_a_step = options.is_word("steps.sources", "auto") ? 0 : options.integer("steps.sources");
