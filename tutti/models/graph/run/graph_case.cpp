@@ -17,8 +17,9 @@ void add_measure_keys(CaseSchema& schema) {
        .choices = {"betweenness", "closeness", "components"}});
   schema.add({.path = "measure.sources",
               .type = KeyType::integer,
-              .description = "Vertices from which shortest paths are followed: all (which is what counts without the key), or "
-                             "so many drawn from those with a successor.",
+              .description =
+                  "Vertices from which shortest paths are followed: all (which is what counts without the key), or "
+                  "so many drawn from those with a successor.",
               .choices = {"all"},
               .min = 1});
   schema.add({.path = "measure.source_file",
