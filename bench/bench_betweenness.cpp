@@ -42,7 +42,7 @@ void measure(const std::string& name, SourceWorker& worker, const OrderedGraph& 
   Size reached = 0;
   std::vector<DeltaSum> sums;
   for (int repetition = 0; repetition < 3; ++repetition) {
-    sums.assign(static_cast<std::size_t>(ordered.graph.vertices), {});
+    sums.assign(ordered.graph.vertices, {});
     reached = 0;
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t first = 0; first < sources.size();) {

@@ -43,11 +43,11 @@ void measure(const Comm& comm, const std::filesystem::path& folder, Size rows, i
   const Gid first = rows * comm.rank() / comm.size(), end = rows * (comm.rank() + 1) / comm.size();
   map.owned = static_cast<Lid>(end - first);
   map.interior = map.owned;
-  map.global.resize(static_cast<std::size_t>(map.owned));
+  map.global.resize(map.owned);
   std::iota(map.global.begin(), map.global.end(), first);
   std::vector<double> u(map.global.size());
   for (std::size_t i = 0; i < u.size(); ++i) u[i] = random_unit(1, static_cast<std::uint64_t>(map.global[i]));
-  std::vector<int> rank_of_part(static_cast<std::size_t>(comm.size()));
+  std::vector<int> rank_of_part(comm.size());
   std::iota(rank_of_part.begin(), rank_of_part.end(), 0);
 
   ModelState state;

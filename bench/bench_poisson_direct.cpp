@@ -66,8 +66,8 @@ Times<T> measure(const PoissonBox& box, Threads& threads) {
   RawVector<T> f(static_cast<std::size_t>(box.cells())), p(f.size());
   threads.for_range(box.cells(), [&](Size begin, Size end) {
     for (Size i = begin; i < end; ++i) {
-      f[static_cast<std::size_t>(i)] = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i)) - 0.5);
-      p[static_cast<std::size_t>(i)] = f[static_cast<std::size_t>(i)];
+      f[i] = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i)) - 0.5);
+      p[i] = f[i];
     }
   });
   const LineModes modes = line_modes(box.x);
@@ -75,7 +75,7 @@ Times<T> measure(const PoissonBox& box, Threads& threads) {
   const Tridiagonal<T> z(line_operator(box.z));
   const Lid n = box.x.size();
   const Size plane = Size{n} * n;
-  const std::vector<T> lambda(static_cast<std::size_t>(plane), T(-1));
+  const std::vector<T> lambda(plane, T(-1));
   // As the solver does: a batch of planes that stays in the second cache.
   const Lid batch = std::max<Lid>(1, static_cast<Lid>((512 << 10) / (plane * static_cast<Size>(sizeof(T)))));
   const auto planes = [&](const auto& work) {

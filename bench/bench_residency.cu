@@ -40,7 +40,7 @@ RowSource make_source(Lid rows, Threads& threads) {
     const bool basis = k < vt::basis_values;
     const int j = basis ? k : k - vt::basis_values;
     const int q = basis ? j % vt::points : j / (vt::modes * vt::directions), i = basis ? j / vt::points : j % vt::modes;
-    shape[static_cast<std::size_t>(k)] = std::cos(0.37 * (q + 1) + 0.83 * i) / (1 + 0.1 * i) * (basis ? 1 : 0.02);
+    shape[k] = std::cos(0.37 * (q + 1) + 0.83 * i) / (1 + 0.1 * i) * (basis ? 1 : 0.02);
   }
   const auto fill = [shape, &threads](Range range, std::span<double> values) {
     threads.for_range(range.size(), [&](Size begin, Size end) {
@@ -51,7 +51,7 @@ RowSource make_source(Lid rows, Threads& threads) {
         double* const row = values.data() + k * vt::row_width;
         for (int j = 0; j < vt::row_width; ++j) {
           const int d = j < vt::basis_values ? 3 : (j - vt::basis_values) / vt::modes % vt::directions;
-          row[j] = shape[static_cast<std::size_t>(j)] * metric[d];
+          row[j] = shape[j] * metric[d];
         }
       }
     });

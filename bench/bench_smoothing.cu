@@ -133,15 +133,14 @@ struct Bench {
     auto& part = const_cast<MeshPart&>(smoother.parts().parts[0]);
     const Level& level = *smoother.parts().levels[0];
     // Where the part's cells stand in its list, for the nodes' gather.
-    std::vector<CellRows> cells(static_cast<std::size_t>(part.cell_count));
+    std::vector<CellRows> cells(part.cell_count);
     download(stream(), std::span<CellRows>(cells), part.cells);
-    std::vector<std::vector<Size>> at(static_cast<std::size_t>(part.rows));
+    std::vector<std::vector<Size>> at(part.rows);
     for (std::size_t c = 0; c < cells.size(); ++c)
-      for (std::size_t k = 0; k < 4; ++k)
-        at[static_cast<std::size_t>(cells[c].v[k])].push_back(static_cast<Size>(4 * c + k));
+      for (std::size_t k = 0; k < 4; ++k) at[cells[c].v[k]].push_back(static_cast<Size>(4 * c + k));
     std::vector<Size> places, offsets{0};
     for (Lid r = 0; r < level.maps[0].owned; ++r) {
-      const auto& row = at[static_cast<std::size_t>(level.first_row[0] + r)];
+      const auto& row = at[level.first_row[0] + r];
       places.insert(places.end(), row.begin(), row.end());
       offsets.push_back(static_cast<Size>(places.size()));
     }

@@ -35,20 +35,18 @@ struct Nodes {
     const ParallelFor parallel = parallel_for(threads);
     const NodeCloud cloud = fibonacci_nodes(count, parallel);
     std::vector<Vec3> points;
-    for (const KeyedRow& row : hilbert_order(cloud.points, parallel))
-      points.push_back(cloud.points[static_cast<std::size_t>(row.row)]);
+    for (const KeyedRow& row : hilbert_order(cloud.points, parallel)) points.push_back(cloud.points[row.row]);
     const NearestNodes tree(points);
-    nearest.resize(static_cast<std::size_t>(count * most));
+    nearest.resize(count * most);
     threads.for_range(count, [&](Size begin, Size end) {
-      std::vector<Gid> found(static_cast<std::size_t>(most));
+      std::vector<Gid> found(most);
       for (Size i = begin; i < end; ++i) {
-        tree.find(points[static_cast<std::size_t>(i)], most, found);
-        for (int j = 0; j < most; ++j)
-          nearest[static_cast<std::size_t>(i * most + j)] = static_cast<Lid>(found[static_cast<std::size_t>(j)]);
+        tree.find(points[i], most, found);
+        for (int j = 0; j < most; ++j) nearest[i * most + j] = static_cast<Lid>(found[j]);
       }
     });
   }
-  Lid column(Size row, Size j) const { return nearest[static_cast<std::size_t>(row * most + j)]; }
+  Lid column(Size row, Size j) const { return nearest[row * most + j]; }
 };
 
 double weight(Size row, int d, Size j) {
@@ -70,9 +68,8 @@ struct Rows {
         for (Size j = 0; j < entries; ++j)
           for (Size lane = 0; lane < lanes; ++lane) {
             const Size at = (s * entries + j) * lanes, row = std::min<Size>(s * lanes + lane, nodes.rows - 1);
-            c[static_cast<std::size_t>(at + lane)] = nodes.column(row, j + 1);
-            for (int d = 0; d < operators; ++d)
-              w[static_cast<std::size_t>(at * operators + d * lanes + lane)] = weight(row, d, j);
+            c[at + lane] = nodes.column(row, j + 1);
+            for (int d = 0; d < operators; ++d) w[at * operators + d * lanes + lane] = weight(row, d, j);
           }
     });
     weights = make_buffer(stream, std::span<const double>(w), "weights");
@@ -113,7 +110,7 @@ void Bench::measure(int n) {
   constexpr Joined joined = operators == 3 ? Joined::velocity : Joined::summed;
   const Range all{0, nodes.rows};
   const Size values = Size{nodes.rows} * tracers;
-  std::vector<double> host(static_cast<std::size_t>(values));
+  std::vector<double> host(values);
   for (std::size_t i = 0; i < host.size(); ++i) host[i] = random_unit(9, i);
   const auto u = make_buffer(stream, std::span<const double>(host), "u");
   const auto start = make_buffer(stream, std::span<const double>(host), "start");

@@ -57,7 +57,7 @@ Rows make_rows(Gid total, int n, Lid rows) {
       order[j] = {dot(d, d), static_cast<Lid>(j)};
     }
     std::partial_sort(order.begin(), order.begin() + n, order.end());
-    for (int j = 0; j < n; ++j) result.columns.push_back(order[static_cast<std::size_t>(j)].second);
+    for (int j = 0; j < n; ++j) result.columns.push_back(order[j].second);
   }
   const std::vector<Lid> some = result.columns;
   while (result.columns.size() < static_cast<std::size_t>(rows) * static_cast<std::size_t>(n))

@@ -70,8 +70,8 @@ class CusparsePeer {
       for (std::size_t i = first; i < last; ++i)
         for (std::int32_t k = starts[i]; k < starts[i + 1]; ++k) {
           const std::size_t at = begin + static_cast<std::size_t>(k - starts[i]) * slice + (i - first);
-          sell_columns[at] = columns[static_cast<std::size_t>(k)];
-          sell_values[at] = values[static_cast<std::size_t>(k)];
+          sell_columns[at] = columns[k];
+          sell_values[at] = values[k];
         }
       slices.push_back(static_cast<std::int32_t>(sell_columns.size()));
     }

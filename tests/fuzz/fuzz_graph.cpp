@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0 || data[0] < '0' || data[0] > '4') return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   fuzz::accepts({ErrorKind::input, ErrorKind::resource}, [&] {
-    const graph::ArcList list = graph::parse_graph(bytes, names[static_cast<std::size_t>(data[0] - '0')]);
+    const graph::ArcList list = graph::parse_graph(bytes, names[data[0] - '0']);
     fuzz::check(list.weights.empty() || list.weights.size() == list.arcs.size(), "weights and arcs differ in number");
     for (const graph::Arc& arc : list.arcs)
       fuzz::check(arc.from >= 0 && arc.from < list.vertices && arc.to >= 0 && arc.to < list.vertices,

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0 || data[0] < '0' || data[0] > '4') return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   fuzz::accepts({ErrorKind::input}, [&] {
-    const NodeCloud cloud = parse_nodes(bytes, names[static_cast<std::size_t>(data[0] - '0')]);
+    const NodeCloud cloud = parse_nodes(bytes, names[data[0] - '0']);
     fuzz::check(!cloud.points.empty(), "no nodes");
     fuzz::check(cloud.weights.empty() || cloud.weights.size() == cloud.points.size(),
                 "weights and nodes differ in number");

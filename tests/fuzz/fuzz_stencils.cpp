@@ -33,8 +33,7 @@ void read_blocks(const StencilCacheHeader& header, std::span<const char> file, b
   for (Size block = 0; block < header.blocks(); ++block) {
     fuzz::check(header.block_offset(block) == end && header.block_bytes(block) > 0, "a gap between blocks");
     end += header.block_bytes(block);
-    const auto bytes = file.subspan(static_cast<std::size_t>(header.block_offset(block)),
-                                    static_cast<std::size_t>(header.block_bytes(block)));
+    const auto bytes = file.subspan(header.block_offset(block), header.block_bytes(block));
     const std::uint64_t hash = mend ? hash_bytes(bytes) : number_at(file, stencil_cache_header_bytes + block * 8);
     check_stencil_block(header, block, bytes, hash, "stencils.bin");
     for (Size i = 0; i < header.block_rows(block) * header.size; ++i)

@@ -17,7 +17,7 @@ inline void check_mesh(const TetMesh& mesh) {
   check(mesh.regions.size() == mesh.cells.size(), "regions and cells differ in number");
   check(mesh.boundary_tags.size() == mesh.boundary.size(), "boundary tags and triangles differ in number");
   const auto is_vertex = [&](Gid v) { return v >= 0 && v < mesh.vertex_count(); };
-  const auto at = [&](Gid v) { return mesh.vertices[static_cast<std::size_t>(v)]; };
+  const auto at = [&](Gid v) { return mesh.vertices[v]; };
   for (const Vec3& v : mesh.vertices)
     check(std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z), "a vertex is not finite");
   for (const auto& cell : mesh.cells) {
@@ -35,8 +35,7 @@ inline void check_mesh(const TetMesh& mesh) {
       for (const Gid other : neighbours[c]) {
         if (other < 0) continue;
         bool mutual = false;
-        for (const Gid back : neighbours[static_cast<std::size_t>(other)])
-          mutual = mutual || back == static_cast<Gid>(c);
+        for (const Gid back : neighbours[other]) mutual = mutual || back == static_cast<Gid>(c);
         check(mutual, "a neighbour does not know its neighbour");
       }
   });

@@ -59,7 +59,7 @@ class CudaDevice : public ::testing::Test {
     stream_ = device_->make_stream("test");
   }
   std::vector<double> values_of(const Buffer<double>& buffer, Stream* stream = nullptr) {
-    std::vector<double> host(static_cast<std::size_t>(buffer.size()));
+    std::vector<double> host(buffer.size());
     download(stream != nullptr ? *stream : *stream_, std::span<double>(host), buffer);
     return host;
   }
@@ -82,8 +82,7 @@ TEST_F(CudaDevice, RunsEveryIndexOnce) {
     for_each(*stream_, {10, 10 + n}, AddOne{x.data(), x.data()});
     for_each(*stream_, {5, 5}, AddOne{x.data(), x.data()});
     const auto values = values_of(x);
-    for (Lid i = 0; i < n + 20; ++i)
-      ASSERT_EQ(values[static_cast<std::size_t>(i)], i + (i >= 10 && i < 10 + n ? 1.0 : 0.0)) << i << " of " << n;
+    for (Lid i = 0; i < n + 20; ++i) ASSERT_EQ(values[i], i + (i >= 10 && i < 10 + n ? 1.0 : 0.0)) << i << " of " << n;
   }
   EXPECT_EQ(device_->counts().launches, 12);
 }
@@ -152,7 +151,7 @@ TEST_F(CudaDevice, EventsAreLateAndHostStreamsWaitForThem) {
   stream_->record(*event);
   EXPECT_FALSE(event->done());
   host_stream->wait(*event);
-  EXPECT_EQ(pinned.span()[static_cast<std::size_t>(n) - 1], 2.0 + n);
+  EXPECT_EQ(pinned.span()[n - 1], 2.0 + n);
   const auto foreign = host->make_event();
   EXPECT_THROW(stream_->record(*foreign), std::logic_error);
   stream_->wait(*foreign);
@@ -166,14 +165,14 @@ TEST_F(CudaDevice, StreamsWorkFromAnyThread) {
       const auto stream = device_->make_stream("t");
       Buffer<double> x(*device_, 1000, "x");
       for_each(*stream, {0, 1000}, Fill{x.data(), static_cast<double>(t)});
-      results[static_cast<std::size_t>(t)] = exact_sum(*stream, {0, 1000}, Read{x.data()}).value();
+      results[t] = exact_sum(*stream, {0, 1000}, Read{x.data()}).value();
     });
   for (auto& thread : threads) thread.join();
-  for (int t = 0; t < 4; ++t) EXPECT_EQ(results[static_cast<std::size_t>(t)], 499500.0 + 1000 * t);
+  for (int t = 0; t < 4; ++t) EXPECT_EQ(results[t], 499500.0 + 1000 * t);
 }
 
 std::vector<double> wild(Lid count, int range) {
-  std::vector<double> v(static_cast<std::size_t>(count));
+  std::vector<double> v(count);
   for (std::size_t i = 0; i < v.size(); ++i)
     v[i] = std::ldexp(random_unit(3, 2 * i) - 0.5,
                       static_cast<int>(random_bits(3, 2 * i + 1) % static_cast<std::uint64_t>(range)) - range / 2);

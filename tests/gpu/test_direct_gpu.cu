@@ -18,7 +18,7 @@ struct Box {
 
 Line stretched(Lid n, LineEnd low, LineEnd high) {
   Line line = uniform_line(n, 1, low, high);
-  for (Lid i = 0; i < n; ++i) line.widths[static_cast<std::size_t>(i)] *= 1 + 0.01 * i;
+  for (Lid i = 0; i < n; ++i) line.widths[i] *= 1 + 0.01 * i;
   return line;
 }
 
@@ -77,7 +77,7 @@ TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
     // The field has ghosts around it, which stay as they are.
     const Size row = nx + 2, field_plane = row * (ny + 2);
     const std::vector<T> field = random_values<T>(field_plane * (nz + 2));
-    std::vector<T> expected(static_cast<std::size_t>(plane * nz)), got = expected;
+    std::vector<T> expected(plane * nz), got = expected;
     for (Lid k = 0; k < nz; ++k)
       for (Lid j = 0; j < ny; ++j)
         std::copy_n(field.data() + (k + 1) * field_plane + (j + 1) * row + 1, nx,

@@ -48,8 +48,7 @@ void bind(BoxTransfer<T>& transfer, Fields<T>& from, Fields<T>& to) {
 /// The arrays of this rank's parts for these boxes of all parts.
 std::vector<BoxArray> arrays_of(const BoxRank& rank, const std::vector<CellBox>& boxes, Lid layers) {
   std::vector<BoxArray> arrays;
-  for (const std::int32_t part : rank.parts.mine)
-    arrays.push_back({grown(boxes[static_cast<std::size_t>(part)], layers)});
+  for (const std::int32_t part : rank.parts.mine) arrays.push_back({grown(boxes[part], layers)});
   return arrays;
 }
 
@@ -77,22 +76,22 @@ void travel(BoxRank& rank, const std::vector<std::vector<CellBox>>& wanted, cons
     };
     for (std::size_t p = 0; p < rank.mine(); ++p)
       for (int c = 0; c < count; ++c) {
-        from[p][static_cast<std::size_t>(c)].fill(source(p, c));
-        to[p][static_cast<std::size_t>(c)].fill([](Lid, Lid, Lid) { return T(untouched); });
+        from[p][c].fill(source(p, c));
+        to[p][c].fill([](Lid, Lid, Lid) { return T(untouched); });
       }
     transfer.run();
     for (std::size_t p = 0; p < rank.mine(); ++p)
       for (int c = 0; c < count; ++c) {
         SCOPED_TRACE(fmt::format("part {}, field {}, round {}", rank.parts.mine[p], c, round));
-        const auto& wants = wanted[static_cast<std::size_t>(rank.parts.mine[p])];
+        const auto& wants = wanted[rank.parts.mine[p]];
         const auto before = source(p, c);
         const auto arrived = [&](Lid i, Lid j, Lid k) {
           const Gid number = rank.number({i, j, k});
           if (number >= 0 && contains(wants, i, j, k)) return test::value_of<T>(number, c, round);
           return same ? before(i, j, k) : T(untouched);
         };
-        if (!same) from[p][static_cast<std::size_t>(c)].expect(before);
-        (same ? from : to)[p][static_cast<std::size_t>(c)].expect(arrived);
+        if (!same) from[p][c].expect(before);
+        (same ? from : to)[p][c].expect(arrived);
       }
   }
 }
@@ -219,7 +218,7 @@ class Serial {
     for (int k = 0; k < passes; ++k) {
       std::vector<double> next(values_.size());
       test::each_cell({{0, 0, 0}, rank.parts.cells}, [&](Lid i, Lid j, Lid k3) {
-        next[static_cast<std::size_t>(rank.parts.number({i, j, k3}))] = stencil(reach_, [&](Lid x, Lid y, Lid z) {
+        next[rank.parts.number({i, j, k3})] = stencil(reach_, [&](Lid x, Lid y, Lid z) {
           return at({i + x, j + y, k3 + z});
         });
       });
@@ -235,7 +234,7 @@ class Serial {
       cell[d] = upper ? n - 1 : 0;
       return beyond(at(cell), static_cast<int>(d), upper);
     }
-    return values_[static_cast<std::size_t>(rank_.number(cell))];
+    return values_[rank_.number(cell)];
   }
 
  private:
@@ -270,7 +269,7 @@ struct FillBeyond {
           const Lid mine = number++;
           if (mine < begin || mine >= end) return;
           std::array<Lid, 3> inner{x, y, z};
-          Lid& along = inner[static_cast<std::size_t>(own.d)];
+          Lid& along = inner[own.d];
           const bool upper = along > 0;
           along = upper ? own.cells - 1 : 0;
           own.values[own.array.at(x, y, z)] =
@@ -329,7 +328,7 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
           if (k > 0) to.add(on_cells<double>(StencilKernel{arrays[p], reach, now[p][0].data(), next[p][0].data()}));
         },
         [&](std::size_t p, int d, Kernels& to) {
-          FillBeyond fill{arrays[p], next[p][0].data(), d, rank.parts.cells[static_cast<std::size_t>(d)], 0, {}};
+          FillBeyond fill{arrays[p], next[p][0].data(), d, rank.parts.cells[d], 0, {}};
           for (const CellBox& layer : layers(p, d)) fill.layers[fill.count++] = layer;
           to.add(fill);
         });
@@ -341,8 +340,7 @@ void pass_and_compare(std::uint64_t seed, Overlap overlap, int threads) {
     SCOPED_TRACE(fmt::format("part {}", rank.parts.mine[p]));
     const auto value = [&](Lid i, Lid j, Lid k) { return expected.at({i, j, k}); };
     now[p][0].expect(rank.parts.box(p), value);
-    for (const CellBox& box : wanted[static_cast<std::size_t>(rank.parts.mine[p])])
-      now[p][0].expect(intersection(box, arrays[p].stored), value);
+    for (const CellBox& box : wanted[rank.parts.mine[p]]) now[p][0].expect(intersection(box, arrays[p].stored), value);
   }
   EXPECT_EQ(pass.runs(), passes + 1);
 }

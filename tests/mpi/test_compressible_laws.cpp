@@ -91,9 +91,9 @@ TEST(CompressibleLaws, NothingIsLost) {
           const auto& mesh = run.model().domain().meshes[0];
           const auto& map = run.model().domain().maps[0];
           Lid row = 0;
-          while (map.global[static_cast<std::size_t>(row)] != static_cast<Gid>(e)) ++row;
-          const compressible::ElementBasis basis(
-              compressible::ElementMap(mesh.types[static_cast<std::size_t>(row)], mesh.element_nodes(row)), 1, false);
+          while (map.global[row] != static_cast<Gid>(e)) ++row;
+          const compressible::ElementBasis basis(compressible::ElementMap(mesh.types[row], mesh.element_nodes(row)), 1,
+                                                 false);
           for (std::size_t v = 0; v < 5; ++v) sums[v] += basis.volume() * u[(e * 5 + v) * bases];
         }
         return sums;

@@ -60,7 +60,7 @@ TEST(Distribute, MorePartsThanCells) {
 TEST(Distribute, OnePartOnAnyRank) {
   const WholeMesh whole = box_with_data({2, 1, 1});
   for (int r = 0; r < world().size(); ++r)
-    distribute_and_look(whole, std::vector<std::int32_t>(static_cast<std::size_t>(whole.mesh.cell_count()), 0), {r});
+    distribute_and_look(whole, std::vector<std::int32_t>(whole.mesh.cell_count(), 0), {r});
 }
 
 TEST(Distribute, LongPartsTravelInPieces) {

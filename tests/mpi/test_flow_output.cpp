@@ -67,12 +67,10 @@ const std::vector<Vec3> points = {{-1, 0, 0}, {1, 1, 1}, {0.1, 0.25, 0.5}, {-0.9
 std::vector<double> expected_at(const FlowState& state, const BoxGrid& grid, const Vec3& point, bool warm) {
   std::array<Lid, 3> cell{};
   for (std::size_t d = 0; d < 3; ++d)
-    while (cell[d] + 1 < cells[d] &&
-           grid.lines[d].faces[static_cast<std::size_t>(cell[d]) + 1] <= point[static_cast<int>(d)])
-      ++cell[d];
+    while (cell[d] + 1 < cells[d] && grid.lines[d].faces[cell[d] + 1] <= point[static_cast<int>(d)]) ++cell[d];
   const auto value = [&](const char* name, const std::array<Lid, 3>& at) {
     const Lid number = (at[2] * cells[1] + at[1]) * cells[0] + at[0];
-    return state.fields.at(name)[static_cast<std::size_t>(number)];
+    return state.fields.at(name)[number];
   };
   std::vector<double> values;
   for (std::size_t c = 0; c < 3; ++c) {

@@ -38,7 +38,7 @@ TEST(GraphOverRanks, BetweennessHasTheSameBits) {
                            std::vector<Vertex> before;
                            for (const Vertex s : sources)
                              for (Vertex v = 0; v < graph.vertices; ++v)
-                               if (ordered.new_name[static_cast<std::size_t>(v)] == s) before.push_back(v);
+                               if (ordered.new_name[v] == s) before.push_back(v);
                            return slow_betweenness(graph, before);
                          }()),
               1e-13);

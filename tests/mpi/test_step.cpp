@@ -42,16 +42,16 @@ T add(T a, T b) {
 /// `steps` of the stencil on the whole problem: result[component][row].
 template <class T>
 std::vector<std::vector<T>> reference(const RandomParts& problem, int components, int steps) {
-  std::vector<std::vector<T>> now(static_cast<std::size_t>(components));
+  std::vector<std::vector<T>> now(components);
   for (int c = 0; c < components; ++c)
-    for (Gid i = 0; i < problem.rows(); ++i) now[static_cast<std::size_t>(c)].push_back(test::value_of<T>(i, c, 0));
+    for (Gid i = 0; i < problem.rows(); ++i) now[c].push_back(test::value_of<T>(i, c, 0));
   for (int s = 0; s < steps; ++s)
     for (auto& values : now) {
       const auto old = values;
       for (Gid i = 0; i < problem.rows(); ++i) {
         T sum = 0;
-        for (const Gid j : problem.reads.row(i)) sum = add(sum, old[static_cast<std::size_t>(j)]);
-        values[static_cast<std::size_t>(i)] = mix(old[static_cast<std::size_t>(i)], sum);
+        for (const Gid j : problem.reads.row(i)) sum = add(sum, old[j]);
+        values[i] = mix(old[i], sum);
       }
     }
   return now;
@@ -65,10 +65,10 @@ struct LocalReads {
 
 LocalReads local_reads(const RandomParts& problem, const IndexMap& map, PartStreams& streams) {
   std::map<Gid, Lid> local;
-  for (Lid i = 0; i < map.local(); ++i) local[map.global[static_cast<std::size_t>(i)]] = i;
+  for (Lid i = 0; i < map.local(); ++i) local[map.global[i]] = i;
   Csr<Lid> reads;
   for (Lid i = 0; i < map.owned; ++i) {
-    for (const Gid j : problem.reads.row(map.global[static_cast<std::size_t>(i)])) reads.columns.push_back(local.at(j));
+    for (const Gid j : problem.reads.row(map.global[i])) reads.columns.push_back(local.at(j));
     reads.close_row();
   }
   return {make_buffer(*streams.compute, std::span<const Size>(reads.offsets), "offsets"),
@@ -156,9 +156,7 @@ void run_and_compare(std::uint64_t seed, int components, Overlap overlap, int th
   for (int s = 0; s < steps; ++s) model.advance(step);
   const auto expected = reference<T>(problem, components, steps);
   for (std::size_t p = 0; p < rank.maps.size(); ++p)
-    model.now[p].expect(rank.maps[p], [&](Gid row, int c) {
-      return expected[static_cast<std::size_t>(c)][static_cast<std::size_t>(row)];
-    });
+    model.now[p].expect(rank.maps[p], [&](Gid row, int c) { return expected[c][row]; });
 }
 
 TEST(Step, AnyPolicyGivesTheBitsOfOneLoop) {
@@ -200,9 +198,7 @@ void run_on_devices(std::uint64_t seed, RoutingKind kind, Overlap overlap, int t
   step.wait();
   const auto expected = reference<double>(problem, components, steps);
   for (std::size_t p = 0; p < rank.maps.size(); ++p)
-    model.now[p].expect(rank.maps[p], [&](Gid row, int c) {
-      return expected[static_cast<std::size_t>(c)][static_cast<std::size_t>(row)];
-    });
+    model.now[p].expect(rank.maps[p], [&](Gid row, int c) { return expected[c][row]; });
 }
 
 TEST(Step, AnyTransportGivesTheBitsOfOneLoop) {

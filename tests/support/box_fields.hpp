@@ -34,7 +34,7 @@ struct BoxFields {
   BoxFields(const BoxGridShape& grid, const CellBox& box, double time) {
     const auto centre = [&](int d, Lid i) {
       const auto& f = grid.faces(d);
-      return 0.5 * (f[static_cast<std::size_t>(i)] + f[static_cast<std::size_t>(i) + 1]);
+      return 0.5 * (f[i] + f[i + 1]);
     };
     for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
       for (Lid j = box.lower[1]; j < box.upper[1]; ++j)

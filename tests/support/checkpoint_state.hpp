@@ -41,9 +41,9 @@ struct CheckpointState {
     for (std::int32_t p = 0; p < parts; ++p) {
       std::vector<Gid> mine;
       for (Gid g = 0; g < rows; ++g)
-        if (owner[static_cast<std::size_t>(g)] == p) mine.push_back(g);
+        if (owner[g] == p) mine.push_back(g);
       dice.shuffle(mine);
-      if (rank_of_part[static_cast<std::size_t>(p)] != comm.rank()) continue;
+      if (rank_of_part[p] != comm.rank()) continue;
       IndexMap& map = maps.emplace_back();
       map.part = p;
       map.interior = map.owned = static_cast<Lid>(mine.size());

@@ -69,7 +69,7 @@ class CompressibleRun {
     std::vector<double> all(static_cast<std::size_t>(parts.rows) * count, std::numeric_limits<double>::quiet_NaN());
     const auto gathered = comm_.all_gather(std::span<const Value>(mine));
     EXPECT_EQ(gathered.size(), all.size()) << "elements of all parts";
-    for (const Value& v : gathered) all[static_cast<std::size_t>(v.place)] = v.value;
+    for (const Value& v : gathered) all[v.place] = v.value;
     return all;
   }
   /// Goes on at `time` from the state of another run.
@@ -80,8 +80,7 @@ class CompressibleRun {
       std::vector<double> owned;
       for (Lid i = 0; i < parts.maps[p].owned; ++i)
         for (int c = 0; c < field.components; ++c)
-          owned.push_back(state[static_cast<std::size_t>(
-              parts.maps[p].global[static_cast<std::size_t>(i)] * field.components + c)]);
+          owned.push_back(state[parts.maps[p].global[i] * field.components + c]);
       field.load(p, owned);
     }
     time_ = time;

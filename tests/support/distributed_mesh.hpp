@@ -43,7 +43,7 @@ inline std::set<Gid> layers_around(const WholeMesh& whole, const std::set<Gid>& 
   for (; layers > 0; --layers) {
     std::set<Gid> next;
     for (const Gid c : edge)
-      for (const Gid n : whole.neighbours[static_cast<std::size_t>(c)])
+      for (const Gid n : whole.neighbours[c])
         if (n >= 0 && all.insert(n).second) next.insert(n);
     edge = next;
   }
@@ -68,7 +68,7 @@ inline void expect_same_cells(const WholeMesh& whole, const LocalTetMesh& mesh, 
     EXPECT_EQ(mesh.regions[c], whole.mesh.regions[g]);
     for (std::size_t k = 0; k < 4; ++k) {
       const Vec3 here_at = mesh.vertices.at(static_cast<std::size_t>(mesh.cells[c][k]));
-      const Vec3 there_at = whole.mesh.vertices[static_cast<std::size_t>(whole.mesh.cells[g][k])];
+      const Vec3 there_at = whole.mesh.vertices[whole.mesh.cells[g][k]];
       EXPECT_TRUE(here_at.x == there_at.x && here_at.y == there_at.y && here_at.z == there_at.z) << "cell " << g;
       used.insert(mesh.cells[c][k]);
 
@@ -114,7 +114,7 @@ inline void expect_good_part(const WholeMesh& whole, const std::vector<std::int3
             std::vector<Gid>(ghosts.begin(), ghosts.end()));
   ASSERT_EQ(part.ghost_owners.size(), part.mesh.global.size() - own.size());
   for (std::size_t g = 0; g < part.ghost_owners.size(); ++g)
-    EXPECT_EQ(part.ghost_owners[g], owner[static_cast<std::size_t>(part.mesh.global[own.size() + g])]);
+    EXPECT_EQ(part.ghost_owners[g], owner[part.mesh.global[own.size() + g]]);
   expect_same_cells(whole, part.mesh, layers);
 }
 

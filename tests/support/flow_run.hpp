@@ -82,15 +82,15 @@ class FlowRun {
     for (const StateField& field : parts.fields) {
       std::vector<Value> mine;
       for (std::size_t p = 0; p < parts.maps.size(); ++p) {
-        std::vector<double> owned(static_cast<std::size_t>(parts.maps[p].owned));
+        std::vector<double> owned(parts.maps[p].owned);
         field.save(p, owned);
         for (std::size_t i = 0; i < owned.size(); ++i) mine.push_back({parts.maps[p].global[i], owned[i]});
       }
       auto& all = state.fields[field.name];
-      all.assign(static_cast<std::size_t>(parts.rows), std::numeric_limits<double>::quiet_NaN());
+      all.assign(parts.rows, std::numeric_limits<double>::quiet_NaN());
       const auto gathered = comm_.all_gather(std::span<const Value>(mine));
       EXPECT_EQ(gathered.size(), all.size()) << "cells of all parts";
-      for (const Value& v : gathered) all[static_cast<std::size_t>(v.cell)] = v.value;
+      for (const Value& v : gathered) all[v.cell] = v.value;
     }
     for (const StateNumber& number : parts.numbers) state.numbers[number.name] = *number.value;
     return state;
@@ -102,8 +102,7 @@ class FlowRun {
       for (std::size_t p = 0; p < parts.maps.size(); ++p) {
         std::vector<double> owned;
         for (Lid i = 0; i < parts.maps[p].owned; ++i)
-          owned.push_back(
-              state.fields.at(field.name)[static_cast<std::size_t>(parts.maps[p].global[static_cast<std::size_t>(i)])]);
+          owned.push_back(state.fields.at(field.name)[parts.maps[p].global[i]]);
         field.load(p, owned);
       }
     for (const StateNumber& number : parts.numbers) *number.value = state.numbers.at(number.name);

@@ -58,7 +58,7 @@ class PressureSetup {
         FlowPart<T>& part = parts_.emplace_back();
         part.grid = PartGrid<T>(stream, domain_.grid, array);
         part.box = domain_.box(p);
-        const std::vector<T> zeros(static_cast<std::size_t>(array.values()), T(0));
+        const std::vector<T> zeros(array.values(), T(0));
         part.p = make_buffer(stream, std::span<const T>(zeros), "p");
         part.rhs = make_buffer(stream, std::span<const T>(zeros), "rhs");
         ends_.emplace_back(stream, flow_, part.box, array);
@@ -108,7 +108,7 @@ class PressureSetup {
     const auto all = static_cast<std::size_t>(domain_.grid.cell_count());
     std::vector<double> p_of_all(all, 0.0);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      std::vector<double> mine(static_cast<std::size_t>(parts_[p].box.cells()));
+      std::vector<double> mine(parts_[p].box.cells());
       if (mine.empty()) continue;
       take_owned(*domain_.streams[p].compute, parts_[p].p, domain_.arrays[p], parts_[p].box, std::span<double>(mine));
       std::size_t r = 0;

@@ -113,19 +113,18 @@ class BoxField {
   /// value(i, j, k) for all stored cells.
   template <class Value>
   void fill(const Value& value) {
-    std::vector<T> all(static_cast<std::size_t>(array_.values()));
-    each_cell(array_.stored,
-              [&](Lid i, Lid j, Lid k) { all[static_cast<std::size_t>(array_.at(i, j, k))] = value(i, j, k); });
+    std::vector<T> all(array_.values());
+    each_cell(array_.stored, [&](Lid i, Lid j, Lid k) { all[array_.at(i, j, k)] = value(i, j, k); });
     upload(*streams_->compute, buffer_, std::span<const T>(all));
   }
   /// Expects value(i, j, k) in all cells of `box`.
   template <class Value>
   void expect(const CellBox& box, const Value& value) {
-    std::vector<T> all(static_cast<std::size_t>(array_.values()));
+    std::vector<T> all(array_.values());
     download(*streams_->compute, std::span<T>(all), buffer_);
     int wrong = 0;
     each_cell(box, [&](Lid i, Lid j, Lid k) {
-      const T found = all[static_cast<std::size_t>(array_.at(i, j, k))], expected = value(i, j, k);
+      const T found = all[array_.at(i, j, k)], expected = value(i, j, k);
       if (found != expected && wrong++ < 3)
         ADD_FAILURE() << "on " << streams_->device->name() << ", cell " << i << ' ' << j << ' ' << k << ": " << found
                       << " instead of " << expected;

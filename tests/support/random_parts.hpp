@@ -27,7 +27,7 @@ class Dice {
   template <class T>
   void shuffle(std::vector<T>& values) {
     for (std::size_t i = values.size(); i > 1; --i)
-      std::swap(values[i - 1], values[static_cast<std::size_t>(roll(0, static_cast<std::int64_t>(i) - 1))]);
+      std::swap(values[i - 1], values[roll(0, static_cast<std::int64_t>(i) - 1)]);
   }
 
  private:
@@ -43,10 +43,10 @@ struct RandomParts {
 
   Gid rows() const { return reads.rows(); }
   std::int32_t part_count() const { return static_cast<std::int32_t>(rank_of_part.size()); }
-  std::int32_t owner_of(Gid row) const { return owner[static_cast<std::size_t>(row)]; }
-  int rank_of(std::int32_t part) const { return rank_of_part[static_cast<std::size_t>(part)]; }
+  std::int32_t owner_of(Gid row) const { return owner[row]; }
+  int rank_of(std::int32_t part) const { return rank_of_part[part]; }
   /// Parts other than its owner that read the row, ascending.
-  std::vector<std::int32_t> readers(Gid row) const { return readers_[static_cast<std::size_t>(row)]; }
+  std::vector<std::int32_t> readers(Gid row) const { return readers_[row]; }
   std::vector<PartRows> parts_of(int rank) const {
     std::vector<PartRows> mine;
     for (const PartRows& p : parts)
@@ -62,9 +62,9 @@ namespace detail {
 inline Adjacency random_reads(Dice& dice, Gid rows) {
   enum { sparse, band, star, one_way, dense_few };
   const auto shape = dice.roll(sparse, dense_few);
-  std::vector<std::set<Gid>> columns(static_cast<std::size_t>(rows));
+  std::vector<std::set<Gid>> columns(rows);
   const auto read = [&](Gid i, Gid j) {
-    if (i != j && j >= 0 && j < rows) columns[static_cast<std::size_t>(i)].insert(j);
+    if (i != j && j >= 0 && j < rows) columns[i].insert(j);
   };
   for (Gid i = 0; i < rows; ++i) switch (shape) {
       case sparse:
@@ -95,11 +95,11 @@ inline Adjacency random_reads(Dice& dice, Gid rows) {
 inline std::vector<std::int32_t> random_owner(Dice& dice, Gid rows, std::int32_t parts) {
   enum { scattered, chunks, skewed, single_rows };
   const auto shape = dice.roll(scattered, single_rows);
-  std::vector<std::int32_t> owner(static_cast<std::size_t>(rows));
+  std::vector<std::int32_t> owner(rows);
   const auto favourite = static_cast<std::int32_t>(dice.roll(0, parts - 1));
   for (Gid i = 0; i < rows; ++i) {
     const auto any = static_cast<std::int32_t>(dice.roll(0, parts - 1));
-    std::int32_t& o = owner[static_cast<std::size_t>(i)];
+    std::int32_t& o = owner[i];
     if (shape == scattered) o = any;
     if (shape == chunks) o = static_cast<std::int32_t>(i * parts / rows);
     if (shape == skewed) o = dice.chance(0.9) ? favourite : any;  // many parts are empty or small
@@ -122,13 +122,13 @@ inline RandomParts random_parts(std::uint64_t seed, int ranks) {
   if (problem.rank_of_part.empty()) problem.rank_of_part.push_back(static_cast<int>(dice.roll(0, ranks - 1)));
   problem.owner = detail::random_owner(dice, rows, problem.part_count());
 
-  problem.readers_.resize(static_cast<std::size_t>(rows));
+  problem.readers_.resize(rows);
   std::vector<std::set<Gid>> ghosts(problem.rank_of_part.size());
   for (Gid i = 0; i < rows; ++i)
     for (const Gid j : problem.reads.row(i))
       if (problem.owner_of(i) != problem.owner_of(j)) {
-        ghosts[static_cast<std::size_t>(problem.owner_of(i))].insert(j);
-        problem.readers_[static_cast<std::size_t>(j)].push_back(problem.owner_of(i));
+        ghosts[problem.owner_of(i)].insert(j);
+        problem.readers_[j].push_back(problem.owner_of(i));
       }
   for (auto& readers : problem.readers_) {
     std::sort(readers.begin(), readers.end());
@@ -139,7 +139,7 @@ inline RandomParts random_parts(std::uint64_t seed, int ranks) {
     part.part = p;
     for (Gid i = 0; i < rows; ++i)
       if (problem.owner_of(i) == p) part.owned.push_back(i);
-    part.ghosts.assign(ghosts[static_cast<std::size_t>(p)].begin(), ghosts[static_cast<std::size_t>(p)].end());
+    part.ghosts.assign(ghosts[p].begin(), ghosts[p].end());
     dice.shuffle(part.owned);
     dice.shuffle(part.ghosts);
     for (const Gid g : part.ghosts) part.ghost_owners.push_back(problem.owner_of(g));
@@ -149,12 +149,12 @@ inline RandomParts random_parts(std::uint64_t seed, int ranks) {
 
 /// Expects what index_map.hpp promises of one part's numbering.
 inline void expect_good_map(const RandomParts& problem, const IndexMap& map, int my_rank) {
-  const PartRows& rows = problem.parts[static_cast<std::size_t>(map.part)];
+  const PartRows& rows = problem.parts[map.part];
   SCOPED_TRACE("part " + std::to_string(map.part));
   ASSERT_EQ(map.owned, static_cast<Lid>(rows.owned.size()));
   ASSERT_EQ(map.ghosts(), static_cast<Lid>(rows.ghosts.size()));
   ASSERT_LE(map.interior, map.owned);
-  const auto global = [&](Lid i) { return map.global[static_cast<std::size_t>(i)]; };
+  const auto global = [&](Lid i) { return map.global[i]; };
   const auto sorted = [](auto first, auto last) {
     std::vector<Gid> list(first, last);
     std::sort(list.begin(), list.end());

@@ -81,21 +81,20 @@ class PaddedField {
     std::vector<T> all(static_cast<std::size_t>(stride_) * static_cast<std::size_t>(components_), untouched);
     for (int c = 0; c < components_; ++c)
       for (Lid i = 0; i < local_; ++i)
-        all[at(c, i)] =
-            i < map.owned ? value(map.global[static_cast<std::size_t>(i)], c) : std::numeric_limits<T>::quiet_NaN();
+        all[at(c, i)] = i < map.owned ? value(map.global[i], c) : std::numeric_limits<T>::quiet_NaN();
     upload(*streams_->compute, buffer_, std::span<const T>(all));
   }
   /// Expects value(global, component) in every owned row and, with `ghosts`, in every ghost; nothing in between.
   template <class Value>
   void expect(const IndexMap& map, const Value& value, bool ghosts = true) {
-    std::vector<T> all(static_cast<std::size_t>(buffer_.size()));
+    std::vector<T> all(buffer_.size());
     download(*streams_->compute, std::span<T>(all), buffer_);
     int wrong = 0;
     for (int c = 0; c < components_; ++c)
       for (Lid i = 0; i < stride_; ++i) {
         const T found = all[at(c, i)];
         if (i < local_ && i >= map.owned && !ghosts) continue;
-        const T expected = i < local_ ? value(map.global[static_cast<std::size_t>(i)], c) : untouched;
+        const T expected = i < local_ ? value(map.global[i], c) : untouched;
         if (found != expected && wrong++ < 3)
           ADD_FAILURE() << "part " << map.part << " on " << streams_->device->name() << ", component " << c
                         << ", local row " << i

@@ -118,7 +118,7 @@ inline Routing make_fake_routing(const Comm& comm, RoutingKind kind, std::span<c
   Routing routing;
   routing.kind = kind;
   routing.linked.assign(all.size(), 0);
-  for (const Place& place : all) routing.linked[static_cast<std::size_t>(place.part)] = place.on_device ? 1 : 0;
+  for (const Place& place : all) routing.linked[place.part] = place.on_device ? 1 : 0;
   routing.link = std::make_unique<SharedLink>(comm, all.size(), static_cast<std::size_t>(max_rows) * sizeof(double),
                                               maps, streams);
   return routing;

@@ -12,7 +12,7 @@ namespace tutti::test {
 using CellIndex = std::array<Lid, 3>;
 
 inline CellIndex moved(CellIndex cell, int d, Lid by) {
-  cell[static_cast<std::size_t>(d)] += by;
+  cell[d] += by;
   return cell;
 }
 
@@ -21,7 +21,7 @@ struct CellValues {
   explicit CellValues(const CellIndex& cells)
       : n(cells), values(static_cast<std::size_t>(Size{n[0] + 2} * (n[1] + 2) * (n[2] + 2)), 0.0) {}
   double& at(const CellIndex& c) {
-    return values[static_cast<std::size_t>(c[0] + 1 + Size{n[0] + 2} * (c[1] + 1 + Size{n[1] + 2} * (c[2] + 1)))];
+    return values[c[0] + 1 + Size{n[0] + 2} * (c[1] + 1 + Size{n[1] + 2} * (c[2] + 1))];
   }
   CellIndex n;
   std::vector<double> values;

@@ -33,10 +33,10 @@ inline TetMesh noisy_box(std::array<Gid, 3> cubes, double noise, std::uint64_t s
     bad = false;
     std::vector<bool> smaller(first.size(), false);
     for (const auto& c : mesh.cells) {
-      const auto at = [&](std::size_t k) { return mesh.vertices[static_cast<std::size_t>(c[k])]; };
+      const auto at = [&](std::size_t k) { return mesh.vertices[c[k]]; };
       if (tet_volume(at(0), at(1), at(2), at(3)) > least / 6) continue;
       bad = true;
-      for (const Gid v : c) smaller[static_cast<std::size_t>(v)] = true;
+      for (const Gid v : c) smaller[v] = true;
     }
     for (std::size_t v = 0; v < first.size(); ++v)
       if (smaller[v]) move[v] = 0.8 * move[v];

@@ -19,7 +19,7 @@ inline void five_threads(Size count, const std::function<void(Size, Size)>& body
         try {
           if (count * t / 5 < count * (t + 1) / 5) body(count * t / 5, count * (t + 1) / 5);
         } catch (...) {
-          errors[static_cast<std::size_t>(t)] = std::current_exception();
+          errors[t] = std::current_exception();
         }
       });
   }

@@ -73,18 +73,17 @@ class TransportRun {
     const StateField& field = parts.fields.at(0);
     std::vector<Value> mine;
     for (std::size_t p = 0; p < parts.maps.size(); ++p) {
-      std::vector<double> owned(static_cast<std::size_t>(parts.maps[p].owned * field.components));
+      std::vector<double> owned(parts.maps[p].owned * field.components);
       field.save(p, owned);
       const auto count = static_cast<std::size_t>(field.components);
       for (std::size_t i = 0; i < owned.size(); ++i)
         mine.push_back({parts.maps[p].global[i / count] * field.components + static_cast<Gid>(i % count), owned[i]});
     }
     TransportState state;
-    state.tracers.assign(static_cast<std::size_t>(parts.rows * field.components),
-                         std::numeric_limits<double>::quiet_NaN());
+    state.tracers.assign(parts.rows * field.components, std::numeric_limits<double>::quiet_NaN());
     const auto gathered = comm_.all_gather(std::span<const Value>(mine));
     EXPECT_EQ(gathered.size(), state.tracers.size()) << "nodes of all parts";
-    for (const Value& v : gathered) state.tracers[static_cast<std::size_t>(v.place)] = v.value;
+    for (const Value& v : gathered) state.tracers[v.place] = v.value;
     for (const StateNumber& number : parts.numbers) state.numbers[number.name] = *number.value;
     return state;
   }
@@ -96,8 +95,7 @@ class TransportRun {
       std::vector<double> owned;
       for (Lid i = 0; i < parts.maps[p].owned; ++i)
         for (int c = 0; c < field.components; ++c)
-          owned.push_back(state.tracers[static_cast<std::size_t>(
-              parts.maps[p].global[static_cast<std::size_t>(i)] * field.components + c)]);
+          owned.push_back(state.tracers[parts.maps[p].global[i] * field.components + c]);
       field.load(p, owned);
     }
     for (const StateNumber& number : parts.numbers) *number.value = state.numbers.at(number.name);

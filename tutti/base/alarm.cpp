@@ -56,9 +56,9 @@ bool Alarm::claim() {
   bool other = hear_until(0, false);
   if (!other) {
     // Messages without content: they leave at once and are never waited for.
-    std::vector<MPI_Request> requests(static_cast<std::size_t>(comm_.size()), MPI_REQUEST_NULL);
+    std::vector<MPI_Request> requests(comm_.size(), MPI_REQUEST_NULL);
     for (int r = 0; r < comm_.size(); ++r)
-      if (r != comm_.rank()) MPI_Isend(nullptr, 0, MPI_CHAR, r, tag, own_comm_, &requests[static_cast<std::size_t>(r)]);
+      if (r != comm_.rank()) MPI_Isend(nullptr, 0, MPI_CHAR, r, tag, own_comm_, &requests[r]);
     for (MPI_Request& request : requests)
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     other = hear_until(std::clamp(0.1 * comm_.rank(), 0.02, 2.0), true);

@@ -110,7 +110,7 @@ std::vector<char> Comm::all_gather_bytes(std::span<const char> mine) const {
   std::vector<Size> sizes(ranks), begins(ranks + 1, 0);
   check_mpi(MPI_Allgather(&my_size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, comm_), "MPI_Allgather");
   for (std::size_t r = 0; r < ranks; ++r) begins[r + 1] = begins[r] + sizes[r];
-  std::vector<char> all(static_cast<std::size_t>(begins[ranks]));
+  std::vector<char> all(begins[ranks]);
   if (begins[ranks] <= chunk_bytes) {
     const std::vector<int> counts(sizes.begin(), sizes.end());
     const std::vector<int> offsets(begins.begin(), begins.end() - 1);
@@ -119,7 +119,7 @@ std::vector<char> Comm::all_gather_bytes(std::span<const char> mine) const {
               "MPI_Allgatherv");
     return all;
   }
-  if (!mine.empty()) std::memcpy(all.data() + begins[static_cast<std::size_t>(rank_)], mine.data(), mine.size());
+  if (!mine.empty()) std::memcpy(all.data() + begins[rank_], mine.data(), mine.size());
   for (std::size_t r = 0; r < ranks; ++r) broadcast_raw(all.data() + begins[r], sizes[r], static_cast<int>(r), comm_);
   return all;
 }
@@ -144,7 +144,7 @@ std::vector<std::vector<char>> Comm::all_to_all_bytes(const std::vector<std::spa
       incoming[r].assign(outgoing[r].begin(), outgoing[r].end());
       continue;
     }
-    incoming[r].resize(static_cast<std::size_t>(receive_sizes[r]));
+    incoming[r].resize(receive_sizes[r]);
     in_pieces(receive_sizes[r], chunk_bytes, [&](Size offset, int count) {
       post([&](MPI_Request* request) {
         check_mpi(MPI_Irecv(incoming[r].data() + offset, count, MPI_CHAR, static_cast<int>(r), collective_tag, comm_,
@@ -171,14 +171,14 @@ std::vector<std::vector<char>> Comm::all_to_all_bytes(const std::vector<std::spa
 void Comm::broadcast_bytes(std::vector<char>& bytes, int root) const {
   Size size = static_cast<Size>(bytes.size());
   check_mpi(MPI_Bcast(&size, 1, MPI_INT64_T, root, comm_), "MPI_Bcast");
-  bytes.resize(static_cast<std::size_t>(size));
+  bytes.resize(size);
   broadcast_raw(bytes.data(), size, root, comm_);
 }
 
 void Comm::broadcast(std::string& text, int root) const {
   Size size = static_cast<Size>(text.size());
   check_mpi(MPI_Bcast(&size, 1, MPI_INT64_T, root, comm_), "MPI_Bcast");
-  text.resize(static_cast<std::size_t>(size));
+  text.resize(size);
   broadcast_raw(text.data(), size, root, comm_);
 }
 
@@ -218,7 +218,7 @@ void send_bytes(const Comm& comm, std::span<const char> bytes, int to, int tag) 
 std::vector<char> receive_bytes(const Comm& comm, int from, int tag) {
   Size size = 0;
   check_mpi(MPI_Recv(&size, 1, MPI_INT64_T, from, tag, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
-  std::vector<char> bytes(static_cast<std::size_t>(size));
+  std::vector<char> bytes(size);
   in_pieces(size, chunk_bytes, [&](Size offset, int count) {
     check_mpi(MPI_Recv(bytes.data() + offset, count, MPI_CHAR, from, tag, comm.handle(), MPI_STATUS_IGNORE),
               "MPI_Recv");

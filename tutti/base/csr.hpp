@@ -18,8 +18,7 @@ struct Csr {
   Index rows() const { return static_cast<Index>(offsets.size()) - 1; }
   Size entries() const { return static_cast<Size>(columns.size()); }
   std::span<const Index> row(Index i) const {
-    return {columns.data() + offsets[static_cast<std::size_t>(i)],
-            static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1] - offsets[static_cast<std::size_t>(i)])};
+    return {columns.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
   }
   /// Closes the row that has been pushed to `columns`.
   void close_row() { offsets.push_back(static_cast<Size>(columns.size())); }

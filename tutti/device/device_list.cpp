@@ -210,7 +210,7 @@ DeviceRequest parse_devices(const std::string& list) {
 }
 
 std::vector<int> share_of_cores(const std::vector<std::vector<int>>& masks, int rank) {
-  const std::vector<int>& mine = masks[static_cast<std::size_t>(rank)];
+  const std::vector<int>& mine = masks[rank];
   const auto ranks = static_cast<std::size_t>(std::count(masks.begin(), masks.end(), mine));
   const auto r = static_cast<std::size_t>(std::count(masks.begin(), masks.begin() + rank, mine));
   if (mine.size() < ranks) return {};

@@ -51,7 +51,7 @@ void try_threads(int count) {
   std::vector<std::thread> others;
   int cause = 0;
   try {
-    others.reserve(static_cast<std::size_t>(count));
+    others.reserve(count);
     while (static_cast<int>(others.size()) + 1 < count) others.emplace_back([wait] { wait.wait(); });
   } catch (const std::system_error& error) {
     cause = error.code().value();
@@ -104,7 +104,7 @@ void Threads::run(int members, const std::function<void(int)>& work) {
   std::mutex mutex;
   const auto member = [&](int i) {
     if (!cores_.empty())
-      pin(cores_[static_cast<std::size_t>(i)]);
+      pin(cores_[i]);
     else if (pinned_core >= 0)
       release_cores();  // by an earlier, pinned team of this process
     inside_team = true;

@@ -84,7 +84,7 @@ WholeRows BoxDomain::take_whole(const ModelSetup& setup) {
                   int nodes, std::span<const double> of_node) {
     std::vector<double> of_parts;
     for (int n = 0; n < nodes; ++n) of_parts.insert(of_parts.end(), of_node.begin(), of_node.end());
-    std::vector<std::int32_t> owner(static_cast<std::size_t>(Gid{cells[0]} * cells[1] * cells[2]));
+    std::vector<std::int32_t> owner(Gid{cells[0]} * cells[1] * cells[2]);
     const auto boxes = split_box(cells, of_parts, how);
     for (std::size_t part = 0; part < boxes.size(); ++part)
       for (Lid k = boxes[part].lower[2]; k < boxes[part].upper[2]; ++k)
@@ -130,7 +130,7 @@ void take_owned(Stream& stream, const Buffer<T>& buffer, const BoxArray& array, 
 template <class T>
 void put_owned(Stream& stream, Buffer<T>& buffer, const BoxArray& array, const CellBox& box,
                std::span<const double> values) {
-  std::vector<T> all(static_cast<std::size_t>(buffer.size()));
+  std::vector<T> all(buffer.size());
   download(stream, std::span<T>(all), buffer);
   for_lines(array, box, [&](std::size_t to, std::size_t from) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(box.size(0)); ++i)

@@ -80,7 +80,7 @@ void BoxPieces::write(const std::filesystem::path& path, std::size_t i, std::spa
 void BoxPieces::join(const std::filesystem::path& path, const std::vector<std::string>& files,
                      std::span<const VtkArray> arrays, std::optional<double> time) const {
   std::vector<BoxPieceFile> pieces;
-  for (std::size_t k = 0; k < all.size(); ++k) pieces.push_back({boxes_[static_cast<std::size_t>(all[k])], files[k]});
+  for (std::size_t k = 0; k < all.size(); ++k) pieces.push_back({boxes_[all[k]], files[k]});
   write_joined_boxes(path, grid_, pieces, arrays, time);
 }
 

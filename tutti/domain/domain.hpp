@@ -54,7 +54,7 @@ class Domain {
   int part(std::size_t p) const { return first_part + static_cast<int>(p); }
   Stream& stream(std::size_t p) const { return *streams[p].compute; }
   Device& device(std::size_t p) const { return *streams[p].device; }
-  double weight(std::size_t p) const { return weights[static_cast<std::size_t>(part(p))]; }
+  double weight(std::size_t p) const { return weights[part(p)]; }
   /// All rows that part p owns.
   virtual RowSet owned(std::size_t p) const { return {maps[p].owned_rows(), {}}; }
   virtual Gid owned_count(std::size_t p) const { return maps[p].owned; }

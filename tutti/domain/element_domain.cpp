@@ -74,7 +74,7 @@ void broadcast_text_map(const Comm& comm, std::map<std::int32_t, std::string>& n
 Vec3 mean_of_corners(ElementType type, std::span<const Vec3> nodes) {
   Vec3 sum;
   const int corners = corner_count(type);
-  for (int k = 0; k < corners; ++k) sum = sum + nodes[static_cast<std::size_t>(k)];
+  for (int k = 0; k < corners; ++k) sum = sum + nodes[k];
   return (1.0 / corners) * sum;
 }
 
@@ -83,7 +83,7 @@ std::vector<Vec3> centres_of(const ElementMesh& mesh) {
   std::vector<Vec3> nodes;
   for (Gid e = 0; e < mesh.element_count(); ++e) {
     nodes.clear();
-    for (const Gid n : mesh.element_nodes(e)) nodes.push_back(mesh.points[static_cast<std::size_t>(n)]);
+    for (const Gid n : mesh.element_nodes(e)) nodes.push_back(mesh.points[n]);
     centres.push_back(mean_of_corners(mesh.type(e), nodes));
   }
   return centres;
@@ -101,14 +101,13 @@ PartRows rows_of(std::int32_t part, std::span<const std::int32_t> owner, std::sp
     mine.push_back(static_cast<Gid>(e));
     points.push_back(centres[e]);
   }
-  for (const Lid i : order_rows(ordering, points, {}, 1, parallel))
-    rows.owned.push_back(mine[static_cast<std::size_t>(i)]);
+  for (const Lid i : order_rows(ordering, points, {}, 1, parallel)) rows.owned.push_back(mine[i]);
   for (const Gid e : rows.owned)
     for (const Gid near : graph.row(e))
-      if (owner[static_cast<std::size_t>(near)] != part) rows.ghosts.push_back(near);
+      if (owner[near] != part) rows.ghosts.push_back(near);
   std::sort(rows.ghosts.begin(), rows.ghosts.end());
   rows.ghosts.erase(std::unique(rows.ghosts.begin(), rows.ghosts.end()), rows.ghosts.end());
-  for (const Gid g : rows.ghosts) rows.ghost_owners.push_back(owner[static_cast<std::size_t>(g)]);
+  for (const Gid g : rows.ghosts) rows.ghost_owners.push_back(owner[g]);
   return rows;
 }
 
@@ -117,10 +116,10 @@ LocalElementMesh local_mesh(const IndexMap& map, const ElementMesh& mesh, std::s
   LocalElementMesh local;
   std::unordered_map<Gid, Lid> row_of;
   for (Lid row = 0; row < map.local(); ++row) {
-    const Gid e = map.global[static_cast<std::size_t>(row)];
+    const Gid e = map.global[row];
     row_of.emplace(e, row);
     local.types.push_back(mesh.type(e));
-    for (const Gid n : mesh.element_nodes(e)) local.nodes.push_back(mesh.points[static_cast<std::size_t>(n)]);
+    for (const Gid n : mesh.element_nodes(e)) local.nodes.push_back(mesh.points[n]);
     local.node_offsets.push_back(static_cast<Size>(local.nodes.size()));
   }
   const auto find = [&](Gid e) {
@@ -149,7 +148,7 @@ LocalElementMesh local_mesh(const IndexMap& map, const ElementMesh& mesh, std::s
 }  // namespace
 
 Vec3 LocalElementMesh::centre(Lid row) const {
-  return mean_of_corners(types[static_cast<std::size_t>(row)], element_nodes(row));
+  return mean_of_corners(types[row], element_nodes(row));
 }
 
 ElementMesh load_element_mesh(const Case& options, const ParallelFor& parallel) {
@@ -198,7 +197,7 @@ void ElementDomain::cut(const ModelSetup& setup, const PartPlaces& places, const
   comm.together([&] {
     if (!comm.is_root()) return;
     if (rank_of_part.size() == 1) {
-      owner.assign(static_cast<std::size_t>(rows), 0);
+      owner.assign(rows, 0);
     } else if (stored != nullptr && static_cast<Gid>(stored->owner.size()) == rows) {
       owner = stored->owner;
     } else {

@@ -34,8 +34,7 @@ struct LocalElementMesh {
   Lid interior_faces = 0;
 
   std::span<const Vec3> element_nodes(Lid row) const {
-    const auto begin = node_offsets[static_cast<std::size_t>(row)],
-               end = node_offsets[static_cast<std::size_t>(row) + 1];
+    const auto begin = node_offsets[row], end = node_offsets[row + 1];
     return {nodes.data() + begin, static_cast<std::size_t>(end - begin)};
   }
   Vec3 centre(Lid row) const;  ///< mean of the corners

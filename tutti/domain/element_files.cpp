@@ -32,10 +32,10 @@ class ElementPieces final : public VtuPieces {
       std::vector<std::uint8_t> types;
       for (Lid row = 0; row < domain.maps[p].owned; ++row) {
         const auto nodes = mesh.element_nodes(row);
-        const VtkCell cell = vtk_cell(mesh.types[static_cast<std::size_t>(row)], nodes.size());
+        const VtkCell cell = vtk_cell(mesh.types[row], nodes.size());
         for (int k = 0; k < cell.nodes; ++k) {
           connectivity.push_back(static_cast<Lid>(points.size()));
-          points.push_back(nodes[static_cast<std::size_t>(k)]);
+          points.push_back(nodes[k]);
         }
         ends.push_back(static_cast<std::int64_t>(connectivity.size()));
         types.push_back(cell.type);
@@ -54,12 +54,11 @@ bool contains(ElementType type, std::span<const Vec3> nodes, Vec3 point) {
   for (int f = 0; f < face_count(type); ++f) {
     const int corners = face_corner_count(type, f);
     Vec3 middle;
-    for (int k = 0; k < corners; ++k)
-      middle = middle + (1.0 / corners) * nodes[static_cast<std::size_t>(face_corner(type, f, k))];
+    for (int k = 0; k < corners; ++k) middle = middle + (1.0 / corners) * nodes[face_corner(type, f, k)];
     Vec3 area;
     for (int k = 0; k < corners; ++k) {
-      const Vec3 a = nodes[static_cast<std::size_t>(face_corner(type, f, k))] - middle,
-                 b = nodes[static_cast<std::size_t>(face_corner(type, f, (k + 1) % corners))] - middle;
+      const Vec3 a = nodes[face_corner(type, f, k)] - middle,
+                 b = nodes[face_corner(type, f, (k + 1) % corners)] - middle;
       area = area + cross(a, b);
     }
     const double scale = std::sqrt(norm(area));
@@ -83,10 +82,9 @@ std::vector<RowPlace> ElementDomain::locate(const Comm& comm, std::span<const Ve
   for (std::size_t p = 0; p < meshes.size(); ++p)
     for (Lid row = 0; row < maps[p].owned; ++row)
       for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto number = static_cast<double>(maps[p].global[static_cast<std::size_t>(row)]);
+        const auto number = static_cast<double>(maps[p].global[row]);
         if (-number <= lowest[i]) continue;
-        if (!contains(meshes[p].types[static_cast<std::size_t>(row)], meshes[p].element_nodes(row), points[i]))
-          continue;
+        if (!contains(meshes[p].types[row], meshes[p].element_nodes(row), points[i])) continue;
         lowest[i] = -number;
         found[i] = {i, p, {{row, row + 1}, {}}};
       }

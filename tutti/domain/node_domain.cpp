@@ -29,10 +29,7 @@ Adjacency near_graph(const std::vector<Vec3>& points, const NearestNodes& neares
   Adjacency graph;
   graph.columns.resize(points.size() * static_cast<std::size_t>(most));
   for_ranges(parallel, rows, [&](Size begin, Size end) {
-    for (Size i = begin; i < end; ++i)
-      nearest.find(
-          points[static_cast<std::size_t>(i)], most,
-          std::span(graph.columns).subspan(static_cast<std::size_t>(i * most), static_cast<std::size_t>(most)));
+    for (Size i = begin; i < end; ++i) nearest.find(points[i], most, std::span(graph.columns).subspan(i * most, most));
   });
   graph.offsets.resize(points.size() + 1);
   for (std::size_t i = 0; i <= points.size(); ++i) graph.offsets[i] = static_cast<Size>(i) * most;
@@ -66,7 +63,7 @@ std::vector<Gid> order_nodes(const NodeCloud& cloud, std::span<const std::int32_
   }
   std::vector<Gid> ordered(nodes.size());
   const auto order = order_rows(ordering, points, {}, 1, parallel);
-  for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = nodes[static_cast<std::size_t>(order[i])];
+  for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = nodes[order[i]];
   return ordered;
 }
 
@@ -76,9 +73,8 @@ std::vector<Gid> find_stencils(const NodeCloud& cloud, const NearestNodes& neare
   std::vector<Gid> columns(nodes.size() * static_cast<std::size_t>(stencil));
   for_ranges(parallel, static_cast<Size>(nodes.size()), [&](Size begin, Size end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-      nearest.find(
-          cloud.points[static_cast<std::size_t>(nodes[i])], stencil,
-          std::span(columns).subspan(i * static_cast<std::size_t>(stencil), static_cast<std::size_t>(stencil)));
+      nearest.find(cloud.points[nodes[i]], stencil,
+                   std::span(columns).subspan(i * static_cast<std::size_t>(stencil), stencil));
   });
   return columns;
 }
@@ -92,16 +88,15 @@ PartRows rows_of(std::int32_t part, std::span<const Gid> nodes, std::span<const 
   std::vector<Gid> reading;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto mine = columns.subspan(i * n, n);
-    const bool reads =
-        std::any_of(mine.begin(), mine.end(), [&](Gid c) { return owner[static_cast<std::size_t>(c)] != part; });
+    const bool reads = std::any_of(mine.begin(), mine.end(), [&](Gid c) { return owner[c] != part; });
     (reads ? reading : rows.owned).push_back(nodes[i]);
   }
   rows.owned.insert(rows.owned.end(), reading.begin(), reading.end());
   for (const Gid c : columns)
-    if (owner[static_cast<std::size_t>(c)] != part) rows.ghosts.push_back(c);
+    if (owner[c] != part) rows.ghosts.push_back(c);
   std::sort(rows.ghosts.begin(), rows.ghosts.end());
   rows.ghosts.erase(std::unique(rows.ghosts.begin(), rows.ghosts.end()), rows.ghosts.end());
-  for (const Gid g : rows.ghosts) rows.ghost_owners.push_back(owner[static_cast<std::size_t>(g)]);
+  for (const Gid g : rows.ghosts) rows.ghost_owners.push_back(owner[g]);
   return rows;
 }
 
@@ -109,15 +104,14 @@ PartRows rows_of(std::int32_t part, std::span<const Gid> nodes, std::span<const 
 std::vector<Lid> number_stencils(const IndexMap& map, std::span<const Gid> given, std::span<const Gid> columns,
                                  int stencil, Gid nodes, const ParallelFor& parallel) {
   const auto n = static_cast<std::size_t>(stencil);
-  std::vector<Lid> local(static_cast<std::size_t>(nodes), no_lid), place(static_cast<std::size_t>(nodes), no_lid);
-  for (std::size_t i = 0; i < map.global.size(); ++i)
-    local[static_cast<std::size_t>(map.global[i])] = static_cast<Lid>(i);
-  for (std::size_t i = 0; i < given.size(); ++i) place[static_cast<std::size_t>(given[i])] = static_cast<Lid>(i);
+  std::vector<Lid> local(nodes, no_lid), place(static_cast<std::size_t>(nodes), no_lid);
+  for (std::size_t i = 0; i < map.global.size(); ++i) local[map.global[i]] = static_cast<Lid>(i);
+  for (std::size_t i = 0; i < given.size(); ++i) place[given[i]] = static_cast<Lid>(i);
   std::vector<Lid> stencils(given.size() * n);
   for_ranges(parallel, map.owned, [&](Size begin, Size end) {
     for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
-      const auto from = static_cast<std::size_t>(place[static_cast<std::size_t>(map.global[row])]) * n;
-      for (std::size_t j = 0; j < n; ++j) stencils[row * n + j] = local[static_cast<std::size_t>(columns[from + j])];
+      const auto from = static_cast<std::size_t>(place[map.global[row]]) * n;
+      for (std::size_t j = 0; j < n; ++j) stencils[row * n + j] = local[columns[from + j]];
     }
   });
   return stencils;
@@ -181,7 +175,7 @@ void NodeDomain::cut(const ModelSetup& setup, const PartPlaces& places, const St
   comm.together([&] {
     if (!comm.is_root()) return;
     if (rank_of_part.size() == 1)
-      owner.assign(static_cast<std::size_t>(rows), 0);
+      owner.assign(rows, 0);
     else if (stored != nullptr && static_cast<Gid>(stored->owner.size()) == rows)
       owner = stored->owner;
     else {

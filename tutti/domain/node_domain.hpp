@@ -27,9 +27,7 @@ class NodeDomain final : public Domain {
   NodeDomain(NodeDomain&&) noexcept;
   NodeDomain& operator=(NodeDomain&&) noexcept;
 
-  Vec3 point(std::size_t p, Lid row) const {
-    return cloud.points[static_cast<std::size_t>(maps[p].global[static_cast<std::size_t>(row)])];
-  }
+  Vec3 point(std::size_t p, Lid row) const { return cloud.points[maps[p].global[row]]; }
   /// Of the owned nodes of a part, in its order.
   std::vector<Vec3> owned_points(std::size_t p) const;
 

@@ -67,7 +67,7 @@ bool tighten_targets(const Comm& comm, std::span<const PartNeed> mine, const Row
   if (std::none_of(all.begin(), all.end(), too_large)) return false;
   // Ghosts do not become fewer in proportion, and what is padded hardly does.
   constexpr std::array<double, 4> parts_of_it = {0.99, 0.9, 0.5, 0};
-  const double part_of_it = parts_of_it[static_cast<std::size_t>(std::min(targets.tightened, 3))];
+  const double part_of_it = parts_of_it[std::min(targets.tightened, 3)];
   double room = 0, needed = 0;
   Size available = 0;
   for (std::size_t p = 0; p < all.size(); ++p) {

@@ -52,9 +52,8 @@ void gather_similar_rows(std::vector<Lid>& order, std::span<const std::uint8_t> 
   const auto rows = static_cast<Size>(order.size());
   for_ranges(parallel, (rows + window - 1) / window, [&](Size first, Size last) {
     for (Size w = first; w < last; ++w)
-      std::stable_sort(order.begin() + w * window, order.begin() + std::min(rows, (w + 1) * window), [&](Lid a, Lid b) {
-        return lengths[static_cast<std::size_t>(a)] > lengths[static_cast<std::size_t>(b)];
-      });
+      std::stable_sort(order.begin() + w * window, order.begin() + std::min(rows, (w + 1) * window),
+                       [&](Lid a, Lid b) { return lengths[a] > lengths[b]; });
   });
 }
 
@@ -66,10 +65,9 @@ std::vector<Lid> order_part(const DistributedPart& part, const Case& options, co
   const Ordering ordering = parse_ordering(options.text("partition.order"));
   std::vector<Lid> order;
   if (ordering != Ordering::native || similar_rows > 0) {
-    std::vector<Vec3> centroids(static_cast<std::size_t>(mesh.owned));
+    std::vector<Vec3> centroids(mesh.owned);
     for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
-      for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c)
-        centroids[static_cast<std::size_t>(c)] = mesh.centroid(c);
+      for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c) centroids[c] = mesh.centroid(c);
     });
     Csr<Lid> graph;
     if (ordering == Ordering::metis_blocks || ordering == Ordering::rcm) {
@@ -92,7 +90,7 @@ std::vector<Lid> order_part(const DistributedPart& part, const Case& options, co
       gather_similar_rows(order, stencil_lengths(mesh.neighbours, mesh.owned, tet_options.layers, parallel),
                           similar_rows, parallel);
   } else {
-    order.resize(static_cast<std::size_t>(mesh.owned));
+    order.resize(mesh.owned);
     std::iota(order.begin(), order.end(), 0);
   }
   return order;
@@ -104,7 +102,7 @@ PartRows rows_of(const DistributedPart& part, std::span<const Lid> order) {
   PartRows rows;
   rows.part = part.part;
   rows.owned.reserve(order.size());
-  for (const Lid i : order) rows.owned.push_back(mesh.global[static_cast<std::size_t>(i)]);
+  for (const Lid i : order) rows.owned.push_back(mesh.global[i]);
   rows.ghosts.assign(mesh.global.begin() + mesh.owned, mesh.global.end());
   rows.ghost_owners = part.ghost_owners;
   return rows;
@@ -118,15 +116,15 @@ LocalTetMesh renumber(LocalTetMesh&& mesh, const IndexMap& map, std::span<const 
   // The interior keeps the given order; separators and ghosts are few, and searched.
   auto next = given.begin();
   for (Lid i = 0; i < map.interior; ++i) {
-    while (mesh.global[static_cast<std::size_t>(*next)] != map.global[static_cast<std::size_t>(i)]) ++next;
-    order[static_cast<std::size_t>(i)] = *next++;
+    while (mesh.global[*next] != map.global[i]) ++next;
+    order[i] = *next++;
   }
   const auto owned_end = mesh.global.begin() + mesh.owned;
   for (Lid i = map.interior; i < map.local(); ++i) {
-    const Gid g = map.global[static_cast<std::size_t>(i)];
+    const Gid g = map.global[i];
     const auto at = i < map.owned ? std::lower_bound(mesh.global.begin(), owned_end, g)
                                   : std::lower_bound(owned_end, mesh.global.end(), g);
-    order[static_cast<std::size_t>(i)] = static_cast<Lid>(at - mesh.global.begin());
+    order[i] = static_cast<Lid>(at - mesh.global.begin());
   }
   return reorder_cells(std::move(mesh), order, parallel);
 }
@@ -174,7 +172,7 @@ double mean_row_length(const FaceNeighbours& neighbours, int layers) {
       if (near < 0) continue;
       row.push_back(near);
       if (layers < 2) continue;
-      for (const Gid next : neighbours[static_cast<std::size_t>(near)])
+      for (const Gid next : neighbours[near])
         if (next >= 0 && next != static_cast<Gid>(cell)) row.push_back(next);
     }
     std::sort(row.begin(), row.end());

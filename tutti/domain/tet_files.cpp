@@ -45,7 +45,7 @@ std::vector<RowPlace> TetDomain::locate(const Comm& comm, std::span<const Vec3> 
     const LocalTetMesh& mesh = meshes[p];
     for (Lid c = 0; c < mesh.owned; ++c)
       for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto number = static_cast<double>(mesh.global[static_cast<std::size_t>(c)]);
+        const auto number = static_cast<double>(mesh.global[c]);
         if (-number > lowest[i] && mesh.contains(c, points[i])) {
           lowest[i] = -number;
           found[i] = {i, p, {{c, c + 1}, {}}};

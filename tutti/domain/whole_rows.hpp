@@ -33,9 +33,7 @@ inline WholeRows whole_rows(Adjacency reads, RowsToCut rows) {
   const auto shared = std::make_shared<const RowsToCut>(std::move(rows));
   return {std::move(reads), [shared](int nodes, std::span<const double> weights) {
             const std::vector<double> node(weights.begin(), weights.end());
-            return partition_tiers(shared->input(),
-                                   std::vector<std::vector<double>>(static_cast<std::size_t>(nodes), node),
-                                   shared->method);
+            return partition_tiers(shared->input(), std::vector<std::vector<double>>(nodes, node), shared->method);
           }};
 }
 

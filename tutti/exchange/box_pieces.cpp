@@ -24,7 +24,7 @@ std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& 
 TransferCount count_transfer(const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted, std::int32_t part,
                              bool same_arrays) {
   TransferCount count;
-  for (const Piece& piece : pieces_of(parts, wanted[static_cast<std::size_t>(part)])) {
+  for (const Piece& piece : pieces_of(parts, wanted[part])) {
     if (piece.owner != part)
       count.arrivals += piece.cells.cells();
     else if (!same_arrays || piece.shift != std::array<Lid, 3>{})

@@ -28,12 +28,12 @@ void add_places(std::vector<Lid>& places, const BoxArray& array, const CellBox& 
 IndexMap number_rows(const BoxParts& parts, const std::vector<std::vector<Piece>>& pieces, std::int32_t part) {
   IndexMap map;
   map.part = part;
-  const int my_rank = parts.rank_of_part[static_cast<std::size_t>(part)];
+  const int my_rank = parts.rank_of_part[part];
   std::vector<Size> sent(pieces.size()), received(pieces.size());
   for (std::size_t other = 0; other < pieces.size(); ++other)
     for (const Piece& piece : pieces[other]) {
       if (static_cast<std::int32_t>(other) == part) {
-        if (piece.owner != part) received[static_cast<std::size_t>(piece.owner)] += piece.cells.cells();
+        if (piece.owner != part) received[piece.owner] += piece.cells.cells();
       } else if (piece.owner == part) {
         sent[other] += piece.cells.cells();
       }
@@ -55,12 +55,12 @@ IndexMap number_rows(const BoxParts& parts, const std::vector<std::vector<Piece>
     Link& link = map.links.emplace_back();
     link.part = static_cast<std::int32_t>(other);
     link.rank = parts.rank_of_part[other];
-    link.send_rows.resize(static_cast<std::size_t>(sent[other]));
+    link.send_rows.resize(sent[other]);
     std::iota(link.send_rows.begin(), link.send_rows.end(), begin[other]);
     link.ghosts = {ghosts, ghosts + static_cast<Lid>(received[other])};
     ghosts = link.ghosts.end;
   }
-  map.global.resize(static_cast<std::size_t>(ghosts));  // rows of a message have no numbers in the grid
+  map.global.resize(ghosts);  // rows of a message have no numbers in the grid
   return map;
 }
 
@@ -138,24 +138,24 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
       const IndexMap& map = maps_[p];
       Part& part = parts_.emplace_back();
       Stream& stream = *streams[p].compute;
-      std::vector<Lid> sources(static_cast<std::size_t>(map.owned)), targets, places, own_targets, own_places;
+      std::vector<Lid> sources(map.owned), targets, places, own_targets, own_places;
       std::vector<Lid> next(pieces.size());  // row of the next ghost of each owner
       for (const Link& link : map.links) {
-        next[static_cast<std::size_t>(link.part)] = link.ghosts.begin;
+        next[link.part] = link.ghosts.begin;
         if (link.send_rows.empty()) continue;
         std::vector<Lid> cells;
-        for (const Piece& piece : pieces[static_cast<std::size_t>(link.part)])
+        for (const Piece& piece : pieces[link.part])
           if (piece.owner == map.part) add_places(cells, from[p], at_home(piece));
         std::copy(cells.begin(), cells.end(), sources.begin() + link.send_rows.front());
       }
-      for (const Piece& piece : pieces[static_cast<std::size_t>(map.part)]) {
+      for (const Piece& piece : pieces[map.part]) {
         const bool own = piece.owner == map.part;
         if (own && same_arrays && piece.shift == std::array<Lid, 3>{}) continue;
         add_places(own ? own_targets : targets, to[p], piece.cells);
         if (own) {
           add_places(own_places, from[p], at_home(piece));
         } else {
-          Lid& row = next[static_cast<std::size_t>(piece.owner)];
+          Lid& row = next[piece.owner];
           const auto count = static_cast<Lid>(piece.cells.cells());
           for (Lid k = 0; k < count; ++k) places.push_back(row++);
         }

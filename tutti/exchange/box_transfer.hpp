@@ -18,7 +18,7 @@ struct BoxParts {
   std::vector<CellBox> boxes;      ///< of all parts; they cover the grid, each cell once
   std::vector<int> rank_of_part;   ///< of all parts
   std::vector<std::int32_t> mine;  ///< numbers of this rank's parts
-  const CellBox& box(std::size_t p) const { return boxes[static_cast<std::size_t>(mine[p])]; }  ///< of my p-th part
+  const CellBox& box(std::size_t p) const { return boxes[mine[p]]; }  ///< of my p-th part
   Gid number(const std::array<Lid, 3>& cell) const { return (Gid{cell[2]} * cells[1] + cell[1]) * cells[0] + cell[0]; }
 };
 

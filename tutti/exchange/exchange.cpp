@@ -166,7 +166,7 @@ void Exchange<T>::add_local(const Message& m) {
 template <class T>
 typename Exchange<T>::DeviceSource Exchange<T>::add_device_source(const Message& m, Route route) {
   if (!is_packed(m, route, components_)) return {};
-  PartStreams& part = parts_[static_cast<std::size_t>(m.source)];
+  PartStreams& part = parts_[m.source];
   DevicePack& pack = device_packs_.emplace_back();
   pack.rows = make_buffer(*part.compute, std::span<const Lid>(m.rows), "rows to pack");
   pack.values = Buffer<T>(*part.device, static_cast<Size>(m.count) * components_, "packed separators");
@@ -177,7 +177,7 @@ typename Exchange<T>::DeviceSource Exchange<T>::add_device_source(const Message&
   op.after_separators_of = {m.source};
   op.bytes = pack.values.bytes();
   op.enqueue = [this, &m, rows = pack.rows.data(), to = pack.values.data()](Stream& stream) {
-    pack_rows(stream, fields_[static_cast<std::size_t>(m.source)], rows, m.count, components_, to);
+    pack_rows(stream, fields_[m.source], rows, m.count, components_, to);
   };
   const T* packed = pack.values.data();
   return {add(std::move(op)), packed};
@@ -186,13 +186,13 @@ typename Exchange<T>::DeviceSource Exchange<T>::add_device_source(const Message&
 template <class T>
 const T* Exchange<T>::sent_values(const Message& m, const T* packed, int component) const {
   if (packed != nullptr) return packed + static_cast<Size>(component) * m.count;
-  const auto& from = fields_[static_cast<std::size_t>(m.source)];
+  const auto& from = fields_[m.source];
   return from.data + static_cast<Size>(component) * from.stride + m.rows.front();
 }
 
 template <class T>
 T* Exchange<T>::device_ghosts(const Message& m, int component) const {
-  const auto& to = fields_[static_cast<std::size_t>(m.target)];
+  const auto& to = fields_[m.target];
   return to.data + static_cast<Size>(component) * to.stride + m.ghosts.begin;
 }
 
@@ -270,8 +270,7 @@ void Exchange<T>::add_device_receive(const Message& m) {
   T* arrived = nullptr;
   if (components_ > 1)
     arrived = device_arrivals_
-                  .emplace_back(*parts_[static_cast<std::size_t>(m.target)].device,
-                                static_cast<Size>(m.count) * components_, "arriving ghosts")
+                  .emplace_back(*parts_[m.target].device, static_cast<Size>(m.count) * components_, "arriving ghosts")
                   .data();
   ExchangeOp receive;
   receive.kind = ExchangeOp::Kind::receive;
@@ -332,7 +331,7 @@ void Exchange<T>::add_link() {
     std::vector<LinkEnd> all;
     for (const End& end : ends) {
       const Message& m = *end.message;
-      PartStreams& part = parts_[static_cast<std::size_t>(end.sends ? m.source : m.target)];
+      PartStreams& part = parts_[end.sends ? m.source : m.target];
       const std::size_t bytes = static_cast<std::size_t>(m.count) * sizeof(T);
       for (int c = 0; c < components_; ++c)
         if (end.sends)
@@ -396,15 +395,14 @@ void Exchange<T>::begin(std::span<const FieldView<T>> fields) {
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     const ExchangeOp& op = operations_[i];
     const bool after_message = std::any_of(op.after.begin(), op.after.end(), [&](int a) {
-      return started_[static_cast<std::size_t>(a)] == 0 ||
-             operations_[static_cast<std::size_t>(a)].kind == ExchangeOp::Kind::receive;
+      return started_[a] == 0 || operations_[a].kind == ExchangeOp::Kind::receive;
     });
     if (after_message) continue;
     started_[i] = 1;
     if (op.start) op.start(&requests_[i]);
     if (op.work) op.work();
     if (op.enqueue) {
-      PartStreams& part = parts_[static_cast<std::size_t>(op.part)];
+      PartStreams& part = parts_[op.part];
       Stream& stream = op.kind == ExchangeOp::Kind::outgoing_copy ? *part.outgoing : *part.incoming;
       op.enqueue(stream);
       stream.synchronize();
@@ -420,7 +418,7 @@ void Exchange<T>::end() {
     if (started_[i] != 0) continue;
     if (op.work) op.work();
     if (op.enqueue) {
-      Stream& stream = *parts_[static_cast<std::size_t>(op.part)].incoming;
+      Stream& stream = *parts_[op.part].incoming;
       op.enqueue(stream);
       stream.synchronize();
     }

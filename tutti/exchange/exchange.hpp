@@ -122,7 +122,7 @@ class Exchange {
   const T* sent_values(const Message& message, const T* packed, int component) const;
   T* device_ghosts(const Message& message, int component) const;
   Route route_of(const Message& message) const { return tutti::route_of(message, routing_, parts_); }
-  bool is_host(int part) const { return parts_[static_cast<std::size_t>(part)].is_host(); }
+  bool is_host(int part) const { return parts_[part].is_host(); }
   const T* separator_value(int part, int component, Lid row) const;
   T* ghost_value(int part, int component, Lid row);
   void gather(const Message& message, T* to) const;

@@ -38,7 +38,7 @@ Plan make_plan(std::span<const IndexMap> maps, int my_rank) {
           plan.outgoing.push_back(std::move(message));
         } else {
           message.target = index_of.at(link.part);
-          const auto& back = maps[static_cast<std::size_t>(message.target)].links;
+          const auto& back = maps[message.target].links;
           const auto other = std::find_if(back.begin(), back.end(), [&](const Link& l) { return l.part == map.part; });
           require(other != back.end() && other->ghosts.size() == message.count, "parts {} and {} disagree", map.part,
                   link.part);

@@ -50,7 +50,7 @@ void add_nccl(const Comm& comm, Routing& routing, std::span<const IndexMap> maps
   linked.on_gpu.assign(all.size(), 0);
   for (const Place& place : all) {
     if (!place.on_gpu) continue;
-    linked.on_gpu[static_cast<std::size_t>(place.part)] = 1;
+    linked.on_gpu[place.part] = 1;
     linked.first_rank = std::min(linked.first_rank, static_cast<int>(place.rank));
   }
   comm.together([&] {
@@ -94,7 +94,7 @@ Routing make_routing(const Comm& comm, RoutingKind kind, std::span<const IndexMa
 }
 
 Route route_of(const Message& m, const Routing& routing, std::span<const PartStreams> parts) {
-  const auto device_of = [&](int part) -> Device& { return *parts[static_cast<std::size_t>(part)].device; };
+  const auto device_of = [&](int part) -> Device& { return *parts[part].device; };
   if (m.source >= 0 && m.target >= 0) {
     if (routing.kind == RoutingKind::staged || device_of(m.source).is_host() || device_of(m.target).is_host())
       return Route::host;
@@ -103,8 +103,7 @@ Route route_of(const Message& m, const Routing& routing, std::span<const PartStr
   if (device_of(m.source >= 0 ? m.source : m.target).is_host()) return Route::host;
   if (routing.kind == RoutingKind::device) return Route::device;
   const auto linked = [&](std::int32_t part) {
-    return static_cast<std::size_t>(part) < routing.linked.size() &&
-           routing.linked[static_cast<std::size_t>(part)] != 0;
+    return static_cast<std::size_t>(part) < routing.linked.size() && routing.linked[part] != 0;
   };
   return routing.link && linked(m.from) && linked(m.to) ? Route::link : Route::host;
 }

@@ -13,14 +13,14 @@ constexpr int distribute_tag = 4711;
 /// Numbers of one cut-out: local number of a global one, valid while `stamp` matches. Reused from part to part.
 struct LocalNumbers {
   explicit LocalNumbers(Gid size) : local(static_cast<std::size_t>(size), no_lid), used() {}
-  Lid find(Gid g) const { return local[static_cast<std::size_t>(g)]; }
+  Lid find(Gid g) const { return local[g]; }
   void add(Gid g) {
-    if (local[static_cast<std::size_t>(g)] != no_lid) return;
-    local[static_cast<std::size_t>(g)] = static_cast<Lid>(used.size());
+    if (local[g] != no_lid) return;
+    local[g] = static_cast<Lid>(used.size());
     used.push_back(g);
   }
   void clear() {
-    for (const Gid g : used) local[static_cast<std::size_t>(g)] = no_lid;
+    for (const Gid g : used) local[g] = no_lid;
     used.clear();
   }
   std::vector<Lid> local;
@@ -31,7 +31,7 @@ struct LocalNumbers {
 void add_layer(const FaceNeighbours& neighbours, LocalNumbers& cells, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
     const Gid cell = cells.used[i];
-    for (const Gid n : neighbours[static_cast<std::size_t>(cell)])
+    for (const Gid n : neighbours[cell])
       if (n >= 0) cells.add(n);
   }
 }
@@ -56,8 +56,7 @@ DistributedPart cut_out(const WholeMesh& whole, std::span<const std::int32_t> ow
   require_fit(cells.used.size());
   // Ghosts in global order: what arrives does not depend on how the halo was found.
   std::sort(cells.used.begin() + static_cast<std::ptrdiff_t>(owned), cells.used.end());
-  for (std::size_t i = owned; i < cells.used.size(); ++i)
-    cells.local[static_cast<std::size_t>(cells.used[i])] = static_cast<Lid>(i);
+  for (std::size_t i = owned; i < cells.used.size(); ++i) cells.local[cells.used[i]] = static_cast<Lid>(i);
 
   DistributedPart result;
   result.part = part;
@@ -82,7 +81,7 @@ DistributedPart cut_out(const WholeMesh& whole, std::span<const std::int32_t> ow
     mesh.regions.push_back(whole.mesh.regions[c]);
   }
   mesh.vertices.reserve(vertices.used.size());
-  for (const Gid v : vertices.used) mesh.vertices.push_back(whole.mesh.vertices[static_cast<std::size_t>(v)]);
+  for (const Gid v : vertices.used) mesh.vertices.push_back(whole.mesh.vertices[v]);
   for (const CellData& data : whole.mesh.cell_data) {
     CellData& mine = mesh.cell_data.emplace_back();
     mine.name = data.name;
@@ -194,7 +193,7 @@ DistributedPart unpack(const std::vector<char>& bytes) {
   unpacker.get(p.mesh.global);
   unpacker.get(p.mesh.regions);
   unpacker.get(p.ghost_owners);
-  p.mesh.cell_data.resize(static_cast<std::size_t>(head[2]));
+  p.mesh.cell_data.resize(head[2]);
   for (CellData& data : p.mesh.cell_data) {
     std::vector<int> components;
     unpacker.get(data.name);
@@ -214,8 +213,7 @@ std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole
   std::vector<DistributedPart> mine;
   if (!comm.is_root()) {
     for (std::int32_t p = 0; p < parts; ++p)
-      if (rank_of_part[static_cast<std::size_t>(p)] == comm.rank())
-        mine.push_back(unpack(receive_bytes(comm, 0, distribute_tag)));
+      if (rank_of_part[p] == comm.rank()) mine.push_back(unpack(receive_bytes(comm, 0, distribute_tag)));
     return mine;
   }
   if (parts == 1) {
@@ -230,19 +228,17 @@ std::vector<DistributedPart> distribute_mesh(const Comm& comm, WholeMesh&& whole
   const Gid cells = whole.mesh.cell_count();
   // Cells part after part, by counting.
   std::vector<Gid> begin(static_cast<std::size_t>(parts) + 1, 0);
-  for (const std::int32_t p : owner) ++begin[static_cast<std::size_t>(p) + 1];
+  for (const std::int32_t p : owner) ++begin[p + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<Gid> sorted(static_cast<std::size_t>(cells)), next(begin);
-  for (Gid c = 0; c < cells; ++c)
-    sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(owner[static_cast<std::size_t>(c)])]++)] = c;
+  std::vector<Gid> sorted(cells), next(begin);
+  for (Gid c = 0; c < cells; ++c) sorted[next[owner[c]]++] = c;
 
   LocalNumbers cell_numbers(cells), vertex_numbers(whole.mesh.vertex_count());
   for (std::int32_t p = 0; p < parts; ++p) {
-    const auto b = static_cast<std::size_t>(begin[static_cast<std::size_t>(p)]),
-               e = static_cast<std::size_t>(begin[static_cast<std::size_t>(p) + 1]);
+    const auto b = static_cast<std::size_t>(begin[p]), e = static_cast<std::size_t>(begin[p + 1]);
     DistributedPart part =
         cut_out(whole, owner, p, std::span(sorted).subspan(b, e - b), layers, cell_numbers, vertex_numbers);
-    const int rank = rank_of_part[static_cast<std::size_t>(p)];
+    const int rank = rank_of_part[p];
     if (rank == comm.rank())
       mine.push_back(std::move(part));
     else
@@ -260,12 +256,12 @@ LocalTetMesh reorder_cells(LocalTetMesh&& mesh, std::span<const Lid> order, cons
     });
   };
   std::vector<Lid> now(order.size());
-  for_cells([&](std::size_t i) { now[static_cast<std::size_t>(order[i])] = static_cast<Lid>(i); });
+  for_cells([&](std::size_t i) { now[order[i]] = static_cast<Lid>(i); });
   LocalTetMesh result;
   result.owned = mesh.owned;
   const auto permute = [&](auto&& from) {
     std::remove_reference_t<decltype(from)> to(from.size());
-    for_cells([&](std::size_t i) { to[i] = from[static_cast<std::size_t>(order[i])]; });
+    for_cells([&](std::size_t i) { to[i] = from[order[i]]; });
     std::remove_reference_t<decltype(from)>().swap(from);
     return to;
   };
@@ -275,7 +271,7 @@ LocalTetMesh reorder_cells(LocalTetMesh&& mesh, std::span<const Lid> order, cons
   result.regions = permute(mesh.regions);
   for_cells([&](std::size_t i) {
     for (Lid& n : result.neighbours[i])
-      if (n >= 0) n = now[static_cast<std::size_t>(n)];
+      if (n >= 0) n = now[n];
   });
   for (CellData& data : mesh.cell_data) {
     CellData& to =
@@ -291,10 +287,10 @@ LocalTetMesh reorder_cells(LocalTetMesh&& mesh, std::span<const Lid> order, cons
   result.vertices.reserve(mesh.vertices.size());
   for (auto& corners : result.cells)
     for (Lid& v : corners) {
-      Lid& at = vertex_now[static_cast<std::size_t>(v)];
+      Lid& at = vertex_now[v];
       if (at == no_lid) {
         at = static_cast<Lid>(result.vertices.size());
-        result.vertices.push_back(mesh.vertices[static_cast<std::size_t>(v)]);
+        result.vertices.push_back(mesh.vertices[v]);
       }
       v = at;
     }

@@ -26,7 +26,7 @@ double GridLine::width(Lid i) const {
 double GridLine::centre(Lid i) const {
   if (i < 0) return faces.front() - 0.5 * width(i);
   if (i >= cells()) return faces.back() + 0.5 * width(i);
-  return 0.5 * (faces[static_cast<std::size_t>(i)] + faces[static_cast<std::size_t>(i) + 1]);
+  return 0.5 * (faces[i] + faces[i + 1]);
 }
 
 Lid GridLine::cell_at(double x) const {
@@ -48,7 +48,7 @@ GridLine make_grid_line(Lid cells, double lower, double upper, double stretch, b
 }
 
 bool BoxGrid::uniform(int d) const {
-  const GridLine& line = lines[static_cast<std::size_t>(d)];
+  const GridLine& line = lines[d];
   const double width = line.length() / line.cells();
   for (Lid i = 0; i < line.cells(); ++i)
     if (std::abs(line.width(i) - width) > 1e-9 * width) return false;
@@ -56,7 +56,7 @@ bool BoxGrid::uniform(int d) const {
 }
 
 double BoxGrid::smallest_width(int d) const {
-  const GridLine& line = lines[static_cast<std::size_t>(d)];
+  const GridLine& line = lines[d];
   double least = line.width(0);
   for (Lid i = 1; i < line.cells(); ++i) least = std::min(least, line.width(i));
   return least;
@@ -65,7 +65,7 @@ double BoxGrid::smallest_width(int d) const {
 double BoxGrid::smallest_width() const {
   double least = std::numeric_limits<double>::infinity();
   for (int d = 0; d < 3; ++d)
-    if (lines[static_cast<std::size_t>(d)].cells() > 1 || cell_count() == 1) least = std::min(least, smallest_width(d));
+    if (lines[d].cells() > 1 || cell_count() == 1) least = std::min(least, smallest_width(d));
   return least;
 }
 

@@ -14,22 +14,19 @@ struct FaceShape {
 
 /// Face `face` of a cell, from the cell's own corners.
 inline FaceShape face_shape(const LocalTetMesh& mesh, Lid cell, int face) {
-  const auto& corners = mesh.cells[static_cast<std::size_t>(cell)];
-  const auto& local = tet_faces[static_cast<std::size_t>(face)];
-  const auto corner = [&](std::size_t k) {
-    return mesh.vertices[static_cast<std::size_t>(corners[static_cast<std::size_t>(local[k])])];
-  };
+  const auto& corners = mesh.cells[cell];
+  const auto& local = tet_faces[face];
+  const auto corner = [&](std::size_t k) { return mesh.vertices[corners[local[k]]]; };
   const Vec3 a = corner(0), b = corner(1), c = corner(2);
   return {0.5 * cross(b - a, c - a), (1.0 / 3.0) * (a + b + c)};
 }
 
 /// The face of `cell` behind which `neighbour` lies.
 inline int face_towards(const LocalTetMesh& mesh, Lid cell, Lid neighbour) {
-  const auto& n = mesh.neighbours[static_cast<std::size_t>(cell)];
+  const auto& n = mesh.neighbours[cell];
   for (int f = 0; f < 4; ++f)
-    if (n[static_cast<std::size_t>(f)] == neighbour) return f;
-  require(false, "cell {} does not know its neighbour {}", mesh.global[static_cast<std::size_t>(cell)],
-          mesh.global[static_cast<std::size_t>(neighbour)]);
+    if (n[f] == neighbour) return f;
+  require(false, "cell {} does not know its neighbour {}", mesh.global[cell], mesh.global[neighbour]);
   return -1;
 }
 
@@ -37,10 +34,9 @@ inline int face_towards(const LocalTetMesh& mesh, Lid cell, Lid neighbour) {
 /// in different parts: so what leaves one cell is exactly what enters the other. The neighbour behind it, if there is
 /// one, must be in the halo.
 inline FaceShape shared_face_shape(const LocalTetMesh& mesh, Lid cell, int face) {
-  const Lid behind = mesh.neighbours[static_cast<std::size_t>(cell)][static_cast<std::size_t>(face)];
+  const Lid behind = mesh.neighbours[cell][face];
   // Computed from the side of the lower global number.
-  if (behind < 0 || mesh.global[static_cast<std::size_t>(cell)] < mesh.global[static_cast<std::size_t>(behind)])
-    return face_shape(mesh, cell, face);
+  if (behind < 0 || mesh.global[cell] < mesh.global[behind]) return face_shape(mesh, cell, face);
   const FaceShape other = face_shape(mesh, behind, face_towards(mesh, behind, cell));
   return {-1.0 * other.area, other.centroid};
 }

@@ -30,12 +30,12 @@ struct Grid {
 void check(const BoxSpec& s) {
   double cells = 6;
   for (int d = 0; d < 3; ++d) {
-    const Gid n = s.cubes[static_cast<std::size_t>(d)];
+    const Gid n = s.cubes[d];
     if (n < 1) fail_spec("cubes", "box: {} cubes along {}; at least 1 is needed", n, "xyz"[d]);
     if (!(s.upper[d] > s.lower[d]) || !std::isfinite(s.upper[d] - s.lower[d]))
       fail_spec("upper", "box: the extent along {} is [{}, {}]; the upper end must be the larger", "xyz"[d], s.lower[d],
                 s.upper[d]);
-    const double g = s.grading[static_cast<std::size_t>(d)];
+    const double g = s.grading[d];
     if (!(g > 0) || !std::isfinite(g))
       fail_spec("grading", "box: grading {} along {} is not positive; a number above 0 is expected", g, "xyz"[d]);
     cells *= static_cast<double>(n);
@@ -56,7 +56,7 @@ Grid make_grid(const BoxSpec& s) {
     for (Gid i = 0; i <= n; ++i) {
       const double t = static_cast<double>(i) / static_cast<double>(n);
       const double stretched = s.grading[d] == 1.0 ? t : std::pow(t, s.grading[d]);
-      grid.lines[d][static_cast<std::size_t>(i)] = s.lower[axis] + stretched * (s.upper[axis] - s.lower[axis]);
+      grid.lines[d][i] = s.lower[axis] + stretched * (s.upper[axis] - s.lower[axis]);
     }
     grid.lines[d].back() = s.upper[axis];
   }
@@ -73,20 +73,18 @@ double jitter_offset(const std::vector<double>& lines, Gid i, double jitter, std
 
 /// Whether grid line i lies in the plane x = split, up to rounding.
 bool in_split(const BoxSpec& s, const Grid& grid, Gid i) {
-  return s.split_x &&
-         std::abs(grid.lines[0][static_cast<std::size_t>(i)] - *s.split_x) <= 1e-12 * (s.upper.x - s.lower.x);
+  return s.split_x && std::abs(grid.lines[0][i] - *s.split_x) <= 1e-12 * (s.upper.x - s.lower.x);
 }
 
 void make_vertices(const BoxSpec& s, const Grid& grid, const ParallelFor& parallel, TetMesh& mesh) {
   const Gid nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
-  mesh.vertices.resize(static_cast<std::size_t>((nx + 1) * (ny + 1) * (nz + 1)));
+  mesh.vertices.resize((nx + 1) * (ny + 1) * (nz + 1));
   for_ranges(parallel, (ny + 1) * (nz + 1), [&](Size begin, Size end) {
     auto v = static_cast<std::size_t>(begin * (nx + 1));
     for (Size line = begin; line < end; ++line) {
       const Gid j = line % (ny + 1), k = line / (ny + 1);
       for (Gid i = 0; i <= nx; ++i, ++v) {
-        Vec3 p{grid.lines[0][static_cast<std::size_t>(i)], grid.lines[1][static_cast<std::size_t>(j)],
-               grid.lines[2][static_cast<std::size_t>(k)]};
+        Vec3 p{grid.lines[0][i], grid.lines[1][j], grid.lines[2][k]};
         const bool interior = i > 0 && i < nx && j > 0 && j < ny && k > 0 && k < nz;
         if (s.jitter > 0 && interior) {
           if (!in_split(s, grid, i)) p.x += jitter_offset(grid.lines[0], i, s.jitter, s.seed, 3 * v);
@@ -101,7 +99,7 @@ void make_vertices(const BoxSpec& s, const Grid& grid, const ParallelFor& parall
 
 void make_cells(const BoxSpec& s, const Grid& grid, const ParallelFor& parallel, TetMesh& mesh) {
   const Gid nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
-  mesh.cells.resize(static_cast<std::size_t>(6 * nx * ny * nz));
+  mesh.cells.resize(6 * nx * ny * nz);
   mesh.regions.assign(mesh.cells.size(), 1);
   for_ranges(parallel, ny * nz, [&](Size begin, Size end) {
     auto c = static_cast<std::size_t>(6 * begin * nx);
@@ -109,13 +107,13 @@ void make_cells(const BoxSpec& s, const Grid& grid, const ParallelFor& parallel,
       const Gid j = line % ny, k = line / ny;
       for (Gid i = 0; i < nx; ++i) {
         std::array<Gid, 8> corners;
-        for (int b = 0; b < 8; ++b) corners[static_cast<std::size_t>(b)] = grid.corner(i, j, k, b);
+        for (int b = 0; b < 8; ++b) corners[b] = grid.corner(i, j, k, b);
         for (const auto& tet : kuhn) {
           auto& cell = mesh.cells[c];
-          for (std::size_t a = 0; a < 4; ++a) cell[a] = corners[static_cast<std::size_t>(tet[a])];
+          for (std::size_t a = 0; a < 4; ++a) cell[a] = corners[tet[a]];
           if (s.split_x) {
             double x = 0;
-            for (const Gid v : cell) x += 0.25 * mesh.vertices[static_cast<std::size_t>(v)].x;
+            for (const Gid v : cell) x += 0.25 * mesh.vertices[v].x;
             mesh.regions[c] = x < *s.split_x ? 1 : 2;
           }
           ++c;
@@ -166,8 +164,8 @@ void check_volumes(const BoxSpec& s, const TetMesh& mesh, const ParallelFor& par
   for_ranges(parallel, mesh.cell_count(), [&](Size begin, Size end) {
     Size bad = 0;
     for (Size c = begin; c < end; ++c) {
-      const auto& cell = mesh.cells[static_cast<std::size_t>(c)];
-      const auto at = [&](std::size_t i) { return mesh.vertices[static_cast<std::size_t>(cell[i])]; };
+      const auto& cell = mesh.cells[c];
+      const auto at = [&](std::size_t i) { return mesh.vertices[cell[i]]; };
       bad += !(tet_volume(at(0), at(1), at(2), at(3)) > 0);
     }
     bad_cells += bad;

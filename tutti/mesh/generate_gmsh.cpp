@@ -23,7 +23,7 @@ std::string mesh_size(double h) {
 }
 
 Vec3 vertex(const TetMesh& mesh, Gid v) {
-  return mesh.vertices[static_cast<std::size_t>(v)];
+  return mesh.vertices[v];
 }
 
 // ---- heart ----
@@ -130,8 +130,8 @@ std::vector<std::int32_t> find_pieces(const FaceNeighbours& neighbours) {
       const auto cell = static_cast<std::size_t>(open.back());
       open.pop_back();
       for (const Gid n : neighbours[cell]) {
-        if (n < 0 || piece[static_cast<std::size_t>(n)] >= 0) continue;
-        piece[static_cast<std::size_t>(n)] = count;
+        if (n < 0 || piece[n] >= 0) continue;
+        piece[n] = count;
         open.push_back(n);
       }
     }
@@ -144,16 +144,16 @@ std::vector<std::int32_t> find_pieces(const FaceNeighbours& neighbours) {
 void drop_lone_vertices(TetMesh& mesh) {
   std::vector<Gid> number(mesh.vertices.size(), 0);
   for (const auto& cell : mesh.cells)
-    for (const Gid v : cell) number[static_cast<std::size_t>(v)] = 1;
+    for (const Gid v : cell) number[v] = 1;
   Gid count = 0;
   for (std::size_t v = 0; v < number.size(); ++v) {
     if (number[v] == 0) continue;
-    mesh.vertices[static_cast<std::size_t>(count)] = mesh.vertices[v];
+    mesh.vertices[count] = mesh.vertices[v];
     number[v] = count++;
   }
-  mesh.vertices.resize(static_cast<std::size_t>(count));
+  mesh.vertices.resize(count);
   for (auto& cell : mesh.cells)
-    for (Gid& v : cell) v = number[static_cast<std::size_t>(v)];
+    for (Gid& v : cell) v = number[v];
 }
 
 /// gmsh 4.8 sometimes leaves a tetrahedron that shares no face with any other: heat would stay in it for ever. Keeps
@@ -166,7 +166,7 @@ FaceNeighbours keep_largest_piece(TetMesh& mesh) {
   std::vector<Size> size;
   for (const std::int32_t p : piece) {
     if (p == static_cast<std::int32_t>(size.size())) size.push_back(0);
-    ++size[static_cast<std::size_t>(p)];
+    ++size[p];
   }
   if (size.size() < 2) return neighbours;
   const auto largest = std::max_element(size.begin(), size.end());
@@ -195,7 +195,7 @@ void tag_boundary(TetMesh& mesh, const FaceNeighbours& neighbours, const std::ma
       std::array<Gid, 3> triangle{};
       std::array<Vec3, 3> corners{};
       for (std::size_t k = 0; k < 3; ++k) {
-        triangle[k] = mesh.cells[cell][static_cast<std::size_t>(tet_faces[f][k])];
+        triangle[k] = mesh.cells[cell][tet_faces[f][k]];
         corners[k] = vertex(mesh, triangle[k]);
       }
       const std::int32_t tag = classify(corners);

@@ -35,9 +35,7 @@ struct Shape {
 };
 
 Shape shape_of(const TetMesh& mesh, std::size_t cell) {
-  const auto at = [&](int i) {
-    return mesh.vertices[static_cast<std::size_t>(mesh.cells[cell][static_cast<std::size_t>(i)])];
-  };
+  const auto at = [&](int i) { return mesh.vertices[mesh.cells[cell][i]]; };
   Shape s;
   s.volume = tet_volume(at(0), at(1), at(2), at(3));
   std::array<Vec3, 4> normal;
@@ -72,8 +70,8 @@ Size count_components(const FaceNeighbours& neighbours) {
       const auto cell = static_cast<std::size_t>(open.back());
       open.pop_back();
       for (const Gid n : neighbours[cell]) {
-        if (n < 0 || seen[static_cast<std::size_t>(n)]) continue;
-        seen[static_cast<std::size_t>(n)] = 1;
+        if (n < 0 || seen[n]) continue;
+        seen[n] = 1;
         open.push_back(n);
       }
     }

@@ -27,22 +27,22 @@ struct LocalTetMesh {
 
   Lid cell_count() const { return static_cast<Lid>(cells.size()); }
   Vec3 centroid(Lid c) const {
-    const auto& v = cells[static_cast<std::size_t>(c)];
-    const auto at = [&](int i) { return vertices[static_cast<std::size_t>(v[static_cast<std::size_t>(i)])]; };
+    const auto& v = cells[c];
+    const auto at = [&](int i) { return vertices[v[i]]; };
     return 0.25 * (at(0) + at(1) + at(2) + at(3));
   }
   double volume(Lid c) const {
-    const auto& v = cells[static_cast<std::size_t>(c)];
-    const auto at = [&](int i) { return vertices[static_cast<std::size_t>(v[static_cast<std::size_t>(i)])]; };
+    const auto& v = cells[c];
+    const auto at = [&](int i) { return vertices[v[i]]; };
     return tet_volume(at(0), at(1), at(2), at(3));
   }
   /// Is the point inside the cell (or on its surface, to rounding)?
   bool contains(Lid c, Vec3 point) const {
-    const auto& v = cells[static_cast<std::size_t>(c)];
+    const auto& v = cells[c];
     const double whole = volume(c);
     for (std::size_t i = 0; i < 4; ++i) {
       std::array<Vec3, 4> corner;
-      for (std::size_t k = 0; k < 4; ++k) corner[k] = k == i ? point : vertices[static_cast<std::size_t>(v[k])];
+      for (std::size_t k = 0; k < 4; ++k) corner[k] = k == i ? point : vertices[v[k]];
       if (tet_volume(corner[0], corner[1], corner[2], corner[3]) < -1e-12 * whole) return false;
     }
     return true;

@@ -23,12 +23,12 @@ int gather_stencil(std::span<const std::array<Index, 4>> neighbours, std::size_t
   constexpr std::size_t ahead = 12;
   if (i + ahead < neighbours.size())
     for (const Index near : neighbours[i + ahead])
-      if (near >= 0) __builtin_prefetch(&neighbours[static_cast<std::size_t>(near)]);
+      if (near >= 0) __builtin_prefetch(&neighbours[near]);
   int n = 0;
   for (const Index near : neighbours[i]) {
     if (near < 0) continue;
     n = insert_once(row, n, near);
-    for (const Index far : neighbours[static_cast<std::size_t>(near)])
+    for (const Index far : neighbours[near])
       if (far >= 0 && far != static_cast<Index>(i)) n = insert_once(row, n, far);
   }
   return n;
@@ -70,7 +70,7 @@ Csr<Index> tet_stencil(std::span<const std::array<Index, 4>> neighbours, Index r
 
 std::vector<std::uint8_t> stencil_lengths(std::span<const std::array<Lid, 4>> neighbours, Lid rows, int layers,
                                           const ParallelFor& parallel) {
-  std::vector<std::uint8_t> lengths(static_cast<std::size_t>(rows));
+  std::vector<std::uint8_t> lengths(rows);
   for_ranges(parallel, rows, [&](Size begin, Size end) {
     std::array<Lid, 16> row;
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
@@ -102,7 +102,7 @@ Adjacency face_graph(const FaceNeighbours& neighbours) {
 std::vector<Vec3> cell_centroids(const TetMesh& mesh) {
   std::vector<Vec3> result(mesh.cells.size());
   for (std::size_t c = 0; c < result.size(); ++c) {
-    const auto at = [&](std::size_t i) { return mesh.vertices[static_cast<std::size_t>(mesh.cells[c][i])]; };
+    const auto at = [&](std::size_t i) { return mesh.vertices[mesh.cells[c][i]]; };
     result[c] = 0.25 * (at(0) + at(1) + at(2) + at(3));
   }
   return result;

@@ -25,7 +25,7 @@ double rounding_of_determinant(Vec3 a, Vec3 b, Vec3 c) {
 TetDefect orient_tet(std::span<const Vec3> vertices, std::array<Gid, 4>& cell, MeshReport& report) {
   const auto [a, b, c, d] = cell;
   if (a == b || a == c || a == d || b == c || b == d || c == d) return TetDefect::vertex_twice;
-  const auto point = [&](Gid v) { return vertices[static_cast<std::size_t>(v)]; };
+  const auto point = [&](Gid v) { return vertices[v]; };
   const Vec3 e1 = point(b) - point(a), e2 = point(c) - point(a), e3 = point(d) - point(a);
   const double determinant = dot(cross(e1, e2), e3);
   if (!(std::abs(determinant) > rounding_of_determinant(e1, e2, e3))) return TetDefect::flat;
@@ -39,22 +39,22 @@ TetDefect orient_tet(std::span<const Vec3> vertices, std::array<Gid, 4>& cell, M
 void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
   std::vector<std::uint8_t> used(mesh.vertices.size(), 0);
   for (const auto& cell : mesh.cells)
-    for (const Gid v : cell) used[static_cast<std::size_t>(v)] = 1;
+    for (const Gid v : cell) used[v] = 1;
   for (const auto& triangle : mesh.boundary)
-    for (const Gid v : triangle) used[static_cast<std::size_t>(v)] = 1;
+    for (const Gid v : triangle) used[v] = 1;
   report.unused_vertices = std::count(used.begin(), used.end(), 0);
   if (report.unused_vertices > 0) {
     std::vector<Gid> renumbered(used.size());
     Gid next = 0;
     for (std::size_t v = 0; v < used.size(); ++v) {
       renumbered[v] = next;
-      if (used[v]) mesh.vertices[static_cast<std::size_t>(next++)] = mesh.vertices[v];
+      if (used[v]) mesh.vertices[next++] = mesh.vertices[v];
     }
-    mesh.vertices.resize(static_cast<std::size_t>(next));
+    mesh.vertices.resize(next);
     for (auto& cell : mesh.cells)
-      for (Gid& v : cell) v = renumbered[static_cast<std::size_t>(v)];
+      for (Gid& v : cell) v = renumbered[v];
     for (auto& triangle : mesh.boundary)
-      for (Gid& v : triangle) v = renumbered[static_cast<std::size_t>(v)];
+      for (Gid& v : triangle) v = renumbered[v];
   }
   const auto warn_count = [&](Size n, const char* what) {
     if (n > 0) warn("{}: {} {}", name, format_count(n), what);

@@ -167,8 +167,8 @@ class FaceMatcher {
     });
   }
 
-  Gid& at(Index face) { return neighbours_[static_cast<std::size_t>(face / 4)][static_cast<std::size_t>(face % 4)]; }
-  std::int32_t tag_of(Index face) const { return mesh_.boundary_tags[static_cast<std::size_t>(face - cell_faces_)]; }
+  Gid& at(Index face) { return neighbours_[face / 4][face % 4]; }
+  std::int32_t tag_of(Index face) const { return mesh_.boundary_tags[face - cell_faces_]; }
   static Index index(std::uint64_t value) { return static_cast<Index>(value); }
   static void sort_pair(std::uint64_t& a, std::uint64_t& b) {
     const std::uint64_t low = std::min(a, b);

@@ -64,7 +64,7 @@ void split_at_once(const SymmetricGraph& graph, std::span<const std::int32_t> qu
 std::vector<std::int32_t> split_graph(const SymmetricGraph& graph, std::span<const std::int32_t> quotas,
                                       GraphLibrary library, double tolerance) {
   const std::size_t parts = quotas.size();
-  std::vector<std::int32_t> part(static_cast<std::size_t>(graph.rows()));
+  std::vector<std::int32_t> part(graph.rows());
   const std::size_t groups = group_count(graph.rows(), parts);
   if (groups == parts) {
     split_at_once(graph, quotas, library, tolerance, part);
@@ -81,7 +81,7 @@ std::vector<std::int32_t> split_graph(const SymmetricGraph& graph, std::span<con
   split_at_once(graph, group_quotas, library, 0.0, part);
   std::vector<std::vector<std::int32_t>> rows(groups);
   for (std::size_t i = 0; i < part.size(); ++i) {
-    rows[static_cast<std::size_t>(part[i])].push_back(static_cast<std::int32_t>(i));
+    rows[part[i]].push_back(static_cast<std::int32_t>(i));
   }
   std::vector<std::int32_t> scratch(part.size(), -1);
   for (std::size_t g = 0; g < groups; ++g) {
@@ -90,7 +90,7 @@ std::vector<std::int32_t> split_graph(const SymmetricGraph& graph, std::span<con
     const auto inside =
         split_graph(piece, quotas.subspan(first, first_of(g + 1, groups, parts) - first), library, tolerance);
     for (std::size_t k = 0; k < inside.size(); ++k) {
-      part[static_cast<std::size_t>(rows[g][k])] = static_cast<std::int32_t>(first) + inside[k];
+      part[rows[g][k]] = static_cast<std::int32_t>(first) + inside[k];
     }
   }
   return part;

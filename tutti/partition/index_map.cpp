@@ -59,11 +59,11 @@ std::vector<Reading> find_readings(const PartRows& rows, std::span<const std::ve
   for (const auto& [row, _] : wanted) maybe[bit_of(row)] = true;
 
   const Blocks blocks(static_cast<Size>(rows.owned.size()), 16384);
-  std::vector<std::vector<Reading>> found(static_cast<std::size_t>(blocks.number));
+  std::vector<std::vector<Reading>> found(blocks.number);
   blocks.run(parallel, [&](Size block, Size begin, Size end) {
-    auto& mine = found[static_cast<std::size_t>(block)];
+    auto& mine = found[block];
     for (Size i = begin; i < end; ++i) {
-      const Gid row = rows.owned[static_cast<std::size_t>(i)];
+      const Gid row = rows.owned[i];
       if (!maybe[bit_of(row)]) continue;
       auto at = std::lower_bound(wanted.begin(), wanted.end(), std::pair<Gid, std::int32_t>{row, -1});
       for (; at != wanted.end() && at->first == row; ++at) mine.emplace_back(static_cast<Lid>(i), at->second);
@@ -90,7 +90,7 @@ std::vector<Separator> order_separators(std::span<const Reading> readings, std::
     std::size_t end = i;
     bool local = true;
     for (; end < readings.size() && readings[end].first == readings[i].first; ++end)
-      local = local && rank_of_part[static_cast<std::size_t>(readings[end].second)] == my_rank;
+      local = local && rank_of_part[readings[end].second] == my_rank;
     separators.push_back({readings[i].first, readings.subspan(i, end - i), local});
     i = end;
   }
@@ -101,7 +101,7 @@ std::vector<Separator> order_separators(std::span<const Reading> readings, std::
 Link& link_to(std::map<std::int32_t, Link>& links, std::int32_t part, std::span<const int> rank_of_part) {
   Link& link = links[part];
   link.part = part;
-  link.rank = rank_of_part[static_cast<std::size_t>(part)];
+  link.rank = rank_of_part[part];
   return link;
 }
 
@@ -110,9 +110,7 @@ Link& link_to(std::map<std::int32_t, Link>& links, std::int32_t part, std::span<
 std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> mine, std::span<const int> rank_of_part,
                                    const ParallelFor& parallel) {
   const auto ranks = static_cast<std::size_t>(comm.size());
-  const auto rank_of = [&](std::int32_t part) {
-    return static_cast<std::size_t>(rank_of_part[static_cast<std::size_t>(part)]);
-  };
+  const auto rank_of = [&](std::int32_t part) { return static_cast<std::size_t>(rank_of_part[part]); };
 
   // 1. Readers tell owners what they read.
   std::vector<std::vector<Request>> outgoing(ranks);
@@ -136,10 +134,10 @@ std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> m
     map.interior = map.owned - static_cast<Lid>(separators.size());
     map.global.reserve(rows.owned.size() + rows.ghosts.size());
     std::vector<char> is_separator(rows.owned.size(), 0);
-    for (const Separator& s : separators) is_separator[static_cast<std::size_t>(s.row)] = 1;
+    for (const Separator& s : separators) is_separator[s.row] = 1;
     for (std::size_t i = 0; i < rows.owned.size(); ++i)
       if (!is_separator[i]) map.global.push_back(rows.owned[i]);
-    for (const Separator& s : separators) map.global.push_back(rows.owned[static_cast<std::size_t>(s.row)]);
+    for (const Separator& s : separators) map.global.push_back(rows.owned[s.row]);
     // Rows with the same readers follow each other: they go into their links together.
     for (std::size_t i = 0, end = 0; i < separators.size(); i = end) {
       while (end < separators.size() && separators[end].same_readers(separators[i])) ++end;
@@ -149,8 +147,7 @@ std::vector<IndexMap> number_parts(const Comm& comm, std::span<const PartRows> m
       }
     }
     for (const auto& [reader, link] : links[m])
-      for (const Lid row : link.send_rows)
-        answers[rank_of(reader)].push_back({map.global[static_cast<std::size_t>(row)], rows.part, reader});
+      for (const Lid row : link.send_rows) answers[rank_of(reader)].push_back({map.global[row], rows.part, reader});
   }
 
   // 3. Readers number their ghosts in the owners' order, owner after owner. An owner's answers come one after another.

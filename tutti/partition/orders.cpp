@@ -37,7 +37,7 @@ std::vector<Lid> order_blocks(std::span<const Vec3> points, std::span<const std:
                               std::span<const std::int32_t> sizes) {
   std::vector<Vec3> centroids(sizes.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
-    Vec3& c = centroids[static_cast<std::size_t>(block_of[i])];
+    Vec3& c = centroids[block_of[i]];
     c = c + points[i];
   }
   for (std::size_t b = 0; b < sizes.size(); ++b) centroids[b] = (1.0 / sizes[b]) * centroids[b];
@@ -61,14 +61,14 @@ std::vector<Lid> metis_block_order(std::span<const Vec3> points, const Csr<Lid>&
   std::vector<Lid> next(sizes.size());
   Lid at = 0;
   for (const Lid b : blocks) {
-    next[static_cast<std::size_t>(b)] = at;
-    at += sizes[static_cast<std::size_t>(b)];
+    next[b] = at;
+    at += sizes[b];
   }
-  std::vector<Lid> order(static_cast<std::size_t>(rows));
+  std::vector<Lid> order(rows);
   const std::vector<Lid> inner = points.empty() ? native_order(order.size()) : rows_of(hilbert_order(points, parallel));
   for (const Lid i : inner) {
-    const auto b = static_cast<std::size_t>(block_of[static_cast<std::size_t>(i)]);
-    order[static_cast<std::size_t>(next[b]++)] = i;
+    const auto b = static_cast<std::size_t>(block_of[i]);
+    order[next[b]++] = i;
   }
   return order;
 }

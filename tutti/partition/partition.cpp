@@ -24,7 +24,7 @@ std::vector<std::int32_t> cut_order(const std::vector<KeyedRow>& order, std::spa
   std::vector<std::int32_t> owner(order.size());
   std::size_t k = 0;
   for (std::size_t p = 0; p < quotas.size(); ++p) {
-    for (Gid q = 0; q < quotas[p]; ++q) owner[static_cast<std::size_t>(order[k++].row)] = static_cast<std::int32_t>(p);
+    for (Gid q = 0; q < quotas[p]; ++q) owner[order[k++].row] = static_cast<std::int32_t>(p);
   }
   return owner;
 }
@@ -40,7 +40,7 @@ std::vector<std::int32_t> split_by_graph(const SymmetricGraph& graph, std::span<
   if (wanted.empty()) return {};
   const auto library = method == Partitioner::metis ? GraphLibrary::metis : GraphLibrary::scotch;
   std::vector<std::int32_t> owner = split_graph(graph, wanted, library);
-  for (std::int32_t& p : owner) p = number[static_cast<std::size_t>(p)];
+  for (std::int32_t& p : owner) p = number[p];
   return owner;
 }
 
@@ -60,7 +60,7 @@ std::vector<std::int32_t> split_by_cells(std::span<const Vec3> points, const Sym
   options.imbalance = voronoi_tolerance;
   std::vector<std::int32_t> owner = voronoi_parts(points, rows, options, parallel).part;
   if (static_cast<std::size_t>(graph.rows()) == points.size()) refine_parts(graph, wanted, options.imbalance, owner);
-  for (std::int32_t& p : owner) p = number[static_cast<std::size_t>(p)];
+  for (std::int32_t& p : owner) p = number[p];
   return owner;
 }
 
@@ -99,7 +99,7 @@ Piece take_rows(const Piece& whole, std::span<const Gid> rows, Partitioner metho
     piece.graph = induced_graph(whole.graph, chosen, scratch);
   }
   if (!uses_graph(method))
-    for (const Gid i : rows) piece.points.push_back(whole.points[static_cast<std::size_t>(i)]);
+    for (const Gid i : rows) piece.points.push_back(whole.points[i]);
   return piece;
 }
 
@@ -148,7 +148,7 @@ std::vector<std::int32_t> partition_tiers(const PartitionInput& input, const std
 
   std::vector<std::vector<Gid>> rows(targets.size());
   for (std::size_t i = 0; i < owner.size(); ++i) {
-    rows[static_cast<std::size_t>(owner[i])].push_back(static_cast<Gid>(i));
+    rows[owner[i]].push_back(static_cast<Gid>(i));
   }
   std::vector<std::int32_t> scratch(whole.graph.rows() > 0 ? owner.size() : 0, -1);
   std::int32_t first = 0;
@@ -156,7 +156,7 @@ std::vector<std::int32_t> partition_tiers(const PartitionInput& input, const std
     // A node of weight 0 has no rows, and maybe no device of weight > 0.
     if (!rows[n].empty()) {
       const auto device = split_piece(take_rows(whole, rows[n], method, scratch), targets[n], method);
-      for (std::size_t k = 0; k < device.size(); ++k) owner[static_cast<std::size_t>(rows[n][k])] = first + device[k];
+      for (std::size_t k = 0; k < device.size(); ++k) owner[rows[n][k]] = first + device[k];
     }
     first += static_cast<std::int32_t>(targets[n].size());
   }

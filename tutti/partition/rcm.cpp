@@ -19,12 +19,12 @@ void find_levels(const SymmetricGraph& graph, std::int32_t start, std::vector<st
   levels.rows.assign(1, start);
   levels.last_begin = 0;
   levels.depth = 0;
-  seen[static_cast<std::size_t>(start)] = search;
+  seen[start] = search;
   for (std::size_t begin = 0, end = 1;;) {
     for (std::size_t k = begin; k < end; ++k) {
       for (const std::int32_t j : graph.row(levels.rows[k])) {
-        if (seen[static_cast<std::size_t>(j)] == search) continue;
-        seen[static_cast<std::size_t>(j)] = search;
+        if (seen[j] == search) continue;
+        seen[j] = search;
         levels.rows.push_back(j);
       }
     }
@@ -70,18 +70,18 @@ std::vector<Lid> reverse_cuthill_mckee(const SymmetricGraph& graph) {
   Levels levels;
   const auto by_degree = [&](std::int32_t a, std::int32_t b) { return lower_degree(graph, a, b); };
   const auto place = [&](std::int32_t i) {
-    placed[static_cast<std::size_t>(i)] = true;
+    placed[i] = true;
     order.push_back(i);
   };
   for (std::int32_t first = 0; first < graph.rows(); ++first) {
-    if (placed[static_cast<std::size_t>(first)]) continue;
+    if (placed[first]) continue;
     std::size_t next = order.size();
     // A lone row needs no search; meshes with many of them stay cheap.
     place(graph.degree(first) == 0 ? first : peripheral_row(graph, first, seen, search, levels));
     for (; next < order.size(); ++next) {
       fresh.clear();
       for (const std::int32_t j : graph.row(order[next])) {
-        if (!placed[static_cast<std::size_t>(j)]) fresh.push_back(j);
+        if (!placed[j]) fresh.push_back(j);
       }
       std::sort(fresh.begin(), fresh.end(), by_degree);
       for (const std::int32_t j : fresh) place(j);

@@ -32,7 +32,7 @@ struct State {
   std::vector<std::int32_t> slack;                   ///< the excess or lack that is tolerated
   std::vector<std::vector<std::int32_t>> neighbour;  ///< parts that touch, ascending, as they were at the start
 
-  std::int32_t& part_of(std::int32_t row) const { return part[static_cast<std::size_t>(row)]; }
+  std::int32_t& part_of(std::int32_t row) const { return part[row]; }
 };
 
 std::size_t at(std::int32_t i) {

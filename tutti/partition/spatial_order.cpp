@@ -28,8 +28,7 @@ struct Lattice {
   std::array<std::uint32_t, 3> of(Vec3 p) const {
     std::array<std::uint32_t, 3> at{};
     for (int axis = 0; axis < 3; ++axis) {
-      at[static_cast<std::size_t>(axis)] =
-          std::min(static_cast<std::uint32_t>((p[axis] - low[axis]) * scale), lattice_end - 1);
+      at[axis] = std::min(static_cast<std::uint32_t>((p[axis] - low[axis]) * scale), lattice_end - 1);
     }
     return at;
   }
@@ -83,14 +82,14 @@ void sort_by_key(std::vector<KeyedRow>& rows, const ParallelFor& parallel) {
   }
   // Each block counts and then moves its own rows, so that the order is the same for any number of threads.
   const Blocks blocks(static_cast<Size>(rows.size()), 16384);
-  std::vector<std::array<std::size_t, buckets>> counts(static_cast<std::size_t>(blocks.number));
+  std::vector<std::array<std::size_t, buckets>> counts(blocks.number);
   std::vector<KeyedRow> scratch(rows.size());
   for (std::size_t d = 0; d < digits; ++d) {
     const auto digit_of = [d](const KeyedRow& r) { return (r.key >> (d * digit_bits)) & (buckets - 1); };
     blocks.run(parallel, [&](Size block, Size begin, Size end) {
-      auto& count = counts[static_cast<std::size_t>(block)];
+      auto& count = counts[block];
       count.fill(0);
-      for (Size i = begin; i < end; ++i) ++count[digit_of(rows[static_cast<std::size_t>(i)])];
+      for (Size i = begin; i < end; ++i) ++count[digit_of(rows[i])];
     });
     std::size_t at = 0, largest = 0;
     for (std::size_t value = 0; value < buckets; ++value) {
@@ -101,9 +100,9 @@ void sort_by_key(std::vector<KeyedRow>& rows, const ParallelFor& parallel) {
     // A digit all keys share moves nothing.
     if (largest == rows.size()) continue;
     blocks.run(parallel, [&](Size block, Size begin, Size end) {
-      auto& next = counts[static_cast<std::size_t>(block)];
+      auto& next = counts[block];
       for (Size i = begin; i < end; ++i) {
-        const KeyedRow& r = rows[static_cast<std::size_t>(i)];
+        const KeyedRow& r = rows[i];
         scratch[next[digit_of(r)]++] = r;
       }
     });
@@ -127,7 +126,7 @@ std::vector<KeyedRow> axis_order(std::span<const Vec3> points) {
   return sorted_rows(points.size(), {}, [&](std::size_t i) {
     const auto at = lattice.of(points[i]);
     std::uint64_t key = 0;
-    for (const int axis : axes) key = (key << hilbert_bits) | at[static_cast<std::size_t>(axis)];
+    for (const int axis : axes) key = (key << hilbert_bits) | at[axis];
     return key;
   });
 }

@@ -23,15 +23,15 @@ Csr<std::int32_t> readers(const Csr<Index>& graph) {
   for (std::size_t i = 0; i < n; ++i) {
     for (const Index j : graph.row(static_cast<Index>(i))) {
       require(j >= 0, "row {} of a graph reads column {}", i, j);
-      if (kept(i, j)) ++result.offsets[static_cast<std::size_t>(j) + 2];
+      if (kept(i, j)) ++result.offsets[j + 2];
     }
   }
   for (std::size_t i = 2; i < n + 2; ++i) result.offsets[i] += result.offsets[i - 1];
-  result.columns.resize(static_cast<std::size_t>(result.offsets[n + 1]));
+  result.columns.resize(result.offsets[n + 1]);
   for (std::size_t i = 0; i < n; ++i) {
     for (const Index j : graph.row(static_cast<Index>(i))) {
       if (!kept(i, j)) continue;
-      const auto at = static_cast<std::size_t>(result.offsets[static_cast<std::size_t>(j) + 1]++);
+      const auto at = static_cast<std::size_t>(result.offsets[j + 1]++);
       result.columns[at] = static_cast<std::int32_t>(i);
     }
   }
@@ -96,21 +96,21 @@ SymmetricGraph symmetrise(const Csr<Lid>& graph) {
 SymmetricGraph induced_graph(const SymmetricGraph& graph, std::span<const std::int32_t> chosen,
                              std::vector<std::int32_t>& scratch) {
   for (std::size_t k = 0; k < chosen.size(); ++k) {
-    scratch[static_cast<std::size_t>(chosen[k])] = static_cast<std::int32_t>(k);
+    scratch[chosen[k]] = static_cast<std::int32_t>(k);
   }
   SymmetricGraph result;
   result.offsets.reserve(chosen.size() + 1);
   for (const std::int32_t i : chosen) {
     const std::size_t begin = result.columns.size();
     for (const std::int32_t j : graph.row(i)) {
-      const std::int32_t k = scratch[static_cast<std::size_t>(j)];
+      const std::int32_t k = scratch[j];
       if (k >= 0) result.columns.push_back(k);
     }
     const auto first = result.columns.begin() + static_cast<std::ptrdiff_t>(begin);
     if (!std::is_sorted(first, result.columns.end())) std::sort(first, result.columns.end());
     result.offsets.push_back(static_cast<std::int32_t>(result.columns.size()));
   }
-  for (const std::int32_t i : chosen) scratch[static_cast<std::size_t>(i)] = -1;
+  for (const std::int32_t i : chosen) scratch[i] = -1;
   return result;
 }
 

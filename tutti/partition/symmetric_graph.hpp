@@ -17,11 +17,9 @@ struct SymmetricGraph {
   std::vector<std::int32_t> columns;
 
   std::int32_t rows() const { return static_cast<std::int32_t>(offsets.size()) - 1; }
-  std::int32_t degree(std::int32_t i) const {
-    return offsets[static_cast<std::size_t>(i) + 1] - offsets[static_cast<std::size_t>(i)];
-  }
+  std::int32_t degree(std::int32_t i) const { return offsets[i + 1] - offsets[i]; }
   std::span<const std::int32_t> row(std::int32_t i) const {
-    return {columns.data() + offsets[static_cast<std::size_t>(i)], static_cast<std::size_t>(degree(i))};
+    return {columns.data() + offsets[i], static_cast<std::size_t>(degree(i))};
   }
 };
 

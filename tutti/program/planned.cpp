@@ -22,7 +22,7 @@ void plan_exchanges(const Comm& comm, const Domain& domain, int values, int time
       parts[p].arrays.push_back({"packed messages", bytes});
   }
   for (const Message& m : plan.outgoing) {
-    PlannedPart& part = parts[static_cast<std::size_t>(m.source)];
+    PlannedPart& part = parts[m.source];
     part.messages += times;
     part.message_bytes += times * m.count * 8;
   }

@@ -53,10 +53,10 @@ Residency::Residency(Stream& stream, const RowSource& source, const ResidencyOpt
     if (!managed_ && options.pinned)
       pinned_ = Buffer<std::byte>(device, placement_.host_bytes, source.name, Memory::pinned);
     else if (!managed_)
-      pageable_.resize(static_cast<std::size_t>(placement_.host_bytes));
+      pageable_.resize(placement_.host_bytes);
     if (options.policy != Policy::overlaid) own_stream_ = device.make_stream("residency");
     mark_ = device.make_event();
-    windows_.resize(static_cast<std::size_t>(placement_.buffers));
+    windows_.resize(placement_.buffers);
     const Size bytes = layout_.bytes(placement_.chunk);
     for (Window& window : windows_) {
       // Pages that are moved to the device take as much of it as a buffer.
@@ -196,7 +196,7 @@ void Residency::fill_window(Window& window, Range rows) {
 }
 
 void Residency::release(const Chunk& chunk) {
-  Window& window = windows_[static_cast<std::size_t>(chunk.buffer)];
+  Window& window = windows_[chunk.buffer];
   pass_.stream->record(*window.free);
   window.reader = pass_.stream;
 }

@@ -34,7 +34,7 @@ void encode_integers(const RowLayout& layout, const double* values, std::byte* t
 
 void encode_zfp(const RowLayout& layout, const double* values, std::byte* to) {
   const int bits = layout.block_bits();
-  std::vector<std::uint64_t> words(static_cast<std::size_t>(layout.row_bytes / 8));
+  std::vector<std::uint64_t> words(layout.row_bytes / 8);
   for (int i = 0; i < layout.stride; i += 4) {
     zfp::Block block;
     zfp::encode_block(values + i, bits, block);
@@ -127,7 +127,7 @@ void encode_rows(const RowLayout& layout, const std::string& name, Lid first, st
           rows);
   std::vector<SquaredLoss> losses(is_exact(layout.format) ? 0 : static_cast<std::size_t>(rows));
   for_ranges(parallel, rows, [&](Size begin, Size end) {
-    std::vector<double> row(static_cast<std::size_t>(layout.stride));
+    std::vector<double> row(layout.stride);
     for (Size r = begin; r < end; ++r) {
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(r * layout.width), width, row.begin());
       fill_up(layout, row.data());
@@ -138,7 +138,7 @@ void encode_rows(const RowLayout& layout, const std::string& name, Lid first, st
       }
       check_values(layout, name, first + static_cast<Lid>(r), row.data());
       encode_row(layout, row.data(), to);
-      losses[static_cast<std::size_t>(r)] = loss_of(layout, row.data(), to);
+      losses[r] = loss_of(layout, row.data(), to);
     }
   });
   for (const SquaredLoss& row : losses) loss.lost += row.lost, loss.values += row.values;

@@ -165,13 +165,12 @@ std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, 
   for (const auto& parts_here : place_parts(comm, devices).parts_of_node) {
     std::map<int, std::pair<double, int>> of_threads;
     for (const int p : parts_here) {
-      auto& [sum, count] = of_threads[all[static_cast<std::size_t>(p)].threads];
-      sum += all[static_cast<std::size_t>(p)].rate;
+      auto& [sum, count] = of_threads[all[p].threads];
+      sum += all[p].rate;
       ++count;
     }
     for (const int p : parts_here)
-      if (PartRate& r = all[static_cast<std::size_t>(p)]; r.threads != 0)
-        r.rate = of_threads[r.threads].first / of_threads[r.threads].second;
+      if (PartRate& r = all[p]; r.threads != 0) r.rate = of_threads[r.threads].first / of_threads[r.threads].second;
   }
   return all;
 }
@@ -310,12 +309,12 @@ std::vector<std::int32_t> partition_over(const PartPlaces& places, const Partiti
   for (const auto& host : places.parts_of_node) {
     auto& host_targets = targets.emplace_back();
     for (const int p : host) {
-      host_targets.push_back(weights[static_cast<std::size_t>(p)]);
+      host_targets.push_back(weights[p]);
       part_of_tier_part.push_back(p);
     }
   }
   auto owner = partition_tiers(input, targets, method);
-  for (auto& o : owner) o = part_of_tier_part[static_cast<std::size_t>(o)];
+  for (auto& o : owner) o = part_of_tier_part[o];
   return owner;
 }
 

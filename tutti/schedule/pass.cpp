@@ -155,7 +155,7 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
 
 Kernels& Pass::next_kernels(std::size_t p, int place) {
   if (add_halo_) append_field_bytes(key_, std::array{static_cast<int>(p), place});
-  Kernels& kernels = kernels_[p][static_cast<std::size_t>(place)];
+  Kernels& kernels = kernels_[p][place];
   kernels.clear();
   return kernels;
 }

@@ -61,7 +61,7 @@ class Pass {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       add(p, next_kernels(p, 0));
       for (int d = 0; d < 3; ++d)
-        if (parts_[p].ends[static_cast<std::size_t>(d)] > 0) fill(p, d, next_kernels(p, 1 + d));
+        if (parts_[p].ends[d] > 0) fill(p, d, next_kernels(p, 1 + d));
     }
     enqueue();
   }

@@ -89,7 +89,7 @@ TaskId Step::add(std::unique_ptr<Task> task) {
 TaskId Step::compute(const std::string& name, int part, Role role, Range rows,
                      std::function<void(Stream&, Range)> body) {
   auto task = std::make_unique<Task>();
-  const bool on_host = parts_[static_cast<std::size_t>(part)].is_host();
+  const bool on_host = parts_[part].is_host();
   task->kind = on_host ? Task::Kind::chunks : Task::Kind::kernel;
   task->role = role;
   task->name = name;
@@ -157,11 +157,11 @@ std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations
     task->abandon = op.abandon;
     // A peer copy runs on its target's incoming stream.
     if (op.kind == ExchangeOp::Kind::incoming_copy)
-      require(!parts_[static_cast<std::size_t>(op.part)].is_host(), "a copy to the host's own memory");
+      require(!parts_[op.part].is_host(), "a copy to the host's own memory");
     const TaskId id = add(std::move(task));
     ids.push_back(id);
-    for (const int a : op.after) after(id, ids[static_cast<std::size_t>(a)]);
-    for (const int p : op.after_separators_of) after(id, separators[static_cast<std::size_t>(p)]);
+    for (const int a : op.after) after(id, ids[a]);
+    for (const int p : op.after_separators_of) after(id, separators[p]);
   }
   return ids;
 }
@@ -173,7 +173,7 @@ void Step::after(TaskId later, TaskId earlier) {
 }
 
 void Step::add_edge(TaskId later, TaskId earlier) {
-  auto& list = tasks_[static_cast<std::size_t>(later)]->earlier;
+  auto& list = tasks_[later]->earlier;
   if (std::find(list.begin(), list.end(), earlier) == list.end()) list.push_back(earlier);
 }
 
@@ -184,17 +184,17 @@ void Step::add_policy(Overlap overlap) {
   // Does it wait for a message, directly or not? (A receive counts, and so does a send: both end with MPI.)
   std::vector<char> needs_message(tasks_.size(), 0);
   for (TaskId id = 0; id < count; ++id) {
-    const Task& t = *tasks_[static_cast<std::size_t>(id)];
+    const Task& t = *tasks_[id];
     bool needs = t.is_message();
-    for (const TaskId e : t.earlier) needs = needs || needs_message[static_cast<std::size_t>(e)] != 0;
-    needs_message[static_cast<std::size_t>(id)] = needs ? 1 : 0;
+    for (const TaskId e : t.earlier) needs = needs || needs_message[e] != 0;
+    needs_message[id] = needs ? 1 : 0;
   }
   for (TaskId i = 0; i < count; ++i) {
-    if (tasks_[static_cast<std::size_t>(i)]->role != Role::interior) continue;
+    if (tasks_[i]->role != Role::interior) continue;
     for (TaskId x = 0; x < count; ++x) {
-      const Task& other = *tasks_[static_cast<std::size_t>(x)];
+      const Task& other = *tasks_[x];
       if (!other.of_exchange) continue;
-      if (overlap == Overlap::none || needs_message[static_cast<std::size_t>(x)] == 0)
+      if (overlap == Overlap::none || needs_message[x] == 0)
         add_edge(i, x);
       else if (!other.is_message())
         add_edge(x, i);  // the copies behind a message wait for the interior
@@ -209,7 +209,7 @@ std::vector<TaskId> Step::in_order() const {
   std::set<TaskId> ready;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     waits[i] = static_cast<int>(tasks_[i]->earlier.size());
-    for (const TaskId e : tasks_[i]->earlier) later[static_cast<std::size_t>(e)].push_back(static_cast<TaskId>(i));
+    for (const TaskId e : tasks_[i]->earlier) later[e].push_back(static_cast<TaskId>(i));
     if (waits[i] == 0) ready.insert(static_cast<TaskId>(i));
   }
   std::vector<TaskId> order;
@@ -217,8 +217,8 @@ std::vector<TaskId> Step::in_order() const {
     const TaskId id = *ready.begin();
     ready.erase(ready.begin());
     order.push_back(id);
-    for (const TaskId l : later[static_cast<std::size_t>(id)])
-      if (--waits[static_cast<std::size_t>(l)] == 0) ready.insert(l);
+    for (const TaskId l : later[id])
+      if (--waits[l] == 0) ready.insert(l);
   }
   require(order.size() == tasks_.size(), "the tasks of a step wait for each other in a circle");
   return order;
@@ -231,20 +231,20 @@ void Step::finish(Overlap overlap) {
     Task& task = *tasks_[i];
     task.waits = static_cast<int>(task.earlier.size());
     for (const TaskId e : task.earlier) {
-      Task& earlier = *tasks_[static_cast<std::size_t>(e)];
+      Task& earlier = *tasks_[e];
       auto& list = task.on_device() && earlier.on_device() ? earlier.later_at_launch : earlier.later_at_end;
       list.push_back(static_cast<TaskId>(i));
     }
-    if (task.on_device()) task.event = parts_[static_cast<std::size_t>(task.part)].device->make_event();
+    if (task.on_device()) task.event = parts_[task.part].device->make_event();
     if (task.is_message()) message_tasks_.push_back(static_cast<TaskId>(i));
     if (task.kind == Task::Kind::chunks || task.kind == Task::Kind::host) {
-      task.next = std::vector<NextChunk>(static_cast<std::size_t>(members_));
+      task.next = std::vector<NextChunk>(members_);
       host_tasks_.push_back(static_cast<TaskId>(i));
     }
   }
   // Separators before everything else that is ready, the interior last: messages leave early.
   const auto rank = [&](TaskId id) {
-    const Task& t = *tasks_[static_cast<std::size_t>(id)];
+    const Task& t = *tasks_[id];
     return t.role == Role::separator ? 0 : t.role == Role::interior ? 2 : 1;
   };
   std::stable_sort(host_tasks_.begin(), host_tasks_.end(), [&](TaskId a, TaskId b) { return rank(a) < rank(b); });
@@ -261,13 +261,13 @@ void Step::finish(Overlap overlap) {
 /// threads than roles a thread has several.
 void Step::assign_roles() {
   const int count = members_;
-  roles_.assign(static_cast<std::size_t>(count), {});
+  roles_.assign(count, {});
   roles_[0].messages = !message_tasks_.empty();
   int accelerator = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (parts_[p].is_host()) continue;
-    ThreadRoles& control = roles_[static_cast<std::size_t>(count - 1 - accelerator % count)];
-    ThreadRoles& copy = roles_[static_cast<std::size_t>((1 + accelerator) % count)];
+    ThreadRoles& control = roles_[count - 1 - accelerator % count];
+    ThreadRoles& copy = roles_[(1 + accelerator) % count];
     control.controls.push_back(static_cast<int>(p));
     copy.copies.push_back(static_cast<int>(p));
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -286,10 +286,8 @@ std::vector<std::string> Step::describe_roles() const {
     if (!threads_.cores().empty()) line += fmt::format(" on core {}", threads_.cores()[t]);
     line += ":";
     if (roles_[t].messages) line += " messages,";
-    for (const int p : roles_[t].controls)
-      line += fmt::format(" controls {},", parts_[static_cast<std::size_t>(p)].device->name());
-    for (const int p : roles_[t].copies)
-      line += fmt::format(" copies to {},", parts_[static_cast<std::size_t>(p)].device->name());
+    for (const int p : roles_[t].controls) line += fmt::format(" controls {},", parts_[p].device->name());
+    for (const int p : roles_[t].copies) line += fmt::format(" copies to {},", parts_[p].device->name());
     lines.push_back(line + " computes");
   }
   return lines;
@@ -299,7 +297,7 @@ std::vector<std::string> Step::describe_tasks() const {
   std::vector<std::string> lines;
   for (const auto& t : tasks_) {
     std::string line = fmt::format("{} (part {})", t->name, t->part);
-    for (const TaskId e : t->earlier) line += fmt::format(" <- {}", tasks_[static_cast<std::size_t>(e)]->name);
+    for (const TaskId e : t->earlier) line += fmt::format(" <- {}", tasks_[e]->name);
     lines.push_back(line);
   }
   return lines;

@@ -113,7 +113,7 @@ class Step {
   const std::vector<std::vector<ThreadPiece>>& last_pieces() const { return pieces_; }
   std::chrono::steady_clock::time_point last_start() const { return start_; }
   /// The device of a part: "cpu", "fake:0".
-  const std::string& device_name(int part) const { return parts_[static_cast<std::size_t>(part)].device->name(); }
+  const std::string& device_name(int part) const { return parts_[part].device->name(); }
   std::size_t part_count() const { return parts_.size(); }
   /// Who does what: one line a thread ("thread 0: messages, computes"), for --verbose.
   std::vector<std::string> describe_roles() const;

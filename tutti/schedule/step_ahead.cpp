@@ -17,7 +17,7 @@ constexpr std::size_t max_captured = 64;
 }  // namespace
 
 Stream& Step::stream_of(const Task& task) const {
-  const PartStreams& part = parts_[static_cast<std::size_t>(task.part)];
+  const PartStreams& part = parts_[task.part];
   return task.kind == Task::Kind::kernel ? (task.role == Role::separator ? *part.separators : *part.compute)
                                          : (task.kind == Task::Kind::outgoing ? *part.outgoing : *part.incoming);
 }
@@ -45,10 +45,10 @@ void Step::plan_ahead() {
   a.joined = first->device->make_event();
   for (auto& mark : a.paced) mark = first->device->make_event();
   for (const TaskId id : in_order()) {
-    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    Task& task = *tasks_[id];
     // An idle task passes on what it waits for.
     for (const TaskId e : task.earlier) {
-      const Task& earlier = *tasks_[static_cast<std::size_t>(e)];
+      const Task& earlier = *tasks_[e];
       if (is_idle(earlier))
         task.earlier_on_devices.insert(earlier.earlier_on_devices.begin(), earlier.earlier_on_devices.end());
       else
@@ -57,9 +57,9 @@ void Step::plan_ahead() {
     if (!is_idle(task)) a.order.push_back(id);
   }
   for (const TaskId id : a.order) {
-    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    Task& task = *tasks_[id];
     for (const TaskId e : task.earlier_on_devices) {
-      Task& earlier = *tasks_[static_cast<std::size_t>(e)];
+      Task& earlier = *tasks_[e];
       if (&stream_of(earlier) != &stream_of(task)) earlier.awaited_elsewhere = true;
     }
   }
@@ -70,11 +70,10 @@ void Step::plan_ahead() {
     part.finished = parts_[p].device->make_event();
     std::map<Stream*, TaskId> last;  // of each other stream: it stands for all of them
     for (const TaskId id : a.order) {
-      const Task& task = *tasks_[static_cast<std::size_t>(id)];
+      const Task& task = *tasks_[id];
       Stream* stream = &stream_of(task);
-      const bool reads = std::any_of(task.earlier_on_devices.begin(), task.earlier_on_devices.end(), [&](TaskId e) {
-        return tasks_[static_cast<std::size_t>(e)]->part == static_cast<int>(p);
-      });
+      const bool reads = std::any_of(task.earlier_on_devices.begin(), task.earlier_on_devices.end(),
+                                     [&](TaskId e) { return tasks_[e]->part == static_cast<int>(p); });
       if ((task.part == static_cast<int>(p) || reads) && stream != part.compute) last[stream] = id;
       if (task.part == static_cast<int>(p) && stream != part.compute &&
           std::find(part.others.begin(), part.others.end(), stream) == part.others.end())
@@ -82,7 +81,7 @@ void Step::plan_ahead() {
     }
     for (const auto& [_, id] : last) part.awaited.push_back(id);
     const bool plain = std::all_of(a.order.begin(), a.order.end(), [&](TaskId id) {
-      const Task& task = *tasks_[static_cast<std::size_t>(id)];
+      const Task& task = *tasks_[id];
       return task.part != static_cast<int>(p) || task.of_exchange || task.role != Role::other;
     });
     if (const auto at = last.find(parts_[p].separators.get()); plain && at != last.end()) {
@@ -90,16 +89,16 @@ void Step::plan_ahead() {
       part.last_separator = at->second;
     }
     std::sort(part.awaited.begin(), part.awaited.end());
-    for (const TaskId id : part.awaited) tasks_[static_cast<std::size_t>(id)]->awaited_elsewhere = true;
+    for (const TaskId id : part.awaited) tasks_[id]->awaited_elsewhere = true;
   }
 }
 
 void Step::enqueue_tasks() {
   for (const TaskId id : ahead_->order) {
-    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    Task& task = *tasks_[id];
     Stream& stream = stream_of(task);
     for (const TaskId e : task.earlier_on_devices) {
-      Task& earlier = *tasks_[static_cast<std::size_t>(e)];
+      Task& earlier = *tasks_[e];
       if (&stream_of(earlier) != &stream) stream.wait(*earlier.event);
     }
     if (task.kind != Task::Kind::kernel)
@@ -134,7 +133,7 @@ void Step::open_run() {
 /// that runs beside separators and interior, the interior does not even wait for it: it reads no ghosts, and the
 /// exchange reads separators and writes ghosts only.
 void Step::link_runs() {
-  const auto event = [&](TaskId id) -> Event& { return *tasks_[static_cast<std::size_t>(id)]->event; };
+  const auto event = [&](TaskId id) -> Event& { return *tasks_[id]->event; };
   for (Ahead::Part& part : ahead_->parts) {
     if (part.others.empty() && part.awaited.empty()) continue;
     if (part.separators != nullptr) {
@@ -156,7 +155,7 @@ void Step::link_runs() {
 /// The first part's compute stream waits for all tasks.
 void Step::close_run() const {
   for (Ahead::Part& part : ahead_->parts)
-    for (const TaskId id : part.awaited) part.compute->wait(*tasks_[static_cast<std::size_t>(id)]->event);
+    for (const TaskId id : part.awaited) part.compute->wait(*tasks_[id]->event);
   gather_parts();
 }
 

@@ -52,7 +52,7 @@ void Step::run() {
 
 /// A run's first tasks on any stream come behind what the part's compute stream has to do.
 void Step::begin_part(const PartStreams& part) {
-  Event& begun = *begun_[static_cast<std::size_t>(&part - parts_.data())];
+  Event& begun = *begun_[&part - parts_.data()];
   part.compute->record(begun);
   for (Stream* stream : {part.separators.get(), part.outgoing.get(), part.incoming.get()}) stream->wait(begun);
 }
@@ -62,7 +62,7 @@ double Step::since_start() const {
 }
 
 void Step::note(int thread, const ThreadPiece& piece) {
-  pieces_[static_cast<std::size_t>(thread)].push_back(piece);
+  pieces_[thread].push_back(piece);
 }
 
 /// After a failure: what waits on a device for another rank would never come to rest.
@@ -82,7 +82,7 @@ void Step::drain_devices() const {
 
 /// One thread's step: its roles first, then chunks of the CPU's rows, until every task is done.
 void Step::work(int thread) {
-  const ThreadRoles& role = roles_[static_cast<std::size_t>(thread)];
+  const ThreadRoles& role = roles_[thread];
   int idle_turns = 0;
   try {
     while (remaining_.load(std::memory_order_acquire) > 0 && !failed_.load(std::memory_order_relaxed)) {
@@ -106,7 +106,7 @@ void Step::work(int thread) {
 bool Step::drive_messages() {
   bool progress = false;
   for (const TaskId id : message_tasks_) {
-    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    Task& task = *tasks_[id];
     const auto state = task.state.load(std::memory_order_acquire);
     if (state == Task::State::ready) {
       const ProfilerRange range(task.name.c_str());
@@ -127,11 +127,11 @@ bool Step::drive_messages() {
 }
 
 void Step::launch(TaskId id, int thread) {
-  Task& task = *tasks_[static_cast<std::size_t>(id)];
+  Task& task = *tasks_[id];
   const ProfilerRange range(task.name.c_str());
   Stream& stream = stream_of(task);
   for (const TaskId e : task.earlier) {
-    Task& earlier = *tasks_[static_cast<std::size_t>(e)];
+    Task& earlier = *tasks_[e];
     if (earlier.on_device()) stream.wait(*earlier.event);
   }
   task.begin = since_start();
@@ -143,7 +143,7 @@ void Step::launch(TaskId id, int thread) {
   if (observed_) note(thread, {id, {}, true, task.begin, since_start()});
   task.state.store(Task::State::under_way, std::memory_order_release);
   for (const TaskId l : task.later_at_launch) {
-    Task& later = *tasks_[static_cast<std::size_t>(l)];
+    Task& later = *tasks_[l];
     if (later.waiting.fetch_sub(1, std::memory_order_acq_rel) == 1)
       later.state.store(Task::State::ready, std::memory_order_release);
   }
@@ -152,13 +152,13 @@ void Step::launch(TaskId id, int thread) {
 bool Step::drive_device(const std::vector<TaskId>& tasks, int thread) {
   bool progress = false;
   for (const TaskId id : tasks) {
-    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    Task& task = *tasks_[id];
     const auto state = task.state.load(std::memory_order_acquire);
     if (state == Task::State::ready) {
       launch(id, thread);
       // Nothing to wait for, unless it stands behind other work of a device.
-      const bool alone = std::none_of(task.earlier.begin(), task.earlier.end(),
-                                      [&](TaskId e) { return tasks_[static_cast<std::size_t>(e)]->on_device(); });
+      const bool alone =
+          std::none_of(task.earlier.begin(), task.earlier.end(), [&](TaskId e) { return tasks_[e]->on_device(); });
       if (task.kind == Task::Kind::kernel && task.rows.empty() && alone) complete(task);
       progress = true;
     } else if (state == Task::State::under_way && task.event->done()) {
@@ -178,7 +178,7 @@ Lid Step::next_piece(Task& task, int thread) {
     const int run = (thread + k) % count;
     const auto begin = static_cast<Lid>(static_cast<Size>(pieces) * run / count);
     const auto end = static_cast<Lid>(static_cast<Size>(pieces) * (run + 1) / count);
-    std::atomic<Lid>& taken = task.next[static_cast<std::size_t>(run)].taken;
+    std::atomic<Lid>& taken = task.next[run].taken;
     if (taken.load(std::memory_order_relaxed) >= end - begin) continue;
     const Lid piece = begin + taken.fetch_add(1, std::memory_order_relaxed);
     if (piece < end) return piece;
@@ -189,7 +189,7 @@ Lid Step::next_piece(Task& task, int thread) {
 /// Takes one piece of host work and does it. False when there is none.
 bool Step::take_chunk(int thread) {
   for (const TaskId id : host_tasks_) {
-    Task& task = *tasks_[static_cast<std::size_t>(id)];
+    Task& task = *tasks_[id];
     if (task.state.load(std::memory_order_acquire) != Task::State::ready) continue;
     const Lid chunk = next_piece(task, thread);
     if (chunk < 0) continue;
@@ -204,7 +204,7 @@ bool Step::take_chunk(int thread) {
       const Lid first = task.rows.begin / chunk_alignment * chunk_alignment;
       rows = {std::max(task.rows.begin, first + chunk * task.chunk),
               std::min(task.rows.end, first + (chunk + 1) * task.chunk)};
-      task.body(*serial_streams_[static_cast<std::size_t>(task.part)], rows);
+      task.body(*serial_streams_[task.part], rows);
     }
     const double end = since_start();
     task.busy.fetch_add(end - begin, std::memory_order_relaxed);
@@ -219,7 +219,7 @@ void Step::complete(Task& task) {
   task.end = since_start();
   task.state.store(Task::State::done, std::memory_order_release);
   for (const TaskId l : task.later_at_end) {
-    Task& later = *tasks_[static_cast<std::size_t>(l)];
+    Task& later = *tasks_[l];
     if (later.waiting.fetch_sub(1, std::memory_order_acq_rel) == 1)
       later.state.store(Task::State::ready, std::memory_order_release);
   }

@@ -22,13 +22,11 @@ void Step::correct_device_times() {
     }
     next = &task;
     for (const TaskId e : task.earlier)
-      if (Task& earlier = *tasks_[static_cast<std::size_t>(e)]; earlier.on_device())
-        earlier.end = std::min(earlier.end, task.end);
+      if (Task& earlier = *tasks_[e]; earlier.on_device()) earlier.end = std::min(earlier.end, task.end);
   }
   for (Task* task : launched)
     for (const TaskId e : task->earlier)
-      if (const Task& earlier = *tasks_[static_cast<std::size_t>(e)]; earlier.on_device())
-        task->begin = std::max(task->begin, earlier.end);
+      if (const Task& earlier = *tasks_[e]; earlier.on_device()) task->begin = std::max(task->begin, earlier.end);
 }
 
 /// Seconds of a device's interior in which it computes separators, too: these come first.

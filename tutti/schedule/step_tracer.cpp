@@ -29,7 +29,7 @@ StepTracer::StepTracer(const Comm& comm, Trace& trace, std::vector<const Step*> 
   if (schedules_.empty()) return;  // steps of no graph: the program's phases alone
   const std::vector<int> mine{static_cast<int>(schedules_.front()->part_count())};
   const auto counts = comm.all_gather(std::span<const int>(mine));
-  for (int r = 0; r < comm.rank(); ++r) first_part_ += counts[static_cast<std::size_t>(r)];
+  for (int r = 0; r < comm.rank(); ++r) first_part_ += counts[r];
   const auto roles = schedules_.front()->describe_roles();
   for (std::size_t t = 0; t < roles.size(); ++t) trace_.name_row(thread_rows + static_cast<int>(t), roles[t]);
 }
@@ -125,7 +125,7 @@ void StepTracer::add_threads(const Step& schedule, const std::vector<TaskTimes>&
   const auto& threads = schedule.last_pieces();
   for (std::size_t t = 0; t < threads.size(); ++t)
     for (const ThreadPiece& piece : threads[t]) {
-      const TaskTimes& task = tasks[static_cast<std::size_t>(piece.task)];
+      const TaskTimes& task = tasks[piece.task];
       TraceSlice s = slice(schedule, piece.launch ? "start " + task.name : task.name, thread_rows + static_cast<int>(t),
                            piece.begin, piece.end);
       if (task.part >= 0) s.part = first_part_ + task.part;

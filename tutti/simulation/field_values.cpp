@@ -7,7 +7,7 @@
 namespace tutti {
 
 std::vector<double> values_of(const Domain& domain, const ModelField& field, std::size_t p) {
-  std::vector<double> values(static_cast<std::size_t>(domain.owned_count(p) * field.components));
+  std::vector<double> values(domain.owned_count(p) * field.components);
   if (!values.empty()) field.read(p, domain.owned(p), values);
   return values;
 }
@@ -31,7 +31,7 @@ std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> 
       std::size_t at = place.probe * quantities;
       for (const ModelField& field : fields) {
         if (field.probes.empty()) continue;
-        std::vector<double> values(static_cast<std::size_t>(field.components));
+        std::vector<double> values(field.components);
         field.read(place.p, place.row, values);
         for (const double value : values) mine.push_back({at++, value});
       }

@@ -31,8 +31,7 @@ void require_bounds(const Run& run, const std::string& advice) {
           const auto row = static_cast<Lid>(i / static_cast<std::size_t>(field.components));
           const Vec3 at = model.place_of(p, row);
           where = fmt::format("field '{}' is {:g} in cell {} at ({:.6g}, {:.6g}, {:.6g}) (rank {}, part {})",
-                              field.name, values[i], map.global[static_cast<std::size_t>(row)], at.x, at.y, at.z,
-                              comm.rank(), map.part);
+                              field.name, values[i], map.global[row], at.x, at.y, at.z, comm.rank(), map.part);
         }
       }
   });

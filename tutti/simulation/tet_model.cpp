@@ -23,9 +23,9 @@ void TetModel::allocate(int copies) {
       const LocalTetMesh& cells = mesh(p);
       auto& u = u_.emplace_back();
       for (int i = 0; i < copies; ++i) u.emplace_back(device(p), map(p), i == 0 ? "u" : fmt::format("u, work {}", i));
-      std::vector<double> volumes(static_cast<std::size_t>(cells.owned));
+      std::vector<double> volumes(cells.owned);
       for_ranges(parallel_for(threads()), cells.owned, [&](Size begin, Size end) {
-        for (Size c = begin; c < end; ++c) volumes[static_cast<std::size_t>(c)] = cells.volume(static_cast<Lid>(c));
+        for (Size c = begin; c < end; ++c) volumes[c] = cells.volume(static_cast<Lid>(c));
       });
       volumes_.push_back(make_buffer(stream(p), std::span<const double>(volumes), "volumes"));
     }
@@ -39,9 +39,9 @@ void TetModel::allocate(int copies) {
 
 std::vector<Vec3> TetModel::centroids(int part) {
   const LocalTetMesh& cells = mesh(part);
-  std::vector<Vec3> points(static_cast<std::size_t>(cells.owned));
+  std::vector<Vec3> points(cells.owned);
   for_ranges(parallel_for(threads()), cells.owned, [&](Size begin, Size end) {
-    for (Size c = begin; c < end; ++c) points[static_cast<std::size_t>(c)] = cells.centroid(static_cast<Lid>(c));
+    for (Size c = begin; c < end; ++c) points[c] = cells.centroid(static_cast<Lid>(c));
   });
   return points;
 }
@@ -89,7 +89,7 @@ std::vector<FieldView<double>> TetModel::views(std::size_t copy) {
 double TetModel::sum_of(bool magnitudes) {
   ExactSum sum;
   for (int p = 0; p < parts(); ++p) {
-    const double* volumes = volumes_[static_cast<std::size_t>(p)].data();
+    const double* volumes = volumes_[p].data();
     sum.merge(magnitudes ? weighted_sum_of_magnitudes(stream(p), map(p).owned_rows(), volumes, now(p))
                          : weighted_sum(stream(p), map(p).owned_rows(), volumes, now(p)));
   }
@@ -112,7 +112,7 @@ std::vector<Diagnostic> TetModel::diagnose() {
 }
 
 std::vector<double> TetModel::values(int part) {
-  std::vector<double> result(static_cast<std::size_t>(map(part).owned));
+  std::vector<double> result(map(part).owned);
   download(stream(part), std::span<double>(result), u(part)[0].buffer());
   return result;
 }
@@ -174,7 +174,7 @@ ErrorSummary TetModel::errors(double time) {
       const auto computed = values(p);
       for (Lid c = 0; c < mesh(p).owned; ++c) {
         const double v = mesh(p).volume(c);
-        const double error = computed[static_cast<std::size_t>(c)] - (*exact_)(mesh(p).centroid(c), time);
+        const double error = computed[c] - (*exact_)(mesh(p).centroid(c), time);
         volume.add(v);
         square.add(v * error * error);
         largest = std::max(largest, std::abs(error));

@@ -50,12 +50,12 @@ class TetModel : public Model {
   Device& device(int part) { return domain_.device(static_cast<std::size_t>(part)); }
   /// A stream for set-up and sums.
   Stream& stream(int part) { return domain_.stream(static_cast<std::size_t>(part)); }
-  const LocalTetMesh& mesh(int part) const { return domain_.meshes[static_cast<std::size_t>(part)]; }
-  const IndexMap& map(int part) const { return domain_.maps[static_cast<std::size_t>(part)]; }
+  const LocalTetMesh& mesh(int part) const { return domain_.meshes[part]; }
+  const IndexMap& map(int part) const { return domain_.maps[part]; }
   /// Of the owned cells.
   std::vector<Vec3> centroids(int part);
   /// Copies of u of a part, ghosts included; on its device.
-  std::span<Field<double>> u(int part) { return u_[static_cast<std::size_t>(part)]; }
+  std::span<Field<double>> u(int part) { return u_[part]; }
   const double* now(int part) { return u(part)[0].data(); }
   double* next(int part) { return u(part)[1].data(); }
 

@@ -131,7 +131,7 @@ RealPartition like_cubes(int nodes, double cells, double factor) {
   part.cells = cells / nodes;
   part.ghosts = part.separators = part.sent = factor * std::pow(part.cells, 2.0 / 3.0);
   part.messages = 6;
-  real.parts.assign(static_cast<std::size_t>(nodes), part);
+  real.parts.assign(nodes, part);
   real.parts[0].cells *= 0.9;  // the worst part counts
   return real;
 }

@@ -41,7 +41,7 @@ TEST_P(Comms, SumsAndMaxima) {
 TEST_P(Comms, AllGatherKeepsRankOrderWithEmptyRanks) {
   const Comm& comm = world();
   // Rank r gives r values, rank 0 none.
-  const std::vector<double> mine(static_cast<std::size_t>(comm.rank()), comm.rank() + 0.5);
+  const std::vector<double> mine(comm.rank(), comm.rank() + 0.5);
   const auto all = comm.all_gather(std::span<const double>(mine));
   std::vector<double> expected;
   for (int r = 0; r < comm.size(); ++r) expected.insert(expected.end(), static_cast<std::size_t>(r), r + 0.5);
@@ -54,14 +54,12 @@ TEST_P(Comms, AllToAllDeliversToTheRightRank) {
     int from, to;
     double value;
   };
-  std::vector<std::vector<Item>> outgoing(static_cast<std::size_t>(comm.size()));
-  for (int r = 0; r < comm.size(); ++r)
-    outgoing[static_cast<std::size_t>(r)].assign(static_cast<std::size_t>((comm.rank() + 2 * r) % 4),
-                                                 {comm.rank(), r, 0.25});
+  std::vector<std::vector<Item>> outgoing(comm.size());
+  for (int r = 0; r < comm.size(); ++r) outgoing[r].assign((comm.rank() + 2 * r) % 4, {comm.rank(), r, 0.25});
   const auto incoming = comm.all_to_all(outgoing);
   ASSERT_EQ(incoming.size(), outgoing.size());
   for (int r = 0; r < comm.size(); ++r) {
-    const auto& items = incoming[static_cast<std::size_t>(r)];
+    const auto& items = incoming[r];
     EXPECT_EQ(static_cast<int>(items.size()), (r + 2 * comm.rank()) % 4);
     for (const Item& item : items) {
       EXPECT_EQ(item.from, r);

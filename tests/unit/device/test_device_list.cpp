@@ -122,7 +122,7 @@ TEST_F(OpenDevices, FakesComeFirstAndAreDifferentOnEachRank) {
   const DeviceSet set = open_devices("cpu,fake:2", comm_, options);
   ASSERT_EQ(set.devices.size(), 3u);
   for (int k = 0; k < 2; ++k) {
-    const Device& device = *set.devices[static_cast<std::size_t>(k)];
+    const Device& device = *set.devices[k];
     EXPECT_EQ(device.kind(), DeviceKind::fake);
     EXPECT_EQ(device.index(), 2 * comm_.rank() + k);
   }

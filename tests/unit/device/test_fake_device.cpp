@@ -38,7 +38,7 @@ std::unique_ptr<Device> make_fake(std::uint64_t seed = 1, FakeOptions options = 
 }
 
 std::vector<double> values_of(Stream& stream, const Buffer<double>& buffer) {
-  std::vector<double> host(static_cast<std::size_t>(buffer.size()));
+  std::vector<double> host(buffer.size());
   download(stream, std::span<double>(host), buffer);
   return host;
 }
@@ -377,14 +377,14 @@ TEST(FakeDevice, ALoopRunsEveryIndexOnceAndNotAlwaysInOrder) {
   const auto stream = device->make_stream("s");
   int unordered = 0;
   for (Lid size : {1, 2, 3, 7, 1000, 1000, 1000, 1000}) {
-    std::vector<int> hits(static_cast<std::size_t>(size));
+    std::vector<int> hits(size);
     std::vector<Lid> begins;
     stream->loop({10, 10 + size}, [&](Lid begin, Lid end) {
       begins.push_back(begin);
-      for (Lid i = begin; i < end; ++i) ++hits[static_cast<std::size_t>(i - 10)];
+      for (Lid i = begin; i < end; ++i) ++hits[i - 10];
     });
     stream->synchronize();
-    EXPECT_EQ(hits, std::vector<int>(static_cast<std::size_t>(size), 1));
+    EXPECT_EQ(hits, std::vector<int>(size, 1));
     unordered += !std::is_sorted(begins.begin(), begins.end());
   }
   EXPECT_GT(unordered, 0);

@@ -24,7 +24,7 @@ TEST(Threads, EveryMemberRunsOnceOnItsCore) {
   pinned.run([&](int member) {
     std::lock_guard lock(mutex);
     members.insert(member);
-    EXPECT_EQ(sched_getcpu(), cores[static_cast<std::size_t>(member)]);
+    EXPECT_EQ(sched_getcpu(), cores[member]);
   });
   EXPECT_EQ(members.size(), cores.size());
   // A team that is not pinned may use all cores, whatever ran before it.
@@ -43,10 +43,10 @@ TEST(Threads, RangesAreCoveredOnce) {
   for (const int count : {1, 2, 5})
     for (const Size n : {Size{0}, Size{1}, Size{4}, Size{5}, Size{1001}}) {
       Threads threads(count);
-      std::vector<std::atomic<int>> hits(static_cast<std::size_t>(n));
+      std::vector<std::atomic<int>> hits(n);
       threads.for_range(n, [&](Size begin, Size end) {
         EXPECT_LT(begin, end);
-        for (Size i = begin; i < end; ++i) ++hits[static_cast<std::size_t>(i)];
+        for (Size i = begin; i < end; ++i) ++hits[i];
       });
       for (const auto& h : hits) EXPECT_EQ(h, 1);
     }

@@ -22,7 +22,7 @@ struct Read {
 };
 
 std::vector<double> values(Lid count, int range) {
-  std::vector<double> v(static_cast<std::size_t>(count));
+  std::vector<double> v(count);
   for (std::size_t i = 0; i < v.size(); ++i)
     v[i] = std::ldexp(random_unit(3, 2 * i) - 0.5,
                       static_cast<int>(random_bits(3, 2 * i + 1) % static_cast<std::uint64_t>(range)) - range / 2);

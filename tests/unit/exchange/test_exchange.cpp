@@ -242,7 +242,7 @@ TEST(Exchange, AForgottenCopyLeavesNaN) {
   std::vector<FieldView<double>> views;
   for (std::size_t p = 0; p < 2; ++p) {
     fields.emplace_back(*rank.streams[p].device, rank.maps[p], "u");
-    std::vector<double> own(static_cast<std::size_t>(rank.maps[p].owned));
+    std::vector<double> own(rank.maps[p].owned);
     std::iota(own.begin(), own.end(), 1.0);
     upload(*rank.streams[p].compute, fields.back().buffer(), std::span<const double>(own));
     views.push_back(fields.back().view());
@@ -252,12 +252,12 @@ TEST(Exchange, AForgottenCopyLeavesNaN) {
     if (op.kind == ExchangeOp::Kind::incoming_copy) continue;
     if (op.work) op.work();
     if (op.enqueue) {
-      PartStreams& part = rank.streams[static_cast<std::size_t>(op.part)];
+      PartStreams& part = rank.streams[op.part];
       op.enqueue(*part.outgoing);
       part.outgoing->synchronize();
     }
   }
-  std::vector<double> all(static_cast<std::size_t>(rank.maps[1].local()));
+  std::vector<double> all(rank.maps[1].local());
   download(*rank.streams[1].compute, std::span<double>(all), fields[1].buffer());
   EXPECT_TRUE(std::isnan(all.back()));
 }

@@ -11,7 +11,7 @@ IndexMap star(std::int32_t part, const std::vector<std::int32_t>& others, const 
   map.part = part;
   const auto n = static_cast<Lid>(others.size());
   map.owned = n;
-  map.global.assign(static_cast<std::size_t>(2 * n), 0);
+  map.global.assign(2 * n, 0);
   for (Lid k = 0; k < n; ++k) {
     const auto at = static_cast<std::size_t>(k);
     map.links.push_back(
@@ -28,7 +28,7 @@ TEST(Plan, TagsAreUniqueAPairOfRanksAndCountFromZero) {
   ASSERT_EQ(plan.outgoing.size(), 6u);
   ASSERT_EQ(plan.incoming.size(), 6u);
   std::vector<std::vector<int>> tags(3);
-  for (const Message& m : plan.outgoing) tags[static_cast<std::size_t>(m.to_rank)].push_back(m.tag);
+  for (const Message& m : plan.outgoing) tags[m.to_rank].push_back(m.tag);
   EXPECT_EQ(tags[1], (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(tags[2], (std::vector<int>{0, 1}));
   EXPECT_EQ(plan.rows_sent(), 6);

@@ -51,14 +51,14 @@ TEST_F(CheckpointFrameTest, BytesAtItsPlacesAreTheArrays) {
     for (const Size place : {places.global, places.field_begins[0], places.field_begins[1]})
       EXPECT_GE(place, checkpoint_header_bytes) << "the header's place is free";
 
-    std::vector<Gid> global(static_cast<std::size_t>(rows));
+    std::vector<Gid> global(rows);
     std::iota(global.begin(), global.end(), Gid{5});
     std::vector<double> u(global.size(), 0.25), field(3 * global.size());
     std::iota(field.begin(), field.end(), 0.5);
     put(global, places.global);
     put(field, places.field_begins[0]);
     put(u, places.field_begins[1]);
-    put(std::vector<char>(static_cast<std::size_t>(checkpoint_header_bytes), 'h'), 0);
+    put(std::vector<char>(checkpoint_header_bytes, 'h'), 0);
 
     const CheckpointFile file(path_);
     EXPECT_EQ(file.frame().meta, frame.meta);

@@ -17,7 +17,7 @@ using test::world;
 std::vector<DistributedPart> cut(const WholeMesh& whole, const std::vector<std::int32_t>& owner, int parts,
                                  int layers = 2) {
   WholeMesh copy = whole;
-  return distribute_mesh(world(), std::move(copy), owner, std::vector<int>(static_cast<std::size_t>(parts), 0), layers);
+  return distribute_mesh(world(), std::move(copy), owner, std::vector<int>(parts, 0), layers);
 }
 
 TEST(Distribute, PartsOfOneRankAreCutOutOfTheWhole) {
@@ -29,8 +29,8 @@ TEST(Distribute, PartsOfOneRankAreCutOutOfTheWhole) {
     const auto mine = cut(whole, owner, parts);
     ASSERT_EQ(mine.size(), static_cast<std::size_t>(parts));
     for (int p = 0; p < parts; ++p) {
-      EXPECT_EQ(mine[static_cast<std::size_t>(p)].part, p);
-      test::expect_good_part(whole, owner, mine[static_cast<std::size_t>(p)]);
+      EXPECT_EQ(mine[p].part, p);
+      test::expect_good_part(whole, owner, mine[p]);
     }
   }
 }
@@ -50,8 +50,7 @@ TEST(Distribute, OnePartIsTheWholeMesh) {
   // A single part needs no list of owners.
   const auto mine = cut(whole, {}, 1);
   ASSERT_EQ(mine.size(), 1u);
-  test::expect_good_part(whole, std::vector<std::int32_t>(static_cast<std::size_t>(whole.mesh.cell_count()), 0),
-                         mine[0]);
+  test::expect_good_part(whole, std::vector<std::int32_t>(whole.mesh.cell_count(), 0), mine[0]);
 }
 
 TEST(Distribute, APartMayOwnNothing) {
@@ -78,8 +77,7 @@ TEST(ReorderCells, AnyOrderTellsOfTheSameCells) {
     const auto owner = test::random_cell_owners(seed, whole.mesh.cell_count(), 3);
     for (DistributedPart& part : cut(whole, owner, 3)) {
       Dice dice(seed);
-      std::vector<Lid> own(static_cast<std::size_t>(part.mesh.owned)),
-          ghosts(part.mesh.cells.size() - static_cast<std::size_t>(part.mesh.owned));
+      std::vector<Lid> own(part.mesh.owned), ghosts(part.mesh.cells.size() - static_cast<std::size_t>(part.mesh.owned));
       std::iota(own.begin(), own.end(), 0);
       std::iota(ghosts.begin(), ghosts.end(), part.mesh.owned);
       dice.shuffle(own);
@@ -90,8 +88,7 @@ TEST(ReorderCells, AnyOrderTellsOfTheSameCells) {
       const LocalTetMesh mesh =
           reorder_cells(std::move(part.mesh), order, seed % 2 == 0 ? ParallelFor(test::five_threads) : ParallelFor());
       EXPECT_EQ(mesh.owned, static_cast<Lid>(own.size()));
-      for (std::size_t i = 0; i < order.size(); ++i)
-        ASSERT_EQ(mesh.global[i], before[static_cast<std::size_t>(order[i])]);
+      for (std::size_t i = 0; i < order.size(); ++i) ASSERT_EQ(mesh.global[i], before[order[i]]);
       test::expect_same_cells(whole, mesh);
       // Vertices come in the order in which the cells meet them.
       Lid next = 0;

@@ -35,7 +35,7 @@ void write_and_read(const std::string& name, const BoxGridShape& grid, const std
   const std::vector<double> times = {0.25, 1.0 / 3};
   PvdSeries series(folder / "results.pvd");
   for (Size output = 0; output < 2; ++output) {
-    const double time = times[static_cast<std::size_t>(output)];
+    const double time = times[output];
     std::vector<BoxPieceFile> files;
     std::vector<VtkArray> arrays;
     for (std::size_t p = 0; p < boxes.size(); ++p) {

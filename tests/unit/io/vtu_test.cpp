@@ -56,7 +56,7 @@ struct Cube {
             std::array<Lid, 4> tet{};
             tet[0] = id(at[0], at[1], at[2]);
             for (std::size_t s = 0; s < 3; ++s) {
-              ++at[static_cast<std::size_t>(orders[o][s])];
+              ++at[orders[o][s]];
               tet[s + 1] = id(at[0], at[1], at[2]);
             }
             if (o >= 3) std::swap(tet[1], tet[2]);  // odd permutations are turned over
@@ -67,7 +67,7 @@ struct Cube {
 
 Vec3 centroid(const Cube& cube, const std::array<Lid, 4>& tet) {
   Vec3 sum;
-  for (const Lid v : tet) sum = sum + cube.points[static_cast<std::size_t>(v)];
+  for (const Lid v : tet) sum = sum + cube.points[v];
   return 0.25 * sum;
 }
 

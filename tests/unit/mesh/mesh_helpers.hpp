@@ -90,15 +90,14 @@ inline TetMesh shuffled(const TetMesh& mesh, unsigned seed) {
   std::shuffle(order.begin(), order.end(), random);
   std::shuffle(vertex.begin(), vertex.end(), random);
   TetMesh result = mesh;
-  for (std::size_t v = 0; v < vertex.size(); ++v)
-    result.vertices[static_cast<std::size_t>(vertex[v])] = mesh.vertices[v];
+  for (std::size_t v = 0; v < vertex.size(); ++v) result.vertices[vertex[v]] = mesh.vertices[v];
   for (std::size_t c = 0; c < order.size(); ++c) {
-    result.cells[c] = mesh.cells[static_cast<std::size_t>(order[c])];
-    result.regions[c] = mesh.regions[static_cast<std::size_t>(order[c])];
-    for (Gid& v : result.cells[c]) v = vertex[static_cast<std::size_t>(v)];
+    result.cells[c] = mesh.cells[order[c]];
+    result.regions[c] = mesh.regions[order[c]];
+    for (Gid& v : result.cells[c]) v = vertex[v];
   }
   for (auto& triangle : result.boundary)
-    for (Gid& v : triangle) v = vertex[static_cast<std::size_t>(v)];
+    for (Gid& v : triangle) v = vertex[v];
   return result;
 }
 
@@ -109,7 +108,7 @@ inline TetMesh five_tets() {
     m.vertices.push_back({static_cast<double>(i & 1), static_cast<double>(i >> 1 & 1), static_cast<double>(i >> 2)});
   m.cells = {{0, 1, 2, 4}, {3, 2, 1, 7}, {5, 4, 7, 1}, {6, 7, 4, 2}, {1, 2, 4, 7}};
   for (auto& c : m.cells) {
-    const auto at = [&](std::size_t i) { return m.vertices[static_cast<std::size_t>(c[i])]; };
+    const auto at = [&](std::size_t i) { return m.vertices[c[i]]; };
     if (tet_volume(at(0), at(1), at(2), at(3)) < 0) std::swap(c[2], c[3]);
   }
   m.regions.assign(5, 1);

@@ -30,8 +30,7 @@ TEST(GridLine, TheEndsAreExact) {
 TEST(GridLine, StretchedAsTheFormulaSays) {
   const GridLine line = make_grid_line(10, 2, 6, 1.7, false);
   for (Lid i = 0; i <= 10; ++i)
-    EXPECT_NEAR(line.faces[static_cast<std::size_t>(i)], 4 + 2 * std::tanh(1.7 * (0.2 * i - 1)) / std::tanh(1.7),
-                1e-14);
+    EXPECT_NEAR(line.faces[i], 4 + 2 * std::tanh(1.7 * (0.2 * i - 1)) / std::tanh(1.7), 1e-14);
   // Denser towards both ends, and the same from both.
   for (Lid i = 0; i < 5; ++i) {
     EXPECT_NEAR(line.width(i), line.width(9 - i), 1e-14);
@@ -53,7 +52,7 @@ TEST(GridLine, TheCellAtAPoint) {
     const GridLine line = make_grid_line(7, -2, 3, stretch, false);
     for (Lid i = 0; i < 7; ++i) {
       EXPECT_EQ(line.cell_at(line.centre(i)), i);
-      EXPECT_EQ(line.cell_at(line.faces[static_cast<std::size_t>(i)]), i) << "a plane belongs to the upper cell";
+      EXPECT_EQ(line.cell_at(line.faces[i]), i) << "a plane belongs to the upper cell";
     }
     EXPECT_EQ(line.cell_at(3), 6) << "there is no upper one";
     EXPECT_EQ(line.cell_at(-2.5), 0);

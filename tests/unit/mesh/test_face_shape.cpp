@@ -46,7 +46,7 @@ TEST(FaceShape, BothSidesOfAFaceHaveTheSameBits) {
   int interior = 0;
   for (Lid c = 0; c < mesh.owned; ++c)
     for (int f = 0; f < 4; ++f) {
-      const Lid behind = mesh.neighbours[static_cast<std::size_t>(c)][static_cast<std::size_t>(f)];
+      const Lid behind = mesh.neighbours[c][f];
       if (behind < 0) continue;
       const FaceShape mine = shared_face_shape(mesh, c, f);
       const FaceShape other = shared_face_shape(mesh, behind, face_towards(mesh, behind, c));
@@ -63,7 +63,7 @@ TEST(FaceShape, OfTheBoundaryIsTheCellsOwn) {
   Vec3 sum;
   for (Lid c = 0; c < mesh.owned; ++c)
     for (int f = 0; f < 4; ++f) {
-      if (mesh.neighbours[static_cast<std::size_t>(c)][static_cast<std::size_t>(f)] >= 0) continue;
+      if (mesh.neighbours[c][f] >= 0) continue;
       EXPECT_EQ(shared_face_shape(mesh, c, f).area, face_shape(mesh, c, f).area);
       sum = sum + shared_face_shape(mesh, c, f).area;
     }

@@ -41,7 +41,7 @@ TEST(GenerateBox, IsExactAndTagged) {
   // Every triangle lies in its side's plane and looks outwards.
   for (std::size_t t = 0; t < m.boundary.size(); ++t) {
     const int d = (m.boundary_tags[t] - 1) / 2, side = (m.boundary_tags[t] - 1) % 2;
-    const auto at = [&](std::size_t k) { return m.vertices[static_cast<std::size_t>(m.boundary[t][k])]; };
+    const auto at = [&](std::size_t k) { return m.vertices[m.boundary[t][k]]; };
     for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(at(k)[d], side ? s.upper[d] : s.lower[d]);
     EXPECT_GT(cross(at(1) - at(0), at(2) - at(0))[d] * (side ? 1 : -1), 0);
   }
@@ -96,10 +96,9 @@ TEST(GenerateBox, SplitPlaneConforms) {
   int interface_faces = 0;
   for (std::size_t c = 0; c < n.size(); ++c)
     for (std::size_t f = 0; f < 4; ++f) {
-      if (n[c][f] < 0 || m.regions[c] == m.regions[static_cast<std::size_t>(n[c][f])]) continue;
+      if (n[c][f] < 0 || m.regions[c] == m.regions[n[c][f]]) continue;
       ++interface_faces;
-      for (const int k : tet_faces[f])
-        EXPECT_NEAR(m.vertices[static_cast<std::size_t>(m.cells[c][static_cast<std::size_t>(k)])].x, 0.3, 1e-15);
+      for (const int k : tet_faces[f]) EXPECT_NEAR(m.vertices[m.cells[c][k]].x, 0.3, 1e-15);
     }
   EXPECT_EQ(interface_faces, 2 * 2 * 9);
 }
@@ -215,9 +214,8 @@ TEST(GenerateUnstructuredBox, TaggedAndSplit) {
     EXPECT_EQ(i.regions.at(1).name, "left");
     for (std::size_t c = 0; c < n.size(); ++c)
       for (std::size_t f = 0; f < 4; ++f) {
-        if (n[c][f] < 0 || m.regions[c] == m.regions[static_cast<std::size_t>(n[c][f])]) continue;
-        for (const int k : tet_faces[f])
-          EXPECT_EQ(m.vertices[static_cast<std::size_t>(m.cells[c][static_cast<std::size_t>(k)])].x, 0.5);
+        if (n[c][f] < 0 || m.regions[c] == m.regions[n[c][f]]) continue;
+        for (const int k : tet_faces[f]) EXPECT_EQ(m.vertices[m.cells[c][k]].x, 0.5);
       }
   }
 }
@@ -298,7 +296,7 @@ TEST(GenerateThroughGmsh, KeepsTheLargestPieceAndTagsEveryFace) {
     for (Gid& v : c) ++v;
   stray.vertices.push_back({5, 5, 5});
   stray.cells.insert(stray.cells.begin() + 2, {1, 3, 4, 0});
-  const auto at = [&](std::size_t i) { return stray.vertices[static_cast<std::size_t>(stray.cells[2][i])]; };
+  const auto at = [&](std::size_t i) { return stray.vertices[stray.cells[2][i]]; };
   if (tet_volume(at(0), at(1), at(2), at(3)) < 0) std::swap(stray.cells[2][0], stray.cells[2][1]);
   stray.regions.push_back(1);
   ASSERT_EQ(info_of(stray).components, 2);

@@ -127,7 +127,7 @@ TEST(GmshFiles, GmshsOwnFilesAgreeInAllFormats) {
             (std::map<std::int32_t, std::string>{{11, "inlet"}, {12, "outlet"}, {13, "interface"}}));
   std::map<std::int32_t, double> volume;
   for (std::size_t c = 0; c < first.cells.size(); ++c) {
-    const auto at = [&](std::size_t i) { return first.vertices[static_cast<std::size_t>(first.cells[c][i])]; };
+    const auto at = [&](std::size_t i) { return first.vertices[first.cells[c][i]]; };
     volume[first.regions[c]] += tet_volume(at(0), at(1), at(2), at(3));
   }
   EXPECT_NEAR(volume[7], 1, 1e-12);

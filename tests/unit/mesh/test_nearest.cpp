@@ -16,7 +16,7 @@ std::vector<Gid> sorted_all(const std::vector<Vec3>& points, Vec3 centre) {
   std::vector<Gid> order(points.size());
   std::iota(order.begin(), order.end(), 0);
   const auto distance = [&](Gid i) {
-    const Vec3 d = centre - points[static_cast<std::size_t>(i)];
+    const Vec3 d = centre - points[i];
     return dot(d, d);
   };
   std::stable_sort(order.begin(), order.end(), [&](Gid a, Gid b) { return distance(a) < distance(b); });
@@ -30,7 +30,7 @@ void expect_nearest(const std::vector<Vec3>& points, const std::vector<Vec3>& ce
   for (const Vec3 centre : centres) {
     const std::vector<Gid> expected = sorted_all(points, centre);
     for (const int n : counts) {
-      std::vector<Gid> found(static_cast<std::size_t>(n), -1);
+      std::vector<Gid> found(n, -1);
       tree.find(centre, n, found);
       ASSERT_EQ(found, std::vector<Gid>(expected.begin(), expected.begin() + n)) << n << " nearest";
     }

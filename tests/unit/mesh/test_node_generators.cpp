@@ -58,8 +58,7 @@ TEST(NodeGenerators, EdgesAreCutAtEqualAngles) {
   const NodeCloud cloud = icosahedral_nodes(4);
   // Nodes 12, 13, 14 lie on the edge from node 0 to node 1.
   for (const auto& [a, b] : {std::pair{0, 12}, {12, 13}, {13, 14}, {14, 1}})
-    EXPECT_NEAR(dot(cloud.points[static_cast<std::size_t>(a)], cloud.points[static_cast<std::size_t>(b)]),
-                std::cos(std::atan(2.0) / 4), 1e-14);
+    EXPECT_NEAR(dot(cloud.points[a], cloud.points[b]), std::cos(std::atan(2.0) / 4), 1e-14);
 }
 
 TEST(NodeGenerators, ImpossibleCountsNameTheNearest) {
@@ -87,7 +86,7 @@ TEST(NodeGenerators, Fibonacci) {
   const NodeCloud cloud = fibonacci_nodes(1000);
   const double golden = (1 + std::sqrt(5.0)) / 2;
   for (const int i : {0, 1, 17, 999}) {
-    const Vec3 p = cloud.points[static_cast<std::size_t>(i)];
+    const Vec3 p = cloud.points[i];
     EXPECT_NEAR(p.z, 1 - (2.0 * i + 1) / 1000, 1e-15);
     const double longitude = 2 * std::numbers::pi * std::fmod(i / golden, 1.0);
     EXPECT_NEAR(p.x, std::sqrt(1 - p.z * p.z) * std::cos(longitude), 1e-12);

@@ -73,7 +73,7 @@ TEST(MeshQuality, SumsUpItsCells) {
   double least = 2, sum = 0, angle = 180;
   Gid worst = -1;
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
-    const auto at = [&](std::size_t k) { return mesh.vertices[static_cast<std::size_t>(mesh.cells[c][k])]; };
+    const auto at = [&](std::size_t k) { return mesh.vertices[mesh.cells[c][k]]; };
     const TetQuality cell = tet_quality(at(0), at(1), at(2), at(3));
     sum += cell.mean_ratio;
     for (const double a : cell.dihedral) angle = std::min(angle, a);

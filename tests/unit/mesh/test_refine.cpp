@@ -29,7 +29,7 @@ TetMesh body(Gid n) {
 }
 
 double volume(const TetMesh& mesh, std::size_t c) {
-  const auto at = [&](std::size_t i) { return mesh.vertices[static_cast<std::size_t>(mesh.cells[c][i])]; };
+  const auto at = [&](std::size_t i) { return mesh.vertices[mesh.cells[c][i]]; };
   return tet_volume(at(0), at(1), at(2), at(3));
 }
 
@@ -88,7 +88,7 @@ TEST(Refine, TheShortestDiagonal) {
     const auto middle = [&](std::size_t a, std::size_t b) { return 0.5 * (mesh.vertices[a] + mesh.vertices[b]); };
     lengths = {norm(middle(0, 1) - middle(2, 3)), norm(middle(0, 2) - middle(1, 3)), norm(middle(0, 3) - middle(1, 2))};
     for (std::size_t c = 4; c < 8; ++c) {
-      const auto at = [&](std::size_t i) { return fine.vertices[static_cast<std::size_t>(fine.cells[c][i])]; };
+      const auto at = [&](std::size_t i) { return fine.vertices[fine.cells[c][i]]; };
       EXPECT_NEAR(norm(at(1) - at(0)), *std::min_element(lengths.begin(), lengths.end()), 1e-15);
       EXPECT_GT(volume(fine, c), 0);
     }

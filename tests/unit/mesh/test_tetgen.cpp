@@ -153,7 +153,7 @@ TEST_F(TetgenFiles, TwoBoxes) {
   EXPECT_EQ(m.vertices.size(), 12u);
   std::map<std::int32_t, double> volume;
   for (std::size_t c = 0; c < m.cells.size(); ++c) {
-    const auto at = [&](std::size_t i) { return m.vertices[static_cast<std::size_t>(m.cells[c][i])]; };
+    const auto at = [&](std::size_t i) { return m.vertices[m.cells[c][i]]; };
     volume[m.regions[c]] += tet_volume(at(0), at(1), at(2), at(3));
   }
   EXPECT_EQ(volume.size(), 2u);

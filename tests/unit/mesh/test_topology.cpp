@@ -91,14 +91,12 @@ TEST(Topology, FaceNumbersPointOutwards) {
   const auto centres = cell_centroids(m);
   for (std::size_t c = 0; c < m.cells.size(); ++c)
     for (std::size_t f = 0; f < 4; ++f) {
-      const auto at = [&](int i) {
-        return m.vertices[static_cast<std::size_t>(m.cells[c][static_cast<std::size_t>(i)])];
-      };
+      const auto at = [&](int i) { return m.vertices[m.cells[c][i]]; };
       const auto [i, j, k] = tet_faces[f];
       const Vec3 normal = cross(at(j) - at(i), at(k) - at(i));
       EXPECT_GT(dot(normal, at(i) - centres[c]), 0);
       if (n[c][f] < 0) continue;
-      EXPECT_GT(dot(normal, centres[static_cast<std::size_t>(n[c][f])] - centres[c]), 0);
+      EXPECT_GT(dot(normal, centres[n[c][f]] - centres[c]), 0);
     }
 }
 
@@ -174,11 +172,11 @@ TEST(Topology, Defects) {
 
 std::vector<Gid> obvious_row(const FaceNeighbours& n, Gid row, int depth) {
   std::vector<Gid> found;
-  for (const Gid a : n[static_cast<std::size_t>(row)]) {
+  for (const Gid a : n[row]) {
     if (a < 0) continue;
     found.push_back(a);
     if (depth == 2)
-      for (const Gid b : n[static_cast<std::size_t>(a)])
+      for (const Gid b : n[a])
         if (b >= 0 && b != row) found.push_back(b);
   }
   std::sort(found.begin(), found.end());
@@ -205,8 +203,7 @@ TEST(Stencil, AgainstTheObviousWay) {
     }
     for (const int layers : {1, 2}) {
       const auto lengths = stencil_lengths(local, static_cast<Lid>(local.size()), layers, five_threads);
-      for (Gid i = 0; i < m.cell_count(); ++i)
-        EXPECT_EQ(lengths[static_cast<std::size_t>(i)], (layers == 2 ? stencil : graph).row(i).size());
+      for (Gid i = 0; i < m.cell_count(); ++i) EXPECT_EQ(lengths[i], (layers == 2 ? stencil : graph).row(i).size());
     }
   }
 }

@@ -31,7 +31,7 @@ TEST_F(VtuRead, WhatVtkWroteInAscii) {
   EXPECT_EQ(m.boundary[0], (std::array<Gid, 3>{0, 3, 9}));
   double volume = 0;
   for (const auto& c : m.cells) {
-    const auto at = [&](std::size_t i) { return m.vertices[static_cast<std::size_t>(c[i])]; };
+    const auto at = [&](std::size_t i) { return m.vertices[c[i]]; };
     volume += tet_volume(at(0), at(1), at(2), at(3));
   }
   EXPECT_NEAR(volume, 2.5 / 3 * 0.7 / 7, 1e-15);

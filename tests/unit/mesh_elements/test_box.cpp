@@ -67,10 +67,9 @@ TEST_P(EveryBox, FillsTheBoxAndTagsItsSides) {
     if (f.right >= 0) continue;
     const ElementPoints p = gather_points(mesh, f.left);
     const double half = face_corner_count(mesh.type(f.left), f.left_face) == 3 ? 0.5 : 1;
-    areas[static_cast<std::size_t>(f.tag)] +=
-        half * norm(face_area_vector(
-                   mesh.type(f.left), f.left_face,
-                   map_point(mesh.type(f.left), p.view(), face_reference(mesh.type(f.left), f.left_face, 0.3, 0.3))));
+    areas[f.tag] += half * norm(face_area_vector(mesh.type(f.left), f.left_face,
+                                                 map_point(mesh.type(f.left), p.view(),
+                                                           face_reference(mesh.type(f.left), f.left_face, 0.3, 0.3))));
   }
   const std::array<double, 7> expected = {0, 0.5, 0.5, 1, 1, 2, 2};
   for (std::size_t tag = 0; tag < 7; ++tag) EXPECT_NEAR(areas[tag], expected[tag], 1e-13) << tag;
@@ -152,7 +151,7 @@ TEST(ElementBox, TetrahedraAreThoseOfTheTetBox) {
   for (std::size_t v = 0; v < a.vertices.size(); ++v) EXPECT_LT(norm(a.vertices[v] - b.points[v]), 1e-15);
   for (Gid e = 0; e < a.cell_count(); ++e) {
     const auto nodes = b.element_nodes(e);
-    EXPECT_TRUE(std::equal(nodes.begin(), nodes.end(), a.cells[static_cast<std::size_t>(e)].begin()));
+    EXPECT_TRUE(std::equal(nodes.begin(), nodes.end(), a.cells[e].begin()));
   }
 }
 

@@ -18,7 +18,7 @@ class EveryElement : public testing::TestWithParam<std::tuple<ElementType, int>>
   int count = order == 1 ? corner_count(type) : quadratic_node_count(type);
 
   element_geometry::Shape shape(int node, Vec3 r) const {
-    const auto& l = node_lattice(type)[static_cast<std::size_t>(node)];
+    const auto& l = node_lattice(type)[node];
     return shape_function(type, order, l[0], l[1], l[2], r);
   }
   /// Nodes of a strongly bent element.

@@ -74,8 +74,7 @@ TEST(Lagrange, LinearCellsFillTheElement) {
                                                        : ElementType::pyramid;
         ASSERT_EQ(cell.count, corner_count(kind));
         std::vector<Vec3> corners;
-        for (std::size_t k = 0; k < cell.count; ++k)
-          corners.push_back(points[static_cast<std::size_t>(cell.points[k])]);
+        for (std::size_t k = 0; k < cell.count; ++k) corners.push_back(points[cell.points[k]]);
         // Of these cells the determinant is linear along t, and constant across it but for that of frusta.
         double own = 0;
         const double w = 0.5 / std::sqrt(3.0);

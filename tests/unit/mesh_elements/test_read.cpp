@@ -98,8 +98,7 @@ TEST(GmshElements, BinaryAndTextGiveTheSameElements) {
       double distance = a.count == b.count ? 0 : 1;
       for (std::size_t n = 0; n < a.view().size() && distance == 0; ++n)
         if (norm(a.at[n] - b.at[n]) > 1e-12) distance = 1;
-      same +=
-          distance == 0 && text.regions[static_cast<std::size_t>(e)] == binary.regions[static_cast<std::size_t>(other)];
+      same += distance == 0 && text.regions[e] == binary.regions[other];
     }
     EXPECT_EQ(same, 1) << e;
   }
@@ -112,7 +111,7 @@ TEST(GmshElements, NodesLieWhereTheTablesSay) {
   for (Gid e = 0; e < mesh.element_count(); ++e) {
     const ElementPoints p = gather_points(mesh, e);
     const ElementType type = mesh.type(e);
-    const std::span<const Vec3> corners = p.view().first(static_cast<std::size_t>(corner_count(type)));
+    const std::span<const Vec3> corners = p.view().first(corner_count(type));
     const double size = std::cbrt(map_point(type, corners, {0.25, 0.25, 0.25}).determinant());
     for (std::size_t n = 0; n < p.view().size(); ++n) {
       const Vec3 straight = map_point(type, corners, node_reference(type, static_cast<int>(n))).x;
@@ -231,7 +230,7 @@ TEST(GmshElements, PeriodicSectionsOfBothFormatsAreRead) {
     int boundary = 0;
     for (const ElementFace& f : match_faces_checked(mesh, name)) {
       boundary += f.right < 0;
-      for (int d = 0; d < 3; ++d) along[static_cast<std::size_t>(d)] += std::abs(std::abs(f.shift[d]) - 1) < 1e-12;
+      for (int d = 0; d < 3; ++d) along[d] += std::abs(std::abs(f.shift[d]) - 1) < 1e-12;
     }
     // Each side of the box has as many triangles as its opposite; those across z are left.
     EXPECT_GT(along[0], 0) << name;
@@ -268,7 +267,7 @@ TEST(ElementDefects, AreToldWithElementAndFile) {
   EXPECT_NO_THROW(read(good));
 
   ElementMesh bad = good;  // a hexahedron with a corner pushed through
-  bad.points[static_cast<std::size_t>(bad.element_nodes(0)[6])] = {-0.2, -0.3, -0.2};
+  bad.points[bad.element_nodes(0)[6]] = {-0.2, -0.3, -0.2};
   EXPECT_THAT(error_of([&] { read(bad); }),
               testing::AllOf(HasSubstr("bad.msh: element 0 (hexahedron) is turned over")));
 

@@ -22,10 +22,10 @@ struct Problem {
 
 /// Undirected graph of the edges given.
 inline Adjacency graph_of(Gid rows, const std::vector<std::pair<Gid, Gid>>& edges) {
-  std::vector<std::vector<Gid>> lists(static_cast<std::size_t>(rows));
+  std::vector<std::vector<Gid>> lists(rows);
   for (const auto& [i, j] : edges) {
-    lists[static_cast<std::size_t>(i)].push_back(j);
-    lists[static_cast<std::size_t>(j)].push_back(i);
+    lists[i].push_back(j);
+    lists[j].push_back(i);
   }
   Adjacency graph;
   for (auto& list : lists) {
@@ -64,7 +64,7 @@ inline Problem random_geometric(Gid rows, double radius, std::uint64_t seed) {
   std::vector<std::pair<Gid, Gid>> edges;
   for (Gid i = 0; i < rows; ++i) {
     for (Gid j = i + 1; j < rows; ++j) {
-      const Vec3 d = problem.points[static_cast<std::size_t>(i)] - problem.points[static_cast<std::size_t>(j)];
+      const Vec3 d = problem.points[i] - problem.points[j];
       if (dot(d, d) < radius * radius) edges.emplace_back(i, j);
     }
   }
@@ -93,7 +93,7 @@ inline Problem islands(Gid side, Gid lone) {
       for (const Gid j : one.graph.row(i)) problem.graph.columns.push_back(j + copy * one.rows());
       problem.graph.close_row();
       const Vec3 shift{static_cast<double>(copy * side * 2), 0, 0};
-      problem.points.push_back(one.points[static_cast<std::size_t>(i)] + shift);
+      problem.points.push_back(one.points[i] + shift);
     }
   }
   for (Gid i = 0; i < lone; ++i) {

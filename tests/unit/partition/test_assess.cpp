@@ -28,12 +28,12 @@ PartitionQuality assess_slowly(const Adjacency& stencil, const std::vector<std::
   std::vector<std::set<std::int32_t>> neighbours(parts);
   std::vector<std::vector<Gid>> ties(owner.size());
   for (Gid i = 0; i < stencil.rows(); ++i) {
-    const auto p = static_cast<std::size_t>(owner[static_cast<std::size_t>(i)]);
+    const auto p = static_cast<std::size_t>(owner[i]);
     for (const Gid j : stencil.row(i)) {
-      const auto q = static_cast<std::size_t>(owner[static_cast<std::size_t>(j)]);
+      const auto q = static_cast<std::size_t>(owner[j]);
       if (p == q) {
-        ties[static_cast<std::size_t>(i)].push_back(j);
-        ties[static_cast<std::size_t>(j)].push_back(i);
+        ties[i].push_back(j);
+        ties[j].push_back(i);
         continue;
       }
       ++quality.cut;
@@ -55,7 +55,7 @@ PartitionQuality assess_slowly(const Adjacency& stencil, const std::vector<std::
     for (const Gid j : ties[i]) visit(static_cast<std::size_t>(j));
   };
   for (std::size_t i = 0; i < owner.size(); ++i) {
-    if (!met[i]) ++quality.components[static_cast<std::size_t>(owner[i])];
+    if (!met[i]) ++quality.components[owner[i]];
     visit(i);
   }
   return quality;

@@ -106,8 +106,7 @@ TEST(SpatialOrder, DegenerateBoxes) {
     const auto order = hilbert_order(sheet);
     double travelled = 0;
     for (std::size_t k = 1; k < order.size(); ++k) {
-      travelled +=
-          norm(sheet[static_cast<std::size_t>(order[k].row)] - sheet[static_cast<std::size_t>(order[k - 1].row)]);
+      travelled += norm(sheet[order[k].row] - sheet[order[k - 1].row]);
     }
     EXPECT_LT(travelled, 4e-3 * 999) << thick;
   }

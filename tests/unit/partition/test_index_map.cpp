@@ -32,12 +32,11 @@ TEST(IndexMap, KeepsItsPromisesOnRandomDirectedGraphs) {
     // Both ends of a link name the same rows in the same order.
     for (const IndexMap& map : maps)
       for (const Link& link : map.links) {
-        const IndexMap& other = maps[static_cast<std::size_t>(link.part)];
+        const IndexMap& other = maps[link.part];
         const Link& back = link_of(other, map.part);
         ASSERT_EQ(back.ghosts.size(), static_cast<Lid>(link.send_rows.size()));
         for (std::size_t k = 0; k < link.send_rows.size(); ++k)
-          ASSERT_EQ(map.global[static_cast<std::size_t>(link.send_rows[k])],
-                    other.global[static_cast<std::size_t>(back.ghosts.begin) + k]);
+          ASSERT_EQ(map.global[link.send_rows[k]], other.global[static_cast<std::size_t>(back.ghosts.begin) + k]);
       }
   }
 }

@@ -18,7 +18,7 @@ Csr<Lid> local(const Adjacency& graph) {
 
 /// Place of every row, after a check that `order` is a permutation.
 std::vector<Lid> places(const std::vector<Lid>& order, Gid rows) {
-  std::vector<Lid> place(static_cast<std::size_t>(rows), -1);
+  std::vector<Lid> place(rows, -1);
   EXPECT_EQ(static_cast<Gid>(order.size()), rows);
   for (std::size_t k = 0; k < order.size(); ++k) {
     EXPECT_EQ(place.at(static_cast<std::size_t>(order[k])), -1) << "row " << order[k] << " comes twice";
@@ -31,7 +31,7 @@ double mean_distance(const Adjacency& graph, const std::vector<Lid>& place) {
   double sum = 0;
   for (Gid i = 0; i < graph.rows(); ++i) {
     for (const Gid j : graph.row(i)) {
-      sum += std::abs(place[static_cast<std::size_t>(i)] - place[static_cast<std::size_t>(j)]);
+      sum += std::abs(place[i] - place[j]);
     }
   }
   return sum / static_cast<double>(graph.entries());
@@ -41,7 +41,7 @@ Lid bandwidth(const Adjacency& graph, const std::vector<Lid>& place) {
   Lid widest = 0;
   for (Gid i = 0; i < graph.rows(); ++i) {
     for (const Gid j : graph.row(i)) {
-      widest = std::max(widest, std::abs(place[static_cast<std::size_t>(i)] - place[static_cast<std::size_t>(j)]));
+      widest = std::max(widest, std::abs(place[i] - place[j]));
     }
   }
   return widest;
@@ -68,8 +68,8 @@ TEST(Orders, LocalityOnALatticeNumberedAtRandom) {
   const auto where = places(shuffle, sorted.rows());
   test::Problem problem;
   for (const Lid i : shuffle) {
-    problem.points.push_back(sorted.points[static_cast<std::size_t>(i)]);
-    for (const Gid j : sorted.graph.row(i)) problem.graph.columns.push_back(where[static_cast<std::size_t>(j)]);
+    problem.points.push_back(sorted.points[i]);
+    for (const Gid j : sorted.graph.row(i)) problem.graph.columns.push_back(where[j]);
     problem.graph.close_row();
   }
   const auto distance = [&](Ordering ordering) {
@@ -114,7 +114,7 @@ TEST(Orders, MetisBlocksAreExactCompactAndInHilbertOrder) {
     const std::size_t blocks = static_cast<std::size_t>((problem.rows() - 1) / block) + 1;
     std::vector<std::int32_t> owner(order.size());
     for (std::size_t k = 0; k < order.size(); ++k) {
-      owner[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k / static_cast<std::size_t>(block));
+      owner[order[k]] = static_cast<std::int32_t>(k / static_cast<std::size_t>(block));
     }
     const std::vector<double> targets(blocks, 1.0);
     const auto quality = assess_partition(problem.graph, owner, targets);

@@ -124,7 +124,7 @@ TEST(Partitioners, QualityOnALattice) {
   const Problem problem = test::lattice(32, 32, 32);
   for (const std::size_t parts : {2u, 8u, 7u, 64u}) {
     const std::vector<double> targets(parts, 1.0);
-    std::vector<std::int32_t> scattered(static_cast<std::size_t>(problem.rows()));
+    std::vector<std::int32_t> scattered(problem.rows());
     for (std::size_t i = 0; i < scattered.size(); ++i)
       scattered[i] = static_cast<std::int32_t>(random_bits(9, i) % parts);
     const Size random_cut = assess_partition(problem.graph, scattered, targets).cut;

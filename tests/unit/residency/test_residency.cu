@@ -27,8 +27,7 @@ double value_of(Lid row, int i) {
 RowSource source() {
   return {"coefficients", rows, width, [](Range piece, std::span<double> values) {
             for (Lid r = piece.begin; r < piece.end; ++r)
-              for (int i = 0; i < width; ++i)
-                values[static_cast<std::size_t>((r - piece.begin) * width + i)] = value_of(r, i);
+              for (int i = 0; i < width; ++i) values[(r - piece.begin) * width + i] = value_of(r, i);
           }};
 }
 
@@ -78,7 +77,7 @@ struct Bench {
     });
   }
   std::vector<double> result() {
-    std::vector<double> values(static_cast<std::size_t>(rows));
+    std::vector<double> values(rows);
     download(*stream, std::span<double>(values), out);
     const std::vector<double> poison(values.size(), -7e77);
     upload(*stream, out, std::span<const double>(poison));
@@ -99,9 +98,9 @@ ResidencyOptions options_of(Policy policy, ValueFormat format = ValueFormat::dou
 /// The sums from values as the host decodes them.
 std::vector<double> expected_of(ValueFormat format, int rate = 32, int group = 0) {
   const RowLayout layout = make_row_layout(format, width, rate, group);
-  std::vector<double> values(static_cast<std::size_t>(rows * width)), sums;
+  std::vector<double> values(rows * width), sums;
   source().fill({0, rows}, values);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(layout.bytes(rows)));
+  std::vector<std::byte> bytes(layout.bytes(rows));
   SquaredLoss loss;
   encode_rows(layout, "test", 0, values, bytes, loss);
   const StoredRows stored{bytes.data(),        layout.row_bytes,  0, layout.stride, layout.group,
@@ -365,7 +364,7 @@ TEST_P(OnDevice, EmptyAndNarrowArraysWork) {
     Residency array(*bench.stream, none, options_of(policy));
     for_each_chunk(array, [](Range, const auto&) { FAIL() << "there is no row"; });
   }
-  const std::vector<double> column(static_cast<std::size_t>(rows), 2.5);
+  const std::vector<double> column(rows, 2.5);
   Residency array(*bench.stream, row_source("column", 1, column), options_of(Policy::streamed, ValueFormat::zfp, 1000));
   Lid seen = 0;
   for_each_chunk(array, [&](Range range, const auto& access) {

@@ -110,7 +110,7 @@ TEST(RowCodec, FloatsAreRounded) {
 }
 
 TEST(RowCodec, ZerosAndTinyNumbersAreStored) {
-  std::vector<double> values(static_cast<std::size_t>(rows * width));
+  std::vector<double> values(rows * width);
   for (std::size_t k = 0; k < 2 * width; ++k) values[k] = k % 2 == 0 ? 5e-324 : -1e-312;
   for (const ValueFormat format : {ValueFormat::floats, ValueFormat::int32, ValueFormat::int16, ValueFormat::zfp}) {
     const std::vector<double> back = Encoded(make_row_layout(format, width), values).decode();

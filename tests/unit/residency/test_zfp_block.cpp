@@ -155,7 +155,7 @@ TEST(ZfpRows, AreWhatLibzfpMakesOfEachRow) {
       const Lid rows = 20;
       std::vector<double> values;
       for (int k = 0; k < rows * width; ++k) values.push_back(test::zfp_values(10 * (k % 700) + 1)[k % 4] + 0.1 * k);
-      std::vector<std::byte> bytes(static_cast<std::size_t>(layout.bytes(rows)));
+      std::vector<std::byte> bytes(layout.bytes(rows));
       SquaredLoss loss;
       encode_rows(layout, "test", 0, values, bytes, loss);
       const ZfpRows access{
@@ -169,14 +169,13 @@ TEST(ZfpRows, AreWhatLibzfpMakesOfEachRow) {
         ASSERT_EQ(std::memcmp(words.data(), bytes.data() + layout.bytes(r), static_cast<std::size_t>(layout.row_bytes)),
                   0)
             << "rate " << rate << ", width " << width << ", row " << r;
-        std::vector<double> expected(static_cast<std::size_t>(width));
+        std::vector<double> expected(width);
         zfp_field_set_pointer(field, expected.data());
         ASSERT_GT(zfp_decompress(library(), field), 0u);
         zfp_field_free(field);
         for (int i = 0; i < width; ++i) {
           const double got = access(r, i);
-          ASSERT_EQ(std::bit_cast<std::uint64_t>(got),
-                    std::bit_cast<std::uint64_t>(expected[static_cast<std::size_t>(i)]));
+          ASSERT_EQ(std::bit_cast<std::uint64_t>(got), std::bit_cast<std::uint64_t>(expected[i]));
         }
       }
     }

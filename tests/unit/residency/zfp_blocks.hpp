@@ -25,7 +25,7 @@ inline Four zfp_values(int k) {
     return random_unit(static_cast<std::uint64_t>(100 + stream), static_cast<std::uint64_t>(8 * k + i));
   };
   for (int i = 0; i < 4; ++i) {
-    double& x = v[static_cast<std::size_t>(i)];
+    double& x = v[i];
     x = (2 * random(i, 0) - 1) * std::pow(10.0, std::floor(7 * random(i, 1)) - 3);
     switch (k % 10) {
       case 1:

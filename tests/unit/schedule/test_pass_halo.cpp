@@ -21,7 +21,7 @@ struct Devices {
     }
   }
   std::vector<double> values(std::size_t p, const Buffer<double>& buffer) {
-    std::vector<double> all(static_cast<std::size_t>(buffer.size()));
+    std::vector<double> all(buffer.size());
     download(*streams[p].compute, std::span<double>(all), buffer);
     return all;
   }
@@ -75,16 +75,16 @@ TEST(PassHalo, other_cells_that_travel_are_another_graph) {
   for (int k = 0; k < 3; ++k) fields.emplace_back(*on.devices[0], arrays[0].values(), "u");
   for (std::uint64_t k = 0; k < 200; ++k) {
     const std::size_t which = k < 100 ? 0 : random_bits(2, k) % 3;
-    std::vector<double> values(static_cast<std::size_t>(arrays[0].values()), -1.0);
-    for (Lid i = 0; i < 4; ++i) values[static_cast<std::size_t>(arrays[0].at(i, 0, 0))] = static_cast<double>(k) + i;
+    std::vector<double> values(arrays[0].values(), -1.0);
+    for (Lid i = 0; i < 4; ++i) values[arrays[0].at(i, 0, 0)] = static_cast<double>(k) + i;
     upload(*on.streams[0].compute, fields[which], std::span<const double>(values));
     double* const to = fields[which].data();
     const double* const from = to;
     transfer.bind(0, std::span(&from, 1), std::span(&to, 1));
     pass.run(no_kernels);
     const auto now = on.values(0, fields[which]);
-    ASSERT_EQ(now[static_cast<std::size_t>(arrays[0].at(-1, 0, 0))], static_cast<double>(k) + 3) << "run " << k;
-    ASSERT_EQ(now[static_cast<std::size_t>(arrays[0].at(4, 0, 0))], static_cast<double>(k)) << "run " << k;
+    ASSERT_EQ(now[arrays[0].at(-1, 0, 0)], static_cast<double>(k) + 3) << "run " << k;
+    ASSERT_EQ(now[arrays[0].at(4, 0, 0)], static_cast<double>(k)) << "run " << k;
   }
 }
 

@@ -39,23 +39,22 @@ struct Line {
         mine.ghost_owners.push_back(p + 1);
       }
     }
-    maps = number_parts(world(), part_rows, std::vector<int>(static_cast<std::size_t>(devices_count), 0));
+    maps = number_parts(world(), part_rows, std::vector<int>(devices_count, 0));
     plan = make_plan(maps, 0);
     exchange = std::make_unique<Exchange<double>>(world(), plan, maps, parts, 1);
     for (std::size_t p = 0; p < maps.size(); ++p) {
       const IndexMap& map = maps[p];
-      std::vector<Lid> local(static_cast<std::size_t>(rows), no_lid);
-      for (Lid i = 0; i < map.local(); ++i)
-        local[static_cast<std::size_t>(map.global[static_cast<std::size_t>(i)])] = i;
+      std::vector<Lid> local(rows, no_lid);
+      for (Lid i = 0; i < map.local(); ++i) local[map.global[i]] = i;
       auto& l = left.emplace_back();
       auto& r = right.emplace_back();
-      std::vector<double> values(static_cast<std::size_t>(map.local()), 0.0);
+      std::vector<double> values(map.local(), 0.0);
       for (Lid i = 0; i < map.local(); ++i) {
-        const Gid g = map.global[static_cast<std::size_t>(i)];
-        values[static_cast<std::size_t>(i)] = start(g);
+        const Gid g = map.global[i];
+        values[i] = start(g);
         if (i >= map.owned) continue;
-        l.push_back(local[static_cast<std::size_t>(std::max<Gid>(g - 1, 0))]);
-        r.push_back(local[static_cast<std::size_t>(std::min<Gid>(g + 1, rows - 1))]);
+        l.push_back(local[std::max<Gid>(g - 1, 0)]);
+        r.push_back(local[std::min<Gid>(g + 1, rows - 1)]);
       }
       for (auto& f : u) f.emplace_back(*parts[p].device, map, "u");
       upload(*parts[p].compute, u[0].back().buffer(), std::span<const double>(values));
@@ -67,11 +66,9 @@ struct Line {
                            [this, p](Stream& stream, Range rows_now) { launch(p, stream, rows_now); });
     };
     for (int p = 0; p < devices_count; ++p)
-      separators.push_back(
-          compute("separator", p, Step::Role::separator, maps[static_cast<std::size_t>(p)].separator_rows()));
+      separators.push_back(compute("separator", p, Step::Role::separator, maps[p].separator_rows()));
     step->exchange(*exchange, separators);
-    for (int p = 0; p < devices_count; ++p)
-      compute("interior", p, Step::Role::interior, maps[static_cast<std::size_t>(p)].interior_rows());
+    for (int p = 0; p < devices_count; ++p) compute("interior", p, Step::Role::interior, maps[p].interior_rows());
     step->finish(overlap);
   }
 
@@ -105,12 +102,11 @@ struct Line {
       });
   }
   std::vector<double> values(Gid rows) {
-    std::vector<double> all(static_cast<std::size_t>(rows));
+    std::vector<double> all(rows);
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      std::vector<double> mine(static_cast<std::size_t>(maps[p].local()));
+      std::vector<double> mine(maps[p].local());
       download(*parts[p].compute, std::span<double>(mine), u[now][p].buffer());
-      for (Lid i = 0; i < maps[p].owned; ++i)
-        all[static_cast<std::size_t>(maps[p].global[static_cast<std::size_t>(i)])] = mine[static_cast<std::size_t>(i)];
+      for (Lid i = 0; i < maps[p].owned; ++i) all[maps[p].global[i]] = mine[i];
     }
     return all;
   }

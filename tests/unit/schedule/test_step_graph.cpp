@@ -99,8 +99,7 @@ Graph random_graph(Step& step, DevicesOfARank& rank, Dice& dice, Recorder& recor
 std::vector<std::pair<std::size_t, std::size_t>> ways(const Graph& graph) {
   const std::size_t n = graph.runs.size();
   std::vector<std::vector<bool>> way(n, std::vector<bool>(n, false));
-  for (const auto& [earlier, later] : graph.edges)
-    way[static_cast<std::size_t>(earlier)][static_cast<std::size_t>(later)] = true;
+  for (const auto& [earlier, later] : graph.edges) way[earlier][later] = true;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t b = 0; b < n; ++b)
     for (std::size_t a = 0; a < b; ++a) {
@@ -171,13 +170,13 @@ TEST(StepGraph, ChunksCoverTheRowsOnceAtAlignedBounds) {
       const Range rows{begin, begin + size};
       SCOPED_TRACE(std::to_string(begin) + " + " + std::to_string(size) + ", " + std::to_string(team) + " threads");
       DevicesOfARank rank(team);
-      std::vector<unsigned char> visits(static_cast<std::size_t>(rows.end), 0);
+      std::vector<unsigned char> visits(rows.end, 0);
       std::mutex mutex;
       std::set<Lid> bounds;
       Step step(rank.threads, rank.parts);
       step.compute("rows", 0, Step::Role::interior, rows, [&](Stream& stream, Range chunk) {
         stream.loop(chunk, [&](Lid b, Lid e) {
-          for (Lid i = b; i < e; ++i) ++visits[static_cast<std::size_t>(i)];
+          for (Lid i = b; i < e; ++i) ++visits[i];
         });
         std::lock_guard lock(mutex);
         bounds.insert(chunk.begin);
@@ -186,7 +185,7 @@ TEST(StepGraph, ChunksCoverTheRowsOnceAtAlignedBounds) {
       step.finish(Overlap::full);
       step.run();
       for (Lid i = 0; i < rows.end; ++i) {
-        ASSERT_EQ(visits[static_cast<std::size_t>(i)], i >= rows.begin ? 1 : 0) << "row " << i;
+        ASSERT_EQ(visits[i], i >= rows.begin ? 1 : 0) << "row " << i;
       }
       for (const Lid bound : bounds) {
         EXPECT_TRUE(bound == rows.begin || bound == rows.end || bound % 128 == 0) << bound;

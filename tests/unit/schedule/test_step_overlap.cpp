@@ -44,23 +44,21 @@ struct SlowDevice {
     step = std::make_unique<Step>(rank.threads, rank.parts);
     std::vector<TaskId> separators;
     for (int p = 0; p < 2; ++p)
-      separators.push_back(step->compute("separator", p, Step::Role::separator,
-                                         maps[static_cast<std::size_t>(p)].separator_rows(),
-                                         [p](Stream& stream, Range r) {
-                                           stream.loop(r, [p](Lid begin, Lid) {
-                                             if (p == 0 && begin == 1) sleep_ms(10);
-                                           });
-                                         }));
+      separators.push_back(
+          step->compute("separator", p, Step::Role::separator, maps[p].separator_rows(), [p](Stream& stream, Range r) {
+            stream.loop(r, [p](Lid begin, Lid) {
+              if (p == 0 && begin == 1) sleep_ms(10);
+            });
+          }));
     const auto exchanged = step->exchange(*exchange, separators);
     const TaskId arrived = step->host("arrived", -1, [this] { ghosts_are_there = true; });
     for (const TaskId operation : exchanged) step->after(arrived, operation);
     for (int p = 0; p < 2; ++p)
-      step->compute("interior", p, Step::Role::interior, maps[static_cast<std::size_t>(p)].interior_rows(),
-                    [this, p](Stream& stream, Range r) {
-                      stream.loop(r, [this, p](Lid, Lid) {
-                        for (int ms = 0; p == 0 && !ghosts_are_there && ms < longest_ms; ++ms) sleep_ms(1);
-                      });
-                    });
+      step->compute("interior", p, Step::Role::interior, maps[p].interior_rows(), [this, p](Stream& stream, Range r) {
+        stream.loop(r, [this, p](Lid, Lid) {
+          for (int ms = 0; p == 0 && !ghosts_are_there && ms < longest_ms; ++ms) sleep_ms(1);
+        });
+      });
     step->finish(overlap);
   }
   TaskTimes times(const std::string& name, int part) const {
@@ -217,7 +215,7 @@ TEST(StepOverlap, WithoutACpuNoThreadIsIdle) {
   for (const auto& [team, fakes, members] : {std::array{9, 1, 3}, {9, 2, 5}, {2, 3, 2}, {1, 1, 1}}) {
     SCOPED_TRACE(team);
     DevicesOfARank rank(team, fakes);
-    Step step(rank.threads, std::span(rank.parts).first(static_cast<std::size_t>(fakes)));
+    Step step(rank.threads, std::span(rank.parts).first(fakes));
     // A task on the host, so that the team runs it.
     std::atomic<int> runs{0};
     step.host("count", 0, [&] { ++runs; });

@@ -55,11 +55,11 @@ std::vector<Gid> obvious_stencil(const NodeCloud& cloud, Gid node, int size) {
   std::vector<Gid> all(cloud.points.size());
   std::iota(all.begin(), all.end(), 0);
   const auto key = [&](Gid i) {
-    const Vec3 d = cloud.points[static_cast<std::size_t>(i)] - cloud.points[static_cast<std::size_t>(node)];
+    const Vec3 d = cloud.points[i] - cloud.points[node];
     return std::pair(dot(d, d), i);
   };
   std::sort(all.begin(), all.end(), [&](Gid a, Gid b) { return key(a) < key(b); });
-  all.resize(static_cast<std::size_t>(size));
+  all.resize(size);
   return all;
 }
 
@@ -74,15 +74,15 @@ void check_domain(const NodeDomain& domain, int stencil) {
     ASSERT_EQ(domain.stencils[p].size(), static_cast<std::size_t>(map.owned * stencil));
     EXPECT_EQ(domain.owned_points(p).size(), static_cast<std::size_t>(map.owned));
     for (Lid row = 0; row < map.owned; ++row) {
-      const Gid node = map.global[static_cast<std::size_t>(row)];
-      ++owners[static_cast<std::size_t>(node)];
-      EXPECT_EQ(domain.point(p, row), domain.cloud.points[static_cast<std::size_t>(node)]);
+      const Gid node = map.global[row];
+      ++owners[node];
+      EXPECT_EQ(domain.point(p, row), domain.cloud.points[node]);
       std::vector<Gid> found;
       for (int j = 0; j < stencil; ++j) {
         const Lid local = domain.stencils[p][static_cast<std::size_t>(row) * size + static_cast<std::size_t>(j)];
         ASSERT_GE(local, 0);
         ASSERT_LT(local, map.local());
-        found.push_back(map.global[static_cast<std::size_t>(local)]);
+        found.push_back(map.global[local]);
         if (local >= map.owned) read_by_others.insert(found.back());
       }
       ASSERT_EQ(found, obvious_stencil(domain.cloud, node, stencil)) << "node " << node;
@@ -97,7 +97,7 @@ void check_domain(const NodeDomain& domain, int stencil) {
     };
     EXPECT_LE(domain.local_rows[p], map.interior);
     for (Lid row = 0; row < map.owned; ++row) {
-      const bool read = read_by_others.contains(map.global[static_cast<std::size_t>(row)]);
+      const bool read = read_by_others.contains(map.global[row]);
       EXPECT_EQ(read, row >= map.interior) << "row " << row;
       EXPECT_EQ(row >= domain.local_rows[p], read || reads_ghost(row))
           << "row " << row << ": no row waits without need";
@@ -170,9 +170,7 @@ TEST(WithComponents, EachNodeBecomesSeveralRows) {
       EXPECT_EQ(wide.owned, map.owned * count);
       ASSERT_EQ(wide.local(), map.local() * count);
       for (Lid row = 0; row < map.local(); ++row)
-        for (int c = 0; c < count; ++c)
-          EXPECT_EQ(wide.global[static_cast<std::size_t>(row * count + c)],
-                    map.global[static_cast<std::size_t>(row)] * count + c);
+        for (int c = 0; c < count; ++c) EXPECT_EQ(wide.global[row * count + c], map.global[row] * count + c);
       ASSERT_EQ(wide.links.size(), map.links.size());
       EXPECT_FALSE(map.links.empty());
       for (std::size_t l = 0; l < map.links.size(); ++l) {
@@ -203,7 +201,7 @@ TEST(NodeProbes, FindTheNearestNode) {
   fields.push_back({.name = "any", .components = 2, .probes = {"number", "height"}});
   fields[0].read = [&](std::size_t p, const RowSet& rows, std::span<double> values) {
     ASSERT_EQ(values.size(), 2U);
-    values[0] = static_cast<double>(domain.maps[p].global[static_cast<std::size_t>(rows.rows.begin)]);
+    values[0] = static_cast<double>(domain.maps[p].global[rows.rows.begin]);
     values[1] = domain.point(p, static_cast<Lid>(rows.rows.begin)).z;
   };
   const auto places = domain.locate(test::world(), points, labels);
@@ -213,11 +211,9 @@ TEST(NodeProbes, FindTheNearestNode) {
     // The nearest by angle.
     Gid nearest = 0;
     for (Gid k = 1; k < domain.cloud.size(); ++k)
-      if (dot(domain.cloud.points[static_cast<std::size_t>(k)], points[i]) >
-          dot(domain.cloud.points[static_cast<std::size_t>(nearest)], points[i]))
-        nearest = k;
+      if (dot(domain.cloud.points[k], points[i]) > dot(domain.cloud.points[nearest], points[i])) nearest = k;
     EXPECT_EQ(found[2 * i], static_cast<double>(nearest)) << "probe " << i;
-    EXPECT_EQ(found[2 * i + 1], domain.cloud.points[static_cast<std::size_t>(nearest)].z);
+    EXPECT_EQ(found[2 * i + 1], domain.cloud.points[nearest].z);
   }
   EXPECT_EQ(found[2 * points.size() - 2], 17);
 }

@@ -323,11 +323,11 @@ class FakeStream final : public Stream {
   void run_in_odd_order(Range range, const std::function<void(Lid, Lid)>& body) {
     const std::uint64_t order_seed = mix64(seed_ + 0x10000 + counter_);
     const Lid pieces = std::min(range.size(), static_cast<Lid>(1 + random_bits(order_seed, 0) % 8));
-    std::vector<Lid> order(static_cast<std::size_t>(pieces));
+    std::vector<Lid> order(pieces);
     for (Lid p = 0; p < pieces; ++p) {
       const auto j = static_cast<std::size_t>(random_bits(order_seed, static_cast<std::uint64_t>(p) + 1) %
                                               (static_cast<std::uint64_t>(p) + 1));
-      order[static_cast<std::size_t>(p)] = order[j];
+      order[p] = order[j];
       order[j] = p;
     }
     const auto cut = [&](Lid p) {

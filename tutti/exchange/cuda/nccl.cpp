@@ -112,7 +112,7 @@ class NcclLink final : public DeviceLink {
       if (parts[p].device->kind() == DeviceKind::cuda) {
         Device& device = *parts[p].device;
         gpus_.push_back({&device, nullptr, device.make_event()});
-        numbers_.push_back(number_of_part_[static_cast<std::size_t>(linked.mine[p])]);
+        numbers_.push_back(number_of_part_[linked.mine[p]]);
       }
     begun_ = gpus_.front().device->make_event();
     try {
@@ -150,7 +150,7 @@ class NcclLink final : public DeviceLink {
     for (const LinkEnd& end : ends) {
       const Gpu& gpu = gpu_of(*end.stream);
       const cuda::CurrentDevice current(gpu.device->index());
-      const int other = number_of_part_[static_cast<std::size_t>(end.other_part)];
+      const int other = number_of_part_[end.other_part];
       const auto native = static_cast<cudaStream_t>(end.stream->native());
       if (end.sends) {
         check_nccl(nccl_library().send(end.data, end.bytes, ncclInt8, other, gpu.comm, native), "ncclSend");

@@ -53,7 +53,7 @@ void Expression::evaluate(std::span<const Vec3> points, double t, std::span<doub
   }
   evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), points.data(), t, out.data(), points.size());
   const auto bad = std::find_if(out.begin(), out.end(), [](double v) { return !std::isfinite(v); });
-  if (bad != out.end()) finite(*bad, points[static_cast<std::size_t>(bad - out.begin())], t);
+  if (bad != out.end()) finite(*bad, points[bad - out.begin()], t);
 }
 
 std::vector<std::string> Expression::function_names() {

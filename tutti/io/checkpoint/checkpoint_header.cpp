@@ -118,7 +118,7 @@ std::vector<Segment> parse_segment_table(std::span<const char> bytes, const Chec
   };
   if (static_cast<Size>(bytes.size()) != header.segments * entry_bytes) damaged("it has another size");
   if (hash_bytes(bytes) != header.table_hash) damaged("its own checksum does not fit");
-  std::vector<Segment> segments(static_cast<std::size_t>(header.segments));
+  std::vector<Segment> segments(header.segments);
   Size expected = checkpoint_header_bytes;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     std::memcpy(&segments[i], bytes.data() + i * static_cast<std::size_t>(entry_bytes), sizeof(Segment));

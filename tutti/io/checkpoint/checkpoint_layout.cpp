@@ -68,7 +68,7 @@ class Layout {
     const auto room = static_cast<std::uint64_t>(end_ - base);
     if (end_ < base || address > room || static_cast<std::uint64_t>(count) > room - address)
       refuse(base, fmt::format("{} bytes at address {} are outside of the file", count, address));
-    Piece piece{std::vector<char>(static_cast<std::size_t>(count)), base + static_cast<Size>(address)};
+    Piece piece{std::vector<char>(count), base + static_cast<Size>(address)};
     if (read_(piece.bytes, piece.offset) != piece.bytes.size()) refuse(piece.offset, "the file ends");
     return piece;
   }

@@ -44,10 +44,10 @@ CheckpointReader::CheckpointReader(const Comm& comm, const fs::path& path) : com
     if (!comm_.is_root()) return;
     const InputFile file(path_, file_kind);
     const Size size = file.size();
-    head.resize(static_cast<std::size_t>(checkpoint_header_bytes));
+    head.resize(checkpoint_header_bytes);
     head.resize(file.read(head, 0));
     const CheckpointHeader header = parse_checkpoint_header(head, size, path_.string());
-    table.resize(static_cast<std::size_t>(size - header.table_offset));
+    table.resize(size - header.table_offset);
     table.resize(file.read(table, header.table_offset));
   });
   comm_.broadcast(head);
@@ -73,13 +73,13 @@ std::vector<std::int32_t> CheckpointReader::owners() const {
   comm_.together([&] {
     if (!comm_.is_root()) return;
     const CheckpointFrame& f = frame();
-    owner.assign(static_cast<std::size_t>(f.rows()), -1);
+    owner.assign(f.rows(), -1);
     for (std::size_t p = 0; p + 1 < f.part_begin.size(); ++p)
       for (const Gid g : file_->read_global(f.part_begin[p], f.part_begin[p + 1] - f.part_begin[p])) {
         if (g < 0 || g >= f.rows())
           fail(ErrorKind::input, "{}: row {} is not among the {} rows; use the checkpoint before it (--fallback)",
                path_.string(), g, f.rows());
-        owner[static_cast<std::size_t>(g)] = static_cast<std::int32_t>(p);
+        owner[g] = static_cast<std::int32_t>(p);
       }
     if (const auto none = std::find(owner.begin(), owner.end(), -1); none != owner.end())
       fail(ErrorKind::input, "{}: row {} is missing; use the checkpoint before it (--fallback)", path_.string(),
@@ -113,15 +113,15 @@ void CheckpointReader::load(const ModelState& state) const {
       if (g < 0 || g >= f.rows())
         fail(ErrorKind::input, "{}: row {} is not among the {} rows; use the checkpoint before it (--fallback)",
              path_.string(), g, f.rows());
-      sent_rows[static_cast<std::size_t>(shares.rank_of(g))].push_back(g);
+      sent_rows[shares.rank_of(g)].push_back(g);
     }
   });
   const auto arrived_rows = comm_.all_to_all(sent_rows);
   comm_.together([&] {
-    std::vector<char> seen(static_cast<std::size_t>(count), 0);
+    std::vector<char> seen(count, 0);
     for (const auto& rows : arrived_rows)
       for (const Gid g : rows) {
-        char& mark = seen[static_cast<std::size_t>(g - first)];
+        char& mark = seen[g - first];
         if (mark != 0)
           fail(ErrorKind::input, "{}: row {} is there twice; use the checkpoint before it (--fallback)", path_.string(),
                g);
@@ -133,8 +133,8 @@ void CheckpointReader::load(const ModelState& state) const {
   std::vector<std::vector<Gid>> wanted(ranks);
   for (const IndexMap& map : state.maps)
     for (Lid i = 0; i < map.owned; ++i) {
-      const Gid g = map.global[static_cast<std::size_t>(i)];
-      wanted[static_cast<std::size_t>(shares.rank_of(g))].push_back(g);
+      const Gid g = map.global[i];
+      wanted[shares.rank_of(g)].push_back(g);
     }
   const auto asked = comm_.all_to_all(wanted);
 
@@ -150,8 +150,7 @@ void CheckpointReader::load(const ModelState& state) const {
         fail(ErrorKind::input, "{}: field '{}' is {:g} in row {}; use the checkpoint before it (--fallback)",
              path_.string(), field.name, *bad, read[static_cast<std::size_t>(bad - values.begin()) / k]);
       for (std::size_t i = 0; i < read.size(); ++i)
-        for (std::size_t c = 0; c < k; ++c)
-          out[static_cast<std::size_t>(shares.rank_of(read[i]))].push_back(values[i * k + c]);
+        for (std::size_t c = 0; c < k; ++c) out[shares.rank_of(read[i])].push_back(values[i * k + c]);
     });
     std::vector<double> share(static_cast<std::size_t>(count) * k);
     {
@@ -176,7 +175,7 @@ void CheckpointReader::load(const ModelState& state) const {
         const IndexMap& map = state.maps[p];
         std::vector<double> values(static_cast<std::size_t>(map.owned) * k);
         for (Lid i = 0; i < map.owned; ++i) {
-          const auto r = static_cast<std::size_t>(shares.rank_of(map.global[static_cast<std::size_t>(i)]));
+          const auto r = static_cast<std::size_t>(shares.rank_of(map.global[i]));
           std::copy_n(answers[r].begin() + static_cast<std::ptrdiff_t>(next[r]), k,
                       values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(i) * k));
           next[r] += k;

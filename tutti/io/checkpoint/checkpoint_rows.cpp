@@ -33,7 +33,7 @@ struct CheckpointFile::Open {
     const Size width = all.shape.size() > 1 ? all.shape[1] : 1;
     if (begin < 0 || count < 0 || begin > all.shape[0] || count > all.shape[0] - begin)
       damaged(fmt::format("it has {} rows, row {} is asked for", all.shape[0], begin + count - 1));
-    std::vector<T> values(static_cast<std::size_t>(count * width));
+    std::vector<T> values(count * width);
     read_all({reinterpret_cast<char*>(values.data()), values.size() * sizeof(T)}, all.offset + begin * width * 8);
     return values;
   }
@@ -45,7 +45,7 @@ CheckpointFile::CheckpointFile(const std::filesystem::path& path) : open_(std::m
                                        file.file.size(), file.name);
 
   const CheckpointArray& meta = file.array("meta", CheckpointType::text, 0);
-  frame_.meta.resize(static_cast<std::size_t>(meta.bytes));
+  frame_.meta.resize(meta.bytes);
   file.read_all(frame_.meta, meta.offset);
 
   const CheckpointArray& begins = file.array("rows/part_begin", CheckpointType::integer, 1);

@@ -64,7 +64,7 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
   }
   const auto all = comm_.all_gather(std::span<const Size>(mine));
   part_begin_.assign(state_.rank_of_part.size() + 1, 0);
-  for (std::size_t i = 0; i < all.size(); i += 2) part_begin_[static_cast<std::size_t>(all[i]) + 1] = all[i + 1];
+  for (std::size_t i = 0; i < all.size(); i += 2) part_begin_[all[i] + 1] = all[i + 1];
   for (std::size_t p = 1; p < part_begin_.size(); ++p) part_begin_[p] += part_begin_[p - 1];
   require(part_begin_.back() == state_.rows, "{} rows in all parts, {} in the state", part_begin_.back(), state_.rows);
 
@@ -80,15 +80,15 @@ CheckpointWriter::CheckpointWriter(const Comm& comm, ModelState state, fs::path 
   });
   // A rank's checksums travel in the order of slabs_of.
   const int arrays = 1 + static_cast<int>(state_.fields.size());
-  messages_->hash_counts.assign(static_cast<std::size_t>(comm_.size()), 0);
-  for (const int rank : state_.rank_of_part) messages_->hash_counts[static_cast<std::size_t>(rank)] += arrays;
+  messages_->hash_counts.assign(comm_.size(), 0);
+  for (const int rank : state_.rank_of_part) messages_->hash_counts[rank] += arrays;
   int at = 0;
   for (const int count : messages_->hash_counts) {
     messages_->hash_offsets.push_back(at);
     at += count;
   }
-  messages_->all_hashes.resize(static_cast<std::size_t>(at));
-  messages_->all.resize(static_cast<std::size_t>(comm_.size()));
+  messages_->all_hashes.resize(at);
+  messages_->all.resize(comm_.size());
 }
 
 /// After an error of all ranks together, each comes here and the checkpoint that was begun is finished: it is a good
@@ -194,7 +194,7 @@ void CheckpointWriter::begin(Size step, double time, const std::string& meta) {
   comm_.broadcast(numbers);
   places_ = {numbers[0], numbers[1], {numbers.begin() + 2, numbers.end()}};
   for (const Slab& slab : slabs_of(comm_.rank()))
-    if (slab.array >= 0) copies_[static_cast<std::size_t>(slab.array)][slab.part].place(slab.offset);
+    if (slab.array >= 0) copies_[slab.array][slab.part].place(slab.offset);
   // The rows' numbers do not change: they go to the disk while the state is copied.
   copied_ = Copied::not_yet;
   start([this] { write_mine(); });
@@ -254,7 +254,7 @@ void CheckpointWriter::write_mine() {
     if (slabs[s].array >= 0) continue;
     const IndexMap& map = state_.maps[slabs[s].part];
     auto& known = number_hashes_[slabs[s].part];
-    const auto numbers = std::span<const Gid>(map.global).first(static_cast<std::size_t>(map.owned));
+    const auto numbers = std::span<const Gid>(map.global).first(map.owned);
     Hasher hash;
     file.write_large(detail::as_chars(numbers), slabs[s].offset, [&](std::span<const char> piece) {
       if (!known) hash.add(piece);
@@ -284,7 +284,7 @@ void CheckpointWriter::write_mine() {
 }
 
 void CheckpointWriter::post_gather() {
-  messages_->hashes.resize(static_cast<std::size_t>(messages_->hash_counts[static_cast<std::size_t>(comm_.rank())]));
+  messages_->hashes.resize(messages_->hash_counts[comm_.rank()]);
   requests_.assign(2, MPI_REQUEST_NULL);
   check_mpi(MPI_Iallgather(&messages_->mine, sizeof(Failure), MPI_CHAR, messages_->all.data(), sizeof(Failure),
                            MPI_CHAR, own_comm_, &requests_[0]),
@@ -317,7 +317,7 @@ void CheckpointWriter::close_file() {
   Size at = checkpoint_header_bytes;
   const auto fill = [&](Size end) {
     if (end <= at) return;
-    std::vector<char> bytes(static_cast<std::size_t>(end - at));
+    std::vector<char> bytes(end - at);
     file.read(bytes, at);
     whole.push_back({at, end - at, hash_bytes(bytes)});
   };

@@ -41,9 +41,7 @@ std::vector<PackedArray> pack_coordinates(const BoxGridShape& grid, const CellBo
   for (int d = 0; d < 3; ++d) {
     std::span<const double> faces;
     if (!piece.empty())
-      faces = std::span(grid.faces(d))
-                  .subspan(static_cast<std::size_t>(piece.lower[static_cast<std::size_t>(d)]),
-                           static_cast<std::size_t>(piece.size(d)) + 1);
+      faces = std::span(grid.faces(d)).subspan(piece.lower[d], static_cast<std::size_t>(piece.size(d)) + 1);
     packed.push_back(pack_array(coordinate_names[d], "Float64", 1,
                                 {reinterpret_cast<const char*>(faces.data()), faces.size_bytes()}, options));
   }

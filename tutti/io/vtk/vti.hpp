@@ -20,7 +20,7 @@ class BoxGridShape {
   /// Error(input): a direction has fewer than two faces, or its faces do not ascend or are not finite.
   explicit BoxGridShape(std::array<std::vector<double>, 3> faces);
   Lid cells(int d) const { return static_cast<Lid>(faces(d).size()) - 1; }
-  const std::vector<double>& faces(int d) const { return faces_[static_cast<std::size_t>(d)]; }
+  const std::vector<double>& faces(int d) const { return faces_[d]; }
   CellBox box() const { return {{0, 0, 0}, {cells(0), cells(1), cells(2)}}; }
   /// True when no face is off the even spacing by more than the rounding of its number: such a grid is written as image
   /// data, which holds no coordinates.

@@ -149,7 +149,7 @@ void write_pvtu(const std::filesystem::path& path, std::span<const std::string> 
 CompactTets compact_tets(std::span<const Vec3> points, std::span<const std::array<Lid, 4>> tets) {
   std::vector<Lid> renumbered(points.size(), no_lid);
   for (const auto& tet : tets) {
-    for (const Lid v : tet) renumbered[static_cast<std::size_t>(v)] = 0;
+    for (const Lid v : tet) renumbered[v] = 0;
   }
   CompactTets compact;
   for (std::size_t p = 0; p < points.size(); ++p) {
@@ -161,7 +161,7 @@ CompactTets compact_tets(std::span<const Vec3> points, std::span<const std::arra
   compact.tets.reserve(tets.size());
   for (const auto& tet : tets) {
     auto& renamed = compact.tets.emplace_back();
-    for (std::size_t i = 0; i < 4; ++i) renamed[i] = renumbered[static_cast<std::size_t>(tet[i])];
+    for (std::size_t i = 0; i < 4; ++i) renamed[i] = renumbered[tet[i]];
   }
   return compact;
 }

@@ -23,7 +23,7 @@ class Quality {
     for (std::size_t t = 0; t < 4; ++t)
       for (int order = 1; order <= 2; ++order) {
         const auto type = static_cast<ElementType>(t);
-        tables_[t][static_cast<std::size_t>(order - 1)] = ShapeTable(type, order, check_points(type, order));
+        tables_[t][order - 1] = ShapeTable(type, order, check_points(type, order));
       }
   }
 
@@ -32,7 +32,7 @@ class Quality {
     const ElementType type = mesh.type(e);
     const ElementPoints nodes = gather_points(mesh, e);
     const int order = geometry_order(type, nodes.view().size());
-    const ShapeTable& table = tables_[static_cast<std::size_t>(type)][static_cast<std::size_t>(order - 1)];
+    const ShapeTable& table = tables_[static_cast<std::size_t>(type)][order - 1];
     double least = std::numeric_limits<double>::infinity(), sum = 0;
     Vec3 place;
     for (std::size_t k = 0; k < table.points(); ++k) {
@@ -146,9 +146,9 @@ ElementMeasures element_measures(const ElementMesh& mesh, const ParallelFor& par
       const auto nodes = mesh.element_nodes(e);
       Vec3 centre;
       for (std::size_t n = 0; n < static_cast<std::size_t>(corners); ++n)
-        centre = centre + (1.0 / corners) * mesh.points[static_cast<std::size_t>(nodes[n])];
-      m.centroids[static_cast<std::size_t>(e)] = centre;
-      m.volumes[static_cast<std::size_t>(e)] = rule.volume(mesh, e);
+        centre = centre + (1.0 / corners) * mesh.points[nodes[n]];
+      m.centroids[e] = centre;
+      m.volumes[e] = rule.volume(mesh, e);
     }
   });
   return m;

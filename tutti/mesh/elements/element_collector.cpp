@@ -74,7 +74,7 @@ Size turn_inverted(ElementMesh& mesh) {
     ++turned;
     const auto old = mesh.element_nodes(e);
     const std::vector<Gid> before(old.begin(), old.end());
-    Gid* now = mesh.nodes.data() + mesh.node_offsets[static_cast<std::size_t>(e)];
+    Gid* now = mesh.nodes.data() + mesh.node_offsets[e];
     for (std::size_t n = 0; n < before.size(); ++n) now[n] = before[mirrored[t][n]];
   }
   return turned;
@@ -82,24 +82,24 @@ Size turn_inverted(ElementMesh& mesh) {
 
 Size drop_unused(ElementMesh& mesh, std::vector<PeriodicLink>& links) {
   std::vector<Gid> number(mesh.points.size(), -1);
-  for (const Gid v : mesh.nodes) number[static_cast<std::size_t>(v)] = 0;
+  for (const Gid v : mesh.nodes) number[v] = 0;
   for (const auto& face : mesh.boundary)
     for (const Gid v : face)
-      if (v >= 0) number[static_cast<std::size_t>(v)] = 0;
+      if (v >= 0) number[v] = 0;
   Gid next = 0;
   for (std::size_t v = 0; v < number.size(); ++v) {
     if (number[v] < 0) continue;
-    mesh.points[static_cast<std::size_t>(next)] = mesh.points[v];
+    mesh.points[next] = mesh.points[v];
     number[v] = next++;
   }
   const Size dropped = mesh.point_count() - next;
-  mesh.points.resize(static_cast<std::size_t>(next));
-  for (Gid& v : mesh.nodes) v = number[static_cast<std::size_t>(v)];
+  mesh.points.resize(next);
+  for (Gid& v : mesh.nodes) v = number[v];
   for (auto& face : mesh.boundary)
     for (Gid& v : face)
-      if (v >= 0) v = number[static_cast<std::size_t>(v)];
+      if (v >= 0) v = number[v];
   for (PeriodicLink& link : links) {
-    for (auto& [a, b] : link.points) a = number[static_cast<std::size_t>(a)], b = number[static_cast<std::size_t>(b)];
+    for (auto& [a, b] : link.points) a = number[a], b = number[b];
     std::erase_if(link.points, [](const auto& pair) { return pair.first < 0 || pair.second < 0; });
   }
   return dropped;

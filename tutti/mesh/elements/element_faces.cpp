@@ -180,7 +180,7 @@ std::vector<Gid> run_matcher(const ElementMesh& mesh, const ParallelFor& paralle
 int orientation_of(const ElementMesh& mesh, const ElementFace& face) {
   const int n = face_corner_count(mesh.type(face.left), face.left_face);
   const auto a = face_points(mesh, face.left, face.left_face), b = face_points(mesh, face.right, face.right_face);
-  const auto at = [](const std::array<Gid, 4>& v, int i) { return v[static_cast<std::size_t>(i)]; };
+  const auto at = [](const std::array<Gid, 4>& v, int i) { return v[i]; };
   int o = 0;
   while (at(b, o) != at(a, 0)) ++o;
   for (int k = 1; k < n; ++k)
@@ -215,7 +215,7 @@ std::vector<ElementFace> match_faces(const ElementMesh& mesh, const ParallelFor&
   for (Gid e = 0; e < mesh.element_count(); ++e) {
     for (int f = 0; f < face_count(mesh.type(e)); ++f) {
       const auto slot = static_cast<Gid>(face_slot(e, f));
-      const Gid other = behind[static_cast<std::size_t>(slot)];
+      const Gid other = behind[slot];
       if (other >= 0 && other < slot) continue;  // listed there
       ElementFace face;
       face.left = e;
@@ -244,25 +244,23 @@ Adjacency element_adjacency(Gid elements, const std::vector<ElementFace>& faces)
   const auto joins = [](const ElementFace& f) { return f.right >= 0 && f.right != f.left; };
   for (const ElementFace& f : faces) {
     if (!joins(f)) continue;
-    ++graph.offsets[static_cast<std::size_t>(f.left) + 1];
-    ++graph.offsets[static_cast<std::size_t>(f.right) + 1];
+    ++graph.offsets[f.left + 1];
+    ++graph.offsets[f.right + 1];
   }
   for (std::size_t e = 1; e < graph.offsets.size(); ++e) graph.offsets[e] += graph.offsets[e - 1];
   std::vector<Size> next(graph.offsets.begin(), graph.offsets.end() - 1);
-  std::vector<Gid> columns(static_cast<std::size_t>(graph.offsets.back()));
-  const auto add = [&](Gid row, Gid column) {
-    columns[static_cast<std::size_t>(next[static_cast<std::size_t>(row)]++)] = column;
-  };
+  std::vector<Gid> columns(graph.offsets.back());
+  const auto add = [&](Gid row, Gid column) { columns[next[row]++] = column; };
   for (const ElementFace& f : faces)
     if (joins(f)) add(f.left, f.right), add(f.right, f.left);
   // Two elements of a small periodic mesh may share several faces.
   Size begin = 0;
   for (Gid e = 0; e < elements; ++e) {
-    const auto first = columns.begin() + begin, last = columns.begin() + graph.offsets[static_cast<std::size_t>(e) + 1];
-    begin = graph.offsets[static_cast<std::size_t>(e) + 1];
+    const auto first = columns.begin() + begin, last = columns.begin() + graph.offsets[e + 1];
+    begin = graph.offsets[e + 1];
     std::sort(first, last);
     graph.columns.insert(graph.columns.end(), first, std::unique(first, last));
-    graph.offsets[static_cast<std::size_t>(e) + 1] = static_cast<Size>(graph.columns.size());
+    graph.offsets[e + 1] = static_cast<Size>(graph.columns.size());
   }
   return graph;
 }

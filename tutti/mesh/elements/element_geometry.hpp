@@ -183,8 +183,7 @@ struct ElementPoints {
 };
 inline ElementPoints gather_points(const ElementMesh& mesh, Gid element) {
   ElementPoints p;
-  for (const Gid v : mesh.element_nodes(element))
-    p.at[static_cast<std::size_t>(p.count++)] = mesh.points[static_cast<std::size_t>(v)];
+  for (const Gid v : mesh.element_nodes(element)) p.at[p.count++] = mesh.points[v];
   return p;
 }
 

@@ -39,11 +39,11 @@ struct ElementMesh {
 
   Gid element_count() const { return static_cast<Gid>(types.size()); }
   Gid point_count() const { return static_cast<Gid>(points.size()); }
-  ElementType type(Gid e) const { return types[static_cast<std::size_t>(e)]; }
+  ElementType type(Gid e) const { return types[e]; }
   /// The element's points: its corners, and where it is of second order, what lies between them.
   std::span<const Gid> element_nodes(Gid e) const {
-    const Gid begin = node_offsets[static_cast<std::size_t>(e)];
-    return {nodes.data() + begin, static_cast<std::size_t>(node_offsets[static_cast<std::size_t>(e) + 1] - begin)};
+    const Gid begin = node_offsets[e];
+    return {nodes.data() + begin, static_cast<std::size_t>(node_offsets[e + 1] - begin)};
   }
   void add_element(ElementType type, std::span<const Gid> its_nodes, std::int32_t region) {
     types.push_back(type);

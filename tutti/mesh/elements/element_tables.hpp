@@ -130,18 +130,17 @@ constexpr std::span<const element_tables::Lattice> node_lattice(ElementType type
 }
 /// Reference coordinates of a node.
 constexpr Vec3 node_reference(ElementType type, int node) {
-  const auto& l = node_lattice(type)[static_cast<std::size_t>(node)];
+  const auto& l = node_lattice(type)[node];
   return {0.5 * l[0], 0.5 * l[1], 0.5 * l[2]};
 }
 
 /// Corners of a face: 3 or 4.
 constexpr int face_corner_count(ElementType type, int face) {
-  return element_tables::faces[static_cast<std::size_t>(type)][static_cast<std::size_t>(face)].corners;
+  return element_tables::faces[static_cast<std::size_t>(type)][face].corners;
 }
 /// Local number of a face's corner; anticlockwise as seen from outside.
 constexpr int face_corner(ElementType type, int face, int corner) {
-  return element_tables::faces[static_cast<std::size_t>(type)][static_cast<std::size_t>(face)]
-      .at[static_cast<std::size_t>(corner)];
+  return element_tables::faces[static_cast<std::size_t>(type)][face].at[corner];
 }
 
 /// The reference point of face coordinates u, v in [0, 1] (triangles: u + v <= 1): corner 0 is (0, 0), u runs towards

@@ -23,8 +23,7 @@ inline std::array<Gid, 4> face_points(const ElementMesh& mesh, Gid element, int 
   const ElementType type = mesh.type(element);
   const auto nodes = mesh.element_nodes(element);
   std::array<Gid, 4> points = {-1, -1, -1, -1};
-  for (int k = 0; k < face_corner_count(type, face); ++k)
-    points[static_cast<std::size_t>(k)] = nodes[static_cast<std::size_t>(face_corner(type, face, k))];
+  for (int k = 0; k < face_corner_count(type, face); ++k) points[k] = nodes[face_corner(type, face, k)];
   return points;
 }
 

@@ -31,7 +31,7 @@ enum class Cut { hexahedron, prisms, tetrahedra, centre };
 void check(const ElementBoxSpec& s) {
   double cubes = 1;
   for (int d = 0; d < 3; ++d) {
-    const Gid n = s.cubes[static_cast<std::size_t>(d)];
+    const Gid n = s.cubes[d];
     if (n < 1) fail_spec("cubes", "box: {} cubes along {}; at least 1 is needed", n, "xyz"[d]);
     if (!(s.upper[d] > s.lower[d]) || !std::isfinite(s.upper[d] - s.lower[d]))
       fail_spec("upper", "box: the extent along {} is [{}, {}]; the upper end must be the larger", "xyz"[d], s.lower[d],
@@ -82,7 +82,7 @@ class BoxMaker {
 
   void make_points(const ParallelFor& parallel) {
     const Gid nx = n_[0], ny = n_[1], nz = n_[2];
-    mesh_.points.resize(static_cast<std::size_t>((nx + 1) * (ny + 1) * (nz + 1)));
+    mesh_.points.resize((nx + 1) * (ny + 1) * (nz + 1));
     for_ranges(parallel, (ny + 1) * (nz + 1), [&](Size begin, Size end) {
       for (Size row = begin; row < end; ++row) {
         const Gid j = row % (ny + 1), k = row / (ny + 1);
@@ -92,7 +92,7 @@ class BoxMaker {
           const bool interior = i > 0 && i < nx && j > 0 && j < ny && k > 0 && k < nz;
           if (s_.jitter > 0 && interior)
             for (int d = 0; d < 3; ++d) {
-              const double spacing = (s_.upper[d] - s_.lower[d]) / static_cast<double>(n_[static_cast<std::size_t>(d)]);
+              const double spacing = (s_.upper[d] - s_.lower[d]) / static_cast<double>(n_[d]);
               p[d] += s_.jitter * spacing * (2 * random_unit(s_.seed, 3 * v + static_cast<std::size_t>(d)) - 1);
             }
           mesh_.points[v] = p;
@@ -103,7 +103,7 @@ class BoxMaker {
 
   /// Whether side `side` (as the faces of a hexahedron) of a cube of layer i is cut into two triangles.
   bool is_cut(Gid i, int side) const {
-    const auto at = [&](Gid layer) { return layers_[static_cast<std::size_t>(layer)]; };
+    const auto at = [&](Gid layer) { return layers_[layer]; };
     if (at(i) == Cut::tetrahedra || (at(i) == Cut::prisms && side >= 4)) return true;
     if (side > 1) return false;
     Gid other = side == 0 ? i - 1 : i + 1;
@@ -116,14 +116,13 @@ class BoxMaker {
 
   void make_cube(Gid i, Gid j, Gid k) {
     std::array<Gid, 8> corners{};  // by bits
-    for (int b = 0; b < 8; ++b)
-      corners[static_cast<std::size_t>(b)] = point(i + (b & 1), j + (b >> 1 & 1), k + (b >> 2));
+    for (int b = 0; b < 8; ++b) corners[b] = point(i + (b & 1), j + (b >> 1 & 1), k + (b >> 2));
     const auto add = [&](ElementType type, const auto& bits) {
       std::array<Gid, 8> nodes{};
-      for (std::size_t a = 0; a < bits.size(); ++a) nodes[a] = corners[static_cast<std::size_t>(bits[a])];
+      for (std::size_t a = 0; a < bits.size(); ++a) nodes[a] = corners[bits[a]];
       mesh_.add_element(type, std::span<const Gid>(nodes.data(), bits.size()), 1);
     };
-    switch (layers_[static_cast<std::size_t>(i)]) {
+    switch (layers_[i]) {
       case Cut::hexahedron:
         add(ElementType::hexahedron, corner_bits);
         break;
@@ -139,7 +138,7 @@ class BoxMaker {
     }
     const std::array<bool, 6> outside = {i == 0, i == n_[0] - 1, j == 0, j == n_[1] - 1, k == 0, k == n_[2] - 1};
     for (int side = 0; side < 6; ++side)
-      if (outside[static_cast<std::size_t>(side)]) make_side(i, side, corners);
+      if (outside[side]) make_side(i, side, corners);
   }
 
   /// Corners of side `side`, anticlockwise from outside; the first and the third end the diagonal that Kuhn's
@@ -148,14 +147,14 @@ class BoxMaker {
     std::array<Gid, 4> result{};
     for (int a = 0; a < 4; ++a) {
       const auto local = static_cast<std::size_t>(face_corner(ElementType::hexahedron, side, a));
-      result[static_cast<std::size_t>(a)] = corners[static_cast<std::size_t>(corner_bits[local])];
+      result[a] = corners[corner_bits[local]];
     }
     return result;
   }
 
   void make_around_centre(Gid i, const std::array<Gid, 8>& corners) {
     Vec3 middle;
-    for (const Gid c : corners) middle = middle + 0.125 * mesh_.points[static_cast<std::size_t>(c)];
+    for (const Gid c : corners) middle = middle + 0.125 * mesh_.points[c];
     const Gid top = mesh_.point_count();
     mesh_.points.push_back(middle);
     for (int side = 0; side < 6; ++side) {
@@ -221,7 +220,7 @@ ElementMesh generate_element_box(const ElementBoxSpec& spec, const ParallelFor& 
   try {
     ElementMesh mesh = BoxMaker(spec).make(parallel);
     for (int d = 0; d < 3; ++d) {
-      if (!spec.periodic[static_cast<std::size_t>(d)]) continue;
+      if (!spec.periodic[d]) continue;
       Vec3 shift;
       shift[d] = spec.upper[d] - spec.lower[d];
       add_periodic(mesh, 2 * d + 1, 2 * d + 2, &shift);

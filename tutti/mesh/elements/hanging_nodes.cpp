@@ -56,11 +56,9 @@ std::vector<Place> boundary_places(const ElementMesh& mesh, const std::vector<El
     if (f.right >= 0) continue;
     const auto corners = face_points(mesh, f.left, f.left_face);
     const int n = face_corner_count(mesh.type(f.left), f.left_face);
-    const auto at = [&](int k) {
-      return mesh.points[static_cast<std::size_t>(corners[static_cast<std::size_t>(k % n)])];
-    };
+    const auto at = [&](int k) { return mesh.points[corners[k % n]]; };
     for (int k = 0; k < n; ++k) {
-      places.push_back({at(k), f.left, corners[static_cast<std::size_t>(k)], 0, 0});
+      places.push_back({at(k), f.left, corners[k], 0, 0});
       places.push_back({0.5 * (at(k) + at(k + 1)), f.left, -1, norm(at(k + 1) - at(k)), 0});
     }
     if (n == 4) places.push_back({0.25 * (at(0) + at(1) + at(2) + at(3)), f.left, -1, norm(at(2) - at(0)), 0});

@@ -24,9 +24,9 @@ struct FaceCorners {
 FaceCorners corners_of(const ElementMesh& mesh, Gid element, int face) {
   FaceCorners c;
   for (const Gid p : face_points(mesh, element, face))
-    if (p >= 0) c.at[static_cast<std::size_t>(c.count++)] = mesh.points[static_cast<std::size_t>(p)];
-  for (int k = 0; k < c.count; ++k) c.centre = c.centre + (1.0 / c.count) * c.at[static_cast<std::size_t>(k)];
-  for (int k = 0; k < c.count; ++k) c.size = std::max(c.size, norm(c.at[static_cast<std::size_t>(k)] - c.centre));
+    if (p >= 0) c.at[c.count++] = mesh.points[p];
+  for (int k = 0; k < c.count; ++k) c.centre = c.centre + (1.0 / c.count) * c.at[k];
+  for (int k = 0; k < c.count; ++k) c.size = std::max(c.size, norm(c.at[k] - c.centre));
   return c;
 }
 
@@ -43,7 +43,7 @@ Fit fit_corners(const FaceCorners& a, const FaceCorners& b, Vec3 shift) {
     double distance = 0;
     for (int k = 0; k < a.count; ++k) {
       const auto partner = static_cast<std::size_t>((o - k + a.count) % a.count);
-      distance = std::max(distance, norm(a.at[static_cast<std::size_t>(k)] + shift - b.at[partner]));
+      distance = std::max(distance, norm(a.at[k] + shift - b.at[partner]));
     }
     if (distance < best.distance) best = {o, distance};
   }
@@ -171,7 +171,7 @@ void add_periodic(ElementMesh& mesh, std::int32_t a, std::int32_t b, const Vec3*
       fail(ErrorKind::input,
            "mesh: {}, moved by ({:.6g}, {:.6g}, {:.6g}), meets no face of tag {}; periodic sides must be meshed alike",
            describe(mesh, f.element, f.face), move.x, move.y, move.z, b);
-    auto& used = taken[static_cast<std::size_t>(partner - to.data())];
+    auto& used = taken[partner - to.data()];
     if (used)
       fail(ErrorKind::input,
            "mesh: {} is the periodic partner of two faces of tag {}; the mesh must have each face once",

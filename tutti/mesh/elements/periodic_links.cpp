@@ -40,9 +40,7 @@ std::vector<BoundaryFace> boundary_faces(const ElementMesh& mesh, const std::str
 
 /// The common translation of a link's points; false if there is none.
 bool translation_of(const ElementMesh& mesh, const PeriodicLink& link, Vec3& shift) {
-  const auto move = [&](const std::pair<Gid, Gid>& p) {
-    return mesh.points[static_cast<std::size_t>(p.second)] - mesh.points[static_cast<std::size_t>(p.first)];
-  };
+  const auto move = [&](const std::pair<Gid, Gid>& p) { return mesh.points[p.second] - mesh.points[p.first]; };
   Vec3 sum;
   for (const auto& pair : link.points) sum = sum + move(pair);
   shift = (1.0 / static_cast<double>(link.points.size())) * sum;

@@ -19,9 +19,7 @@ std::vector<std::vector<int>> node_corners(ElementType type) {
   for (int n = 0; n < quadratic_node_count(type); ++n) {
     const auto sum_to = [&](int a, int b) {
       for (std::size_t d = 0; d < 3; ++d)
-        if (lattice[static_cast<std::size_t>(a)][d] + lattice[static_cast<std::size_t>(b)][d] !=
-            2 * lattice[static_cast<std::size_t>(n)][d])
-          return false;
+        if (lattice[a][d] + lattice[b][d] != 2 * lattice[n][d]) return false;
       return true;
     };
     std::vector<int> around;
@@ -104,9 +102,7 @@ class Completion {
     for (std::size_t n = old.size(); n < nodes.size(); ++n) {
       const Mixture& m = nodes[n];
       NewNode node{{-1, -1, -1, -1}, first + n, {}, -1};
-      const auto point = [&](int k) {
-        return mesh_.points[static_cast<std::size_t>(old[static_cast<std::size_t>(k)])];
-      };
+      const auto point = [&](int k) { return mesh_.points[old[k]]; };
       for (const int k : m.corners) node.point = node.point + m.of_corner * point(k);
       for (const int k : m.middles) node.point = node.point + m.of_middle * point(k);
       if (m.corners.size() == 8) {
@@ -129,8 +125,7 @@ class Completion {
 
   std::array<Gid, 4> corners_of(Gid e, const Mixture& m) const {
     std::array<Gid, 4> corners = {-1, -1, -1, -1};
-    for (std::size_t k = 0; k < m.corners.size(); ++k)
-      corners[k] = mesh_.element_nodes(e)[static_cast<std::size_t>(m.corners[k])];
+    for (std::size_t k = 0; k < m.corners.size(); ++k) corners[k] = mesh_.element_nodes(e)[m.corners[k]];
     std::sort(corners.begin(), corners.begin() + static_cast<std::ptrdiff_t>(m.corners.size()));
     return corners;
   }

@@ -56,7 +56,7 @@ VolumeRule::VolumeRule() {
   for (std::size_t t = 0; t < 4; ++t)
     for (int order = 1; order <= 2; ++order) {
       const auto type = static_cast<ElementType>(t);
-      Rule& rule = rules_[t][static_cast<std::size_t>(order - 1)];
+      Rule& rule = rules_[t][order - 1];
       std::vector<Vec3> points;
       for (const ReferencePoint& p : collapsed_gauss(type, order == 1 ? 3 : 4)) {
         points.push_back(p.r);

@@ -30,10 +30,7 @@ class Reader {
     read_tags(piece, cells);
     Size begin = 0;
     for (std::size_t i = 0; i < c.types.size(); ++i) {
-      add_cell(c, i,
-               std::span(c.connectivity)
-                   .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(c.ends[i] - begin)),
-               points);
+      add_cell(c, i, std::span(c.connectivity).subspan(begin, c.ends[i] - begin), points);
       begin = c.ends[i];
     }
   }

@@ -11,8 +11,8 @@ void TagIndex::add(Size tag) {
   if (size_ == 0) first_ = tag;
   if (consecutive_ && tag != first_ + size_) {
     consecutive_ = false;
-    tags_.resize(static_cast<std::size_t>(size_));
-    for (Gid i = 0; i < size_; ++i) tags_[static_cast<std::size_t>(i)] = first_ + i;
+    tags_.resize(size_);
+    for (Gid i = 0; i < size_; ++i) tags_[i] = first_ + i;
   }
   if (!consecutive_) tags_.push_back(tag);
   ++size_;
@@ -26,13 +26,13 @@ Size TagIndex::build() {
   if (*high - *low < 4 * size_ + 1024) {
     table_.assign(static_cast<std::size_t>(*high - *low) + 1, -1);
     for (Gid i = 0; i < size_; ++i) {
-      Gid& entry = table_[static_cast<std::size_t>(tags_[static_cast<std::size_t>(i)] - first_)];
-      if (entry >= 0 && twice < 0) twice = tags_[static_cast<std::size_t>(i)];
+      Gid& entry = table_[tags_[i] - first_];
+      if (entry >= 0 && twice < 0) twice = tags_[i];
       entry = i;
     }
   } else {
     sorted_.reserve(tags_.size());
-    for (Gid i = 0; i < size_; ++i) sorted_.emplace_back(tags_[static_cast<std::size_t>(i)], i);
+    for (Gid i = 0; i < size_; ++i) sorted_.emplace_back(tags_[i], i);
     std::sort(sorted_.begin(), sorted_.end());
     for (std::size_t i = 1; i < sorted_.size() && twice < 0; ++i)
       if (sorted_[i].first == sorted_[i - 1].first) twice = sorted_[i].first;
@@ -44,7 +44,7 @@ Size TagIndex::build() {
 Gid TagIndex::find_slow(Size tag) const {
   if (!table_.empty()) {
     const Size at = tag - first_;
-    return at >= 0 && at < static_cast<Size>(table_.size()) ? table_[static_cast<std::size_t>(at)] : -1;
+    return at >= 0 && at < static_cast<Size>(table_.size()) ? table_[at] : -1;
   }
   const auto hit = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<Size, Gid>{tag, -1});
   return hit != sorted_.end() && hit->first == tag ? hit->second : -1;
@@ -204,7 +204,7 @@ void Builder::add_any_element(const char* at, const FileElement& type, Size tag,
   const std::size_t n = volume ? tags.size() : static_cast<std::size_t>(type.kind->corners);
   for (std::size_t i = 0; i < n; ++i) {
     const int node = volume ? gmsh_node(type.kind->type, static_cast<int>(i)) : static_cast<int>(i);
-    points[i] = vertex(at, tag, tags[static_cast<std::size_t>(node)]);
+    points[i] = vertex(at, tag, tags[node]);
   }
   const std::span<const Gid> view(points.data(), n);
   volume ? elements->add_volume(*type.kind, view, group) : elements->add_surface(*type.kind, view, group);

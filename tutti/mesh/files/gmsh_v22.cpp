@@ -9,7 +9,7 @@ void read_nodes_v22(Builder& b) {
   const Size n = in.text_integer("the number of nodes");
   in.end_of_line("the number of nodes");
   in.check_room(start, n, in.binary ? 28 : 8, "nodes");
-  b.mesh.vertices.reserve(static_cast<std::size_t>(n));
+  b.mesh.vertices.reserve(n);
   for (Size i = 0; i < n; ++i) {
     const char* at = in.position();
     const Size tag = in.integer("a node's tag");
@@ -31,7 +31,7 @@ void read_element(Builder& b, const char* at, const FileElement& type, Size tag,
     if (t == 0 && type.use != FileElement::Use::ignored) group = physical_tag(in, at, value);
   }
   std::array<Size, max_file_nodes> nodes;
-  for (int i = 0; i < type.nodes; ++i) nodes[static_cast<std::size_t>(i)] = in.integer("an element's node");
+  for (int i = 0; i < type.nodes; ++i) nodes[i] = in.integer("an element's node");
   in.end_record("an element's nodes");
   b.add_element(at, type, tag, {nodes.data(), static_cast<std::size_t>(type.nodes)}, group);
 }

@@ -100,7 +100,7 @@ void read_nodes_v41(Builder& b) {
   const SectionHeader header = read_section_header(in, "the number of nodes");
   const Size bytes = in.binary ? 32 : 8;
   in.check_room(header.at, header.total, bytes, "nodes");
-  b.mesh.vertices.reserve(static_cast<std::size_t>(header.total));
+  b.mesh.vertices.reserve(header.total);
   std::vector<Size> tags;
   for (Size k = 0; k < header.blocks; ++k) {
     const BlockHeader block = read_block_header(in, "whether a block is parametric", "a block's number of nodes");
@@ -138,7 +138,7 @@ void read_elements_v41(Builder& b, const Entities* entities) {
     for (Size i = 0; i < block.count; ++i) {
       const char* at = in.position();
       const Size tag = in.count("an element's tag");
-      for (int j = 0; j < type.nodes; ++j) nodes[static_cast<std::size_t>(j)] = in.count("an element's node");
+      for (int j = 0; j < type.nodes; ++j) nodes[j] = in.count("an element's node");
       in.end_record("an element's nodes");
       b.add_element(at, type, tag, view, group);
     }

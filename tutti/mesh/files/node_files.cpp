@@ -35,8 +35,8 @@ class Collector {
   explicit Collector(const TextSource& in) : in_(in) {}
 
   void reserve(Size nodes, bool weights) {
-    cloud_.points.reserve(static_cast<std::size_t>(nodes));
-    if (weights) cloud_.weights.reserve(static_cast<std::size_t>(nodes));
+    cloud_.points.reserve(nodes);
+    if (weights) cloud_.weights.reserve(nodes);
   }
   void add(const char* at, Vec3 p) {
     if (!is_finite(p))
@@ -224,7 +224,7 @@ DoubleNode find_double_node(std::span<const Vec3> points) {
   for (std::size_t i = 0; i < order.size(); ++i)
     for (std::size_t j = i + 1; j < order.size() && order[j].t - order[i].t <= 2 * double_node_distance; ++j) {
       const Gid a = std::min(order[i].number, order[j].number), b = std::max(order[i].number, order[j].number);
-      const Vec3 d = points[static_cast<std::size_t>(a)] - points[static_cast<std::size_t>(b)];
+      const Vec3 d = points[a] - points[b];
       if (dot(d, d) > double_node_distance * double_node_distance) continue;
       if (!best || b < best.second) best = {a, b};
       break;  // of many nodes at one place, each needs to meet the next one only

@@ -106,7 +106,7 @@ void Reader::read_nodes() {
   node_.finish("the first line's numbers");
   if (n < 1) in.error(at, "{} nodes; at least 4 are needed for a tetrahedron", n);
   in.check_room(at, n, 7 + 2 * attributes, "nodes");
-  mesh_.vertices.reserve(static_cast<std::size_t>(n));
+  mesh_.vertices.reserve(n);
   for (Size i = 0; i < n; ++i) {
     const char* start = node_.begin("a node's number");
     const Size number = in.text_integer("a node's number");
@@ -153,8 +153,8 @@ void Reader::read_cells() {
   if (nodes != 4) in.error(at, "{} nodes a tetrahedron; 4 are expected", nodes);
   if (n < 1) in.error(at, "{} tetrahedra; at least one is needed", n);
   in.check_room(at, n, 9 + 2 * attributes, "tetrahedra");
-  mesh_.cells.reserve(static_cast<std::size_t>(n));
-  mesh_.regions.reserve(static_cast<std::size_t>(n));
+  mesh_.cells.reserve(n);
+  mesh_.regions.reserve(n);
   for (Size i = 0; i < n; ++i) {
     const char* start = ele_.begin("a tetrahedron's number");
     const Size number = in.text_integer("a tetrahedron's number");

@@ -241,7 +241,7 @@ template <class T>
 void File::read_text(TextSource& in, Size n, std::vector<T>& out) const {
   if (n > in.remaining() / 2 + 1)
     in.error(in.position(), "{} numbers are expected, but only {} bytes of text follow", n, in.remaining());
-  out.reserve(static_cast<std::size_t>(n));
+  out.reserve(n);
   for (Size i = 0; i < n; ++i) {
     in.skip_blank();
     if constexpr (std::is_same_v<T, double>)
@@ -290,7 +290,7 @@ std::vector<T> File::values(const Array& array, Size tuples) {
           in_.bytes().size());
   std::string storage;
   const std::string_view payload = read_payload(in, coding_, appended ? appended_base64_ : true, bytes, storage);
-  out.reserve(static_cast<std::size_t>(n));
+  out.reserve(n);
   const Size bad = append_typed(*array.type, payload, coding_.swap, out);
   if (bad >= 0) error(array, "number {} is too large for 63 bits; at most 2^63 - 1 is expected", bad);
   return out;

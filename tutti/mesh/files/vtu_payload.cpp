@@ -142,7 +142,7 @@ std::string_view read_payload(TextSource& in, const Coding& coding, bool base64,
   for (const Block& block : blocks) total += block.packed;
   std::string packed_storage;
   const std::string_view packed = bytes.take(static_cast<Size>(total), packed_storage);
-  storage.resize(static_cast<std::size_t>(expected));
+  storage.resize(expected);
   std::size_t from = 0, to = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     uLongf size = blocks[b].unpacked;

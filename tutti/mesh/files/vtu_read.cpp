@@ -124,10 +124,8 @@ Kept Reader::read_cells(pugi::xml_node piece) {
   for (std::size_t c = 0; c < types.size(); ++c) {
     const Size type = types[c];
     if (type == 10 || type == 5)
-      add_cell(
-          connectivity_array, static_cast<Size>(c), type,
-          std::span(connectivity).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(ends[c] - begin)),
-          kept);
+      add_cell(connectivity_array, static_cast<Size>(c), type, std::span(connectivity).subspan(begin, ends[c] - begin),
+               kept);
     else if (!is_ignored(type))
       file_.error(types_array,
                   "cell {} is {} (VTK type {}); tutti needs tetrahedra of first order (type 10) and triangles (type 5)",

@@ -14,7 +14,7 @@ namespace {
 Histogram even_bins(double from, double to, int bins) {
   Histogram h;
   for (int i = 0; i <= bins; ++i) h.edges.push_back(from + (to - from) * i / bins);
-  h.counts.assign(static_cast<std::size_t>(bins), 0);
+  h.counts.assign(bins, 0);
   return h;
 }
 
@@ -100,7 +100,7 @@ struct Tally {
 };
 
 Vec3 corner(const TetMesh& mesh, Gid cell, std::size_t k) {
-  return mesh.vertices[static_cast<std::size_t>(mesh.cells[static_cast<std::size_t>(cell)][k])];
+  return mesh.vertices[mesh.cells[cell][k]];
 }
 
 TetQuality quality_of(const TetMesh& mesh, Gid cell) {
@@ -143,16 +143,16 @@ std::string bars(const std::string& title, const Histogram& h) {
 MeshQuality assess_quality(const TetMesh& mesh, std::size_t worst, const ParallelFor& parallel) {
   const Histogram volumes = volume_bins(mesh);
   const Blocks blocks(mesh.cell_count(), 4096);
-  std::vector<Tally> tallies(static_cast<std::size_t>(blocks.number), Tally(volumes));
+  std::vector<Tally> tallies(blocks.number, Tally(volumes));
   blocks.run(parallel, [&](Size block, Size begin, Size end) {
-    Tally& tally = tallies[static_cast<std::size_t>(block)];
+    Tally& tally = tallies[block];
     for (Gid c = begin; c < end; ++c) {
       const TetQuality q = quality_of(mesh, c);
       tally.add(q);
       const bool room = tally.worst.size() < worst;
       if (worst == 0 || (!room && q.mean_ratio >= tally.worst.back().quality.mean_ratio)) continue;
       const Vec3 middle = 0.25 * (corner(mesh, c, 0) + corner(mesh, c, 1) + corner(mesh, c, 2) + corner(mesh, c, 3));
-      tally.worst.push_back({c, mesh.regions[static_cast<std::size_t>(c)], middle, q});
+      tally.worst.push_back({c, mesh.regions[c], middle, q});
       tally.keep_worst(worst);
     }
   });

@@ -31,8 +31,8 @@ TetQuality tet_quality(Vec3 a, Vec3 b, Vec3 c, Vec3 d) {
   double surface = 0;
   for (std::size_t f = 0; f < 4; ++f) {
     const auto face = tet_faces[f];
-    const Vec3 at = p[static_cast<std::size_t>(face[0])];
-    normal[f] = cross(p[static_cast<std::size_t>(face[1])] - at, p[static_cast<std::size_t>(face[2])] - at);
+    const Vec3 at = p[face[0]];
+    normal[f] = cross(p[face[1]] - at, p[face[2]] - at);
     length[f] = norm(normal[f]);
     surface += 0.5 * length[f];
   }

@@ -58,7 +58,7 @@ struct Icosahedron {
 NodeCloud empty_cloud(Gid count) {
   try {
     NodeCloud cloud;
-    cloud.points.resize(static_cast<std::size_t>(count));
+    cloud.points.resize(count);
     return cloud;
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::resource, "nodes: no memory for {} nodes, 24 bytes each; take fewer", format_count(count));
@@ -147,7 +147,7 @@ NodeCloud fibonacci_nodes(Gid count, const ParallelFor& parallel) {
       const std::uint64_t turns = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ull;
       const double longitude = 2 * std::numbers::pi * 0x1p-53 * static_cast<double>(turns >> 11);
       const double z = static_cast<double>(count - 1 - 2 * i) / static_cast<double>(count);
-      cloud.points[static_cast<std::size_t>(i)] = unit(at_height(z, longitude));
+      cloud.points[i] = unit(at_height(z, longitude));
     }
   });
   return cloud;
@@ -166,22 +166,21 @@ NodeCloud random_nodes(Gid count, std::uint64_t seed, double separation) {
   NodeCloud cloud = empty_cloud(count);
   cloud.points.clear();
   // Nodes of a cell are chained.
-  std::vector<std::int32_t> head(static_cast<std::size_t>(cells.size()), -1), next;
-  next.reserve(static_cast<std::size_t>(count));
+  std::vector<std::int32_t> head(cells.size(), -1), next;
+  next.reserve(count);
   for (std::uint64_t draw = 0; cloud.size() < count; ++draw) {
     const Vec3 p =
         unit(at_height(2 * random_unit(seed, 2 * draw) - 1, 2 * std::numbers::pi * random_unit(seed, 2 * draw + 1)));
     bool is_free = true;
     cells.around(p, [&](Size begin, Size end) {
       for (Size c = begin; c < end && is_free; ++c)
-        for (std::int32_t i = head[static_cast<std::size_t>(c)]; i >= 0 && is_free;
-             i = next[static_cast<std::size_t>(i)]) {
-          const Vec3 d = p - cloud.points[static_cast<std::size_t>(i)];
+        for (std::int32_t i = head[c]; i >= 0 && is_free; i = next[i]) {
+          const Vec3 d = p - cloud.points[i];
           is_free = dot(d, d) >= nearest;
         }
     });
     if (!is_free) continue;
-    std::int32_t& first = head[static_cast<std::size_t>(cells.cell(p))];
+    std::int32_t& first = head[cells.cell(p)];
     next.push_back(first);
     first = static_cast<std::int32_t>(cloud.points.size());
     cloud.points.push_back(p);

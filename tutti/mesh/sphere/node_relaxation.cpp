@@ -61,12 +61,11 @@ void Relaxation::sort_by_cell() {
       cell[i] = static_cast<std::int32_t>(cells_.cell(points_[i]));
   });
   first_.assign(static_cast<std::size_t>(cells_.size()) + 1, 0);
-  for (const std::int32_t c : cell) ++first_[static_cast<std::size_t>(c) + 1];
+  for (const std::int32_t c : cell) ++first_[c + 1];
   for (std::size_t c = 1; c < first_.size(); ++c) first_[c] += first_[c - 1];
   order_.resize(points_.size());
   std::vector<std::int32_t> next(first_.begin(), first_.end() - 1);
-  for (std::size_t i = 0; i < cell.size(); ++i)
-    order_[static_cast<std::size_t>(next[static_cast<std::size_t>(cell[i])]++)] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < cell.size(); ++i) order_[next[cell[i]]++] = static_cast<std::int32_t>(i);
 }
 
 void Relaxation::find_neighbours() {
@@ -76,10 +75,9 @@ void Relaxation::find_neighbours() {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       near.clear();
       cells_.around(points_[i], [&](Size from, Size to) {
-        for (auto k = static_cast<std::size_t>(first_[static_cast<std::size_t>(from)]);
-             k < static_cast<std::size_t>(first_[static_cast<std::size_t>(to)]); ++k) {
+        for (auto k = static_cast<std::size_t>(first_[from]); k < static_cast<std::size_t>(first_[to]); ++k) {
           const std::int32_t j = order_[k];
-          const Vec3 d = points_[i] - points_[static_cast<std::size_t>(j)];
+          const Vec3 d = points_[i] - points_[j];
           const double distance = dot(d, d);
           if (j != static_cast<std::int32_t>(i) && distance <= reach * reach * spacing_ * spacing_)
             near.push_back({distance, j});
@@ -101,7 +99,7 @@ void Relaxation::sweep() {
       double total = 0;
       for (const std::int32_t j : neighbours_[i]) {
         if (j < 0) break;
-        const Vec3 d = (1 / spacing_) * (p - points_[static_cast<std::size_t>(j)]);
+        const Vec3 d = (1 / spacing_) * (p - points_[j]);
         // |d|^-(s + 2), bounded where nodes meet.
         const double inverse = 1 / std::max(dot(d, d), 1e-3);
         const double weight = inverse * inverse * inverse;

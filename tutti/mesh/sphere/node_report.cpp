@@ -108,7 +108,7 @@ class Cells {
 
   /// The cell of a node; nearest() is then its nearest neighbour.
   const Cell& of(Gid node) {
-    const Vec3 x = points_[static_cast<std::size_t>(node)];
+    const Vec3 x = points_[node];
     near_.resize(std::min<std::size_t>(neighbours_at_once, points_.size()));
     tree_.find(x, static_cast<int>(near_.size()), near_);
     cell_.begin(x);
@@ -117,10 +117,10 @@ class Cells {
     for (std::size_t i = 0; i < cell_.corners();) {
       Gid other = -1;
       tree_.find(cell_.corner(i), 1, {&other, 1});
-      if (other == node || !cell_.is_beyond(i, points_[static_cast<std::size_t>(other)])) {
+      if (other == node || !cell_.is_beyond(i, points_[other])) {
         ++i;
       } else {
-        cell_.cut(points_[static_cast<std::size_t>(other)]);
+        cell_.cut(points_[other]);
         i = 0;
       }
     }
@@ -138,11 +138,11 @@ class Cells {
     for (const Gid other : near_) {
       if (other == node) continue;
       if (nearest_ < 0) nearest_ = other;
-      const Vec3 d = x - points_[static_cast<std::size_t>(other)];
+      const Vec3 d = x - points_[other];
       // tan^2 of half the angle between the two, whose cosine is 1 - |d|^2 / 2.
       const double square = dot(d, d);
       if (square / std::max(4 - square, 1e-300) > cell_.farthest()) return true;
-      cell_.cut(points_[static_cast<std::size_t>(other)]);
+      cell_.cut(points_[other]);
     }
     return false;
   }
@@ -185,22 +185,22 @@ constexpr Size nodes_a_block = 1000;
 Extremes extremes_of(std::span<const Vec3> points, const ParallelFor& parallel) {
   const NearestNodes tree(points);
   const Blocks blocks(static_cast<Size>(points.size()), nodes_a_block);
-  std::vector<Extremes> found(static_cast<std::size_t>(blocks.number));
+  std::vector<Extremes> found(blocks.number);
   blocks.run(parallel, [&](Size block, Size begin, Size end) {
     Cells cells(points, tree);
     for (Gid i = begin; i < end; ++i) {
-      const Vec3 x = points[static_cast<std::size_t>(i)];
+      const Vec3 x = points[i];
       const Cell& cell = cells.of(i);
       Extremes one;
       if (const Gid other = cells.nearest(); other >= 0) {
-        one.separation = angle_between(x, points[static_cast<std::size_t>(other)]);
+        one.separation = angle_between(x, points[other]);
         one.first = std::min(i, other);
         one.second = std::max(i, other);
       }
       one.hole = cell.far_corner();
       one.covering = cell.farthest() >= Cell::limit * Cell::limit ? std::numbers::pi / 2 : angle_between(x, one.hole);
       one.smallest = one.largest = cell.area();
-      found[static_cast<std::size_t>(block)].add(one);
+      found[block].add(one);
     }
   });
   Extremes all;
@@ -278,7 +278,7 @@ std::vector<double> cell_areas(std::span<const Vec3> points, const ParallelFor& 
   std::vector<double> areas(points.size());
   for_ranges(parallel, static_cast<Size>(points.size()), [&](Size begin, Size end) {
     Cells cells(points, tree);
-    for (Gid i = begin; i < end; ++i) areas[static_cast<std::size_t>(i)] = cells.of(i).area();
+    for (Gid i = begin; i < end; ++i) areas[i] = cells.of(i).area();
   });
   return areas;
 }

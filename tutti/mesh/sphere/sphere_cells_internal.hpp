@@ -34,8 +34,7 @@ class SphereCells {
   Size cell(Vec3 p) const {
     const Place at = place(p);
     const Size n = cells_of(at.band);
-    return first_[static_cast<std::size_t>(at.band)] +
-           std::min(n - 1, static_cast<Size>(at.longitude * (static_cast<double>(n) / turn)));
+    return first_[at.band] + std::min(n - 1, static_cast<Size>(at.longitude * (static_cast<double>(n) / turn)));
   }
 
   /// use(begin, end): ranges of cells that hold everything within reach of p, each cell once.
@@ -47,7 +46,7 @@ class SphereCells {
     const double span = t < 1 ? (t + t * t * t) * (1 + 1e-9) : turn;
     const Size last = std::min<Size>(at.band + 1, static_cast<Size>(first_.size()) - 2);
     for (Size b = std::max<Size>(at.band - 1, 0); b <= last; ++b) {
-      const Size first = first_[static_cast<std::size_t>(b)], n = cells_of(b);
+      const Size first = first_[b], n = cells_of(b);
       const double scale = static_cast<double>(n) / turn;
       const auto west = static_cast<Size>(std::floor((at.longitude - span) * scale));
       const auto east = static_cast<Size>(std::floor((at.longitude + span) * scale));
@@ -83,9 +82,7 @@ class SphereCells {
         std::min(static_cast<Size>(std::atan2(at.from_axis, p.z) / height_), static_cast<Size>(first_.size()) - 2);
     return at;
   }
-  Size cells_of(Size band) const {
-    return first_[static_cast<std::size_t>(band) + 1] - first_[static_cast<std::size_t>(band)];
-  }
+  Size cells_of(Size band) const { return first_[band + 1] - first_[band]; }
 
   double reach_ = 0, height_ = 0;
   std::vector<Size> first_;  ///< first cell of each band, and behind the last

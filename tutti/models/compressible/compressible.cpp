@@ -21,15 +21,13 @@ void CompressibleFlow::build_step(Overlap overlap) {
       FlowPart& part = *parts_[p];
       BoundaryView boundary = part.boundary();
       boundary.passive = work_.passive;
-      compute_fluxes(on, faces, part.view(), boundary, flow_.eta,
-                     part.u[static_cast<std::size_t>(work_.stage->from)].data(), part.at_faces());
+      compute_fluxes(on, faces, part.view(), boundary, flow_.eta, part.u[work_.stage->from].data(), part.at_faces());
     };
   };
   const auto elements = [this](std::size_t p) {
     return [this, p](Stream& on, Range rows) {
       FlowPart& part = *parts_[p];
-      advance_elements(on, rows, part.view(), part.u[static_cast<std::size_t>(work_.stage->from)].data(),
-                       part.at_faces(), arrays_of(p));
+      advance_elements(on, rows, part.view(), part.u[work_.stage->from].data(), part.at_faces(), arrays_of(p));
     };
   };
   std::vector<TaskId> separator_faces, separators;
@@ -56,7 +54,7 @@ void CompressibleFlow::build_step(Overlap overlap) {
 
 StageArrays CompressibleFlow::arrays_of(std::size_t p) const {
   const Stage& stage = *work_.stage;
-  const auto array = [&](int k) { return parts_[p]->u[static_cast<std::size_t>(k)].data(); };
+  const auto array = [&](int k) { return parts_[p]->u[k].data(); };
   StageArrays arrays;
   for (const Stage::Term& term : stage.terms) {
     arrays.x[arrays.count] = array(term.array);
@@ -98,7 +96,7 @@ void CompressibleFlow::step(double time, double dt) {
     run_stage(stage, dt);
   }
   if (scheme_.result != 0)
-    for (auto& part : parts_) std::swap(part->u[0], part->u[static_cast<std::size_t>(scheme_.result)]);
+    for (auto& part : parts_) std::swap(part->u[0], part->u[scheme_.result]);
   time_ = time + dt;
 }
 
@@ -150,7 +148,7 @@ void CompressibleFlow::require_physical() {
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (const int which : {0, 1})
       for (Lid e = 0; e < domain_.maps[p].owned; ++e) {
-        const double number = -static_cast<double>(domain_.maps[p].global[static_cast<std::size_t>(e)]);
+        const double number = -static_cast<double>(domain_.maps[p].global[e]);
         if (number <= first) continue;
         const double smallest =
             -smallest_negated(stream(p), {e, e + 1}, parts_[p]->view(), parts_[p]->u[0].data(), which);
@@ -193,7 +191,7 @@ std::vector<Diagnostic> CompressibleFlow::diagnose() {
 }
 
 std::vector<double> CompressibleFlow::coefficients(std::size_t p) {
-  std::vector<double> values(static_cast<std::size_t>(value_maps_[p].owned));
+  std::vector<double> values(value_maps_[p].owned);
   download(stream(p), std::span<double>(values), parts_[p]->u[0].buffer());
   return values;
 }
@@ -228,12 +226,11 @@ void CompressibleFlow::add_cell_fields(std::vector<ModelField>& all) {
       f.probes = {"u", "v", "w"};
     f.read = [this, &field](std::size_t p, const RowSet& rows, std::span<double> to) {
       const Size row = Size{variables} * flow_.bases();
-      std::vector<double> values(static_cast<std::size_t>(row * rows.rows.size()));
+      std::vector<double> values(row * rows.rows.size());
       download(stream(p), std::span<double>(values), parts_[p]->u[0].data() + row * rows.rows.begin);
       for (Lid e = 0; e < rows.rows.size(); ++e) {
         double mean[variables];
-        for (int v = 0; v < variables; ++v)
-          mean[v] = values[static_cast<std::size_t>(row * e + Size{v} * flow_.bases())];
+        for (int v = 0; v < variables; ++v) mean[v] = values[row * e + Size{v} * flow_.bases()];
         field.of(flow_.gas, to_primitive(flow_.gas, mean),
                  to.data() + static_cast<std::size_t>(e) * static_cast<std::size_t>(field.components));
       }
@@ -254,7 +251,7 @@ void CompressibleFlow::before_output() {
 ModelField CompressibleFlow::rotation_field(std::string name, int first, int components) {
   ModelField field{.name = std::move(name), .components = components, .output = true};
   field.read = [this, first, components](std::size_t p, const RowSet& rows, std::span<double> to) {
-    std::vector<double> values(static_cast<std::size_t>(4 * rows.rows.size()));
+    std::vector<double> values(4 * rows.rows.size());
     download(stream(p), std::span<double>(values), parts_[p]->rotation.data() + Size{4} * rows.rows.begin);
     for (std::size_t e = 0; e < values.size() / 4; ++e)
       for (int c = 0; c < components; ++c)

@@ -45,9 +45,8 @@ double CompressibleFlow::free_stream_error() {
   ExactSum volumes;
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (Lid e = 0; e < domain_.maps[p].owned; ++e) {
-      const ElementBasis basis(
-          ElementMap(domain_.meshes[p].types[static_cast<std::size_t>(e)], domain_.meshes[p].element_nodes(e)), 0,
-          flow_.stored);
+      const ElementBasis basis(ElementMap(domain_.meshes[p].types[e], domain_.meshes[p].element_nodes(e)), 0,
+                               flow_.stored);
       volumes.add(basis.volume());
     }
   volume = sum_over_ranks(comm_, volumes);
@@ -106,7 +105,7 @@ std::vector<ForceSummary> CompressibleFlow::forces(double time) {
     compute_fluxes(stream(p), parts_[p]->all_faces(), parts_[p]->view(), parts_[p]->boundary(), flow_.eta,
                    parts_[p]->u[0].data(), parts_[p]->at_faces());
   for (const auto& [tag, condition] : conditions) {
-    if (!is_wall(flow_.conditions[static_cast<std::size_t>(condition)].kind)) continue;
+    if (!is_wall(flow_.conditions[condition].kind)) continue;
     const auto name = domain_.boundary_names.find(tag);
     ForceSummary force{name == domain_.boundary_names.end() ? fmt::format("{}", tag) : name->second, {}, {}};
     for (int d = 0; d < 6; ++d) {

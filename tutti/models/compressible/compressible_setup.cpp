@@ -61,7 +61,7 @@ void CompressibleFlow::set_initial() {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const LocalElementMesh& mesh = domain_.meshes[p];
       const auto bases = static_cast<std::size_t>(flow_.bases());
-      std::vector<double> u(static_cast<std::size_t>(value_maps_[p].owned), 0.0);
+      std::vector<double> u(value_maps_[p].owned, 0.0);
       const Samples samples(mesh, domain_.maps[p].owned_rows(), flow_.order, flow_.stored);
       samples.for_each(*devices_.threads, [&](Lid e, std::span<const Vec3> at, std::span<const double> shares,
                                               std::span<const double> basis) {

@@ -10,7 +10,7 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
                    const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays) {
   Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.gas.viscous()});
   for (FaceRecord& face : made.faces)
-    if (face.right < 0) face.condition = conditions.at(made.boundary.tags[static_cast<std::size_t>(face.boundary)]);
+    if (face.right < 0) face.condition = conditions.at(made.boundary.tags[face.boundary]);
   const auto keep = [&](const auto& from, const char* name) {
     return make_buffer(stream, std::span(std::as_const(from)), name);
   };
@@ -73,12 +73,12 @@ void FlowPart::make_projected(Stream& stream, const Operators& made, const Index
     for (std::size_t k = 0; k < max_faces; ++k) {
       const std::int32_t code = made.face_of[max_faces * e + k];
       if (code < 0) continue;
-      const FaceRecord& face = made.faces[static_cast<std::size_t>(code >> 1)];
+      const FaceRecord& face = made.faces[code >> 1];
       const auto side = static_cast<std::size_t>(code & 1);
       for (int q = 0; q < face.actual; ++q) {
         // The lifting's first column is a point's area over the volume: phi_0 = 1.
-        const double area = made.elements[e].volume * face.scale[side] *
-                            made.tables[static_cast<std::size_t>(face.lift[side] + Size{q} * columns)];
+        const double area =
+            made.elements[e].volume * face.scale[side] * made.tables[face.lift[side] + Size{q} * columns];
         const auto at = static_cast<std::size_t>(face.normals + static_cast<Size>(face.normal_step) * q);
         for (std::size_t d = 0; d < 3; ++d) projected[3 * e + d] += 0.5 * area * std::abs(made.normals[at + d]);
       }
@@ -92,12 +92,10 @@ void FlowPart::make_source(Stream& stream, const CompressibleCase& flow, const L
   std::vector<Vec3> places;
   std::vector<Size> first;
   for (Lid e = 0; e < rows_.end; ++e) {
-    const ElementBasis basis(ElementMap(mesh.types[static_cast<std::size_t>(e)], mesh.element_nodes(e)), flow.order,
-                             flow.stored);
+    const ElementBasis basis(ElementMap(mesh.types[e], mesh.element_nodes(e)), flow.order, flow.stored);
     first.push_back(static_cast<Size>(places.size()));
-    for (int q = 0; q < made.elements[static_cast<std::size_t>(e)].points; ++q)
-      places.push_back(
-          basis.map().point(basis.rule().points[static_cast<std::size_t>(q < basis.rule().size() ? q : 0)]));
+    for (int q = 0; q < made.elements[e].points; ++q)
+      places.push_back(basis.map().point(basis.rule().points[q < basis.rule().size() ? q : 0]));
   }
   std::vector<FormulaStep> steps;
   for (std::size_t v = 0; v < variables; ++v) {

@@ -70,9 +70,8 @@ Diffusion::Diffusion(const ModelSetup& setup)
   allocate(rkc_ ? 3 : 2);
   comm_.together([&] {
     for (int p = 0; p < parts(); ++p) {
-      parts_[static_cast<std::size_t>(p)].u = u(p);
-      if (rkc_)
-        parts_[static_cast<std::size_t>(p)].first_rate = Buffer<double>(device(p), map(p).owned, "first rate F0");
+      parts_[p].u = u(p);
+      if (rkc_) parts_[p].first_rate = Buffer<double>(device(p), map(p).owned, "first rate F0");
     }
   });
   phases.begin("stability");
@@ -116,7 +115,7 @@ void Diffusion::assemble() {
       std::mutex mutex;
       for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
         double largest = 1;
-        for (Size c = begin; c < end; ++c) largest = std::max(largest, anisotropy(K[static_cast<std::size_t>(c)]));
+        for (Size c = begin; c < end; ++c) largest = std::max(largest, anisotropy(K[c]));
         const std::lock_guard lock(mutex);
         maxima[1] = std::max(maxima[1], largest);
       });
@@ -216,7 +215,7 @@ std::vector<std::string> Diffusion::describe() const {
 }
 
 Size Diffusion::bytes_a_run(int p) const {
-  const DiffusionPart& part = parts_[static_cast<std::size_t>(p)];
+  const DiffusionPart& part = parts_[p];
   return part.rows.bytes_applied() + (part.forcing.empty() ? 0 : part.forcing.bytes());
 }
 

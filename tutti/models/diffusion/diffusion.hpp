@@ -45,7 +45,7 @@ class Diffusion final : public TetModel {
   std::vector<std::string> describe() const override;
   void step(double time, double dt) override;
   std::optional<double> passed_bound(double time, double largest) override;
-  Vec3 place_of(std::size_t part, Lid row) override { return parts_[part].centroids[static_cast<std::size_t>(row)]; }
+  Vec3 place_of(std::size_t part, Lid row) override { return parts_[part].centroids[row]; }
   void resume(double time) override;
   void summarise(Summary& summary, double time) override;
   void wait() override;

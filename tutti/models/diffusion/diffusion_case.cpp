@@ -241,8 +241,7 @@ bool DiffusionPhysics::has_forcing() const {
 Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, Lid cell) const {
   const Vec3 p = mesh.centroid(cell);
   const auto place = [&] {
-    return fmt::format("cell {} at ({:.6g}, {:.6g}, {:.6g})", mesh.global[static_cast<std::size_t>(cell)], p.x, p.y,
-                       p.z);
+    return fmt::format("cell {} at ({:.6g}, {:.6g}, {:.6g})", mesh.global[cell], p.x, p.y, p.z);
   };
   const auto check = [&](const Sym3& k) {
     if (!scheme_faces::positive_definite(k))
@@ -289,9 +288,8 @@ RawVector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Threads&
   RawVector<Sym3> K(mesh.cells.size());
   threads.for_range(mesh.cell_count(), [&](Size begin, Size end) {
     for (Size c = begin; c < end; ++c) {
-      const auto region = regions_.find(mesh.regions[static_cast<std::size_t>(c)]);
-      K[static_cast<std::size_t>(c)] =
-          evaluate(region == regions_.end() ? everywhere_ : region->second, mesh, static_cast<Lid>(c));
+      const auto region = regions_.find(mesh.regions[c]);
+      K[c] = evaluate(region == regions_.end() ? everywhere_ : region->second, mesh, static_cast<Lid>(c));
     }
   });
   return K;

@@ -116,7 +116,7 @@ void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& ph
   Size steps = source.depends_on_time() ? static_cast<Size>(source.steps().size()) : 0;
   std::set<const Expression*> known;
   const auto boundary_faces = [&](Lid c, const std::function<void(std::int32_t)>& use) {
-    for (const Lid n : mesh.neighbours[static_cast<std::size_t>(c)])
+    for (const Lid n : mesh.neighbours[c])
       if (n < 0 && n != LocalTetMesh::outside_halo) use(boundary_tag(n));
   };
   for (Lid c = 0; c < mesh.cell_count(); ++c) {
@@ -134,7 +134,7 @@ void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& ph
     const auto count = [&](std::int32_t) { ++own; };
     boundary_faces(c, count);
     if (!two_point)
-      for (const Lid n : mesh.neighbours[static_cast<std::size_t>(c)])
+      for (const Lid n : mesh.neighbours[c])
         if (n >= 0) boundary_faces(n, count);
     terms += own;
     rows += own > 0 ? 1 : 0;

@@ -20,7 +20,7 @@ DiffusionRows sample_rows(Gid cubes, int copies) {
   const Adjacency stencil = tet_stencil(find_face_neighbours(mesh));
   const auto order = order_rows(Ordering::hilbert, cell_centroids(mesh), {});
   std::vector<Lid> now(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) now[static_cast<std::size_t>(order[i])] = static_cast<Lid>(i);
+  for (std::size_t i = 0; i < order.size(); ++i) now[order[i]] = static_cast<Lid>(i);
   DiffusionRows rows;
   for (std::size_t i = 0; i < order.size(); ++i) {
     std::array<Lid, max_row_entries> c{};
@@ -28,7 +28,7 @@ DiffusionRows sample_rows(Gid cubes, int copies) {
     c.fill(static_cast<Lid>(i));
     std::size_t j = 0;
     for (const Gid g : stencil.row(order[i])) {
-      c[j] = now[static_cast<std::size_t>(g)];
+      c[j] = now[g];
       v[j++] = 1e-3;
     }
     rows.columns.push_back(c);
@@ -56,7 +56,7 @@ double measure_rate(Device& device, Threads& threads, const Case& options, const
   const RowOperator op(stream, rows, row_format(options, device.is_host()), row_precision(options),
                        row_column_bytes(options));
   const Lid n = op.rows();
-  const std::vector<double> values(static_cast<std::size_t>(n), 1.0);
+  const std::vector<double> values(n, 1.0);
   const auto u = make_buffer(stream, std::span<const double>(values), "u of the sample");
   Buffer<double> next(device, n, "next u of the sample");
   // As in a run: through the team on a CPU, ahead of a GPU.

@@ -66,7 +66,7 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
          k < static_cast<std::size_t>(columns.offsets[row + 1]); ++k) {
       const Lid face = columns.columns[k];
       terms.push_back({assembled.boundary_values[k], face});
-      sum = std::fma(terms.back().weight, data[static_cast<std::size_t>(face)], sum);
+      sum = std::fma(terms.back().weight, data[face], sum);
     }
     rows.push_back({i, begin, static_cast<Lid>(terms.size())});
     values[row] = sum;

@@ -33,7 +33,7 @@ void collect_boundary_faces(Scheme& scheme, const BoundaryKindOf& kind, const Pa
     Lid count = 0;
     for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c)
       visit_faces(c, [&](int, std::int32_t) { ++count; });
-    first[static_cast<std::size_t>(block) + 1] = count;
+    first[block + 1] = count;
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
   scheme.first_boundary_face.resize(mesh.cells.size() + 1);
@@ -42,7 +42,7 @@ void collect_boundary_faces(Scheme& scheme, const BoundaryKindOf& kind, const Pa
   scheme.boundary_kinds.resize(at(first.back()));
   blocks.run(parallel, [&](Size block, Size begin, Size end) {
     std::map<std::int32_t, BoundaryKind> known;
-    Lid next = first[static_cast<std::size_t>(block)];
+    Lid next = first[block];
     for (Lid c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c) {
       scheme.first_boundary_face[at(c)] = next;
       visit_faces(c, [&](int f, std::int32_t tag) {
@@ -249,7 +249,7 @@ void count_boundary_columns(const Scheme& scheme, Csr<Lid>& out, const ParallelF
     }
   });
   std::partial_sum(out.offsets.begin(), out.offsets.end(), out.offsets.begin());
-  out.columns.resize(static_cast<std::size_t>(out.offsets.back()));
+  out.columns.resize(out.offsets.back());
 }
 
 void store_row(const SchemeRow& row, Lid cell, DiffusionRows& out) {

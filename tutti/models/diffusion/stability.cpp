@@ -25,7 +25,7 @@ double anisotropy(const Sym3& K) {
 void Diffusion::set_noise() {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const IndexMap& map = domain_.maps[p];
-    std::vector<double> noise(static_cast<std::size_t>(map.owned));
+    std::vector<double> noise(map.owned);
     for (std::size_t i = 0; i < noise.size(); ++i)
       noise[i] = 2 * random_unit(1, static_cast<std::uint64_t>(map.global[i])) - 1;
     upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), std::span<const double>(noise));
@@ -116,7 +116,7 @@ ErrorSummary Diffusion::errors(double time) {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const LocalTetMesh& mesh = domain_.meshes[p];
       DiffusionPart& part = parts_[p];
-      std::vector<double> u(static_cast<std::size_t>(domain_.maps[p].local()));
+      std::vector<double> u(domain_.maps[p].local());
       download(*domain_.streams[p].compute, std::span<double>(u), part.u[0].buffer());
       const auto data = boundary_data(*physics_, part.boundary_faces, time);
       const auto K = physics_->diffusivity(mesh, *devices_.threads);

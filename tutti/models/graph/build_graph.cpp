@@ -74,9 +74,8 @@ Sorted<Entry> distribute(const ArcList& list, const Rules& rules, const Buckets&
   std::vector<std::vector<Size>> place(number, std::vector<Size>(buckets.number));
   std::vector<BuildCounts> found(number);
   blocks.run(parallel, [&](Size b, Size begin, Size end) {
-    auto& mine = place[static_cast<std::size_t>(b)];
-    entries_of(list, rules, begin, end, found[static_cast<std::size_t>(b)],
-               [&](Vertex row, Vertex, std::size_t) { ++mine[buckets.of(row)]; });
+    auto& mine = place[b];
+    entries_of(list, rules, begin, end, found[b], [&](Vertex row, Vertex, std::size_t) { ++mine[buckets.of(row)]; });
   });
   for (const BuildCounts& c : found) {
     counts.loops += c.loops;
@@ -94,12 +93,12 @@ Sorted<Entry> distribute(const ArcList& list, const Rules& rules, const Buckets&
     }
   }
   result.first.back() = total;
-  result.entries.resize(static_cast<std::size_t>(total));
+  result.entries.resize(total);
   blocks.run(parallel, [&](Size b, Size begin, Size end) {
-    auto& mine = place[static_cast<std::size_t>(b)];
+    auto& mine = place[b];
     BuildCounts ignored;
     entries_of(list, rules, begin, end, ignored, [&](Vertex row, Vertex column, std::size_t arc) {
-      Entry& entry = result.entries[static_cast<std::size_t>(mine[buckets.of(row)]++)];
+      Entry& entry = result.entries[mine[buckets.of(row)]++];
       entry.key = key_of(row, column);
       if constexpr (std::is_same_v<Entry, Weighted>) entry.weight = list.weights[arc];
     });
@@ -137,14 +136,14 @@ void make_rows(const ArcList& list, const Rules& rules, const ParallelFor& paral
   for (std::size_t k = 0; k < buckets.number; ++k) kept[k + 1] += kept[k];
   counts.doubles += static_cast<Size>(sorted.entries.size()) - kept.back();
   for (std::size_t v = 1; v < rows.offsets.size(); ++v) rows.offsets[v] += rows.offsets[v - 1];
-  rows.columns.resize(static_cast<std::size_t>(kept.back()));
+  rows.columns.resize(kept.back());
   if (weights != nullptr) weights->resize(rows.columns.size());
   for_buckets(parallel, buckets.number, [&](std::size_t k) {
     for (Size i = kept[k]; i < kept[k + 1]; ++i) {
-      const Entry& entry = sorted.entries[static_cast<std::size_t>(sorted.first[k] + i - kept[k])];
-      rows.columns[static_cast<std::size_t>(i)] = static_cast<Vertex>(entry.key & 0xffffffffu);
+      const Entry& entry = sorted.entries[sorted.first[k] + i - kept[k]];
+      rows.columns[i] = static_cast<Vertex>(entry.key & 0xffffffffu);
       if constexpr (std::is_same_v<Entry, Weighted>)
-        if (weights != nullptr) (*weights)[static_cast<std::size_t>(i)] = entry.weight;
+        if (weights != nullptr) (*weights)[i] = entry.weight;
     }
   });
 }

@@ -26,7 +26,7 @@ ArcList grid(Gid rows, Gid columns, bool around, const ParallelFor& parallel) {
     return around ? 4 * columns * i
                   : i * 2 * (columns - 1) + columns * (std::max<Gid>(i - 1, 0) + std::min(i, rows - 1));
   };
-  list.arcs.resize(static_cast<std::size_t>(before(rows - 1) + in_row(rows - 1)));
+  list.arcs.resize(before(rows - 1) + in_row(rows - 1));
   for_ranges(parallel, rows, [&](Size begin, Size end) {
     for (Gid i = begin; i < end; ++i) {
       auto at = static_cast<std::size_t>(before(i));
@@ -89,8 +89,8 @@ ArcList generate_rmat(const RmatSpec& spec, const ParallelFor& parallel) {
   const RmatArc make(spec);
   for_ranges(parallel, list.size(), [&](Size begin, Size end) {
     for (Size i = begin; i < end; ++i) {
-      list.arcs[static_cast<std::size_t>(i)] = make.arc(i);
-      if (spec.weights) list.weights[static_cast<std::size_t>(i)] = make.weight(i);
+      list.arcs[i] = make.arc(i);
+      if (spec.weights) list.weights[i] = make.weight(i);
     }
   });
   return list;

@@ -17,7 +17,7 @@ inline constexpr Gid most_vertices = Gid{0x7ffffffe};
 struct VertexNames {
   Gid first = 0;
   std::vector<Gid> ids;  ///< empty: first + v
-  Gid of(Vertex v) const { return ids.empty() ? first + v : ids[static_cast<std::size_t>(v)]; }
+  Gid of(Vertex v) const { return ids.empty() ? first + v : ids[v]; }
   /// The vertex of a name; no_lid where there is none among `vertices`.
   Vertex find(Gid name, Vertex vertices) const;
 };
@@ -51,9 +51,7 @@ struct Graph {
 
   const Csr<Vertex>& incoming() const { return directed ? in : out; }
   Size arcs() const { return out.entries(); }
-  Size out_degree(Vertex v) const {
-    return out.offsets[static_cast<std::size_t>(v) + 1] - out.offsets[static_cast<std::size_t>(v)];
-  }
+  Size out_degree(Vertex v) const { return out.offsets[v + 1] - out.offsets[v]; }
 };
 
 }  // namespace tutti::graph

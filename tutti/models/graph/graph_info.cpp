@@ -19,8 +19,8 @@ GraphInfo inspect(const ArcList& list, const ParallelFor& parallel) {
   info.loops = counts.loops;
   info.doubles = counts.doubles;
   info.both_ways = graph.out.offsets == graph.in.offsets && graph.out.columns == graph.in.columns;
-  std::vector<Size> size(static_cast<std::size_t>(graph.vertices), 0);
-  for (const Vertex c : components(graph)) ++size[static_cast<std::size_t>(c)];
+  std::vector<Size> size(graph.vertices, 0);
+  for (const Vertex c : components(graph)) ++size[c];
   for (Vertex v = 0; v < graph.vertices; ++v) {
     const auto successors = static_cast<Size>(graph.out.row(v).size()),
                predecessors = static_cast<Size>(graph.in.row(v).size());
@@ -28,8 +28,8 @@ GraphInfo inspect(const ArcList& list, const ParallelFor& parallel) {
     info.isolated += successors + predecessors == 0;
     info.most_successors = std::max(info.most_successors, successors);
     info.most_predecessors = std::max(info.most_predecessors, predecessors);
-    info.components += size[static_cast<std::size_t>(v)] > 0;
-    info.largest_component = std::max(info.largest_component, size[static_cast<std::size_t>(v)]);
+    info.components += size[v] > 0;
+    info.largest_component = std::max(info.largest_component, size[v]);
   }
   info.weighted = !list.weights.empty();
   if (info.weighted) {

@@ -42,7 +42,7 @@ struct Reach {
 Reach reach_of(const Csr<Vertex>& rows, Vertex v, std::vector<Vertex>& queue, std::vector<Vertex>& seen_by) {
   Reach reach;
   queue.assign(1, v);
-  seen_by[static_cast<std::size_t>(v)] = v;
+  seen_by[v] = v;
   std::size_t level_end = 1;
   Size depth = 0;
   for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -53,8 +53,8 @@ Reach reach_of(const Csr<Vertex>& rows, Vertex v, std::vector<Vertex>& queue, st
     ++reach.vertices;
     reach.distances += depth;
     for (const Vertex w : rows.row(queue[i]))
-      if (seen_by[static_cast<std::size_t>(w)] != v) {
-        seen_by[static_cast<std::size_t>(w)] = v;
+      if (seen_by[w] != v) {
+        seen_by[w] = v;
         queue.push_back(w);
       }
   }
@@ -66,7 +66,7 @@ std::vector<double> betweenness(const Graph& graph, const std::vector<Vertex>& s
   const ParallelFor parallel = parallel_for(*devices.threads);
   const OrderedGraph ordered = order_by_degree(graph, parallel);
   std::vector<Vertex> list;
-  for (const Vertex s : sources) list.push_back(ordered.new_name[static_cast<std::size_t>(s)]);
+  for (const Vertex s : sources) list.push_back(ordered.new_name[s]);
   if (static_cast<Size>(list.size()) > 64 && ordered.depth <= most_batch_depth) group_sources(ordered, list, parallel);
   Betweenness work(ordered, devices, comm, static_cast<Size>(list.size()), Sweep::automatic, placement);
   BetweennessState state = work.begin();
@@ -85,7 +85,7 @@ Measure parse_measure(const std::string& name) {
 
 std::vector<Vertex> choose_sources(const Graph& graph, const std::string& sources, std::uint64_t seed) {
   if (sources == "all") {
-    std::vector<Vertex> all(static_cast<std::size_t>(graph.vertices));
+    std::vector<Vertex> all(graph.vertices);
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
@@ -98,14 +98,14 @@ std::vector<Vertex> choose_sources(const Graph& graph, const std::string& source
 }
 
 std::vector<double> closeness(const Graph& graph, const std::vector<Vertex>& sources, const ParallelFor& parallel) {
-  std::vector<double> values(static_cast<std::size_t>(graph.vertices), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> values(graph.vertices, std::numeric_limits<double>::quiet_NaN());
   Blocks(static_cast<Size>(sources.size()), 16).run(parallel, [&](Size, Size begin, Size end) {
     std::vector<Vertex> queue, seen_by(static_cast<std::size_t>(graph.vertices), no_lid);
     for (Size i = begin; i < end; ++i) {
-      const Vertex v = sources[static_cast<std::size_t>(i)];
+      const Vertex v = sources[i];
       const Reach reach = reach_of(graph.incoming(), v, queue, seen_by);
       const auto others = static_cast<double>(reach.vertices - 1);
-      values[static_cast<std::size_t>(v)] =
+      values[v] =
           reach.distances == 0 ? 0.0 : others / static_cast<double>(reach.distances) * (others / (graph.vertices - 1));
     }
   });
@@ -113,12 +113,12 @@ std::vector<double> closeness(const Graph& graph, const std::vector<Vertex>& sou
 }
 
 std::vector<Vertex> components(const Graph& graph) {
-  std::vector<Vertex> parent(static_cast<std::size_t>(graph.vertices));
+  std::vector<Vertex> parent(graph.vertices);
   std::iota(parent.begin(), parent.end(), 0);
   const auto root = [&](Vertex v) {
-    while (parent[static_cast<std::size_t>(v)] != v) {
-      Vertex& up = parent[static_cast<std::size_t>(v)];
-      up = parent[static_cast<std::size_t>(up)];
+    while (parent[v] != v) {
+      Vertex& up = parent[v];
+      up = parent[up];
       v = up;
     }
     return v;
@@ -126,9 +126,9 @@ std::vector<Vertex> components(const Graph& graph) {
   for (Vertex v = 0; v < graph.vertices; ++v)
     for (const Vertex w : graph.out.row(v)) {
       const Vertex a = root(v), b = root(w);
-      parent[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+      parent[std::max(a, b)] = std::min(a, b);
     }
-  for (Vertex v = 0; v < graph.vertices; ++v) parent[static_cast<std::size_t>(v)] = root(v);
+  for (Vertex v = 0; v < graph.vertices; ++v) parent[v] = root(v);
   return parent;
 }
 

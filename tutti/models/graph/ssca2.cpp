@@ -92,7 +92,7 @@ Ssca2Result run_ssca2(const Ssca2Request& request, DeviceSet& devices, const Com
     result.kernel4_arcs = graph.arcs();
     for (Vertex v = 0; v < graph.vertices; ++v) result.without_successors += graph.out_degree(v) == 0;
     ordered = order_by_degree(graph, parallel);
-    for (const Vertex s : prepared.sources) sources.push_back(ordered.new_name[static_cast<std::size_t>(s)]);
+    for (const Vertex s : prepared.sources) sources.push_back(ordered.new_name[s]);
     if (sources.size() > 64) group_sources(ordered, sources, parallel);
   });
   result.sources = static_cast<Size>(sources.size());

@@ -11,21 +11,21 @@ Subgraph subgraph_around(const Graph& graph, Arc around, int levels, std::vector
   Subgraph result;
   result.around = around;
   result.vertices = {around.to};
-  seen[static_cast<std::size_t>(around.to)] = 1;
+  seen[around.to] = 1;
   std::size_t begin = 0;
   for (int level = 0; level < levels; ++level) {
     const std::size_t end = result.vertices.size();
     for (std::size_t i = begin; i < end; ++i)
       for (const Vertex w : graph.out.row(result.vertices[i])) {
         ++result.arcs;
-        if (seen[static_cast<std::size_t>(w)] != 0) continue;
-        seen[static_cast<std::size_t>(w)] = 1;
+        if (seen[w] != 0) continue;
+        seen[w] = 1;
         result.vertices.push_back(w);
       }
     begin = end;
   }
-  if (seen[static_cast<std::size_t>(around.from)] == 0) result.vertices.push_back(around.from);
-  for (const Vertex v : result.vertices) seen[static_cast<std::size_t>(v)] = 0;
+  if (seen[around.from] == 0) result.vertices.push_back(around.from);
+  for (const Vertex v : result.vertices) seen[v] = 0;
   return result;
 }
 
@@ -38,19 +38,18 @@ std::vector<Arc> heaviest_arcs(const Graph& graph, const ParallelFor& parallel) 
     double weight = 0;
     std::vector<Arc> arcs;
   };
-  std::vector<Found> found(static_cast<std::size_t>(blocks.number));
+  std::vector<Found> found(blocks.number);
   blocks.run(parallel, [&](Size b, Size begin, Size end) {
-    Found& mine = found[static_cast<std::size_t>(b)];
+    Found& mine = found[b];
     for (Size v = begin; v < end; ++v)
-      for (Size e = graph.out.offsets[static_cast<std::size_t>(v)];
-           e < graph.out.offsets[static_cast<std::size_t>(v) + 1]; ++e) {
-        const double weight = graph.weights[static_cast<std::size_t>(e)];
+      for (Size e = graph.out.offsets[v]; e < graph.out.offsets[v + 1]; ++e) {
+        const double weight = graph.weights[e];
         if (!mine.arcs.empty() && weight < mine.weight) continue;
         if (mine.arcs.empty() || weight > mine.weight) {
           mine.weight = weight;
           mine.arcs.clear();
         }
-        mine.arcs.push_back({static_cast<Vertex>(v), graph.out.columns[static_cast<std::size_t>(e)]});
+        mine.arcs.push_back({static_cast<Vertex>(v), graph.out.columns[e]});
       }
   });
   Found all;
@@ -66,9 +65,8 @@ std::vector<Subgraph> subgraphs_around(const Graph& graph, const std::vector<Arc
                                        const ParallelFor& parallel) {
   std::vector<Subgraph> result(around.size());
   Blocks(static_cast<Size>(around.size()), 1).run(parallel, [&](Size, Size begin, Size end) {
-    std::vector<char> seen(static_cast<std::size_t>(graph.vertices), 0);
-    for (Size i = begin; i < end; ++i)
-      result[static_cast<std::size_t>(i)] = subgraph_around(graph, around[static_cast<std::size_t>(i)], levels, seen);
+    std::vector<char> seen(graph.vertices, 0);
+    for (Size i = begin; i < end; ++i) result[i] = subgraph_around(graph, around[i], levels, seen);
   });
   return result;
 }

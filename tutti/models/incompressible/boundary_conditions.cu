@@ -159,7 +159,7 @@ struct FillUnprojected {
     } else {
       const T value = static_cast<T>(value_at(g.array, ends, cell, end.value[c], c, time));
       // The last layer has no neighbour, and no owned cell looks at it.
-      const bool inside = cell.at[c] + 1 < g.array.stored.upper[static_cast<std::size_t>(c)];
+      const bool inside = cell.at[c] + 1 < g.array.stored.upper[c];
       const T slip = inside ? dt * (p[cell.inner + stride] - p[cell.inner]) * g.line[c].distance(cell.at[c]) : T(0);
       q[cell.ghost] = T(2) * (value + slip) - q[cell.inner];
     }
@@ -312,7 +312,7 @@ void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions&
   const auto scalar = [&](std::size_t s) {
     return EndScalar<T>{ends.scalar(s, d), part.scalars[s].next.data(), part.scalars[s].diffusivity};
   };
-  to.add(on_rows(FillPredicted<T>{array, ends.view(d), part.intermediate[static_cast<std::size_t>(d)].data(),
+  to.add(on_rows(FillPredicted<T>{array, ends.view(d), part.intermediate[d].data(),
                                   part.scalars.empty() ? EndScalar<T>{} : scalar(0), array.stride(d), time}));
   for (std::size_t s = 1; s < part.scalars.size(); ++s)
     to.add(on_rows(FillScalar<T>{array, ends.view(d), scalar(s), time}));
@@ -320,9 +320,8 @@ void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions&
 
 template <class T>
 void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt) {
-  to.add(on_rows(FillVelocity<T>{part.grid.array, ends.view(d), part.velocity(),
-                                 part.intermediate[static_cast<std::size_t>(d)].data(), part.p.data(),
-                                 part.grid.array.stride(d), time, dt}));
+  to.add(on_rows(FillVelocity<T>{part.grid.array, ends.view(d), part.velocity(), part.intermediate[d].data(),
+                                 part.p.data(), part.grid.array.stride(d), time, dt}));
 }
 
 template <class T>

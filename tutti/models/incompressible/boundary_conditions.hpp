@@ -49,8 +49,8 @@ class BoundaryConditions {
   BoundaryConditions(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array);
   /// Cells to fill in direction d.
   Lid cells(int d) const;
-  const EndsView& view(int d) const { return views_[static_cast<std::size_t>(d)]; }
-  const ScalarEndsView& scalar(std::size_t s, int d) const { return scalars_[s][static_cast<std::size_t>(d)]; }
+  const EndsView& view(int d) const { return views_[d]; }
+  const ScalarEndsView& scalar(std::size_t s, int d) const { return scalars_[s][d]; }
 
  private:
   BoxArray array_;

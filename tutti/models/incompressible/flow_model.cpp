@@ -160,7 +160,7 @@ void FlowModel<T>::take_lower_outflow(std::size_t p, std::size_t d, std::span<do
   const Buffer<T>& u = parts_[p].u[d];
   const BoxArray& array = domain_.arrays[p];
   const Lid stride = array.stride(static_cast<int>(d));
-  std::vector<T> all(static_cast<std::size_t>(u.size()));
+  std::vector<T> all(u.size());
   download(stream(p), std::span<T>(all), u);
   const CellBox& box = parts_[p].box;
   auto value = to.begin();
@@ -168,7 +168,7 @@ void FlowModel<T>::take_lower_outflow(std::size_t p, std::size_t d, std::span<do
     for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
       for (Lid i = box.lower[0]; i < box.upper[0]; ++i) {
         const bool at_end = std::array{i, j, k}[d] == 0;
-        *value++ = at_end ? static_cast<double>(all[static_cast<std::size_t>(array.at(i, j, k) - stride)]) : 0;
+        *value++ = at_end ? static_cast<double>(all[array.at(i, j, k) - stride]) : 0;
       }
 }
 

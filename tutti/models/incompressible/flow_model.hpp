@@ -80,7 +80,7 @@ class FlowModel final : public Model {
   ErrorSummary errors(double time);
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
   std::vector<double> owned_values(std::size_t p, const Buffer<T>& buffer) {
-    std::vector<double> values(static_cast<std::size_t>(parts_[p].box.cells()));
+    std::vector<double> values(parts_[p].box.cells());
     take_owned(stream(p), buffer, domain_.arrays[p], parts_[p].box, values);
     return values;
   }

@@ -12,7 +12,7 @@ void FlowModel<T>::take_centred_velocity(std::size_t p, const CellBox& box, std:
   for (std::size_t c = 0; c < 3; ++c) {
     BoxArray faces{box};
     --faces.stored.lower[c];
-    std::vector<double> u(static_cast<std::size_t>(faces.values()));
+    std::vector<double> u(faces.values());
     take_owned(stream(p), parts_[p].u[c], domain_.arrays[p], faces.stored, u);
     const auto stride = static_cast<std::size_t>(faces.stride(static_cast<int>(c)));
     std::size_t at = c;

@@ -47,7 +47,7 @@ class PartPlanner {
     parts.boxes = boxes;
     const TransferCount one = count_transfer(parts, wanted, domain_.parts.mine[p_], same_arrays);
     array(name, one.bytes(count, value_bytes_));
-    const auto rank = [&](std::int32_t part) { return parts.rank_of_part[static_cast<std::size_t>(part)]; };
+    const auto rank = [&](std::int32_t part) { return parts.rank_of_part[part]; };
     for (const auto& [part, cells] : one.to) {
       plan.message_bytes += times * cells * count * value_bytes_;
       if (rank(part) != rank(domain_.parts.mine[p_])) plan.messages += times;
@@ -62,9 +62,7 @@ class PartPlanner {
  private:
   void direct(Size stages);
   Size values() const { return domain_.arrays[p_].values(); }
-  const CellBox& of_part(const std::vector<CellBox>& boxes) const {
-    return boxes[static_cast<std::size_t>(domain_.parts.mine[p_])];
-  }
+  const CellBox& of_part(const std::vector<CellBox>& boxes) const { return boxes[domain_.parts.mine[p_]]; }
 
   const FlowCase& flow_;
   const BoxDomain& domain_;
@@ -146,7 +144,7 @@ void PartPlanner::direct(Size stages) {
   const CellBox& columns = of_part(layout.columns);
   if (!one_part) array("columns of the direct solver", columns.cells() * value_bytes_);
   if (domain_.streams[p_].device->kind() == DeviceKind::cuda) {
-    const auto line = [&](int d) { return pressure_line(flow_, flow_.grid.lines[static_cast<std::size_t>(d)], d); };
+    const auto line = [&](int d) { return pressure_line(flow_, flow_.grid.lines[d], d); };
     const Size sizes =
         direct_gpu_values(line(0), line(layout.other()), line(layout.axis),
                           columns.empty() ? 0 : columns.cells() / columns.size(layout.axis), planes.size(layout.axis));
@@ -194,14 +192,14 @@ double transform_rate(Threads& threads) {
   constexpr Lid n = 64, lines = 64;  // of a member: 32 KiB in double
   const LineTransform<T> transform(line_modes(uniform_line(n, 1, LineEnd::neumann, LineEnd::neumann)),
                                    Transform::to_modes, LineAxis::x);
-  std::vector<std::vector<T>> values(static_cast<std::size_t>(threads.count()), std::vector<T>(n * lines, T(1)));
+  std::vector<std::vector<T>> values(threads.count(), std::vector<T>(n * lines, T(1)));
   double best = std::numeric_limits<double>::infinity();
   const auto start = Clock::now();
   constexpr int rounds = 8;
   do {
     const auto begin = Clock::now();
     threads.run([&](int member) {
-      T* const at = values[static_cast<std::size_t>(member)].data();
+      T* const at = values[member].data();
       for (int k = 0; k < rounds; ++k) {
         std::fill_n(at, n * lines, T(1));
         transform_x(transform.view(), at, at, {0, lines});
@@ -353,7 +351,7 @@ double planned_time_step(const Case& options, const FlowCase& flow) {
   const double speed = std::max(largest_initial(flow), driven_speed(flow));
   double crossing = 0, temperature_deviation = 0;
   for (int d = 0; d < 3; ++d)
-    if (flow.grid.lines[static_cast<std::size_t>(d)].cells() > 1) crossing += speed / flow.grid.smallest_width(d);
+    if (flow.grid.lines[d].cells() > 1) crossing += speed / flow.grid.smallest_width(d);
   if (flow.has_temperature)
     for (const FlowScalarEnd& end : flow.scalars[0].ends)
       if (end.kind == ScalarEnd::fixed && end.value.is_constant())

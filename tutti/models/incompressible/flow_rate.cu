@@ -25,7 +25,7 @@ FlowPart<T> sample_part(Stream& stream, Lid side, std::size_t scalars) {
   FlowPart<T> part;
   part.box = {{0, 0, 0}, {side, side, side}};
   part.grid = PartGrid<T>(stream, grid, {grown(part.box, 1)});
-  const std::vector<T> ones(static_cast<std::size_t>(part.grid.array.values()), T(1));
+  const std::vector<T> ones(part.grid.array.values(), T(1));
   const auto make = [&] { return make_buffer(stream, std::span<const T>(ones), "flow of the sample"); };
   for (auto* fields : {&part.u, &part.intermediate, &part.rate})
     for (Buffer<T>& field : *fields) field = make();
@@ -47,7 +47,7 @@ double measure(Device& device, Threads& threads, Gid cells, std::size_t scalars)
   Step step(threads, streams);
   std::vector<Kernels> kernels(passes);
   for (int k = 0; k < passes; ++k) {
-    Kernels& to = kernels[static_cast<std::size_t>(k)];
+    Kernels& to = kernels[k];
     if (k == 0)
       predict(to, part, FlowConstants<T>{}, StageWeights<T>{});
     else if (k == 1)

@@ -106,7 +106,7 @@ void FlowModel<T>::allocate() {
   constants_.reference = static_cast<T>(flow_.reference);
   bool forced = false;
   for (int c = 0; c < 3; ++c) {
-    const Expression& force = flow_.force[static_cast<std::size_t>(c)];
+    const Expression& force = flow_.force[c];
     constants_.buoyancy[c] = static_cast<T>(flow_.buoyancy[c]);
     constants_.force[c] = static_cast<T>(force.is_constant() ? force({0, 0, 0}) : 0);
     forced = forced || !force.is_constant();
@@ -291,7 +291,7 @@ double longest_step(const FlowCase& flow, double crossing, double temperature_de
   const bool ab2 = flow.scheme == TimeScheme::ab2;
   double viscosity = 0, width = std::numeric_limits<double>::infinity();
   for (int d = 0; d < 3; ++d) {
-    if (flow.grid.lines[static_cast<std::size_t>(d)].cells() == 1) continue;
+    if (flow.grid.lines[d].cells() == 1) continue;
     const double w = flow.grid.smallest_width(d);
     viscosity += 4 * flow.largest_diffusivity() / (w * w);
     width = std::min(width, w);
@@ -313,7 +313,7 @@ void FlowModel<T>::choose_time_step() {
   largest_ = std::max(largest_, driven);
   double crossing = over_parts(crossing_rate<T>), at_ends = 0;
   for (int d = 0; d < 3; ++d)
-    if (domain_.grid.lines[static_cast<std::size_t>(d)].cells() > 1) at_ends += driven / domain_.grid.smallest_width(d);
+    if (domain_.grid.lines[d].cells() > 1) at_ends += driven / domain_.grid.smallest_width(d);
   const double longest = longest_step(flow_, std::max(crossing, at_ends), temperature_deviation());
   limit_ = longest_step(flow_, 0, 0);
   comm_.together([&] {
@@ -356,7 +356,7 @@ void FlowModel<T>::check_solver() {
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       for (std::size_t c = 0; c < 3; ++c) {
-        std::vector<double> noise(static_cast<std::size_t>(parts_[p].box.cells()));
+        std::vector<double> noise(parts_[p].box.cells());
         for_ranges(parallel_for(*devices_.threads), static_cast<Size>(noise.size()), [&](Size begin, Size end) {
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
             noise[i] = random_unit(c, static_cast<std::uint64_t>(domain_.maps[p].global[i])) - 0.5;

@@ -10,18 +10,18 @@ Adjacency cells_of_nodes(const TetMesh& mesh, const ParallelFor& parallel) {
   Adjacency rows;
   rows.offsets.assign(mesh.vertices.size() + 1, 0);
   for (const auto& cell : mesh.cells)
-    for (const Gid v : cell) ++rows.offsets[static_cast<std::size_t>(v) + 1];
+    for (const Gid v : cell) ++rows.offsets[v + 1];
   for (std::size_t v = 1; v < rows.offsets.size(); ++v) rows.offsets[v] += rows.offsets[v - 1];
   rows.columns.resize(4 * mesh.cells.size());
   group_by_vertex<Gid, Gid>(
       mesh.cell_count(), mesh.vertex_count(), parallel,
       [&](Size begin, Size end, const auto& put) {
         for (Size c = begin; c < end; ++c)
-          for (const Gid v : mesh.cells[static_cast<std::size_t>(c)]) put(v, c);
+          for (const Gid v : mesh.cells[c]) put(v, c);
       },
       [&](Gid v, Gid* first, Gid* last, std::size_t) {
         std::sort(first, last);
-        std::copy(first, last, rows.columns.begin() + rows.offsets[static_cast<std::size_t>(v)]);
+        std::copy(first, last, rows.columns.begin() + rows.offsets[v]);
       });
   return rows;
 }
@@ -30,14 +30,14 @@ std::vector<std::int32_t> colour_nodes(const TetMesh& mesh, const Adjacency& cel
   std::vector<std::int32_t> colour(mesh.vertices.size(), -1);
   std::vector<Gid> taken_by;  // by colour: the last node that may not have it
   for (Gid v = 0; v < mesh.vertex_count(); ++v) {
-    if (!moves[static_cast<std::size_t>(v)]) continue;
+    if (!moves[v]) continue;
     for (const Gid c : cells_of.row(v))
-      for (const Gid u : mesh.cells[static_cast<std::size_t>(c)]) {
-        const std::int32_t used = colour[static_cast<std::size_t>(u)];
-        if (used >= 0) taken_by[static_cast<std::size_t>(used)] = v;
+      for (const Gid u : mesh.cells[c]) {
+        const std::int32_t used = colour[u];
+        if (used >= 0) taken_by[used] = v;
       }
     const auto free = std::find_if(taken_by.begin(), taken_by.end(), [&](Gid by) { return by != v; });
-    colour[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(free - taken_by.begin());
+    colour[v] = static_cast<std::int32_t>(free - taken_by.begin());
     if (free == taken_by.end()) taken_by.push_back(-1);
   }
   return colour;

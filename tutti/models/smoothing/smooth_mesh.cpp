@@ -25,7 +25,7 @@ Adjacency node_graph(const TetMesh& mesh) {
   for (Gid v = 0; v < mesh.vertex_count(); ++v) {
     row.clear();
     for (const Gid c : cells_of.row(v))
-      for (const Gid u : mesh.cells[static_cast<std::size_t>(c)])
+      for (const Gid u : mesh.cells[c])
         if (u != v) row.push_back(u);
     std::sort(row.begin(), row.end());
     row.erase(std::unique(row.begin(), row.end()), row.end());

@@ -98,7 +98,7 @@ std::vector<Diagnostic> SphereTransport::diagnose() {
   const double size = largest();
   std::vector<Diagnostic> all{{"max|q|", size}};
   for (int t = 0; t < tracers(); ++t) {
-    const std::string& name = transport_.tracers[static_cast<std::size_t>(t)].name;
+    const std::string& name = transport_.tracers[t].name;
     // Exact sums know no infinities.
     all.push_back({tracers() == 1 ? "mass" : "mass of " + name, std::isfinite(size) ? mass(t) : size});
   }
@@ -113,11 +113,11 @@ std::optional<double> SphereTransport::passed_bound(double, double largest) {
 }
 
 Vec3 SphereTransport::place_of(std::size_t part, Lid row) {
-  return domain_.owned_points(part)[static_cast<std::size_t>(row)];
+  return domain_.owned_points(part)[row];
 }
 
 std::vector<double> SphereTransport::values(std::size_t p) {
-  std::vector<double> result(static_cast<std::size_t>(value_maps_[p].owned));
+  std::vector<double> result(value_maps_[p].owned);
   download(stream(p), std::span<double>(result), parts_[p].q[0].buffer());
   return result;
 }

@@ -18,10 +18,10 @@ std::vector<Lid> sample_stencils(Gid nodes, int copies, int size) {
   const NodeCloud cloud = fibonacci_nodes(nodes);
   const auto order = order_rows(Ordering::hilbert, cloud.points, {});
   std::vector<Vec3> points;
-  for (const Lid i : order) points.push_back(cloud.points[static_cast<std::size_t>(i)]);
+  for (const Lid i : order) points.push_back(cloud.points[i]);
   const NearestNodes nearest(points);
   std::vector<Lid> stencils;
-  std::vector<Gid> found(static_cast<std::size_t>(size));
+  std::vector<Gid> found(size);
   for (const Vec3& point : points) {
     nearest.find(point, size, found);
     stencils.insert(stencils.end(), found.begin(), found.end());

@@ -100,8 +100,7 @@ void SphereTransport::allocate() {
     for (int i = 0; i < (rk4 ? 4 : 3); ++i)
       parts_[p].q.emplace_back(device, value_maps_[p], i == 0 ? "tracers" : fmt::format("tracers, work {}", i));
     std::vector<double> areas;
-    for (Lid row = 0; row < map.owned; ++row)
-      areas.push_back(all[static_cast<std::size_t>(map.global[static_cast<std::size_t>(row)])]);
+    for (Lid row = 0; row < map.owned; ++row) areas.push_back(all[map.global[row]]);
     parts_[p].areas = make_buffer(stream(p), std::span<const double>(areas), "areas");
   }
 }
@@ -328,7 +327,7 @@ void SphereTransport::choose_time_step(double strength) {
 void SphereTransport::set_noise() {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const IndexMap& map = value_maps_[p];
-    std::vector<double> noise(static_cast<std::size_t>(map.owned));
+    std::vector<double> noise(map.owned);
     for (std::size_t i = 0; i < noise.size(); ++i)
       noise[i] = 2 * random_unit(1, static_cast<std::uint64_t>(map.global[i])) - 1;
     upload(stream(p), parts_[p].q[0].buffer(), std::span<const double>(noise));

@@ -46,7 +46,7 @@ SphereTransport::Weights SphereTransport::compute_weights() {
 /// Global numbers of the stencils of a part's owned nodes.
 std::vector<Gid> SphereTransport::global_stencils(std::size_t p) const {
   std::vector<Gid> columns;
-  for (const Lid c : domain_.stencils[p]) columns.push_back(domain_.maps[p].global[static_cast<std::size_t>(c)]);
+  for (const Lid c : domain_.stencils[p]) columns.push_back(domain_.maps[p].global[c]);
   return columns;
 }
 
@@ -57,8 +57,7 @@ bool SphereTransport::read_weights(std::uint64_t key, Weights& all) {
     const std::vector<Gid> wanted = global_stencils(p);
     std::vector<Gid> columns(wanted.size());
     RawVector<double>& weights = all.emplace_back(wanted.size() * operators);
-    const auto rows =
-        std::span<const Gid>(domain_.maps[p].global).first(static_cast<std::size_t>(domain_.maps[p].owned));
+    const auto rows = std::span<const Gid>(domain_.maps[p].global).first(domain_.maps[p].owned);
     if (!read_stencil_cache(*transport_.cache, key, rows, columns, weights, report_, BadCache::make_anew,
                             parallel_for(*devices_.threads)))
       return false;
@@ -96,7 +95,7 @@ void gather_rows(const Comm& comm, const NodeDomain& domain, std::span<const Raw
     mine[0].push_back(place.node);
     for (std::size_t j = 0; j < n; ++j) {
       const Lid local = domain.stencils[place.part][place.row * n + j];
-      mine[0].push_back(domain.maps[place.part].global[static_cast<std::size_t>(local)]);
+      mine[0].push_back(domain.maps[place.part].global[local]);
     }
     const double* from = &all[place.part][place.row * n * operators];
     values[0].insert(values[0].end(), from, from + n * operators);

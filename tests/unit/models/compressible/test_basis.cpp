@@ -74,7 +74,7 @@ TEST(Basis, HoldsPolynomialsOfPhysicalSpace) {
       for (const int order : {1, 2, 4}) {
         const ElementBasis basis(element(type, shape), order, false);
         const Quadrature& rule = basis.rule();
-        std::vector<double> u(static_cast<std::size_t>(basis_size(order)), 0.0);
+        std::vector<double> u(basis_size(order), 0.0);
         for (std::size_t q = 0; q < rule.points.size(); ++q) {
           const double w = rule.weights[q] * basis.map().jacobian(rule.points[q]).determinant() / basis.volume();
           const auto phi = basis.values(rule.points[q]);

@@ -47,7 +47,7 @@ ColumnTiles check(Lid rows, int shift, Lid stride, const Reach& reach) {
     const RowPlace place = place_of(view, i);
     for (int j = 0; j < place.width; ++j) {
       const Size at = place.first + j * place.stride;
-      EXPECT_EQ(column_of(view, i, j, at), columns[static_cast<std::size_t>(at)]) << "row " << i << ", " << j;
+      EXPECT_EQ(column_of(view, i, j, at), columns[at]) << "row " << i << ", " << j;
     }
   }
   return t;

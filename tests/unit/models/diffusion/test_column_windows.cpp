@@ -52,7 +52,7 @@ ColumnWindows check(Lid rows, int shift, const Reach& reach) {
     const RowPlace place = place_of(view, i);
     for (int j = 0; j < place.width; ++j) {
       const Size at = place.first + j * place.stride;
-      EXPECT_EQ(column_of(view, i, j, at), sliced.columns[static_cast<std::size_t>(at)]) << "row " << i << ", " << j;
+      EXPECT_EQ(column_of(view, i, j, at), sliced.columns[at]) << "row " << i << ", " << j;
     }
   }
   return w;

@@ -29,11 +29,10 @@ inline std::int32_t side_of_box(Vec3 x, Vec3 lo, Vec3 hi) {
 
 /// A random order of 0..n-1, the same for the same seed.
 inline std::vector<Lid> random_order(Lid n, std::uint64_t seed) {
-  std::vector<Lid> order(static_cast<std::size_t>(n));
+  std::vector<Lid> order(n);
   std::iota(order.begin(), order.end(), 0);
   for (Lid i = n - 1; i > 0; --i)
-    std::swap(order[static_cast<std::size_t>(i)],
-              order[random_bits(seed, static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(i + 1)]);
+    std::swap(order[i], order[random_bits(seed, static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(i + 1)]);
   return order;
 }
 
@@ -91,7 +90,7 @@ inline TetMesh jittered_box(Cut cut, int n, double jitter, std::uint64_t seed, b
         mesh.regions.resize(mesh.cells.size(), plane && 2 * i >= n ? 2 : 1);
       }
   for (auto& cell : mesh.cells) {
-    const auto x = [&](std::size_t v) { return mesh.vertices[static_cast<std::size_t>(cell[v])]; };
+    const auto x = [&](std::size_t v) { return mesh.vertices[cell[v]]; };
     if (tet_volume(x(0), x(1), x(2), x(3)) < 0) std::swap(cell[0], cell[1]);
   }
   return mesh;
@@ -111,23 +110,21 @@ inline LocalTetMesh whole(const TetMesh& mesh, std::uint64_t seed = 1) {
   std::map<std::array<Lid, 3>, std::pair<Lid, int>> open;
   out.neighbours.assign(mesh.cells.size(), {});
   for (Lid c = 0; c < n; ++c) {
-    auto& cell = out.cells[static_cast<std::size_t>(c)];
-    for (std::size_t v = 0; v < 4; ++v) cell[v] = static_cast<Lid>(mesh.cells[static_cast<std::size_t>(c)][v]);
+    auto& cell = out.cells[c];
+    for (std::size_t v = 0; v < 4; ++v) cell[v] = static_cast<Lid>(mesh.cells[c][v]);
     for (std::size_t f = 0; f < 4; ++f) {
       std::array<Lid, 3> key;
-      for (std::size_t v = 0; v < 3; ++v) key[v] = cell[static_cast<std::size_t>(tet_faces[f][v])];
-      const Vec3 sum = out.vertices[static_cast<std::size_t>(key[0])] + out.vertices[static_cast<std::size_t>(key[1])] +
-                       out.vertices[static_cast<std::size_t>(key[2])];
+      for (std::size_t v = 0; v < 3; ++v) key[v] = cell[tet_faces[f][v]];
+      const Vec3 sum = out.vertices[key[0]] + out.vertices[key[1]] + out.vertices[key[2]];
       std::sort(key.begin(), key.end());
       const auto found = open.find(key);
       if (found == open.end()) {
         open.emplace(key, std::pair(c, static_cast<int>(f)));
-        out.neighbours[static_cast<std::size_t>(c)][f] =
-            static_cast<Lid>(boundary_face(side_of_box((1.0 / 3.0) * sum, lo, hi)));
+        out.neighbours[c][f] = static_cast<Lid>(boundary_face(side_of_box((1.0 / 3.0) * sum, lo, hi)));
       } else {
         const auto [other, face] = found->second;
-        out.neighbours[static_cast<std::size_t>(c)][f] = other;
-        out.neighbours[static_cast<std::size_t>(other)][static_cast<std::size_t>(face)] = c;
+        out.neighbours[c][f] = other;
+        out.neighbours[other][face] = c;
         open.erase(found);
       }
     }

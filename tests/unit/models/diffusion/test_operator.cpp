@@ -24,8 +24,8 @@ DiffusionRows random_rows(Lid rows, Lid columns, std::uint64_t seed) {
     c.fill(i);
     const int count = static_cast<int>(draw() * 17);
     for (int j = 0; j < count; ++j) {
-      c[static_cast<std::size_t>(j)] = static_cast<Lid>(draw() * columns);
-      v[static_cast<std::size_t>(j)] = 2 * draw() - 0.5;
+      c[j] = static_cast<Lid>(draw() * columns);
+      v[j] = 2 * draw() - 0.5;
     }
     result.columns.push_back(c);
     result.values.push_back(v);
@@ -47,7 +47,7 @@ double reference(const DiffusionRows& rows, std::size_t i, const std::vector<dou
   double part[4] = {0, 0, 0, 0};
   for (std::size_t j = 0; j < rows.counts[i]; ++j) {
     const double a = compact ? static_cast<double>(static_cast<float>(rows.values[i][j])) : rows.values[i][j];
-    part[j % 4] = std::fma(a, u[static_cast<std::size_t>(rows.columns[i][j])] - u[i], part[j % 4]);
+    part[j % 4] = std::fma(a, u[rows.columns[i][j]] - u[i], part[j % 4]);
   }
   double rate = std::fma(rows.diagonal[i], u[i], (part[0] + part[1]) + (part[2] + part[3]));
   if (forcing != nullptr) rate += (*forcing)[i];
@@ -96,18 +96,18 @@ TEST_P(RowOperators, HaveTheBitsOfTheReference) {
     const auto device_b = make_buffer(*stream, std::span<const double>(b), "b");
     for (const bool forced : {false, true}) {
       Buffer<double> next(*device, n, "next");
-      const std::vector<double> untouched(static_cast<std::size_t>(n), -99.0);
+      const std::vector<double> untouched(n, -99.0);
       upload(*stream, next, std::span<const double>(untouched));
       // Ranges that cut vectors, slices and blocks; the last row of all is left out.
       std::vector<Range> ranges = {{0, n / 3}, {n / 3, n / 2 + 1}, {n / 2 + 1, n - 1}};
       for (const Range r : ranges)
         if (!r.empty())
           op.apply(*stream, r, device_u.data(), forced ? device_b.data() : nullptr, EulerUpdate{next.data(), dt});
-      std::vector<double> result(static_cast<std::size_t>(n));
+      std::vector<double> result(n);
       download(*stream, std::span<double>(result), next);
-      std::vector<char> covered(static_cast<std::size_t>(n), 0);
+      std::vector<char> covered(n, 0);
       for (const Range r : ranges)
-        for (Lid i = r.begin; i < r.end; ++i) covered[static_cast<std::size_t>(i)] = 1;
+        for (Lid i = r.begin; i < r.end; ++i) covered[i] = 1;
       for (std::size_t i = 0; i < result.size(); ++i)
         ASSERT_EQ(result[i], covered[i] != 0 ? reference(rows, i, u, forced ? &b : nullptr, dt, compact) : -99.0)
             << "row " << i << " of " << n;

@@ -38,11 +38,9 @@ struct Exact {
 };
 
 inline Vec3 outward_normal(const LocalTetMesh& mesh, const BoundaryFaceRef& f) {
-  const auto& local = tet_faces[static_cast<std::size_t>(f.face)];
+  const auto& local = tet_faces[f.face];
   std::array<Vec3, 3> x;
-  for (std::size_t v = 0; v < 3; ++v)
-    x[v] = mesh.vertices[static_cast<std::size_t>(
-        mesh.cells[static_cast<std::size_t>(f.cell)][static_cast<std::size_t>(local[v])])];
+  for (std::size_t v = 0; v < 3; ++v) x[v] = mesh.vertices[mesh.cells[f.cell][local[v]]];
   const Vec3 n = cross(x[1] - x[0], x[2] - x[0]);
   return (1.0 / norm(n)) * n;
 }
@@ -71,12 +69,10 @@ inline std::vector<double> apply(const DiffusionRows& rows, std::span<const doub
   std::vector<double> out;
   for (std::size_t i = 0; i < rows.counts.size(); ++i) {
     double sum = rows.diagonal[i] * u[i];
-    for (std::size_t e = 0; e < rows.counts[i]; ++e)
-      sum += rows.values[i][e] * (u[static_cast<std::size_t>(rows.columns[i][e])] - u[i]);
+    for (std::size_t e = 0; e < rows.counts[i]; ++e) sum += rows.values[i][e] * (u[rows.columns[i][e]] - u[i]);
     const auto b = rows.boundary_columns.row(static_cast<Lid>(i));
     for (std::size_t e = 0; e < b.size(); ++e)
-      sum += rows.boundary_values[static_cast<std::size_t>(rows.boundary_columns.offsets[i]) + e] *
-             g[static_cast<std::size_t>(b[e])];
+      sum += rows.boundary_values[static_cast<std::size_t>(rows.boundary_columns.offsets[i]) + e] * g[b[e]];
     out.push_back(sum);
   }
   return out;
@@ -136,8 +132,8 @@ inline Errors steady_errors(const LocalTetMesh& mesh, const Exact& exact, const 
     const Vec3 x = mesh.centroid(c);
     const int side = exact.side(x);
     const double v = mesh.volume(c);
-    const double e = u[static_cast<std::size_t>(c)] - exact.u(x, side);
-    const Vec3 eg = grad[static_cast<std::size_t>(c)] - exact.gradient(x, side);
+    const double e = u[c] - exact.u(x, side);
+    const Vec3 eg = grad[c] - exact.gradient(x, side);
     out.u += v * e * e;
     out.gradient += v * dot(eg, eg);
     volume += v;

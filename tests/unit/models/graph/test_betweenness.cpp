@@ -38,7 +38,7 @@ Result run(const Graph& graph, const std::vector<Vertex>& sources, const std::st
   DeviceSet set = open_devices(devices, comm, options);
   const OrderedGraph ordered = order_by_degree(graph, parallel_for(*set.threads));
   std::vector<Vertex> list;
-  for (const Vertex s : sources) list.push_back(ordered.new_name[static_cast<std::size_t>(s)]);
+  for (const Vertex s : sources) list.push_back(ordered.new_name[s]);
   Betweenness work(ordered, set, comm, static_cast<Size>(list.size()), sweep, placement);
   BetweennessState state = work.begin();
   const auto all = static_cast<Size>(list.size());
@@ -183,7 +183,7 @@ TEST(Betweenness, ALongPathTakesNoStackAndLittleTime) {
   for (const Vertex v : {1, n / 4, n / 2, 3 * (n / 4), n - 2}) {
     const double from_end = n - 1 - v;
     const double from_middle = v == n / 2 ? 0 : v < n / 2 ? v : n - 1 - v;
-    EXPECT_EQ(result.values[static_cast<std::size_t>(v)], from_end + from_middle) << v;
+    EXPECT_EQ(result.values[v], from_end + from_middle) << v;
   }
 }
 
@@ -199,8 +199,7 @@ TEST(Betweenness, PathCountsBeyondDouble) {
     expect_everywhere(graph, {0, 3, 1});
     // From vertex 0, each of the two in diamond k lies on half of the paths to all that follow.
     const std::vector<double> values = run(graph, {0}, "cpu").values;
-    for (Vertex k = 0; k < diamonds; ++k)
-      EXPECT_EQ(values[static_cast<std::size_t>(3 * k + 1)], 0.5 * (3 * (diamonds - 1 - k) + 1)) << k;
+    for (Vertex k = 0; k < diamonds; ++k) EXPECT_EQ(values[3 * k + 1], 0.5 * (3 * (diamonds - 1 - k) + 1)) << k;
   }
 }
 

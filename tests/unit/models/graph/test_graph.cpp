@@ -33,12 +33,12 @@ std::unique_ptr<Device> make_device() {
 
 /// Rows as sorted lists of columns.
 std::vector<std::vector<Vertex>> slow_rows(const ArcList& list, bool mirror, bool backwards, bool simple, bool filter) {
-  std::vector<std::vector<Vertex>> rows(static_cast<std::size_t>(list.vertices));
+  std::vector<std::vector<Vertex>> rows(list.vertices);
   for (std::size_t i = 0; i < list.arcs.size(); ++i) {
     const auto [from, to] = list.arcs[i];
     if (from == to || (filter && static_cast<Gid>(list.weights[i]) % 8 == 0)) continue;
-    if (!backwards) rows[static_cast<std::size_t>(from)].push_back(to);
-    if (backwards || mirror) rows[static_cast<std::size_t>(to)].push_back(from);
+    if (!backwards) rows[from].push_back(to);
+    if (backwards || mirror) rows[to].push_back(from);
   }
   for (auto& row : rows) {
     std::sort(row.begin(), row.end());

@@ -98,7 +98,7 @@ long double laplacian(const PoissonBox& box, const std::vector<T>& p, Lid x, Lid
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const Line& line = *lines[axis];
     const Lid n = line.size(), i = cell[axis];
-    const auto h = [&](Lid j) { return static_cast<long double>(line.widths[static_cast<std::size_t>(j)]); };
+    const auto h = [&](Lid j) { return static_cast<long double>(line.widths[j]); };
     const auto slope_to = [&](Lid step, LineEnd end) {  // (p_neighbour - p) / distance
       Lid j = i + step;
       if (j < 0 || j >= n) {
@@ -128,9 +128,7 @@ template <class T>
 long double mean(const PoissonBox& box, const std::vector<T>& values) {
   long double sum = 0, volume = 0;
   each_cell(box, [&](std::size_t i, Lid x, Lid y, Lid z) {
-    const auto at = [](const Line& line, Lid j) {
-      return static_cast<long double>(line.widths[static_cast<std::size_t>(j)]);
-    };
+    const auto at = [](const Line& line, Lid j) { return static_cast<long double>(line.widths[j]); };
     const long double v = at(box.x, x) * at(box.y, y) * at(box.z, z);
     sum += v * static_cast<long double>(values[i]);
     volume += v;

@@ -40,11 +40,11 @@ TEST(FlowCase, Defaults) {
   EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, false, false}));
   for (int d = 0; d < 3; ++d) {
     EXPECT_TRUE(flow.grid.uniform(d));
-    EXPECT_EQ(flow.grid.lines[static_cast<std::size_t>(d)].faces.front(), 0);
-    EXPECT_EQ(flow.grid.lines[static_cast<std::size_t>(d)].faces.back(), 1);
+    EXPECT_EQ(flow.grid.lines[d].faces.front(), 0);
+    EXPECT_EQ(flow.grid.lines[d].faces.back(), 1);
     EXPECT_EQ(flow.buoyancy[d], 0);
-    EXPECT_EQ(flow.force[static_cast<std::size_t>(d)]({1, 2, 3}), 0);
-    EXPECT_EQ(flow.initial_velocity[static_cast<std::size_t>(d)]({1, 2, 3}), 0);
+    EXPECT_EQ(flow.force[d]({1, 2, 3}), 0);
+    EXPECT_EQ(flow.initial_velocity[d]({1, 2, 3}), 0);
   }
   for (const FlowEnd& end : flow.ends) {
     EXPECT_EQ(end.velocity, VelocityEnd::no_slip);

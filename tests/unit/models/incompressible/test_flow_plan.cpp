@@ -102,7 +102,7 @@ TransferCount count_by_cells(const BoxParts& parts, const std::vector<std::vecto
   TransferCount count;
   std::vector<Size> sent(parts.boxes.size());
   for (std::int32_t taker = 0; taker < static_cast<std::int32_t>(wanted.size()); ++taker)
-    for (const CellBox& box : wanted[static_cast<std::size_t>(taker)])
+    for (const CellBox& box : wanted[taker])
       for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
         for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
           for (Lid i = box.lower[0]; i < box.upper[0]; ++i) {
@@ -116,11 +116,11 @@ TransferCount count_by_cells(const BoxParts& parts, const std::vector<std::vecto
             }
             if (!there) continue;
             std::int32_t owner = 0;
-            while (!parts.boxes[static_cast<std::size_t>(owner)].contains(cell[0], cell[1], cell[2])) ++owner;
+            while (!parts.boxes[owner].contains(cell[0], cell[1], cell[2])) ++owner;
             if (taker == part && owner == part) count.copies += same_arrays && !moved ? 0 : 1;
             if (taker == part && owner != part) ++count.arrivals;
             if (owner == part && taker != part) {
-              ++sent[static_cast<std::size_t>(taker)];
+              ++sent[taker];
               ++count.packed;
             }
           }

@@ -60,7 +60,7 @@ TEST(GridCoarsening, every_coarse_cell_has_one_part) {
   const BoxGrid grid = box_of({9, 8, 5}, {1, 1, 1}, 0, false);
   double width = 1.0 / 9;
   const auto coarse = coarsen(grid, width, true);
-  std::vector<int> owners(static_cast<std::size_t>(coarse->grid.cell_count()), 0);
+  std::vector<int> owners(coarse->grid.cell_count(), 0);
   const auto cells = coarse->grid.cells();
   for (const Lid x : {0, 3, 4, 5})
     for (const Lid y : {0, 1, 5}) {
@@ -70,7 +70,7 @@ TEST(GridCoarsening, every_coarse_cell_has_one_part) {
       for (Lid k = own.lower[2]; k < own.upper[2]; ++k)
         for (Lid j = own.lower[1]; j < own.upper[1]; ++j)
           for (Lid i = own.lower[0]; i < own.upper[0]; ++i) {
-            ++owners[static_cast<std::size_t>((k * cells[1] + j) * cells[0] + i)];
+            ++owners[(k * cells[1] + j) * cells[0] + i];
             EXPECT_TRUE(reach.contains(i, j, k));
           }
     }
@@ -132,12 +132,12 @@ TEST_P(LineWeights, restriction_conserves_the_sum) {
   const GridLine &to = merged.grid.lines[0], &from = fine.lines[0];
   for (const bool linear : {false, true}) {
     const LineRestriction down = restrict_line(from, to, merged.first[0], up, linear);
-    std::vector<double> given(static_cast<std::size_t>(from.cells()), 0.0);
+    std::vector<double> given(from.cells(), 0.0);
     for (Lid n = 0; n < down.count; ++n)
       for (Lid k = 0; k < to.cells(); ++k) {
         const auto at = static_cast<std::size_t>(n * to.cells() + k);
         const Lid i = (down.cell[at] + from.cells()) % from.cells();
-        given[static_cast<std::size_t>(i)] += down.weight[at] * to.width(k);
+        given[i] += down.weight[at] * to.width(k);
       }
     for (Lid i = 0; i < from.cells(); ++i) {
       const auto n = static_cast<std::size_t>(i);

@@ -105,7 +105,7 @@ class OneSolve {
       for (Lid j = 0; j < size(1); ++j)
         for (Lid i = 0; i < size(0); ++i) {
           const std::array<Lid, 3> cell{i, j, k};
-          if (c >= 0 && !line(c).periodic && cell[static_cast<std::size_t>(c)] == size(c) - 1) continue;
+          if (c >= 0 && !line(c).periodic && cell[c] == size(c) - 1) continue;
           number[cell] = static_cast<Eigen::Index>(cells.size());
           cells.push_back(cell);
         }
@@ -115,7 +115,7 @@ class OneSolve {
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(n, n);
     Eigen::VectorXd right(n), volume = Eigen::VectorXd::Ones(n), start(n), found(n);
     for (Eigen::Index r = 0; r < n; ++r) {
-      const std::array<Lid, 3> cell = cells[static_cast<std::size_t>(r)];
+      const std::array<Lid, 3> cell = cells[r];
       right[r] = at(explicit_[f], cell);
       start[r] = at(before_[f], cell);
       if (c >= 0) {
@@ -180,15 +180,15 @@ class OneSolve {
     double share, given;
   };
   Lid size(int d) const { return line(d).cells(); }
-  const GridLine& line(int d) const { return flow_.grid.lines[static_cast<std::size_t>(d)]; }
+  const GridLine& line(int d) const { return flow_.grid.lines[d]; }
   double width(int d, Lid i) const {
     const auto& faces = line(d).faces;
     const Lid n = size(d), in = line(d).periodic ? (i + n) % n : i < 0 ? -1 - i : i >= n ? 2 * n - 1 - i : i;
-    return faces[static_cast<std::size_t>(in) + 1] - faces[static_cast<std::size_t>(in)];
+    return faces[in + 1] - faces[in];
   }
   double distance(int d, Lid i) const { return (width(d, i) + width(d, i + 1)) / 2; }
   double at(const std::vector<T>& values, const std::array<Lid, 3>& cell) const {
-    return static_cast<double>(values[static_cast<std::size_t>(array_.at(cell[0], cell[1], cell[2]))]);
+    return static_cast<double>(values[array_.at(cell[0], cell[1], cell[2])]);
   }
 
   /// The value of a field in a cell that may be beyond an end, or on it.
@@ -205,11 +205,11 @@ class OneSolve {
     const bool open = end.velocity == VelocityEnd::outflow;
     Vec3 place;
     for (int k = 0; k < 3; ++k) {
-      const Lid j = cell[static_cast<std::size_t>(k)];
+      const Lid j = cell[k];
       const auto& faces = line(k).faces;
       place[k] = k == d   ? (side > 0 ? faces.back() : faces.front())
-                 : k == c ? faces[static_cast<std::size_t>(j) + 1]
-                          : (faces[static_cast<std::size_t>(j)] + faces[static_cast<std::size_t>(j) + 1]) / 2;
+                 : k == c ? faces[j + 1]
+                          : (faces[j] + faces[j + 1]) / 2;
     }
     std::array<Lid, 3> inner = cell;
     inner[axis] -= side;
@@ -234,15 +234,15 @@ class OneSolve {
 
   /// Random values of all stored cells; those beyond a period are those of the other end.
   std::vector<T> some(std::uint64_t seed) const {
-    std::vector<T> values(static_cast<std::size_t>(array_.values()));
+    std::vector<T> values(array_.values());
     const CellBox& box = array_.stored;
     for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
       for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
         for (Lid i = box.lower[0]; i < box.upper[0]; ++i) {
           std::array<Lid, 3> cell{i, j, k};
           for (int d = 0; d < 3; ++d)
-            if (auto& x = cell[static_cast<std::size_t>(d)]; line(d).periodic) x = (x + size(d)) % size(d);
-          values[static_cast<std::size_t>(array_.at(i, j, k))] =
+            if (auto& x = cell[d]; line(d).periodic) x = (x + size(d)) % size(d);
+          values[array_.at(i, j, k)] =
               static_cast<T>(random_unit(seed, static_cast<std::uint64_t>(array_.at(cell[0], cell[1], cell[2]))) - 0.5);
         }
     return values;
@@ -251,7 +251,7 @@ class OneSolve {
     return make_buffer(stream, std::span<const T>(values), "values");
   }
   static std::vector<T> take(Stream& stream, const Buffer<T>& buffer) {
-    std::vector<T> values(static_cast<std::size_t>(buffer.size()));
+    std::vector<T> values(buffer.size());
     download(stream, std::span<T>(values), buffer);
     return values;
   }

@@ -58,7 +58,7 @@ Matrix whole(const LineModes& modes, bool to_modes) {
     const std::vector<double>& half = is_even ? halves.even : halves.odd;
     const Lid size = is_even ? even : odd, k = is_even ? mode : mode - even;
     for (Lid i = 0; i < size; ++i) {
-      const double value = half[static_cast<std::size_t>(to_modes ? k * size + i : i * size + k)];
+      const double value = half[to_modes ? k * size + i : i * size + k];
       q(mode, i) = value;
       if (modes.split) q(mode, n - 1 - i) = is_even ? value : -value;
     }
@@ -74,7 +74,7 @@ TEST(LineOperator, IsTheSecondDifference) {
     const Matrix a = dense(line_operator(line));
     for (Lid j = 0; j < line.size(); ++j) {
       std::vector<double> unit(line.widths.size());
-      unit[static_cast<std::size_t>(j)] = 1;
+      unit[j] = 1;
       for (Lid i = 0; i < line.size(); ++i)
         EXPECT_NEAR(a(i, j), static_cast<double>(laplacian(box, unit, i, 0, 0)), 1e-14 * a.cwiseAbs().maxCoeff());
     }

@@ -106,7 +106,7 @@ void expect_chains_along_y(Lid nx, Lid n, Lid nz) {
           std::vector<T> one;
           for (Lid y = 0; y < n; ++y) one.push_back(in[at(y)]);
           one = transformed<T>(modes, transform, one);
-          for (Lid y = 0; y < n; ++y) expected[at(y)] = one[static_cast<std::size_t>(y)];
+          for (Lid y = 0; y < n; ++y) expected[at(y)] = one[y];
         }
       std::vector<T> out(in.size()), cut(in.size()), in_place = in;
       transform_y(made.view(), in.data(), out.data(), nx, {0, nx * nz});
@@ -191,16 +191,15 @@ void expect_columns(const Line& line, Lid columns) {
       f.push_back(in[at(k, c)]);
       p.push_back(out[at(k, c)]);
     }
-    if (op.singular && lambda[static_cast<std::size_t>(c)] == 0) continue;  // below
+    if (op.singular && lambda[c] == 0) continue;  // below
     if (!op.cyclic) {
-      EXPECT_TRUE(same_bits(p, eliminated(op, lambda[static_cast<std::size_t>(c)], f)));
+      EXPECT_TRUE(same_bits(p, eliminated(op, lambda[c], f)));
     }
     for (Lid k = 0; k < n; ++k) {
       const auto i = static_cast<std::size_t>(k);
-      const auto value = [&](Lid j) { return static_cast<double>(p[static_cast<std::size_t>((j + n) % n)]); };
+      const auto value = [&](Lid j) { return static_cast<double>(p[(j + n) % n]); };
       const double size = -2 * op.diagonal[i] * largest(p) + largest(f);
-      EXPECT_NEAR(op.lower[i] * value(k - 1) +
-                      (op.diagonal[i] + static_cast<double>(lambda[static_cast<std::size_t>(c)])) * value(k) +
+      EXPECT_NEAR(op.lower[i] * value(k - 1) + (op.diagonal[i] + static_cast<double>(lambda[c])) * value(k) +
                       op.upper[i] * value(k + 1),
                   static_cast<double>(f[i]), 8 * std::numeric_limits<T>::epsilon() * size);
     }
@@ -228,7 +227,7 @@ TEST(Tridiagonal, ATinyLambdaKeepsItsDigits) {
       const Lid n = 200;
       const Line line{widths(n, Spacing::random), end, end};
       const Tridiagonal<double> made(line_operator(line));
-      std::vector<double> f(static_cast<std::size_t>(n), 1.0), p(f.size());
+      std::vector<double> f(n, 1.0), p(f.size());
       solve_columns(made.view(), &lambda, f.data(), p.data(), 1, {0, 1});
       for (const double value : p) EXPECT_NEAR(value * lambda, 1, 1e-12) << name(end) << lambda;
     }

@@ -184,7 +184,7 @@ TEST(RedBlackSweep, a_line_has_the_bits_of_its_cells) {
   PressureSetup<double> setup(test::world(), {{300, 3, 4}, {1, 1, 1}, {1, 0, 0}, "wop"}, "cpu", by_multigrid);
   MultigridLevel<double> level(setup.problem());
   const BoxArray& array = level.level().arrays[0];
-  std::vector<double> p(static_cast<std::size_t>(array.values())), rhs(p.size());
+  std::vector<double> p(array.values()), rhs(p.size());
   for (std::size_t n = 0; n < p.size(); ++n) {
     p[n] = random_unit(1, n);
     rhs[n] = random_unit(2, n);

@@ -91,19 +91,18 @@ TEST(PoissonBoxes, SmallOnesAgreeWithADenseSolver) {
     Eigen::VectorXd b(n);
     for (Eigen::Index j = 0; j < n; ++j) {
       std::vector<double> unit(f.size());
-      unit[static_cast<std::size_t>(j)] = 1;
+      unit[j] = 1;
       // Less the mean of p, which is 0 then and makes the matrix regular.
       const double own_mean = singular ? static_cast<double>(mean(box, unit)) : 0;
       each_cell(box, [&](std::size_t i, Lid x, Lid y, Lid z) {
         a(static_cast<Eigen::Index>(i), j) = static_cast<double>(laplacian(box, unit, x, y, z)) - own_mean;
       });
-      b[j] = f[static_cast<std::size_t>(j)] - (singular ? static_cast<double>(mean(box, f)) : 0);
+      b[j] = f[j] - (singular ? static_cast<double>(mean(box, f)) : 0);
     }
     const Eigen::VectorXd expected = a.fullPivLu().solve(b);
     const std::vector<double> p = solve(box, f);
     const double size = expected.lpNorm<Eigen::Infinity>();
-    for (Eigen::Index i = 0; i < n; ++i)
-      ASSERT_NEAR(p[static_cast<std::size_t>(i)], expected[i], 1e-10 * size) << "cell " << i;
+    for (Eigen::Index i = 0; i < n; ++i) ASSERT_NEAR(p[i], expected[i], 1e-10 * size) << "cell " << i;
     ++compared;
   }
   EXPECT_GE(compared, 40);
@@ -167,7 +166,7 @@ TEST(PoissonBoxes, EigenfunctionsAreSolvedToRounding) {
   };
   for (const auto& waves : {std::array{0, 1, 0}, {1, 1, 1}, {23, 31, 9}, {5, 30, 3}, {0, 7, 2}}) {
     const int a = waves[0], b = waves[1], c = waves[2];
-    std::vector<double> exact(static_cast<std::size_t>(box.cells())), f(exact.size());
+    std::vector<double> exact(box.cells()), f(exact.size());
     const double sum = lambda(nx, 1.0 / nx, a) + lambda(ny, 2.0 / ny, b) + lambda(nz, 1.0 / nz, 2 * c);
     each_cell(box, [&](std::size_t i, Lid x, Lid y, Lid z) {
       exact[i] =

@@ -23,7 +23,7 @@ TEST(Freedom, OfABox) {
   // What is across a plane along an axis stays bit for bit: the tangents have a zero there.
   for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
     if (f.of_node[v] < 0) continue;
-    const Slide& s = f.slides[static_cast<std::size_t>(f.of_node[v])];
+    const Slide& s = f.slides[f.of_node[v]];
     const double size[] = {3, 4, 5};
     for (int d = 0; d < 3; ++d)
       if (mesh.vertices[v][d] == 0 || mesh.vertices[v][d] == size[d]) {
@@ -57,7 +57,7 @@ TEST(Freedom, RegionsKeepTheirInterface) {
     EXPECT_NE(f.of_node[v], NodeFreedom::free) << v;
     const bool y = p.y > 0 && p.y<1, z = p.z> 0 && p.z < 1;
     if (y && z) {
-      const Slide& s = f.slides[static_cast<std::size_t>(f.of_node[v])];
+      const Slide& s = f.slides[f.of_node[v]];
       EXPECT_EQ(s.kind, Slide::Kind::plane);
       EXPECT_EQ(s.first.x, 0);
     } else if (!y && !z) {
@@ -71,7 +71,7 @@ TEST(Freedom, TagsMakeEdges) {
   // The lower half of the side x = 0 gets a tag of its own.
   for (std::size_t t = 0; t < mesh.boundary.size(); ++t) {
     bool low = mesh.boundary_tags[t] == BoxTags::x_min;
-    for (const Gid v : mesh.boundary[t]) low = low && mesh.vertices[static_cast<std::size_t>(v)].z <= 2;
+    for (const Gid v : mesh.boundary[t]) low = low && mesh.vertices[v].z <= 2;
     if (low) mesh.boundary_tags[t] = 17;
   }
   const NodeFreedom f = freedom_of(mesh);

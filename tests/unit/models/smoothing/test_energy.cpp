@@ -188,12 +188,10 @@ TEST(NodeStep, NewtonFindsTheMinimumOfAConvexStar) {
   for (const Vec3& v : mesh.vertices) points.push_back({v.x, v.y, v.z, 0});
   std::vector<StarCell> cells;
   for (const Gid c : cells_of.row(middle)) {
-    const auto& cell = mesh.cells[static_cast<std::size_t>(c)];
+    const auto& cell = mesh.cells[c];
     const auto k = static_cast<std::size_t>(std::find(cell.begin(), cell.end(), middle) - cell.begin());
     const auto& [i, j, l] = tet_faces[k];
-    cells.push_back({static_cast<Lid>(cell[static_cast<std::size_t>(i)]),
-                     static_cast<Lid>(cell[static_cast<std::size_t>(j)]),
-                     static_cast<Lid>(cell[static_cast<std::size_t>(l)])});
+    cells.push_back({static_cast<Lid>(cell[i]), static_cast<Lid>(cell[j]), static_cast<Lid>(cell[l])});
   }
   for (int k = 0; k < 12; ++k) {
     Point& p = points[13];

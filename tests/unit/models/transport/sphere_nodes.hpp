@@ -36,12 +36,12 @@ inline std::vector<Vec3> shaken(std::vector<Vec3> nodes, double size) {
 inline std::vector<Lid> nearest(const std::vector<Vec3>& nodes, Lid centre, int n) {
   std::vector<std::pair<double, Lid>> order;
   for (std::size_t j = 0; j < nodes.size(); ++j) {
-    const Vec3 d = nodes[j] - nodes[static_cast<std::size_t>(centre)];
+    const Vec3 d = nodes[j] - nodes[centre];
     order.emplace_back(dot(d, d), static_cast<Lid>(j));
   }
   std::partial_sort(order.begin(), order.begin() + n, order.end());
   std::vector<Lid> numbers;
-  for (int j = 0; j < n; ++j) numbers.push_back(order[static_cast<std::size_t>(j)].second);
+  for (int j = 0; j < n; ++j) numbers.push_back(order[j].second);
   return numbers;
 }
 

@@ -80,7 +80,7 @@ class SlicedStencilsOn : public testing::TestWithParam<DeviceKind> {
     return make_buffer(*stream_, std::span<const double>(values), "test");
   }
   std::vector<double> values_of(const Buffer<double>& from) {
-    std::vector<double> values(static_cast<std::size_t>(from.size()));
+    std::vector<double> values(from.size());
     download(*stream_, std::span<double>(values), from);
     return values;
   }
@@ -155,7 +155,7 @@ TEST_P(SlicedStencilsOn, NoRowsAreNoWork) {
 TEST_P(SlicedStencilsOn, KeepConstantsWhateverIsRounded) {
   const Stencils s(40, 31, 2);
   const SlicedStencils stencils = make(s, Joined::summed);
-  const auto u = buffer(std::vector<double>(static_cast<std::size_t>(s.local), 0.1));
+  const auto u = buffer(std::vector<double>(s.local, 0.1));
   auto rates = buffer(std::vector<double>(40, -99));
   stencils.apply(*stream_, {0, 40}, 1, u.data(), nullptr, StoreRate{rates.data()});
   EXPECT_EQ(values_of(rates), std::vector<double>(40, 0));

@@ -143,7 +143,7 @@ TEST_F(StencilCaches, WeightsOfRealStencilsKeepTheirBits) {
   const std::uint64_t key = stencil_key(StencilBasis{}, nodes);
   write_cache(path_, key, 57, columns, weights, report);
   std::vector<Gid> rows(300), columns_again(columns.size());
-  for (Gid i = 0; i < 300; ++i) rows[static_cast<std::size_t>(i)] = i;
+  for (Gid i = 0; i < 300; ++i) rows[i] = i;
   ASSERT_TRUE(read_stencil_cache(path_, key, rows, columns_again, again, read, BadCache::refuse));
   EXPECT_EQ(columns, columns_again);
   EXPECT_EQ(weights, again);

@@ -37,7 +37,7 @@ StencilBasis paper_basis(int n, Gid nodes) {
 
 std::vector<Vec3> points_of(const std::vector<Vec3>& nodes, const std::vector<Lid>& numbers) {
   std::vector<Vec3> points;
-  for (const Lid j : numbers) points.push_back(nodes[static_cast<std::size_t>(j)]);
+  for (const Lid j : numbers) points.push_back(nodes[j]);
   return points;
 }
 
@@ -120,7 +120,7 @@ double difference(const std::vector<double>& weights, const Matrix& expected, in
   Real worst = 0, scale = 0;
   const auto n = expected.rows();
   for (Eigen::Index j = 0; j < n; ++j) {
-    worst = std::max(worst, std::abs(weights[static_cast<std::size_t>(op * n + j)] - expected(j, op)));
+    worst = std::max(worst, std::abs(weights[op * n + j] - expected(j, op)));
     scale = std::max(scale, std::abs(expected(j, op)));
   }
   return static_cast<double>(worst / scale);
@@ -135,7 +135,7 @@ TEST(StencilWeights, AreThoseOfLongDouble) {
     for (const Lid centre : {0, 777, 1250, 2499}) {
       SCOPED_TRACE(fmt::format("n = {}, node {}", basis.size, centre));
       const std::vector<Vec3> points = points_of(nodes, test::nearest(nodes, centre, basis.size));
-      std::vector<double> weights(static_cast<std::size_t>(operators * basis.size));
+      std::vector<double> weights(operators * basis.size);
       const double condition = stencil_weights(basis, points, weights, work);
       const Matrix expected = basis.kind == StencilBasis::Kind::gaussian ? gaussian_reference(basis, points)
                                                                          : polyharmonic_reference(basis, points);
@@ -191,11 +191,11 @@ Errors measure(const StencilBasis& basis, const std::vector<Vec3>& nodes, Lid st
     for (int op = 0; op < operators; ++op)
       for (std::size_t j = 0; j < n; ++j) {
         const double w = weights[(row * operators + static_cast<std::size_t>(op)) * n + j];
-        applied[op] += w * harmonic(nodes[static_cast<std::size_t>(columns[row * n + j])]);
+        applied[op] += w * harmonic(nodes[columns[row * n + j]]);
         sum[op] += w;
         size[op] += std::fabs(w);
       }
-    const Vec3 c = nodes[static_cast<std::size_t>(columns[row * n])];
+    const Vec3 c = nodes[columns[row * n]];
     const Vec3 gradient{applied[gradient_x], applied[gradient_y], applied[gradient_z]};
     errors.gradient = std::max(errors.gradient, norm(gradient - harmonic_gradient(c)));
     errors.laplacian = std::max(errors.laplacian, std::fabs(applied[laplacian] + 20 * harmonic(c)));

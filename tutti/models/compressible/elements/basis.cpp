@@ -19,8 +19,8 @@ struct Powers {
   explicit Powers(double x) {
     for (std::size_t k = 1; k < at.size(); ++k) at[k] = at[k - 1] * x;
   }
-  double operator[](int k) const { return at[static_cast<std::size_t>(k)]; }
-  double slope(int k) const { return k == 0 ? 0 : k * at[static_cast<std::size_t>(k - 1)]; }
+  double operator[](int k) const { return at[k]; }
+  double slope(int k) const { return k == 0 ? 0 : k * at[k - 1]; }
   std::array<double, max_order + 1> at{1};
 };
 
@@ -50,7 +50,7 @@ std::vector<double> Basis::monomials(Vec3 x) const {
   const Vec3 d = x - centre_;
   const Powers r(dot(inverse_[0], d)), s(dot(inverse_[1], d)), t(dot(inverse_[2], d));
   std::vector<double> m;
-  m.reserve(static_cast<std::size_t>(size_));
+  m.reserve(size_);
   for_each_power(order_, [&](int i, int j, int k) { m.push_back(r[i] * s[j] * t[k]); });
   return m;
 }

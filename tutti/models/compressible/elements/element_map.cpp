@@ -12,10 +12,10 @@ bool is_affine(ElementType type, std::span<const Vec3> nodes) {
   std::array<Vec3, 3> ends{};
   double size = 0;
   for (int n = 0; n < corner_count(type); ++n) {
-    const Vec3 at = node_reference(type, n), x = nodes[static_cast<std::size_t>(n)] - origin;
+    const Vec3 at = node_reference(type, n), x = nodes[n] - origin;
     size = std::max(size, norm(x));
     for (int d = 0; d < 3; ++d)
-      if (at[d] == 1 && at[(d + 1) % 3] == 0 && at[(d + 2) % 3] == 0) ends[static_cast<std::size_t>(d)] = x;
+      if (at[d] == 1 && at[(d + 1) % 3] == 0 && at[(d + 2) % 3] == 0) ends[d] = x;
   }
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Vec3 at = node_reference(type, static_cast<int>(n));

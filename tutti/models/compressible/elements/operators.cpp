@@ -34,7 +34,7 @@ const Shared& shared_basis(ElementType type, int order) {
       }
     return made;
   }();
-  return all[static_cast<std::size_t>(static_cast<int>(type) * (max_order + 1) + order)];
+  return all[static_cast<int>(type) * (max_order + 1) + order];
 }
 
 /// The point of a face's coordinates in its right element.
@@ -54,7 +54,7 @@ class Maker {
     made_.metric.assign(9 * rows, 0.0);
     made_.face_of.assign(max_faces * rows, -1);
     for (Lid e = 0; e < map_.local(); ++e) {
-      const ElementMap element(mesh_.types[static_cast<std::size_t>(e)], mesh_.element_nodes(e));
+      const ElementMap element(mesh_.types[e], mesh_.element_nodes(e));
       bases_.emplace_back(element, options_.order, options_.stored);
       add_element(e);
     }
@@ -63,7 +63,7 @@ class Maker {
   }
 
  private:
-  const ElementBasis& basis(Lid e) const { return bases_[static_cast<std::size_t>(e)]; }
+  const ElementBasis& basis(Lid e) const { return bases_[e]; }
   Size end() const { return static_cast<Size>(made_.tables.size()); }
   double* grow(int rows, int columns) {
     const std::size_t at = made_.tables.size();
@@ -73,17 +73,16 @@ class Maker {
 
   void add_element(Lid e) {
     const ElementBasis& b = basis(e);
-    ElementRecord& record = made_.elements[static_cast<std::size_t>(e)];
+    ElementRecord& record = made_.elements[e];
     if (!(b.volume() > 0))
       fail(ErrorKind::input,
            "mesh: element {} is turned over or has no volume; use a mesh whose elements have positive volumes",
-           map_.global[static_cast<std::size_t>(e)]);
+           map_.global[e]);
     const Size place = e;
     if (b.affine()) {
       const auto g = b.map().jacobian(b.map().centre()).inverse();
       for (int r = 0; r < 3; ++r)
-        for (int d = 0; d < 3; ++d)
-          made_.metric[static_cast<std::size_t>(9 * place + 3 * r + d)] = g[static_cast<std::size_t>(r)][d];
+        for (int d = 0; d < 3; ++d) made_.metric[9 * place + 3 * r + d] = g[r][d];
       const auto [at, is_new] = volumes_.try_emplace(b.map().type());
       if (is_new) at->second = volume_tables(b, e);
       record = at->second;
@@ -99,7 +98,7 @@ class Maker {
     ElementRecord record;
     const int points = rule.size(), all = padded(points);
     record.points = all;
-    std::vector<double> shares(static_cast<std::size_t>(all), 0.0);
+    std::vector<double> shares(all, 0.0);
     std::vector<std::vector<double>> values;
     std::vector<std::vector<Vec3>> gradients;
     const double reference = reference_volume(b.map().type());
@@ -112,13 +111,13 @@ class Maker {
       if (!(determinant > 0))
         fail(ErrorKind::input,
              "mesh: element {} is folded: its Jacobian is {:g} inside; move its nodes, or make it straight",
-             map_.global[static_cast<std::size_t>(e)], determinant);
+             map_.global[e], determinant);
       shares[k] = b.affine() ? rule.weights[k] / reference : rule.weights[k] * determinant / b.volume();
     }
     record.values = end();
     double* to = grow(n_, all);
     for (int l = 0; l < n_; ++l)
-      for (int q = 0; q < all; ++q) to[l * all + q] = values[static_cast<std::size_t>(q)][static_cast<std::size_t>(l)];
+      for (int q = 0; q < all; ++q) to[l * all + q] = values[q][l];
     record.weights = end();
     std::copy(shares.begin(), shares.end(), grow(1, all));
     record.projection = end();
@@ -129,7 +128,7 @@ class Maker {
         for (int q = 0; q < count; ++q) {
           const auto k = static_cast<std::size_t>(begin + q);
           double* row = to + (3 * begin + d * count + q) * columns_;
-          for (int l = 0; l < n_; ++l) row[l] = shares[k] * gradients[k][static_cast<std::size_t>(l)][d];
+          for (int l = 0; l < n_; ++l) row[l] = shares[k] * gradients[k][l][d];
         }
     }
     if (options_.derivatives) add_derivatives(record, shares, values, gradients);
@@ -146,8 +145,7 @@ class Maker {
       for (int d = 0; d < 3; ++d)
         for (int m = 0; m < n_; ++m) {
           double sum = 0;
-          for (std::size_t q = 0; q < shares.size(); ++q)
-            sum += shares[q] * gradients[q][static_cast<std::size_t>(l)][d] * values[q][static_cast<std::size_t>(m)];
+          for (std::size_t q = 0; q < shares.size(); ++q) sum += shares[q] * gradients[q][l][d] * values[q][m];
           to[(l * 3 + d) * columns_ + m] = sum;
         }
   }
@@ -164,14 +162,11 @@ class Maker {
     Side side{end(), 0};
     double* to = grow(n_, points);
     for (int l = 0; l < n_; ++l)
-      for (int q = 0; q < points; ++q)
-        to[l * points + q] = values[static_cast<std::size_t>(q)][static_cast<std::size_t>(l)];
+      for (int q = 0; q < points; ++q) to[l * points + q] = values[q][l];
     side.lift = end();
     to = grow(points, columns_);
     for (int q = 0; q < points; ++q)
-      for (int l = 0; l < n_; ++l)
-        to[q * columns_ + l] =
-            shares[static_cast<std::size_t>(q)] * values[static_cast<std::size_t>(q)][static_cast<std::size_t>(l)];
+      for (int l = 0; l < n_; ++l) to[q * columns_ + l] = shares[q] * values[q][l];
     return side;
   }
 
@@ -199,7 +194,7 @@ class Maker {
     record.normals = static_cast<Size>(made_.normals.size());
     record.normal_step = flat ? 0 : 3;
     // Weights times ratios of areas; padding weighs nothing.
-    std::vector<double> areas(static_cast<std::size_t>(all), 0.0);
+    std::vector<double> areas(all, 0.0);
     double total = 0;
     for (int q = 0; q < all; ++q) {
       const auto k = static_cast<std::size_t>(q < points ? q : 0);
@@ -213,9 +208,8 @@ class Maker {
     for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side) add_side(record, face, side, rule, areas, total);
     if (face.right < 0) add_boundary(record, face, rule);
     const auto number = static_cast<std::int32_t>(made_.faces.size());
-    made_.face_of[static_cast<std::size_t>(max_faces * face.left + face.left_face)] = 2 * number;
-    if (face.right >= 0)
-      made_.face_of[static_cast<std::size_t>(max_faces * face.right + face.right_face)] = 2 * number + 1;
+    made_.face_of[max_faces * face.left + face.left_face] = 2 * number;
+    if (face.right >= 0) made_.face_of[max_faces * face.right + face.right_face] = 2 * number + 1;
     made_.faces.push_back(record);
   }
 
@@ -226,7 +220,7 @@ class Maker {
     const int local = side == 0 ? face.left_face : face.right_face;
     std::vector<Vec3> at;
     for (int q = 0; q < record.points; ++q) {
-      const Vec3 p = rule.points[static_cast<std::size_t>(q < rule.size() ? q : 0)];
+      const Vec3 p = rule.points[q < rule.size() ? q : 0];
       at.push_back(side == 0 ? face_reference(type, local, p.x, p.y) : right_reference(type, face, p.x, p.y));
     }
     std::vector<double> shares(areas.begin(), areas.end());
@@ -255,7 +249,7 @@ class Maker {
     record.tag = face.tag;
     record.boundary = static_cast<Size>(made_.boundary.places.size());
     for (int q = 0; q < record.points; ++q) {
-      const Vec3 p = rule.points[static_cast<std::size_t>(q < rule.size() ? q : 0)];
+      const Vec3 p = rule.points[q < rule.size() ? q : 0];
       made_.boundary.places.push_back(map.point(face_reference(map.type(), face.left_face, p.x, p.y)));
       made_.boundary.tags.push_back(face.tag);
     }

@@ -7,7 +7,7 @@ namespace tutti::compressible {
 Samples::Samples(const LocalElementMesh& mesh, Range rows, int order, bool stored, bool exceed)
     : mesh_(mesh), rows_(rows), order_(order), stored_(stored), exceed_(exceed) {
   for (Lid e = rows.begin; e < rows.end; ++e) {
-    const ElementType type = mesh.types[static_cast<std::size_t>(e)];
+    const ElementType type = mesh.types[e];
     if (shared_.contains(type)) continue;
     const ElementBasis basis(ElementMap(type, mesh.element_nodes(e)), order, stored);
     if (basis.affine()) shared_.emplace(type, table_of(basis, rule_of(basis)));
@@ -48,7 +48,7 @@ Samples::Table Samples::table_of(const ElementBasis& basis, const Quadrature& ru
 }
 
 Samples::Sample Samples::sample(Lid row) const {
-  const ElementType type = mesh_.types[static_cast<std::size_t>(row)];
+  const ElementType type = mesh_.types[row];
   const ElementMap map(type, mesh_.element_nodes(row));
   const bool affine = !stored_ && map.affine();
   Sample s;

@@ -26,12 +26,12 @@ ColumnTiles encode_tiles(std::span<const Lid> columns, std::span<const Size> sta
     const Lid rows_here = std::min(tile_rows, rows - first_row);
     const Size first_slice = first_row >> shift,
                last_slice = std::min<Size>(slices, first_slice + (tile_rows >> shift));
-    const auto begin_of = [&](Size slice) { return starts[static_cast<std::size_t>(slice)]; };
+    const auto begin_of = [&](Size slice) { return starts[slice]; };
     const auto past = [&](Size slice, Size at) { return slice * lanes + (at - begin_of(slice)) % lanes >= rows; };
     externals.clear();
     for (Size s = first_slice; s < last_slice; ++s)
       for (Size at = begin_of(s); at < begin_of(s + 1); ++at)
-        if (!past(s, at)) externals.push_back(columns[static_cast<std::size_t>(at)]);
+        if (!past(s, at)) externals.push_back(columns[at]);
     WindowSet windows;
     const bool wide = !find_externals(first_row, rows_here, externals, windows);
     for (Size s = first_slice; s < last_slice; ++s) {
@@ -45,7 +45,7 @@ ColumnTiles encode_tiles(std::span<const Lid> columns, std::span<const Size> sta
       for (Size at = begin_of(s); at < begin_of(s + 1); ++at) {
         const Size lane = (at - begin_of(s)) % lanes;
         const int j = static_cast<int>((at - begin_of(s)) / lanes), bit = j * tile_bits;
-        const Lid column = past(s, at) ? first_row : columns[static_cast<std::size_t>(at)];
+        const Lid column = past(s, at) ? first_row : columns[at];
         if (wide) {
           half(2 * j, lane) = static_cast<std::uint16_t>(column & 0xffff);
           half(2 * j + 1, lane) = static_cast<std::uint16_t>(column >> 16);
@@ -84,9 +84,9 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 ColumnTiles tile_columns_of(std::span<const Lid> columns, std::span<const Size> starts, int shift, Lid rows,
                             const ParallelFor& parallel) {
   const Blocks blocks((rows + tile_rows - 1) / tile_rows, 16);
-  std::vector<ColumnTiles> some(static_cast<std::size_t>(blocks.number));
+  std::vector<ColumnTiles> some(blocks.number);
   blocks.run(parallel, [&](Size block, Size first, Size last) {
-    some[static_cast<std::size_t>(block)] = encode_tiles(columns, starts, shift, rows, first, last);
+    some[block] = encode_tiles(columns, starts, shift, rows, first, last);
   });
   ColumnTiles result;
   result.starts.push_back(0);

@@ -34,16 +34,16 @@ ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size>
   const Size lanes = Size{1} << shift;
   result.slices = static_cast<Size>(starts.size()) - 1;
   result.codes.resize(columns.size());
-  result.windows.resize(static_cast<std::size_t>(result.slices * windows_a_slice));
+  result.windows.resize(result.slices * windows_a_slice);
   const auto columns_of = [&](Size s) {
-    const auto begin = static_cast<std::size_t>(starts[static_cast<std::size_t>(s)]);
-    return columns.subspan(begin, static_cast<std::size_t>(starts[static_cast<std::size_t>(s) + 1]) - begin);
+    const auto begin = static_cast<std::size_t>(starts[s]);
+    return columns.subspan(begin, static_cast<std::size_t>(starts[s + 1]) - begin);
   };
   const auto rows_of = [&](Size s) { return std::min<Size>(lanes, rows - s * lanes); };
   for_ranges(parallel, result.slices, [&](Size first, Size last) {
     for (Size s = first; s < last; ++s) {
       Lid* windows = result.windows.data() + s * windows_a_slice;
-      std::uint16_t* codes = result.codes.data() + starts[static_cast<std::size_t>(s)];
+      std::uint16_t* codes = result.codes.data() + starts[s];
       if (encode_slice(columns_of(s), static_cast<Lid>(s * lanes), rows_of(s), lanes, codes, windows)) continue;
       std::fill_n(windows, windows_a_slice, 0);
       windows[0] = -1;
@@ -55,7 +55,7 @@ ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size>
     if (windows[0] < 0) windows[1] = static_cast<Lid>(result.wide_slices++);
   }
   const Size wide_entries = max_row_entries * lanes;
-  result.wide.resize(static_cast<std::size_t>(result.wide_slices * wide_entries));
+  result.wide.resize(result.wide_slices * wide_entries);
   for_ranges(parallel, result.slices, [&](Size first, Size last) {
     for (Size s = first; s < last; ++s) {
       const Lid* windows = result.windows.data() + s * windows_a_slice;
@@ -63,8 +63,7 @@ ColumnWindows window_columns(std::span<const Lid> columns, std::span<const Size>
       const auto from = columns_of(s);
       Lid* to = result.wide.data() + windows[1] * wide_entries;
       for (Size e = 0; e < wide_entries; ++e)
-        to[e] = e < static_cast<Size>(from.size()) && e % lanes < rows_of(s) ? from[static_cast<std::size_t>(e)]
-                                                                             : static_cast<Lid>(s * lanes);
+        to[e] = e < static_cast<Size>(from.size()) && e % lanes < rows_of(s) ? from[e] : static_cast<Lid>(s * lanes);
     }
   });
   return result;

@@ -24,9 +24,9 @@ class WindowSet {
   int find(Lid column) {
     const Lid begin = column >> window_bits << window_bits;
     for (int w = 0; w < count_; ++w)
-      if (begins_[static_cast<std::size_t>(w)] == begin) return w;
+      if (begins_[w] == begin) return w;
     if (count_ == windows_a_slice) return -1;
-    begins_[static_cast<std::size_t>(count_)] = begin;
+    begins_[count_] = begin;
     return count_++;
   }
   /// First columns; 0 for windows that are not needed.

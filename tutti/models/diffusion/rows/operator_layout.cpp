@@ -30,11 +30,10 @@ void visit_slice(RowFormat format, const std::vector<Size>& slices, int shift, L
       for (int j = 0; j < max_row_entries; ++j) write(static_cast<Size>(row) * max_row_entries + j, row, j);
     return;
   }
-  const Size begin = format == RowFormat::sliced ? slices[static_cast<std::size_t>(slice)]
-                                                 : static_cast<Size>(slice) * block_rows * max_row_entries;
-  const int width = format == RowFormat::sliced
-                        ? static_cast<int>((slices[static_cast<std::size_t>(slice) + 1] - begin) >> shift)
-                        : max_row_entries;
+  const Size begin =
+      format == RowFormat::sliced ? slices[slice] : static_cast<Size>(slice) * block_rows * max_row_entries;
+  const int width =
+      format == RowFormat::sliced ? static_cast<int>((slices[slice + 1] - begin) >> shift) : max_row_entries;
   const Lid lanes = Lid{1} << shift;
   for (int j = 0; j < width; ++j)
     for (Lid lane = 0; lane < lanes; ++lane)
@@ -124,8 +123,7 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
     for_ranges(parallel, ((rows_ - 1) >> shift) + 1, [&](Size begin, Size end) {
       for (Lid slice = static_cast<Lid>(begin); slice < static_cast<Lid>(end); ++slice)
         visit_slice(format, slices, shift, slice, rows_, [&](Size at, Lid row, int j) {
-          values[static_cast<std::size_t>(at)] =
-              row < rows_ ? entry(static_cast<std::size_t>(row), static_cast<std::size_t>(j)) : zero;
+          values[at] = row < rows_ ? entry(static_cast<std::size_t>(row), static_cast<std::size_t>(j)) : zero;
         });
     });
     return values;

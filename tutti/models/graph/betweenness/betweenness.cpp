@@ -18,7 +18,7 @@ void work(SourceQueue& queue, std::size_t w, SourceWorker& worker, std::span<con
       const SourceRange range = queue.take(w);
       if (range.size() == 0) return;
       const auto start = std::chrono::steady_clock::now();
-      worker.add(sources.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size())));
+      worker.add(sources.subspan(range.begin, range.size()));
       queue.report(w, range.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
   } catch (...) {
@@ -124,8 +124,7 @@ void Betweenness::add(std::span<const Vertex> sources, Size until, BetweennessSt
 void Betweenness::advance(std::span<const Vertex> sources, Size until, BetweennessState& state) {
   if (parts_) {
     for (; state.done < until; state.done += std::min(parts_->most(), until - state.done))
-      parts_->add(sources.subspan(static_cast<std::size_t>(state.done),
-                                  static_cast<std::size_t>(std::min(parts_->most(), until - state.done))));
+      parts_->add(sources.subspan(state.done, std::min(parts_->most(), until - state.done)));
     return;
   }
   bool measured_here = true;
@@ -137,8 +136,8 @@ void Betweenness::advance(std::span<const Vertex> sources, Size until, Betweenne
     const double rate = rate_here();
     const std::vector<Size> shares = share_out(portion, comm_.all_gather(std::span<const double>(&rate, 1)));
     Size first = state.done;
-    for (int r = 0; r < comm_.rank(); ++r) first += shares[static_cast<std::size_t>(r)];
-    const Size mine = shares[static_cast<std::size_t>(comm_.rank())];
+    for (int r = 0; r < comm_.rank(); ++r) first += shares[r];
+    const Size mine = shares[comm_.rank()];
     comm_.together([&] { add_here(sources, {first, first + mine}); });
     state.done += portion;
     measured = true;
@@ -158,8 +157,7 @@ void Betweenness::collect(BetweennessState& state) {
 
 std::vector<double> values_of(const BetweennessState& state, const OrderedGraph& graph) {
   std::vector<double> values(state.sums.size());
-  for (std::size_t v = 0; v < values.size(); ++v)
-    values[v] = state.sums[static_cast<std::size_t>(graph.new_name[v])].value();
+  for (std::size_t v = 0; v < values.size(); ++v) values[v] = state.sums[graph.new_name[v]].value();
   return values;
 }
 

@@ -49,9 +49,7 @@ class Betweenness {
   /// Sources that all workers of all ranks take at once. Collective.
   Size batches() const;
 
-  BetweennessState begin() const {
-    return {std::vector<DeltaSum>(static_cast<std::size_t>(graph_.graph.vertices)), 0, 0};
-  }
+  BetweennessState begin() const { return {std::vector<DeltaSum>(graph_.graph.vertices), 0, 0}; }
 
  private:
   void add_here(std::span<const Vertex> sources, SourceRange range);

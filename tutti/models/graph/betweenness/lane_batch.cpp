@@ -83,8 +83,8 @@ Lanes LaneBatch::sum_row(const Csr<Vertex>& rows, Vertex v, Lanes wanted, Row& s
     Lanes lanes;
   };
   std::array<Hit, piece_arcs> hits;
-  const Size first = rows.offsets[static_cast<std::size_t>(v)];
-  const Size arcs = rows.offsets[static_cast<std::size_t>(v) + 1] - first;
+  const Size first = rows.offsets[v];
+  const Size arcs = rows.offsets[v + 1] - first;
   const Size pieces = pieces_of(arcs);
   Lanes all = 0;
   for (Size k = 0; k < pieces; ++k) {
@@ -92,7 +92,7 @@ Lanes LaneBatch::sum_row(const Csr<Vertex>& rows, Vertex v, Lanes wanted, Row& s
     std::size_t count = 0;
     const Vertex* end = rows.columns.data() + first + piece_begin(arcs, k + 1);
     for (const Vertex* u = rows.columns.data() + first + piece_begin(arcs, k); u < end; ++u) {
-      const Lanes lanes = frontier_[static_cast<std::size_t>(*u)] & wanted;
+      const Lanes lanes = frontier_[*u] & wanted;
       const double* values = values_.data() + static_cast<std::size_t>(*u) * static_cast<std::size_t>(width_);
       hits[count] = {values, lanes};
       if (lanes == 0) continue;
@@ -128,9 +128,9 @@ Lanes LaneBatch::pull_paths(Vertex v, Lanes wanted) {
 void LaneBatch::push(const std::vector<Entry>& level) {
   for (const Entry& e : level)
     for (const Vertex w : graph_.out.row(e.vertex)) {
-      const Lanes lanes = e.lanes & ~reached_[static_cast<std::size_t>(w)];
+      const Lanes lanes = e.lanes & ~reached_[w];
       if (lanes == 0) continue;
-      Lanes& found = found_[static_cast<std::size_t>(w)];
+      Lanes& found = found_[w];
       if (found == 0) touched_.push_back(w);
       found |= lanes;
     }
@@ -138,7 +138,7 @@ void LaneBatch::push(const std::vector<Entry>& level) {
 
 void LaneBatch::scan_unreached(Lanes all, std::vector<Entry>& next) {
   for (Vertex v = 0; v < graph_.vertices; ++v) {
-    const Lanes wanted = all & ~reached_[static_cast<std::size_t>(v)];
+    const Lanes wanted = all & ~reached_[v];
     if (wanted == 0) continue;
     const Lanes got = pull_paths(v, wanted);
     if (got != 0) next.push_back({v, got});
@@ -172,21 +172,21 @@ bool LaneBatch::sweep_out(std::span<const Vertex> sources) {
       touched_.clear();
       push(*now);
       for (const Vertex w : touched_) {
-        Lanes& found = found_[static_cast<std::size_t>(w)];
+        Lanes& found = found_[w];
         next.push_back({w, pull_paths(w, found)});
         found = 0;
       }
     } else {
       scan_unreached(all, next);
     }
-    for (const Entry& e : *now) frontier_[static_cast<std::size_t>(e.vertex)] = 0;
+    for (const Entry& e : *now) frontier_[e.vertex] = 0;
     if (next.empty() || too_many_paths_) {
       level_count_ = depth + 1;
       return !too_many_paths_;
     }
     for (const Entry& e : next) {
-      frontier_[static_cast<std::size_t>(e.vertex)] = e.lanes;
-      reached_[static_cast<std::size_t>(e.vertex)] |= e.lanes;
+      frontier_[e.vertex] = e.lanes;
+      reached_[e.vertex] |= e.lanes;
     }
   }
 }
@@ -217,19 +217,18 @@ void LaneBatch::sweep_back(std::span<DeltaSum> sums) {
         parts.middle += middle[k];
         parts.low += low[k];
       }
-      sums[static_cast<std::size_t>(e.vertex)].add(parts);
+      sums[e.vertex].add(parts);
     }
     if (depth + 1 < level_count_)
-      for (const Entry& e : levels_[depth + 1]) frontier_[static_cast<std::size_t>(e.vertex)] = 0;
-    for (const Entry& e : levels_[depth]) frontier_[static_cast<std::size_t>(e.vertex)] = e.lanes;
+      for (const Entry& e : levels_[depth + 1]) frontier_[e.vertex] = 0;
+    for (const Entry& e : levels_[depth]) frontier_[e.vertex] = e.lanes;
   }
 }
 
 bool LaneBatch::add(std::span<const Vertex> sources, std::span<DeltaSum> sums, Size& reached) {
   if (sources.empty()) return true;
   if (!sweep_out(sources)) return false;
-  for (Vertex v = 0; v < graph_.vertices; ++v)
-    reached += std::popcount(reached_[static_cast<std::size_t>(v)]) * graph_.out_degree(v);
+  for (Vertex v = 0; v < graph_.vertices; ++v) reached += std::popcount(reached_[v]) * graph_.out_degree(v);
   sweep_back(sums);
   return true;
 }

@@ -32,7 +32,7 @@ std::vector<Vertex> by_degree(const Graph& graph) {
     total += here;
   }
   std::vector<Vertex> order(at(graph.vertices));
-  for (Vertex v = 0; v < graph.vertices; ++v) order[static_cast<std::size_t>(place[degree(v)]++)] = v;
+  for (Vertex v = 0; v < graph.vertices; ++v) order[place[degree(v)]++] = v;
   return order;
 }
 
@@ -46,9 +46,9 @@ Csr<Vertex> relabel(const Csr<Vertex>& rows, const std::vector<Vertex>& old_name
   result.columns.resize(rows.columns.size());
   Blocks(static_cast<Size>(n), 256).run(parallel, [&](Size, Size begin, Size end) {
     for (Size v = begin; v < end; ++v) {
-      const auto first = result.columns.begin() + result.offsets[static_cast<std::size_t>(v)];
+      const auto first = result.columns.begin() + result.offsets[v];
       auto to = first;
-      for (const Vertex w : rows.row(old_name[static_cast<std::size_t>(v)])) *to++ = new_name[at(w)];
+      for (const Vertex w : rows.row(old_name[v])) *to++ = new_name[at(w)];
       std::sort(first, to);
     }
   });
@@ -98,8 +98,7 @@ void group_sources(const OrderedGraph& ordered, std::vector<Vertex>& sources, co
   const auto hubs = std::min(most_hubs, at(ordered.graph.vertices));
   std::vector<std::vector<std::uint8_t>> distance(hubs);
   for_ranges(parallel, static_cast<Size>(hubs), [&](Size begin, Size end) {
-    for (Size h = begin; h < end; ++h)
-      distances_from(ordered.graph.incoming(), static_cast<Vertex>(h), distance[static_cast<std::size_t>(h)]);
+    for (Size h = begin; h < end; ++h) distances_from(ordered.graph.incoming(), static_cast<Vertex>(h), distance[h]);
   });
   // First their mean, in halves, then each of them.
   using Key = std::array<std::uint8_t, most_hubs + 1>;

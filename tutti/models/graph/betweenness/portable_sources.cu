@@ -164,7 +164,7 @@ class PortableBatches final : public DeviceSources {
                StepOut{graph.incoming(), level(depth), reached_.data(), level(depth + 1), values_.data(), all, width_});
       for_each(stream, {0, blocks()},
                TakeStep{level(depth + 1), reached_.data(), values_.data(), report_.data(), lid, width_});
-      std::vector<std::int32_t> report(static_cast<std::size_t>(blocks()));
+      std::vector<std::int32_t> report(blocks());
       download(stream, std::span(report), report_);
       std::int32_t what = 0;
       for (const std::int32_t r : report) what |= r;
@@ -178,7 +178,7 @@ class PortableBatches final : public DeviceSources {
       for_each(stream, {0, lid},
                StepBack{graph.outgoing(), level(d + 1), level(d), values_.data(), graph.sums.data(), width_});
     for_each(stream, {0, blocks()}, CountReached{graph.outgoing(), reached_.data(), counts_.data(), lid});
-    std::vector<Size> counts(static_cast<std::size_t>(blocks()));
+    std::vector<Size> counts(blocks());
     download(stream, std::span(counts), counts_);
     for (const Size c : counts) reached += c;
   }
@@ -260,7 +260,7 @@ class PortableOneByOne final : public DeviceSources {
   void add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached,
            std::vector<Vertex>&) override {
     const auto lid = static_cast<Lid>(n_), count = static_cast<Lid>(sources.size());
-    std::vector<std::int32_t> bases(static_cast<std::size_t>(slots_));
+    std::vector<std::int32_t> bases(slots_);
     download(stream, std::span(bases), bases_);
     if (*std::max_element(bases.begin(), bases.end()) > last_base) reset(stream);
     upload(stream, sources_, sources);
@@ -269,7 +269,7 @@ class PortableOneByOne final : public DeviceSources {
              Search{graph.outgoing(), graph.incoming(), records_.data(), queues_.data(), sums_.data(), bases_.data(),
                     counts_.data(), sources_.data(), n_});
     for_each(stream, {0, lid}, MergeSums{sums_.data(), graph.sums.data(), n_, count});
-    std::vector<Size> counts(static_cast<std::size_t>(count));
+    std::vector<Size> counts(count);
     download(stream, std::span(counts), counts_);
     for (const Size c : counts) reached += c;
   }
@@ -277,7 +277,7 @@ class PortableOneByOne final : public DeviceSources {
  private:
   void reset(Stream& stream) {
     for_each(stream, {0, static_cast<Lid>(n_)}, ResetDepths{records_.data(), n_, static_cast<Lid>(slots_)});
-    const std::vector<std::int32_t> ones(static_cast<std::size_t>(slots_), 1);
+    const std::vector<std::int32_t> ones(slots_, 1);
     upload(stream, bases_, std::span<const std::int32_t>(ones));
   }
   Size n_, slots_;

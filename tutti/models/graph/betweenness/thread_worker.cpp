@@ -51,8 +51,7 @@ class ThreadWorker final : public SourceWorker {
     for (const Vertex source : sources) {
       if (base_ > last_base) reset_depths();
       base_ = search_from(RowsView(graph_.out), RowsView(graph_.incoming()), {records_.data(), queue_.data()}, source,
-                          base_, reached_,
-                          [&](Vertex v, double delta) { sums_[static_cast<std::size_t>(v)].add(split_delta(delta)); });
+                          base_, reached_, [&](Vertex v, double delta) { sums_[v].add(split_delta(delta)); });
     }
   }
 

@@ -83,9 +83,9 @@ std::vector<Gid> distinct(const std::vector<Piece>& pieces, Gid highest, Size co
   if (highest < 8 * count + 1024) {  // a table of all numbers is small
     std::vector<char> there(static_cast<std::size_t>(highest) + 1, 0);
     for (const Piece& piece : pieces)
-      for (const Gid v : piece.ends) there[static_cast<std::size_t>(v)] = 1;
+      for (const Gid v : piece.ends) there[v] = 1;
     for (Gid v = 0; v <= highest; ++v)
-      if (there[static_cast<std::size_t>(v)] != 0) ids.push_back(v);
+      if (there[v] != 0) ids.push_back(v);
     return ids;
   }
   for (const Piece& piece : pieces) ids.insert(ids.end(), piece.ends.begin(), piece.ends.end());
@@ -108,7 +108,7 @@ std::vector<Vertex> name_vertices(const std::vector<Piece>& pieces, Gid highest,
   std::vector<Vertex> table;
   if (highest < 8 * count + 1024) {
     table.resize(static_cast<std::size_t>(highest) + 1);
-    for (std::size_t v = 0; v < ids.size(); ++v) table[static_cast<std::size_t>(ids[v])] = static_cast<Vertex>(v);
+    for (std::size_t v = 0; v < ids.size(); ++v) table[ids[v]] = static_cast<Vertex>(v);
   }
   list.names.ids = std::move(ids);
   return table;
@@ -164,10 +164,8 @@ ArcList parse_edge_list(std::string_view text, const std::string& name, const Pa
   list.vertices = static_cast<Vertex>(std::max<Gid>(header.vertices, 0));
   std::vector<Vertex> table;
   if (header.vertices < 0) table = name_vertices(pieces, highest, first.back(), name, list);
-  const auto vertex = [&](Gid id) {
-    return table.empty() ? list.names.find(id, list.vertices) : table[static_cast<std::size_t>(id)];
-  };
-  list.arcs.resize(static_cast<std::size_t>(first.back()));
+  const auto vertex = [&](Gid id) { return table.empty() ? list.names.find(id, list.vertices) : table[id]; };
+  list.arcs.resize(first.back());
   if (weighted) list.weights.resize(list.arcs.size());
   for_pieces([&](std::size_t b) {
     const auto at = static_cast<std::size_t>(first[b]);

@@ -28,13 +28,13 @@ void append_weight(std::string& text, double weight) {
 /// Lines of arcs, made by many threads: names of vertices with `shift` added to them.
 std::vector<std::string> arc_lines(const ArcList& list, Gid shift, const ParallelFor& parallel) {
   const Blocks blocks(list.size(), 1 << 13);
-  std::vector<std::string> lines(static_cast<std::size_t>(blocks.number));
+  std::vector<std::string> lines(blocks.number);
   blocks.run(parallel, [&](Size b, Size begin, Size end) {
-    std::string& text = lines[static_cast<std::size_t>(b)];
+    std::string& text = lines[b];
     for (Size i = begin; i < end; ++i) {
-      const Arc arc = list.arcs[static_cast<std::size_t>(i)];
+      const Arc arc = list.arcs[i];
       fmt::format_to(std::back_inserter(text), "{} {}", list.names.of(arc.from) + shift, list.names.of(arc.to) + shift);
-      if (!list.weights.empty()) append_weight(text, list.weights[static_cast<std::size_t>(i)]);
+      if (!list.weights.empty()) append_weight(text, list.weights[i]);
       text += '\n';
     }
   });
@@ -130,7 +130,7 @@ void write_graph(const ArcList& list, const std::filesystem::path& path, const P
   if (path.extension() == ".gz") {  // pieces are members of their own, so that all threads compress
     for_ranges(parallel, static_cast<Size>(pieces.size()), [&](Size begin, Size end) {
       for (Size k = begin; k < end; ++k) {
-        auto& piece = pieces[static_cast<std::size_t>(k)];
+        auto& piece = pieces[k];
         if (!piece.empty()) piece = compress(piece);
       }
     });

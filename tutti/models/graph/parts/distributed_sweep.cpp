@@ -84,12 +84,12 @@ DistributedSweep::DistributedSweep(const Graph& graph, DeviceSet& devices, const
 /// Messages of all parts in one between each pair of ranks: by sending part, then by receiving part.
 void DistributedSweep::exchange(std::int32_t depth) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::vector<char>> outgoing(static_cast<std::size_t>(comm_.size()));
+  std::vector<std::vector<char>> outgoing(comm_.size());
   comm_.together([&] {
     for (std::size_t p = 0; p < sweeps_.size(); ++p) {
       const std::vector<LevelMessage> messages = sweeps_[p].take(depth);
       for (std::size_t k = 0; k < messages.size(); ++k) {
-        std::vector<char>& to = outgoing[static_cast<std::size_t>(parts_[p].map.links[k].rank)];
+        std::vector<char>& to = outgoing[parts_[p].map.links[k].rank];
         write_bytes(to, messages[k].lanes);
         write_bytes(to, messages[k].mantissas);
         write_bytes(to, messages[k].exponents);

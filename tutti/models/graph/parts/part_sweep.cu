@@ -299,7 +299,7 @@ bool PartSweep::step_out(std::int32_t depth) {
            PartOut{incoming(), records_.data(), frontier_.data(), reached_.data(), next_.data(), all_, width_, depth});
   for_each(*stream_, {0, blocks_of(owned)},
            PartTake{next_.data(), frontier_.data(), reached_.data(), report_.data(), owned});
-  std::vector<std::int32_t> report(static_cast<std::size_t>(blocks_of(owned)));
+  std::vector<std::int32_t> report(blocks_of(owned));
   download(*stream_, std::span(report), report_);
   std::int32_t any = 0;
   for (const std::int32_t r : report) any |= r;
@@ -313,7 +313,7 @@ void PartSweep::step_back(std::int32_t depth) {
 
 std::vector<LevelMessage> PartSweep::take(std::int32_t depth) {
   const auto rows = static_cast<Lid>(send_rows_.size());
-  std::vector<Lanes> lanes(static_cast<std::size_t>(rows));
+  std::vector<Lanes> lanes(rows);
   for_each(*stream_, {0, rows}, TakeLanes{send_rows_.data(), records_.data(), send_lanes_.data(), width_, depth});
   download(*stream_, std::span(lanes), send_lanes_);
   Size count = 0;
@@ -325,8 +325,8 @@ std::vector<LevelMessage> PartSweep::take(std::int32_t depth) {
   for_each(*stream_, {0, rows},
            TakeNumbers{send_rows_.data(), records_.data(), send_lanes_.data(), send_places_.data(),
                        send_mantissas_.data(), send_exponents_.data(), width_});
-  std::vector<double> mantissas(static_cast<std::size_t>(count));
-  std::vector<std::int32_t> exponents(static_cast<std::size_t>(count));
+  std::vector<double> mantissas(count);
+  std::vector<std::int32_t> exponents(count);
   download(*stream_, std::span(mantissas), send_mantissas_);
   download(*stream_, std::span(exponents), send_exponents_);
   std::vector<LevelMessage> messages;
@@ -346,8 +346,8 @@ std::vector<LevelMessage> PartSweep::take(std::int32_t depth) {
 
 void PartSweep::put(std::int32_t depth, const std::vector<LevelMessage>& messages) {
   const Lid owned = part_.map.owned, ghosts = part_.map.ghosts();
-  std::vector<Lanes> lanes(static_cast<std::size_t>(ghosts));
-  std::vector<Size> places(static_cast<std::size_t>(ghosts));
+  std::vector<Lanes> lanes(ghosts);
+  std::vector<Size> places(ghosts);
   std::vector<double> mantissas;
   std::vector<std::int32_t> exponents;
   for (std::size_t k = 0; k < messages.size(); ++k) {
@@ -376,7 +376,7 @@ void PartSweep::put(std::int32_t depth, const std::vector<LevelMessage>& message
 Size PartSweep::count_reached() {
   const Lid blocks = blocks_of(part_.map.owned);
   for_each(*stream_, {0, blocks}, CountPart{outgoing(), reached_.data(), counts_.data(), part_.map.owned});
-  std::vector<Size> counts(static_cast<std::size_t>(blocks));
+  std::vector<Size> counts(blocks);
   download(*stream_, std::span(counts), counts_);
   Size sum = 0;
   for (const Size c : counts) sum += c;
@@ -384,9 +384,9 @@ Size PartSweep::count_reached() {
 }
 
 void PartSweep::collect(std::span<DeltaSum> sums) {
-  std::vector<DeltaSum> mine(static_cast<std::size_t>(part_.map.owned));
+  std::vector<DeltaSum> mine(part_.map.owned);
   download(*stream_, std::span(mine), sums_);
-  for (std::size_t i = 0; i < mine.size(); ++i) sums[static_cast<std::size_t>(part_.map.global[i])].add(mine[i]);
+  for (std::size_t i = 0; i < mine.size(); ++i) sums[part_.map.global[i]].add(mine[i]);
   for_each(*stream_, part_.map.owned_rows(), ClearPartSums{sums_.data()});
   stream_->synchronize();
 }

@@ -85,7 +85,7 @@ GraphModel::GraphModel(const ModelSetup& setup) : comm_(setup.comm), devices_(se
   });
   domain_ = std::make_unique<VertexDomain>(setup, graph_);
   if (case_.measure != Measure::betweenness) {
-    values_.assign(static_cast<std::size_t>(graph_.vertices), -1);
+    values_.assign(graph_.vertices, -1);
     first_step_ = static_cast<double>(case_.sources_a_step > 0 ? case_.sources_a_step : 16 * devices_.threads->count());
     first_step_ = comm_.max(first_step_);
     setup.phases.end();
@@ -94,7 +94,7 @@ GraphModel::GraphModel(const ModelSetup& setup) : comm_(setup.comm), devices_(se
   setup.phases.begin("order");
   comm_.together([&] {
     ordered_ = order_by_degree(graph_, parallel);
-    for (Vertex& s : sources_) s = ordered_->new_name[static_cast<std::size_t>(s)];
+    for (Vertex& s : sources_) s = ordered_->new_name[s];
     if (units() > 64 && ordered_->depth <= most_batch_depth) group_sources(*ordered_, sources_, parallel);
     Graph small;
     small.vertices = graph_.vertices;
@@ -151,10 +151,9 @@ void GraphModel::add_closeness(Size until) {
                end = done_ + count * (comm_.rank() + 1) / comm_.size();
     const std::vector<Vertex> part(sources_.begin() + begin, sources_.begin() + end);
     const std::vector<double> values = closeness(graph_, part, parallel_for(*devices_.threads));
-    for (const Vertex v : part) mine.push_back({v, values[static_cast<std::size_t>(v)]});
+    for (const Vertex v : part) mine.push_back({v, values[v]});
   });
-  for (const Value& v : comm_.all_gather(std::span<const Value>(mine)))
-    values_[static_cast<std::size_t>(v.vertex)] = v.value;
+  for (const Value& v : comm_.all_gather(std::span<const Value>(mine))) values_[v.vertex] = v.value;
 }
 
 /// What the workers have summed comes to all ranks. Costly, so only when somebody looks.
@@ -179,14 +178,13 @@ ModelField GraphModel::values_field(bool restart) {
   field.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
     std::size_t i = 0;
     for (Lid row = rows.rows.begin; row < rows.rows.end; ++row) {
-      const auto v = static_cast<std::size_t>(domain_->maps[p].global[static_cast<std::size_t>(row)]);
-      to[i++] = work_ ? state_.sums[static_cast<std::size_t>(ordered_->new_name[v])].value() : values_[v];
+      const auto v = static_cast<std::size_t>(domain_->maps[p].global[row]);
+      to[i++] = work_ ? state_.sums[ordered_->new_name[v]].value() : values_[v];
     }
   };
   if (restart)
     field.write = [this](std::size_t p, std::span<const double> from) {
-      for (std::size_t i = 0; i < from.size(); ++i)
-        values_[static_cast<std::size_t>(domain_->maps[p].global[i])] = from[i];
+      for (std::size_t i = 0; i < from.size(); ++i) values_[domain_->maps[p].global[i]] = from[i];
     };
   return field;
 }
@@ -196,7 +194,7 @@ ModelField GraphModel::digits_field() {
   ModelField field{.name = "digits", .components = 4, .restart = true};
   const auto sum_of = [this](std::size_t p, std::size_t row) -> DeltaSum& {
     const auto v = static_cast<std::size_t>(domain_->maps[p].global[row]);
-    return state_.sums[static_cast<std::size_t>(ordered_->new_name[v])];
+    return state_.sums[ordered_->new_name[v]];
   };
   field.read = [sum_of](std::size_t p, const RowSet& rows, std::span<double> to) {
     std::size_t i = 0;
@@ -240,14 +238,13 @@ void GraphModel::resume(double time) {
     state_.done = done_;
     state_.reached = static_cast<Size>(reached_.get());
   });
-  std::vector<char> mine(static_cast<std::size_t>(domain_->rows), 0);
+  std::vector<char> mine(domain_->rows, 0);
   for (const IndexMap& map : domain_->maps)
-    for (Lid row = 0; row < map.owned; ++row)
-      mine[static_cast<std::size_t>(map.global[static_cast<std::size_t>(row)])] = 1;
+    for (Lid row = 0; row < map.owned; ++row) mine[map.global[row]] = 1;
   for (std::size_t v = 0; v < mine.size(); ++v) {
     if (mine[v] != 0) continue;
     if (work_)
-      state_.sums[static_cast<std::size_t>(ordered_->new_name[v])] = {};
+      state_.sums[ordered_->new_name[v]] = {};
     else
       values_[v] = -1;
   }

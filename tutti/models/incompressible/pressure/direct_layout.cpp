@@ -51,7 +51,7 @@ double transform_flops_a_cell(const FlowCase& flow) {
   const auto cells = flow.grid.cells();
   double flops = 0;
   for (const int d : {0, cells[2] == 1 ? 2 : 1}) {
-    const GridLine& line = flow.grid.lines[static_cast<std::size_t>(d)];
+    const GridLine& line = flow.grid.lines[d];
     if (line.cells() > 1) flops += 4.0 * line.cells() * (is_symmetric(pressure_line(flow, line, d)) ? 0.5 : 1);
   }
   return flops;

@@ -37,7 +37,7 @@ class Laplacian {
   }
   double volume(const std::array<Lid, 3>& cell) const {
     double product = 1;
-    for (std::size_t d = 0; d < 3; ++d) product *= lines_[d].widths[static_cast<std::size_t>(cell[d])];
+    for (std::size_t d = 0; d < 3; ++d) product *= lines_[d].widths[cell[d]];
     return product;
   }
   double norm() const {

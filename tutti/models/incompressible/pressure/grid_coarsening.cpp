@@ -28,7 +28,7 @@ std::vector<Lid> merge_pairs(const GridLine& line, double widest, bool from_abov
 GridLine merged(const GridLine& line, const std::vector<Lid>& first) {
   GridLine coarse;
   coarse.periodic = line.periodic;
-  for (const Lid f : first) coarse.faces.push_back(line.faces[static_cast<std::size_t>(f)]);
+  for (const Lid f : first) coarse.faces.push_back(line.faces[f]);
   return coarse;
 }
 
@@ -99,10 +99,10 @@ LineInterpolation interpolate_line(const GridLine& fine, const GridLine& coarse,
   LineInterpolation result;
   const Lid cells = coarse.cells();
   for (Lid c = 0; c < cells; ++c)
-    for (Lid i = first[static_cast<std::size_t>(c)]; i < first[static_cast<std::size_t>(c) + 1]; ++i) {
+    for (Lid i = first[c]; i < first[c + 1]; ++i) {
       const double offset = fine.centre(i) - coarse.centre(c);
       // A cell that was not merged keeps its value.
-      const bool single = first[static_cast<std::size_t>(c) + 1] - first[static_cast<std::size_t>(c)] == 1;
+      const bool single = first[c + 1] - first[c] == 1;
       const bool upwards = offset > 0;
       const Lid neighbour = upwards ? c + 1 : c - 1;
       const bool beyond = !coarse.periodic && (neighbour < 0 || neighbour >= cells);

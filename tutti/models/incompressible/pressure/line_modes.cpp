@@ -103,9 +103,7 @@ Modes eigen_modes(const Matrix& a) {
 /// -H^1/2 L H^-1/2.
 Matrix symmetric_matrix(const LineOperator& op) {
   const Lid n = op.size();
-  const auto at = [](const std::vector<double>& values, Lid i) {
-    return static_cast<Real>(values[static_cast<std::size_t>(i)]);
-  };
+  const auto at = [](const std::vector<double>& values, Lid i) { return static_cast<Real>(values[i]); };
   Matrix a = Matrix::Zero(n, n);
   for (Lid i = 0; i < n; ++i) a(i, i) = (at(op.conductance, i) + at(op.conductance, i + 1)) / at(op.widths, i);
   const auto couple = [&](Lid i, Lid j, Real conductance) {
@@ -141,17 +139,17 @@ void set_constant(Modes& modes, const std::vector<double>& widths) {
   for (const double h : widths) length += static_cast<Real>(h);
   modes.eigenvalues[0] = 0;
   for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
-    modes.vectors(i, 0) = std::sqrt(static_cast<Real>(widths[static_cast<std::size_t>(i)]) / length);
+    modes.vectors(i, 0) = std::sqrt(static_cast<Real>(widths[i]) / length);
 }
 
 /// Appends Q^-1 = V^T H^1/2 and Q = H^-1/2 V of these modes, row-major.
 void append(const Modes& modes, const std::vector<Real>& roots, std::vector<double>& to, std::vector<double>& from) {
   for (Eigen::Index k = 0; k < modes.vectors.cols(); ++k)
     for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
-      to.push_back(static_cast<double>(modes.vectors(i, k) * roots[static_cast<std::size_t>(i)]));
+      to.push_back(static_cast<double>(modes.vectors(i, k) * roots[i]));
   for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
     for (Eigen::Index k = 0; k < modes.vectors.cols(); ++k)
-      from.push_back(static_cast<double>(modes.vectors(i, k) / roots[static_cast<std::size_t>(i)]));
+      from.push_back(static_cast<double>(modes.vectors(i, k) / roots[i]));
 }
 
 }  // namespace

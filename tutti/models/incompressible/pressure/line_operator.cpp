@@ -28,7 +28,7 @@ double end_conductance(LineEnd end, double width) {
 }  // namespace
 
 Line uniform_line(Lid size, double length, LineEnd low, LineEnd high) {
-  return {std::vector<double>(static_cast<std::size_t>(size), length / size), low, high};
+  return {std::vector<double>(size, length / size), low, high};
 }
 
 bool is_uniform(const Line& line) {

@@ -22,7 +22,7 @@ CoarsestSolver<T>::CoarsestSolver(const PressureProblem<T>& problem, MultigridLe
     values_ = make_zeros(problem, arrays_, "pressure, the coarsest grid");
     if (!mine_) return;
     direct_ = std::make_unique<DirectSolver<T>>(PoissonBox{grid.lines[0], grid.lines[1], grid.lines[2]});
-    host_.resize(static_cast<std::size_t>(whole.cells()));
+    host_.resize(whole.cells());
   });
   const auto transfer = [&](const BoxParts& parts, const auto& wanted, const auto& from, const auto& to) {
     return std::make_unique<BoxTransfer<T>>(problem.comm, parts, wanted, from, to, false, domain.streams, 1,

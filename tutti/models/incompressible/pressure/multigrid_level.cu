@@ -119,8 +119,7 @@ MultigridLevel<T>::MultigridLevel(const PressureProblem<T>& problem, const Level
     level_.stored.push_back(coarse_reach(coarse, box));
     box = coarse_box(coarse, box);
   }
-  for (const std::int32_t part : level_.parts.mine)
-    level_.arrays.push_back({level_.stored[static_cast<std::size_t>(part)]});
+  for (const std::int32_t part : level_.parts.mine) level_.arrays.push_back({level_.stored[part]});
   problem.comm.together([&] {
     own_p_ = make_zeros(problem, level_.arrays, "pressure, a coarser grid");
     own_rhs_ = make_zeros(problem, level_.arrays, "residual, of a finer grid");

@@ -170,8 +170,8 @@ void MultigridTransfer<T>::make_passes() {
     const CellBox &box = coarse.boxes[p], &own = fine.boxes[p];
     CellBox read;
     for (std::size_t d = 0; d < 3 && !box.empty(); ++d) {
-      read.lower[d] = restriction_[d].begin[static_cast<std::size_t>(box.lower[d])];
-      read.upper[d] = restriction_[d].end[static_cast<std::size_t>(box.upper[d] - 1)];
+      read.lower[d] = restriction_[d].begin[box.lower[d]];
+      read.upper[d] = restriction_[d].end[box.upper[d] - 1];
     }
     wanted.push_back(difference(read, own));
     stored.push_back(own);
@@ -180,7 +180,7 @@ void MultigridTransfer<T>::make_passes() {
       stored.back().upper[d] = std::max(own.upper[d], read.upper[d]);
     }
   }
-  for (const std::int32_t part : fine.mine) residual_arrays_.push_back({stored[static_cast<std::size_t>(part)]});
+  for (const std::int32_t part : fine.mine) residual_arrays_.push_back({stored[part]});
   problem_.comm.together([&] {
     residual_ = make_zeros(problem_, residual_arrays_, "residual");
     make_tables();

@@ -154,11 +154,11 @@ class Direct final : public PressureSolver<T> {
 };
 
 LineModes modes(const FlowCase& flow, int d) {
-  return line_modes(pressure_line(flow, flow.grid.lines[static_cast<std::size_t>(d)], d));
+  return line_modes(pressure_line(flow, flow.grid.lines[d], d));
 }
 
 LineOperator elimination_line(const FlowCase& flow, int axis) {
-  return line_operator(pressure_line(flow, flow.grid.lines[static_cast<std::size_t>(axis)], axis));
+  return line_operator(pressure_line(flow, flow.grid.lines[axis], axis));
 }
 
 template <class T>
@@ -167,7 +167,7 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
       layout_(direct_layout(problem.flow.grid, problem.domain.parts.boxes, problem.domain.weights)),
       axis_(layout_.axis),
       nx_(problem.flow.grid.cells()[0]),
-      ny_(problem.flow.grid.cells()[static_cast<std::size_t>(3 - axis_)]),
+      ny_(problem.flow.grid.cells()[3 - axis_]),
       plane_units_(units_of_plane(Size{nx_} * ny_)),
       x_to_modes_(modes(problem.flow, 0), Transform::to_modes, LineAxis::x),
       x_from_modes_(modes(problem.flow, 0), Transform::from_modes, LineAxis::x),
@@ -201,8 +201,7 @@ void Direct<T>::make_layouts() {
       std::vector<T>& lambda = lambda_.emplace_back();
       for (Lid j = columns.lower[other]; j < columns.upper[other] && !columns.empty(); ++j)
         for (Lid i = columns.lower[0]; i < columns.upper[0]; ++i)
-          lambda.push_back(
-              static_cast<T>(x.eigenvalues[static_cast<std::size_t>(i)] + y.eigenvalues[static_cast<std::size_t>(j)]));
+          lambda.push_back(static_cast<T>(x.eigenvalues[i] + y.eigenvalues[j]));
       gpus_.push_back(device.kind() == DeviceKind::cuda
                           ? std::make_unique<DirectGpu<T>>(*domain.streams[p].compute, x, y, z, lambda, planes(p))
                           : nullptr);

@@ -110,7 +110,7 @@ class Relaxation final : public PressureSolver<T> {
   double best_omega() const {
     double diagonal = 0, slowest = 0;
     for (int d = 0; d < 3; ++d) {
-      const GridLine& line = problem_.domain.grid.lines[static_cast<std::size_t>(d)];
+      const GridLine& line = problem_.domain.grid.lines[d];
       if (line.cells() == 1) continue;
       const double width = line.length() / line.cells(), weight = 2 / (width * width);
       diagonal += weight;

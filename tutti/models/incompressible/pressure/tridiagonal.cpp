@@ -121,7 +121,7 @@ TridiagonalView<T> Tridiagonal<T>::view() const {
 
 template <class T>
 void solve_columns(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, Range columns) {
-  std::vector<BlockRow<T>> block(static_cast<std::size_t>(line.size));
+  std::vector<BlockRow<T>> block(line.size);
   std::vector<Slack<T>> slacks(line.cyclic ? block.size() : 0);
   for (Lid first = columns.begin; first < columns.end;) {
     if (line.singular && lambda[first] == 0) {

@@ -27,7 +27,7 @@ LineWeights diffusion_weights(const GridLine& line, bool at_faces, Lid i) {
 double largest_eigenvalue(const BoxGrid& grid, int component) {
   double sum = 0;
   for (int d = 0; d < 3; ++d) {
-    const GridLine& line = grid.lines[static_cast<std::size_t>(d)];
+    const GridLine& line = grid.lines[d];
     double largest = 0;
     for (Lid i = 0; i < line.cells(); ++i) {
       const LineWeights weights = diffusion_weights(line, d == component, i);

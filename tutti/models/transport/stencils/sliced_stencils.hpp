@@ -66,10 +66,9 @@ SlicedStencils::SlicedStencils(Stream& stream, std::span<const Lid> stencils, co
         for (Size lane = 0; lane < lanes; ++lane) {
           const Size at = (s * entries + j) * lanes, row = s * lanes + lane;
           const bool there = row < rows_;  // rows past the end fill up the last slice: weights of 0 on row 0
-          columns[static_cast<std::size_t>(at + lane)] =
-              there ? stencils[static_cast<std::size_t>(row * size + j + 1)] : 0;
+          columns[at + lane] = there ? stencils[row * size + j + 1] : 0;
           for (int d = 0; d < operators; ++d)
-            weights[static_cast<std::size_t>(at * operators + d * lanes + lane)] =
+            weights[at * operators + d * lanes + lane] =
                 there ? weight(static_cast<std::size_t>(row), d, static_cast<std::size_t>(j + 1)) : 0.0;
         }
   });

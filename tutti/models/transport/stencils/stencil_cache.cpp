@@ -158,7 +158,7 @@ void StencilCacheWriter::write(Size block, std::span<const Gid> columns, std::sp
   Hasher hash;
   hash.add(bytes_of(columns));
   hash.add(bytes_of(weights));
-  hashes_[static_cast<std::size_t>(block)] = hash.digest();
+  hashes_[block] = hash.digest();
   const auto offset = static_cast<std::size_t>(header_.block_offset(block));
   file_.write(offset, bytes_of(columns));
   file_.write(offset + columns.size_bytes(), bytes_of(weights));
@@ -182,7 +182,7 @@ StencilCache::StencilCache(const std::filesystem::path& path, std::uint64_t key)
     fail(ErrorKind::input, "{}: the cache of stencils was made of other nodes or of another basis; {}", name_, advice);
   const std::vector<char> table =
       read_bytes(stencil_cache_header_bytes, header_.block_offset(0) - stencil_cache_header_bytes);
-  hashes_.resize(static_cast<std::size_t>(header_.blocks()));
+  hashes_.resize(header_.blocks());
   if (table.size() != hashes_.size() * sizeof(std::uint64_t) || hash_bytes(table) != header_.table_hash)
     fail(ErrorKind::input, "{}: byte {}: the cache of stencils is damaged: the checksum of its table does not fit; {}",
          name_, stencil_cache_header_bytes, advice);
@@ -191,7 +191,7 @@ StencilCache::StencilCache(const std::filesystem::path& path, std::uint64_t key)
 
 /// As many as there are.
 std::vector<char> StencilCache::read_bytes(Size offset, Size bytes) const {
-  std::vector<char> to(static_cast<std::size_t>(bytes));
+  std::vector<char> to(bytes);
   to.resize(file_.read(to, offset));
   return to;
 }
@@ -216,7 +216,7 @@ void StencilCache::read(std::span<const Gid> rows, std::span<Gid> columns, std::
     for (auto piece = static_cast<std::size_t>(first); piece < static_cast<std::size_t>(last); ++piece) {
       const Size block = block_of(begins[piece]);
       const std::vector<char> bytes = read_bytes(header_.block_offset(block), header_.block_bytes(block));
-      check_stencil_block(header_, block, bytes, hashes_[static_cast<std::size_t>(block)], name_);
+      check_stencil_block(header_, block, bytes, hashes_[block], name_);
       const char* block_weights =
           bytes.data() + static_cast<std::size_t>(header_.block_rows(block)) * size * sizeof(Gid);
       for (std::size_t i = begins[piece]; i < begins[piece + 1]; ++i) {

@@ -94,7 +94,7 @@ double largest_size(std::span<const double> x) {
 
 /// Of a symmetric matrix: its largest sum of sizes along a column, which is one along a row.
 double matrix_norm(const dense::Augmented& a, StencilWork& work) {
-  work.solution.assign(static_cast<std::size_t>(a.size), 0);
+  work.solution.assign(a.size, 0);
   double* __restrict sum = work.solution.data();
   for (int i = 0; i < a.size; ++i) {
     const double* __restrict row = a.row(i);
@@ -105,7 +105,7 @@ double matrix_norm(const dense::Augmented& a, StencilWork& work) {
 
 /// How much larger the inverse can make a vector, at least: it is tried with the solution for random signs.
 double inverse_norm(const dense::Augmented& a, StencilWork& work) {
-  work.solution.resize(static_cast<std::size_t>(a.size));
+  work.solution.resize(a.size);
   for (int i = 0; i < a.size; ++i) work.solution[i] = a.row(i)[a.size + static_cast<int>(RightSide::probe)];
   const double before = largest_size(work.solution);
   dense::solve_again(a, work.pivots.data(), work.solution.data());
@@ -167,7 +167,7 @@ double try_stencil_weights(const StencilBasis& basis, std::span<const Vec3> poin
   const StencilFrame frame = place_points(basis, points, work);
   const int unknowns = unknown_count(basis), stride = unknowns + dense::side_places;
   work.matrix.resize(static_cast<std::size_t>(unknowns) * static_cast<std::size_t>(stride));
-  work.pivots.resize(static_cast<std::size_t>(unknowns));
+  work.pivots.resize(unknowns);
   const dense::Augmented a{work.matrix.data(), unknowns, right_sides, stride};
   fill_system(basis, frame, a, work);
   const double norm = matrix_norm(a, work);
@@ -239,7 +239,7 @@ WeightReport make_weights(const StencilBasis& basis, std::span<const Vec3> nodes
     StencilWork work;
     std::vector<Vec3> points(size);
     for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
-      for (std::size_t j = 0; j < size; ++j) points[j] = nodes[static_cast<std::size_t>(columns[row * size + j])];
+      for (std::size_t j = 0; j < size; ++j) points[j] = nodes[columns[row * size + j]];
       conditions[row] = try_stencil_weights(basis, points, out.subspan(row * operators * size, operators * size), work);
     }
   });

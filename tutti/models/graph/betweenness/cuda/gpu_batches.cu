@@ -21,7 +21,7 @@ struct Work {
   std::int32_t pieces = 0;
 
   explicit Work(const Csr<Vertex>& rows) {
-    const auto offset = [&](Vertex v) { return rows.offsets[static_cast<std::size_t>(v)]; };
+    const auto offset = [&](Vertex v) { return rows.offsets[v]; };
     for (Vertex v = 0; v < rows.rows();) {
       const Size arcs = offset(v + 1) - offset(v);
       if (arcs > piece_arcs) {
@@ -139,7 +139,7 @@ class GpuBatches final : public DeviceSources {
     unsigned long long arcs = 0;
     download(stream, std::span(&arcs, 1), reached_arcs_);
     reached += static_cast<Size>(arcs);
-    std::vector<unsigned> failed(static_cast<std::size_t>(a.batches));
+    std::vector<unsigned> failed(a.batches);
     download(stream, std::span(failed), failed_);
     for (std::size_t b = 0; b < failed.size(); ++b)
       if (failed[b] != 0) {

@@ -33,7 +33,7 @@ class GpuSearches final : public DeviceSources {
     sources_ = Buffer<Vertex>(device, most_sources, "sources");
     TUTTI_CUDA_CHECK(cudaMemsetAsync(records_.data(), 0, static_cast<std::size_t>(records_.bytes()),
                                      static_cast<cudaStream_t>(stream.native())));
-    const std::vector<std::int32_t> ones(static_cast<std::size_t>(blocks_), 1);
+    const std::vector<std::int32_t> ones(blocks_, 1);
     upload(stream, bases_, std::span<const std::int32_t>(ones));
   }
   Size most() const override { return most_sources; }
