@@ -177,19 +177,30 @@ void add_convert(CLI::App& parent, Action& action) {
   });
 }
 
+void add_placement(CLI::App& command, std::string& placement) {
+  command
+      .add_option(
+          "--placement", placement,
+          "a copy of the graph on every device, or its vertices in parts; auto: parts where a device has no room")
+      ->check(CLI::IsMember({"auto", "copies", "parts"}))
+      ->capture_default_str();
+}
+
 void add_betweenness(CLI::App& parent, Action& action) {
   struct Arguments {
     MeasureRequest request;
-    std::string output, multi_edges = "simple", measure = "betweenness";
+    std::string output, multi_edges = "simple", measure = "betweenness", placement = "auto";
     DeviceArguments devices;
   };
   auto a = std::make_shared<Arguments>();
   CLI::App* command = parent.add_subcommand("betweenness", "betweenness, closeness or components of every vertex");
   MeasureRequest& r = a->request;
   command->add_option("graph", r.file, fmt::format("graph file: {}", graph_formats))->required()->type_name("FILE");
-  command->add_option("-o,--output", a->output, "CSV file: vertex,VALUE in order of the vertices")
+  command
+      ->add_option("-o,--output", a->output,
+                   fmt::format("file of the values, in order of the vertices: {}", value_formats))
       ->required()
-      ->type_name("OUT.csv");
+      ->type_name("OUT");
   command->add_option("--sources", r.sources, "all, how many to draw, or a file with the number of a vertex a line")
       ->capture_default_str()
       ->type_name("all|N|FILE");
@@ -203,6 +214,7 @@ void add_betweenness(CLI::App& parent, Action& action) {
   command->add_option("--measure", a->measure, "what is measured")
       ->check(CLI::IsMember({"betweenness", "closeness", "components"}))
       ->capture_default_str();
+  add_placement(*command, a->placement);
   command->add_option("--top", r.top, "print so many vertices of the highest values")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
@@ -215,14 +227,16 @@ void add_betweenness(CLI::App& parent, Action& action) {
     action = [a](const Comm& comm) {
       a->request.multi_edges = a->multi_edges == "paths" ? MultiEdges::paths : MultiEdges::simple;
       a->request.measure = parse_measure(a->measure);
+      a->request.placement = parse_placement(a->placement);
       DeviceSet devices = a->devices.open(comm);
       const MeasureResult result = measure(a->request, devices, comm);
       comm.together([&] {
         if (!comm.is_root()) return;
-        write_file(a->output, csv_of(result, a->measure), Place::given);
+        const VertexValues values = values_of(result, a->measure);
+        write_values(values, a->output, Place::given);
         info("{}: {} vertices, {} s", a->output, format_count(static_cast<Size>(result.values.size())),
              fmt::format("{:.3g}", result.seconds));
-        if (a->request.top > 0) write_info(top_list(result, a->request.top));
+        if (a->request.top > 0) write_info(top_list(values, a->request.top));
       });
     };
   });
@@ -231,7 +245,7 @@ void add_betweenness(CLI::App& parent, Action& action) {
 void add_ssca2(CLI::App& parent, Action& action) {
   struct Arguments {
     Ssca2Request request;
-    std::string json, multi_edges = "paths";
+    std::string json, multi_edges = "paths", placement = "auto";
     DeviceArguments devices;
   };
   auto a = std::make_shared<Arguments>();
@@ -250,12 +264,14 @@ void add_ssca2(CLI::App& parent, Action& action) {
   command->add_option("--multi-edges", a->multi_edges, "in kernel 4: different paths, as v2.2 has it, or one edge")
       ->check(CLI::IsMember({"simple", "paths"}))
       ->capture_default_str();
+  add_placement(*command, a->placement);
   command->add_option("--json", a->json, "write the figures here")->type_name("FILE");
   a->devices.add_to(*command);
   command->footer("Example:\n  tutti graph ssca2 --scale 16 --json ssca2.json");
   command->callback([a, &action] {
     action = [a](const Comm& comm) {
       a->request.multi_edges = a->multi_edges == "paths" ? MultiEdges::paths : MultiEdges::simple;
+      a->request.placement = parse_placement(a->placement);
       DeviceSet devices = a->devices.open(comm);
       const Ssca2Result result = run_ssca2(a->request, devices, comm);
       comm.together([&] {

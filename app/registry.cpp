@@ -2,6 +2,7 @@
 #include "app/commands.hpp"
 #include "tutti/models/compressible/compressible_kind.hpp"
 #include "tutti/models/diffusion/diffusion_kind.hpp"
+#include "tutti/models/graph/run/graph_kind.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/transport/transport_kind.hpp"
 
@@ -13,6 +14,7 @@ const ModelKinds& models() {
       incompressible::incompressible_kind(),
       transport::transport_kind(),
       compressible::compressible_kind(),
+      graph::graph_kind(),
   };
   return kinds;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/mesh_commands.hpp"
+#include "app/mesh/mesh_commands.hpp"
 #include "app/python.hpp"
 #include "app/temporary_folder.hpp"
 #include "tutti/base/error.hpp"

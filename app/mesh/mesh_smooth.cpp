@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <string>
 
-#include "app/mesh_commands.hpp"
-#include "app/mesh_output.hpp"
-#include "app/smooth_arguments.hpp"
+#include "app/mesh/mesh_commands.hpp"
+#include "app/mesh/mesh_output.hpp"
+#include "app/mesh/smooth_arguments.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/quality_report.hpp"

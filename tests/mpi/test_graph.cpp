@@ -14,12 +14,12 @@ namespace tutti::graph {
 namespace {
 
 BetweennessState run(const OrderedGraph& graph, const std::vector<Vertex>& sources, const Comm& comm,
-                     const std::string& devices, Size portion) {
+                     const std::string& devices, Size portion, Placement placement = Placement::automatic) {
   DeviceOptions options;
   options.threads = 1;
   DeviceSet set = open_devices(devices, comm, options);
   const auto all = static_cast<Size>(sources.size());
-  Betweenness work(graph, set, comm, all);
+  Betweenness work(graph, set, comm, all, Sweep::automatic, placement);
   BetweennessState state = work.begin();
   while (state.done < all) work.add(sources, std::min(all, state.done + portion), state);
   return state;
@@ -53,6 +53,64 @@ TEST(GraphOverRanks, BetweennessHasTheSameBits) {
   }
 }
 
+/// Vertices in parts of METIS, of which some are empty, and path counts beyond double.
+TEST(GraphOverRanks, PartsHaveTheBitsOfCopies) {
+  const Comm world, alone(MPI_COMM_SELF);
+  const auto check = [&](const Graph& graph, const char* what, const char* devices = "cpu") {
+    SCOPED_TRACE(what);
+    const OrderedGraph ordered = order_by_degree(graph);
+    const std::vector<Vertex> sources = draw_sources(ordered.graph, 20, 9);
+    const BetweennessState one = run(ordered, sources, alone, "cpu", 1000);
+    const BetweennessState parts = run(ordered, sources, world, devices, 13, Placement::parts);
+    EXPECT_EQ(parts.sums, one.sums);
+    EXPECT_EQ(parts.reached, one.reached);
+  };
+  check(build_graph(generate_rmat(ssca2_spec(7, 3)), {}), "directed R-MAT", "fake:2");
+  BuildOptions undirected;
+  undirected.directed = false;
+  undirected.multi_edges = MultiEdges::paths;
+  check(build_graph(generate_rmat(ssca2_spec(7, 4)), undirected), "undirected R-MAT with multi-edges");
+  check(build_graph(generate_grid(1, 20), {}), "path");
+  check(build_graph(generate_grid(1, 2), {}), "fewer vertices than parts", "fake:2");
+  check(build_graph(generate_grid(1, 1), {}), "one vertex");
+  check(build_graph(ArcList{}, {}), "no vertex");
+  // 100 rows of two vertices, 1024 arcs from each to each of the next two: 2^11 times as many paths a row, 2^1089 in
+  // all.
+  ArcList ladder;
+  ladder.vertices = 2 * 100;
+  for (Vertex v = 0; v + 2 < ladder.vertices; v += 2)
+    for (const Vertex a : {v, v + 1})
+      for (const Vertex b : {v + 2, v + 3})
+        for (int copy = 0; copy < 1024; ++copy) ladder.arcs.push_back({a, b});
+  BuildOptions paths;
+  paths.multi_edges = MultiEdges::paths;
+  const OrderedGraph ordered = order_by_degree(build_graph(ladder, paths));
+  const std::vector<Vertex> first{ordered.new_name[0], ordered.new_name[1]};
+  const BetweennessState one = run(ordered, first, alone, "cpu", 2);
+  EXPECT_GT(values_of(one, ordered)[2], 50);
+  EXPECT_EQ(run(ordered, first, world, "cpu", 2, Placement::parts).sums, one.sums);
+}
+
+/// A device that has no room for a copy gets a part.
+TEST(GraphOverRanks, PartsAreChosenByMemory) {
+  const Comm world, alone(MPI_COMM_SELF);
+  const Graph graph = build_graph(generate_grid(40, 12), {});
+  const OrderedGraph ordered = order_by_degree(graph);
+  const std::vector<Vertex> sources{0, 333};
+  DeviceOptions options;
+  options.threads = 1;
+  options.fake.memory = bytes_of_copy(ordered.graph) - 1;  // on one rank, two parts
+  DeviceSet set = open_devices("fake:2", world, options);
+  Betweenness work(ordered, set, world, 8);
+  EXPECT_TRUE(work.in_parts());
+  BetweennessState state = work.begin();
+  work.add(sources, 2, state);
+  EXPECT_EQ(state.sums, run(ordered, sources, alone, "cpu", 2).sums);
+  options.fake.memory = Size{512} << 20;
+  DeviceSet large = open_devices("fake:1", world, options);
+  EXPECT_FALSE(Betweenness(ordered, large, world, 8).in_parts());
+}
+
 /// Ranks whose devices are lost, or have no memory, end all others in order.
 TEST(GraphOverRanks, OneRanksErrorIsEveryones) {
   const Comm world;
@@ -71,9 +129,21 @@ TEST(GraphOverRanks, OneRanksErrorIsEveryones) {
       },
       Error);
   options.fake = {};
-  options.fake.memory = world.rank() == 0 ? 10000 : Size{512} << 20;
+  options.fake.memory = world.rank() == 0 ? 100 : Size{512} << 20;
   DeviceSet small = open_devices("fake:1", world, options);
   EXPECT_THROW(Betweenness(ordered, small, world, 100), Error);
+  EXPECT_THROW(Betweenness(ordered, small, world, 100, Sweep::automatic, Placement::copies), Error);
+  // The same of vertices in parts, whose device is lost between two levels.
+  options.fake = {};
+  options.fake.fail_after_launches = world.rank() == world.size() - 1 ? 20 : -1;
+  DeviceSet lost = open_devices("fake:1", world, options);
+  EXPECT_THROW(
+      {
+        Betweenness work(ordered, lost, world, 100, Sweep::automatic, Placement::parts);
+        BetweennessState state = work.begin();
+        work.add(sources, 100, state);
+      },
+      Error);
 }
 
 TEST(GraphOverRanks, BenchmarkAndMeasures) {

@@ -61,6 +61,8 @@ class Domain {
   virtual Gid owned_count(std::size_t p) const { return maps[p].owned; }
 
   virtual RowWords words() const = 0;
+  /// Whether rows lie somewhere: else there are no pieces, slices and probes.
+  virtual bool in_space() const { return true; }
   /// To see what a run would need: parts are cut, but neither numbered nor joined.
   virtual bool only_counted() const { return false; }
   /// Entries of a row of the stencil besides the row itself, on average; 0 where rows are all alike.

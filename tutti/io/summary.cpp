@@ -67,6 +67,8 @@ std::string summary_json(const Summary& summary) {
   json["ranks"] = summary.ranks;
   json["wall_seconds"] = summary.wall_seconds;
   json["cell_steps_per_second"] = summary.cell_steps_per_second;
+  if (const auto& units = summary.units_of_advance)
+    json["advance"] = {{"unit", units->unit}, {"work", units->work}, {"work_per_second", units->work_per_second}};
   json["setup_seconds"] = Json::object();
   // A phase may have been gone through twice.
   for (const auto& [phase, seconds] : summary.setup_seconds)

@@ -95,6 +95,12 @@ struct Summary {
   std::string overlap;        ///< "none", "messages", "full"
   int ranks = 1;
   double wall_seconds = 0;  ///< of the steps, without set-up and output
+  /// What a run without time advanced in; `time` and `dt` count these.
+  struct Units {
+    std::string unit, work;      ///< "sources", "edges x sources"
+    double work_per_second = 0;  ///< of this run
+  };
+  std::optional<Units> units_of_advance;
   double cell_steps_per_second = 0;
   std::vector<std::pair<std::string, double>> setup_seconds;  ///< by phase, in order
   double output_seconds = 0;

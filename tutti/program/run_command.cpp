@@ -35,6 +35,7 @@ void describe_setup(const Comm& comm, const Model& model, DeviceSet& devices, co
   for (const auto& device : devices.devices) bytes.push_back(device->budget().peak());
   const auto all = comm.all_gather(std::span<const Size>(bytes));
   for (std::size_t p = 0; p < all.size(); ++p) verbose("memory: part {} has taken {} bytes of its device", p, all[p]);
+  if (model.schedules().empty()) return;
   const auto roles =
       comm.all_gather_text(fmt::format("{}", fmt::join(model.schedules().front()->describe_roles(), "; ")));
   for (std::size_t r = 0; r < roles.size(); ++r) verbose("rank {}: {}", r, roles[r]);
@@ -110,6 +111,13 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
     Phases again;
     model = create_model({comm, devices, options, folder / "mesh", again, nullptr, weights}, models);
     summary = simulate(comm, *model, devices, options, {folder, phases, trace, &*restart, lock, &so_far});
+  }
+  if (const auto& units = summary.units_of_advance) {
+    info("{} {}/s, {} of steps", format_count(static_cast<Size>(units->work_per_second)), units->work,
+         format_duration(summary.wall_seconds));
+    info("results: {}", folder.string());
+    if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
+    return;
   }
   info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),

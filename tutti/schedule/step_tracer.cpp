@@ -26,6 +26,7 @@ StepTracer::StepTracer(const Comm& comm, Trace& trace, std::vector<const Step*> 
   first_ = first_step + window.first - 1;
   last_ = std::min(last_step, first_step + window.last - 1);
 
+  if (schedules_.empty()) return;  // steps of no graph: the program's phases alone
   const std::vector<int> mine{static_cast<int>(schedules_.front()->part_count())};
   const auto counts = comm.all_gather(std::span<const int>(mine));
   for (int r = 0; r < comm.rank(); ++r) first_part_ += counts[r];

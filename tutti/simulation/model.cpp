@@ -27,7 +27,7 @@ ModelState Model::state() {
 }
 
 std::vector<PartSeconds> part_seconds(const Model& model) {
-  std::vector<PartSeconds> sum;
+  std::vector<PartSeconds> sum(model.domain().mine());
   for (const Step* schedule : model.schedules()) {
     const std::vector<PartSeconds>& one = schedule->seconds();
     sum.resize(one.size());

@@ -1,6 +1,7 @@
 // What a model gives to the simulation around it.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,16 @@ struct Diagnostic {
   double value = 0;
 };
 
-/// A model that advances fields in time. All members are collective.
+/// What a model advances in whose case has no table [time]. Times of the run are counts of it, and a step takes as many
+/// as the model says; how the whole is cut into steps changes no result.
+struct Advance {
+  std::string unit;      ///< "sources"
+  double end = 0;        ///< how many there are; a whole number
+  std::string work;      ///< what rates count: "edges x sources"
+  double work_each = 1;  ///< of one unit
+};
+
+/// A model that advances fields in time, or in what advance() says. All members are collective.
 class Model {
  public:
   virtual ~Model() = default;
@@ -32,6 +42,8 @@ class Model {
   Gid cells() const { return domain().rows; }
   /// The largest stable time step that the case allows, chosen at set-up [time unit of the case].
   virtual double time_step() const = 0;
+  /// Of a model without time: then time_step() and adapted_step() are in its unit.
+  virtual std::optional<Advance> advance() const { return {}; }
   /// Lines about what the set-up found, for people.
   virtual std::vector<std::string> describe() const = 0;
   /// Advances every field from `time` to `time + dt`.
@@ -59,6 +71,8 @@ class Model {
   virtual std::vector<Diagnostic> diagnose() = 0;
   /// Brings fields up to date that are only computed to be written. Before results, slices and probes are.
   virtual void before_output() {}
+  /// Writes what is no field on a mesh into the results folder. Called when the run has reached its end.
+  virtual void write_results(const std::filesystem::path& folder) { (void)folder; }
   /// What the case's data (initial and boundary values, sources) allow the first diagnostic at most, if `largest`, its
   /// value at `time`, is beyond that by orders of magnitude: ends the run. Nothing where the model knows no such bound.
   /// The same on all ranks.
@@ -83,8 +97,8 @@ class Model {
   virtual ExchangeCounts exchanged() const = 0;
   /// Adds what only the model knows: errors, mass, its own numbers.
   virtual void summarise(Summary& summary, double time) = 0;
-  /// The graphs that a step runs, at least one, in the order of their first runs; each may run several times. For
-  /// timings, timelines and --verbose.
+  /// The graphs that a step runs, in the order of their first runs; each may run several times. For timings, timelines
+  /// and --verbose.
   virtual std::vector<const Step*> schedules() const = 0;
   /// Until the devices have done all steps: called before anybody looks at a field. Throws what went wrong on them. Not
   /// collective.

@@ -33,7 +33,7 @@ struct Run {
 
   TimePlan plan = {};                        ///< of the steps to come; plan.time_of(step) is `time`
   Size first = 0, step = 0;                  ///< steps done: before this run, and now
-  double time = 0;                           ///< of the model, after `step`
+  double began = 0, time = 0;                ///< of the model: before this run, and after `step`
   bool last = false;                         ///< no step follows
   bool reports = false;                      ///< it is time to tell how the run is doing
   double wall = 0;                           ///< seconds that the steps of this run took on this rank

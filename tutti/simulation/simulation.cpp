@@ -1,6 +1,7 @@
 #include "tutti/simulation/simulation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "tutti/base/log.hpp"
@@ -13,6 +14,7 @@
 #include "tutti/simulation/output/field_output.hpp"
 #include "tutti/simulation/output/history.hpp"
 #include "tutti/simulation/output/metrics.hpp"
+#include "tutti/simulation/output/model_results.hpp"
 #include "tutti/simulation/output/probes.hpp"
 #include "tutti/simulation/output/progress_line.hpp"
 #include "tutti/simulation/output/slices.hpp"
@@ -61,14 +63,17 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
   const ModelState state = model.state();
   comm.together([&] {
     const std::string from = restart.reader.path().string();
+    const bool in_space = model.domain().in_space();
+    const char *mesh = in_space ? "mesh" : "graph", *rows = in_space ? "cells" : model.domain().words().rows;
     if (state.empty())
       fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted; start anew", from);
     if (state.mesh_checksum != restart.state.mesh_checksum)
       fail(ErrorKind::input,
-           "{}: the mesh is another one: {} cells with checksum {:016x} now, {} with {:016x} when the checkpoint was "
+           "{}: the {} is another one: {} {} with checksum {:016x} now, {} with {:016x} when the checkpoint was "
            "made; "
-           "give the same mesh, e.g. with --set mesh.file=...",
-           from, state.rows, state.mesh_checksum, restart.state.rows, restart.state.mesh_checksum);
+           "give the same {}, e.g. with --set {}.file=...",
+           from, mesh, state.rows, rows, state.mesh_checksum, restart.state.rows, restart.state.mesh_checksum, mesh,
+           mesh);
     for (const StateNumber& number : state.numbers) {
       const auto at = restart.state.numbers.find(number.name);
       if (at == restart.state.numbers.end())
@@ -95,6 +100,11 @@ const RunState* left_in(const std::filesystem::path& folder, const Restart* rest
 
 void tell_start(const Run& run, const Restart* restart) {
   const TimePlan& plan = run.plan;
+  if (const auto units = run.model.advance()) {
+    info("{} {}, {} of {} {} done", format_count(run.model.cells()), run.model.domain().words().rows,
+         format_count(std::llround(run.time)), format_count(std::llround(units->end)), units->unit);
+    return;
+  }
   if (restart == nullptr) {
     info("{} cells, {} steps of {:.4g}", format_count(run.model.cells()), format_count(plan.steps), plan.dt);
     return;
@@ -107,6 +117,11 @@ void tell_start(const Run& run, const Restart* restart) {
 }
 
 void tell_end(const Run& run) {
+  if (const auto units = run.model.advance(); units && run.stopped) {
+    info("stopped after {} of {} {}; go on with: tutti run --restart {}", format_count(std::llround(run.time)),
+         format_count(std::llround(units->end)), units->unit, run.folder.string());
+    return;
+  }
   if (run.finished && run.step < run.plan.steps)
     info("steady after step {} of {}, t = {:g}", run.step, run.plan.steps, run.time);
   if (run.stopped)
@@ -121,12 +136,18 @@ Run begin_run(const Comm& comm, Model& model, const Case& options, const RunCont
   run.lock = context.lock;
   run.exchanges = options.flag("devices.exchange");
   comm.together([&] {
+    if (const auto units = model.advance()) {
+      run.plan = restart != nullptr
+                     ? plan_units(units->end, restart->state.step, restart->state.time, restart->state.plan.dt)
+                     : plan_units(units->end, 0, 0, model.time_step());
+      return;
+    }
     run.plan = restart != nullptr ? plan_rest(options, restart->state) : plan_steps(options, model.time_step());
   });
   if (restart != nullptr) resume(comm, model, *restart);
   run.has_checkpoint = restart != nullptr;
   run.first = run.step = restart != nullptr ? restart->state.step : 0;
-  run.time = run.plan.time_of(run.first);
+  run.began = run.time = run.plan.time_of(run.first);
   comm.together([&] {
     if (comm.is_root()) write_file(run.folder / "effective.toml", options.effective_toml());
     run.before = left_in(run.folder, restart);
@@ -145,7 +166,8 @@ void describe_run(const Run& run, const std::vector<std::string>& devices, const
   state.case_name = run.options.name();
   state.case_toml = run.options.effective_toml();
   state.plan = run.plan;
-  state.end = run.options.has("time.end") ? run.options.number("time.end") : 0;
+  const auto units = run.model.advance();
+  state.end = units ? units->end : run.options.has("time.end") ? run.options.number("time.end") : 0;
   state.devices = devices;
   run.comm.together([&] {
     run.require_folder();
@@ -154,6 +176,7 @@ void describe_run(const Run& run, const std::vector<std::string>& devices, const
 }
 
 bool may_rebalance(const Run& run, const RunSoFar* so_far) {
+  if (run.options.schema().find("balance.rebalance") == nullptr) return false;
   const bool wanted = run.options.is_word("balance.rebalance", "always") || run.options.flag("balance.rebalance");
   return so_far != nullptr && wanted && so_far->rebalances.size() < Rebalance::most && run.exchanges &&
          !run.model.state().empty();
@@ -170,13 +193,16 @@ void add_observers(Observers& observers, const Run& run, DeviceSet& devices, con
   add(std::make_unique<ProgressLine>(run));
   add(std::make_unique<Metrics>(run));
   add(std::make_unique<StepLength>());
-  add(std::make_unique<FieldOutput>(run));
-  add(std::make_unique<Slices>(run));
-  add(std::make_unique<Probes>(run));
+  if (run.model.domain().in_space()) {
+    add(std::make_unique<FieldOutput>(run));
+    add(std::make_unique<Slices>(run));
+    add(std::make_unique<Probes>(run));
+  }
   if (may_rebalance(run, context.so_far)) {
     const bool always = run.options.is_word("balance.rebalance", "always");
     add(std::make_unique<Rebalance>(run, always ? 0 : context.setup.total()));
   }
+  add(std::make_unique<ModelResults>());
   add(std::make_unique<Checkpoints>(run, [&, kinds = device_kinds(run.comm, devices)](RunState& state) {
     describe_run(run, kinds, observers, state);
   }));

@@ -13,7 +13,10 @@ class StepLength : public Observer {
     if (every == 0 || run.step % every != 0 || run.last) return;
     const double dt = run.model.adapted_step(run.plan.dt);
     run.comm.together([&] {
-      if (dt != run.plan.dt) run.plan = plan_from(run.options, run.step, run.time, dt);
+      if (dt == run.plan.dt) return;
+      const auto units = run.model.advance();
+      run.plan =
+          units ? plan_units(units->end, run.step, run.time, dt) : plan_from(run.options, run.step, run.time, dt);
     });
   }
 };

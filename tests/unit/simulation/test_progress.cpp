@@ -53,6 +53,13 @@ TEST(RunRate, TakesAClockThatStandsStill) {
   EXPECT_DOUBLE_EQ(rate.seconds_left(), 1.5);
 }
 
+TEST(ProgressLine, OfARunWithoutTime) {
+  Progress progress(0, 200, 2e6, "sources", "edges x sources");
+  EXPECT_EQ(progress.line(50, 50, "", 100, 0), " 25 %  50 of 200 sources  1.0 M edges x sources/s  5 min 0 s left");
+  Progress later(150, 200, 2e6, "sources", "edges x sources");
+  EXPECT_EQ(later.line(175, 175, "", 50, 0), " 87 %  175 of 200 sources  1.0 M edges x sources/s  50 s left");
+}
+
 TEST(ProgressLine, SaysWhereTheRunIs) {
   Progress progress(0, 200, 2'000'000);
   EXPECT_EQ(progress.line(50, 0.125, "max|u| = 1", 100, 0),

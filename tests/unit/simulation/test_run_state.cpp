@@ -185,6 +185,24 @@ TEST(TimePlan, StepsThatAreNoStepsAreRefused) {
   }
 }
 
+/// Sources of a graph: whole numbers of them are reached at the end, whatever the steps.
+TEST(TimePlan, UnitsOfAModelsOwn) {
+  TimePlan plan = plan_units(100, 0, 0, 30);
+  EXPECT_EQ(plan.steps, 4);
+  EXPECT_EQ(plan.dt, 25);
+  EXPECT_EQ(plan.time_of(4), 100);
+  plan = plan_units(100, 3, 75, 1000);
+  EXPECT_EQ(plan.steps, 4);
+  EXPECT_EQ(plan.time_of(4), 100);
+  plan = plan_units(101, 3, 75, 9);
+  EXPECT_EQ(plan.steps, 6);
+  EXPECT_EQ(std::llround(plan.time_of(6)), 101);
+  EXPECT_LE(plan.dt, 9);
+  EXPECT_EQ(plan_units(100, 7, 100, 9).steps, 7);
+  EXPECT_EQ(plan_units(0, 0, 0, 9).steps, 0);
+  EXPECT_EQ(plan_units(3, 0, 0, 0.001).steps, 3);  // no step is shorter than one
+}
+
 TEST(TimePlan, StepsThatDoNotChangeTheTimeAreRefused) {
   EXPECT_THAT(message_of(ErrorKind::numerical, [&] { (void)plan_steps(with_time("end = 1e20"), 1.0); }),
               HasSubstr("a time step of 1 cannot be taken at time 1e+20"));

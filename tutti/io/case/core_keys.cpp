@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tutti/io/case/element_mesh_keys.hpp"
+#include "tutti/io/case/graph_keys.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/sphere/node_cloud.hpp"
@@ -206,6 +207,16 @@ void add_slice_keys(CaseSchema& schema) {
               .required = true});
 }
 
+void add_history_key(CaseSchema& schema) {
+  schema.add({.path = "output.history_every",
+              .type = KeyType::integer,
+              .default_value = "0",
+              .unit = "steps",
+              .description = "The model's diagnostics are added to `history.csv` every so many steps, and at the start "
+                             "and the end; 0: at each report.",
+              .min = 0});
+}
+
 void add_output_keys(CaseSchema& schema, DomainKeys domain) {
   schema.describe_table("output", "What is written into the results folder, for ParaView (VTU) and as CSV.");
   schema.add({.path = "output.every",
@@ -226,13 +237,7 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .unit = "steps",
               .description = "Probes are recorded every so many steps, and at the start and the end.",
               .min = 1});
-  schema.add({.path = "output.history_every",
-              .type = KeyType::integer,
-              .default_value = "0",
-              .unit = "steps",
-              .description = "The model's diagnostics are added to `history.csv` every so many steps, and at the start "
-                             "and the end; 0: at each report.",
-              .min = 0});
+  add_history_key(schema);
   if (domain == DomainKeys::box)
     schema.add({.path = "output.slice_every",
                 .type = KeyType::integer,
@@ -310,7 +315,7 @@ void add_cut_keys(CaseSchema& schema) {
               .choices = {"slabs", "pencils", "blocks"}});
 }
 
-void add_device_keys(CaseSchema& schema) {
+void add_balance_keys(CaseSchema& schema) {
   schema.describe_table("balance", "How much of the mesh each device gets.");
   schema.add({.path = "balance.weights",
               .type = KeyType::numbers,
@@ -329,6 +334,9 @@ void add_device_keys(CaseSchema& schema) {
                   "Share the mesh anew, at most three times, when over 50 steps a device waits for more than 5 % of a "
                   "step and the rest of the run gains more than that takes; always: whatever it takes.",
               .choices = {"always"}});
+}
+
+void add_device_keys(CaseSchema& schema) {
   schema.describe_table("devices", "Who computes.");
   schema.add(
       {.path = "devices.list",
@@ -462,6 +470,15 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
               .description = "What is computed; decides which further keys there are.",
               .choices = models,
               .required = true});
+  if (domain == DomainKeys::graph) {
+    add_graph_keys(schema);
+    schema.describe_table("output", "What is written into the results folder.");
+    add_history_key(schema);
+    add_device_keys(schema);
+    add_checkpoint_keys(schema);
+    add_report_keys(schema);
+    return schema;
+  }
   if (domain == DomainKeys::tetrahedra)
     add_mesh_keys(schema);
   else if (domain == DomainKeys::box)
@@ -478,6 +495,7 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
     add_cut_keys(schema);
   else
     add_node_partition_keys(schema);
+  add_balance_keys(schema);
   add_device_keys(schema);
   add_checkpoint_keys(schema);
   add_report_keys(schema);

@@ -14,6 +14,7 @@ enum class DomainKeys : std::uint8_t {
   box,         ///< [grid], [partition] with cuts
   elements,    ///< [mesh] of any elements, [partition] with graph partitioners
   nodes,       ///< [nodes] on a sphere, [partition] with graph partitioners
+  graph,       ///< [graph] and [steps]: neither space nor time
 };
 
 /// A schema with the core's keys; `models` are the choices of the key `model`. A model then adds its own keys.

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <numeric>
 
 #include "tutti/base/system/input_file.hpp"
-#include "tutti/models/graph/betweenness/betweenness.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
 #include "tutti/models/graph/files/text_scan.hpp"
@@ -64,13 +62,13 @@ Reach reach_of(const Csr<Vertex>& rows, Vertex v, std::vector<Vertex>& queue, st
 }
 
 std::vector<double> betweenness(const Graph& graph, const std::vector<Vertex>& sources, DeviceSet& devices,
-                                const Comm& comm) {
+                                const Comm& comm, Placement placement) {
   const ParallelFor parallel = parallel_for(*devices.threads);
   const OrderedGraph ordered = order_by_degree(graph, parallel);
   std::vector<Vertex> list;
   for (const Vertex s : sources) list.push_back(ordered.new_name[s]);
   if (static_cast<Size>(list.size()) > 64 && ordered.depth <= most_batch_depth) group_sources(ordered, list, parallel);
-  Betweenness work(ordered, devices, comm, static_cast<Size>(list.size()));
+  Betweenness work(ordered, devices, comm, static_cast<Size>(list.size()), Sweep::automatic, placement);
   BetweennessState state = work.begin();
   work.add(list, static_cast<Size>(list.size()), state);
   return values_of(state, ordered);
@@ -153,7 +151,7 @@ MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const C
   MeasureResult result;
   result.names = graph.names;
   if (request.measure == Measure::betweenness) {
-    result.values = betweenness(graph, sources, devices, comm);
+    result.values = betweenness(graph, sources, devices, comm, request.placement);
   } else if (request.measure == Measure::closeness) {
     comm.together([&] { result.values = closeness(graph, sources, parallel); });
   } else {
@@ -163,32 +161,8 @@ MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const C
   return result;
 }
 
-std::string csv_of(const MeasureResult& result, const std::string& name) {
-  std::string text = fmt::format("vertex,{}\n", name == "components" ? "component" : name);
-  for (std::size_t v = 0; v < std::max(result.values.size(), result.labels.size()); ++v) {
-    fmt::format_to(std::back_inserter(text), "{},", result.names.of(static_cast<Vertex>(v)));
-    if (!result.labels.empty())
-      fmt::format_to(std::back_inserter(text), "{}", result.labels[v]);
-    else if (!std::isnan(result.values[v]))
-      fmt::format_to(std::back_inserter(text), "{}", result.values[v]);
-    text += '\n';
-  }
-  return text;
-}
-
-std::string top_list(const MeasureResult& result, int count) {
-  std::vector<std::size_t> order(result.values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto end = order.begin() + std::min<std::ptrdiff_t>(count, static_cast<std::ptrdiff_t>(order.size()));
-  const auto value = [&](std::size_t v) { return std::isnan(result.values[v]) ? -1.0 : result.values[v]; };
-  std::partial_sort(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
-    return value(a) > value(b) || (value(a) == value(b) && a < b);
-  });
-  std::string text;
-  for (auto v = order.begin(); v != end; ++v)
-    fmt::format_to(std::back_inserter(text), "{}{:>20}  {}", text.empty() ? "" : "\n",
-                   result.names.of(static_cast<Vertex>(*v)), result.values[*v]);
-  return text;
+VertexValues values_of(const MeasureResult& result, const std::string& measure) {
+  return {measure == "components" ? "component" : measure, result.names, result.values, result.labels};
 }
 
 }  // namespace tutti::graph

@@ -6,6 +6,8 @@
 
 #include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/device_list.hpp"
+#include "tutti/models/graph/betweenness/betweenness.hpp"
+#include "tutti/models/graph/files/write_values.hpp"
 #include "tutti/models/graph/graph.hpp"
 
 namespace tutti::graph {
@@ -20,6 +22,7 @@ struct MeasureRequest {
   bool directed = false, filter = false;
   MultiEdges multi_edges = MultiEdges::simple;
   Measure measure = Measure::betweenness;
+  Placement placement = Placement::automatic;
   int top = 0;
 };
 
@@ -44,9 +47,7 @@ std::vector<double> closeness(const Graph& graph, const std::vector<Vertex>& sou
 /// The smallest vertex of each vertex's component, whatever the direction of the arcs.
 std::vector<Vertex> components(const Graph& graph);
 
-/// `vertex,NAME` and a line a vertex; no number where it was not measured.
-std::string csv_of(const MeasureResult& result, const std::string& name);
-/// The `count` highest values, equal ones in order of the vertices.
-std::string top_list(const MeasureResult& result, int count);
+/// The result as files have it; `measure`: "betweenness", "closeness" or "components".
+VertexValues values_of(const MeasureResult& result, const std::string& measure);
 
 }  // namespace tutti::graph

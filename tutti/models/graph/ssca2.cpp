@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/units.hpp"
-#include "tutti/models/graph/betweenness/betweenness.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/generate.hpp"
 #include "tutti/models/graph/subgraphs.hpp"
@@ -97,12 +96,15 @@ Ssca2Result run_ssca2(const Ssca2Request& request, DeviceSet& devices, const Com
     if (sources.size() > 64) group_sources(ordered, sources, parallel);
   });
   result.sources = static_cast<Size>(sources.size());
-  Betweenness work(ordered, devices, comm, result.sources);
+  Betweenness work(ordered, devices, comm, result.sources, Sweep::automatic, request.placement);
   BetweennessState state = work.begin();
   result.setup_seconds = clock.lap();
   work.add(sources, result.sources, state);
   result.seconds = clock.lap();
   result.reached = state.reached;
+  result.in_parts = work.in_parts();
+  result.bytes_sent = comm.sum(work.bytes_sent());
+  result.exchange_seconds = comm.max(work.exchange_seconds());
   for (const double value : values_of(state, ordered)) result.max_betweenness = std::max(result.max_betweenness, value);
   std::string names;
   for (const auto& device : devices.devices) names += (names.empty() ? "" : ", ") + device->name();
@@ -157,6 +159,9 @@ std::string json_of(const Ssca2Result& r) {
         {"arcs", r.kernel4_arcs},
         {"left_out_by_weight", r.filtered},
         {"doubles", r.doubles},
+        {"placement", r.in_parts ? "parts" : "copies"},
+        {"bytes_sent", r.bytes_sent},
+        {"exchange_seconds", r.exchange_seconds},
         {"without_successors", r.without_successors},
         {"max_betweenness", r.max_betweenness}}}};
   return json.dump(2) + "\n";

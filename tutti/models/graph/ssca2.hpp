@@ -5,6 +5,7 @@
 
 #include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/device_list.hpp"
+#include "tutti/models/graph/betweenness/betweenness.hpp"
 #include "tutti/models/graph/graph.hpp"
 
 namespace tutti::graph {
@@ -14,6 +15,7 @@ struct Ssca2Request {
   Size sources = 0;  ///< of kernel 4; 0: 2^min(scale, 10)
   std::int64_t seed = 1;
   MultiEdges multi_edges = MultiEdges::paths;  ///< as v2.2 counts them
+  Placement placement = Placement::automatic;
 };
 
 struct Ssca2Result {
@@ -25,6 +27,9 @@ struct Ssca2Result {
   Size heaviest = 0;                                 ///< arcs that kernel 2 found
   Size subgraph_vertices = 0, subgraph_arcs = 0;     ///< of all subgraphs of kernel 3
   double max_betweenness = 0;
+  bool in_parts = false;        ///< kernel 4: vertices in parts, not copies of the graph
+  Size bytes_sent = 0;          ///< between ranks, by parts
+  double exchange_seconds = 0;  ///< of the sweeps, by parts
   double generate_seconds = 0, kernel1_seconds = 0, kernel2_seconds = 0, kernel3_seconds = 0;
   double setup_seconds = 0;  ///< of kernel 4: filter, order of vertices and sources, copies to devices
   double seconds = 0;        ///< of kernel 4: the sweeps over all sources and their sum

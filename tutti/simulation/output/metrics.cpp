@@ -9,7 +9,8 @@ constexpr const char* name = "metrics.jsonl";
 
 }  // namespace
 
-Metrics::Metrics(const Run& run) : step_before_(run.first), seconds_before_(part_seconds(run.model)) {
+Metrics::Metrics(const Run& run)
+    : step_before_(run.first), time_before_(run.time), seconds_before_(part_seconds(run.model)) {
   parts_ = static_cast<std::size_t>(run.comm.sum(static_cast<Size>(seconds_before_.size()))) <= max_parts;
 }
 
@@ -54,10 +55,13 @@ void Metrics::after_step(Run& run) {
   const double seconds = run.wall - wall_before_;
   line.cell_steps_per_second =
       seconds > 0 ? static_cast<double>(run.model.cells()) * static_cast<double>(run.step - step_before_) / seconds : 0;
+  if (const auto units = run.model.advance())
+    line.cell_steps_per_second = seconds > 0 ? units->work_each * (run.time - time_before_) / seconds : 0;
   for (const Diagnostic& d : run.diagnose()) line.diagnostics.emplace_back(d.name, d.value);
   if (parts_) add_seconds(run, line);
   step_before_ = run.step;
   wall_before_ = run.wall;
+  time_before_ = run.time;
   run.comm.together([&] {
     if (file_) file_->add(line);
   });

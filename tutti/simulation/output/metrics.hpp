@@ -26,6 +26,7 @@ class Metrics : public Observer {
 
   std::optional<MetricsFile> file_;  ///< on the root
   Size step_before_;
+  double time_before_;
   double wall_before_ = 0;
   std::vector<PartSeconds> seconds_before_;
   bool parts_ = false;

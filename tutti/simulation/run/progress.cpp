@@ -94,9 +94,14 @@ std::string fit_pieces(std::vector<ProgressPiece> pieces, int width) {
 }
 
 Progress::Progress(Size first_step, Size steps, Gid cells)
-    : steps_(steps),
-      cells_(cells),
-      rate_(first_step, steps),
+    : Progress(first_step, steps, static_cast<double>(cells), "", "cell-steps") {}
+
+Progress::Progress(Size first, Size all, double each, std::string unit, std::string work)
+    : steps_(all),
+      each_(each),
+      unit_(std::move(unit)),
+      work_(std::move(work)),
+      rate_(first, all),
       terminal_(is_terminal()),
       start_(std::chrono::steady_clock::now()) {}
 
@@ -107,9 +112,10 @@ std::string Progress::line(Size step, double time, const std::string& diagnostic
   return fit_pieces(
       {// 100 % is said of the last step only.
        {fmt::format("{:3.0f} %", step < steps_ ? std::floor(percent) : 100.0), 0},
-       {fmt::format("step {} of {}", step, steps_), 4},
-       {fmt::format("t = {:.4g}", time), 3},
-       {fmt::format("{:.1f} M cell-steps/s", rate_.steps_per_second() * static_cast<double>(cells_) * 1e-6), 5},
+       {unit_.empty() ? fmt::format("step {} of {}", step, steps_) : fmt::format("{} of {} {}", step, steps_, unit_),
+        4},
+       {unit_.empty() ? fmt::format("t = {:.4g}", time) : "", 3},
+       {fmt::format("{:.1f} M {}/s", rate_.steps_per_second() * each_ * 1e-6, work_), 5},
        {left >= 0 ? format_duration(left) + " left" : "", 1},
        {diagnostic, 2}},
       width);

@@ -44,6 +44,8 @@ class Progress {
  public:
   /// `first_step`: see RunRate.
   Progress(Size first_step, Size steps, Gid cells);
+  /// Of what is counted in units of its own: "12 of 64 sources". `work`: what each of them is `each` of, for the rate.
+  Progress(Size first, Size all, double each, std::string unit, std::string work);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -64,7 +66,8 @@ class Progress {
 
  private:
   Size steps_;
-  Gid cells_;
+  double each_;
+  std::string unit_, work_;
   RunRate rate_;
   bool terminal_;
   double written_ = -1;  ///< when the last plain line was [s]

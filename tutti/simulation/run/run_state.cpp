@@ -15,8 +15,9 @@ namespace {
 bool may_differ(const std::string& path) {
   for (const char* table : {"output.", "report.", "devices.", "partition.", "balance.", "checkpoint.", "residency."})
     if (path.starts_with(table)) return true;
-  // The mesh itself is compared by its checksum, so the file may have moved.
-  return path == "time.end" || path == "time.steps" || path == "mesh.file";
+  // Mesh and graph are compared by their checksums, so the file may have moved.
+  return path == "time.end" || path == "time.steps" || path == "mesh.file" || path == "graph.file" ||
+         path == "steps.sources";
 }
 
 Size steps_to(const Case& options, double length, double dt) {
@@ -216,6 +217,12 @@ TimePlan plan_rest(const Case& options, const RunState& state) {
     return plan;
   }
   return plan_from(options, state.step, state.time, state.plan.dt);
+}
+
+TimePlan plan_units(double end, Size step, double begin, double dt) {
+  const double rest = std::max(0.0, end - begin);
+  const auto steps = static_cast<Size>(std::ceil(rest / std::max(1.0, dt)));
+  return {step + steps, steps == 0 ? dt : rest / static_cast<double>(steps), step, begin};
 }
 
 TimePlan plan_from(const Case& options, Size step, double time, double dt) {

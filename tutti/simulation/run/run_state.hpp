@@ -75,6 +75,8 @@ void check_time_step(const Case& options, double dt, double time);
 /// check_time_step; Error(input): too many steps.
 TimePlan plan_steps(const Case& options, double model_dt);
 TimePlan plan_rest(const Case& options, const RunState& state);
+/// Of a model that advances in units of its own up to `end`: from `begin` on in equal steps of about `dt`, no longer.
+TimePlan plan_units(double end, Size step, double begin, double dt);
 /// After `step` steps, at `time`: the rest of the run in steps of about `dt`, no longer. Errors as plan_steps.
 TimePlan plan_from(const Case& options, Size step, double time, double dt);
 

@@ -118,6 +118,12 @@ void complete_summary(Run& run, DeviceSet& devices, const Phases& setup, const R
                                       ? static_cast<double>(summary.cells) *
                                             static_cast<double>(run.step - summary.first_step) / summary.wall_seconds
                                       : 0;
+  if (const auto units = run.model.advance()) {
+    const double done = run.time - run.began;
+    summary.cell_steps_per_second = 0;
+    summary.units_of_advance = {units->unit, units->work,
+                                summary.wall_seconds > 0 ? units->work_each * done / summary.wall_seconds : 0};
+  }
   add_stream_fractions(devices, summary);
   gather_parts(run.comm, summary);
   summary.peak_memory_bytes = run.comm.sum(peak_memory());

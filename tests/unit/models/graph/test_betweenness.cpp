@@ -18,8 +18,10 @@ namespace {
 
 #if defined(TUTTI_TEST_GPU)
 constexpr const char* one_device = "cuda:0";
+constexpr const char* many_devices = "cuda:0,cpu";
 #else
 constexpr const char* one_device = "fake:1";
+constexpr const char* many_devices = "fake:2,cpu";
 #endif
 
 struct Result {
@@ -28,7 +30,7 @@ struct Result {
 };
 
 Result run(const Graph& graph, const std::vector<Vertex>& sources, const std::string& devices, int threads = 2,
-           Sweep sweep = Sweep::automatic, Size portion = 0) {
+           Sweep sweep = Sweep::automatic, Size portion = 0, Placement placement = Placement::automatic) {
   DeviceOptions options;
   options.threads = threads;
   test::world();
@@ -37,7 +39,7 @@ Result run(const Graph& graph, const std::vector<Vertex>& sources, const std::st
   const OrderedGraph ordered = order_by_degree(graph, parallel_for(*set.threads));
   std::vector<Vertex> list;
   for (const Vertex s : sources) list.push_back(ordered.new_name[s]);
-  Betweenness work(ordered, set, comm, static_cast<Size>(list.size()), sweep);
+  Betweenness work(ordered, set, comm, static_cast<Size>(list.size()), sweep, placement);
   BetweennessState state = work.begin();
   const auto all = static_cast<Size>(list.size());
   if (portion == 0) portion = all;
@@ -84,6 +86,21 @@ void expect_everywhere(const Graph& graph, const std::vector<Vertex>& sources, d
       EXPECT_EQ(other.state.sums, first.state.sums);
       EXPECT_EQ(other.state.reached, first.state.reached);
     }
+}
+
+/// Vertices in parts, some of them of other devices.
+TEST(Betweenness, PartsHaveTheBitsOfCopies) {
+  for (const bool directed : {true, false}) {
+    const Graph graph = graph_of(random_arcs(150, 500, 7), directed, MultiEdges::paths);
+    const std::vector<Vertex> sources = draw_sources(graph, 30, 3);
+    const Result first = run(graph, sources, "cpu", 1);
+    for (const char* devices : {"cpu", many_devices}) {
+      SCOPED_TRACE(devices);
+      const Result parts = run(graph, sources, devices, 2, Sweep::automatic, 17, Placement::parts);
+      EXPECT_EQ(parts.state.sums, first.state.sums);
+      EXPECT_EQ(parts.state.reached, first.state.reached);
+    }
+  }
 }
 
 TEST(Betweenness, IsThatOfTheSlowOneOnRandomGraphs) {

@@ -247,8 +247,9 @@ TEST(Measures, TopListAndCsv) {
   MeasureResult result;
   result.values = {1, 0.5, 3, 1, std::numeric_limits<double>::quiet_NaN()};
   result.names.first = 1;
-  EXPECT_EQ(csv_of(result, "betweenness"), "vertex,betweenness\n1,1\n2,0.5\n3,3\n4,1\n5,\n");
-  EXPECT_EQ(top_list(result, 2), "                   3  3\n                   1  1");
+  const VertexValues values = values_of(result, "betweenness");
+  EXPECT_EQ(csv_of(values), "vertex,betweenness\n1,1\n2,0.5\n3,3\n4,1\n5,\n");
+  EXPECT_EQ(top_list(values, 2), "                   3  3\n                   1  1");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <exception>
 #include <thread>
 
+#include "tutti/base/log.hpp"
 #include "tutti/base/system/start_thread.hpp"
 
 namespace tutti::graph {
@@ -31,10 +32,34 @@ Size next_portion(Size left, Size batches, bool measured) {
   return measured ? std::max(left / 2, std::min(left, batches)) : std::min(left, batches);
 }
 
+/// The same on all ranks.
+bool needs_parts(const Graph& graph, const DeviceSet& devices, const Comm& comm) {
+  Size full = 0;
+  for (const auto& device : devices.devices)
+    if (!device->is_host() && device->budget().capacity() - device->budget().used() < bytes_of_copy(graph)) ++full;
+  return comm.sum(full) > 0;
+}
+
 }  // namespace
 
-Betweenness::Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Comm& comm, Size sources, Sweep sweep)
+Placement parse_placement(const std::string& name) {
+  if (name == "auto") return Placement::automatic;
+  if (name == "copies") return Placement::copies;
+  if (name == "parts") return Placement::parts;
+  fail(ErrorKind::usage, "placement '{}'; expected auto, copies or parts", name);
+}
+
+Betweenness::Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Comm& comm, Size sources, Sweep sweep,
+                         Placement placement)
     : graph_(graph), devices_(devices), comm_(comm) {
+  if (placement == Placement::automatic && needs_parts(graph.graph, devices, comm)) {
+    info("a device has no room for a copy of the graph: its vertices are shared out");
+    placement = Placement::parts;
+  }
+  if (placement == Placement::parts) {
+    parts_ = std::make_unique<DistributedSweep>(graph.graph, devices, comm, sources);
+    return;
+  }
   comm.together([&] {
     for (const auto& device : devices.devices)
       if (!device->is_host()) workers_.push_back(make_device_worker(graph, *device, sources, sweep));
@@ -84,14 +109,27 @@ void Betweenness::add_here(std::span<const Vertex> sources, SourceRange range) {
     if (error) std::rethrow_exception(error);
 }
 
+Size Betweenness::batches() const {
+  if (parts_) return parts_->most();
+  Size here = 0;
+  for (const WorkerRate& r : rates_) here += r.most;
+  return comm_.sum(here);
+}
+
 void Betweenness::add(std::span<const Vertex> sources, Size until, BetweennessState& state) {
-  Size batches_here = 0;
-  bool measured_here = true;
-  for (const WorkerRate& r : rates_) {
-    batches_here += r.most;
-    measured_here = measured_here && r.measured;
+  advance(sources, until, state);
+  collect(state);
+}
+
+void Betweenness::advance(std::span<const Vertex> sources, Size until, BetweennessState& state) {
+  if (parts_) {
+    for (; state.done < until; state.done += std::min(parts_->most(), until - state.done))
+      parts_->add(sources.subspan(state.done, std::min(parts_->most(), until - state.done)));
+    return;
   }
-  const Size batches = comm_.sum(batches_here);
+  bool measured_here = true;
+  for (const WorkerRate& r : rates_) measured_here = measured_here && r.measured;
+  const Size batches = this->batches();
   bool measured = comm_.sum(measured_here ? 0 : 1) == 0;
   while (state.done < until) {
     const Size portion = comm_.size() == 1 ? until - state.done : next_portion(until - state.done, batches, measured);
@@ -104,9 +142,13 @@ void Betweenness::add(std::span<const Vertex> sources, Size until, BetweennessSt
     state.done += portion;
     measured = true;
   }
+}
+
+void Betweenness::collect(BetweennessState& state) {
   std::vector<DeltaSum> sums(state.sums.size());
   Size reached = 0;
   for (const auto& worker : workers_) worker->collect(sums, reached);
+  if (parts_) parts_->collect(sums, reached);
   // Digits below 2^46 of up to 2^16 ranks fit in a word.
   if (!sums.empty()) comm_.sum({&sums.front().high, 3 * sums.size()});
   for (std::size_t v = 0; v < sums.size(); ++v) state.sums[v].add(sums[v]);

@@ -302,6 +302,7 @@ DeviceGraph::DeviceGraph(Stream& stream, const Graph& graph)
       sums(stream.device(), graph.vertices, "sums of betweenness") {
   if (graph.directed) in = DeviceRows(stream, graph.in, "arcs against their direction");
   for_each(stream, {0, vertices}, ClearSums{sums.data(), vertices, 1});
+  stream.synchronize();  // what follows may fail, and then the sums go
 }
 
 std::unique_ptr<DeviceSources> make_portable_batches(Stream& stream, const DeviceGraph& graph, Size levels,

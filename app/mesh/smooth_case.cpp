@@ -1,4 +1,4 @@
-#include "app/smooth_arguments.hpp"
+#include "app/mesh/smooth_arguments.hpp"
 #include "tutti/base/error.hpp"
 
 namespace tutti::app {

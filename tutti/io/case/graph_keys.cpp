@@ -1,0 +1,67 @@
+#include "tutti/io/case/graph_keys.hpp"
+
+namespace tutti {
+
+void add_graph_keys(CaseSchema& schema) {
+  schema.describe_table("graph", "The graph comes from a file or from a generator (`tutti graph generate`).");
+  schema.add({.path = "graph.file",
+              .type = KeyType::file,
+              .description = "Edge list, .mtx, .graph, .metis, .sg or .wsg; the text ones also with .gz."});
+  schema.add({.path = "graph.generate",
+              .type = KeyType::choice,
+              .description = "Generator: of SSCA#2 v2.2, of Graph500, a rectangle of vertices, one that goes around.",
+              .choices = {"ssca2", "kronecker", "grid", "torus"}});
+  schema.exactly_one_of({"graph.file", "graph.generate"});
+  const KeyCondition random = {"graph.generate", {"ssca2", "kronecker"}}, plane = {"graph.generate", {"grid", "torus"}};
+  schema.add({.path = "graph.scale",
+              .type = KeyType::integer,
+              .description = "2^scale vertices.",
+              .min = 1,
+              .max = 30,
+              .required = true,
+              .only_if = random});
+  schema.add({.path = "graph.seed",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Of the random numbers.",
+              .min = 0,
+              .only_if = random});
+  schema.add({.path = "graph.rows",
+              .type = KeyType::integer,
+              .description = "Vertices along one side.",
+              .min = 1,
+              .required = true,
+              .only_if = plane});
+  schema.add({.path = "graph.columns",
+              .type = KeyType::integer,
+              .description = "And along the other.",
+              .min = 1,
+              .required = true,
+              .only_if = plane});
+  schema.add({.path = "graph.directed",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description = "Arcs lead from the first vertex to the second only."});
+  schema.add({.path = "graph.multi_edges",
+              .type = KeyType::choice,
+              .default_value = "\"simple\"",
+              .description = "Several arcs between two vertices: one edge, or so many paths.",
+              .choices = {"simple", "paths"}});
+  schema.add({.path = "graph.filter_eighths",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description = "Arcs whose weight is divisible by 8 are left out, as in SSCA#2's kernel 4."});
+  schema.describe_table("steps", "In what pieces a run advances. Results do not depend on it.");
+  schema.add({.path = "steps.sources",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .description = "Sources a step; auto: what takes about two seconds, a batch of each device at least.",
+              .choices = {"auto"},
+              .min = 1});
+  for (const char* path : {"time", "time.end", "time.steps", "time.dt"})
+    schema.leave_out(path, "a run on a graph ends when all sources are done");
+  for (const char* path : {"mesh", "partition", "balance", "output.every", "output.probe", "output.slice"})
+    schema.leave_out(path, "a graph has no geometry");
+}
+
+}  // namespace tutti

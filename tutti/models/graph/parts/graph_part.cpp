@@ -1,0 +1,92 @@
+#include "tutti/models/graph/parts/graph_part.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "tutti/partition/partition.hpp"
+
+namespace tutti::graph {
+namespace {
+
+std::size_t at(Gid v) {
+  return static_cast<std::size_t>(v);
+}
+
+std::vector<std::int32_t> deal_out(Vertex vertices, std::span<const double> weights) {
+  // Each vertex to the part that lacks most of its share so far.
+  std::vector<std::int32_t> owner(at(vertices));
+  std::vector<double> given(weights.size(), 0);
+  for (std::int32_t& part : owner) {
+    std::size_t best = weights.size();
+    for (std::size_t p = 0; p < weights.size(); ++p)
+      if (weights[p] > 0 && (best == weights.size() || (given[p] + 1) / weights[p] < (given[best] + 1) / weights[best]))
+        best = p;
+    given[best] += 1;
+    part = static_cast<std::int32_t>(best);
+  }
+  return owner;
+}
+
+PartRows rows_of(const Graph& graph, std::span<const std::int32_t> owner, std::int32_t part) {
+  PartRows rows;
+  rows.part = part;
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    if (owner[at(v)] != part) continue;
+    rows.owned.push_back(v);
+    for (const Csr<Vertex>* arcs : {&graph.out, &graph.incoming()})
+      for (const Vertex w : arcs->row(v))
+        if (owner[at(w)] != part) rows.ghosts.push_back(w);
+  }
+  std::sort(rows.ghosts.begin(), rows.ghosts.end());
+  rows.ghosts.erase(std::unique(rows.ghosts.begin(), rows.ghosts.end()), rows.ghosts.end());
+  for (const Gid w : rows.ghosts) rows.ghost_owners.push_back(owner[at(w)]);
+  return rows;
+}
+
+Csr<Vertex> local_rows(const Csr<Vertex>& rows, const IndexMap& map, const std::vector<Lid>& local) {
+  Csr<Vertex> result;
+  for (Lid row = 0; row < map.owned; ++row) {
+    for (const Vertex w : rows.row(static_cast<Vertex>(map.global[at(row)]))) result.columns.push_back(local[at(w)]);
+    result.close_row();
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> choose_owners(const Graph& graph, std::span<const double> weights) {
+  if (weights.size() == 1) return std::vector<std::int32_t>(at(graph.vertices), 0);
+  if (2 * graph.arcs() > std::numeric_limits<std::int32_t>::max()) return deal_out(graph.vertices, weights);
+  Adjacency adjacency;
+  adjacency.offsets = graph.out.offsets;
+  adjacency.columns.assign(graph.out.columns.begin(), graph.out.columns.end());
+  PartitionInput input;
+  input.graph = &adjacency;
+  input.rows = graph.vertices;
+  return partition_rows(input, weights, Partitioner::metis);
+}
+
+std::vector<GraphPart> cut_graph(const Comm& comm, const Graph& graph, std::span<const std::int32_t> owner,
+                                 std::span<const int> rank_of_part) {
+  std::vector<PartRows> rows;
+  comm.together([&] {
+    for (std::size_t p = 0; p < rank_of_part.size(); ++p)
+      if (rank_of_part[p] == comm.rank()) rows.push_back(rows_of(graph, owner, static_cast<std::int32_t>(p)));
+  });
+  std::vector<IndexMap> maps = number_parts(comm, rows, rank_of_part);
+  std::vector<GraphPart> parts;
+  comm.together([&] {
+    std::vector<Lid> local(at(graph.vertices), no_lid);
+    for (IndexMap& map : maps) {
+      for (std::size_t i = 0; i < map.global.size(); ++i) local[at(map.global[i])] = static_cast<Lid>(i);
+      GraphPart part;
+      part.out = local_rows(graph.out, map, local);
+      if (graph.directed) part.in = local_rows(graph.in, map, local);
+      part.map = std::move(map);
+      parts.push_back(std::move(part));
+    }
+  });
+  return parts;
+}
+
+}  // namespace tutti::graph
