@@ -10,10 +10,8 @@ namespace tutti::app {
 
 const ModelKinds& models() {
   static const ModelKinds kinds{
-      diffusion::diffusion_kind(),
-      incompressible::incompressible_kind(),
-      transport::transport_kind(),
-      compressible::compressible_kind(),
+      diffusion::diffusion_kind(), incompressible::incompressible_kind(),
+      transport::transport_kind(), compressible::compressible_kind(),
       graph::graph_kind(),
   };
   return kinds;
