@@ -38,7 +38,8 @@ def command_line(program, models):
     page = ["# The program `tutti`", "",
             "This page is what `tutti COMMAND --help` prints. `--quiet` and `--verbose` go with every command. Over MPI, put",
             "`mpirun -np N` before it.", ""]
-    for command in (one.replace("MODEL", model) for one in COMMANDS for model in (models if "MODEL" in one else [""])):
+    benches = [model for model in models if re.search(rf"^  {model} ", say(program, "bench", "--help"), re.MULTILINE)]
+    for command in (one.replace("MODEL", model) for one in COMMANDS for model in (benches if "MODEL" in one else [""])):
         name = f"tutti {command}".strip()
         text = say(program, *command.split(), "--help").replace(str(program), "tutti")
         page += [f"## `{name}`", "", "```text", *(line.rstrip() for line in text.strip().split("\n")), "```", ""]
