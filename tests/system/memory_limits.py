@@ -70,8 +70,9 @@ def least(good, low, high, precision):
 
 
 def mpi_did_not_start(result):
-    """MPI_Init itself has ended the process, with words of its own; nothing of tutti has run."""
-    return result.code == 1 and "tutti:" not in result.err and re.search("mpi_init|orte_init", result.err, re.IGNORECASE)
+    """MPI_Init itself has ended a process, with words of its own; other ranks may have told that memory is missing."""
+    ours = [line for line in result.err.split("\n") if line.startswith("tutti:")]
+    return result.code == 1 and all("memory" in line for line in ours) and re.search("mpi_init|orte_|mca_|pml", result.err, re.IGNORECASE)
 
 
 class Sweep:

@@ -14,10 +14,14 @@ class Rebalance(SystemTest):
         wanted = self.run_case(CASE, "--devices", "cpu")["checksum"]
         for ranks, devices, weights in [(2, "cpu", [1, 12]), (1, "fake:2", [1, 12]), (3, "cpu", [1, 12, 1])]:
             with self.subTest(ranks=ranks, devices=devices):
-                # The first look is at the first report, the next at least 50 steps later.
-                summary = self.run_case(CASE, "--devices", devices, "--threads", 1, *sets(balance__weights=weights,
-                                        report__every=60, checkpoint__every=200, balance__rebalance="always"), ranks=ranks)
-                self.assertEqual(summary["checksum"], wanted)
+                # The first look is at the first report, the next at least 50 steps later. On a machine that is busy with
+                # other things all devices wait alike: then once more.
+                for _ in range(4):
+                    summary = self.run_case(CASE, "--devices", devices, "--threads", 1, *sets(balance__weights=weights,
+                                            report__every=60, checkpoint__every=200, balance__rebalance="always"), ranks=ranks)
+                    self.assertEqual(summary["checksum"], wanted)
+                    if summary["rebalances"]:
+                        break
                 self.assertEqual((summary["first_step"], summary["steps"]), (0, 500))
                 self.assertTrue(1 <= len(summary["rebalances"]) <= 3, summary["rebalances"])
                 first = summary["rebalances"][0]
