@@ -1,6 +1,7 @@
 #include "tutti/domain/domain.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "tutti/domain/part_capacity.hpp"
 
@@ -51,6 +52,36 @@ std::vector<PartNeed> needs_of(const Comm& comm, const Domain& domain, const Mem
 }
 
 }  // namespace
+
+std::vector<RowPlace> rows_at(const Comm& comm, std::span<const IndexMap> maps, std::span<const Vec3> points,
+                              std::span<const std::string> labels, const std::string& word,
+                              const std::function<bool(std::size_t p, Lid row, Vec3 point)>& contains) {
+  constexpr double nowhere = std::numeric_limits<double>::infinity();
+  // The lowest global number wins, here and among the ranks (numbers below 2^53 are exact in a double).
+  std::vector<double> lowest(points.size(), -nowhere);
+  std::vector<RowPlace> found(points.size());
+  for (std::size_t p = 0; p < maps.size(); ++p)
+    for (Lid row = 0; row < maps[p].owned; ++row)
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto number = static_cast<double>(maps[p].global[row]);
+        if (-number > lowest[i] && contains(p, row, points[i])) {
+          lowest[i] = -number;
+          found[i] = {i, p, {{row, row + 1}, {}}};
+        }
+      }
+  std::vector<double> everywhere(lowest);
+  comm.max(everywhere);
+  std::vector<RowPlace> places;
+  comm.together([&] {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (everywhere[i] == -nowhere)
+        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the mesh; move it into {}", labels[i], points[i].x,
+             points[i].y, points[i].z, word);
+      if (everywhere[i] == lowest[i]) places.push_back(found[i]);
+    }
+  });
+  return places;
+}
 
 std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices) {
   std::vector<DeviceKind> mine;

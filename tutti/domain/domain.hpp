@@ -28,6 +28,12 @@ struct RowPlace {
   RowSet row;
 };
 
+/// Of each point the row that contains it; where several do, the one of the lowest number. `word`: "a cell".
+/// Collective. Error(input) names the label of a point outside of all rows.
+std::vector<RowPlace> rows_at(const Comm& comm, std::span<const IndexMap> maps, std::span<const Vec3> points,
+                              std::span<const std::string> labels, const std::string& word,
+                              const std::function<bool(std::size_t p, Lid row, Vec3 point)>& contains);
+
 /// How messages call the rows of a mesh, and what they tell who has too many.
 struct RowWords {
   const char* rows;

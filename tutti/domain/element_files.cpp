@@ -1,6 +1,5 @@
 // Where points lie in a mesh of elements, and its elements in files.
 #include <algorithm>
-#include <limits>
 
 #include "tutti/domain/element_domain.hpp"
 #include "tutti/domain/vtu_pieces.hpp"
@@ -75,31 +74,9 @@ std::unique_ptr<Pieces> ElementDomain::pieces(const VtkOptions& options) const {
 
 std::vector<RowPlace> ElementDomain::locate(const Comm& comm, std::span<const Vec3> points,
                                             std::span<const std::string> labels) const {
-  constexpr double nowhere = std::numeric_limits<double>::infinity();
-  // The lowest global number wins, here and among the ranks (numbers below 2^53 are exact in a double).
-  std::vector<double> lowest(points.size(), -nowhere);
-  std::vector<RowPlace> found(points.size());
-  for (std::size_t p = 0; p < meshes.size(); ++p)
-    for (Lid row = 0; row < maps[p].owned; ++row)
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto number = static_cast<double>(maps[p].global[row]);
-        if (-number <= lowest[i]) continue;
-        if (!contains(meshes[p].types[row], meshes[p].element_nodes(row), points[i])) continue;
-        lowest[i] = -number;
-        found[i] = {i, p, {{row, row + 1}, {}}};
-      }
-  std::vector<double> everywhere(lowest);
-  comm.max(everywhere);
-  std::vector<RowPlace> places;
-  comm.together([&] {
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      if (everywhere[i] == -nowhere)
-        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the mesh; move it into an element", labels[i],
-             points[i].x, points[i].y, points[i].z);
-      if (everywhere[i] == lowest[i]) places.push_back(found[i]);
-    }
+  return rows_at(comm, maps, points, labels, "an element", [&](std::size_t p, Lid row, Vec3 point) {
+    return contains(meshes[p].types[row], meshes[p].element_nodes(row), point);
   });
-  return places;
 }
 
 }  // namespace tutti

@@ -1,5 +1,4 @@
 // Where points lie in a tetrahedral mesh, and its cells in files.
-#include <limits>
 
 #include "tutti/domain/tet_domain.hpp"
 #include "tutti/domain/vtu_pieces.hpp"
@@ -37,33 +36,8 @@ std::unique_ptr<Pieces> TetDomain::pieces(const VtkOptions& options) const {
 
 std::vector<RowPlace> TetDomain::locate(const Comm& comm, std::span<const Vec3> points,
                                         std::span<const std::string> labels) const {
-  constexpr double nowhere = std::numeric_limits<double>::infinity();
-  // The lowest global number wins, here and among the ranks (numbers below 2^53 are exact in a double).
-  std::vector<double> lowest(points.size(), -nowhere);
-  std::vector<RowPlace> found(points.size());
-  for (std::size_t p = 0; p < meshes.size(); ++p) {
-    const LocalTetMesh& mesh = meshes[p];
-    for (Lid c = 0; c < mesh.owned; ++c)
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto number = static_cast<double>(mesh.global[c]);
-        if (-number > lowest[i] && mesh.contains(c, points[i])) {
-          lowest[i] = -number;
-          found[i] = {i, p, {{c, c + 1}, {}}};
-        }
-      }
-  }
-  std::vector<double> everywhere(lowest);
-  comm.max(everywhere);
-  std::vector<RowPlace> places;
-  comm.together([&] {
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      if (everywhere[i] == -nowhere)
-        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the mesh; move it into a cell", labels[i],
-             points[i].x, points[i].y, points[i].z);
-      if (everywhere[i] == lowest[i]) places.push_back(found[i]);
-    }
-  });
-  return places;
+  return rows_at(comm, maps, points, labels, "a cell",
+                 [&](std::size_t p, Lid row, Vec3 point) { return meshes[p].contains(row, point); });
 }
 
 }  // namespace tutti

@@ -13,9 +13,28 @@ void add_box_keys(CaseSchema& schema) {
                              "layers of all of them.",
               .choices = {"tet", "hex", "prism", "pyramid", "mixed"},
               .only_if = box});
+  add_box_mesh_keys(schema, "Cubes along x, y, z.");
+  schema.add({.path = "mesh.periodic",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description = "Opposite sides are joined: true: all; or those along the axes named.",
+              .choices = {"x", "y", "z", "xy", "xz", "yz"},
+              .only_if = box});
+  schema.add({.path = "mesh.order",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .description = "Order of the elements' shape: 2 has points between the corners, which `map` moves, too.",
+              .min = 1,
+              .max = 2,
+              .only_if = box});
+}
+
+}  // namespace
+
+void add_box_mesh_keys(CaseSchema& schema, const std::string& cubes) {
   schema.add({.path = "mesh.cubes",
               .type = KeyType::integers,
-              .description = "Cubes along x, y, z.",
+              .description = cubes,
               .min = 1,
               .length = 3,
               .required = true,
@@ -47,28 +66,13 @@ void add_box_keys(CaseSchema& schema) {
               .description = "Seed of the jitter.",
               .min = 0,
               .only_if = box});
-  schema.add({.path = "mesh.periodic",
-              .type = KeyType::boolean,
-              .default_value = "false",
-              .description = "Opposite sides are joined: true: all; or those along the axes named.",
-              .choices = {"x", "y", "z", "xy", "xz", "yz"},
-              .only_if = box});
-  schema.add({.path = "mesh.order",
-              .type = KeyType::integer,
-              .default_value = "1",
-              .description = "Order of the elements' shape: 2 has points between the corners, which `map` moves, too.",
-              .min = 1,
-              .max = 2,
-              .only_if = box});
   schema.add({.path = "mesh.map",
               .type = KeyType::expressions,
               .unit = "length",
-              .description = "New position of each point (x, y, z), applied last.",
+              .description = "New position of each point of the mesh (x, y, z), applied last.",
               .length = 3,
               .only_if = box});
 }
-
-}  // namespace
 
 void add_element_mesh_keys(CaseSchema& schema) {
   schema.describe_table("mesh", "The mesh comes from a file or from a generator.");
