@@ -13,8 +13,8 @@ GmshFormat parse_gmsh_format(const std::string& name);
 /// Error(usage): a name that tells no format, another format than the name says, or the input's file.
 void check_mesh_output(const std::string& input, const std::string& output, const std::string& format);
 
-/// Writes the mesh to `output`, and a line that says so. `format`: of --format, or empty.
-void save_mesh(const TetMesh& mesh, const std::string& output, const std::string& format);
+/// Writes the mesh to `output`, and a line that says so. `given`: the word of --format, or empty.
+void save_mesh(const TetMesh& mesh, const std::string& output, const std::string& given);
 
 inline constexpr const char* mesh_output_formats =
     "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, as OUT's name says";

@@ -20,7 +20,7 @@ using smoothing::SmoothReport;
 using smoothing::SmoothState;
 
 SmoothOptions options_of(const SmoothArguments& a) {
-  using namespace smoothing;
+  using smoothing::BoundaryRule, smoothing::Energy, smoothing::Method;
   SmoothOptions o = a.options;
   o.energy = a.energy == "shape" ? Energy::shape : Energy::l2v;
   o.method = a.method == "newton" ? Method::newton : a.method == "half_trace" ? Method::half_trace : Method::thesis;

@@ -110,7 +110,7 @@ LastResort::LastResort(const std::string& program) {
     stack.ss_sp = signal_stack.data();
     stack.ss_size = signal_stack.size();
     sigaltstack(&stack, nullptr);
-    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT}) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) {
       struct sigaction action {};
       action.sa_handler = at_crash;
       action.sa_flags = SA_ONSTACK | SA_NODEFER;
