@@ -18,6 +18,9 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
+from tutti.messages import told  # noqa: E402
+from tutti.pictures import save_figure  # noqa: E402
+
 MARKERS = "osD^vP*X"
 
 
@@ -71,7 +74,11 @@ def main(argv=None):
         text = f"key {error} is missing" if isinstance(error, KeyError) else error
         print(f"tutti.convergence: {options.data}: {text}", file=sys.stderr)
         return 5 if isinstance(error, OSError) else 4
-    figure.savefig(options.output, dpi=options.dpi, facecolor="white")
+    try:
+        save_figure(figure, options.output, options.dpi)
+    except (OSError, ValueError) as error:
+        print(f"tutti.convergence: {told(error)}", file=sys.stderr)
+        return 5 if isinstance(error, OSError) else 4
     return 0
 
 

@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
 from tutti.messages import told  # noqa: E402
+from tutti.pictures import save_figure  # noqa: E402
 from tutti.results import read_probes  # noqa: E402
 
 # What tells how the computation went, not what it computed.
@@ -106,7 +107,7 @@ def main(argv=None):
             raise FileNotFoundError(f"{folder}: no such folder of results; check the name")
         found = panels(folder)
         figure = picture(found, options.title or folder.resolve().name.replace("$", r"\$"))
-        figure.savefig(options.output, dpi=options.dpi, facecolor="white")
+        save_figure(figure, options.output, options.dpi)
     except (OSError, ValueError) as error:
         print(f"tutti.history: {told(error)}", file=sys.stderr)
         return 5 if isinstance(error, OSError) else 4

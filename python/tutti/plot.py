@@ -19,6 +19,7 @@ from PIL import Image  # noqa: E402  (matplotlib needs it, too)
 
 from tutti import slices, sphere, surface  # noqa: E402
 from tutti.messages import told  # noqa: E402
+from tutti.pictures import save_figure, write_whole  # noqa: E402
 from tutti.results import BoxSnapshot, NodeSnapshot, Results  # noqa: E402
 
 AXES = {"x": 0, "y": 1, "z": 2}
@@ -146,11 +147,12 @@ def picture(snapshot, field, view, clip, at, scale, title, label):
 def save(figure, path, dpi):
     """Triangles are drawn without smoothing, or seams would show; so a PNG is drawn twice as fine and averaged."""
     if not str(path).lower().endswith(".png"):
-        figure.savefig(path, dpi=dpi, facecolor="white")
+        save_figure(figure, path, dpi)
     else:
-        fine = io.BytesIO()
+        fine, small = io.BytesIO(), io.BytesIO()
         figure.savefig(fine, dpi=2 * dpi, facecolor="white", format="png")
-        Image.open(fine).convert("RGB").reduce(2).save(path, optimize=True, dpi=(dpi, dpi))
+        Image.open(fine).convert("RGB").reduce(2).save(small, "PNG", optimize=True, dpi=(dpi, dpi))
+        write_whole(path, small.getvalue())
     plt.close(figure)
 
 

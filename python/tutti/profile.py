@@ -22,6 +22,7 @@ import numpy as np  # noqa: E402
 
 from tutti import box  # noqa: E402
 from tutti.messages import told  # noqa: E402
+from tutti.pictures import save_figure  # noqa: E402
 from tutti.results import BoxSnapshot, Results  # noqa: E402
 
 COMPONENTS = {"u": 0, "v": 1, "w": 2}
@@ -197,7 +198,7 @@ def run(options):
         profiles.append((Path(folder).resolve().name, of_curve))
         times.append(snapshot.time)
     title = options.title or ("t = " + ", ".join(f"{t:.6g}" for t in dict.fromkeys(times)))
-    picture(curves, profiles, references, through, title).savefig(options.output, dpi=options.dpi, facecolor="white")
+    save_figure(picture(curves, profiles, references, through, title), options.output, options.dpi)
     print(f"{options.output}: {', '.join(map(str, curves))} of {', '.join(label for label, _ in profiles)}")
     for label, of_curve in profiles:
         for curve, reference in references:

@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
 from tutti.messages import told  # noqa: E402
+from tutti.pictures import save_figure  # noqa: E402
 
 TITLES = {"advection": "no hyperviscosity", "damped": "with hyperviscosity"}
 COLUMNS = ["operator", "re", "im", "re_dt", "im_dt"]
@@ -96,7 +97,7 @@ def main(argv=None):
     options = parser.parse_args(argv)
     try:
         found = read(options.table)
-        picture(found, options.method, options.scale, options.title).savefig(options.output, dpi=options.dpi, facecolor="white")
+        save_figure(picture(found, options.method, options.scale, options.title), options.output, options.dpi)
     except (OSError, ValueError) as error:
         print(f"tutti.spectrum: {told(error)}", file=sys.stderr)
         return 5 if isinstance(error, OSError) else 4

@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 
 from tutti.messages import told  # noqa: E402
+from tutti.pictures import save_figure  # noqa: E402
 
 # What a slice is about: its colour and its words in the legend. Blue waits for nobody, warm colours move data.
 KINDS = {
@@ -146,7 +147,7 @@ def draw(trace_path, out_png, step=None, title=None, dpi=160):
     timeline = Timeline(trace_path)
     chosen = choose_step(timeline, step)
     figure = picture(timeline, chosen, title)
-    figure.savefig(out_png, dpi=dpi, facecolor="white")
+    save_figure(figure, out_png, dpi)
     plt.close(figure)
     return chosen
 

@@ -22,6 +22,8 @@ import numpy as np  # noqa: E402
 
 from tutti import history  # noqa: E402
 from tutti.__main__ import main  # noqa: E402
+from tutti.messages import told  # noqa: E402
+from tutti.pictures import write_whole  # noqa: E402
 from tutti.results import read_probes  # noqa: E402
 
 
@@ -34,6 +36,40 @@ class Package(unittest.TestCase):
         done = subprocess.run([*map(str, words)], capture_output=True, text=True, **options)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
+
+
+class Pictures(Package):
+    def test_a_picture_is_whole_or_not_there(self):
+        picture = self.folder / "a.png"
+        for content in (b"first", b"second"):
+            write_whole(picture, content)
+            self.assertEqual(picture.read_bytes(), content)
+        link = self.folder / "link.png"
+        link.symlink_to(picture)
+        write_whole(link, b"third")
+        self.assertEqual((link.is_symlink(), picture.read_bytes()), (True, b"third"))
+        # Files may have 4 bytes only: the old one stays, and nothing half.
+        self.run_python(sys.executable, "-c", f"import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+                        "resource.setrlimit(resource.RLIMIT_FSIZE, (4, 4))\n"
+                        "from tutti.pictures import write_whole\n"
+                        f"try: write_whole('{picture}', b'too long')\n"
+                        f"except OSError as error: assert error.filename == '{picture}', error\n"
+                        "else: raise SystemExit('no error')", cwd=ROOT / "python")
+        self.assertEqual(picture.read_bytes(), b"third")
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.png", "link.png"])
+
+    def test_a_full_disk_is_told_with_the_file(self):
+        with self.assertRaises(OSError) as caught:
+            write_whole("/dev/full", b"content")
+        self.assertEqual(told(caught.exception), "/dev/full: No space left on device; free space or choose another folder")
+        data = self.folder / "data.json"
+        data.write_text(json.dumps({"series": [{"name": "u", "h": [1, 0.5], "error": [1, 0.25]}]}), encoding="utf-8")
+        for output, code, words in (("/dev/full", 5, "/dev/full: No space left"), (self.folder / "none" / "a.png", 5, "a.png: No such file")):
+            done = subprocess.run([sys.executable, "-m", "tutti.convergence", str(data), "-o", str(output)], capture_output=True, text=True,
+                                  cwd=ROOT / "python")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
 
 
 class Install(Package):
