@@ -13,8 +13,8 @@ using test::difference;
 using test::face;
 using test::flow_text;
 using test::FlowRun;
-using test::FlowState;
 using test::periodic;
+using test::SavedState;
 
 const Comm& world() {
   static const Comm comm;
@@ -135,7 +135,7 @@ TEST(Flow, any_machine_gives_the_bits_of_one_part) {
     const Machine& machine = all[turn++ % all.size()];
     SCOPED_TRACE(fmt::format("{}; {}, {}", flow.name, machine.devices, machine.keys()));
     std::uint64_t checksum = 0;
-    const FlowState expected = test::state_of_one_part(world(), flow.text, 2, &checksum);
+    const SavedState expected = test::state_of_one_part<FlowRun>(world(), flow.text, 2, &checksum);
     FlowRun run(world(), flow.text + machine.keys(), machine.devices, turn);
     run.steps(2);
     EXPECT_EQ(difference(expected, run.state()), "");
@@ -160,7 +160,7 @@ TEST(Flow, has_the_same_bits_when_its_passes_are_captured) {
     SCOPED_TRACE(flow);
     const std::string text = flow_text("[12, 9, 10]", start + flow + periodic("z"));
     // Steps enough for all passes to come again and again.
-    const FlowState expected = test::state_of_one_part(world(), text, 14);
+    const SavedState expected = test::state_of_one_part<FlowRun>(world(), text, 14);
     FlowRun run(world(), text, "fake:2");
     run.steps(14);
     EXPECT_EQ(difference(expected, run.state()), "");
@@ -181,7 +181,7 @@ TEST(Flow, goes_on_from_a_state_on_another_machine) {
     const Machine &before = all[turn / 3 % all.size()], &behind = all[(turn / 3 + 2) % all.size()];
     SCOPED_TRACE(fmt::format("{}; {}, {}; then {}, {}", flow.name, before.devices, before.keys(), behind.devices,
                              behind.keys()));
-    const FlowState expected = test::state_of_one_part(world(), flow.text, 6);
+    const SavedState expected = test::state_of_one_part<FlowRun>(world(), flow.text, 6);
     FlowRun first(world(), flow.text + before.keys(), before.devices);
     first.steps(3);
     FlowRun second(world(), flow.text + behind.keys(), behind.devices);

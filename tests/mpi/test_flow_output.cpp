@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::flow_text;
 using test::FlowRun;
-using test::FlowState;
+using test::SavedState;
 using testing::HasSubstr;
 
 const Comm& world() {
@@ -64,7 +64,7 @@ std::string slice(const std::string& name, char axis, double position) {
 const std::vector<Vec3> points = {{-1, 0, 0}, {1, 1, 1}, {0.1, 0.25, 0.5}, {-0.9, 1, 0.01}, {0.4, 0.5, 0.99}};
 
 /// From the state as a checkpoint has it: u, v, w are at the upper faces of cells.
-std::vector<double> expected_at(const FlowState& state, const BoxGrid& grid, const Vec3& point, bool warm) {
+std::vector<double> expected_at(const SavedState& state, const BoxGrid& grid, const Vec3& point, bool warm) {
   std::array<Lid, 3> cell{};
   for (std::size_t d = 0; d < 3; ++d)
     while (cell[d] + 1 < cells[d] && grid.lines[d].faces[cell[d] + 1] <= point[static_cast<int>(d)]) ++cell[d];
@@ -111,7 +111,7 @@ TEST(FlowOutput, probes_tell_every_field) {
         const double s = stretch == "[0, 0, 0]" ? 0 : 1;
         grid.lines = {make_grid_line(9, -1, 1, s, false), make_grid_line(8, 0, 1, 0, true),
                       make_grid_line(7, 0, 1, 1.5 * s, false)};
-        const FlowState state = run.state();
+        const SavedState state = run.state();
         std::vector<double> expected;
         for (const Vec3& point : points)
           for (const double v : expected_at(state, grid, point, warm)) expected.push_back(v);

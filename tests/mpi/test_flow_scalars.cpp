@@ -14,8 +14,8 @@ namespace {
 using test::face;
 using test::flow_text;
 using test::FlowRun;
-using test::FlowState;
 using test::periodic;
+using test::SavedState;
 
 const Comm& world() {
   static const Comm comm;
@@ -53,9 +53,9 @@ TEST(FlowScalars, without_buoyancy_the_temperature_is_one_of_them) {
                       "\"\n" + blocks,
                   "fake:1,cpu");
       run.steps(8);
-      const FlowState state = run.state();
+      const SavedState state = run.state();
       const auto renamed = [&](const std::string& name) {
-        return FlowState{{{"s", state.fields.at(name)}, {"rate", state.fields.at("rate of " + name)}}, {}};
+        return SavedState{{{"s", state.fields.at(name)}, {"rate", state.fields.at("rate of " + name)}}, {}};
       };
       EXPECT_EQ(test::difference(renamed("T"), renamed("dye")), "");
       EXPECT_NE(test::difference(renamed("T"), renamed("other")), "");
@@ -70,7 +70,7 @@ TEST(FlowScalars, leave_the_flow_as_it_is) {
   ASSERT_EQ(without.model().time_step(), with.model().time_step());
   without.steps(8);
   with.steps(8);
-  FlowState state = with.state();
+  SavedState state = with.state();
   state.fields.erase("dye");
   state.fields.erase("rate of dye");
   EXPECT_EQ(test::difference(without.state(), state), "");

@@ -8,8 +8,8 @@ namespace tutti::transport {
 namespace {
 
 using test::difference;
+using test::SavedState;
 using test::TransportRun;
-using test::TransportState;
 
 const Comm& world() {
   static const Comm comm;
@@ -95,7 +95,7 @@ TEST(Transport, any_machine_gives_the_bits_of_one_part) {
   for (std::size_t f = 0; f < some.size(); ++f) {
     const Flow& flow = some[f];
     std::uint64_t checksum = 0;
-    const TransportState expected = test::transport_of_one_part(world(), flow.text, 3, &checksum);
+    const SavedState expected = test::state_of_one_part<TransportRun>(world(), flow.text, 3, &checksum);
     // Every second machine; the others with other flows and numbers of ranks.
     for (std::size_t m = (f + static_cast<std::size_t>(world().size()) / 2) % 2; m < all.size(); m += 2) {
       const Machine& machine = all[m];
@@ -134,7 +134,7 @@ TEST(Transport, the_noise_test_leaves_no_trace) {
   const std::string text = nodes("icosahedral", 252) +
                            "[velocity]\neast = \"cos(lat)\"\n[[tracer]]\nname = \"dye\"\ninitial = \"z*x\"\n"
                            "[hyperviscosity]\nk = 2\n[time]\nsteps = 6\n[numerics]\ncheck = ";
-  const TransportState expected = test::transport_of_one_part(world(), text + "false\n", 3);
+  const SavedState expected = test::state_of_one_part<TransportRun>(world(), text + "false\n", 3);
   TransportRun run(world(), text + "true\n[balance]\nweights = \"equal\"\n", world().size() > 1 ? "cpu" : "fake:2,cpu");
   run.steps(3);
   EXPECT_EQ(difference(expected, run.state()), "");
@@ -170,7 +170,7 @@ TEST(Transport, has_the_same_bits_when_its_passes_are_captured) {
   for (std::size_t k : {0U, 1U, 2U, 3U}) {
     SCOPED_TRACE(some[k].name);
     // Steps enough for all passes to come again and again.
-    const TransportState expected = test::transport_of_one_part(world(), some[k].text, 14);
+    const SavedState expected = test::state_of_one_part<TransportRun>(world(), some[k].text, 14);
     TransportRun run(world(), some[k].text, "fake:2");
     run.steps(14);
     EXPECT_EQ(difference(expected, run.state()), "");
@@ -186,7 +186,7 @@ TEST(Transport, goes_on_from_a_state_on_another_machine) {
     const Machine &before = all[(ranks + turn) % all.size()], &behind = all[(ranks + turn + 3) % all.size()];
     SCOPED_TRACE(fmt::format("{}; {}, {}; then {}, {}", flow.name, before.devices, before.keys(), behind.devices,
                              behind.keys()));
-    const TransportState expected = test::transport_of_one_part(world(), flow.text, 6);
+    const SavedState expected = test::state_of_one_part<TransportRun>(world(), flow.text, 6);
     TransportRun first(world(), flow.text + before.keys(), before.devices);
     first.steps(3);
     TransportRun second(world(), flow.text + behind.keys(), behind.devices);

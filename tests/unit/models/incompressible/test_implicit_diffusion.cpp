@@ -16,8 +16,8 @@ namespace {
 
 using test::face;
 using test::FlowRun;
-using test::FlowState;
 using test::periodic;
+using test::SavedState;
 using test::world;
 
 TEST(Chebyshev, LeavesWhatItSays) {
@@ -324,7 +324,7 @@ double explicit_limit(const FlowCase& flow) {
   return longest_step(flow, 0, 0);
 }
 
-double largest_difference(const FlowState& a, const FlowState& b) {
+double largest_difference(const SavedState& a, const SavedState& b) {
   double largest = 0;
   for (const auto& [name, values] : a.fields) {
     if (name.size() != 1 || name == "p") continue;
@@ -334,7 +334,7 @@ double largest_difference(const FlowState& a, const FlowState& b) {
   return largest;
 }
 
-FlowState after(double end, double dt, const std::string& diffusion, const std::string& text) {
+SavedState after(double end, double dt, const std::string& diffusion, const std::string& text) {
   const int steps = static_cast<int>(std::lround(end / dt));
   FlowRun run(
       world(),
@@ -348,7 +348,7 @@ FlowState after(double end, double dt, const std::string& diffusion, const std::
 /// steps.
 void expect_second_order(const std::string& text, double end, double longest, double limit) {
   EXPECT_GT(longest / 4, 10 * limit);
-  const FlowState exact = after(end, 0.4 * limit, "explicit", text);
+  const SavedState exact = after(end, 0.4 * limit, "explicit", text);
   std::vector<double> errors;
   for (const double dt : {longest, longest / 2, longest / 4})
     errors.push_back(largest_difference(after(end, dt, "implicit", text), exact));
@@ -386,7 +386,7 @@ TEST(ImplicitSteps, TheSteadyFlowOfExplicitOnes) {
       "[12, 12, 1]", "stretch = [0, 1, 0]\n[fluid]\nviscosity = 0.1\ndiffusivity = 0.1\nbuoyancy = [0, 1, 0]\n" +
                          face("y-upper", "value = [1, 0, 0]\ntemperature = \"fixed\"\ntemperature_value = 1") +
                          face("x-lower", "temperature = \"fixed\""));
-  const FlowState right = after(60, 0.0025, "explicit", text), found = after(60, 0.03, "implicit", text);
+  const SavedState right = after(60, 0.0025, "explicit", text), found = after(60, 0.03, "implicit", text);
   EXPECT_LE(largest_difference(found, right), 1e-10);
   EXPECT_GT(*std::max_element(right.fields.at("u").begin(), right.fields.at("u").end()), 0.5);
 }
