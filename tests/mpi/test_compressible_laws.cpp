@@ -84,7 +84,7 @@ TEST(CompressibleLaws, NothingIsLost) {
                   viscosity, method),
           "cpu");
       const auto totals = [&] {
-        const auto u = run.state();
+        const auto u = run.coefficients();
         const std::size_t bases = 4, rows = u.size() / (5 * bases);
         std::array<double, 5> sums{};
         for (std::size_t e = 0; e < rows; ++e) {
@@ -146,7 +146,7 @@ TEST(CompressibleLaws, TimeMethodsHaveTheirOrder) {
     const auto after = [&](int count) {
       CompressibleRun run(alone(), text, "cpu");
       run.steps(count, 0.04 / count);
-      return run.state();
+      return run.coefficients();
     };
     const auto exact = after(128), coarse = after(8), fine = after(16);
     double far = 0, near = 0;

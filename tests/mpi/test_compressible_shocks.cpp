@@ -45,7 +45,7 @@ struct Sod {
   std::vector<double> means() const {
     CompressibleRun run(alone(), text(), "cpu");
     run.until(end);
-    const auto u = run.state().fields.at("state");
+    const auto u = run.coefficients();
     const std::size_t row = 5 * static_cast<std::size_t>(compressible::basis_size(order));
     const std::size_t elements = u.size() / row / static_cast<std::size_t>(cubes);
     std::vector<double> means(cubes, 0.0);
@@ -208,7 +208,7 @@ TEST(CompressibleShocks, AStepInAStreamOfMach3) {
     if (d.name == "smallest rho" || d.name == "smallest p") least = std::min(least, d.value);
   EXPECT_GT(least, 0);
   // Behind the bow shock, which is a normal one in front of the step: 1.4 * 3.857, and 6.0 where the gas stops.
-  const auto u = run.state().fields.at("state");
+  const auto u = run.coefficients();
   double densest = 0;
   for (std::size_t e = 0; e < u.size(); e += 50) densest = std::max(densest, u[e]);
   EXPECT_GT(densest, 4.0);

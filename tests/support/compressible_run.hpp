@@ -19,6 +19,8 @@ struct CompressibleRun : ModelRun<compressible::CompressibleFlow> {
             comm, text, compressible_schema(),
             [](const ModelSetup& setup) { return std::make_unique<compressible::CompressibleFlow>(setup); },
             device_list, seed) {}
+  /// Of the basis, element after element, variable after variable. On all ranks.
+  std::vector<double> coefficients() { return state().fields.at("state"); }
   double l2() { return model().errors(time()).l2; }
 };
 

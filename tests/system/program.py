@@ -88,6 +88,26 @@ def box_case(n=8, jitter=0.2, physics='K = 1\ninitial = "x"', boundary="", time=
     return BOX.format(n=n, jitter=jitter, physics=physics, boundary=boundary, time=time, output=output)
 
 
+SPHERE = """model = "transport"
+[nodes]
+generate = "icosahedral"
+count = 642
+[stencil]
+size = 17
+exponent = 5
+degree = 2
+[hyperviscosity]
+k = 1
+beta = 0.3
+[velocity]
+east = "cos(lat)"
+[[tracer]]
+name = "q"
+initial = "z"
+[time]
+steps = 1
+"""
+
 KINDS = {2: "usage", 3: "resource", 4: "input", 5: "io", 6: "numerical", 7: "peer"}
 
 

@@ -6,7 +6,7 @@ import re
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from program import DATA, EQUAL, PROGRAM, SystemTest, box_case, numbers_in, run, sets, tutti
+from program import DATA, EQUAL, PROGRAM, SPHERE, SystemTest, box_case, numbers_in, run, sets, tutti
 
 COMMANDS = [[], ["run"], ["plan"], ["doctor"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
             ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
@@ -17,25 +17,6 @@ FLOW = """model = "incompressible"
 cells = [12, 12, 12]
 [fluid]
 viscosity = 0.01
-[time]
-steps = 1
-"""
-SPHERE = """model = "transport"
-[nodes]
-generate = "icosahedral"
-count = 642
-[stencil]
-size = 17
-exponent = 5
-degree = 2
-[hyperviscosity]
-k = 1
-beta = 0.3
-[velocity]
-east = "cos(lat)"
-[[tracer]]
-name = "q"
-initial = "z"
 [time]
 steps = 1
 """

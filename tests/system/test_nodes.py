@@ -4,7 +4,7 @@ import json
 import re
 import unittest
 
-from program import EQUAL, SystemTest, box_case, sets, tutti
+from program import EQUAL, SPHERE, SystemTest, box_case, sets, tutti
 
 RATES = {"devices": [{"device": "cuda:0", "accelerator": True, "cells_per_second": 2e10, "launch_us": 8,
                       "to_device_gb_per_second": 50, "to_host_gb_per_second": 50, "copy_latency_us": 6},
@@ -20,28 +20,7 @@ solver = "red_black"
 [time]
 steps = 1
 """
-SPHERE = """model = "transport"
-[nodes]
-generate = "icosahedral"
-count = 642
-[stencil]
-size = 17
-exponent = 5
-degree = 2
-[hyperviscosity]
-k = 1
-beta = 0.3
-[velocity]
-east = "cos(lat)"
-[[tracer]]
-name = "q"
-initial = "z"
-[[tracer]]
-name = "r"
-initial = "x"
-[time]
-steps = 1
-"""
+TWO_TRACERS = SPHERE + '[[tracer]]\nname = "r"\ninitial = "x"\n'
 
 
 class Nodes(SystemTest):
@@ -99,8 +78,8 @@ class Nodes(SystemTest):
             return json.loads((self.folder / "plan.json").read_text())["nodes"]
 
         # Nodes on a sphere: those of a run. Two tracers travel together.
-        summary = self.run_case(SPHERE, "--devices", "fake:1,cpu")
-        one, two = nodes(SPHERE)
+        summary = self.run_case(TWO_TRACERS, "--devices", "fake:1,cpu")
+        one, two = nodes(TWO_TRACERS)
         self.assertEqual(one["ghosts"], sum(part["ghosts"] for part in summary["parts"]))
         rows = json.loads((self.folder / "plan.json").read_text())["cells"]
         self.assertEqual(rows, 642)

@@ -6,7 +6,7 @@ from trials import require
 
 import memory_limits
 
-SHORT, LONG = 48, 2100
+SHORT, LONG = 50, 3100
 SETTINGS = [(model, ranks) for model in memory_limits.CASES for ranks in (1, 2)]
 _bounds, _lock = {}, threading.Lock()
 

@@ -84,9 +84,27 @@ initial = "sin(2*lon)*cos(lat)^2 + z"
 [time]
 steps = {steps}
 """
-POINTS = {"diffusion": "[0.51, 0.22, 0.34]", "incompressible": "[0.51, 0.22, 0.34]", "transport": "[0.0, 0.6, 0.8]"}
-CASES = {name: text.format(steps=STEPS) + OUTPUT.format(point=POINTS[name])
-         for name, text in (("diffusion", DIFFUSION), ("incompressible", FLOW), ("transport", TRANSPORT))}
+COMPRESSIBLE = """model = "compressible"
+[mesh]
+generate = "box"
+element = "prism"
+cubes = [2, 2, 2]
+jitter = 0.1
+periodic = true
+[physics]
+viscosity = 0.001
+[physics.initial]
+rho = "1 + 0.2*sin(2*pi*x)*sin(2*pi*y)"
+velocity = [0.5, "0.1*sin(2*pi*z)", 0]
+p = 1
+[numerics]
+order = 2
+[time]
+steps = {steps}
+"""
+POINTS = {"transport": "[0.0, 0.6, 0.8]"}
+CASES = {name: text.format(steps=STEPS) + OUTPUT.format(point=POINTS.get(name, "[0.51, 0.22, 0.34]"))
+         for name, text in (("diffusion", DIFFUSION), ("incompressible", FLOW), ("transport", TRANSPORT), ("compressible", COMPRESSIBLE))}
 MODELS = list(CASES)
 ROWS = ["probes.csv", "history.csv", "metrics.jsonl"]
 

@@ -53,10 +53,14 @@ CLI::Option* BenchArguments::add_seconds(CLI::App& command, const std::string& o
       ->capture_default_str();
 }
 
-CLI::Option* BenchArguments::add_steps(CLI::App& command) {
-  return command.add_option("--steps", steps, "timed; 0: as many as --seconds allows")
+void BenchArguments::add_timing(CLI::App& command, const std::vector<std::string>& kinds_of_weights) {
+  command.add_option("--weights", weights, "of the devices")
+      ->check(CLI::IsMember(kinds_of_weights))
+      ->capture_default_str();
+  command.add_option("--steps", steps, "timed; 0: as many as --seconds allows")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
+  add_seconds(command, "row");
 }
 
 void BenchArguments::add_report(CLI::App& command) {

@@ -26,11 +26,12 @@ double all_triads(const Comm& comm, DeviceSet& devices);
 struct BenchArguments {
   double seconds = 2;
   int steps = 0;
-  std::string json;
+  std::string weights = "equal", json;
   DeviceArguments devices;
 
   CLI::Option* add_seconds(CLI::App& command, const std::string& of);
-  CLI::Option* add_steps(CLI::App& command);
+  /// --weights, --steps and --seconds of a model's steps, a row of the table after the other.
+  void add_timing(CLI::App& command, const std::vector<std::string>& kinds_of_weights);
   void add_report(CLI::App& command);
 };
 

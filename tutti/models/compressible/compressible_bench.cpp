@@ -13,7 +13,7 @@ struct CompressibleBench : BenchArguments {
   std::vector<std::string> elements{"tet"}, equations{"euler", "navier-stokes"}, forms{"auto"}, overlaps{"full"};
   std::vector<int> orders{1, 2, 3};
   double jitter = 0.1;
-  std::string flux = "llf", weights = "equal";
+  std::string flux = "llf";
 };
 
 /// What is measured at a time.
@@ -110,11 +110,7 @@ void add_compressible_bench(CLI::App& bench_command, Action& action) {
       ->check(CLI::Range(0.0, 0.4))
       ->capture_default_str();
   command->add_option("--flux", a->flux, "between elements")->check(words("numerics.flux"))->capture_default_str();
-  command->add_option("--weights", a->weights, "of the devices")
-      ->check(CLI::IsMember({"equal", "stream", "measured"}))
-      ->capture_default_str();
-  a->add_steps(*command);
-  a->add_seconds(*command, "row");
+  a->add_timing(*command, {"equal", "stream", "measured"});
   a->add_report(*command);
   command->footer(
       "Example:\n  tutti bench compressible --element tet,hex --order 1,2,3 --equations euler --devices cpu --json "

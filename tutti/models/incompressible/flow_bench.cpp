@@ -13,7 +13,7 @@ struct FlowBench : BenchArguments {
   std::vector<Gid> cells{128};
   std::vector<std::string> solvers{"direct"};
   std::vector<std::string> overlaps{"full"};
-  std::string precision = "double", cut = "slabs", weights = "equal";
+  std::string precision = "double", cut = "slabs";
   int sweeps = 20;
 };
 
@@ -146,11 +146,7 @@ void add_flow_bench(CLI::App& bench_command, Action& action) {
   add_list(*command, "--overlap", a->overlaps, "of work and messages; several: one after the other",
            words("devices.overlap"), "NAME,...");
   command->add_option("--cut", a->cut, "of the box")->check(words("partition.cut"))->capture_default_str();
-  command->add_option("--weights", a->weights, "of the devices")
-      ->check(CLI::IsMember({"equal", "stream"}))
-      ->capture_default_str();
-  a->add_steps(*command);
-  a->add_seconds(*command, "row");
+  a->add_timing(*command, {"equal", "stream"});
   a->add_report(*command);
   command->footer(
       "Example:\n  tutti bench incompressible --cells 256 --solver jacobi --precision float --devices cpu --json "

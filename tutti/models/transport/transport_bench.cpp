@@ -12,7 +12,7 @@ struct TransportBench : BenchArguments {
   Gid nodes = 100'000;
   std::vector<int> sizes{31, 57, 101}, operators{1}, tracers{1};
   std::vector<std::string> overlaps{"full"}, kernels{"auto"};
-  std::string partition = "hilbert", weights = "equal";
+  std::string partition = "hilbert";
 };
 
 /// Of polynomials that leave about half of the stencil's nodes to the splines, and make no more unknowns than there may
@@ -115,11 +115,7 @@ void add_transport_bench(CLI::App& bench_command, Action& action) {
   add_list(*command, "--kernel", a->kernels, "of stencils; several: one after the other", words("numerics.kernel"),
            "NAME,...");
   command->add_option("--partition", a->partition, "method")->check(words("partition.method"))->capture_default_str();
-  command->add_option("--weights", a->weights, "of the devices")
-      ->check(CLI::IsMember({"equal", "stream", "measured"}))
-      ->capture_default_str();
-  a->add_steps(*command);
-  a->add_seconds(*command, "row");
+  a->add_timing(*command, {"equal", "stream", "measured"});
   a->add_report(*command);
   command->footer(
       "Example:\n  tutti bench transport --nodes 1000000 --size 31,101 --operators 1,2 --devices cpu --json "
