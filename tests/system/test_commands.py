@@ -2,7 +2,10 @@
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -28,6 +31,18 @@ class Commands(SystemTest):
         self.assertEqual(result.code, 0, result.err)
         self.assertEqual(result.error_lines(), [])
         return result.out
+
+    def test_cores_that_others_use_are_left_to_them(self):
+        core = min(os.sched_getaffinity(0))
+        hog = ["taskset", "-c", str(core), sys.executable, "-c", "print(1, flush=True)\nwhile True: pass"]
+        with subprocess.Popen(hog, stdout=subprocess.PIPE) as other:
+            try:
+                other.stdout.readline()
+                result = run(["taskset", "-c", str(core), PROGRAM, "-v", "devices", "--devices", "cpu"])
+            finally:
+                other.kill()
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("other programs work on 1 of 1 cores: 1 thread, which the system places", result.out)
 
     def files(self):
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*"))

@@ -307,7 +307,7 @@ void add_device_keys(CaseSchema& schema) {
   schema.add({.path = "devices.threads",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "Threads of a rank; auto takes its share of the machine's cores.",
+              .description = "Threads of a rank; auto: one for each core of its share on which no other program works.",
               .choices = {"auto"},
               .min = 1,
               .max = 4096});
