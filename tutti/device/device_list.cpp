@@ -134,14 +134,14 @@ std::vector<int> find_busy(const std::vector<std::vector<int>>& masks, const Com
 std::unique_ptr<Threads> make_threads(const std::vector<int>& share, int threads, int quota, bool chosen,
                                       const std::vector<int>& busy) {
   const auto cores = static_cast<int>(share.size());
-  const auto taken = static_cast<int>(std::count_if(share.begin(), share.end(), [&](int core) {
-    return std::binary_search(busy.begin(), busy.end(), core);
-  }));
+  const auto taken = static_cast<int>(std::count_if(
+      share.begin(), share.end(), [&](int core) { return std::binary_search(busy.begin(), busy.end(), core); }));
   const int count = threads > 0 ? threads : std::clamp(quota, 1, std::max(1, cores - taken));
   if (taken > 0)
     verbose("other programs work on {} of {} cores: {} thread{}, which the system places", taken, cores, count,
             count == 1 ? "" : "s");
-  if (count > cores || (!chosen && (count < cores || quota < cores || taken > 0))) return std::make_unique<Threads>(count);
+  if (count > cores || (!chosen && (count < cores || quota < cores || taken > 0)))
+    return std::make_unique<Threads>(count);
   return std::make_unique<Threads>(count, std::vector<int>(share.begin(), share.begin() + count));
 }
 

@@ -43,8 +43,8 @@ struct DeviceSet {
 /// cores are split evenly among the ranks that are bound to the same ones (mpirun --bind-to), and the cpu's budget is
 /// the available memory over the ranks. Threads are pinned where a team has all cores of its share and no other program
 /// works there, or the list names the cores; else the system places them, which sees what else runs. With fewer cores
-/// than ranks each has one thread. The team is the same without a cpu: set-up and output are its work. Error(usage) as parse_devices; Error(resource) when a GPU or
-/// a core is not there, or a rank is left with no device.
+/// than ranks each has one thread. The team is the same without a cpu: set-up and output are its work. Error(usage) as
+/// parse_devices; Error(resource) when a GPU or a core is not there, or a rank is left with no device.
 DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOptions& options = {});
 
 /// One line a device: its word, what it is, its memory budget.

@@ -117,10 +117,12 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
     summary = simulate(comm, *model, devices, options, {folder, phases, trace, &*restart, lock, &so_far});
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-  if (const double share = comm.max(wait.longest() / passed.count()); share > 1.0 / 3 && passed.count() > 1 && !waits_passively())
-    warn("threads waited up to {:.0f} % of the run for a core that others had; end what else runs, or ask for fewer "
-         "threads (--threads)",
-         100 * share);
+  if (const double share = comm.max(wait.longest() / passed.count());
+      share > 1.0 / 3 && passed.count() > 1 && !waits_passively())
+    warn(
+        "threads waited up to {:.0f} % of the run for a core that others had; give fewer with --threads, or end what "
+        "else runs",
+        100 * share);
   if (const auto& units = summary.units_of_advance) {
     info("{} {}/s, {} of steps", format_count(static_cast<Size>(units->work_per_second)), units->work,
          format_duration(summary.wall_seconds));

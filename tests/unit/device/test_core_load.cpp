@@ -22,7 +22,8 @@ using testing::IsEmpty;
 TEST(CoreLoad, reads_what_the_system_tells_of_its_cores) {
   const auto tick = static_cast<double>(sysconf(_SC_CLK_TCK));
   const auto idle = idle_seconds(
-      "cpu  10 20 30 400 5 6 7 8 9 10\ncpu0 1 2 3 400 50 6 7\ncpu12 1 1 1 100 0\nintr 7 8 9 10 11\ncpux 1 2 3 4 5\ncpu3 1\n");
+      "cpu  10 20 30 400 5 6 7 8 9 10\ncpu0 1 2 3 400 50 6 7\ncpu12 1 1 1 100 0\nintr 7 8 9 10 11\ncpux 1 2 3 4 "
+      "5\ncpu3 1\n");
   ASSERT_EQ(idle.size(), 2U);
   EXPECT_DOUBLE_EQ(idle.at(0), 450 / tick);
   EXPECT_DOUBLE_EQ(idle.at(12), 100 / tick);
