@@ -440,7 +440,7 @@ class Messages(SystemTest):
 
 class StartUp(SystemTest):
     def test_one_cell(self):
-        # The run whose start-up docs/performance.md tells.
+        # The run whose start-up docs/notebook/program.md tells.
         result = tutti("-q", "run", DATA / "start_up" / "one.toml", "-o", self.folder / "r")
         self.assertEqual(result.code, 0, result.err)
         self.assertEqual(json.loads((self.folder / "r" / "summary.json").read_text())["cells"], 1)
