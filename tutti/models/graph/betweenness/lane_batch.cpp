@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace tutti::graph {
 namespace {
@@ -12,20 +13,9 @@ constexpr int group = 8;  ///< lanes of a vector: a cache line of doubles
 using Vector = double __attribute__((vector_size(64)));
 using Bits = std::int64_t __attribute__((vector_size(64)));
 
-/// For each byte of lanes, all bits of those that are set.
-struct MaskTable {
-  alignas(64) std::array<std::array<std::int64_t, group>, 256> bits{};
-  constexpr MaskTable() {
-    for (unsigned byte = 0; byte < 256; ++byte)
-      for (unsigned k = 0; k < group; ++k) bits[byte][k] = (byte >> k & 1) != 0 ? -1 : 0;
-  }
-};
-constexpr MaskTable masks;
-
 inline Bits mask_of(unsigned byte) {
-  Bits mask;
-  std::memcpy(&mask, masks.bits[byte].data(), sizeof mask);
-  return mask;
+  constexpr Bits bit{1, 2, 4, 8, 16, 32, 64, 128};
+  return ((Bits{} + static_cast<std::int64_t>(byte)) & bit) != 0;
 }
 inline Vector load(const double* from) {
   Vector v;
@@ -36,10 +26,10 @@ inline void store(double* to, Vector v) {
   std::memcpy(to, &v, sizeof v);
 }
 inline Vector only(Vector v, Bits mask) {
-  return reinterpret_cast<Vector>(reinterpret_cast<Bits>(v) & mask);
+  return mask ? v : Vector{};
 }
 inline Vector choose(Bits mask, Vector yes, Vector no) {
-  return reinterpret_cast<Vector>((reinterpret_cast<Bits>(yes) & mask) | (reinterpret_cast<Bits>(no) & ~mask));
+  return mask ? yes : no;
 }
 
 /// body(group number, byte of its lanes) for each group that has any.
@@ -52,14 +42,19 @@ inline void for_groups(Lanes lanes, const Body& body) {
   }
 }
 
-struct Sum {
-  Vector part[most_lanes / group] = {};
-};
+/// Where a line of eight lanes is, its group, and the lanes of it that count.
+inline std::uint64_t line_of(std::size_t place, int g, unsigned byte) {
+  return place << 11 | static_cast<std::uint64_t>(g) << 8 | byte;
+}
 
 constexpr double most_paths = 0x1p1000;  ///< far from overflow, and 1 / paths far from underflow
 constexpr double sparse = 0.05;          ///< part of all arcs that a frontier has at most to be pushed
 
 }  // namespace
+
+struct LaneBatch::Sum {
+  Vector part[most_lanes / group] = {};
+};
 
 LaneBatch::LaneBatch(const Graph& graph, int width)
     : graph_(graph),
@@ -75,54 +70,80 @@ Size LaneBatch::bytes(const Graph& graph, int width) {
   return static_cast<Size>(graph.vertices) * (8 * width + 3 * static_cast<Size>(sizeof(Lanes)) + levels);
 }
 
-/// The sum over the columns of row v whose frontier shares lanes with `wanted`; those lanes.
-template <class Row>
-Lanes LaneBatch::sum_row(const Csr<Vertex>& rows, Vertex v, Lanes wanted, Row& sum) const {
-  struct Hit {
-    const double* values;
-    Lanes lanes;
-  };
-  std::array<Hit, piece_arcs> hits;
-  const Size first = rows.offsets[v];
-  const Size arcs = rows.offsets[v + 1] - first;
+/// Notes what the sum over a row reads: the columns whose frontier shares lanes with those of the row.
+void LaneBatch::note_lines(const Csr<Vertex>& rows, Entry row) {
+  const Size first = rows.offsets[row.vertex], arcs = rows.offsets[row.vertex + 1] - first;
   const Size pieces = pieces_of(arcs);
-  Lanes all = 0;
+  const auto groups = static_cast<std::size_t>(width_ / group);
+  const Vertex* const last = rows.columns.data() + rows.columns.size() - 1;
+  std::size_t count = lines_.size();
+  lines_.resize(count + static_cast<std::size_t>(arcs) * groups);
+  Lanes found = 0;
   for (Size k = 0; k < pieces; ++k) {
-    // First what is to be read, asked for ahead, then the sums: else each sum waits for the memory.
-    std::size_t count = 0;
     const Vertex* end = rows.columns.data() + first + piece_begin(arcs, k + 1);
     for (const Vertex* u = rows.columns.data() + first + piece_begin(arcs, k); u < end; ++u) {
-      const Lanes lanes = frontier_[*u] & wanted;
-      const double* values = values_.data() + static_cast<std::size_t>(*u) * static_cast<std::size_t>(width_);
-      hits[count] = {values, lanes};
-      if (lanes == 0) continue;
-      ++count;
-      all |= lanes;
-      for_groups(lanes, [&](int g, unsigned) { __builtin_prefetch(values + group * g); });
+      __builtin_prefetch(&frontier_[*std::min(u + 32, last)]);
+      const Lanes lanes = frontier_[*u] & row.lanes;
+      found |= lanes;
+      for_groups(lanes, [&](int g, unsigned byte) {
+        lines_[count++] = line_of(static_cast<std::size_t>(*u) * groups + static_cast<std::size_t>(g), g, byte);
+      });
     }
-    Row piece;
-    Row& to = pieces == 1 ? sum : piece;
-    for (std::size_t i = 0; i < count; ++i)
-      for_groups(hits[i].lanes,
-                 [&](int g, unsigned byte) { to.part[g] += only(load(hits[i].values + group * g), mask_of(byte)); });
-    if (pieces > 1)
-      for (int g = 0; g < width_ / group; ++g) sum.part[g] += piece.part[g];
+    piece_ends_.push_back(count);
   }
-  return all;
+  lines_.resize(count);
+  rows_.push_back({row, found, piece_ends_.size()});
 }
 
-/// Path counts of v for lanes that reach it from the frontier; those lanes.
-Lanes LaneBatch::pull_paths(Vertex v, Lanes wanted) {
-  Sum sum;
-  const Lanes got = sum_row(graph_.incoming(), v, wanted, sum);
-  double* values = row(v);
-  for_groups(got, [&](int g, unsigned byte) {
-    const Vector paths = sum.part[g];
-    store(values + group * g, choose(mask_of(byte), paths, load(values + group * g)));
-    const Bits many = paths > most_paths;
-    for (int k = 0; k < group; ++k) too_many_paths_ |= many[k] != 0;
+/// The sums over rows: take(row) gives them until it says that there is no more, finish(row, lanes found, sum) gets them
+/// in this order. Many rows are looked at before the first one is added, so that what is read can be asked for long
+/// before: else each sum waits for the memory.
+template <class Take, class Finish>
+void LaneBatch::sum_rows(const Csr<Vertex>& rows, const Take& take, const Finish& finish) {
+  constexpr std::size_t portion = 1024, ahead = 24;
+  const auto at = [&](std::uint64_t line) { return values_.data() + (line >> 11) * group; };
+  Entry row{};
+  for (bool more = true; more;) {
+    rows_.clear();
+    piece_ends_.clear();
+    lines_.clear();
+    while (lines_.size() < portion && rows_.size() < portion && (more = take(row))) note_lines(rows, row);
+    const std::size_t count = lines_.size();
+    for (std::size_t i = 0; i < std::min(ahead, count); ++i) __builtin_prefetch(at(lines_[i]));
+    std::size_t i = 0, p = 0;
+    for (const Row& r : rows_) {
+      Sum sum;
+      const bool one = r.pieces_end - p == 1;
+      for (; p < r.pieces_end; ++p) {
+        Sum piece;
+        Sum& to = one ? sum : piece;
+        for (; i < piece_ends_[p]; ++i) {
+          __builtin_prefetch(at(lines_[std::min(i + ahead, count - 1)]));
+          const std::uint64_t line = lines_[i];
+          to.part[line >> 8 & 7] += only(load(at(line)), mask_of(line & 0xff));
+        }
+        if (!one)
+          for (int g = 0; g < width_ / group; ++g) sum.part[g] += piece.part[g];
+      }
+      finish(r.wanted, r.found, sum);
+    }
+  }
+}
+
+/// Path counts of rows in the lanes that reach them from the frontier.
+template <class Take>
+void LaneBatch::pull_paths(const Take& take, std::vector<Entry>& next) {
+  sum_rows(graph_.incoming(), take, [&](Entry e, Lanes found, const Sum& sum) {
+    if (found == 0) return;
+    double* values = row(e.vertex);
+    for_groups(found, [&](int g, unsigned byte) {
+      const Vector paths = sum.part[g];
+      store(values + group * g, choose(mask_of(byte), paths, load(values + group * g)));
+      const Bits many = paths > most_paths;
+      for (int k = 0; k < group; ++k) too_many_paths_ |= many[k] != 0;
+    });
+    next.push_back({e.vertex, found});
   });
-  return got;
 }
 
 void LaneBatch::push(const std::vector<Entry>& level) {
@@ -134,15 +155,6 @@ void LaneBatch::push(const std::vector<Entry>& level) {
       if (found == 0) touched_.push_back(w);
       found |= lanes;
     }
-}
-
-void LaneBatch::scan_unreached(Lanes all, std::vector<Entry>& next) {
-  for (Vertex v = 0; v < graph_.vertices; ++v) {
-    const Lanes wanted = all & ~reached_[v];
-    if (wanted == 0) continue;
-    const Lanes got = pull_paths(v, wanted);
-    if (got != 0) next.push_back({v, got});
-  }
 }
 
 bool LaneBatch::sweep_out(std::span<const Vertex> sources) {
@@ -171,13 +183,24 @@ bool LaneBatch::sweep_out(std::span<const Vertex> sources) {
     if (static_cast<double>(arcs) < sparse * static_cast<double>(graph_.arcs())) {
       touched_.clear();
       push(*now);
-      for (const Vertex w : touched_) {
-        Lanes& found = found_[w];
-        next.push_back({w, pull_paths(w, found)});
-        found = 0;
-      }
+      auto w = touched_.begin();
+      const auto take = [&](Entry& e) {
+        if (w == touched_.end()) return false;
+        e = {*w, std::exchange(found_[*w], 0)};
+        ++w;
+        return true;
+      };
+      pull_paths(take, next);
     } else {
-      scan_unreached(all, next);
+      Vertex v = 0;
+      const auto take = [&](Entry& e) {
+        while (v < graph_.vertices && (all & ~reached_[v]) == 0) ++v;
+        if (v == graph_.vertices) return false;
+        e = {v, all & ~reached_[v]};
+        ++v;
+        return true;
+      };
+      pull_paths(take, next);
     }
     for (const Entry& e : *now) frontier_[e.vertex] = 0;
     if (next.empty() || too_many_paths_) {
@@ -191,34 +214,41 @@ bool LaneBatch::sweep_out(std::span<const Vertex> sources) {
   }
 }
 
+/// The end of a row on the way back: (1 + delta) / sigma takes sigma's place.
+void LaneBatch::finish_back(const Entry& e, bool any, const Sum& below, std::span<DeltaSum> sums) {
+  Vector high{}, middle{}, low{};
+  double* values = row(e.vertex);
+  for_groups(e.lanes, [&](int g, unsigned byte) {
+    const Bits mask = mask_of(byte);
+    const Vector old = load(values + group * g);
+    const Vector paths = choose(mask, old, Vector{} + 1.0);
+    const Vector delta = paths * below.part[g];
+    const Vector a = nearest_multiple(delta, high_unit), b = nearest_multiple(delta - a, middle_unit);
+    high += a;
+    middle += b;
+    low += nearest_multiple(delta - a - b, low_unit);
+    store(values + group * g, choose(mask, 1.0 / paths + below.part[g], old));
+  });
+  if (!any) return;
+  DeltaParts parts;
+  for (int k = 0; k < group; ++k) {
+    parts.high += high[k];
+    parts.middle += middle[k];
+    parts.low += low[k];
+  }
+  sums[e.vertex].add(parts);
+}
+
 void LaneBatch::sweep_back(std::span<DeltaSum> sums) {
   // frontier_ is zero everywhere here.
   for (std::size_t depth = level_count_; depth-- > 1;) {
-    for (const Entry& e : levels_[depth]) {
-      Sum below;
-      const bool any = sum_row(graph_.out, e.vertex, e.lanes, below) != 0;
-      Vector high{}, middle{}, low{};
-      double* values = row(e.vertex);
-      for_groups(e.lanes, [&](int g, unsigned byte) {
-        const Bits mask = mask_of(byte);
-        const Vector old = load(values + group * g);
-        const Vector paths = choose(mask, old, Vector{} + 1.0);
-        const Vector delta = paths * below.part[g];
-        const Vector a = nearest_multiple(delta, high_unit), b = nearest_multiple(delta - a, middle_unit);
-        high += a;
-        middle += b;
-        low += nearest_multiple(delta - a - b, low_unit);
-        store(values + group * g, choose(mask, 1.0 / paths + below.part[g], old));
-      });
-      if (!any) continue;
-      DeltaParts parts;
-      for (int k = 0; k < group; ++k) {
-        parts.high += high[k];
-        parts.middle += middle[k];
-        parts.low += low[k];
-      }
-      sums[e.vertex].add(parts);
-    }
+    auto next = levels_[depth].begin();
+    const auto take = [&](Entry& e) {
+      if (next == levels_[depth].end()) return false;
+      e = *next++;
+      return true;
+    };
+    sum_rows(graph_.out, take, [&](Entry e, Lanes found, const Sum& below) { finish_back(e, found != 0, below, sums); });
     if (depth + 1 < level_count_)
       for (const Entry& e : levels_[depth + 1]) frontier_[e.vertex] = 0;
     for (const Entry& e : levels_[depth]) frontier_[e.vertex] = e.lanes;

@@ -29,13 +29,16 @@ class LaneBatch {
     Vertex vertex;
     Lanes lanes;
   };
+  struct Sum;
   bool sweep_out(std::span<const Vertex> sources);
   void sweep_back(std::span<DeltaSum> sums);
   void push(const std::vector<Entry>& level);
-  void scan_unreached(Lanes all, std::vector<Entry>& next);
-  Lanes pull_paths(Vertex v, Lanes wanted);
-  template <class Row>
-  Lanes sum_row(const Csr<Vertex>& rows, Vertex v, Lanes wanted, Row& sum) const;
+  void note_lines(const Csr<Vertex>& rows, Entry row);
+  template <class Take, class Finish>
+  void sum_rows(const Csr<Vertex>& rows, const Take& take, const Finish& finish);
+  template <class Take>
+  void pull_paths(const Take& take, std::vector<Entry>& next);
+  void finish_back(const Entry& e, bool any, const Sum& below, std::span<DeltaSum> sums);
   double* row(Vertex v) { return values_.data() + static_cast<std::size_t>(v) * static_cast<std::size_t>(width_); }
 
   const Graph& graph_;
@@ -46,6 +49,15 @@ class LaneBatch {
   std::vector<Lanes> reached_, frontier_, found_;
   std::vector<Vertex> touched_;
   std::vector<std::vector<Entry>> levels_;
+  /// Rows that are to be added: what is asked for, what of it there is, and how many of the pieces are done then.
+  struct Row {
+    Entry wanted;
+    Lanes found;
+    std::size_t pieces_end;
+  };
+  std::vector<Row> rows_;
+  std::vector<std::size_t> piece_ends_;  ///< among the lines
+  RawVector<std::uint64_t> lines_;       ///< of eight lanes each, see line_of
   std::size_t level_count_ = 0;
   bool too_many_paths_ = false;
 };
