@@ -73,11 +73,21 @@ std::vector<int> ranks_of_parts(const Comm& comm, const DeviceSet& devices) {
   return comm.all_gather(std::span<const int>(std::vector<int>(devices.devices.size(), comm.rank())));
 }
 
-Size bytes_of_copy(const Graph& graph) {
+Size bytes_of_copy(Size vertices, Size arcs, bool directed) {
   constexpr Size lanes = 8;  // of the smallest batch
-  const Size rows = 8 * (static_cast<Size>(graph.vertices) + 1) + 4 * graph.arcs();
-  return (graph.directed ? 2 : 1) * rows +
-         static_cast<Size>(graph.vertices) * (static_cast<Size>(sizeof(DeltaSum)) + 8 * lanes);
+  return (directed ? 2 : 1) * (8 * (vertices + 1) + 4 * arcs) +
+         vertices * (static_cast<Size>(sizeof(DeltaSum)) + 8 * lanes);
+}
+
+Size bytes_of_copy(const Graph& graph) {
+  return bytes_of_copy(graph.vertices, graph.arcs(), graph.directed);
+}
+
+bool needs_parts(Size bytes, const DeviceSet& devices, const Comm& comm) {
+  Size full = 0;
+  for (const auto& device : devices.devices)
+    if (!device->is_host() && device->budget().capacity() - device->budget().used() < bytes) ++full;
+  return comm.sum(full) > 0;
 }
 
 DistributedSweep::DistributedSweep(const Graph& graph, DeviceSet& devices, const Comm& comm, Size sources)

@@ -66,6 +66,9 @@ std::vector<double> weights_of_parts(const Comm& comm, const DeviceSet& devices)
 std::vector<int> ranks_of_parts(const Comm& comm, const DeviceSet& devices);
 
 /// Bytes that a device takes at least which has a copy of the graph.
+Size bytes_of_copy(Size vertices, Size arcs, bool directed);
 Size bytes_of_copy(const Graph& graph);
+/// Some device has no room for so many. Collective.
+bool needs_parts(Size bytes_of_copy, const DeviceSet& devices, const Comm& comm);
 
 }  // namespace tutti::graph
