@@ -257,7 +257,7 @@ TEST(Betweenness, TooLittleMemoryIsSaid) {
   }
   EXPECT_EQ(small.used(), 0);
   // Less than a whole batch: fewer lanes.
-  Budget medium("cpu", LaneBatch::bytes(ordered.graph, 16) + graph.vertices * Size{24} + 100);
+  Budget medium("cpu", LaneBatch::bytes(graph.vertices, 16) + graph.vertices * Size{24} + 100);
   EXPECT_EQ(make_thread_worker(ordered, medium, 64, Sweep::automatic)->most(), 16);
   FakeOptions options;
   options.memory = 50000;

@@ -54,6 +54,20 @@ Csr<Vertex> local_rows(const Csr<Vertex>& rows, const IndexMap& map, const std::
 
 }  // namespace
 
+Csr<Vertex> rows_from_ghosts(const Csr<Vertex>& incoming, const IndexMap& map) {
+  Csr<Vertex> rows;
+  rows.offsets.assign(at(map.ghosts()) + 1, 0);
+  for (const Vertex u : incoming.columns)
+    if (u >= map.owned) ++rows.offsets[at(u - map.owned) + 1];
+  for (std::size_t g = 1; g < rows.offsets.size(); ++g) rows.offsets[g] += rows.offsets[g - 1];
+  rows.columns.resize(at(rows.offsets.back()));
+  std::vector<Size> next(rows.offsets.begin(), rows.offsets.end() - 1);
+  for (Vertex v = 0; v < map.owned; ++v)
+    for (const Vertex u : incoming.row(v))
+      if (u >= map.owned) rows.columns[at(next[at(u - map.owned)]++)] = v;
+  return rows;
+}
+
 std::vector<std::int32_t> choose_owners(const Graph& graph, std::span<const double> weights) {
   if (weights.size() == 1) return std::vector<std::int32_t>(at(graph.vertices), 0);
   if (2 * graph.arcs() > std::numeric_limits<std::int32_t>::max()) return deal_out(graph.vertices, weights);
@@ -82,6 +96,7 @@ std::vector<GraphPart> cut_graph(const Comm& comm, const Graph& graph, std::span
       GraphPart part;
       part.out = local_rows(graph.out, map, local);
       if (graph.directed) part.in = local_rows(graph.in, map, local);
+      part.from_ghosts = rows_from_ghosts(part.incoming(), map);
       part.map = std::move(map);
       parts.push_back(std::move(part));
     }
