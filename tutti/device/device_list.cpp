@@ -256,6 +256,12 @@ DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOp
   return set;
 }
 
+Device* first_gpu(const DeviceSet& set) {
+  for (const auto& device : set.devices)
+    if (device->kind() == DeviceKind::cuda) return device.get();
+  return nullptr;
+}
+
 std::string describe(const DeviceSet& set) {
   std::string text;
   for (const auto& device : set.devices)

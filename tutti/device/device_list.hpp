@@ -47,6 +47,9 @@ struct DeviceSet {
 /// parse_devices; Error(resource) when a GPU or a core is not there, or a rank is left with no device.
 DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOptions& options = {});
 
+/// The first GPU; null where there is none. For set-up that one device can do.
+Device* first_gpu(const DeviceSet& set);
+
 /// One line a device: its word, what it is, its memory budget.
 std::string describe(const DeviceSet& set);
 

@@ -296,7 +296,7 @@ void TetDomain::cut(const ModelSetup& setup, const PartPlaces& places, const Sto
       owner = stored->owner;
     else {
       const RowsToCut all = rows_to_cut(whole_, setup.options, options_.layers);
-      owner = partition_over(places, all.input(), weights, all.method);
+      owner = partition_over(places, all.input(parallel, first_gpu(setup.devices)), weights, all.method);
     }
   });
   setup.phases.begin("distribute");

@@ -62,12 +62,12 @@ StarView MeshPart::stars() const {
 MeshParts::MeshParts(const Comm& comm, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
                      std::span<const std::int32_t> colours, std::span<const std::int32_t> owner,
                      std::span<const int> rank_of_part, std::span<PartStreams> streams, bool triangles,
-                     const ParallelFor& parallel)
+                     std::span<const double> sizes, const ParallelFor& parallel)
     : comm_(comm), streams_(streams) {
   number(mesh, cells_of, colours, owner, rank_of_part, parallel);
   comm.together([&] {
     parts.resize(streams.size());
-    for (std::size_t p = 0; p < parts.size(); ++p) fill(p, mesh, cells_of, freedom, triangles);
+    for (std::size_t p = 0; p < parts.size(); ++p) fill(p, mesh, cells_of, freedom, triangles, sizes);
   });
   for (auto& level : levels) {
     level->plan = make_plan(level->wide, comm.rank());
@@ -115,7 +115,7 @@ void MeshParts::number(const TetMesh& mesh, const Adjacency& cells_of, std::span
 }
 
 void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
-                     bool triangles) {
+                     bool triangles, std::span<const double> sizes) {
   MeshPart& part = parts[p];
   std::vector<Lid> local(mesh.vertices.size(), no_lid);
   std::vector<Point> points;
@@ -123,7 +123,7 @@ void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_
     for (const Gid v : level->maps[p].global) {
       local[at(v)] = static_cast<Lid>(points.size());
       const Vec3 x = mesh.vertices[at(v)];
-      points.push_back({x.x, x.y, x.z, 0});
+      points.push_back({x.x, x.y, x.z, sizes.empty() ? 0 : sizes[at(v)]});
     }
   std::vector<Size> offsets{0};
   std::vector<StarCell> stars;
