@@ -10,8 +10,22 @@
 
 namespace tutti {
 
-Krylov::Krylov(const Comm& comm, KrylovVector vector, int dimension, ParallelFor parallel)
-    : comm_(comm), vector_(std::move(vector)), dimension_(dimension), parallel_(std::move(parallel)) {}
+namespace {
+
+/// Short vectors are not worth a team.
+const ParallelFor& team_for(const ParallelFor& parallel, std::size_t length) {
+  static const ParallelFor alone;
+  return length < 65536 ? alone : parallel;
+}
+
+}  // namespace
+
+Krylov::Krylov(const Comm& comm, KrylovVector vector, int dimension, ParallelFor parallel, Wanted wanted)
+    : comm_(comm),
+      vector_(std::move(vector)),
+      dimension_(dimension),
+      parallel_(std::move(parallel)),
+      wanted_(wanted) {}
 
 Krylov::Parts Krylov::read() const {
   Parts x;
@@ -30,7 +44,7 @@ double Krylov::product(const Parts& a, const Parts& b) const {
   ExactSum sum;
   std::mutex mutex;
   for (std::size_t p = 0; p < a.size(); ++p)
-    for_ranges(parallel_, static_cast<Size>(a[p].size()), [&](Size begin, Size end) {
+    for_ranges(team_for(parallel_, a[p].size()), static_cast<Size>(a[p].size()), [&](Size begin, Size end) {
       ExactSum piece;
       for (Size i = begin; i < end; ++i)
         piece.add(a[p][static_cast<std::size_t>(i)] * b[p][static_cast<std::size_t>(i)]);
@@ -42,7 +56,7 @@ double Krylov::product(const Parts& a, const Parts& b) const {
 
 void Krylov::add(Parts& y, double factor, const Parts& x) const {
   for (std::size_t p = 0; p < y.size(); ++p)
-    for_ranges(parallel_, static_cast<Size>(y[p].size()), [&](Size begin, Size end) {
+    for_ranges(team_for(parallel_, y[p].size()), static_cast<Size>(y[p].size()), [&](Size begin, Size end) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
         y[p][i] = std::fma(factor, x[p][i], y[p][i]);
     });
@@ -92,7 +106,8 @@ std::vector<RitzPair> Krylov::cycle(bool accurate) {
   std::vector<Eigen::Index> order(basis_.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) {
-    return solver.eigenvalues()[a].real() > solver.eigenvalues()[b].real();
+    const std::complex<double> x = solver.eigenvalues()[a], y = solver.eigenvalues()[b];
+    return wanted_ == Wanted::rightmost ? x.real() > y.real() : std::abs(x) > std::abs(y);
   });
   std::vector<RitzPair> pairs;
   for (const Eigen::Index k : order) pairs.push_back({solver.eigenvalues()[k], -1});

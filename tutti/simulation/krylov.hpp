@@ -27,16 +27,20 @@ struct RitzPair {
   double residual = -1;  ///< |A x - value x|; < 0: not computed
 };
 
+/// Which eigenvalues come first.
+enum class Wanted : std::uint8_t { rightmost, largest };
+
 /// A Krylov space of p(A), kept on the host. Sums are exact and the small problem is solved alike on all ranks, so the
 /// results have the same bits on every device and for every partition. All members are collective.
 class Krylov {
  public:
-  Krylov(const Comm& comm, KrylovVector vector, int dimension, ParallelFor parallel = {});
+  Krylov(const Comm& comm, KrylovVector vector, int dimension, ParallelFor parallel = {},
+         Wanted wanted = Wanted::rightmost);
   /// Builds the space from the vector that stands in the model, which must be finite and not 0. The Ritz pairs of A in
-  /// it, the rightmost first; with its residual where `accurate` (2 to 4 applications more). Empty: something was not
-  /// finite. Puts the sum of the rightmost Ritz vectors into the model, to go on from.
+  /// it, the wanted ones first; the first with its residual where `accurate` (2 to 4 applications more). Empty: something was not
+  /// finite. Puts the sum of the first Ritz vectors into the model, to go on from.
   std::vector<RitzPair> cycle(bool accurate = true);
-  /// The moduli of the entries of the rightmost Ritz vector, of each part.
+  /// The moduli of the entries of the first Ritz vector, of each part.
   const std::vector<std::vector<double>>& mode() const { return mode_; }
 
  private:
@@ -52,6 +56,7 @@ class Krylov {
   KrylovVector vector_;
   int dimension_;
   ParallelFor parallel_;
+  Wanted wanted_;
   std::vector<Parts> basis_;
   Parts mode_;
 };

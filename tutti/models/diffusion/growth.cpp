@@ -18,6 +18,8 @@ namespace {
 
 /// Numbers of the search: its cost is this many rates, whatever the length of the run, since the flux depends on it.
 constexpr int dimension = 12, outer_dimension = 16, degree = 40, cycles = 4;
+/// Where the mesh is known to be a bad one, slower growth is sought, too.
+constexpr int cycles_of_damped = 3;
 /// Of the radius: an eigenvalue that is not above is 0.
 constexpr double zero = 1e-7;
 /// A Ritz value with a residual below this part of its real part is an eigenvalue.
@@ -75,7 +77,8 @@ void Diffusion::find_rightmost() {
     const auto pairs = krylov.cycle();
     if (pairs.empty()) break;
     stability_.rightmost = pairs.front();
-    if (pairs.front().value.real() <= zero * stability_.rho || grows()) break;
+    if (grows()) break;
+    if (pairs.front().value.real() <= zero * stability_.rho && (levels_.empty() || k + 1 >= cycles_of_damped)) break;
   }
   // Where the mode is largest.
   double largest = 0;
@@ -124,7 +127,7 @@ void Diffusion::choose_flux() {
     double length = 0;
     comm_.together([&] {
       const TimePlan plan = plan_steps(options_, dt_);
-      length = static_cast<double>(plan.steps) * plan.dt;
+      length = plan.time_of(plan.steps);
     });
     if (stability_.rightmost.value.real() * length <= std::log(10.0)) return;
     comm_.together([&] {
