@@ -174,7 +174,7 @@ class Runs(SystemTest):
 
     def test_a_probe_off_the_sphere_is_refused(self):
         probe = '[output]\n[[output.probe]]\nname = "top"\npoint = [0, 0, 2]\n'
-        self.expect(case(more=probe), 4, r"probe 'top' is 2 away from the centre of the unit sphere", ranks_list=[None])
+        self.expect(case(more=probe), 4, r"probe 'top' at a distance of 2 from the centre is off the unit sphere", ranks_list=[None])
 
     def field(self, folder, name):
         return read_u(folder, 1, name)

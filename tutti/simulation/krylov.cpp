@@ -21,11 +21,7 @@ const ParallelFor& team_for(const ParallelFor& parallel, std::size_t length) {
 }  // namespace
 
 Krylov::Krylov(const Comm& comm, KrylovVector vector, int dimension, ParallelFor parallel, Wanted wanted)
-    : comm_(comm),
-      vector_(std::move(vector)),
-      dimension_(dimension),
-      parallel_(std::move(parallel)),
-      wanted_(wanted) {}
+    : comm_(comm), vector_(std::move(vector)), dimension_(dimension), parallel_(std::move(parallel)), wanted_(wanted) {}
 
 Krylov::Parts Krylov::read() const {
   Parts x;

@@ -1,5 +1,5 @@
-// Eigenvalues of a model's linear operator, matrix-free: Arnoldi's method with a polynomial filter (Saad, Math. Comp. 42,
-// 1984), on the vectors of all parts of all ranks.
+// Eigenvalues of a model's linear operator, matrix-free: Arnoldi's method with a polynomial filter (Saad, Math. Comp.
+// 42, 1984), on the vectors of all parts of all ranks.
 #pragma once
 
 #include <complex>
@@ -37,8 +37,8 @@ class Krylov {
   Krylov(const Comm& comm, KrylovVector vector, int dimension, ParallelFor parallel = {},
          Wanted wanted = Wanted::rightmost);
   /// Builds the space from the vector that stands in the model, which must be finite and not 0. The Ritz pairs of A in
-  /// it, the wanted ones first; the first with its residual where `accurate` (2 to 4 applications more). Empty: something was not
-  /// finite. Puts the sum of the first Ritz vectors into the model, to go on from.
+  /// it, the wanted ones first; the first with its residual where `accurate` (2 to 4 applications more). Empty:
+  /// something was not finite. Puts the sum of the first Ritz vectors into the model, to go on from.
   std::vector<RitzPair> cycle(bool accurate = true);
   /// The moduli of the entries of the first Ritz vector, of each part.
   const std::vector<std::vector<double>>& mode() const { return mode_; }

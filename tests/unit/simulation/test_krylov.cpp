@@ -102,8 +102,9 @@ TEST(Krylov, TheSameBitsForEverySplit) {
   for (auto* result : {&one, &three}) {
     Operator op = damping();
     op.noise();
-    *result = Krylov(world(), op.vector(result == &one ? std::vector<std::size_t>{0, 1000}
-                                                       : std::vector<std::size_t>{0, 10, 600, 1000}),
+    *result = Krylov(world(),
+                     op.vector(result == &one ? std::vector<std::size_t>{0, 1000}
+                                              : std::vector<std::size_t>{0, 10, 600, 1000}),
                      16, {}, Wanted::largest)
                   .cycle();
   }

@@ -35,8 +35,8 @@ FaceOfCell face_of_cell(const Scheme& scheme, Lid cell, int face) {
     out.behind = Behind::cell;
     out.row = is_lo ? f.d + f.resistance_hi * jump : f.resistance_lo * jump - f.d;
     out.flow = sign * (is_lo ? f.flow_lo : f.flow_hi);
-    out.tangential = sign * ((f.resistance_lo * f.alpha) * f.flow_lo + (f.resistance_hi * f.alpha) * f.flow_hi -
-                             f.alpha * f.d);
+    out.tangential =
+        sign * ((f.resistance_lo * f.alpha) * f.flow_lo + (f.resistance_hi * f.alpha) * f.flow_hi - f.alpha * f.d);
     out.alpha = f.alpha;
     out.weight = is_lo ? f.weight_lo : f.weight_hi;
     return out;

@@ -1,4 +1,5 @@
-// A flux with more damping, for cells whose least-squares flux lets modes grow (docs/adr/0024-a-flux-that-cannot-grow.md).
+// A flux with more damping, for cells whose least-squares flux lets modes grow
+// (docs/adr/0024-a-flux-that-cannot-grow.md).
 #pragma once
 
 #include "tutti/models/diffusion/gradient.hpp"

@@ -104,8 +104,8 @@ class Diffusion final : public TetModel {
   Stability stability_;
   bool rkc_ = false;
   int stages_ = 1;
-  int substeps_ = 1;  ///< a long step of RKC2 is made of so many
-  int finer_ = 1;     ///< times more of them than its limit on the real axis asks for
+  int substeps_ = 1;                         ///< a long step of RKC2 is made of so many
+  int finer_ = 1;                            ///< times more of them than its limit on the real axis asks for
   std::vector<std::vector<double>> levels_;  ///< of local cells: 0, 1 damped, 2 with less tangential flux; empty: 0
   RkcCoefficients coefficients_;
   double forcing_time_ = 0;

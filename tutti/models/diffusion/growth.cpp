@@ -110,9 +110,8 @@ std::string Diffusion::unstable() const {
   return fmt::format(
       "a mode grows: the operator has the eigenvalue {:.4g}{} a unit of time (radius {:.4g}), largest in cell {} at "
       "({:.6g}, {:.6g}, {:.6g})",
-      pair.value.real(),
-      pair.value.imag() == 0 ? std::string() : fmt::format(" {:+.4g} i", pair.value.imag()), stability_.rho,
-      stability_.cell, stability_.place.x, stability_.place.y, stability_.place.z);
+      pair.value.real(), pair.value.imag() == 0 ? std::string() : fmt::format(" {:+.4g} i", pair.value.imag()),
+      stability_.rho, stability_.cell, stability_.place.x, stability_.place.y, stability_.place.z);
 }
 
 /// The least-squares flux, where it has no eigenvalue on the wrong side; else cells where something grows are damped,
@@ -192,7 +191,8 @@ void Diffusion::damp_growing_cells(bool all) {
   for (std::size_t p = 0; p < owned.size(); ++p)
     for (std::size_t c = 0; c < owned[p].size(); ++c) {
       bool marked = all || marks[p][c] != 0;
-      for (const Lid n : domain_.meshes[p].neighbours[c]) marked = marked || (n >= 0 && marks[p][static_cast<std::size_t>(n)] != 0);
+      for (const Lid n : domain_.meshes[p].neighbours[c])
+        marked = marked || (n >= 0 && marks[p][static_cast<std::size_t>(n)] != 0);
       owned[p][c] = all ? 2 : std::min(2.0, levels_[p][c] + (marked ? 1 : 0));
       damped += owned[p][c] >= 1 ? 1 : 0;
       cut += owned[p][c] >= 2 ? 1 : 0;

@@ -125,7 +125,8 @@ void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, 
   const double quality_lo = scheme.fit_quality[at(is_lo ? cell : neighbour)];
   const double quality_hi = scheme.fit_quality[at(is_lo ? neighbour : cell)];
   const double lo = f.weight_lo * quality_lo, hi = f.weight_hi * quality_hi;
-  const bool lo_damped = is_damped(scheme, is_lo ? cell : neighbour), hi_damped = is_damped(scheme, is_lo ? neighbour : cell);
+  const bool lo_damped = is_damped(scheme, is_lo ? cell : neighbour),
+             hi_damped = is_damped(scheme, is_lo ? neighbour : cell);
   const double kept = lo_damped || hi_damped
                           ? std::min(tangential_share(scheme, cell), tangential_share(scheme, neighbour))
                           : std::min(1.0, std::max(quality_lo, quality_hi) / scheme.options.tangential_limit);

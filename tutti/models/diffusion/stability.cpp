@@ -116,11 +116,12 @@ void Diffusion::settle_time_step() {
     }
   }
   comm_.together([&] {
-    fail(ErrorKind::numerical,
-         "{}: noise grows in steps of {:g}{}: they are too long for eigenvalues of the operator beside the real axis{}; "
-         "lower time.dt{}",
-         options_.where("time.dt"), dt_, rkc_ ? fmt::format(" with {} stages", stages_) : "",
-         grows() ? " (" + unstable() + ")" : "", rkc_ ? ", or take fewer time.stages" : "");
+    fail(
+        ErrorKind::numerical,
+        "{}: noise grows in steps of {:g}{}: they are too long for eigenvalues of the operator beside the real axis{}; "
+        "lower time.dt{}",
+        options_.where("time.dt"), dt_, rkc_ ? fmt::format(" with {} stages", stages_) : "",
+        grows() ? " (" + unstable() + ")" : "", rkc_ ? ", or take fewer time.stages" : "");
   });
 }
 

@@ -316,7 +316,8 @@ void SphereTransport::damp(const Weights& weights) {
   comm_.together([&] {
     const bool polyharmonic = basis_.kind == StencilBasis::Kind::polyharmonic;
     fail(ErrorKind::numerical,
-         "a mode grows by {:.3g} % in each step of {:.3g}{}: the operators have an eigenvalue with the real part {:.3g}; "
+         "a mode grows by {:.3g} % in each step of {:.3g}{}: the operators have an eigenvalue with the real part "
+         "{:.3g}; "
          "use more even nodes{}, more hyperviscosity or a smaller time.dt",
          100 * std::expm1(growth * dt_), dt_,
          automatic ? fmt::format(", with hyperviscosity.beta up to {:g}", spectrum_.beta) : "", growth,
@@ -413,8 +414,8 @@ SphereTransport::NoiseTest SphereTransport::run_noise_test() {
   return noise;
 }
 
-/// The largest eigenvalue of a step, as a rate of growth; 0 where none is found that lies outside of the unit circle: one
-/// counts where its residual is small beside its growth.
+/// The largest eigenvalue of a step, as a rate of growth; 0 where none is found that lies outside of the unit circle:
+/// one counts where its residual is small beside its growth.
 double SphereTransport::growing_eigenvalue() {
   constexpr int dimension = 16, steps = 10, cycles = 6;
   constexpr double converged = 0.5, on_the_circle = 1e-7;
@@ -435,7 +436,8 @@ double SphereTransport::growing_eigenvalue() {
     const auto pairs = krylov.cycle();
     if (pairs.empty()) return std::numeric_limits<double>::infinity();
     const double beyond = std::abs(pairs.front().value) - 1;
-    verbose("an eigenvalue of a step has the modulus 1 {:+.3g}, with a residual of {:.2g}", beyond, pairs.front().residual);
+    verbose("an eigenvalue of a step has the modulus 1 {:+.3g}, with a residual of {:.2g}", beyond,
+            pairs.front().residual);
     if (beyond <= on_the_circle) return 0;
     if (pairs.front().residual < converged * beyond) return std::log1p(beyond) / dt_;
   }

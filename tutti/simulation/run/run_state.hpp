@@ -16,8 +16,8 @@
 
 namespace tutti {
 
-/// Which steps a run makes: step k ends at base_time + (k - base_step) * dt, up to step `steps`, which ends at `end`. So
-/// a longer run makes the steps of a shorter one, but for its last.
+/// Which steps a run makes: step k ends at base_time + (k - base_step) * dt, up to step `steps`, which ends at `end`.
+/// So a longer run makes the steps of a shorter one, but for its last.
 struct TimePlan {
   Size steps = 0;
   double dt = 0;
@@ -25,9 +25,7 @@ struct TimePlan {
   double base_time = 0;
   double end = 0;  ///< 0: all steps have the length dt
   /// Is the last step shorter (or, by rounding, longer) than the others?
-  bool fitted() const {
-    return end != 0 && std::abs(end - regular(steps - 1) - dt) > 1e-9 * dt;
-  }
+  bool fitted() const { return end != 0 && std::abs(end - regular(steps - 1) - dt) > 1e-9 * dt; }
   double time_of(Size step) const { return step == steps && fitted() ? end : regular(step); }
   double dt_of(Size step) const { return step == steps && fitted() ? end - regular(steps - 1) : dt; }
 
@@ -82,9 +80,9 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
 /// at which it is taken. Error(numerical): it is not positive and finite, or time + dt is time again.
 void check_time_step(const Case& options, double dt, double time);
 
-/// The plan from [time]: `steps` of the model's step, or as many as reach `end`, the last one shortened to meet it. Of a
-/// restart: the plan goes on; an end that moved is reached by the same steps, or behind a shortened one from where the
-/// checkpoint stands. Errors: as check_time_step; Error(input): too many steps.
+/// The plan from [time]: `steps` of the model's step, or as many as reach `end`, the last one shortened to meet it. Of
+/// a restart: the plan goes on; an end that moved is reached by the same steps, or behind a shortened one from where
+/// the checkpoint stands. Errors: as check_time_step; Error(input): too many steps.
 TimePlan plan_steps(const Case& options, double model_dt);
 TimePlan plan_rest(const Case& options, const RunState& state);
 /// Of a model that advances in units of its own up to `end`: from `begin` on in equal steps of about `dt`, no longer.
