@@ -3,9 +3,11 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <numeric>
 
+#include "tutti/base/log.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 
 namespace tutti {
@@ -135,16 +137,34 @@ std::vector<RitzPair> Krylov::cycle(bool accurate) {
   return pairs;
 }
 
+double growth_of_steps(const Comm& comm, const KrylovVector& vector, int cycles, const ParallelFor& parallel) {
+  constexpr int dimension = 16;
+  constexpr double converged = 0.5, on_the_circle = 1e-7;
+  Krylov krylov(comm, vector, dimension, parallel, Wanted::largest);
+  for (int k = 0; k < cycles; ++k) {
+    const auto pairs = krylov.cycle();
+    if (pairs.empty()) return std::numeric_limits<double>::infinity();
+    const RitzPair& first = pairs.front();
+    const double beyond = std::abs(first.value) - 1;
+    verbose("an eigenvalue of a step: {:.6g} {:+.6g} i, modulus 1 {:+.3g}, residual {:.2g}", first.value.real(),
+            first.value.imag(), beyond, first.residual);
+    if (beyond <= on_the_circle) return 0;
+    if (first.residual < converged * beyond) return std::log1p(beyond);
+  }
+  return 0;
+}
+
 FilterEllipse ellipse_around(std::span<const RitzPair> values, double rho) {
-  constexpr double wider = 1.1, most = 0.5, near = 0.02;
+  constexpr double wider = 1.1, most = 0.5, near = 0.3;
   FilterEllipse ellipse;
   for (const RitzPair& pair : values) rho = std::max(rho, std::abs(pair.value));
   ellipse.half_length = 0.5 * wider * rho;
   const double a = ellipse.half_length;
   for (const RitzPair& pair : values) {
     const double x = pair.value.real(), inside = 1 - (x + a) * (x + a) / (a * a);
-    // What lies close to 0 says little of the height, and what lies beyond is what is sought.
-    if (x < -near * rho && inside > 0)
+    // What lies close to the ends says little of the height. A filter higher than it need be sees less: what grows by
+    // lambda stands out by exp(lambda / height) an application.
+    if (inside > near)
       ellipse.half_height = std::max(ellipse.half_height, wider * std::abs(pair.value.imag()) / std::sqrt(inside));
   }
   ellipse.half_height = std::min(ellipse.half_height, most * a);

@@ -71,6 +71,7 @@ class Diffusion final : public TetModel {
   void choose_time_step_and_stages();
   bool noise_settles();
   void settle_time_step();
+  KrylovVector krylov_vector();
   void find_rightmost();
   bool grows() const;
   void choose_flux();

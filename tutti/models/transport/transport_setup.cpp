@@ -414,11 +414,8 @@ SphereTransport::NoiseTest SphereTransport::run_noise_test() {
   return noise;
 }
 
-/// The largest eigenvalue of a step, as a rate of growth; 0 where none is found that lies outside of the unit circle:
-/// one counts where its residual is small beside its growth.
+/// Of the eigenvalue of a step that lies farthest outside of the unit circle, as a rate; 0: none was found.
 double SphereTransport::growing_eigenvalue() {
-  constexpr int dimension = 16, steps = 10, cycles = 6;
-  constexpr double converged = 0.5, on_the_circle = 1e-7;
   KrylovVector vector;
   for (const IndexMap& map : value_maps_) vector.lengths.push_back(map.owned);
   vector.write = [this](std::size_t p, std::span<const double> x) { upload(stream(p), parts_[p].q[0].buffer(), x); };
@@ -429,19 +426,9 @@ double SphereTransport::growing_eigenvalue() {
     pass_->step().wait();
   };
   vector.apply = [advance] { advance(1); };
-  vector.filter = [advance] { advance(steps); };
+  vector.filter = [advance] { advance(10); };
   set_noise();
-  Krylov krylov(comm_, vector, dimension, parallel_for(*devices_.threads), Wanted::largest);
-  for (int k = 0; k < cycles; ++k) {
-    const auto pairs = krylov.cycle();
-    if (pairs.empty()) return std::numeric_limits<double>::infinity();
-    const double beyond = std::abs(pairs.front().value) - 1;
-    verbose("an eigenvalue of a step has the modulus 1 {:+.3g}, with a residual of {:.2g}", beyond,
-            pairs.front().residual);
-    if (beyond <= on_the_circle) return 0;
-    if (pairs.front().residual < converged * beyond) return std::log1p(beyond) / dt_;
-  }
-  return 0;
+  return growth_of_steps(comm_, vector, 6, parallel_for(*devices_.threads)) / dt_;
 }
 
 void SphereTransport::set_initial() {
