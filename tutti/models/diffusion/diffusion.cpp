@@ -12,6 +12,7 @@
 #include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/simulation/evaluate.hpp"
+#include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti::diffusion {
 
@@ -89,6 +90,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
   estimate_spectral_radius();
   if (options_.flag("numerics.check")) choose_flux();
   choose_time_step_and_stages();
+  comm_.together([&] { (void)plan_steps(options_, dt_); });  // a step that is none ends the run before its first
   if (options_.flag("numerics.check")) settle_time_step();
   phases.begin("initial");
   start(physics_->initial());

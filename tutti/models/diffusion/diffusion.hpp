@@ -75,6 +75,7 @@ class Diffusion final : public TetModel {
   void find_rightmost();
   bool grows() const;
   void choose_flux();
+  bool damp_more();
   std::string unstable() const;
   void damp_growing_cells(bool all);
   std::vector<std::vector<double>> with_ghosts(const std::vector<std::vector<double>>& owned);
@@ -106,6 +107,7 @@ class Diffusion final : public TetModel {
   bool rkc_ = false;
   int stages_ = 1;
   int substeps_ = 1;                         ///< a long step of RKC2 is made of so many
+  int rounds_ = 0;                           ///< in which cells were damped
   int finer_ = 1;                            ///< times more of them than its limit on the real axis asks for
   std::vector<std::vector<double>> levels_;  ///< of local cells: 0, 1 damped, 2 with less tangential flux; empty: 0
   RkcCoefficients coefficients_;

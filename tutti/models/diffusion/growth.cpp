@@ -146,17 +146,22 @@ void Diffusion::choose_flux() {
     });
   }
   const std::string found = unstable();
-  constexpr int rounds = 6;
-  for (int k = 1; grows() && k <= rounds; ++k) {
-    damp_growing_cells(k == rounds);
-    estimate_spectral_radius();
-    find_rightmost();
+  while (grows() && damp_more()) {
   }
   comm_.together([&] {
     if (grows()) fail(ErrorKind::numerical, "{}; improve the mesh, or lower the anisotropy of K", unstable());
   });
-  info("with the least-squares flux {}; {} cells are damped, {} of them with less tangential flux", found,
-       stability_.damped, stability_.cut);
+  info("with the least-squares flux {}", found);
+}
+
+/// One round more; false: all cells are what they can be.
+bool Diffusion::damp_more() {
+  constexpr int most = 6;
+  if (options_.text("numerics.flux") != "auto" || rounds_ == most) return false;
+  damp_growing_cells(++rounds_ == most);
+  estimate_spectral_radius();
+  find_rightmost();
+  return true;
 }
 
 /// Owned values with those of the ghosts.

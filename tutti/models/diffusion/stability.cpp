@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tutti/base/log.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
@@ -110,23 +111,31 @@ bool Diffusion::noise_settles() {
 }
 
 /// The operator's eigenvalues beside the real axis are where a method may not reach that was chosen by rho alone: a
-/// step that is left to us is made shorter, or of more sub-steps.
+/// step that is left to us is made shorter, or of more sub-steps. Where that does not help, it is the operator.
 void Diffusion::settle_time_step() {
-  constexpr int tries = 8;
+  constexpr int tries = 5;
   constexpr double shorter = 0.7;
   const bool own = options_.is_word("time.dt", "auto");
-  for (int k = 0; k < tries; ++k) {
-    if (noise_settles()) return;
-    if (own) {
-      dt_ *= shorter;
-      limit_ *= shorter;
-    } else if (rkc_ && options_.is_word("time.stages", "auto")) {
-      finer_ *= 2;
-      choose_time_step_and_stages();
-    } else {
-      break;
+  do {
+    if (rounds_ > 0) choose_time_step_and_stages();
+    for (int k = 0; k < tries; ++k) {
+      if (noise_settles()) {
+        if (rounds_ > 0)
+          info("{} cells are damped, {} of them with less tangential flux", stability_.damped, stability_.cut);
+        return;
+      }
+      if (own) {
+        dt_ *= shorter;
+        limit_ *= shorter;
+      } else if (rkc_ && options_.is_word("time.stages", "auto")) {
+        finer_ *= 2;
+        choose_time_step_and_stages();
+      } else {
+        break;
+      }
     }
-  }
+    finer_ = 1;
+  } while (own && damp_more());
   comm_.together([&] {
     fail(
         ErrorKind::numerical,
