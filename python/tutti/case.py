@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from tutti.messages import Error
-from tutti.program import run_program
+from tutti.program import TemporaryFolder, run_program
 
 _STEP = re.compile(r"([A-Za-z0-9_-]+)((?:\[\d+\])*)")
 
@@ -164,7 +164,7 @@ class Case:
         """
         from tutti.runs import Run
 
-        temporary = tempfile.TemporaryDirectory(prefix="tutti_run_") if output is None else None
+        temporary = TemporaryFolder("tutti_run_") if output is None else None
         folder = Path(temporary.name) / "results" if temporary else Path(output)
         with self._words() as words:
             words += ["-o", str(folder), *(["--overwrite"] if overwrite else []), *device_words(devices, threads), *options]

@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import tempfile
 import warnings
+import weakref
 from pathlib import Path
 
 from tutti.messages import Error
@@ -57,6 +58,14 @@ def _in_notebook():
         return get_ipython().__class__.__name__ == "ZMQInteractiveShell"  # IPython puts the name there
     except NameError:
         return False
+
+
+class TemporaryFolder:
+    """A folder that is there as long as this object."""
+
+    def __init__(self, prefix):
+        self.name = tempfile.mkdtemp(prefix=prefix)
+        weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
 
 
 class ProgressLine:

@@ -3,14 +3,13 @@
 import itertools
 import os
 import queue
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 from tutti.messages import Error
-from tutti.program import ProgressLine
+from tutti.program import ProgressLine, TemporaryFolder
 from tutti.runs import table
 
 _COLUMNS = ("steps", "time", "dt", "wall_seconds", "cell_steps_per_second", "checksum")
@@ -36,7 +35,7 @@ def sweep(case, values, jobs=1, output=None, progress=None, threads=None, **opti
     shares = queue.SimpleQueue()
     for job in range(jobs):
         shares.put(cores[job * len(cores) // jobs:(job + 1) * len(cores) // jobs] or cores[job % len(cores):][:1])
-    temporary = tempfile.TemporaryDirectory(prefix="tutti_sweep_") if output is None else None
+    temporary = TemporaryFolder("tutti_sweep_") if output is None else None
     folder = Path(temporary.name if temporary else output)
 
     def run_one(number):
