@@ -1,4 +1,5 @@
-// tutti manual: the manual page for `man tutti`, made from the same tree of commands as --help, so that it cannot be stale.
+// tutti manual: the manual page for `man tutti`, made from the same tree of commands as --help, so that it cannot be
+// stale.
 #include <fmt/format.h>
 
 #include "app/commands.hpp"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel, installs it into a clean virtual environment and runs a small case there, from the shell and from Python.
-# usage: scripts/check_wheel.sh [options of pip wheel, e.g. -C cmake.define.TUTTI_PORTABLE=OFF]
+# usage: scripts/check_wheel.sh [options of pip wheel, e.g. --config-settings=cmake.define.TUTTI_PORTABLE=OFF]
 # Needs PyPI (scikit-build-core, NumPy, matplotlib) or a mirror of it, and the libraries of scripts/install-dependencies.sh.
 # TUTTI_CHECK_PYTHON names another interpreter than the system's python3.
 set -euo pipefail

@@ -176,7 +176,7 @@ class Run:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise FileNotFoundError(f"{path}: no such file; the run has not ended, or was killed") from None
+            raise FileNotFoundError(f"{path}: no such file: the run has not ended, or was killed; go on with run.restart()") from None
 
     @cached_property
     def results(self):
