@@ -47,7 +47,7 @@ if ((unpack)) || ! command -v mmdebstrap > /dev/null; then
 else
   mmdebstrap --variant=apt --include="$package,openmpi-bin,python3-numpy,python3-matplotlib" --aptopt='APT::Install-Recommends "false"' \
     --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount \
-    --customize-hook="copy-in $made/try.sh /root" --customize-hook='chroot "$1" bash /root/try.sh' "$suite" /dev/null
+    --customize-hook="copy-in $made/try.sh /opt" --customize-hook='chroot "$1" bash /opt/try.sh' "$suite" /dev/null
   where="a fresh $suite"
 fi
 echo "check_deb.sh: $(basename "$package"), $(du -k "$package" | cut -f 1) KiB: installs and runs ($where)"
