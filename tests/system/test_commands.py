@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -13,7 +14,7 @@ from program import DATA, EQUAL, PROGRAM, SPHERE, SystemTest, box_case, numbers_
 
 COMMANDS = [[], ["run"], ["plan"], ["doctor"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
             ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
-            ["bench", "diffusion"], ["bench", "incompressible"], ["bench", "compressible"], ["plot"], ["completion"], ["reference"]]
+            ["bench", "diffusion"], ["bench", "incompressible"], ["bench", "compressible"], ["plot"], ["completion"], ["manual"], ["reference"]]
 
 FLOW = """model = "incompressible"
 [grid]
@@ -46,6 +47,18 @@ class Commands(SystemTest):
 
     def files(self):
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*"))
+
+    def test_the_manual_has_every_command_and_option(self):
+        page = self.write("tutti.1", self.run_well("manual"))
+        text = page.read_text()
+        for command in COMMANDS[1:]:
+            with self.subTest(command=command):
+                self.assertIn(f"\n.SS tutti {' '.join(command)}\n", text)
+                options = re.findall(r"^  (-\S*)", self.run_well(*command, "--help"), re.MULTILINE)
+                self.assertLessEqual({o.replace("-", "\\-") for o in options} - {"\\-h,\\-\\-help"}, set(re.findall(r"^\\fB(.*)\\fR", text, re.MULTILINE)))
+        if shutil.which("man") and shutil.which("groff"):
+            shown = run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(page)])
+            self.assertEqual((shown.code, shown.err), (0, ""))
 
     def test_help_of_every_command(self):
         for command in COMMANDS:
