@@ -39,6 +39,11 @@ TUTTI_HD inline double pressure(const Gas& gas, const double* q) {
   const double kinetic = std::fma(q[3], q[3], std::fma(q[2], q[2], q[1] * q[1]));
   return (gas.gamma - 1) * std::fma(-0.5 / q[0], kinetic, q[4]);
 }
+/// With 1 / rho.
+TUTTI_HD inline double pressure(const Gas& gas, const double* q, double inverse) {
+  const double kinetic = std::fma(q[3], q[3], std::fma(q[2], q[2], q[1] * q[1]));
+  return (gas.gamma - 1) * std::fma(-0.5 * inverse, kinetic, q[4]);
+}
 TUTTI_HD inline Primitive to_primitive(const Gas& gas, const double* q) {
   const double inverse = 1 / q[0];
   return {q[0], q[1] * inverse, q[2] * inverse, q[3] * inverse, pressure(gas, q)};
@@ -56,9 +61,7 @@ TUTTI_HD inline double sound_speed(const Gas& gas, double rho, double p) {
 
 /// The inviscid flux f[d][variable] of q, d = x, y, z.
 TUTTI_HD inline void euler_flux(const Gas& gas, const double* q, double (*f)[variables]) {
-  const double inverse = 1 / q[0];
-  const double kinetic = std::fma(q[3], q[3], std::fma(q[2], q[2], q[1] * q[1]));
-  const double p = (gas.gamma - 1) * std::fma(-0.5 * inverse, kinetic, q[4]);
+  const double inverse = 1 / q[0], p = pressure(gas, q, inverse);
   const double enthalpy = q[4] + p;
   for (int d = 0; d < 3; ++d) {
     const double speed = q[1 + d] * inverse;
@@ -69,6 +72,16 @@ TUTTI_HD inline void euler_flux(const Gas& gas, const double* q, double (*f)[var
     f[d][4] = enthalpy * speed;
     f[d][1 + d] += p;
   }
+}
+
+/// The flux of q along a vector k of any length.
+TUTTI_HD inline void flux_along(const double* q, double inverse, double p, const double* k, double* f) {
+  const double mass = std::fma(q[3], k[2], std::fma(q[2], k[1], q[1] * k[0])), speed = mass * inverse;
+  f[0] = mass;
+  f[1] = std::fma(q[1], speed, p * k[0]);
+  f[2] = std::fma(q[2], speed, p * k[1]);
+  f[3] = std::fma(q[3], speed, p * k[2]);
+  f[4] = (q[4] + p) * speed;
 }
 
 }  // namespace tutti::compressible

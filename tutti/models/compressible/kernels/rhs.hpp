@@ -84,26 +84,33 @@ TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, co
     const FaceRecord& face = view.faces[code >> 1];
     const int side = code & 1, n = face.points;
     const double scale = side == 0 ? -factor * face.scale[0] : factor * face.scale[1];
-    for (int i = team.first(); i < variables * n; i += team.step()) s.at[i] = scale * flux[face.at + i];
+    const std::uint8_t* order = view.order_of(face, side);
+    for_each_value(team, variables, n,
+                   [&](int v, int q) { s.at[v * n + q] = scale * flux[face.at + v * n + order[q]]; });
     team.meet();
     add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at, n, columns, s.rate, columns);
     team.meet();
   }
 }
 
-/// Puts the flux at a point of the volume where the projection wants it: by chunks, directions, points.
-TUTTI_HD inline void put_flux(bool affine, const double* metric, double (*g)[variables], int count, int q, double* f,
-                              int stride) {
+/// The flux g[d][v] in the directions of the tables: along the metric's rows, or in space.
+TUTTI_HD inline void turn_flux(bool affine, const double* metric, double (*g)[variables]) {
+  for (int v = 0; v < variables; ++v) {
+    const double x = g[0][v], y = g[1][v], z = g[2][v];
+    for (int d = 0; d < 3; ++d)
+      g[d][v] = affine ? std::fma(metric[3 * d + 2], z, std::fma(metric[3 * d + 1], y, metric[3 * d] * x))
+                       : metric[0] * (d == 0   ? x
+                                      : d == 1 ? y
+                                               : z);
+  }
+}
+/// Puts it where the projection wants it: by chunks, directions, points.
+TUTTI_HD inline void put_flux(const double (*g)[variables], int count, int q, double* f, int stride) {
   const int chunk = q / chunk_points * chunk_points;
   const int size = count - chunk < chunk_points ? count - chunk : chunk_points;
   const int at = 3 * chunk + (q - chunk);
   for (int v = 0; v < variables; ++v)
-    for (int d = 0; d < 3; ++d) {
-      const double value =
-          affine ? std::fma(metric[3 * d + 2], g[2][v], std::fma(metric[3 * d + 1], g[1][v], metric[3 * d] * g[0][v]))
-                 : metric[0] * g[d][v];
-      f[v * stride + at + d * size] = value;
-    }
+    for (int d = 0; d < 3; ++d) f[v * stride + at + d * size] = g[d][v];
 }
 
 template <class Team>
@@ -132,8 +139,14 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, c
       double state[variables], g[3][variables];
       for (int v = 0; v < variables; ++v) state[v] = s.at[v * at_once + q];
       watch(view, e, state);
-      euler_flux(view.gas, state, g);
-      put_flux(element.affine != 0, s.metric, g, count, q, s.f, stride);
+      if (element.affine != 0) {
+        const double inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+        for (int d = 0; d < 3; ++d) flux_along(state, inverse, p, s.metric + 3 * d, g[d]);
+      } else {
+        euler_flux(view.gas, state, g);
+        turn_flux(false, s.metric, g);
+      }
+      put_flux(g, count, q, s.f, stride);
     }
     team.meet();
     add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count, s.f,

@@ -7,13 +7,15 @@
 
 namespace tutti::compressible {
 
+inline constexpr int max_terms = 4;
+
 /// out = sum_i weight_i x_i + factor rate; where `second` is there, also second = base + second_factor out. Arrays of
 /// states; `out` and `second` may be one of x, base: elements are independent. The rate is added to the sum, whose
 /// fluxes come with the factor, so that it takes no array of its own.
 struct StageArrays {
   int count = 0;
-  const double* x[4] = {};
-  double weight[4] = {};
+  const double* x[max_terms] = {};
+  double weight[max_terms] = {};
   double factor = 1;
   double* out = nullptr;
   const double* base = nullptr;

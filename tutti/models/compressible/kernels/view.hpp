@@ -12,6 +12,9 @@
 //   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times
 //   `scale`.
 // Padding points repeat the first point, and have zeros in projection and lift.
+//
+// Points of a face are those of its left element. Where the rule is symmetric, an affine right element lifts as left
+// ones do, in its own order of the points: a local face has one table, whoever is beyond it.
 #pragma once
 
 #include "tutti/base/types.hpp"
@@ -43,6 +46,7 @@ struct FaceRecord {
   std::int32_t normal_step = 0;  ///< 3: a normal a point; 0: one
   Size normals = 0;              ///< unit normals from left to right
   Size trace[2] = {0, 0}, lift[2] = {0, 0};
+  std::int32_t turn = 0;     ///< of the right's lift: row q is point turns[turn + q]
   double scale[2] = {1, 1};  ///< of lift
   Size at = 0;               ///< of its fluxes [v][q]
   Size boundary = -1;        ///< of its points among those at the boundary
@@ -60,6 +64,8 @@ struct ShockSensor {
   TUTTI_HD bool on() const { return strength > 0; }
 };
 
+struct TetView;
+
 struct PartView {
   const ElementRecord* elements = nullptr;
   const double* metric = nullptr;  ///< 9 an element: grad r, grad s, grad t
@@ -67,12 +73,18 @@ struct PartView {
   const std::int32_t* face_of = nullptr;  ///< 6 an element: 2 face + side, -1: none
   const double* tables = nullptr;
   const double* normals = nullptr;
+  const std::uint8_t* turns = nullptr;  ///< orders of a face's points; from 0 on as they are
   int bases = 0;
   Gas gas;
   FluxKind flux = FluxKind::llf;
   ShockSensor sensor;
   std::uint8_t* broken = nullptr;  ///< of owned elements: 0, or see watch()
+  const TetView* tets = nullptr;   ///< of the host; for kernels tuned for a GPU, where there are any
 
+  /// In which order a side's lift takes a face's points.
+  TUTTI_HD const std::uint8_t* order_of(const FaceRecord& face, int side) const {
+    return turns + (side == 0 ? 0 : face.turn);
+  }
   /// Right-hand sides need gradients.
   TUTTI_HD bool diffuses() const { return gas.viscous() || sensor.on(); }
 };

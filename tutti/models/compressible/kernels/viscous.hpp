@@ -67,7 +67,9 @@ struct ViscousFaceFluxes {
     const Lid e = side == 0 ? face.left : face.right;
     element_gradient(team, view, e, u, s.g);
     const double factor = eta * face.scale[side];
-    for (int i = team.first(); i < gradients * n; i += team.step()) s.at[side][i] = factor * s.jump[i];
+    const std::uint8_t* order = view.order_of(face, side);
+    for_each_value(team, gradients, n,
+                   [&](int k, int q) { s.at[side][k * n + q] = factor * s.jump[k * n + order[q]]; });
     team.meet();
     for (int d = 0; d < 3; ++d)
       add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at[side] + d * variables * n, n,
@@ -177,11 +179,12 @@ struct AdvanceViscousElements {
       if (code < 0) continue;
       const FaceRecord& face = view.faces[code >> 1];
       const int side = code & 1, n = face.points;
-      for (int i = team.first(); i < variables * n; i += team.step()) {
-        const Vec3 normal = normal_at(view, face, i % n);
-        const double size = face.scale[side] * jump[face.at + i];
-        for (int d = 0; d < 3; ++d) s.lifted[d * variables * n + i] = size * normal[d];
-      }
+      const std::uint8_t* order = view.order_of(face, side);
+      for_each_value(team, variables, n, [&](int v, int q) {
+        const Vec3 normal = normal_at(view, face, order[q]);
+        const double size = face.scale[side] * jump[face.at + v * n + order[q]];
+        for (int d = 0; d < 3; ++d) s.lifted[(d * variables + v) * n + q] = size * normal[d];
+      });
       team.meet();
       for (int d = 0; d < 3; ++d)
         add_product<variables>(team, view.tables + face.lift[side], columns, n, s.lifted + d * variables * n, n,
@@ -220,7 +223,8 @@ struct AdvanceViscousElements {
         if (artificial > 0) add_artificial(artificial, g, h);
         for (int d = 0; d < 3; ++d)
           for (int v = 0; v < variables; ++v) f[d][v] -= h[d][v];
-        put_flux(element.affine != 0, s.base.metric, f, count, q, s.base.f, stride);
+        turn_flux(element.affine != 0, s.base.metric, f);
+        put_flux(f, count, q, s.base.f, stride);
       }
       team.meet();
       add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count,
