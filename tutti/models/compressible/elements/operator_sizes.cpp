@@ -59,7 +59,10 @@ class Counter {
   }
 
   void add_side(Lid e, int local, int orientation, Size points, int lift) {
-    if (!shared(e) || traces_.insert({type(e), local, orientation}).second) sizes_.tables += points * n_;
+    if (!shared(e) || traces_.insert({type(e), local, orientation}).second) {
+      sizes_.tables += points * n_;
+      if (shared(e) && options_.derivatives) sizes_.tables += points * (3 * n_ + points);
+    }
     if (!shared(e) || lifts_.insert({type(e), local, lift}).second) sizes_.tables += points * columns_;
   }
   /// Do affine right sides lift by the tables of left ones?

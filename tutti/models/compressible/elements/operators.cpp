@@ -175,6 +175,25 @@ class Maker {
     return begin;
   }
 
+  /// And behind it the spread.
+  Size slope_table(const ElementBasis& b, std::span<const Vec3> at, std::span<const double> shares) {
+    const Size begin = end();
+    const int points = static_cast<int>(at.size());
+    double* to = grow(3 * n_ + points, points);
+    std::vector<std::vector<double>> values;
+    for (int q = 0; q < points; ++q) {
+      const auto gradients = b.gradients(at[q]);
+      for (int l = 0; l < n_; ++l)
+        for (int d = 0; d < 3; ++d) to[(3 * l + d) * points + q] = gradients[l][d];
+      values.push_back(b.values(at[q]));
+    }
+    to += 3 * n_ * points;
+    for (int k = 0; k < points; ++k)
+      for (int q = 0; q < points; ++q)
+        for (int l = 0; l < n_; ++l) to[k * points + q] += shares[k] * values[k][l] * values[q][l];
+    return begin;
+  }
+
   /// Of turns: how the right side takes the points of the rule. -1: it has an order of its own.
   std::int32_t turn_of(const Quadrature& rule, int corners, int orientation) {
     const auto [at, is_new] = turns_.try_emplace({corners, rule.size(), orientation}, -1);
@@ -261,6 +280,12 @@ class Maker {
     if (new_lift) lift->second = lift_table(b, turn < 0 ? at : own, shares);
     record.trace[side] = trace->second;
     record.lift[side] = lift->second;
+    if (options_.derivatives) {
+      const auto [slope, new_slope] = slopes_.try_emplace({kind, local, orientation});
+      if (new_slope) slope->second = slope_table(b, at, shares);
+      record.slope[side] = slope->second;
+      record.spread[side] = slope->second + Size{3} * n_ * record.points;
+    }
     record.scale[side] = total / b.volume();
   }
 
@@ -281,7 +306,7 @@ class Maker {
   const int n_, columns_;
   std::vector<ElementBasis> bases_;
   std::map<ElementType, ElementRecord> volumes_;
-  std::map<std::tuple<int, int, int>, Size> traces_, lifts_;
+  std::map<std::tuple<int, int, int>, Size> traces_, lifts_, slopes_;
   std::map<std::tuple<int, int, int>, std::int32_t> turns_;
   std::map<std::pair<int, bool>, Quadrature> face_rules_;
   Operators made_;

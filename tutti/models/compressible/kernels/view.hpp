@@ -9,6 +9,8 @@
 //                                     directions, for each its points. Affine elements: in reference coordinates.
 //   derivative  [l][d][m]             d_d phi_l = sum_m D phi_m
 //   trace       [l][q]                phi_l at a face's points
+//   slope       [l][(d, q)]           of viscous flow and affine sides: d_d phi_l there, in reference coordinates
+//   spread      [k][q]                likewise: what a jump at point k is at q, when it is lifted and traced
 //   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times
 //   `scale`.
 // Padding points repeat the first point, and have zeros in projection and lift.
@@ -46,6 +48,7 @@ struct FaceRecord {
   std::int32_t normal_step = 0;  ///< 3: a normal a point; 0: one
   Size normals = 0;              ///< unit normals from left to right
   Size trace[2] = {0, 0}, lift[2] = {0, 0};
+  Size slope[2] = {-1, -1}, spread[2] = {-1, -1};
   std::int32_t turn = 0;     ///< of the right's lift: row q is point turns[turn + q]
   double scale[2] = {1, 1};  ///< of lift
   Size at = 0;               ///< of its fluxes [v][q]
@@ -94,6 +97,19 @@ struct PartView {
 TUTTI_HD inline void watch(const PartView& view, Lid e, const double* state) {
   if ((state[0] > 0 && pressure(view.gas, state) > 0) || view.broken[e] != 0) return;
   view.broken[e] = state[0] == state[0] && state[4] == state[4] ? 1 : 2;
+}
+
+/// The same of several points, whose values begin at `states`.
+template <class Points>
+TUTTI_HD inline void watch(const PartView& view, Lid e, const Points& at, const double* states, int stride,
+                           NumberOf<Points> density, NumberOf<Points> p) {
+  using T = NumberOf<Points>;
+  if (at.all(both(density > T(0), p > T(0)))) return;
+  for (int i = at.q; i < at.q + at.count(); ++i) {
+    double state[variables];
+    for (int v = 0; v < variables; ++v) state[v] = states[v * stride + i];
+    watch(view, e, state);
+  }
 }
 
 }  // namespace tutti::compressible
