@@ -284,7 +284,6 @@ class Maker {
       const auto [slope, new_slope] = slopes_.try_emplace({kind, local, orientation});
       if (new_slope) slope->second = slope_table(b, at, shares);
       record.slope[side] = slope->second;
-      record.spread[side] = slope->second + Size{3} * n_ * record.points;
     }
     record.scale[side] = total / b.volume();
   }

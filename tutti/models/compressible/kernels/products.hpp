@@ -144,20 +144,6 @@ TUTTI_HD inline void add_product(const Team& team, const double* table, Size str
   }
 }
 
-/// Calls f(k, q) for k < rows, q < n.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
-template <class Team, class F>
-TUTTI_HD inline void for_each_value(const Team& team, int rows, int n, const F& f) {
-  if constexpr (std::is_same_v<Team, SerialTeam>) {
-    for (int k = 0; k < rows; ++k)
-      for (int q = 0; q < n; ++q) f(k, q);
-  } else {
-    for (int i = team.first(); i < rows * n; i += team.step()) f(i / n, i % n);
-  }
-}
-
 /// Calls f(points) for all n points: one or several at a time (lanes.hpp).
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable

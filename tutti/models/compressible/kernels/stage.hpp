@@ -1,8 +1,10 @@
 // What a stage of a Runge-Kutta method does with the rate of change.
 #pragma once
 
+#include <cmath>
+
 #include "tutti/models/compressible/flux/gas.hpp"
-#include "tutti/models/compressible/kernels/products.hpp"
+#include "tutti/models/compressible/kernels/team.hpp"
 
 namespace tutti::compressible {
 

@@ -10,7 +10,7 @@
 //   derivative  [l][d][m]             d_d phi_l = sum_m D phi_m
 //   trace       [l][q]                phi_l at a face's points
 //   slope       [l][(d, q)]           of viscous flow and affine sides: d_d phi_l there, in reference coordinates
-//   spread      [k][q]                likewise: what a jump at point k is at q, when it is lifted and traced
+//               and then [k][q]       the spread: what a jump at point k is at q, when it is lifted and traced
 //   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times
 //   `scale`.
 // Padding points repeat the first point, and have zeros in projection and lift.
@@ -48,7 +48,7 @@ struct FaceRecord {
   std::int32_t normal_step = 0;  ///< 3: a normal a point; 0: one
   Size normals = 0;              ///< unit normals from left to right
   Size trace[2] = {0, 0}, lift[2] = {0, 0};
-  Size slope[2] = {-1, -1}, spread[2] = {-1, -1};
+  Size slope[2] = {-1, -1};  ///< -1: the side is not affine
   std::int32_t turn = 0;     ///< of the right's lift: row q is point turns[turn + q]
   double scale[2] = {1, 1};  ///< of lift
   Size at = 0;               ///< of its fluxes [v][q]

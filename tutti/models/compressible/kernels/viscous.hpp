@@ -20,28 +20,27 @@ TUTTI_HD inline void add_artificial(double viscosity, const T (*g)[variables], T
     for (int v = 0; v < variables; ++v) f[d][v] = fused(viscosity, g[d][v], f[d][v]);
 }
 
-/// Coefficients of the gradient of an element: g[d][v][columns].
+/// Coefficients of the gradient of an element: g[v][d][columns].
 template <class Team>
 TUTTI_HD inline void element_gradient(const Team& team, const PartView& view, Lid e, const double* u, double* g) {
-  const int bases = view.bases, columns = padded(bases);
+  const int bases = view.bases, columns = padded(bases), row = 3 * columns;
   const ElementRecord& element = view.elements[e];
-  set_zero(team, g, gradients * columns);
+  set_zero(team, g, variables * row);
   team.meet();
-  for (int d = 0; d < 3; ++d)
-    add_product<variables>(team, view.tables + element.derivative + d * columns, Size{3} * columns, bases,
-                           u + Size{variables} * bases * e, bases, columns, g + d * variables * columns, columns);
+  add_product<variables>(team, view.tables + element.derivative, row, bases, u + Size{variables} * bases * e, bases,
+                         row, g, row);
   team.meet();
   if (element.affine == 0) return;
   const double* m = view.metric + Size{9} * e;
-  const int count = variables * columns;
-  for (int i = team.first(); i < count; i += team.step()) {
-    const double r = g[i], s = g[count + i], t = g[2 * count + i];
-    for (int d = 0; d < 3; ++d) g[d * count + i] = std::fma(m[6 + d], t, std::fma(m[3 + d], s, m[d] * r));
-  }
+  for_each_value(team, variables, columns, [=](int v, int i) {
+    double* to = g + v * row + i;
+    const double r = to[0], s = to[columns], t = to[2 * columns];
+    for (int d = 0; d < 3; ++d) to[d * columns] = std::fma(m[6 + d], t, std::fma(m[3 + d], s, m[d] * r));
+  });
   team.meet();
 }
 
-/// Adds what a face's jump is, times `factor`, when lifted into one of its elements: to g[d][v][columns]. Where the
+/// Adds what a face's jump is, times `factor`, when lifted into one of its elements: to g[v][d][columns]. Where the
 /// face is flat, its normal comes behind the product.
 template <class Team, class Scratch>
 TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const FaceRecord& face, int side, double factor,
@@ -55,9 +54,10 @@ TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const Fac
     add_product<variables>(team, table, columns, n, s.lifted, n, columns, s.scalar, columns);
     team.meet();
     const double* normal = view.normals + face.normals;
-    for (int d = 0; d < 3; ++d)
-      for (int i = team.first(); i < count; i += team.step())
-        s.g[d * count + i] = std::fma(normal[d], s.scalar[i], s.g[d * count + i]);
+    for_each_value(team, gradients, columns, [&](int k, int i) {
+      double* to = s.g + k * columns + i;
+      *to = std::fma(normal[k % 3], s.scalar[k / 3 * columns + i], *to);
+    });
     team.meet();
     return;
   }
@@ -69,7 +69,8 @@ TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const Fac
   });
   team.meet();
   for (int d = 0; d < 3; ++d)
-    add_product<variables>(team, table, columns, n, s.lifted + d * variables * n, n, columns, s.g + d * count, columns);
+    add_product<variables>(team, table, columns, n, s.lifted + d * variables * n, n, columns, s.g + d * columns,
+                           3 * columns);
   team.meet();
 }
 
@@ -102,27 +103,27 @@ struct ViscousFaceFluxes {
     const int n = face.points, bases = view.bases, columns = padded(bases);
     const Lid e = side == 0 ? face.left : face.right;
     set_zero(team, s.at[side], gradients * n);
-    if (face.spread[side] >= 0) {
+    if (face.slope[side] >= 0) {
       set_zero(team, s.spread[side], variables * n);
       team.meet();
-      for (int d = 0; d < 3; ++d)
-        add_product<variables>(team, view.tables + face.slope[side] + d * n, Size{3} * n, bases,
-                               u + Size{variables} * bases * e, bases, n, s.at[side] + d * variables * n, n);
-      add_product<variables>(team, view.tables + face.spread[side], n, n, jump + face.at, n, n, s.spread[side], n);
+      add_product<variables>(team, view.tables + face.slope[side], Size{3} * n, bases, u + Size{variables} * bases * e,
+                             bases, 3 * n, s.at[side], 3 * n);
+      add_product<variables>(team, view.tables + face.slope[side] + Size{3} * n * bases, n, n, jump + face.at, n, n,
+                             s.spread[side], n);
       return;
     }
     element_gradient(team, view, e, u, s.g);
     lift_jump(team, view, face, side, eta * face.scale[side], jump, s);
     for (int d = 0; d < 3; ++d)
-      add_product<variables>(team, view.tables + face.trace[side], n, bases, s.g + d * variables * columns, columns, n,
-                             s.at[side] + d * variables * n, n);
+      add_product<variables>(team, view.tables + face.trace[side], n, bases, s.g + d * columns, 3 * columns, n,
+                             s.at[side] + d * n, 3 * n);
   }
   template <class Points>
   TUTTI_HD void gradient_at(const Points& at, const FaceRecord& face, int side, const ViscousFaceScratch& s,
                             NumberOf<Points> (*g)[variables]) const {
     const int n = face.points;
-    for (int d = 0; d < 3; ++d) load_rows<variables>(at, s.at[side] + d * variables * n, n, g[d]);
-    if (face.spread[side] < 0) return;
+    for (int d = 0; d < 3; ++d) load_rows<variables>(at, s.at[side] + d * n, 3 * n, g[d]);
+    if (face.slope[side] < 0) return;
     const double* m = view.metric + Size{9} * (side == 0 ? face.left : face.right);
     const double* normal = view.normals + face.normals;
     const double factor = eta * face.scale[side];
@@ -258,7 +259,7 @@ struct AdvanceViscousElements {
       const double* values = view.tables + element.values + begin;
       add_product<variables>(team, values, element.points, bases, coefficients, bases, count, s.base.at, at_once);
       for (int d = 0; d < 3; ++d)
-        add_product<variables>(team, values, element.points, bases, s.g + d * variables * columns, columns, count,
+        add_product<variables>(team, values, element.points, bases, s.g + d * columns, 3 * columns, count,
                                s.at + d * variables * at_once, at_once);
       team.meet();
       for_each_point(team, count, [&](const auto points) {
