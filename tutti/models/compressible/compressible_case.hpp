@@ -29,6 +29,7 @@ struct BoundaryCondition {
 struct CompressibleCase {
   int order = 3;
   bool stored = false;  ///< every element has tables of its own
+  bool tuned = false;   ///< on GPUs, the kernels of tet_cuda.cuh where they fit
   double eta = 2;       ///< of BR2
   Gas gas;
   FluxKind flux = FluxKind::hllc;

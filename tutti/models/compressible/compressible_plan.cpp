@@ -42,7 +42,7 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   };
   add("state and stages", local * state_bytes(flow));
   add("tables", 8 * sizes.tables);
-  add("normals", 8 * sizes.normals);
+  add("normals", 8 * sizes.normals + sizes.turns);
   add("elements", local * (size_of<ElementRecord> + max_faces * 4 + 72) + 25 * owned);
   add("faces", sizes.faces * size_of<FaceRecord>);
   add("fluxes", 8 * sizes.flux);

@@ -20,19 +20,45 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   metric_ = keep(made.metric, "metric of elements");
   tables_ = keep(made.tables, "tables");
   normals_ = keep(made.normals, "normals");
+  turns_ = keep(made.turns, "orders of points");
   flux_ = Buffer<double>(stream.device(), made.flux_values, "fluxes");
   if (flow.diffuses()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");
   broken_ = keep(std::vector<std::uint8_t>(map.owned, 0), "marks of elements");
   interior_faces_ = mesh.interior_faces;
   faces_count_ = static_cast<Lid>(made.faces.size());
   view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(), normals_.data(),
-           flow.bases(),     flow.gas,       flow.flux,     flow.sensor,     broken_.data()};
+           turns_.data(),    flow.bases(),   flow.gas,      flow.flux,       flow.sensor,    broken_.data()};
+  if (stream.kind() == DeviceKind::cuda && flow.tuned && !flow.diffuses())
+    make_tets(stream, make_tet_tables(made, map, flow.order, mesh.interior_faces));
   make_boundary(stream, flow, made, conditions);
   make_projected(stream, made, map);
   rows_ = map.owned_rows();
   if (!flow.source.empty()) make_source(stream, flow, mesh, made);
   for (int i = 0; i < arrays; ++i)
     u.emplace_back(stream.device(), values, i == 0 ? "state" : fmt::format("state, work {}", i));
+}
+
+void FlowPart::make_tets(Stream& stream, TetTables made) {
+  tets_ = made.view;
+  if (!tets_.tuned()) return;
+  const auto keep = [&](const auto& from) {
+    return make_buffer(stream, std::span(std::as_const(from)), "tables of tuned kernels");
+  };
+  element_fragments_ = keep(made.element_fragments);
+  trace_fragments_ = keep(made.trace_fragments);
+  lift_scales_ = keep(made.scales);
+  lift_sides_ = keep(made.sides);
+  tile_faces_ = keep(made.faces);
+  tile_tables_ = keep(made.tables);
+  tile_boundary_ = keep(made.at_boundary);
+  tets_.element_fragments = element_fragments_.data();
+  tets_.trace_fragments = trace_fragments_.data();
+  tets_.scales = lift_scales_.data();
+  tets_.sides = lift_sides_.data();
+  tets_.faces = tile_faces_.data();
+  tets_.tables = tile_tables_.data();
+  tets_.at_boundary = tile_boundary_.data();
+  view_.tets = &tets_;
 }
 
 void FlowPart::make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,

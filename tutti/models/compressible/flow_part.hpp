@@ -8,7 +8,7 @@
 #include "tutti/domain/element_domain.hpp"
 #include "tutti/exchange/field.hpp"
 #include "tutti/models/compressible/compressible_case.hpp"
-#include "tutti/models/compressible/elements/operators.hpp"
+#include "tutti/models/compressible/elements/tet_tables.hpp"
 #include "tutti/models/compressible/kernels/launch.hpp"
 
 namespace tutti::compressible {
@@ -45,6 +45,7 @@ class FlowPart {
   void make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
                      const std::map<std::int32_t, std::int32_t>& conditions);
   void make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const Operators& made);
+  void make_tets(Stream& stream, TetTables made);
   void make_projected(Stream& stream, const Operators& made, const IndexMap& map);
 
   Buffer<ElementRecord> elements_;
@@ -53,7 +54,7 @@ class FlowPart {
   Buffer<double> metric_, tables_, normals_, flux_, jump_, projected_;
   Buffer<Vec3> places_;
   Buffer<std::int32_t> conditions_;
-  Buffer<std::uint8_t> kinds_, broken_;
+  Buffer<std::uint8_t> kinds_, broken_, turns_;
   Buffer<double> values_;
   Buffer<BoundaryFormula> formulas_;
   Buffer<FormulaStep> steps_, source_steps_;
@@ -64,6 +65,11 @@ class FlowPart {
   Range rows_;
   PartView view_;
   BoundaryView boundary_;
+  Buffer<double> element_fragments_, trace_fragments_, lift_scales_;
+  Buffer<TetFace> tile_faces_;
+  Buffer<std::int32_t> tile_tables_, lift_sides_;
+  Buffer<Lid> tile_boundary_;
+  TetView tets_;
   Lid interior_faces_ = 0, faces_count_ = 0;
   bool boundary_depends_on_time_ = false, source_depends_on_time_ = false;
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tutti/base/error.hpp"
+#include "tutti/mesh/elements/element_faces.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -44,6 +45,22 @@ Quadrature volume_rule(ElementType type, int order, bool affine) {
 Quadrature face_rule(int corners, int order, bool affine) {
   if (corners == 4) return quadrangle_rule(2 * order + 3);
   return triangle_rule(affine ? 2 * order : 2 * order + 3);
+}
+
+std::vector<std::uint8_t> turned_points(const Quadrature& rule, int corners, int orientation) {
+  constexpr double near = 1e-10;
+  std::vector<std::uint8_t> turned(rule.points.size(), 0);
+  std::size_t found = 0;
+  for (std::size_t k = 0; k < turned.size(); ++k) {
+    const FacePoint at = right_face_point(corners, orientation, rule.points[k].x, rule.points[k].y);
+    for (std::size_t q = 0; q < turned.size(); ++q) {
+      if (norm(rule.points[q] - Vec3{at.u, at.v, 0}) > near) continue;
+      turned[q] = static_cast<std::uint8_t>(k);
+      ++found;
+    }
+  }
+  if (found != turned.size()) turned.clear();
+  return turned;
 }
 
 std::vector<double> Basis::monomials(Vec3 x) const {

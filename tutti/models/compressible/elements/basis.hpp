@@ -23,6 +23,9 @@ inline constexpr int max_basis = basis_size(max_order);
 Quadrature volume_rule(ElementType type, int order, bool affine);
 /// The rule of a face of 3 or 4 corners; `affine`: one of its elements is.
 Quadrature face_rule(int corners, int order, bool affine);
+/// Which point of a face's rule is which of its right element's: q of that order is point turned[q] of the left's.
+/// Empty: the rule is not symmetric.
+std::vector<std::uint8_t> turned_points(const Quadrature& rule, int corners, int orientation);
 
 /// phi = C m(r(x)): monomials m of total degree <= p of r = G (x - centre), G the inverse Jacobian in the element's
 /// middle, made orthonormal by the modified Gram-Schmidt method in the element's mean:

@@ -50,6 +50,7 @@ class Maker {
       : mesh_(mesh), map_(map), options_(options), n_(basis_size(options.order)), columns_(padded(n_)) {}
 
   Operators make() {
+    for (int q = 0; q < max_face_points; ++q) made_.turns.push_back(static_cast<std::uint8_t>(q));
     const auto rows = static_cast<std::size_t>(map_.local());
     made_.elements.resize(rows);
     made_.metric.assign(9 * rows, 0.0);
@@ -152,24 +153,57 @@ class Maker {
         }
   }
 
-  struct Side {
-    Size trace, lift;
-  };
-  /// Tables of a face as seen from one side. `shares`: what lift's points weigh.
-  Side side_tables(const ElementBasis& b, std::span<const Vec3> at, std::span<const double> shares) {
+  /// Tables of a face as seen from one side.
+  Size trace_table(const ElementBasis& b, std::span<const Vec3> at) {
+    const Size begin = end();
     const int points = static_cast<int>(at.size());
-    std::vector<std::vector<double>> values;
-    values.reserve(at.size());
-    for (const Vec3& x : at) values.push_back(b.values(x));
-    Side side{end(), 0};
     double* to = grow(n_, points);
-    for (int l = 0; l < n_; ++l)
-      for (int q = 0; q < points; ++q) to[l * points + q] = values[q][l];
-    side.lift = end();
-    to = grow(points, columns_);
-    for (int q = 0; q < points; ++q)
-      for (int l = 0; l < n_; ++l) to[q * columns_ + l] = shares[q] * values[q][l];
-    return side;
+    for (int q = 0; q < points; ++q) {
+      const auto values = b.values(at[q]);
+      for (int l = 0; l < n_; ++l) to[l * points + q] = values[l];
+    }
+    return begin;
+  }
+  /// `shares`: what its points weigh.
+  Size lift_table(const ElementBasis& b, std::span<const Vec3> at, std::span<const double> shares) {
+    const Size begin = end();
+    double* to = grow(static_cast<int>(at.size()), columns_);
+    for (std::size_t q = 0; q < at.size(); ++q) {
+      const auto values = b.values(at[q]);
+      for (int l = 0; l < n_; ++l) to[q * columns_ + l] = shares[q] * values[l];
+    }
+    return begin;
+  }
+
+  /// And behind it the spread.
+  Size slope_table(const ElementBasis& b, std::span<const Vec3> at, std::span<const double> shares) {
+    const Size begin = end();
+    const int points = static_cast<int>(at.size());
+    double* to = grow(3 * n_ + points, points);
+    std::vector<std::vector<double>> values;
+    for (int q = 0; q < points; ++q) {
+      const auto gradients = b.gradients(at[q]);
+      for (int l = 0; l < n_; ++l)
+        for (int d = 0; d < 3; ++d) to[(3 * l + d) * points + q] = gradients[l][d];
+      values.push_back(b.values(at[q]));
+    }
+    to += 3 * n_ * points;
+    for (int k = 0; k < points; ++k)
+      for (int q = 0; q < points; ++q)
+        for (int l = 0; l < n_; ++l) to[k * points + q] += shares[k] * values[k][l] * values[q][l];
+    return begin;
+  }
+
+  /// Of turns: how the right side takes the points of the rule. -1: it has an order of its own.
+  std::int32_t turn_of(const Quadrature& rule, int corners, int orientation) {
+    const auto [at, is_new] = turns_.try_emplace({corners, rule.size(), orientation}, -1);
+    if (!is_new) return at->second;
+    const auto turned = turned_points(rule, corners, orientation);
+    if (turned.empty()) return -1;
+    at->second = static_cast<std::int32_t>(made_.turns.size());
+    for (int q = 0; q < max_face_points; ++q)
+      made_.turns.push_back(q < rule.size() ? turned[q] : static_cast<std::uint8_t>(q));
+    return at->second;
   }
 
   const Quadrature& rule_of_face(int corners, bool affine) {
@@ -220,29 +254,37 @@ class Maker {
     const ElementBasis& b = basis(side == 0 ? face.left : face.right);
     const ElementType type = b.map().type();
     const int local = side == 0 ? face.left_face : face.right_face;
-    std::vector<Vec3> at;
+    std::vector<Vec3> own, at;  // points as a left side has them; as this one has
     for (int q = 0; q < record.points; ++q) {
       const Vec3 p = rule.points[q < rule.size() ? q : 0];
-      at.push_back(side == 0 ? face_reference(type, local, p.x, p.y) : right_reference(type, face, p.x, p.y));
+      own.push_back(face_reference(type, local, p.x, p.y));
+      at.push_back(side == 0 ? own.back() : right_reference(type, face, p.x, p.y));
     }
     std::vector<double> shares(areas.begin(), areas.end());
     if (!b.affine()) {
       for (double& s : shares) s /= b.volume();
-      const Side tables = side_tables(b, at, shares);
-      record.trace[side] = tables.trace;
-      record.lift[side] = tables.lift;
+      record.trace[side] = trace_table(b, at);
+      record.lift[side] = lift_table(b, at, shares);
       return;
     }
     // The shares of a flat face's points are those of the rule.
     const double measure = face_corner_count(type, local) == 3 ? 0.5 : 1;
     for (std::size_t q = 0; q < shares.size(); ++q)
       shares[q] = static_cast<int>(q) < rule.size() ? rule.weights[q] / measure : 0;
-    const auto key =
-        std::make_tuple(static_cast<int>(type), local, side == 0 ? -1 : static_cast<int>(face.orientation));
-    const auto [found, is_new] = sides_.try_emplace(key);
-    if (is_new) found->second = side_tables(b, at, shares);
-    record.trace[side] = found->second.trace;
-    record.lift[side] = found->second.lift;
+    const int kind = static_cast<int>(type), orientation = side == 0 ? -1 : static_cast<int>(face.orientation);
+    const int turn = side == 0 ? 0 : turn_of(rule, face_corner_count(type, local), orientation);
+    record.turn = std::max(turn, 0);
+    const auto [trace, new_trace] = traces_.try_emplace({kind, local, orientation});
+    if (new_trace) trace->second = trace_table(b, at);
+    const auto [lift, new_lift] = lifts_.try_emplace({kind, local, turn < 0 ? orientation : -1});
+    if (new_lift) lift->second = lift_table(b, turn < 0 ? at : own, shares);
+    record.trace[side] = trace->second;
+    record.lift[side] = lift->second;
+    if (options_.derivatives) {
+      const auto [slope, new_slope] = slopes_.try_emplace({kind, local, orientation});
+      if (new_slope) slope->second = slope_table(b, at, shares);
+      record.slope[side] = slope->second;
+    }
     record.scale[side] = total / b.volume();
   }
 
@@ -263,7 +305,8 @@ class Maker {
   const int n_, columns_;
   std::vector<ElementBasis> bases_;
   std::map<ElementType, ElementRecord> volumes_;
-  std::map<std::tuple<int, int, int>, Side> sides_;
+  std::map<std::tuple<int, int, int>, Size> traces_, lifts_, slopes_;
+  std::map<std::tuple<int, int, int>, std::int32_t> turns_;
   std::map<std::pair<int, bool>, Quadrature> face_rules_;
   Operators made_;
 };

@@ -51,6 +51,7 @@ struct Operators {
   std::vector<std::int32_t> face_of;
   std::vector<double> tables;
   std::vector<double> normals;
+  std::vector<std::uint8_t> turns;
   BoundaryPoints boundary;
   Size flux_values = 0;  ///< doubles of all faces' fluxes
 };

@@ -4,6 +4,9 @@
 #include "tutti/device/reduce.hpp"
 #include "tutti/models/compressible/kernels/limiter.hpp"
 #include "tutti/models/compressible/kernels/viscous.hpp"
+#if defined(__CUDACC__)
+#include "tutti/models/compressible/kernels/tet_cuda.cuh"
+#endif
 
 namespace tutti::compressible {
 namespace {
@@ -243,16 +246,68 @@ struct Scaled {
   }
 };
 
+/// Faces by a list.
+template <class F>
+struct Listed {
+  template <class Team>
+  using Scratch = typename F::template Scratch<Team>;
+  F f;
+  const Lid* list;
+  template <class Team>
+  TUTTI_HD void operator()(const Team& team, Lid i, Scratch<Team>& s) const {
+    f(team, list[i], s);
+  }
+};
+
+#if defined(__CUDACC__)
+/// Calls f(order) with the order as a constant.
+template <class F>
+void with_order(const TetView& tets, const F& f) {
+  if (tets.order == 1) f(std::integral_constant<int, 1>());
+  if (tets.order == 2) f(std::integral_constant<int, 2>());
+  if (tets.order == 3) f(std::integral_constant<int, 3>());
+}
+
+/// False: there is no tuned kernel for these faces.
+bool compute_tet_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary,
+                        const double* u, const FaceArrays& at_faces) {
+  const TetView& tets = *view.tets;
+  const bool interior = faces.begin == tets.interior.begin, separators = faces.end == tets.separators.end;
+  if (faces != Range{interior ? tets.interior.begin : tets.separators.begin,
+                     separators ? tets.separators.end : tets.interior.end})
+    return false;
+  const auto of = [&](const std::array<Lid, 3>& ends) {
+    return Range{ends[interior ? 0 : 1], ends[separators ? 2 : 1]};
+  };
+  with_order(tets, [&](const auto order) {
+    tets::compute_fluxes<order()>(stream, of(tets.tiles), view, tets, u, at_faces.flux);
+  });
+  for_each_team(stream, of(tets.boundary),
+                Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tets.at_boundary});
+  return true;
+}
+#endif
+
 }  // namespace
 
 void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                     const double* u, const FaceArrays& at_faces) {
+  if (faces.empty()) return;
+#if defined(__CUDACC__)
+  if (view.tets != nullptr && compute_tet_fluxes(stream, faces, view, boundary, u, at_faces)) return;
+#endif
   if (!view.diffuses()) return for_each_team(stream, faces, FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
   for_each_team(stream, faces, ViscousFaceFluxes<BoundaryView>{view, u, at_faces.flux, at_faces.jump, eta, boundary});
 }
 
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
                       const StageArrays& stage) {
+#if defined(__CUDACC__)
+  if (view.tets != nullptr)
+    return with_order(*view.tets, [&](const auto order) {
+      tets::advance_elements<order()>(stream, elements, view, *view.tets, u, at_faces.flux, stage);
+    });
+#endif
   if (!view.diffuses()) return for_each_team(stream, elements, AdvanceElements{view, u, at_faces.flux, stage});
   for_each_team(stream, elements, AdvanceViscousElements{view, u, at_faces.flux, at_faces.jump, stage});
 }

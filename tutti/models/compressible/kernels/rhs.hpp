@@ -32,6 +32,12 @@ TUTTI_HD inline Vec3 normal_at(const PartView& view, const FaceRecord& face, int
   const double* n = view.normals + face.normals + static_cast<Size>(face.normal_step) * q;
   return {n[0], n[1], n[2]};
 }
+template <class Points>
+TUTTI_HD inline VecOf<NumberOf<Points>> normals_at(const PartView& view, const FaceRecord& face, const Points& at) {
+  const double* n = view.normals + face.normals;
+  if (face.normal_step == 0) return {n[0], n[1], n[2]};
+  return {at.gather(n, 3), at.gather(n + 1, 3), at.gather(n + 2, 3)};
+}
 
 /// Numerical fluxes at the points of faces, from left to right. `Outside`: what lies beyond the boundary.
 template <class Outside>
@@ -49,20 +55,37 @@ struct FaceFluxes {
     const FaceRecord& face = view.faces[i];
     trace_sides(team, view, face, u, s);
     const int n = face.points;
-    for (int q = team.first(); q < n; q += team.step()) {
-      double l[variables], r[variables], f[variables];
-      for (int v = 0; v < variables; ++v) {
-        l[v] = s.left[v * n + q];
-        r[v] = s.right[v * n + q];
+    if (face.right < 0) {
+      for (int q = team.first(); q < n; q += team.step()) {
+        double l[variables], r[variables];
+        load_rows<variables>(OnePoint{q}, s.left, n, l);
+        outside.state(view.gas, face, q, normal_at(view, face, q), l, r);
+        store_rows<variables>(OnePoint{q}, r, s.right, n);
       }
-      const Vec3 normal = normal_at(view, face, q);
-      if (face.right < 0) outside.state(view.gas, face, q, normal, l, r);
-      numerical_flux(view.flux, view.gas, l, r, normal, f);
-      for (int v = 0; v < variables; ++v) flux[face.at + v * n + q] = f[v];
+      team.meet();
     }
+    for_each_point(team, n, [&](const auto at) {
+      NumberOf<decltype(at)> l[variables], r[variables], f[variables];
+      load_rows<variables>(at, s.left, n, l);
+      load_rows<variables>(at, s.right, n, r);
+      numerical_flux(view.flux, view.gas, l, r, normals_at(view, face, at), f);
+      store_rows<variables>(at, f, flux + face.at, n);
+    });
     team.meet();
   }
 };
+
+/// Values at a face's points in the order of a side's lift, times `scale`.
+template <class Team>
+TUTTI_HD inline void scale_turned(const Team& team, const PartView& view, const FaceRecord& face, int side,
+                                  double scale, const double* values, double* to) {
+  const int n = face.points;
+  const double* from = values + face.at;
+  if (side == 0 || face.turn == 0)
+    return for_each_value(team, 1, variables * n, [=](int, int i) { to[i] = scale * from[i]; });
+  const std::uint8_t* order = view.turns + face.turn;
+  for_each_value(team, variables, n, [=](int v, int q) { to[v * n + q] = scale * from[v * n + order[q]]; });
+}
 
 /// Coefficients of an element while its rate is added up.
 template <class Team>
@@ -84,26 +107,31 @@ TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, co
     const FaceRecord& face = view.faces[code >> 1];
     const int side = code & 1, n = face.points;
     const double scale = side == 0 ? -factor * face.scale[0] : factor * face.scale[1];
-    for (int i = team.first(); i < variables * n; i += team.step()) s.at[i] = scale * flux[face.at + i];
+    scale_turned(team, view, face, side, scale, flux, s.at);
     team.meet();
     add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at, n, columns, s.rate, columns);
     team.meet();
   }
 }
 
-/// Puts the flux at a point of the volume where the projection wants it: by chunks, directions, points.
-TUTTI_HD inline void put_flux(bool affine, const double* metric, double (*g)[variables], int count, int q, double* f,
+/// The flux g[d][v] in the directions of the tables: along the metric's rows, or in space.
+template <class T>
+TUTTI_HD inline void turn_flux(bool affine, const double* metric, T (*g)[variables]) {
+  for (int v = 0; v < variables; ++v) {
+    const T along[3] = {g[0][v], g[1][v], g[2][v]};
+    for (int d = 0; d < 3; ++d)
+      g[d][v] = affine
+                    ? fused(metric[3 * d + 2], along[2], fused(metric[3 * d + 1], along[1], metric[3 * d] * along[0]))
+                    : metric[0] * along[d];
+  }
+}
+/// Puts it where the projection wants it: by chunks, directions, points.
+template <class Points>
+TUTTI_HD inline void put_flux(const NumberOf<Points> (*g)[variables], int count, const Points& at, double* f,
                               int stride) {
-  const int chunk = q / chunk_points * chunk_points;
+  const int chunk = at.q / chunk_points * chunk_points;
   const int size = count - chunk < chunk_points ? count - chunk : chunk_points;
-  const int at = 3 * chunk + (q - chunk);
-  for (int v = 0; v < variables; ++v)
-    for (int d = 0; d < 3; ++d) {
-      const double value =
-          affine ? std::fma(metric[3 * d + 2], g[2][v], std::fma(metric[3 * d + 1], g[1][v], metric[3 * d] * g[0][v]))
-                 : metric[0] * g[d][v];
-      f[v * stride + at + d * size] = value;
-    }
+  for (int d = 0; d < 3; ++d) store_rows<variables>(at, g[d], f + 2 * chunk + d * size, stride);
 }
 
 template <class Team>
@@ -128,13 +156,20 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, c
     add_product<variables>(team, view.tables + element.values + begin, element.points, bases, coefficients, bases,
                            count, s.at, at_once);
     team.meet();
-    for (int q = team.first(); q < count; q += team.step()) {
-      double state[variables], g[3][variables];
-      for (int v = 0; v < variables; ++v) state[v] = s.at[v * at_once + q];
-      watch(view, e, state);
-      euler_flux(view.gas, state, g);
-      put_flux(element.affine != 0, s.metric, g, count, q, s.f, stride);
-    }
+    for_each_point(team, count, [&](const auto points) {
+      using T = NumberOf<decltype(points)>;
+      T state[variables], g[3][variables];
+      load_rows<variables>(points, s.at, at_once, state);
+      const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+      watch(view, e, points, s.at, at_once, state[0], p);
+      if (element.affine != 0) {
+        for (int d = 0; d < 3; ++d) flux_along(state, inverse, p, s.metric + 3 * d, g[d]);
+      } else {
+        euler_flux(state, inverse, p, g);
+        turn_flux(false, s.metric, g);
+      }
+      put_flux(g, count, points, s.f, stride);
+    });
     team.meet();
     add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count, s.f,
                            stride, columns, s.rate, columns);
