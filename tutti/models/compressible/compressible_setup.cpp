@@ -47,7 +47,7 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
                              domain_.boundary_tags);
     for (std::size_t p = 0; p < domain_.mine(); ++p)
       parts_.push_back(std::make_unique<FlowPart>(stream(p), flow_, domain_.meshes[p], domain_.maps[p], value_maps_[p],
-                                                  conditions, scheme_.arrays));
+                                                  conditions, scheme_.arrays, parallel_for(*devices_.threads)));
   });
   plan_ = make_plan(value_maps_, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);

@@ -7,8 +7,16 @@
 namespace tutti::compressible {
 
 FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
-                   const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays) {
-  Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.diffuses()});
+                   const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays,
+                   const ParallelFor& parallel) {
+  // Tables of a CPU are made where they stay.
+  const auto in_place = [&](Size count) {
+    tables_ = Buffer<double>(stream.device(), count, "tables");
+    return tables_.data();
+  };
+  const bool on_host = stream.device().is_host();
+  Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.diffuses()}, parallel,
+                                  on_host ? in_place : std::function<double*(Size)>());
   for (FaceRecord& face : made.faces)
     if (face.right < 0) face.condition = conditions.at(made.boundary.tags[face.boundary]);
   const auto keep = [&](const auto& from, const char* name) {
@@ -18,7 +26,7 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   faces_ = keep(made.faces, "faces");
   face_of_ = keep(made.face_of, "faces of elements");
   metric_ = keep(made.metric, "metric of elements");
-  tables_ = keep(made.tables, "tables");
+  if (!on_host) tables_ = make_buffer(stream, std::span<const double>(made.tables), "tables");
   normals_ = keep(made.normals, "normals");
   flux_ = Buffer<double>(stream.device(), made.flux_values, "fluxes");
   if (flow.diffuses()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");

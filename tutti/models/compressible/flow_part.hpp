@@ -17,7 +17,8 @@ class FlowPart {
  public:
   /// `conditions`: of tags. `arrays`: of states that the time method takes.
   FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
-           const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays);
+           const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays,
+           const ParallelFor& parallel = {});
 
   const PartView& view() const { return view_; }
   const BoundaryView& boundary() const { return boundary_; }

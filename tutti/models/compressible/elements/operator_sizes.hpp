@@ -10,6 +10,7 @@ struct OperatorSizes {
   Size tables = 0, normals = 0, flux = 0;
   Size faces = 0, boundary_points = 0;
   Size source_points = 0;  ///< of the volume of all owned elements
+  Size own_volumes = 0;    ///< as Operators has it
 };
 
 /// What make_operators makes.
