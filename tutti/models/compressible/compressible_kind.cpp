@@ -33,7 +33,8 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
   const MeasureRate rate = stage_rate(setup.options, flow, *setup.devices.threads);
   std::vector<PlannedPart> parts(domain.mine());
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    parts[p].arrays = plan_arrays(flow, domain, p);
+    parts[p].keeps_apart = keeps_apart(flow, domain, p);
+    parts[p].arrays = plan_arrays(flow, domain, p, parts[p].keeps_apart);
     parts[p].bytes_a_step = plan_bytes_a_step(flow, domain, p);
     const Lid owned = domain.maps[p].owned;
     if (owned == 0) continue;
@@ -44,6 +45,12 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
     parts[p].seconds_a_step = std::max(0.0, seconds - moving);
   }
   plan_exchanges(setup.comm, domain, variables * flow.bases(), step.stages, parts);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (parts[p].keeps_apart) {
+      Device& device = domain.device(p);
+      const Size room = device.budget().capacity() - parts[p].bytes() - held_margin(device);
+      add_held(parts[p], "tables of volumes", plan_volumes(flow, domain, p, room), step.stages);
+    }
   return parts;
 }
 

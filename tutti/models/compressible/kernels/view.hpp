@@ -11,6 +11,7 @@
 //   trace       [l][q]                phi_l at a face's points
 //   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times
 //   `scale`.
+// A memory policy may keep values and projection elsewhere: a row an element, values first (volumes.hpp).
 // Padding points repeat the first point, and have zeros in projection and lift.
 #pragma once
 
@@ -18,6 +19,10 @@
 #include "tutti/models/compressible/elements/basis.hpp"
 #include "tutti/models/compressible/flux/gas.hpp"
 #include "tutti/models/compressible/flux/numerical_flux.hpp"
+
+namespace tutti {
+class Residency;
+}
 
 namespace tutti::compressible {
 
@@ -72,6 +77,7 @@ struct PartView {
   FluxKind flux = FluxKind::llf;
   ShockSensor sensor;
   std::uint8_t* broken = nullptr;  ///< of owned elements: 0, or see watch()
+  Residency* volumes = nullptr;    ///< rows of `values` and `projection`; null: these are among the tables
 
   /// Right-hand sides need gradients.
   TUTTI_HD bool diffuses() const { return gas.viscous() || sensor.on(); }

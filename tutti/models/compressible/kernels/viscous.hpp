@@ -149,20 +149,22 @@ struct ViscousFaceFluxes {
   }
 };
 
-template <class Team>
+template <class Team, class Volumes>
 struct ViscousElementScratch {
-  ElementScratch<Team> base;
+  ElementScratch<Team, Volumes> base;
   double g[gradients * padded(max_basis)];
   double lifted[gradients * max_face_points];
   double at[gradients * Team::points];
 };
 
 /// As AdvanceElements.
+template <class Volumes>
 struct AdvanceViscousElements {
   template <class Team>
-  using Scratch = ViscousElementScratch<Team>;
+  using Scratch = ViscousElementScratch<Team, Volumes>;
 
   PartView view;
+  Volumes volumes;
   const double* u;
   const double* flux;
   const double* jump;
@@ -170,7 +172,7 @@ struct AdvanceViscousElements {
 
   /// g += sum_f r_f
   template <class Team>
-  TUTTI_HD void lift_jumps(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
+  TUTTI_HD void lift_jumps(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     const int columns = padded(view.bases);
     for (int k = 0; k < max_faces; ++k) {
       const std::int32_t code = view.face_of[Size{max_faces} * e + k];
@@ -190,8 +192,11 @@ struct AdvanceViscousElements {
     }
   }
 
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class Team>
-  TUTTI_HD void add_viscous_volume(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
+  TUTTI_HD void add_viscous_volume(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     const ElementRecord& element = view.elements[e];
     const int bases = view.bases, columns = padded(bases);
     constexpr int at_once = Team::points, stride = 3 * at_once;
@@ -202,11 +207,14 @@ struct AdvanceViscousElements {
       set_zero(team, s.base.at, variables * at_once);
       set_zero(team, s.at, gradients * at_once);
       team.meet();
-      const double* values = view.tables + element.values + begin;
-      add_product<variables>(team, values, element.points, bases, coefficients, bases, count, s.base.at, at_once);
-      for (int d = 0; d < 3; ++d)
-        add_product<variables>(team, values, element.points, bases, s.g + d * variables * columns, columns, count,
-                               s.at + d * variables * at_once, at_once);
+      read_table(team, volumes, e, element.values + begin, element.points, bases, count, s.base.tile,
+                 [&](const double* table, int stride_of_table, int first, int rows) {
+                   add_product<variables>(team, table, stride_of_table, rows, coefficients + first, bases, count,
+                                          s.base.at, at_once);
+                   for (int d = 0; d < 3; ++d)
+                     add_product<variables>(team, table, stride_of_table, rows, s.g + d * variables * columns + first,
+                                            columns, count, s.at + d * variables * at_once, at_once);
+                 });
       team.meet();
       for (int q = team.first(); q < count; q += team.step()) {
         double state[variables], g[3][variables], f[3][variables], h[3][variables];
@@ -223,14 +231,17 @@ struct AdvanceViscousElements {
         put_flux(element.affine != 0, s.base.metric, f, count, q, s.base.f, stride);
       }
       team.meet();
-      add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count,
-                             s.base.f, stride, columns, s.base.rate, columns);
+      read_table(team, volumes, e, element.projection + Size{3} * begin * columns, columns, 3 * count, columns,
+                 s.base.tile, [&](const double* table, int stride_of_table, int first, int rows) {
+                   add_product<variables>(team, table, stride_of_table, rows, s.base.f + first, stride, columns,
+                                          s.base.rate, columns);
+                 });
       team.meet();
     }
   }
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.base.rate);
     scale_metric(team, view, e, stage.factor, s.base);
