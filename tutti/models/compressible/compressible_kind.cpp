@@ -2,6 +2,7 @@
 #include "tutti/models/compressible/compressible_kind.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "tutti/io/probes.hpp"
 #include "tutti/models/compressible/compressible.hpp"
@@ -27,6 +28,16 @@ PlannedStep plan_step(const ModelSetup& setup) {
   return step;
 }
 
+/// Without end where the device has no room for a sample: then it has none for the part.
+double known_rate(const MeasureRate& rate, Device& device, Gid rows) {
+  try {
+    return rate(device, rows);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::resource) throw;
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
 std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, const PlannedStep& step) {
   const auto& domain = dynamic_cast<const ElementDomain&>(of);
   const CompressibleCase flow = read_compressible_case(setup.options);
@@ -39,7 +50,7 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
     const Lid owned = domain.maps[p].owned;
     if (owned == 0) continue;
     // Few elements are computed as fast as bytes are moved.
-    const double seconds = step.stages * owned / rate(domain.device(p), std::min<Gid>(owned, 20'000));
+    const double seconds = step.stages * owned / known_rate(rate, domain.device(p), std::min<Gid>(owned, 20'000));
     const double moving =
         static_cast<double>(parts[p].bytes_a_step) / quick_triad(domain.device(p), *setup.devices.threads);
     parts[p].seconds_a_step = std::max(0.0, seconds - moving);

@@ -40,22 +40,24 @@ int row_width(const CompressibleCase& flow, const ElementDomain& domain, std::si
 }
 
 /// Doubles of an element's own tables before there is a mesh: of its volume that a policy may keep elsewhere, and the
-/// others. Of a file's elements the largest.
+/// others. Of a file's elements the largest; of several types something between.
 struct OwnTables {
   int volume = 0;
   double others = 0;
 };
 OwnTables own_tables(const Case& options, const CompressibleCase& flow) {
-  const BoxElements box =
-      options.has("mesh.generate") ? parse_box_elements(options.text("mesh.element")) : BoxElements::hexahedra;
-  const ElementType type = box == BoxElements::tetrahedra ? ElementType::tetrahedron
-                           : box == BoxElements::prisms   ? ElementType::prism
-                                                          : ElementType::hexahedron;
-  const bool straight = type == ElementType::tetrahedron;
-  const int n = flow.bases(), points = padded(volume_rule(type, flow.order, straight).size());
+  ElementType type = ElementType::hexahedron;
+  bool affine = false;
+  if (options.has("mesh.generate")) {
+    const BoxElements box = parse_box_elements(options.text("mesh.element"));
+    if (box == BoxElements::prisms || box == BoxElements::mixed) type = ElementType::prism;
+    if (box == BoxElements::tetrahedra) type = ElementType::tetrahedron;
+    affine = type == ElementType::tetrahedron || !(options.number("mesh.jitter") > 0);
+  }
+  const int n = flow.bases(), points = padded(volume_rule(type, flow.order, affine).size());
   double face_points = 0;
   for (int f = 0; f < face_count(type); ++f)
-    face_points += padded(face_rule(face_corner_count(type, f), flow.order, straight).size());
+    face_points += padded(face_rule(face_corner_count(type, f), flow.order, affine).size());
   return {volume_table_size(points, flow.order),
           points + (flow.diffuses() ? 3.0 * n * padded(n) : 0) + face_points * (n + padded(n))};
 }
@@ -101,7 +103,7 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
     add("source", sizes.source_points * size_of<Vec3> + owned * (8 + 8 * Size{variables} * flow.bases()) +
                       steps * size_of<FormulaStep>);
   }
-  add("vorticity, when written", 32 * owned);
+  add("vorticity, when written", rotation_bytes(owned));
   return arrays;
 }
 

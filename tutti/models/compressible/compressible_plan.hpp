@@ -18,6 +18,10 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
 bool keeps_apart(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p);
 /// They, in `room` bytes.
 HeldPlan plan_volumes(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p, Size room);
+/// Of FlowPart::rotation, which is made when results are written first.
+inline Size rotation_bytes(Size elements) {
+  return 32 * elements;
+}
 /// How elements are shared: by the rate of the model's own kernels, as far as there is room. `threads` outlive it.
 Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threads& threads);
 /// Bytes that a step moves: all arrays that a stage reads and writes, each once.

@@ -70,7 +70,7 @@ void CompressibleFlow::hold_volumes() {
       FlowPart& part = *parts_[p];
       if (!part.waits_to_be_held()) continue;
       ResidencyOptions options = flow_.held;
-      options.leave_bytes = held_margin(domain_.device(p));
+      options.leave_bytes = held_margin(domain_.device(p)) + rotation_bytes(domain_.maps[p].owned);
       options.parallel = parallel_for(*devices_.threads);
       const auto trials = part.hold(stream(p), flow_, domain_.meshes[p], options);
       captured_ = captured_ && part.held()->can_be_captured();
