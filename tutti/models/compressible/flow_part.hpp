@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "tutti/device/buffer.hpp"
@@ -10,14 +11,26 @@
 #include "tutti/models/compressible/compressible_case.hpp"
 #include "tutti/models/compressible/elements/tet_tables.hpp"
 #include "tutti/models/compressible/kernels/launch.hpp"
+#include "tutti/residency/choose.hpp"
 
 namespace tutti::compressible {
 
 class FlowPart {
  public:
-  /// `conditions`: of tags. `arrays`: of states that the time method takes.
+  /// `conditions`: of tags. `arrays`: of states that the time method takes. `apart`: hold() says where the tables of
+  /// volumes go; until then nothing can be computed.
   FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
-           const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays);
+           const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays,
+           const ParallelFor& parallel = {}, bool apart = false);
+  /// Puts the tables of volumes where options.policy says, as the last of all arrays; `mesh` is the constructor's.
+  /// `auto` times stages on a uniform flow. Errors: as Residency.
+  std::vector<Trial> hold(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh,
+                          const ResidencyOptions& options);
+  bool waits_to_be_held() const { return apart_width_ > 0 && !held_; }
+  /// Null: the tables of volumes are on the device, as all others.
+  const Residency* held() const { return held_.get(); }
+  /// Sets u[0] to the same state in all elements.
+  void set_uniform(Stream& stream, const double (&state)[variables]);
 
   const PartView& view() const { return view_; }
   const BoundaryView& boundary() const { return boundary_; }
@@ -63,6 +76,8 @@ class FlowPart {
   Buffer<double> source_;
   SourceFormulas source_formulas_;
   Range rows_;
+  int apart_width_ = 0;  ///< of a row with an element's tables
+  std::unique_ptr<Residency> held_;
   PartView view_;
   BoundaryView boundary_;
   Buffer<double> element_fragments_, trace_fragments_, lift_scales_;

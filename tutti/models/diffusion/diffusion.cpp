@@ -171,8 +171,7 @@ void Diffusion::hold_coefficients() {
     }
   });
   if (!captured) pass_->never_capture();
-  for (const std::string& text : comm_.all_gather_text(lines))
-    if (!text.empty()) info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
+  say_what_is_held(comm_, lines);
 }
 
 std::optional<HeldArraySummary> Diffusion::held_array(std::size_t p) const {

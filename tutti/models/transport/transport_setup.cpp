@@ -168,8 +168,7 @@ void SphereTransport::say_where_weights_are() {
     if (const Residency* held = parts_[p].rows.held())
       lines += fmt::format("{} of rank {}: {}\n", domain_.device(p).name(), comm_.rank(),
                            describe_held("weights of stencils", *held, parts_[p].rows.trials()));
-  for (const std::string& text : comm_.all_gather_text(lines))
-    if (!text.empty()) info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
+  say_what_is_held(comm_, lines);
 }
 
 /// Whether damping is to be local. Where nodes lie close, entries of Delta^k are largest, and decide how much damping a

@@ -4,6 +4,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/mesh/elements/element_faces.hpp"
+#include "tutti/models/compressible/elements/matrix_product.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -63,75 +64,127 @@ std::vector<std::uint8_t> turned_points(const Quadrature& rule, int corners, int
   return turned;
 }
 
-std::vector<double> Basis::monomials(Vec3 x) const {
-  const Vec3 d = x - centre_;
-  const Powers r(dot(inverse_[0], d)), s(dot(inverse_[1], d)), t(dot(inverse_[2], d));
-  std::vector<double> m;
-  m.reserve(size_);
-  for_each_power(order_, [&](int i, int j, int k) { m.push_back(r[i] * s[j] * t[k]); });
-  return m;
+ElementRule::ElementRule(ElementType type, Quadrature points)
+    : rule(std::move(points)), shapes{{type, 1, rule.points}, {type, 2, rule.points}} {}
+
+MappedRule ElementRule::map(const ElementMap& map) const {
+  MappedRule mapped;
+  const ShapeTable& table = shapes[map.geometry_order() - 1];
+  for (std::size_t q = 0; q < rule.points.size(); ++q) {
+    const MappedPoint p = table.map(q, map.nodes());
+    mapped.at.push_back(p.x);
+    mapped.weights.push_back(rule.weights[q] * p.determinant());
+  }
+  return mapped;
 }
 
-Basis::Basis(const ElementMap& map, int order, const Quadrature& rule)
+void Basis::monomials(Vec3 x, double* to, int stride) const {
+  const Vec3 d = x - centre_;
+  const Powers r(dot(inverse_[0], d)), s(dot(inverse_[1], d)), t(dot(inverse_[2], d));
+  for_each_power(order_, [&](int i, int j, int k) {
+    *to = r[i] * s[j] * t[k];
+    to += stride;
+  });
+}
+
+namespace {
+
+/// C := L^-1 C, with L L^T = the products g, in rows of `columns`. Destroys g.
+void divide_by_root(std::vector<double>& g, int n, int columns, std::vector<double>& c) {
+  for (int l = 0; l < n; ++l) {
+    double* row = &g[static_cast<std::size_t>(l) * columns];
+    double* c_row = &c[static_cast<std::size_t>(l) * n];
+    for (int m = 0; m < l; ++m) {
+      const double* other = &g[static_cast<std::size_t>(m) * columns];
+      double sum = row[m];
+      for (int k = 0; k < m; ++k) sum = std::fma(-row[k], other[k], sum);
+      row[m] = sum * other[m];  // a diagonal holds the root's inverse
+      const double* c_other = &c[static_cast<std::size_t>(m) * n];
+      for (int k = 0; k <= m; ++k) c_row[k] = std::fma(-row[m], c_other[k], c_row[k]);
+    }
+    double left = row[l];
+    for (int k = 0; k < l; ++k) left = std::fma(-row[k], row[k], left);
+    row[l] = 1 / std::sqrt(left);
+    for (int k = 0; k <= l; ++k) c_row[k] *= row[l];
+  }
+}
+
+}  // namespace
+
+Basis::Basis(const ElementMap& map, int order, const MappedRule& rule)
     : size_(basis_size(order)),
       order_(order),
       centre_(map.point(map.centre())),
       inverse_(map.jacobian(map.centre()).inverse()) {
-  const auto n = static_cast<std::size_t>(size_), points = rule.points.size();
+  const int n = size_, columns = padded(n), points = static_cast<int>(rule.at.size()), stride = padded(points);
   require(points >= n || order == 0, "{} points for {} basis functions", points, n);
-  std::vector<double> weights(points), at(n * points);
-  for (std::size_t q = 0; q < points; ++q) {
-    weights[q] = rule.weights[q] * map.jacobian(rule.points[q]).determinant();
-    volume_ += weights[q];
-    const auto m = monomials(map.point(rule.points[q]));
-    for (std::size_t l = 0; l < n; ++l) at[l * points + q] = m[l];
-  }
-  c_.assign(n * n, 0.0);
-  for (std::size_t l = 0; l < n; ++l) c_[l * n + l] = 1;
-  const auto mean = [&](std::size_t a, std::size_t b) {
-    double sum = 0;
-    for (std::size_t q = 0; q < points; ++q) sum = std::fma(weights[q] * at[a * points + q], at[b * points + q], sum);
-    return sum / volume_;
-  };
-  const auto subtract = [&](std::size_t l, std::size_t m, double factor) {
-    for (std::size_t q = 0; q < points; ++q) at[l * points + q] -= factor * at[m * points + q];
-    for (std::size_t k = 0; k <= m; ++k) c_[l * n + k] -= factor * c_[m * n + k];
-  };
-  for (int pass = 0; pass < 3; ++pass)
-    for (std::size_t l = 0; l < n; ++l) {
-      for (std::size_t m = 0; m < l; ++m) subtract(l, m, mean(l, m));
-      const double scale = 1 / std::sqrt(mean(l, l));
-      for (std::size_t q = 0; q < points; ++q) at[l * points + q] *= scale;
-      for (std::size_t k = 0; k <= l; ++k) c_[l * n + k] *= scale;
+  for (const double w : rule.weights) volume_ += w;
+  c_.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0.0);
+  for (int l = 0; l < n; ++l) c_[l * n + l] = 1;
+  const auto wide = static_cast<std::size_t>(n) * static_cast<std::size_t>(stride);
+  std::vector<double> m(wide, 0.0), phi = m, g;
+  std::vector<double> weighted(static_cast<std::size_t>(points) * static_cast<std::size_t>(columns), 0.0);
+  for (int q = 0; q < points; ++q) monomials(rule.at[q], m.data() + q, stride);
+  phi = m;
+  // The first two may leave what the products' rounding was worth; what is left after the third is its own rounding.
+  for (int pass = 0; pass < 3; ++pass) {
+    if (pass > 0) {
+      phi.assign(wide, 0.0);
+      add_matrix_product(m.data(), stride, n, c_.data(), n, n, stride, phi.data(), stride, Lower::x);
     }
-  c_[0] = 1;
-}
-
-std::vector<double> Basis::values(Vec3 x) const {
-  const auto n = static_cast<std::size_t>(size_);
-  const auto m = monomials(x);
-  std::vector<double> phi(n);
-  for (std::size_t l = 0; l < n; ++l) {
-    double sum = 0;
-    for (std::size_t k = 0; k <= l; ++k) sum = std::fma(c_[l * n + k], m[k], sum);
-    phi[l] = sum;
+    for (int q = 0; q < points; ++q) {
+      const double share = rule.weights[q] / volume_;
+      for (int l = 0; l < n; ++l) weighted[q * columns + l] = share * phi[l * stride + q];
+    }
+    g.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(columns), 0.0);
+    add_matrix_product(weighted.data(), columns, points, phi.data(), stride, n, columns, g.data(), columns, Lower::y);
+    divide_by_root(g, n, columns, c_);
   }
-  return phi;
+  c_[0] = 1;
+  transposed_.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(columns), 0.0);
+  for (int l = 0; l < n; ++l)
+    for (int k = 0; k <= l; ++k) transposed_[k * columns + l] = c_[l * n + k];
 }
 
-std::vector<Vec3> Basis::gradients(Vec3 x) const {
+void Basis::values_by_function(std::span<const Vec3> at, double* to, int stride) const {
+  std::vector<double> m(static_cast<std::size_t>(size_) * static_cast<std::size_t>(stride), 0.0);
+  for (std::size_t q = 0; q < at.size(); ++q) monomials(at[q], m.data() + q, stride);
+  std::fill(to, to + m.size(), 0.0);
+  add_matrix_product(m.data(), stride, size_, c_.data(), size_, size_, stride, to, stride, Lower::x);
+}
+
+void Basis::combine(const std::vector<double>& rows, double* to) const {
+  const int columns = padded(size_), count = static_cast<int>(rows.size()) / size_;
+  std::fill(to, to + Size{count} * columns, 0.0);
+  add_matrix_product(transposed_.data(), columns, size_, rows.data(), size_, count, columns, to, columns);
+}
+
+void Basis::values_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const {
   const auto n = static_cast<std::size_t>(size_);
-  const Vec3 d = x - centre_;
-  const Powers r(dot(inverse_[0], d)), s(dot(inverse_[1], d)), t(dot(inverse_[2], d));
-  std::vector<Vec3> slopes;
-  for_each_power(order_, [&](int i, int j, int k) {
-    slopes.push_back(r.slope(i) * s[j] * t[k] * inverse_[0] + r[i] * s.slope(j) * t[k] * inverse_[1] +
-                     r[i] * s[j] * t.slope(k) * inverse_[2]);
-  });
-  std::vector<Vec3> all(n);
-  for (std::size_t l = 0; l < n; ++l)
-    for (std::size_t k = 0; k <= l; ++k) all[l] = all[l] + c_[l * n + k] * slopes[k];
-  return all;
+  std::vector<double> rows(at.size() * n);
+  for (std::size_t q = 0; q < at.size(); ++q) {
+    monomials(at[q], rows.data() + q * n, 1);
+    for (std::size_t k = 0; k < n; ++k) rows[q * n + k] *= factors[q];
+  }
+  combine(rows, to);
+}
+
+void Basis::gradients_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const {
+  const auto n = static_cast<std::size_t>(size_), count = at.size();
+  std::vector<double> rows(3 * count * n);
+  for (std::size_t q = 0; q < count; ++q) {
+    const Vec3 d = at[q] - centre_;
+    const Powers r(dot(inverse_[0], d)), s(dot(inverse_[1], d)), t(dot(inverse_[2], d));
+    double *x = rows.data() + q * n, *y = x + count * n, *z = y + count * n;
+    for_each_power(order_, [&](int i, int j, int k) {
+      const Vec3 slope = r.slope(i) * s[j] * t[k] * inverse_[0] + r[i] * s.slope(j) * t[k] * inverse_[1] +
+                         r[i] * s[j] * t.slope(k) * inverse_[2];
+      *x++ = factors[q] * slope.x;
+      *y++ = factors[q] * slope.y;
+      *z++ = factors[q] * slope.z;
+    });
+  }
+  combine(rows, to);
 }
 
 }  // namespace tutti::compressible

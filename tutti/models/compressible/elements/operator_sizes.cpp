@@ -39,7 +39,9 @@ class Counter {
     const Size points = volume_points(type(e), straight(e));
     if (e < map_.owned) sizes_.source_points += points;
     if (shared(e) && !volumes_.insert(type(e)).second) return;
-    sizes_.tables += points * n_ + points + 3 * points * columns_;
+    if (!shared(e) && e < map_.owned) ++sizes_.own_volumes;
+    if (shared(e) || e < map_.owned)
+      sizes_.tables += points + (options_.apart ? 0 : points * n_ + 3 * points * columns_);
     if (options_.derivatives) sizes_.tables += Size{3} * n_ * columns_;
   }
 

@@ -150,11 +150,13 @@ TUTTI_HD inline void add_product(const Team& team, const double* table, Size str
 #endif
 template <class Team, class F>
 TUTTI_HD inline void for_each_point(const Team& team, int n, const F& f) {
+#if !defined(__CUDA_ARCH__)  // a GPU's compiler takes no vectors, not even of a team that it never sees
   if constexpr (std::is_same_v<Team, SerialTeam>) {
     for (int q = 0; q < n; q += lane_count) f(LanePoints{q, n - q});
-  } else {
-    for (int q = team.first(); q < n; q += team.step()) f(OnePoint{q});
+    return;
   }
+#endif
+  for (int q = team.first(); q < n; q += team.step()) f(OnePoint{q});
 }
 /// Rows of values, `stride` apart.
 template <int V, class Points>

@@ -6,6 +6,7 @@
 #include "tutti/models/compressible/kernels/products.hpp"
 #include "tutti/models/compressible/kernels/stage.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
+#include "tutti/models/compressible/kernels/volumes.hpp"
 
 namespace tutti::compressible {
 
@@ -88,18 +89,19 @@ TUTTI_HD inline void scale_turned(const Team& team, const PartView& view, const 
 }
 
 /// Coefficients of an element while its rate is added up.
-template <class Team>
+template <class Team, class Volumes>
 struct ElementScratch {
   double rate[variables * padded(max_basis)];
   double at[variables * (Team::points > max_face_points ? Team::points : max_face_points)];
   double f[variables * 3 * Team::points];
   double metric[9];  ///< times the stage's factor; of elements with tables of their own only that
+  double tile[tile_values<Volumes> + 1];
 };
 
 /// Adds the faces' share: what leaves through them.
-template <class Team>
+template <class Team, class Volumes>
 TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, const double* flux, double factor,
-                               ElementScratch<Team>& s) {
+                               ElementScratch<Team, Volumes>& s) {
   const int columns = padded(view.bases);
   for (int k = 0; k < max_faces; ++k) {
     const std::int32_t code = view.face_of[Size{max_faces} * e + k];
@@ -134,17 +136,20 @@ TUTTI_HD inline void put_flux(const NumberOf<Points> (*g)[variables], int count,
   for (int d = 0; d < 3; ++d) store_rows<variables>(at, g[d], f + 2 * chunk + d * size, stride);
 }
 
-template <class Team>
+template <class Team, class Volumes>
 TUTTI_HD inline void scale_metric(const Team& team, const PartView& view, Lid e, double factor,
-                                  ElementScratch<Team>& s) {
+                                  ElementScratch<Team, Volumes>& s) {
   const bool affine = view.elements[e].affine != 0;
   for (int i = team.first(); i < 9; i += team.step())
     s.metric[i] = affine ? factor * view.metric[Size{9} * e + i] : factor;
 }
 
-template <class Team>
-TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, const double* u,
-                                ElementScratch<Team>& s) {
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Team, class Volumes>
+TUTTI_HD inline void add_volume(const Team& team, const PartView& view, const Volumes& volumes, Lid e, const double* u,
+                                ElementScratch<Team, Volumes>& s) {
   const ElementRecord& element = view.elements[e];
   const int bases = view.bases, columns = padded(bases);
   constexpr int at_once = Team::points, stride = 3 * at_once;
@@ -153,8 +158,11 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, c
     const int left = element.points - begin, count = left < at_once ? left : at_once;
     set_zero(team, s.at, variables * at_once);
     team.meet();
-    add_product<variables>(team, view.tables + element.values + begin, element.points, bases, coefficients, bases,
-                           count, s.at, at_once);
+    read_table(team, volumes, e, element.values + begin, element.points, bases, count, s.tile,
+               [&](const double* table, int stride_of_table, int first, int rows) {
+                 add_product<variables>(team, table, stride_of_table, rows, coefficients + first, bases, count, s.at,
+                                        at_once);
+               });
     team.meet();
     for_each_point(team, count, [&](const auto points) {
       using T = NumberOf<decltype(points)>;
@@ -171,30 +179,35 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, c
       put_flux(g, count, points, s.f, stride);
     });
     team.meet();
-    add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count, s.f,
-                           stride, columns, s.rate, columns);
+    read_table(team, volumes, e, element.projection + Size{3} * begin * columns, columns, 3 * count, columns, s.tile,
+               [&](const double* table, int stride_of_table, int first, int rows) {
+                 add_product<variables>(team, table, stride_of_table, rows, s.f + first, stride, columns, s.rate,
+                                        columns);
+               });
     team.meet();
   }
 }
 
 /// A stage: the new coefficients of an element from its faces' fluxes and its own values.
+template <class Volumes>
 struct AdvanceElements {
   template <class Team>
-  using Scratch = ElementScratch<Team>;
+  using Scratch = ElementScratch<Team, Volumes>;
 
   PartView view;
+  Volumes volumes;
   const double* u;
   const double* flux;
   StageArrays stage;
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team, Volumes>& s) const {
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.rate);
     scale_metric(team, view, e, stage.factor, s);
     team.meet();
     add_faces(team, view, e, flux, stage.factor, s);
-    add_volume(team, view, e, u, s);
+    add_volume(team, view, volumes, e, u, s);
     end_stage(team, stage, e, bases, columns, s.rate);
     team.meet();
   }

@@ -13,6 +13,7 @@
 //               and then [k][q]       the spread: what a jump at point k is at q, when it is lifted and traced
 //   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times
 //   `scale`.
+// A memory policy may keep values and projection elsewhere: a row an element, values first (volumes.hpp).
 // Padding points repeat the first point, and have zeros in projection and lift.
 //
 // Points of a face are those of its left element. Where the rule is symmetric, an affine right element lifts as left
@@ -23,6 +24,10 @@
 #include "tutti/models/compressible/elements/basis.hpp"
 #include "tutti/models/compressible/flux/gas.hpp"
 #include "tutti/models/compressible/flux/numerical_flux.hpp"
+
+namespace tutti {
+class Residency;
+}
 
 namespace tutti::compressible {
 
@@ -83,6 +88,7 @@ struct PartView {
   ShockSensor sensor;
   std::uint8_t* broken = nullptr;  ///< of owned elements: 0, or see watch()
   const TetView* tets = nullptr;   ///< of the host; for kernels tuned for a GPU, where there are any
+  Residency* volumes = nullptr;    ///< rows of `values` and `projection`; null: these are among the tables
 
   /// In which order a side's lift takes a face's points.
   TUTTI_HD const std::uint8_t* order_of(const FaceRecord& face, int side) const {

@@ -213,9 +213,9 @@ struct ViscousFaceFluxes {
   }
 };
 
-template <class Team>
+template <class Team, class Volumes>
 struct ViscousElementScratch {
-  ElementScratch<Team> base;
+  ElementScratch<Team, Volumes> base;
   double g[gradients * padded(max_basis)];
   double lifted[gradients * max_face_points];
   double scalar[variables * padded(max_basis)];
@@ -223,11 +223,13 @@ struct ViscousElementScratch {
 };
 
 /// As AdvanceElements.
+template <class Volumes>
 struct AdvanceViscousElements {
   template <class Team>
-  using Scratch = ViscousElementScratch<Team>;
+  using Scratch = ViscousElementScratch<Team, Volumes>;
 
   PartView view;
+  Volumes volumes;
   const double* u;
   const double* flux;
   const double* jump;
@@ -235,7 +237,7 @@ struct AdvanceViscousElements {
 
   /// g += sum_f r_f
   template <class Team>
-  TUTTI_HD void lift_jumps(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
+  TUTTI_HD void lift_jumps(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     for (int k = 0; k < max_faces; ++k) {
       const std::int32_t code = view.face_of[Size{max_faces} * e + k];
       if (code < 0) continue;
@@ -244,8 +246,11 @@ struct AdvanceViscousElements {
     }
   }
 
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class Team>
-  TUTTI_HD void add_viscous_volume(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
+  TUTTI_HD void add_viscous_volume(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     const ElementRecord& element = view.elements[e];
     const int bases = view.bases, columns = padded(bases);
     constexpr int at_once = Team::points, stride = 3 * at_once;
@@ -256,11 +261,14 @@ struct AdvanceViscousElements {
       set_zero(team, s.base.at, variables * at_once);
       set_zero(team, s.at, gradients * at_once);
       team.meet();
-      const double* values = view.tables + element.values + begin;
-      add_product<variables>(team, values, element.points, bases, coefficients, bases, count, s.base.at, at_once);
-      for (int d = 0; d < 3; ++d)
-        add_product<variables>(team, values, element.points, bases, s.g + d * columns, 3 * columns, count,
-                               s.at + d * variables * at_once, at_once);
+      read_table(team, volumes, e, element.values + begin, element.points, bases, count, s.base.tile,
+                 [&](const double* table, int stride_of_table, int first, int rows) {
+                   add_product<variables>(team, table, stride_of_table, rows, coefficients + first, bases, count,
+                                          s.base.at, at_once);
+                   for (int d = 0; d < 3; ++d)
+                     add_product<variables>(team, table, stride_of_table, rows, s.g + d * columns + first,
+                                            3 * columns, count, s.at + d * variables * at_once, at_once);
+                 });
       team.meet();
       for_each_point(team, count, [&](const auto points) {
         using T = NumberOf<decltype(points)>;
@@ -278,14 +286,17 @@ struct AdvanceViscousElements {
         put_flux(f, count, points, s.base.f, stride);
       });
       team.meet();
-      add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count,
-                             s.base.f, stride, columns, s.base.rate, columns);
+      read_table(team, volumes, e, element.projection + Size{3} * begin * columns, columns, 3 * count, columns,
+                 s.base.tile, [&](const double* table, int stride_of_table, int first, int rows) {
+                   add_product<variables>(team, table, stride_of_table, rows, s.base.f + first, stride, columns,
+                                          s.base.rate, columns);
+                 });
       team.meet();
     }
   }
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.base.rate);
     scale_metric(team, view, e, stage.factor, s.base);
