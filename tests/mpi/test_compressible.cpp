@@ -99,7 +99,7 @@ TEST(Compressible, StoredFormIsTheSharedOne) {
                                             viscosity, form),
                             "cpu");
         run.steps(steps_done, 1e-3);
-        states.push_back(run.state());
+        states.push_back(run.coefficients());
       }
       double largest = 0;
       for (std::size_t i = 0; i < states[0].size(); ++i)
