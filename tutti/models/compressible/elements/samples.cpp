@@ -18,7 +18,7 @@ Samples::Samples(const LocalElementMesh& mesh, Range rows, int order, bool store
 
 Quadrature Samples::rule_of(const ElementBasis& basis) const {
   const int degree = 2 * order_ + 5;
-  if (!basis.affine() && !exceed_) return basis.rule();
+  if (!basis.map().affine() && !exceed_) return basis.rule();
   switch (basis.map().type()) {
     case ElementType::tetrahedron:
       return tetrahedron_rule(degree);
