@@ -177,7 +177,8 @@ void DistributedSweep::unpack(std::size_t b, std::int32_t depth) {
 
 /// A step of all batches, between the messages of two levels: those of level `came` are put to the ghosts, those of
 /// level `goes` are made. Where there is no level it is 0. All in one, for each meeting of the ranks costs time.
-void DistributedSweep::step(std::int32_t came, std::int32_t goes, const std::function<void(std::size_t)>& body) {
+void DistributedSweep::step(bool back, std::int32_t came, std::int32_t goes,
+                            const std::function<void(std::size_t)>& body) {
   const auto ranks = static_cast<std::size_t>(comm_.size());
   outgoing_.assign(ranks, {});
   comm_.together([&] {
@@ -186,7 +187,7 @@ void DistributedSweep::step(std::int32_t came, std::int32_t goes, const std::fun
       if (came > 0) unpack(b, came);
       body(b);
       for (std::size_t p = 0; goes > 0 && p < parts_.size(); ++p) {
-        const std::vector<LevelMessage> messages = sweeps_[b][p]->take(goes);
+        const std::vector<LevelMessage> messages = sweeps_[b][p]->take(goes, back);
         for (std::size_t k = 0; k < messages.size(); ++k)
           write_message(packed[b][static_cast<std::size_t>(parts_[p].map.links[k].rank)], messages[k]);
       }
@@ -234,7 +235,7 @@ bool DistributedSweep::try_add(std::span<const Vertex> sources) {
       Size any = 0, too_many = 0;
     };
     std::vector<Found> found(sweeps_.size());
-    step(depth, depth + 1, [&](std::size_t b) {
+    step(false, depth, depth + 1, [&](std::size_t b) {
       if (depth == 0) begin(b);
       for (const auto& sweep : sweeps_[b]) {
         if (sweep->step_out(depth)) found[b].any = 1;
@@ -253,7 +254,7 @@ bool DistributedSweep::try_add(std::span<const Vertex> sources) {
   }
   std::vector<Size> reached(sweeps_.size(), 0);
   for (std::int32_t d = depth; d > 0; --d) {
-    step(d < depth ? d + 1 : 0, d > 1 ? d : 0, [&](std::size_t b) {
+    step(true, d < depth ? d + 1 : 0, d > 1 ? d : 0, [&](std::size_t b) {
       for (const auto& sweep : sweeps_[b]) {
         sweep->step_back(d);
         if (d == 1) reached[b] += sweep->count_reached();
@@ -262,7 +263,7 @@ bool DistributedSweep::try_add(std::span<const Vertex> sources) {
     if (d > 1) exchange();
   }
   if (depth == 0)
-    step(0, 0, [&](std::size_t b) {
+    step(false, 0, 0, [&](std::size_t b) {
       for (const auto& sweep : sweeps_[b]) reached[b] += sweep->count_reached();
     });
   reached_ = std::accumulate(reached.begin(), reached.end(), reached_);

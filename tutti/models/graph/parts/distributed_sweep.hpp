@@ -41,7 +41,7 @@ class DistributedSweep {
   bool try_add(std::span<const Vertex> sources);
   void for_batches(const std::function<void(std::size_t)>& body);
   void unpack(std::size_t batch, std::int32_t depth);
-  void step(std::int32_t came, std::int32_t goes, const std::function<void(std::size_t)>& body);
+  void step(bool back, std::int32_t came, std::int32_t goes, const std::function<void(std::size_t)>& body);
   void exchange();
 
   const Comm& comm_;

@@ -17,6 +17,8 @@ struct GraphPart {
   /// over it round as those of the whole graph do. `in` of an undirected graph is empty: it is `out`.
   Csr<Vertex> out, in;
   Csr<Vertex> from_ghosts;  ///< of each ghost, in order: the rows that its arcs lead to
+  /// Of each link and each of its send_rows: whether the other part reads it on the way out (bit 0) and back (bit 1).
+  std::vector<std::vector<std::uint8_t>> readers;
   const Csr<Vertex>& incoming() const { return in.offsets.size() > 1 ? in : out; }
 };
 

@@ -223,7 +223,7 @@ class DeviceSweep final : public PartSweep {
   void begin(std::span<const Vertex> sources) override;
   bool step_out(std::int32_t depth) override;
   void step_back(std::int32_t depth) override;
-  std::vector<LevelMessage> take(std::int32_t depth) override;
+  std::vector<LevelMessage> take(std::int32_t depth, bool back) override;
   void put(std::int32_t depth, std::span<const LevelView> messages) override;
   Size count_reached() override;
   void collect(std::span<DeltaSum> sums) override;
@@ -313,7 +313,7 @@ void DeviceSweep::step_back(std::int32_t depth) {
   stream_->synchronize();
 }
 
-std::vector<LevelMessage> DeviceSweep::take(std::int32_t depth) {
+std::vector<LevelMessage> DeviceSweep::take(std::int32_t depth, bool) {
   const auto rows = static_cast<Lid>(send_rows_.size());
   std::vector<Lanes> lanes(rows);
   for_each(*stream_, {0, rows}, TakeLanes{send_rows_.data(), records_.data(), send_lanes_.data(), width_, depth});

@@ -40,8 +40,9 @@ class PartSweep {
   virtual bool too_many_paths() const { return false; }
   /// Adds the dependencies of the vertices of a depth to the sums, and puts (1 + delta) / sigma in the place of sigma.
   virtual void step_back(std::int32_t depth) = 0;
-  /// Vertices of a depth that other parts read: a message for each of the map's links, in order.
-  virtual std::vector<LevelMessage> take(std::int32_t depth) = 0;
+  /// Vertices of a depth that other parts read, on the way out or back: a message for each of the map's links, in
+  /// order.
+  virtual std::vector<LevelMessage> take(std::int32_t depth, bool back) = 0;
   /// The messages of all links, in order; ghosts in the lanes that they name are of this depth.
   virtual void put(std::int32_t depth, std::span<const LevelView> messages) = 0;
   /// Arcs that begin at vertices reached, over all lanes.

@@ -7,10 +7,11 @@
 namespace tutti::graph {
 namespace {
 
-/// Where a row is read: a link, and the row's place in it.
+/// Where a row is read: a link, and the row's place in it; see GraphPart::readers.
 struct Reader {
-  std::size_t link;
+  std::int32_t link;
   Lid place;
+  std::uint8_t when;
 };
 
 class ThreadSweep final : public PartSweep {
@@ -24,7 +25,8 @@ class ThreadSweep final : public PartSweep {
     const auto for_readers = [&](const auto& body) {
       for (std::size_t k = 0; k < part.map.links.size(); ++k)
         for (std::size_t i = 0; i < part.map.links[k].send_rows.size(); ++i)
-          body(static_cast<std::size_t>(part.map.links[k].send_rows[i]), Reader{k, static_cast<Lid>(i)});
+          body(static_cast<std::size_t>(part.map.links[k].send_rows[i]),
+               Reader{static_cast<std::int32_t>(k), static_cast<Lid>(i), part.readers[k][i]});
     };
     for_readers([&](std::size_t row, Reader) { ++first_reader_[row + 1]; });
     for (std::size_t v = 1; v < first_reader_.size(); ++v) first_reader_[v] += first_reader_[v - 1];
@@ -38,14 +40,15 @@ class ThreadSweep final : public PartSweep {
   bool too_many_paths() const override { return batch_.too_many_paths(); }
   void step_back(std::int32_t depth) override { batch_.step_back(static_cast<std::size_t>(depth), sums_); }
 
-  std::vector<LevelMessage> take(std::int32_t depth) override {
+  std::vector<LevelMessage> take(std::int32_t depth, bool back) override {
     std::vector<LevelMessage> messages(part_.map.links.size());
     for (const LaneBatch::Entry& e : batch_.level(static_cast<std::size_t>(depth))) {
       const double* numbers = batch_.values(e.vertex);
       const auto v = static_cast<std::size_t>(e.vertex);
       for (Size r = first_reader_[v]; r < first_reader_[v + 1]; ++r) {
         const Reader& reader = readers_[static_cast<std::size_t>(r)];
-        LevelMessage& to = messages[reader.link];
+        if ((reader.when & (back ? 2 : 1)) == 0) continue;
+        LevelMessage& to = messages[static_cast<std::size_t>(reader.link)];
         to.places.push_back(reader.place);
         to.lanes.push_back(e.lanes);
         for (Lanes lanes = e.lanes; lanes != 0; lanes &= lanes - 1)
