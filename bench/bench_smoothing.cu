@@ -170,12 +170,18 @@ struct Bench {
       seconds = sweep("coloured sweep" + number, options);
       kernels("  its kernels", options, sweep_rows);
       kernels("  portable kernels", options, sweep_rows_plain);
+      if (stream().kind() == DeviceKind::cuda) {
+        options.by_groups = true;
+        sweep("  coloured sweep by groups of threads", options);
+        kernels("    its kernels", options, sweep_rows);
+      }
       options.simultaneous = true;
       if (!mesh.is_surface()) sweep("sweep all at once, with checks of cells" + number, options);
       options.damping = 0.67;
       kernels("node pass, Newton" + number, options, sweep_rows);
       kernels("  portable kernel", options, sweep_rows_plain);
       options.damping = 1;
+      options.by_groups = false;
     }
     return seconds;
   }

@@ -19,6 +19,9 @@ struct MeshPart {
   Buffer<Point> points, moved;
   Buffer<Size> star_offsets;
   Buffer<StarCell> star_cells;
+  Buffer<Size> neighbour_offsets;  ///< this and the next two: after find_neighbours(), see StarView
+  Buffer<Lid> neighbours;
+  Buffer<std::uint32_t> corners;
   Buffer<Lid> slide_of;  ///< empty where no node of the part slides
   Buffer<Slide> slides;
   Buffer<SurfacePiece> pieces;
@@ -48,6 +51,9 @@ class MeshParts {
             std::span<const std::int32_t> colours, std::span<const std::int32_t> owner,
             std::span<const int> rank_of_part, std::span<PartStreams> streams, bool triangles = false,
             std::span<const double> sizes = {}, const ParallelFor& parallel = {});
+
+  /// Of the parts on GPUs: what groups of threads move nodes by.
+  void find_neighbours(bool triangles);
 
   std::vector<MeshPart> parts;                 ///< of this rank
   std::vector<std::unique_ptr<Level>> levels;  ///< the last one does not move

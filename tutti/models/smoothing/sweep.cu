@@ -5,6 +5,9 @@
 
 #include "tutti/device/for_each.hpp"
 #include "tutti/device/reduce.hpp"
+#if defined(__CUDACC__)
+#include "tutti/models/smoothing/sweep_cuda.cuh"
+#endif
 
 namespace tutti::smoothing {
 namespace {
@@ -165,6 +168,12 @@ void sweep_rows_plain(Stream& stream, Range rows, const SweepRows& s) {
 
 void sweep_rows(Stream& stream, Range rows, const SweepRows& s) {
   if (rows.empty()) return;
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda && s.stars.corners != nullptr && goes_by_groups(s.energy))
+    return with_form(s, [&](auto energy, auto untangle, auto number) {
+      if constexpr (goes_by_groups(energy())) sweep_by_groups<energy(), untangle(), decltype(number)>(stream, rows, s);
+    });
+#endif
   const bool in_float = s.in_float && takes_float(s.energy, s.untangle);
   if (stream.kind() == DeviceKind::cuda || s.energy == Energy::surface_triangle || in_float)
     return sweep_rows_plain(stream, rows, s);

@@ -15,6 +15,11 @@ struct StarView {
   const Lid* slide_of = nullptr;  ///< a node: -1 free, else its slide; null: all are free
   const Slide* slides = nullptr;
   Surface surface;
+  /// For groups of threads: every node's neighbours, once each, and its cells by their places among them, ten bits a
+  /// corner. Null: there are none.
+  const Size* neighbour_offsets = nullptr;
+  const Lid* neighbours = nullptr;
+  const std::uint32_t* corners = nullptr;
 
   TUTTI_HD const Slide* slide(Size node) const {
     return slide_of == nullptr || slide_of[node] < 0 ? nullptr : slides + slide_of[node];
