@@ -49,7 +49,7 @@ def volumes(points, cells):
     return np.einsum("ni,ni->n", np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]), x[:, 3] - x[:, 0]) / 6
 
 
-def delaunay(n, seed, flattest):
+def delaunay(n, seed, flattest, grade=1):
     """Random points in a cube and on its faces and edges; cells flatter than `flattest` of the mean are left out."""
     random = np.random.RandomState(seed)
     points = [random.rand(n, 3), np.array(list(itertools.product((0, 1), repeat=3)), float)]
@@ -61,7 +61,7 @@ def delaunay(n, seed, flattest):
             on_edge = random.rand(int(n ** (1 / 3)), 3)
             on_edge[:, (axis + 1) % 3], on_edge[:, (axis + 2) % 3] = side, other
             points.append(on_edge)
-    points = np.concatenate(points)
+    points = np.concatenate(points) ** grade
     cells = Delaunay(points).simplices
     size = np.abs(volumes(points, cells))
     return points, cells[size > flattest * size.mean()]
@@ -92,10 +92,10 @@ def write_msh(path, points, cells):
 
 def meshes(folder, quick):
     """name -> table [mesh]"""
-    def file(name, mesh, stretch=1.0, grade=1.0, more=""):
+    def file(name, mesh, stretch=1.0, more=""):
         points, cells = mesh
         assert abs(np.abs(volumes(points, cells)).sum() - 1) < 1e-3, "cells overlap"
-        write_msh(folder / f"{name}.msh", points**grade * np.array([stretch, 1, 1]), cells)
+        write_msh(folder / f"{name}.msh", points * np.array([stretch, 1, 1]), cells)
         return f'file = "{folder / name}.msh"{more}'
 
     yield "delaunay 1", file("delaunay1", delaunay(150, 1, 1e-3))
@@ -106,12 +106,13 @@ def meshes(folder, quick):
         yield f"delaunay {seed}", file(f"delaunay{seed}", delaunay(250, seed, 1e-3))
     yield "delaunay, flat", file("delaunay4", delaunay(150, 4, 1e-6))
     yield "delaunay, stretched 50:1", file("delaunay5", delaunay(150, 5, 1e-3), stretch=50)
-    yield "delaunay, graded", file("delaunay6", delaunay(150, 6, 1e-3), grade=2)
+    yield "delaunay, graded", file("delaunay6", delaunay(150, 6, 1e-3, grade=2))
     yield "delaunay, refined", file("delaunay7", delaunay(40, 7, 1e-3), more="\nrefine = 1")
     yield "kuhn", file("kuhn", kuhn(6, 0, 1))
     yield "jittered 0.2", file("jittered20", kuhn(6, 0.2, 1))
     yield "jittered, stretched 50:1", file("jittered50", kuhn(6, 0.2, 2), stretch=50)
-    yield "jittered, graded", file("graded", kuhn(6, 0.2, 3), grade=2)
+    points, cells = kuhn(6, 0.1, 3)
+    yield "jittered, graded", file("graded", (points**1.5, cells))
     yield "jittered, refined", file("refined", kuhn(3, 0.25, 4), more="\nrefine = 1")
     if shutil.which("gmsh"):
         yield "gmsh", 'generate = "unstructured-box"\nh = 0.17'

@@ -56,7 +56,7 @@ class Growth(SystemTest):
             checksums = set()
             for ranks, devices in ((None, "cpu"), (2, "cpu"), (None, "fake:2,cpu")) if not method else ((None, "cpu"),):
                 summary = self.run_case(case_of(steps=4000, flux="", time=method), "--devices", devices, ranks=ranks)
-                self.assertLess(summary["diagnostics"]["max|u|"], 0.1)
+                self.assertLess(summary["diagnostics"]["max|u|"], 0.5)  # 1.9 at the start
                 checksums.add(summary["checksum"])
             self.assertEqual(len(checksums), 1)
         # What the length of the run is does not decide the flux.
