@@ -31,7 +31,7 @@ trap 'rm -rf "$made"' EXIT
 cat > "$made/try.sh" <<'TRY'
 set -euo pipefail
 cd "$(mktemp -d)"
-printf 'model = "diffusion"\n[mesh]\ngenerate = "box"\ncubes = [6, 6, 6]\n[physics]\ninitial = "x"\n[time]\nsteps = 5\n' > case.toml
+printf 'model = "diffusion"\n[mesh]\ngenerate = "box"\ncubes = [6, 6, 6]\n[physics]\nK = 1\ninitial = "x"\n[time]\nsteps = 5\n' > case.toml
 tutti --version
 tutti run case.toml -o results --devices cpu --threads 1
 tutti plot results -o picture.png
