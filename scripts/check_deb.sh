@@ -25,13 +25,13 @@ cmake --build build/deb -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" > /dev/null
 rm -f build/deb/*.deb
 (cd build/deb && cpack -G DEB > cpack.log) || { cat build/deb/cpack.log >&2; exit 1; }
 package=$(echo "$PWD"/build/deb/tutti_*.deb)
-dpkg-deb -I "$package" | sed -n '/Package:/,$p'
+dpkg-deb -f "$package"
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 cat > "$made/try.sh" <<'TRY'
 set -euo pipefail
 cd "$(mktemp -d)"
-printf 'model = "diffusion"\n[mesh]\ngenerate = "box"\ncubes = [6, 6, 6]\n[physics]\ninitial = "x"\n[time]\nsteps = 5\n' > case.toml
+printf 'model = "diffusion"\n[mesh]\ngenerate = "box"\ncubes = [6, 6, 6]\n[physics]\nK = 1\ninitial = "x"\n[time]\nsteps = 5\n' > case.toml
 tutti --version
 tutti run case.toml -o results --devices cpu --threads 1
 tutti plot results -o picture.png
@@ -45,7 +45,7 @@ if ((unpack)) || ! command -v mmdebstrap > /dev/null; then
   PATH=$made/root/usr/bin:/usr/bin:/bin PYTHONPATH=$made/root/usr/lib/python3/dist-packages ROOT=$made/root bash "$made/try.sh"
   where="unpacked"
 else
-  mmdebstrap --variant=apt --include="$package,openmpi-bin,python3-numpy,python3-matplotlib" --aptopt='APT::Install-Recommends "false"' \
+  mmdebstrap --variant=apt --include="$package" --include=openmpi-bin,python3-numpy,python3-matplotlib --aptopt='APT::Install-Recommends "false"' \
     --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount \
     --customize-hook="copy-in $made/try.sh /opt" --customize-hook='chroot "$1" bash /opt/try.sh' "$suite" /dev/null
   where="a fresh $suite"

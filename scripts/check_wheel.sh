@@ -26,6 +26,7 @@ model = "diffusion"
 generate = "box"
 cubes = [6, 6, 6]
 [physics]
+K = 1
 initial = "x"
 [time]
 steps = 5

@@ -98,8 +98,9 @@ class Case:
         return other
 
     def __setitem__(self, key, value):
-        if callable(value):
-            raise TypeError(f"{key}: a case holds formulas, not functions of Python; give an expression such as 'exp(-x^2)'")
+        if callable(value) or getattr(value, "size", 0) > 100:
+            kind = "functions of Python" if callable(value) else "a value a cell"
+            raise TypeError(f"{key}: a case holds formulas, not {kind}; give an expression such as 'exp(-x^2)'")
         _steps(key)
         self._sets.pop(key, None)  # the last one counts, also where another key lies inside it
         self._sets[key] = toml_text(value)

@@ -92,8 +92,9 @@ class Keys(Cases):
                 case[key]
         with self.assertRaisesRegex(KeyError, "no key of a case"):
             case["time..end"] = 1
-        with self.assertRaisesRegex(TypeError, "not functions of Python"):
-            case["physics.initial"] = np.sin
+        for value, words in ((np.sin, "not functions of Python"), (np.zeros(1000), "not a value a cell")):
+            with self.assertRaisesRegex(TypeError, words):
+                case["physics.initial"] = value
         self.assertIn("time.end=3", repr(case))
         path.write_text("a = [")
         with self.assertRaises(tutti.Error) as caught:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example notebooks, run by the built program: their cells one after the other, and by nbconvert where it is installed.
+"""The example notebooks and the tutorial, run by the built program: their cells one after the other, and by nbconvert where it is installed.
 
 Usage: TUTTI=build/release/bin/tutti test_notebooks.py
 """
@@ -7,6 +7,7 @@ Usage: TUTTI=build/release/bin/tutti test_notebooks.py
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,13 @@ class Notebooks(unittest.TestCase):
                 code = [cell for cell in cells if cell["cell_type"] == "code"]
                 self.assertEqual([cell["outputs"] for cell in code], [[]] * len(code), "clear the outputs before committing")
                 self.run_python("-c", "\n\n".join("".join(cell["source"]) for cell in code), MPLBACKEND="Agg")
+
+    def test_the_tutorial(self):
+        text = (ROOT / "docs/tutorial/python.md").read_text(encoding="utf-8").split("## Graphs and meshes")[0]
+        blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        self.assertEqual(len(blocks), 4)
+        code = f"import os\nos.chdir({str(ROOT)!r})\n" + "\n".join(blocks)
+        self.assertIn("input --set physics.K=-1: K is not positive definite in cell", self.run_python("-c", code, MPLBACKEND="Agg"))
 
     @unittest.skipUnless(all(map(importlib.util.find_spec, ("nbconvert", "ipykernel"))), "this Python has no nbconvert with ipykernel")
     def test_as_notebooks(self):
