@@ -4,7 +4,15 @@
 
 #include <cmath>
 
-#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
+// nvcc reads all functions that GPUs share once more for the GPU, where there are no such registers.
+#if !defined(__CUDA_ARCH__) && defined(__AVX512F__)
+#define TUTTI_LANES 8
+#elif !defined(__CUDA_ARCH__) && defined(__AVX2__) && defined(__FMA__)
+#define TUTTI_LANES 4
+#else
+#define TUTTI_LANES 1
+#endif
+#if TUTTI_LANES > 1
 #include <immintrin.h>
 #endif
 
@@ -40,7 +48,7 @@ struct OnePoint {
   TUTTI_HD double gather(const double* from, int step) const { return from[step * q]; }
 };
 
-#if defined(__AVX512F__)
+#if TUTTI_LANES == 8
 inline constexpr int lane_count = 8;
 struct LaneMask {
   __mmask8 bits;
@@ -90,7 +98,7 @@ struct LanePoints {
     return Lanes(_mm512_loadu_pd(lanes));
   }
 };
-#elif defined(__AVX2__) && defined(__FMA__)
+#elif TUTTI_LANES == 4
 inline constexpr int lane_count = 4;
 struct LaneMask {
   __m256d bits;
