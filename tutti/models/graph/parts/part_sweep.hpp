@@ -15,7 +15,7 @@ namespace tutti::graph {
 /// have just reached them, and for each of these lanes the number: 12 bytes a vertex and 8 a number, or 12 with
 /// exponents.
 struct LevelMessage {
-  std::vector<Lid> places;  ///< ascending or not, each once or, at depth 0, never
+  std::vector<Lid> places;  ///< each once
   std::vector<Lanes> lanes;
   std::vector<double> mantissas;
   std::vector<std::int32_t> exponents;  ///< empty: of plain doubles

@@ -19,7 +19,8 @@ ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& ow
   constexpr Size portion = Size{1} << 22;
   ArcList mine;
   mine.vertices = piece.vertices;
-  const auto rounds = static_cast<Size>(comm.max(static_cast<double>((piece.size() + portion - 1) / portion)));
+  const Size mine_takes = (piece.size() + portion - 1) / portion;
+  const auto rounds = static_cast<Size>(comm.max(static_cast<double>(mine_takes)));
   for (Size round = 0; round < rounds; ++round) {
     std::vector<std::vector<WeightedArc>> outgoing(static_cast<std::size_t>(comm.size()));
     comm.together([&] {
