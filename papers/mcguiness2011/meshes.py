@@ -336,9 +336,9 @@ def report_of(found, options):
                  "(10). Deflection in m, stress along the bar in Pa; the last column is the stress a quarter along the bar over "
                  "that of theory.\n\n")
         text += page.table(["bar", "elements", "deflection", "largest stress", "smallest", "bending / theory"], rows)
-    for key, title in (("times", "Times of an iteration of smoothing"), ("parts", "Times of 16 Voronoi parts")):
+    for key, title, figures in (("times", "Times of an iteration of smoothing", (1, 2)), ("parts", "Times of 16 Voronoi parts", (6, 7))):
         if key in found:
-            text += f"\n### {title}\n\n" + page.table(
+            text += f"\n### {title}\n\n`figure3_{figures[0]}.png`, `figure3_{figures[1]}.png`.\n\n" + page.table(
                 ["nodes", "devices or threads", "ms"], [[r["nodes"], r["count"], number(r["ms"])] for r in found[key]])
     return text
 
