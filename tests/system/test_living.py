@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from program import DATA, EQUAL, MPIRUN, SystemTest, box_case, run, sets, tutti
+from program import DATA, EQUAL, MPIRUN, PROGRAM, SystemTest, box_case, run, sets, tutti
 
 USAGE, RESOURCE, INPUT, IO = 2, 3, 4, 5
 
@@ -277,6 +277,15 @@ class Plot(SystemTest):
         self.assert_error(result, RESOURCE, "has no numpy", "apt install python3-numpy", "TUTTI_PYTHON")
         result = with_environment({"TUTTI_PYTHON": "/no/python"}, "plot", self.results)
         self.assert_error(result, RESOURCE, "/no/python", "TUTTI_PYTHON")
+        # In a virtual environment, where pip puts the program, its interpreter comes before the system's.
+        place = self.folder / "venv" / "bin"
+        place.mkdir(parents=True)
+        shutil.copy(PROGRAM, place / "tutti")
+        shutil.copy(bare, place / "python3")
+        (place / "python3").chmod(0o755)
+        self.assertNotIn(str(place), run([str(place / "tutti"), "plot", str(self.results)]).err)
+        (place.parent / "pyvenv.cfg").write_text("")
+        self.assert_error(run([str(place / "tutti"), "plot", str(self.results)]), RESOURCE, f"{place}/python3 has no numpy")
 
     def test_what_lies_around_is_not_imported(self):
         for name in ["tutti.py", "numpy.py", "json.py"]:
