@@ -100,11 +100,14 @@ double measure_rate(Device& device, Threads& threads, const CompressibleCase& fl
 MeasureRate stage_rate(const Case& options, const CompressibleCase& flow, Threads& threads) {
   return [shape = shape_of(options), flow, &threads](Device& device, Gid rows) {
     // A sample need not fit where a policy brings most of the real tables from the host.
-    for (;; rows /= 4) try {
+    constexpr Gid least = 27;  // cubes of the smallest box
+    for (;; rows = std::max(least, rows / 4)) {
+      try {
         return measure_rate(device, threads, flow, shape, rows);
       } catch (const Error& error) {
-        if (error.kind() != ErrorKind::resource || rows < 200) throw;
+        if (error.kind() != ErrorKind::resource || rows <= least) throw;
       }
+    }
   };
 }
 

@@ -1,5 +1,7 @@
 #include "tutti/models/compressible/elements/basis.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tutti/base/error.hpp"
@@ -89,23 +91,38 @@ void Basis::monomials(Vec3 x, double* to, int stride) const {
 
 namespace {
 
-/// C := L^-1 C, with L L^T = the products g, in rows of `columns`. Destroys g.
-void divide_by_root(std::vector<double>& g, int n, int columns, std::vector<double>& c) {
-  for (int l = 0; l < n; ++l) {
-    double* row = &g[static_cast<std::size_t>(l) * columns];
-    double* c_row = &c[static_cast<std::size_t>(l) * n];
-    for (int m = 0; m < l; ++m) {
-      const double* other = &g[static_cast<std::size_t>(m) * columns];
-      double sum = row[m];
-      for (int k = 0; k < m; ++k) sum = std::fma(-row[k], other[k], sum);
-      row[m] = sum * other[m];  // a diagonal holds the root's inverse
-      const double* c_other = &c[static_cast<std::size_t>(m) * n];
-      for (int k = 0; k <= m; ++k) c_row[k] = std::fma(-row[m], c_other[k], c_row[k]);
+/// Memory that a thread uses again for each element: pages that the system gives anew cost more than what is computed.
+double* scratch(std::size_t which, Size size, bool zeros) {
+  thread_local std::array<std::vector<double>, 4> all;
+  std::vector<double>& one = all[which];
+  if (static_cast<Size>(one.size()) < size) one.resize(static_cast<std::size_t>(size));
+  if (zeros) std::fill_n(one.data(), size, 0.0);
+  return one.data();
+}
+
+/// Rows of so many places: not all in the same lines of caches.
+int apart(int places) {
+  return padded(places) + 8;
+}
+
+/// y[i] -= factor x[i]
+inline void subtract(double* __restrict y, double factor, const double* __restrict x, int count) {
+  for (int i = 0; i < count; ++i) y[i] = std::fma(-factor, x[i], y[i]);
+}
+
+/// C := L^-1 C, with L L^T = g, of which the lower triangle is given, in rows of `columns`; destroys g.
+void divide_by_root(double* g, int n, int columns, double* c) {
+  for (int m = 0; m < n; ++m)
+    for (int l = m + 1; l < n; ++l) g[m * columns + l] = g[l * columns + m];
+  for (int m = 0; m < n; ++m) {
+    double *row = g + m * columns, *c_row = c + m * n;
+    const double scale = 1 / std::sqrt(row[m]);
+    for (int l = m; l < n; ++l) row[l] *= scale;
+    for (int k = 0; k <= m; ++k) c_row[k] *= scale;
+    for (int l = m + 1; l < n; ++l) {
+      subtract(g + l * columns + l, row[l], row + l, n - l);
+      subtract(c + l * n, row[l], c_row, m + 1);
     }
-    double left = row[l];
-    for (int k = 0; k < l; ++k) left = std::fma(-row[k], row[k], left);
-    row[l] = 1 / std::sqrt(left);
-    for (int k = 0; k <= l; ++k) c_row[k] *= row[l];
   }
 }
 
@@ -116,29 +133,30 @@ Basis::Basis(const ElementMap& map, int order, const MappedRule& rule)
       order_(order),
       centre_(map.point(map.centre())),
       inverse_(map.jacobian(map.centre()).inverse()) {
-  const int n = size_, columns = padded(n), points = static_cast<int>(rule.at.size()), stride = padded(points);
+  const int n = size_, columns = padded(n), points = static_cast<int>(rule.at.size()), stride = apart(points);
   require(points >= n || order == 0, "{} points for {} basis functions", points, n);
   for (const double w : rule.weights) volume_ += w;
   c_.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0.0);
   for (int l = 0; l < n; ++l) c_[l * n + l] = 1;
-  const auto wide = static_cast<std::size_t>(n) * static_cast<std::size_t>(stride);
-  std::vector<double> m(wide, 0.0), phi = m, g;
-  std::vector<double> weighted(static_cast<std::size_t>(points) * static_cast<std::size_t>(columns), 0.0);
-  for (int q = 0; q < points; ++q) monomials(rule.at[q], m.data() + q, stride);
-  phi = m;
-  // The first two may leave what the products' rounding was worth; what is left after the third is its own rounding.
-  for (int pass = 0; pass < 3; ++pass) {
+  const Size wide = Size{n} * stride;
+  double* m = scratch(0, wide, true);
+  for (int q = 0; q < points; ++q) monomials(rule.at[q], m + q, stride);
+  // Twice is enough (Yamamoto et al., Electron. Trans. Numer. Anal. 44, 2015): what the first products' rounding was
+  // worth is mended by the second's.
+  for (int pass = 0; pass < 2; ++pass) {
+    double* phi = m;
     if (pass > 0) {
-      phi.assign(wide, 0.0);
-      add_matrix_product(m.data(), stride, n, c_.data(), n, n, stride, phi.data(), stride, Lower::x);
+      phi = scratch(1, wide, true);
+      add_matrix_product(m, stride, n, c_.data(), n, n, padded(points), phi, stride, Lower::x);
     }
-    for (int q = 0; q < points; ++q) {
-      const double share = rule.weights[q] / volume_;
-      for (int l = 0; l < n; ++l) weighted[q * columns + l] = share * phi[l * stride + q];
-    }
-    g.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(columns), 0.0);
-    add_matrix_product(weighted.data(), columns, points, phi.data(), stride, n, columns, g.data(), columns, Lower::y);
-    divide_by_root(g, n, columns, c_);
+    double* weighted = scratch(2, Size{points} * columns, true);
+    for (int begin = 0; begin < points; begin += 8)
+      for (int l = 0; l < n; ++l)
+        for (int q = begin; q < std::min(begin + 8, points); ++q)
+          weighted[q * columns + l] = rule.weights[q] / volume_ * phi[l * stride + q];
+    double* g = scratch(3, Size{n} * columns, true);
+    add_matrix_product(weighted, columns, points, phi, stride, n, columns, g, columns, Lower::y);
+    divide_by_root(g, n, columns, c_.data());
   }
   c_[0] = 1;
   transposed_.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(columns), 0.0);
@@ -147,35 +165,36 @@ Basis::Basis(const ElementMap& map, int order, const MappedRule& rule)
 }
 
 void Basis::values_by_function(std::span<const Vec3> at, double* to, int stride) const {
-  std::vector<double> m(static_cast<std::size_t>(size_) * static_cast<std::size_t>(stride), 0.0);
-  for (std::size_t q = 0; q < at.size(); ++q) monomials(at[q], m.data() + q, stride);
-  std::fill(to, to + m.size(), 0.0);
-  add_matrix_product(m.data(), stride, size_, c_.data(), size_, size_, stride, to, stride, Lower::x);
+  const int wide = apart(static_cast<int>(at.size()));
+  double* m = scratch(0, Size{size_} * wide, true);
+  for (std::size_t q = 0; q < at.size(); ++q) monomials(at[q], m + q, wide);
+  std::fill_n(to, Size{size_} * stride, 0.0);
+  add_matrix_product(m, wide, size_, c_.data(), size_, size_, stride, to, stride, Lower::x);
 }
 
-void Basis::combine(const std::vector<double>& rows, double* to) const {
-  const int columns = padded(size_), count = static_cast<int>(rows.size()) / size_;
-  std::fill(to, to + Size{count} * columns, 0.0);
-  add_matrix_product(transposed_.data(), columns, size_, rows.data(), size_, count, columns, to, columns);
+void Basis::combine(const double* rows, int count, double* to) const {
+  const int columns = padded(size_);
+  std::fill_n(to, Size{count} * columns, 0.0);
+  add_matrix_product(transposed_.data(), columns, size_, rows, size_, count, columns, to, columns);
 }
 
 void Basis::values_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const {
   const auto n = static_cast<std::size_t>(size_);
-  std::vector<double> rows(at.size() * n);
+  double* rows = scratch(0, static_cast<Size>(at.size() * n), false);
   for (std::size_t q = 0; q < at.size(); ++q) {
-    monomials(at[q], rows.data() + q * n, 1);
+    monomials(at[q], rows + q * n, 1);
     for (std::size_t k = 0; k < n; ++k) rows[q * n + k] *= factors[q];
   }
-  combine(rows, to);
+  combine(rows, static_cast<int>(at.size()), to);
 }
 
 void Basis::gradients_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const {
   const auto n = static_cast<std::size_t>(size_), count = at.size();
-  std::vector<double> rows(3 * count * n);
+  double* rows = scratch(0, static_cast<Size>(3 * count * n), false);
   for (std::size_t q = 0; q < count; ++q) {
     const Vec3 d = at[q] - centre_;
     const Powers r(dot(inverse_[0], d)), s(dot(inverse_[1], d)), t(dot(inverse_[2], d));
-    double *x = rows.data() + q * n, *y = x + count * n, *z = y + count * n;
+    double *x = rows + q * n, *y = x + count * n, *z = y + count * n;
     for_each_power(order_, [&](int i, int j, int k) {
       const Vec3 slope = r.slope(i) * s[j] * t[k] * inverse_[0] + r[i] * s.slope(j) * t[k] * inverse_[1] +
                          r[i] * s[j] * t.slope(k) * inverse_[2];
@@ -184,7 +203,7 @@ void Basis::gradients_by_point(std::span<const Vec3> at, std::span<const double>
       *z++ = factors[q] * slope.z;
     });
   }
-  combine(rows, to);
+  combine(rows, 3 * static_cast<int>(count), to);
 }
 
 }  // namespace tutti::compressible

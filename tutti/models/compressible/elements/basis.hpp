@@ -53,7 +53,7 @@ class Basis {
   Basis(const ElementMap& map, int order, const MappedRule& rule);
   int size() const { return size_; }
   double volume() const { return volume_; }
-  /// At places in physical space. to[l * stride + q]; stride: number of places, or more, a multiple of 4.
+  /// At places in physical space. to[l * stride + q]; stride: their number, a multiple of 4.
   void values_by_function(std::span<const Vec3> at, double* to, int stride) const;
   /// factors[q] phi_l(at[q]) in rows of padded(size()) values.
   void values_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const;
@@ -63,7 +63,7 @@ class Basis {
  private:
   void monomials(Vec3 x, double* to, int stride) const;
   /// Rows of C m, m in rows of size() values.
-  void combine(const std::vector<double>& rows, double* to) const;
+  void combine(const double* rows, int count, double* to) const;
 
   int size_ = 0, order_ = 0;
   Vec3 centre_;
