@@ -23,7 +23,7 @@ constexpr int at_least = 2, at_least_if_damped = 3;
 /// Of the radius: an eigenvalue that is not above is 0.
 constexpr double zero = 1e-7;
 /// A Ritz value with a residual below this part of its real part is an eigenvalue.
-constexpr double converged = 0.2;
+constexpr double converged = 0.5;
 /// Noise between -1 and 1 that the filter has brought above belongs to modes that grow.
 constexpr double brought_out = 3;
 
