@@ -60,7 +60,7 @@ Operator damping() {
   Operator op;
   for (int k = 0; k < 500; ++k) {
     const double at = -1 - 999 * random_unit(1, static_cast<std::uint64_t>(k));
-    op.pairs.emplace_back(at, k % 5 == 0 ? 0.05 * at * random_unit(2, static_cast<std::uint64_t>(k)) : 0);
+    op.pairs.emplace_back(at, k % 5 == 0 ? 0.02 * at * random_unit(2, static_cast<std::uint64_t>(k)) : 0);
   }
   return op;
 }
