@@ -124,7 +124,7 @@ def tensors(quick):
         for kind, seed in (("fibre", 1),) if quick else (("fibre", 1), ("fibre", 2), ("sheet", 3)):
             q, _ = np.linalg.qr(np.random.RandomState(seed).randn(3, 3))
             k = q @ np.diag([ratio, ratio if kind == "sheet" else 1, 1]) @ q.T
-            yield f"{kind} {ratio:g}", (k + k.T) / 2
+            yield f"{kind} {ratio:g} ({seed})", (k + k.T) / 2
 
 
 def case_of(mesh, tensor, boundary):

@@ -172,10 +172,6 @@ class Runs(SystemTest):
             self.assertEqual(float(first[1]), 1)
             self.assertIn(float(last[1]), values)
 
-    def test_a_probe_off_the_sphere_is_refused(self):
-        probe = '[output]\n[[output.probe]]\nname = "top"\npoint = [0, 0, 2]\n'
-        self.expect(case(more=probe), 4, r"probe 'top' at a distance of 2 from the centre is off the unit sphere", ranks_list=[None])
-
     def field(self, folder, name):
         return read_u(folder, 1, name)
 
@@ -227,6 +223,10 @@ class Wrong(SystemTest):
 
     def test_steps_that_are_too_long(self):
         self.expect(case(time="steps = 3\ndt = 0.5"), NUMERICAL, r"case\.toml:20\b", r"time\.dt = 0\.5 is above the stability limit 0\.\d+")
+
+    def test_a_probe_off_the_sphere_is_refused(self):
+        probe = '[output]\n[[output.probe]]\nname = "top"\npoint = [0, 0, 2]\n'
+        self.expect(case(more=probe), 4, r"probe 'top' at a distance of 2 from the centre is off the unit sphere", ranks_list=[None])
 
     def test_operators_that_are_unstable(self):
         # The paper's shape parameter and damping fit maximum-determinant nodes, and not these.

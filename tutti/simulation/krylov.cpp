@@ -155,7 +155,7 @@ double growth_of_steps(const Comm& comm, const KrylovVector& vector, int cycles,
 }
 
 FilterEllipse ellipse_around(std::span<const RitzPair> values, double rho) {
-  constexpr double wider = 1.1, most = 0.5, near = 0.3;
+  constexpr double wider = 1.1, least = 0.06, most = 0.5, near = 0.3;
   FilterEllipse ellipse;
   for (const RitzPair& pair : values) rho = std::max(rho, std::abs(pair.value));
   ellipse.half_length = 0.5 * wider * rho;
@@ -167,7 +167,8 @@ FilterEllipse ellipse_around(std::span<const RitzPair> values, double rho) {
     if (inside > near)
       ellipse.half_height = std::max(ellipse.half_height, wider * std::abs(pair.value.imag()) / std::sqrt(inside));
   }
-  ellipse.half_height = std::min(ellipse.half_height, most * a);
+  // Few of the eigenvalues beside the axis are known; what stands out of too flat an ellipse hides slow growth.
+  ellipse.half_height = std::clamp(ellipse.half_height, least * a, most * a);
   return ellipse;
 }
 

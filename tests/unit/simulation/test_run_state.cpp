@@ -197,8 +197,8 @@ TEST(TimePlan, ALongerRunMakesTheStepsOfAShorterOne) {
   EXPECT_NEAR(shorter.dt_of(4), 0.1, 1e-15);
   // Where dt divides the end, the last step is one as the others; a rest that is next to nothing is part of it.
   EXPECT_EQ(plan_steps(with_time("end = 0.3"), 0.1).dt_of(3), 0.1);
-  EXPECT_EQ(plan_steps(with_time("end = 0.30000000001"), 0.1).steps, 3);
-  EXPECT_EQ(plan_steps(with_time("end = 0.30000000001"), 0.1).time_of(3), 0.30000000001);
+  EXPECT_EQ(plan_steps(with_time("end = 0.30000001"), 0.1).steps, 3);
+  EXPECT_EQ(plan_steps(with_time("end = 0.30000001"), 0.1).time_of(3), 0.30000001);
 }
 
 TEST(TimePlan, AnEndThatMoves) {

@@ -23,7 +23,7 @@ constexpr int at_least = 2, at_least_if_damped = 3;
 /// Of the radius: an eigenvalue that is not above is 0.
 constexpr double zero = 1e-7;
 /// A Ritz value with a residual below this part of its real part is an eigenvalue.
-constexpr double converged = 0.2;
+constexpr double converged = 0.5;
 /// Noise between -1 and 1 that the filter has brought above belongs to modes that grow.
 constexpr double brought_out = 3;
 
@@ -73,8 +73,8 @@ void Diffusion::find_rightmost() {
   set_noise();
   const ParallelFor parallel = parallel_for(*devices_.threads);
   const auto outer = Krylov(comm_, vector, outer_dimension, parallel).cycle(false);
-  const FilterEllipse ellipse = ellipse_around(outer, stability_.rho);
-  vector.filter = [this, ellipse] {
+  FilterEllipse ellipse = ellipse_around(outer, stability_.rho);
+  vector.filter = [this, &ellipse] {
     exchange_now(0);
     filter(ellipse, degree);
   };
@@ -85,6 +85,12 @@ void Diffusion::find_rightmost() {
     if (pairs.empty()) break;
     stability_.rightmost = pairs.front();
     if (grows()) break;
+    // What stands out is from the left of the axis: the ellipse is too flat.
+    if (pairs.front().value.real() < -0.05 * stability_.rho) {
+      ellipse.half_height = std::min(2 * ellipse.half_height, 0.5 * ellipse.half_length);
+      set_noise();
+      continue;
+    }
     if (pairs.front().value.real() <= zero * stability_.rho &&
         k + 1 >= (levels_.empty() ? at_least : at_least_if_damped))
       break;

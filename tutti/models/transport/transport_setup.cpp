@@ -310,7 +310,9 @@ void SphereTransport::damp(const Weights& weights) {
     if (noise->passed()) return;
   }
   // The largest value of noise that is carried along may rise for a while: an eigenvalue that grows does so for ever.
-  const double growth = growing_eigenvalue();
+  // Damping that is left to us has to settle noise, too.
+  const double growth =
+      automatic ? std::log(noise->after / noise->before) / (NoiseTest::steps * dt_) : growing_eigenvalue();
   if (growth == 0) return;
   comm_.together([&] {
     const bool polyharmonic = basis_.kind == StencilBasis::Kind::polyharmonic;
