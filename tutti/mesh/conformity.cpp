@@ -106,7 +106,7 @@ bool lies_in(const Vec3& p, const std::array<Vec3, 3>& corner, double far) {
          dot(cross(corner[2] - corner[1], p - corner[1]), n) >= -far * area * norm(corner[2] - corner[1]);
 }
 
-void find_hanging(const Surface& s, const NearestNodes& near, Misfits& misfits) {
+void find_hanging(const TetMesh& mesh, const Surface& s, const NearestNodes& near, Misfits& misfits) {
   std::vector<Gid> found;
   std::vector<std::uint8_t> hangs(s.points.size(), 0);
   for (const Surface::Face& face : s.faces) {
@@ -116,11 +116,14 @@ void find_hanging(const Surface& s, const NearestNodes& near, Misfits& misfits) 
     double radius = 0;
     for (const Vec3& p : corner) radius = std::max(radius, norm(p - middle));
     near.find_within(middle, radius * (1 + tolerance), found);
+    const auto& own = mesh.cells[face.cell];  // of a flat cell all four lie in each of its faces
     for (const Gid v : found) {
       const auto lowest = s.lowest[v];
       const bool corner_of =
           std::any_of(face.corners.begin(), face.corners.end(), [&](std::uint32_t k) { return s.lowest[k] == lowest; });
-      if (corner_of || hangs[v] || !lies_in(s.points[v], corner, tolerance * s.edge[v])) continue;
+      if (corner_of || hangs[v] || std::find(own.begin(), own.end(), s.vertices[v]) != own.end() ||
+          !lies_in(s.points[v], corner, tolerance * s.edge[v]))
+        continue;
       hangs[v] = 1;
       ++misfits.hanging;
       if (misfits.hanging > 1 && s.vertices[v] > misfits.hanging_vertex) continue;
@@ -140,7 +143,7 @@ Misfits find_misfits(const TetMesh& mesh, const FaceNeighbours& neighbours) {
   const NearestNodes near = surface.tree();
   surface.find_same_places(near);
   find_cracks(surface, misfits);
-  find_hanging(surface, near, misfits);
+  find_hanging(mesh, surface, near, misfits);
   return misfits;
 }
 

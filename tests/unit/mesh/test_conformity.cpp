@@ -53,6 +53,11 @@ TEST(Conformity, whole_meshes_fit) {
   spec.map = [](Vec3 p) { return Vec3{1e-5 * p.x, p.y, 1e3 + p.z}; };
   EXPECT_FALSE(misfits_of(generate_box(spec)).any());
   EXPECT_FALSE(misfits_of(generate_box(spec_of({1, 1, 1}))).any());
+  TetMesh flat;
+  flat.vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.3, 0.3, 1e-9}};
+  flat.cells = {{0, 1, 2, 3}};
+  flat.regions = {0};
+  EXPECT_FALSE(misfits_of(flat).any());
   // Two bodies with room between, and two that touch in a corner alone.
   EXPECT_FALSE(misfits_of(beside(generate_box(spec_of({2, 2, 2})), generate_box(spec_of({2, 2, 2}, 1.001, 2)))).any());
   BoxSpec corner = spec_of({2, 2, 2}, 1, 2);

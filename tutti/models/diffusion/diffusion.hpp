@@ -104,6 +104,7 @@ class Diffusion final : public TetModel {
   std::optional<DiffusionPhysics> physics_;
   std::vector<DiffusionPart> parts_;
   Stability stability_;
+  Size weak_fits_ = 0;  ///< cells of all ranks, of the least-squares flux
   bool rkc_ = false;
   int stages_ = 1;
   int substeps_ = 1;                         ///< a long step of RKC2 is made of so many

@@ -134,15 +134,14 @@ void add_diffusion_keys(CaseSchema& schema) {
               .min = 1,
               .max = 1 << 20,
               .only_if = {"numerics.format", {"sliced"}}});
-  schema.add(
-      {.path = "numerics.flux",
-       .type = KeyType::choice,
-       .default_value = "\"auto\"",
-       .description =
-           "auto: least-squares where no eigenvalue of it grows, else damped in the cells where modes grow; "
-           "least-squares: Langguth 2015, refused where it is unstable; two-point leaves the gradients out: wrong "
-           "on general meshes, for comparison only.",
-       .choices = {"auto", "least-squares", "two-point"}});
+  schema.add({.path = "numerics.flux",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description =
+                  "auto: least-squares where no eigenvalue of it grows, else damped in the cells where modes grow; "
+                  "least-squares: Langguth 2015, refused where it is unstable (checkpoints of tutti 0.1 call it full); "
+                  "two-point leaves the gradients out: wrong on general meshes, for comparison only.",
+              .choices = {"auto", "least-squares", "full", "two-point"}});
   schema.add({.path = "numerics.check",
               .type = KeyType::boolean,
               .default_value = "true",

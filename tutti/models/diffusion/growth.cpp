@@ -131,11 +131,14 @@ std::string Diffusion::unstable() const {
 
 /// The least-squares flux, where it has no eigenvalue on the wrong side; else cells where something grows are damped,
 /// then carry less tangential flux, until nothing grows: at the latest where all do, which is stable by construction.
+/// Modes that grow have been seen only where gradient fits are weak: all 306 of the 546 combinations of
+/// scripts/sweep_stability.py have 4 % of such cells or more. Without any the search is saved.
 void Diffusion::choose_flux() {
-  if (stability_.rho == 0 || options_.text("numerics.flux") == "two-point") return;
+  const std::string flux = options_.text("numerics.flux");
+  if (stability_.rho == 0 || flux == "two-point" || weak_fits_ == 0) return;
   find_rightmost();
   if (!grows()) return;
-  if (options_.text("numerics.flux") == "least-squares") {
+  if (flux == "least-squares" || flux == "full") {
     // What does not grow by more than tenfold in the run is let pass.
     choose_time_step_and_stages();
     double length = 0;

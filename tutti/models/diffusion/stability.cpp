@@ -102,7 +102,7 @@ bool Diffusion::noise_settles() {
   };
   vector.apply = [advance] { advance(1); };
   vector.filter = [advance, count = rkc_ ? 2 : 10] { advance(count); };
-  if (settled && !grows()) {  // where the operator itself grows, that was judged
+  if (settled && !grows() && weak_fits_ > 0) {  // where the operator itself grows, that was judged
     set_noise();
     settled = growth_of_steps(comm_, vector, 3, parallel_for(*devices_.threads)) == 0;
   }

@@ -266,8 +266,8 @@ struct AdvanceViscousElements {
                    add_product<variables>(team, table, stride_of_table, rows, coefficients + first, bases, count,
                                           s.base.at, at_once);
                    for (int d = 0; d < 3; ++d)
-                     add_product<variables>(team, table, stride_of_table, rows, s.g + d * columns + first,
-                                            3 * columns, count, s.at + d * variables * at_once, at_once);
+                     add_product<variables>(team, table, stride_of_table, rows, s.g + d * columns + first, 3 * columns,
+                                            count, s.at + d * variables * at_once, at_once);
                  });
       team.meet();
       for_each_point(team, count, [&](const auto points) {
