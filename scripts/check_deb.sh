@@ -40,9 +40,9 @@ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe
 [ -s "${ROOT:-}/usr/share/man/man1/tutti.1" ] && [ -s "${ROOT:-}/usr/share/bash-completion/completions/tutti" ]
 TRY
 if ((unpack)) || ! command -v mmdebstrap > /dev/null; then
-  dpkg-deb -x "$package" "$made/root"
-  if ldd "$made/root/usr/bin/tutti" | grep "not found"; then echo "check_deb.sh: the program lacks libraries" >&2; exit 1; fi
-  PATH=$made/root/usr/bin:/usr/bin:/bin PYTHONPATH=$made/root/usr/lib/python3/dist-packages ROOT=$made/root bash "$made/try.sh"
+  dpkg-deb -x "$package" "$made/tree"
+  if ldd "$made/tree/usr/bin/tutti" | grep "not found"; then echo "check_deb.sh: the program lacks libraries" >&2; exit 1; fi
+  PATH=$made/tree/usr/bin:/usr/bin:/bin PYTHONPATH=$made/tree/usr/lib/python3/dist-packages ROOT=$made/tree bash "$made/try.sh"
   where="unpacked"
 else
   mmdebstrap --variant=apt --include="$package" --include=openmpi-bin,python3-numpy,python3-matplotlib --aptopt='APT::Install-Recommends "false"' \

@@ -25,8 +25,7 @@ struct Surface {
   std::vector<std::uint32_t> lowest;  ///< the lowest vertex at the same place
 
   Surface(const TetMesh& mesh, const FaceNeighbours& neighbours);
-  NearestNodes tree() const { return NearestNodes(points); }
-  void find_same_places(const NearestNodes& near);
+  void find_same_places();
 };
 
 Surface::Surface(const TetMesh& mesh, const FaceNeighbours& neighbours) {
@@ -57,14 +56,18 @@ Surface::Surface(const TetMesh& mesh, const FaceNeighbours& neighbours) {
   }
 }
 
-void Surface::find_same_places(const NearestNodes& near) {
+void Surface::find_same_places() {
+  const NearestNodes near(points);
+  constexpr auto none = std::numeric_limits<std::uint32_t>::max();
   std::vector<Gid> found;
-  lowest.resize(points.size());
-  for (std::size_t v = 0; v < points.size(); ++v) {
+  lowest.assign(points.size(), none);
+  // A place is searched once, however many vertices lie there.
+  for (std::uint32_t v = 0; v < points.size(); ++v) {
+    if (lowest[v] != none) continue;
+    lowest[v] = v;
     near.find_within(points[v], tolerance * edge[v], found);
-    const Gid first = *std::min_element(found.begin(), found.end());
-    // What that one found before counts: places are the same for all of a chain.
-    lowest[v] = first < static_cast<Gid>(v) ? lowest[first] : static_cast<std::uint32_t>(v);
+    for (const Gid other : found)
+      if (lowest[other] == none) lowest[other] = v;
   }
 }
 
@@ -106,7 +109,16 @@ bool lies_in(const Vec3& p, const std::array<Vec3, 3>& corner, double far) {
          dot(cross(corner[2] - corner[1], p - corner[1]), n) >= -far * area * norm(corner[2] - corner[1]);
 }
 
-void find_hanging(const TetMesh& mesh, const Surface& s, const NearestNodes& near, Misfits& misfits) {
+void find_hanging(const TetMesh& mesh, const Surface& s, Misfits& misfits) {
+  // One vertex of each place.
+  std::vector<std::uint32_t> vertex;
+  std::vector<Vec3> places;
+  for (std::uint32_t v = 0; v < s.points.size(); ++v) {
+    if (s.lowest[v] != v) continue;
+    vertex.push_back(v);
+    places.push_back(s.points[v]);
+  }
+  const NearestNodes near(places);
   std::vector<Gid> found;
   std::vector<std::uint8_t> hangs(s.points.size(), 0);
   for (const Surface::Face& face : s.faces) {
@@ -117,10 +129,10 @@ void find_hanging(const TetMesh& mesh, const Surface& s, const NearestNodes& nea
     for (const Vec3& p : corner) radius = std::max(radius, norm(p - middle));
     near.find_within(middle, radius * (1 + tolerance), found);
     const auto& own = mesh.cells[face.cell];  // of a flat cell all four lie in each of its faces
-    for (const Gid v : found) {
-      const auto lowest = s.lowest[v];
+    for (const Gid place : found) {
+      const std::uint32_t v = vertex[place];
       const bool corner_of =
-          std::any_of(face.corners.begin(), face.corners.end(), [&](std::uint32_t k) { return s.lowest[k] == lowest; });
+          std::any_of(face.corners.begin(), face.corners.end(), [&](std::uint32_t k) { return s.lowest[k] == v; });
       if (corner_of || hangs[v] || std::find(own.begin(), own.end(), s.vertices[v]) != own.end() ||
           !lies_in(s.points[v], corner, tolerance * s.edge[v]))
         continue;
@@ -140,17 +152,16 @@ Misfits find_misfits(const TetMesh& mesh, const FaceNeighbours& neighbours) {
   Misfits misfits;
   Surface surface(mesh, neighbours);
   if (surface.faces.empty()) return misfits;
-  const NearestNodes near = surface.tree();
-  surface.find_same_places(near);
+  surface.find_same_places();
   find_cracks(surface, misfits);
-  find_hanging(mesh, surface, near, misfits);
+  find_hanging(mesh, surface, misfits);
   return misfits;
 }
 
 Size merge_vertices(TetMesh& mesh, const FaceNeighbours& neighbours) {
   Surface surface(mesh, neighbours);
   if (surface.faces.empty()) return 0;
-  surface.find_same_places(surface.tree());
+  surface.find_same_places();
   std::vector<Gid> now(mesh.vertices.size());
   for (std::size_t v = 0; v < now.size(); ++v) now[v] = static_cast<Gid>(v);
   for (std::size_t k = 0; k < surface.vertices.size(); ++k)

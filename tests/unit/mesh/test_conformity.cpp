@@ -85,6 +85,20 @@ TEST(Conformity, a_crack_is_found_and_closed) {
   EXPECT_EQ(merge_vertices(mesh, find_face_neighbours(mesh)), 0);
 }
 
+// A mesh that somebody made to keep us busy: looking at each vertex beside each would take minutes.
+TEST(Conformity, many_cells_at_the_same_place) {
+  TetMesh mesh;
+  constexpr Gid cells = 20'000;
+  for (Gid c = 0; c < cells; ++c) {
+    for (const Vec3 v : {Vec3{0, 0, 0}, Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}}) mesh.vertices.push_back(v);
+    mesh.cells.push_back({4 * c, 4 * c + 1, 4 * c + 2, 4 * c + 3});
+  }
+  mesh.regions.assign(mesh.cells.size(), 0);
+  const Misfits found = misfits_of(mesh);
+  EXPECT_EQ(found.cracks, 4 * (cells - 1));
+  EXPECT_EQ(found.hanging, 0);
+}
+
 TEST(Conformity, hanging_nodes_are_found) {
   // A cube's two faces beside eight: five of nine vertices lie on them and are no corner.
   TetMesh mesh = beside(generate_box(spec_of({1, 1, 1})), generate_box(spec_of({2, 2, 2}, 1, 2)));
