@@ -217,15 +217,9 @@ template <int r, bool last, class V, class T>
 TUTTI_HD inline void fast_pass(const T* twiddles, const Points<V>& in, const Points<V>& out, Lid points, Lid before,
                                Lid p, Lid q) {
   Complex<V> z[r];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
   for (int i = 0; i < r; ++i) z[i] = in.get(q + before * p + points / r * i);
   fast::transform_of(z);
   out.put(q + before * r * p, z[0]);
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
   for (int i = 1; i < r; ++i) {
     const T* w = twiddles + 2 * (p * (r - 1) + i - 1);
     out.put(q + before * (r * p + i), last ? z[i] : fast::turned(z[i], w[0], w[1]));
