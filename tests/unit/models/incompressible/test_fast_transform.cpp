@@ -76,6 +76,20 @@ void expect_the_matrices_results() {
     }
 }
 
+TEST(FastTransform, EqualCellsAreTheSameFromBothEnds) {
+  // Two widths are equal to the first to within rounding, but not to each other.
+  Line line = uniform_line(18, 1, neumann, neumann);
+  const double unit = line.widths[0] * std::numeric_limits<double>::epsilon();
+  line.widths[1] += 6 * unit;
+  line.widths[16] -= 6 * unit;
+  const LineModes fast = line_modes(line), slow = line_modes(line, LineMethod::matrices);
+  ASSERT_EQ(fast.fast.size, 18);
+  EXPECT_TRUE(fast.split);
+  EXPECT_EQ(fast.eigenvalues, slow.eigenvalues);
+  EXPECT_GT(fast.eigenvalues[1], fast.eigenvalues[8]);  // even modes first: the odd ones begin with 9
+  EXPECT_GT(fast.eigenvalues[9], fast.eigenvalues[8]);
+}
+
 TEST(FastTransform, IsThatOfTheMatrices) {
   expect_the_matrices_results<double>();
 }
