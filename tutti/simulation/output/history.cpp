@@ -10,7 +10,7 @@ constexpr const char* name = "history.csv";
 }  // namespace
 
 History::History(const Run& run) : every_(run.options.integer("output.history_every")) {
-  if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time);
+  if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time, every_, run.step < run.plan.steps);
 }
 
 void History::start(Run& run) {

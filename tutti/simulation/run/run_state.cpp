@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
 
@@ -21,7 +22,7 @@ bool may_differ(const std::string& path) {
 }
 
 Size steps_to(const Case& options, double length, double dt) {
-  const double count = std::ceil(length / dt * (1 - 1e-12));
+  const double count = std::ceil(length / dt - 1e-6);  // no last step that is next to nothing
   if (!(count < 1e15))
     fail(ErrorKind::input, "{}: {:g} steps of {:g} reach time.end; that is too many; take a longer time.dt",
          options.where("time.end"), count, dt);
@@ -60,11 +61,15 @@ std::string run_state_json(const RunState& s) {
   return json.dump(1);
 }
 
-EarlierLines RunState::lines_of(const std::string& file, double until) const {
+EarlierLines RunState::lines_of(const std::string& file, double until, Size every, bool goes_on) const {
   EarlierLines earlier;
   earlier.until = until;
   if (const auto at = file_bytes.find(file); at != file_bytes.end()) earlier.bytes = at->second;
   if (const auto at = file_lines.find(file); at != file_lines.end()) earlier.lines = at->second;
+  if (every > 0 && goes_on && step == plan.steps && step % every != 0 && earlier.lines.value_or(0) > 0) {
+    earlier.until = std::nextafter(until, -std::numeric_limits<double>::infinity());
+    earlier.lines = *earlier.lines - 1;
+  }
   return earlier;
 }
 
@@ -200,8 +205,7 @@ TimePlan plan_steps(const Case& options, double model_dt) {
   check_time_step(options, model_dt, options.has("time.end") ? options.number("time.end") : 0);
   if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), model_dt});
   const double end = options.number("time.end");
-  const Size steps = steps_to(options, end, model_dt);
-  return {steps, end / static_cast<double>(steps)};
+  return {steps_to(options, end, model_dt), model_dt, 0, 0, end};
 }
 
 TimePlan plan_rest(const Case& options, const RunState& state) {
@@ -211,12 +215,13 @@ TimePlan plan_rest(const Case& options, const RunState& state) {
     return checked_end(options, plan);
   }
   const double end = options.number("time.end");
+  plan.end = state.end;
   if (end == state.end) return checked_end(options, plan);
-  if (end <= state.time) {
-    plan.steps = state.step;
-    return plan;
-  }
-  return plan_from(options, state.step, state.time, state.plan.dt);
+  if (end <= state.time) return {state.step, plan.dt, state.step, state.time};
+  if (state.step == plan.steps && plan.fitted()) return plan_from(options, state.step, state.time, plan.dt);
+  plan.steps = std::max(state.step + 1, plan.base_step + steps_to(options, end - plan.base_time, plan.dt));
+  plan.end = end;
+  return checked_end(options, plan);
 }
 
 TimePlan plan_units(double end, Size step, double begin, double dt) {
@@ -228,9 +233,8 @@ TimePlan plan_units(double end, Size step, double begin, double dt) {
 TimePlan plan_from(const Case& options, Size step, double time, double dt) {
   check_time_step(options, dt, options.has("time.end") ? options.number("time.end") : time);
   if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), dt, step, time});
-  const double rest = options.number("time.end") - time;
-  const Size steps = steps_to(options, rest, dt);
-  return {step + steps, rest / static_cast<double>(steps), step, time};
+  const double end = options.number("time.end");
+  return {step + steps_to(options, end - time, dt), dt, step, time, end};
 }
 
 }  // namespace tutti
