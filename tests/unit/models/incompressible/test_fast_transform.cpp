@@ -149,7 +149,7 @@ TEST(FastTransform, ThereAndBackIsTheSame) {
 template <class T>
 std::vector<T> one_by_one(const FastLineView<T>& plan, const T* in) {
   std::vector<T> out(2 * static_cast<std::size_t>(plan.points)), values(fast_values(plan.points, 1));
-  const FastGroup<T> group{plan, values.data(), 1, 1};
+  const FastGroup<T> group{plan, values.data(), 1, 0};
   group.load(0, 1, true, [&](int, Lid place) { return in[place]; });
   Lid before = 1, twiddles = 0;
   for (int pass = 0; pass < plan.passes; ++pass) group.pass(0, 1, pass, before, twiddles);
@@ -177,11 +177,11 @@ void expect_bits(Lid n, Lid nx, Lid nz) {
         transform_x(along_x.view(), cut.data(), cut.data(), range);
       ASSERT_TRUE(same_bits(cut, expected));
 
-      // As a block of 32 threads does it, five lines at a time.
+      // As a block of 32 threads does it, four lines at a time.
       const FastLineView<T> plan = along_x.view().fast;
-      std::vector<T> memory(fast_values(n / 2, 5));
-      for (Lid first = 0; first < count; first += 5) {
-        const FastGroup<T> group{plan, memory.data(), std::min<int>(5, count - first), 5};
+      std::vector<T> memory(fast_values(n / 2, 4));
+      for (Lid first = 0; first < count; first += 4) {
+        const FastGroup<T> group{plan, memory.data(), std::min<int>(4, count - first), 2};
         const auto each_thread = [&](const auto& work) {
           for (int me = 31; me >= 0; --me) work(me);
         };

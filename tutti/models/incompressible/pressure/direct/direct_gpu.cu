@@ -55,11 +55,11 @@ template <LineAxis axis, class T>
 void launch_fast(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
                  const direct::Lines<T>& out, Lid lines) {
   if (lines == 0) return;
-  const int group = fast_lines_together<T>(fast.points);
+  const int exponent = fast_lines_exponent<T>(fast.points), group = 1 << exponent;
   const cuda::CurrentDevice current(stream.device().index());
   direct::fast_transform_kernel<T, axis>
       <<<(lines + group - 1) / group, direct::block_threads, fast_values(fast.points, group) * sizeof(T),
-         static_cast<cudaStream_t>(stream.native())>>>(fast, in, out, lines, group);
+         static_cast<cudaStream_t>(stream.native())>>>(fast, in, out, lines, exponent);
   TUTTI_CUDA_CHECK(cudaGetLastError());
   stream.device().counts().launches += 1;
 }
@@ -96,17 +96,16 @@ direct::Lines<T> columns(T* values, Lid nx, Lid ny, Range range) {
 template <class T>
 typename DirectGpu<T>::Fast DirectGpu<T>::upload_fast(Stream& stream, const FastLine& line) {
   const RoundedFastLine<T> rounded(line);
-  std::vector<T> factors = rounded.twiddles;
-  factors.insert(factors.end(), rounded.before.begin(), rounded.before.end());
-  factors.insert(factors.end(), rounded.after.begin(), rounded.after.end());
+  std::vector<FastMix<T>> mixes = rounded.before;
+  mixes.insert(mixes.end(), rounded.after.begin(), rounded.after.end());
   std::vector<Lid> places = rounded.in;
   places.insert(places.end(), rounded.out.begin(), rounded.out.end());
-  Fast fast{rounded.view(), make_buffer(stream, std::span<const T>(factors), "factors of fast transforms"),
+  Fast fast{rounded.view(), make_buffer(stream, std::span<const T>(rounded.twiddles), "factors of fast transforms"),
+            make_buffer(stream, std::span<const FastMix<T>>(mixes), "factors of fast transforms"),
             make_buffer(stream, std::span<const Lid>(places), "places of fast transforms")};
-  fast.view.twiddles = fast.factors.data();
-  const T* const mixes = fast.factors.data() + rounded.twiddles.size();
-  if (fast.view.before != nullptr) fast.view.before = mixes;
-  if (fast.view.after != nullptr) fast.view.after = mixes + rounded.before.size();
+  fast.view.twiddles = fast.twiddles.data();
+  if (fast.view.before != nullptr) fast.view.before = fast.mixes.data();
+  if (fast.view.after != nullptr) fast.view.after = fast.mixes.data() + rounded.before.size();
   fast.view.in = fast.places.data();
   fast.view.out = fast.places.data() + rounded.in.size();
   return fast;

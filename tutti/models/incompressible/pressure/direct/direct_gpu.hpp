@@ -39,7 +39,8 @@ class DirectGpu {
   };
   struct Fast {
     FastLineView<T> view;
-    Buffer<T> factors;  ///< twiddles, and the mixes before and after
+    Buffer<T> twiddles;
+    Buffer<FastMix<T>> mixes;  ///< before and after
     Buffer<Lid> places;
   };
   struct LineOnGpu {

@@ -254,11 +254,11 @@ __global__ void __launch_bounds__(block_threads, sizeof(T) == 4 ? 2 : 1)
 /// A group of lines a block, its two arrays of points in shared memory: each value is read and written once.
 template <class T, LineAxis axis>
 __global__ void __launch_bounds__(block_threads)
-    fast_transform_kernel(FastLineView<T> plan, Lines<const T> in, Lines<T> out, Lid lines, int group) {
+    fast_transform_kernel(FastLineView<T> plan, Lines<const T> in, Lines<T> out, Lid lines, int exponent) {
   extern __shared__ __align__(16) char memory[];
   T* const values = reinterpret_cast<T*>(memory);
-  const Lid first = static_cast<Lid>(blockIdx.x) * group;
-  const FastGroup<T> work{plan, values, min(group, static_cast<int>(lines - first)), group};
+  const Lid first = static_cast<Lid>(blockIdx.x) << exponent;
+  const FastGroup<T> work{plan, values, min(1 << exponent, static_cast<int>(lines - first)), exponent};
   const int me = static_cast<int>(threadIdx.x);
   // Threads side by side read what lies side by side: along x points of a line, along y lines.
   work.load(me, block_threads, axis == LineAxis::x,

@@ -16,33 +16,36 @@ TUTTI_HD inline int fast_step(int lines) {
 inline std::size_t fast_values(Lid points, int lines) {
   return 4 * static_cast<std::size_t>(points) * static_cast<std::size_t>(fast_step(lines));
 }
-/// As many lines as 48 KiB take, at most 15; 1 at least: 2,048 cells of 8 bytes fit.
+/// As many lines as 48 KiB take, a power of two of at most 16 so that lines side by side fill sectors of memory; its
+/// exponent. One line at least: 2,048 cells of 8 bytes fit.
 template <class T>
-int fast_lines_together(Lid points) {
-  int lines = 15;
-  while (lines > 1 && fast_values(points, lines) * sizeof(T) > std::size_t{48} << 10) lines -= 2;
-  return lines;
+int fast_lines_exponent(Lid points) {
+  int exponent = 4;
+  while (exponent > 0 && fast_values(points, 1 << exponent) * sizeof(T) > std::size_t{48} << 10) --exponent;
+  return exponent;
 }
 
 /// Between its members all threads must meet. `me`: of `threads`.
 template <class T>
 struct FastGroup {
   FastLineView<T> plan;
-  T* values;  ///< fast_values(plan.points, room)
-  int lines, room;
+  T* values;  ///< fast_values(plan.points, room())
+  int lines, exponent;
 
-  TUTTI_HD T* array(int which) const { return values + which * (2 * plan.points * static_cast<Size>(fast_step(room))); }
-  TUTTI_HD Points<T> points(int which, int line) const { return {array(which) + line, fast_step(room)}; }
+  TUTTI_HD int room() const { return 1 << exponent; }
+  TUTTI_HD T* array(int which) const {
+    return values + which * (2 * plan.points * static_cast<Size>(fast_step(room())));
+  }
+  TUTTI_HD Points<T> points(int which, int line) const { return {array(which) + line, fast_step(room())}; }
 
   /// use(line, item) for items [0, items) of all lines.
   template <class Use>
   TUTTI_HD void each(int me, int threads, bool items_first, Lid items, const Use& use) const {
-    for (Lid i = me; i < items * lines; i += threads) {
-      if (items_first)
-        use(static_cast<int>(i / items), i % items);
-      else
-        use(static_cast<int>(i % lines), i / lines);
-    }
+    if (items_first)
+      for (Lid i = me; i < items * lines; i += threads) use(static_cast<int>(i / items), i % items);
+    else
+      for (Lid i = me; i < items << exponent; i += threads)
+        if (const int line = static_cast<int>(i) & (room() - 1); line < lines) use(line, i >> exponent);
   }
   /// get(line, place)
   template <class Get>
@@ -62,7 +65,7 @@ struct FastGroup {
   }
   /// Passes in ascending order; `before` begins with 1 and `twiddles` with 0.
   TUTTI_HD void pass(int me, int threads, int pass, Lid& before, Lid& twiddles) const {
-    const int r = plan.radix[pass];
+    const int r = plan.radix(pass);
     const T* const factors = plan.twiddles + twiddles;
     switch (r) {
       case 2:

@@ -39,15 +39,24 @@ FastLine transposed(const FastLine& line);
 
 inline constexpr int most_fast_passes = 10;
 
+/// A point and its mirror image: (f0 re + f1 im + f2 mirror.re + f3 mirror.im, and the same with f4 .. f7), where the
+/// mirror image is point (points - k) % points. Aligned: read as vectors.
+template <class T>
+struct alignas(16) FastMix {
+  T factor[8];
+};
+
 /// A plan as a kernel reads it. All pointers are into the memory of whoever runs the kernel.
 template <class T>
 struct FastLineView {
   Lid points = 0;  ///< half of the cells
   int passes = 0;
-  std::uint8_t radix[most_fast_passes] = {};
+  std::uint64_t radices = 0;  ///< four bits each: an array that is indexed would lie in a GPU's local memory
   const T* twiddles = nullptr;
   const Lid *in = nullptr, *out = nullptr;
-  const T *before = nullptr, *after = nullptr;  ///< null: nothing is mixed
+  const FastMix<T>*before = nullptr, *after = nullptr;  ///< null: nothing is mixed
+
+  TUTTI_HD int radix(int pass) const { return static_cast<int>(radices >> (4 * pass)) & 15; }
 };
 
 /// A plan rounded to T, in the memory of the CPU. What `size` is 0 of has no points.
@@ -55,7 +64,8 @@ template <class T>
 struct RoundedFastLine {
   Lid size = 0;
   std::vector<int> radices;
-  std::vector<T> twiddles, before, after;
+  std::vector<T> twiddles;
+  std::vector<FastMix<T>> before, after;
   std::vector<Lid> in, out;
 
   RoundedFastLine() = default;
@@ -63,21 +73,29 @@ struct RoundedFastLine {
       : size(plan.size),
         radices(plan.radices),
         twiddles(plan.twiddles.begin(), plan.twiddles.end()),
-        before(plan.before.begin(), plan.before.end()),
-        after(plan.after.begin(), plan.after.end()),
+        before(mixes(plan.before)),
+        after(mixes(plan.after)),
         in(plan.in),
         out(plan.out) {}
   FastLineView<T> view() const {
     FastLineView<T> result{
-        size / 2, static_cast<int>(radices.size()), {}, twiddles.data(), in.data(), out.data(), nullptr, nullptr};
-    for (std::size_t i = 0; i < radices.size(); ++i) result.radix[i] = static_cast<std::uint8_t>(radices[i]);
+        size / 2, static_cast<int>(radices.size()), 0, twiddles.data(), in.data(), out.data(), nullptr, nullptr};
+    for (std::size_t i = radices.size(); i-- > 0;)
+      result.radices = result.radices << 4 | static_cast<std::uint64_t>(radices[i]);
     if (!before.empty()) result.before = before.data();
     if (!after.empty()) result.after = after.data();
     return result;
   }
   Size bytes() const {
-    return static_cast<Size>((twiddles.size() + before.size() + after.size()) * sizeof(T) +
+    return static_cast<Size>(twiddles.size() * sizeof(T) + (before.size() + after.size()) * sizeof(FastMix<T>) +
                              (in.size() + out.size()) * sizeof(Lid));
+  }
+
+ private:
+  static std::vector<FastMix<T>> mixes(const std::vector<double>& factors) {
+    std::vector<FastMix<T>> result(factors.size() / 8);
+    for (std::size_t i = 0; i < factors.size(); ++i) result[i / 8].factor[i % 8] = static_cast<T>(factors[i]);
+    return result;
   }
 };
 
@@ -226,16 +244,14 @@ TUTTI_HD inline void fast_pass(const T* twiddles, const Points<V>& in, const Poi
   }
 }
 
-/// Factors f: (f0 re + f1 im + f2 mirror.re + f3 mirror.im, and the same with f4 .. f7), where `mirror` is point
-/// (points - k) % points.
 template <class V, class T>
-TUTTI_HD inline Complex<V> fast_mix(const T* f, Complex<V> own, Complex<V> mirror) {
+TUTTI_HD inline Complex<V> fast_mix(const FastMix<T> mix, Complex<V> own, Complex<V> mirror) {
   using A = Arithmetic<V>;
   const auto row = [&](const T* g) {
     return A::fused(A::all(g[0]), own.re,
                     A::fused(A::all(g[1]), own.im, A::fused(A::all(g[2]), mirror.re, A::all(g[3]) * mirror.im)));
   };
-  return {row(f), row(f + 4)};
+  return {row(mix.factor), row(mix.factor + 4)};
 }
 
 /// Points are loaded and stored in pairs: k and its mirror image, k = 0 .. fast_pairs - 1.
@@ -250,8 +266,8 @@ TUTTI_HD inline void fast_load(const FastLineView<T>& line, const Get& get, cons
   const auto value = [&](Lid place) -> V { return place < 0 ? -get(-1 - place) : get(place); };
   const Complex<V> z{value(line.in[2 * k]), value(line.in[2 * k + 1])};
   const Complex<V> m = other == k ? z : Complex<V>{value(line.in[2 * other]), value(line.in[2 * other + 1])};
-  to.put(k, line.before == nullptr ? z : fast_mix(line.before + 8 * k, z, m));
-  if (other != k) to.put(other, line.before == nullptr ? m : fast_mix(line.before + 8 * other, m, z));
+  to.put(k, line.before == nullptr ? z : fast_mix(line.before[k], z, m));
+  if (other != k) to.put(other, line.before == nullptr ? m : fast_mix(line.before[other], m, z));
 }
 
 /// And from the points into a line: put(place, value).
@@ -264,8 +280,8 @@ TUTTI_HD inline void fast_store(const FastLineView<T>& line, const Points<V>& fr
     put(b < 0 ? -1 - b : b, b < 0 ? -z.im : z.im);
   };
   const Complex<V> z = from.get(k), m = other == k ? z : from.get(other);
-  write(k, line.after == nullptr ? z : fast_mix(line.after + 8 * k, z, m));
-  if (other != k) write(other, line.after == nullptr ? m : fast_mix(line.after + 8 * other, m, z));
+  write(k, line.after == nullptr ? z : fast_mix(line.after[k], z, m));
+  if (other != k) write(other, line.after == nullptr ? m : fast_mix(line.after[other], m, z));
 }
 
 }  // namespace tutti::incompressible
