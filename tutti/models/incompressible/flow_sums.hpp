@@ -33,7 +33,7 @@ struct WallEnds {
   bool wall[3][2] = {};
   Lid cells[3] = {0, 0, 0};  ///< of the whole grid
 };
-/// sum of V |grad u|^2, the squares at the edges (and centres) where viscosity() of momentum_rate has its differences:
+/// sum of V |grad u|^2, the squares at the edges (and centres) where viscosity() of momentum_of has its differences:
 /// viscosity times it is the power that viscosity takes, exactly so in the scheme without moving walls.
 template <class T>
 ExactSum squared_gradient_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends);
