@@ -21,7 +21,7 @@ std::string in_folder(const std::string& folder, const std::string& name) {
 
 void plot(const PlotArguments& a) {
   if (a.folder.empty() && a.timeline.empty())
-    fail(ErrorKind::usage, "tutti plot wants the folder of a run, or --timeline FILE; see tutti plot --help");
+    fail(ErrorKind::usage, "tutti plot needs the folder of a run, or --timeline FILE; see tutti plot --help");
   if (a.history && !a.timeline.empty())
     fail(ErrorKind::usage, "--history and --timeline are two pictures: draw one at a time");
   const PythonPackage python = find_python();
@@ -58,7 +58,7 @@ void plot(const PlotArguments& a) {
 
 void add_plot(CLI::App& program, Action& action) {
   auto a = std::make_shared<PlotArguments>();
-  CLI::App* command = program.add_subcommand("plot", "draw fields, histories or a timeline of a run (with Python)");
+  CLI::App* command = program.add_subcommand("plot", "draw fields, histories or a timeline of a run (needs Python)");
   command->add_option("folder", a->folder, "folder of results")->type_name("DIR");
   command
       ->add_option(
@@ -66,9 +66,9 @@ void add_plot(CLI::App& program, Action& action) {
           "which field (default: u, else the first; of a structured grid: the velocity and T; of nodes on a sphere: "
           "all tracers, or several as a,b)")
       ->type_name("NAME");
-  command->add_option("--slice", a->slice, "this slice of a grid ([[output.slice]]) instead of the whole")
+  command->add_option("--slice", a->slice, "draw this slice of a grid ([[output.slice]]) instead of the whole")
       ->type_name("NAME");
-  command->add_option("--time", a->time, "last, first, all (a picture of each output), or a time: the nearest output")
+  command->add_option("--time", a->time, "last, first, all (one picture per output), or a time: the nearest output")
       ->type_name("T")
       ->capture_default_str();
   command
@@ -79,10 +79,12 @@ void add_plot(CLI::App& program, Action& action) {
       ->check(CLI::IsMember({"x", "y", "z", "none"}));
   command
       ->add_option("--view", a->view,
-                   "where the eye is: azimuth,elevation in degrees (default: -70,18; of a layer of elements: above it)")
+                   "viewing direction: azimuth,elevation in degrees (default: -70,18; of a layer of elements: from above)")
       ->type_name("A,E");
-  command->add_flag("--history", a->history, "curves over time instead: diagnostics (metrics.jsonl) and probes");
-  command->add_option("--timeline", a->timeline, "who did what when instead, from the file of tutti run --trace")
+  command->add_flag("--history", a->history, "draw curves over time instead: diagnostics and probes");
+  command
+      ->add_option("--timeline", a->timeline,
+                   "draw the activity of all devices over time instead, from the file of tutti run --trace")
       ->type_name("FILE");
   command->add_option("--step", a->step, "the step that --timeline shows")->type_name("N");
   command

@@ -91,7 +91,7 @@ def choose_field(cell_data, name):
 
 
 def shown_fields(snapshot, name):
-    """[(name, a number a cell)]: what a picture shows; of a vector, its length."""
+    """[(name, a number per cell)]: what a picture shows; of a vector, its length."""
     boxes = isinstance(snapshot, BoxSnapshot)
     names = slices.default_fields(snapshot) if boxes and name is None else []
     if isinstance(snapshot, NodeSnapshot):
@@ -170,7 +170,7 @@ def parse_arguments(argv):
     parser.add_argument("--field", help="cell array; default: u, else the first (of a structured grid: the "
                         "velocity and T; of nodes on a sphere: all tracers; several: a,b); the length of a vector is shown")
     parser.add_argument("--slice", metavar="NAME", help="this slice ([[output.slice]]) instead of the whole grid")
-    parser.add_argument("--time", default="last", help="first, last, all (one picture an output: out-000.png, ...) or a "
+    parser.add_argument("--time", default="last", help="first, last, all (one picture per output: out-000.png, ...) or a "
                         "time, of which the nearest output is taken")
     parser.add_argument("--clip", choices=["x", "y", "z", "none"], help="axis across which it is cut open; default: y; of "
                         "a structured grid, the one with the fewest cells; of a layer of elements: none; none: from "
@@ -253,7 +253,7 @@ def draw_snapshot(results, snapshot, spans, output, options):
 
 
 def draw_all(results, options):
-    """One picture an output, with one scale of colours, so that they can be compared."""
+    """One picture per output, with one scale of colours, so that they can be compared."""
     ends = {}
     for time in results.times:
         for name, values in shown_fields(results.load(time), options.field):

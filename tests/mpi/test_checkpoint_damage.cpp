@@ -85,7 +85,7 @@ TEST_F(CheckpointDamage, CutOffAtEvery4KiB) {
     change([&](int file) { ASSERT_EQ(::ftruncate(file, length), 0); });
     const std::string found = verdict();
     EXPECT_THAT(found, HasSubstr(path_.string())) << length;
-    EXPECT_THAT(found, AnyOf(HasSubstr("is cut off"), HasSubstr("this is no checkpoint"))) << length;
+    EXPECT_THAT(found, AnyOf(HasSubstr("is truncated"), HasSubstr("not a checkpoint"))) << length;
     world().barrier();
   }
 }

@@ -95,7 +95,7 @@ class Keys(Cases):
                 case[key]
         with self.assertRaisesRegex(KeyError, "no key of a case"):
             case["time..end"] = 1
-        for value, words in ((np.sin, "not functions of Python"), (np.zeros(1000), "not a value a cell")):
+        for value, words in ((np.sin, "not functions of Python"), (np.zeros(1000), "not a value per cell")):
             with self.assertRaisesRegex(TypeError, words):
                 case["physics.initial"] = value
         self.assertIn("time.end=3", repr(case))

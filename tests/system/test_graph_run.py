@@ -136,7 +136,7 @@ class GraphRun(SystemTest):
             self.assertIn("graph.directed is true now", result.err)
         self.write("s.txt", "1\n2\n")
         result = self.go("--restart", "out", "-o", "other", code=4)
-        self.assertIn("the sources are others", result.err)
+        self.assertIn("the sources differ", result.err)
 
     def test_wrong_cases_are_one_line(self):
         self.write("plain.el", "1 2\n")

@@ -75,12 +75,12 @@ class Doctor(SystemTest):
             self.assertTrue(check["found"])
         self.assertIn(str(self.folder), checks["disk"]["found"])
         self.assertRegex(checks["MPI"]["found"], r"Open MPI|MPICH|Intel")
-        self.assertIn("mpirun starts two ranks: 2 ranks talk", checks["MPI launch"]["found"])
+        self.assertIn("mpirun starts two ranks: 2 ranks communicate", checks["MPI launch"]["found"])
 
     def test_over_mpi(self):
         result = tutti("doctor", "--json", "--threads", "1", ranks=2, cwd=self.folder)
         launch = self.json_of(result)["MPI launch"]
-        self.assertRegex(launch["found"], r"^2 ranks talk.*: [\d.]+ us, [\d.]+ GB/s")
+        self.assertRegex(launch["found"], r"^2 ranks communicate.*: [\d.]+ us, [\d.]+ GB/s")
         self.assertEqual(json.loads(result.out)["ranks"], 2)
 
     def test_more_threads_than_cores(self):

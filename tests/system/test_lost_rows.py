@@ -57,14 +57,14 @@ class LostRows(RestartTest):
                     if name != "metrics.jsonl":  # where the clock counts
                         self.assertEqual(found[len(left):], rows[-(STEPS - 8):], "and it goes on")
                     missing = len(rows) - (STEPS - 8) - len(left)
-                    self.assertRegex(said, rf"{name}: {missing} lines? of the run before are missing, behind .* up to .*; "
+                    self.assertRegex(said, rf"{name}: {missing} lines? of the previous run are missing, after .* up to .*; "
                                            rf"what was there is kept in .*{name}\.before-restart")
 
     def test_empty_and_gone(self):
         for damage in (lambda path: path.write_bytes(b""), Path.unlink):
             folder, said = self.go_on_after(damage)
             for name, rows in self.rows.items():
-                self.assertRegex(said, rf"{name}: \d+ lines of the run before are missing")
+                self.assertRegex(said, rf"{name}: \d+ lines of the previous run are missing")
                 if name != "metrics.jsonl":
                     self.assertEqual(lines_of(folder / name), [rows[0], *rows[-(STEPS - 8):]])
             self.assertEqual([row["step"] for row in reports(folder)], list(range(9, STEPS + 1)))
@@ -76,7 +76,7 @@ class LostRows(RestartTest):
 
         folder, said = self.go_on_after(tear)
         for name, rows in self.rows.items():
-            self.assertRegex(said, rf"{name}: 1 line of the run before are missing")
+            self.assertRegex(said, rf"{name}: 1 line of the previous run are missing")
             if name != "metrics.jsonl":
                 self.assertEqual(lines_of(folder / name), [*rows[:3], *rows[4:]])
             self.assertIn("\0", (folder / f"{name}.before-restart").read_text())

@@ -34,10 +34,10 @@ class VtuDefects : public ::testing::Test {
 };
 
 TEST_F(VtuDefects, NoVtkFile) {
-  expect_error("", "1", "this is no VTK file, or it is truncated or damaged here (XML: ");
-  expect_error("solid cube\n", "1", "this is no VTK file");
+  expect_error("", "1", "not a VTK file, or truncated or damaged here (XML: ");
+  expect_error("solid cube\n", "1", "not a VTK file");
   expect_error("<a/>", "1", "the file begins with 'a'; a VTK file (VTKFile) is expected");
-  expect_error(std::string(1000, '\0'), "1", "this is no VTK file");
+  expect_error(std::string(1000, '\0'), "1", "not a VTK file");
   bad("UnstructuredGrid", "PolyData", 1, "the file holds 'PolyData'; UnstructuredGrid is expected");
   bad(" type=\"UnstructuredGrid\"", "", 1, "the file holds ''");
   bad("LittleEndian", "Middle", 1, "the byte order is 'Middle'; LittleEndian or BigEndian is expected");
@@ -83,7 +83,7 @@ TEST_F(VtuDefects, Points) {
   bad("1 0 0\n", "1 nan 0\n", 5, "'DataArray': point 1 has the coordinates 1 nan 0; finite numbers are expected");
   bad("1 0 0\n", "1 x 0\n", 6, "'DataArray': found 'x', but a number was expected");
   bad("1 1 1\n<", "1 1\n<", 9, "the numbers end here, but a number was expected");
-  bad("1 1 1\n<", "1 1 1 2\n<", 8, "found '2' behind the 15 numbers that are expected");
+  bad("1 1 1\n<", "1 1 1 2\n<", 8, "found '2' after the 15 numbers that are expected");
   bad("NumberOfPoints=\"5\"", "NumberOfPoints=\"6\"", 6, "18 numbers are expected, but only 30 bytes of text follow");
   bad("NumberOfPoints=\"5\"", "NumberOfPoints=\"60\"", 6, "180 numbers are expected, but only 30 bytes of text follow");
   bad("NumberOfComponents=\"3\"", "NumberOfComponents=\"2\"", 5, "points of 2 components; 3 are expected");
@@ -107,7 +107,7 @@ TEST_F(VtuDefects, Cells) {
   bad("4 7 11", "-4 7 11", 15, "cell 0 ends at -4, before 0");
   bad("4 7 11", "4 8 11", 12, "cell 1 has 4 points, but 3 are expected for its type 5");
   bad("4 7 11", "4 7 12", 14, "the numbers end here");
-  bad("4 7 11", "4 7 10", 13, "found '3' behind the 10 numbers");
+  bad("4 7 11", "4 7 10", 13, "found '3' after the 10 numbers");
   bad("4 7 11", "4 7 999999999999999999", 12, "999999999999999999 numbers are expected, but the file has only");
   bad("10 5 10", "10 5 12", 18, "'types': cell 2 is a hexahedron (VTK type 12); tutti needs tetrahedra of first order");
   bad("10 5 10", "10 5 24", 18, "cell 2 is a tetrahedron of higher order (VTK type 24)");

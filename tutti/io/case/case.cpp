@@ -24,7 +24,7 @@ struct Problem {
 
 std::string unknown_key_message(const CaseSchema& schema, const std::string& path) {
   if (const auto reason = schema.reason_left_out(key_pattern(path)); !reason.empty())
-    return fmt::format("unknown key '{}'; {}: take it out", path, reason);
+    return fmt::format("unknown key '{}'; {}: remove it", path, reason);
   const auto nearest = schema.nearest(key_pattern(path));
   if (!nearest.empty()) {
     // "boundary[].value" is suggested as "boundary[3].value" where the slip is in the fourth table.
@@ -377,7 +377,7 @@ void Case::check_together() const {
       const auto path = joined_path(table, key.path);
       const bool counts = condition_holds(key, path);
       if (!counts && is_set(path)) {
-        fail(ErrorKind::input, "{}: '{}' has no effect here; it goes with {}", where(path), path,
+        fail(ErrorKind::input, "{}: '{}' has no effect here; it belongs to {}", where(path), path,
              condition_words(key.only_if));
       }
       if (counts && key.required && !is_set(path)) {

@@ -15,7 +15,8 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   if (extension == ".msh") return read_gmsh(path, report);
   if (extension == ".vtu") return read_vtu(path, report);
   if (is_tetgen(path)) return read_tetgen(path, report);
-  fail(ErrorKind::input, "{}: the file's name tells no format of meshes; known are {}", path.string(), mesh_formats);
+  fail(ErrorKind::input, "{}: unsupported mesh format; supported are {}; try meshio convert", path.string(),
+       mesh_formats);
 }
 
 TetMesh read_mesh_as_written(const std::filesystem::path& path) {
@@ -23,7 +24,7 @@ TetMesh read_mesh_as_written(const std::filesystem::path& path) {
   report.keep_inverted = report.take_surface = true;
   TetMesh mesh = read_mesh(path, &report);
   if (2 * report.inverted_cells <= mesh.cell_count()) return mesh;
-  warn("{}: most tetrahedra have a negative volume: all were turned", path.string());
+  warn("{}: most tetrahedra have a negative volume: all were reoriented", path.string());
   for (auto& cell : mesh.cells) std::swap(cell[2], cell[3]);
   return mesh;
 }

@@ -137,7 +137,8 @@ double FlowModel<T>::amount(std::size_t s) {
 template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
   if (diffusion_)
-    return {fmt::format("{}; implicit diffusion, {} sweeps a step", solver_->describe(), diffusion_sweeps(flow_, dt_))};
+    return {
+        fmt::format("{}; implicit diffusion, {} sweeps per step", solver_->describe(), diffusion_sweeps(flow_, dt_))};
   return {fmt::format("{}; viscosity and diffusion allow steps of {:.5g}", solver_->describe(), limit_)};
 }
 

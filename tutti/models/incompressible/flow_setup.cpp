@@ -373,7 +373,7 @@ void FlowModel<T>::check_solver() {
   comm_.together([&] {
     if (!(left <= tolerance))
       fail(ErrorKind::numerical,
-           "the pressure solver failed its check: of noise a divergence of {:.3g} is left, {:.3g} at most should be; "
+           "the pressure solver failed its test: a divergence of {:.3g} is left of noise, at most {:.3g} is allowed; "
            "choose another pressure.solver, or pressure.check = false",
            left, tolerance);
   });

@@ -238,9 +238,10 @@ TEST(FlowCase, Scalars) {
 
 TEST(FlowCase, ScalarsHaveNamesOfTheirOwn) {
   for (const char* name : {"", "2x", "a b", "dye,", "_s", "caf\u00e9"})
-    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("case.toml:9:"), HasSubstr("is no name of a scalar"))) << name;
+    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("case.toml:9:"), HasSubstr("is not a valid name of a scalar")))
+        << name;
   for (const char* name : {"velocity", "u", "v", "w", "p", "T", "part"})
-    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("case.toml:9:"), HasSubstr("give another name"))) << name;
+    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("case.toml:9:"), HasSubstr("use another name"))) << name;
   EXPECT_EQ(error_of(scalar("t")), "no error");
   EXPECT_THAT(error_of(scalar("dye") + scalar("salt") + scalar("dye")),
               AllOf(HasSubstr("case.toml:15:"), HasSubstr("'dye' has a table already, at case.toml:9:")));

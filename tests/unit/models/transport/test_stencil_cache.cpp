@@ -200,7 +200,7 @@ TEST_F(StencilCaches, EveryDamagedByteIsFound) {
     set_content(damaged);
     const std::string message = complaint(ErrorKind::input, read);
     EXPECT_THAT(message, HasSubstr(path_.string())) << "byte " << at;
-    EXPECT_THAT(message, HasSubstr(at < 16 ? "no cache of stencils" : "damaged")) << "byte " << at;
+    EXPECT_THAT(message, HasSubstr(at < 16 ? "not a cache of stencils" : "damaged")) << "byte " << at;
   }
   for (const std::size_t bytes : {0u, 7u, 50u, 95u, 96u, 1000u}) {
     set_content(whole.substr(0, bytes));
@@ -242,7 +242,7 @@ TEST_F(StencilCaches, ColumnsThatThereAreNotAreRefused) {
   std::vector<double> weights(3 * operators);
   const StencilCache cache(path_, 5);
   EXPECT_THAT(complaint(ErrorKind::input, [&] { cache.read(std::vector<Gid>{0}, columns, weights); }),
-              HasSubstr("names a node that there is not"));
+              HasSubstr("names a node that does not exist"));
 }
 
 TEST_F(StencilCaches, ACacheOfNoUseIsMadeAnew) {
@@ -256,7 +256,7 @@ TEST_F(StencilCaches, ACacheOfNoUseIsMadeAnew) {
   EXPECT_FALSE(read(BadCache::make_anew));
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("cut off"));
   set_content("somebody's text, which is to stay");
-  EXPECT_THAT(complaint(ErrorKind::input, [&] { read(BadCache::make_anew); }), HasSubstr("no cache of stencils"));
+  EXPECT_THAT(complaint(ErrorKind::input, [&] { read(BadCache::make_anew); }), HasSubstr("not a cache of stencils"));
   Arrays(40, 3).write(path_, 6);
   testing::internal::CaptureStderr();
   EXPECT_FALSE(read(BadCache::make_anew));

@@ -64,11 +64,11 @@ class Maker {
     ElementRecord& record = made_.elements[e];
     if (!(b.volume() > 0))
       fail(ErrorKind::input,
-           "mesh: element {} is turned over or has no volume; use a mesh whose elements have positive volumes",
+           "mesh: element {} is inverted or has no volume; use a mesh whose elements have positive volumes",
            map_.global[e]);
     if (!(b.smallest_jacobian() > 0))
       fail(ErrorKind::input,
-           "mesh: element {} is folded: its Jacobian is {:g} inside; move its nodes, or make it straight",
+           "mesh: element {} is folded: its Jacobian determinant is {:g} inside; move its nodes, or make it straight",
            map_.global[e], b.smallest_jacobian());
     if (b.affine()) {
       const Size begin = Size{9} * e;
