@@ -78,8 +78,9 @@ void add_plot(CLI::App& program, Action& action) {
           "a layer of elements: none); none: from outside, of a sphere one half instead of both")
       ->check(CLI::IsMember({"x", "y", "z", "none"}));
   command
-      ->add_option("--view", a->view,
-                   "viewing direction: azimuth,elevation in degrees (default: -70,18; of a layer of elements: from above)")
+      ->add_option(
+          "--view", a->view,
+          "viewing direction: azimuth,elevation in degrees (default: -70,18; of a layer of elements: from above)")
       ->type_name("A,E");
   command->add_flag("--history", a->history, "draw curves over time instead: diagnostics and probes");
   command

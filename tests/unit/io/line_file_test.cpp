@@ -83,7 +83,8 @@ TEST_F(Lines, LostOnesAreToldAndTheRestStays) {
 TEST_F(Lines, AFileThatIsGoneOrEmptyBeginsAnew) {
   EXPECT_THAT(
       go_on({2, 13, 2}),
-      HasSubstr("2 lines of the previous run are missing, up to 2; restart from an older checkpoint to recover them\n"));
+      HasSubstr(
+          "2 lines of the previous run are missing, up to 2; restart from an older checkpoint to recover them\n"));
   EXPECT_EQ(text(), "head\n9 new\n");
   leave("");
   EXPECT_THAT(go_on({2, 13, 1}), HasSubstr("1 line of the previous run are missing"));
