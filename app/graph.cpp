@@ -82,7 +82,7 @@ void add_grid(CLI::App& generate, Action& action, const char* kind, const char* 
 }
 
 void add_generate(CLI::App& parent, Action& action) {
-  CLI::App* generate = parent.add_subcommand("generate", "make a graph");
+  CLI::App* generate = parent.add_subcommand("generate", "generate a graph");
   generate->require_subcommand(1);
   generate->footer(
       "Examples:\n  tutti graph generate ssca2 --scale 16 -o ssca2.el.gz\n"
@@ -269,7 +269,7 @@ void add_ssca2(CLI::App& parent, Action& action) {
       ->check(CLI::IsMember({"simple", "paths"}))
       ->capture_default_str();
   add_placement(*command, a->placement);
-  command->add_option("--json", a->json, "write the figures here")->type_name("FILE");
+  command->add_option("--json", a->json, "write the figures to this file")->type_name("FILE");
   a->devices.add_to(*command);
   command->footer("Example:\n  tutti graph ssca2 --scale 16 --json ssca2.json");
   command->callback([a, &action] {

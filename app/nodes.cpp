@@ -94,7 +94,7 @@ void add_fibonacci(CLI::App& generate, Action& action) {
                                [](const GenerateArguments& given, const ParallelFor& parallel) {
                                  return fibonacci_nodes(given.count, parallel);
                                });
-  add_count(*command, *a, "how many")->required();
+  add_count(*command, *a, "number of nodes")->required();
   command->footer("Example:\n  tutti nodes generate fibonacci --count 10000 -o nodes.xyz");
 }
 
@@ -105,7 +105,7 @@ void add_relaxed(CLI::App& generate, Action& action) {
                                [](const GenerateArguments& given, const ParallelFor& parallel) {
                                  return relaxed_nodes(size_of(given), given.sweeps, parallel);
                                });
-  add_size(*command, *a, "how many");
+  add_size(*command, *a, "number of nodes");
   command->add_option("--sweeps", a->sweeps, "number of relaxation sweeps")->capture_default_str()->type_name("N");
   command->footer("Example:\n  tutti nodes generate relaxed --count 10000 -o nodes.bin");
 }
@@ -117,7 +117,7 @@ void add_random(CLI::App& generate, Action& action) {
                [](const GenerateArguments& given, const ParallelFor&) {
                  return random_nodes(given.count, static_cast<std::uint64_t>(given.seed), given.separation);
                });
-  add_count(*command, *a, "how many")->required();
+  add_count(*command, *a, "number of nodes")->required();
   command->add_option("--separation", a->separation, "smallest distance, in h = sqrt(4 pi / N): 0 to 0.7")
       ->capture_default_str()
       ->type_name("S");

@@ -75,7 +75,7 @@ void add_generate(CLI::App& mesh, Action& action) {
         ->capture_default_str();
     box->add_option("--jitter", a->jitter, "move interior vertices by up to this fraction of the spacing")
         ->capture_default_str();
-    box->add_option("--seed", a->seed, "of the jitter")->check(CLI::NonNegativeNumber)->capture_default_str();
+    box->add_option("--seed", a->seed, "seed of the jitter")->check(CLI::NonNegativeNumber)->capture_default_str();
     box->add_option("--split", a->split, "two regions, left and right of this x");
     add_output(*box, *a);
     box->footer("Example:\n  tutti mesh generate box --cubes 40 40 40 --jitter 0.2 -o box.msh");

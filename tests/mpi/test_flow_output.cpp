@@ -204,7 +204,7 @@ TEST(FlowOutput, slices_that_cannot_be_are_refused) {
               HasSubstr("slice 'b' at x = 1.5 is outside the box, from -1 to 1; move it inside"));
   EXPECT_THAT(refused(good + slice("b", 'z', -0.1)),
               HasSubstr("slice 'b' at z = -0.1 is outside the box, from 0 to 1"));
-  EXPECT_THAT(refused(good + slice("a", 'z', 0.5)), HasSubstr("there is a slice 'a' already; take another name"));
+  EXPECT_THAT(refused(good + slice("a", 'z', 0.5)), HasSubstr("there already is a slice 'a'; use another name"));
   for (const std::string name : {"", "../a", "a b", "a.b", "ä"})
     EXPECT_THAT(refused(good + slice(name, 'z', 0.5)), HasSubstr("letters, digits, - and _"));
 }

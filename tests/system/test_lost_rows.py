@@ -83,7 +83,7 @@ class LostRows(RestartTest):
 
     def test_other_columns(self):
         folder, said = self.go_on_after(lambda path: None, options=["--set", 'output.probe[0].name="c"'])
-        self.assertRegex(said, "probes.csv: an earlier run has written other columns")
+        self.assertRegex(said, "probes.csv: an earlier run wrote other columns; they were set aside")
         self.assertEqual(lines_of(folder / "probes.csv.before-restart"), self.rows["probes.csv"])
         self.assertEqual(lines_of(folder / "probes.csv")[1:], self.rows["probes.csv"][-(STEPS - 8):])
 

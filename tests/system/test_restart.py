@@ -269,7 +269,7 @@ class TheEnd(RestartTest):
         whole = self.run_case(case_of())
         result = tutti("run", "--restart", whole["folder"], *EQUAL)
         self.assertEqual(result.code, 0, result.err)
-        self.assertIn("nothing is left to do; go on with a later --set time.steps=N", result.err)
+        self.assertIn("nothing is left to do; continue with a later --set time.steps=N", result.err)
         summary = json.loads((whole["folder"] / "summary.json").read_text())
         self.assertEqual((summary["checksum"], summary["steps"]), (whole["checksum"], STEPS))
         self.assertEqual(len(reports(whole["folder"])), STEPS)
@@ -319,7 +319,7 @@ class TheEnd(RestartTest):
         # An end that is behind: no step.
         result = tutti("run", "--restart", part["folder"], *EQUAL, *sets(time__end=0.001))
         self.assertEqual(result.code, 0, result.err)
-        self.assertIn("nothing is left to do; go on with a later --set time.end=T", result.err)
+        self.assertIn("nothing is left to do; continue with a later --set time.end=T", result.err)
 
 
 class Mismatch(RestartTest):
@@ -338,7 +338,7 @@ class Mismatch(RestartTest):
                     self.assertFalse((self.folder / f"results{self.runs}").exists())
         case = self.write("other.toml", text.replace('"1+y*t"', '"2+y*t"'))
         result = tutti("run", case, "--restart", source, "-o", self.elsewhere(), *EQUAL)
-        self.assert_error(result, INPUT, r"other\.toml:\d+:\d+: boundary.*value is .*2\+y\*t.* now, .*1\+y\*t")
+        self.assert_error(result, INPUT, r"other\.toml:\d+:\d+: boundary.*value is now .*2\+y\*t.*, but the checkpoint .* was written with .*1\+y\*t")
         # Who computes and what is said may change.
         summary = self.go_on(source, "-o", self.elsewhere(), "--set", "report.every=2", "--set", "output.every=3", "--set",
                              "checkpoint.keep=5", "--set", 'partition.order="rcm"', "--set", "devices.threads=1")
@@ -369,14 +369,14 @@ class Mismatch(RestartTest):
         moved.write_text("\n".join(lines))
         for ranks in (None, 3):
             result = self.go_on(source, "-o", self.elsewhere(), "--set", f'mesh.file="{moved}"', ranks=ranks, code=INPUT)
-            self.assert_error(result, INPUT, r"the mesh is another one: \d+ cells with checksum [0-9a-f]{16} now, \d+ with "
-                              r"[0-9a-f]{16} when", "step-000000000004.h5")
+            self.assert_error(result, INPUT, r"the mesh has changed: \d+ cells with checksum [0-9a-f]{16} now, \d+ with "
+                              r"[0-9a-f]{16} in the checkpoint", "step-000000000004.h5")
 
     def test_there_is_none(self):
         empty = self.folder / "empty"
         empty.mkdir()
         for ranks in (None, 3):
-            self.assert_error(self.go_on(empty, ranks=ranks, code=IO), IO, "empty: there is no checkpoint", "start the run anew")
+            self.assert_error(self.go_on(empty, ranks=ranks, code=IO), IO, "empty: it contains no checkpoint", "start a new run")
             self.assert_error(self.go_on(self.folder / "none", ranks=ranks, code=IO), IO, "none: there is no such")
         case = self.write("case.toml", case_of())
         self.assert_error(self.go_on(case, code=INPUT), INPUT, r"case\.toml: byte 0: not a checkpoint of tutti")

@@ -78,7 +78,7 @@ class TwoRuns(RestartTest):
                 wait_until(lambda r=running: not r.ranks(), "all ranks are gone")
             self.assertTrue((folder / "tutti.lock").exists())
             summary = self.go_on(folder, *self.OPTIONS, *sets(time__steps=checkpoint_steps(folder)[-1] + 3), ranks=ranks)
-            self.assertIn(f"left by a run that did not end in order (process {pid} on ", summary["out"])
+            self.assertIn(f"left by a run that did not end normally (process {pid} on ", summary["out"])
             self.assertFalse((folder / "tutti.lock").exists())
 
 

@@ -95,8 +95,8 @@ void restrict_masks(std::vector<std::vector<int>>& masks, const std::vector<int>
   known.erase(std::unique(known.begin(), known.end()), known.end());
   for (const int core : wanted)
     if (!std::binary_search(known.begin(), known.end(), core))
-      fail(ErrorKind::resource, "--devices {}: there is no core {}; tutti may use the cores {} of this host", list,
-           core, format_cores(known));
+      fail(ErrorKind::resource, "--devices {}: core {} is not available to tutti; choose from the cores {}", list, core,
+           format_cores(known));
   for (auto& mask : masks) {
     std::erase_if(mask, [&](int core) { return !std::binary_search(wanted.begin(), wanted.end(), core); });
     if (mask.empty())

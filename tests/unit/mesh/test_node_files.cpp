@@ -77,7 +77,7 @@ TEST(NodeFiles, TextDefects) {
   expect_error("1 0 0 inf\n", "a.xyz", "a.xyz:1: node 0 has the weight inf");
   expect_error("1 0 0 0.5\n-1 0 0 0.5\n", "a.xyz", "a.xyz: the sum of the weights is 1; the sphere's area");
   expect_error("1,0,0\n", "a.xyz", "a.xyz:1: found '1,0,0'");
-  expect_error("1 0 0\n", "a.csv", "tells no format of nodes; known are text (.xyz");
+  expect_error("1 0 0\n", "a.csv", "a.csv: unsupported format of nodes; known are text (.xyz");
 }
 
 TEST(NodeFiles, Raw) {

@@ -90,7 +90,7 @@ TEST_F(TetgenDefects, Nodes) {
   bad_node("5 3 1 1", "x 3 1 1", 2, "found 'x', but the number of nodes was expected");
   bad_node("5 3 1 1", "5 2 1 1", 2, "the dimension is 2; 3 is expected");
   bad_node("5 3 1 1", "5 3 1 2", 2, "2 boundary markers");
-  bad_node("5 3 1 1", "5 3 -1 1", 2, "-1 attributes a node; 0 to");
+  bad_node("5 3 1 1", "5 3 -1 1", 2, "-1 attributes per node; 0 to");
   bad_node("5 3 1 1", "5 3 1 1 8", 2, "found '8' after the first line's numbers; the end of the line was expected");
   bad_node("5 3 1 1", "0 3 1 1", 2, "0 nodes; at least 4 are needed");
   bad_node("5 3 1 1", "99999999999 3 1 1", 2, "are announced, at least 9 bytes each, but only");
@@ -111,7 +111,7 @@ TEST_F(TetgenDefects, Tetrahedra) {
   bad_ele("2 4 1", "2 5 1", 1, "5 nodes per tetrahedron; 4 are expected");
   bad_ele("2 4 1", "0 4 1", 1, "0 tetrahedra; at least one is needed");
   bad_ele("2 4 1", "-2 4 1", 1, "-2 tetrahedra");
-  bad_ele("2 4 1", "2 4 99999", 1, "99999 attributes a tetrahedron; 0 to");
+  bad_ele("2 4 1", "2 4 99999", 1, "99999 attributes per tetrahedron; 0 to");
   bad_ele("2 4 1", "1 4 1", 3, "found '2' after the 1 tetrahedra");
   bad_ele("2 4 1", "3 4 1", 4, "a tetrahedron's number was expected");
   bad_ele("2 4 1", "777777777777 4 1", 1, "are announced, at least 11 bytes each");

@@ -88,7 +88,7 @@ TEST_F(VtuDefects, Points) {
   bad("NumberOfPoints=\"5\"", "NumberOfPoints=\"60\"", 6, "180 numbers are expected, but only 30 bytes of text follow");
   bad("NumberOfComponents=\"3\"", "NumberOfComponents=\"2\"", 5, "points of 2 components; 3 are expected");
   bad("NumberOfComponents=\"3\"", "NumberOfComponents=\"x\"", 5, "NumberOfComponents is 'x'");
-  bad("Float64", "Float16", 5, "the type 'Float16' is no type of numbers; Int8, UInt8,");
+  bad("Float64", "Float16", 5, "'Float16' is not a numeric type; Int8, UInt8,");
   bad("format=\"ascii\"", "format=\"hex\"", 5, "the format is 'hex'; ascii, binary or appended is expected");
   bad("0 0 0 1 0 0\n0 1 0 0 0 1\n1 1 1\n", "", 5, "there are no numbers; 15 are expected");
   bad("0 1 0 0 0 1\n", "0 1 0 <a/> 0 0 1\n", 5, "the text is in several pieces");
@@ -122,9 +122,9 @@ TEST_F(VtuDefects, CellData) {
   bad("7 9 0", "7 9", 25, "the numbers end here, but a whole number was expected");
   bad("0.5 1 -2", "0.5 1 inf", 26, "'u & v': cell 2 has the value inf; finite numbers are expected");
   const std::string twice = "<DataArray type=\"Float32\" Name=\"a\" format=\"ascii\">1 2 3</DataArray>\n";
-  bad("</CellData>", twice + twice + "</CellData>", 30, "'a': this cell data is there twice");
+  bad("</CellData>", twice + twice + "</CellData>", 30, "'a': this cell data is listed twice");
   const std::string tags = "<DataArray type=\"Int8\" Name=\"region\" format=\"ascii\">1 2 3</DataArray>\n";
-  bad("</CellData>", tags + "</CellData>", 29, "'region': this cell data is there twice");
+  bad("</CellData>", tags + "</CellData>", 29, "'region': this cell data is listed twice");
   bad("</CellData>", "<DataArray type=\"UInt8\" Name=\"vtkGhostType\" format=\"ascii\">0 0 1</DataArray></CellData>",
       29, "cell 2 is a ghost of another piece");
   const std::string text = vtu_text();

@@ -99,7 +99,7 @@ void Reader::read_nodes() {
   const Size n = in.text_integer("the number of nodes");
   const Size dimension = node_.optional_integer("the dimension", 3);
   const Size attributes =
-      check_columns(in, at, node_.optional_integer("the number of attributes", 0), "attributes a node");
+      check_columns(in, at, node_.optional_integer("the number of attributes", 0), "attributes per node");
   const Size markers = node_.optional_integer("0 or 1, the number of markers", 0);
   if (dimension != 3) in.error(at, "the dimension is {}; 3 is expected", dimension);
   if (markers != 0 && markers != 1) in.error(at, "{} boundary markers per node; 0 or 1 is expected", markers);
@@ -146,7 +146,7 @@ void Reader::read_cells() {
   const Size n = in.text_integer("the number of tetrahedra");
   const Size nodes = ele_.optional_integer("the number of nodes per tetrahedron", 4);
   const Size attributes =
-      check_columns(in, at, ele_.optional_integer("the number of attributes", 0), "attributes a tetrahedron");
+      check_columns(in, at, ele_.optional_integer("the number of attributes", 0), "attributes per tetrahedron");
   ele_.finish("the first line's numbers");
   if (nodes == 10)
     in.error(at, "the tetrahedra are of second order (10 nodes); tutti needs 4 nodes: run tetgen without -o2");

@@ -204,7 +204,7 @@ TEST_F(StencilCaches, EveryDamagedByteIsFound) {
   }
   for (const std::size_t bytes : {0u, 7u, 50u, 95u, 96u, 1000u}) {
     set_content(whole.substr(0, bytes));
-    EXPECT_THAT(complaint(ErrorKind::input, read), HasSubstr(bytes == 0 ? "no cache" : "cut off")) << bytes;
+    EXPECT_THAT(complaint(ErrorKind::input, read), HasSubstr(bytes == 0 ? "not a cache" : "truncated")) << bytes;
   }
   set_content(whole + "x");
   EXPECT_THAT(complaint(ErrorKind::input, read), HasSubstr("has grown"));
@@ -229,7 +229,7 @@ TEST_F(StencilCaches, ForgedHeadersAreRefused) {
   EXPECT_THAT(told(24, 6), HasSubstr("made of other nodes or of another basis"));
   EXPECT_THAT(told(32, -1), HasSubstr("contradicts itself"));
   EXPECT_THAT(told(32, std::numeric_limits<std::int64_t>::max()), HasSubstr("contradicts itself"));
-  EXPECT_THAT(told(32, 1'000'000'000), HasSubstr("cut off"));
+  EXPECT_THAT(told(32, 1'000'000'000), HasSubstr("truncated"));
   EXPECT_THAT(told(40, 0), HasSubstr("contradicts itself"));
   EXPECT_THAT(told(48, 6), HasSubstr("contradicts itself"));
 }
@@ -254,7 +254,7 @@ TEST_F(StencilCaches, ACacheOfNoUseIsMadeAnew) {
   set_content("tutti stencils");
   testing::internal::CaptureStderr();
   EXPECT_FALSE(read(BadCache::make_anew));
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("cut off"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("truncated"));
   set_content("somebody's text, which is to stay");
   EXPECT_THAT(complaint(ErrorKind::input, [&] { read(BadCache::make_anew); }), HasSubstr("not a cache of stencils"));
   Arrays(40, 3).write(path_, 6);
