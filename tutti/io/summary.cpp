@@ -106,6 +106,11 @@ std::string summary_json(const Summary& summary) {
     json["errors"] = {
         {"l2", summary.errors->l2}, {"linf", summary.errors->linf}, {"gradient_l2", summary.errors->gradient_l2}};
   }
+  if (const auto& solver = summary.solver) {
+    json["solver"] = {
+        {"iterations", solver->iterations}, {"residual", solver->residual}, {"tolerance", solver->tolerance}};
+    if (!solver->not_solved.empty()) json["solver"]["not_solved"] = solver->not_solved;
+  }
   if (!summary.wrong.empty()) json["wrong"] = summary.wrong;
   if (!summary.problem.empty()) json["problem"] = summary.problem;
   json[summary.mass.name] = {

@@ -124,16 +124,25 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
         "threads waited up to {:.0f} % of the run for a core used by other programs; use fewer with --threads, or stop "
         "the other programs",
         100 * share);
-  if (const auto& units = summary.units_of_advance) {
+  // The last state is written all the same.
+  if (summary.solver && !summary.solver->not_solved.empty())
+    comm.together([&] {
+      fail(ErrorKind::numerical, "{}; the last state is in {}", summary.solver->not_solved, folder.string());
+    });
+  if (const auto& units = summary.units_of_advance; units && !summary.solver) {
     info("{} {}/s, {} of steps", format_count(static_cast<Size>(units->work_per_second)), units->work,
          format_duration(summary.wall_seconds));
     info("results: {}", folder.string());
     if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
     return;
   }
-  info("{} cell-steps/s, {} of steps; {} drift {:.2g}{}",
-       format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
-       summary.mass.name, summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
+  info("{}{} of steps; {} drift {:.2g}{}{}",
+       summary.units_of_advance
+           ? std::string()
+           : fmt::format("{} cell-steps/s, ", format_count(static_cast<Size>(summary.cell_steps_per_second))),
+       format_duration(summary.wall_seconds), summary.mass.name, summary.mass.drift,
+       summary.solver ? fmt::format("; {} iterations", format_count(summary.solver->iterations)) : "",
+       summary.errors ? describe_errors(*summary.errors) : "");
   if (summary.wrong.empty())
     info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
   if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);

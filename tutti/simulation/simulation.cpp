@@ -115,13 +115,17 @@ void tell_start(const Run& run, const Restart* restart) {
          restart->reader.path().string(), run.options.has("time.steps") ? "--set time.steps=N" : "--set time.end=T");
 }
 
-void tell_end(const Run& run) {
+void tell_end(const Run& run, const Summary& summary) {
+  if (summary.solver && !summary.solver->not_solved.empty()) return;  // the program tells
   if (const auto units = run.model.advance(); units && run.stopped) {
     info("stopped after {} of {} {}; continue with: tutti run --restart {}", format_count(std::llround(run.time)),
          format_count(std::llround(units->end)), units->unit, run.folder.string());
     return;
   }
-  if (run.finished && run.step < run.plan.steps)
+  if (run.finished && run.step < run.plan.steps && run.model.advance())
+    info("solved after {} iterations, residual {:.2g}", format_count(summary.solver->iterations),
+         summary.solver->residual);
+  else if (run.finished && run.step < run.plan.steps)
     info("steady after step {} of {}, t = {:g}", run.step, run.plan.steps, run.time);
   if (run.stopped)
     info("stopped after step {} of {}, t = {:g}; continue with: tutti run --restart {}", run.step, run.plan.steps,
@@ -273,7 +277,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     *context.so_far = so_far;
     return summary;
   }
-  tell_end(run);
+  tell_end(run, summary);
   complete_summary(run, devices, context.setup, so_far, summary);
   comm.together([&] {
     run.require_folder();

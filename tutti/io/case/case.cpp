@@ -393,7 +393,9 @@ void Case::check_together() const {
   for (const auto& rule : schema_.rules()) {
     for (const auto& table : instances(parent_table(rule.paths.front()))) {
       std::vector<std::string> given, all;
+      bool counts = false;
       for (const auto& pattern : rule.paths) {
+        counts = counts || condition_holds(*schema_.find(pattern), joined_path(table, pattern));
         all.push_back("'" + joined_path(table, pattern) + "'");
         if (is_set(joined_path(table, pattern))) given.push_back(joined_path(table, pattern));
       }
@@ -401,7 +403,7 @@ void Case::check_together() const {
         fail(ErrorKind::input, "{}: '{}' and '{}' exclude each other (the other stands at {}); remove one",
              where(given[1]), given[0], given[1], where(given[0]));
       }
-      if (given.empty() && rule.exactly)
+      if (given.empty() && rule.exactly && counts)
         fail(ErrorKind::input, "{}: one of the keys {} must be given", name_, fmt::join(all, ", "));
     }
   }

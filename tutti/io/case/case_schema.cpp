@@ -60,6 +60,12 @@ void CaseSchema::add(KeyDoc key) {
   keys_.push_back(std::move(key));
 }
 
+void CaseSchema::narrow(const std::string& path, const KeyCondition& condition) {
+  const auto key = std::find_if(keys_.begin(), keys_.end(), [&](const KeyDoc& k) { return k.path == path; });
+  require(key != keys_.end() && key->only_if.path.empty(), "there is no key '{}', or it has a condition", path);
+  key->only_if = condition;
+}
+
 void CaseSchema::at_most_one_of(std::vector<std::string> paths) {
   rules_.push_back({std::move(paths), false});
 }

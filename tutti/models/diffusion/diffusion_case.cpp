@@ -153,19 +153,52 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"euler\"",
-              .description = "euler, or rkc2: stabilised Runge-Kutta, second order in time, up to 3.5 times fewer "
-                             "evaluations of the right-hand side for long times.",
-              .choices = {"euler", "rkc2"}});
-  schema.add(
-      {.path = "time.stages",
-       .type = KeyType::integer,
-       .default_value = "\"auto\"",
-       .description =
-           "Stages per step; auto: as few as dt allows (a long dt is split so that 20 suffice), 10 if dt is auto, too.",
-       .choices = {"auto"},
-       .min = 2,
-       .max = 500,
-       .only_if = {"time.method", {"rkc2"}}});
+              .description =
+                  "Explicit: euler; rkc2, stabilised Runge-Kutta of second order in time, up to 3.5 times fewer "
+                  "evaluations of the right-hand side for long times. Implicit, with steps of any length `dt`: "
+                  "backward-euler, of first order; "
+                  "crank-nicolson and bdf2, of second. steady: the solution that does not change any more; no time "
+                  "passes, and a step is an iteration.",
+              .choices = {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2", "steady"}});
+  const KeyCondition in_time = {"time.method", {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2"}};
+  for (const char* path : {"time.dt", "time.end", "time.steps"}) schema.narrow(path, in_time);
+  schema.narrow("time.safety", {"time.method", {"euler", "rkc2"}});
+  const KeyCondition implicit = {"time.method", {"backward-euler", "crank-nicolson", "bdf2", "steady"}};
+  schema.describe_table("solver", "Of implicit steps and of the steady solution.");
+  schema.add({.path = "solver.tolerance",
+              .type = KeyType::number,
+              .default_value = "1e-10",
+              .description = "Largest residual of a solution, relative to the right-hand side, both in L2.",
+              .min = 0,
+              .max = 0.1,
+              .above_min = true,
+              .only_if = implicit});
+  schema.add({.path = "solver.iterations",
+              .type = KeyType::integer,
+              .default_value = "1000",
+              .description = "Iterations of one solution, at most; where they do not suffice the run ends with code 6.",
+              .min = 1,
+              .max = 1e6,
+              .only_if = implicit});
+  schema.add({.path = "time.stages",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .description =
+                  "Stages per step; auto: as few as dt allows (a long dt is split so that 20 suffice), 10 if dt is "
+                  "auto, too.",
+              .choices = {"auto"},
+              .min = 2,
+              .max = 500,
+              .only_if = {"time.method", {"rkc2"}}});
+}
+
+TimeMethod time_method(const Case& options) {
+  const std::string word = options.text("time.method");
+  if (word == "rkc2") return TimeMethod::rkc2;
+  if (word == "backward-euler") return TimeMethod::backward_euler;
+  if (word == "crank-nicolson") return TimeMethod::crank_nicolson;
+  if (word == "bdf2") return TimeMethod::bdf2;
+  return word == "steady" ? TimeMethod::steady : TimeMethod::euler;
 }
 
 DiffusionPhysics::Tensor DiffusionPhysics::read_tensor(const Case& options, const std::string& table) {
