@@ -7,6 +7,7 @@
 #include "tutti/domain/box_files.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/models/incompressible/turbulence/turbulence_keys.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::incompressible {
@@ -424,6 +425,10 @@ void read_diffusion(const Case& options, FlowCase& flow) {
 
 }  // namespace
 
+bool FlowCase::is_forced() const {
+  return std::any_of(force.begin(), force.end(), [](const Expression& e) { return !e.is_constant(); });
+}
+
 bool FlowCase::has_outflow() const {
   return std::any_of(ends.begin(), ends.end(), [](const FlowEnd& e) { return e.velocity == VelocityEnd::outflow; });
 }
@@ -437,6 +442,7 @@ double FlowCase::largest_diffusivity() const {
 void add_incompressible_keys(CaseSchema& schema) {
   schema.begin_group("incompressible");
   add_physics_keys(schema);
+  add_turbulence_keys(schema);
   add_boundary_keys(schema);
   add_scalar_keys(schema);
   add_numerics_keys(schema);
@@ -467,6 +473,7 @@ FlowCase read_flow_case(const Case& options) {
   flow.grid = read_grid(options, flow.ends);
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
   read_diffusion(options, flow);
+  read_turbulence(options, flow);
   flow.steady = options.number("time.steady");
   read_pressure(options, flow);
   // What is to be written of it is refused here, before anything is set up or planned.

@@ -149,6 +149,14 @@ struct Correct {
   void line(Lid begin, Lid end, Lid j, Lid k) const { cells(end - begin, {begin, j, k}); }
 };
 
+template <class T>
+struct Shift {
+  BoxArray array;
+  T* u;
+  T by;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { u[array.at(i, j, k)] += by; }
+};
+
 }  // namespace
 
 template <class T>
@@ -205,11 +213,17 @@ void correct(Kernels& to, FlowPart<T>& part, T dt) {
   to.add(on_cells<T>(Correct<T>{part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt}));
 }
 
+template <class T>
+void shift_velocity(Kernels& to, FlowPart<T>& part, int c, T by) {
+  to.add(on_cells<T>(Shift<T>{part.grid.array, part.u[static_cast<std::size_t>(c)].data(), by}));
+}
+
 #define TUTTI_INSTANTIATE(T)                                                                      \
   template struct PartGrid<T>;                                                                    \
   template void predict(Kernels&, FlowPart<T>&, const FlowConstants<T>&, const StageWeights<T>&); \
   template void pressure_right_hand_side(Kernels&, FlowPart<T>&, T);                              \
-  template void correct(Kernels&, FlowPart<T>&, T);
+  template void correct(Kernels&, FlowPart<T>&, T);                                               \
+  template void shift_velocity(Kernels&, FlowPart<T>&, int, T);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
 #undef TUTTI_INSTANTIATE

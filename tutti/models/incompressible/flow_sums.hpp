@@ -15,6 +15,9 @@ ExactSum energy_sum(Stream& stream, FlowPart<T>& part);
 /// sum of V s, of scalar s.
 template <class T>
 ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s);
+/// sum of V u*_c, of the component at the cells' upper faces; `volumes`: of V.
+template <class T>
+ExactSum intermediate_sum(Stream& stream, FlowPart<T>& part, int c, bool volumes);
 /// Largest magnitude of a velocity component, also of what flows in.
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part);
