@@ -89,7 +89,8 @@ FlowProfiles<T>::FlowProfiles(const FlowCase& flow)
     columns_.push_back({scalar.name, scalar.name});
     columns_.push_back({fmt::format("{0} {0}", scalar.name), scalar.name + "^2", mean, mean});
     for (int c = 0; c < 3; ++c)
-      columns_.push_back({fmt::format("{} {}", "uvw"[c], scalar.name), fmt::format("length/s {}", scalar.name), c, mean});
+      columns_.push_back(
+          {fmt::format("{} {}", "uvw"[c], scalar.name), fmt::format("length/s {}", scalar.name), c, mean});
   }
   const auto d = static_cast<std::size_t>(keys_.direction);
   sums_.assign(static_cast<std::size_t>(grid_.lines[d].cells()) * columns_.size(), 0.0);

@@ -32,8 +32,7 @@ void read_profiles(const Case& options, FlowCase& flow) {
     if (d != profiles.direction) require_periodic(options, flow, "profiles.direction", d);
   profiles.every = options.integer("profiles.every");
   profiles.start = options.number("profiles.start");
-  profiles.end =
-      options.has("profiles.end") ? options.number("profiles.end") : std::numeric_limits<double>::infinity();
+  profiles.end = options.has("profiles.end") ? options.number("profiles.end") : std::numeric_limits<double>::infinity();
   if (profiles.end < profiles.start)
     fail(ErrorKind::input, "{}: {:g} is before profiles.start = {:g}", options.where("profiles.end"), profiles.end,
          profiles.start);
