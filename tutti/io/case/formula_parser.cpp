@@ -292,7 +292,7 @@ class Parser {
 
   void push(FormulaStep step) {
     if (++depth_ > formula_depth)
-      refuse(fmt::format("more than {} pending values; write it with fewer parentheses", formula_depth));
+      refuse(fmt::format("more than {} intermediate values at once; write it with fewer parentheses", formula_depth));
     steps_.push_back(step);
   }
 
