@@ -34,13 +34,14 @@ void read_profiles(const Case& options, FlowCase& flow) {
   profiles.start = options.number("profiles.start");
   profiles.end = options.has("profiles.end") ? options.number("profiles.end") : std::numeric_limits<double>::infinity();
   if (profiles.end < profiles.start)
-    fail(ErrorKind::input, "{}: {:g} is before profiles.start = {:g}", options.where("profiles.end"), profiles.end,
-         profiles.start);
+    fail(ErrorKind::input, "{}: {:g} is before profiles.start = {:g}; choose a later end",
+         options.where("profiles.end"), profiles.end, profiles.start);
   profiles.positions = options.numbers("profiles.spectra");
   const GridLine& line = flow.grid.lines[static_cast<std::size_t>(profiles.direction)];
   for (const double at : profiles.positions)
     if (!(at >= line.faces.front() && at <= line.faces.back()))
-      fail(ErrorKind::input, "{}: {:g} is outside the grid, which reaches from {:g} to {:g} along {}",
+      fail(ErrorKind::input,
+           "{}: {:g} is outside the grid, which reaches from {:g} to {:g} along {}; choose positions in it",
            options.where("profiles.spectra"), at, line.faces.front(), line.faces.back(), "xyz"[profiles.direction]);
   flow.profiles = profiles;
 }
