@@ -106,6 +106,9 @@ std::string summary_json(const Summary& summary) {
     json["errors"] = {
         {"l2", summary.errors->l2}, {"linf", summary.errors->linf}, {"gradient_l2", summary.errors->gradient_l2}};
   }
+  for (const FieldError& e : summary.field_errors)
+    json["field_errors"][e.name] = {
+        {"l2", e.l2}, {"linf", e.linf}, {"relative_l2", e.relative_l2}, {"relative_linf", e.relative_linf}};
   if (!summary.wrong.empty()) json["wrong"] = summary.wrong;
   if (!summary.problem.empty()) json["problem"] = summary.problem;
   json["mass"] = {{"initial", summary.mass.initial}, {"final", summary.mass.final}, {"drift", summary.mass.drift}};
