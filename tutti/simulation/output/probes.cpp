@@ -12,7 +12,7 @@ constexpr const char* name = "probes.csv";
 
 }  // namespace
 
-Probes::Probes(const Run& run) : every_(run.options.integer("output.probe_every")) {
+Probes::Probes(const Run& run) : when_(run.options, "output.probe_") {
   const std::vector<Vec3> points = probe_points(run.options);
   const std::vector<std::string> quantities = probed_names(run.model.fields());
   for (int i = 0; i < run.options.count("output.probe"); ++i) {

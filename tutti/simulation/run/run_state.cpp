@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/log.hpp"
+#include "tutti/simulation/run/occasions.hpp"
 
 namespace tutti {
 namespace {
@@ -29,8 +30,29 @@ Size steps_to(const Case& options, double length, double dt) {
 }
 
 /// The plan, if its steps still change the time when it ends.
-TimePlan checked_end(const Case& options, const TimePlan& plan) {
+TimePlan checked_end(const Case& options, TimePlan plan) {
   check_time_step(options, plan.dt, plan.time_of(plan.steps));
+  if (plan.longest == 0) plan.longest = plan.dt;
+  return plan;
+}
+
+/// Something is due at a time behind `time` and before the end.
+bool stops_before_end(const Case& options, double time) {
+  return options.has("time.end") && !is_reached(options.number("time.end"), next_occasion(options, time));
+}
+
+/// The plan, or shorter steps up to the next time at which something is due; they are at most `dt`.
+TimePlan with_occasions(const Case& options, TimePlan plan, double dt) {
+  plan.longest = plan.dt;
+  if (!stops_before_end(options, plan.base_time)) return plan;
+  plan.longest = dt;
+  plan.until_time = next_occasion(options, plan.base_time);
+  const double length = plan.until_time - plan.base_time;
+  const Size count = steps_to(options, length, dt);
+  plan.until = plan.base_step + count;
+  plan.dt = length / static_cast<double>(count);
+  check_time_step(options, plan.dt, plan.until_time);
+  plan.steps = plan.until + steps_to(options, options.number("time.end") - plan.until_time, plan.dt);
   return plan;
 }
 
@@ -44,11 +66,9 @@ std::string run_state_json(const RunState& s) {
   json["time"] = s.time;
   json["rows"] = s.rows;
   json["mesh_checksum"] = fmt::format("{:016x}", s.mesh_checksum);
-  json["plan"] = {{"steps", s.plan.steps},
-                  {"dt", s.plan.dt},
-                  {"base_step", s.plan.base_step},
-                  {"base_time", s.plan.base_time},
-                  {"end", s.end}};
+  json["plan"] = {{"steps", s.plan.steps},         {"dt", s.plan.dt},       {"base_step", s.plan.base_step},
+                  {"base_time", s.plan.base_time}, {"until", s.plan.until}, {"until_time", s.plan.until_time},
+                  {"longest", s.plan.longest},     {"end", s.end}};
   json["devices"] = s.devices;
   json["outputs"] = s.outputs;
   json["slices"] = s.slices;
@@ -82,6 +102,9 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.mesh_checksum = std::stoull(j.at("mesh_checksum").get<std::string>(), nullptr, 16);
     const auto& plan = j.at("plan");
     s.plan = {plan.at("steps"), plan.at("dt"), plan.at("base_step"), plan.at("base_time")};
+    s.plan.until = plan.value("until", Size{0});  // older checkpoints know none
+    s.plan.until_time = plan.value("until_time", 0.0);
+    s.plan.longest = plan.value("longest", s.plan.dt);
     s.end = plan.at("end");
     s.devices = j.at("devices").get<std::vector<std::string>>();
     s.outputs = j.at("outputs").get<std::vector<double>>();
@@ -93,6 +116,7 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.case_toml = j.at("case");
     good = s.step >= 0 && s.rows >= 0 && s.plan.steps >= 0 && s.plan.base_step >= 0 && s.plan.base_step <= s.step &&
            finite(s.time) && finite(s.end) && finite(s.plan.dt) && finite(s.plan.base_time) &&
+           finite(s.plan.until_time) && finite(s.plan.longest) &&
            std::all_of(s.outputs.begin(), s.outputs.end(), finite);
     for (const auto& [_, times] : s.slices) good = good && std::all_of(times.begin(), times.end(), finite);
     for (const auto& [_, bytes] : s.file_bytes) good = good && bytes >= 0;
@@ -201,22 +225,25 @@ TimePlan plan_steps(const Case& options, double model_dt) {
   if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), model_dt});
   const double end = options.number("time.end");
   const Size steps = steps_to(options, end, model_dt);
-  return {steps, end / static_cast<double>(steps)};
+  return with_occasions(options, {steps, end / static_cast<double>(steps)}, model_dt);
 }
 
 TimePlan plan_rest(const Case& options, const RunState& state) {
   TimePlan plan = state.plan;
   if (options.has("time.steps")) {
+    plan.until = 0;  // the case had an end before
     plan.steps = std::max(state.step, options.integer("time.steps"));
     return checked_end(options, plan);
   }
   const double end = options.number("time.end");
-  if (end == state.end) return checked_end(options, plan);
+  // Where nothing was due any more, other times of this case may be.
+  const bool goes_on = plan.until > 0 ? plan.until > state.step : !stops_before_end(options, state.time);
+  if (end == state.end && goes_on) return checked_end(options, plan);
   if (end <= state.time) {
     plan.steps = state.step;
     return plan;
   }
-  return plan_from(options, state.step, state.time, state.plan.dt);
+  return plan_from(options, state.step, state.time, state.plan.longest);
 }
 
 TimePlan plan_units(double end, Size step, double begin, double dt) {
@@ -230,7 +257,7 @@ TimePlan plan_from(const Case& options, Size step, double time, double dt) {
   if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), dt, step, time});
   const double rest = options.number("time.end") - time;
   const Size steps = steps_to(options, rest, dt);
-  return {step + steps, rest / static_cast<double>(steps), step, time};
+  return with_occasions(options, {step + steps, rest / static_cast<double>(steps), step, time}, dt);
 }
 
 }  // namespace tutti

@@ -15,13 +15,20 @@
 
 namespace tutti {
 
-/// Which steps a run makes: step k ends at base_time + (k - base_step) * dt, up to step `steps`.
+/// Which steps a run makes: step k ends at base_time + (k - base_step) * dt, up to step `steps`. Where something is due
+/// at a time before the end, the steps of `dt` go up to step `until`, which ends there exactly; others follow, and
+/// `steps` is what they will be if they are as long.
 struct TimePlan {
   Size steps = 0;
   double dt = 0;
   Size base_step = 0;
   double base_time = 0;
-  double time_of(Size step) const { return base_time + static_cast<double>(step - base_step) * dt; }
+  Size until = 0;         ///< 0: dt holds up to the end
+  double until_time = 0;  ///< of step `until`
+  double longest = 0;     ///< what dt was shortened from; as the model wants its steps
+  double time_of(Size step) const {
+    return until > 0 && step == until ? until_time : base_time + static_cast<double>(step - base_step) * dt;
+  }
 };
 
 /// A run, as a checkpoint describes it (the file's /meta, JSON).
@@ -71,7 +78,8 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
 void check_time_step(const Case& options, double dt, double time);
 
 /// The plan from [time]: `steps` of the model's step, or as many as reach `end`, shortened so that the last one meets
-/// it. Of a restart: the plan goes on; an end that moved is reached from where the checkpoint stands. Errors: as
+/// it; with `end`, they are shortened to meet all times at which something is due (next_occasion) as well. Of a
+/// restart: the plan goes on; an end that moved is reached from where the checkpoint stands. Errors: as
 /// check_time_step; Error(input): too many steps.
 TimePlan plan_steps(const Case& options, double model_dt);
 TimePlan plan_rest(const Case& options, const RunState& state);
