@@ -186,7 +186,7 @@ class Cases(SystemTest):
         self.assertLess(second["field_errors"]["T"]["linf"], 1e-12, "T is 2 everywhere")
         field = '[[field]]\nname = "old"\nfile = "q.csv"\n[mesh]'
         self.fails(source.replace("q(t)", "q"), "'q' is a table")
-        self.fails(source.replace("[mesh]", field).replace("q(t)", "old"), "which initial values can name")
+        self.fails(source.replace("[mesh]", field).replace("q(t)", "old"), "which only initial values can name")
         initial = box_case(physics='K = 1\ninitial = "old"').replace("[mesh]", field)
         self.fails(initial, r"q\.csv: there is no column 'x'; take one of t, q")
         case = self.write("case.toml", initial.replace("q.csv", "none.vtu"))
