@@ -194,6 +194,7 @@ void check_mpi(const Comm& comm, std::vector<Finding>& findings) {
 void check_threads(const Comm& comm, int threads_wanted, std::vector<Finding>& findings) {
   // The team that a run would get.
   DeviceOptions options;
+  options.look_at_load = true;
   options.threads = threads_wanted;
   const DeviceSet set = open_devices("cpu", comm, options);
   const int threads = set.threads->count();
@@ -374,7 +375,7 @@ void examine(const Comm& comm, const DoctorArguments& a) {
 void add_doctor(CLI::App& program, Action& action) {
   auto a = std::make_shared<DoctorArguments>();
   CLI::App* command = program.add_subcommand("doctor", "tell what of this machine works, and what to install or set");
-  command->add_option("--threads", a->threads, "CPU threads of a rank (default: its share of the cores)")
+  command->add_option("--threads", a->threads, "CPU threads of a rank (default: the free cores of its share)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command->add_flag("--json", a->json, "print the findings as JSON");

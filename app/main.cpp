@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     add_plot(program, action);
     add_bench(program, action);
     add_completion(program, action);
+    add_manual(program, action);
     tutti::add_reference_command(program, action, models(), "tutti reference | less");
   });
 }

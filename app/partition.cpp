@@ -1,4 +1,5 @@
 // tutti partition: cut a mesh, tell how good the cut is, show it.
+#include <chrono>
 #include <filesystem>
 
 #include <fmt/ranges.h>
@@ -17,6 +18,7 @@ namespace {
 struct PartitionArguments {
   std::string mesh, method = "metis", graph = "stencil", output;
   std::vector<double> weights;
+  DeviceArguments devices;
 };
 
 void print_quality(const PartitionQuality& q, const std::vector<double>& weights) {
@@ -37,7 +39,7 @@ void print_quality(const PartitionQuality& q, const std::vector<double>& weights
                            format_count(q.ghosts[p]), q.neighbours[p], q.components[p]));
 }
 
-void partition_mesh(const PartitionArguments& a) {
+void partition_mesh(const PartitionArguments& a, const DeviceSet& devices) {
   const TetMesh mesh = read_mesh(a.mesh);
   const FaceNeighbours neighbours = find_face_neighbours_of(a.mesh, mesh);
   const Adjacency stencil = tet_stencil(neighbours);
@@ -47,7 +49,11 @@ void partition_mesh(const PartitionArguments& a) {
   input.graph = a.graph == "faces" ? &faces : &stencil;
   input.points = centroids;
   input.rows = mesh.cell_count();
+  input.parallel = parallel_for(*devices.threads);
+  input.device = first_gpu(devices);
+  const auto begin = std::chrono::steady_clock::now();
   const auto owner = partition_rows(input, a.weights, parse_partitioner(a.method));
+  info("split in {:.4g} s", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   // Ghosts are those of the real stencil, whatever graph was cut.
   print_quality(assess_partition(stencil, owner, a.weights), a.weights);
   if (a.output.empty()) return;
@@ -78,13 +84,16 @@ void add_partition(CLI::App& program, Action& action) {
       ->capture_default_str();
   command->add_option("-o,--output", a->output, "VTU file coloured by part (default: MESH with _parts.vtu)")
       ->type_name("FILE.vtu");
+  a->devices.list = "cpu";
+  a->devices.add_to(*command);
   command->footer("Example:\n  tutti partition heart.msh --weights 0.415,0.415,0.17 -o parts.vtu");
   command->callback([a, &action] {
     action = [a](const Comm& comm) {
+      const DeviceSet devices = a->devices.open(comm);
       comm.together([&] {
         if (!comm.is_root()) return;
         if (a->output.empty()) a->output = std::filesystem::path(a->mesh).replace_extension().string() + "_parts.vtu";
-        partition_mesh(*a);
+        partition_mesh(*a, devices);
       });
     };
   });

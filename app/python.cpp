@@ -38,6 +38,13 @@ ProgramOptions python_options(const std::filesystem::path& folder) {
 
 std::string choose_interpreter() {
   if (const char* wanted = std::getenv("TUTTI_PYTHON"); wanted != nullptr && *wanted != '\0') return wanted;
+  // The environment's own (venv, conda), where pip or conda put this program: there is the package.
+  const auto beside = own_program().parent_path() / "python3";
+  std::error_code ignored;
+  for (const char* mark : {"pyvenv.cfg", "conda-meta"})
+    if (std::filesystem::exists(beside.parent_path().parent_path() / mark, ignored) &&
+        ::access(beside.c_str(), X_OK) == 0)
+      return beside;
   // The system's first: a python3 of pyenv or conda that shadows it does not see the distribution's modules.
   if (::access("/usr/bin/python3", X_OK) == 0) return "/usr/bin/python3";
   return find_program("python3").string();

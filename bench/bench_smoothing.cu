@@ -1,6 +1,7 @@
-// Smoothing of a box of Kuhn's tetrahedra on one device: coloured sweeps, simultaneous ones, one pass over all nodes
-// without search, and beside it the two passes of the thesis [McGuinness 2011, section 2.1.4]: cells write their
-// contributions, then nodes gather them.
+// Smoothing of a box of Kuhn's tetrahedra and of as many triangles on one device: coloured sweeps, simultaneous ones,
+// one pass over all nodes without search; derivatives in double and in float; the device's kernels and the portable
+// ones. Beside them the two passes of the thesis [McGuinness 2011, section 2.1.4]: cells write their contributions,
+// then nodes gather them.
 //
 // bench_smoothing [CUBES] [DEVICE] [THREADS] [SWEEPS], default 60 cpu 2 5: 1.3 M cells, about 10 s.
 // Two cores: taskset -c 0,1 bench_smoothing 60 cpu 2. One GPU, 8 M cells: bench_smoothing 110 cuda:0.
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tutti/base/random.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/device/for_each.hpp"
 #include "tutti/mesh/generate.hpp"
@@ -69,6 +71,28 @@ double seconds_of(Stream& stream, int times, const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
 }
 
+/// Squares of a plane, two triangles each, with moved nodes.
+TetMesh triangles_of(Gid n) {
+  TetMesh mesh;
+  for (Gid j = 0; j <= n; ++j)
+    for (Gid i = 0; i <= n; ++i) {
+      const auto move = [&](std::uint64_t k) {
+        if (i == 0 || j == 0 || i == n || j == n) return 0.0;
+        return 0.5 * (random_unit(3, 2 * static_cast<std::uint64_t>(mesh.vertices.size()) + k) - 0.5);
+      };
+      const Vec3 at{static_cast<double>(i) + move(0), static_cast<double>(j) + move(1), 0};
+      mesh.vertices.push_back(at);
+    }
+  for (Gid j = 0; j < n; ++j)
+    for (Gid i = 0; i < n; ++i) {
+      const Gid a = j * (n + 1) + i, b = a + 1, c = a + n + 1, d = c + 1;
+      mesh.boundary.push_back({a, b, d});
+      mesh.boundary.push_back({a, d, c});
+    }
+  mesh.boundary_tags.assign(mesh.boundary.size(), 1);
+  return mesh;
+}
+
 struct Bench {
   TetMesh mesh;
   NodeFreedom freedom;
@@ -79,57 +103,97 @@ struct Bench {
   Comm comm;
 
   Stream& stream() { return *streams[0].compute; }
-  double rate(double seconds) const { return 1e-6 * static_cast<double>(mesh.cell_count()) / seconds; }
+  double cells() const { return static_cast<double>(mesh.is_surface() ? mesh.boundary.size() : mesh.cells.size()); }
+  double rate(double seconds) const { return 1e-6 * cells() / seconds; }
 
-  Bench(Gid cubes, DeviceSet& set, int count) : devices(set), sweeps(count) {
-    BoxSpec spec;
-    spec.cubes = {cubes, cubes, cubes};
-    spec.jitter = 0.18;
-    mesh = generate_box(spec, parallel_for(*set.threads));
+  Bench(TetMesh of, DeviceSet& set, int count) : mesh(std::move(of)), devices(set), sweeps(count) {
     owner.assign(mesh.vertices.size(), 0);
-    freedom = find_freedom(mesh, find_face_neighbours(mesh), BoundaryRule::fixed, 30);
+    const FaceNeighbours neighbours =
+        mesh.is_surface() ? FaceNeighbours{} : find_face_neighbours(mesh, parallel_for(*set.threads));
+    freedom = find_freedom(mesh, neighbours, BoundaryRule::fixed, 30);
     streams.emplace_back(*set.devices[0]);
   }
 
-  Smoother make(Energy energy, Method method, bool at_once) {
-    SmoothOptions options;
-    options.energy = energy;
-    options.method = method;
-    options.simultaneous = at_once;
+  Smoother make(const SmoothOptions& options) {
     const int rank = 0;
     return Smoother(comm, *devices.threads, mesh, freedom, options, owner, {&rank, 1}, streams);
   }
 
-  void sweep(const char* name, bool at_once) {
-    Smoother smoother = make(Energy::shape, Method::newton, at_once);
-    const double before = smoother.state().min_mean_ratio;
-    const double seconds = seconds_of(stream(), sweeps, [&] { smoother.sweep(); });
-    fmt::print("{:<44} {:>9.3f} ms {:>10.2f} M cells/s   smallest mean ratio {:.4f} -> {:.4f}\n", name, 1e3 * seconds,
-               rate(seconds), before, smoother.state().min_mean_ratio);
-  }
-
-  /// One sweep without search, all nodes at once: what a fused gather costs.
-  double pass(const char* name, Energy energy, Method method, bool plain) {
-    const Smoother smoother = make(energy, method, true);
-    auto& part = const_cast<MeshPart&>(smoother.parts().parts[0]);
-    const Level& level = *smoother.parts().levels[0];
-    SweepRows s;
-    s.stars = part.stars();
-    s.first_row = level.first_row[0];
-    s.first_star = level.first_star[0];
-    s.from = part.points.data();
-    s.to = part.moved.data();
-    s.options = {method, 0.67, 0, false};
-    s.energy = energy;
-    const Range rows = level.maps[0].owned_rows();
-    const double seconds = seconds_of(
-        stream(), sweeps, [&] { plain ? sweep_rows_plain(stream(), rows, s) : sweep_rows(stream(), rows, s); });
+  double print(const std::string& name, double seconds) {
     fmt::print("{:<44} {:>9.3f} ms {:>10.2f} M cells/s\n", name, 1e3 * seconds, rate(seconds));
     return seconds;
   }
 
-  void two_passes(double fused) {
-    const Smoother smoother = make(Energy::l2v, Method::half_trace, true);
+  double sweep(const std::string& name, const SmoothOptions& options) {
+    Smoother smoother = make(options);
+    const double before = smoother.state().min_mean_ratio;
+    const double seconds = seconds_of(stream(), sweeps, [&] { smoother.sweep(); });
+    fmt::print("{:<44} {:>9.3f} ms {:>10.2f} M cells/s   smallest mean ratio {:.6f} -> {:.6f}\n", name, 1e3 * seconds,
+               rate(seconds), before, smoother.state().min_mean_ratio);
+    return seconds;
+  }
+
+  /// What a sweep moves at a time: the rows of colour `l`.
+  static SweepRows rows_of(const Smoother& smoother, const SmoothOptions& options, std::size_t l) {
+    auto& part = const_cast<MeshPart&>(smoother.parts().parts[0]);
+    SweepRows s;
+    s.stars = part.stars();
+    s.first_row = smoother.parts().levels[l]->first_row[0];
+    s.first_star = smoother.parts().levels[l]->first_star[0];
+    s.from = part.points.data();
+    s.to = options.simultaneous ? part.moved.data() : part.points.data();
+    s.options = {options.method, options.damping, 0, !options.simultaneous};
+    s.energy = smoother.energy();
+    s.normal = smoother.normal();
+    s.in_float = options.in_float;
+    return s;
+  }
+
+  /// The kernels of a sweep alone; all nodes at once without search: what a fused gather costs.
+  template <class Sweep>
+  double kernels(const std::string& name, const SmoothOptions& options, const Sweep& run) {
+    const Smoother smoother = make(options);
+    return print(name, seconds_of(stream(), sweeps, [&] {
+                   for (std::size_t l = 0; l < smoother.parts().moving(); ++l)
+                     run(stream(), smoother.parts().levels[l]->maps[0].owned_rows(), rows_of(smoother, options, l));
+                 }));
+  }
+
+  /// Returns what a coloured sweep in float takes.
+  double all() {
+    SmoothOptions options;
+    double seconds = 0;
+    for (const bool in_float : {false, true}) {
+      options.in_float = in_float;
+      const std::string number = in_float ? ", float" : ", double";
+      options.simultaneous = false;
+      seconds = sweep("coloured sweep" + number, options);
+      kernels("  its kernels", options, sweep_rows);
+      kernels("  portable kernels", options, sweep_rows_plain);
+      if (stream().kind() == DeviceKind::cuda) {
+        options.by_groups = true;
+        sweep("  coloured sweep by groups of threads", options);
+        kernels("    its kernels", options, sweep_rows);
+      }
+      options.simultaneous = true;
+      if (!mesh.is_surface()) sweep("sweep all at once, with checks of cells" + number, options);
+      options.damping = 0.67;
+      kernels("node pass, Newton" + number, options, sweep_rows);
+      kernels("  portable kernel", options, sweep_rows_plain);
+      options.damping = 1;
+      options.by_groups = false;
+    }
+    return seconds;
+  }
+
+  void two_passes(double coloured) {
+    SmoothOptions options;
+    options.energy = Energy::l2v;
+    options.method = Method::half_trace;
+    options.simultaneous = true;
+    options.damping = 0.67;
+    const double fused = kernels("node pass, l2v, half trace", options, sweep_rows);
+    const Smoother smoother = make(options);
     auto& part = const_cast<MeshPart&>(smoother.parts().parts[0]);
     const Level& level = *smoother.parts().levels[0];
     // Where the part's cells stand in its list, for the nodes' gather.
@@ -154,8 +218,9 @@ struct Bench {
                GatherContributions{offset_buffer.data(), place_buffer.data(), sums.data(), part.points.data(),
                                    part.moved.data(), level.first_row[0], 0});
     });
-    fmt::print("{:<44} {:>9.3f} ms {:>10.2f} M cells/s   {:.2f} times the fused pass\n",
-               "two passes of the thesis, half trace", 1e3 * seconds, rate(seconds), seconds / fused);
+    print("two passes of the thesis, l2v, half trace", seconds);
+    fmt::print("  {:.2f} times one pass, {:.2f} times a coloured sweep of Newton in float\n", seconds / fused,
+               seconds / coloured);
   }
 };
 
@@ -166,15 +231,19 @@ void run(int count, char** words) {
   options.threads = count > 3 ? std::atoi(words[3]) : 2;
   const Comm comm;
   DeviceSet devices = open_devices(device, comm, options);
-  Bench bench(cubes, devices, count > 4 ? std::atoi(words[4]) : 5);
-  fmt::print("{}: {} cells, {} nodes, {} threads\n", device, bench.mesh.cell_count(), bench.mesh.vertex_count(),
+  const int sweeps = count > 4 ? std::atoi(words[4]) : 5;
+  BoxSpec spec;
+  spec.cubes = {cubes, cubes, cubes};
+  spec.jitter = 0.18;
+  Bench tets(generate_box(spec, parallel_for(*devices.threads)), devices, sweeps);
+  fmt::print("{}: {} tetrahedra, {} nodes, {} threads\n", device, tets.mesh.cell_count(), tets.mesh.vertex_count(),
              devices.threads->count());
-  bench.sweep("coloured sweep, shape, Newton with search", false);
-  bench.sweep("sweep all at once, with checks of cells", true);
-  bench.pass("node pass, shape, Newton", Energy::shape, Method::newton, false);
-  bench.pass("node pass, shape, Newton, portable form", Energy::shape, Method::newton, true);
-  const double fused = bench.pass("node pass, l2v, half trace", Energy::l2v, Method::half_trace, false);
-  bench.two_passes(fused);
+  tets.two_passes(tets.all());
+
+  // As many triangles.
+  Bench triangles(triangles_of(static_cast<Gid>(std::sqrt(tets.cells() / 2))), devices, sweeps);
+  fmt::print("{}: {} triangles, {} nodes\n", device, triangles.mesh.boundary.size(), triangles.mesh.vertex_count());
+  triangles.all();
 }
 
 }  // namespace

@@ -1,16 +1,20 @@
 // The Voronoi partitioner on the points of a cube: the Hilbert order on the host, then the passes, on threads or on a
 // device. bench_voronoi [POINTS] [PARTS] [DEVICE] [THREADS], default 1000000 16 cpu 2.
 // One GPU: bench_voronoi 1400000 16 cuda:0 16; bench_voronoi 10000000 1024 cuda:0 16.
+// With nodes:N for POINTS the nodes of N^3 cubes of Kuhn's tetrahedra, moved a little, beside METIS with their graph:
+// taskset -c 0,1 bench_voronoi nodes:110 16 cpu 2.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "tutti/base/random.hpp"
 #include "tutti/device/device_list.hpp"
+#include "tutti/partition/partition.hpp"
 #include "tutti/partition/quotas.hpp"
 #include "tutti/partition/spatial_order.hpp"
 #include "tutti/partition/voronoi/voronoi.hpp"
@@ -22,14 +26,69 @@ double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Cubes of Kuhn's tetrahedra: a node is tied to those that are 1 away in one, two or three directions of one sign.
+Adjacency kuhn_graph(Gid n) {
+  Adjacency graph;
+  for (Gid z = 0; z < n; ++z)
+    for (Gid y = 0; y < n; ++y)
+      for (Gid x = 0; x < n; ++x) {
+        for (const Gid step : {-1, 1})
+          for (int way = 1; way < 8; ++way) {
+            const Gid i = x + (way & 1 ? step : 0), j = y + (way & 2 ? step : 0), k = z + (way & 4 ? step : 0);
+            if (std::min({i, j, k}) >= 0 && std::max({i, j, k}) < n) graph.columns.push_back((k * n + j) * n + i);
+          }
+        graph.close_row();
+      }
+  return graph;
+}
+
+/// What each partitioner of the nodes costs and cuts.
+void run_nodes(Gid n, std::size_t parts, DeviceSet& devices) {
+  const Adjacency graph = kuhn_graph(n);
+  std::vector<Vec3> points;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(n * n * n); ++i) {
+    const auto at = static_cast<Gid>(i);
+    const auto moved = [&](std::uint64_t k) { return 0.5 * (random_unit(2, 3 * i + k) - 0.5); };
+    points.push_back({static_cast<double>(at % n) + moved(0), static_cast<double>(at / n % n) + moved(1),
+                      static_cast<double>(at / (n * n)) + moved(2)});
+  }
+  fmt::print("{} nodes, {} parts, {} threads\n", points.size(), parts, devices.threads->count());
+  for (const bool equal : {true, false}) {
+    std::vector<double> targets(parts, 1.0);
+    for (std::size_t p = 1; p < parts && !equal; p += 2) targets[p] = 3;
+    const auto line = [&](const char* name, Partitioner method, bool with_graph) {
+      const PartitionInput input{with_graph ? &graph : nullptr, points, static_cast<Gid>(points.size()),
+                                 parallel_for(*devices.threads), first_gpu(devices)};
+      const auto begin = std::chrono::steady_clock::now();
+      const std::clock_t cores = std::clock();
+      const auto owner = partition_rows(input, targets, method);
+      const double seconds = since(begin), core_seconds = static_cast<double>(std::clock() - cores) / CLOCKS_PER_SEC;
+      const PartitionQuality q = assess_partition(graph, owner, targets);
+      Gid ghosts = 0;
+      int pieces = 0;
+      for (std::size_t p = 0; p < parts; ++p) ghosts += q.ghosts[p], pieces += q.components[p];
+      fmt::print(
+          "{:<6} {:<22} {:>8.1f} ms, of cores {:>8.1f} ms  imbalance {:.4f}  cut {:>9}  ghosts {:>9}  pieces {}\n",
+          equal ? "equal" : "1:3", name, 1e3 * seconds, 1e3 * core_seconds, q.imbalance, q.cut / 2, ghosts, pieces);
+    };
+    line("METIS", Partitioner::metis, true);
+    line("Hilbert's curve", Partitioner::hilbert, false);
+    line("Voronoi", Partitioner::voronoi, false);
+    line("Voronoi, seams mended", Partitioner::voronoi, true);
+  }
+}
+
 void run(int count, char** words) {
-  const Gid n = count > 1 ? std::atoll(words[1]) : 1'000'000;
+  const std::string first = count > 1 ? words[1] : "";
+  const bool nodes = first.starts_with("nodes:");
+  const Gid n = nodes ? std::atoll(first.c_str() + 6) : count > 1 ? std::atoll(words[1]) : 1'000'000;
   const auto parts = static_cast<std::size_t>(count > 2 ? std::atoi(words[2]) : 16);
   const std::string name = count > 3 ? words[3] : "cpu";
   DeviceOptions options;
   options.threads = count > 4 ? std::atoi(words[4]) : 2;
   const Comm comm;
   DeviceSet devices = open_devices(name, comm, options);
+  if (nodes) return run_nodes(n, parts, devices);
   const ParallelFor parallel = parallel_for(*devices.threads);
   std::vector<Vec3> points;
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(n); ++i)

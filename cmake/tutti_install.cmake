@@ -1,11 +1,17 @@
 # cmake --install: the program, the libraries with their headers and what find_package(tutti) needs, the Python package
 # and the examples. The tree can be moved. The build tree can be found, too: -Dtutti_DIR=build/release.
+# Components: program, python (the package, where pip does not install it, and the examples), development.
+if(SKBUILD)  # pip install .: into the environment's own bin and share
+  set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
+  set(CMAKE_INSTALL_DATAROOTDIR ${SKBUILD_DATA_DIR}/share)
+endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(tutti_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 
 get_property(exported GLOBAL PROPERTY TUTTI_EXPORTED)
-install(TARGETS tutti_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS tutti_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(TARGETS ${exported} EXPORT tuttiTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tuttiTargets NAMESPACE tutti:: DESTINATION ${tutti_config_dir})
 export(EXPORT tuttiTargets NAMESPACE tutti:: FILE ${CMAKE_BINARY_DIR}/tuttiTargets.cmake)
@@ -26,19 +32,23 @@ foreach(file IN LISTS tutti_cmake_files)  # beside the configuration in the buil
   configure_file(${file} ${CMAKE_BINARY_DIR} COPYONLY)
 endforeach()
 
-# Completion, where the shells look for it; made by the program itself.
-foreach(completion bash:bash-completion/completions/tutti zsh:zsh/site-functions/_tutti fish:fish/vendor_completions.d/tutti.fish)
-  string(REPLACE ":" ";" completion ${completion})
-  list(GET completion 0 shell)
-  list(GET completion 1 file)
+# Completion and the manual page, where shells and man look for them; made by the program itself.
+foreach(made "completion bash:bash-completion/completions/tutti" "completion zsh:zsh/site-functions/_tutti"
+        "completion fish:fish/vendor_completions.d/tutti.fish" "manual:man/man1/tutti.1")
+  string(REPLACE ":" ";" made ${made})
+  list(GET made 0 words)
+  list(GET made 1 file)
+  string(REPLACE " " "\" \"" words ${words})
   install(CODE "
-    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${file}\")
+    set(file \"${CMAKE_INSTALL_DATAROOTDIR}/${file}\")
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
     cmake_path(GET file PARENT_PATH folder)
     file(MAKE_DIRECTORY \"\${folder}\")
-    execute_process(COMMAND \"$<TARGET_FILE:tutti_app>\" completion ${shell} OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)
-    message(STATUS \"Installing: \${file}\")")
+    execute_process(COMMAND \"$<TARGET_FILE:tutti_app>\" \"${words}\" OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+    message(STATUS \"Installing: \${file}\")" COMPONENT program)
 endforeach()
 
-install(DIRECTORY python examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti
+install(DIRECTORY python examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti COMPONENT python
         PATTERN "__pycache__" EXCLUDE PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE)
-install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+include(tutti_deb)

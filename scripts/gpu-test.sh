@@ -496,7 +496,9 @@ smoothing() {
       alike "$name: the mesh of the CPU" "$to/cpu.msh" "$to/$name.msh"
     done
   done
-  if [ -n "${FAKE_GPUS:-}" ]; then note left-out rate "there is no GPU"; else step rate "$bin/bench_smoothing" 110 "$(devices 1 1)"; fi
+  if [ -n "${FAKE_GPUS:-}" ]; then note left-out rate "there is no GPU"; return; fi
+  step rate "$bin/bench_smoothing" 110 "$(devices 1 1)"
+  step "voronoi parts" "$bin/bench_voronoi" 1400000 16 "$(devices 1 1)" "$(nproc)"
 }
 
 residency() {

@@ -20,7 +20,7 @@ namespace tutti::app {
 namespace {
 
 struct GenerateArguments {
-  std::string output, format = "msh41";
+  std::string output, format;
   std::vector<Gid> cubes{10, 10, 10};
   std::vector<double> size{1, 1, 1}, grading{1, 1, 1};
   double jitter = 0, h = 0;
@@ -36,16 +36,24 @@ void on_root(const Comm& comm, const std::function<void()>& work) {
   });
 }
 
-void save(const TetMesh& mesh, const GenerateArguments& a) {
-  write_gmsh(mesh, a.output, parse_gmsh_format(a.format));
-  info("{}: {} cells, {} vertices", a.output, format_count(mesh.cell_count()), format_count(mesh.vertex_count()));
+void add_format(CLI::App& command, std::string& format) {
+  command.add_option("--format", format, mesh_output_formats)
+      ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
 }
 
 void add_output(CLI::App& command, GenerateArguments& a) {
-  command.add_option("-o,--output", a.output, "mesh file to write")->required()->type_name("FILE.msh");
-  command.add_option("--format", a.format, "msh41 (binary), msh41-ascii, msh22 (binary), msh22-ascii")
-      ->check(CLI::IsMember({"msh41", "msh41-ascii", "msh22", "msh22-ascii"}))
-      ->capture_default_str();
+  command.add_option("-o,--output", a.output, "mesh file to write, .msh or .vtu; one that is there is replaced")
+      ->required()
+      ->type_name("OUT");
+  add_format(command, a.format);
+}
+
+/// On the first rank: what `make` returns goes into the file, whose name is looked at before.
+void generate(const Comm& comm, const GenerateArguments& a, const std::function<TetMesh()>& make) {
+  on_root(comm, [&] {
+    check_mesh_output("", a.output, a.format);
+    save_mesh(make(), a.output, a.format);
+  });
 }
 
 /// gmsh leaves its script, log and mesh in a folder beside the output.
@@ -54,12 +62,12 @@ std::filesystem::path work_folder(const std::string& output) {
 }
 
 void add_generate(CLI::App& mesh, Action& action) {
-  CLI::App* generate = mesh.add_subcommand("generate", "make a mesh");
-  generate->require_subcommand(1);
-  generate->footer("Example:\n  tutti mesh generate box --cubes 40 40 40 --jitter 0.2 -o box.msh");
+  CLI::App* all = mesh.add_subcommand("generate", "make a mesh");
+  all->require_subcommand(1);
+  all->footer("Example:\n  tutti mesh generate box --cubes 40 40 40 --jitter 0.2 -o box.msh");
   {
     auto a = std::make_shared<GenerateArguments>();
-    CLI::App* box = generate->add_subcommand("box", "a box of cubes, each cut into six tetrahedra");
+    CLI::App* box = all->add_subcommand("box", "a box of cubes, each cut into six tetrahedra");
     box->add_option("--cubes", a->cubes, "cubes along x, y, z")->expected(3)->capture_default_str();
     box->add_option("--size", a->size, "edges of the box")->expected(3)->capture_default_str();
     box->add_option("--grading", a->grading, "grid lines at (i/n)^grading: above 1 is denser at the lower side")
@@ -73,7 +81,7 @@ void add_generate(CLI::App& mesh, Action& action) {
     box->footer("Example:\n  tutti mesh generate box --cubes 40 40 40 --jitter 0.2 -o box.msh");
     box->callback([a, &action] {
       action = [a](const Comm& comm) {
-        on_root(comm, [&] {
+        generate(comm, *a, [&] {
           BoxSpec spec;
           std::copy(a->cubes.begin(), a->cubes.end(), spec.cubes.begin());
           std::copy(a->grading.begin(), a->grading.end(), spec.grading.begin());
@@ -81,14 +89,14 @@ void add_generate(CLI::App& mesh, Action& action) {
           spec.jitter = a->jitter;
           spec.seed = static_cast<std::uint64_t>(a->seed);
           spec.split_x = a->split;
-          save(generate_box(spec), *a);
+          return generate_box(spec);
         });
       };
     });
   }
   {
     auto a = std::make_shared<GenerateArguments>();
-    CLI::App* heart = generate->add_subcommand("biventricle", "a heart with two ventricles (mm), through gmsh");
+    CLI::App* heart = all->add_subcommand("biventricle", "a heart with two ventricles (mm), through gmsh");
     heart->add_option("--size", a->h, "edge length in mm; 1 gives about 0.6 M cells")
         ->required()
         ->check(CLI::PositiveNumber)
@@ -100,7 +108,7 @@ void add_generate(CLI::App& mesh, Action& action) {
     heart->footer("Example:\n  tutti mesh generate biventricle --size 2 -o heart.msh");
     heart->callback([a, &action] {
       action = [a](const Comm& comm) {
-        on_root(comm, [&] { save(generate_biventricle(a->h, work_folder(a->output), a->threads), *a); });
+        generate(comm, *a, [&] { return generate_biventricle(a->h, work_folder(a->output), a->threads); });
       };
     });
   }
@@ -123,8 +131,7 @@ void add_files(CLI::App& command, ConvertArguments& a) {
   command.add_option("output", a.output, "mesh file to write, .msh or .vtu; one that is there is replaced")
       ->required()
       ->type_name("OUT");
-  command.add_option("--format", a.format, mesh_output_formats)
-      ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
+  add_format(command, a.format);
 }
 
 void add_convert(CLI::App& mesh, Action& action) {

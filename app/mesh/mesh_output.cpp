@@ -13,14 +13,15 @@
 
 namespace tutti::app {
 
+namespace {
+
+/// "msh41", "msh41-ascii", "msh22"; else msh22-ascii.
 GmshFormat parse_gmsh_format(const std::string& name) {
   if (name == "msh41") return GmshFormat::v41_binary;
   if (name == "msh41-ascii") return GmshFormat::v41_ascii;
   if (name == "msh22") return GmshFormat::v22_binary;
   return GmshFormat::v22_ascii;
 }
-
-namespace {
 
 /// --format, or what the output's name says.
 std::string output_format(const std::string& output, const std::string& format) {

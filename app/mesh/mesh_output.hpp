@@ -3,12 +3,9 @@
 
 #include <string>
 
-#include "tutti/mesh/files/gmsh/gmsh.hpp"
+#include "tutti/mesh/tet_mesh.hpp"
 
 namespace tutti::app {
-
-/// "msh41", "msh41-ascii", "msh22"; else msh22-ascii.
-GmshFormat parse_gmsh_format(const std::string& name);
 
 /// Error(usage): a name that tells no format, another format than the name says, or the input's file.
 void check_mesh_output(const std::string& input, const std::string& output, const std::string& format);

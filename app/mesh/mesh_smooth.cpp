@@ -22,9 +22,10 @@ using smoothing::SmoothState;
 SmoothOptions options_of(const SmoothArguments& a) {
   using smoothing::BoundaryRule, smoothing::Energy, smoothing::Method;
   SmoothOptions o = a.options;
-  o.energy = a.energy == "shape" ? Energy::shape : Energy::l2v;
+  o.energy = a.energy == "shape" ? Energy::shape : a.energy == "graded" ? Energy::graded : Energy::l2v;
   o.method = a.method == "newton" ? Method::newton : a.method == "half_trace" ? Method::half_trace : Method::thesis;
   o.simultaneous = a.sweeps == "jacobi";
+  o.in_float = a.derivatives == "float";
   o.boundary = a.boundary == "fixed"   ? BoundaryRule::fixed
                : a.boundary == "slide" ? BoundaryRule::slide
                                        : BoundaryRule::free;
@@ -145,14 +146,19 @@ void add_mesh_smooth(CLI::App& mesh, Action& action) {
   command->add_option("-o,--output", a->output, "mesh file to write, .msh or .vtu")->type_name("OUT");
   command->add_option("--format", a->format, mesh_output_formats)
       ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
-  command->add_option("--energy", a->energy, "what falls: shape (of any size), or l2v (cells grow alike)")
-      ->check(CLI::IsMember({"shape", "l2v"}))
+  command
+      ->add_option("--energy", a->energy,
+                   "what falls: shape (of any size), graded (and cells keep their size), l2v (they grow alike)")
+      ->check(CLI::IsMember({"shape", "graded", "l2v"}))
       ->capture_default_str();
   command->add_option("--method", a->method, "how far a node moves: newton, half_trace, or thesis (with l2v)")
       ->check(CLI::IsMember({"newton", "half_trace", "thesis"}))
       ->capture_default_str();
   command->add_option("--sweeps", a->sweeps, "colour after colour (gauss-seidel), or all nodes at once (jacobi)")
       ->check(CLI::IsMember({"gauss-seidel", "jacobi"}))
+      ->capture_default_str();
+  command->add_option("--derivatives", a->derivatives, "steps in double, or in float: faster on GPUs (shape only)")
+      ->check(CLI::IsMember({"double", "float"}))
       ->capture_default_str();
   command->add_option("--damping", a->options.damping, "times each step")
       ->check(CLI::Range(0.0, 2.0))

@@ -11,7 +11,8 @@ namespace tutti::app {
 
 struct SmoothArguments {
   std::string input, output, format, json;
-  std::string energy = "shape", method = "newton", sweeps = "gauss-seidel", boundary = "slide", partitioner = "hilbert";
+  std::string energy = "shape", method = "newton", sweeps = "gauss-seidel", derivatives = "double", boundary = "slide",
+              partitioner = "hilbert";
   std::vector<double> weights;
   smoothing::SmoothOptions options;
   DeviceArguments devices;

@@ -18,9 +18,10 @@ CaseSchema smooth_schema() {
   const auto word = [&](const char* path, const char* text, std::vector<std::string> choices) {
     schema.add({.path = path, .type = KeyType::choice, .description = text, .choices = std::move(choices)});
   };
-  word("smooth.energy", "What falls.", {"shape", "l2v"});
+  word("smooth.energy", "What falls.", {"shape", "graded", "l2v"});
   word("smooth.method", "How far a node moves.", {"newton", "half_trace", "thesis"});
   word("smooth.sweeps", "Colour after colour, or all nodes at once.", {"gauss-seidel", "jacobi"});
+  word("smooth.derivatives", "Numbers that steps are computed in; places stay double.", {"double", "float"});
   word("smooth.boundary", "Nodes of the boundary.", {"fixed", "slide", "free"});
   const auto number = [&](const char* path, const char* text, double max) {
     schema.add({.path = path, .type = KeyType::number, .description = text, .min = 0, .max = max});
@@ -78,6 +79,7 @@ void read_smooth_case(const Comm& comm, const CLI::App& command, SmoothArguments
     words(a.energy, "--energy", "smooth.energy");
     words(a.method, "--method", "smooth.method");
     words(a.sweeps, "--sweeps", "smooth.sweeps");
+    words(a.derivatives, "--derivatives", "smooth.derivatives");
     words(a.boundary, "--boundary", "smooth.boundary");
     numbers(a.options.damping, "--damping", "smooth.damping");
     numbers(a.options.feature_angle, "--feature-angle", "smooth.feature_angle");

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""The meshes of McGuiness 2011, section 3.1: a perturbed cube, four perturbed bars, their quality, and times.
+"""The meshes of McGuiness 2011, sections 3.1 and 3.2: a perturbed cube, four perturbed bars, their quality, and times.
 
     papers/mcguiness2011/meshes.py                        # all parts, on all devices
     papers/mcguiness2011/meshes.py cube bars --devices cpu --threads 1
     papers/mcguiness2011/meshes.py times --devices cuda:0,cuda:1
 
 Runs the program that TUTTI names (default: build/release/bin/tutti) and leaves meshes, figures, figures.json and meshes.md's
-report in the output folder. Needs numpy and matplotlib; unstructured meshes need gmsh, else boxes of Kuhn's tetrahedra are taken.
+report in the output folder. Needs numpy and matplotlib; unstructured meshes need gmsh, else boxes of Kuhn's tetrahedra are taken;
+Table 2 needs CalculiX (ccx).
 """
 
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,15 +27,17 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
 import page  # noqa: E402
+from bending import DEFLECTION, STRESS, solve  # noqa: E402
 from session import Failed, call  # noqa: E402
 from tutti import plot, surface  # noqa: E402
 
-PARTS = ["cube", "bars", "times"]
+PARTS = ["cube", "bars", "bending", "times", "parts"]
 VIEW = (-60.0, 25.0)
 # Table 1 of the thesis: largest aspect ratio, largest and smallest cell volume (1e-3 m^3).
 TABLE_1 = {"smooth": (5.8, 5.4, 0.68), "1": (32.1, 2.25, 0.36), "2": (17.3, 9.65, 0.49), "3": (29.8, 32.4, 0.36),
            "4": (414.8, 108.8, 0.02)}
 NODES = [9_000, 46_000, 69_000, 72_000]  # of Figures 3.1 and 3.2
+CUT_NODES = [14_000, 26_000, 49_000, 68_000]  # of Figures 3.6 and 3.7
 
 
 # Meshes: Gmsh's MSH 2.2 in ASCII.
@@ -213,17 +217,87 @@ def bars(options, found):
     plt.close(figure)
 
 
+def bending(options, found):
+    """Table 2: the bars of `bars` under a force."""
+    if not shutil.which("ccx"):
+        print("Table 2 is left out: CalculiX (ccx) is not installed", file=sys.stderr)
+        return
+    rows = {}
+    for name in ("bar1_smoothed", "bar1", "bar2", "bar3", "bar4"):
+        mesh = read(options.output / f"{name}.msh")
+        for kind in ("linear", "quadratic"):
+            rows[f"{name} {kind}"] = solve(options.output, f"{name}_{kind}", mesh[2], tets(mesh), kind == "quadratic")
+    found["bending"] = rows
+
+
+def on(options, count):
+    """So many of the devices of --devices, or threads where it is the cpu."""
+    names = options.devices.split(",") if options.devices else ["cpu"]
+    if names == ["cpu"]:
+        return ["--devices", "cpu", "--threads", count]
+    return ["--devices", ",".join(names[:count])] if count <= len(names) else None
+
+
+def box(options, nodes):
+    n = round(nodes ** (1 / 3)) - 1
+    path = options.output / f"times{nodes}.msh"
+    call(options.program, "mesh", "generate", "box", "--cubes", n, n, n, "--jitter", "0.14", "-o", path)
+    return path, (n + 1) ** 3
+
+
+def measure(options, sizes, run):
+    """Milliseconds of `run` over sizes and numbers of devices, the least of three."""
+    rows = []
+    for nodes in sizes if not options.quick else sizes[:1]:
+        path, real = box(options, nodes)
+        for count in options.counts:
+            words = on(options, count)
+            if words is not None:
+                rows.append({"nodes": real, "count": count, "ms": 1e3 * min(run(path, words) for _ in range(3))})
+    return rows
+
+
+def draw_times(options, rows, times_name, ratio_name, title):
+    unit = "threads" if options.devices in ("", "cpu") else "devices"
+    counts, sizes = sorted({r["count"] for r in rows}), sorted({r["nodes"] for r in rows})
+    ms = {(r["nodes"], r["count"]): r["ms"] for r in rows}
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    for c in counts:
+        axes.plot(sizes, [ms[n, c] for n in sizes], "o-", label=f"{c} {unit}")
+    axes.set(xlabel="nodes", ylabel="ms", title=title, ylim=(0, None))
+    axes.legend()
+    figure.savefig(options.output / times_name, dpi=80, facecolor="white")
+    plt.close(figure)
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    for n in sizes:
+        axes.plot(counts, [ms[n, c] / ms[n, counts[0]] for c in counts], "o-", label=f"{n} nodes")
+    axes.plot(counts, [counts[0] / c for c in counts], "--", color="grey")
+    axes.set(xlabel=unit, ylabel=f"time over that of {counts[0]}", title=title, xticks=counts, ylim=(0, None))
+    axes.legend()
+    figure.savefig(options.output / ratio_name, dpi=80, facecolor="white")
+    plt.close(figure)
+
+
 def times(options, found):
-    """Figures 3.1 and 3.2: an iteration, over mesh size, on the devices given."""
-    found["times"] = []
-    for nodes in NODES if not options.quick else NODES[:1]:
-        n = round(nodes ** (1 / 3)) - 1
-        path = options.output / f"times{nodes}.msh"
-        call(options.program, "mesh", "generate", "box", "--cubes", n, n, n, "--jitter", "0.14", "-o", path)
-        words = ["--iterations", "20", "--stop-energy", "0", "--boundary", "fixed"]
-        report = smooth(options, path.stem, f"{path.stem}_smoothed", *words)
-        found["times"].append({"nodes": (n + 1) ** 3, "cells": report["before"]["cells"],
-                               "ms": 1e3 * report["seconds"] / (len(report["smoothing"]) - 1)})
+    """Figures 3.1 and 3.2: an iteration of smoothing, over mesh size and devices."""
+    def run(path, words):
+        report = options.output / "times.json"
+        call(options.program, "mesh", "smooth", path, "-o", options.output / "times.vtu", "--json", report, "--iterations", 20,
+             "--stop-energy", 0, "--boundary", "fixed", *words)
+        known = json.loads(report.read_text())
+        return known["seconds"] / (len(known["smoothing"]) - 1)
+    found["times"] = measure(options, NODES, run)
+    draw_times(options, found["times"], "figure3_1.png", "figure3_2.png", "smoothing, an iteration")
+
+
+def parts(options, found):
+    """Figures 3.6 and 3.7: 16 Voronoi parts, over mesh size and devices."""
+    def run(path, words):
+        said = call(options.program, "partition", path, "--weights", ",".join(["1"] * 16), "--method", "voronoi", "-o",
+                    options.output / "parts.vtu", *words)
+        return float(re.search(r"split in ([0-9.e+-]+) s", said).group(1))
+    found["parts"] = measure(options, CUT_NODES, run)
+    draw_times(options, found["parts"], "figure3_6.png", "figure3_7.png", "Voronoi parts of the cells")
 
 
 def number(value, digits=3):
@@ -251,9 +325,21 @@ def report_of(found, options):
                             "min mean ratio"], rows)
         text += (f"\nNodes of the four smoothed bars are {number(found['bars']['apart'])} m apart at most "
                  "(the thesis: less than 1 %).\n\n")
-    if "times" in found:
-        text += "### Times of an iteration\n\n" + page.table(
-            ["nodes", "cells", "ms"], [[row["nodes"], row["cells"], number(row["ms"])] for row in found["times"]])
+    if "bending" in found:
+        rows = [["theory", "", number(DEFLECTION, 4), number(STRESS), number(-STRESS), 1]]
+        for name, r in found["bending"].items():
+            mesh, kind = name.split(" ")
+            label = "smoothed" if "smoothed" in mesh else f"perturbed {mesh[3:]}"
+            rows.append([label, kind] + (["did not run"] + 3 * [""] if r is None else [
+                number(r["deflection"], 4), number(r["most"]), number(r["least"]), number(r["bending"], 4)]))
+        text += ("\n### The bars under a force\n\nTable 2: CalculiX, elements with straight sides, linear (4 nodes) and quadratic "
+                 "(10). Deflection in m, stress along the bar in Pa; the last column is the stress a quarter along the bar over "
+                 "that of theory.\n\n")
+        text += page.table(["bar", "elements", "deflection", "largest stress", "smallest", "bending / theory"], rows)
+    for key, title, figures in (("times", "Times of an iteration of smoothing", (1, 2)), ("parts", "Times of 16 Voronoi parts", (6, 7))):
+        if key in found:
+            text += f"\n### {title}\n\n`figure3_{figures[0]}.png`, `figure3_{figures[1]}.png`.\n\n" + page.table(
+                ["nodes", "devices or threads", "ms"], [[r["nodes"], r["count"], number(r["ms"])] for r in found[key]])
     return text
 
 
@@ -263,6 +349,7 @@ def main():
     parser.add_argument("-o", "--output", type=Path, default=Path("results/mcguiness2011/meshes"))
     parser.add_argument("--devices", default="")
     parser.add_argument("--threads", default="")
+    parser.add_argument("--counts", type=int, nargs="+", default=[1, 2, 4], help="devices, or threads of a cpu, of the times")
     parser.add_argument("--quick", action="store_true", help="the smallest size of the times only")
     parser.add_argument("--readme", action="store_true", help="put the report into meshes.md")
     options = parser.parse_args()
@@ -277,7 +364,7 @@ def main():
     found = json.loads(figures.read_text()) if figures.exists() else {}
     try:
         for part in options.parts or PARTS:
-            {"cube": cube, "bars": bars, "times": times}[part](options, found)
+            {"cube": cube, "bars": bars, "bending": bending, "times": times, "parts": parts}[part](options, found)
             figures.write_text(json.dumps(found, indent=1))
     except (Failed, OSError, subprocess.SubprocessError) as error:
         print(f"meshes.py: {error}", file=sys.stderr)

@@ -6,28 +6,14 @@
     vertices, values = tutti.betweenness((a, b), directed=True)  # arrays of the arcs' ends: arrays
 """
 
-import os
-import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from tutti.program import run_program
+
 MEASURES = ("betweenness", "closeness", "components")
-
-
-def find_program(program=None):
-    """The program: as given, of $TUTTI, `tutti` of the PATH, or the one that this package came with."""
-    for name in (program, os.environ.get("TUTTI"), "tutti", Path(__file__).resolve().parents[4] / "bin" / "tutti"
-                 if len(Path(__file__).resolve().parents) > 4 else None):
-        if name:
-            found = shutil.which(str(name))
-            if found:
-                return found
-            if name == program:
-                break
-    raise FileNotFoundError(f"{program or 'tutti'}: no such program; give its path as program=..., or set TUTTI")
 
 
 def _ends(graph):
@@ -72,13 +58,13 @@ def betweenness(graph, sources="all", measure="betweenness", directed=None, mult
 
     sources: "all", how many to draw, or a list of nodes. directed: None takes the graph's own (arrays: undirected).
     multi_edges: "simple" or "paths". Nodes that were not measured (closeness of a node that is no source) are NaN.
-    Components are named by their first node. Errors of the program are RuntimeError with its line.
+    Components are named by their first node. Errors of the program are tutti.Error with its line.
     """
     if measure not in MEASURES:
         raise ValueError(f"measure {measure!r}; expected one of {', '.join(MEASURES)}")
     ends, nodes, own = _ends(graph)
     directed = own if directed is None else directed
-    command = [find_program(program), "-q", "graph", "betweenness", "graph.el", "-o", "values.npz", "--measure", measure,
+    command = ["-q", "graph", "betweenness", "graph.el", "-o", "values.npz", "--measure", measure,
                "--multi-edges", multi_edges, "--seed", str(seed)]
     command += ["--directed"] if directed else []
     command += ["--devices", devices] if devices else []
@@ -93,9 +79,7 @@ def betweenness(graph, sources="all", measure="betweenness", directed=None, mult
         else:
             _write_sources(folder / "sources.txt", sources, nodes)
             command += ["--sources", "sources.txt"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr.strip() or f"{command[0]}: exit code {done.returncode}")
+        run_program(command, program=program, cwd=folder)
         with np.load(folder / "values.npz") as file:
             vertices, values = file["vertex"], file["component" if measure == "components" else measure]
     if nodes is None:

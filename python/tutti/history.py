@@ -10,14 +10,12 @@ import textwrap
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-
-from tutti.messages import told  # noqa: E402
-from tutti.pictures import save_figure  # noqa: E402
-from tutti.results import read_probes  # noqa: E402
+from tutti.messages import told
+from tutti.pictures import save_figure
+from tutti.results import read_probes
 
 # What tells how the computation went, not what it computed.
 OF_THE_RUN = {"step", "time", "wall_seconds", "wall", "rate", "cell_steps_per_second", "rank", "ranks"}
@@ -154,6 +152,7 @@ def picture(found, title, constants=None, unit=lambda name: ""):
 
 
 def main(argv=None):
+    matplotlib.use("Agg")  # here, not above: run.plot() leaves the notebook its own
     parser = argparse.ArgumentParser(prog="tutti.history", description="Diagnostics and probes over time.")
     parser.add_argument("folder", help="folder of results")
     parser.add_argument("-o", "--output", default="history.png")

@@ -10,18 +10,16 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.collections import PolyCollection
+from PIL import Image  # matplotlib needs it, too
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-from matplotlib.collections import PolyCollection  # noqa: E402
-from PIL import Image  # noqa: E402  (matplotlib needs it, too)
-
-from tutti import slices, sphere, surface  # noqa: E402
-from tutti.marks import colour_bar, colour_scale, draw_length, draw_triad  # noqa: E402
-from tutti.messages import told  # noqa: E402
-from tutti.pictures import save_figure, write_whole  # noqa: E402
-from tutti.results import BoxSnapshot, NodeSnapshot, Results  # noqa: E402
+from tutti import slices, sphere, surface
+from tutti.marks import colour_bar, colour_scale, draw_length, draw_triad
+from tutti.messages import told
+from tutti.pictures import save_figure, write_whole
+from tutti.results import BoxSnapshot, NodeSnapshot, Results
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -204,8 +202,8 @@ def sphere_picture(snapshot, fields, options, scales, title, labels):
     return sphere.picture(snapshot, fields, [front] if options.clip else [front, behind], scales, title, labels)
 
 
-def draw_snapshot(results, snapshot, spans, output, options):
-    """One picture; the colours of a field span the numbers spans[name], without these its own."""
+def figure_of(results, snapshot, spans, options):
+    """The figure of a snapshot and what it shows; the colours of a field span spans[name], without these its own."""
     cells, elements = size_of(snapshot)
     if np.prod(cells) == 0:
         raise ValueError(f"{options.folder}: the mesh is empty; at least one cell is expected")
@@ -231,8 +229,14 @@ def draw_snapshot(results, snapshot, spans, output, options):
     else:
         figure = picture(snapshot, fields[0][1], camera(*options.view), options.clip or "y", options.at, scales[0],
                          title, labels[0], results.unit("length"))
+    return figure, f"{', '.join(names)} at t = {snapshot.time:.6g}, {' x '.join(f'{n:,}' for n in cells)} {elements}"
+
+
+def draw_snapshot(results, snapshot, spans, output, options):
+    """One picture."""
+    figure, shown = figure_of(results, snapshot, spans, options)
     save(figure, output, options.dpi)
-    print(f"{output}: {', '.join(names)} at t = {snapshot.time:.6g}, {' x '.join(f'{n:,}' for n in cells)} {elements}")
+    print(f"{output}: {shown}")
 
 
 def draw_all(results, options):
@@ -250,6 +254,7 @@ def draw_all(results, options):
 
 
 def main(argv=None):
+    matplotlib.use("Agg")  # here, not above: run.plot() leaves the notebook its own
     options = parse_arguments(argv)
     try:
         results = Results(options.folder, slice=options.slice)

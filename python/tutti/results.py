@@ -131,6 +131,11 @@ class Results:
         return []
 
     @property
+    def entries(self):
+        """[(time, file)] of the outputs, by time."""
+        return self._series
+
+    @property
     def times(self):
         """Times of the outputs, ascending."""
         return [time for time, _ in self._series]

@@ -1,14 +1,12 @@
 """Pictures of structured grids: a plane through the cells, with streamlines and isotherms."""
 
 import matplotlib
+import matplotlib.pyplot as plt
 import matplotlib.ticker
 import numpy as np
 
 from tutti import box
 from tutti.marks import colour_bar
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 POINTS = 240  # of the longer side, on which streamlines and isotherms are drawn
 LINES = matplotlib.colors.ListedColormap(["#1b2430", "#f3e9e2"])  # on light colours, and on dark ones

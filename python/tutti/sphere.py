@@ -1,14 +1,11 @@
 """Pictures of nodes on the unit sphere: the half towards the eye, and the half behind it as seen from the other side."""
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Circle
 from matplotlib.tri import Triangulation
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-
-from tutti.marks import colour_bar  # noqa: E402
+from tutti.marks import colour_bar
 
 PIXELS = 700      # across a half sphere
 MOST_NODES = 4e4  # of a half that are triangulated: one in about 10 pixels

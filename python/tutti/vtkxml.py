@@ -32,6 +32,13 @@ def have_vtk():
 
 def read_grid(path):
     """Reads a .vtu or .pvtu; returns (points (n, 3), cells (m, 4) or, of nodes, (m, 1), {name: array of m rows})."""
+    points, connectivity, _, types, cell_data = read_elements(path)
+    return points, connectivity.reshape(-1, _corners(types, path)), cell_data
+
+
+def read_elements(path):
+    """Reads a .vtu or .pvtu of any cells; returns (points (n, 3), points of all cells one after the other, where each cell
+    ends in these, VTK's types of the m cells, {name: array of m rows})."""
     path = _existing(path)
     if have_vtk():
         return _read_with_vtk(path)
@@ -70,11 +77,11 @@ def _read_with_vtk(path):
     grid = reader.GetOutput()
     count = grid.GetNumberOfCells()
     if grid.GetNumberOfPoints() == 0 or count == 0:
-        return np.zeros((0, 3)), np.zeros((0, 4), np.int64), _vtk_arrays(grid)
-    corners = _corners(vtk_to_numpy(grid.GetCellTypesArray()), path)
+        return np.zeros((0, 3)), *np.zeros((2, 0), np.int64), np.zeros(0, np.uint8), _vtk_arrays(grid)
     points = vtk_to_numpy(grid.GetPoints().GetData()).astype(np.float64)
-    cells = vtk_to_numpy(grid.GetCells().GetConnectivityArray()).astype(np.int64).reshape(count, corners)
-    return points, cells, _vtk_arrays(grid)
+    connectivity, offsets = (vtk_to_numpy(a).astype(np.int64) for a in
+                             (grid.GetCells().GetConnectivityArray(), grid.GetCells().GetOffsetsArray()))
+    return points, connectivity, offsets[1:], np.array(vtk_to_numpy(grid.GetCellTypesArray())), _vtk_arrays(grid)
 
 
 def _corners(types, path):
@@ -133,14 +140,15 @@ def _read_pvtu(path):
     pieces = [_read_vtu(path.parent / piece.get("Source")) for piece in root.iter("Piece")]
     if not pieces:
         raise ValueError(f"{path}: no pieces; at least one is expected")
-    pieces = [piece for piece in pieces if len(piece[1])] or pieces[:1]  # empty ones do not know what they are made of
-    if len({piece[1].shape[1] for piece in pieces}) > 1:
-        raise ValueError(f"{path}: some pieces are tetrahedra and some vertices; one of them is expected")
-    shifts = np.cumsum([0] + [len(points) for points, _, _ in pieces])
+    pieces = [piece for piece in pieces if len(piece[3])] or pieces[:1]  # an empty one need not have all arrays
+    shifts = np.cumsum([0] + [len(piece[0]) for piece in pieces])
+    starts = np.cumsum([0] + [len(piece[1]) for piece in pieces])
     points = np.concatenate([piece[0] for piece in pieces])
-    cells = np.concatenate([piece[1] + shift for piece, shift in zip(pieces, shifts)])
-    names = pieces[0][2].keys()
-    return points, cells, {name: np.concatenate([piece[2][name] for piece in pieces]) for name in names}
+    connectivity = np.concatenate([piece[1] + shift for piece, shift in zip(pieces, shifts)])
+    ends = np.concatenate([piece[2] + start for piece, start in zip(pieces, starts)])
+    types = np.concatenate([piece[3] for piece in pieces])
+    names = pieces[0][4].keys()
+    return points, connectivity, ends, types, {name: np.concatenate([p[4][name] for p in pieces]) for name in names}
 
 
 def _open(path):
@@ -169,10 +177,9 @@ def _read_vtu(path):
     root, array = _open(path)
     piece = root.find("UnstructuredGrid/Piece")
     elements = {e.get("Name"): e for e in piece.find("Cells")}
-    corners = _corners(array(elements["types"]), path)
     points = array(piece.find("Points/DataArray")).astype(np.float64).reshape(-1, 3)
-    cells = array(elements["connectivity"]).astype(np.int64).reshape(-1, corners)
-    return points, cells, _cell_arrays(piece, array)
+    connectivity, ends = (array(elements[name]).astype(np.int64) for name in ("connectivity", "offsets"))
+    return points, connectivity, ends, array(elements["types"]), _cell_arrays(piece, array)
 
 
 def _cell_arrays(piece, array):

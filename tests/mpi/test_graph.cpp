@@ -159,6 +159,35 @@ TEST(GraphOverRanks, BenchmarkAndMeasures) {
   EXPECT_GT(result.sources, 100);
   EXPECT_EQ(world.sum(result.reached), result.reached * world.size());
   EXPECT_NE(json_of(result).find("\"teps\""), std::string::npos);
+  // The same where no rank has the whole graph, on threads and on devices.
+  for (const char* list : {"cpu", "fake:2"})
+    for (const MultiEdges multi_edges : {MultiEdges::paths, MultiEdges::simple}) {
+      SCOPED_TRACE(list);
+      DeviceSet other = open_devices(list, world, options);
+      request.multi_edges = multi_edges;
+      request.placement = Placement::copies;
+      const Ssca2Result whole = run_ssca2(request, set, world);
+      request.placement = Placement::parts;
+      const Ssca2Result parts = run_ssca2(request, other, world);
+      EXPECT_TRUE(parts.in_parts);
+      EXPECT_EQ(parts.max_betweenness, whole.max_betweenness);
+      const auto counts = [](const Ssca2Result& r) {
+        return std::vector<Size>{r.vertices,
+                                 r.tuples,
+                                 r.sources,
+                                 r.loops,
+                                 r.arcs,
+                                 r.filtered,
+                                 r.doubles,
+                                 r.kernel4_arcs,
+                                 r.heaviest,
+                                 r.reached,
+                                 r.without_successors,
+                                 r.subgraph_vertices,
+                                 r.subgraph_arcs};
+      };
+      EXPECT_EQ(counts(parts), counts(whole));
+    }
 
   const test::SharedFolder folder(world, "graph");
   const std::string file = (folder.path / "star.el").string();

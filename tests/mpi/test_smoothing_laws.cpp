@@ -39,17 +39,14 @@ std::vector<SmoothOptions> variants(int iterations, BoundaryRule rule = Boundary
 }
 
 TEST(Smoother, EnergyFallsAndNoCellIsTurnedOver) {
-  // As many seeds as TUTTI_SMOOTHING_SEEDS says.
-  const char* asked = std::getenv("TUTTI_SMOOTHING_SEEDS");
-  const int seeds = asked != nullptr ? std::atoi(asked) : 1000;
-  for (int seed = 1; seed <= seeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::seeds(1000); ++seed) {
     const auto all = variants(3, seed % 3 == 0   ? BoundaryRule::fixed
                                  : seed % 3 == 1 ? BoundaryRule::slide
                                                  : BoundaryRule::free);
-    const SmoothOptions& o = all[static_cast<std::size_t>(seed) % all.size()];
+    const SmoothOptions& o = all[seed % all.size()];
     SCOPED_TRACE(fmt::format("seed {}, energy {}, method {}, at once {}", seed, static_cast<int>(o.energy),
                              static_cast<int>(o.method), o.simultaneous));
-    const TetMesh mesh = noisy_box({3, 4, 3}, 0.6, static_cast<std::uint64_t>(seed), 1e-6);
+    const TetMesh mesh = noisy_box({3, 4, 3}, 0.6, seed, 1e-6);
     const auto result = smooth(mesh, o);
     EXPECT_EQ(assess_quality(result.mesh).inverted, 0);
     const auto& s = result.report.smoothing;
@@ -172,9 +169,9 @@ TEST(Smoother, CurvedSurfacesStayOnTheFirstMesh) {
 
 TEST(Smoother, InvertedMeshesAreMadeValid) {
   for (const BoundaryRule rule : {BoundaryRule::fixed, BoundaryRule::slide})
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test::seeds(6); ++seed) {
       SCOPED_TRACE(seed);
-      const TetMesh mesh = tangled_box({6, 6, 6}, seed <= 3 ? 0.6 : 1.2, seed);
+      const TetMesh mesh = tangled_box({6, 6, 6}, seed % 6 >= 1 && seed % 6 <= 3 ? 0.6 : 1.2, seed);
       const Gid inverted = assess_quality(mesh).inverted;
       ASSERT_GT(inverted, 20);
       const auto result = smooth(mesh, options_of(Energy::shape, Method::newton, seed % 2 == 0, 20, rule));
@@ -204,6 +201,70 @@ TEST(Smoother, TheThesisMethodWantsItsEnergy) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
   }
+}
+
+// Steps in float: the same quality, no cell turned over, and no bit less where the unit of length is another.
+TEST(Smoother, FloatDerivativesAreAsGood) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    // Cells of a millionth of the volume, whose nodes want double.
+    const TetMesh mesh = noisy_box({6, 6, 6}, 0.7, seed, 1e-6);
+    SmoothOptions o = options_of(Energy::shape, Method::newton, false, 30);
+    o.stop_energy = 0;
+    const auto expected = smooth(mesh, o);
+    o.in_float = true;
+    const auto found = smooth(mesh, o);
+    for (const SmoothState& s : found.report.smoothing) EXPECT_EQ(s.inverted, 0);
+    const SmoothState &a = expected.report.smoothing.back(), &b = found.report.smoothing.back();
+    EXPECT_NEAR(b.energy, a.energy, 1e-5 * a.energy);
+    EXPECT_NEAR(b.min_mean_ratio, a.min_mean_ratio, 2e-3);
+
+    for (const double unit : {0x1p-100, 0x1p60}) {
+      TetMesh scaled = mesh;
+      for (Vec3& v : scaled.vertices) v = unit * v;
+      const auto small = smooth(scaled, o).mesh.vertices;
+      for (std::size_t v = 0; v < small.size(); ++v) ASSERT_EQ(small[v], unit * found.mesh.vertices[v]) << v;
+    }
+  }
+}
+
+// A pyramid without its tip, whose cells are similar and grow by 4, with noise: `graded` keeps the volumes of its
+// slices, `l2v` makes cells alike.
+TEST(Smoother, GradedKeepsTheSizesOfCells) {
+  const TetMesh cubes = noisy_box({24, 4, 4}, 0, 1);
+  TetMesh even = cubes, mesh = noisy_box({24, 4, 4}, 0.35, 1);
+  for (TetMesh* m : {&even, &mesh})
+    for (Vec3& v : m->vertices) {
+      const double grown = std::pow(4, v.x / 24);
+      v = grown * Vec3{24 / std::log(4.0), v.y - 2, v.z - 2};
+    }
+  const auto slices = [&](const TetMesh& m) {
+    std::vector<double> volume(24, 0);
+    for (const auto& c : m.cells) {
+      const auto at = [&](const TetMesh& of, std::size_t k) { return of.vertices[c[k]]; };
+      const double x = 0.25 * (at(cubes, 0).x + at(cubes, 1).x + at(cubes, 2).x + at(cubes, 3).x);
+      volume[static_cast<std::size_t>(x)] += tet_volume(at(m, 0), at(m, 1), at(m, 2), at(m, 3));
+    }
+    return volume;
+  };
+  const auto off = [&](Energy energy) {
+    const auto found = smooth(mesh, options_of(energy, Method::newton, false, 100, BoundaryRule::slide));
+    for (std::size_t k = 1; k < found.report.smoothing.size(); ++k)
+      EXPECT_LE(found.report.smoothing[k].energy, found.report.smoothing[k - 1].energy);
+    EXPECT_EQ(found.report.smoothing.back().inverted, 0);
+    const auto wanted = slices(even), got = slices(found.mesh);
+    double worst = 0;
+    for (std::size_t k = 0; k < wanted.size(); ++k) worst = std::max(worst, std::abs(std::log(got[k] / wanted[k])));
+    return worst;
+  };
+  const double graded = off(Energy::graded), l2v = off(Energy::l2v);
+  EXPECT_LT(graded, 0.2);
+  EXPECT_GT(l2v, 2 * graded);
+}
+
+TEST(Smoother, FloatDerivativesWantTheShape) {
+  SmoothOptions o = options_of(Energy::l2v, Method::newton, false, 1);
+  o.in_float = true;
+  EXPECT_THROW(smooth(noisy_box({2, 2, 2}, 0.1, 1), o), Error);
 }
 
 TEST(Smoother, DevicesAndPartsChangeNoBit) {

@@ -89,7 +89,7 @@ TEST(Swaps, KeepsWhatMustStay) {
 }
 
 TEST(Swaps, NoMeshGetsWorse) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::seeds(20); ++seed) {
     TetMesh mesh = noisy_box({4, 4, 4}, 0.6, seed, 1e-4);
     const auto boundary = mesh.boundary;
     const MeshQuality before = assess_quality(mesh);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,12 @@
 #include "tutti/models/smoothing/smoother.hpp"
 
 namespace tutti::smoothing::test {
+
+/// How many random meshes a test takes: as many as TUTTI_SMOOTHING_SEEDS says, else `usual`.
+inline std::uint64_t seeds(std::uint64_t usual) {
+  const char* asked = std::getenv("TUTTI_SMOOTHING_SEEDS");
+  return asked != nullptr ? static_cast<std::uint64_t>(std::atoi(asked)) : usual;
+}
 
 /// The six sides of a box, and noise on its inner nodes that turns no cell over: where it would, it is made smaller.
 inline TetMesh noisy_box(std::array<Gid, 3> cubes, double noise, std::uint64_t seed, double least = 0.01) {

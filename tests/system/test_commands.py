@@ -2,7 +2,11 @@
 
 import json
 import math
+import os
 import re
+import shutil
+import subprocess
+import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -10,7 +14,7 @@ from program import DATA, EQUAL, PROGRAM, SPHERE, SystemTest, box_case, numbers_
 
 COMMANDS = [[], ["run"], ["plan"], ["doctor"], ["devices"], ["mesh"], ["mesh", "generate"], ["mesh", "generate", "box"],
             ["mesh", "generate", "biventricle"], ["mesh", "info"], ["mesh", "convert"], ["partition"], ["bench"],
-            ["bench", "diffusion"], ["bench", "incompressible"], ["bench", "compressible"], ["plot"], ["completion"], ["reference"]]
+            ["bench", "diffusion"], ["bench", "incompressible"], ["bench", "compressible"], ["plot"], ["completion"], ["manual"], ["reference"]]
 
 FLOW = """model = "incompressible"
 [grid]
@@ -29,8 +33,32 @@ class Commands(SystemTest):
         self.assertEqual(result.error_lines(), [])
         return result.out
 
+    def test_cores_that_others_use_are_left_to_them(self):
+        core = min(os.sched_getaffinity(0))
+        hog = ["taskset", "-c", str(core), sys.executable, "-c", "print(1, flush=True)\nwhile True: pass"]
+        with subprocess.Popen(hog, stdout=subprocess.PIPE) as other:
+            try:
+                other.stdout.readline()
+                result = run(["taskset", "-c", str(core), PROGRAM, "-v", "devices", "--devices", "cpu"])
+            finally:
+                other.kill()
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("other programs work on 1 of 1 cores: 1 thread, which the system places", result.out)
+
     def files(self):
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*"))
+
+    def test_the_manual_has_every_command_and_option(self):
+        page = self.write("tutti.1", self.run_well("manual"))
+        text = page.read_text()
+        for command in COMMANDS[1:]:
+            with self.subTest(command=command):
+                self.assertIn(f"\n.SS tutti {' '.join(command)}\n", text)
+                options = re.findall(r"^  (-\S*)", self.run_well(*command, "--help"), re.MULTILINE)
+                self.assertLessEqual({o.replace("-", "\\-") for o in options} - {"\\-h,\\-\\-help"}, set(re.findall(r"^\\fB(.*)\\fR", text, re.MULTILINE)))
+        if shutil.which("man") and shutil.which("groff"):
+            shown = run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(page)])
+            self.assertEqual((shown.code, shown.err), (0, ""))
 
     def test_help_of_every_command(self):
         for command in COMMANDS:

@@ -52,6 +52,35 @@ class Errors(SystemTest):
         text = self.change("[physics]", "[physics")
         self.expect(text, INPUT, rf"case\.toml:{self.line_of(text, '[physics')}\b")
 
+    def test_meshes_whose_cells_do_not_fit(self):
+        def mesh(nodes, cells):
+            return "\n".join(["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$Nodes", str(len(nodes)),
+                              *(f"{i} {x} {y} {z}" for i, (x, y, z) in enumerate(nodes, 1)), "$EndNodes", "$Elements", str(len(cells)),
+                              *(f"{i} 4 2 1 1 " + " ".join(map(str, cell)) for i, cell in enumerate(cells, 1)), "$EndElements", ""])
+        text = """model = "diffusion"
+[mesh]
+file = "cells.msh"
+{}
+[physics]
+K = 1
+initial = "x"
+[time]
+steps = 1
+"""
+        nodes = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)]
+        self.write("cells.msh", mesh(nodes, [(1, 2, 3, 4), (5, 6, 7, 8)]))
+        self.expect(text.format(""), INPUT, r"cells\.msh: 1 crack: cells 0 and 1 touch at \(0\.333333, 0\.333333, 0\.333333\)",
+                    r'mesh\.repair = "merge"')
+        self.assertEqual(self.run_case(text.format('repair = "merge"'), *EQUAL, ranks=2)["cells"], 2)
+        self.run_case(text.format("allow_cracks = true"), *EQUAL)
+        # The second cell is two: the vertex between them lies on an edge of the first.
+        nodes = [*nodes[:4], (1, 1, 1), (0.5, 0.5, 0)]
+        self.write("cells.msh", mesh(nodes, [(1, 2, 3, 4), (2, 6, 4, 5), (6, 3, 4, 5)]))
+        for repair in ("", 'repair = "merge"'):
+            self.expect(text.format(repair), INPUT, r"cells\.msh: 1 hanging node: vertex 5 at \(0\.5, 0\.5, 0\)", r"edge of cell 0",
+                        r"mesh\.allow_cracks = true", ranks_list=ONE)
+        self.run_case(text.format("allow_cracks = true"), *EQUAL)
+
     def test_wrong_values(self):
         self.expect(self.change("jitter = 0.2", 'jitter = "much"'), INPUT, r"case\.toml:\d+", "jitter", ranks_list=ONE)
         self.expect(self.change("jitter = 0.2", "jitter = 0.9"), INPUT, r"case\.toml:\d+", "jitter", ranks_list=ONE)

@@ -1,6 +1,7 @@
-"""tutti graph: what a user meets, and NetworkX beside it where that is installed."""
+"""tutti graph: what a user meets, and NetworkX, igraph and NetworKit beside it where they are installed."""
 
 import csv
+import importlib
 import json
 import math
 import random
@@ -8,10 +9,16 @@ import unittest
 
 from program import ROOT, SystemTest, tutti
 
-try:
-    import networkx
-except ImportError:
-    networkx = None
+
+
+def optional(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+networkx, igraph, networkit = optional("networkx"), optional("igraph"), optional("networkit")
 
 
 class Graph(SystemTest):
@@ -152,6 +159,32 @@ class Graph(SystemTest):
         vertices = sorted({v for edge in edges for v in edge})
         expected = networkx.betweenness_centrality_subset(cut, vertices, vertices)
         self.near(self.betweenness("graph.el", "--directed", "--multi-edges", "paths"), {v: expected[v] for v in vertices}, 1)
+
+    def ssca2_graph(self):
+        """Vertices and the different arcs of a graph of the benchmark, without self-loops."""
+        self.graph("generate", "ssca2", "--scale", 9, "--seed", 3, "-o", "graph.el")
+        lines = [line.split() for line in (self.folder / "graph.el").read_text().splitlines() if line[0] != "#"]
+        return 2**9, sorted({(int(a), int(b)) for a, b, *_ in lines if a != b})
+
+    def test_igraph(self):
+        if igraph is None:
+            self.skipTest("igraph is not installed (python3-igraph)")
+        n, arcs = self.ssca2_graph()
+        for directed in [True, False]:
+            graph = igraph.Graph(n, arcs, directed=directed).simplify()
+            options, pairs = (["--directed"], 1) if directed else ([], 2)
+            self.near(self.betweenness("graph.el", *options), dict(enumerate(graph.betweenness())), pairs)
+
+    def test_networkit(self):
+        if networkit is None:
+            self.skipTest("NetworKit is not installed (pip: networkit)")
+        n, arcs = self.ssca2_graph()
+        for directed in [True, False]:
+            graph = networkit.Graph(n, directed=directed)
+            for a, b in arcs if directed else sorted({(min(arc), max(arc)) for arc in arcs}):
+                graph.addEdge(a, b)
+            scores = networkit.centrality.Betweenness(graph).run().scores()  # over ordered pairs, as ours
+            self.near(self.betweenness("graph.el", *(["--directed"] if directed else [])), dict(enumerate(scores)), 1)
 
     def near(self, values, expected, factor):
         self.assertEqual(sorted(values), sorted(expected))

@@ -12,6 +12,7 @@ NUMERICAL = 6
 CASE = """model = "diffusion"
 [mesh]
 file = "{mesh}"
+{flux}
 [physics]
 K = [[5.32866353437639, -1.2271458215851845, 0.7310062268768941], [-1.2271458215851845, 1.347887253299978, -0.2072351500043225], [0.7310062268768941, -0.2072351500043225, 1.1234492123236317]]
 initial = "sin(3*x)*cos(2*y)+z"
@@ -28,8 +29,11 @@ keep = 2
 """
 
 
-def case_of(steps=20000, value='"0"', time=""):
-    return CASE.format(mesh=DATA / "slivers.msh", steps=steps, value=value, time=time)
+LEAST_SQUARES = '[numerics]\nflux = "least-squares"'
+
+
+def case_of(steps=20000, value='"0"', time="", flux=LEAST_SQUARES):
+    return CASE.format(mesh=DATA / "slivers.msh", steps=steps, value=value, time=time, flux=flux)
 
 
 class Growth(SystemTest):
@@ -39,12 +43,24 @@ class Growth(SystemTest):
             messages = set()
             for ranks in (None,) if time else (None, 2):
                 result = tutti("run", case, "-o", self.folder / "r", *EQUAL, "--threads", 1, ranks=ranks)
-                self.assert_error(result, NUMERICAL, r"grows")
+                self.assert_error(result, NUMERICAL, r"a mode grows: the operator has the eigenvalue \d+\S* a unit of time \(radius "
+                                  r"\S+\), largest in cell \d+ at \(\S+, \S+, \S+\)", r'numerics\.flux = "auto"')
                 messages.add(result.error_lines()[0])
                 self.assertFalse((self.folder / "r").exists())
             self.assertEqual(len(messages), 1, messages)
         # In so few steps nothing comes of it.
         self.run_case(case_of(steps=40))
+
+    def test_cells_where_it_grows_are_damped(self):
+        for method in ("", 'method = "rkc2"'):
+            summary = self.run_case(case_of(steps=4000, flux="", time=method), "--devices", "cpu", "--threads", 1)
+            self.assertLess(summary["diagnostics"]["max|u|"], 0.5)  # 1.9 at the start
+        short = case_of(steps=50, flux="")
+        checksums = {self.run_case(short, "--devices", devices, "--threads", 1, ranks=ranks)["checksum"]
+                     for ranks, devices in ((None, "cpu"), (2, "cpu"), (None, "fake:2,cpu"))}
+        self.assertEqual(len(checksums), 1)
+        # What the length of the run is does not decide the flux.
+        self.assertEqual(self.run_case(case_of(steps=3, flux=""))["rho"], summary["rho"])
 
     def test_a_run_that_leaves_its_bounds_ends(self):
         for value in ('"0"', '"sin(t)"'):

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from program import DATA, EQUAL, MPIRUN, SystemTest, box_case, run, sets, tutti
+from program import DATA, EQUAL, MPIRUN, PROGRAM, SystemTest, box_case, run, sets, tutti
 
 USAGE, RESOURCE, INPUT, IO = 2, 3, 4, 5
 
@@ -277,6 +277,15 @@ class Plot(SystemTest):
         self.assert_error(result, RESOURCE, "has no numpy", "apt install python3-numpy", "TUTTI_PYTHON")
         result = with_environment({"TUTTI_PYTHON": "/no/python"}, "plot", self.results)
         self.assert_error(result, RESOURCE, "/no/python", "TUTTI_PYTHON")
+        # In a virtual environment, where pip puts the program, its interpreter comes before the system's.
+        place = self.folder / "venv" / "bin"
+        place.mkdir(parents=True)
+        shutil.copy(PROGRAM, place / "tutti")
+        shutil.copy(bare, place / "python3")
+        (place / "python3").chmod(0o755)
+        self.assertNotIn(str(place), run([str(place / "tutti"), "plot", str(self.results)]).err)
+        (place.parent / "pyvenv.cfg").write_text("")
+        self.assert_error(run([str(place / "tutti"), "plot", str(self.results)]), RESOURCE, f"{place}/python3 has no numpy")
 
     def test_what_lies_around_is_not_imported(self):
         for name in ["tutti.py", "numpy.py", "json.py"]:
@@ -440,7 +449,7 @@ class Messages(SystemTest):
 
 class StartUp(SystemTest):
     def test_one_cell(self):
-        # The run whose start-up docs/performance.md tells.
+        # The run whose start-up docs/notebook/program.md tells.
         result = tutti("-q", "run", DATA / "start_up" / "one.toml", "-o", self.folder / "r")
         self.assertEqual(result.code, 0, result.err)
         self.assertEqual(json.loads((self.folder / "r" / "summary.json").read_text())["cells"], 1)

@@ -186,7 +186,64 @@ class Bollig2012(SystemTest):
                 self.assertAlmostEqual(float(gamma) / (gamma_c * unit * 252.0**-k), 1, places=3)
 
 
+@unittest.skipUnless(HAS_MATPLOTLIB, "needs matplotlib")
+class Choi2019(SystemTest):
+    def reproduce(self, *words, timeout=540):
+        script = ROOT / "papers" / "choi2019" / "reproduce.py"
+        return run(["env", f"TUTTI={PROGRAM}", sys.executable, str(script), "-o", str(self.folder), "--quick", *words], timeout)
+
+    def test_all_of_it(self):
+        options = ["--devices", "fake:2,cpu", "--order", "1", "--sizes", "3", "--hybrid", "3", "--capped", "4", "--steps", "1"]
+        done = self.reproduce(*options)
+        self.assertEqual(done.code, 0, done.err + done.out)
+        for k in range(1, 5):
+            self.assertEqual((self.folder / f"figure{k}.png").read_bytes()[:8], PNG)
+        found = json.loads((self.folder / "report.json").read_text())
+        for row in found["table1"]:
+            self.assertLess(row["shared"], row["bytes"])
+        self.assertEqual([r["share"] for r in found["figure2"]][-1], 1)
+        self.assertEqual({r["devices"] for r in found["figure3"]}, {"fake:1", "fake:2", "fake:2,cpu"})
+        for r in found["figure4"]:
+            if r["name"] == "resident" and r["cap"]:
+                self.assertIn("no room", r["refused"])
+                continue
+            self.assertGreater(r["seconds"], 0)
+            lossy = "zfp" in r["name"] or "int32" in r["name"]
+            self.assertTrue(1e-11 < r["loss"] < 1e-7 if lossy else r["loss"] <= 1e-8, r)
+            self.assertLess(r["free_stream"], 1e-6 if r["loss"] else 1e-13, r["name"])
+        report = (self.folder / "report.md").read_text()
+        for words in ["cell_coefficients", "50.81", "Titan XP", "compressed zfp-32", "perturbed", "does not say"]:
+            self.assertIn(words, report)
+        again = self.reproduce(*options, "figure4")
+        self.assertEqual(again.code, 0, again.err)
+        self.assertNotIn("n = 4", again.out)
+
+    def test_wrong_words(self):
+        done = self.reproduce("figure5")
+        self.assertEqual(done.code, 2)
+        self.assertIn("figure5", done.err)
+        done = self.reproduce("--devices", "cpu", "figure4")
+        self.assertEqual(done.code, 2)
+        self.assertIn("no GPU", done.err)
+
+
 class Paper(unittest.TestCase):
+    def test_the_stored_form_takes_what_the_paper_says(self):
+        folder = ROOT / "papers" / "choi2019"
+        for name in ("paper", "report"):
+            sys.modules.pop(name, None)
+        sys.path.insert(0, str(folder))
+        self.addCleanup(lambda: sys.modules.pop("paper", None))
+        self.addCleanup(sys.path.remove, str(folder))
+        import paper
+        self.assertAlmostEqual(sum(paper.TABLE1.values()), 97.64, places=2)
+        self.assertAlmostEqual(paper.TABLE1["cell_coefficients"] / paper.TABLE1["cell_basis_value"], 3, places=2)
+        # Half of the coefficients is a quarter of all; what is overwritten are values of the basis.
+        self.assertAlmostEqual(paper.TABLE1["cell_coefficients"] / 2, 100 * paper.SAVED["compression"], delta=0.5)
+        overwritten = ("cell_basis_value", "face_owner_basis_value", "face_neighbor_basis_value")
+        self.assertAlmostEqual(sum(paper.TABLE1[k] for k in overwritten), 100 * paper.SAVED["overwriting"], places=2)
+
+
     def test_the_numbers_of_table_1_agree(self):
         sys.path.insert(0, str(FOLDER))
         self.addCleanup(sys.path.remove, str(FOLDER))

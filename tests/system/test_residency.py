@@ -28,6 +28,33 @@ steps = 4
 STEADY = NODES.format(velocity='east = "cos(lat)"', more="")  # weights of 0.5 MiB in 11 pieces, others of 0.3 MiB
 CHANGING = NODES.format(velocity='cartesian = ["-y + 0.2*sin(3*t)*z", "x", "x*y*cos(t)"]',
                         more='[[tracer]]\nname = "salt"\ninitial = "x"')
+FLOW = """model = "compressible"
+[mesh]
+generate = "box"
+element = "{element}"
+cubes = [4, 4, 4]
+periodic = true
+jitter = {jitter}
+[physics]
+viscosity = {viscosity}
+[physics.initial]
+rho = "1 + 0.2*sin(2*pi*x)*sin(2*pi*y)*sin(2*pi*z)"
+velocity = [0.5, 0.4, 0.3]
+p = 1
+[numerics]
+order = 2
+form = "{form}"
+limiter = "{limiter}"
+[time]
+steps = 3
+"""
+
+
+def flow(element="hex", jitter=0.1, viscosity=0.0, form="auto", limiter="none"):
+    return FLOW.format(element=element, jitter=jitter, viscosity=viscosity, form=form, limiter=limiter)
+
+
+GAS = flow()  # 64 elements: 1.4 MiB of tables of volumes, 1.4 MiB of other arrays
 
 
 def keys(policy, **more):
@@ -113,7 +140,8 @@ class Residency(SystemTest):
         self.assertLessEqual(chosen["parts"][0]["residency"]["loss"], 1e-8)
 
     def test_one_byte_too_few(self):
-        for text, policies in [(CASE, ["streamed", "compressed", "auto"]), (STEADY, ["overlaid", "compressed"])]:
+        for text, policies in [(CASE, ["streamed", "compressed", "auto"]), (STEADY, ["overlaid", "compressed"]),
+                               (GAS, ["streamed", "overlaid", "managed", "compressed", "auto"])]:
             for policy in policies:
                 with self.subTest(policy=policy, text=text[:20]):
                     case = self.write("case.toml", text)
@@ -161,6 +189,46 @@ class Residency(SystemTest):
             held = summary["parts"][0]["residency"]
             self.assertTrue(1e-11 < held["loss"] < 1e-7, held)
             self.assertLess(held["device_bytes"], 0.6 * 2816 * 24 * 8 * (1 if text == STEADY else 3))
+
+    def test_flow_has_the_same_bits(self):
+        for text, memory in [(GAS, "2M"), (flow(viscosity=1e-3, limiter="positivity"), "3M"),
+                             (flow("mixed", form="stored"), "10M"), (flow("prism", jitter=0.0, form="stored"), "2M")]:
+            checksum = self.whole(text)["checksum"]
+            for policy in ["streamed", "overlaid", "managed", "auto"] if text == GAS else ["streamed"]:
+                with self.subTest(policy=policy, text=text[40:200]):
+                    summary = self.run_case(text, "--devices", "fake:1", "--fake-memory", memory, *keys(policy))
+                    self.assertEqual(summary["checksum"], checksum)
+                    held = summary["parts"][0]["residency"]
+                    self.assertEqual((held["array"], held["format"], held["loss"]), ("tables of volumes", "double", 0))
+                    self.assertGreater(held["host_bytes"], 0)
+                    self.assertGreater(held["brought_bytes"], 9 * held["host_bytes"] // 2)  # three steps of three stages
+                    self.assertLess(summary["free_stream_error"], 1e-13)
+        for devices, ranks, memory in [("fake:2", None, "1100k"), ("fake:1,cpu", 2, "900k")]:
+            with self.subTest(devices=devices, ranks=ranks):
+                summary = self.run_case(GAS, "--devices", devices, "--fake-memory", memory, *keys("streamed"), ranks=ranks)
+                self.assertEqual(summary["checksum"], self.whole(GAS)["checksum"])
+                for part in summary["parts"]:
+                    self.assertEqual("residency" in part, part["device"] != "cpu")
+
+    def test_flow_in_fewer_bits(self):
+        for text in (GAS, flow(viscosity=1e-3, limiter="positivity")):
+            for more, name, least, most in [(dict(), "int32", 1e-11, 1e-8), (dict(rate=32), "zfp-32", 1e-10, 1e-6),
+                                            (dict(rate=48), "zfp-48", 1e-15, 1e-11), (dict(format="float"), "float", 1e-9, 1e-7),
+                                            (dict(format="int16"), "int16", 1e-6, 1e-3)]:
+                with self.subTest(name=name, text=text[100:]):
+                    summary = self.run_case(text, "--devices", "fake:1", *keys("compressed", **more))
+                    held = summary["parts"][0]["residency"]
+                    self.assertEqual((held["policy"], held["format"], held["host_bytes"]), ("compressed", name, 0))
+                    self.assertTrue(least < held["loss"] < most, held)
+                    self.assertTrue(summary["free_stream_error"] < 100 * most, summary["free_stream_error"])
+                    whole = self.whole(text)["diagnostics"]
+                    self.assertAlmostEqual(summary["diagnostics"]["Mach"], whole["Mach"], delta=100 * most)
+
+    def test_flow_that_shares_its_tables_keeps_none_apart(self):
+        text = flow("tet")
+        summary = self.run_case(text, "--devices", "fake:1", *keys("streamed"))
+        self.assertEqual(summary["checksum"], self.whole(text)["checksum"])
+        self.assertNotIn("residency", summary["parts"][0])
 
     def test_keys_that_do_not_go_together(self):
         for options, pattern in [

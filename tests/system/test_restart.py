@@ -290,6 +290,20 @@ class TheEnd(RestartTest):
         part = self.run_case(case_of())
         self.assertEqual(outcome(self.go_on(part["folder"], *sets(time__steps=20), ranks=2)), outcome(whole))
 
+    def test_a_later_end_is_reached_as_from_the_start(self):
+        text = case_of(time="end = 0.004")
+        whole, part = self.run_case(text, *sets(time__end=0.0105)), self.run_case(text)
+        step = max(s for s in checkpoint_steps(part["folder"]) if s < part["steps"])
+        later = self.go_on(checkpoint(part["folder"], step), "-o", self.elsewhere(), *sets(time__end=0.0105))
+        self.assertEqual(outcome(later), outcome(whole))
+
+    def test_a_history_without_lines_of_an_earlier_end(self):
+        text, every = case_of(time="steps = 6"), sets(output__history_every=4)
+        whole, part = self.run_case(text, *every, *sets(time__steps=12)), self.run_case(text, *every)
+        self.go_on(part["folder"], *sets(time__steps=12))
+        lines = [(folder / "history.csv").read_text(encoding="utf-8") for folder in (whole["folder"], part["folder"])]
+        self.assertEqual(*lines)
+
     def test_a_later_end(self):
         text = case_of(time="end = 0.004")
         part = self.run_case(text)

@@ -157,7 +157,7 @@ class Runs(SystemTest):
                     self.assertEqual(summary["first_step"], 5)
 
     def test_results_and_probes(self):
-        probe = '[output]\n[[output.probe]]\nname = "top"\npoint = [0, 0, 2]\n'
+        probe = '[output]\n[[output.probe]]\nname = "top"\npoint = [0, 0, 1]\n'
         for ranks in (1, 3):
             summary = self.run_case(case(tracers=DYE + SALT, more=probe), ranks=ranks)
             values = self.field(summary["folder"], "dye")
@@ -224,20 +224,24 @@ class Wrong(SystemTest):
     def test_steps_that_are_too_long(self):
         self.expect(case(time="steps = 3\ndt = 0.5"), NUMERICAL, r"case\.toml:20\b", r"time\.dt = 0\.5 is above the stability limit 0\.\d+")
 
+    def test_a_probe_off_the_sphere_is_refused(self):
+        probe = '[output]\n[[output.probe]]\nname = "top"\npoint = [0, 0, 2]\n'
+        self.expect(case(more=probe), 4, r"probe 'top' at a distance of 2 from the centre is off the unit sphere", ranks_list=[None])
+
     def test_operators_that_are_unstable(self):
         # The paper's shape parameter and damping fit maximum-determinant nodes, and not these.
         text = EXAMPLE.read_text(encoding="utf-8").replace("icosahedral", "fibonacci").replace("10242", "4096")
         text += '[stencil]\nbasis = "gaussian"\nsize = 31\n'
         text = text.replace("[hyperviscosity]\nk = 3", '[hyperviscosity]\nkind = "paper"\ngamma_c = 800\nk = 4')
-        self.expect(text, NUMERICAL, "noise grows", "polyharmonic")
+        self.expect(text, NUMERICAL, "a mode grows", "polyharmonic")
 
     def test_damping_that_is_too_little_for_uneven_nodes(self):
         text = EXAMPLE.read_text(encoding="utf-8").replace("icosahedral", "random").replace("10242", "2562")
         text = text.replace("[hyperviscosity]", '[hyperviscosity]\ngamma = "uniform"')
-        self.expect(text, NUMERICAL, "noise grows", r"hyperviscosity\.beta up to 2\b", r"hyperviscosity\.k = 2",
+        self.expect(text, NUMERICAL, "a mode grows", r"hyperviscosity\.beta up to 2\b", r"hyperviscosity\.k = 2",
                     ranks_list=[None])
         # A step that the case gives bounds the damping that is tried: what ends the run is the noise.
-        self.expect(text.replace("end = 3.0", "end = 3.0\ndt = 0.15"), NUMERICAL, "noise grows", "up to 1.2",
+        self.expect(text.replace("end = 3.0", "end = 3.0\ndt = 0.15"), NUMERICAL, "a mode grows", "up to 1.2",
                     ranks_list=[None])
 
 

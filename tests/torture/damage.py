@@ -145,7 +145,7 @@ def of_mesh(t):
 def finite(folder):
     """Another mesh may be a mesh, too: then its results are numbers."""
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    values = [value for value in [*summary["mass"].values(), summary["time"], summary["dt"]] if isinstance(value, (int, float))]
+    values = [value for value in [*summary.get("mass", summary.get("heat")).values(), summary["time"], summary["dt"]] if isinstance(value, (int, float))]
     require(values and all(map(math.isfinite, values)), f"not finite: {values}")
 
 

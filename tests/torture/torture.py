@@ -28,7 +28,7 @@ def parse():
     parser = argparse.ArgumentParser(prog="scripts/torture.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--short", action="store_true", help="some 300 trials, at most 4 minutes on two cores (the default)")
-    length.add_argument("--long", action="store_true", help="some 6,000 trials, an hour on two cores")
+    length.add_argument("--long", action="store_true", help="7,500 trials, an hour and a half on two cores")
     parser.add_argument("--only", default=",".join(KINDS), metavar="KIND,...", help="kinds: %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
     parser.add_argument("--trial", type=int, metavar="N", help="only this trial of each kind, which --only names")

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
@@ -15,6 +16,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/base/system/machine_limits.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/core_load.hpp"
 
 namespace tutti {
 namespace {
@@ -114,11 +116,31 @@ void warn_of_idle_cores(const std::vector<std::vector<int>>& masks, const Comm& 
     warn("mpirun bound the ranks of this host to {} of its {} cores; --bind-to none lets them share all", used, online);
 }
 
-/// `quota`: threads that the control group lets work at a time. Fewer than cores are not pinned: the system knows which
-/// cores other groups use, unless the user chose them.
-std::unique_ptr<Threads> make_threads(const std::vector<int>& share, int threads, int quota, bool chosen) {
-  const int count = threads > 0 ? threads : std::clamp(quota, 1, std::max(1, static_cast<int>(share.size())));
-  if (count > static_cast<int>(share.size()) || (quota < static_cast<int>(share.size()) && !chosen))
+/// Cores of this host that other programs keep busy, alike on all its ranks, none of which works meanwhile.
+std::vector<int> find_busy(const std::vector<std::vector<int>>& masks, const Comm& host) {
+  std::vector<int> cores;
+  for (const auto& mask : masks) cores.insert(cores.end(), mask.begin(), mask.end());
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  host.barrier();
+  std::vector<int> busy = busy_cores(cores, std::chrono::milliseconds(50));
+  host.broadcast(busy);
+  return busy;
+}
+
+/// `quota`: threads that the control group lets work at a time. `chosen`: the user named the cores. The system knows
+/// best where threads run that have not all cores of their share to themselves: two runs of one thread would be pinned
+/// to the same core.
+std::unique_ptr<Threads> make_threads(const std::vector<int>& share, int threads, int quota, bool chosen,
+                                      const std::vector<int>& busy) {
+  const auto cores = static_cast<int>(share.size());
+  const auto taken = static_cast<int>(std::count_if(
+      share.begin(), share.end(), [&](int core) { return std::binary_search(busy.begin(), busy.end(), core); }));
+  const int count = threads > 0 ? threads : std::clamp(quota, 1, std::max(1, cores - taken));
+  if (taken > 0)
+    verbose("other programs work on {} of {} cores: {} thread{}, which the system places", taken, cores, count,
+            count == 1 ? "" : "s");
+  if (count > cores || (!chosen && (count < cores || quota < cores || taken > 0)))
     return std::make_unique<Threads>(count);
   return std::make_unique<Threads>(count, std::vector<int>(share.begin(), share.begin() + count));
 }
@@ -142,7 +164,8 @@ std::vector<int> share_of_gpus(const DeviceRequest& request, const std::string& 
 }
 
 DeviceSet open_on_host(const DeviceRequest& request, const std::string& list, const Comm& host,
-                       std::vector<std::vector<int>> masks, const DeviceOptions& options) {
+                       std::vector<std::vector<int>> masks, const std::vector<int>& busy,
+                       const DeviceOptions& options) {
   DeviceSet set;
   for (const int gpu : share_of_gpus(request, list, host.rank(), host.size()))
     set.devices.push_back(make_cuda_device(gpu, options.memory_limit));
@@ -161,7 +184,7 @@ DeviceSet open_on_host(const DeviceRequest& request, const std::string& list, co
   const std::vector<int> share = share_of_cores(masks, host.rank());
   const MachineLimits limits = read_machine_limits();
   const int quota = limits.whole_cores(largest_number * host.size()) / host.size();
-  set.threads = make_threads(share, options.threads, quota, !request.cores.empty());
+  set.threads = make_threads(share, options.threads, quota, !request.cores.empty(), busy);
   if (request.cpu) set.devices.push_back(make_host_device(*set.threads, limits.available / host.size()));
   return set;
 }
@@ -225,9 +248,18 @@ DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOp
   const Comm host(host_comm.handle);
   auto masks = gather_masks(host);
   if (request.cpu && request.cores.empty() && options.threads == 0) warn_of_idle_cores(masks, comm);
+  const bool would_pin = options.threads == 0 || options.threads * host.size() >= static_cast<int>(masks[0].size());
+  const bool look = options.look_at_load && request.cores.empty() && would_pin;
+  const std::vector<int> busy = look ? find_busy(masks, host) : std::vector<int>();
   DeviceSet set;
-  comm.together([&] { set = open_on_host(request, list, host, std::move(masks), options); });
+  comm.together([&] { set = open_on_host(request, list, host, std::move(masks), busy, options); });
   return set;
+}
+
+Device* first_gpu(const DeviceSet& set) {
+  for (const auto& device : set.devices)
+    if (device->kind() == DeviceKind::cuda) return device.get();
+  return nullptr;
 }
 
 std::string describe(const DeviceSet& set) {

@@ -25,10 +25,12 @@ struct DeviceRequest {
 DeviceRequest parse_devices(const std::string& list);
 
 struct DeviceOptions {
-  int threads = 0;        ///< of each rank's team; 0: one a core of its share
+  int threads = 0;        ///< of each rank's team; 0: one a core of its share that is free
   FakeOptions fake;       ///< each fake device gets its own seed made from this one
   Size memory_limit = 0;  ///< bytes a GPU may use; 0: what is free
   Lid limit_blocks = 0;   ///< Device::limit_blocks of GPUs and fakes
+  /// Takes 50 ms to see on which cores other programs work, and leaves those to them. Else none does.
+  bool look_at_load = false;
 };
 
 /// The devices of one rank. The threads outlive the devices that use them.
@@ -39,10 +41,14 @@ struct DeviceSet {
 
 /// Opens the devices of this rank; collective. Ranks of one host share the list: its GPUs are dealt out in turn, its
 /// cores are split evenly among the ranks that are bound to the same ones (mpirun --bind-to), and the cpu's budget is
-/// the available memory over the ranks. With fewer cores than ranks each has one thread that is not pinned. The team is
-/// the same without a cpu: set-up and output are its work. Error(usage) as parse_devices; Error(resource) when a GPU or
-/// a core is not there, or a rank is left with no device.
+/// the available memory over the ranks. Threads are pinned where a team has all cores of its share and no other program
+/// works there, or the list names the cores; else the system places them, which sees what else runs. With fewer cores
+/// than ranks each has one thread. The team is the same without a cpu: set-up and output are its work. Error(usage) as
+/// parse_devices; Error(resource) when a GPU or a core is not there, or a rank is left with no device.
 DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOptions& options = {});
+
+/// The first GPU; null where there is none. For set-up that one device can do.
+Device* first_gpu(const DeviceSet& set);
 
 /// One line a device: its word, what it is, its memory budget.
 std::string describe(const DeviceSet& set);

@@ -204,6 +204,8 @@ void ElementDomain::cut(const ModelSetup& setup, const PartPlaces& places, const
       input.rows = rows;
       input.graph = &graph;
       input.points = centres;
+      input.parallel = parallel;
+      input.device = first_gpu(setup.devices);
       owner = partition_over(places, input, weights, parse_partitioner(setup.options.text("partition.method")));
     }
   });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 
 namespace tutti {
@@ -131,6 +132,11 @@ std::string describe_held(const std::string& name, const Residency& array, const
       tried += fmt::format("{}{} {}", tried.empty() ? "" : ", ", trial.name(),
                            trial.seconds >= 0 ? fmt::format("{:.3g} ms", 1e3 * trial.seconds) : "not");
   return tried.empty() ? text : text + " (a pass: " + tried + ")";
+}
+
+void say_what_is_held(const Comm& comm, const std::string& lines) {
+  for (const std::string& text : comm.all_gather_text(lines))
+    if (!text.empty()) info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
 }
 
 }  // namespace tutti

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tutti/base/mpi/comm.hpp"
 #include "tutti/base/parallel.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/io/case/case_schema.hpp"
@@ -45,6 +46,8 @@ HeldPlan plan_held(const ResidencyOptions& options, Lid rows, int width, Size ro
 HeldArraySummary summarise_held(const std::string& name, const Residency& array);
 /// In words, with what was tried.
 std::string describe_held(const std::string& name, const Residency& array, const std::vector<Trial>& trials);
+/// Prints such lines of all ranks, each with a line's end. Collective.
+void say_what_is_held(const Comm& comm, const std::string& lines);
 
 /// What a kernel of the device's libraries may still ask for, besides what is planned [bytes].
 inline Size held_margin(const Device& device) {

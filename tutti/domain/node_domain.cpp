@@ -180,7 +180,7 @@ void NodeDomain::cut(const ModelSetup& setup, const PartPlaces& places, const St
       owner = stored->owner;
     else {
       const RowsToCut all = rows_to_cut(cloud, *nearest_, setup.options.text("partition.method"), parallel);
-      owner = partition_over(places, all.input(), weights, all.method);
+      owner = partition_over(places, all.input(parallel, first_gpu(setup.devices)), weights, all.method);
     }
   });
   comm.broadcast(owner);

@@ -32,8 +32,7 @@ class NodeDomain final : public Domain {
   void load(const ModelSetup& setup) override;
   void cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition* stored) override;
   WholeRows take_whole(const ModelSetup& setup) override;
-  /// The nodes nearest to points, which need not be on the sphere; of nodes as near the first by number.
-  /// Error(input): the sphere's centre.
+  /// The nodes nearest to points; of nodes as near the first by number. Error(input): more than 0.01 off the sphere.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                std::span<const std::string> labels) const override;
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;

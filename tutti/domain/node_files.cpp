@@ -1,5 +1,6 @@
 // The nodes nearest to points, and nodes in files.
 #include <algorithm>
+#include <cmath>
 
 #include "tutti/domain/node_domain.hpp"
 #include "tutti/domain/vtu_pieces.hpp"
@@ -56,6 +57,11 @@ std::vector<RowPlace> NodeDomain::locate(const Comm& comm, std::span<const Vec3>
       const double length = norm(points[i]);
       if (!(length > 0))
         fail(ErrorKind::input, "{} at the sphere's centre is above no node; move it away from there", labels[i]);
+      constexpr double near = 0.01;  // points in few digits
+      if (!(std::abs(length - 1) <= near))
+        fail(ErrorKind::input,
+             "{} at a distance of {:.4g} from the centre is off the unit sphere; move it onto the sphere", labels[i],
+             length);
       Gid node = 0;
       nearest.find((1 / length) * points[i], 1, std::span(&node, 1));
       for (std::size_t p = 0; p < mine(); ++p) {

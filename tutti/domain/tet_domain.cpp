@@ -4,6 +4,9 @@
 #include <numeric>
 
 #include "tutti/base/hash.hpp"
+#include "tutti/base/log.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/mesh/conformity.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/refine.hpp"
@@ -202,7 +205,14 @@ std::uint64_t mesh_checksum(const TetMesh& mesh) {
 namespace {
 
 TetMesh coarse_mesh(const Case& options, const std::filesystem::path& work_dir, const ParallelFor& parallel) {
-  if (options.has("mesh.file")) return read_mesh(options.file("mesh.file"));
+  if (options.has("mesh.file")) {
+    const auto path = options.file("mesh.file");
+    TetMesh mesh = read_mesh(path);
+    if (options.text("mesh.repair") == "merge")
+      if (const Size gone = merge_vertices(mesh, find_face_neighbours_of(path, mesh, parallel)); gone > 0)
+        info("{}: {} vertices were merged with others at the same place", path.string(), format_count(gone));
+    return mesh;
+  }
   const std::string generator = options.text("mesh.generate");
   try {
     if (generator == "box") return generate_box(box_spec(options), parallel);
@@ -222,6 +232,27 @@ TetMesh load_mesh(const Case& options, const std::filesystem::path& work_dir, co
   return refine(coarse_mesh(options, work_dir, parallel), static_cast<int>(options.integer("mesh.refine")), parallel);
 }
 
+/// Error(input): cells that touch and are no neighbours, which nobody wants unless he says so.
+void require_conformity(const WholeMesh& whole, const Case& options) {
+  if (!options.has("mesh.file") || options.flag("mesh.allow_cracks")) return;
+  const Misfits misfits = find_misfits(whole.mesh, whole.neighbours);
+  const std::string name = options.file("mesh.file").string();
+  const auto place = [](Vec3 p) { return fmt::format("({:.6g}, {:.6g}, {:.6g})", p.x, p.y, p.z); };
+  if (misfits.hanging > 0)
+    fail(
+        ErrorKind::input,
+        "{}: {} hanging node{}: vertex {} at {} lies inside a face or an edge of cell {}; make the mesh conforming, or "
+        "set mesh.allow_cracks = true to take such faces for boundaries",
+        name, format_count(misfits.hanging), misfits.hanging == 1 ? "" : "s", misfits.hanging_vertex,
+        place(misfits.hanging_place), misfits.hanging_cell);
+  if (misfits.cracks > 0)
+    fail(ErrorKind::input,
+         "{}: {} crack{}: cells {} and {} touch at {} and share no vertices; set mesh.repair = \"merge\" to join such "
+         "cells, or mesh.allow_cracks = true to take such faces for boundaries",
+         name, format_count(misfits.cracks), misfits.cracks == 1 ? "" : "s", misfits.crack_cells[0],
+         misfits.crack_cells[1], place(misfits.crack_place));
+}
+
 /// Cells of a mesh, all known on the reader; what all ranks know of it goes to all.
 void TetDomain::load(const ModelSetup& setup) {
   const Comm& comm = setup.comm;
@@ -238,6 +269,7 @@ void TetDomain::load(const ModelSetup& setup) {
     whole_.neighbours = setup.options.has("mesh.file")
                             ? find_face_neighbours_of(setup.options.file("mesh.file"), whole_.mesh, parallel)
                             : find_face_neighbours(whole_.mesh, parallel);
+    require_conformity(whole_, setup.options);
     rows = whole_.mesh.cell_count();
     checksum = mesh_checksum(whole_.mesh);
     region_names = whole_.mesh.region_names;
@@ -264,7 +296,7 @@ void TetDomain::cut(const ModelSetup& setup, const PartPlaces& places, const Sto
       owner = stored->owner;
     else {
       const RowsToCut all = rows_to_cut(whole_, setup.options, options_.layers);
-      owner = partition_over(places, all.input(), weights, all.method);
+      owner = partition_over(places, all.input(parallel, first_gpu(setup.devices)), weights, all.method);
     }
   });
   setup.phases.begin("distribute");

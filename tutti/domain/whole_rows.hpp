@@ -19,7 +19,9 @@ struct RowsToCut {
   Adjacency graph = {};
   std::vector<Vec3> points = {};
 
-  PartitionInput input() const { return {&graph, points, rows}; }
+  PartitionInput input(const ParallelFor& parallel = {}, Device* device = nullptr) const {
+    return {&graph, points, rows, parallel, device};
+  }
 };
 
 struct WholeRows {

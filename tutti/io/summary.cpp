@@ -111,7 +111,8 @@ std::string summary_json(const Summary& summary) {
         {"l2", e.l2}, {"linf", e.linf}, {"relative_l2", e.relative_l2}, {"relative_linf", e.relative_linf}};
   if (!summary.wrong.empty()) json["wrong"] = summary.wrong;
   if (!summary.problem.empty()) json["problem"] = summary.problem;
-  json["mass"] = {{"initial", summary.mass.initial}, {"final", summary.mass.final}, {"drift", summary.mass.drift}};
+  json[summary.mass.name] = {
+      {"initial", summary.mass.initial}, {"final", summary.mass.final}, {"drift", summary.mass.drift}};
   json["checksum"] = fmt::format("{:016x}", summary.checksum);  // text: JSON numbers have 53 bits in most readers
   json["units"] = summary.units;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

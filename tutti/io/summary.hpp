@@ -128,6 +128,7 @@ struct Summary {
   std::string wrong;                        ///< why the results are none
   std::string problem;  ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {
+    std::string name = "mass";                 ///< what is kept: "heat" in flows
     double initial = 0, final = 0, drift = 0;  ///< drift: (final - initial) / scale as the model defines it
   } mass;
   std::uint64_t checksum = 0;                ///< of the final field in global cell order

@@ -47,18 +47,14 @@ void drop_untagged(TetMesh& mesh, std::size_t first) {
   mesh.boundary_tags.resize(kept);
 }
 
-void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
-  if (mesh.is_surface()) {
-    for (const CellData& data : mesh.cell_data) report.skipped_data.push_back(data.name);
-    mesh.cell_data.clear();
-  }
+Size drop_unused_vertices(TetMesh& mesh) {
   std::vector<std::uint8_t> used(mesh.vertices.size(), 0);
   for (const auto& cell : mesh.cells)
     for (const Gid v : cell) used[v] = 1;
   for (const auto& triangle : mesh.boundary)
     for (const Gid v : triangle) used[v] = 1;
-  report.unused_vertices = std::count(used.begin(), used.end(), 0);
-  if (report.unused_vertices > 0) {
+  const Size unused = std::count(used.begin(), used.end(), 0);
+  if (unused > 0) {
     std::vector<Gid> renumbered(used.size());
     Gid next = 0;
     for (std::size_t v = 0; v < used.size(); ++v) {
@@ -71,6 +67,15 @@ void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
     for (auto& triangle : mesh.boundary)
       for (Gid& v : triangle) v = renumbered[v];
   }
+  return unused;
+}
+
+void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
+  if (mesh.is_surface()) {
+    for (const CellData& data : mesh.cell_data) report.skipped_data.push_back(data.name);
+    mesh.cell_data.clear();
+  }
+  report.unused_vertices = drop_unused_vertices(mesh);
   const auto warn_count = [&](Size n, const char* what) {
     if (n > 0) warn("{}: {} {}", name, format_count(n), what);
   };

@@ -23,7 +23,10 @@ inline bool is_finite(Vec3 v) {
 /// Drops triangles without a tag, from number `first` on.
 void drop_untagged(TetMesh& mesh, std::size_t first = 0);
 
-/// Drops vertices that no cell and no triangle names, then warns about everything in the report.
+/// Drops vertices that no cell and no triangle names. Returns how many.
+Size drop_unused_vertices(TetMesh& mesh);
+
+/// Drops unused vertices, then warns about everything in the report.
 void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report);
 
 }  // namespace tutti

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tutti/base/error.hpp"
+#include "tutti/device/device.hpp"
 #include "tutti/partition/graph_split.hpp"
 #include "tutti/partition/quotas.hpp"
 #include "tutti/partition/spatial_order.hpp"
@@ -46,7 +47,7 @@ std::vector<std::int32_t> split_by_graph(const SymmetricGraph& graph, std::span<
 
 /// Cells of centres, then seams by the graph, if there is one. Parts without rows are left out, as for the libraries.
 std::vector<std::int32_t> split_by_cells(std::span<const Vec3> points, const SymmetricGraph& graph,
-                                         std::span<const Gid> quotas, const ParallelFor& parallel) {
+                                         std::span<const Gid> quotas, const ParallelFor& parallel, Device* device) {
   std::vector<std::int32_t> number, wanted;
   std::vector<Gid> rows;
   for (std::size_t p = 0; p < quotas.size(); ++p) {
@@ -58,7 +59,16 @@ std::vector<std::int32_t> split_by_cells(std::span<const Vec3> points, const Sym
   if (rows.empty()) return {};
   VoronoiOptions options;
   options.imbalance = voronoi_tolerance;
-  std::vector<std::int32_t> owner = voronoi_parts(points, rows, options, parallel).part;
+  const auto stream = device == nullptr ? nullptr : device->make_stream("voronoi");
+  options.stream = stream.get();
+  std::vector<std::int32_t> owner;
+  try {
+    owner = voronoi_parts(points, rows, options, parallel).part;
+  } catch (const Error& error) {
+    if (stream == nullptr || error.kind() != ErrorKind::resource) throw;
+    options.stream = nullptr;  // no room there: the host's threads give the same parts
+    owner = voronoi_parts(points, rows, options, parallel).part;
+  }
   if (static_cast<std::size_t>(graph.rows()) == points.size()) refine_parts(graph, wanted, options.imbalance, owner);
   for (std::int32_t& p : owner) p = number[p];
   return owner;
@@ -75,6 +85,7 @@ struct Piece {
   std::vector<Vec3> points;  ///< for the geometric ones
   Gid rows = 0;
   ParallelFor parallel = {};
+  Device* device = nullptr;
 };
 
 /// Has a Voronoi partition a graph to mend its seams by?
@@ -84,7 +95,8 @@ bool has_graph(const PartitionInput& input) {
 
 std::vector<std::int32_t> split_piece(const Piece& piece, std::span<const double> targets, Partitioner method) {
   const std::vector<Gid> quotas = row_quotas(piece.rows, targets);
-  if (method == Partitioner::voronoi) return split_by_cells(piece.points, piece.graph, quotas, piece.parallel);
+  if (method == Partitioner::voronoi)
+    return split_by_cells(piece.points, piece.graph, quotas, piece.parallel, piece.device);
   return uses_graph(method) ? split_by_graph(piece.graph, quotas, method)
                             : split_by_points(piece.points, quotas, method);
 }
@@ -94,6 +106,7 @@ Piece take_rows(const Piece& whole, std::span<const Gid> rows, Partitioner metho
   Piece piece;
   piece.rows = static_cast<Gid>(rows.size());
   piece.parallel = whole.parallel;
+  piece.device = whole.device;
   if (whole.graph.rows() > 0) {
     const std::vector<std::int32_t> chosen(rows.begin(), rows.end());
     piece.graph = induced_graph(whole.graph, chosen, scratch);
@@ -122,7 +135,7 @@ std::vector<std::int32_t> partition_rows(const PartitionInput& input, std::span<
   const std::vector<Gid> quotas = row_quotas(input.rows, targets);
   if (method == Partitioner::voronoi)
     return split_by_cells(input.points, has_graph(input) ? symmetrise(*input.graph) : SymmetricGraph{}, quotas,
-                          input.parallel);
+                          input.parallel, input.device);
   if (!uses_graph(method)) return split_by_points(input.points, quotas, method);
   return split_by_graph(symmetrise(*input.graph), quotas, method);
 }
@@ -141,6 +154,7 @@ std::vector<std::int32_t> partition_tiers(const PartitionInput& input, const std
   Piece whole;
   whole.rows = input.rows;
   whole.parallel = input.parallel;
+  whole.device = input.device;
   if (uses_graph(method) || (method == Partitioner::voronoi && has_graph(input)))
     whole.graph = symmetrise(*input.graph);
   if (!uses_graph(method)) whole.points.assign(input.points.begin(), input.points.end());

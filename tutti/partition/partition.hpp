@@ -13,6 +13,8 @@
 
 namespace tutti {
 
+class Device;
+
 enum class Partitioner { metis, scotch, hilbert, slabs, voronoi };
 
 /// What a partitioner sees. `points` may be empty for metis and scotch; `graph` may be null for hilbert, slabs and
@@ -22,6 +24,7 @@ struct PartitionInput {
   std::span<const Vec3> points;      ///< one a row, e.g. cell centroids
   Gid rows = 0;
   ParallelFor parallel = {};  ///< threads for voronoi
+  Device* device = nullptr;   ///< on which voronoi may pass over the points; it changes no owner
 };
 
 /// Owner of every row: result[row] in [0, targets.size()). `targets` are relative weights >= 0, any sum > 0; a part

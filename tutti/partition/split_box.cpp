@@ -92,11 +92,14 @@ std::vector<CellBox> split_box(const std::array<Lid, 3>& cells, std::span<const 
   const int directions = how == BoxCut::slabs ? 1 : how == BoxCut::pencils ? 2 : 3;
   const auto groups = best_groups(cells, static_cast<int>(parts.size()), directions);
   if (groups.empty())
-    fail(ErrorKind::input, "box: {} x {} x {} cells cannot be cut into {} parts {}; use fewer devices or ranks",
+    fail(ErrorKind::input, "box: {} x {} x {} cells cannot be cut into {} parts {}; use fewer devices or ranks{}",
          cells[0], cells[1], cells[2], parts.size(),
          directions == 1   ? "of whole planes"
          : directions == 2 ? "in two directions"
-                           : "in three directions");
+                           : "in three directions",
+         directions == 1   ? ", or partition.cut = \"pencils\" or \"blocks\""
+         : directions == 2 ? ", or partition.cut = \"blocks\""
+                           : "");
   constexpr std::array<int, 3> order{2, 1, 0};
   cut({{0, 0, 0}, cells}, parts, weights, order, groups, boxes);
   return boxes;

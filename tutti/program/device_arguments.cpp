@@ -8,7 +8,7 @@ namespace tutti {
 
 void DeviceArguments::add_to(CLI::App& command) {
   command.add_option("--devices", list, "all | cpu | cpu:0-7 | cuda:0,cuda:1,cpu | fake:2,cpu")->type_name("LIST");
-  command.add_option("--threads", threads, "CPU threads of a rank (default: its share of the cores)")
+  command.add_option("--threads", threads, "CPU threads of a rank (default: the free cores of its share)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command
@@ -21,6 +21,7 @@ void DeviceArguments::add_to(CLI::App& command) {
 
 DeviceSet DeviceArguments::open(const Comm& comm) const {
   DeviceOptions options;
+  options.look_at_load = true;
   options.threads = threads;
   options.limit_blocks = limit_blocks;
   comm.together([&] {
@@ -31,6 +32,7 @@ DeviceSet DeviceArguments::open(const Comm& comm) const {
 
 DeviceSet DeviceArguments::open(const Comm& comm, const Case& from) const {
   DeviceOptions options;
+  options.look_at_load = true;
   options.threads = threads > 0                               ? threads
                     : from.is_word("devices.threads", "auto") ? 0
                                                               : static_cast<int>(from.integer("devices.threads"));

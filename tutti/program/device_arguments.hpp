@@ -15,7 +15,7 @@ namespace tutti {
 
 struct DeviceArguments {
   std::string list;         ///< --devices; empty: what the case says, else "all"
-  int threads = 0;          ///< --threads; 0: what the case says, else the rank's share of the cores
+  int threads = 0;          ///< --threads; 0: what the case says, else the free cores of the rank's share
   std::string fake_memory;  ///< --fake-memory
   int limit_blocks = 0;     ///< --limit-blocks
   void add_to(CLI::App& command);

@@ -96,9 +96,9 @@ int run_action(const std::string& program, const Action& action, bool prints) {
 }
 
 /// Without a launcher there is one rank and nobody to talk to. Open MPI looks for partners all the same, for 0.4 s of
-/// the 0.5 s that a run of one cell took (docs/performance.md). It also keeps a folder in the temporary folder, and all
-/// programs that are alone share its name: one that ends takes it from one that starts. What the user has set goes
-/// first.
+/// the 0.5 s that a run of one cell took (docs/notebook/program.md). It also keeps a folder in the temporary folder,
+/// and all programs that are alone share its name: one that ends takes it from one that starts. What the user has set
+/// goes first.
 void start_mpi() {
   if (!is_launched()) {
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);

@@ -2,12 +2,14 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <optional>
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/core_load.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/io/output_folder.hpp"
 #include "tutti/program/device_arguments.hpp"
@@ -102,6 +104,8 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
   phases.add_to(trace);
   describe_setup(comm, *model, devices, phases);
   RunSoFar so_far;
+  const CoreWait wait;
+  const auto began = std::chrono::steady_clock::now();
   Summary summary =
       simulate(comm, *model, devices, options, {folder, phases, trace, restart ? &*restart : nullptr, lock, &so_far});
   while (!so_far.weights.empty()) {
@@ -112,6 +116,13 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
     model = create_model({comm, devices, options, folder / "mesh", again, nullptr, weights}, models);
     summary = simulate(comm, *model, devices, options, {folder, phases, trace, &*restart, lock, &so_far});
   }
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+  if (const double share = comm.max(wait.longest() / passed.count());
+      share > 1.0 / 3 && passed.count() > 1 && !waits_passively())
+    warn(
+        "threads waited up to {:.0f} % of the run for a core that others had; give fewer with --threads, or end what "
+        "else runs",
+        100 * share);
   if (const auto& units = summary.units_of_advance) {
     info("{} {}/s, {} of steps", format_count(static_cast<Size>(units->work_per_second)), units->work,
          format_duration(summary.wall_seconds));
@@ -119,9 +130,9 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
     if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
     return;
   }
-  info("{} cell-steps/s, {} of steps; mass drift {:.2g}{}",
+  info("{} cell-steps/s, {} of steps; {} drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
-       summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
+       summary.mass.name, summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
   if (summary.wrong.empty())
     info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
   if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);

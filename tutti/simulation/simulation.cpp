@@ -222,7 +222,7 @@ void advance(Run& run, const Observers& observers, ReportClock& reports) {
   for (const auto& observer : observers) observer->begin_step(run);
   const auto start = Clock::now();
   fault_point("step");
-  run.model.step(run.before_step, run.plan.dt);
+  run.model.step(run.before_step, run.plan.dt_of(run.step));
   run.wall += seconds_since(start);
   for (const auto& observer : observers) observer->end_step(run);
 

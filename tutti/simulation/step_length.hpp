@@ -13,7 +13,7 @@ class StepLength : public Observer {
     const Size every = run.model.adapts_every();
     const bool adapts = every > 0 && run.step % every == 0, arrived = run.step == run.plan.until;
     if ((!adapts && !arrived) || run.last) return;
-    const double before = run.plan.until > 0 ? run.plan.longest : run.plan.dt;
+    const double before = run.plan.longest > 0 ? run.plan.longest : run.plan.dt;
     const double dt = adapts ? run.model.adapted_step(before) : before;
     run.comm.together([&] {
       if (dt == before && !arrived) return;

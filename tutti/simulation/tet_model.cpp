@@ -154,7 +154,7 @@ void TetModel::exchange_now(std::size_t copy) {
 void TetModel::summarise(Summary& summary, double time) {
   summary.mass.initial = initial_mass_;
   summary.mass.final = mass();
-  summary.mass.drift = mass_scale_ > 0 ? (summary.mass.final - initial_mass_) / mass_scale_ : 0;
+  summary.mass.drift = mass_scale_ > 0 ? (summary.mass.final - initial_mass_) / mass_scale_ : summary.mass.final;
   if (!exact_) return;
   try {
     summary.errors = errors(time);

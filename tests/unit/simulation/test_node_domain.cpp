@@ -194,6 +194,7 @@ TEST(NodeProbes, FindTheNearestNode) {
   for (std::uint64_t i = 0; i < 40; ++i)
     points.push_back({random_unit(1, 3 * i) - 0.5, random_unit(1, 3 * i + 1) - 0.5, random_unit(1, 3 * i + 2) - 0.5});
   points.push_back(domain.cloud.points[17]);
+  for (Vec3& point : points) point = (1 / norm(point)) * point;
   const std::vector<std::string> labels(points.size(), "probe");
   // Two quantities: the node's number, and its height.
   std::vector<ModelField> fields;

@@ -71,8 +71,15 @@ TEST(Occasions, shorten_steps_to_meet_their_times) {
   }
 }
 
-TEST(Occasions, at_the_end_shorten_nothing) {
-  EXPECT_EQ(walk(case_with("times = [1, 2]"), 0.3), walk(case_with(""), 0.3));
+TEST(Occasions, behind_the_end_shorten_steps_alike) {
+  const auto shorter = walk(case_with("interval = 0.25", "end = 0.9"), 0.1),
+             longer = walk(case_with("interval = 0.25"), 0.1);
+  ASSERT_EQ(shorter.size(), 3u + 3 + 3 + 2);
+  for (std::size_t k = 0; k + 1 < shorter.size(); ++k) EXPECT_EQ(shorter[k], longer[k]);
+  EXPECT_EQ(shorter.back(), 0.9);
+  EXPECT_EQ(longer.back(), 1);
+  // So far behind that steps cannot be counted, they are as if it were not there.
+  EXPECT_EQ(walk(case_with("times = [1e300]"), 0.3), walk(case_with(""), 0.3));
 }
 
 TEST(Occasions, leave_a_number_of_steps_alone) {
@@ -96,12 +103,19 @@ TEST(Occasions, survive_a_restart) {
   EXPECT_EQ(plan.until_time, 0.5);
   EXPECT_EQ(plan.dt, state.plan.dt);
   EXPECT_EQ(plan.longest, 0.1);
-  // Another case's times count from here on; none at all once those under way are met.
-  EXPECT_EQ(plan_rest(case_with(""), again).until, 6);
-  state.plan = plan_from(options, 4, 0.8, 0.1);
-  state.time = state.plan.time_of(4);
-  EXPECT_EQ(plan_rest(options, state).until, 0);
-  EXPECT_EQ(plan_rest(case_with("times = [0.9]"), state).until_time, 0.9);
+  // Another case's times count from here on.
+  EXPECT_EQ(plan_rest(case_with(""), again).until, 0);
+  EXPECT_EQ(plan_rest(case_with(""), again).dt, 0.1);
+  EXPECT_EQ(plan_rest(case_with("times = [0.4]"), again).until_time, 0.4);
+  // At the end, which is such a time, nothing is left; a later end is reached as if the run had never ended.
+  state.plan = plan_from(options, 4, 0.75, 0.1);
+  state.step = state.plan.steps;
+  state.time = state.plan.time_of(state.step);
+  EXPECT_EQ(state.time, 1);
+  EXPECT_EQ(plan_rest(options, state).steps, state.step);
+  const TimePlan later = plan_rest(case_with("interval = 0.25", "end = 2"), state);
+  EXPECT_EQ(later.until_time, 1.25);
+  EXPECT_EQ(later.until, state.step + 3);
 }
 
 }  // namespace

@@ -185,6 +185,61 @@ TEST(TimePlan, StepsThatAreNoStepsAreRefused) {
   }
 }
 
+TEST(TimePlan, ALongerRunMakesTheStepsOfAShorterOne) {
+  const TimePlan shorter = plan_steps(with_time("end = 1.0"), 0.3), longer = plan_steps(with_time("end = 1.7"), 0.3);
+  EXPECT_EQ(shorter.steps, 4);
+  EXPECT_EQ(longer.steps, 6);
+  for (Size k = 1; k < shorter.steps; ++k) {
+    EXPECT_EQ(shorter.dt_of(k), longer.dt_of(k));
+    EXPECT_EQ(shorter.time_of(k), longer.time_of(k));
+  }
+  EXPECT_EQ(shorter.time_of(4), 1.0);
+  EXPECT_NEAR(shorter.dt_of(4), 0.1, 1e-15);
+  // Where dt divides the end, the last step is one as the others; a rest that is next to nothing is part of it.
+  EXPECT_EQ(plan_steps(with_time("end = 0.3"), 0.1).dt_of(3), 0.1);
+  EXPECT_EQ(plan_steps(with_time("end = 0.30000001"), 0.1).steps, 3);
+  EXPECT_EQ(plan_steps(with_time("end = 0.30000001"), 0.1).time_of(3), 0.30000001);
+}
+
+TEST(TimePlan, AnEndThatMoves) {
+  RunState state;
+  state.plan = plan_steps(with_time("end = 1.0"), 0.3);
+  state.end = 1.0;
+  state.step = 2;
+  state.time = state.plan.time_of(2);
+  const TimePlan whole = plan_steps(with_time("end = 1.7"), 0.3), rest = plan_rest(with_time("end = 1.7"), state);
+  EXPECT_EQ(rest.steps, whole.steps);
+  for (Size k = 3; k <= whole.steps; ++k) {
+    EXPECT_EQ(rest.dt_of(k), whole.dt_of(k));
+    EXPECT_EQ(rest.time_of(k), whole.time_of(k));
+  }
+  EXPECT_EQ(plan_rest(with_time("end = 0.7"), state).time_of(3), 0.7);
+  EXPECT_EQ(plan_rest(with_time("end = 0.5"), state).steps, 2);
+  // Behind the shortened step.
+  state.step = 4;
+  state.time = 1.0;
+  const TimePlan behind = plan_rest(with_time("end = 1.7"), state);
+  EXPECT_EQ(behind.time_of(5), 1.3);
+  EXPECT_EQ(behind.steps, 7);
+  EXPECT_EQ(behind.time_of(7), 1.7);
+}
+
+TEST(RunState, ALineOfAnEarlierEndIsLeftOut) {
+  RunState state;
+  state.step = state.plan.steps = 25;
+  state.file_bytes["history.csv"] = 100;
+  state.file_lines["history.csv"] = 4;  // of 0, 10, 20 and the end
+  const auto every = [](int steps) {
+    return Occasions(with_time(fmt::format("end = 2.5\n[output]\nhistory_every = {}", steps)), "output.history_");
+  };
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, every(10), true).lines, 3);
+  EXPECT_LT(state.lines_of("history.csv", 2.5, every(10), true).until, 2.5);
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, every(10), false).lines, 4) << "nothing is left to do";
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, every(5), true).lines, 4) << "the line is due";
+  state.plan.steps = 30;
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, every(10), true).lines, 4) << "a checkpoint on the way";
+}
+
 /// Sources of a graph: whole numbers of them are reached at the end, whatever the steps.
 TEST(TimePlan, UnitsOfAModelsOwn) {
   TimePlan plan = plan_units(100, 0, 0, 30);

@@ -45,6 +45,19 @@ void add_mesh_keys(CaseSchema& schema) {
               .above_min = true,
               .required = true,
               .only_if = {"mesh.generate", {"unstructured-box", "biventricle"}}});
+  schema.add({.path = "mesh.repair",
+              .type = KeyType::choice,
+              .default_value = "\"none\"",
+              .description =
+                  "Of a file's mesh. merge: vertices at the same place on faces without a neighbour become one, "
+                  "which closes cracks.",
+              .choices = {"none", "merge"}});
+  schema.add({.path = "mesh.allow_cracks",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description =
+                  "Faces that touch and do not fit are boundaries: cracks, hanging nodes; else such a mesh is "
+                  "refused."});
   schema.add({.path = "mesh.refine",
               .type = KeyType::integer,
               .default_value = "0",
@@ -372,7 +385,7 @@ void add_device_keys(CaseSchema& schema) {
   schema.add({.path = "devices.threads",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "Threads of a rank; auto takes its share of the machine's cores.",
+              .description = "Threads of a rank; auto: one for each core of its share on which no other program works.",
               .choices = {"auto"},
               .min = 1,
               .max = 4096});

@@ -68,6 +68,25 @@ class Lowest {
   std::size_t count_ = 0;
 };
 
+/// What nanoflann gives the points to that it meets: keeps all within a distance.
+struct Within {
+  using DistanceType = double;
+  double limit;  ///< squared
+  std::vector<Gid>& numbers;
+
+  bool addPoint(double distance, Number number) {  // NOLINT(readability-identifier-naming): nanoflann's name
+    if (distance <= limit) numbers.push_back(static_cast<Gid>(number));
+    return true;
+  }
+  double worstDist() const {  // NOLINT(readability-identifier-naming): nanoflann's name
+    return limit * (1 + 1e-12) + std::numeric_limits<double>::min();
+  }
+  static bool full() { return true; }
+  bool empty() const { return numbers.empty(); }
+  std::size_t size() const { return numbers.size(); }
+  void sort() {}
+};
+
 /// The points as nanoflann asks for them.
 struct Points {
   std::span<const Vec3> at;
@@ -88,6 +107,16 @@ struct NearestNodes::Tree {
 
   explicit Tree(std::span<const Vec3> p)
       : points{p}, index(3, points, nanoflann::KDTreeSingleIndexAdaptorParams(leaf_size)) {}
+
+  template <class Result>
+  void search(Result& result, Vec3 centre) const {
+    const std::array<double, 3> place{centre.x, centre.y, centre.z};
+#if NANOFLANN_VERSION >= 0x150
+    index.findNeighbors(result, place.data());
+#else
+    index.findNeighbors(result, place.data(), nanoflann::SearchParams());
+#endif
+  }
 
   Points points;
   Index index;
@@ -115,14 +144,15 @@ void NearestNodes::find(Vec3 centre, int n, std::span<Gid> numbers) const {
   if (count > few.size()) many.resize(count);
   const std::span<Found> room = count > few.size() ? std::span(many) : std::span(few).first(count);
   Lowest lowest(room);
-  const std::array<double, 3> place{centre.x, centre.y, centre.z};
-#if NANOFLANN_VERSION >= 0x150
-  tree_->index.findNeighbors(lowest, place.data());
-#else
-  tree_->index.findNeighbors(lowest, place.data(), nanoflann::SearchParams());
-#endif
+  tree_->search(lowest, centre);
   lowest.sort();
   for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<Gid>(room[i].number);
+}
+
+void NearestNodes::find_within(Vec3 centre, double radius, std::vector<Gid>& numbers) const {
+  numbers.clear();
+  Within within{radius * radius, numbers};
+  tree_->search(within, centre);
 }
 
 }  // namespace tutti

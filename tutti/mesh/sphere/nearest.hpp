@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
@@ -23,6 +24,8 @@ class NearestNodes {
   /// number), ties included: a result depends on the points and their numbers alone. 0 <= n <= size(), and `numbers`
   /// has n places. May be called from several threads at a time.
   void find(Vec3 centre, int n, std::span<Gid> numbers) const;
+  /// All points within `radius` of `centre`, in no order, in place of what `numbers` holds. As thread-safe as find().
+  void find_within(Vec3 centre, double radius, std::vector<Gid>& numbers) const;
 
  private:
   struct Tree;

@@ -7,6 +7,7 @@
 #include "tutti/base/hash.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/domain/held_arrays.hpp"
 
 namespace tutti::compressible {
 
@@ -27,8 +28,8 @@ void CompressibleFlow::build_step(Overlap overlap) {
   const auto elements = [this](std::size_t p) {
     return [this, p](Stream& on, Range rows) {
       FlowPart& part = *parts_[p];
-      advance_elements(on, rows, part.view(), part.u[work_.stage->from].data(), part.at_faces(), arrays_of(p));
-      if (flow_.limited && !work_.passive) keep_positive(on, rows, part.view(), part.u[work_.stage->target()].data());
+      advance_elements(on, rows, part.view(), part.u[work_.stage->from].data(), part.at_faces(), arrays_of(p),
+                       flow_.limited && !work_.passive ? part.u[work_.stage->target()].data() : nullptr);
     };
   };
   std::vector<TaskId> separator_faces, separators;
@@ -72,9 +73,10 @@ StageArrays CompressibleFlow::arrays_of(std::size_t p) const {
   return arrays;
 }
 
-/// The same number for the same stage of a step of the same length, on arrays in the same roles.
+/// The same number for the same stage of a step of the same length, on arrays in the same roles. 0: of this work no
+/// graph can be made.
 std::uint64_t CompressibleFlow::work_of() const {
-  if (parts_.empty()) return 0;
+  if (parts_.empty() || !captured_) return 0;
   std::vector<std::uint64_t> what{static_cast<std::uint64_t>(work_.stage - scheme_.stages.data()) + 1,
                                   std::bit_cast<std::uint64_t>(work_.dt)};
   for (const auto& u : parts_[0]->u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
@@ -317,6 +319,12 @@ void CompressibleFlow::resume(double time) {
 std::vector<std::string> CompressibleFlow::describe() const {
   return {fmt::format("{} elements of order {}: {} degrees of freedom; step {:.5g}", format_count(cells()), flow_.order,
                       format_count(cells() * variables * flow_.bases()), dt_)};
+}
+
+std::optional<HeldArraySummary> CompressibleFlow::held_array(std::size_t p) const {
+  const Residency* held = parts_[p]->held();
+  if (held == nullptr) return {};
+  return summarise_held("tables of volumes", *held);
 }
 
 Size CompressibleFlow::bytes_moved(std::size_t p) const {

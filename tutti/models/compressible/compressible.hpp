@@ -34,6 +34,7 @@ class CompressibleFlow final : public Model {
   Vec3 place_of(std::size_t part, Lid row) override { return domain_.meshes[part].centre(row); }
   void resume(double time) override;
   void before_output() override;
+  std::optional<HeldArraySummary> held_array(std::size_t p) const override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
   std::vector<std::string> exact_fields() const override;
@@ -67,6 +68,7 @@ class CompressibleFlow final : public Model {
   std::uint64_t work_of() const;
   void update_forcing(double time);
   void exchange_now(std::size_t array);
+  void hold_volumes();
   void set_initial();
   double stable_step();
   void require_physical();
@@ -94,6 +96,7 @@ class CompressibleFlow final : public Model {
   double time_ = 0;          ///< of the state
   double forcing_time_ = 0;  ///< for which boundary data and sources were evaluated last
   bool forcing_done_ = false, automatic_ = false;
+  bool captured_ = true;  ///< stages can be
   double initial_mass_ = 0;
   Size applications_ = 0;
   std::int32_t body_ = 0;       ///< tag of the surface whose forces are watched

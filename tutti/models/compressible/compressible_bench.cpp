@@ -10,7 +10,8 @@ namespace {
 
 struct CompressibleBench : BenchArguments {
   Gid degrees = 1'000'000;
-  std::vector<std::string> elements{"tet"}, equations{"euler", "navier-stokes"}, forms{"auto"}, overlaps{"full"};
+  std::vector<std::string> elements{"tet"}, equations{"euler", "navier-stokes"}, forms{"auto"}, kernels{"portable"},
+      overlaps{"full"};
   std::vector<int> orders{1, 2, 3};
   double jitter = 0.1;
   std::string flux = "llf";
@@ -18,7 +19,7 @@ struct CompressibleBench : BenchArguments {
 
 /// What is measured at a time.
 struct Row {
-  std::string element, equations, form, overlap;
+  std::string element, equations, form, kernels, overlap;
   int order = 1;
 };
 
@@ -34,12 +35,13 @@ Case compressible_case(const CompressibleBench& a, const Row& row) {
   const int n = cubes_for(a, row);
   return bench_case(
       compressible_kind(),
-      fmt::format("[mesh]\ngenerate = \"box\"\nelement = \"{}\"\ncubes = [{}, {}, {}]\nperiodic = true\njitter = {}\n"
-                  "[physics]\nviscosity = {}\n[physics.initial]\nrho = \"1 + 0.2*sin(2*pi*x)*sin(2*pi*y)\"\nvelocity = "
-                  "[0.5, 0.4, 0.3]\np = 1\n[numerics]\norder = {}\nflux = \"{}\"\nform = \"{}\"\n[balance]\nweights = "
-                  "\"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\n",
-                  row.element, n, n, n, a.jitter, row.equations == "euler" ? 0.0 : 1e-3, row.order, a.flux, row.form,
-                  a.weights, row.overlap));
+      fmt::format(
+          "[mesh]\ngenerate = \"box\"\nelement = \"{}\"\ncubes = [{}, {}, {}]\nperiodic = true\njitter = {}\n"
+          "[physics]\nviscosity = {}\n[physics.initial]\nrho = \"1 + 0.2*sin(2*pi*x)*sin(2*pi*y)\"\nvelocity = "
+          "[0.5, 0.4, 0.3]\np = 1\n[numerics]\norder = {}\nflux = \"{}\"\nform = \"{}\"\nkernels = \"{}\"\n[balance]\n"
+          "weights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\n",
+          row.element, n, n, n, a.jitter, row.equations == "euler" ? 0.0 : 1e-3, row.order, a.flux, row.form,
+          row.kernels, a.weights, row.overlap));
 }
 
 /// Measures; prints and returns its row.
@@ -54,13 +56,14 @@ nlohmann::json bench_row(const Comm& comm, const CompressibleBench& a, DeviceSet
   for (const auto& [name, spent] : phases.seconds())
     if (name == "tables") set_up = spent;
   set_up = comm.max(set_up);
-  info("{:<8} {:<14} {:<7} {:<9} {:>2} {:>10} {:>14} {:>10.3f} {:>13.2f} {:>14.2f} {:>10.3f}", row.element,
-       row.equations, row.form, row.overlap, row.order, format_count(model.cells()),
+  info("{:<8} {:<14} {:<7} {:<9} {:<9} {:>2} {:>10} {:>14} {:>10.3f} {:>13.4f} {:>14.4f} {:>10.3f}", row.element,
+       row.equations, row.form, row.kernels, row.overlap, row.order, format_count(model.cells()),
        format_count(static_cast<Gid>(degrees)), seconds.best * 1e3, nanoseconds,
        nanoseconds * variables * model.flow().bases() * 1e-3, set_up);
   return {{"element", row.element},
           {"equations", row.equations},
           {"form", row.form},
+          {"kernels", row.kernels},
           {"overlap", row.overlap},
           {"order", row.order},
           {"elements", model.cells()},
@@ -75,14 +78,16 @@ nlohmann::json bench_row(const Comm& comm, const CompressibleBench& a, DeviceSet
 void bench(const Comm& comm, const CompressibleBench& a) {
   run_bench(comm, a, [&](DeviceSet& devices, nlohmann::json& results) {
     info("SSP-RK3 on a periodic box; degrees of freedom: elements x basis functions x 5; ns: of one and a stage");
-    info("{:<8} {:<14} {:<7} {:<9} {:>2} {:>10} {:>14} {:>10} {:>13} {:>14} {:>10}", "element", "equations", "form",
-         "overlap", "p", "elements", "degrees", "ms/step", "ns a degree", "us an element", "tables, s");
+    info("{:<8} {:<14} {:<7} {:<9} {:<9} {:>2} {:>10} {:>14} {:>10} {:>13} {:>14} {:>10}", "element", "equations",
+         "form", "kernels", "overlap", "p", "elements", "degrees", "ms/step", "ns a degree", "us an element",
+         "tables, s");
     for (const std::string& element : a.elements)
       for (const std::string& equations : a.equations)
         for (const int order : a.orders)
           for (const std::string& form : a.forms)
-            for (const std::string& overlap : a.overlaps)
-              results.push_back(bench_row(comm, a, devices, {element, equations, form, overlap, order}));
+            for (const std::string& kernels : a.kernels)
+              for (const std::string& overlap : a.overlaps)
+                results.push_back(bench_row(comm, a, devices, {element, equations, form, kernels, overlap, order}));
   });
 }
 
@@ -103,6 +108,8 @@ void add_compressible_bench(CLI::App& bench_command, Action& action) {
   add_list(*command, "--order", a->orders, "of the polynomials; several: one after the other", CLI::Range(0, max_order),
            "N,...");
   add_list(*command, "--form", a->forms, "of the tables; several: one after the other", words("numerics.form"),
+           "NAME,...");
+  add_list(*command, "--kernels", a->kernels, "of GPUs; several: one after the other", words("numerics.kernels"),
            "NAME,...");
   add_list(*command, "--overlap", a->overlaps, "of work and messages; several: one after the other",
            words("devices.overlap"), "NAME,...");

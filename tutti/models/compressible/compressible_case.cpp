@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "tutti/base/error.hpp"
-
+#include "tutti/domain/held_arrays.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::compressible {
@@ -229,6 +229,15 @@ void add_numerics_keys(CaseSchema& schema) {
            "stored: every element has tables of its own, as in the paper, which only takes memory; auto: elements "
            "that are affine images of the reference element share its tables.",
        .choices = {"auto", "stored"}});
+  schema.add(
+      {.path = "numerics.kernels",
+       .type = KeyType::choice,
+       .default_value = "\"portable\"",
+       .description =
+           "tuned: GPUs work on their tensor cores where there are kernels for it: inviscid flow on straight "
+           "tetrahedra of order 1, 2 or 3, without artificial viscosity; else, and where `portable` says so, all "
+           "devices have the same kernels.",
+       .choices = {"portable", "tuned"}});
   schema.add({.path = "numerics.limiter",
               .type = KeyType::choice,
               .default_value = "\"none\"",
@@ -309,12 +318,20 @@ void add_compressible_keys(CaseSchema& schema) {
   add_boundary_keys(schema);
   add_numerics_keys(schema);
   add_force_keys(schema);
+  add_residency_keys(schema,
+                     "the tables of the elements' volumes (two thirds of what an element with tables of its own "
+                     "takes)");
 }
 
 CompressibleCase read_compressible_case(const Case& options) {
   CompressibleCase flow;
   flow.order = static_cast<int>(options.integer("numerics.order"));
   flow.stored = options.text("numerics.form") == "stored";
+  flow.tuned = options.text("numerics.kernels") == "tuned";
+  flow.held = residency_options(options);
+  // Rows of the projection, some together: entries of one point and direction are alike.
+  const int columns = padded(flow.bases());
+  flow.held.group = columns * std::max(1, 128 / columns);
   flow.eta = options.number("numerics.eta");
   const std::string flux = options.text("numerics.flux"), method = options.text("time.method");
   flow.limited = options.text("numerics.limiter") == "positivity";

@@ -13,6 +13,7 @@
 #include "tutti/models/compressible/flux/boundary.hpp"
 #include "tutti/models/compressible/force_coefficients.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
+#include "tutti/residency/residency.hpp"
 
 namespace tutti::compressible {
 
@@ -28,8 +29,10 @@ struct BoundaryCondition {
 
 struct CompressibleCase {
   int order = 3;
-  bool stored = false;  ///< every element has tables of its own
-  double eta = 2;       ///< of BR2
+  bool stored = false;    ///< every element has tables of its own
+  bool tuned = false;     ///< on GPUs, the kernels of tet_cuda.cuh where they fit
+  ResidencyOptions held;  ///< of the tables of volumes
+  double eta = 2;         ///< of BR2
   Gas gas;
   FluxKind flux = FluxKind::hllc;
   TimeMethod method = TimeMethod::ssp_rk3;

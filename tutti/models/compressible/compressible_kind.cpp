@@ -2,6 +2,7 @@
 #include "tutti/models/compressible/compressible_kind.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "tutti/io/probes.hpp"
 #include "tutti/models/compressible/compressible.hpp"
@@ -27,23 +28,40 @@ PlannedStep plan_step(const ModelSetup& setup) {
   return step;
 }
 
+/// Without end where the device has no room for a sample: then it has none for the part.
+double known_rate(const MeasureRate& rate, Device& device, Gid rows) {
+  try {
+    return rate(device, rows);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::resource) throw;
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
 std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, const PlannedStep& step) {
   const auto& domain = dynamic_cast<const ElementDomain&>(of);
   const CompressibleCase flow = read_compressible_case(setup.options);
   const MeasureRate rate = stage_rate(setup.options, flow, *setup.devices.threads);
   std::vector<PlannedPart> parts(domain.mine());
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    parts[p].arrays = plan_arrays(flow, domain, p);
+    parts[p].keeps_apart = keeps_apart(flow, domain, p);
+    parts[p].arrays = plan_arrays(flow, domain, p, parts[p].keeps_apart);
     parts[p].bytes_a_step = plan_bytes_a_step(flow, domain, p);
     const Lid owned = domain.maps[p].owned;
     if (owned == 0) continue;
     // Few elements are computed as fast as bytes are moved.
-    const double seconds = step.stages * owned / rate(domain.device(p), std::min<Gid>(owned, 20'000));
+    const double seconds = step.stages * owned / known_rate(rate, domain.device(p), std::min<Gid>(owned, 20'000));
     const double moving =
         static_cast<double>(parts[p].bytes_a_step) / quick_triad(domain.device(p), *setup.devices.threads);
     parts[p].seconds_a_step = std::max(0.0, seconds - moving);
   }
   plan_exchanges(setup.comm, domain, variables * flow.bases(), step.stages, parts);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (parts[p].keeps_apart) {
+      Device& device = domain.device(p);
+      const Size room = device.budget().capacity() - parts[p].bytes() - held_margin(device);
+      add_held(parts[p], "tables of volumes", plan_volumes(flow, domain, p, room), step.stages);
+    }
   return parts;
 }
 

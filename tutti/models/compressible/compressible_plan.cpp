@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tutti/mesh/elements/generate_element_box.hpp"
 #include "tutti/models/compressible/compressible_rate.hpp"
 #include "tutti/models/compressible/elements/operator_sizes.hpp"
 #include "tutti/models/compressible/flow_part.hpp"
@@ -30,11 +31,58 @@ Size formula_bytes(const CompressibleCase& flow) {
   return bytes;
 }
 
+OperatorOptions operator_options(const CompressibleCase& flow, bool apart) {
+  return {flow.order, flow.stored, flow.diffuses(), apart};
+}
+
+int row_width(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p) {
+  return volume_row_width(domain.meshes[p], domain.maps[p], operator_options(flow, true));
+}
+
+/// Doubles of an element's own tables before there is a mesh: of its volume that a policy may keep elsewhere, and the
+/// others. Of a file's elements the largest; of several types something between.
+struct OwnTables {
+  int volume = 0;
+  double others = 0;
+};
+OwnTables own_tables(const Case& options, const CompressibleCase& flow) {
+  ElementType type = ElementType::hexahedron;
+  bool affine = false;
+  if (options.has("mesh.generate")) {
+    const BoxElements box = parse_box_elements(options.text("mesh.element"));
+    if (box == BoxElements::prisms || box == BoxElements::mixed) type = ElementType::prism;
+    if (box == BoxElements::tetrahedra) type = ElementType::tetrahedron;
+    affine = type == ElementType::tetrahedron || !(options.number("mesh.jitter") > 0);
+  }
+  const int n = flow.bases(), points = padded(volume_rule(type, flow.order, affine).size());
+  double face_points = 0;
+  for (int f = 0; f < face_count(type); ++f)
+    face_points += padded(face_rule(face_corner_count(type, f), flow.order, affine).size());
+  return {volume_table_size(points, flow.order),
+          points + (flow.diffuses() ? 3.0 * n * padded(n) : 0) + face_points * (n + padded(n))};
+}
+
 }  // namespace
 
-std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p) {
+bool keeps_apart(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p) {
+  Device& device = domain.device(p);
   const IndexMap& map = domain.maps[p];
-  const OperatorSizes sizes = count_operators(domain.meshes[p], map, {flow.order, flow.stored, flow.diffuses()});
+  if (device.is_host() || flow.held.policy == Policy::resident || map.owned == 0) return false;
+  if (count_operators(domain.meshes[p], map, operator_options(flow, true)).own_volumes == 0) return false;
+  if (flow.held.policy != Policy::automatic || flow.held.tolerance > 0) return true;
+  Size bytes = 16 * Size{variables} * flow.bases() * map.separator_rows().size();  // of messages, at most
+  for (const PlannedArray& a : plan_arrays(flow, domain, p)) bytes += a.bytes;
+  return bytes + held_margin(device) > device.budget().capacity();
+}
+
+HeldPlan plan_volumes(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p, Size room) {
+  return plan_held(flow.held, domain.maps[p].owned, row_width(flow, domain, p), room);
+}
+
+std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p,
+                                      bool apart) {
+  const IndexMap& map = domain.maps[p];
+  const OperatorSizes sizes = count_operators(domain.meshes[p], map, operator_options(flow, apart));
   const Size local = map.local(), owned = map.owned;
   std::vector<PlannedArray> arrays;
   const auto add = [&](const char* name, Size bytes) {
@@ -42,11 +90,14 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   };
   add("state and stages", local * state_bytes(flow));
   add("tables", 8 * sizes.tables);
-  add("normals", 8 * sizes.normals);
+  add("normals", 8 * sizes.normals + sizes.turns);
   add("elements", local * (size_of<ElementRecord> + max_faces * 4 + 72) + 25 * owned);
   add("faces", sizes.faces * size_of<FaceRecord>);
   add("fluxes", 8 * sizes.flux);
   if (flow.diffuses()) add("jumps", 8 * sizes.flux);
+  // Tiles are filled up with faces that come twice: less than a twelfth.
+  if (flow.tuned && !flow.diffuses() && domain.device(p).kind() == DeviceKind::cuda)
+    add("tables of tuned kernels, at most", 13 * sizes.faces + 48 * owned + (Size{1} << 18));
   if (sizes.boundary_points > 0)
     add("boundary", sizes.boundary_points * (size_of<Vec3> + 4 + 8 * boundary_values) + formula_bytes(flow));
   if (!flow.source.empty() && owned > 0) {
@@ -55,7 +106,7 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
     add("source", sizes.source_points * size_of<Vec3> + owned * (8 + 8 * Size{variables} * flow.bases()) +
                       steps * size_of<FormulaStep>);
   }
-  add("vorticity, when written", 32 * owned);
+  add("vorticity, when written", rotation_bytes(owned));
   return arrays;
 }
 
@@ -64,16 +115,28 @@ Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threa
   const Size state = state_bytes(flow);
   // Faces have about as many points as bases of one degree more; tables of an element's own are larger than all else.
   const double faces = 3.0 * (n + 1) * (flow.diffuses() ? 2 : 1) * 8 * variables;
-  const int line = flow.order + 2;
-  const double own_tables = 8.0 * n * (4.0 * line * line * line + 12.0 * line * line + (flow.diffuses() ? 3.0 * n : 0));
-  const bool straight = !flow.stored && (!options.has("mesh.generate") || !(options.number("mesh.jitter") > 0));
+  const OwnTables own = own_tables(options, flow);
+  const bool generated = options.has("mesh.generate");
+  const bool straight = !flow.stored && (!generated || !(options.number("mesh.jitter") > 0) ||
+                                         parse_box_elements(options.text("mesh.element")) == BoxElements::tetrahedra);
+  const double volume = straight ? 0 : 8.0 * own.volume, others = straight ? 0 : 8 * own.others;
   MemoryModel memory;
-  memory.row = [=](Device&, double) { return static_cast<double>(state) + faces + 500 + (straight ? 0 : own_tables); };
-  memory.ghost = static_cast<double>(state) + 200 + (straight ? 0 : own_tables);
+  memory.row = [=](Device&, double) { return static_cast<double>(state) + faces + 500 + volume + others; };
+  memory.ghost = static_cast<double>(state) + 200 + others;
+  if (volume > 0 && flow.held.policy != Policy::resident)
+    memory.held = [held = flow.held, width = own.volume](Device& device, double) {
+      return held_bytes(held, device.is_host(), width, 1, 8.0 * width);
+    };
   memory.parts = [flow](const Comm& comm, const Domain& of) {
     const auto& domain = dynamic_cast<const ElementDomain&>(of);
     std::vector<PlannedPart> parts(domain.mine());
-    for (std::size_t p = 0; p < parts.size(); ++p) parts[p].arrays = plan_arrays(flow, domain, p);
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const bool apart = keeps_apart(flow, domain, p);
+      parts[p].arrays = plan_arrays(flow, domain, p, apart);
+      if (apart)
+        parts[p].arrays.push_back(
+            {"tables of volumes", least_held_bytes(flow.held, domain.maps[p].owned, row_width(flow, domain, p))});
+    }
     plan_exchanges(comm, domain, variables * flow.bases(), 1, parts);
     std::vector<Size> bytes;
     for (const PlannedPart& part : parts) bytes.push_back(part.bytes());

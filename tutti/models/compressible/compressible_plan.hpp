@@ -9,8 +9,19 @@
 
 namespace tutti::compressible {
 
-/// Arrays of part p of this rank, but for messages.
-std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p);
+/// Arrays of part p of this rank, but for messages. `apart`: without the tables of volumes, which a memory policy
+/// keeps.
+std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p,
+                                      bool apart = false);
+/// Does a memory policy say where the tables of the volumes of part p are? Where elements share theirs, or `auto` has
+/// room for all: no.
+bool keeps_apart(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p);
+/// They, in `room` bytes.
+HeldPlan plan_volumes(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p, Size room);
+/// Of FlowPart::rotation, which is made when results are written first.
+inline Size rotation_bytes(Size elements) {
+  return 32 * elements;
+}
 /// How elements are shared: by the rate of the model's own kernels, as far as there is room. `threads` outlive it.
 Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threads& threads);
 /// Bytes that a step moves: all arrays that a stage reads and writes, each once.

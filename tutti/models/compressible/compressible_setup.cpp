@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tutti/base/mpi/over_ranks.hpp"
+#include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/compressible/compressible.hpp"
 #include "tutti/models/compressible/compressible_plan.hpp"
 #include "tutti/models/compressible/elements/samples.hpp"
@@ -47,16 +48,37 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
                              domain_.boundary_tags);
     for (std::size_t p = 0; p < domain_.mine(); ++p)
       parts_.push_back(std::make_unique<FlowPart>(stream(p), flow_, domain_.meshes[p], domain_.maps[p], value_maps_[p],
-                                                  conditions, scheme_.arrays));
+                                                  conditions, scheme_.arrays, parallel_for(*devices_.threads),
+                                                  keeps_apart(flow_, domain_, p)));
   });
   plan_ = make_plan(value_maps_, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);
   build_step(parse_overlap(options_.text("devices.overlap")));
+  hold_volumes();
   phases.begin("initial");
   set_initial();
   automatic_ = options_.is_word("time.dt", "auto");
   dt_ = automatic_ ? stable_step() : options_.number("time.dt");
   phases.end();
+}
+
+/// Last of all arrays, in the room that they leave.
+void CompressibleFlow::hold_volumes() {
+  std::string lines;
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      FlowPart& part = *parts_[p];
+      if (!part.waits_to_be_held()) continue;
+      ResidencyOptions options = flow_.held;
+      options.leave_bytes = held_margin(domain_.device(p)) + rotation_bytes(domain_.maps[p].owned);
+      options.parallel = parallel_for(*devices_.threads);
+      const auto trials = part.hold(stream(p), flow_, domain_.meshes[p], options);
+      captured_ = captured_ && part.held()->can_be_captured();
+      lines += fmt::format("{} of rank {}: {}\n", domain_.device(p).name(), comm_.rank(),
+                           describe_held("tables of volumes", *part.held(), trials));
+    }
+  });
+  say_what_is_held(comm_, lines);
 }
 
 /// The projection of the initial state, by a rule of a higher degree than the method's.

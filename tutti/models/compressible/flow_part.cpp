@@ -7,8 +7,18 @@
 namespace tutti::compressible {
 
 FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
-                   const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays) {
-  Operators made = make_operators(mesh, map, {flow.order, flow.stored, flow.diffuses()});
+                   const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays,
+                   const ParallelFor& parallel, bool apart) {
+  // Tables of a CPU are made where they stay.
+  const auto in_place = [&](Size count) {
+    tables_ = Buffer<double>(stream.device(), count, "tables");
+    return tables_.data();
+  };
+  const bool on_host = stream.device().is_host();
+  rows_ = map.owned_rows();
+  const OperatorOptions operators{flow.order, flow.stored, flow.diffuses(), apart};
+  if (apart) apart_width_ = volume_row_width(mesh, map, operators);
+  Operators made = make_operators(mesh, map, operators, parallel, on_host ? in_place : std::function<double*(Size)>());
   for (FaceRecord& face : made.faces)
     if (face.right < 0) face.condition = conditions.at(made.boundary.tags[face.boundary]);
   const auto keep = [&](const auto& from, const char* name) {
@@ -18,21 +28,85 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   faces_ = keep(made.faces, "faces");
   face_of_ = keep(made.face_of, "faces of elements");
   metric_ = keep(made.metric, "metric of elements");
-  tables_ = keep(made.tables, "tables");
+  if (!on_host) tables_ = make_buffer(stream, std::span<const double>(made.tables), "tables");
   normals_ = keep(made.normals, "normals");
+  turns_ = keep(made.turns, "orders of points");
   flux_ = Buffer<double>(stream.device(), made.flux_values, "fluxes");
   if (flow.diffuses()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");
   broken_ = keep(std::vector<std::uint8_t>(map.owned, 0), "marks of elements");
   interior_faces_ = mesh.interior_faces;
   faces_count_ = static_cast<Lid>(made.faces.size());
   view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(), normals_.data(),
-           flow.bases(),     flow.gas,       flow.flux,     flow.sensor,     broken_.data()};
+           turns_.data(),    flow.bases(),   flow.gas,      flow.flux,       flow.sensor,    broken_.data()};
+  if (stream.kind() == DeviceKind::cuda && flow.tuned && !flow.diffuses() && !apart)
+    make_tets(stream, make_tet_tables(made, map, flow.order, mesh.interior_faces));
   make_boundary(stream, flow, made, conditions);
   make_projected(stream, made, map);
-  rows_ = map.owned_rows();
   if (!flow.source.empty()) make_source(stream, flow, mesh, made);
   for (int i = 0; i < arrays; ++i)
     u.emplace_back(stream.device(), values, i == 0 ? "state" : fmt::format("state, work {}", i));
+}
+
+void FlowPart::make_tets(Stream& stream, TetTables made) {
+  tets_ = made.view;
+  if (!tets_.tuned()) return;
+  const auto keep = [&](const auto& from) {
+    return make_buffer(stream, std::span(std::as_const(from)), "tables of tuned kernels");
+  };
+  element_fragments_ = keep(made.element_fragments);
+  trace_fragments_ = keep(made.trace_fragments);
+  lift_scales_ = keep(made.scales);
+  lift_sides_ = keep(made.sides);
+  tile_faces_ = keep(made.faces);
+  tile_tables_ = keep(made.tables);
+  tile_boundary_ = keep(made.at_boundary);
+  tets_.element_fragments = element_fragments_.data();
+  tets_.trace_fragments = trace_fragments_.data();
+  tets_.scales = lift_scales_.data();
+  tets_.sides = lift_sides_.data();
+  tets_.faces = tile_faces_.data();
+  tets_.tables = tile_tables_.data();
+  tets_.at_boundary = tile_boundary_.data();
+  view_.tets = &tets_;
+}
+
+void FlowPart::set_uniform(Stream& stream, const double (&state)[variables]) {
+  const auto bases = static_cast<std::size_t>(view_.bases);
+  std::vector<double> uniform(static_cast<std::size_t>(rows_.end) * variables * bases, 0.0);
+  for (std::size_t i = 0; i < uniform.size(); i += bases) uniform[i] = state[i / bases % variables];
+  upload(stream, u[0].buffer(), std::span<const double>(uniform));
+}
+
+std::vector<Trial> FlowPart::hold(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh,
+                                  const ResidencyOptions& options) {
+  const auto fill = [&](Range elements, std::span<double> rows) {
+    fill_volume_rows(mesh, {flow.order, flow.stored, false, true}, elements, rows, options.parallel);
+  };
+  StageArrays stage;
+  const bool timed = options.policy == Policy::automatic;
+  if (timed) {
+    double state[variables];
+    to_conserved(flow.gas, {1, 0.3, 0.2, 0.1, 1}, state);
+    set_uniform(stream, state);
+    for (Buffer<double>* at_faces : {&flux_, &jump_})
+      if (!at_faces->empty())
+        upload(stream, *at_faces, std::span<const double>(std::vector<double>(at_faces->size(), 0.0)));
+    stage.count = 1;
+    stage.x[0] = u[0].data();
+    stage.weight[0] = 1;
+    stage.factor = 1e-6;
+    stage.out = u[1].data();
+  }
+  Choice choice =
+      make_residency(stream, {"tables of volumes", rows_.end, apart_width_, fill}, options, [&](Residency& array) {
+        PartView view = view_;
+        view.volumes = &array;
+        advance_elements(stream, rows_, view, u[0].data(), at_faces(), stage, flow.limited ? stage.out : nullptr);
+      });
+  if (timed) upload(stream, broken_, std::span<const std::uint8_t>(std::vector<std::uint8_t>(rows_.end, 0)));
+  held_ = std::move(choice.residency);
+  view_.volumes = held_.get();
+  return std::move(choice.trials);
 }
 
 void FlowPart::make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
@@ -135,7 +209,8 @@ std::vector<std::uint8_t> FlowPart::broken(Stream& stream) const {
 
 Size FlowPart::bytes() const {
   return 2 * (u.empty() ? 0 : u[0].buffer().bytes()) + elements_.bytes() + faces_.bytes() + face_of_.bytes() +
-         metric_.bytes() + tables_.bytes() + normals_.bytes() + 2 * (flux_.bytes() + jump_.bytes());
+         metric_.bytes() + tables_.bytes() + (held_ ? held_->layout().bytes(rows_.end) : 0) + normals_.bytes() +
+         2 * (flux_.bytes() + jump_.bytes());
 }
 
 }  // namespace tutti::compressible

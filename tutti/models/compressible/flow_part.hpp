@@ -2,22 +2,35 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "tutti/device/buffer.hpp"
 #include "tutti/domain/element_domain.hpp"
 #include "tutti/exchange/field.hpp"
 #include "tutti/models/compressible/compressible_case.hpp"
-#include "tutti/models/compressible/elements/operators.hpp"
+#include "tutti/models/compressible/elements/tet_tables.hpp"
 #include "tutti/models/compressible/kernels/launch.hpp"
+#include "tutti/residency/choose.hpp"
 
 namespace tutti::compressible {
 
 class FlowPart {
  public:
-  /// `conditions`: of tags. `arrays`: of states that the time method takes.
+  /// `conditions`: of tags. `arrays`: of states that the time method takes. `apart`: hold() says where the tables of
+  /// volumes go; until then nothing can be computed.
   FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
-           const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays);
+           const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays,
+           const ParallelFor& parallel = {}, bool apart = false);
+  /// Puts the tables of volumes where options.policy says, as the last of all arrays; `mesh` is the constructor's.
+  /// `auto` times stages on a uniform flow. Errors: as Residency.
+  std::vector<Trial> hold(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh,
+                          const ResidencyOptions& options);
+  bool waits_to_be_held() const { return apart_width_ > 0 && !held_; }
+  /// Null: the tables of volumes are on the device, as all others.
+  const Residency* held() const { return held_.get(); }
+  /// Sets u[0] to the same state in all elements.
+  void set_uniform(Stream& stream, const double (&state)[variables]);
 
   const PartView& view() const { return view_; }
   const BoundaryView& boundary() const { return boundary_; }
@@ -45,6 +58,7 @@ class FlowPart {
   void make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
                      const std::map<std::int32_t, std::int32_t>& conditions);
   void make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const Operators& made);
+  void make_tets(Stream& stream, TetTables made);
   void make_projected(Stream& stream, const Operators& made, const IndexMap& map);
 
   Buffer<ElementRecord> elements_;
@@ -53,7 +67,7 @@ class FlowPart {
   Buffer<double> metric_, tables_, normals_, flux_, jump_, projected_;
   Buffer<Vec3> places_;
   Buffer<std::int32_t> conditions_;
-  Buffer<std::uint8_t> kinds_, broken_;
+  Buffer<std::uint8_t> kinds_, broken_, turns_;
   Buffer<double> values_;
   Buffer<BoundaryFormula> formulas_;
   Buffer<FormulaStep> steps_, source_steps_;
@@ -62,8 +76,15 @@ class FlowPart {
   Buffer<double> source_;
   SourceFormulas source_formulas_;
   Range rows_;
+  int apart_width_ = 0;  ///< of a row with an element's tables
+  std::unique_ptr<Residency> held_;
   PartView view_;
   BoundaryView boundary_;
+  Buffer<double> element_fragments_, trace_fragments_, lift_scales_;
+  Buffer<TetFace> tile_faces_;
+  Buffer<std::int32_t> tile_tables_, lift_sides_;
+  Buffer<Lid> tile_boundary_;
+  TetView tets_;
   Lid interior_faces_ = 0, faces_count_ = 0;
   bool boundary_depends_on_time_ = false, source_depends_on_time_ = false;
 };

@@ -12,6 +12,7 @@
 #include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/simulation/evaluate.hpp"
+#include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti::diffusion {
 
@@ -87,14 +88,10 @@ Diffusion::Diffusion(const ModelSetup& setup)
   hold_coefficients();
   phases.begin("stability");
   estimate_spectral_radius();
-  comm_.together([&] { choose_stages(); });
-  choose_time_step(stability_.rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity(),
-                   " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
-                   std::string(", or use time.method = \"rkc2\"") + (rkc_ ? " with more stages" : ""));
-  if (options_.flag("numerics.check")) {
-    run_noise_test();
-    check_growth();
-  }
+  if (options_.flag("numerics.check")) choose_flux();
+  choose_time_step_and_stages();
+  comm_.together([&] { (void)plan_steps(options_, dt_); });  // a step that is none ends the run before its first
+  if (options_.flag("numerics.check")) settle_time_step();
   phases.begin("initial");
   start(physics_->initial());
   comm_.together([&] {
@@ -111,43 +108,49 @@ Diffusion::~Diffusion() {
 }
 
 void Diffusion::assemble() {
+  parts_.resize(domain_.meshes.size());
+  Size weak = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) weak += assemble_part(p, {}).weak_fits;
+  weak_fits_ = comm_.sum(weak);
+  verbose("{} cells have a weak gradient fit: their faces lean on the other cell", weak_fits_);
+}
+
+/// Rows and forcing of a part, in place of those that it has. `damped`: as in SchemeOptions. What is left of the rows
+/// in the result are its numbers.
+DiffusionRows Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
   SchemeOptions scheme;
   scheme.two_point = options_.text("numerics.flux") == "two-point";
+  scheme.damped = damped;
   const ParallelFor parallel = parallel_for(*devices_.threads);
-  Size weak = 0;
-  std::array<double, 2> maxima{0, 1};
-  for (std::size_t p = 0; p < domain_.meshes.size(); ++p) {
-    LocalTetMesh& mesh = domain_.meshes[p];
-    PartStreams& streams = domain_.streams[p];
-    DiffusionPart& part = parts_.emplace_back();
-    DiffusionRows rows;
-    {  // K is needed no longer than this
-      const auto K = physics_->diffusivity(mesh, *devices_.threads);
-      std::mutex mutex;
-      for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
-        double largest = 1;
-        for (Size c = begin; c < end; ++c) largest = std::max(largest, anisotropy(K[c]));
-        const std::lock_guard lock(mutex);
-        maxima[1] = std::max(maxima[1], largest);
-      });
-      rows = assemble_rows(
-          mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme, parallel);
-    }
-    maxima[0] = std::max(maxima[0], rows.max_outflow);
-    weak += rows.weak_fits;
-    if (keeps_apart(options_, *physics_, mesh, domain_.maps[p], *streams.device, streams.device->budget().capacity()))
-      part.rows = RowOperator(RowOperator::Apart{}, *streams.compute, rows, row_column_bytes(options_), parallel);
-    else
-      part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
-                              row_column_bytes(options_), parallel);
-    part.centroids = centroids(static_cast<int>(p));
-    if (physics_->has_forcing())
-      part.forcing = Forcing(*streams.compute, *devices_.threads, *physics_, part.centroids, rows);
-    part.boundary_faces = std::move(rows.boundary_faces);
+  LocalTetMesh& mesh = domain_.meshes[p];
+  PartStreams& streams = domain_.streams[p];
+  DiffusionPart& part = parts_[p];
+  part.rows = {};  // the device need not have room for both
+  part.forcing = {};
+  DiffusionRows rows;
+  {  // K is needed no longer than this
+    const auto K = physics_->diffusivity(mesh, *devices_.threads);
+    std::mutex mutex;
+    for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
+      double largest = 1;
+      for (Size c = begin; c < end; ++c) largest = std::max(largest, anisotropy(K[c]));
+      const std::lock_guard lock(mutex);
+      stability_.anisotropy = std::max(stability_.anisotropy, largest);
+    });
+    rows = assemble_rows(
+        mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme, parallel);
   }
-  stability_.max_outflow = maxima[0];
-  stability_.anisotropy = maxima[1];
-  verbose("{} cells have a weak gradient fit: their faces lean on the other cell", weak);
+  stability_.max_outflow = std::max(stability_.max_outflow, rows.max_outflow);
+  if (keeps_apart(options_, *physics_, mesh, domain_.maps[p], *streams.device, streams.device->budget().capacity()))
+    part.rows = RowOperator(RowOperator::Apart{}, *streams.compute, rows, row_column_bytes(options_), parallel);
+  else
+    part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
+                            row_column_bytes(options_), parallel);
+  if (part.centroids.empty()) part.centroids = centroids(static_cast<int>(p));
+  if (physics_->has_forcing())
+    part.forcing = Forcing(*streams.compute, *devices_.threads, *physics_, part.centroids, rows);
+  part.boundary_faces = std::move(rows.boundary_faces);
+  return rows;
 }
 
 /// Last of all arrays, in the room that they leave.
@@ -169,8 +172,7 @@ void Diffusion::hold_coefficients() {
     }
   });
   if (!captured) pass_->never_capture();
-  for (const std::string& text : comm_.all_gather_text(lines))
-    if (!text.empty()) info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
+  say_what_is_held(comm_, lines);
 }
 
 std::optional<HeldArraySummary> Diffusion::held_array(std::size_t p) const {
@@ -214,6 +216,13 @@ double Diffusion::stability_limit() const {
   return (rkc_ ? substeps_ * rkc_limit(stages_) : 2.0) / stability_.rho;
 }
 
+void Diffusion::choose_time_step_and_stages() {
+  comm_.together([&] { choose_stages(); });
+  choose_time_step(stability_.rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity(),
+                   " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
+                   std::string(", or use time.method = \"rkc2\"") + (rkc_ ? " with more stages" : ""));
+}
+
 void Diffusion::choose_stages() {
   if (!rkc_) return;
   // With many stages the strip around the real axis gets too thin for the operator's complex eigenvalues: at 9:1
@@ -225,7 +234,7 @@ void Diffusion::choose_stages() {
     stages_ = 10;
   } else {
     const double reach = options_.number("time.dt") * stability_.rho / options_.number("time.safety");
-    const double parts = std::max(1.0, std::ceil(reach / rkc_limit(max_stages)));
+    const double parts = finer_ * std::max(1.0, std::ceil(reach / rkc_limit(max_stages)));
     if (!(parts < 1e6))
       fail(ErrorKind::input, "{}: time.dt = {:g} would take {:g} sub-steps; lower it", options_.where("time.dt"),
            options_.number("time.dt"), parts);

@@ -10,6 +10,7 @@
 #include "tutti/models/diffusion/forcing.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
+#include "tutti/simulation/krylov.hpp"
 #include "tutti/simulation/tet_model.hpp"
 
 namespace tutti::diffusion {
@@ -28,12 +29,16 @@ struct DiffusionPart {
 /// Largest over smallest eigenvalue of K (positive definite).
 double anisotropy(const Sym3& K);
 
-/// Power iteration and the noise test, on the assembled operator. Numbers have the same bits for every partition.
+/// What was found of the assembled operator. Numbers have the same bits for every partition.
 struct Stability {
   double rho = 0;          ///< spectral radius, estimated from below by power iteration plus 2 % [1/time]
   double max_outflow = 0;  ///< max |L_ii|
   int iterations = 0;
   double anisotropy = 1;  ///< largest ratio of K's eigenvalues
+  RitzPair rightmost;     ///< eigenvalue [1/time]; with a residual where it was sought
+  Gid cell = -1;          ///< where its mode is largest
+  Vec3 place;
+  Gid damped = 0, cut = 0;  ///< cells with the damped flux, and those that carry less tangential flux
 };
 
 class Diffusion final : public TetModel {
@@ -60,11 +65,21 @@ class Diffusion final : public TetModel {
 
  private:
   void assemble();
+  DiffusionRows assemble_part(std::size_t p, std::span<const double> damped);
   void hold_coefficients();
   void estimate_spectral_radius();
-  void run_noise_test();
-  void bring_out_growing_modes(int applications);
-  void check_growth();
+  void choose_time_step_and_stages();
+  bool noise_settles();
+  void settle_time_step();
+  KrylovVector krylov_vector();
+  void find_rightmost();
+  bool grows() const;
+  void choose_flux();
+  bool damp_more();
+  std::string unstable() const;
+  void damp_growing_cells(bool all);
+  std::vector<std::vector<double>> with_ghosts(const std::vector<std::vector<double>>& owned);
+  void filter(const FilterEllipse& ellipse, int degree);
   void look_at_data(double time);
   void set_noise();
   void choose_stages();
@@ -89,9 +104,13 @@ class Diffusion final : public TetModel {
   std::optional<DiffusionPhysics> physics_;
   std::vector<DiffusionPart> parts_;
   Stability stability_;
+  Size weak_fits_ = 0;  ///< cells of all ranks, of the least-squares flux
   bool rkc_ = false;
   int stages_ = 1;
-  int substeps_ = 1;  ///< a long step of RKC2 is made of so many
+  int substeps_ = 1;                         ///< a long step of RKC2 is made of so many
+  int rounds_ = 0;                           ///< in which cells were damped
+  int finer_ = 1;                            ///< times more of them than its limit on the real axis asks for
+  std::vector<std::vector<double>> levels_;  ///< of local cells: 0, 1 damped, 2 with less tangential flux; empty: 0
   RkcCoefficients coefficients_;
   double forcing_time_ = 0;
   bool forcing_done_ = false;

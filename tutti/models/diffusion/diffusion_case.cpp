@@ -34,7 +34,7 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
   schema.add({.path = table + ".transverse",
               .type = KeyType::expression,
               .unit = "length^2/s",
-              .description = "Diffusivity across the fibre; about a tenth of `longitudinal` at the least."});
+              .description = "Diffusivity across the fibre."});
 }
 
 using TagNames = std::map<std::int32_t, std::string>;
@@ -142,13 +142,16 @@ void add_diffusion_keys(CaseSchema& schema) {
               .only_if = {"numerics.format", {"sliced"}}});
   schema.add({.path = "numerics.flux",
               .type = KeyType::choice,
-              .default_value = "\"full\"",
-              .description = "two-point leaves the gradients out: wrong on general meshes, for comparison only.",
-              .choices = {"full", "two-point"}});
+              .default_value = "\"auto\"",
+              .description =
+                  "auto: least-squares where no eigenvalue of it grows, else damped in the cells where modes grow; "
+                  "least-squares: Langguth 2015, refused where it is unstable (checkpoints of tutti 0.1 call it full); "
+                  "two-point leaves the gradients out: wrong on general meshes, for comparison only.",
+              .choices = {"auto", "least-squares", "full", "two-point"}});
   schema.add({.path = "numerics.check",
               .type = KeyType::boolean,
               .default_value = "true",
-              .description = "Let noise run for some steps at set-up, to see that it does not grow."});
+              .description = "Look for eigenvalues that grow at set-up, and let noise run for some steps."});
   add_residency_keys(schema, "the coefficients of the rows (128 of about 200 bytes a cell)");
   schema.add({.path = "time.method",
               .type = KeyType::choice,

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "tutti/base/error.hpp"
+#include "tutti/models/diffusion/damped.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 
 namespace tutti::diffusion {
@@ -46,14 +47,13 @@ Sym3 inverse(const Sym3& a) {
           s * xz, s * (a.xy * a.xz - a.xx * a.yz)};
 }
 
-/// Smallest eigenvalue of a positive semi-definite tensor: Newton's method on the characteristic polynomial comes from
+/// Smallest eigenvalue of a tensor without one below `x`: Newton's method on the characteristic polynomial comes from
 /// below and never overshoots. Plain arithmetic, so the same bits on every machine.
-double smallest_eigenvalue(const Sym3& a) {
+double smallest_eigenvalue(const Sym3& a, double x = 0) {
   const double trace = a.xx + a.yy + a.zz;
   const double minors = a.xx * a.yy - a.xy * a.xy + (a.xx * a.zz - a.xz * a.xz) + (a.yy * a.zz - a.yz * a.yz);
   const double det =
       a.xx * (a.yy * a.zz - a.yz * a.yz) - a.xy * (a.xy * a.zz - a.yz * a.xz) + a.xz * (a.xy * a.yz - a.yy * a.xz);
-  double x = 0;
   for (int step = 0; step < 20; ++step) {
     const double value = det - x * (minors - x * (trace - x));
     const double slope = minors - x * (2 * trace - 3 * x);
@@ -92,7 +92,7 @@ GradientFit fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, doubl
   Sym3 m;
   for (std::size_t f = 0; f < 4; ++f) {
     const Vec3 r = factor.solve_lower(rows[f].row);
-    const double length = 1.0 / norm(r);
+    const double length = std::sqrt(rows[f].weight) / norm(r);
     e[f] = length * r;
     scale[f] = length * rows[f].scale;
     m = m + Sym3{e[f].x * e[f].x, e[f].y * e[f].y, e[f].z * e[f].z, e[f].x * e[f].y, e[f].x * e[f].z, e[f].y * e[f].z};
@@ -107,6 +107,29 @@ GradientFit fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, doubl
   return fit;
 }
 
+double scaled_length(const Sym3& K, Vec3 x) {
+  return norm(Cholesky(K).solve_lower(x));
+}
+
+double smallest_scaled_eigenvalue(const Sym3& K, const std::array<Vec3, 4>& rows, const std::array<Vec3, 4>& flows) {
+  const Cholesky factor(K);
+  Sym3 m;
+  for (std::size_t f = 0; f < 4; ++f) {
+    const Vec3 a = factor.solve_lower(rows[f]), b = factor.solve_lower(flows[f]);
+    m = m + Sym3{a.x * b.x,
+                 a.y * b.y,
+                 a.z * b.z,
+                 0.5 * (a.x * b.y + a.y * b.x),
+                 0.5 * (a.x * b.z + a.z * b.x),
+                 0.5 * (a.y * b.z + a.z * b.y)};
+  }
+  // The eigenvalues lie within 2 sqrt(p) of their mean, with 6 p the squares of the deviator.
+  const double mean = (m.xx + m.yy + m.zz) / 3;
+  const Sym3 d = m + identity3(-mean);
+  const double squares = d.xx * d.xx + d.yy * d.yy + d.zz * d.zz + 2 * (d.xy * d.xy + d.xz * d.xz + d.yz * d.yz);
+  return smallest_eigenvalue(m, mean - 2 * std::sqrt(squares / 6));
+}
+
 void fit_gradients(Scheme& scheme, const ParallelFor& parallel) {
   const LocalTetMesh& mesh = *scheme.mesh;
   scheme.gradients.resize(mesh.cells.size());
@@ -118,6 +141,12 @@ void fit_gradients(Scheme& scheme, const ParallelFor& parallel) {
       if (!scheme_faces::is_active(mesh, c)) continue;
       std::array<FitRow, 4> rows;
       for (int f = 0; f < 4; ++f) rows[at(f)] = fit_row(scheme, c, f);
+      if (is_damped(scheme, c)) {
+        const auto fit = fit_damped(scheme, c, rows);
+        scheme.gradients[at(c)] = fit.coefficients;
+        scheme.fit_quality[at(c)] = fit.quality;
+        continue;
+      }
       const bool inner = scheme.first_boundary_face[at(c)] == scheme.first_boundary_face[at(c) + 1];
       const auto fit =
           fit_gradient(scheme.K[at(c)], rows, inner ? scheme.options.weak_fit : scheme.options.weak_boundary_fit);

@@ -14,6 +14,7 @@ namespace tutti::diffusion {
 struct FitRow {
   Vec3 row;
   double scale = 1;
+  double weight = 1;  ///< of the row, after its length was made 1
 };
 
 struct GradientFit {
@@ -28,6 +29,11 @@ inline constexpr double singular_fit = 1e-4;
 /// Fits the gradient to four rows, with weights 1 / (row . K^-1 row). K must be positive definite. A row's length does
 /// not matter beyond its scale: only directions weigh.
 GradientFit fit_gradient(const Sym3& K, const std::array<FitRow, 4>& rows, double weak);
+
+/// |L^-1 x| with K = L L^T.
+double scaled_length(const Sym3& K, Vec3 x);
+/// The smallest eigenvalue of the symmetric part of sum_f (L^-1 rows_f) (L^-1 flows_f)^T with K = L L^T.
+double smallest_scaled_eigenvalue(const Sym3& K, const std::array<Vec3, 4>& rows, const std::array<Vec3, 4>& flows);
 
 /// Fits the gradients of the owned cells and first ghosts of a scheme: fills gradients, fit_quality and the counts.
 void fit_gradients(Scheme& scheme, const ParallelFor& parallel);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tutti/base/error.hpp"
+#include "tutti/models/diffusion/damped.hpp"
 #include "tutti/models/diffusion/gradient.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 
@@ -99,6 +100,12 @@ void add_boundary_face(const Scheme& scheme, Lid cell, int face, RowSums& sums, 
   const double alpha = dot(shape.area, flow) / dot(shape.area, d);
   sums.first[at(face)] += alpha;
   if (scheme.options.two_point) return;
+  if (is_damped(scheme, cell)) {
+    const double gain = extra_damping * alpha;
+    sums.first[at(face)] += gain;
+    own = own + tangential_share(scheme, cell) * (flow - alpha * d) - gain * d;
+    return;
+  }
   const double share = std::min(1.0, scheme.fit_quality[at(cell)] / scheme.options.tangential_limit);
   own = own + share * (flow - alpha * d);
 }
@@ -118,9 +125,25 @@ void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, 
   const double quality_lo = scheme.fit_quality[at(is_lo ? cell : neighbour)];
   const double quality_hi = scheme.fit_quality[at(is_lo ? neighbour : cell)];
   const double lo = f.weight_lo * quality_lo, hi = f.weight_hi * quality_hi;
-  const double share = std::min(1.0, std::max(quality_lo, quality_hi) / scheme.options.tangential_limit) / (lo + hi);
+  const bool lo_damped = is_damped(scheme, is_lo ? cell : neighbour),
+             hi_damped = is_damped(scheme, is_lo ? neighbour : cell);
+  const double kept = lo_damped || hi_damped
+                          ? std::min(tangential_share(scheme, cell), tangential_share(scheme, neighbour))
+                          : std::min(1.0, std::max(quality_lo, quality_hi) / scheme.options.tangential_limit);
+  const double share = kept / (lo + hi);
   own = own + (share * (is_lo ? lo : hi)) * inwards;
-  const Vec3 other = (share * (is_lo ? hi : lo)) * inwards;
+  Vec3 other = (share * (is_lo ? hi : lo)) * inwards;
+  // More of alpha on the defects of damped fits, which vanish for linear functions: row . grad u = u_hi - u_lo.
+  const auto damp = [&](bool damped, bool of_lo, Vec3 row) {
+    if (!damped) return;
+    const double gain = extra_damping * f.alpha * (of_lo ? f.weight_lo : f.weight_hi);
+    sums.first[at(face)] += gain;
+    Vec3& gradient = of_lo == is_lo ? own : other;
+    gradient = gradient - (is_lo ? gain : -gain) * row;
+  };
+  const Vec3 jump = f.flow_lo - f.flow_hi;
+  damp(lo_damped, true, f.d + f.resistance_hi * jump);
+  damp(hi_damped, false, f.d - f.resistance_lo * jump);
   // The neighbour's gradient holds u_m - u_j = (u_m - u_i) - (u_j - u_i); u_m - u_i vanishes behind the shared face.
   for (int m = 0; m < 4; ++m) {
     const double weight = dot(other, scheme.gradients[at(neighbour)][at(m)]);

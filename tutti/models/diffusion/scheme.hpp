@@ -50,6 +50,8 @@ struct SchemeOptions {
   double weak_fit = 0.1;
   double weak_boundary_fit = 0.2;
   double tangential_limit = 0.2;
+  /// Empty, or one a local cell: 0, or 1 + the share of the tangential flux of a damped cell (damped.hpp).
+  std::span<const double> damped = {};
 };
 
 /// What the rows of a part are made from. Read-only once prepared, so rows can be assembled by many threads at once.

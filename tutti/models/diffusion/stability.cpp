@@ -77,35 +77,72 @@ void Diffusion::estimate_spectral_radius() {
   stability_.max_outflow = comm_.max(stability_.max_outflow);
   stability_.anisotropy = comm_.max(stability_.anisotropy);
   homogeneous_ = false;
-  constexpr double supported = 10.5;
-  if (stability_.anisotropy > supported)
-    warn(
-        "K is {:.3g} times larger in one direction than in another; the scheme is proven up to about 10: watch the "
-        "result",
-        stability_.anisotropy);
 }
 
-/// Noise must not grow with the chosen step (spec: an operator with an eigenvalue on the wrong side diverges at any
-/// step).
-void Diffusion::run_noise_test() {
-  if (stability_.rho == 0) return;
-  const int steps = rkc_ ? 4 : 25;
+/// Whether noise stays bounded with the chosen step: what the step's method does not damp grows by much in a step. A
+/// window that passes through a maximum is followed by one that does not.
+bool Diffusion::noise_settles() {
+  if (stability_.rho == 0) return true;
+  const int steps = rkc_ ? 4 : 25, windows = 6;
   homogeneous_ = true;
   set_noise();
-  const auto run = [&] {
-    for (int k = 0; k < steps; ++k) step(0, dt_);
-    return global_max(0);
+  double before = 0, now = 0;
+  bool settled = false;
+  for (int k = 0; k < windows && !settled && std::isfinite(now); ++k) {
+    before = now;
+    for (int i = 0; i < steps; ++i) step(0, dt_);
+    now = global_max(0);
+    settled = k > 0 && now <= 1.001 * before;
+  }
+  // Slower growth, of an eigenvalue that the method's region of stability just leaves out.
+  KrylovVector vector = krylov_vector();
+  const auto advance = [this](int count) {
+    exchange_now(0);
+    for (int i = 0; i < count; ++i) step(0, dt_);
   };
-  const double first = run(), second = run();
+  vector.apply = [advance] { advance(1); };
+  vector.filter = [advance, count = rkc_ ? 2 : 10] { advance(count); };
+  if (settled && !grows() && weak_fits_ > 0) {  // where the operator itself grows, that was judged
+    set_noise();
+    settled = growth_of_steps(comm_, vector, 3, parallel_for(*devices_.threads)) == 0;
+  }
   homogeneous_ = false;
+  return settled;
+}
+
+/// The operator's eigenvalues beside the real axis are where a method may not reach that was chosen by rho alone: a
+/// step that is left to us is made shorter, or of more sub-steps. Where that does not help, it is the operator.
+void Diffusion::settle_time_step() {
+  constexpr int tries = 5;
+  constexpr double shorter = 0.7;
+  const bool own = options_.is_word("time.dt", "auto");
+  do {
+    if (rounds_ > 0) choose_time_step_and_stages();
+    for (int k = 0; k < tries; ++k) {
+      if (noise_settles()) {
+        if (rounds_ > 0)
+          info("{} cells are damped, {} of them with less tangential flux", stability_.damped, stability_.cut);
+        return;
+      }
+      if (own) {
+        dt_ *= shorter;
+        limit_ *= shorter;
+      } else if (rkc_ && options_.is_word("time.stages", "auto")) {
+        finer_ *= 2;
+        choose_time_step_and_stages();
+      } else {
+        break;
+      }
+    }
+    finer_ = 1;
+  } while (own && damp_more());
   comm_.together([&] {
-    if (!(second <= 1.001 * first))
-      fail(ErrorKind::numerical,
-           "noise grows ({:.3g} to {:.3g} in {} steps of {:.3g}{}): the operator is unstable on this mesh with this K "
-           "(ratio of K's "
-           "eigenvalues: {:.3g}); improve the mesh or lower the anisotropy{}",
-           first, second, steps, dt_, rkc_ ? fmt::format(", {} stages", stages_) : "", stability_.anisotropy,
-           rkc_ ? ", or take fewer time.stages" : "");
+    fail(
+        ErrorKind::numerical,
+        "{}: noise grows in steps of {:g}{}: they are too long for eigenvalues of the operator beside the real axis{}; "
+        "lower time.dt{}",
+        options_.where("time.dt"), dt_, rkc_ ? fmt::format(" with {} stages", stages_) : "",
+        grows() ? " (" + unstable() + ")" : "", rkc_ ? ", or take fewer time.stages" : "");
   });
 }
 

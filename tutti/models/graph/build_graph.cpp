@@ -171,6 +171,11 @@ void leave_out_eighths(ArcList& list) {
 }
 
 Graph build_graph(const ArcList& list, const BuildOptions& options, const ParallelFor& parallel, BuildCounts* counts) {
+  return build_graph(list, list, options, parallel, counts);
+}
+
+Graph build_graph(const ArcList& list, const ArcList& incoming, const BuildOptions& options,
+                  const ParallelFor& parallel, BuildCounts* counts) {
   if (options.keep_weights || options.leave_out_eighths) check_weights(list);
   BuildCounts mine, ignored;
   Graph graph;
@@ -184,7 +189,7 @@ Graph build_graph(const ArcList& list, const BuildOptions& options, const Parall
   else
     make_rows<Plain>(list, rules, parallel, mine, graph.out, nullptr);
   if (options.directed)
-    make_rows<Plain>(list, {false, rules.filter, rules.simple, true}, parallel, ignored, graph.in, nullptr);
+    make_rows<Plain>(incoming, {false, rules.filter, rules.simple, true}, parallel, ignored, graph.in, nullptr);
   if (counts != nullptr) *counts = mine;
   return graph;
 }

@@ -26,6 +26,11 @@ struct BuildCounts {
 Graph build_graph(const ArcList& list, const BuildOptions& options, const ParallelFor& parallel = {},
                   BuildCounts* counts = nullptr);
 
+/// A part of it: the rows of the vertices that the arcs of `outgoing` come from, and of those that the arcs of
+/// `incoming` lead to; rows of others are empty. `counts` are those of `outgoing`.
+Graph build_graph(const ArcList& outgoing, const ArcList& incoming, const BuildOptions& options,
+                  const ParallelFor& parallel = {}, BuildCounts* counts = nullptr);
+
 /// The same filter for a list, which has no weights afterwards. Error(usage) without weights.
 void leave_out_eighths(ArcList& list);
 

@@ -47,6 +47,16 @@ ArcList grid(Gid rows, Gid columns, bool around, const ParallelFor& parallel) {
   return list;
 }
 
+void check(const RmatSpec& spec) {
+  if (spec.scale < 1 || spec.scale > 30) fail(ErrorKind::usage, "scale {}; expected 1 to 30", spec.scale);
+  if (spec.degree < 1 || spec.degree > 1 << 16)
+    fail(ErrorKind::usage, "{} arcs a vertex; expected 1 to 65536", spec.degree);
+  if (!(spec.a > 0 && spec.b > 0 && spec.c > 0 && spec.a + spec.b + spec.c < 1))
+    fail(ErrorKind::usage, "probabilities {}, {}, {}; expected numbers above 0 whose sum is below 1", spec.a, spec.b,
+         spec.c);
+  if (!(spec.noise >= 0 && spec.noise < 1)) fail(ErrorKind::usage, "noise {}; expected 0 to below 1", spec.noise);
+}
+
 }  // namespace
 
 RmatSpec ssca2_spec(int scale, std::uint64_t seed) {
@@ -69,28 +79,27 @@ RmatSpec kronecker_spec(int scale, std::uint64_t seed) {
   return spec;
 }
 
-ArcList empty_rmat(const RmatSpec& spec) {
-  if (spec.scale < 1 || spec.scale > 30) fail(ErrorKind::usage, "scale {}; expected 1 to 30", spec.scale);
-  if (spec.degree < 1 || spec.degree > 1 << 16)
-    fail(ErrorKind::usage, "{} arcs a vertex; expected 1 to 65536", spec.degree);
-  if (!(spec.a > 0 && spec.b > 0 && spec.c > 0 && spec.a + spec.b + spec.c < 1))
-    fail(ErrorKind::usage, "probabilities {}, {}, {}; expected numbers above 0 whose sum is below 1", spec.a, spec.b,
-         spec.c);
-  if (!(spec.noise >= 0 && spec.noise < 1)) fail(ErrorKind::usage, "noise {}; expected 0 to below 1", spec.noise);
+ArcList empty_rmat(const RmatSpec& spec, Size first, Size end) {
+  check(spec);
   ArcList list;
   list.vertices = Vertex{1} << spec.scale;
-  list.arcs.resize(static_cast<std::size_t>(spec.degree) << spec.scale);
+  list.arcs.resize(static_cast<std::size_t>(end - first));
   if (spec.weights) list.weights.resize(list.arcs.size());
   return list;
 }
 
 ArcList generate_rmat(const RmatSpec& spec, const ParallelFor& parallel) {
-  ArcList list = empty_rmat(spec);
+  check(spec);
+  return generate_rmat(spec, 0, spec.degree << spec.scale, parallel);
+}
+
+ArcList generate_rmat(const RmatSpec& spec, Size first, Size last, const ParallelFor& parallel) {
+  ArcList list = empty_rmat(spec, first, last);
   const RmatArc make(spec);
   for_ranges(parallel, list.size(), [&](Size begin, Size end) {
     for (Size i = begin; i < end; ++i) {
-      list.arcs[i] = make.arc(i);
-      if (spec.weights) list.weights[i] = make.weight(i);
+      list.arcs[i] = make.arc(first + i);
+      if (spec.weights) list.weights[i] = make.weight(first + i);
     }
   });
   return list;
@@ -108,6 +117,10 @@ std::vector<Vertex> draw_sources(const Graph& graph, Size count, std::uint64_t s
   std::vector<Vertex> able;
   for (Vertex v = 0; v < graph.vertices; ++v)
     if (graph.out_degree(v) > 0) able.push_back(v);
+  return draw_sources(std::move(able), count, seed);
+}
+
+std::vector<Vertex> draw_sources(std::vector<Vertex> able, Size count, std::uint64_t seed) {
   const auto all = able.size(), wanted = std::min(all, static_cast<std::size_t>(std::max<Size>(count, 0)));
   if (wanted == all) return able;
   for (std::size_t i = 0; i < wanted; ++i) {  // the first steps of a shuffle (Fisher, Yates)

@@ -28,6 +28,8 @@ RmatSpec kronecker_spec(int scale, std::uint64_t seed);
 
 /// Error(usage): the specification makes no graph.
 ArcList generate_rmat(const RmatSpec& spec, const ParallelFor& parallel = {});
+/// Arcs [first, end) of the same list; 2^scale degree is its length.
+ArcList generate_rmat(const RmatSpec& spec, Size first, Size end, const ParallelFor& parallel = {});
 /// The same arcs, made on the device and copied. Error(resource) without memory there: 16 bytes an arc.
 ArcList generate_rmat(const RmatSpec& spec, Device& device);
 /// rows x columns vertices, each joined to those beside it; vertex row * columns + column. Every edge in both
@@ -39,5 +41,7 @@ ArcList generate_torus(Gid rows, Gid columns, const ParallelFor& parallel = {});
 /// `count` different vertices with arcs that begin there, drawn by the seed; all of them, ascending, where there are no
 /// more.
 std::vector<Vertex> draw_sources(const Graph& graph, Size count, std::uint64_t seed);
+/// The same; `able`: all vertices with arcs that begin there, ascending.
+std::vector<Vertex> draw_sources(std::vector<Vertex> able, Size count, std::uint64_t seed);
 
 }  // namespace tutti::graph

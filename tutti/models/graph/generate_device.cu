@@ -8,7 +8,7 @@
 
 namespace tutti::graph {
 
-ArcList empty_rmat(const RmatSpec& spec);
+ArcList empty_rmat(const RmatSpec& spec, Size first, Size end);
 
 namespace {
 
@@ -26,7 +26,7 @@ struct MakeArcs {
 }  // namespace
 
 ArcList generate_rmat(const RmatSpec& spec, Device& device) {
-  ArcList list = empty_rmat(spec);
+  ArcList list = empty_rmat(spec, 0, spec.degree << spec.scale);
   const auto stream = device.make_stream("generate");
   // In portions: what a launch makes is small beside a device's memory.
   const Size portion = std::min<Size>(list.size(), Size{1} << 24);

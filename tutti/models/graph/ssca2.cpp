@@ -7,6 +7,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/generate.hpp"
+#include "tutti/models/graph/parts/shared_graph.hpp"
 #include "tutti/models/graph/subgraphs.hpp"
 
 namespace tutti::graph {
@@ -58,6 +59,128 @@ Prepared first_kernels(const Ssca2Request& request, const ParallelFor& parallel,
   return prepared;
 }
 
+/// The names of all devices of all ranks.
+std::string names_of(const DeviceSet& devices, const Comm& comm) {
+  std::string names, all;
+  for (const auto& device : devices.devices) names += (names.empty() ? "" : ", ") + device->name();
+  for (const std::string& text : comm.all_gather_text(names)) all += (all.empty() ? "" : "; ") + text;
+  return all;
+}
+
+/// The generator and kernels 1 to 3 where no rank has the whole graph; the arcs of this rank's vertices are left.
+ArcShare first_kernels_of_share(const Ssca2Request& request, const VertexOwners& owners, const Comm& comm,
+                                const ParallelFor& parallel, std::vector<Vertex>& sources, Ssca2Result& result) {
+  Clock clock;
+  const auto seed = static_cast<std::uint64_t>(request.seed);
+  const RmatSpec spec = ssca2_spec(request.scale, seed);
+  const Size tuples = spec.degree << spec.scale;
+  ArcList piece;
+  comm.together([&] {
+    piece = generate_rmat(spec, tuples * comm.rank() / comm.size(), tuples * (comm.rank() + 1) / comm.size(), parallel);
+  });
+  result.generate_seconds = comm.max(clock.lap());
+  ArcShare share = share_arcs(comm, piece, owners);
+  piece = {};
+  BuildOptions options;
+  options.multi_edges = MultiEdges::paths;
+  options.keep_weights = true;
+  BuildCounts counts;
+  Graph graph;
+  comm.together([&] { graph = build_graph(share.outgoing, share.incoming, options, parallel, &counts); });
+  result.kernel1_seconds = comm.max(clock.lap());
+  const std::vector<Arc> heaviest = heaviest_arcs(comm, graph, parallel);
+  result.kernel2_seconds = comm.max(clock.lap());
+  const SubgraphCounts subgraphs = count_subgraphs(comm, graph, owners, heaviest);
+  result.kernel3_seconds = comm.max(clock.lap());
+  result.subgraph_vertices = subgraphs.vertices;
+  result.subgraph_arcs = subgraphs.arcs;
+  result.vertices = graph.vertices;
+  result.tuples = tuples;
+  result.loops = comm.sum(counts.loops);
+  result.arcs = comm.sum(graph.arcs());
+  result.heaviest = static_cast<Size>(heaviest.size());
+  const Size wanted = request.sources > 0 ? request.sources : Size{1} << std::min(request.scale, 10);
+  std::vector<Vertex> able;
+  for (Vertex v = 0; v < graph.vertices; ++v)
+    if (graph.out_degree(v) > 0) able.push_back(v);
+  sources = draw_sources(all_of(comm, able), wanted, seed);
+  return share;
+}
+
+/// Kernel 4's graph, cut into parts, and its sources by their names there.
+std::vector<GraphPart> prepare_parts(const Ssca2Request& request, ArcShare share, const VertexOwners& owners,
+                                     const Comm& comm, const ParallelFor& parallel, std::vector<Vertex>& sources,
+                                     Ssca2Result& result) {
+  BuildOptions options;
+  options.multi_edges = request.multi_edges;
+  options.leave_out_eighths = true;
+  BuildCounts counts;
+  Graph graph;
+  std::vector<Size> degrees;
+  comm.together([&] {
+    graph = build_graph(share.outgoing, share.incoming, options, parallel, &counts);
+    share = {};
+    degrees = degrees_of(graph);
+  });
+  result.filtered = comm.sum(counts.filtered);
+  result.doubles = comm.sum(counts.doubles);
+  result.kernel4_arcs = comm.sum(graph.arcs());
+  Size with_successors = 0;
+  for (Vertex v = 0; v < graph.vertices; ++v) with_successors += graph.out_degree(v) > 0 ? 1 : 0;
+  result.without_successors = graph.vertices - comm.sum(with_successors);
+  comm.sum(degrees);
+  OrderedGraph ordered;
+  std::vector<std::int32_t> owner(static_cast<std::size_t>(graph.vertices));
+  comm.together([&] {
+    ordered = order_by_degree(graph, degrees, parallel);
+    graph = {};
+    for (std::size_t v = 0; v < owner.size(); ++v)
+      owner[static_cast<std::size_t>(ordered.new_name[v])] = owners.part(static_cast<Vertex>(v));
+    for (Vertex& s : sources) s = ordered.new_name[static_cast<std::size_t>(s)];
+  });
+  if (sources.size() > 64)
+    group_sources(distances_to_hubs(comm, ordered.graph, std::min(most_hubs, owner.size())), sources);
+  return cut_graph(comm, ordered.graph, owner, owners.rank_of_part);
+}
+
+/// All of it in parts.
+Ssca2Result run_in_parts(const Ssca2Request& request, DeviceSet& devices, const Comm& comm) {
+  const ParallelFor parallel = parallel_for(*devices.threads);
+  VertexOwners owners;
+  owners.rank_of_part = ranks_of_parts(comm, devices);
+  const std::vector<double> weights = weights_of_parts(comm, devices);
+  for (std::size_t p = 0; p < weights.size(); ++p)
+    if (weights[p] > 0) owners.parts.push_back(static_cast<std::int32_t>(p));
+  Ssca2Result result;
+  result.scale = request.scale;
+  result.in_parts = true;
+  std::vector<Vertex> sources;
+  ArcShare share = first_kernels_of_share(request, owners, comm, parallel, sources, result);
+  Clock clock;
+  result.sources = static_cast<Size>(sources.size());
+  std::vector<GraphPart> parts = prepare_parts(request, std::move(share), owners, comm, parallel, sources, result);
+  DistributedSweep work(std::move(parts), static_cast<Vertex>(result.vertices), devices, comm, result.sources);
+  result.setup_seconds = clock.lap();
+  for (std::span<const Vertex> left = sources; !left.empty();) {
+    const auto count = std::min(left.size(), static_cast<std::size_t>(work.most()));
+    work.add(left.first(count));
+    left = left.subspan(count);
+  }
+  std::vector<DeltaSum> sums(static_cast<std::size_t>(result.vertices));
+  work.collect(sums, result.reached);
+  result.reached = comm.sum(result.reached);
+  comm.sum({&sums.front().high, 3 * sums.size()});
+  result.seconds = clock.lap();
+  for (DeltaSum& sum : sums) {
+    sum.carry();
+    result.max_betweenness = std::max(result.max_betweenness, sum.value());
+  }
+  result.bytes_sent = comm.sum(work.bytes_sent());
+  result.exchange_seconds = comm.max(work.exchange_seconds());
+  result.devices = names_of(devices, comm);
+  return result;
+}
+
 }  // namespace
 
 double Ssca2Result::teps() const {
@@ -71,6 +194,12 @@ double Ssca2Result::reached_edges_per_second() const {
 }
 
 Ssca2Result run_ssca2(const Ssca2Request& request, DeviceSet& devices, const Comm& comm) {
+  const RmatSpec spec = ssca2_spec(request.scale, static_cast<std::uint64_t>(request.seed));
+  // Kernel 4 leaves out an eighth of the arcs.
+  const Size bytes = bytes_of_copy(Size{1} << spec.scale, (spec.degree << spec.scale) / 8 * 7, true);
+  if (request.placement == Placement::parts ||
+      (request.placement == Placement::automatic && needs_parts(bytes, devices, comm)))
+    return run_in_parts(request, devices, comm);
   const ParallelFor parallel = parallel_for(*devices.threads);
   Ssca2Result result;
   result.scale = request.scale;
@@ -106,10 +235,7 @@ Ssca2Result run_ssca2(const Ssca2Request& request, DeviceSet& devices, const Com
   result.bytes_sent = comm.sum(work.bytes_sent());
   result.exchange_seconds = comm.max(work.exchange_seconds());
   for (const double value : values_of(state, ordered)) result.max_betweenness = std::max(result.max_betweenness, value);
-  std::string names;
-  for (const auto& device : devices.devices) names += (names.empty() ? "" : ", ") + device->name();
-  for (const std::string& text : comm.all_gather_text(names))
-    result.devices += (result.devices.empty() ? "" : "; ") + text;
+  result.devices = names_of(devices, comm);
   return result;
 }
 

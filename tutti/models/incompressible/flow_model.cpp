@@ -221,9 +221,10 @@ template <class T>
 void FlowModel<T>::summarise(Summary& summary, double time) {
   for (std::size_t p = 0; p < parts_.size(); ++p) summary.parts[p].ghosts = velocity_halo_->unpacked(p);
   if (flow_.has_temperature) {
+    summary.mass.name = "heat";
     summary.mass.initial = initial_heat_;
     summary.mass.final = amount(0);
-    summary.mass.drift = heat_scale_ > 0 ? (summary.mass.final - initial_heat_) / heat_scale_ : 0;
+    summary.mass.drift = heat_scale_ > 0 ? (summary.mass.final - initial_heat_) / heat_scale_ : summary.mass.final;
   }
   if (!flow_.exact) return;
   const FieldError error = field_errors(time).front();

@@ -12,6 +12,7 @@ namespace tutti::smoothing {
 enum class Energy : std::uint8_t {
   shape,             ///< (S / 12)^1.5 / (3 V) = (mean ratio)^-1.5: 1 for the regular tetrahedron of any size
   l2v,               ///< S / (6 V) [McGuinness 2011, eq. 1]: grows with 1 / length, so large cells are preferred
+  graded,            ///< (s + s^2) / (2 v), s and v being S and V over those of a regular cell of the wanted size
   plane_triangle,    ///< S / (4 sqrt(3) A) = 1 / mean ratio, three edges, A with its sign: 1 for the equilateral one
   surface_triangle,  ///< the same in space, where an area has no sign; convex within the triangle's plane only
 };
@@ -20,148 +21,239 @@ constexpr bool is_triangle(Energy energy) {
   return energy == Energy::plane_triangle || energy == Energy::surface_triangle;
 }
 
+// What follows is written for double and, where differences of coordinates are float, for float. Sums of products are
+// fused, which rounds in one way everywhere (std::fma), and costs a GPU half as much.
+
 /// A cell seen from its corner: the other three relative to it, so that a . ((b - a) x (c - a)) = 6 V.
-struct CellOffsets {
-  double ax, ay, az, bx, by, bz, cx, cy, cz;
+template <class R>
+struct CellOffsetsOf {
+  R ax, ay, az, bx, by, bz, cx, cy, cz;
 };
+using CellOffsets = CellOffsetsOf<double>;
 
 /// Sums over the cells around a node.
-struct Derivatives {
-  double e = 0;                                           ///< energy
-  double gx = 0, gy = 0, gz = 0;                          ///< its gradient with respect to the node
-  double xx = 0, xy = 0, xz = 0, yy = 0, yz = 0, zz = 0;  ///< its Hessian
-  double t = 0;  ///< sum of E |V'/V|^2: for l2v the preconditioner as it is printed [McGuinness 2011, eq. 13]
+template <class R>
+struct DerivativesOf {
+  R e = 0;                                           ///< energy
+  R gx = 0, gy = 0, gz = 0;                          ///< its gradient with respect to the node
+  R xx = 0, xy = 0, xz = 0, yy = 0, yz = 0, zz = 0;  ///< its Hessian, once `d` is added to it
+  R d = 0;                                           ///< what is still missing in xx, yy and zz
+  R t = 0;  ///< of l2v: sum of E |V'/V|^2, the preconditioner as it is printed [McGuinness 2011, eq. 13]
 
-  TUTTI_HD Derivatives& operator+=(const Derivatives& o) {
+  TUTTI_HD DerivativesOf& operator+=(const DerivativesOf& o) {
     e += o.e;
     gx += o.gx, gy += o.gy, gz += o.gz;
     xx += o.xx, xy += o.xy, xz += o.xz, yy += o.yy, yz += o.yz, zz += o.zz;
     t += o.t;
     return *this;
   }
+  TUTTI_HD void finish() {
+    xx += d, yy += d, zz += d;
+    d = 0;
+  }
 };
+using Derivatives = DerivativesOf<double>;
 
-/// What energies and derivatives have in common: S, the normal N = (b - a) x (c - a) with dV/dx = -N / 6, and 6 V.
-struct CellShape {
-  double s, nx, ny, nz, v6;
+/// All that energies and derivatives need: S with its gradient -2 (mx, my, mz) and Hessian 2 `curve` I, and 6 V with
+/// -(nx, ny, nz). Both are known for the node elsewhere, too: see moved_shape(). Of triangles v6 = 2 A. Of `graded` all
+/// are relative to the wanted cell.
+template <class R>
+struct CellShapeOf {
+  R s, mx, my, mz, nx, ny, nz, v6, curve;
 };
+using CellShape = CellShapeOf<double>;
 
-TUTTI_HD inline CellShape cell_shape(const CellOffsets& o) {
-  const double ux = o.bx - o.ax, uy = o.by - o.ay, uz = o.bz - o.az;
-  const double wx = o.cx - o.ax, wy = o.cy - o.ay, wz = o.cz - o.az;
-  const double dx = o.cx - o.bx, dy = o.cy - o.by, dz = o.cz - o.bz;
-  CellShape c;
-  c.nx = uy * wz - uz * wy;
-  c.ny = uz * wx - ux * wz;
-  c.nz = ux * wy - uy * wx;
-  c.v6 = o.ax * c.nx + o.ay * c.ny + o.az * c.nz;
-  c.s = ((o.ax * o.ax + o.ay * o.ay + o.az * o.az) + (o.bx * o.bx + o.by * o.by + o.bz * o.bz)) +
-        ((o.cx * o.cx + o.cy * o.cy + o.cz * o.cz) + (ux * ux + uy * uy + uz * uz)) +
-        ((wx * wx + wy * wy + wz * wz) + (dx * dx + dy * dy + dz * dz));
+template <class R>
+TUTTI_HD inline R length2(R x, R y, R z) {
+  return std::fma(x, x, std::fma(y, y, z * z));
+}
+
+/// Four points have the sum of squared distances 4 sum |p|^2 - |sum p|^2; one of them is the origin.
+template <class R>
+TUTTI_HD inline CellShapeOf<R> cell_shape(const CellOffsetsOf<R>& o) {
+  using std::fma;
+  const R ux = o.bx - o.ax, uy = o.by - o.ay, uz = o.bz - o.az;
+  const R wx = o.cx - o.ax, wy = o.cy - o.ay, wz = o.cz - o.az;
+  CellShapeOf<R> c;
+  c.nx = fma(uy, wz, -(uz * wy));
+  c.ny = fma(uz, wx, -(ux * wz));
+  c.nz = fma(ux, wy, -(uy * wx));
+  c.v6 = fma(o.ax, c.nx, fma(o.ay, c.ny, o.az * c.nz));
+  c.mx = (o.ax + o.bx) + o.cx;
+  c.my = (o.ay + o.by) + o.cy;
+  c.mz = (o.az + o.bz) + o.cz;
+  const R squares = (length2(o.ax, o.ay, o.az) + length2(o.bx, o.by, o.bz)) + length2(o.cx, o.cy, o.cz);
+  c.s = fma(R(4), squares, -length2(c.mx, c.my, c.mz));
+  c.curve = 3;
   return c;
 }
 
 /// 2 / 12^1.5: (S / 12)^1.5 / (3 V) with 6 V in the denominator.
 inline constexpr double shape_factor = 0.048112522432468816;
 
-/// Of the triangle at the corner, a and b, with c left alone: S, v6 = 2 A (in the plane with normal z), and
-/// (nx, ny, nz) = -dv6/dx, so that formulas of tetrahedra hold.
-template <Energy energy>
-TUTTI_HD inline CellShape triangle_shape(const CellOffsets& o, Vec3 z) {
-  const Vec3 u{o.ax, o.ay, o.az}, w{o.bx, o.by, o.bz}, e = u - w, area = cross(u, w);
-  CellShape c;
-  c.s = dot(u, u) + dot(w, w) + dot(e, e);
+/// Of the triangle at the corner, a and b, with c left alone, in the plane with normal z or in space.
+template <Energy energy, class R>
+TUTTI_HD inline CellShapeOf<R> triangle_shape(const CellOffsetsOf<R>& o, Vec3 z) {
+  using std::fma;
+  const R nx = fma(o.ay, o.bz, -(o.az * o.by)), ny = fma(o.az, o.bx, -(o.ax * o.bz)),
+          nz = fma(o.ax, o.by, -(o.ay * o.bx));
+  CellShapeOf<R> c;
+  R zx = static_cast<R>(z.x), zy = static_cast<R>(z.y), zz = static_cast<R>(z.z);
   if constexpr (energy == Energy::surface_triangle) {
-    c.v6 = std::sqrt(dot(area, area));
-    z = c.v6 > 0 ? (1 / c.v6) * area : Vec3{};
+    c.v6 = std::sqrt(length2(nx, ny, nz));
+    const R inverse = c.v6 > 0 ? 1 / c.v6 : R(0);
+    zx = inverse * nx, zy = inverse * ny, zz = inverse * nz;
   } else {
-    c.v6 = dot(area, z);
+    c.v6 = fma(nx, zx, fma(ny, zy, nz * zz));
   }
-  const Vec3 n = cross(z, e);
-  c.nx = n.x, c.ny = n.y, c.nz = n.z;
+  const R ex = o.ax - o.bx, ey = o.ay - o.by, ez = o.az - o.bz;
+  c.nx = fma(zy, ez, -(zz * ey));
+  c.ny = fma(zz, ex, -(zx * ez));
+  c.nz = fma(zx, ey, -(zy * ex));
+  c.mx = o.ax + o.bx, c.my = o.ay + o.by, c.mz = o.az + o.bz;
+  const R squares = length2(o.ax, o.ay, o.az) + length2(o.bx, o.by, o.bz);
+  c.s = fma(R(3), squares, -length2(c.mx, c.my, c.mz));
+  c.curve = 2;
   return c;
 }
 
-template <Energy energy>
-TUTTI_HD inline CellShape shape_of(const CellOffsets& o, Vec3 normal) {
+/// Of a regular tetrahedron with edges of length 1, 6 V = 1 / sqrt(2).
+inline constexpr double root_of_two = 1.4142135623730951;
+
+/// `size`: the wanted length of edges, for `graded`.
+template <Energy energy, class R>
+TUTTI_HD inline CellShapeOf<R> shape_of(const CellOffsetsOf<R>& o, Vec3 normal, R size = 1) {
   if constexpr (is_triangle(energy)) return triangle_shape<energy>(o, normal);
-  return cell_shape(o);
+  CellShapeOf<R> c = cell_shape(o);
+  if constexpr (energy == Energy::graded) {
+    const R length = 1 / size, square = length * length * R(1.0 / 6),
+            cube = R(root_of_two) * (length * length * length);
+    c.s *= square, c.mx *= square, c.my *= square, c.mz *= square, c.curve *= square;
+    c.v6 *= cube, c.nx *= cube, c.ny *= cube, c.nz *= cube;
+  }
+  return c;
+}
+
+/// S and 6 V only.
+template <class R>
+struct CellSize {
+  R s, v6;
+};
+
+/// With the node moved by (x, y, z), of which `squares` is the square: S is quadratic and V linear in it, but for a
+/// triangle's area in space.
+template <Energy energy, class R>
+TUTTI_HD inline CellSize<R> moved_shape(const CellShapeOf<R>& c, R x, R y, R z, R squares) {
+  static_assert(energy != Energy::surface_triangle);
+  using std::fma;
+  const R along = fma(x, c.mx, fma(y, c.my, z * c.mz));
+  return {fma(c.curve, squares, fma(R(-2), along, c.s)), fma(-x, c.nx, fma(-y, c.ny, fma(-z, c.nz, c.v6)))};
 }
 
 /// 1 / (2 sqrt(3)): S / (4 sqrt(3) A) with 2 A in the denominator.
 inline constexpr double triangle_factor = 0.28867513459481287;
 
-template <Energy energy>
-TUTTI_HD inline double energy_numerator(double s) {
-  if constexpr (energy == Energy::shape) return shape_factor * (s * std::sqrt(s));
-  return is_triangle(energy) ? triangle_factor * s : s;
+template <Energy energy, class R>
+TUTTI_HD inline R energy_numerator(R s) {
+  if constexpr (energy == Energy::shape) return R(shape_factor) * (s * std::sqrt(s));
+  if constexpr (energy == Energy::graded) return R(0.5) * std::fma(s, s, s);
+  return is_triangle(energy) ? R(triangle_factor) * s : s;
 }
 
 /// While a mesh is untangled, h(V) = (V + sqrt(V^2 + eps^2)) / 2 stands for the volume: positive for cells turned over,
 /// too, and V where V >> eps (Escobar et al., Comput. Methods Appl. Mech. Eng. 192, 2003). `eps2`: eps^2, for 6 V.
-template <Energy energy, bool untangle>
-TUTTI_HD inline double cell_energy(const CellShape& c, double eps2) {
-  const double numerator = energy_numerator<energy>(c.s);
+template <Energy energy, bool untangle, class R>
+TUTTI_HD inline R cell_energy(const CellSize<R>& c, R eps2) {
+  const R numerator = energy_numerator<energy>(c.s);
   if constexpr (untangle) {
-    const double root = std::sqrt(c.v6 * c.v6 + eps2);
-    return numerator / (c.v6 > 0 ? 0.5 * (c.v6 + root) : 0.5 * (eps2 / (root - c.v6)));
+    const R root = std::sqrt(std::fma(c.v6, c.v6, eps2));
+    return numerator / (c.v6 > 0 ? R(0.5) * (c.v6 + root) : R(0.5) * (eps2 / (root - c.v6)));
   } else {
     return numerator / c.v6;
   }
 }
-
-/// E = k S^p / h(6 V), p = 1.5 or 1. With s = S'/S, m = h'/h V' and g = p s - m: E' = E g and
-/// E'' = E [g g^T + 6 p / S I - p s s^T + (1 - eps^2 / (2 root h)) m m^T], as S'' = 6 I and V'' = 0. Of triangles S'' =
-/// 4 I; |N|, twice the area in space, has |N|''/|N| = (|e|^2 I - e e^T) / |N|^2 - m m^T with the edge e across.
 template <Energy energy, bool untangle>
-TUTTI_HD inline Derivatives cell_derivatives(const CellOffsets& o, double eps2, Vec3 normal = {}) {
-  constexpr double p = energy == Energy::shape ? 1.5 : 1.0;
-  const CellShape c = shape_of<energy>(o, normal);
-  const double numerator = energy_numerator<energy>(c.s);
-  double inverse, e, curve = 1;
+TUTTI_HD inline double cell_energy(const CellShape& c, double eps2) {
+  return cell_energy<energy, untangle>(CellSize<double>{c.s, c.v6}, eps2);
+}
+
+/// Adds a cell's E, E' and E'' to the sums, `weight` times: 1, or 0 for a cell that is not there.
+///
+/// E = k S^p / h(6 V), p = 1.5 or 1. With s = S'/S, m = h'/h V' and g = p s - m: E' = E g and
+/// E'' = E [g g^T + 6 p / S I - p s s^T + c m m^T], c = 1 - eps^2 / (2 root h), as S'' = 6 I and V'' = 0. The three
+/// products are two: (1 + c) f f^T + p (p - 1 - q) s s^T with q = p / (1 + c) and f = m - q s. Of triangles S'' = 4 I.
+/// Of `graded` p = (1 + 2 S) / (1 + S) changes with S, which adds S dp/dS s s^T.
+template <Energy energy, bool untangle, class R>
+TUTTI_HD inline void add_cell(DerivativesOf<R>& sum, const CellShapeOf<R>& c, R eps2, R weight = 1) {
+  using std::fma;
+  R p = energy == Energy::shape ? R(1.5) : R(1), change = 0;
+  if constexpr (energy == Energy::graded) {
+    const R more = 1 / (1 + c.s);
+    p = fma(R(2), c.s, R(1)) * more;
+    change = c.s * (more * more);
+  }
+  const R numerator = weight * energy_numerator<energy>(c.s);
+  R inverse, is, e, twice = 2, q = p / 2;
   if constexpr (untangle) {
-    const double root = std::sqrt(c.v6 * c.v6 + eps2);
+    const R root = std::sqrt(fma(c.v6, c.v6, eps2));
     // For V < 0 the sum in h would lose its digits.
-    const double h = c.v6 > 0 ? 0.5 * (c.v6 + root) : 0.5 * (eps2 / (root - c.v6));
+    const R h = c.v6 > 0 ? R(0.5) * (c.v6 + root) : R(0.5) * (eps2 / (root - c.v6));
     inverse = 1 / root;
+    is = 1 / c.s;
     e = numerator / h;
-    curve = 1 - 0.5 * eps2 * inverse / h;
+    twice = 2 - R(0.5) * eps2 * inverse / h;
+    q = p / twice;
   } else {
-    inverse = 1 / c.v6;
+    const R both = 1 / (c.s * c.v6);  // one division instead of two
+    inverse = both * c.s;
+    is = both * c.v6;
     e = numerator * inverse;
   }
-  const double is = 1 / c.s, k = -2 * is;
-  double sx = k * (o.ax + o.bx + o.cx), sy = k * (o.ay + o.by + o.cy), sz = k * (o.az + o.bz + o.cz);
-  if constexpr (is_triangle(energy)) sx = k * (o.ax + o.bx), sy = k * (o.ay + o.by), sz = k * (o.az + o.bz);
-  const double mx = -c.nx * inverse, my = -c.ny * inverse, mz = -c.nz * inverse;
-  const double gx = p * sx - mx, gy = p * sy - my, gz = p * sz - mz;
-  const double ep = -p * e, em = curve * e, d = (is_triangle(energy) ? 4 : 6) * p * e * is;
-  const double ex = e * gx, ey = e * gy, ez = e * gz;
-  const double fx = ep * sx, fy = ep * sy, fz = ep * sz;
-  const double hx = em * mx, hy = em * my, hz = em * mz;
-  Derivatives r;
-  r.e = e;
-  r.gx = ex;
-  r.gy = ey;
-  r.gz = ez;
-  r.xx = (ex * gx + fx * sx) + (hx * mx + d);
-  r.xy = ex * gy + fx * sy + hx * my;
-  r.xz = ex * gz + fx * sz + hx * mz;
-  r.yy = (ey * gy + fy * sy) + (hy * my + d);
-  r.yz = ey * gz + fy * sz + hy * mz;
-  r.zz = (ez * gz + fz * sz) + (hz * mz + d);
-  if constexpr (energy == Energy::surface_triangle) {
-    const Vec3 b{o.ax - o.bx, o.ay - o.by, o.az - o.bz};
-    const double q = e * inverse * inverse, bb = dot(b, b);
-    r.xx += e * mx * mx - q * (bb - b.x * b.x);
-    r.xy += e * mx * my + q * b.x * b.y;
-    r.xz += e * mx * mz + q * b.x * b.z;
-    r.yy += e * my * my - q * (bb - b.y * b.y);
-    r.yz += e * my * mz + q * b.y * b.z;
-    r.zz += e * mz * mz - q * (bb - b.z * b.z);
-  }
-  r.t = e * (mx * mx + my * my + mz * mz);
-  return r;
+  const R k = -2 * is, v = -inverse;
+  const R sx = k * c.mx, sy = k * c.my, sz = k * c.mz;
+  const R mx = v * c.nx, my = v * c.ny, mz = v * c.nz;
+  sum.e += e;
+  sum.gx = fma(e, fma(p, sx, -mx), sum.gx);
+  sum.gy = fma(e, fma(p, sy, -my), sum.gy);
+  sum.gz = fma(e, fma(p, sz, -mz), sum.gz);
+  const R fx = fma(-q, sx, mx), fy = fma(-q, sy, my), fz = fma(-q, sz, mz);
+  const R ef = twice * e, es = fma(p, p - 1 - q, change) * e;
+  const R hx = ef * fx, hy = ef * fy, hz = ef * fz;
+  const R tx = es * sx, ty = es * sy, tz = es * sz;
+  sum.xx = fma(hx, fx, fma(tx, sx, sum.xx));
+  sum.xy = fma(hx, fy, fma(tx, sy, sum.xy));
+  sum.xz = fma(hx, fz, fma(tx, sz, sum.xz));
+  sum.yy = fma(hy, fy, fma(ty, sy, sum.yy));
+  sum.yz = fma(hy, fz, fma(ty, sz, sum.yz));
+  sum.zz = fma(hz, fz, fma(tz, sz, sum.zz));
+  sum.d = fma(2 * c.curve * p * e, is, sum.d);
+  if constexpr (energy == Energy::l2v) sum.t = fma(e, length2(mx, my, mz), sum.t);
+}
+
+/// What a triangle in space has besides: |N|, twice the area, has |N|''/|N| = (|b|^2 I - b b^T) / |N|^2 - m m^T with
+/// the edge b across.
+TUTTI_HD inline void add_surface(Derivatives& sum, const CellShape& c, const CellOffsets& o) {
+  const double inverse = 1 / c.v6, e = energy_numerator<Energy::surface_triangle>(c.s) * inverse;
+  const double mx = c.nx * inverse, my = c.ny * inverse, mz = c.nz * inverse;
+  const Vec3 b{o.ax - o.bx, o.ay - o.by, o.az - o.bz};
+  const double q = e * inverse * inverse, bb = dot(b, b);
+  sum.xx += e * mx * mx - q * (bb - b.x * b.x);
+  sum.xy += e * mx * my + q * b.x * b.y;
+  sum.xz += e * mx * mz + q * b.x * b.z;
+  sum.yy += e * my * my - q * (bb - b.y * b.y);
+  sum.yz += e * my * mz + q * b.y * b.z;
+  sum.zz += e * mz * mz - q * (bb - b.z * b.z);
+}
+
+/// Of one cell.
+template <Energy energy, bool untangle>
+TUTTI_HD inline Derivatives cell_derivatives(const CellOffsets& o, double eps2, Vec3 normal = {}, double size = 1) {
+  Derivatives sum;
+  const CellShape c = shape_of<energy>(o, normal, size);
+  add_cell<energy, untangle>(sum, c, eps2);
+  if constexpr (energy == Energy::surface_triangle) add_surface(sum, c, o);
+  sum.finish();
+  return sum;
 }
 
 }  // namespace tutti::smoothing

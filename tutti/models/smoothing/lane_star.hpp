@@ -10,83 +10,105 @@ namespace tutti::smoothing {
 /// As PlainStar, with the same bits. Takes up to `capacity` cells.
 class LaneStar {
  public:
+  using Real = double;
   static constexpr int capacity = 256;
 
-  void load(const StarCell* cells, int count, const Point* points, Vec3 at) {
+  /// `energy`: tells tetrahedra from triangles in the plane with this normal.
+  template <Energy energy>
+  void load(const StarCell* cells, int count, const Point* points, const Point& at, Vec3 normal = {}) {
     count_ = count;
-    for (int k = 0; k < count; ++k) {
-      const Point &a = points[cells[k].a], &b = points[cells[k].b], &c = points[cells[k].c];
-      at_[0][k] = a.x - at.x, at_[1][k] = a.y - at.y, at_[2][k] = a.z - at.z;
-      at_[3][k] = b.x - at.x, at_[4][k] = b.y - at.y, at_[5][k] = b.z - at.z;
-      at_[6][k] = c.x - at.x, at_[7][k] = c.y - at.y, at_[8][k] = c.z - at.z;
+    for (int first = 0; first < count; first += star_lanes) {
+      alignas(64) double o[9][star_lanes], size[star_lanes];
+      for (int l = 0; l < star_lanes; ++l) {
+        if (first + l >= count) {
+          // The last vector is filled up with a cell that does no harm; its sums are left out.
+          for (int i = 0; i < 9; ++i) o[i][l] = i % 4 == 0 ? 1 : 0;
+          size[l] = 1;
+          continue;
+        }
+        const StarCell& cell = cells[first + l];
+        const Point &a = points[cell.a], &b = points[cell.b], &c = points[cell.c];
+        o[0][l] = a.x - at.x, o[1][l] = a.y - at.y, o[2][l] = a.z - at.z;
+        o[3][l] = b.x - at.x, o[4][l] = b.y - at.y, o[5][l] = b.z - at.z;
+        o[6][l] = c.x - at.x, o[7][l] = c.y - at.y, o[8][l] = c.z - at.z;
+        size[l] = energy == Energy::graded ? wanted_size(at, a, b, c) : 1;
+      }
+#pragma omp simd
+      for (int l = 0; l < star_lanes; ++l) {
+        const CellShape c = shape_of<energy>(
+            CellOffsets{o[0][l], o[1][l], o[2][l], o[3][l], o[4][l], o[5][l], o[6][l], o[7][l], o[8][l]}, normal,
+            size[l]);
+        const int k = first + l;
+        shape_[0][k] = c.s, shape_[1][k] = c.mx, shape_[2][k] = c.my, shape_[3][k] = c.mz;
+        shape_[4][k] = c.nx, shape_[5][k] = c.ny, shape_[6][k] = c.nz, shape_[7][k] = c.v6;
+        if constexpr (energy == Energy::graded) shape_[8][k] = c.curve;
+      }
     }
-    // The last vector is filled up with a cell that does no harm; its sums are left out.
-    const int end = (count + star_lanes - 1) / star_lanes * star_lanes;
-    for (int k = count; k < end; ++k)
-      for (int i = 0; i < 9; ++i) at_[i][k] = i % 4 == 0 ? 1 : 0;
   }
 
   template <Energy energy, bool untangle>
   Derivatives derivatives(double eps2) const {
-    alignas(64) double sum[11][star_lanes] = {};
+    alignas(64) double sum[12][star_lanes] = {};
     for (int first = 0; first < count_; first += star_lanes) {
       const int left = count_ - first;
 #pragma omp simd
       for (int l = 0; l < star_lanes; ++l) {
-        const int k = first + l;
-        const CellOffsets o{at_[0][k], at_[1][k], at_[2][k], at_[3][k], at_[4][k],
-                            at_[5][k], at_[6][k], at_[7][k], at_[8][k]};
-        const Derivatives d = cell_derivatives<energy, untangle>(o, eps2);
-        // The harmless cell's finite values times 0: a sum that began at +0 keeps its bits.
-        const double in = l < left ? 1.0 : 0.0;
-        sum[0][l] += in * d.e;
-        sum[1][l] += in * d.gx;
-        sum[2][l] += in * d.gy;
-        sum[3][l] += in * d.gz;
-        sum[4][l] += in * d.xx;
-        sum[5][l] += in * d.xy;
-        sum[6][l] += in * d.xz;
-        sum[7][l] += in * d.yy;
-        sum[8][l] += in * d.yz;
-        sum[9][l] += in * d.zz;
-        sum[10][l] += in * d.t;
+        Derivatives d = of_lane(sum, l);
+        // Nothing is added to a sum that began at +0, which keeps its bits.
+        add_cell<energy, untangle>(d, shape<energy>(first + l), eps2, l < left ? 1.0 : 0.0);
+        sum[0][l] = d.e, sum[1][l] = d.gx, sum[2][l] = d.gy, sum[3][l] = d.gz;
+        sum[4][l] = d.xx, sum[5][l] = d.xy, sum[6][l] = d.xz, sum[7][l] = d.yy, sum[8][l] = d.yz, sum[9][l] = d.zz;
+        sum[10][l] = d.d, sum[11][l] = d.t;
       }
     }
-    Derivatives d;
-    d.e = add_lanes(sum[0]);
-    d.gx = add_lanes(sum[1]), d.gy = add_lanes(sum[2]), d.gz = add_lanes(sum[3]);
-    d.xx = add_lanes(sum[4]), d.xy = add_lanes(sum[5]), d.xz = add_lanes(sum[6]);
-    d.yy = add_lanes(sum[7]), d.yz = add_lanes(sum[8]), d.zz = add_lanes(sum[9]);
-    d.t = add_lanes(sum[10]);
-    return d;
+    Derivatives lane[star_lanes];
+    for (int l = 0; l < star_lanes; ++l) {
+      lane[l] = of_lane(sum, l);
+      lane[l].finish();
+    }
+    return add_lanes(lane);
   }
 
   template <Energy energy, bool untangle>
   double value(Vec3 by, double eps2, bool& valid) const {
     alignas(64) double sum[star_lanes] = {}, least[star_lanes];
     std::fill_n(least, star_lanes, 1.0);
+    const double squares = length2(by.x, by.y, by.z);
     for (int first = 0; first < count_; first += star_lanes) {
       const int left = count_ - first;
 #pragma omp simd
       for (int l = 0; l < star_lanes; ++l) {
-        const int k = first + l;
-        const CellShape shape =
-            cell_shape({at_[0][k] - by.x, at_[1][k] - by.y, at_[2][k] - by.z, at_[3][k] - by.x, at_[4][k] - by.y,
-                        at_[5][k] - by.z, at_[6][k] - by.x, at_[7][k] - by.y, at_[8][k] - by.z});
-        const double e = cell_energy<energy, untangle>(shape, eps2);
+        const auto size = moved_shape<energy>(shape<energy>(first + l), by.x, by.y, by.z, squares);
+        const double e = cell_energy<energy, untangle>(size, eps2);
         const bool in = l < left;
         sum[l] += in ? e : 0.0;
-        least[l] = in && !(shape.v6 > 0) ? 0.0 : least[l];
+        least[l] = in && !(size.v6 > 0) ? 0.0 : least[l];
       }
     }
     valid = true;
     for (const double l : least) valid = valid && l > 0;
     return add_lanes(sum);
   }
+  static bool all(bool found) {
+    return found;
+  }
+
+  static constexpr double scale = 1;
 
  private:
+  template <Energy energy>
+  CellShape shape(int k) const {
+    const double curve = energy == Energy::graded ? shape_[8][k] : is_triangle(energy) ? 2 : 3;
+    return {shape_[0][k], shape_[1][k], shape_[2][k], shape_[3][k], shape_[4][k],
+            shape_[5][k], shape_[6][k], shape_[7][k], curve};
+  }
+  static Derivatives of_lane(const double (&sum)[12][star_lanes], int l) {
+    return {sum[0][l], sum[1][l], sum[2][l], sum[3][l], sum[4][l],  sum[5][l],
+            sum[6][l], sum[7][l], sum[8][l], sum[9][l], sum[10][l], sum[11][l]};
+  }
+
   int count_ = 0;
-  alignas(64) double at_[9][capacity];
+  alignas(64) double shape_[9][capacity];
 };
 
 }  // namespace tutti::smoothing

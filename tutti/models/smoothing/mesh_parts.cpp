@@ -53,21 +53,48 @@ Buffer<T> buffer_of(Stream& stream, const std::vector<T>& values, const char* na
   return make_buffer(stream, std::span<const T>(values), name);
 }
 
+/// The neighbours of all stars, and the corners of cells by their places among them.
+struct Neighbours {
+  std::vector<Size> offsets{0};
+  std::vector<Lid> rows;
+  std::vector<std::uint32_t> corners;
+
+  Neighbours(const std::vector<Size>& stars, const std::vector<StarCell>& cells, bool triangles) {
+    for (std::size_t star = 0; star + 1 < stars.size(); ++star) {
+      const auto place = [&](Lid row) {
+        const auto first = rows.begin() + offsets.back();
+        const auto found = std::find(first, rows.end(), row);
+        const auto number = static_cast<std::uint32_t>(found - first);
+        if (found == rows.end()) rows.push_back(row);
+        return std::min<std::uint32_t>(number, 1023);  // stars of so many are read as they lie
+      };
+      for (Size k = stars[star]; k < stars[star + 1]; ++k) {
+        const StarCell& cell = cells[at(k)];
+        const std::uint32_t a = place(cell.a), b = place(cell.b), c = triangles ? 0 : place(cell.c);
+        corners.push_back(a | b << 10 | c << 20);
+      }
+      offsets.push_back(static_cast<Size>(rows.size()));
+    }
+  }
+};
+
 }  // namespace
 
 StarView MeshPart::stars() const {
-  return {star_offsets.data(), star_cells.data(), slide_of.data(), slides.data(), {pieces.data(), near_pieces.data()}};
+  return {
+      star_offsets.data(),      star_cells.data(), slide_of.data(), slides.data(), {pieces.data(), near_pieces.data()},
+      neighbour_offsets.data(), neighbours.data(), corners.data()};
 }
 
 MeshParts::MeshParts(const Comm& comm, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
                      std::span<const std::int32_t> colours, std::span<const std::int32_t> owner,
                      std::span<const int> rank_of_part, std::span<PartStreams> streams, bool triangles,
-                     const ParallelFor& parallel)
+                     std::span<const double> sizes, const ParallelFor& parallel)
     : comm_(comm), streams_(streams) {
   number(mesh, cells_of, colours, owner, rank_of_part, parallel);
   comm.together([&] {
     parts.resize(streams.size());
-    for (std::size_t p = 0; p < parts.size(); ++p) fill(p, mesh, cells_of, freedom, triangles);
+    for (std::size_t p = 0; p < parts.size(); ++p) fill(p, mesh, cells_of, freedom, triangles, sizes);
   });
   for (auto& level : levels) {
     level->plan = make_plan(level->wide, comm.rank());
@@ -115,7 +142,7 @@ void MeshParts::number(const TetMesh& mesh, const Adjacency& cells_of, std::span
 }
 
 void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
-                     bool triangles) {
+                     bool triangles, std::span<const double> sizes) {
   MeshPart& part = parts[p];
   std::vector<Lid> local(mesh.vertices.size(), no_lid);
   std::vector<Point> points;
@@ -123,7 +150,7 @@ void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_
     for (const Gid v : level->maps[p].global) {
       local[at(v)] = static_cast<Lid>(points.size());
       const Vec3 x = mesh.vertices[at(v)];
-      points.push_back({x.x, x.y, x.z, 0});
+      points.push_back({x.x, x.y, x.z, sizes.empty() ? 0 : sizes[at(v)]});
     }
   std::vector<Size> offsets{0};
   std::vector<StarCell> stars;
@@ -166,6 +193,22 @@ void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_
   part.slides = buffer_of(stream, freedom.slides, "slides");
   part.pieces = buffer_of(stream, freedom.pieces, "pieces of the surface");
   part.near_pieces = buffer_of(stream, freedom.near_pieces, "pieces near nodes");
+}
+
+void MeshParts::find_neighbours(bool triangles) {
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    Stream& stream = *streams_[p].compute;
+    MeshPart& part = parts[p];
+    if (stream.kind() != DeviceKind::cuda) continue;
+    std::vector<Size> offsets(at(part.star_offsets.size()));
+    std::vector<StarCell> cells(at(part.star_cells.size()));
+    download(stream, std::span<Size>(offsets), part.star_offsets);
+    download(stream, std::span<StarCell>(cells), part.star_cells);
+    const Neighbours found(offsets, cells, triangles);
+    part.neighbour_offsets = buffer_of(stream, found.offsets, "begins of neighbours");
+    part.neighbours = buffer_of(stream, found.rows, "neighbours of nodes");
+    part.corners = buffer_of(stream, found.corners, "corners of cells");
+  }
 }
 
 std::vector<Vec3> MeshParts::gather(std::size_t nodes) const {

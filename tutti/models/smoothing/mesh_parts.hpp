@@ -19,6 +19,9 @@ struct MeshPart {
   Buffer<Point> points, moved;
   Buffer<Size> star_offsets;
   Buffer<StarCell> star_cells;
+  Buffer<Size> neighbour_offsets;  ///< this and the next two: after find_neighbours(), see StarView
+  Buffer<Lid> neighbours;
+  Buffer<std::uint32_t> corners;
   Buffer<Lid> slide_of;  ///< empty where no node of the part slides
   Buffer<Slide> slides;
   Buffer<SurfacePiece> pieces;
@@ -43,11 +46,14 @@ class MeshParts {
  public:
   /// `owner`: part of every node; `colours` from colour_nodes, or all 0 of those that move. All ranks have the same
   /// mesh, freedom, owner and colours. `triangles`: it is from with_apex(). Collective. Error(resource): no room on a
-  /// device.
+  /// device. `sizes`: of Point; empty: 0.
   MeshParts(const Comm& comm, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
             std::span<const std::int32_t> colours, std::span<const std::int32_t> owner,
             std::span<const int> rank_of_part, std::span<PartStreams> streams, bool triangles = false,
-            const ParallelFor& parallel = {});
+            std::span<const double> sizes = {}, const ParallelFor& parallel = {});
+
+  /// Of the parts on GPUs: what groups of threads move nodes by.
+  void find_neighbours(bool triangles);
 
   std::vector<MeshPart> parts;                 ///< of this rank
   std::vector<std::unique_ptr<Level>> levels;  ///< the last one does not move
@@ -58,7 +64,8 @@ class MeshParts {
  private:
   void number(const TetMesh& mesh, const Adjacency& cells_of, std::span<const std::int32_t> colours,
               std::span<const std::int32_t> owner, std::span<const int> rank_of_part, const ParallelFor& parallel);
-  void fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom, bool triangles);
+  void fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom, bool triangles,
+            std::span<const double> sizes);
 
   const Comm& comm_;
   std::span<PartStreams> streams_;

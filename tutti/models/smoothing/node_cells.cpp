@@ -1,6 +1,7 @@
 #include "tutti/models/smoothing/node_cells.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tutti/mesh/vertex_groups.hpp"
 
@@ -34,6 +35,30 @@ Adjacency cells_of_nodes(const TetMesh& mesh, const ParallelFor& parallel) {
         std::copy(first, last, rows.columns.begin() + rows.offsets[v]);
       });
   return rows;
+}
+
+std::vector<double> edge_lengths(const TetMesh& mesh, const Adjacency& cells_of, const ParallelFor& parallel) {
+  std::vector<double> of_cell(mesh.cells.size()), of_node(mesh.vertices.size());
+  for (int round = 0; round < 3; ++round) {
+    for_ranges(parallel, mesh.cell_count(), [&](Size begin, Size end) {
+      for (Size c = begin; c < end; ++c) {
+        const auto& [i, j, k, l] = mesh.cells[c];
+        of_cell[c] = round == 0
+                         ? std::abs(tet_volume(mesh.vertices[i], mesh.vertices[j], mesh.vertices[k], mesh.vertices[l]))
+                         : 0.25 * ((of_node[i] + of_node[j]) + (of_node[k] + of_node[l]));
+      }
+    });
+    for_ranges(parallel, mesh.vertex_count(), [&](Size begin, Size end) {
+      for (Size v = begin; v < end; ++v) {
+        const auto cells = cells_of.row(v);
+        double sum = 0;
+        for (const Gid c : cells) sum += of_cell[c];
+        of_node[v] = cells.empty() ? 0 : sum / static_cast<double>(cells.size());
+      }
+    });
+  }
+  for (double& volume : of_node) volume = std::cbrt(6 * std::sqrt(2.0) * volume);
+  return of_node;
 }
 
 std::vector<std::int32_t> colour_nodes(const TetMesh& mesh, const Adjacency& cells_of, const std::vector<bool>& moves) {

@@ -17,6 +17,9 @@ TetMesh with_apex(const TetMesh& mesh);
 /// Row v: the cells of node v, ascending.
 Adjacency cells_of_nodes(const TetMesh& mesh, const ParallelFor& parallel = {});
 
+/// The length of the edges of a regular cell as large as those around each node are on average, made smoother twice.
+std::vector<double> edge_lengths(const TetMesh& mesh, const Adjacency& cells_of, const ParallelFor& parallel = {});
+
 /// Colour of every node that `moves`, from 0: the smallest that no node of its cells has, nodes in the order of their
 /// numbers; -1 for others. Independent of parts and ranks.
 std::vector<std::int32_t> colour_nodes(const TetMesh& mesh, const Adjacency& cells_of, const std::vector<bool>& moves);

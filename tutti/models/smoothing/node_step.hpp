@@ -3,6 +3,7 @@
 
 #include "tutti/models/smoothing/energy.hpp"
 #include "tutti/models/smoothing/slide.hpp"
+#include "tutti/models/smoothing/star.hpp"
 
 namespace tutti::smoothing {
 
@@ -24,24 +25,29 @@ struct StepOptions {
 
 inline constexpr int max_halvings = 10;
 
-TUTTI_HD inline double preconditioner(const Derivatives& d, Method method) {
-  return method == Method::thesis ? d.t : 0.5 * (d.xx + d.yy + d.zz);
+template <class R>
+TUTTI_HD inline R preconditioner(const DerivativesOf<R>& d, Method method) {
+  return method == Method::thesis ? d.t : R(0.5) * (d.xx + d.yy + d.zz);
 }
 
 /// -P^-1 g; Newton falls back on half the trace where the Hessian is not safely positive definite.
-TUTTI_HD inline Vec3 free_direction(const Derivatives& d, Method method) {
-  const double c00 = d.yy * d.zz - d.yz * d.yz, c01 = d.xz * d.yz - d.xy * d.zz, c02 = d.xy * d.yz - d.xz * d.yy;
-  const double determinant = d.xx * c00 + d.xy * c01 + d.xz * c02;
-  const double minor = d.xx * d.yy - d.xy * d.xy, trace = d.xx + d.yy + d.zz;
-  const bool definite = d.xx > 0 && minor > 1e-8 * trace * trace && determinant > 1e-10 * trace * trace * trace;
+template <class R>
+TUTTI_HD inline Vec3 free_direction(const DerivativesOf<R>& d, Method method) {
+  constexpr R minor_least = sizeof(R) == 8 ? R(1e-8) : R(1e-6), least = sizeof(R) == 8 ? R(1e-10) : R(1e-7);
+  const auto minor_of = [](R a, R b, R c, R e) { return std::fma(a, b, -(c * e)); };
+  const R c00 = minor_of(d.yy, d.zz, d.yz, d.yz), c01 = minor_of(d.xz, d.yz, d.xy, d.zz),
+          c02 = minor_of(d.xy, d.yz, d.xz, d.yy), c22 = minor_of(d.xx, d.yy, d.xy, d.xy);
+  const auto times = [](R a, R b, R c, R x, R y, R z) { return std::fma(a, x, std::fma(b, y, c * z)); };
+  const R determinant = times(d.xx, d.xy, d.xz, c00, c01, c02), trace = d.xx + d.yy + d.zz;
+  const bool definite = d.xx > 0 && c22 > minor_least * trace * trace && determinant > least * trace * trace * trace;
   if (method != Method::newton || !definite) {
-    const double scale = preconditioner(d, method);
-    const double k = scale > 0 ? -1 / scale : 0;
+    const R scale = preconditioner(d, method);
+    const R k = scale > 0 ? -1 / scale : R(0);
     return {k * d.gx, k * d.gy, k * d.gz};
   }
-  const double c11 = d.xx * d.zz - d.xz * d.xz, c12 = d.xy * d.xz - d.xx * d.yz, k = -1 / determinant;
-  return {k * (c00 * d.gx + c01 * d.gy + c02 * d.gz), k * (c01 * d.gx + c11 * d.gy + c12 * d.gz),
-          k * (c02 * d.gx + c12 * d.gy + minor * d.gz)};
+  const R c11 = minor_of(d.xx, d.zz, d.xz, d.xz), c12 = minor_of(d.xy, d.xz, d.xx, d.yz), k = -1 / determinant;
+  return {k * times(c00, c01, c02, d.gx, d.gy, d.gz), k * times(c01, c11, c12, d.gx, d.gy, d.gz),
+          k * times(c02, c12, c22, d.gx, d.gy, d.gz)};
 }
 
 TUTTI_HD inline Vec3 times_hessian(const Derivatives& d, Vec3 v) {
@@ -72,24 +78,66 @@ TUTTI_HD inline Vec3 sliding_direction(const Derivatives& d, Method method, cons
   return s1 * slide.first + s2 * slide.second;
 }
 
-/// Where the node at `at` goes, relative to it. `slide`: null where it is free. A star is a PlainStar or a LaneStar.
+template <class R>
+TUTTI_HD inline Derivatives in_double(const DerivativesOf<R>& d) {
+  return {d.e, d.gx, d.gy, d.gz, d.xx, d.xy, d.xz, d.yy, d.yz, d.zz, d.d, d.t};
+}
+
+/// A node whose cells have more energy is moved in double: below it 6 V is known in float to 2 %, so that a volume that
+/// float takes for positive is positive.
+inline constexpr float most_float_energy = 1e4F;
+
+/// Where the node at `at` goes, relative to it. `slide`: null where it is free. A star is a PlainStarOf, a LaneStar or
+/// a GroupStar, whose threads go through this together. `fine`: false, and no move, where it takes double.
+template <Energy energy, bool untangle, class Star>
+TUTTI_HD Vec3 node_step(const Star& star, Vec3 at, const StepOptions& options, const Slide* slide,
+                        const Surface& surface, bool& fine) {
+  using R = typename Star::Real;
+  const auto eps2 = static_cast<R>(options.eps2);
+  const auto d = star.template derivatives<energy, untangle>(eps2);
+  if constexpr (sizeof(R) == 4) fine = fine && d.e < most_float_energy;
+  // Of floats the star's lengths are those of coordinates times a power of two.
+  const Vec3 direction =
+      (1 / star.scale) *
+      (slide == nullptr ? free_direction(d, options.method) : sliding_direction(in_double(d), options.method, *slide));
+  bool found = !fine || !(dot(direction, direction) < 1e300);
+  Vec3 step;
+  double length = options.damping;
+  for (int k = 0; k <= max_halvings && !Star::all(found); ++k, length *= 0.5) {
+    Vec3 by = length * direction;
+    if (slide != nullptr && slide->begin < slide->end) by = put_back(*slide, surface, at + by) - at;
+    bool good = !options.search;
+    if (options.search) {
+      bool valid = true;
+      const R e = star.template value<energy, untangle>(by, eps2, valid);
+      good = (untangle || valid) && e <= d.e;
+    }
+    if (good && !found) step = by;
+    found = found || good;
+  }
+  return step;
+}
 template <Energy energy, bool untangle, class Star>
 TUTTI_HD Vec3 node_step(const Star& star, Vec3 at, const StepOptions& options, const Slide* slide,
                         const Surface& surface) {
-  const Derivatives d = star.template derivatives<energy, untangle>(options.eps2);
-  const Vec3 direction =
-      slide == nullptr ? free_direction(d, options.method) : sliding_direction(d, options.method, *slide);
-  if (!(dot(direction, direction) < 1e300)) return {};
-  double length = options.damping;
-  for (int k = 0; k <= max_halvings; ++k, length *= 0.5) {
-    Vec3 by = length * direction;
-    if (slide != nullptr && slide->begin < slide->end) by = put_back(*slide, surface, at + by) - at;
-    if (!options.search) return by;
-    bool valid = true;
-    const double e = star.template value<energy, untangle>(by, options.eps2, valid);
-    if ((untangle || valid) && e <= d.e) return by;
-  }
-  return {};
+  bool fine = true;
+  return node_step<energy, untangle>(star, at, options, slide, surface, fine);
+}
+
+/// Moves one node by the portable form. `Sweep`: SweepRows. R: of the derivatives.
+template <Energy energy, bool untangle, class R, class Sweep>
+TUTTI_HD Vec3 plain_step(const Sweep& s, Lid row) {
+  const Size star = s.first_star + row, first = s.stars.offsets[star];
+  const auto count = static_cast<int>(s.stars.offsets[star + 1] - first);
+  const Point node = s.from[s.first_row + row];
+  const Vec3 at = node.vec();
+  const Slide* slide = s.stars.slide(star);
+  bool fine = true;
+  const Vec3 by = node_step<energy, untangle>(PlainStarOf<R>(s.stars.cells + first, count, s.from, node, s.normal), at,
+                                              s.options, slide, s.stars.surface, fine);
+  if constexpr (sizeof(R) == 4)
+    if (!fine) return plain_step<energy, untangle, double>(s, row);
+  return by;
 }
 
 }  // namespace tutti::smoothing

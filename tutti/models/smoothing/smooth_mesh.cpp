@@ -52,8 +52,8 @@ std::vector<double> weights_of(const Comm& comm, DeviceSet& devices, const PartP
   return comm.all_gather(std::span<const double>(mine));
 }
 
-std::vector<std::int32_t> owners(const Comm& comm, const TetMesh& mesh, const PartPlaces& places,
-                                 std::span<const double> weights, Partitioner method) {
+std::vector<std::int32_t> owners(const Comm& comm, const DeviceSet& devices, const TetMesh& mesh,
+                                 const PartPlaces& places, std::span<const double> weights, Partitioner method) {
   std::vector<std::int32_t> owner;
   comm.together([&] {
     if (!comm.is_root()) return;
@@ -66,6 +66,8 @@ std::vector<std::int32_t> owners(const Comm& comm, const TetMesh& mesh, const Pa
     input.points = mesh.vertices;
     const Adjacency graph = method == Partitioner::hilbert ? Adjacency{} : node_graph(mesh);
     input.graph = &graph;
+    input.parallel = parallel_for(*devices.threads);
+    input.device = first_gpu(devices);
     owner = partition_over(places, input, weights, method);
   });
   comm.broadcast(owner);
@@ -103,7 +105,7 @@ SmoothReport smooth_mesh(const Comm& comm, DeviceSet& devices, TetMesh& mesh, co
   broadcast(comm, mesh);
   const PartPlaces places = place_parts(comm, devices);
   const auto weights = weights_of(comm, devices, places, sharing.weights);
-  const auto owner = owners(comm, mesh, places, weights, sharing.method);
+  const auto owner = owners(comm, devices, mesh, places, weights, sharing.method);
   SmoothReport report = smooth_once(comm, devices, mesh, options, places, owner);
   for (int round = 0; round < options.swaps && !mesh.is_surface() && !report.smoothing.empty(); ++round) {
     // All ranks have the same mesh and swap alike.

@@ -35,9 +35,16 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
     fail(ErrorKind::usage, "the method of the thesis is made for the energy l2v; choose --energy l2v");
   if (options.method == Method::thesis && mesh.is_surface())
     fail(ErrorKind::usage, "the method of the thesis is made for tetrahedra; choose --method newton");
+  if (options.energy == Energy::graded && mesh.is_surface())
+    fail(ErrorKind::usage, "the energy graded is made for tetrahedra; choose --energy shape");
+  if (options.in_float && options.method == Method::thesis)
+    fail(ErrorKind::usage, "the method of the thesis is in double; leave out --derivatives float");
   const ParallelFor parallel = parallel_for(threads);
   triangles_ = mesh.is_surface();
   normal_ = plane_normal(mesh);
+  if (options.in_float && !takes_float(energy(), false))
+    fail(ErrorKind::usage,
+         "derivatives in float are for the energy shape and for triangles in a plane; leave out --derivatives float");
   std::optional<TetMesh> made;
   if (triangles_) made = with_apex(mesh);
   const TetMesh& cells = made ? *made : mesh;
@@ -56,8 +63,11 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
   const Adjacency cells_of = cells_of_nodes(cells, parallel);
   const auto levels = levels_of(cells, cells_of, moves, options.simultaneous);
   moving_ = std::count_if(levels.begin(), levels.end(), [](std::int32_t l) { return l >= 0; });
+  std::vector<double> sizes;
+  if (options.energy == Energy::graded) sizes = edge_lengths(cells, cells_of, parallel);
   parts_ = std::make_unique<MeshParts>(comm, cells, cells_of, moves, levels, owner, rank_of_part, streams, triangles_,
-                                       parallel);
+                                       sizes, parallel);
+  if (options.by_groups) comm.together([&] { parts_->find_neighbours(triangles_); });
   build_steps(overlap, 32);
 }
 
@@ -99,6 +109,7 @@ SweepRows Smoother::sweep_of(std::size_t level, std::size_t p) const {
   s.energy = energy();
   s.untangle = untangling_;
   s.normal = normal_;
+  s.in_float = options_.in_float;
   return s;
 }
 

@@ -17,6 +17,12 @@ struct SmoothOptions {
   /// All nodes move at once (Jacobi); else those of a colour after those of another (Gauss-Seidel).
   bool simultaneous = false;
   BoundaryRule boundary = BoundaryRule::slide;
+  /// Derivatives and steps in float, of differences of coordinates in double: faster on GPUs, and as good. All else,
+  /// and nodes of very bad cells, is in double. Energies: shape, and triangles in a plane.
+  bool in_float = false;
+  /// GPUs: groups of threads share a node's cells instead of a thread each; the same bits. Not measured yet, so not
+  /// what programs take.
+  bool by_groups = false;
   double feature_angle = 30;  ///< degrees
   double damping = 1;         ///< times each step
   int iterations = 20;        ///< at most
@@ -65,6 +71,8 @@ class Smoother {
   /// All nodes. Collective.
   std::vector<Vec3> points() const;
   const MeshParts& parts() const { return *parts_; }
+  Energy energy() const;
+  Vec3 normal() const { return normal_; }  ///< of plane triangles
 
  private:
   void build_steps(Overlap overlap, int row_cost);
@@ -77,7 +85,6 @@ class Smoother {
   bool energy_is_lower();
   void untangle(SmoothReport& report);
   double cell_size();
-  Energy energy() const;
   CellView view_of(std::size_t p, bool moved) const;
   double sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved = false);
   double max(const std::function<double(std::size_t, Stream&, const CellView&)>& of);

@@ -1,6 +1,7 @@
 // The cells around a node: sums over them in an order that all devices keep.
 #pragma once
 
+#include "tutti/base/portable_math.hpp"
 #include "tutti/base/types.hpp"
 #include "tutti/models/smoothing/energy.hpp"
 
@@ -8,9 +9,15 @@ namespace tutti::smoothing {
 
 /// Coordinates of a node, as devices keep them: one load of 32 bytes.
 struct alignas(32) Point {
-  double x = 0, y = 0, z = 0, unused = 0;
+  double x = 0, y = 0, z = 0;
+  double size = 0;  ///< the length of edges wanted around the node, for Energy::graded
   TUTTI_HD Vec3 vec() const { return {x, y, z}; }
 };
+
+/// What a cell's corners want, on average.
+TUTTI_HD inline double wanted_size(const Point& a, const Point& b, const Point& c, const Point& d) {
+  return 0.25 * ((a.size + b.size) + (c.size + d.size));
+}
 
 /// The other three corners of a cell at a node, as rows of points: a . ((b - a) x (c - a)) > 0 seen from the node. Of a
 /// triangle the other two, in turn; c is without use.
@@ -32,47 +39,87 @@ TUTTI_HD inline T add_lanes(const T (&lane)[star_lanes]) {
   return sum[0];
 }
 
+/// What differences of coordinates are multiplied with before they become floats: a power of two that makes `d`, one of
+/// them, about 1, so that no float is too large or too small whatever the mesh's unit. Doubles stay.
+template <class R>
+TUTTI_HD inline double star_scale(Vec3 d) {
+  if constexpr (sizeof(R) == sizeof(double)) return 1;
+  const double length = fabs(d.x) + fabs(d.y) + fabs(d.z);
+  return portable::from_bits((std::uint64_t{2045} - (portable::bits_of(length) >> 52)) << 52);
+}
+
 /// The portable form: corners are read where they lie, for every sum anew.
-class PlainStar {
+template <class R>
+class PlainStarOf {
  public:
+  using Real = R;
   /// `normal`: of the plane that triangles lie in.
-  TUTTI_HD PlainStar(const StarCell* cells, int count, const Point* points, Vec3 at, Vec3 normal = {})
-      : cells_(cells), count_(count), points_(points), at_(at), normal_(normal) {}
+  TUTTI_HD PlainStarOf(const StarCell* cells, int count, const Point* points, const Point& node, Vec3 normal = {})
+      : cells_(cells), count_(count), points_(points), node_(node), at_(node.vec()), normal_(normal) {
+    if (count > 0) scale = star_scale<R>(points[cells[0].a].vec() - at_);
+  }
 
   template <Energy energy, bool untangle>
-  TUTTI_HD Derivatives derivatives(double eps2) const {
-    return over_lanes<Derivatives>(
-        [&](Derivatives& sum, int k) { sum += cell_derivatives<energy, untangle>(offsets(k, {}), eps2, normal_); });
+  TUTTI_HD DerivativesOf<R> derivatives(R eps2) const {
+    return over_lanes<DerivativesOf<R>>([&](int first) {
+      DerivativesOf<R> sum;
+      for (int k = first; k < count_; k += star_lanes) {
+        const auto o = offsets(k, {});
+        const auto shape = shape_of<energy>(o, normal_, wanted<energy>(k));
+        add_cell<energy, untangle>(sum, shape, eps2);
+        if constexpr (energy == Energy::surface_triangle) add_surface(sum, shape, o);
+      }
+      sum.finish();
+      return sum;
+    });
   }
   /// The energy with the node moved by `by`. `valid`: no cell has V <= 0 then; no triangle in space is turned over.
   template <Energy energy, bool untangle>
-  TUTTI_HD double value(Vec3 by, double eps2, bool& valid) const {
+  TUTTI_HD R value(Vec3 by, R eps2, bool& valid) const {
     valid = true;
-    return over_lanes<double>([&](double& sum, int k) {
-      const CellShape shape = shape_of<energy>(offsets(k, by), normal_);
-      valid = valid && shape.v6 > 0;
-      if constexpr (energy == Energy::surface_triangle)
-        valid = valid && dot(area(offsets(k, by)), area(offsets(k, {}))) > 0;
-      sum += cell_energy<energy, untangle>(shape, eps2);
+    const R x = static_cast<R>(scale * by.x), y = static_cast<R>(scale * by.y), z = static_cast<R>(scale * by.z);
+    return over_lanes<R>([&](int first) {
+      R sum = 0;
+      for (int k = first; k < count_; k += star_lanes) {
+        CellSize<R> size;
+        if constexpr (energy == Energy::surface_triangle) {
+          const auto to = offsets(k, by);
+          const CellShape shape = shape_of<energy>(to, normal_);
+          size = {shape.s, shape.v6};
+          valid = valid && dot(area(to), area(offsets(k, {}))) > 0;
+        } else {
+          size = moved_shape<energy>(shape_of<energy>(offsets(k, {}), normal_, wanted<energy>(k)), x, y, z,
+                                     length2(x, y, z));
+        }
+        valid = valid && size.v6 > 0;
+        sum += cell_energy<energy, untangle>(size, eps2);
+      }
+      return sum;
     });
   }
+  /// Have all nodes that are moved together found their place? See node_step().
+  TUTTI_HD static bool all(bool found) { return found; }
+
+  double scale = 1;  ///< see star_scale()
 
  private:
   TUTTI_HD static Vec3 area(const CellOffsets& o) { return cross(Vec3{o.ax, o.ay, o.az}, Vec3{o.bx, o.by, o.bz}); }
-  TUTTI_HD CellOffsets offsets(int k, Vec3 by) const {
+  template <Energy energy>
+  TUTTI_HD R wanted(int k) const {
+    if constexpr (energy != Energy::graded) return 1;
+    const StarCell cell = cells_[k];
+    return static_cast<R>(wanted_size(node_, points_[cell.a], points_[cell.b], points_[cell.c]));
+  }
+  TUTTI_HD CellOffsetsOf<R> offsets(int k, Vec3 by) const {
     const StarCell cell = cells_[k];
     const Vec3 a = (points_[cell.a].vec() - at_) - by, b = (points_[cell.b].vec() - at_) - by,
                c = (points_[cell.c].vec() - at_) - by;
-    return {a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z};
+    const auto r = [&](double x) { return static_cast<R>(scale * x); };
+    return {r(a.x), r(a.y), r(a.z), r(b.x), r(b.y), r(b.z), r(c.x), r(c.y), r(c.z)};
   }
   /// As add_lanes(), with few values alive at a time.
-  template <class T, class Add>
-  TUTTI_HD T over_lanes(const Add& add) const {
-    const auto lane = [&](int first) {
-      T sum{};
-      for (int k = first; k < count_; k += star_lanes) add(sum, k);
-      return sum;
-    };
+  template <class T, class Lane>
+  TUTTI_HD static T over_lanes(const Lane& lane) {
     const auto pair = [&](int first) {
       T sum = lane(first);
       sum += lane(first + 4);
@@ -91,7 +138,9 @@ class PlainStar {
   const StarCell* cells_;
   int count_;
   const Point* points_;
+  Point node_;
   Vec3 at_, normal_;
 };
+using PlainStar = PlainStarOf<double>;
 
 }  // namespace tutti::smoothing

@@ -5,22 +5,20 @@
 
 #include "tutti/device/for_each.hpp"
 #include "tutti/device/reduce.hpp"
+#if defined(__CUDACC__)
+#include "tutti/models/smoothing/sweep_cuda.cuh"
+#endif
 
 namespace tutti::smoothing {
 namespace {
 
-template <Energy energy, bool untangle>
+template <Energy energy, bool untangle, class R>
 struct MoveNode {
   SweepRows s;
   TUTTI_HD void operator()(Lid row) const {
-    const Size star = s.first_star + row, here = s.first_row + row, first = s.stars.offsets[star];
-    const auto count = static_cast<int>(s.stars.offsets[star + 1] - first);
-    const Vec3 at = s.from[here].vec();
-    const Lid number = s.stars.slide_of == nullptr ? -1 : s.stars.slide_of[star];
-    const Vec3 p =
-        at + node_step<energy, untangle>(PlainStar(s.stars.cells + first, count, s.from, at, s.normal), at, s.options,
-                                         number < 0 ? nullptr : s.stars.slides + number, s.stars.surface);
-    s.to[here] = {p.x, p.y, p.z, 0};
+    const Size here = s.first_row + row;
+    const Vec3 p = s.from[here].vec() + plain_step<energy, untangle, R>(s, row);
+    s.to[here] = {p.x, p.y, p.z, s.from[here].size};
   }
 };
 
@@ -33,7 +31,7 @@ TUTTI_HD double star_volume(const SweepRows& s, const Point* points, Size here, 
                cross(s.from[cell.a].vec() - was, s.from[cell.b].vec() - was));
   }
   const Vec3 a = points[cell.a].vec() - at, b = points[cell.b].vec() - at, c = points[cell.c].vec() - at;
-  return cell_shape({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}).v6;
+  return cell_shape(CellOffsets{a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}).v6;
 }
 
 struct MarkBad {
@@ -61,10 +59,9 @@ struct HalveMove {
     if (bad != nullptr && bad[star] == 0) return;
     const Vec3 from = s.from[here].vec();
     Vec3 p = from + 0.5 * (s.to[here].vec() - from);
-    const Lid number = s.stars.slide_of == nullptr ? -1 : s.stars.slide_of[star];
-    if (number >= 0) p = put_back(s.stars.slides[number], s.stars.surface, p);
+    if (const Slide* slide = s.stars.slide(star)) p = put_back(*slide, s.stars.surface, p);
     if (back) p = from;
-    s.to[here] = {p.x, p.y, p.z, 0};
+    s.to[here] = {p.x, p.y, p.z, s.from[here].size};
   }
 };
 
@@ -79,7 +76,10 @@ TUTTI_HD CellShape view_shape(const CellView& view, Lid cell) {
   const Vec3 at = view.points[rows.v[0]].vec();
   const Vec3 a = view.points[rows.v[1]].vec() - at, b = view.points[rows.v[2]].vec() - at,
              c = view.points[rows.v[3]].vec() - at;
-  return shape_of<energy>({a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}, view.normal);
+  double size = 1;
+  if constexpr (energy == Energy::graded)
+    size = wanted_size(view.points[rows.v[0]], view.points[rows.v[1]], view.points[rows.v[2]], view.points[rows.v[3]]);
+  return shape_of<energy>(CellOffsets{a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}, view.normal, size);
 }
 
 template <Energy energy, bool untangle>
@@ -133,6 +133,8 @@ auto with_energy(Energy energy, const Work& work) {
       return work(std::integral_constant<Energy, Energy::shape>{});
     case Energy::l2v:
       return work(std::integral_constant<Energy, Energy::l2v>{});
+    case Energy::graded:
+      return work(std::integral_constant<Energy, Energy::graded>{});
     case Energy::plane_triangle:
       return work(std::integral_constant<Energy, Energy::plane_triangle>{});
     default:
@@ -145,18 +147,36 @@ Energy shape_energy(Energy energy) {
   return is_triangle(energy) ? energy : Energy::shape;
 }
 
+/// Calls work(energy, untangle, number of the derivatives) with these as constants.
+template <class Work>
+void with_form(const SweepRows& s, const Work& work) {
+  with_energy(s.energy, [&](auto energy) {
+    if constexpr (takes_float(energy(), false))
+      if (s.in_float && !s.untangle) return work(energy, std::false_type{}, float{});
+    if (s.untangle) return work(energy, std::true_type{}, double{});
+    work(energy, std::false_type{}, double{});
+  });
+}
+
 }  // namespace
 
 void sweep_rows_plain(Stream& stream, Range rows, const SweepRows& s) {
-  with_energy(s.energy, [&](auto energy) {
-    s.untangle ? for_each(stream, rows, MoveNode<energy(), true>{s})
-               : for_each(stream, rows, MoveNode<energy(), false>{s});
+  with_form(s, [&](auto energy, auto untangle, auto number) {
+    for_each(stream, rows, MoveNode<energy(), untangle(), decltype(number)>{s});
   });
 }
 
 void sweep_rows(Stream& stream, Range rows, const SweepRows& s) {
   if (rows.empty()) return;
-  if (stream.kind() == DeviceKind::cuda || is_triangle(s.energy)) return sweep_rows_plain(stream, rows, s);
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda && s.stars.corners != nullptr && goes_by_groups(s.energy))
+    return with_form(s, [&](auto energy, auto untangle, auto number) {
+      if constexpr (goes_by_groups(energy())) sweep_by_groups<energy(), untangle(), decltype(number)>(stream, rows, s);
+    });
+#endif
+  const bool in_float = s.in_float && takes_float(s.energy, s.untangle);
+  if (stream.kind() == DeviceKind::cuda || s.energy == Energy::surface_triangle || in_float)
+    return sweep_rows_plain(stream, rows, s);
   stream.loop(rows, [s](Lid begin, Lid end) { sweep_rows_lanes(s, begin, end); });
 }
 

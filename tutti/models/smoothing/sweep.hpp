@@ -15,6 +15,15 @@ struct StarView {
   const Lid* slide_of = nullptr;  ///< a node: -1 free, else its slide; null: all are free
   const Slide* slides = nullptr;
   Surface surface;
+  /// For groups of threads: every node's neighbours, once each, and its cells by their places among them, ten bits a
+  /// corner. Null: there are none.
+  const Size* neighbour_offsets = nullptr;
+  const Lid* neighbours = nullptr;
+  const std::uint32_t* corners = nullptr;
+
+  TUTTI_HD const Slide* slide(Size node) const {
+    return slide_of == nullptr || slide_of[node] < 0 ? nullptr : slides + slide_of[node];
+  }
 };
 
 /// Nodes that may move at the same time: row r of a sweep is row first_row + r of the points and node first_star + r of
@@ -29,14 +38,21 @@ struct SweepRows {
   Energy energy = Energy::shape;
   bool untangle = false;
   Vec3 normal = {};  ///< of plane triangles
+  /// Derivatives and search in float, of differences in double; see takes_float().
+  bool in_float = false;
 };
+
+/// Untangling and the other energies are in double always: their numbers say nothing of how far V is from 0.
+constexpr bool takes_float(Energy energy, bool untangle) {
+  return !untangle && (energy == Energy::shape || energy == Energy::plane_triangle);
+}
 
 /// Moves every row of the range: derivatives, direction, search, in one pass. Vectors on a CPU, PlainStar on a GPU; the
 /// same bits.
 void sweep_rows(Stream& stream, Range rows, const SweepRows& sweep);
 /// The portable form everywhere.
 void sweep_rows_plain(Stream& stream, Range rows, const SweepRows& sweep);
-/// Rows [begin, end) on this thread, by vectors.
+/// Rows [begin, end) on this thread, by vectors. Not of triangles in space.
 void sweep_rows_lanes(const SweepRows& sweep, Lid begin, Lid end);
 
 /// Of simultaneous moves: bad[first_star + r] = 1 where a cell of row r has V_to <= 0.1 V_from, else 0.

@@ -106,6 +106,7 @@ class SphereTransport final : public Model {
   double spectral_radius();
   void set_noise();
   NoiseTest run_noise_test();
+  double growing_eigenvalue();
   void set_initial();
 
   /// Rates of field `from`, of all nodes of all parts, for update(q) where q(i) is field i of a part; then field

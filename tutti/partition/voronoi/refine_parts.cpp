@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tutti/base/random.hpp"
 #include "tutti/partition/rebalance.hpp"
 #include "tutti/partition/voronoi/voronoi.hpp"
 
@@ -12,12 +13,16 @@ std::size_t at(std::int32_t i) {
   return static_cast<std::size_t>(i);
 }
 
+/// Measured on nodes of Kuhn's tetrahedra, 16 parts: 8 leave 1.3 % more of the cut, 0 leave 4 %.
+constexpr std::uint64_t shakes = 16;
+
 struct Seams {
   const SymmetricGraph& graph;
   std::span<const std::int32_t> quotas;
   std::span<std::int32_t> part;
   std::vector<double> size, most;
   std::vector<std::int32_t> ties;  ///< of the row at hand to each part; 0 between rows
+  std::vector<std::int32_t> near;  ///< rows that may have neighbours in other parts, ascending
 
   Seams(const SymmetricGraph& g, std::span<const std::int32_t> q, double imbalance, std::span<std::int32_t> p)
       : graph(g), quotas(q), part(p), size(q.size(), 0), ties(q.size(), 0) {
@@ -25,8 +30,9 @@ struct Seams {
     for (const std::int32_t quota : quotas) most.push_back(quota + std::floor(imbalance * quota));
   }
 
-  /// The part with most ties to a row, of those that have room; among equals the emptier one.
-  std::int32_t best_part(std::int32_t row) {
+  /// The part with most ties to a row, of those that have room; among equals the emptier one. `shake`: another one as
+  /// good is taken by chance, where it is not 0.
+  std::int32_t best_part(std::int32_t row, std::uint64_t shake) {
     const std::int32_t mine = part[at(row)];
     bool on_seam = false;
     for (const std::int32_t j : graph.row(row)) on_seam = on_seam || part[at(j)] != mine;
@@ -37,8 +43,9 @@ struct Seams {
     for (const std::int32_t j : graph.row(row)) {
       const std::int32_t p = part[at(j)];
       if (p == best || size[at(p)] + 1 > most[at(p)]) continue;
-      const bool better = ties[at(p)] > ties[at(best)] ||
-                          (ties[at(p)] == ties[at(best)] && fill(p) + 0.01 < fill(best) && size[at(mine)] > 1);
+      const bool chance = shake != 0 && best == mine && random_bits(shake, static_cast<std::uint64_t>(row)) % 2 == 0;
+      const bool better = ties[at(p)] > ties[at(best)] || (ties[at(p)] == ties[at(best)] && size[at(mine)] > 1 &&
+                                                           (chance || fill(p) + 0.01 < fill(best)));
       if (better) best = p;
     }
     for (const std::int32_t j : graph.row(row)) ties[at(part[at(j)])] = 0;
@@ -51,15 +58,33 @@ struct Seams {
     part[at(row)] = to;
   }
 
-  std::int64_t sweep() {
-    std::int64_t moved = 0;
-    for (std::int32_t row = 0; row < graph.rows(); ++row) {
-      const std::int32_t to = best_part(row);
+  std::int64_t sweep(std::uint64_t shake = 0) {
+    std::vector<std::int32_t> moved;
+    for (const std::int32_t row : near) {
+      const std::int32_t to = best_part(row, shake);
       if (to == part[at(row)] || size[at(part[at(row)])] <= 1) continue;
       give(row, to);
-      ++moved;
+      moved.push_back(row);
     }
-    return moved;
+    const auto known = static_cast<std::ptrdiff_t>(near.size());
+    for (const std::int32_t row : moved)
+      for (const std::int32_t j : graph.row(row)) near.push_back(j);
+    std::sort(near.begin() + known, near.end());
+    std::inplace_merge(near.begin(), near.begin() + known, near.end());
+    near.erase(std::unique(near.begin(), near.end()), near.end());
+    return static_cast<std::int64_t>(moved.size());
+  }
+
+  void find_near() {
+    near.clear();
+    for (std::int32_t row = 0; row < graph.rows(); ++row)
+      if (std::ranges::any_of(graph.row(row), [&](std::int32_t j) { return part[at(j)] != part[at(row)]; }))
+        near.push_back(row);
+  }
+
+  void fall() {
+    for (int k = 0; k < 12; ++k)
+      if (sweep() <= graph.rows() / 20000) break;
   }
 
   /// All but the largest piece of every part go to the part that has most ties with them.
@@ -113,11 +138,17 @@ void refine_parts(const SymmetricGraph& graph, std::span<const std::int32_t> quo
                   std::span<std::int32_t> part) {
   if (quotas.size() > 1 && !graph.columns.empty()) {
     Seams seams(graph, quotas, imbalance, part);
-    for (int round = 0; round < 2; ++round) {
-      for (int k = 0; k < 12; ++k)
-        if (seams.sweep() <= graph.rows() / 20000) break;
-      seams.reconnect();
+    seams.find_near();
+    seams.fall();
+    // Greedy moves end on seams with steps in them; rows that may go either way without loss are shaken off these.
+    for (std::uint64_t k = 1; k <= shakes; ++k) {
+      seams.sweep(k);
+      seams.fall();
     }
+    seams.reconnect();
+    seams.find_near();
+    seams.fall();
+    seams.reconnect();
   }
   rebalance(graph, quotas, imbalance, part);
 }

@@ -70,7 +70,7 @@ class Pass {
         parallel_(parallel),
         pieces_(static_cast<Size>(cloud.boxes.size()), 16),
         sums_(static_cast<std::size_t>(pieces_.number) * parts),
-        label(cloud.size()),
+        label_(cloud.size()),
         total(parts) {
     if (stream != nullptr) device_ = std::make_unique<DevicePass>(*stream, cloud, parts);
   }
@@ -80,7 +80,7 @@ class Pass {
     std::vector<IntegerSums> all(k);
     if (device_) {
       device_->run(centres, all);
-      device_->labels(label);
+      fetched_ = false;
     } else {
       run_here(centres, all);
     }
@@ -123,7 +123,7 @@ class Pass {
   void assign(std::size_t begin, std::size_t end, const std::vector<Centre>& centres,
               const std::vector<std::int32_t>& near, IntegerSums* sums) {
     double best[block_points];
-    std::int32_t* mine = label.data() + begin;
+    std::int32_t* mine = label_.data() + begin;
     const double *x = cloud_.x.data() + begin, *y = cloud_.y.data() + begin, *z = cloud_.z.data() + begin;
     const std::size_t n = end - begin;
     for (std::size_t i = 0; i < n; ++i) best[i] = std::numeric_limits<double>::infinity();
@@ -147,9 +147,16 @@ class Pass {
   Blocks pieces_;
   std::vector<IntegerSums> sums_;
   std::unique_ptr<DevicePass> device_;
+  bool fetched_ = true;
+  std::vector<std::int32_t> label_;
 
  public:
-  std::vector<std::int32_t> label;
+  /// Of the last run; few runs are asked for theirs.
+  const std::vector<std::int32_t>& labels() {
+    if (!fetched_) device_->labels(label_);
+    fetched_ = true;
+    return label_;
+  }
   std::vector<Sums> total;
 };
 
@@ -170,7 +177,7 @@ void adjust(std::vector<Centre>& centres, const std::vector<Sums>& total, std::s
 
 /// The largest way of a centre to the middle of its points, in sizes of a part. A part without points starts again at a
 /// point of the part that has most too many.
-double move_centres(std::vector<Centre>& centres, const Pass& pass, const Cloud& cloud, std::span<const double> share,
+double move_centres(std::vector<Centre>& centres, Pass& pass, const Cloud& cloud, std::span<const double> share,
                     double size) {
   double farthest = 0;
   std::size_t donor = 0;
@@ -186,7 +193,7 @@ double move_centres(std::vector<Centre>& centres, const Pass& pass, const Cloud&
       continue;
     }
     farthest = 1;
-    while (next < cloud.size() && pass.label[next] != static_cast<std::int32_t>(donor)) ++next;
+    while (next < cloud.size() && pass.labels()[next] != static_cast<std::int32_t>(donor)) ++next;
     if (next >= cloud.size()) continue;
     centres[p] = {{cloud.x[next], cloud.y[next], cloud.z[next]}, centres[donor].influence};
     next += std::max<std::size_t>(1, static_cast<std::size_t>(share[p]));
@@ -237,7 +244,7 @@ std::vector<std::int32_t> settle(State& state, const Cloud& cloud, std::span<con
     const double imbalance = run();
     if (imbalance < least) {
       least = imbalance;
-      best = pass.label;
+      best = pass.labels();
     }
     if (least <= options.imbalance) break;
     adjust(state.centres, pass.total, share);

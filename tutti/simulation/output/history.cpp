@@ -14,7 +14,7 @@ constexpr const char* name = "history.csv";
 }  // namespace
 
 History::History(const Run& run) : when_(run.options, "output.history_") {
-  if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time);
+  if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time, when_, run.step < run.plan.steps);
 }
 
 void History::start(Run& run) {

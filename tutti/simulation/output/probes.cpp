@@ -28,7 +28,7 @@ Probes::Probes(const Run& run) : when_(run.options, "output.probe_") {
 void Probes::start(Run& run) {
   if (!any_) return;
   std::optional<EarlierLines> earlier;
-  if (run.before != nullptr) earlier = run.before->lines_of(name, run.time);
+  if (run.before != nullptr) earlier = run.before->lines_of(name, run.time, when_, run.step < run.plan.steps);
   run.comm.together([&] {
     if (run.comm.is_root()) file_.emplace(run.folder / name, columns_, earlier);
   });

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/log.hpp"
-#include "tutti/simulation/run/occasions.hpp"
 
 namespace tutti {
 namespace {
@@ -22,7 +22,7 @@ bool may_differ(const std::string& path) {
 }
 
 Size steps_to(const Case& options, double length, double dt) {
-  const double count = std::ceil(length / dt * (1 - 1e-12));
+  const double count = std::ceil(length / dt - 1e-6);  // no last step that is next to nothing
   if (!(count < 1e15))
     fail(ErrorKind::input, "{}: {:g} steps of {:g} reach time.end; that is too many; take a longer time.dt",
          options.where("time.end"), count, dt);
@@ -36,23 +36,23 @@ TimePlan checked_end(const Case& options, TimePlan plan) {
   return plan;
 }
 
-/// Something is due at a time behind `time` and before the end.
-bool stops_before_end(const Case& options, double time) {
-  return options.has("time.end") && !is_reached(options.number("time.end"), next_occasion(options, time));
-}
-
-/// The plan, or shorter steps up to the next time at which something is due; they are at most `dt`.
-TimePlan with_occasions(const Case& options, TimePlan plan, double dt) {
+/// The plan in equal, shorter steps up to the next time at which something is due, even if the end comes before it: so
+/// a longer run makes the same steps.
+TimePlan with_occasions(const Case& options, TimePlan plan) {
   plan.longest = plan.dt;
-  if (!stops_before_end(options, plan.base_time)) return plan;
-  plan.longest = dt;
-  plan.until_time = next_occasion(options, plan.base_time);
-  const double length = plan.until_time - plan.base_time;
-  const Size count = steps_to(options, length, dt);
-  plan.until = plan.base_step + count;
+  const double at = next_occasion(options, plan.base_time), length = at - plan.base_time;
+  const bool behind = !is_reached(at, plan.end);
+  if (behind && !(length / plan.dt < 1e15)) return plan;
+  const Size count = steps_to(options, length, plan.dt);
   plan.dt = length / static_cast<double>(count);
-  check_time_step(options, plan.dt, plan.until_time);
-  plan.steps = plan.until + steps_to(options, options.number("time.end") - plan.until_time, plan.dt);
+  check_time_step(options, plan.dt, std::min(at, plan.end));
+  if (behind) {
+    plan.steps = plan.base_step + steps_to(options, plan.end - plan.base_time, plan.dt);
+    return plan;
+  }
+  plan.until = plan.base_step + count;
+  plan.until_time = at;
+  plan.steps = plan.until + (is_reached(plan.end, at) ? 0 : steps_to(options, plan.end - at, plan.dt));
   return plan;
 }
 
@@ -80,11 +80,16 @@ std::string run_state_json(const RunState& s) {
   return json.dump(1);
 }
 
-EarlierLines RunState::lines_of(const std::string& file, double until) const {
+EarlierLines RunState::lines_of(const std::string& file, double until, const Occasions& when, bool goes_on) const {
   EarlierLines earlier;
   earlier.until = until;
   if (const auto at = file_bytes.find(file); at != file_bytes.end()) earlier.bytes = at->second;
   if (const auto at = file_lines.find(file); at != file_lines.end()) earlier.lines = at->second;
+  const bool at_end = step == plan.steps && !when.due(step, plan.time_of(step - 1), time);
+  if (goes_on && at_end && earlier.lines.value_or(0) > 0) {
+    earlier.until = std::nextafter(until, -std::numeric_limits<double>::infinity());
+    earlier.lines = *earlier.lines - 1;
+  }
   return earlier;
 }
 
@@ -105,7 +110,7 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.plan.until = plan.value("until", Size{0});  // older checkpoints know none
     s.plan.until_time = plan.value("until_time", 0.0);
     s.plan.longest = plan.value("longest", s.plan.dt);
-    s.end = plan.at("end");
+    s.end = s.plan.end = plan.at("end");
     s.devices = j.at("devices").get<std::vector<std::string>>();
     s.outputs = j.at("outputs").get<std::vector<double>>();
     s.slices = j.value("slices", s.slices);  // older checkpoints know none
@@ -221,29 +226,26 @@ void check_time_step(const Case& options, double dt, double time) {
 }
 
 TimePlan plan_steps(const Case& options, double model_dt) {
-  check_time_step(options, model_dt, options.has("time.end") ? options.number("time.end") : 0);
-  if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), model_dt});
-  const double end = options.number("time.end");
-  const Size steps = steps_to(options, end, model_dt);
-  return with_occasions(options, {steps, end / static_cast<double>(steps)}, model_dt);
+  return plan_from(options, 0, 0, model_dt);
 }
 
 TimePlan plan_rest(const Case& options, const RunState& state) {
   TimePlan plan = state.plan;
   if (options.has("time.steps")) {
-    plan.until = 0;  // the case had an end before
+    plan.until = 0, plan.end = 0;  // the case had an end before
     plan.steps = std::max(state.step, options.integer("time.steps"));
     return checked_end(options, plan);
   }
   const double end = options.number("time.end");
-  // Where nothing was due any more, other times of this case may be.
-  const bool goes_on = plan.until > 0 ? plan.until > state.step : !stops_before_end(options, state.time);
-  if (end == state.end && goes_on) return checked_end(options, plan);
-  if (end <= state.time) {
-    plan.steps = state.step;
-    return plan;
-  }
-  return plan_from(options, state.step, state.time, state.plan.longest);
+  const bool moved = end != state.end;
+  if (moved ? end <= state.time : state.step == plan.steps) return {state.step, plan.dt, state.step, state.time};
+  // The steps go on as they were planned, unless something is due at other times now, or the last one was shortened.
+  TimePlan again = plan_from(options, plan.base_step, plan.base_time, plan.longest);
+  const bool shortened = state.step == plan.steps && plan.fitted();
+  if (shortened || again.dt != plan.dt || (again.until > 0 && again.until <= state.step))
+    return plan_from(options, state.step, state.time, plan.longest);
+  if (moved) again.steps = std::max(state.step + 1, again.steps);
+  return checked_end(options, again);
 }
 
 TimePlan plan_units(double end, Size step, double begin, double dt) {
@@ -255,9 +257,8 @@ TimePlan plan_units(double end, Size step, double begin, double dt) {
 TimePlan plan_from(const Case& options, Size step, double time, double dt) {
   check_time_step(options, dt, options.has("time.end") ? options.number("time.end") : time);
   if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), dt, step, time});
-  const double rest = options.number("time.end") - time;
-  const Size steps = steps_to(options, rest, dt);
-  return with_occasions(options, {step + steps, rest / static_cast<double>(steps), step, time}, dt);
+  const double end = options.number("time.end");
+  return with_occasions(options, {step + steps_to(options, end - time, dt), dt, step, time, end});
 }
 
 }  // namespace tutti

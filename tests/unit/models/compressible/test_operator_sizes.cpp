@@ -36,6 +36,7 @@ TEST(OperatorSizes, AreThoseOfTheOperators) {
           EXPECT_EQ(counted.tables, static_cast<Size>(made.tables.size()));
           EXPECT_EQ(counted.normals, static_cast<Size>(made.normals.size()));
           EXPECT_EQ(counted.flux, made.flux_values);
+          EXPECT_EQ(counted.turns, static_cast<Size>(made.turns.size()));
           EXPECT_EQ(counted.faces, static_cast<Size>(made.faces.size()));
           EXPECT_EQ(counted.boundary_points, static_cast<Size>(made.boundary.places.size()));
           Size points = 0;

@@ -203,6 +203,32 @@ TEST(Betweenness, PathCountsBeyondDouble) {
   }
 }
 
+/// Parts count with doubles until these do not suffice; what was added before stays.
+TEST(Betweenness, PartsChangeTheirNumbersOnTheWay) {
+  ArcList list = generate_grid(1, 10);
+  const Vertex first = list.vertices;
+  list.vertices += 110;  // a path of 109 edges, each there 1024 times: 2^1090 paths
+  for (Vertex v = first; v + 1 < list.vertices; ++v)
+    for (int copy = 0; copy < 1024; ++copy) list.arcs.push_back({v, v + 1});
+  const OrderedGraph ordered = order_by_degree(graph_of(list, true, MultiEdges::paths));
+  const std::vector<Vertex> sources{ordered.new_name[2], ordered.new_name[first], ordered.new_name[5]};
+  test::world();
+  const Comm comm(MPI_COMM_SELF);
+  DeviceOptions options;
+  options.threads = 1;
+  DeviceSet set = open_devices("cpu", comm, options);
+  std::vector<std::vector<DeltaSum>> sums;
+  for (const Placement placement : {Placement::copies, Placement::parts}) {
+    Betweenness work(ordered, set, comm, 1, Sweep::automatic, placement);
+    BetweennessState state = work.begin();
+    for (const Size until : {1, 2, 3}) work.advance(sources, until, state);
+    work.collect(state);
+    sums.push_back(state.sums);
+  }
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_GT(sums[0][static_cast<std::size_t>(ordered.new_name[3])].value(), 0);
+}
+
 TEST(Betweenness, PortionsThreadsAndDevicesChangeNoBit) {
   const Graph graph = graph_of(generate_rmat(ssca2_spec(10, 3)), true);
   const std::vector<Vertex> sources = draw_sources(graph, 300, 2);
@@ -257,7 +283,7 @@ TEST(Betweenness, TooLittleMemoryIsSaid) {
   }
   EXPECT_EQ(small.used(), 0);
   // Less than a whole batch: fewer lanes.
-  Budget medium("cpu", LaneBatch::bytes(ordered.graph, 16) + graph.vertices * Size{24} + 100);
+  Budget medium("cpu", LaneBatch::bytes(graph.vertices, 16) + graph.vertices * Size{24} + 100);
   EXPECT_EQ(make_thread_worker(ordered, medium, 64, Sweep::automatic)->most(), 16);
   FakeOptions options;
   options.memory = 50000;

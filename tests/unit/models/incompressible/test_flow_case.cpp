@@ -17,7 +17,7 @@ std::string text_of(const std::string& more, const std::string& cells = "[4, 4, 
          more;
 }
 FlowCase read(const std::string& more, const std::string& cells = "[4, 4, 4]") {
-  return read_flow_case(parse_case(text_of(more, cells), "flow.toml", test::flow_schema()));
+  return read_flow_case(parse_case(text_of(more, cells), "case.toml", test::flow_schema()));
 }
 std::string face(const std::string& name, const std::string& more = "") {
   return "[[boundary]]\nface = \"" + name + "\"\n" + more + "\n";
@@ -67,10 +67,10 @@ TEST(FlowCase, SweepsAndRelaxation) {
   EXPECT_EQ(red_black.omega, 0) << "automatic";
   EXPECT_EQ(red_black.tolerance, 1e-8);
   EXPECT_EQ(read("[pressure]\nsolver = \"red_black\"\nomega = 1.5").omega, 1.5);
-  EXPECT_THAT(error_of("[pressure]\nsolver = \"jacobi\"\nomega = 1.5"), HasSubstr("flow.toml:10:"));
-  EXPECT_THAT(error_of("[pressure]\nsolver = \"red_black\"\nomega = 2.5"), HasSubstr("flow.toml:10:"));
-  EXPECT_THAT(error_of("[pressure]\nsolver = \"red_black\"\ntolerance = 0"), HasSubstr("flow.toml:10:"));
-  EXPECT_THAT(error_of("[pressure]\nsweeps = 0"), HasSubstr("flow.toml:9:"));
+  EXPECT_THAT(error_of("[pressure]\nsolver = \"jacobi\"\nomega = 1.5"), HasSubstr("case.toml:10:"));
+  EXPECT_THAT(error_of("[pressure]\nsolver = \"red_black\"\nomega = 2.5"), HasSubstr("case.toml:10:"));
+  EXPECT_THAT(error_of("[pressure]\nsolver = \"red_black\"\ntolerance = 0"), HasSubstr("case.toml:10:"));
+  EXPECT_THAT(error_of("[pressure]\nsweeps = 0"), HasSubstr("case.toml:9:"));
 }
 
 TEST(FlowCase, FacesHaveTheirNamesAndValues) {
@@ -123,48 +123,48 @@ TEST(FlowCase, PeriodsOfBothEnds) {
   const FlowCase flow = read(face("y-upper", periodic) + face("y-lower", periodic));
   EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, true, false}));
   EXPECT_THAT(error_of(face("y-upper", periodic)),
-              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("y-upper is periodic and y-lower is not")));
+              AllOf(HasSubstr("case.toml:9:"), HasSubstr("y-upper is periodic and y-lower is not")));
   EXPECT_THAT(error_of(face("x-lower", periodic) + face("x-upper", "velocity = \"free-slip\"")),
-              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("x-lower is periodic and x-upper is not")));
+              AllOf(HasSubstr("case.toml:9:"), HasSubstr("x-lower is periodic and x-upper is not")));
   EXPECT_THAT(error_of("stretch = [0, 1, 0]\n" + face("y-upper", periodic) + face("y-lower", periodic)),
-              AllOf(HasSubstr("flow.toml:8:"), HasSubstr("y is periodic")));
+              AllOf(HasSubstr("case.toml:8:"), HasSubstr("y is periodic")));
   EXPECT_THAT(error_of("stretch = [0, 0, 1]\n", "[4, 4, 1]"),
-              AllOf(HasSubstr("flow.toml:8:"), HasSubstr("z is periodic")));
+              AllOf(HasSubstr("case.toml:8:"), HasSubstr("z is periodic")));
 }
 
 TEST(FlowCase, AFaceTwice) {
   EXPECT_THAT(error_of(face("x-upper") + face("y-upper") + face("x-upper")),
-              AllOf(HasSubstr("flow.toml:15:"), HasSubstr("the face x-upper has a table already, at flow.toml:9:")));
+              AllOf(HasSubstr("case.toml:15:"), HasSubstr("the face x-upper has a table already, at case.toml:9:")));
 }
 
 TEST(FlowCase, FlowThroughAWall) {
   EXPECT_THAT(error_of(face("y-lower", "value = [1, 0.5, 0]")),
-              AllOf(HasSubstr("flow.toml:10:"), HasSubstr("the wall y-lower"), HasSubstr("component y")));
+              AllOf(HasSubstr("case.toml:10:"), HasSubstr("the wall y-lower"), HasSubstr("component y")));
   EXPECT_THAT(error_of(face("z-upper", "value = [0, 0, \"x-x\"]")), HasSubstr("component z"));
   EXPECT_EQ(error_of(face("y-lower", "value = [1, 0, \"x*t\"]")), "no error");
 }
 
 TEST(FlowCase, InflowNeedsAWayOut) {
   EXPECT_THAT(error_of(face("x-upper") + face("z-lower", inflow + "\nvalue = [0, 0, 1]")),
-              AllOf(HasSubstr("flow.toml:12:"), HasSubstr("what flows in at z-lower has no way out")));
+              AllOf(HasSubstr("case.toml:12:"), HasSubstr("what flows in at z-lower has no way out")));
   EXPECT_EQ(error_of(face("z-lower", inflow + "\nvalue = [0, 0, 1]") + face("x-upper", outflow)), "no error");
 }
 
 TEST(FlowCase, NoTemperature) {
   EXPECT_THAT(error_of(face("x-lower", "temperature = \"fixed\"")),
-              AllOf(HasSubstr("flow.toml:10:"), HasSubstr("fluid.diffusivity")));
+              AllOf(HasSubstr("case.toml:10:"), HasSubstr("fluid.diffusivity")));
   const auto with = [](const std::string& fluid) {
     return read_flow_case(
         parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[time]\nsteps = 1\n[fluid]\n"
                    "viscosity = 0.1\n" +
                        fluid,
-                   "flow.toml", test::flow_schema()));
+                   "case.toml", test::flow_schema()));
   };
   try {
     with("buoyancy = [0, 0, 1]\n");
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("fluid.diffusivity")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("case.toml:8:"), HasSubstr("fluid.diffusivity")));
   }
   const FlowCase warm = with("buoyancy = [0, 0, 1]\ndiffusivity = 0.25\nreference = 2\nheat_source = \"x\"\n" +
                              face("x-lower", "temperature = \"fixed\"\ntemperature_value = 3") +
@@ -192,7 +192,7 @@ TEST(FlowCase, TemperatureAtAFace) {
           parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[time]\nsteps = 1\n[fluid]\n"
                      "viscosity = 0.1\ndiffusivity = " +
                          diffusivity + "\n" + more,
-                     "flow.toml", test::flow_schema()));
+                     "case.toml", test::flow_schema()));
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::input);
       return std::string(error.what());
@@ -200,9 +200,9 @@ TEST(FlowCase, TemperatureAtAFace) {
     return std::string("no error");
   };
   EXPECT_EQ(with("0.1", face("x-lower", flux)), "no error");
-  EXPECT_THAT(with("0", face("x-lower", flux)), AllOf(HasSubstr("flow.toml:11:"), HasSubstr("nothing of T diffuses")));
+  EXPECT_THAT(with("0", face("x-lower", flux)), AllOf(HasSubstr("case.toml:11:"), HasSubstr("nothing of T diffuses")));
   EXPECT_THAT(with("0.1", face("y-upper", periodic + "\n" + flux) + face("y-lower", periodic)),
-              AllOf(HasSubstr("flow.toml:12:"), HasSubstr("y-upper is periodic")));
+              AllOf(HasSubstr("case.toml:12:"), HasSubstr("y-upper is periodic")));
 }
 
 std::string scalar(const std::string& name, const std::string& more = "") {
@@ -238,30 +238,30 @@ TEST(FlowCase, Scalars) {
 
 TEST(FlowCase, ScalarsHaveNamesOfTheirOwn) {
   for (const char* name : {"", "2x", "a b", "dye,", "_s", "caf\u00e9"})
-    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("is no name of a scalar"))) << name;
+    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("case.toml:9:"), HasSubstr("is no name of a scalar"))) << name;
   for (const char* name : {"velocity", "u", "v", "w", "p", "T", "part"})
-    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("give another name"))) << name;
+    EXPECT_THAT(error_of(scalar(name)), AllOf(HasSubstr("case.toml:9:"), HasSubstr("give another name"))) << name;
   EXPECT_EQ(error_of(scalar("t")), "no error");
   EXPECT_THAT(error_of(scalar("dye") + scalar("salt") + scalar("dye")),
-              AllOf(HasSubstr("flow.toml:15:"), HasSubstr("'dye' has a table already, at flow.toml:9:")));
+              AllOf(HasSubstr("case.toml:15:"), HasSubstr("'dye' has a table already, at case.toml:9:")));
 }
 
 TEST(FlowCase, FacesOfScalars) {
   const std::string dye = scalar("dye");
   EXPECT_THAT(error_of(scalar_face("dye", "x-lower", "fixed")),
-              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("there is no scalar 'dye'")));
+              AllOf(HasSubstr("case.toml:9:"), HasSubstr("there is no scalar 'dye'")));
   EXPECT_THAT(error_of(dye + scalar_face("T", "x-lower", "fixed")),
-              AllOf(HasSubstr("flow.toml:12:"), HasSubstr("there is no scalar 'T'")));
+              AllOf(HasSubstr("case.toml:12:"), HasSubstr("there is no scalar 'T'")));
   EXPECT_THAT(error_of(dye + scalar_face("dye", "x-lower", "fixed") + scalar_face("dye", "x-lower", "no-flux")),
-              AllOf(HasSubstr("flow.toml:17:"), HasSubstr("a table for the scalar 'dye' already, at flow.toml:13:")));
+              AllOf(HasSubstr("case.toml:17:"), HasSubstr("a table for the scalar 'dye' already, at case.toml:13:")));
   EXPECT_THAT(
       error_of(dye + scalar_face("dye", "y-upper", "fixed") + face("y-upper", periodic) + face("y-lower", periodic)),
-      AllOf(HasSubstr("flow.toml:13:"), HasSubstr("y-upper is periodic")));
-  EXPECT_THAT(error_of(dye + scalar_face("dye", "x-lower", "no-flux") + "value = 1\n"), HasSubstr("flow.toml:15:"));
+      AllOf(HasSubstr("case.toml:13:"), HasSubstr("y-upper is periodic")));
+  EXPECT_THAT(error_of(dye + scalar_face("dye", "x-lower", "no-flux") + "value = 1\n"), HasSubstr("case.toml:15:"));
   EXPECT_THAT(error_of("[[scalar]]\nname = \"dye\"\ndiffusivity = 0\n" + scalar_face("dye", "x-lower", "flux")),
-              AllOf(HasSubstr("flow.toml:14:"), HasSubstr("nothing of dye diffuses through")));
+              AllOf(HasSubstr("case.toml:14:"), HasSubstr("nothing of dye diffuses through")));
   EXPECT_THAT(error_of(scalar("dye", "initial = \"t\"\n")),
-              AllOf(HasSubstr("flow.toml:11:"), HasSubstr("scalar.initial")));
+              AllOf(HasSubstr("case.toml:11:"), HasSubstr("scalar.initial")));
   EXPECT_THAT(error_of("[[scalar]]\nname = \"dye\"\n"), HasSubstr("diffusivity"));
   // A grid one cell thick is periodic there, too.
   std::string what = "no error";
@@ -275,9 +275,9 @@ TEST(FlowCase, FacesOfScalars) {
 
 TEST(FlowCase, TheStartDoesNotDependOnTime) {
   EXPECT_THAT(error_of("[initial]\nvelocity = [0, \"t\", 0]"),
-              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.velocity")));
+              AllOf(HasSubstr("case.toml:9:"), HasSubstr("initial.velocity")));
   EXPECT_THAT(error_of("[initial]\ntemperature = \"x+t\""),
-              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("initial.temperature")));
+              AllOf(HasSubstr("case.toml:9:"), HasSubstr("initial.temperature")));
 }
 
 TEST(FlowCase, ColoursNeedAnEvenPeriod) {
@@ -294,7 +294,7 @@ TEST(FlowCase, ImplicitDiffusion) {
         parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[fluid]\nviscosity = 0.1\n"
                    "[time]\nsteps = 1\n" +
                        time,
-                   "flow.toml", test::flow_schema()));
+                   "case.toml", test::flow_schema()));
   };
   const auto error = [&](const std::string& time) -> std::string {
     try {
@@ -311,20 +311,20 @@ TEST(FlowCase, ImplicitDiffusion) {
   EXPECT_EQ(with("diffusion = \"implicit\"\n[numerics]\nprecision = \"float\"\n").diffusion_tolerance, 1e-5);
   EXPECT_EQ(with("diffusion = \"implicit\"\ndiffusion_tolerance = 1e-3\n").diffusion_tolerance, 1e-3);
   EXPECT_THAT(error("diffusion = \"implicit\"\nmethod = \"rk3\"\n"),
-              AllOf(HasSubstr("flow.toml:8:"), HasSubstr("time.method = \"ab2\", not with \"rk3\"")));
-  EXPECT_THAT(error("diffusion = \"adi\"\n"), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("implicit")));
-  EXPECT_THAT(error("diffusion_tolerance = 1e-3\n"), HasSubstr("flow.toml:8:"));
+              AllOf(HasSubstr("case.toml:8:"), HasSubstr("time.method = \"ab2\", not with \"rk3\"")));
+  EXPECT_THAT(error("diffusion = \"adi\"\n"), AllOf(HasSubstr("case.toml:8:"), HasSubstr("implicit")));
+  EXPECT_THAT(error("diffusion_tolerance = 1e-3\n"), HasSubstr("case.toml:8:"));
   for (const char* tolerance : {"0", "0.2", "-1"})
     EXPECT_THAT(error(fmt::format("diffusion = \"implicit\"\ndiffusion_tolerance = {}\n", tolerance)),
-                HasSubstr("flow.toml:9:"));
+                HasSubstr("case.toml:9:"));
 }
 
 TEST(FlowCase, TheGrid) {
-  EXPECT_THAT(error_of("upper = [1, -1, 1]"), AllOf(HasSubstr("flow.toml:8:"), HasSubstr("lower one in y")));
+  EXPECT_THAT(error_of("upper = [1, -1, 1]"), AllOf(HasSubstr("case.toml:8:"), HasSubstr("lower one in y")));
   EXPECT_THAT(error_of("lower = [0, 0, 1]"), HasSubstr("lower one in z"));
-  EXPECT_THAT(error_of("", "[65536, 65536, 65536]"), AllOf(HasSubstr("flow.toml:7:"), HasSubstr("too many")));
-  EXPECT_THAT(error_of("", "[0, 4, 4]"), HasSubstr("flow.toml:7:"));
-  EXPECT_THAT(error_of("", "[4, 4]"), HasSubstr("flow.toml:7:"));
+  EXPECT_THAT(error_of("", "[65536, 65536, 65536]"), AllOf(HasSubstr("case.toml:7:"), HasSubstr("too many")));
+  EXPECT_THAT(error_of("", "[0, 4, 4]"), HasSubstr("case.toml:7:"));
+  EXPECT_THAT(error_of("", "[4, 4]"), HasSubstr("case.toml:7:"));
   const FlowCase flow = read("lower = [-1, 0, 2]\nupper = [1, 3, 8]\nstretch = [0, 2, 0]");
   EXPECT_EQ(flow.grid.lines[0].faces.front(), -1);
   EXPECT_EQ(flow.grid.lines[2].length(), 6);
@@ -333,12 +333,12 @@ TEST(FlowCase, TheGrid) {
 }
 
 TEST(FlowCase, UnknownKeysAndWords) {
-  EXPECT_THAT(error_of("[fluids]\nviscosity = 1"), HasSubstr("flow.toml:"));
-  EXPECT_THAT(error_of(face("top")), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("y-upper")));
+  EXPECT_THAT(error_of("[fluids]\nviscosity = 1"), HasSubstr("case.toml:"));
+  EXPECT_THAT(error_of(face("top")), AllOf(HasSubstr("case.toml:9:"), HasSubstr("y-upper")));
   EXPECT_THAT(error_of(face("y-upper", "velocity = \"slip\"")),
-              AllOf(HasSubstr("flow.toml:10:"), HasSubstr("free-slip")));
+              AllOf(HasSubstr("case.toml:10:"), HasSubstr("free-slip")));
   EXPECT_THAT(error_of("[mesh]\ngenerate = \"box\""), HasSubstr("mesh"));
-  EXPECT_THAT(error_of("[pressure]\nsolver = \"cg\""), AllOf(HasSubstr("flow.toml:9:"), HasSubstr("red_black")));
+  EXPECT_THAT(error_of("[pressure]\nsolver = \"cg\""), AllOf(HasSubstr("case.toml:9:"), HasSubstr("red_black")));
 }
 
 // What only the model knows.
@@ -364,7 +364,7 @@ TEST(FlowSetup, AStepAboveTheLimitOfFriction) {
   // 1 over 4 viscosity (1/h^2 + 1/k^2), times the length of the scheme's interval on the negative axis.
   const double limit = 1 / (0.4 * (16 + 25));
   EXPECT_THAT(with("ab2", 1.001 * limit),
-              AllOf(HasSubstr("flow.toml:9:"), HasSubstr(fmt::format("{:.6g}", limit)), HasSubstr("ab2")));
+              AllOf(HasSubstr("case.toml:9:"), HasSubstr(fmt::format("{:.6g}", limit)), HasSubstr("ab2")));
   EXPECT_EQ(with("ab2", 0.999 * limit), "no error");
   EXPECT_THAT(with("ab2", 0.999 * limit, "[4, 5, 1]\n[[scalar]]\nname = \"dye\"\ndiffusivity = 0.2"),
               HasSubstr(fmt::format("{:.6g}", 0.5 * limit)));
@@ -404,12 +404,12 @@ TEST(FlowSetup, RelaxationFromRest) {
 TEST(FlowSetup, ABoxSmallerThanItsParts) {
   const std::string text = text_of("[balance]\nweights = \"equal\"\n", "[8, 2, 2]");
   EXPECT_THAT(error_of_model(text, "fake:2,cpu", ErrorKind::input),
-              AllOf(HasSubstr("flow.toml:7:"), HasSubstr("8 x 2 x 2"), HasSubstr("3 parts")));
+              AllOf(HasSubstr("case.toml:7:"), HasSubstr("8 x 2 x 2"), HasSubstr("3 parts")));
   EXPECT_EQ(error_of_model(text + "[partition]\ncut = \"blocks\"\n", "fake:2,cpu", ErrorKind::input), "no error");
   EXPECT_EQ(error_of_model(text_of("[balance]\nweights = [1, 0, 1]\n", "[8, 2, 2]"), "fake:2,cpu", ErrorKind::input),
             "no error");
   EXPECT_THAT(error_of_model(text_of("[balance]\nweights = [1, 1]\n", "[8, 2, 2]"), "fake:2,cpu", ErrorKind::input),
-              AllOf(HasSubstr("flow.toml:9:"), HasSubstr("2 entries for 3 devices")));
+              AllOf(HasSubstr("case.toml:9:"), HasSubstr("2 entries for 3 devices")));
 }
 
 }  // namespace

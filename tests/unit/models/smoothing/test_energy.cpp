@@ -44,8 +44,11 @@ void expect_derivatives(double eps2, bool turned) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(seed);
     const CellOffsets cell = random_cell(seed, turned);
-    const auto value = [&](Vec3 by) { return cell_energy<energy, untangle>(cell_shape(moved(cell, by)), eps2); };
-    const Derivatives d = cell_derivatives<energy, untangle>(cell, eps2);
+    const double wanted = 0.3 + random_unit(seed, 77);  // of graded
+    const auto value = [&](Vec3 by) {
+      return cell_energy<energy, untangle>(shape_of<energy>(moved(cell, by), {}, wanted), eps2);
+    };
+    const Derivatives d = cell_derivatives<energy, untangle>(cell, eps2, {}, wanted);
     EXPECT_NEAR(d.e, value({}), 1e-13 * std::abs(d.e));
     const double size = std::abs(d.e);
     const Vec3 g = gradient(value, 1e-6);
@@ -54,7 +57,8 @@ void expect_derivatives(double eps2, bool turned) {
     EXPECT_NEAR(d.gz, g.z, 1e-6 * size);
     // The Hessian's columns are differences of the gradient.
     const auto part = [&](double Derivatives::*g_of) {
-      return gradient([&](Vec3 by) { return cell_derivatives<energy, untangle>(moved(cell, by), eps2).*g_of; }, 1e-6);
+      return gradient(
+          [&](Vec3 by) { return cell_derivatives<energy, untangle>(moved(cell, by), eps2, {}, wanted).*g_of; }, 1e-6);
     };
     const Vec3 x = part(&Derivatives::gx), y = part(&Derivatives::gy), z = part(&Derivatives::gz);
     const double tolerance = 1e-5 * (std::abs(x.x) + std::abs(y.y) + std::abs(z.z));
@@ -71,6 +75,7 @@ void expect_derivatives(double eps2, bool turned) {
 TEST(CellEnergy, DerivativesAreThoseOfDifferences) {
   expect_derivatives<Energy::shape, false>(0, false);
   expect_derivatives<Energy::l2v, false>(0, false);
+  expect_derivatives<Energy::graded, false>(0, false);
 }
 
 TEST(CellEnergy, DerivativesWhileUntangling) {
@@ -119,6 +124,17 @@ TEST(CellEnergy, TheRegularTetrahedronIsStationaryForShapeOnly) {
   }
 }
 
+TEST(CellEnergy, GradedIsLeastForTheWantedSize) {
+  const double edge = std::sqrt(8.0);
+  const auto value = [&](double size) {
+    return cell_energy<Energy::graded, false>(shape_of<Energy::graded>(regular_cell(size), {}, edge), 0);
+  };
+  EXPECT_NEAR(value(1), 1, 1e-13);
+  EXPECT_NEAR(value(1 + 1e-6), value(1 - 1e-6), 1e-11);
+  EXPECT_GT(value(1.1), 1.001);
+  EXPECT_GT(value(0.9), 1.001);
+}
+
 TEST(CellEnergy, IsConvexInOneNode) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed)
     for (const bool shape : {true, false}) {
@@ -138,14 +154,14 @@ struct RandomStar {
   std::vector<Point> points;
   std::vector<StarCell> cells;
   RandomStar(std::uint64_t seed, int count) {
-    points.push_back({0.1, 0.2, 0.3, 0});
+    points.push_back({0.1, 0.2, 0.3, 0.7});
     for (int k = 0; k < count; ++k) {
       const CellOffsets o = random_cell(seed + static_cast<std::uint64_t>(k), false);
       const auto first = static_cast<Lid>(points.size());
       cells.push_back({first, first + 1, first + 2});
-      points.push_back({0.1 + o.ax, 0.2 + o.ay, 0.3 + o.az, 0});
-      points.push_back({0.1 + o.bx, 0.2 + o.by, 0.3 + o.bz, 0});
-      points.push_back({0.1 + o.cx, 0.2 + o.cy, 0.3 + o.cz, 0});
+      points.push_back({0.1 + o.ax, 0.2 + o.ay, 0.3 + o.az, 1});
+      points.push_back({0.1 + o.bx, 0.2 + o.by, 0.3 + o.bz, 1.5});
+      points.push_back({0.1 + o.cx, 0.2 + o.cy, 0.3 + o.cz, 0.8});
     }
   }
 };
@@ -153,10 +169,11 @@ struct RandomStar {
 template <Energy energy, bool untangle>
 void expect_same_bits(int count, double eps2) {
   const RandomStar random(static_cast<std::uint64_t>(count) + 100, count);
-  const Vec3 at = random.points[0].vec(), by{0.01, -0.02, 0.015};
-  const PlainStar plain(random.cells.data(), count, random.points.data(), at);
+  const Vec3 by{0.01, -0.02, 0.015};
+  const Vec3 normal{0.6, 0, 0.8};
+  const PlainStar plain(random.cells.data(), count, random.points.data(), random.points[0], normal);
   LaneStar lanes;
-  lanes.load(random.cells.data(), count, random.points.data(), at);
+  lanes.load<energy>(random.cells.data(), count, random.points.data(), random.points[0], normal);
   const Derivatives p = plain.derivatives<energy, untangle>(eps2), l = lanes.derivatives<energy, untangle>(eps2);
   EXPECT_EQ(std::memcmp(&p, &l, sizeof p), 0) << count << " cells";
   bool plain_valid = false, lanes_valid = false;
@@ -174,6 +191,9 @@ TEST(Star, VectorsGiveTheBitsOfThePlainForm) {
   for (const int count : {0, 1, 2, 7, 8, 9, 15, 16, 23, 24, 40, 256}) {
     expect_same_bits<Energy::shape, false>(count, 0);
     expect_same_bits<Energy::l2v, false>(count, 0);
+    expect_same_bits<Energy::graded, false>(count, 0);
+    expect_same_bits<Energy::plane_triangle, false>(count, 0);
+    expect_same_bits<Energy::plane_triangle, true>(count, 0.01);
     expect_same_bits<Energy::shape, true>(count, 0.01);
     expect_same_bits<Energy::l2v, true>(count, 0.01);
   }
@@ -195,7 +215,7 @@ TEST(NodeStep, NewtonFindsTheMinimumOfAConvexStar) {
   }
   for (int k = 0; k < 12; ++k) {
     Point& p = points[13];
-    const PlainStar star(cells.data(), static_cast<int>(cells.size()), points.data(), p.vec());
+    const PlainStar star(cells.data(), static_cast<int>(cells.size()), points.data(), p);
     const Vec3 to = p.vec() + node_step<Energy::shape, false>(star, p.vec(), {}, nullptr, {});
     p = {to.x, to.y, to.z, 0};
   }

@@ -23,27 +23,54 @@ inline constexpr int max_basis = basis_size(max_order);
 Quadrature volume_rule(ElementType type, int order, bool affine);
 /// The rule of a face of 3 or 4 corners; `affine`: one of its elements is.
 Quadrature face_rule(int corners, int order, bool affine);
+/// Which point of a face's rule is which of its right element's: q of that order is point turned[q] of the left's.
+/// Empty: the rule is not symmetric.
+std::vector<std::uint8_t> turned_points(const Quadrature& rule, int corners, int orientation);
+
+/// Points of an element's rule in physical space, and w_q |J_q|.
+struct MappedRule {
+  std::vector<Vec3> at;
+  std::vector<double> weights;
+};
+
+/// A rule of reference elements with its shape functions: elements are mapped one after the other.
+struct ElementRule {
+  ElementRule(ElementType type, Quadrature points);
+  MappedRule map(const ElementMap& map) const;
+
+  Quadrature rule;
+  ShapeTable shapes[2];  ///< of geometry of first and second order
+};
 
 /// phi = C m(r(x)): monomials m of total degree <= p of r = G (x - centre), G the inverse Jacobian in the element's
-/// middle, made orthonormal by the modified Gram-Schmidt method in the element's mean:
+/// middle, made orthonormal in the element's mean, one after the other:
 ///   1/V sum_q w_q |J_q| phi_l phi_m = delta_lm.
-/// phi_0 = 1: the first coefficient is the mean. The method is run three times, which leaves rounding only.
+/// phi_0 = 1: the first coefficient is the mean. C, which is lower triangular, is what the method of Gram and Schmidt
+/// gives; here it follows from the Cholesky factor of all products together, which vector units do several times
+/// faster. As the paper's it is run again on what it gave, until rounding only is left.
 class Basis {
  public:
-  Basis(const ElementMap& map, int order, const Quadrature& rule);
+  Basis(const ElementMap& map, int order, const MappedRule& rule);
   int size() const { return size_; }
   double volume() const { return volume_; }
-  std::vector<double> values(Vec3 x) const;
-  std::vector<Vec3> gradients(Vec3 x) const;
+  /// At places in physical space. to[l * stride + q]; stride: their number, a multiple of 4.
+  void values_by_function(std::span<const Vec3> at, double* to, int stride) const;
+  /// factors[q] phi_l(at[q]) in rows of padded(size()) values.
+  void values_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const;
+  /// factors[q] d_d phi_l(at[q]), the same: rows of x, of y and of z, one behind the other.
+  void gradients_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const;
 
  private:
-  std::vector<double> monomials(Vec3 x) const;
+  void monomials(Vec3 x, double* to, int stride) const;
+  /// Rows of C m, m in rows of size() values.
+  void combine(const double* rows, int count, double* to) const;
 
   int size_ = 0, order_ = 0;
   Vec3 centre_;
   std::array<Vec3, 3> inverse_;
   double volume_ = 0;
-  std::vector<double> c_;  ///< lower triangular, row after row
+  std::vector<double> c_;           ///< row after row
+  std::vector<double> transposed_;  ///< the same, column after column, padded
 };
 
 }  // namespace tutti::compressible

@@ -25,6 +25,9 @@ class ElementMap {
   /// `nodes`: places, in the order of the mesh.
   ElementMap(ElementType type, std::span<const Vec3> nodes);
   ElementType type() const { return type_; }
+  std::span<const Vec3> nodes() const { return nodes_; }
+  /// 1 or 2.
+  int geometry_order() const { return tutti::geometry_order(type_, nodes_.size()); }
   Vec3 point(Vec3 reference) const { return map_point(type_, nodes_, reference).x; }
   Jacobian jacobian(Vec3 reference) const;
   /// A reference point in the middle.

@@ -39,22 +39,42 @@ class Counter {
     const Size points = volume_points(type(e), straight(e));
     if (e < map_.owned) sizes_.source_points += points;
     if (shared(e) && !volumes_.insert(type(e)).second) return;
-    sizes_.tables += points * n_ + points + 3 * points * columns_;
+    if (!shared(e) && e < map_.owned) ++sizes_.own_volumes;
+    if (shared(e) || e < map_.owned)
+      sizes_.tables += points + (options_.apart ? 0 : points * n_ + 3 * points * columns_);
     if (options_.derivatives) sizes_.tables += Size{3} * n_ * columns_;
   }
 
   void add_face(const LocalElementFace& face) {
     const int corners = face_corner_count(type(face.left), face.left_face);
     const bool flat = straight(face.left) || (face.right >= 0 && straight(face.right));
-    const Size points = face_points(corners, flat), side = points * (n_ + columns_);
+    const Size points = face_points(corners, flat);
     ++sizes_.faces;
     sizes_.flux += variables * points;
     sizes_.normals += flat ? 3 : 3 * points;
-    if (!shared(face.left) || sides_.insert({type(face.left), face.left_face, -1}).second) sizes_.tables += side;
+    add_side(face.left, face.left_face, -1, points, -1);
     if (face.right < 0)
       sizes_.boundary_points += points;
-    else if (!shared(face.right) || sides_.insert({type(face.right), face.right_face, face.orientation}).second)
-      sizes_.tables += side;
+    else
+      add_side(face.right, face.right_face, face.orientation, points,
+               shared(face.right) && turns(corners, flat, face.orientation) ? -1 : face.orientation);
+  }
+
+  void add_side(Lid e, int local, int orientation, Size points, int lift) {
+    if (!shared(e) || traces_.insert({type(e), local, orientation}).second) {
+      sizes_.tables += points * n_;
+      if (shared(e) && options_.derivatives) sizes_.tables += points * (3 * n_ + points);
+    }
+    if (!shared(e) || lifts_.insert({type(e), local, lift}).second) sizes_.tables += points * columns_;
+  }
+  /// Do affine right sides lift by the tables of left ones?
+  bool turns(int corners, bool flat, int orientation) {
+    const auto [at, is_new] = turns_.try_emplace({corners, flat, orientation}, false);
+    if (is_new) {
+      at->second = !turned_points(face_rule(corners, options_.order, flat), corners, orientation).empty();
+      if (at->second) sizes_.turns += max_face_points;
+    }
+    return at->second;
   }
 
   const LocalElementMesh& mesh_;
@@ -63,7 +83,8 @@ class Counter {
   const int n_, columns_;
   std::vector<bool> straight_;
   std::set<ElementType> volumes_;
-  std::set<std::tuple<ElementType, int, int>> sides_;
+  std::set<std::tuple<ElementType, int, int>> traces_, lifts_;
+  std::map<std::tuple<int, bool, int>, bool> turns_;
   std::map<std::pair<ElementType, bool>, int> volume_points_;
   std::map<std::pair<int, bool>, int> face_points_;
   OperatorSizes sizes_;

@@ -5,11 +5,13 @@
 
 namespace tutti::compressible {
 
-/// Numbers of doubles, but for `faces` and `boundary_points`.
+/// Numbers of doubles, but for `faces`, `boundary_points` and `turns` (bytes).
 struct OperatorSizes {
   Size tables = 0, normals = 0, flux = 0;
   Size faces = 0, boundary_points = 0;
+  Size turns = max_face_points;
   Size source_points = 0;  ///< of the volume of all owned elements
+  Size own_volumes = 0;    ///< as Operators has it
 };
 
 /// What make_operators makes.

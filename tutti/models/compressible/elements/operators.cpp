@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <tuple>
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/portable_math.hpp"
@@ -10,291 +13,336 @@
 namespace tutti::compressible {
 namespace {
 
-/// The reference element itself, whose map is the identity.
-ElementMap reference_element(ElementType type) {
-  std::vector<Vec3> nodes;
-  for (int n = 0; n < corner_count(type); ++n) nodes.push_back(node_reference(type, n));
-  return {type, nodes};
-}
-
-/// Rule and basis of all affine elements of a type and order.
-struct Shared {
-  std::shared_ptr<const Quadrature> rule;
-  std::shared_ptr<const Basis> basis;
+/// Points of a face as one of its elements sees them, padded.
+struct SidePoints {
+  std::vector<Vec3> reference;
+  ShapeTable shapes;
 };
-const Shared& shared_basis(ElementType type, int order) {
-  static const auto all = [] {
-    std::vector<Shared> made;
-    for (int t = 0; t < 4; ++t)
-      for (int p = 0; p <= max_order; ++p) {
-        const auto kind = static_cast<ElementType>(t);
-        Shared s;
-        s.rule = std::make_shared<const Quadrature>(volume_rule(kind, p, true));
-        s.basis = std::make_shared<const Basis>(reference_element(kind), p, *s.rule);
-        made.push_back(std::move(s));
-      }
-    return made;
-  }();
-  return all[static_cast<int>(type) * (max_order + 1) + order];
-}
 
-/// The point of a face's coordinates in its right element.
-Vec3 right_reference(ElementType type, const LocalElementFace& face, double u, double v) {
-  const FacePoint at = right_face_point(face_corner_count(type, face.right_face), face.orientation, u, v);
-  return face_reference(type, face.right_face, at.u, at.v);
-}
-
+/// Says where each table goes, element by element and face by face; then all are made at the same time.
 class Maker {
  public:
   Maker(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options)
       : mesh_(mesh), map_(map), options_(options), n_(basis_size(options.order)), columns_(padded(n_)) {}
 
-  Operators make() {
+  Operators make(const ParallelFor& parallel, const std::function<double*(Size)>& place) {
+    for (int q = 0; q < max_face_points; ++q) made_.turns.push_back(static_cast<std::uint8_t>(q));
     const auto rows = static_cast<std::size_t>(map_.local());
     made_.elements.resize(rows);
     made_.metric.assign(9 * rows, 0.0);
     made_.face_of.assign(max_faces * rows, -1);
-    for (Lid e = 0; e < map_.local(); ++e) {
-      const ElementMap element(mesh_.types[e], mesh_.element_nodes(e));
-      bases_.emplace_back(element, options_.order, options_.stored);
-      add_element(e);
-    }
-    for (const LocalElementFace& face : mesh_.faces) add_face(face);
+    bases_.resize(rows);
+    for_ranges(parallel, map_.local(), [&](Size begin, Size end) {
+      for (Size e = begin; e < end; ++e)
+        bases_[e] = std::make_unique<const ElementBasis>(
+            ElementMap(mesh_.types[e], mesh_.element_nodes(static_cast<Lid>(e))), options_.order, options_.stored);
+    });
+    for (Lid e = 0; e < map_.local(); ++e) place_element(e);
+    for (const LocalElementFace& face : mesh_.faces) place_face(face);
+    if (!place) made_.own_tables.resize(end_);
+    made_.tables = {place ? place(end_) : made_.own_tables.data(), static_cast<std::size_t>(end_)};
+    for_ranges(parallel, static_cast<Size>(volumes_.size()), [&](Size begin, Size end) {
+      for (Size k = begin; k < end; ++k) fill_element(volumes_[k]);
+    });
+    for_ranges(parallel, static_cast<Size>(mesh_.faces.size()), [&](Size begin, Size end) {
+      for (Size i = begin; i < end; ++i) fill_face(static_cast<std::size_t>(i));
+    });
     return std::move(made_);
   }
 
  private:
-  const ElementBasis& basis(Lid e) const { return bases_[e]; }
-  Size end() const { return static_cast<Size>(made_.tables.size()); }
-  double* grow(int rows, int columns) {
-    const std::size_t at = made_.tables.size();
-    made_.tables.resize(at + static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), 0.0);
-    return made_.tables.data() + at;
+  const ElementBasis& basis(Lid e) const { return *bases_[e]; }
+  double* at(Size offset) const { return made_.tables.data() + offset; }
+  Size take(int rows, int columns) {
+    const Size begin = end_;
+    end_ += Size{rows} * columns;
+    return begin;
   }
 
-  void add_element(Lid e) {
+  void place_element(Lid e) {
     const ElementBasis& b = basis(e);
     ElementRecord& record = made_.elements[e];
     if (!(b.volume() > 0))
       fail(ErrorKind::input,
            "mesh: element {} is turned over or has no volume; use a mesh whose elements have positive volumes",
            map_.global[e]);
-    const Size place = e;
+    if (!(b.smallest_jacobian() > 0))
+      fail(ErrorKind::input,
+           "mesh: element {} is folded: its Jacobian is {:g} inside; move its nodes, or make it straight",
+           map_.global[e], b.smallest_jacobian());
     if (b.affine()) {
+      const Size begin = Size{9} * e;
       const auto g = b.map().jacobian(b.map().centre()).inverse();
       for (int r = 0; r < 3; ++r)
-        for (int d = 0; d < 3; ++d) made_.metric[9 * place + 3 * r + d] = g[r][d];
-      const auto [at, is_new] = volumes_.try_emplace(b.map().type());
-      if (is_new) at->second = volume_tables(b, e);
-      record = at->second;
+        for (int d = 0; d < 3; ++d) made_.metric[begin + 3 * r + d] = g[r][d];
+      const auto [found, is_new] = shared_volumes_.try_emplace(b.map().type());
+      if (is_new) found->second = place_volume(e, true);
+      record = found->second;
     } else {
-      record = volume_tables(b, e);
+      record = place_volume(e, e < map_.owned);
+      if (e < map_.owned) ++made_.own_volumes;
     }
     record.affine = b.affine() ? 1 : 0;
     record.volume = b.volume();
     record.size = portable::pow(b.volume(), 1.0 / 3);
   }
 
-  ElementRecord volume_tables(const ElementBasis& b, Lid e) {
-    const Quadrature& rule = b.rule();
+  /// Ghosts are not advanced: of them only derivatives are read.
+  ElementRecord place_volume(Lid e, bool all) {
     ElementRecord record;
-    const int points = rule.size(), all = padded(points);
-    record.points = all;
-    std::vector<double> shares(all, 0.0);
-    std::vector<std::vector<double>> values;
-    std::vector<std::vector<Vec3>> gradients;
-    const double reference = reference_volume(b.map().type());
-    for (int q = 0; q < all; ++q) {
-      const auto k = static_cast<std::size_t>(q < points ? q : 0);
-      values.push_back(b.values(rule.points[k]));
-      gradients.push_back(b.gradients(rule.points[k]));
-      if (q >= points) continue;
-      const double determinant = b.map().jacobian(rule.points[k]).determinant();
-      if (!(determinant > 0))
-        fail(ErrorKind::input,
-             "mesh: element {} is folded: its Jacobian is {:g} inside; move its nodes, or make it straight",
-             map_.global[e], determinant);
-      shares[k] = b.affine() ? rule.weights[k] / reference : rule.weights[k] * determinant / b.volume();
+    record.points = padded(basis(e).rule().size());
+    if (options_.apart) {
+      record.projection = Size{record.points} * n_;
+    } else if (all) {
+      record.values = take(n_, record.points);
+      record.projection = take(3 * record.points, columns_);
     }
-    record.values = end();
-    double* to = grow(n_, all);
-    for (int l = 0; l < n_; ++l)
-      for (int q = 0; q < all; ++q) to[l * all + q] = values[q][l];
-    record.weights = end();
-    std::copy(shares.begin(), shares.end(), grow(1, all));
-    record.projection = end();
-    to = grow(3 * all, columns_);
-    for (int begin = 0; begin < all; begin += chunk_points) {
-      const int count = std::min(chunk_points, all - begin);
-      for (int d = 0; d < 3; ++d)
-        for (int q = 0; q < count; ++q) {
-          const auto k = static_cast<std::size_t>(begin + q);
-          double* row = to + (3 * begin + d * count + q) * columns_;
-          for (int l = 0; l < n_; ++l) row[l] = shares[k] * gradients[k][l][d];
-        }
-    }
-    if (options_.derivatives) add_derivatives(record, shares, values, gradients);
+    if (all) record.weights = take(1, record.points);
+    if (options_.derivatives) record.derivative = take(n_ * 3, columns_);
+    if (all || options_.derivatives) volumes_.push_back({e, record, all});
     return record;
   }
 
-  /// Exact: the derivatives of the basis are in its space.
-  void add_derivatives(ElementRecord& record, std::span<const double> shares,
-                       const std::vector<std::vector<double>>& values,
-                       const std::vector<std::vector<Vec3>>& gradients) {
-    record.derivative = end();
-    double* to = grow(n_ * 3, columns_);
-    for (int l = 0; l < n_; ++l)
-      for (int d = 0; d < 3; ++d)
-        for (int m = 0; m < n_; ++m) {
-          double sum = 0;
-          for (std::size_t q = 0; q < shares.size(); ++q) sum += shares[q] * gradients[q][l][d] * values[q][m];
-          to[(l * 3 + d) * columns_ + m] = sum;
-        }
-  }
-
-  struct Side {
-    Size trace, lift;
+  struct Volume {
+    Lid element;
+    ElementRecord record;
+    bool all;
   };
-  /// Tables of a face as seen from one side. `shares`: what lift's points weigh.
-  Side side_tables(const ElementBasis& b, std::span<const Vec3> at, std::span<const double> shares) {
-    const int points = static_cast<int>(at.size());
-    std::vector<std::vector<double>> values;
-    values.reserve(at.size());
-    for (const Vec3& x : at) values.push_back(b.values(x));
-    Side side{end(), 0};
-    double* to = grow(n_, points);
-    for (int l = 0; l < n_; ++l)
-      for (int q = 0; q < points; ++q) to[l * points + q] = values[q][l];
-    side.lift = end();
-    to = grow(points, columns_);
-    for (int q = 0; q < points; ++q)
-      for (int l = 0; l < n_; ++l) to[q * columns_ + l] = shares[q] * values[q][l];
-    return side;
+  void fill_element(const Volume& volume) {
+    const ElementBasis& b = basis(volume.element);
+    const ElementRecord& record = volume.record;
+    if (volume.all) {
+      const auto points = b.points();
+      std::copy(points.shares.begin(), points.shares.end(), at(record.weights));
+      if (!options_.apart) make_volume_tables(b, options_.order, at(record.values), at(record.projection));
+    }
+    if (options_.derivatives) make_derivatives(b, options_.order, at(record.derivative));
   }
 
-  const Quadrature& rule_of_face(int corners, bool affine) {
-    const auto [at, is_new] = face_rules_.try_emplace({corners, affine});
-    if (is_new) at->second = face_rule(corners, options_.order, affine);
-    return at->second;
+  const Quadrature& rule_of_face(int corners, bool flat) {
+    const auto [found, is_new] = face_rules_.try_emplace({corners, flat});
+    if (is_new) found->second = face_rule(corners, options_.order, flat);
+    return found->second;
   }
 
-  void add_face(const LocalElementFace& face) {
+  /// orientation: -1 for the left side.
+  const SidePoints& side_points(const ElementMap& map, int local, int orientation, bool flat) {
+    const auto [found, is_new] = side_points_.try_emplace({map.type(), map.geometry_order(), local, orientation, flat});
+    if (is_new) {
+      const int corners = face_corner_count(map.type(), local);
+      const Quadrature& rule = rule_of_face(corners, flat);
+      for (int q = 0; q < padded(rule.size()); ++q) {
+        const Vec3 p = rule.points[q < rule.size() ? q : 0];
+        const FacePoint there =
+            orientation < 0 ? FacePoint{p.x, p.y} : right_face_point(corners, orientation, p.x, p.y);
+        found->second.reference.push_back(face_reference(map.type(), local, there.u, there.v));
+      }
+      found->second.shapes = {map.type(), map.geometry_order(), found->second.reference};
+    }
+    return found->second;
+  }
+
+  /// What is to be made for a side of a face; the lift may take the points as a left side has them.
+  struct SideJob {
+    const SidePoints *points = nullptr, *lift_points = nullptr;
+    bool trace = false, lift = false, slope = false;
+  };
+  struct FaceJob {
+    const Quadrature* rule = nullptr;
+    SideJob side[2];
+  };
+
+  void place_face(const LocalElementFace& face) {
     const ElementBasis& left = basis(face.left);
-    const ElementType type = left.map().type();
-    const int corners = face_corner_count(type, face.left_face);
     const bool flat = left.map().affine() || (face.right >= 0 && basis(face.right).map().affine());
-    const Quadrature& rule = rule_of_face(corners, flat);
-    const int points = rule.size(), all = padded(points);
-
+    const int corners = face_corner_count(left.map().type(), face.left_face);
+    FaceJob job;
+    job.rule = &rule_of_face(corners, flat);
     FaceRecord record;
     record.left = face.left;
     record.right = face.right;
-    record.points = all;
-    record.actual = points;
+    record.actual = job.rule->size();
+    record.points = padded(record.actual);
     record.at = made_.flux_values;
-    made_.flux_values += Size{variables} * all;
+    made_.flux_values += Size{variables} * record.points;
     record.normals = static_cast<Size>(made_.normals.size());
     record.normal_step = flat ? 0 : 3;
-    // Weights times ratios of areas; padding weighs nothing.
-    std::vector<double> areas(all, 0.0);
-    double total = 0;
-    for (int q = 0; q < all; ++q) {
-      const auto k = static_cast<std::size_t>(q < points ? q : 0);
-      const Vec3 area = left.map().area_vector(face.left_face, rule.points[k].x, rule.points[k].y);
-      const double size = norm(area);
-      if (q < points) areas[k] = rule.weights[k] * size;
-      if (q < points) total += areas[k];
-      if (flat && q > 0) continue;
-      for (int d = 0; d < 3; ++d) made_.normals.push_back(area[d] / size);
+    made_.normals.resize(made_.normals.size() + (flat ? 3 : 3 * static_cast<std::size_t>(record.points)));
+    for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side) place_side(record, job, face, side, flat);
+    if (face.right < 0) {
+      record.tag = face.tag;
+      record.boundary = static_cast<Size>(made_.boundary.places.size());
+      made_.boundary.places.resize(made_.boundary.places.size() + static_cast<std::size_t>(record.points));
+      made_.boundary.tags.resize(made_.boundary.places.size(), face.tag);
     }
-    for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side) add_side(record, face, side, rule, areas, total);
-    if (face.right < 0) add_boundary(record, face, rule);
     const auto number = static_cast<std::int32_t>(made_.faces.size());
     made_.face_of[max_faces * face.left + face.left_face] = 2 * number;
     if (face.right >= 0) made_.face_of[max_faces * face.right + face.right_face] = 2 * number + 1;
     made_.faces.push_back(record);
+    faces_.push_back(job);
   }
 
-  void add_side(FaceRecord& record, const LocalElementFace& face, int side, const Quadrature& rule,
-                std::span<const double> areas, double total) {
+  void place_side(FaceRecord& record, FaceJob& job, const LocalElementFace& face, int side, bool flat) {
     const ElementBasis& b = basis(side == 0 ? face.left : face.right);
-    const ElementType type = b.map().type();
-    const int local = side == 0 ? face.left_face : face.right_face;
-    std::vector<Vec3> at;
-    for (int q = 0; q < record.points; ++q) {
-      const Vec3 p = rule.points[q < rule.size() ? q : 0];
-      at.push_back(side == 0 ? face_reference(type, local, p.x, p.y) : right_reference(type, face, p.x, p.y));
-    }
-    std::vector<double> shares(areas.begin(), areas.end());
+    const int local = side == 0 ? face.left_face : face.right_face, orientation = side == 0 ? -1 : face.orientation;
+    const int points = record.points;
+    SideJob& to_make = job.side[side];
+    to_make.points = to_make.lift_points = &side_points(b.map(), local, orientation, flat);
     if (!b.affine()) {
-      for (double& s : shares) s /= b.volume();
-      const Side tables = side_tables(b, at, shares);
-      record.trace[side] = tables.trace;
-      record.lift[side] = tables.lift;
+      to_make.trace = to_make.lift = true;
+      record.trace[side] = take(n_, points);
+      record.lift[side] = take(points, columns_);
       return;
     }
-    // The shares of a flat face's points are those of the rule.
-    const double measure = face_corner_count(type, local) == 3 ? 0.5 : 1;
-    for (std::size_t q = 0; q < shares.size(); ++q)
-      shares[q] = static_cast<int>(q) < rule.size() ? rule.weights[q] / measure : 0;
-    const auto key =
-        std::make_tuple(static_cast<int>(type), local, side == 0 ? -1 : static_cast<int>(face.orientation));
-    const auto [found, is_new] = sides_.try_emplace(key);
-    if (is_new) found->second = side_tables(b, at, shares);
-    record.trace[side] = found->second.trace;
-    record.lift[side] = found->second.lift;
-    record.scale[side] = total / b.volume();
+    const int turn = side == 0 ? 0 : turn_of(*job.rule, face_corner_count(b.map().type(), local), orientation);
+    record.turn = std::max(turn, 0);
+    if (turn >= 0) to_make.lift_points = &side_points(b.map(), local, -1, flat);
+    const auto shared = [&](auto& tables, int as, int rows, int columns, bool& is_new) {
+      const auto [found, added] = tables.try_emplace({b.map().type(), local, as});
+      if (added) found->second = take(rows, columns);
+      is_new = added;
+      return found->second;
+    };
+    record.trace[side] = shared(traces_, orientation, n_, points, to_make.trace);
+    record.lift[side] = shared(lifts_, turn < 0 ? orientation : -1, points, columns_, to_make.lift);
+    if (options_.derivatives) record.slope[side] = shared(slopes_, orientation, 3 * n_ + points, points, to_make.slope);
   }
 
-  void add_boundary(FaceRecord& record, const LocalElementFace& face, const Quadrature& rule) {
-    const ElementMap& map = basis(face.left).map();
-    record.tag = face.tag;
-    record.boundary = static_cast<Size>(made_.boundary.places.size());
+  /// Of turns: how the right side takes the points of the rule. -1: it has an order of its own.
+  std::int32_t turn_of(const Quadrature& rule, int corners, int orientation) {
+    const auto [at, is_new] = turns_.try_emplace({corners, rule.size(), orientation}, -1);
+    if (!is_new) return at->second;
+    const auto turned = turned_points(rule, corners, orientation);
+    if (turned.empty()) return -1;
+    at->second = static_cast<std::int32_t>(made_.turns.size());
+    for (int q = 0; q < max_face_points; ++q)
+      made_.turns.push_back(q < rule.size() ? turned[q] : static_cast<std::uint8_t>(q));
+    return at->second;
+  }
+
+  void fill_face(std::size_t i) {
+    const FaceJob& job = faces_[i];
+    const LocalElementFace& face = mesh_.faces[i];
+    FaceRecord& record = made_.faces[i];
+    const ElementMap& left = basis(face.left).map();
+    // Weights times ratios of areas; padding weighs nothing.
+    std::vector<double> areas(record.points, 0.0);
+    double total = 0;
     for (int q = 0; q < record.points; ++q) {
-      const Vec3 p = rule.points[q < rule.size() ? q : 0];
-      made_.boundary.places.push_back(map.point(face_reference(map.type(), face.left_face, p.x, p.y)));
-      made_.boundary.tags.push_back(face.tag);
+      const MappedPoint p = job.side[0].points->shapes.map(q, left.nodes());
+      const Vec3 area = face_area_vector(left.type(), face.left_face, p);
+      const double size = norm(area);
+      if (q < record.actual) {
+        areas[q] = job.rule->weights[q] * size;
+        total += areas[q];
+      }
+      if (record.boundary >= 0) made_.boundary.places[record.boundary + q] = p.x;
+      if (record.normal_step == 0 && q > 0) continue;
+      for (int d = 0; d < 3; ++d) made_.normals[record.normals + 3 * q + d] = area[d] / size;
     }
+    for (const int side : {0, 1}) {
+      if (job.side[side].points == nullptr) continue;
+      const ElementBasis& b = basis(side == 0 ? face.left : face.right);
+      if (b.affine()) record.scale[side] = total / b.volume();
+      fill_side(record, job, side, b, areas);
+    }
+  }
+
+  void fill_side(const FaceRecord& record, const FaceJob& job, int side, const ElementBasis& b,
+                 std::span<const double> areas) {
+    const SideJob& to_make = job.side[side];
+    if (!to_make.trace && !to_make.lift && !to_make.slope) return;
+    const auto places = [&](const SidePoints& points) {
+      std::vector<Vec3> at = points.reference;
+      if (!b.affine())
+        for (std::size_t q = 0; q < at.size(); ++q) at[q] = points.shapes.map(q, b.map().nodes()).x;
+      return at;
+    };
+    std::vector<double> shares(areas.begin(), areas.end());
+    if (b.affine()) {
+      // The shares of a flat face's points are those of the rule.
+      double measure = 0;
+      for (const double w : job.rule->weights) measure += w;
+      for (int q = 0; q < record.actual; ++q) shares[q] = job.rule->weights[q] / measure;
+    } else {
+      for (double& share : shares) share /= b.volume();
+    }
+    const std::vector<Vec3> here = places(*to_make.points);
+    if (to_make.trace) b.basis().values_by_function(here, at(record.trace[side]), record.points);
+    if (to_make.lift) b.basis().values_by_point(places(*to_make.lift_points), shares, at(record.lift[side]));
+    if (to_make.slope) fill_slope(b.basis(), here, shares, at(record.slope[side]));
+  }
+
+  /// And behind it the spread.
+  void fill_slope(const Basis& basis, std::span<const Vec3> places, std::span<const double> shares, double* to) const {
+    const std::size_t points = places.size(), columns = static_cast<std::size_t>(columns_);
+    const auto bases = static_cast<std::size_t>(n_);
+    std::vector<double> gradients(3 * points * columns), values(points * columns);
+    const std::vector<double> ones(points, 1.0);
+    basis.gradients_by_point(places, ones, gradients.data());
+    basis.values_by_point(places, ones, values.data());
+    for (std::size_t l = 0; l < bases; ++l)
+      for (std::size_t d = 0; d < 3; ++d)
+        for (std::size_t q = 0; q < points; ++q) *to++ = gradients[(d * points + q) * columns + l];
+    for (std::size_t k = 0; k < points; ++k)
+      for (std::size_t q = 0; q < points; ++q) {
+        double sum = 0;
+        for (std::size_t l = 0; l < bases; ++l) sum += shares[k] * values[k * columns + l] * values[q * columns + l];
+        *to++ = sum;
+      }
   }
 
   const LocalElementMesh& mesh_;
   const IndexMap& map_;
   const OperatorOptions& options_;
   const int n_, columns_;
-  std::vector<ElementBasis> bases_;
-  std::map<ElementType, ElementRecord> volumes_;
-  std::map<std::tuple<int, int, int>, Side> sides_;
+  Size end_ = 0;  ///< of the tables
+  std::vector<std::unique_ptr<const ElementBasis>> bases_;
+  std::vector<Volume> volumes_;
+  std::vector<FaceJob> faces_;
+  std::map<ElementType, ElementRecord> shared_volumes_;
+  std::map<std::tuple<ElementType, int, int>, Size> traces_, lifts_, slopes_;  ///< of affine elements
+  std::map<std::tuple<int, int, int>, std::int32_t> turns_;
+  std::map<std::tuple<ElementType, int, int, int, bool>, SidePoints> side_points_;
   std::map<std::pair<int, bool>, Quadrature> face_rules_;
   Operators made_;
 };
 
 }  // namespace
 
-ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
-    : map_(map), affine_(!stored && map.affine()) {
-  if (affine_) {
-    const Shared& shared = shared_basis(map.type(), order);
-    rule_ = shared.rule;
-    basis_ = shared.basis;
-    volume_ = map.jacobian(map.centre()).determinant() * reference_volume(map.type());
-    return;
+Operators make_operators(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options,
+                         const ParallelFor& parallel, const std::function<double*(Size)>& place) {
+  return Maker(mesh, map, options).make(parallel, place);
+}
+
+int volume_row_width(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options) {
+  std::map<std::pair<ElementType, bool>, int> widths;
+  int widest = 0;
+  for (Lid e = 0; e < map.owned; ++e) {
+    const bool affine = ElementMap(mesh.types[e], mesh.element_nodes(e)).affine();
+    const auto [found, is_new] = widths.try_emplace({mesh.types[e], affine});
+    if (is_new)
+      found->second =
+          volume_table_size(padded(volume_rule(mesh.types[e], options.order, affine).size()), options.order);
+    widest = std::max(widest, found->second);
   }
-  rule_ = std::make_shared<const Quadrature>(volume_rule(map.type(), order, map.affine()));
-  auto basis = std::make_shared<const Basis>(map, order, *rule_);
-  volume_ = basis->volume();
-  basis_ = std::move(basis);
+  return widest;
 }
 
-std::vector<double> ElementBasis::values(Vec3 reference) const {
-  return basis_->values(affine_ ? reference : map_.point(reference));
-}
-
-std::vector<Vec3> ElementBasis::gradients(Vec3 reference) const {
-  return basis_->gradients(affine_ ? reference : map_.point(reference));
-}
-
-Operators make_operators(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options) {
-  return Maker(mesh, map, options).make();
+void fill_volume_rows(const LocalElementMesh& mesh, const OperatorOptions& options, Range elements,
+                      std::span<double> rows, const ParallelFor& parallel) {
+  if (elements.empty()) return;
+  const Size width = static_cast<Size>(rows.size()) / elements.size(), n = basis_size(options.order);
+  for_ranges(parallel, elements.size(), [&](Size begin, Size end) {
+    for (Size k = begin; k < end; ++k) {
+      const Lid e = elements.begin + static_cast<Lid>(k);
+      const ElementBasis b(ElementMap(mesh.types[e], mesh.element_nodes(e)), options.order, options.stored);
+      const Size points = padded(b.rule().size());
+      double* row = rows.data() + k * width;
+      make_volume_tables(b, options.order, row, row + points * n);
+      std::fill(row + volume_table_size(static_cast<int>(points), options.order), row + width, 0.0);
+    }
+  });
 }
 
 }  // namespace tutti::compressible

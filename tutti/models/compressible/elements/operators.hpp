@@ -1,41 +1,17 @@
 // The tables that kernels read, made for the elements and faces of a part.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
+#include <functional>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "tutti/base/parallel.hpp"
+#include "tutti/base/raw_vector.hpp"
 #include "tutti/domain/element_domain.hpp"
-#include "tutti/models/compressible/elements/basis.hpp"
+#include "tutti/models/compressible/elements/element_basis.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
 
 namespace tutti::compressible {
-
-/// The basis of one element. Of affine elements it is that of the reference element: all of a type share it.
-class ElementBasis {
- public:
-  /// `stored`: affine elements have bases of their own, too.
-  ElementBasis(const ElementMap& map, int order, bool stored);
-  const ElementMap& map() const { return map_; }
-  bool affine() const { return affine_; }
-  const Quadrature& rule() const { return *rule_; }
-  double volume() const { return volume_; }
-  /// At reference coordinates.
-  std::vector<double> values(Vec3 reference) const;
-  /// In physical space; in reference space where it is affine.
-  std::vector<Vec3> gradients(Vec3 reference) const;
-
- private:
-  ElementMap map_;
-  bool affine_;
-  std::shared_ptr<const Quadrature> rule_;
-  std::shared_ptr<const Basis> basis_;
-  double volume_ = 0;
-};
 
 /// Points of a face at the boundary, where the case's formulas are evaluated.
 struct BoundaryPoints {
@@ -45,23 +21,36 @@ struct BoundaryPoints {
 
 /// All on the host.
 struct Operators {
-  std::vector<ElementRecord> elements;  ///< owned, then ghosts
+  std::vector<ElementRecord> elements;  ///< owned, then ghosts, which have no volume points of their own
   std::vector<double> metric;
   std::vector<FaceRecord> faces;
   std::vector<std::int32_t> face_of;
-  std::vector<double> tables;
+  std::span<double> tables;  ///< in own_tables, or where options.place said
+  RawVector<double> own_tables;
   std::vector<double> normals;
+  std::vector<std::uint8_t> turns;
   BoundaryPoints boundary;
   Size flux_values = 0;  ///< doubles of all faces' fluxes
+  Size own_volumes = 0;  ///< owned elements whose volumes have tables that they share with none
 };
 
 struct OperatorOptions {
   int order = 1;
   bool stored = false;      ///< every element has tables of its own, as in the paper
   bool derivatives = true;  ///< make them
+  /// Tables `values` and `projection` are left out: the kernels' offsets are those in rows of fill_volume_rows().
+  bool apart = false;
 };
 
-/// Error(input) names an element that is turned over or folded.
-Operators make_operators(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options);
+/// Error(input) names an element that is turned over or folded. `place`: memory for so many doubles; empty: the
+/// operators' own.
+Operators make_operators(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options,
+                         const ParallelFor& parallel = {}, const std::function<double*(Size)>& place = {});
+
+/// Doubles of a row that has the volume tables of any owned element.
+int volume_row_width(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options);
+/// Writes the rows of some elements: values, then projection.
+void fill_volume_rows(const LocalElementMesh& mesh, const OperatorOptions& options, Range elements,
+                      std::span<double> rows, const ParallelFor& parallel);
 
 }  // namespace tutti::compressible

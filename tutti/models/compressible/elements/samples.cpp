@@ -1,5 +1,7 @@
 #include "tutti/models/compressible/elements/samples.hpp"
 
+#include <algorithm>
+
 #include "tutti/mesh/elements/element_tables.hpp"
 
 namespace tutti::compressible {
@@ -16,7 +18,7 @@ Samples::Samples(const LocalElementMesh& mesh, Range rows, int order, bool store
 
 Quadrature Samples::rule_of(const ElementBasis& basis) const {
   const int degree = 2 * order_ + 5;
-  if (!basis.affine() && !exceed_) return basis.rule();
+  if (!basis.map().affine() && !exceed_) return basis.rule();
   switch (basis.map().type()) {
     case ElementType::tetrahedron:
       return tetrahedron_rule(degree);
@@ -34,12 +36,20 @@ Samples::Table Samples::table_of(const ElementBasis& basis, const Quadrature& ru
   Table table;
   table.rule = rule;
   double volume = 0;
+  std::vector<Vec3> places;
   for (std::size_t q = 0; q < rule.points.size(); ++q) {
     table.shares.push_back(rule.weights[q] * basis.map().jacobian(rule.points[q]).determinant());
     volume += table.shares.back();
-    const auto values = basis.values(rule.points[q]);
-    table.basis.insert(table.basis.end(), values.begin(), values.end());
+    places.push_back(basis.place(rule.points[q]));
   }
+  const auto n = static_cast<std::size_t>(basis.basis().size()),
+             columns = static_cast<std::size_t>(padded(static_cast<int>(n)));
+  table.basis.resize(places.size() * columns);
+  basis.basis().values_by_point(places, std::vector<double>(places.size(), 1.0), table.basis.data());
+  for (std::size_t q = 1; q < places.size(); ++q)
+    std::copy_n(table.basis.begin() + static_cast<std::ptrdiff_t>(q * columns), n,
+                table.basis.begin() + static_cast<std::ptrdiff_t>(q * n));
+  table.basis.resize(places.size() * n);
   for (double& share : table.shares) share /= volume;
   if (basis.affine())  // the same bits for all elements of the type
     for (std::size_t q = 0; q < rule.points.size(); ++q)

@@ -1,9 +1,7 @@
 // The ideal gas: what pressure, temperature and viscosity are of conserved values.
 #pragma once
 
-#include <cmath>
-
-#include "tutti/base/types.hpp"
+#include "tutti/models/compressible/flux/lanes.hpp"
 
 namespace tutti::compressible {
 
@@ -23,10 +21,11 @@ struct Gas {
 
   TUTTI_HD bool viscous() const { return law != ViscosityLaw::none; }
   /// mu(T); Sutherland, Phil. Mag. 36, 1893.
-  TUTTI_HD double viscosity_at(double temperature) const {
+  template <class T>
+  TUTTI_HD T viscosity_at(T temperature) const {
     if (law != ViscosityLaw::sutherland) return viscosity;
-    const double ratio = temperature / reference_temperature;
-    return viscosity * ratio * std::sqrt(ratio) * (reference_temperature + sutherland_temperature) /
+    const T ratio = temperature / reference_temperature;
+    return viscosity * ratio * root(ratio) * (reference_temperature + sutherland_temperature) /
            (temperature + sutherland_temperature);
   }
 };
@@ -38,6 +37,12 @@ struct Primitive {
 TUTTI_HD inline double pressure(const Gas& gas, const double* q) {
   const double kinetic = std::fma(q[3], q[3], std::fma(q[2], q[2], q[1] * q[1]));
   return (gas.gamma - 1) * std::fma(-0.5 / q[0], kinetic, q[4]);
+}
+/// With 1 / rho.
+template <class T>
+TUTTI_HD inline T pressure(const Gas& gas, const T* q, T inverse) {
+  const T kinetic = fused(q[3], q[3], fused(q[2], q[2], q[1] * q[1]));
+  return (gas.gamma - 1) * fused(-0.5 * inverse, kinetic, q[4]);
 }
 TUTTI_HD inline Primitive to_primitive(const Gas& gas, const double* q) {
   const double inverse = 1 / q[0];
@@ -55,20 +60,29 @@ TUTTI_HD inline double sound_speed(const Gas& gas, double rho, double p) {
 }
 
 /// The inviscid flux f[d][variable] of q, d = x, y, z.
-TUTTI_HD inline void euler_flux(const Gas& gas, const double* q, double (*f)[variables]) {
-  const double inverse = 1 / q[0];
-  const double kinetic = std::fma(q[3], q[3], std::fma(q[2], q[2], q[1] * q[1]));
-  const double p = (gas.gamma - 1) * std::fma(-0.5 * inverse, kinetic, q[4]);
-  const double enthalpy = q[4] + p;
+template <class T>
+TUTTI_HD inline void euler_flux(const T* q, T inverse, T p, T (*f)[variables]) {
+  const T enthalpy = q[4] + p;
   for (int d = 0; d < 3; ++d) {
-    const double speed = q[1 + d] * inverse;
+    const T speed = q[1 + d] * inverse;
     f[d][0] = q[1 + d];
     f[d][1] = q[1] * speed;
     f[d][2] = q[2] * speed;
     f[d][3] = q[3] * speed;
     f[d][4] = enthalpy * speed;
-    f[d][1 + d] += p;
+    f[d][1 + d] = f[d][1 + d] + p;
   }
+}
+
+/// The flux of q along a vector k of any length.
+template <class T>
+TUTTI_HD inline void flux_along(const T* q, T inverse, T p, const double* k, T* f) {
+  const T mass = fused(q[3], k[2], fused(q[2], k[1], q[1] * k[0])), speed = mass * inverse;
+  f[0] = mass;
+  f[1] = fused(q[1], speed, p * k[0]);
+  f[2] = fused(q[2], speed, p * k[1]);
+  f[3] = fused(q[3], speed, p * k[2]);
+  f[4] = (q[4] + p) * speed;
 }
 
 }  // namespace tutti::compressible

@@ -4,6 +4,10 @@
 #include "tutti/device/reduce.hpp"
 #include "tutti/models/compressible/kernels/limiter.hpp"
 #include "tutti/models/compressible/kernels/viscous.hpp"
+#include "tutti/residency/residency.hpp"
+#if defined(__CUDACC__)
+#include "tutti/models/compressible/kernels/tet_cuda.cuh"
+#endif
 
 namespace tutti::compressible {
 namespace {
@@ -22,8 +26,10 @@ struct Evaluate {
 };
 
 /// The projection of formulas. Of orthonormal bases it needs no mass matrix.
+template <class Volumes>
 struct Source {
   PartView view;
+  Volumes volumes;
   SourceFormulas f;
   double time;
   TUTTI_HD void operator()(Lid e) const {
@@ -35,9 +41,9 @@ struct Source {
       for (int q = 0; q < element.points; ++q) {
         const double value =
             view.tables[element.weights + q] * evaluate_formula(formula, f.counts[v], f.places[f.first[e] + q], time);
-        const double* phi = view.tables + element.values + q;
         for (int l = 0; l < view.bases; ++l)
-          to[v * view.bases + l] = std::fma(phi[static_cast<Size>(l) * element.points], value, to[v * view.bases + l]);
+          to[v * view.bases + l] = std::fma(volumes(e, element.values + q + static_cast<Size>(l) * element.points),
+                                            value, to[v * view.bases + l]);
       }
       formula += f.counts[v];
     }
@@ -45,17 +51,19 @@ struct Source {
 };
 
 /// Values of the solution at points of an element's volume, one thread an element.
+template <class Volumes>
 struct AtPoints {
   PartView view;
+  Volumes volumes;
   const double* u;
   TUTTI_HD void state(Lid e, int q, double* at) const {
     const ElementRecord& element = view.elements[e];
-    const double* table = view.tables + element.values + q;
+    const Size first = element.values + q;
     const double* x = u + Size{variables} * view.bases * e;
     for (int v = 0; v < variables; ++v) {
       double sum = 0;
       for (int l = 0; l < view.bases; ++l)
-        sum = std::fma(table[static_cast<Size>(l) * element.points], x[v * view.bases + l], sum);
+        sum = std::fma(volumes(e, first + static_cast<Size>(l) * element.points), x[v * view.bases + l], sum);
       at[v] = sum;
     }
   }
@@ -71,8 +79,9 @@ struct Total {
     return view.elements[e].volume * u[(Size{variables} * e + variable) * view.bases];
   }
 };
+template <class Volumes>
 struct KineticEnergy {
-  AtPoints at;
+  AtPoints<Volumes> at;
   TUTTI_HD double operator()(Lid e) const {
     double sum = 0;
     for (int q = 0; q < at.points(e); ++q) {
@@ -84,8 +93,9 @@ struct KineticEnergy {
   }
 };
 /// The velocity's gradient g[d][i] = du_i/dx_d at a point, from the projection's table: its rows are w/V grad phi.
+template <class Volumes>
 struct Gradient {
-  AtPoints at;
+  AtPoints<Volumes> at;
   TUTTI_HD void operator()(Lid e, int q, const double* state, double (*g)[3]) const {
     const PartView& view = at.view;
     const ElementRecord& element = view.elements[e];
@@ -94,10 +104,10 @@ struct Gradient {
     const double* x = at.u + Size{variables} * view.bases * e;
     double slope[3][4];
     for (int d = 0; d < 3; ++d) {
-      const double* row = view.tables + element.projection + Size{3 * chunk + d * count + (q - chunk)} * columns;
+      const Size row = element.projection + Size{3 * chunk + d * count + (q - chunk)} * columns;
       for (int v = 0; v < 4; ++v) {
         double sum = 0;
-        for (int l = 0; l < view.bases; ++l) sum = std::fma(row[l], x[v * view.bases + l], sum);
+        for (int l = 0; l < view.bases; ++l) sum = std::fma(at.volumes(e, row + l), x[v * view.bases + l], sum);
         slope[d][v] = sum / at.weight(e, q);
       }
     }
@@ -111,23 +121,25 @@ struct Gradient {
     }
   }
 };
+template <class Volumes>
 struct Enstrophy {
-  AtPoints at;
+  AtPoints<Volumes> at;
   TUTTI_HD double operator()(Lid e) const {
     double sum = 0;
     for (int q = 0; q < at.points(e); ++q) {
       if (at.weight(e, q) == 0) continue;  // padding
       double s[variables], g[3][3];
       at.state(e, q, s);
-      Gradient{at}(e, q, s, g);
+      Gradient<Volumes>{at}(e, q, s, g);
       const double x = g[1][2] - g[2][1], y = g[2][0] - g[0][2], z = g[0][1] - g[1][0];
       sum += at.weight(e, q) * 0.5 * s[0] * (x * x + y * y + z * z);
     }
     return at.view.elements[e].volume * sum;
   }
 };
+template <class Volumes>
 struct Rotation {
-  AtPoints at;
+  AtPoints<Volumes> at;
   double* to;
   TUTTI_HD void operator()(Lid e) const {
     double mean[4] = {};
@@ -136,7 +148,7 @@ struct Rotation {
       if (w == 0) continue;
       double s[variables], g[3][3];
       at.state(e, q, s);
-      Gradient{at}(e, q, s, g);
+      Gradient<Volumes>{at}(e, q, s, g);
       mean[0] += w * (g[1][2] - g[2][1]);
       mean[1] += w * (g[2][0] - g[0][2]);
       mean[2] += w * (g[0][1] - g[1][0]);
@@ -175,8 +187,9 @@ struct Force {
 TUTTI_HD inline double larger(double a, double b) {
   return a > b || a != a ? a : b;
 }
+template <class Volumes>
 struct LargestMach {
-  AtPoints at;
+  AtPoints<Volumes> at;
   TUTTI_HD double operator()(Lid e) const {
     double largest = 0;
     for (int q = 0; q < at.points(e); ++q) {
@@ -188,8 +201,9 @@ struct LargestMach {
     return largest;
   }
 };
+template <class Volumes>
 struct Smallest {
-  AtPoints at;
+  AtPoints<Volumes> at;
   int which;
   TUTTI_HD double operator()(Lid e) const {
     double largest = -portable::infinity;
@@ -201,8 +215,9 @@ struct Smallest {
     return largest;
   }
 };
+template <class Volumes>
 struct SmallestStep {
-  AtPoints at;
+  AtPoints<Volumes> at;
   const double* projected;
   int order;
   TUTTI_HD double operator()(Lid e) const {
@@ -243,22 +258,120 @@ struct Scaled {
   }
 };
 
+/// Faces by a list.
+template <class F>
+struct Listed {
+  template <class Team>
+  using Scratch = typename F::template Scratch<Team>;
+  F f;
+  const Lid* list;
+  template <class Team>
+  TUTTI_HD void operator()(const Team& team, Lid i, Scratch<Team>& s) const {
+    f(team, list[i], s);
+  }
+};
+
+#if defined(__CUDACC__)
+/// Calls f(order) with the order as a constant.
+template <class F>
+void with_order(const TetView& tets, const F& f) {
+  if (tets.order == 1) f(std::integral_constant<int, 1>());
+  if (tets.order == 2) f(std::integral_constant<int, 2>());
+  if (tets.order == 3) f(std::integral_constant<int, 3>());
+}
+
+/// False: there is no tuned kernel for these faces.
+bool compute_tet_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary,
+                        const double* u, const FaceArrays& at_faces) {
+  const TetView& tets = *view.tets;
+  const bool interior = faces.begin == tets.interior.begin, separators = faces.end == tets.separators.end;
+  if (faces != Range{interior ? tets.interior.begin : tets.separators.begin,
+                     separators ? tets.separators.end : tets.interior.end})
+    return false;
+  const auto of = [&](const std::array<Lid, 3>& ends) {
+    return Range{ends[interior ? 0 : 1], ends[separators ? 2 : 1]};
+  };
+  with_order(tets, [&](const auto order) {
+    tets::compute_fluxes<order()>(stream, of(tets.tiles), view, tets, u, at_faces.flux);
+  });
+  for_each_team(stream, of(tets.boundary),
+                Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tets.at_boundary});
+  return true;
+}
+#endif
+
+/// f(elements, volumes) for those elements, where their volumes' tables are: for kernels that a step is made of.
+template <class F>
+void with_volumes(Stream& stream, Range elements, const PartView& view, const F& f) {
+  if (view.volumes == nullptr) return f(elements, VolumesInPlace{view.tables});
+  if (!elements.empty()) for_each_chunk(*view.volumes, stream, elements, f);
+}
+/// The same for other kernels: f is made for two kinds of volumes only.
+template <class F>
+void at_volumes(Stream& stream, Range elements, const PartView& view, const F& f) {
+  if (view.volumes == nullptr) return f(elements, VolumesInPlace{view.tables});
+  if (!elements.empty())
+    for_each_chunk(*view.volumes, stream, elements, [&](Range some, const auto& rows) {
+      f(some, AnyVolumes{rows, rows.format});
+    });
+}
+
+template <template <class> class Kernel>
+ExactSum sum_at_points(Stream& stream, Range elements, const PartView& view, const double* u) {
+  ExactSum sum;
+  at_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
+    sum.merge(exact_sum(stream, some, Kernel<std::decay_t<decltype(volumes)>>{{view, volumes, u}}));
+  });
+  return sum;
+}
+template <template <class> class Kernel, class... More>
+double largest_at_points(Stream& stream, Range elements, const PartView& view, const double* u, const More&... more) {
+  double largest = -portable::infinity;
+  at_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
+    largest =
+        larger(max_value(stream, some, Kernel<std::decay_t<decltype(volumes)>>{{view, volumes, u}, more...}), largest);
+  });
+  return largest;
+}
+
 }  // namespace
 
 void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                     const double* u, const FaceArrays& at_faces) {
+  if (faces.empty()) return;
+#if defined(__CUDACC__)
+  if (view.tets != nullptr && compute_tet_fluxes(stream, faces, view, boundary, u, at_faces)) return;
+#endif
   if (!view.diffuses()) return for_each_team(stream, faces, FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
   for_each_team(stream, faces, ViscousFaceFluxes<BoundaryView>{view, u, at_faces.flux, at_faces.jump, eta, boundary});
 }
 
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
-                      const StageArrays& stage) {
-  if (!view.diffuses()) return for_each_team(stream, elements, AdvanceElements{view, u, at_faces.flux, stage});
-  for_each_team(stream, elements, AdvanceViscousElements{view, u, at_faces.flux, at_faces.jump, stage});
+                      const StageArrays& stage, double* keep_positive) {
+#if defined(__CUDACC__)
+  if (view.tets != nullptr) {
+    with_order(*view.tets, [&](const auto order) {
+      tets::advance_elements<order()>(stream, elements, view, *view.tets, u, at_faces.flux, stage);
+    });
+    if (keep_positive != nullptr) compressible::keep_positive(stream, elements, view, keep_positive);
+    return;
+  }
+#endif
+  with_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
+    using Volumes = std::decay_t<decltype(volumes)>;
+    if (!view.diffuses())
+      for_each_team(stream, some, AdvanceElements<Volumes>{view, volumes, u, at_faces.flux, stage});
+    else
+      for_each_team(stream, some,
+                    AdvanceViscousElements<Volumes>{view, volumes, u, at_faces.flux, at_faces.jump, stage});
+    if (keep_positive != nullptr) for_each_team(stream, some, KeepPositive<Volumes>{view, volumes, keep_positive});
+  });
 }
 
 void keep_positive(Stream& stream, Range elements, const PartView& view, double* u) {
-  for_each_team(stream, elements, KeepPositive{view, u});
+  with_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
+    for_each_team(stream, some, KeepPositive<std::decay_t<decltype(volumes)>>{view, volumes, u});
+  });
 }
 
 void evaluate_boundary(Stream& stream, const BoundaryFormulas& formulas, double time) {
@@ -267,34 +380,38 @@ void evaluate_boundary(Stream& stream, const BoundaryFormulas& formulas, double 
 
 void evaluate_source(Stream& stream, Range elements, const PartView& view, const SourceFormulas& formulas,
                      double time) {
-  for_each(stream, elements, Source{view, formulas, time});
+  at_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
+    for_each(stream, some, Source<std::decay_t<decltype(volumes)>>{view, volumes, formulas, time});
+  });
 }
 
 ExactSum total_of(Stream& stream, Range elements, const PartView& view, const double* u, int variable) {
   return exact_sum(stream, elements, Total{view, u, variable});
 }
 ExactSum kinetic_energy_of(Stream& stream, Range elements, const PartView& view, const double* u) {
-  return exact_sum(stream, elements, KineticEnergy{{view, u}});
+  return sum_at_points<KineticEnergy>(stream, elements, view, u);
 }
 ExactSum enstrophy_of(Stream& stream, Range elements, const PartView& view, const double* u) {
-  return exact_sum(stream, elements, Enstrophy{{view, u}});
+  return sum_at_points<Enstrophy>(stream, elements, view, u);
 }
 void rotation_of(Stream& stream, Range elements, const PartView& view, const double* u, double* to) {
-  for_each(stream, elements, Rotation{{view, u}, to});
+  at_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
+    for_each(stream, some, Rotation<std::decay_t<decltype(volumes)>>{{view, volumes, u}, to});
+  });
 }
 ExactSum force_on(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
                   std::int32_t tag, int component) {
   return exact_sum(stream, faces, Force{view, flux, places, tag, component});
 }
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u) {
-  return max_value(stream, elements, LargestMach{{view, u}});
+  return largest_at_points<LargestMach>(stream, elements, view, u);
 }
 double smallest_negated(Stream& stream, Range elements, const PartView& view, const double* u, int which) {
-  return max_value(stream, elements, Smallest{{view, u}, which});
+  return largest_at_points<Smallest>(stream, elements, view, u, which);
 }
 double smallest_step_negated(Stream& stream, Range elements, const PartView& view, const double* u,
                              const double* projected, int order) {
-  return max_value(stream, elements, SmallestStep{{view, u}, projected, order});
+  return largest_at_points<SmallestStep>(stream, elements, view, u, projected, order);
 }
 double largest_scaled(Stream& stream, Range elements, int bases, const double* x, const double (&scale)[variables]) {
   Scaled f{x, bases, {}};

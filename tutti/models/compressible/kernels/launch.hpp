@@ -20,9 +20,9 @@ struct FaceArrays {
 /// Numerical fluxes of faces; of viscous flow with jumps, which count `eta` times in gradients at faces.
 void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                     const double* u, const FaceArrays& at_faces);
-/// A stage of elements whose faces' fluxes are known.
+/// A stage of elements whose faces' fluxes are known. `keep_positive`: null, or the new state, which is limited.
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
-                      const StageArrays& stage);
+                      const StageArrays& stage, double* keep_positive = nullptr);
 /// The limiter of Zhang and Shu on new states.
 void keep_positive(Stream& stream, Range elements, const PartView& view, double* u);
 

@@ -4,23 +4,26 @@
 #pragma once
 
 #include "tutti/models/compressible/kernels/products.hpp"
-#include "tutti/models/compressible/kernels/view.hpp"
+#include "tutti/models/compressible/kernels/volumes.hpp"
 
 namespace tutti::compressible {
 
 /// Least density and pressure at a point, of their means.
 inline constexpr double least_share = 1e-8;
 
-template <class Team>
+template <class Team, class Volumes>
 struct LimiterScratch {
   double at[variables * (Team::points > max_face_points ? Team::points : max_face_points)];
+  double tile[tile_values<Volumes> + 1];
 };
 
+template <class Volumes>
 struct KeepPositive {
   template <class Team>
-  using Scratch = LimiterScratch<Team>;
+  using Scratch = LimiterScratch<Team, Volumes>;
 
   PartView view;
+  Volumes volumes;
   double* u;
 
   /// Calls look(count, stride) for every batch of points, whose values of the first V variables are in s.at.
@@ -28,27 +31,36 @@ struct KeepPositive {
 #pragma nv_exec_check_disable
 #endif
   template <int V, class Team, class Look>
-  TUTTI_HD void at_points(const Team& team, Lid e, LimiterScratch<Team>& s, const Look& look) const {
+  TUTTI_HD void at_points(const Team& team, Lid e, LimiterScratch<Team, Volumes>& s, const Look& look) const {
     const ElementRecord& element = view.elements[e];
     const int bases = view.bases;
     const double* x = u + Size{variables} * bases * e;
-    const auto batch = [&](const double* table, int stride, int count) {
+    const auto begin_batch = [&](int count) {
       set_zero(team, s.at, V * count);
       team.meet();
-      add_product<V>(team, table, stride, bases, x, bases, count, s.at, count);
+    };
+    const auto end_batch = [&](int count) {
       team.meet();
       look(count);
       team.meet();
     };
     for (int begin = 0; begin < element.points; begin += Team::points) {
-      const int left = element.points - begin;
-      batch(view.tables + element.values + begin, element.points, left < Team::points ? left : Team::points);
+      const int left = element.points - begin, count = left < Team::points ? left : Team::points;
+      begin_batch(count);
+      read_table(team, volumes, e, element.values + begin, element.points, bases, count, s.tile,
+                 [&](const double* table, int stride, int first, int rows) {
+                   add_product<V>(team, table, stride, rows, x + first, bases, count, s.at, count);
+                 });
+      end_batch(count);
     }
     for (int k = 0; k < max_faces; ++k) {
       const std::int32_t code = view.face_of[Size{max_faces} * e + k];
       if (code < 0) continue;
       const FaceRecord& face = view.faces[code >> 1];
-      batch(view.tables + face.trace[code & 1], face.points, face.points);
+      begin_batch(face.points);
+      add_product<V>(team, view.tables + face.trace[code & 1], face.points, bases, x, bases, face.points, s.at,
+                     face.points);
+      end_batch(face.points);
     }
   }
 
@@ -64,7 +76,7 @@ struct KeepPositive {
 #pragma nv_exec_check_disable
 #endif
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid e, LimiterScratch<Team>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid e, LimiterScratch<Team, Volumes>& s) const {
     double* x = u + Size{variables} * view.bases * e;
     double mean[variables];
     for (int v = 0; v < variables; ++v) mean[v] = x[v * view.bases];

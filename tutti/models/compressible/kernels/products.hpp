@@ -9,6 +9,7 @@
 #endif
 
 #include "tutti/base/types.hpp"
+#include "tutti/models/compressible/flux/lanes.hpp"
 #include "tutti/models/compressible/kernels/team.hpp"
 
 namespace tutti::compressible {
@@ -141,6 +142,30 @@ TUTTI_HD inline void add_product(const Team& team, const double* table, Size str
       y[v * y_stride + i] = sum;
     }
   }
+}
+
+/// Calls f(points) for all n points: one or several at a time (lanes.hpp).
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Team, class F>
+TUTTI_HD inline void for_each_point(const Team& team, int n, const F& f) {
+#if !defined(__CUDA_ARCH__)  // a GPU's compiler takes no vectors, not even of a team that it never sees
+  if constexpr (std::is_same_v<Team, SerialTeam>) {
+    for (int q = 0; q < n; q += lane_count) f(LanePoints{q, n - q});
+    return;
+  }
+#endif
+  for (int q = team.first(); q < n; q += team.step()) f(OnePoint{q});
+}
+/// Rows of values, `stride` apart.
+template <int V, class Points>
+TUTTI_HD inline void load_rows(const Points& at, const double* from, int stride, NumberOf<Points>* to) {
+  for (int v = 0; v < V; ++v) to[v] = at.load(from + v * stride);
+}
+template <int V, class Points>
+TUTTI_HD inline void store_rows(const Points& at, const NumberOf<Points>* from, double* to, int stride) {
+  for (int v = 0; v < V; ++v) at.store(to + v * stride, from[v]);
 }
 
 template <class Team>

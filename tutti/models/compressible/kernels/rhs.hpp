@@ -6,6 +6,7 @@
 #include "tutti/models/compressible/kernels/products.hpp"
 #include "tutti/models/compressible/kernels/stage.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
+#include "tutti/models/compressible/kernels/volumes.hpp"
 
 namespace tutti::compressible {
 
@@ -32,6 +33,12 @@ TUTTI_HD inline Vec3 normal_at(const PartView& view, const FaceRecord& face, int
   const double* n = view.normals + face.normals + static_cast<Size>(face.normal_step) * q;
   return {n[0], n[1], n[2]};
 }
+template <class Points>
+TUTTI_HD inline VecOf<NumberOf<Points>> normals_at(const PartView& view, const FaceRecord& face, const Points& at) {
+  const double* n = view.normals + face.normals;
+  if (face.normal_step == 0) return {n[0], n[1], n[2]};
+  return {at.gather(n, 3), at.gather(n + 1, 3), at.gather(n + 2, 3)};
+}
 
 /// Numerical fluxes at the points of faces, from left to right. `Outside`: what lies beyond the boundary.
 template <class Outside>
@@ -49,34 +56,52 @@ struct FaceFluxes {
     const FaceRecord& face = view.faces[i];
     trace_sides(team, view, face, u, s);
     const int n = face.points;
-    for (int q = team.first(); q < n; q += team.step()) {
-      double l[variables], r[variables], f[variables];
-      for (int v = 0; v < variables; ++v) {
-        l[v] = s.left[v * n + q];
-        r[v] = s.right[v * n + q];
+    if (face.right < 0) {
+      for (int q = team.first(); q < n; q += team.step()) {
+        double l[variables], r[variables];
+        load_rows<variables>(OnePoint{q}, s.left, n, l);
+        outside.state(view.gas, face, q, normal_at(view, face, q), l, r);
+        store_rows<variables>(OnePoint{q}, r, s.right, n);
       }
-      const Vec3 normal = normal_at(view, face, q);
-      if (face.right < 0) outside.state(view.gas, face, q, normal, l, r);
-      numerical_flux(view.flux, view.gas, l, r, normal, f);
-      for (int v = 0; v < variables; ++v) flux[face.at + v * n + q] = f[v];
+      team.meet();
     }
+    for_each_point(team, n, [&](const auto at) {
+      NumberOf<decltype(at)> l[variables], r[variables], f[variables];
+      load_rows<variables>(at, s.left, n, l);
+      load_rows<variables>(at, s.right, n, r);
+      numerical_flux(view.flux, view.gas, l, r, normals_at(view, face, at), f);
+      store_rows<variables>(at, f, flux + face.at, n);
+    });
     team.meet();
   }
 };
 
-/// Coefficients of an element while its rate is added up.
+/// Values at a face's points in the order of a side's lift, times `scale`.
 template <class Team>
+TUTTI_HD inline void scale_turned(const Team& team, const PartView& view, const FaceRecord& face, int side,
+                                  double scale, const double* values, double* to) {
+  const int n = face.points;
+  const double* from = values + face.at;
+  if (side == 0 || face.turn == 0)
+    return for_each_value(team, 1, variables * n, [=](int, int i) { to[i] = scale * from[i]; });
+  const std::uint8_t* order = view.turns + face.turn;
+  for_each_value(team, variables, n, [=](int v, int q) { to[v * n + q] = scale * from[v * n + order[q]]; });
+}
+
+/// Coefficients of an element while its rate is added up.
+template <class Team, class Volumes>
 struct ElementScratch {
   double rate[variables * padded(max_basis)];
   double at[variables * (Team::points > max_face_points ? Team::points : max_face_points)];
   double f[variables * 3 * Team::points];
   double metric[9];  ///< times the stage's factor; of elements with tables of their own only that
+  double tile[tile_values<Volumes> + 1];
 };
 
 /// Adds the faces' share: what leaves through them.
-template <class Team>
+template <class Team, class Volumes>
 TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, const double* flux, double factor,
-                               ElementScratch<Team>& s) {
+                               ElementScratch<Team, Volumes>& s) {
   const int columns = padded(view.bases);
   for (int k = 0; k < max_faces; ++k) {
     const std::int32_t code = view.face_of[Size{max_faces} * e + k];
@@ -84,39 +109,47 @@ TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, co
     const FaceRecord& face = view.faces[code >> 1];
     const int side = code & 1, n = face.points;
     const double scale = side == 0 ? -factor * face.scale[0] : factor * face.scale[1];
-    for (int i = team.first(); i < variables * n; i += team.step()) s.at[i] = scale * flux[face.at + i];
+    scale_turned(team, view, face, side, scale, flux, s.at);
     team.meet();
     add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at, n, columns, s.rate, columns);
     team.meet();
   }
 }
 
-/// Puts the flux at a point of the volume where the projection wants it: by chunks, directions, points.
-TUTTI_HD inline void put_flux(bool affine, const double* metric, double (*g)[variables], int count, int q, double* f,
+/// The flux g[d][v] in the directions of the tables: along the metric's rows, or in space.
+template <class T>
+TUTTI_HD inline void turn_flux(bool affine, const double* metric, T (*g)[variables]) {
+  for (int v = 0; v < variables; ++v) {
+    const T along[3] = {g[0][v], g[1][v], g[2][v]};
+    for (int d = 0; d < 3; ++d)
+      g[d][v] = affine
+                    ? fused(metric[3 * d + 2], along[2], fused(metric[3 * d + 1], along[1], metric[3 * d] * along[0]))
+                    : metric[0] * along[d];
+  }
+}
+/// Puts it where the projection wants it: by chunks, directions, points.
+template <class Points>
+TUTTI_HD inline void put_flux(const NumberOf<Points> (*g)[variables], int count, const Points& at, double* f,
                               int stride) {
-  const int chunk = q / chunk_points * chunk_points;
+  const int chunk = at.q / chunk_points * chunk_points;
   const int size = count - chunk < chunk_points ? count - chunk : chunk_points;
-  const int at = 3 * chunk + (q - chunk);
-  for (int v = 0; v < variables; ++v)
-    for (int d = 0; d < 3; ++d) {
-      const double value =
-          affine ? std::fma(metric[3 * d + 2], g[2][v], std::fma(metric[3 * d + 1], g[1][v], metric[3 * d] * g[0][v]))
-                 : metric[0] * g[d][v];
-      f[v * stride + at + d * size] = value;
-    }
+  for (int d = 0; d < 3; ++d) store_rows<variables>(at, g[d], f + 2 * chunk + d * size, stride);
 }
 
-template <class Team>
+template <class Team, class Volumes>
 TUTTI_HD inline void scale_metric(const Team& team, const PartView& view, Lid e, double factor,
-                                  ElementScratch<Team>& s) {
+                                  ElementScratch<Team, Volumes>& s) {
   const bool affine = view.elements[e].affine != 0;
   for (int i = team.first(); i < 9; i += team.step())
     s.metric[i] = affine ? factor * view.metric[Size{9} * e + i] : factor;
 }
 
-template <class Team>
-TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, const double* u,
-                                ElementScratch<Team>& s) {
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Team, class Volumes>
+TUTTI_HD inline void add_volume(const Team& team, const PartView& view, const Volumes& volumes, Lid e, const double* u,
+                                ElementScratch<Team, Volumes>& s) {
   const ElementRecord& element = view.elements[e];
   const int bases = view.bases, columns = padded(bases);
   constexpr int at_once = Team::points, stride = 3 * at_once;
@@ -125,41 +158,56 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, Lid e, c
     const int left = element.points - begin, count = left < at_once ? left : at_once;
     set_zero(team, s.at, variables * at_once);
     team.meet();
-    add_product<variables>(team, view.tables + element.values + begin, element.points, bases, coefficients, bases,
-                           count, s.at, at_once);
+    read_table(team, volumes, e, element.values + begin, element.points, bases, count, s.tile,
+               [&](const double* table, int stride_of_table, int first, int rows) {
+                 add_product<variables>(team, table, stride_of_table, rows, coefficients + first, bases, count, s.at,
+                                        at_once);
+               });
     team.meet();
-    for (int q = team.first(); q < count; q += team.step()) {
-      double state[variables], g[3][variables];
-      for (int v = 0; v < variables; ++v) state[v] = s.at[v * at_once + q];
-      watch(view, e, state);
-      euler_flux(view.gas, state, g);
-      put_flux(element.affine != 0, s.metric, g, count, q, s.f, stride);
-    }
+    for_each_point(team, count, [&](const auto points) {
+      using T = NumberOf<decltype(points)>;
+      T state[variables], g[3][variables];
+      load_rows<variables>(points, s.at, at_once, state);
+      const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+      watch(view, e, points, s.at, at_once, state[0], p);
+      if (element.affine != 0) {
+        for (int d = 0; d < 3; ++d) flux_along(state, inverse, p, s.metric + 3 * d, g[d]);
+      } else {
+        euler_flux(state, inverse, p, g);
+        turn_flux(false, s.metric, g);
+      }
+      put_flux(g, count, points, s.f, stride);
+    });
     team.meet();
-    add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count, s.f,
-                           stride, columns, s.rate, columns);
+    read_table(team, volumes, e, element.projection + Size{3} * begin * columns, columns, 3 * count, columns, s.tile,
+               [&](const double* table, int stride_of_table, int first, int rows) {
+                 add_product<variables>(team, table, stride_of_table, rows, s.f + first, stride, columns, s.rate,
+                                        columns);
+               });
     team.meet();
   }
 }
 
 /// A stage: the new coefficients of an element from its faces' fluxes and its own values.
+template <class Volumes>
 struct AdvanceElements {
   template <class Team>
-  using Scratch = ElementScratch<Team>;
+  using Scratch = ElementScratch<Team, Volumes>;
 
   PartView view;
+  Volumes volumes;
   const double* u;
   const double* flux;
   StageArrays stage;
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team, Volumes>& s) const {
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.rate);
     scale_metric(team, view, e, stage.factor, s);
     team.meet();
     add_faces(team, view, e, flux, stage.factor, s);
-    add_volume(team, view, e, u, s);
+    add_volume(team, view, volumes, e, u, s);
     end_stage(team, stage, e, bases, columns, s.rate);
     team.meet();
   }

@@ -2,6 +2,8 @@
 // which order values are added and so the bits are the same.
 #pragma once
 
+#include <type_traits>
+
 #include "tutti/device/for_each.hpp"
 
 namespace tutti::compressible {
@@ -33,6 +35,20 @@ __global__ void __launch_bounds__(team_threads) team_kernel(Range range, F f) {
 }
 }  // namespace detail
 #endif
+
+/// Calls f(k, q) for k < rows, q < n.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Team, class F>
+TUTTI_HD inline void for_each_value(const Team& team, int rows, int n, const F& f) {
+  if constexpr (std::is_same_v<Team, SerialTeam>) {
+    for (int k = 0; k < rows; ++k)
+      for (int q = 0; q < n; ++q) f(k, q);
+  } else {
+    for (int i = team.first(); i < rows * n; i += team.step()) f(i / n, i % n);
+  }
+}
 
 /// Enqueues f(team, i, scratch) for every i of the range; F::Scratch<Team> is memory for one i. As for_each.
 template <class F>

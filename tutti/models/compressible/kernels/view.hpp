@@ -9,15 +9,25 @@
 //                                     directions, for each its points. Affine elements: in reference coordinates.
 //   derivative  [l][d][m]             d_d phi_l = sum_m D phi_m
 //   trace       [l][q]                phi_l at a face's points
+//   slope       [l][(d, q)]           of viscous flow and affine sides: d_d phi_l there, in reference coordinates
+//               and then [k][q]       the spread: what a jump at point k is at q, when it is lifted and traced
 //   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times
 //   `scale`.
+// A memory policy may keep values and projection elsewhere: a row an element, values first (volumes.hpp).
 // Padding points repeat the first point, and have zeros in projection and lift.
+//
+// Points of a face are those of its left element. Where the rule is symmetric, an affine right element lifts as left
+// ones do, in its own order of the points: a local face has one table, whoever is beyond it.
 #pragma once
 
 #include "tutti/base/types.hpp"
 #include "tutti/models/compressible/elements/basis.hpp"
 #include "tutti/models/compressible/flux/gas.hpp"
 #include "tutti/models/compressible/flux/numerical_flux.hpp"
+
+namespace tutti {
+class Residency;
+}
 
 namespace tutti::compressible {
 
@@ -43,6 +53,8 @@ struct FaceRecord {
   std::int32_t normal_step = 0;  ///< 3: a normal a point; 0: one
   Size normals = 0;              ///< unit normals from left to right
   Size trace[2] = {0, 0}, lift[2] = {0, 0};
+  Size slope[2] = {-1, -1};  ///< -1: the side is not affine
+  std::int32_t turn = 0;     ///< of the right's lift: row q is point turns[turn + q]
   double scale[2] = {1, 1};  ///< of lift
   Size at = 0;               ///< of its fluxes [v][q]
   Size boundary = -1;        ///< of its points among those at the boundary
@@ -60,6 +72,8 @@ struct ShockSensor {
   TUTTI_HD bool on() const { return strength > 0; }
 };
 
+struct TetView;
+
 struct PartView {
   const ElementRecord* elements = nullptr;
   const double* metric = nullptr;  ///< 9 an element: grad r, grad s, grad t
@@ -67,12 +81,19 @@ struct PartView {
   const std::int32_t* face_of = nullptr;  ///< 6 an element: 2 face + side, -1: none
   const double* tables = nullptr;
   const double* normals = nullptr;
+  const std::uint8_t* turns = nullptr;  ///< orders of a face's points; from 0 on as they are
   int bases = 0;
   Gas gas;
   FluxKind flux = FluxKind::llf;
   ShockSensor sensor;
   std::uint8_t* broken = nullptr;  ///< of owned elements: 0, or see watch()
+  const TetView* tets = nullptr;   ///< of the host; for kernels tuned for a GPU, where there are any
+  Residency* volumes = nullptr;    ///< rows of `values` and `projection`; null: these are among the tables
 
+  /// In which order a side's lift takes a face's points.
+  TUTTI_HD const std::uint8_t* order_of(const FaceRecord& face, int side) const {
+    return turns + (side == 0 ? 0 : face.turn);
+  }
   /// Right-hand sides need gradients.
   TUTTI_HD bool diffuses() const { return gas.viscous() || sensor.on(); }
 };
@@ -82,6 +103,19 @@ struct PartView {
 TUTTI_HD inline void watch(const PartView& view, Lid e, const double* state) {
   if ((state[0] > 0 && pressure(view.gas, state) > 0) || view.broken[e] != 0) return;
   view.broken[e] = state[0] == state[0] && state[4] == state[4] ? 1 : 2;
+}
+
+/// The same of several points, whose values begin at `states`.
+template <class Points>
+TUTTI_HD inline void watch(const PartView& view, Lid e, const Points& at, const double* states, int stride,
+                           NumberOf<Points> density, NumberOf<Points> p) {
+  using T = NumberOf<Points>;
+  if (at.all(both(density > T(0), p > T(0)))) return;
+  for (int i = at.q; i < at.q + at.count(); ++i) {
+    double state[variables];
+    for (int v = 0; v < variables; ++v) state[v] = states[v * stride + i];
+    watch(view, e, state);
+  }
 }
 
 }  // namespace tutti::compressible

@@ -14,37 +14,73 @@ namespace tutti::compressible {
 inline constexpr int gradients = 3 * variables;
 
 /// Adds what artificial viscosity makes of the gradients: all five variables diffuse alike.
-TUTTI_HD inline void add_artificial(double viscosity, const double (*g)[variables], double (*f)[variables]) {
+template <class T>
+TUTTI_HD inline void add_artificial(double viscosity, const T (*g)[variables], T (*f)[variables]) {
   for (int d = 0; d < 3; ++d)
-    for (int v = 0; v < variables; ++v) f[d][v] = std::fma(viscosity, g[d][v], f[d][v]);
+    for (int v = 0; v < variables; ++v) f[d][v] = fused(viscosity, g[d][v], f[d][v]);
 }
 
-/// Coefficients of the gradient of an element: g[d][v][columns].
+/// Coefficients of the gradient of an element: g[v][d][columns].
 template <class Team>
 TUTTI_HD inline void element_gradient(const Team& team, const PartView& view, Lid e, const double* u, double* g) {
-  const int bases = view.bases, columns = padded(bases);
+  const int bases = view.bases, columns = padded(bases), row = 3 * columns;
   const ElementRecord& element = view.elements[e];
-  set_zero(team, g, gradients * columns);
+  set_zero(team, g, variables * row);
   team.meet();
-  for (int d = 0; d < 3; ++d)
-    add_product<variables>(team, view.tables + element.derivative + d * columns, Size{3} * columns, bases,
-                           u + Size{variables} * bases * e, bases, columns, g + d * variables * columns, columns);
+  add_product<variables>(team, view.tables + element.derivative, row, bases, u + Size{variables} * bases * e, bases,
+                         row, g, row);
   team.meet();
   if (element.affine == 0) return;
   const double* m = view.metric + Size{9} * e;
-  const int count = variables * columns;
-  for (int i = team.first(); i < count; i += team.step()) {
-    const double r = g[i], s = g[count + i], t = g[2 * count + i];
-    for (int d = 0; d < 3; ++d) g[d * count + i] = std::fma(m[6 + d], t, std::fma(m[3 + d], s, m[d] * r));
+  for_each_value(team, variables, columns, [=](int v, int i) {
+    double* to = g + v * row + i;
+    const double r = to[0], s = to[columns], t = to[2 * columns];
+    for (int d = 0; d < 3; ++d) to[d * columns] = std::fma(m[6 + d], t, std::fma(m[3 + d], s, m[d] * r));
+  });
+  team.meet();
+}
+
+/// Adds what a face's jump is, times `factor`, when lifted into one of its elements: to g[v][d][columns]. Where the
+/// face is flat, its normal comes behind the product.
+template <class Team, class Scratch>
+TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const FaceRecord& face, int side, double factor,
+                               const double* jump, Scratch& s) {
+  const int n = face.points, columns = padded(view.bases), count = variables * columns;
+  const double* table = view.tables + face.lift[side];
+  if (face.normal_step == 0) {
+    scale_turned(team, view, face, side, factor, jump, s.lifted);
+    set_zero(team, s.scalar, count);
+    team.meet();
+    add_product<variables>(team, table, columns, n, s.lifted, n, columns, s.scalar, columns);
+    team.meet();
+    const double* normal = view.normals + face.normals;
+    for_each_value(team, gradients, columns, [&](int k, int i) {
+      double* to = s.g + k * columns + i;
+      *to = std::fma(normal[k % 3], s.scalar[k / 3 * columns + i], *to);
+    });
+    team.meet();
+    return;
   }
+  const std::uint8_t* order = view.order_of(face, side);
+  for_each_value(team, variables, n, [&](int v, int q) {
+    const Vec3 normal = normal_at(view, face, order[q]);
+    const double size = factor * jump[face.at + v * n + order[q]];
+    for (int d = 0; d < 3; ++d) s.lifted[(d * variables + v) * n + q] = size * normal[d];
+  });
+  team.meet();
+  for (int d = 0; d < 3; ++d)
+    add_product<variables>(team, table, columns, n, s.lifted + d * variables * n, n, columns, s.g + d * columns,
+                           3 * columns);
   team.meet();
 }
 
 struct ViscousFaceScratch {
   FaceScratch states;
-  double jump[gradients * max_face_points];
+  double lifted[gradients * max_face_points];
   double g[gradients * padded(max_basis)];
+  double scalar[variables * padded(max_basis)];
   double at[2][gradients * max_face_points];
+  double spread[2][variables * max_face_points];
 };
 
 /// As FaceFluxes, and `jump` of the state at each point: half the difference, or at the boundary all of it.
@@ -60,30 +96,42 @@ struct ViscousFaceFluxes {
   double eta;
   Outside outside;
 
-  /// What the gradients at the face are on one side.
+  /// What the gradients at the face are on one side. Where the side is affine: those of its own polynomials in its
+  /// reference coordinates, and the jump as it is lifted and traced.
   template <class Team>
   TUTTI_HD void side_gradient(const Team& team, const FaceRecord& face, int side, ViscousFaceScratch& s) const {
     const int n = face.points, bases = view.bases, columns = padded(bases);
     const Lid e = side == 0 ? face.left : face.right;
-    element_gradient(team, view, e, u, s.g);
-    const double factor = eta * face.scale[side];
-    for (int i = team.first(); i < gradients * n; i += team.step()) s.at[side][i] = factor * s.jump[i];
-    team.meet();
-    for (int d = 0; d < 3; ++d)
-      add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at[side] + d * variables * n, n,
-                             columns, s.g + d * variables * columns, columns);
-    team.meet();
     set_zero(team, s.at[side], gradients * n);
-    team.meet();
+    if (face.slope[side] >= 0) {
+      set_zero(team, s.spread[side], variables * n);
+      team.meet();
+      add_product<variables>(team, view.tables + face.slope[side], Size{3} * n, bases, u + Size{variables} * bases * e,
+                             bases, 3 * n, s.at[side], 3 * n);
+      add_product<variables>(team, view.tables + face.slope[side] + Size{3} * n * bases, n, n, jump + face.at, n, n,
+                             s.spread[side], n);
+      return;
+    }
+    element_gradient(team, view, e, u, s.g);
+    lift_jump(team, view, face, side, eta * face.scale[side], jump, s);
     for (int d = 0; d < 3; ++d)
-      add_product<variables>(team, view.tables + face.trace[side], n, bases, s.g + d * variables * columns, columns, n,
-                             s.at[side] + d * variables * n, n);
-    team.meet();
+      add_product<variables>(team, view.tables + face.trace[side], n, bases, s.g + d * columns, 3 * columns, n,
+                             s.at[side] + d * n, 3 * n);
   }
-
-  TUTTI_HD void gather(const double* from, int n, int q, double (*g)[variables]) const {
-    for (int d = 0; d < 3; ++d)
-      for (int v = 0; v < variables; ++v) g[d][v] = from[(d * variables + v) * n + q];
+  template <class Points>
+  TUTTI_HD void gradient_at(const Points& at, const FaceRecord& face, int side, const ViscousFaceScratch& s,
+                            NumberOf<Points> (*g)[variables]) const {
+    const int n = face.points;
+    for (int d = 0; d < 3; ++d) load_rows<variables>(at, s.at[side] + d * n, 3 * n, g[d]);
+    if (face.slope[side] < 0) return;
+    const double* m = view.metric + Size{9} * (side == 0 ? face.left : face.right);
+    const double* normal = view.normals + face.normals;
+    const double factor = eta * face.scale[side];
+    for (int v = 0; v < variables; ++v) {
+      const auto r = g[0][v], t = g[1][v], w = g[2][v], spread = at.load(s.spread[side] + v * n);
+      for (int d = 0; d < 3; ++d)
+        g[d][v] = fused(factor * normal[d], spread, fused(m[6 + d], w, fused(m[3 + d], t, m[d] * r)));
+    }
   }
 
   template <class Team>
@@ -92,77 +140,96 @@ struct ViscousFaceFluxes {
     const int n = face.points;
     const bool inside = face.right >= 0;
     trace_sides(team, view, face, u, s.states);
-    for (int q = team.first(); q < n; q += team.step()) {
-      const Vec3 normal = normal_at(view, face, q);
-      double l[variables], r[variables];
-      for (int v = 0; v < variables; ++v) {
-        l[v] = s.states.left[v * n + q];
-        r[v] = s.states.right[v * n + q];
-      }
-      if (!inside) {
+    if (!inside) {
+      for (int q = team.first(); q < n; q += team.step()) {
+        double l[variables], r[variables];
+        load_rows<variables>(OnePoint{q}, s.states.left, n, l);
         if (view.gas.viscous())
-          outside.viscous_state(view.gas, face, q, normal, l, r);
+          outside.viscous_state(view.gas, face, q, normal_at(view, face, q), l, r);
         else  // artificial viscosity knows nothing of the boundary
           for (int v = 0; v < variables; ++v) r[v] = l[v];
+        store_rows<variables>(OnePoint{q}, r, s.states.right, n);
       }
-      for (int v = 0; v < variables; ++v) {
-        const double size = (inside ? 0.5 : 1) * (r[v] - l[v]);
-        s.states.right[v * n + q] = r[v];
-        jump[face.at + v * n + q] = size;
-        for (int d = 0; d < 3; ++d) s.jump[(d * variables + v) * n + q] = size * normal[d];
-      }
+      team.meet();
     }
+    const double share = inside ? 0.5 : 1;
+    for (int k = team.first(); k < variables * n; k += team.step())
+      jump[face.at + k] = share * (s.states.right[k] - s.states.left[k]);
     team.meet();
     side_gradient(team, face, 0, s);
     if (inside) side_gradient(team, face, 1, s);
-    const bool artificial = inside && view.sensor.on();
-    const double left_viscosity = artificial ? artificial_viscosity(view, face.left, u) : 0,
-                 right_viscosity = artificial ? artificial_viscosity(view, face.right, u) : 0;
-    for (int q = team.first(); q < n; q += team.step()) {
-      const Vec3 normal = normal_at(view, face, q);
-      double l[variables], r[variables], f[variables], total[variables], g[3][variables], h[3][variables];
-      for (int v = 0; v < variables; ++v) {
-        l[v] = s.states.left[v * n + q];
-        r[v] = s.states.right[v * n + q];
-      }
-      gather(s.at[0], n, q, g);
-      if (inside) {
-        viscous_flux(view.gas, l, g, 1, h);
-        if (left_viscosity > 0) add_artificial(left_viscosity, g, h);
-        for (int v = 0; v < variables; ++v)
-          total[v] = 0.5 * (h[0][v] * normal.x + h[1][v] * normal.y + h[2][v] * normal.z);
-        gather(s.at[1], n, q, g);
-        viscous_flux(view.gas, r, g, 1, h);
-        if (right_viscosity > 0) add_artificial(right_viscosity, g, h);
-        for (int v = 0; v < variables; ++v)
-          total[v] += 0.5 * (h[0][v] * normal.x + h[1][v] * normal.y + h[2][v] * normal.z);
-      } else {
-        viscous_flux(view.gas, r, g, outside.conducts(face), h);
-        for (int v = 0; v < variables; ++v)
-          total[v] = outside.rubs(face) * (h[0][v] * normal.x + h[1][v] * normal.y + h[2][v] * normal.z);
-        outside.state(view.gas, face, q, normal, l, r);
-      }
-      numerical_flux(view.flux, view.gas, l, r, normal, f);
-      for (int v = 0; v < variables; ++v) flux[face.at + v * n + q] = f[v] - total[v];
-    }
     team.meet();
+    if (inside)
+      inner_fluxes(team, face, s);
+    else
+      boundary_fluxes(team, face, s);
+    team.meet();
+  }
+
+  template <class Team>
+  TUTTI_HD void inner_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch& s) const {
+    const int n = face.points;
+    const bool artificial = view.sensor.on();
+    const double viscosity[2] = {artificial ? artificial_viscosity(view, face.left, u) : 0,
+                                 artificial ? artificial_viscosity(view, face.right, u) : 0};
+    for_each_point(team, n, [&](const auto at) {
+      using T = NumberOf<decltype(at)>;
+      const auto normal = normals_at(view, face, at);
+      T states[2][variables], f[variables], total[variables], g[3][variables], h[3][variables];
+      load_rows<variables>(at, s.states.left, n, states[0]);
+      load_rows<variables>(at, s.states.right, n, states[1]);
+      for (int side = 0; side < 2; ++side) {
+        gradient_at(at, face, side, s, g);
+        viscous_flux(view.gas, states[side], 1 / states[side][0], g, 1, h);
+        if (viscosity[side] > 0) add_artificial(viscosity[side], g, h);
+        for (int v = 0; v < variables; ++v) {
+          const T along = fused(h[2][v], normal.z, fused(h[1][v], normal.y, h[0][v] * normal.x));
+          total[v] = side == 0 ? along : 0.5 * (total[v] + along);
+        }
+      }
+      numerical_flux(view.flux, view.gas, states[0], states[1], normal, f);
+      for (int v = 0; v < variables; ++v) at.store(flux + face.at + v * n, f[v] - total[v]);
+    });
+  }
+
+  template <class Team>
+  TUTTI_HD void boundary_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch& s) const {
+    const int n = face.points;
+    for (int q = team.first(); q < n; q += team.step()) {
+      const OnePoint at{q};
+      const Vec3 normal = normal_at(view, face, q);
+      double l[variables], r[variables], f[variables], g[3][variables], h[3][variables];
+      load_rows<variables>(at, s.states.left, n, l);
+      load_rows<variables>(at, s.states.right, n, r);
+      gradient_at(at, face, 0, s, g);
+      viscous_flux(view.gas, r, 1 / r[0], g, outside.conducts(face), h);
+      outside.state(view.gas, face, q, normal, l, r);
+      numerical_flux(view.flux, view.gas, l, r, normal, f);
+      for (int v = 0; v < variables; ++v) {
+        const double along = fused(h[2][v], normal.z, fused(h[1][v], normal.y, h[0][v] * normal.x));
+        flux[face.at + v * n + q] = f[v] - outside.rubs(face) * along;
+      }
+    }
   }
 };
 
-template <class Team>
+template <class Team, class Volumes>
 struct ViscousElementScratch {
-  ElementScratch<Team> base;
+  ElementScratch<Team, Volumes> base;
   double g[gradients * padded(max_basis)];
   double lifted[gradients * max_face_points];
+  double scalar[variables * padded(max_basis)];
   double at[gradients * Team::points];
 };
 
 /// As AdvanceElements.
+template <class Volumes>
 struct AdvanceViscousElements {
   template <class Team>
-  using Scratch = ViscousElementScratch<Team>;
+  using Scratch = ViscousElementScratch<Team, Volumes>;
 
   PartView view;
+  Volumes volumes;
   const double* u;
   const double* flux;
   const double* jump;
@@ -170,28 +237,20 @@ struct AdvanceViscousElements {
 
   /// g += sum_f r_f
   template <class Team>
-  TUTTI_HD void lift_jumps(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
-    const int columns = padded(view.bases);
+  TUTTI_HD void lift_jumps(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     for (int k = 0; k < max_faces; ++k) {
       const std::int32_t code = view.face_of[Size{max_faces} * e + k];
       if (code < 0) continue;
       const FaceRecord& face = view.faces[code >> 1];
-      const int side = code & 1, n = face.points;
-      for (int i = team.first(); i < variables * n; i += team.step()) {
-        const Vec3 normal = normal_at(view, face, i % n);
-        const double size = face.scale[side] * jump[face.at + i];
-        for (int d = 0; d < 3; ++d) s.lifted[d * variables * n + i] = size * normal[d];
-      }
-      team.meet();
-      for (int d = 0; d < 3; ++d)
-        add_product<variables>(team, view.tables + face.lift[side], columns, n, s.lifted + d * variables * n, n,
-                               columns, s.g + d * variables * columns, columns);
-      team.meet();
+      lift_jump(team, view, face, code & 1, face.scale[code & 1], jump, s);
     }
   }
 
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class Team>
-  TUTTI_HD void add_viscous_volume(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
+  TUTTI_HD void add_viscous_volume(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     const ElementRecord& element = view.elements[e];
     const int bases = view.bases, columns = padded(bases);
     constexpr int at_once = Team::points, stride = 3 * at_once;
@@ -202,35 +261,42 @@ struct AdvanceViscousElements {
       set_zero(team, s.base.at, variables * at_once);
       set_zero(team, s.at, gradients * at_once);
       team.meet();
-      const double* values = view.tables + element.values + begin;
-      add_product<variables>(team, values, element.points, bases, coefficients, bases, count, s.base.at, at_once);
-      for (int d = 0; d < 3; ++d)
-        add_product<variables>(team, values, element.points, bases, s.g + d * variables * columns, columns, count,
-                               s.at + d * variables * at_once, at_once);
+      read_table(team, volumes, e, element.values + begin, element.points, bases, count, s.base.tile,
+                 [&](const double* table, int stride_of_table, int first, int rows) {
+                   add_product<variables>(team, table, stride_of_table, rows, coefficients + first, bases, count,
+                                          s.base.at, at_once);
+                   for (int d = 0; d < 3; ++d)
+                     add_product<variables>(team, table, stride_of_table, rows, s.g + d * columns + first, 3 * columns,
+                                            count, s.at + d * variables * at_once, at_once);
+                 });
       team.meet();
-      for (int q = team.first(); q < count; q += team.step()) {
-        double state[variables], g[3][variables], f[3][variables], h[3][variables];
-        for (int v = 0; v < variables; ++v) {
-          state[v] = s.base.at[v * at_once + q];
-          for (int d = 0; d < 3; ++d) g[d][v] = s.at[(d * variables + v) * at_once + q];
-        }
-        watch(view, e, state);
-        euler_flux(view.gas, state, f);
-        viscous_flux(view.gas, state, g, 1, h);
+      for_each_point(team, count, [&](const auto points) {
+        using T = NumberOf<decltype(points)>;
+        T state[variables], g[3][variables], f[3][variables], h[3][variables];
+        load_rows<variables>(points, s.base.at, at_once, state);
+        for (int d = 0; d < 3; ++d) load_rows<variables>(points, s.at + d * variables * at_once, at_once, g[d]);
+        const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+        watch(view, e, points, s.base.at, at_once, state[0], p);
+        euler_flux(state, inverse, p, f);
+        viscous_flux(view.gas, state, inverse, g, 1, h);
         if (artificial > 0) add_artificial(artificial, g, h);
         for (int d = 0; d < 3; ++d)
-          for (int v = 0; v < variables; ++v) f[d][v] -= h[d][v];
-        put_flux(element.affine != 0, s.base.metric, f, count, q, s.base.f, stride);
-      }
+          for (int v = 0; v < variables; ++v) f[d][v] = f[d][v] - h[d][v];
+        turn_flux(element.affine != 0, s.base.metric, f);
+        put_flux(f, count, points, s.base.f, stride);
+      });
       team.meet();
-      add_product<variables>(team, view.tables + element.projection + Size{3} * begin * columns, columns, 3 * count,
-                             s.base.f, stride, columns, s.base.rate, columns);
+      read_table(team, volumes, e, element.projection + Size{3} * begin * columns, columns, 3 * count, columns,
+                 s.base.tile, [&](const double* table, int stride_of_table, int first, int rows) {
+                   add_product<variables>(team, table, stride_of_table, rows, s.base.f + first, stride, columns,
+                                          s.base.rate, columns);
+                 });
       team.meet();
     }
   }
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.base.rate);
     scale_metric(team, view, e, stage.factor, s.base);

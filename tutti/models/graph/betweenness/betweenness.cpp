@@ -32,14 +32,6 @@ Size next_portion(Size left, Size batches, bool measured) {
   return measured ? std::max(left / 2, std::min(left, batches)) : std::min(left, batches);
 }
 
-/// The same on all ranks.
-bool needs_parts(const Graph& graph, const DeviceSet& devices, const Comm& comm) {
-  Size full = 0;
-  for (const auto& device : devices.devices)
-    if (!device->is_host() && device->budget().capacity() - device->budget().used() < bytes_of_copy(graph)) ++full;
-  return comm.sum(full) > 0;
-}
-
 }  // namespace
 
 Placement parse_placement(const std::string& name) {
@@ -52,7 +44,7 @@ Placement parse_placement(const std::string& name) {
 Betweenness::Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Comm& comm, Size sources, Sweep sweep,
                          Placement placement)
     : graph_(graph), devices_(devices), comm_(comm) {
-  if (placement == Placement::automatic && needs_parts(graph.graph, devices, comm)) {
+  if (placement == Placement::automatic && needs_parts(bytes_of_copy(graph.graph), devices, comm)) {
     info("a device has no room for a copy of the graph: its vertices are shared out");
     placement = Placement::parts;
   }

@@ -33,6 +33,24 @@ struct DeviceGraph {
   RowsView incoming() const { return in.offsets.empty() ? out.view() : in.view(); }
 };
 
+/// Vertices that report together.
+inline constexpr Lid count_block = 1024;
+
+/// A thread a block of vertices: arcs that begin at those reached, over all lanes.
+struct CountReached {
+  RowsView out;
+  const Lanes* reached;
+  Size* counts;
+  Lid vertices;
+  TUTTI_HD void operator()(Lid b) const {
+    Size count = 0;
+    const Lid end = vertices - b * count_block < count_block ? vertices : (b + 1) * count_block;
+    for (Lid v = b * count_block; v < end; ++v)
+      for (Lanes lanes = reached[v]; lanes != 0; lanes &= lanes - 1) count += out.offsets[v + 1] - out.offsets[v];
+    counts[b] = count;
+  }
+};
+
 /// Adds to the sums of the graph; stream-ordered work that is done when a call returns.
 class DeviceSources {
  public:

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace tutti::graph {
 namespace {
@@ -12,20 +13,9 @@ constexpr int group = 8;  ///< lanes of a vector: a cache line of doubles
 using Vector = double __attribute__((vector_size(64)));
 using Bits = std::int64_t __attribute__((vector_size(64)));
 
-/// For each byte of lanes, all bits of those that are set.
-struct MaskTable {
-  alignas(64) std::array<std::array<std::int64_t, group>, 256> bits{};
-  constexpr MaskTable() {
-    for (unsigned byte = 0; byte < 256; ++byte)
-      for (unsigned k = 0; k < group; ++k) bits[byte][k] = (byte >> k & 1) != 0 ? -1 : 0;
-  }
-};
-constexpr MaskTable masks;
-
 inline Bits mask_of(unsigned byte) {
-  Bits mask;
-  std::memcpy(&mask, masks.bits[byte].data(), sizeof mask);
-  return mask;
+  constexpr Bits bit{1, 2, 4, 8, 16, 32, 64, 128};
+  return ((Bits{} + static_cast<std::int64_t>(byte)) & bit) != 0;
 }
 inline Vector load(const double* from) {
   Vector v;
@@ -36,10 +26,10 @@ inline void store(double* to, Vector v) {
   std::memcpy(to, &v, sizeof v);
 }
 inline Vector only(Vector v, Bits mask) {
-  return reinterpret_cast<Vector>(reinterpret_cast<Bits>(v) & mask);
+  return mask ? v : Vector{};
 }
 inline Vector choose(Bits mask, Vector yes, Vector no) {
-  return reinterpret_cast<Vector>((reinterpret_cast<Bits>(yes) & mask) | (reinterpret_cast<Bits>(no) & ~mask));
+  return mask ? yes : no;
 }
 
 /// body(group number, byte of its lanes) for each group that has any.
@@ -52,82 +42,115 @@ inline void for_groups(Lanes lanes, const Body& body) {
   }
 }
 
-struct Sum {
-  Vector part[most_lanes / group] = {};
-};
+/// Where a line of eight lanes is, its group, and the lanes of it that count.
+inline std::uint64_t line_of(std::size_t place, int g, unsigned byte) {
+  return place << 11 | static_cast<std::uint64_t>(g) << 8 | byte;
+}
 
 constexpr double most_paths = 0x1p1000;  ///< far from overflow, and 1 / paths far from underflow
 constexpr double sparse = 0.05;          ///< part of all arcs that a frontier has at most to be pushed
 
 }  // namespace
 
-LaneBatch::LaneBatch(const Graph& graph, int width)
-    : graph_(graph),
-      width_(width),
-      values_(static_cast<std::size_t>(graph.vertices) * static_cast<std::size_t>(width)),
-      reached_(static_cast<std::size_t>(graph.vertices)),
-      frontier_(static_cast<std::size_t>(graph.vertices)),
-      found_(static_cast<std::size_t>(graph.vertices)) {}
+struct LaneBatch::Sum {
+  Vector part[most_lanes / group] = {};
+};
 
-Size LaneBatch::bytes(const Graph& graph, int width) {
+LaneBatch::LaneBatch(const LaneRows& rows, int width)
+    : rows_(rows),
+      width_(width),
+      values_(place(rows.local)),
+      reached_(static_cast<std::size_t>(rows.owned)),
+      frontier_(static_cast<std::size_t>(rows.local)),
+      found_(static_cast<std::size_t>(rows.owned)) {}
+
+Size LaneBatch::bytes(Vertex local, int width) {
   // A vertex stands in about six levels of a batch.
   constexpr Size levels = 6 * static_cast<Size>(sizeof(Entry));
-  return static_cast<Size>(graph.vertices) * (8 * width + 3 * static_cast<Size>(sizeof(Lanes)) + levels);
+  return static_cast<Size>(local) * (8 * width + 3 * static_cast<Size>(sizeof(Lanes)) + levels);
 }
 
-/// The sum over the columns of row v whose frontier shares lanes with `wanted`; those lanes.
-template <class Row>
-Lanes LaneBatch::sum_row(const Csr<Vertex>& rows, Vertex v, Lanes wanted, Row& sum) const {
-  struct Hit {
-    const double* values;
-    Lanes lanes;
-  };
-  std::array<Hit, piece_arcs> hits;
-  const Size first = rows.offsets[v];
-  const Size arcs = rows.offsets[v + 1] - first;
+/// Notes what the sum over a row reads: the columns whose frontier shares lanes with those of the row.
+void LaneBatch::note_lines(const Csr<Vertex>& rows, Entry row) {
+  const Size first = rows.offsets[row.vertex], arcs = rows.offsets[row.vertex + 1] - first;
   const Size pieces = pieces_of(arcs);
-  Lanes all = 0;
+  const std::size_t groups = place(1) / group;
+  const Vertex* const last = rows.columns.data() + rows.columns.size() - 1;
+  std::size_t count = lines_.size();
+  lines_.resize(count + static_cast<std::size_t>(arcs) * groups);
+  Lanes found = 0;
   for (Size k = 0; k < pieces; ++k) {
-    // First what is to be read, asked for ahead, then the sums: else each sum waits for the memory.
-    std::size_t count = 0;
     const Vertex* end = rows.columns.data() + first + piece_begin(arcs, k + 1);
     for (const Vertex* u = rows.columns.data() + first + piece_begin(arcs, k); u < end; ++u) {
-      const Lanes lanes = frontier_[*u] & wanted;
-      const double* values = values_.data() + static_cast<std::size_t>(*u) * static_cast<std::size_t>(width_);
-      hits[count] = {values, lanes};
-      if (lanes == 0) continue;
-      ++count;
-      all |= lanes;
-      for_groups(lanes, [&](int g, unsigned) { __builtin_prefetch(values + group * g); });
+      __builtin_prefetch(&frontier_[*std::min(u + 32, last)]);
+      const Lanes lanes = frontier_[*u] & row.lanes;
+      found |= lanes;
+      for_groups(lanes, [&](int g, unsigned byte) {
+        lines_[count++] = line_of(static_cast<std::size_t>(*u) * groups + static_cast<std::size_t>(g), g, byte);
+      });
     }
-    Row piece;
-    Row& to = pieces == 1 ? sum : piece;
-    for (std::size_t i = 0; i < count; ++i)
-      for_groups(hits[i].lanes,
-                 [&](int g, unsigned byte) { to.part[g] += only(load(hits[i].values + group * g), mask_of(byte)); });
-    if (pieces > 1)
-      for (int g = 0; g < width_ / group; ++g) sum.part[g] += piece.part[g];
+    piece_ends_.push_back(count);
   }
-  return all;
+  lines_.resize(count);
+  waiting_.push_back({row, found, piece_ends_.size()});
 }
 
-/// Path counts of v for lanes that reach it from the frontier; those lanes.
-Lanes LaneBatch::pull_paths(Vertex v, Lanes wanted) {
-  Sum sum;
-  const Lanes got = sum_row(graph_.incoming(), v, wanted, sum);
-  double* values = row(v);
-  for_groups(got, [&](int g, unsigned byte) {
-    const Vector paths = sum.part[g];
-    store(values + group * g, choose(mask_of(byte), paths, load(values + group * g)));
-    const Bits many = paths > most_paths;
-    for (int k = 0; k < group; ++k) too_many_paths_ |= many[k] != 0;
+/// The sums over rows: take(row) gives them until it says that there is no more, finish(row, lanes found, sum) gets
+/// them in this order. Many rows are looked at before the first one is added, so that what is read can be asked for
+/// long before: else each sum waits for the memory.
+template <class Take, class Finish>
+void LaneBatch::sum_rows(const Csr<Vertex>& rows, const Take& take, const Finish& finish) {
+  constexpr std::size_t portion = 1024, ahead = 24;
+  const auto at = [&](std::uint64_t line) { return values_.data() + (line >> 11) * group; };
+  Entry row{};
+  for (bool more = true; more;) {
+    waiting_.clear();
+    piece_ends_.clear();
+    lines_.clear();
+    while (lines_.size() < portion && waiting_.size() < portion && (more = take(row))) note_lines(rows, row);
+    const std::size_t count = lines_.size();
+    for (std::size_t i = 0; i < std::min(ahead, count); ++i) __builtin_prefetch(at(lines_[i]));
+    std::size_t i = 0, p = 0;
+    for (const Waiting& w : waiting_) {
+      Sum sum;
+      const bool one = w.pieces_end - p == 1;
+      for (; p < w.pieces_end; ++p) {
+        Sum piece;
+        Sum& to = one ? sum : piece;
+        for (; i < piece_ends_[p]; ++i) {
+          __builtin_prefetch(at(lines_[std::min(i + ahead, count - 1)]));
+          const std::uint64_t line = lines_[i];
+          to.part[line >> 8 & 7] += only(load(at(line)), mask_of(line & 0xff));
+        }
+        if (!one)
+          for (int g = 0; g < width_ / group; ++g) sum.part[g] += piece.part[g];
+      }
+      finish(w.wanted, w.found, sum);
+    }
+  }
+}
+
+/// Path counts of rows in the lanes that reach them from the frontier.
+template <class Take>
+void LaneBatch::pull_paths(const Take& take, std::vector<Entry>& next) {
+  sum_rows(rows_.in, take, [&](Entry e, Lanes found, const Sum& sum) {
+    if (found == 0) return;
+    double* values = row(e.vertex);
+    for_groups(found, [&](int g, unsigned byte) {
+      const Vector paths = sum.part[g];
+      store(values + group * g, choose(mask_of(byte), paths, load(values + group * g)));
+      const Bits many = paths > most_paths;
+      for (int k = 0; k < group; ++k) too_many_paths_ |= many[k] != 0;
+    });
+    next.push_back({e.vertex, found});
   });
-  return got;
 }
 
-void LaneBatch::push(const std::vector<Entry>& level) {
+/// Marks what the arcs of a level lead to. Row v of `rows` is that of vertex first + v.
+void LaneBatch::push(std::span<const Entry> level, const Csr<Vertex>& rows, Vertex first) {
   for (const Entry& e : level)
-    for (const Vertex w : graph_.out.row(e.vertex)) {
+    for (const Vertex w : rows.row(e.vertex - first)) {
+      if (w >= rows_.owned) continue;
       const Lanes lanes = e.lanes & ~reached_[w];
       if (lanes == 0) continue;
       Lanes& found = found_[w];
@@ -136,100 +159,130 @@ void LaneBatch::push(const std::vector<Entry>& level) {
     }
 }
 
-void LaneBatch::scan_unreached(Lanes all, std::vector<Entry>& next) {
-  for (Vertex v = 0; v < graph_.vertices; ++v) {
-    const Lanes wanted = all & ~reached_[v];
-    if (wanted == 0) continue;
-    const Lanes got = pull_paths(v, wanted);
-    if (got != 0) next.push_back({v, got});
-  }
+void LaneBatch::leave_frontier(std::span<const Entry> level) {
+  for (const Entry& e : level) frontier_[e.vertex] = 0;
+  for (const Entry& e : ghosts_) frontier_[e.vertex] = 0;
+  ghosts_.clear();
 }
 
-bool LaneBatch::sweep_out(std::span<const Vertex> sources) {
+void LaneBatch::put_ghost(Entry ghost, const double* numbers) {
+  ghosts_.push_back(ghost);
+  frontier_[ghost.vertex] |= ghost.lanes;
+  double* to = row(ghost.vertex);
+  for (Lanes lanes = ghost.lanes; lanes != 0; lanes &= lanes - 1) to[std::countr_zero(lanes)] = *numbers++;
+}
+
+void LaneBatch::begin(std::span<const Vertex> sources) {
   std::fill(reached_.begin(), reached_.end(), 0);
   std::fill(frontier_.begin(), frontier_.end(), 0);
+  ghosts_.clear();
   too_many_paths_ = false;
-  const Lanes all = sources.size() == most_lanes ? ~Lanes{0} : (Lanes{1} << sources.size()) - 1;
-  const auto level = [&](std::size_t depth) -> std::vector<Entry>& {
-    if (levels_.size() <= depth) levels_.resize(depth + 1);
-    levels_[depth].clear();
-    return levels_[depth];
-  };
-  auto* now = &level(0);
+  all_ = sources.size() == most_lanes ? ~Lanes{0} : (Lanes{1} << sources.size()) - 1;
+  levels_.resize(std::max<std::size_t>(levels_.size(), 1));
+  levels_[0].clear();
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto s = static_cast<std::size_t>(sources[i]);
-    now->push_back({sources[i], Lanes{1} << i});
-    reached_[s] |= Lanes{1} << i;
-    frontier_[s] |= Lanes{1} << i;
-    row(sources[i])[i] = 1;
-  }
-  for (std::size_t depth = 0;; ++depth) {
-    auto& next = level(depth + 1);
-    now = &levels_[depth];
-    Size arcs = 0;
-    for (const Entry& e : *now) arcs += graph_.out_degree(e.vertex);
-    if (static_cast<double>(arcs) < sparse * static_cast<double>(graph_.arcs())) {
-      touched_.clear();
-      push(*now);
-      for (const Vertex w : touched_) {
-        Lanes& found = found_[w];
-        next.push_back({w, pull_paths(w, found)});
-        found = 0;
-      }
-    } else {
-      scan_unreached(all, next);
-    }
-    for (const Entry& e : *now) frontier_[e.vertex] = 0;
-    if (next.empty() || too_many_paths_) {
-      level_count_ = depth + 1;
-      return !too_many_paths_;
-    }
-    for (const Entry& e : next) {
-      frontier_[e.vertex] = e.lanes;
-      reached_[e.vertex] |= e.lanes;
-    }
+    const Vertex s = sources[i];
+    if (s == no_lid) continue;
+    const Lanes lane = Lanes{1} << i;
+    row(s)[i] = 1;
+    frontier_[s] |= lane;
+    (s < rows_.owned ? levels_[0] : ghosts_).push_back({s, lane});
+    if (s < rows_.owned) reached_[s] |= lane;
   }
 }
 
-void LaneBatch::sweep_back(std::span<DeltaSum> sums) {
-  // frontier_ is zero everywhere here.
-  for (std::size_t depth = level_count_; depth-- > 1;) {
-    for (const Entry& e : levels_[depth]) {
-      Sum below;
-      const bool any = sum_row(graph_.out, e.vertex, e.lanes, below) != 0;
-      Vector high{}, middle{}, low{};
-      double* values = row(e.vertex);
-      for_groups(e.lanes, [&](int g, unsigned byte) {
-        const Bits mask = mask_of(byte);
-        const Vector old = load(values + group * g);
-        const Vector paths = choose(mask, old, Vector{} + 1.0);
-        const Vector delta = paths * below.part[g];
-        const Vector a = nearest_multiple(delta, high_unit), b = nearest_multiple(delta - a, middle_unit);
-        high += a;
-        middle += b;
-        low += nearest_multiple(delta - a - b, low_unit);
-        store(values + group * g, choose(mask, 1.0 / paths + below.part[g], old));
-      });
-      if (!any) continue;
-      DeltaParts parts;
-      for (int k = 0; k < group; ++k) {
-        parts.high += high[k];
-        parts.middle += middle[k];
-        parts.low += low[k];
-      }
-      sums[e.vertex].add(parts);
-    }
-    if (depth + 1 < level_count_)
-      for (const Entry& e : levels_[depth + 1]) frontier_[e.vertex] = 0;
-    for (const Entry& e : levels_[depth]) frontier_[e.vertex] = e.lanes;
+bool LaneBatch::step_out(std::size_t depth) {
+  levels_.resize(std::max(levels_.size(), depth + 2));
+  const std::vector<Entry>& now = levels_[depth];
+  std::vector<Entry>& next = levels_[depth + 1];
+  next.clear();
+  Size arcs = 0;
+  for (const Entry& e : now) arcs += rows_.out.offsets[e.vertex + 1] - rows_.out.offsets[e.vertex];
+  for (const Entry& e : ghosts_) arcs += static_cast<Size>(rows_.from_ghosts->row(e.vertex - rows_.owned).size());
+  if (static_cast<double>(arcs) < sparse * static_cast<double>(rows_.in.entries())) {
+    touched_.clear();
+    push(now, rows_.out, 0);
+    if (!ghosts_.empty()) push(ghosts_, *rows_.from_ghosts, rows_.owned);
+    auto w = touched_.begin();
+    const auto take = [&](Entry& e) {
+      if (w == touched_.end()) return false;
+      e = {*w, std::exchange(found_[*w], 0)};
+      ++w;
+      return true;
+    };
+    pull_paths(take, next);
+  } else {
+    Vertex v = 0;
+    const auto take = [&](Entry& e) {
+      while (v < rows_.owned && (all_ & ~reached_[v]) == 0) ++v;
+      if (v == rows_.owned) return false;
+      e = {v, all_ & ~reached_[v]};
+      ++v;
+      return true;
+    };
+    pull_paths(take, next);
   }
+  leave_frontier(now);
+  for (const Entry& e : next) {
+    frontier_[e.vertex] = e.lanes;
+    reached_[e.vertex] |= e.lanes;
+  }
+  return !next.empty();
+}
+
+/// The end of a row on the way back: (1 + delta) / sigma takes sigma's place.
+void LaneBatch::finish_back(const Entry& e, bool any, const Sum& below, std::span<DeltaSum> sums) {
+  Vector high{}, middle{}, low{};
+  double* values = row(e.vertex);
+  for_groups(e.lanes, [&](int g, unsigned byte) {
+    const Bits mask = mask_of(byte);
+    const Vector old = load(values + group * g);
+    const Vector paths = choose(mask, old, Vector{} + 1.0);
+    const Vector delta = paths * below.part[g];
+    const Vector a = nearest_multiple(delta, high_unit), b = nearest_multiple(delta - a, middle_unit);
+    high += a;
+    middle += b;
+    low += nearest_multiple(delta - a - b, low_unit);
+    store(values + group * g, choose(mask, 1.0 / paths + below.part[g], old));
+  });
+  if (!any) return;
+  DeltaParts parts;
+  for (int k = 0; k < group; ++k) {
+    parts.high += high[k];
+    parts.middle += middle[k];
+    parts.low += low[k];
+  }
+  sums[e.vertex].add(parts);
+}
+
+void LaneBatch::step_back(std::size_t depth, std::span<DeltaSum> sums) {
+  auto e = levels_[depth].begin();
+  const auto take = [&](Entry& row) {
+    if (e == levels_[depth].end()) return false;
+    row = *e++;
+    return true;
+  };
+  sum_rows(rows_.out, take,
+           [&](Entry row, Lanes found, const Sum& below) { finish_back(row, found != 0, below, sums); });
+  leave_frontier(levels_[depth + 1]);
+  for (const Entry& row : levels_[depth]) frontier_[row.vertex] = row.lanes;
+}
+
+Size LaneBatch::count_reached() const {
+  Size count = 0;
+  for (Vertex v = 0; v < rows_.owned; ++v)
+    count += std::popcount(reached_[v]) * (rows_.out.offsets[v + 1] - rows_.out.offsets[v]);
+  return count;
 }
 
 bool LaneBatch::add(std::span<const Vertex> sources, std::span<DeltaSum> sums, Size& reached) {
   if (sources.empty()) return true;
-  if (!sweep_out(sources)) return false;
-  for (Vertex v = 0; v < graph_.vertices; ++v) reached += std::popcount(reached_[v]) * graph_.out_degree(v);
-  sweep_back(sums);
+  begin(sources);
+  std::size_t depth = 0;
+  for (; step_out(depth); ++depth)
+    if (too_many_paths_) return false;
+  reached += count_reached();
+  for (; depth > 0; --depth) step_back(depth, sums);
   return true;
 }
 

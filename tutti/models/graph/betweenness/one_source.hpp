@@ -29,22 +29,36 @@ struct OneSourceScratch {
   Vertex* queue;        ///< one a vertex
 };
 
-/// The sum of the records of depth `wanted` over a row, piece by piece.
-TUTTI_HD inline WideNumber sum_of_records(const RowsView& rows, const PathRecord* records, Vertex v,
-                                          std::int32_t wanted) {
+TUTTI_HD inline void add_to(double& sum, double value) {
+  sum += value;
+}
+TUTTI_HD inline void add_to(WideNumber& sum, const WideNumber& value) {
+  sum = sum.plus(value);
+}
+
+/// The sum over row v, piece by piece: add(column, sum) adds what a column gives.
+template <class Number, class Add>
+TUTTI_HD inline Number sum_over_row(const RowsView& rows, Vertex v, const Add& add) {
   const Size first = rows.offsets[v], arcs = rows.offsets[v + 1] - first;
   const Size pieces = pieces_of(arcs);
-  WideNumber sum;
+  Number sum{};
   for (Size k = 0; k < pieces; ++k) {
-    WideNumber piece;
+    Number piece{};
     const Size end = first + piece_begin(arcs, k + 1);
-    for (Size e = first + piece_begin(arcs, k); e < end; ++e) {
-      const PathRecord& r = records[rows.columns[e]];
-      if (r.depth == wanted) piece = piece.plus({r.mantissa, r.exponent});
-    }
-    sum = pieces == 1 ? piece : sum.plus(piece);
+    for (Size e = first + piece_begin(arcs, k); e < end; ++e) add(rows.columns[e], piece);
+    if (pieces == 1) return piece;
+    add_to(sum, piece);
   }
   return sum;
+}
+
+/// The sum of the records of depth `wanted` over a row.
+TUTTI_HD inline WideNumber sum_of_records(const RowsView& rows, const PathRecord* records, Vertex v,
+                                          std::int32_t wanted) {
+  return sum_over_row<WideNumber>(rows, v, [=](Vertex u, WideNumber& sum) {
+    const PathRecord& r = records[u];
+    if (r.depth == wanted) sum = sum.plus({r.mantissa, r.exponent});
+  });
 }
 
 /// add(v, delta) for every vertex that lies inside a shortest path from `source`. `base` >= 1 is above all depths

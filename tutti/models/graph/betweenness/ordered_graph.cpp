@@ -12,15 +12,11 @@ std::size_t at(Vertex v) {
 }
 
 /// Vertices in order of descending degree, equal ones in order of their numbers.
-std::vector<Vertex> by_degree(const Graph& graph) {
-  const Csr<Vertex>& in = graph.incoming();
-  const auto degree = [&](Vertex v) {
-    const Size sum =
-        graph.out.offsets[at(v) + 1] - graph.out.offsets[at(v)] + in.offsets[at(v) + 1] - in.offsets[at(v)];
-    return at(static_cast<Vertex>(std::min<Size>(sum, 1 << 20)));
-  };
+std::vector<Vertex> by_degree(std::span<const Size> degrees) {
+  const auto degree = [&](Vertex v) { return static_cast<std::size_t>(std::min<Size>(degrees[at(v)], 1 << 20)); };
+  const auto vertices = static_cast<Vertex>(degrees.size());
   std::vector<Size> place(2, 0);
-  for (Vertex v = 0; v < graph.vertices; ++v) {
+  for (Vertex v = 0; v < vertices; ++v) {
     if (degree(v) + 2 > place.size()) place.resize(degree(v) + 2, 0);
     ++place[degree(v)];
   }
@@ -31,8 +27,8 @@ std::vector<Vertex> by_degree(const Graph& graph) {
     place[d] = total;
     total += here;
   }
-  std::vector<Vertex> order(at(graph.vertices));
-  for (Vertex v = 0; v < graph.vertices; ++v) order[place[degree(v)]++] = v;
+  std::vector<Vertex> order(at(vertices));
+  for (Vertex v = 0; v < vertices; ++v) order[place[degree(v)]++] = v;
   return order;
 }
 
@@ -79,27 +75,44 @@ Size distances_from(const Csr<Vertex>& rows, Vertex source, std::vector<std::uin
   }
 }
 
+std::vector<Size> degrees_of(const Graph& graph) {
+  std::vector<Size> degrees(at(graph.vertices));
+  const Csr<Vertex>& in = graph.incoming();
+  for (std::size_t v = 0; v < degrees.size(); ++v)
+    degrees[v] = graph.out.offsets[v + 1] - graph.out.offsets[v] + in.offsets[v + 1] - in.offsets[v];
+  return degrees;
+}
+
 OrderedGraph order_by_degree(const Graph& graph, const ParallelFor& parallel) {
+  OrderedGraph result = order_by_degree(graph, degrees_of(graph), parallel);
+  std::vector<std::uint8_t> ignored;
+  if (graph.vertices > 0) result.depth = distances_from(result.graph.out, 0, ignored);
+  return result;
+}
+
+OrderedGraph order_by_degree(const Graph& graph, std::span<const Size> degrees, const ParallelFor& parallel) {
   OrderedGraph result;
-  const std::vector<Vertex> old_name = by_degree(graph);
+  const std::vector<Vertex> old_name = by_degree(degrees);
   result.new_name.resize(old_name.size());
   for (std::size_t v = 0; v < old_name.size(); ++v) result.new_name[at(old_name[v])] = static_cast<Vertex>(v);
   result.graph.vertices = graph.vertices;
   result.graph.directed = graph.directed;
   result.graph.out = relabel(graph.out, old_name, result.new_name, parallel);
   if (graph.directed) result.graph.in = relabel(graph.in, old_name, result.new_name, parallel);
-  std::vector<std::uint8_t> ignored;
-  if (graph.vertices > 0) result.depth = distances_from(result.graph.out, 0, ignored);
   return result;
 }
 
 void group_sources(const OrderedGraph& ordered, std::vector<Vertex>& sources, const ParallelFor& parallel) {
-  constexpr std::size_t most_hubs = 16;
   const auto hubs = std::min(most_hubs, at(ordered.graph.vertices));
   std::vector<std::vector<std::uint8_t>> distance(hubs);
   for_ranges(parallel, static_cast<Size>(hubs), [&](Size begin, Size end) {
     for (Size h = begin; h < end; ++h) distances_from(ordered.graph.incoming(), static_cast<Vertex>(h), distance[h]);
   });
+  group_sources(distance, sources);
+}
+
+void group_sources(const std::vector<std::vector<std::uint8_t>>& distance, std::vector<Vertex>& sources) {
+  const std::size_t hubs = distance.size();
   // First their mean, in halves, then each of them.
   using Key = std::array<std::uint8_t, most_hubs + 1>;
   std::vector<std::pair<Key, Vertex>> keyed;

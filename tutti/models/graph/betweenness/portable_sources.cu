@@ -9,24 +9,17 @@ namespace tutti::graph {
 namespace {
 
 constexpr double most_paths = 0x1p1000;
-constexpr Lid block = 1024;  ///< vertices that report together
+constexpr Lid block = count_block;  ///< vertices that report together
 
-/// The sum of one lane over the columns of row v whose frontier has it.
-TUTTI_HD double sum_of_lane(const RowsView& rows, const Lanes* frontier, const double* values, int width, Vertex v,
-                            int lane) {
-  const Size first = rows.offsets[v], arcs = rows.offsets[v + 1] - first, pieces = pieces_of(arcs);
-  double sum = 0;
-  for (Size k = 0; k < pieces; ++k) {
-    double piece = 0;
-    const Size end = first + piece_begin(arcs, k + 1);
-    for (Size e = first + piece_begin(arcs, k); e < end; ++e) {
-      const Vertex u = rows.columns[e];
-      if ((frontier[u] >> lane & 1) != 0) piece += values[static_cast<Size>(u) * width + lane];
-    }
-    sum = pieces == 1 ? piece : sum + piece;
+/// The value of one lane of a column whose frontier has it.
+struct OfLane {
+  const Lanes* frontier;
+  const double* values;
+  int width, lane;
+  TUTTI_HD void operator()(Vertex u, double& sum) const {
+    if ((frontier[u] >> lane & 1) != 0) sum += values[static_cast<Size>(u) * width + lane];
   }
-  return sum;
-}
+};
 
 struct Clear {
   Lanes* level;
@@ -68,7 +61,8 @@ struct StepOut {
     next[v] = found;
     for (int lane = 0; lane < width; ++lane)
       if ((found >> lane & 1) != 0)
-        values[static_cast<Size>(v) * width + lane] = sum_of_lane(in, frontier, values, width, v, lane);
+        values[static_cast<Size>(v) * width + lane] =
+            sum_over_row<double>(in, v, OfLane{frontier, values, width, lane});
   }
 };
 
@@ -105,24 +99,10 @@ struct StepBack {
     for (int lane = 0; lane < width; ++lane) {
       if ((level[v] >> lane & 1) == 0) continue;
       double& value = values[static_cast<Size>(v) * width + lane];
-      const double sum = sum_of_lane(out, below, values, width, v, lane);
+      const double sum = sum_over_row<double>(out, v, OfLane{below, values, width, lane});
       if (sum != 0) sums[v].add(split_delta(value * sum));
       value = 1 / value + sum;
     }
-  }
-};
-
-struct CountReached {
-  RowsView out;
-  const Lanes* reached;
-  Size* counts;
-  Lid vertices;
-  TUTTI_HD void operator()(Lid b) const {
-    Size count = 0;
-    const Lid end = vertices - b * block < block ? vertices : (b + 1) * block;
-    for (Lid v = b * block; v < end; ++v)
-      for (Lanes lanes = reached[v]; lanes != 0; lanes &= lanes - 1) count += out.offsets[v + 1] - out.offsets[v];
-    counts[b] = count;
   }
 };
 

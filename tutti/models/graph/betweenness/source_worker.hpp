@@ -3,12 +3,28 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "tutti/device/device.hpp"
 #include "tutti/models/graph/betweenness/delta_sum.hpp"
 #include "tutti/models/graph/betweenness/ordered_graph.hpp"
 
 namespace tutti::graph {
+
+/// Bytes taken from a budget for as long as it lives.
+class Charge {
+ public:
+  Charge(Budget& budget, const std::string& what, Size bytes) : budget_(budget), bytes_(bytes) {
+    budget.reserve(what, bytes);
+  }
+  ~Charge() { budget_.release(bytes_); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+
+ private:
+  Budget& budget_;
+  Size bytes_;
+};
 
 class SourceWorker {
  public:

@@ -9,21 +9,6 @@
 namespace tutti::graph {
 namespace {
 
-/// Bytes taken from a budget for as long as it lives.
-class Charge {
- public:
-  Charge(Budget& budget, const std::string& what, Size bytes) : budget_(budget), bytes_(bytes) {
-    budget.reserve(what, bytes);
-  }
-  ~Charge() { budget_.release(bytes_); }
-  Charge(const Charge&) = delete;
-  Charge& operator=(const Charge&) = delete;
-
- private:
-  Budget& budget_;
-  Size bytes_;
-};
-
 class ThreadWorker final : public SourceWorker {
  public:
   ThreadWorker(const OrderedGraph& ordered, Budget& budget, Size sources, Sweep sweep)
@@ -36,9 +21,9 @@ class ThreadWorker final : public SourceWorker {
       return;
     }
     int width = static_cast<int>(std::clamp<Size>((sources + 7) / 8 * 8, 8, most_lanes));
-    while (width > 8 && LaneBatch::bytes(graph_, width) > budget.capacity() - budget.used()) width -= 8;
-    batch_charge_.emplace(budget, "path counts of a batch", LaneBatch::bytes(graph_, width));
-    batch_.emplace(graph_, width);
+    while (width > 8 && LaneBatch::bytes(graph_.vertices, width) > budget.capacity() - budget.used()) width -= 8;
+    batch_charge_.emplace(budget, "path counts of a batch", LaneBatch::bytes(graph_.vertices, width));
+    batch_.emplace(LaneRows(graph_), width);
     width_ = width;
   }
 

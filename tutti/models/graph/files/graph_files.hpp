@@ -12,9 +12,7 @@ namespace tutti::graph {
 
 /// For help texts.
 inline constexpr const char* graph_formats =
-    "an edge list (text: two or three numbers a line), .mtx (Matrix Market), .graph or .metis (METIS), .sg or .wsg "
-    "(GAP); "
-    "the text ones compressed, too (.gz)";
+    "an edge list (text), .mtx (Matrix Market), .graph or .metis (METIS), .sg or .wsg (GAP); text also as .gz";
 
 /// The arcs of a file, in its order, by the ending of its name; an edge list is what none of the others is. Errors: io
 /// (cannot be read), input (file and line, or byte), resource (no memory).

@@ -52,7 +52,55 @@ Csr<Vertex> local_rows(const Csr<Vertex>& rows, const IndexMap& map, const std::
   return result;
 }
 
+/// What each part tells the owners of its ghosts, by its links.
+std::vector<std::uint8_t> reads_of(const GraphPart& part) {
+  std::vector<std::uint8_t> reads(at(part.map.ghosts()), 0);
+  for (std::size_t g = 0; g < reads.size(); ++g)
+    if (!part.from_ghosts.row(static_cast<Vertex>(g)).empty()) reads[g] = 1;
+  for (const Vertex w : part.out.columns)
+    if (w >= part.map.owned) reads[at(w - part.map.owned)] |= 2;
+  return reads;
+}
+
+void tell_readers(const Comm& comm, std::span<const int> rank_of_part, std::vector<GraphPart>& parts) {
+  std::vector<std::vector<std::uint8_t>> outgoing(at(comm.size()));
+  for (const GraphPart& part : parts) {
+    const std::vector<std::uint8_t> reads = reads_of(part);
+    for (const Link& link : part.map.links) {
+      const auto first = reads.begin() + (link.ghosts.begin - part.map.owned);
+      outgoing[at(link.rank)].insert(outgoing[at(link.rank)].end(), first,
+                                     first + (link.ghosts.end - link.ghosts.begin));
+    }
+  }
+  const std::vector<std::vector<std::uint8_t>> incoming = comm.all_to_all(outgoing);
+  std::vector<std::size_t> next(incoming.size(), 0);
+  for (GraphPart& part : parts) part.readers.resize(part.map.links.size());
+  for (std::size_t from = 0; from < rank_of_part.size(); ++from)
+    for (GraphPart& part : parts)
+      for (std::size_t k = 0; k < part.map.links.size(); ++k) {
+        const Link& link = part.map.links[k];
+        if (at(link.part) != from) continue;
+        const auto first = incoming[at(link.rank)].begin() + static_cast<std::ptrdiff_t>(next[at(link.rank)]);
+        part.readers[k].assign(first, first + static_cast<std::ptrdiff_t>(link.send_rows.size()));
+        next[at(link.rank)] += link.send_rows.size();
+      }
+}
+
 }  // namespace
+
+Csr<Vertex> rows_from_ghosts(const Csr<Vertex>& incoming, const IndexMap& map) {
+  Csr<Vertex> rows;
+  rows.offsets.assign(at(map.ghosts()) + 1, 0);
+  for (const Vertex u : incoming.columns)
+    if (u >= map.owned) ++rows.offsets[at(u - map.owned) + 1];
+  for (std::size_t g = 1; g < rows.offsets.size(); ++g) rows.offsets[g] += rows.offsets[g - 1];
+  rows.columns.resize(at(rows.offsets.back()));
+  std::vector<Size> next(rows.offsets.begin(), rows.offsets.end() - 1);
+  for (Vertex v = 0; v < map.owned; ++v)
+    for (const Vertex u : incoming.row(v))
+      if (u >= map.owned) rows.columns[at(next[at(u - map.owned)]++)] = v;
+  return rows;
+}
 
 std::vector<std::int32_t> choose_owners(const Graph& graph, std::span<const double> weights) {
   if (weights.size() == 1) return std::vector<std::int32_t>(at(graph.vertices), 0);
@@ -82,10 +130,12 @@ std::vector<GraphPart> cut_graph(const Comm& comm, const Graph& graph, std::span
       GraphPart part;
       part.out = local_rows(graph.out, map, local);
       if (graph.directed) part.in = local_rows(graph.in, map, local);
+      part.from_ghosts = rows_from_ghosts(part.incoming(), map);
       part.map = std::move(map);
       parts.push_back(std::move(part));
     }
   });
+  tell_readers(comm, rank_of_part, parts);
   return parts;
 }
 

@@ -16,8 +16,14 @@ struct GraphPart {
   /// Rows of the vertices that the part owns, in local numbers. A row is in the order of the global ones, so that sums
   /// over it round as those of the whole graph do. `in` of an undirected graph is empty: it is `out`.
   Csr<Vertex> out, in;
+  Csr<Vertex> from_ghosts;  ///< of each ghost, in order: the rows that its arcs lead to
+  /// Of each link and each of its send_rows: whether the other part reads it on the way out (bit 0) and back (bit 1).
+  std::vector<std::vector<std::uint8_t>> readers;
   const Csr<Vertex>& incoming() const { return in.offsets.size() > 1 ? in : out; }
 };
+
+/// Of its incoming rows: what each ghost's arcs lead to.
+Csr<Vertex> rows_from_ghosts(const Csr<Vertex>& incoming, const IndexMap& map);
 
 /// The part of each vertex. METIS, with parts of these weights; where the arcs are too many for it, vertices are dealt
 /// out one by one, which balances the arcs of a graph that is ordered by degree. Deterministic.

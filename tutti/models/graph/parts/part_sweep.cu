@@ -9,46 +9,31 @@
 namespace tutti::graph {
 namespace {
 
-constexpr Lid block = 1024;  ///< vertices that report together
+constexpr Lid block = count_block;  ///< vertices that report together
 constexpr std::int32_t not_reached = -1;
 
-/// As sum_of_records, of one lane: where the lane's depth is `wanted`, over a row, piece by piece.
-TUTTI_HD WideNumber sum_of_depth(const RowsView& rows, const PathRecord* records, int width, Vertex v, int lane,
-                                 std::int32_t wanted) {
-  const Size first = rows.offsets[v], arcs = rows.offsets[v + 1] - first;
-  const Size pieces = pieces_of(arcs);
-  WideNumber sum;
-  for (Size k = 0; k < pieces; ++k) {
-    WideNumber piece;
-    const Size end = first + piece_begin(arcs, k + 1);
-    for (Size e = first + piece_begin(arcs, k); e < end; ++e) {
-      const PathRecord& r = records[static_cast<Size>(rows.columns[e]) * width + lane];
-      if (r.depth == wanted) piece = piece.plus({r.mantissa, r.exponent});
-    }
-    sum = pieces == 1 ? piece : sum.plus(piece);
+/// The number of one lane of a column, where the lane's depth is `wanted`.
+struct OfDepth {
+  const PathRecord* records;
+  int width, lane;
+  std::int32_t wanted;
+  TUTTI_HD void operator()(Vertex u, WideNumber& sum) const {
+    const PathRecord& r = records[static_cast<Size>(u) * width + lane];
+    if (r.depth == wanted) sum = sum.plus({r.mantissa, r.exponent});
   }
-  return sum;
-}
+};
 
-/// The same over columns whose frontier has the lane: nobody else writes these.
-TUTTI_HD WideNumber sum_of_frontier(const RowsView& rows, const PathRecord* records, const Lanes* frontier, int width,
-                                    Vertex v, int lane) {
-  const Size first = rows.offsets[v], arcs = rows.offsets[v + 1] - first;
-  const Size pieces = pieces_of(arcs);
-  WideNumber sum;
-  for (Size k = 0; k < pieces; ++k) {
-    WideNumber piece;
-    const Size end = first + piece_begin(arcs, k + 1);
-    for (Size e = first + piece_begin(arcs, k); e < end; ++e) {
-      const Vertex u = rows.columns[e];
-      if ((frontier[u] >> lane & 1) == 0) continue;
-      const PathRecord& r = records[static_cast<Size>(u) * width + lane];
-      piece = piece.plus({r.mantissa, r.exponent});
-    }
-    sum = pieces == 1 ? piece : sum.plus(piece);
+/// The same where the frontier of the column has the lane: nobody else writes these.
+struct OfFrontier {
+  const PathRecord* records;
+  const Lanes* frontier;
+  int width, lane;
+  TUTTI_HD void operator()(Vertex u, WideNumber& sum) const {
+    if ((frontier[u] >> lane & 1) == 0) return;
+    const PathRecord& r = records[static_cast<Size>(u) * width + lane];
+    sum = sum.plus({r.mantissa, r.exponent});
   }
-  return sum;
-}
+};
 
 struct ClearPart {
   PathRecord* records;
@@ -94,7 +79,7 @@ struct PartOut {
     next[v] = found;
     for (int lane = 0; lane < width; ++lane) {
       if ((found >> lane & 1) == 0) continue;
-      const WideNumber paths = sum_of_frontier(in, records, frontier, width, v, lane);
+      const WideNumber paths = sum_over_row<WideNumber>(in, v, OfFrontier{records, frontier, width, lane});
       records[static_cast<Size>(v) * width + lane] = {paths.mantissa, paths.exponent, depth + 1};
     }
   }
@@ -128,7 +113,7 @@ struct PartBack {
     for (int lane = 0; lane < width; ++lane) {
       PathRecord& record = records[static_cast<Size>(v) * width + lane];
       if (record.depth != depth) continue;
-      const WideNumber below = sum_of_depth(out, records, width, v, lane, depth + 1);
+      const WideNumber below = sum_over_row<WideNumber>(out, v, OfDepth{records, width, lane, depth + 1});
       const WideNumber paths{record.mantissa, record.exponent};
       if (below.mantissa != 0) sums[v].add(split_delta(paths.times(below).value()));
       const WideNumber back = paths.reciprocal().plus(below);
@@ -193,20 +178,6 @@ struct PutNumbers {
   }
 };
 
-struct CountPart {
-  RowsView out;
-  const Lanes* reached;
-  Size* counts;
-  Lid owned;
-  TUTTI_HD void operator()(Lid b) const {
-    Size count = 0;
-    const Lid end = owned - b * block < block ? owned : (b + 1) * block;
-    for (Lid v = b * block; v < end; ++v)
-      for (Lanes lanes = reached[v]; lanes != 0; lanes &= lanes - 1) count += out.offsets[v + 1] - out.offsets[v];
-    counts[b] = count;
-  }
-};
-
 struct ClearPartSums {
   DeltaSum* sums;
   TUTTI_HD void operator()(Lid v) const { sums[v] = DeltaSum{}; }
@@ -241,15 +212,46 @@ void grow(Buffer<T>& buffer, Device& device, Size size, const char* name) {
   buffer = Buffer<T>(device, size + size / 4, name);
 }
 
-}  // namespace
+/// Arrays of a part, of all its vertices and ghosts: a PathRecord a lane.
+class DeviceSweep final : public PartSweep {
+ public:
+  DeviceSweep(const GraphPart& part, Device& device, int width);
+  /// Waits for its work: an error may have come between a launch and its end.
+  ~DeviceSweep() override;
+  DeviceSweep(const DeviceSweep&) = delete;
+  DeviceSweep& operator=(const DeviceSweep&) = delete;
+  void begin(std::span<const Vertex> sources) override;
+  bool step_out(std::int32_t depth) override;
+  void step_back(std::int32_t depth) override;
+  std::vector<LevelMessage> take(std::int32_t depth, bool back) override;
+  void put(std::int32_t depth, std::span<const LevelView> messages) override;
+  Size count_reached() override;
+  void collect(std::span<DeltaSum> sums) override;
 
-Size PartSweep::bytes(const GraphPart& part, int width) {
-  const Size local = part.map.local(), owned = part.map.owned, border = rows_sent(part.map) + part.map.ghosts();
-  const auto rows = [](const Csr<Vertex>& r) { return 8 * static_cast<Size>(r.offsets.size()) + 4 * r.entries(); };
-  return local * (16 * width + 8) + owned * 40 + rows(part.out) + rows(part.in) + border * (24 + 15 * width);
-}
+ private:
+  RowsView outgoing() const { return out_.view(); }
+  RowsView incoming() const { return in_.offsets.empty() ? out_.view() : in_.view(); }
 
-PartSweep::PartSweep(const GraphPart& part, Device& device, int width)
+  const GraphPart& part_;
+  int width_;
+  Lanes all_ = 0;
+  std::unique_ptr<Stream> stream_;
+  DeviceRows out_, in_;
+  Buffer<PathRecord> records_;            ///< [local * width + lane]; depth -1: not reached
+  Buffer<Lanes> frontier_;                ///< [local]
+  Buffer<Lanes> next_, reached_;          ///< [owned]
+  Buffer<DeltaSum> sums_;                 ///< [owned]
+  Buffer<std::int32_t> report_;           ///< a block of vertices
+  Buffer<Size> counts_;                   ///< a block of vertices
+  Buffer<Vertex> sources_;                ///< [width]
+  Buffer<Lid> send_rows_;                 ///< of all links
+  Buffer<Lanes> send_lanes_, got_lanes_;  ///< of all rows sent; of all ghosts
+  Buffer<Size> send_places_, got_places_;
+  Buffer<double> send_mantissas_, got_mantissas_;
+  Buffer<std::int32_t> send_exponents_, got_exponents_;
+};
+
+DeviceSweep::DeviceSweep(const GraphPart& part, Device& device, int width)
     : part_(part), width_(width), stream_(device.make_stream("part of a graph")) {
   const Size local = part.map.local(), owned = part.map.owned, blocks = blocks_of(part.map.owned);
   out_ = DeviceRows(*stream_, part.out, "arcs");
@@ -273,7 +275,7 @@ PartSweep::PartSweep(const GraphPart& part, Device& device, int width)
   stream_->synchronize();
 }
 
-PartSweep::~PartSweep() {
+DeviceSweep::~DeviceSweep() {
   if (!stream_) return;
   try {
     stream_->synchronize();
@@ -282,7 +284,7 @@ PartSweep::~PartSweep() {
   }
 }
 
-void PartSweep::begin(std::span<const Vertex> sources) {
+void DeviceSweep::begin(std::span<const Vertex> sources) {
   const auto count = static_cast<int>(sources.size());
   all_ = count == most_lanes ? ~Lanes{0} : (Lanes{1} << count) - 1;
   upload(*stream_, sources_, sources);
@@ -293,7 +295,7 @@ void PartSweep::begin(std::span<const Vertex> sources) {
            SetPartSources{sources_.data(), count, width_, records_.data(), frontier_.data(), reached_.data(), owned});
 }
 
-bool PartSweep::step_out(std::int32_t depth) {
+bool DeviceSweep::step_out(std::int32_t depth) {
   const Lid owned = part_.map.owned;
   for_each(*stream_, {0, owned},
            PartOut{incoming(), records_.data(), frontier_.data(), reached_.data(), next_.data(), all_, width_, depth});
@@ -306,12 +308,12 @@ bool PartSweep::step_out(std::int32_t depth) {
   return any != 0;
 }
 
-void PartSweep::step_back(std::int32_t depth) {
+void DeviceSweep::step_back(std::int32_t depth) {
   for_each(*stream_, part_.map.owned_rows(), PartBack{outgoing(), records_.data(), sums_.data(), width_, depth});
   stream_->synchronize();
 }
 
-std::vector<LevelMessage> PartSweep::take(std::int32_t depth) {
+std::vector<LevelMessage> DeviceSweep::take(std::int32_t depth, bool) {
   const auto rows = static_cast<Lid>(send_rows_.size());
   std::vector<Lanes> lanes(rows);
   for_each(*stream_, {0, rows}, TakeLanes{send_rows_.data(), records_.data(), send_lanes_.data(), width_, depth});
@@ -332,34 +334,37 @@ std::vector<LevelMessage> PartSweep::take(std::int32_t depth) {
   std::vector<LevelMessage> messages;
   std::size_t row = 0;
   for (const Link& link : part_.map.links) {
-    const std::size_t end = row + link.send_rows.size();
-    const auto place = [&](std::size_t i) { return i < places.size() ? places[i] : count; };
-    const Size from = place(row), to = place(end);
-    messages.push_back(
-        {{lanes.begin() + static_cast<std::ptrdiff_t>(row), lanes.begin() + static_cast<std::ptrdiff_t>(end)},
-         {mantissas.begin() + from, mantissas.begin() + to},
-         {exponents.begin() + from, exponents.begin() + to}});
-    row = end;
+    LevelMessage message;
+    for (std::size_t i = 0; i < link.send_rows.size(); ++i, ++row) {
+      if (lanes[row] == 0) continue;
+      message.places.push_back(static_cast<Lid>(i));
+      message.lanes.push_back(lanes[row]);
+      const auto first = static_cast<std::ptrdiff_t>(places[row]), end = first + std::popcount(lanes[row]);
+      message.mantissas.insert(message.mantissas.end(), mantissas.begin() + first, mantissas.begin() + end);
+      message.exponents.insert(message.exponents.end(), exponents.begin() + first, exponents.begin() + end);
+    }
+    messages.push_back(std::move(message));
   }
   return messages;
 }
 
-void PartSweep::put(std::int32_t depth, const std::vector<LevelMessage>& messages) {
+void DeviceSweep::put(std::int32_t depth, std::span<const LevelView> messages) {
   const Lid owned = part_.map.owned, ghosts = part_.map.ghosts();
-  std::vector<Lanes> lanes(ghosts);
-  std::vector<Size> places(ghosts);
+  std::vector<Lanes> lanes(ghosts, 0);
+  std::vector<Size> places(ghosts, 0);
   std::vector<double> mantissas;
   std::vector<std::int32_t> exponents;
   for (std::size_t k = 0; k < messages.size(); ++k) {
-    Size count = 0;
-    const std::vector<Size> mine = places_of(messages[k].lanes, count);
-    const auto first = static_cast<std::size_t>(part_.map.links[k].ghosts.begin - owned);
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      lanes[first + i] = messages[k].lanes[i];
-      places[first + i] = static_cast<Size>(mantissas.size()) + mine[i];
+    const LevelView& message = messages[k];
+    auto next = static_cast<Size>(mantissas.size());
+    for (std::size_t i = 0; i < message.places.size(); ++i) {
+      const Lid ghost = part_.map.links[k].ghosts.begin - owned + message.places[i];
+      lanes[ghost] = message.lanes[i];
+      places[ghost] = next;
+      next += std::popcount(message.lanes[i]);
     }
-    mantissas.insert(mantissas.end(), messages[k].mantissas.begin(), messages[k].mantissas.end());
-    exponents.insert(exponents.end(), messages[k].exponents.begin(), messages[k].exponents.end());
+    mantissas.insert(mantissas.end(), message.mantissas.begin(), message.mantissas.end());
+    exponents.insert(exponents.end(), message.exponents.begin(), message.exponents.end());
   }
   Device& device = stream_->device();
   grow(got_mantissas_, device, static_cast<Size>(mantissas.size()), "numbers that have come");
@@ -373,9 +378,9 @@ void PartSweep::put(std::int32_t depth, const std::vector<LevelMessage>& message
                       got_exponents_.data(), owned, width_, depth});
 }
 
-Size PartSweep::count_reached() {
+Size DeviceSweep::count_reached() {
   const Lid blocks = blocks_of(part_.map.owned);
-  for_each(*stream_, {0, blocks}, CountPart{outgoing(), reached_.data(), counts_.data(), part_.map.owned});
+  for_each(*stream_, {0, blocks}, CountReached{outgoing(), reached_.data(), counts_.data(), part_.map.owned});
   std::vector<Size> counts(blocks);
   download(*stream_, std::span(counts), counts_);
   Size sum = 0;
@@ -383,12 +388,24 @@ Size PartSweep::count_reached() {
   return sum;
 }
 
-void PartSweep::collect(std::span<DeltaSum> sums) {
+void DeviceSweep::collect(std::span<DeltaSum> sums) {
   std::vector<DeltaSum> mine(part_.map.owned);
   download(*stream_, std::span(mine), sums_);
   for (std::size_t i = 0; i < mine.size(); ++i) sums[part_.map.global[i]].add(mine[i]);
   for_each(*stream_, part_.map.owned_rows(), ClearPartSums{sums_.data()});
   stream_->synchronize();
+}
+
+}  // namespace
+
+Size bytes_of_device_sweep(const GraphPart& part, int width) {
+  const Size local = part.map.local(), owned = part.map.owned, border = rows_sent(part.map) + part.map.ghosts();
+  const auto rows = [](const Csr<Vertex>& r) { return 8 * static_cast<Size>(r.offsets.size()) + 4 * r.entries(); };
+  return local * (16 * width + 8) + owned * 40 + rows(part.out) + rows(part.in) + border * (24 + 15 * width);
+}
+
+std::unique_ptr<PartSweep> make_device_sweep(const GraphPart& part, Device& device, int width) {
+  return std::make_unique<DeviceSweep>(part, device, width);
 }
 
 }  // namespace tutti::graph

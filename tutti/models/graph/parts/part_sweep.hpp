@@ -1,4 +1,4 @@
-// One part's share of a batch of sources, level by level, on its device.
+// One part's share of a batch of sources, level by level.
 #pragma once
 
 #include <memory>
@@ -11,62 +11,53 @@
 
 namespace tutti::graph {
 
-/// What the vertices of one level that another part reads are sent as: for each row of the link the lanes that have
-/// just reached it, then for each of these lanes the number. 8 bytes a row and 12 a number.
+/// What the vertices of one level that another part reads are sent as: where in the link they stand, the lanes that
+/// have just reached them, and for each of these lanes the number: 12 bytes a vertex and 8 a number, or 12 with
+/// exponents.
 struct LevelMessage {
+  std::vector<Lid> places;  ///< each once
   std::vector<Lanes> lanes;
   std::vector<double> mantissas;
-  std::vector<std::int32_t> exponents;
+  std::vector<std::int32_t> exponents;  ///< empty: of plain doubles
 };
 
-/// Arrays of a part, of all its vertices and ghosts: a PathRecord a lane.
+/// The same, still among the bytes that came.
+struct LevelView {
+  std::span<const Lid> places;
+  std::span<const Lanes> lanes;
+  std::span<const double> mantissas;
+  std::span<const std::int32_t> exponents;
+};
+
 class PartSweep {
  public:
-  /// The part outlives it. Error(resource): no room for so many lanes.
-  PartSweep(const GraphPart& part, Device& device, int width);
-  /// Waits for its work: an error may have come between a launch and its end.
-  ~PartSweep();
-  PartSweep(PartSweep&&) noexcept = default;
-  PartSweep& operator=(PartSweep&&) = delete;
-  /// Bytes that the part takes of a device with so many lanes.
-  static Size bytes(const GraphPart& part, int width);
-
+  virtual ~PartSweep() = default;
   /// Of each lane its source, as local row or no_lid. Nothing else is reached.
-  void begin(std::span<const Vertex> sources);
+  virtual void begin(std::span<const Vertex> sources) = 0;
   /// Vertices that depth + 1 reaches first, and their numbers of paths. True: there are some.
-  bool step_out(std::int32_t depth);
+  virtual bool step_out(std::int32_t depth) = 0;
+  /// Since begin: more than plain doubles count.
+  virtual bool too_many_paths() const { return false; }
   /// Adds the dependencies of the vertices of a depth to the sums, and puts (1 + delta) / sigma in the place of sigma.
-  void step_back(std::int32_t depth);
-  /// Vertices of a depth that other parts read: a message for each of the map's links, in order.
-  std::vector<LevelMessage> take(std::int32_t depth);
+  virtual void step_back(std::int32_t depth) = 0;
+  /// Vertices of a depth that other parts read, on the way out or back: a message for each of the map's links, in
+  /// order.
+  virtual std::vector<LevelMessage> take(std::int32_t depth, bool back) = 0;
   /// The messages of all links, in order; ghosts in the lanes that they name are of this depth.
-  void put(std::int32_t depth, const std::vector<LevelMessage>& messages);
+  virtual void put(std::int32_t depth, std::span<const LevelView> messages) = 0;
   /// Arcs that begin at vertices reached, over all lanes.
-  Size count_reached();
+  virtual Size count_reached() = 0;
   /// Adds the sums of the part's vertices to `sums` (global numbers); they are zero afterwards.
-  void collect(std::span<DeltaSum> sums);
-
- private:
-  RowsView outgoing() const { return out_.view(); }
-  RowsView incoming() const { return in_.offsets.empty() ? out_.view() : in_.view(); }
-
-  const GraphPart& part_;
-  int width_;
-  Lanes all_ = 0;
-  std::unique_ptr<Stream> stream_;
-  DeviceRows out_, in_;
-  Buffer<PathRecord> records_;            ///< [local * width + lane]; depth -1: not reached
-  Buffer<Lanes> frontier_;                ///< [local]
-  Buffer<Lanes> next_, reached_;          ///< [owned]
-  Buffer<DeltaSum> sums_;                 ///< [owned]
-  Buffer<std::int32_t> report_;           ///< a block of vertices
-  Buffer<Size> counts_;                   ///< a block of vertices
-  Buffer<Vertex> sources_;                ///< [width]
-  Buffer<Lid> send_rows_;                 ///< of all links
-  Buffer<Lanes> send_lanes_, got_lanes_;  ///< of all rows sent; of all ghosts
-  Buffer<Size> send_places_, got_places_;
-  Buffer<double> send_mantissas_, got_mantissas_;
-  Buffer<std::int32_t> send_exponents_, got_exponents_;
+  virtual void collect(std::span<DeltaSum> sums) = 0;
 };
+
+/// On one thread, with plain doubles, as devices with copies have them. The part outlives it. Error(resource): the
+/// budget has no room for so many lanes.
+std::unique_ptr<PartSweep> make_thread_sweep(const GraphPart& part, Budget& budget, int width);
+Size bytes_of_thread_sweep(const GraphPart& part, int width);
+
+/// On any device, with numbers that do not overflow.
+std::unique_ptr<PartSweep> make_device_sweep(const GraphPart& part, Device& device, int width);
+Size bytes_of_device_sweep(const GraphPart& part, int width);
 
 }  // namespace tutti::graph

@@ -18,7 +18,7 @@ namespace {
 
 #if defined(__CUDACC__)
 /// By the number of tracers what bench_stencil_kernels found to be fastest on an H200, for stencils of 31 and of 101
-/// nodes (docs/performance.md).
+/// nodes (docs/notebook/transport.md).
 template <int operators, Joined joined, class Update>
 void launch_by_threads(Stream& stream, const StencilView& view, int tracers, const double* u, const Update& update,
                        Range rows) {

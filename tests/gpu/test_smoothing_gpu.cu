@@ -1,0 +1,118 @@
+// The sweeps made for GPUs move nodes to the bits of the portable form. Every test skips without a GPU.
+#include <numbers>
+
+#include "tests/support/smoothing_run.hpp"
+
+namespace tutti::smoothing {
+namespace {
+
+struct Form {
+  Energy energy;
+  Method method;
+  bool in_float;
+};
+
+class SmoothingGpu : public testing::TestWithParam<Form> {
+ protected:
+  void SetUp() override {
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  }
+  SmoothOptions options(BoundaryRule boundary, bool simultaneous = false) const {
+    SmoothOptions o;
+    o.energy = GetParam().energy;
+    o.method = GetParam().method;
+    o.in_float = GetParam().in_float;
+    o.by_groups = true;
+    o.boundary = boundary;
+    o.simultaneous = simultaneous;
+    if (simultaneous) o.damping = 0.67;
+    o.iterations = 4;
+    o.stop_energy = 0;
+    return o;
+  }
+  static void expect_bits_of_the_cpu(const TetMesh& mesh, const SmoothOptions& options) {
+    test::Team cpu, gpu(0, false);
+    gpu.devices.push_back(make_cuda_device(0));
+    gpu.streams.emplace_back(*gpu.devices[0]);
+    gpu.rank_of_part = {0};
+    const auto expected = test::smooth(mesh, options, cpu), got = test::smooth(mesh, options, gpu);
+    Gid moved = 0;
+    for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
+      ASSERT_EQ(got.mesh.vertices[v], expected.mesh.vertices[v]) << "node " << v;
+      moved += expected.mesh.vertices[v] == mesh.vertices[v] ? 0 : 1;
+    }
+    EXPECT_GT(moved, 0);
+  }
+};
+
+/// A ball of cells around one node, off its middle: far more neighbours than shared memory has room for.
+TetMesh hedgehog(int rings, int spokes) {
+  TetMesh mesh;
+  mesh.vertices = {{0.2, 0.1, -0.15}, {0, 0, 1}, {0, 0, -1}};
+  for (int i = 1; i < rings; ++i)
+    for (int k = 0; k < spokes; ++k) {
+      const double a = std::numbers::pi * i / rings, b = 2 * std::numbers::pi * k / spokes;
+      mesh.vertices.push_back({std::sin(a) * std::cos(b), std::sin(a) * std::sin(b), std::cos(a)});
+    }
+  const auto at = [&](int i, int k) { return static_cast<Gid>(3 + (i - 1) * spokes + k % spokes); };
+  const auto add = [&](Gid a, Gid b, Gid c) {
+    mesh.cells.push_back({0, a, b, c});
+    mesh.boundary.push_back({a, b, c});
+  };
+  for (int k = 0; k < spokes; ++k) {
+    add(1, at(1, k), at(1, k + 1));
+    add(2, at(rings - 1, k + 1), at(rings - 1, k));
+    for (int i = 1; i + 1 < rings; ++i) {
+      add(at(i, k), at(i + 1, k), at(i + 1, k + 1));
+      add(at(i, k), at(i + 1, k + 1), at(i, k + 1));
+    }
+  }
+  mesh.regions.assign(mesh.cells.size(), 1);
+  mesh.boundary_tags.assign(mesh.boundary.size(), 1);
+  return mesh;
+}
+
+TEST_P(SmoothingGpu, MovesNodesAsTheCpuDoes) {
+  for (const BoundaryRule boundary : {BoundaryRule::fixed, BoundaryRule::slide})
+    for (const bool simultaneous : {false, true})
+      expect_bits_of_the_cpu(test::noisy_box({9, 8, 7}, 0.4, 3), options(boundary, simultaneous));
+}
+
+TEST_P(SmoothingGpu, MovesNodesOfManyCells) {
+  for (const int spokes : {4, 9, 20}) expect_bits_of_the_cpu(hedgehog(spokes, spokes), options(BoundaryRule::fixed));
+}
+
+TEST_P(SmoothingGpu, Untangles) {
+  SmoothOptions o = options(BoundaryRule::fixed);
+  o.untangling = 200;
+  expect_bits_of_the_cpu(test::tangled_box({6, 5, 6}, 0.7, 11), o);
+}
+
+TEST_P(SmoothingGpu, MovesNodesOfTriangles) {
+  if (GetParam().method == Method::thesis || GetParam().energy == Energy::l2v) GTEST_SKIP() << "not of triangles";
+  TetMesh plane = test::noisy_box({12, 11, 1}, 0, 3);
+  plane.cells.clear();
+  plane.regions.clear();
+  std::vector<std::array<Gid, 3>> kept;
+  for (const auto& t : plane.boundary)
+    if (plane.vertices[t[0]].z == 0 && plane.vertices[t[1]].z == 0 && plane.vertices[t[2]].z == 0) kept.push_back(t);
+  plane.boundary = kept;
+  plane.boundary_tags.assign(kept.size(), 1);
+  for (std::size_t v = 0; v < plane.vertices.size(); ++v) {
+    Vec3& p = plane.vertices[v];
+    if (p.x > 0 && p.x < 12 && p.y > 0 && p.y < 11) p.x += 0.3 * random_unit(4, v), p.y += 0.3 * random_unit(5, v);
+  }
+  expect_bits_of_the_cpu(plane, options(BoundaryRule::fixed));
+  if (GetParam().in_float) return;
+  for (Vec3& p : plane.vertices) p.z = 0.05 * p.x * p.x;
+  expect_bits_of_the_cpu(plane, options(BoundaryRule::slide));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, SmoothingGpu,
+    testing::Values(Form{Energy::shape, Method::newton, false}, Form{Energy::shape, Method::newton, true},
+                    Form{Energy::shape, Method::half_trace, true}, Form{Energy::l2v, Method::newton, false},
+                    Form{Energy::l2v, Method::half_trace, false}, Form{Energy::l2v, Method::thesis, false}));
+
+}  // namespace
+}  // namespace tutti::smoothing

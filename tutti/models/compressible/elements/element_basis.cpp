@@ -1,0 +1,125 @@
+#include "tutti/models/compressible/elements/element_basis.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "tutti/mesh/elements/element_tables.hpp"
+#include "tutti/models/compressible/elements/matrix_product.hpp"
+
+namespace tutti::compressible {
+namespace {
+
+/// Made once in a process; addresses stay.
+template <class Key, class Value, class Make>
+const Value& kept(std::map<Key, Value>& all, const Key& key, const Make& make) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const auto at = all.find(key);
+  return at != all.end() ? at->second : all.emplace(key, make()).first->second;
+}
+
+const ElementRule& element_rule(ElementType type, int order, bool affine) {
+  static std::map<std::tuple<ElementType, int, bool>, ElementRule> all;
+  return kept(all, {type, order, affine}, [&] { return ElementRule(type, volume_rule(type, order, affine)); });
+}
+
+/// The reference element itself, whose map is the identity.
+ElementMap reference_element(ElementType type) {
+  std::vector<Vec3> nodes;
+  for (int n = 0; n < corner_count(type); ++n) nodes.push_back(node_reference(type, n));
+  return {type, nodes};
+}
+
+}  // namespace
+
+ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
+    : map_(map), affine_(!stored && map.affine()), rule_(&element_rule(map.type(), order, map.affine())) {
+  if (affine_) {
+    using Shared = std::shared_ptr<const Made>;
+    static std::map<std::pair<ElementType, int>, Shared> all;
+    shared_ = kept(all, {map.type(), order}, [&]() -> Shared {
+      const ElementMap reference = reference_element(map.type());
+      MappedRule mapped = rule_->map(reference);
+      Basis basis(reference, order, mapped);
+      return std::make_shared<const Made>(std::move(basis), std::move(mapped));
+    });
+    smallest_jacobian_ = map.jacobian(map.centre()).determinant();
+    volume_ = smallest_jacobian_ * reference_volume(map.type());
+    return;
+  }
+  MappedRule mapped = rule_->map(map);
+  for (std::size_t q = 0; q < mapped.weights.size(); ++q) {
+    const double determinant = mapped.weights[q] / rule_->rule.weights[q];
+    if (q == 0 || !(determinant >= smallest_jacobian_)) smallest_jacobian_ = determinant;
+  }
+  Basis basis(map, order, mapped);
+  volume_ = basis.volume();
+  shared_ = std::make_shared<const Made>(std::move(basis), std::move(mapped));
+}
+
+std::vector<double> ElementBasis::values(Vec3 reference) const {
+  const Vec3 at = place(reference);
+  const double one = 1;
+  std::vector<double> row(padded(basis().size()));
+  basis().values_by_point({&at, 1}, {&one, 1}, row.data());
+  row.resize(basis().size());
+  return row;
+}
+
+std::vector<Vec3> ElementBasis::gradients(Vec3 reference) const {
+  const Vec3 at = place(reference);
+  const double one = 1;
+  const auto columns = static_cast<std::size_t>(padded(basis().size()));
+  std::vector<double> rows(3 * columns);
+  basis().gradients_by_point({&at, 1}, {&one, 1}, rows.data());
+  std::vector<Vec3> all;
+  for (int l = 0; l < basis().size(); ++l) all.push_back({rows[l], rows[columns + l], rows[2 * columns + l]});
+  return all;
+}
+
+ElementBasis::Points ElementBasis::points() const {
+  const MappedRule& mapped = shared_->mapped;
+  Points points{mapped.at, mapped.weights};
+  for (double& share : points.shares) share /= basis().volume();
+  const auto all = static_cast<std::size_t>(padded(static_cast<int>(mapped.at.size())));
+  points.at.resize(all, mapped.at[0]);
+  points.shares.resize(all, 0.0);
+  return points;
+}
+
+int volume_table_size(int points, int order) {
+  const int n = basis_size(order);
+  return points * (n + 3 * padded(n));
+}
+
+void make_volume_tables(const ElementBasis& element, int order, double* values, double* projection) {
+  const auto points = element.points();
+  const int all = static_cast<int>(points.at.size()), columns = padded(basis_size(order));
+  element.basis().values_by_function(points.at, values, all);
+  for (int begin = 0; begin < all; begin += chunk_points) {
+    const auto first = static_cast<std::size_t>(begin),
+               count = std::min<std::size_t>(chunk_points, points.at.size() - first);
+    element.basis().gradients_by_point(std::span(points.at).subspan(first, count),
+                                       std::span(points.shares).subspan(first, count),
+                                       projection + Size{3} * begin * columns);
+  }
+}
+
+/// Exact: the derivatives of the basis are in its space.
+void make_derivatives(const ElementBasis& element, int order, double* to) {
+  const auto points = element.points();
+  const int n = basis_size(order), columns = padded(n), all = static_cast<int>(points.at.size());
+  const std::vector<double> ones(points.at.size(), 1.0);
+  std::vector<double> slopes(Size{3} * all * columns), values(Size{all} * columns), rows(Size{3} * all * n);
+  element.basis().gradients_by_point(points.at, points.shares, slopes.data());
+  element.basis().values_by_point(points.at, ones, values.data());
+  for (int d = 0; d < 3; ++d)
+    for (int q = 0; q < all; ++q)
+      for (int l = 0; l < n; ++l) rows[Size{l * 3 + d} * all + q] = slopes[(Size{d} * all + q) * columns + l];
+  std::fill(to, to + Size{3} * n * columns, 0.0);
+  add_matrix_product(values.data(), columns, all, rows.data(), all, 3 * n, columns, to, columns);
+}
+
+}  // namespace tutti::compressible

@@ -1,0 +1,58 @@
+// The basis of one element, and the tables of its volume.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tutti/models/compressible/elements/basis.hpp"
+
+namespace tutti::compressible {
+
+/// The basis of one element. Of affine elements it is that of the reference element: all of a type share it.
+class ElementBasis {
+ public:
+  /// `stored`: affine elements have bases of their own, too.
+  ElementBasis(const ElementMap& map, int order, bool stored);
+  const ElementMap& map() const { return map_; }
+  bool affine() const { return affine_; }
+  const Quadrature& rule() const { return rule_->rule; }
+  double volume() const { return volume_; }
+  /// The smallest determinant of the map's Jacobian at the points of the rule.
+  double smallest_jacobian() const { return smallest_jacobian_; }
+  /// At reference coordinates.
+  std::vector<double> values(Vec3 reference) const;
+  /// In physical space; in reference space where it is affine.
+  std::vector<Vec3> gradients(Vec3 reference) const;
+
+  /// Whose places are those of physical space, or of the reference element where it is affine.
+  const Basis& basis() const { return shared_->basis; }
+  Vec3 place(Vec3 reference) const { return affine_ ? reference : map_.point(reference); }
+  /// Places of the points of the rule and their shares of the volume, padded: the first point again, with no share.
+  struct Points {
+    std::vector<Vec3> at;
+    std::vector<double> shares;
+  };
+  Points points() const;
+
+ private:
+  struct Made {
+    Basis basis;
+    MappedRule mapped;
+  };
+
+  ElementMap map_;
+  bool affine_;
+  const ElementRule* rule_;
+  std::shared_ptr<const Made> shared_;
+  double volume_ = 0, smallest_jacobian_ = 0;
+};
+
+/// Doubles of the tables `values` and `projection` (kernels/view.hpp) of a volume with so many points, padded.
+int volume_table_size(int points, int order);
+/// Writes them: values first.
+void make_volume_tables(const ElementBasis& element, int order, double* values, double* projection);
+/// `derivative`.
+void make_derivatives(const ElementBasis& element, int order, double* to);
+
+}  // namespace tutti::compressible

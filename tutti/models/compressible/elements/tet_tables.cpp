@@ -1,0 +1,169 @@
+#include "tutti/models/compressible/elements/tet_tables.hpp"
+
+#include <algorithm>
+
+namespace tutti::compressible {
+namespace {
+
+/// Faces are sorted by their tables among so many neighbours: large enough to fill tiles, small enough for caches.
+constexpr Lid sorted_together = 16384;
+
+/// The point of column `column` of a tile. Products leave columns 2 j and 2 j + 1 to thread j, which needs them as row
+/// j of two steps of the next product.
+constexpr int point_of(int tile, int column) {
+  return 4 * (2 * tile + column % 2) + column / 2;
+}
+
+/// Appends fragments: value(row, column) of `steps` x `tiles`.
+template <class F>
+void add_fragments(std::vector<double>& to, int steps, int tiles, const F& value) {
+  for (int step = 0; step < steps; ++step)
+    for (int tile = 0; tile < tiles; ++tile)
+      for (int thread = 0; thread < fragment_size; ++thread)
+        to.push_back(value(4 * step + thread % 4, tile, thread / 4));
+}
+
+template <int P>
+class Maker {
+  using Sizes = TetSizes<P>;
+
+ public:
+  Maker(const Operators& made, const IndexMap& map, Lid interior_faces)
+      : made_(made), map_(map), interior_faces_(interior_faces) {}
+
+  TetTables make() {
+    if (!add_elements() || !add_faces()) return {};
+    const auto count = static_cast<Lid>(made_.faces.size());
+    made_tables_.view.interior = {0, interior_faces_};
+    made_tables_.view.separators = {interior_faces_, count};
+    add_tiles(made_tables_.view.interior, 1);
+    add_tiles(made_tables_.view.separators, 2);
+    made_tables_.view.order = P;
+    return std::move(made_tables_);
+  }
+
+ private:
+  static constexpr int columns = padded(Sizes::bases);
+  const double* table(Size at) const { return made_.tables.data() + at; }
+
+  bool add_elements() {
+    if (map_.owned == 0 || made_.faces.empty()) return false;
+    const ElementRecord& first = made_.elements[0];
+    const bool alike = std::all_of(made_.elements.begin(), made_.elements.end(), [&](const ElementRecord& e) {
+      return e.affine != 0 && e.values == first.values && e.points == Sizes::points;
+    });
+    if (!alike) return false;
+    auto& fragments = made_tables_.element_fragments;
+    add_fragments(fragments, Sizes::base_steps, Sizes::point_tiles, [&](int l, int tile, int column) {
+      const int q = point_of(tile, column);
+      return l < Sizes::bases ? table(first.values)[l * Sizes::points + (q < Sizes::points ? q : 0)] : 0;
+    });
+    for (int step = 0; step < Sizes::point_steps; ++step)
+      for (int d = 0; d < 3; ++d)
+        add_fragments(fragments, 1, Sizes::base_tiles, [&](int row, int tile, int column) {
+          const int q = 4 * step + row, chunk = q / chunk_points * chunk_points, l = 8 * tile + column;
+          const int count = std::min(chunk_points, Sizes::points - chunk);
+          return l < columns ? table(first.projection)[(3 * chunk + d * count + (q - chunk)) * columns + l] : 0;
+        });
+    return true;
+  }
+
+  /// The number of an offset among those met so far.
+  static int number_of(std::vector<Size>& met, Size offset) {
+    const auto at = std::find(met.begin(), met.end(), offset);
+    if (at == met.end()) {
+      met.push_back(offset);
+      return static_cast<int>(met.size()) - 1;
+    }
+    return static_cast<int>(at - met.begin());
+  }
+
+  bool add_faces() {
+    for (const FaceRecord& face : made_.faces) {
+      const auto i = static_cast<Size>(&face - made_.faces.data());
+      if (face.points != Sizes::face_points || face.normal_step != 0 || face.normals != 3 * i ||
+          face.at != Sizes::face_values * i)
+        return false;
+      for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side) number_of(traces_, face.trace[side]);
+      number_of(turns_, face.turn);
+    }
+    if (traces_.size() > max_traces || turns_.size() > 4) return false;
+    std::vector<Size> lifts(4, -1);
+    for (Lid e = 0; e < map_.owned; ++e)
+      for (std::size_t k = 0; k < max_faces; ++k) {
+        const std::int32_t code = made_.face_of[static_cast<std::size_t>(max_faces) * e + k];
+        if ((code >= 0) != (k < 4)) return false;
+        if (code < 0) continue;
+        const FaceRecord& face = made_.faces[code >> 1];
+        const int side = code & 1;
+        if (lifts[k] >= 0 && lifts[k] != face.lift[side]) return false;
+        lifts[k] = face.lift[side];
+        made_tables_.sides.push_back(4 * (code >> 1) + (side == 0 ? 0 : number_of(turns_, face.turn)));
+        made_tables_.scales.push_back(side == 0 ? -face.scale[0] : face.scale[1]);
+      }
+    for (const Size lift : lifts)
+      add_fragments(made_tables_.element_fragments, Sizes::face_steps, Sizes::base_tiles,
+                    [&](int q, int tile, int column) {
+                      const int l = 8 * tile + column;
+                      return l < columns ? table(lift)[q * columns + l] : 0;
+                    });
+    for (const Size trace : traces_)
+      add_fragments(made_tables_.trace_fragments, Sizes::base_steps, Sizes::face_tiles,
+                    [&](int l, int tile, int column) {
+                      const int q = point_of(tile, column), n = Sizes::face_points;
+                      return l < Sizes::bases ? table(trace)[l * n + (q < n ? q : 0)] : 0;
+                    });
+    for (std::size_t k = 0; k < turns_.size(); ++k)
+      for (std::size_t q = 0; q < tile_rows; ++q)
+        made_tables_.view.turns[tile_rows * k + q] = made_.turns[turns_[k] + static_cast<Size>(q)];
+    made_tables_.view.traces = static_cast<int>(traces_.size());
+    return true;
+  }
+
+  void add_tiles(Range faces, std::size_t k) {
+    std::vector<std::vector<TetFace>> classes(std::size_t{max_traces} * max_traces);
+    for (Lid begin = faces.begin; begin < faces.end; begin += sorted_together) {
+      for (Lid i = begin; i < std::min(faces.end, begin + sorted_together); ++i) {
+        const FaceRecord& face = made_.faces[i];
+        if (face.right < 0)
+          made_tables_.at_boundary.push_back(i);
+        else
+          classes[number_of(traces_, face.trace[0]) + max_traces * number_of(traces_, face.trace[1])].push_back(
+              {i, face.left, face.right});
+      }
+      for (std::size_t c = 0; c < classes.size(); ++c) {
+        for (std::size_t at = 0; at < classes[c].size(); at += tile_rows) {
+          made_tables_.tables.push_back(static_cast<std::int32_t>(c));
+          for (std::size_t row = at; row < at + tile_rows; ++row)
+            made_tables_.faces.push_back(classes[c][std::min(row, classes[c].size() - 1)]);
+        }
+        classes[c].clear();
+      }
+    }
+    made_tables_.view.tiles[k] = static_cast<Lid>(made_tables_.tables.size());
+    made_tables_.view.boundary[k] = static_cast<Lid>(made_tables_.at_boundary.size());
+  }
+
+  const Operators& made_;
+  const IndexMap& map_;
+  const Lid interior_faces_;
+  std::vector<Size> traces_, turns_{0};
+  TetTables made_tables_;
+};
+
+}  // namespace
+
+TetTables make_tet_tables(const Operators& made, const IndexMap& map, int order, Lid interior_faces) {
+  switch (order) {
+    case 1:
+      return Maker<1>(made, map, interior_faces).make();
+    case 2:
+      return Maker<2>(made, map, interior_faces).make();
+    case 3:
+      return Maker<3>(made, map, interior_faces).make();
+    default:
+      return {};
+  }
+}
+
+}  // namespace tutti::compressible

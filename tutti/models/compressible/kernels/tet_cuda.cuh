@@ -1,0 +1,344 @@
+// Inviscid flow on straight tetrahedra, p = 1, 2, 3, tuned for GPUs: all products on tensor cores, from point values to
+// fluxes to coefficients in registers. A warp works on tiles of 16 faces or elements, blocks stay resident and keep the
+// tables in shared memory. The bits are those of FaceFluxes and AdvanceElements, which see the same orders of sums.
+#pragma once
+
+#include <algorithm>
+
+#include "tutti/models/compressible/kernels/launch.hpp"
+#include "tutti/models/compressible/kernels/tensor_cuda.cuh"
+#include "tutti/models/compressible/kernels/tet_view.hpp"
+
+namespace tutti::compressible::tets {
+
+/// How a kernel is cut: warps of a block, and blocks that a multiprocessor shall hold, which limits registers.
+template <int warps_, int resident_>
+struct Tuning {
+  static constexpr int warps = warps_, resident = resident_, threads = 32 * warps_;
+};
+template <int P>
+using FaceTuning = Tuning<8, P == 3 ? 1 : 2>;
+template <int P>
+using ElementTuning = Tuning<P == 2 ? 12 : 8, P == 1 ? 2 : 1>;
+
+/// Where a thread is in its warp's tile: rows `row` and `row + 8`, column `column` of a step.
+struct Place {
+  int lane, warp, row, column;
+  __device__ Place()
+      : lane(static_cast<int>(threadIdx.x & 31)),
+        warp(static_cast<int>(threadIdx.x >> 5)),
+        row(lane >> 2),
+        column(lane & 3) {}
+};
+
+__device__ __forceinline__ void load_fragments(double* to, const double* from, int fragments) {
+  for (int i = static_cast<int>(threadIdx.x); i < fragments * fragment_size / 2; i += static_cast<int>(blockDim.x))
+    reinterpret_cast<double2*>(to)[i] = reinterpret_cast<const double2*>(from)[i];
+}
+
+/// Grids of as many blocks as run at a time, or fewer where there is less to do.
+template <class Tuning, class Kernel, class... Arguments>
+void launch(Stream& stream, Kernel kernel, Lid tiles, std::size_t shared_doubles, const Arguments&... arguments) {
+  if (tiles == 0) return;
+  const cuda::CurrentDevice current(stream.device().index());
+  int processors = 0;
+  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, stream.device().index()));
+  const auto bytes = shared_doubles * sizeof(double);
+  TUTTI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  const Lid blocks = std::min<Lid>((tiles + Tuning::warps - 1) / Tuning::warps, processors * Tuning::resident);
+  kernel<<<blocks, Tuning::threads, bytes, static_cast<cudaStream_t>(stream.native())>>>(arguments...);
+  TUTTI_CUDA_CHECK(cudaGetLastError());
+  stream.device().counts().launches += 1;
+}
+
+/// Fluxes at the points of inner faces: tiles [first, end).
+template <int P, FluxKind kind>
+__global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::resident)
+    face_kernel(Range tiles, TetView tets, const double* normals, Gas gas, const double* u, double* flux) {
+  using Sizes = TetSizes<P>;
+  extern __shared__ __align__(16) double shared[];
+  load_fragments(shared, tets.trace_fragments, tets.traces * Sizes::trace_fragments);
+  __syncthreads();
+  const Place at;
+  for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * FaceTuning<P>::warps + at.warp; tile < tiles.end;
+       tile += static_cast<Lid>(gridDim.x) * FaceTuning<P>::warps) {
+    const std::int32_t tables = tets.tables[tile];
+    const TetFace upper = tets.faces[Size{tile_rows} * tile + at.row],
+                  lower = tets.faces[Size{tile_rows} * tile + at.row + 8];
+    double states[2][Sizes::face_tiles][variables][4];
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+      const int table = side == 0 ? tables % max_traces : tables / max_traces;
+      const double* fragments = shared + fragment_size * Sizes::trace_fragments * table + at.lane;
+      const double* x = u + Size{Sizes::values} * (side == 0 ? upper.left : upper.right);
+      const double* y = u + Size{Sizes::values} * (side == 0 ? lower.left : lower.right);
+#pragma unroll
+      for (int n = 0; n < Sizes::face_tiles; ++n)
+#pragma unroll
+        for (int v = 0; v < variables; ++v)
+#pragma unroll
+          for (int i = 0; i < 4; ++i) states[side][n][v][i] = 0;
+#pragma unroll
+      for (int k = 0; k < Sizes::base_steps; ++k) {
+        const int l = 4 * k + at.column;
+        const bool valid = 4 * k + 3 < Sizes::bases || l < Sizes::bases;
+#pragma unroll
+        for (int v = 0; v < variables; ++v) {
+          const double a = valid ? __ldg(x + v * Sizes::bases + l) : 0, b = valid ? __ldg(y + v * Sizes::bases + l) : 0;
+#pragma unroll
+          for (int n = 0; n < Sizes::face_tiles; ++n)
+            add_step(states[side][n][v], a, b, fragments[fragment_size * (k * Sizes::face_tiles + n)]);
+        }
+      }
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Lid face = half == 0 ? upper.face : lower.face;
+      const double* n = normals + Size{3} * face;
+      const Vec3 normal{__ldg(n), __ldg(n + 1), __ldg(n + 2)};
+      double* to = flux + Size{Sizes::face_values} * face + at.column;
+#pragma unroll
+      for (int step = 0; step < Sizes::face_steps; ++step) {
+        double l[variables], r[variables], f[variables];
+#pragma unroll
+        for (int v = 0; v < variables; ++v) {
+          l[v] = states[0][step / 2][v][2 * half + step % 2];
+          r[v] = states[1][step / 2][v][2 * half + step % 2];
+        }
+        numerical_flux(kind, gas, l, r, normal, f);
+#pragma unroll
+        for (int v = 0; v < variables; ++v) to[v * Sizes::face_points + 4 * step] = f[v];
+      }
+    }
+  }
+}
+
+/// Doubles of a warp's tile in shared memory: coefficients, rows padded against bank conflicts, and metric.
+template <int P>
+struct ElementTile {
+  static constexpr int row = P == 2 ? 52 : TetSizes<P>::values, metric = tile_rows * row,
+                       doubles = metric + tile_rows * 9;
+};
+
+/// As begin_stage(), in the layout of sums. Where a term is the state itself, it is read from shared memory.
+template <int P>
+struct Sums {
+  using Sizes = TetSizes<P>;
+  double value[Sizes::base_tiles][variables][4];
+
+  template <class F>
+  __device__ __forceinline__ void each(int column, const F& f) {
+#pragma unroll
+    for (int n = 0; n < Sizes::base_tiles; ++n)
+#pragma unroll
+      for (int v = 0; v < variables; ++v) {
+        const int l = 8 * n + 2 * column;
+        if (8 * n + 7 < Sizes::bases || l < Sizes::bases) f(value[n][v], v * Sizes::bases + l);
+      }
+  }
+  /// Adds weight x; x, y are the rows of this thread.
+  __device__ __forceinline__ void add(int column, double weight, bool first, const double* x, const double* y) {
+    each(column, [&](double(&sum)[4], int i) {
+      const double2 a = *reinterpret_cast<const double2*>(x + i), b = *reinterpret_cast<const double2*>(y + i);
+      sum[0] = first ? weight * a.x : std::fma(weight, a.x, sum[0]);
+      sum[1] = first ? weight * a.y : std::fma(weight, a.y, sum[1]);
+      sum[2] = first ? weight * b.x : std::fma(weight, b.x, sum[2]);
+      sum[3] = first ? weight * b.y : std::fma(weight, b.y, sum[3]);
+    });
+  }
+  /// As end_stage().
+  __device__ __forceinline__ void store(int column, const StageArrays& stage, Lid x, Lid y) {
+    each(column, [&](double(&sum)[4], int i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const Size to = Size{Sizes::values} * (half == 0 ? x : y) + i;
+        const double2 value_{sum[2 * half], sum[2 * half + 1]};
+        *reinterpret_cast<double2*>(stage.out + to) = value_;
+        if (stage.second == nullptr) continue;
+        const double2 base = *reinterpret_cast<const double2*>(stage.base + to);
+        *reinterpret_cast<double2*>(stage.second + to) = {std::fma(stage.second_factor, value_.x, base.x),
+                                                          std::fma(stage.second_factor, value_.y, base.y)};
+      }
+    });
+  }
+};
+
+/// As add_faces(): fluxes of the next face are under way while those of this one are multiplied.
+template <int P>
+__device__ __forceinline__ void add_tile_faces(const Place& at, const TetView& tets, const double* fragments,
+                                               const std::uint8_t* turns, const double* flux, double factor, Lid x,
+                                               Lid y, Sums<P>& sums) {
+  using Sizes = TetSizes<P>;
+  const auto* sides = reinterpret_cast<const int4*>(tets.sides);
+  const int4 upper = sides[x], lower = sides[y];
+  const auto face = [](const int4& s, int f) { return f == 0 ? s.x : f == 1 ? s.y : f == 2 ? s.z : s.w; };
+  const auto value = [&](int code, int step, int v) {
+    const int q = turns[tile_rows * (code & 3) + 4 * step + at.column];
+    return __ldg(flux + Size{Sizes::face_values} * (code >> 2) + v * Sizes::face_points + q);
+  };
+  double a[Sizes::face_steps][variables], b[Sizes::face_steps][variables];
+#pragma unroll
+  for (int step = 0; step < Sizes::face_steps; ++step)
+#pragma unroll
+    for (int v = 0; v < variables; ++v) {
+      a[step][v] = value(upper.x, step, v);
+      b[step][v] = value(lower.x, step, v);
+    }
+#pragma unroll 1
+  for (int f = 0; f < 4; ++f) {
+    const double s = factor * tets.scales[Size{4} * x + f], t = factor * tets.scales[Size{4} * y + f];
+    const int next_upper = face(upper, f + 1), next_lower = face(lower, f + 1);
+#pragma unroll
+    for (int step = 0; step < Sizes::face_steps; ++step) {
+      double c[variables], d[variables];
+#pragma unroll
+      for (int v = 0; v < variables; ++v) {
+        c[v] = s * a[step][v];
+        d[v] = t * b[step][v];
+        if (f < 3) {
+          a[step][v] = value(next_upper, step, v);
+          b[step][v] = value(next_lower, step, v);
+        }
+      }
+#pragma unroll
+      for (int n = 0; n < Sizes::base_tiles; ++n) {
+        const double table =
+            fragments[fragment_size * (Sizes::of_lift + (f * Sizes::face_steps + step) * Sizes::base_tiles + n)];
+#pragma unroll
+        for (int v = 0; v < variables; ++v) add_step(sums.value[n][v], c[v], d[v], table);
+      }
+    }
+  }
+}
+
+/// As add_volume(); m, n: the metric of this thread's rows.
+template <int P>
+__device__ __forceinline__ void add_tile_volume(const Place& at, const PartView& view, const double* fragments,
+                                                const double* u, const double* w, const double* m, const double* n,
+                                                Lid x, Lid y, Sums<P>& sums) {
+  using Sizes = TetSizes<P>;
+#pragma unroll 1
+  for (int tile = 0; tile < Sizes::point_tiles; ++tile) {
+    double states[variables][4] = {};
+#pragma unroll
+    for (int k = 0; k < Sizes::base_steps; ++k) {
+      const int l = 4 * k + at.column;
+      const bool valid = 4 * k + 3 < Sizes::bases || l < Sizes::bases;
+      const double table = fragments[fragment_size * (Sizes::of_values + k * Sizes::point_tiles + tile)];
+#pragma unroll
+      for (int v = 0; v < variables; ++v)
+        add_step(states[v], valid ? u[v * Sizes::bases + l] : 0, valid ? w[v * Sizes::bases + l] : 0, table);
+    }
+    double inverse[4], p[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      double state[variables];
+#pragma unroll
+      for (int v = 0; v < variables; ++v) state[v] = states[v][i];
+      inverse[i] = 1 / state[0];
+      p[i] = pressure(view.gas, state, inverse[i]);
+      if (!(state[0] > 0 && p[i] > 0)) watch(view, i < 2 ? x : y, state);
+    }
+    // As the projection's rows: direction after direction, both steps of each.
+#pragma unroll
+    for (int d = 0; d < 3; ++d)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int step = 2 * tile + half;
+        if (Sizes::point_steps % 2 == 1 && step >= Sizes::point_steps) continue;
+        double state[variables], f[variables], g[variables];
+#pragma unroll
+        for (int v = 0; v < variables; ++v) state[v] = states[v][half];
+        flux_along(state, inverse[half], p[half], m + 3 * d, f);
+#pragma unroll
+        for (int v = 0; v < variables; ++v) state[v] = states[v][2 + half];
+        flux_along(state, inverse[2 + half], p[2 + half], n + 3 * d, g);
+#pragma unroll
+        for (int k = 0; k < Sizes::base_tiles; ++k) {
+          const double table =
+              fragments[fragment_size * (Sizes::of_projection + (step * 3 + d) * Sizes::base_tiles + k)];
+#pragma unroll
+          for (int v = 0; v < variables; ++v) add_step(sums.value[k][v], f[v], g[v], table);
+        }
+      }
+  }
+}
+
+template <int P>
+__global__ void __launch_bounds__(ElementTuning<P>::threads, ElementTuning<P>::resident)
+    element_kernel(Range rows, Lid tiles, PartView view, TetView tets, const double* u, const double* flux,
+                   StageArrays stage) {
+  using Sizes = TetSizes<P>;
+  using Tile = ElementTile<P>;
+  extern __shared__ __align__(16) double shared[];
+  __shared__ std::uint8_t turns[sizeof(tets.turns)];
+  load_fragments(shared, tets.element_fragments, Sizes::element_fragments);
+  if (threadIdx.x < sizeof(turns)) turns[threadIdx.x] = tets.turns[threadIdx.x];
+  __syncthreads();
+  const Place at;
+  const double* fragments = shared + at.lane;
+  double* states = shared + fragment_size * Sizes::element_fragments + at.warp * Tile::doubles;
+  double* metric = states + Tile::metric;
+  for (Lid tile = static_cast<Lid>(blockIdx.x) * ElementTuning<P>::warps + at.warp; tile < tiles;
+       tile += static_cast<Lid>(gridDim.x) * ElementTuning<P>::warps) {
+    // The last tile has its last element several times.
+    const Lid first = rows.begin + tile_rows * tile, last = rows.end - 1;
+    const auto row = [&](int i) { return first + i < last ? first + i : last; };
+    __syncwarp();
+    for (int i = at.lane; i < tile_rows * Sizes::values / 2; i += 32) {
+      const int r = i / (Sizes::values / 2), c = 2 * (i % (Sizes::values / 2));
+      copy_ahead(states + r * Tile::row + c, u + Size{Sizes::values} * row(r) + c);
+    }
+    for (int i = at.lane; i < tile_rows * 9; i += 32)
+      metric[i] = stage.factor * __ldg(view.metric + Size{9} * row(i / 9) + i % 9);
+    const Lid x = row(at.row), y = row(at.row + 8);
+    Sums<P> sums = {};
+    const double* upper = states + at.row * Tile::row;
+    const double* lower = upper + 8 * Tile::row;
+    bool arrived = false;
+#pragma unroll
+    for (int k = 0; k <= max_terms; ++k) {
+      const bool own = k < max_terms && k < stage.count && stage.x[k] == u;
+      if (!arrived && (own || k == max_terms)) {
+        wait_for_copies();
+        __syncwarp();
+        arrived = true;
+      }
+      if (k < max_terms && k < stage.count)
+        sums.add(at.column, stage.weight[k], k == 0, own ? upper : stage.x[k] + Size{Sizes::values} * x,
+                 own ? lower : stage.x[k] + Size{Sizes::values} * y);
+    }
+    if (stage.source != nullptr)
+      sums.add(at.column, stage.factor, false, stage.source + Size{Sizes::values} * x,
+               stage.source + Size{Sizes::values} * y);
+    add_tile_faces<P>(at, tets, fragments, turns, flux, stage.factor, x, y, sums);
+    add_tile_volume<P>(at, view, fragments, upper, lower, metric + 9 * at.row, metric + 9 * (at.row + 8), x, y, sums);
+    sums.store(at.column, stage, x, y);
+  }
+}
+
+template <int P>
+void compute_fluxes(Stream& stream, Range tiles, const PartView& view, const TetView& tets, const double* u,
+                    double* flux) {
+  const auto doubles = static_cast<std::size_t>(tets.traces * TetSizes<P>::trace_fragments * fragment_size);
+  const auto go = [&](auto kernel) {
+    launch<FaceTuning<P>>(stream, kernel, tiles.size(), doubles, tiles, tets, view.normals, view.gas, u, flux);
+  };
+  if (view.flux == FluxKind::llf)
+    go(face_kernel<P, FluxKind::llf>);
+  else if (view.flux == FluxKind::roe)
+    go(face_kernel<P, FluxKind::roe>);
+  else
+    go(face_kernel<P, FluxKind::hllc>);
+}
+
+template <int P>
+void advance_elements(Stream& stream, Range rows, const PartView& view, const TetView& tets, const double* u,
+                      const double* flux, const StageArrays& stage) {
+  constexpr std::size_t doubles =
+      TetSizes<P>::element_fragments * fragment_size + ElementTuning<P>::warps * ElementTile<P>::doubles;
+  const Lid tiles = (rows.size() + tile_rows - 1) / tile_rows;
+  launch<ElementTuning<P>>(stream, element_kernel<P>, tiles, doubles, rows, tiles, view, tets, u, flux, stage);
+}
+
+}  // namespace tutti::compressible::tets

@@ -1,0 +1,57 @@
+// What the kernels tuned for straight tetrahedra see of a part besides its view: tables as tensor cores want them, and
+// faces sorted into tiles whose two sides have the same tables.
+#pragma once
+
+#include <array>
+
+#include "tutti/models/compressible/kernels/view.hpp"
+
+namespace tutti::compressible {
+
+/// Elements or faces that a warp works on together: rows of a product on tensor cores.
+inline constexpr int tile_rows = 16;
+/// Orders p = 1, 2, 3 have tuned kernels.
+inline constexpr int lowest_tet_order = 1, highest_tet_order = 3;
+
+/// Sizes of order p. A step of a product takes four points or basis functions, a column tile eight. The counts of
+/// points are those of the rules (padded), which are checked where tables are made.
+template <int P>
+struct TetSizes {
+  static constexpr int bases = basis_size(P);
+  static constexpr int points = P == 1 ? 4 : P == 2 ? 16 : 24, face_points = P == 1 ? 4 : P == 2 ? 8 : 12;
+  static constexpr int values = variables * bases, face_values = variables * face_points;
+  static constexpr int base_steps = (bases + 3) / 4, base_tiles = (bases + 7) / 8;
+  static constexpr int point_steps = points / 4, point_tiles = (point_steps + 1) / 2;
+  static constexpr int face_steps = face_points / 4, face_tiles = (face_steps + 1) / 2;
+  /// Fragments of an element's tables: values, projection, lift of four faces.
+  static constexpr int of_values = 0, of_projection = base_steps * point_tiles,
+                       of_lift = of_projection + 3 * point_steps * base_tiles,
+                       element_fragments = of_lift + 4 * face_steps * base_tiles;
+  static constexpr int trace_fragments = base_steps * face_tiles;  ///< of one table
+};
+/// A fragment is what the 32 threads of a warp hold of a step's table: thread 4 i + j has row j, column i.
+inline constexpr int fragment_size = 32;
+/// Tables of traces: of four left faces, and of four right ones in three orientations.
+inline constexpr int max_traces = 16;
+
+struct TetFace {
+  Lid face = 0, left = 0, right = 0;
+};
+struct TetView {
+  int order = 0;  ///< 0: there are no tuned kernels for this part
+  int traces = 0;
+  const double* element_fragments = nullptr;
+  const double* trace_fragments = nullptr;
+  const TetFace* faces = nullptr;          ///< tile_rows a tile; the last may come several times
+  const std::int32_t* tables = nullptr;    ///< of each tile's traces: left + max_traces * right
+  const std::int32_t* sides = nullptr;     ///< four an element: 4 face + turn
+  const double* scales = nullptr;          ///< four an element: of lift, below 0 where it is left
+  const Lid* at_boundary = nullptr;        ///< faces
+  Range interior, separators;              ///< faces as they are told by others
+  std::array<Lid, 3> tiles{}, boundary{};  ///< of interior faces [0, [1]), of separators' [[1], [2])
+  std::uint8_t turns[4 * tile_rows] = {};  ///< orders of a face's points
+
+  bool tuned() const { return order > 0; }
+};
+
+}  // namespace tutti::compressible

@@ -1,0 +1,154 @@
+#include "tutti/models/graph/parts/shared_graph.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_set>
+
+#include "tutti/models/graph/subgraphs.hpp"
+
+namespace tutti::graph {
+namespace {
+
+struct WeightedArc {
+  Arc arc;
+  double weight;
+};
+
+/// Sends arcs to the ranks that own their tails, or their heads. In portions, so that messages are small beside lists.
+ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, bool to_heads) {
+  constexpr Size portion = Size{1} << 22;
+  ArcList mine;
+  mine.vertices = piece.vertices;
+  const Size mine_takes = (piece.size() + portion - 1) / portion;
+  const auto rounds = static_cast<Size>(comm.max(static_cast<double>(mine_takes)));
+  for (Size round = 0; round < rounds; ++round) {
+    std::vector<std::vector<WeightedArc>> outgoing(static_cast<std::size_t>(comm.size()));
+    comm.together([&] {
+      for (Size i = round * portion; i < std::min(piece.size(), (round + 1) * portion); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const Arc arc = piece.arcs[at];
+        outgoing[static_cast<std::size_t>(owners.rank(to_heads ? arc.to : arc.from))].push_back(
+            {arc, piece.weights.empty() ? 0 : piece.weights[at]});
+      }
+    });
+    const std::vector<std::vector<WeightedArc>> incoming = comm.all_to_all(outgoing);
+    comm.together([&] {
+      for (const std::vector<WeightedArc>& from : incoming)
+        for (const WeightedArc& a : from) {
+          mine.arcs.push_back(a.arc);
+          mine.weights.push_back(a.weight);
+        }
+    });
+  }
+  return mine;
+}
+
+/// A vertex in the subgraph around arc `around`.
+struct Member {
+  std::int32_t around;
+  Vertex vertex;
+  std::uint64_t key() const { return static_cast<std::uint64_t>(around) << 32 | static_cast<std::uint32_t>(vertex); }
+};
+
+}  // namespace
+
+ArcShare share_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners) {
+  return {send_arcs(comm, piece, owners, false), send_arcs(comm, piece, owners, true)};
+}
+
+std::vector<Arc> heaviest_arcs(const Comm& comm, const Graph& share, const ParallelFor& parallel) {
+  std::vector<Arc> mine;
+  double weight = std::numeric_limits<double>::lowest();
+  comm.together([&] {
+    mine = heaviest_arcs(share, parallel);
+    for (const double w : share.weights) weight = std::max(weight, w);
+  });
+  if (comm.max(weight) > weight) mine.clear();
+  std::vector<Arc> all = comm.all_gather(std::span<const Arc>(mine));
+  std::sort(all.begin(), all.end(),
+            [](const Arc& a, const Arc& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+  return all;
+}
+
+SubgraphCounts count_subgraphs(const Comm& comm, const Graph& share, const VertexOwners& owners,
+                               const std::vector<Arc>& around, int levels) {
+  SubgraphCounts counts;
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<Member> level;
+  for (std::size_t k = 0; k < around.size(); ++k)
+    if (owners.rank(around[k].to) == comm.rank()) {
+      level.push_back({static_cast<std::int32_t>(k), around[k].to});
+      seen.insert(level.back().key());
+    }
+  for (int l = 0; l < levels; ++l) {
+    std::vector<std::vector<Member>> outgoing(static_cast<std::size_t>(comm.size()));
+    comm.together([&] {
+      for (const Member& m : level)
+        for (const Vertex w : share.out.row(m.vertex)) {
+          ++counts.arcs;
+          outgoing[static_cast<std::size_t>(owners.rank(w))].push_back({m.around, w});
+        }
+    });
+    const std::vector<std::vector<Member>> incoming = comm.all_to_all(outgoing);
+    comm.together([&] {
+      level.clear();
+      for (const std::vector<Member>& from : incoming)
+        for (const Member& m : from)
+          if (seen.insert(m.key()).second) level.push_back(m);
+    });
+  }
+  for (std::size_t k = 0; k < around.size(); ++k)
+    if (owners.rank(around[k].from) == comm.rank())
+      seen.insert(Member{static_cast<std::int32_t>(k), around[k].from}.key());
+  counts.vertices = comm.sum(static_cast<Size>(seen.size()));
+  counts.arcs = comm.sum(counts.arcs);
+  return counts;
+}
+
+std::vector<Vertex> all_of(const Comm& comm, const std::vector<Vertex>& mine) {
+  std::vector<Vertex> all = comm.all_gather(std::span<const Vertex>(mine));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<std::vector<std::uint8_t>> distances_to_hubs(const Comm& comm, const Graph& share, std::size_t hubs) {
+  using Hubs = std::uint32_t;  // a bit each
+  struct Reached {
+    Vertex vertex;
+    Hubs hubs;
+  };
+  constexpr int far = 255;
+  const auto n = static_cast<std::size_t>(share.vertices);
+  std::vector<std::vector<std::uint8_t>> distance(hubs);
+  std::vector<Hubs> frontier, reached;
+  std::vector<Reached> level;
+  comm.together([&] {
+    for (auto& d : distance) d.assign(n, far);
+    frontier.assign(n, 0);
+    reached.assign(n, 0);
+    for (std::size_t h = 0; h < hubs; ++h) level.push_back({static_cast<Vertex>(h), Hubs{1} << h});
+  });
+  for (int depth = 0; depth < far && !level.empty(); ++depth) {
+    std::vector<Reached> mine;
+    comm.together([&] {
+      for (const Reached& r : level) {
+        frontier[static_cast<std::size_t>(r.vertex)] = r.hubs;
+        reached[static_cast<std::size_t>(r.vertex)] |= r.hubs;
+        for (std::size_t h = 0; h < hubs; ++h)
+          if ((r.hubs >> h & 1) != 0)
+            distance[h][static_cast<std::size_t>(r.vertex)] = static_cast<std::uint8_t>(depth);
+      }
+      for (Vertex v = 0; v < share.vertices; ++v) {
+        Hubs found = 0;
+        for (const Vertex w : share.out.row(v)) found |= frontier[static_cast<std::size_t>(w)];
+        found &= ~reached[static_cast<std::size_t>(v)];
+        if (found != 0) mine.push_back({v, found});
+      }
+      for (const Reached& r : level) frontier[static_cast<std::size_t>(r.vertex)] = 0;
+    });
+    level = comm.all_gather(std::span<const Reached>(mine));
+  }
+  return distance;
+}
+
+}  // namespace tutti::graph
