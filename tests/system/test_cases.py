@@ -55,7 +55,7 @@ p = 1
 rho = "1 + 0*t"
 [[boundary]]
 tag = "*"
-type = "slip_wall"
+type = "slip"
 [time]
 steps = 2
 [output]
@@ -198,7 +198,10 @@ class Cases(SystemTest):
         except ImportError:
             self.skipTest("needs h5py")
         output = 'every = 2\nformat = "vtkhdf"\n[checkpoint]\nevery = 3\nkeep = 9'
-        for text, corners in [(box_case(n=3, physics='K = 1\ninitial = "x"', time="steps = 6", output=output), 4),
+        mixed = GAS.replace('"box"', '"box"\nelement = "mixed"\norder = 2').replace("steps = 2", "steps = 6")
+        mixed = mixed.replace("history_every = 1", output) + '[statistics]\nof = ["mean", "max"]'
+        for text, corners in [(mixed, None),
+                              (box_case(n=3, physics='K = 1\ninitial = "x"', time="steps = 6", output=output), 4),
                               (FLOW.replace("history_interval", 'format = "vtkhdf"\nhistory_interval'), 8)]:
             run, alone = self.run_case(text, ranks=2), self.run_case(text)
             self.assertFalse((run["folder"] / "results.pvd").exists())
@@ -207,7 +210,11 @@ class Cases(SystemTest):
                 self.assertEqual((list(top.attrs["Version"]), top.attrs["Type"]), ([2, 0], b"UnstructuredGrid"))
                 cells, steps = run["cells"], top["Steps"].attrs["NSteps"]
                 self.assertEqual(steps, len(top["Steps/Values"]))
-                self.assertEqual(len(top["Connectivity"]), corners * cells)
+                if corners is None:  # hexahedra, prisms, pyramids and tetrahedra with points between their corners
+                    self.assertEqual(set(top["Types"][...]), {29, 32, 27, 24})
+                    self.assertLess(0, min(top["CellData/rho_mean"][-cells:]))
+                else:
+                    self.assertEqual(len(top["Connectivity"]), corners * cells)
                 self.assertEqual(list(top["NumberOfCells"]), [cells])
                 self.assertEqual(len(top["Offsets"]), cells + 1)
                 self.assertLess(max(top["Connectivity"]), top["NumberOfPoints"][0])
@@ -217,7 +224,7 @@ class Cases(SystemTest):
                     if name != "part":
                         self.assertEqual(values[...].tobytes(), other["VTKHDF/CellData"][name][...].tobytes(), "in any partition")
                 content = {name: values[...].tobytes() for name, values in top["CellData"].items() if name != "part"}
-            if corners == 4:
+            if corners != 8:
                 again = tutti("run", "--restart", run["folder"] / "checkpoints" / "step-000000000003.h5", *EQUAL)
                 self.assertEqual(again.code, 0, again.err)
                 with h5py.File(run["folder"] / "results.vtkhdf") as file:
@@ -225,6 +232,14 @@ class Cases(SystemTest):
                         self.assertEqual(file["VTKHDF/CellData"][name][...].tobytes(), values, name)
                 case = self.write("case.toml", text)
                 self.assert_error(tutti("run", case, "-o", run["folder"], *EQUAL), 2, "overwrite")
+
+    def test_graphs_have_no_times(self):
+        graph = 'model = "graph"\n[graph]\ngenerate = "torus"\nrows = 4\ncolumns = 4\n'
+        for more, reason in [("[output]\ninterval = 1", "has no time"), ("[output]\nhistory_times = [1]", "has no time"),
+                             ("[statistics]\nof = ['mean']", "no fields over time"), ("[constants]\na = 1", "takes no expressions"),
+                             ('[output]\nformat = "vtkhdf"', "no fields over time"), ("[checkpoint]\ninterval = 1", "has no time")]:
+            with self.subTest(more):
+                self.fails(graph + more, r"case\.toml:\d+:\d+: unknown key", reason)
 
     def test_meshes_of_other_formats(self):
         text = box_case().replace('generate = "box"', 'file = "part.med"').replace("cubes = [8, 8, 8]\njitter = 0.2\n", "")

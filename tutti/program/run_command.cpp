@@ -133,7 +133,9 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
   info("{} cell-steps/s, {} of steps; {} drift {:.2g}{}",
        format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
        summary.mass.name, summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
-  if (summary.wrong.empty())
+  if (summary.wrong.empty() && options.text("output.format") == "vtkhdf")
+    info("results: {} (open results.vtkhdf in ParaView)", folder.string());
+  else if (summary.wrong.empty())
     info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
   if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
   // The results are there in any case; a number about them is not.
