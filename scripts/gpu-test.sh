@@ -487,7 +487,7 @@ graph() {
 
 smoothing() {
   local made=$to/box.msh count with name
-  step "generate" "$bin/tutti" mesh generate box --cubes "$smooth_cubes" "$smooth_cubes" "$smooth_cubes" --jitter 0.3 -o "$made"
+  step "generate" "$bin/tutti" mesh generate box --cubes "$smooth_cubes" "$smooth_cubes" "$smooth_cubes" --jitter 0.15 -o "$made"
   step "cpu" "$bin/tutti" mesh smooth "$made" --iterations 3 --devices cpu -o "$to/cpu.msh"
   for count in $(printf '%s\n' 1 "${counts[-1]}" | uniq); do
     for with in "" ,cpu; do
