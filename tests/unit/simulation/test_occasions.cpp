@@ -52,7 +52,7 @@ std::vector<double> walk(const Case& options, double dt) {
   std::vector<double> times;
   for (Size step = 1; step <= plan.steps; ++step) {
     times.push_back(plan.time_of(step));
-    if (step == plan.until) plan = plan_from(options, step, times.back(), plan.longest);
+    if (step == plan.until && step < plan.steps) plan = plan_from(options, step, times.back(), plan.longest);
   }
   return times;
 }

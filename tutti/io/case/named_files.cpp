@@ -32,38 +32,45 @@ void each_name(const TomlValue& tree, const char* list_name, const Use& use) {
   }
 }
 
-/// value = c[0] + c[1..3] . (place - centre), by least squares; a direction in which all points lie alike has no slope.
+/// The linear function that fits values best, by weighted least squares about their middle; it has no slope in a
+/// direction in which all points lie alike.
 class LinearFit {
  public:
   void add(Vec3 offset, double weight, double value) {
-    const std::array<double, 4> row{1, offset.x, offset.y, offset.z};
-    for (std::size_t i = 0; i < 4; ++i) {
-      right_[i] += weight * row[i] * value;
-      for (std::size_t j = 0; j <= i; ++j) matrix_[i][j] += weight * row[i] * row[j];
-    }
+    weight_ += weight;
+    middle_ = middle_ + weight * offset;
+    mean_ += weight * value;
+    points_.push_back({offset, weight, value});
   }
-  double at_centre() {
-    const double slopes = matrix_[1][1] + matrix_[2][2] + matrix_[3][3];
-    for (std::size_t i = 1; i < 4; ++i) matrix_[i][i] += 1e-10 * slopes + 1e-300;
-    // Cholesky's factors, from the last unknown to the first, so that the value at the centre is solved for last.
-    std::array<std::array<double, 4>, 4> a{};
-    std::array<double, 4> b{};
-    for (std::size_t i = 0; i < 4; ++i) {
-      b[3 - i] = right_[i];
-      for (std::size_t j = 0; j <= i; ++j) a[3 - j][3 - i] = a[3 - i][3 - j] = matrix_[i][j];
+  double at_origin() const {
+    const Vec3 middle = (1 / weight_) * middle_;
+    const double mean = mean_ / weight_;
+    std::array<std::array<double, 4>, 3> a{};  // the normal equations, the right side last
+    for (const auto& [offset, weight, value] : points_) {
+      const Vec3 d = offset - middle;
+      const std::array<double, 4> row{d.x, d.y, d.z, value - mean};
+      for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t j = 0; j < 4; ++j) a[i][j] += weight * row[i] * row[j];
     }
-    for (std::size_t k = 0; k < 4; ++k)
-      for (std::size_t i = k + 1; i < 4; ++i) {
+    const double spread = a[0][0] + a[1][1] + a[2][2];
+    for (std::size_t i = 0; i < 3; ++i) a[i][i] += 1e-10 * spread + 1e-300;
+    for (std::size_t k = 0; k < 3; ++k)  // positive definite: no pivots
+      for (std::size_t i = 0; i < 3; ++i) {
+        if (i == k) continue;
         const double factor = a[i][k] / a[k][k];
         for (std::size_t j = k; j < 4; ++j) a[i][j] -= factor * a[k][j];
-        b[i] -= factor * b[k];
       }
-    return b[3] / a[3][3];
+    return mean - dot({a[0][3] / a[0][0], a[1][3] / a[1][1], a[2][3] / a[2][2]}, middle);
   }
 
  private:
-  std::array<std::array<double, 4>, 4> matrix_{};
-  std::array<double, 4> right_{};
+  struct Point {
+    Vec3 offset;
+    double weight, value;
+  };
+  std::vector<Point> points_;
+  Vec3 middle_;
+  double weight_ = 0, mean_ = 0;
 };
 
 class FieldFile final : public SampledField {
@@ -89,7 +96,7 @@ class FieldFile final : public SampledField {
       if (square <= 1e-24 * far || far == 0) return file_.values[static_cast<std::size_t>(near[k])];
       fit.add(offset(k), far / square, file_.values[static_cast<std::size_t>(near[k])]);
     }
-    return fit.at_centre();
+    return fit.at_origin();
   }
 
  private:
