@@ -9,7 +9,7 @@ namespace tutti::app {
 namespace {
 
 struct PlotArguments {
-  std::string folder, field, slice, time = "last", clip, view, timeline, output;
+  std::string folder, field, slice, time = "last", clip, view, timeline, output, at, range, colours, title, dpi;
   std::optional<std::int64_t> step;
   bool history = false;
 };
@@ -41,6 +41,8 @@ void plot(const PlotArguments& a) {
   } else if (a.history) {
     words = {"history"};
     option("--output", a.output.empty() ? in_folder(a.folder, "history.png") : a.output);
+    option("--title", a.title);
+    option("--dpi", a.dpi);
   } else {
     words = {"plot"};
     option("--output", a.output.empty() ? in_folder(a.folder, "plot.png") : a.output);
@@ -49,6 +51,11 @@ void plot(const PlotArguments& a) {
     option("--time", a.time);
     option("--clip", a.clip);
     option("--view", a.view);
+    option("--at", a.at);
+    option("--range", a.range);
+    option("--colours", a.colours);
+    option("--title", a.title);
+    option("--dpi", a.dpi);
   }
   words.insert(words.end(), {"--", subject});
   draw_with_python(python, words);
@@ -82,6 +89,14 @@ void add_plot(CLI::App& program, Action& action) {
           "--view", a->view,
           "viewing direction: azimuth,elevation in degrees (default: -70,18; of a layer of elements: from above)")
       ->type_name("A,E");
+  command->add_option("--at", a->at, "place of the cut, from 0 to 1 of the extent (default: 0.5)")->type_name("SHARE");
+  command->add_option("--range", a->range, "range of the colour scale (default: of the field)")->type_name("MIN,MAX");
+  command
+      ->add_option("--colours", a->colours,
+                   "warm, signed (diverging), auto (default: signed for numbers with a sign), or a map of matplotlib")
+      ->type_name("MAP");
+  command->add_option("--title", a->title, "title of the picture")->type_name("TEXT");
+  command->add_option("--dpi", a->dpi, "dots per inch")->type_name("N");
   command->add_flag("--history", a->history, "draw curves over time instead: diagnostics and probes");
   command
       ->add_option("--timeline", a->timeline,

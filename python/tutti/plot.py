@@ -16,17 +16,13 @@ from matplotlib.collections import PolyCollection
 from PIL import Image  # matplotlib needs it, too
 
 from tutti import slices, sphere, surface
+from tutti.marks import colour_bar, colour_scale, draw_length, draw_triad
 from tutti.messages import told
 from tutti.pictures import save_figure, write_whole
 from tutti.results import BoxSnapshot, ElementSnapshot, NodeSnapshot, Results
 
 AXES = {"x": 0, "y": 1, "z": 2}
 VIEW = (-70.0, 18.0)  # azimuth and elevation in degrees
-
-# From pale to dark with even steps in lightness: shading changes lightness too, and must not look like another value.
-WARM = matplotlib.colors.LinearSegmentedColormap.from_list(
-    "warm", ["#f7ece4", "#f6c9a4", "#f08c5e", "#d94452", "#97195f", "#3d0a4f"])
-matplotlib.colormaps.register(WARM)
 
 
 def camera(azimuth, elevation):
@@ -71,13 +67,12 @@ def cut_open(mesh, outside, axis, at, view):
 
 
 def frame(axes, points, view):
-    """The same window on both panels, with a little air."""
+    """The same window on both panels, with a little air and room below."""
     seen = points @ view[:2].T
     low, high = seen.min(axis=0), seen.max(axis=0)
     air = 0.02 * (high - low).max()
     axes.set_xlim(low[0] - air, high[0] + air)
-    axes.set_ylim(low[1] - air, high[1] + air)
-    return (high - low + 2 * air)
+    axes.set_ylim(low[1] - 0.16 * (high - low).min() - air, high[1] + air)  # room for what lies in the corners
 
 
 def choose_field(cell_data, name):
@@ -101,24 +96,20 @@ def shown_fields(snapshot, name):
     return [(n, np.linalg.norm(v, axis=-1) if v.ndim > axes_of_cells else v) for n, v in chosen]
 
 
-def colour_scale(values, lower, upper, map_name):
-    finite = values[np.isfinite(values)]
-    low = lower if lower is not None else (finite.min() if len(finite) else 0.0)
-    high = upper if upper is not None else (finite.max() if len(finite) else 1.0)
-    if high - low <= 1e-12 * max(abs(low), abs(high)):  # a constant field still gets a bar
-        pad = 0.5 * abs(low) or 0.5
-        low, high = low - pad, high + pad
-    return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(low, high), map_name)
+def time_unit(results):
+    """ s" where the summary says that times are seconds: a case may have no dimensions."""
+    unit = results.unit("time")
+    return f" {unit}" if unit not in ("", "1") else ""
 
 
 def title_of(results, name, time, elements):
     summary = results.summary
     cells = f", {summary['cells']:,} {elements}" if "cells" in summary else ""
     model = f"{summary['model'].capitalize()}: " if "model" in summary else ""
-    return f"{model}{name} at t = {time:.4g} s{cells}"
+    return f"{model}{name} at t = {time:.4g}{time_unit(results)}{cells}"
 
 
-def picture(snapshot, field, view, clip, at, scale, title, label):
+def picture(snapshot, field, view, clip, at, scale, title, label, length_unit=""):
     """A figure with one panel, or two where `clip` is an axis."""
     mesh = snapshot.merged()
     outside = mesh.boundary()
@@ -135,11 +126,10 @@ def picture(snapshot, field, view, clip, at, scale, title, label):
         for triangles in layers:
             draw(axes, triangles, field, view, scale.to_rgba)
         frame(axes, mesh.points, view)
+        draw_length(axes, length_unit)
+    draw_triad(grid[0, 0], view)
     figure.suptitle(title, fontsize=14)
-    bar = figure.colorbar(scale, ax=list(grid[0]), shrink=0.75, aspect=28, pad=0.02)
-    short = len(label) < 4
-    bar.set_label(label, fontsize=14 if short else 12, rotation=0 if short else 90, labelpad=10 if short else 4)
-    bar.outline.set_visible(False)
+    colour_bar(figure, scale, label, ax=list(grid[0]), shrink=0.75)
     return figure
 
 
@@ -163,6 +153,16 @@ def parse_view(text):
     return azimuth, elevation
 
 
+def parse_range(text):
+    try:
+        low, high = (float(part) for part in text.split(","))
+        if not low < high:
+            raise ValueError
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not MIN,MAX with MIN below MAX; write e.g. 0,1") from None
+    return low, high
+
+
 def parse_arguments(argv):
     parser = argparse.ArgumentParser(prog="tutti.plot", description="A picture of a field, outside and cut open.")
     parser.add_argument("folder", help="folder of results")
@@ -178,14 +178,15 @@ def parse_arguments(argv):
     parser.add_argument("--at", type=float, default=0.5, help="place of the cut, from 0 to 1 of the extent")
     parser.add_argument("--view", type=parse_view, help="azimuth,elevation in degrees; default: -70,18, or across a "
                         "layer of elements")
-    parser.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), default=(None, None))
-    parser.add_argument("--colours", default="warm", help="warm, or a colour map of matplotlib")
+    parser.add_argument("--range", type=parse_range, metavar="MIN,MAX", default=(None, None), help="range of the colour scale")
+    parser.add_argument("--colours", default="auto", help="warm, signed (diverging, for numbers with a sign), auto: one of "
+                        "these two; or a colour map of matplotlib")
     parser.add_argument("--title")
     parser.add_argument("--dpi", type=int, default=160)
     words = list(sys.argv[1:] if argv is None else argv)
     for i in range(len(words) - 1, 0, -1):  # argparse takes "-60,20" for an option unless it is joined
-        if words[i - 1] == "--view":
-            words[i - 1:i + 1] = [f"--view={words[i]}"]
+        if words[i - 1] in ("--view", "--range"):
+            words[i - 1:i + 1] = [f"{words[i - 1]}={words[i]}"]
     return parser.parse_args(words)
 
 
@@ -241,7 +242,8 @@ def figure_of(results, snapshot, spans, options):
         clip, view = options.clip or "y", options.view or VIEW
         if isinstance(snapshot, ElementSnapshot) and not (options.clip or options.view):
             clip, view = whole_layer(snapshot.points) or (clip, view)
-        figure = picture(snapshot, fields[0][1], camera(*view), clip, options.at, scales[0], title, labels[0])
+        figure = picture(snapshot, fields[0][1], camera(*view), clip, options.at, scales[0], title, labels[0],
+                         results.unit("length"))
     return figure, f"{', '.join(names)} at t = {snapshot.time:.6g}, {' x '.join(f'{n:,}' for n in cells)} {elements}"
 
 

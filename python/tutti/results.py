@@ -131,6 +131,9 @@ class Results:
         else:
             series = sorted(self.folder.glob("*.pvd"), key=lambda path: (path.name != "results.pvd", path))
         self._series = vtkxml.read_series(series[0]) if series else self._lone_files()
+        if not self._series and (self.folder / "results.vtkhdf").is_file():
+            raise FileNotFoundError(f"{self.folder}: results.vtkhdf is for ParaView and h5py; write output.format = "
+                                    "\"vtk\" to read them here")
         if not self._series:
             raise FileNotFoundError(f"{self.folder}: no .pvd, .pvtu, .vtu or other file of VTK; did the run write output?")
         summary = self.folder / "summary.json"

@@ -72,6 +72,26 @@ std::vector<VtkArray> BoxPieces::arrays(std::optional<std::size_t> i) const {
   return list;
 }
 
+PieceCells BoxPieces::cells(std::size_t i) const {
+  const CellBox& box = mine_boxes_[i];
+  PieceCells cells;
+  const std::int64_t nx = box.upper[0] - box.lower[0] + 1, ny = box.upper[1] - box.lower[1] + 1;
+  const auto face = [&](int d, Lid k) { return grid_.faces(d)[static_cast<std::size_t>(k)]; };
+  for (Lid k = box.lower[2]; k <= box.upper[2]; ++k)
+    for (Lid j = box.lower[1]; j <= box.upper[1]; ++j)
+      for (Lid l = box.lower[0]; l <= box.upper[0]; ++l) cells.points.push_back({face(0, l), face(1, j), face(2, k)});
+  for (Lid k = 0; k < box.upper[2] - box.lower[2]; ++k)
+    for (Lid j = 0; j < box.upper[1] - box.lower[1]; ++j)
+      for (Lid l = 0; l < box.upper[0] - box.lower[0]; ++l) {
+        for (const std::int64_t corner : {(k * ny + j) * nx + l, ((k + 1) * ny + j) * nx + l})
+          for (const std::int64_t step : {std::int64_t{0}, std::int64_t{1}, nx + 1, nx})
+            cells.connectivity.push_back(corner + step);
+        cells.offsets.push_back(static_cast<std::int64_t>(cells.connectivity.size()));
+        cells.types.push_back(12);
+      }
+  return cells;
+}
+
 void BoxPieces::write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
                       const VtkOptions& options) const {
   write_box_piece(path, grid_, mine_boxes_[i], arrays, options);

@@ -127,7 +127,7 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
   // The last state is written all the same.
   if (summary.solver && !summary.solver->not_solved.empty())
     comm.together([&] {
-      fail(ErrorKind::numerical, "{} (the last state is in {})", summary.solver->not_solved, folder.string());
+      fail(ErrorKind::numerical, "{} and restart; the last state is in {}", summary.solver->not_solved, folder.string());
     });
   if (const auto& units = summary.units_of_advance; units && !summary.solver) {
     info("{} {}/s, {} of steps", format_count(static_cast<Size>(units->work_per_second)), units->work,
@@ -143,7 +143,9 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
        format_duration(summary.wall_seconds), summary.mass.name, summary.mass.drift,
        summary.solver ? fmt::format("; {} iterations", format_count(summary.solver->iterations)) : "",
        summary.errors ? describe_errors(*summary.errors) : "");
-  if (summary.wrong.empty())
+  if (summary.wrong.empty() && options.text("output.format") == "vtkhdf")
+    info("results: {} (open results.vtkhdf in ParaView)", folder.string());
+  else if (summary.wrong.empty())
     info("results: {} (open results.pvd in ParaView, or: tutti plot {})", folder.string(), folder.string());
   if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
   // The results are there in any case; a number about them is not.

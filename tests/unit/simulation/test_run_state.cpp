@@ -229,12 +229,15 @@ TEST(RunState, ALineOfAnEarlierEndIsLeftOut) {
   state.step = state.plan.steps = 25;
   state.file_bytes["history.csv"] = 100;
   state.file_lines["history.csv"] = 4;  // of 0, 10, 20 and the end
-  EXPECT_EQ(state.lines_of("history.csv", 2.5, 10, true).lines, 3);
-  EXPECT_LT(state.lines_of("history.csv", 2.5, 10, true).until, 2.5);
-  EXPECT_EQ(state.lines_of("history.csv", 2.5, 10, false).lines, 4) << "nothing is left to do";
-  EXPECT_EQ(state.lines_of("history.csv", 2.5, 5, true).lines, 4) << "the line is due";
+  const auto every = [](int steps) {
+    return Occasions(with_time(fmt::format("end = 2.5\n[output]\nhistory_every = {}", steps)), "output.history_");
+  };
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, every(10), true).lines, 3);
+  EXPECT_LT(state.lines_of("history.csv", 2.5, every(10), true).until, 2.5);
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, every(10), false).lines, 4) << "nothing is left to do";
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, every(5), true).lines, 4) << "the line is due";
   state.plan.steps = 30;
-  EXPECT_EQ(state.lines_of("history.csv", 2.5, 10, true).lines, 4) << "a checkpoint on the way";
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, every(10), true).lines, 4) << "a checkpoint on the way";
 }
 
 /// Sources of a graph: whole numbers of them are reached at the end, whatever the steps.

@@ -4,6 +4,7 @@
 
 #include "tutti/io/case/element_mesh_keys.hpp"
 #include "tutti/io/case/graph_keys.hpp"
+#include "tutti/io/case/named_files.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/sphere/node_cloud.hpp"
@@ -181,6 +182,21 @@ void add_slice_keys(CaseSchema& schema) {
               .required = true});
 }
 
+/// Times beside the steps of <prefix>every.
+void add_occasion_keys(CaseSchema& schema, const std::string& prefix, const std::string& what) {
+  schema.add({.path = prefix + "interval",
+              .type = KeyType::number,
+              .unit = "s",
+              .description = what + " each time that so much of the model's time has passed.",
+              .min = 0,
+              .above_min = true});
+  schema.add({.path = prefix + "times",
+              .type = KeyType::numbers,
+              .unit = "s",
+              .description = what + " at these times.",
+              .min = 0});
+}
+
 void add_history_key(CaseSchema& schema) {
   schema.add({.path = "output.history_every",
               .type = KeyType::integer,
@@ -192,34 +208,51 @@ void add_history_key(CaseSchema& schema) {
 }
 
 void add_output_keys(CaseSchema& schema, DomainKeys domain) {
-  schema.describe_table("output", "What is written into the results folder, for ParaView (VTU) and as CSV.");
+  schema.describe_table("output",
+                        "What is written into the results folder, for ParaView (VTU) and as CSV. `every` counts steps; "
+                        "`interval` and `times` are of the model's time. "
+                        "With `time.end`, steps are shortened to meet such a time exactly; with `time.steps` they stay "
+                        "as long as they are, and the first one at the time or behind it counts.");
   schema.add({.path = "output.every",
               .type = KeyType::integer,
               .default_value = "0",
               .unit = "steps",
               .description = "Steps between two outputs of the fields; 0: only at the start and at the end.",
               .min = 0});
+  add_occasion_keys(schema, "output.", "Fields are written");
+  schema.add({.path = "output.format",
+              .type = KeyType::choice,
+              .default_value = "\"vtk\"",
+              .description =
+                  "vtk: a file a part and output, joined by results.pvd; vtkhdf: all in results.vtkhdf, for VTK "
+                  "9.3, ParaView 5.12 or later, through the memory of one rank. Slices are vtk always.",
+              .choices = {"vtk", "vtkhdf"}});
   schema.add({.path = "output.compress",
               .type = KeyType::integer,
               .default_value = "1",
               .description = "zlib level of the field files: 0 (none) to 9 (slow).",
               .min = 0,
               .max = 9});
-  schema.add(
-      {.path = "output.probe_every",
-       .type = KeyType::integer,
-       .default_value = "1",
-       .unit = "steps",
-       .description = "Steps between two records of the probes, which are also recorded at the start and the end.",
-       .min = 1});
+  schema.add({.path = "output.probe_every",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .unit = "steps",
+              .description = "Steps between two records of the probes, which are also recorded at the start and the "
+                             "end; auto: every step, or with an interval or times at these.",
+              .choices = {"auto"},
+              .min = 1});
+  add_occasion_keys(schema, "output.probe_", "Probes are recorded");
   add_history_key(schema);
-  if (domain == DomainKeys::box)
+  add_occasion_keys(schema, "output.history_", "A line is added to `history.csv`");
+  if (domain == DomainKeys::box) {
     schema.add({.path = "output.slice_every",
                 .type = KeyType::integer,
                 .default_value = "0",
                 .unit = "steps",
                 .description = "Steps between two outputs of the slices; 0: only at the start and at the end.",
                 .min = 0});
+    add_occasion_keys(schema, "output.slice_", "Slices are written");
+  }
   schema.describe_table("output.probe[]", "A point whose cell is recorded in `probes.csv`.");
   schema.add(
       {.path = "output.probe[].name", .type = KeyType::text, .description = "Name of the column.", .required = true});
@@ -230,8 +263,39 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .length = 3,
               .required = true});
   if (domain == DomainKeys::box) return add_slice_keys(schema);
-  for (const char* path : {"output.slice", "output.slice_every"})
+  for (const char* path : {"output.slice", "output.slice_every", "output.slice_interval", "output.slice_times"})
     schema.leave_out(path, "only models on a grid have slices");
+}
+
+void add_statistics_keys(CaseSchema& schema) {
+  schema.describe_table("statistics",
+                        "Averages, variances and extremes over the model's time of any field of the results, which "
+                        "have them as fields `<field>_mean`, `_variance`, `_min`, `_max`. A sample counts for the time "
+                        "since the one before it; before the first one all are 0. A restart goes on with them. "
+                        "Each sample copies the fields to the host.");
+  schema.add({.path = "statistics.of",
+              .type = KeyType::texts,
+              .description = "Which of them; without this key nothing is sampled.",
+              .choices = {"mean", "variance", "min", "max"}});
+  const KeyCondition on{"statistics.of", {}};
+  schema.add({.path = "statistics.fields",
+              .type = KeyType::texts,
+              .description = "Names of fields; else all that are written.",
+              .only_if = on});
+  schema.add({.path = "statistics.begin",
+              .type = KeyType::number,
+              .default_value = "0",
+              .unit = "s",
+              .description = "Steps that begin before this time do not count.",
+              .min = 0,
+              .only_if = on});
+  schema.add({.path = "statistics.every",
+              .type = KeyType::integer,
+              .default_value = "1",
+              .unit = "steps",
+              .description = "A sample every so many steps, and at the end.",
+              .min = 1,
+              .only_if = on});
 }
 
 void add_partition_keys(CaseSchema& schema) {
@@ -392,7 +456,7 @@ void add_device_keys(CaseSchema& schema) {
                              "can be tried."});
 }
 
-void add_checkpoint_keys(CaseSchema& schema) {
+void add_checkpoint_keys(CaseSchema& schema, bool in_time) {
   schema.describe_table("checkpoint",
                         "The state of the run in `checkpoints/`, from which `tutti run --restart` continues, bit for "
                         "bit, on any number of ranks and devices. SIGTERM, SIGINT, SIGUSR1 and a file `stop` in the "
@@ -403,6 +467,7 @@ void add_checkpoint_keys(CaseSchema& schema) {
               .unit = "steps",
               .description = "Steps between two checkpoints; 0: only by time.",
               .min = 0});
+  if (in_time) add_occasion_keys(schema, "checkpoint.", "A checkpoint is written");
   schema.add({.path = "checkpoint.minutes",
               .type = KeyType::number,
               .default_value = "30.0",
@@ -448,14 +513,20 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
               .choices = models,
               .required = true});
   if (domain == DomainKeys::graph) {
+    for (const char* path : {"constants", "table", "field"}) schema.leave_out(path, "this model takes no expressions");
     add_graph_keys(schema);
     schema.describe_table("output", "What is written into the results folder.");
     add_history_key(schema);
     add_device_keys(schema);
-    add_checkpoint_keys(schema);
+    add_checkpoint_keys(schema, false);
     add_report_keys(schema);
     return schema;
   }
+  schema.describe_table("constants", "Names for numbers, for every expression of the case: `k = 2`, `a = \"k * pi\"`.");
+  schema.add({.path = "constants.<name>",
+              .type = KeyType::expression,
+              .description = "A number, or a formula of other constants."});
+  add_named_file_keys(schema);
   if (domain == DomainKeys::tetrahedra)
     add_mesh_keys(schema);
   else if (domain == DomainKeys::box)
@@ -466,6 +537,7 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
     add_node_keys(schema);
   add_time_keys(schema);
   add_output_keys(schema, domain);
+  add_statistics_keys(schema);
   if (domain == DomainKeys::tetrahedra || domain == DomainKeys::elements)
     add_partition_keys(schema);
   else if (domain == DomainKeys::box)
@@ -474,7 +546,7 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
     add_node_partition_keys(schema);
   add_balance_keys(schema);
   add_device_keys(schema);
-  add_checkpoint_keys(schema);
+  add_checkpoint_keys(schema, true);
   add_report_keys(schema);
   return schema;
 }

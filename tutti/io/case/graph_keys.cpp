@@ -63,6 +63,9 @@ void add_graph_keys(CaseSchema& schema) {
     schema.leave_out(path, "a run on a graph ends when all sources are done");
   for (const char* path : {"mesh", "partition", "balance", "output.every", "output.probe", "output.slice"})
     schema.leave_out(path, "a graph has no geometry");
+  for (const char* path : {"statistics", "output.interval", "output.times", "output.format", "output.history_interval",
+                           "output.history_times", "checkpoint.interval", "checkpoint.times"})
+    schema.leave_out(path, "a run on a graph has no time, and no fields over time");
 }
 
 }  // namespace tutti

@@ -1,5 +1,10 @@
 #include "tutti/mesh/files/read_mesh.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
 #include <utility>
 
 #include "tutti/base/error.hpp"
@@ -10,13 +15,29 @@
 
 namespace tutti {
 
+namespace {
+
+/// Formats that tutti does not read and meshio does.
+bool converted_by_others(const std::string& extension) {
+  constexpr std::array<std::string_view, 11> known = {".med", ".cgns", ".e",   ".exo", ".ex2", ".xdmf",
+                                                      ".inp", ".vtk",  ".bdf", ".nas", ".mesh"};
+  return std::find(known.begin(), known.end(), extension) != known.end();
+}
+
+}  // namespace
+
 TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   const auto extension = path.extension();
   if (extension == ".msh") return read_gmsh(path, report);
   if (extension == ".vtu") return read_vtu(path, report);
   if (is_tetgen(path)) return read_tetgen(path, report);
-  fail(ErrorKind::input, "{}: unsupported mesh format; supported are {}; try meshio convert", path.string(),
-       mesh_formats);
+  const std::string file = path.string();
+  const std::filesystem::path name = path.filename();
+  if (converted_by_others(extension.string()))
+    fail(ErrorKind::input, "{}: unsupported format {}; try meshio convert {} {}", file, extension.string(),
+         name.string(), std::filesystem::path(name).replace_extension(".vtu").string());
+  fail(ErrorKind::input, "{}: unsupported format {}; known are {}", file,
+       extension.empty() ? "without an extension" : extension.string(), mesh_formats);
 }
 
 TetMesh read_mesh_as_written(const std::filesystem::path& path) {

@@ -101,8 +101,11 @@ File::File(std::string_view bytes, const std::string& name, Wanted wanted) : in_
           shown(type));
   if (wanted == Wanted::mesh && std::strcmp(type, "UnstructuredGrid") != 0)
     error(root, "the file holds '{}'; UnstructuredGrid is expected (ParaView: save the mesh as .vtu)", shown(type));
+  const bool grid = std::strcmp(type, "ImageData") == 0 || std::strcmp(type, "RectilinearGrid") == 0;
+  if (wanted == Wanted::values && !grid && std::strcmp(type, "UnstructuredGrid") != 0)
+    error(root, "the file holds '{}'; UnstructuredGrid, ImageData or RectilinearGrid is expected", shown(type));
   read_coding(root);
-  grid_ = child(root, points_only ? "PolyData" : "UnstructuredGrid");
+  grid_ = child(root, points_only || (grid && wanted == Wanted::values) ? type : "UnstructuredGrid");
   const pugi::xml_node appended = root.child("AppendedData");
   if (!appended) return;
   const std::string_view encoding = appended.attribute("encoding").value();

@@ -77,18 +77,22 @@ void add_physics_keys(CaseSchema& schema) {
               .type = KeyType::expression,
               .unit = "kg/m^3",
               .description = "Density at t = 0.",
-              .required = true});
+              .required = true,
+              .initial = true,
+              .exact = "physics.exact.rho"});
   schema.add({.path = "physics.initial.velocity",
               .type = KeyType::expressions,
               .unit = "m/s",
               .description = "Velocity at t = 0.",
               .length = 3,
-              .required = true});
+              .required = true,
+              .initial = true});
   schema.add({.path = "physics.initial.p",
               .type = KeyType::expression,
               .unit = "Pa",
               .description = "Pressure at t = 0.",
-              .required = true});
+              .required = true,
+              .initial = true});
   schema.add({.path = "physics.source",
               .type = KeyType::expressions,
               .description =
@@ -97,7 +101,7 @@ void add_physics_keys(CaseSchema& schema) {
   schema.add({.path = "physics.exact.rho",
               .type = KeyType::expression,
               .unit = "kg/m^3",
-              .description = "Exact density at time t; the summary then gives the errors."});
+              .description = "Exact density at time t; `history.csv` and the summary then give the errors."});
 }
 
 void add_boundary_keys(CaseSchema& schema) {

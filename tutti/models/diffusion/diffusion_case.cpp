@@ -68,16 +68,22 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.begin_group("diffusion");
   schema.describe_table("physics", "du/dt = div(K grad u) + source.");
   add_tensor_keys(schema, "physics");
-  schema.add(
-      {.path = "physics.initial", .type = KeyType::expression, .default_value = "0", .description = "u at t = 0."});
+  schema.add({.path = "physics.initial",
+              .type = KeyType::expression,
+              .default_value = "0",
+              .description = "u at t = 0.",
+              .initial = true,
+              .exact = "physics.exact"});
   schema.add({.path = "physics.source",
               .type = KeyType::expression,
               .default_value = "0",
               .unit = "1/s",
               .description = "Source."});
-  schema.add({.path = "physics.exact",
-              .type = KeyType::expression,
-              .description = "Exact solution: the summary then gives L2, Linf and gradient errors at the end."});
+  schema.add(
+      {.path = "physics.exact",
+       .type = KeyType::expression,
+       .description =
+           "Exact solution: `history.csv` then gives the errors, the summary those at the end and the gradient's."});
   schema.describe_table("physics.region[]", "A different K in a physical volume.");
   schema.add({.path = "physics.region[].name",
               .type = KeyType::text,

@@ -374,10 +374,20 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
                     const Expression& formula, int component, double time, Buffer<T>& values) {
   if (box.empty()) return;
   std::array<Buffer<double>, 3> at;
+  std::array<std::vector<double>, 3> lists;
   for (std::size_t d = 0; d < 3; ++d) {
-    const auto list =
+    lists[d] =
         coordinates(grid.lines[d], array.stored.lower[d], array.stored.upper[d], component == static_cast<int>(d));
-    at[d] = make_buffer(stream, std::span<const double>(list), "coordinates");
+    at[d] = make_buffer(stream, std::span<const double>(lists[d]), "coordinates");
+  }
+  if (formula.is_sampled()) {
+    std::vector<T> sampled;
+    for (const double z : lists[2])
+      for (const double y : lists[1])
+        for (const double x : lists[0]) sampled.push_back(static_cast<T>(formula({x, y, z}, time)));
+    sampled.resize(values.size());
+    upload(stream, values, std::span<const T>(sampled));
+    return;
   }
   const auto steps = make_buffer(stream, formula.steps(), "formula");
   for_each(stream, {0, static_cast<Lid>(values.size())},

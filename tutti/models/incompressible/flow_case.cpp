@@ -55,13 +55,21 @@ void add_physics_keys(CaseSchema& schema) {
               .default_value = "[0, 0, 0]",
               .unit = "length/s",
               .description = "Velocity.",
-              .length = 3});
+              .length = 3,
+              .initial = true,
+              .exact = "exact.velocity"});
   schema.add({.path = "initial.temperature",
               .type = KeyType::expression,
               .default_value = "0",
-              .description = "Temperature."});
-  schema.describe_table("exact", "An exact solution: the summary then gives the errors of the velocity at the end.");
+              .description = "Temperature.",
+              .initial = true,
+              .exact = "exact.temperature"});
+  schema.describe_table("exact", "An exact solution: `history.csv` then has the errors, the summary those at the end.");
   schema.add({.path = "exact.velocity", .type = KeyType::expressions, .description = "Velocity.", .length = 3});
+  schema.add({.path = "exact.temperature",
+              .type = KeyType::expression,
+              .description = "Temperature.",
+              .only_if = {"fluid.diffusivity", {}}});
 }
 
 void add_boundary_keys(CaseSchema& schema) {
@@ -115,7 +123,10 @@ void add_scalar_keys(CaseSchema& schema) {
   schema.add({.path = "scalar[].initial",
               .type = KeyType::expression,
               .default_value = "0",
-              .description = "The scalar at t = 0."});
+              .description = "The scalar at t = 0.",
+              .initial = true,
+              .exact = "scalar[].exact"});
+  schema.add({.path = "scalar[].exact", .type = KeyType::expression, .description = "As [exact] of the flow."});
   schema.add({.path = "scalar[].source",
               .type = KeyType::expression,
               .default_value = "0",
@@ -334,6 +345,7 @@ void read_scalars(const Case& options, FlowCase& flow) {
     require_steady(initial, options.where(table + ".initial"), "scalar.initial");
     flow.scalars.push_back(
         {name, options.number(table + ".diffusivity"), options.expression(table + ".source"), initial, {}});
+    if (options.has(table + ".exact")) flow.scalars.back().exact = options.expression(table + ".exact");
   }
 }
 
@@ -466,6 +478,7 @@ FlowCase read_flow_case(const Case& options) {
   for (const Expression& e : flow.initial_velocity)
     require_steady(e, options.where("initial.velocity"), "initial.velocity");
   require_steady(temperature_deviation, options.where("initial.temperature"), "initial.temperature");
+  if (options.has("exact.temperature")) flow.scalars[0].exact = options.expression("exact.temperature");
   if (options.has("exact.velocity")) flow.exact = three(options.expressions("exact.velocity"));
   read_scalars(options, flow);
   read_ends(options, flow);

@@ -37,6 +37,7 @@ struct FlowScalar {
   double diffusivity = 0;
   Expression source, initial;
   std::array<FlowScalarEnd, 6> ends;
+  std::optional<Expression> exact = {};
 };
 
 enum class TimeScheme : std::uint8_t { ab2, rk3 };

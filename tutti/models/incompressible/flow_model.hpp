@@ -12,6 +12,7 @@
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 #include "tutti/models/incompressible/turbulence/profiles.hpp"
 #include "tutti/models/incompressible/viscous/implicit_diffusion.hpp"
+#include "tutti/simulation/error_norms.hpp"
 #include "tutti/simulation/model.hpp"
 
 namespace tutti::incompressible {
@@ -49,6 +50,8 @@ class FlowModel final : public Model {
   void write_results(const std::filesystem::path& folder) override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
+  std::vector<std::string> exact_fields() const override;
+  std::vector<FieldError> field_errors(double time) override;
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override;
 
@@ -82,7 +85,8 @@ class FlowModel final : public Model {
   void add_scalars(std::vector<Diagnostic>& all);
   void keep_flow();
   double rate_of_change(double dt);
-  ErrorSummary errors(double time);
+  void add_errors(const Buffer<T>& values, std::size_t p, int component, const Expression& exact, double time,
+                  ErrorNorms& norms);
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
   std::vector<double> owned_values(std::size_t p, const Buffer<T>& buffer) {
     std::vector<double> values(parts_[p].box.cells());

@@ -243,10 +243,12 @@ void add_transport_keys(CaseSchema& schema) {
   schema.add({.path = "tracer[].initial",
               .type = KeyType::expression,
               .description = "The tracer at t = 0.",
-              .required = true});
+              .required = true,
+              .initial = true,
+              .exact = "tracer[].exact"});
   schema.add({.path = "tracer[].exact",
               .type = KeyType::expression,
-              .description = "Exact solution at time t; the summary then gives the errors."});
+              .description = "Exact solution at time t; `history.csv` and the summary then give the errors."});
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"rk4\"",
