@@ -253,7 +253,7 @@ class Pictures(Cases):
 
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "this Python has no matplotlib")
     def test_pictures(self):
-        run = self.run_case(FLOW)
+        run = self.run_case({**FLOW, "output": {"history_every": 1}})
         figure = run.plot(self.folder / "a.png", field="T", clip="z", range=(0, 100), dpi=40)
         self.assertEqual(type(figure).__name__, "Figure")
         self.assertGreater((self.folder / "a.png").stat().st_size, 3000)

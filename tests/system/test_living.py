@@ -252,8 +252,9 @@ class Plot(SystemTest):
         self.assertFalse((self.folder / "evil").exists(), "a shell has read the folder's name")
 
     def test_history(self):
-        metrics = [{"step": i, "time": 0.1 * i, "diagnostics": {"max|u|": 1.0 - 0.1 * i, "mass": 0.5}} for i in range(5)]
+        metrics = [{"step": i, "time": 0.1 * i, "diagnostics": {"max|u|": 1.0 - 0.1 * i, "mass": 0.5 + i}} for i in range(5)]
         text = "".join(json.dumps(m) + "\n" for m in metrics) + '{"step": 5, "ti'
+        (self.results / "history.csv").unlink()
         (self.results / "metrics.jsonl").write_text(text)
         result = tutti("plot", self.results, "--history", ranks=2)
         self.assertEqual(result.code, 0, result.err)
@@ -267,6 +268,7 @@ class Plot(SystemTest):
         self.assert_error(tutti("plot", self.results, "--field", "v"), INPUT, "no field 'v'", "u, part, region")
         self.assert_error(tutti("plot", self.results, "--time", "soon"), INPUT, "soon")
         self.assert_error(tutti("plot", self.results, "-o", self.folder / "no" / "p.png"), IO, "p.png")
+        (self.results / "history.csv").unlink()
         (self.results / "metrics.jsonl").write_text('{"time": 0}\nnonsense\n{"time": 1}\n')
         self.assert_error(tutti("plot", self.results, "--history"), INPUT, r"metrics\.jsonl:2")
 

@@ -126,9 +126,8 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
         100 * share);
   // The last state is written all the same.
   if (summary.solver && !summary.solver->not_solved.empty())
-    comm.together([&] {
-      fail(ErrorKind::numerical, "{}, then restart from {}", summary.solver->not_solved, folder.string());
-    });
+    comm.together(
+        [&] { fail(ErrorKind::numerical, "{}, then restart from {}", summary.solver->not_solved, folder.string()); });
   if (const auto& units = summary.units_of_advance; units && !summary.solver) {
     info("{} {}/s, {} of steps", format_count(static_cast<Size>(units->work_per_second)), units->work,
          format_duration(summary.wall_seconds));

@@ -36,7 +36,7 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   if (converted_by_others(extension.string()))
     fail(ErrorKind::input, "{}: unsupported format {}; try meshio convert {} {}", file, extension.string(),
          name.string(), std::filesystem::path(name).replace_extension(".vtu").string());
-  fail(ErrorKind::input, "{}: unsupported format {}; known are {}", file,
+  fail(ErrorKind::input, "{}: unsupported format {}; supported are {}", file,
        extension.empty() ? "without an extension" : extension.string(), mesh_formats);
 }
 
