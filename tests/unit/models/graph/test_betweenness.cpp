@@ -203,6 +203,19 @@ TEST(Betweenness, PathCountsBeyondDouble) {
   }
 }
 
+/// A batch has room for some levels more than the vertex of the highest degree sees: not for a path that leads there.
+TEST(Betweenness, AFewSourcesMayBeTooDeepForABatch) {
+  ArcList list = random_arcs(150, 900, 3);
+  for (Vertex v = 150; v < 190; ++v) list.arcs.push_back({v, v + 1 < 190 ? v + 1 : 0});
+  list.vertices = 190;
+  const Graph graph = graph_of(list);
+  std::vector<Vertex> sources = all_vertices(graph);
+  sources.insert(sources.end(), sources.begin(), sources.end());
+  const Result first = run(graph, sources, "cpu", 1);
+  for (const Size portion : {0, 190, 50})
+    EXPECT_EQ(run(graph, sources, one_device, 1, Sweep::batches, portion).state.sums, first.state.sums) << portion;
+}
+
 /// Parts count with doubles until these do not suffice; what was added before stays.
 TEST(Betweenness, PartsChangeTheirNumbersOnTheWay) {
   ArcList list = generate_grid(1, 10);

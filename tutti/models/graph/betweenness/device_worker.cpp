@@ -34,16 +34,17 @@ class DeviceWorker final : public SourceWorker {
 
   void add(std::span<const Vertex> sources) override {
     std::vector<Vertex> left;
+    const std::size_t asked = sources.size();
     if (batches_) {
       batches_->add(*stream_, graph_, sources, reached_, left);
       sources = left;
       if (left.empty()) return;
     }
-    if (!one_by_one_) {
-      // Too many levels or paths for a batch: most likely so in the next one, too.
-      batches_.reset();
-      make_one_by_one();
-    }
+    // Too many levels or paths for a batch: where that is so of most, it will be of the next ones, too. The memory may
+    // be too small for both ways.
+    const Size few = 64 * Size{48} * host_.vertices;
+    if (batches_ && (2 * left.size() > asked || (!one_by_one_ && room() < few))) batches_.reset();
+    if (!one_by_one_) make_one_by_one();
     std::vector<Vertex> none;
     for (std::size_t first = 0; first < sources.size();) {
       const std::size_t count = std::min(sources.size() - first, static_cast<std::size_t>(one_by_one_->most()));

@@ -12,11 +12,13 @@ namespace tutti::graph::gpu {
 
 constexpr unsigned all_threads = 0xffffffffu;
 constexpr int block_size = 256, warps_of_block = block_size / 32;
-constexpr int rows_in_flight = 4;
+/// Rows that a warp loads at once, and blocks of a multiprocessor: loads in flight are what the rate depends on.
+constexpr int rows_in_flight = 4, blocks_at_once = 4;
+constexpr int waiting_sums = rows_in_flight + 2;  ///< of a warp
 constexpr double most_paths = 0x1p1000;
 
 /// Work of one warp at a time.
-struct Item {
+struct alignas(16) Item {
   Vertex first;           ///< vertex
   std::int32_t vertices;  ///< 1 to 32 whole ones; 1 of a hub
   std::int32_t piece;     ///< number among all pieces of hubs; -1: whole vertices
@@ -64,6 +66,8 @@ struct WarpBoard {
     std::int32_t owner;
   };
   Hit hits[32];
+  double2 sums[waiting_sums][32];  ///< of vertices whose rows are done, on the way back
+  int ended[waiting_sums];         ///< which vertices
   Lanes wanted[32], found[32];
   Size start[32];        ///< first arc of vertex k, less the arcs of the item before it
   std::int32_t end[32];  ///< arcs of the item up to vertex k's end
@@ -123,34 +127,74 @@ __device__ inline std::int64_t warp_sum(std::int64_t digit) {
 __device__ inline void add_digit(std::int64_t& to, std::int64_t digit) {
   if (digit != 0) atomicAdd(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(digit));
 }
+/// x rounded to a multiple of a digit's unit, as nearest_multiple() does, takes x's place; returns the multiple: the
+/// mantissa of x + shift, which is an integer.
+__device__ inline std::int64_t take_digit(double& x, double unit) {
+  const double shift = 0x1.8p52 * unit, sum = x + shift;
+  x = x - (sum - shift);
+  return __double_as_longlong(sum) - __double_as_longlong(shift);
+}
+/// The digits of split_delta().
 __device__ inline void add_delta(DeltaSum& sum, double2 delta, int lane) {
-  const DeltaParts a = split_delta(delta.x), b = split_delta(delta.y);
-  const auto digit = [](double x, double y, double unit) {
-    return static_cast<std::int64_t>(x * (1 / unit)) + static_cast<std::int64_t>(y * (1 / unit));
-  };
-  const std::int64_t high = warp_sum(digit(a.high, b.high, high_unit));
-  const std::int64_t middle = warp_sum(digit(a.middle, b.middle, middle_unit));
-  const std::int64_t low = warp_sum(digit(a.low, b.low, low_unit));
-  if (lane == 0) add_digit(sum.high, high);
-  if (lane == 1) add_digit(sum.middle, middle);
-  if (lane == 2) add_digit(sum.low, low);
+  const auto digit = [&](double unit) { return warp_sum(take_digit(delta.x, unit) + take_digit(delta.y, unit)); };
+  const std::int64_t high = digit(high_unit), middle = digit(middle_unit), low = digit(low_unit);
+  const std::int64_t mine = lane == 0 ? high : lane == 1 ? middle : low;
+  if (lane < 3) add_digit(*(&sum.high + lane), mine);
 }
 
-/// The end of vertex v on the way back: (1 + delta) / sigma takes sigma's place.
-__device__ inline void finish_back(const Team& team, DeltaSum* sums, Vertex v, int lane, unsigned bits, double2 below,
-                                   bool any) {
-  const double2 paths = load_row(team.values, v, lane, bits);
-  double2 back = below, delta = make_double2(0, 0);
-  if ((bits & 1) != 0) {
-    back.x = 1.0 / paths.x + below.x;
-    delta.x = paths.x * below.x;
-  }
-  if ((bits & 2) != 0) {
-    back.y = 1.0 / paths.y + below.y;
-    delta.y = paths.y * below.y;
-  }
+/// The end of vertex v on the way back, whose row holds `paths`: (1 + delta) / sigma takes sigma's place.
+__device__ inline void finish_back(const Team& team, Vertex v, int lane, unsigned bits, double2 paths, double2 below) {
+  // `below` is 0 in lanes that have no bit.
+  const double2 back = {1.0 / ((bits & 1) != 0 ? paths.x : 1.0) + below.x,
+                        1.0 / ((bits & 2) != 0 ? paths.y : 1.0) + below.y};
   store_row(team.values, v, lane, bits, back);
-  if (any) add_delta(sums[v], delta, lane);
+}
+
+/// The vertices of an item whose sums wait on the board, two at a time: their rows are loaded together.
+__device__ inline void finish_waiting(const Team& team, DeltaSum* sums, Vertex first, const WarpBoard& board, int count,
+                                      int lane) {
+#pragma unroll 1
+  for (int i = 0; i < count; i += 2) {
+    double2 paths[2];
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      if (i + j >= count) continue;
+      const int k = board.ended[i + j];
+      paths[j] = load_row(team.values, first + k, lane, bits_of(board.wanted[k], lane));
+    }
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      if (i + j >= count) continue;
+      const int k = board.ended[i + j];
+      const double2 below = board.sums[i + j][lane];
+      finish_back(team, first + k, lane, bits_of(board.wanted[k], lane), paths[j], below);
+      add_delta(sums[first + k], {paths[j].x * below.x, paths[j].y * below.y}, lane);
+    }
+  }
+}
+
+/// The vertices of an item behind which nothing lies: a bit each, four at a time.
+__device__ inline void finish_last(const Team& team, Vertex first, const WarpBoard& board, unsigned vertices,
+                                   int lane) {
+#pragma unroll 1
+  while (vertices != 0) {
+    double2 paths[4];
+    unsigned next = vertices;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (next == 0) continue;
+      const int k = __ffs(static_cast<int>(next)) - 1;
+      next &= next - 1;
+      paths[j] = load_row(team.values, first + k, lane, bits_of(board.wanted[k], lane));
+    }
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (vertices == 0) continue;
+      const int k = __ffs(static_cast<int>(vertices)) - 1;
+      vertices &= vertices - 1;
+      finish_back(team, first + k, lane, bits_of(board.wanted[k], lane), paths[j], {0, 0});
+    }
+  }
 }
 
 /// Counts of one thread on the way out.
@@ -197,10 +241,10 @@ __device__ inline int owner_of(const WarpBoard& board, int e) {
 }
 
 /// A warp adds rows over the arcs of an item, in the order of the arcs of each vertex; finish(k, lanes, sum) at the end
-/// of each vertex k that has any.
-template <class Finish>
+/// of each vertex k that has any; make_room() before up to rows_in_flight + 1 of them.
+template <class MakeRoom, class Finish>
 __device__ inline void sum_item(const Team& team, const Rows& rows, const Lanes* from, int arcs, WarpBoard& board,
-                                int lane, const Finish& finish) {
+                                int lane, const MakeRoom& make_room, const Finish& finish) {
   int current = -1;
   Lanes lanes = 0;
   double2 sum = make_double2(0, 0);
@@ -218,6 +262,7 @@ __device__ inline void sum_item(const Team& team, const Rows& rows, const Lanes*
     __syncwarp();
     const int hits = __popc(hit);
     for (int i = 0; i < hits; i += rows_in_flight) {
+      make_room();
       double2 row[rows_in_flight];
 #pragma unroll
       for (int j = 0; j < rows_in_flight; ++j) {
@@ -260,6 +305,7 @@ __device__ inline bool join_pieces(const Team& team, const Rows& rows, const Ite
   if (lane == 0) team.arrived[item.hub] = 0;
   lanes = 0;
   sum = make_double2(0, 0);
+#pragma unroll 4
   for (int p = hub.first_piece; p < hub.first_piece + hub.pieces; ++p) {
     lanes |= __ldcg(&team.piece_lanes[p]);
     const double2 piece = __ldcg(&team.piece_sums[static_cast<Size>(p) * 32 + lane]);
@@ -281,7 +327,7 @@ __device__ inline void pull_out(const BatchArguments& a, const Team& team, const
     const int arcs = lay_out(a.in, item, wanted, board, lane);
     Lanes piece_lanes = 0;
     double2 piece_sum = make_double2(0, 0);
-    sum_item(team, a.in, from, arcs, board, lane, [&](int k, Lanes lanes, double2 sum) {
+    const auto finish = [&](int k, Lanes lanes, double2 sum) {
       if (item.piece >= 0) {
         piece_lanes = lanes;
         piece_sum = sum;
@@ -290,7 +336,9 @@ __device__ inline void pull_out(const BatchArguments& a, const Team& team, const
       found.too_many |= sum.x > most_paths || sum.y > most_paths;
       store_row(team.values, item.first + k, lane, bits_of(lanes, lane), sum);
       if (lane == 0) board.found[k] = lanes;
-    });
+    };
+    sum_item(
+        team, a.in, from, arcs, board, lane, [] {}, finish);
     if (item.piece >= 0) {
       if (join_pieces(team, a.in, item, lane, piece_lanes, piece_sum) && piece_lanes != 0) {
         found.too_many |= piece_sum.x > most_paths || piece_sum.y > most_paths;
@@ -317,24 +365,40 @@ __device__ inline void pull_back(const BatchArguments& a, const Team& team, cons
     const int arcs = lay_out(a.out, item, wanted, board, lane);
     Lanes piece_lanes = 0;
     double2 piece_sum = make_double2(0, 0);
-    sum_item(team, a.out, below, arcs, board, lane, [&](int k, Lanes lanes, double2 sum) {
+    int waiting = 0;
+    const auto finish_those = [&] {
+      __syncwarp();
+      finish_waiting(team, a.sums, item.first, board, waiting, lane);
+      __syncwarp();
+      waiting = 0;
+    };
+    const auto make_room = [&] {
+      if (waiting + rows_in_flight + 1 > waiting_sums) finish_those();
+    };
+    const auto finish = [&](int k, Lanes lanes, double2 sum) {
       if (item.piece >= 0) {
         piece_lanes = lanes;
         piece_sum = sum;
         return;
       }
-      finish_back(team, a.sums, item.first + k, lane, bits_of(board.wanted[k], lane), sum, true);
+      board.sums[waiting][lane] = sum;
+      if (lane == 0) board.ended[waiting] = k;
+      ++waiting;
       rest &= ~(1u << k);
-    });
+    };
+    sum_item(team, a.out, below, arcs, board, lane, make_room, finish);
     if (item.piece >= 0) {
-      if (join_pieces(team, a.out, item, lane, piece_lanes, piece_sum))
-        finish_back(team, a.sums, item.first, lane, bits_of(board.wanted[0], lane), piece_sum, piece_lanes != 0);
-    } else {
-      for (; rest != 0; rest &= rest - 1) {  // nothing lies behind them
-        const int k = __ffs(static_cast<int>(rest)) - 1;
-        finish_back(team, a.sums, item.first + k, lane, bits_of(board.wanted[k], lane), make_double2(0, 0), false);
+      if (join_pieces(team, a.out, item, lane, piece_lanes, piece_sum)) {
+        rest = piece_lanes != 0 ? 0 : 1;
+        waiting = 1 - static_cast<int>(rest);
+        board.sums[0][lane] = piece_sum;
+        if (lane == 0) board.ended[0] = 0;
+      } else {
+        rest = 0;
       }
     }
+    if (waiting > 0) finish_those();
+    finish_last(team, item.first, board, rest, lane);
     __syncwarp();
   }
 }
@@ -374,7 +438,7 @@ __device__ inline Team team_of(const BatchArguments& a, int number, int blocks) 
 }
 
 /// All blocks of a launch are there at once (a cooperative launch); gridDim.x is a multiple of the teams.
-__global__ void __launch_bounds__(block_size, 2) sweep_batches(BatchArguments a) {
+__global__ void __launch_bounds__(block_size, blocks_at_once) sweep_batches(BatchArguments a) {
   __shared__ WarpBoard boards[warps_of_block];
   const int blocks = static_cast<int>(gridDim.x) / a.teams, number = static_cast<int>(blockIdx.x) / blocks;
   const Team team = team_of(a, number, blocks);

@@ -11,7 +11,7 @@ namespace tutti::graph {
 namespace {
 
 constexpr Size most_batches = 64;  ///< of a launch
-constexpr Size item_arcs = 2048;   ///< of whole vertices, but for the last one
+constexpr Size item_arcs = 256;    ///< of whole vertices: as many as of a piece, or a warp works longer than others
 constexpr double sparse = 0.03;
 
 /// Rows as work for warps.
@@ -35,9 +35,7 @@ struct Work {
         continue;
       }
       Vertex end = v + 1;
-      while (end < rows.rows() && end - v < 32 && offset(end + 1) - offset(end) <= piece_arcs &&
-             offset(end) - offset(v) < item_arcs)
-        ++end;
+      while (end < rows.rows() && end - v < 32 && offset(end + 1) - offset(v) <= item_arcs) ++end;
       // Vertices without arcs at the end have nothing to pull, but their values are finished on the way back.
       items.push_back({v, end - v, -1, -1, offset(v), offset(end)});
       v = end;
