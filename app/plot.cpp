@@ -74,10 +74,12 @@ void add_plot(CLI::App& program, Action& action) {
   command
       ->add_option(
           "--clip", a->clip,
-          "axis across which the mesh is cut open (default: y; of a structured grid: the one with the fewest cells); "
-          "none: from outside, of a sphere one half instead of both")
+          "axis across which the mesh is cut open (default: y; of a structured grid: the one with the fewest cells; of "
+          "a layer of elements: none); none: from outside, of a sphere one half instead of both")
       ->check(CLI::IsMember({"x", "y", "z", "none"}));
-  command->add_option("--view", a->view, "where the eye is: azimuth,elevation in degrees (default: -70,18)")
+  command
+      ->add_option("--view", a->view,
+                   "where the eye is: azimuth,elevation in degrees (default: -70,18; of a layer of elements: above it)")
       ->type_name("A,E");
   command->add_flag("--history", a->history, "curves over time instead: diagnostics (metrics.jsonl) and probes");
   command->add_option("--timeline", a->timeline, "who did what when instead, from the file of tutti run --trace")
