@@ -228,12 +228,13 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.add(
       {.path = "numerics.kernels",
        .type = KeyType::choice,
-       .default_value = "\"portable\"",
+       .default_value = "\"auto\"",
        .description =
            "tuned: GPUs work on their tensor cores where there are kernels for it: inviscid flow on straight "
            "tetrahedra of order 1, 2 or 3, without artificial viscosity; else, and where `portable` says so, all "
-           "devices have the same kernels.",
-       .choices = {"portable", "tuned"}});
+           "devices have the same kernels and the same bits. auto: tuned where all devices are GPUs and all elements "
+           "are such tetrahedra.",
+       .choices = {"auto", "portable", "tuned"}});
   schema.add({.path = "numerics.limiter",
               .type = KeyType::choice,
               .default_value = "\"none\"",
@@ -323,7 +324,11 @@ CompressibleCase read_compressible_case(const Case& options) {
   CompressibleCase flow;
   flow.order = static_cast<int>(options.integer("numerics.order"));
   flow.stored = options.text("numerics.form") == "stored";
-  flow.tuned = options.text("numerics.kernels") == "tuned";
+  const std::string kernels = options.text("numerics.kernels");
+  flow.tuned = kernels == "tuned";
+  flow.kernels = flow.tuned          ? KernelChoice::tuned
+                 : kernels == "auto" ? KernelChoice::automatic
+                                     : KernelChoice::portable;
   flow.held = residency_options(options);
   // Rows of the projection, some together: entries of one point and direction are alike.
   const int columns = padded(flow.bases());
