@@ -261,6 +261,7 @@ struct Scaled {
 /// Faces by a list.
 template <class F>
 struct Listed {
+  static constexpr int blocks = F::blocks;
   template <class Team>
   using Scratch = typename F::template Scratch<Team>;
   F f;
