@@ -120,7 +120,8 @@ void plan(const Comm& comm, const PlanArguments& arguments) {
   const TemporaryFolder work_dir(comm);
   const PlannedStep step = plan_step(comm, arguments, kind, work_dir.path());
   TimePlan steps;
-  comm.together([&] { steps = plan_steps(options, step.dt); });
+  // A steady solution has no time step.
+  if (!step.solves || step.dt > 0) comm.together([&] { steps = plan_steps(options, step.dt); });
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
   const ModelSetup setup{comm, devices, options, work_dir.path(), phases};
@@ -141,11 +142,15 @@ void plan(const Comm& comm, const PlanArguments& arguments) {
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
   const PlanTotals totals = print_parts(lines, domain->balance.full_parts);
   for (const std::string& line : step.lines) info("{}", line);
-  info("time step {:.6g}{}, {} steps", steps.dt, step.about.empty() ? "" : " (" + step.about + ")",
-       format_count(steps.steps));
+  if (steps.steps > 0)
+    info("time step {:.6g}{}, {} steps", steps.dt, step.about.empty() ? "" : " (" + step.about + ")",
+         format_count(steps.steps));
+  else
+    info("{}", step.about);
   const std::string bytes = format_bytes(static_cast<double>(totals.message_bytes));
-  info("expected from bandwidth: {:.3g} s per step, {} in all; {} messages {}", totals.slowest,
-       format_duration(totals.slowest * static_cast<double>(steps.steps)), totals.messages,
+  const std::string all = format_duration(totals.slowest * static_cast<double>(steps.steps));
+  info("expected from bandwidth: {:.3g} s {}; {} messages {}", totals.slowest,
+       step.solves ? "per iteration of the solver" : fmt::format("per step, {} in all", all), totals.messages,
        step.bytes_between_parts ? fmt::format("a step between ranks, {} between parts", bytes)
                                 : fmt::format("and {} per step between ranks", bytes));
   if (!totals.fits)

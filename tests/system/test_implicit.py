@@ -25,7 +25,6 @@ value = 1
 IN_TIME = 'K = [[1, 0.2, 0], [0.2, 2, 0], [0, 0, 1]]\ninitial = "1+x+y"\nsource = "-3*(1+x+y)*sin(3*t)"\nexact = "(1+x+y)*cos(3*t)"\n'
 MOVING = '[[boundary]]\ntag = "*"\ntype = "dirichlet"\nvalue = "(1+x+y)*cos(3*t)"\n'
 METHODS = ["backward-euler", "crank-nicolson", "bdf2"]
-SPLITS = [(1, "fake:1"), (1, "fake:2,cpu"), (2, "cpu"), (3, "fake:1,cpu"), (4, "cpu"), (7, "cpu")]
 
 
 def steady(n, **more):
@@ -35,7 +34,8 @@ def steady(n, **more):
 
 def in_time(method, dt, end=0.9, n=4, tolerance=1e-12):
     return box_case(n=n, physics=IN_TIME, boundary=MOVING,
-                    time=f'method = "{method}"\ndt = {dt}\nend = {end}\n[solver]\ntolerance = {tolerance}')
+                    time=f'method = "{method}"\ndt = {dt}\nend = {end}\n[solver]\ntolerance = {tolerance}',
+                    output="history_every = 1\n")
 
 
 def outcome(summary):
@@ -61,17 +61,15 @@ class Implicit(SystemTest):
         for method, most in [("crank-nicolson", 4e-3), ("bdf2", 4e-3)]:
             self.assertLess(self.run_case(in_time(method, 0.07))["errors"]["l2"], most)
 
-    def test_large_steps_agree_with_small_ones(self):
-        # A ball that spreads: 200 times the explicit limit, second order.
-        physics = 'K = [1, 2, 3]\ninitial = "cos(pi*x)*cos(pi*y)"\n'
-        small = box_case(n=6, physics=physics, time='method = "rkc2"\nend = 0.05', output="")
-        explicit = self.run_case(small)
-        for method in METHODS:
-            large = self.run_case(box_case(n=6, physics=physics, time=f'method = "{method}"\ndt = 0.0025\nend = 0.05'))
-            self.assertGreater(large["dt"], 2 * explicit["dt"])
-            value = [s["diagnostics"]["max|u|"] for s in (explicit, large)]
-            self.assertAlmostEqual(value[0] / value[1], 1, delta=0.04 if method == "backward-euler" else 2e-3)
-            self.assertAlmostEqual(explicit["mass"]["final"], large["mass"]["final"], delta=1e-9)
+    def test_coefficients_a_million_apart(self):
+        # A flux of 1 through both: piecewise linear, so that the scheme is exact. Explicit steps would be of 1e-9.
+        physics = 'K = 1e6\nexact = "max(1e-6*x, 5e-7 + x - 0.5)"\n[[physics.region]]\nname = "right"\nK = 1\n'
+        ends = '[[boundary]]\ntag = "x-min"\ntype = "dirichlet"\nvalue = 0\n[[boundary]]\ntag = "x-max"\nvalue = 1\n'
+        def case(time):
+            return box_case(n=6, physics=physics, boundary=ends, time=time).replace("jitter", "split = 0.5\njitter")
+        for time in ['method = "steady"', *(f'method = "{m}"\ndt = 0.5\nend = 20' for m in ("backward-euler", "bdf2"))]:
+            self.assertLess(self.run_case(case(time))["errors"]["linf"], 1e-6, time)
+        self.fails(case("dt = 0.5\nend = 20"), NUMERICAL, "time.dt")
 
     def test_steady_is_where_time_leads(self):
         late = self.run_case(box_case(n=5, physics=STEADY, boundary=FIXED, time='method = "rkc2"\nend = 3'))
@@ -82,31 +80,33 @@ class Implicit(SystemTest):
             self.assertAlmostEqual(now["mass"]["final"], late["mass"]["final"], delta=1e-8)
 
     def test_same_bits(self):
-        for text in [steady(6), in_time("bdf2", 0.2), in_time("crank-nicolson", 0.2)]:
-            expected = outcome(self.run_case(text, "--devices", "cpu", "--threads", "1"))
-            for k, (ranks, devices) in enumerate(SPLITS):
-                with self.subTest(ranks=ranks, devices=devices):
-                    options = sets(partition__method=["metis", "hilbert"][k % 2], devices__overlap=["full", "none"][k % 2],
-                                   numerics__format=["sliced", "ellpack"][k % 2])
-                    summary = self.run_case(text, "--devices", devices, *options, ranks=ranks)
-                    self.assertEqual(outcome(summary), expected)
+        texts = [steady(3), in_time("bdf2", 0.3, n=3), in_time("crank-nicolson", 0.3, n=3)]
+        expected = [outcome(self.run_case(text, "--devices", "cpu", "--threads", "1")) for text in texts]
+        for k, (text, ranks, devices) in enumerate([(0, 1, "fake:2,cpu"), (0, 2, "cpu"), (0, 3, "fake:1,cpu"),
+                                                    (0, 4, "cpu"), (0, 7, "cpu"), (1, 1, "fake:1"), (1, 3, "cpu"),
+                                                    (2, 2, "fake:1,cpu")]):
+            with self.subTest(text=text, ranks=ranks, devices=devices):
+                options = sets(partition__method=["metis", "hilbert"][k % 2], devices__overlap=["full", "none"][k % 2],
+                               numerics__format=["sliced", "ellpack"][k % 2])
+                summary = self.run_case(texts[text], "--devices", devices, *options, ranks=ranks)
+                self.assertEqual(outcome(summary), expected[text])
 
     def test_more_parts_than_cells(self):
-        physics, fixed = 'K = 1\nsource = "x"', '[[boundary]]\ntag = "*"\ntype = "dirichlet"\nvalue = "y"\n'
-        for time in ('method = "steady"', 'method = "bdf2"\ndt = 0.1\nsteps = 3'):
-            text = box_case(n=1, jitter=0, physics=physics, boundary=fixed, time=time)
-            expected = self.run_case(text)["checksum"]
-            self.assertEqual(self.run_case(text, "--devices", "fake:1,cpu", ranks=7)["checksum"], expected)
+        text = box_case(n=1, jitter=0, physics='K = 1\nsource = "x"', time='method = "steady"',
+                        boundary='[[boundary]]\ntag = "*"\ntype = "dirichlet"\nvalue = "y"\n')
+        expected = self.run_case(text)["checksum"]
+        self.assertEqual(self.run_case(text, "--devices", "fake:1,cpu", ranks=4)["checksum"], expected)
 
     def test_a_restart_goes_on_bit_for_bit(self):
-        for text, every, where in [(steady(6), 4, "checkpoint-4.h5"), (in_time("bdf2", 0.1), 4, "4"), (in_time("crank-nicolson", 0.1), 4, "4")]:
-            whole = self.run_case(text, *sets(checkpoint__every=every))
-            first = sorted((whole["folder"] / "checkpoints").glob("*.h5"))[0]
+        for text, at in [(steady(6), 3), (in_time("bdf2", 0.1), 5), (in_time("crank-nicolson", 0.1), 5)]:
+            whole = self.run_case(text, *sets(checkpoint__every=at))
+            first = min((whole["folder"] / "checkpoints").glob("*.h5"))
             again = self.folder / f"again{self.runs}"
-            result = tutti("run", "--restart", first, "-o", again, "--devices", "fake:1,cpu", *EQUAL, ranks=2)
+            result = tutti("run", "--restart", first, "-o", again, "--devices", "fake:1,cpu", *EQUAL)
             self.assertEqual(result.code, 0, result.err)
             summary = json.loads((again / "summary.json").read_text())
-            self.assertEqual(summary["first_step"], every)
+            self.assertLess(summary["first_step"], whole["steps"])
+            self.assertGreaterEqual(summary["first_step"], at)
             for name in ["checksum", "steps", "solver", "errors", "mass"]:
                 self.assertEqual(summary[name], whole[name], name)
 
@@ -116,21 +116,21 @@ class Implicit(SystemTest):
         self.assert_error(result, code, *patterns)
 
     def test_no_solution_is_said(self):
-        for ranks in (None, 3):
-            case = self.write("short.toml", steady(6) + "[solver]\niterations = 3\n")
+        for ranks in (None, 2):
+            case = self.write("short.toml", steady(4) + "[solver]\niterations = 2\n")
             folder = self.folder / f"short{ranks}"
             result = tutti("run", case, "-o", folder, *EQUAL, ranks=ranks)
-            self.assert_error(result, NUMERICAL, r"short\.toml:\d+:\d+: the steady solution has a residual of .* after 3 iterations")
+            self.assert_error(result, NUMERICAL, r"short\.toml:\d+:\d+: the steady solution has a residual of .* after 2 iterations")
             summary = json.loads((folder / "summary.json").read_text())
-            self.assertEqual(summary["solver"]["iterations"], 3)
+            self.assertEqual(summary["solver"]["iterations"], 2)
             self.assertFalse(summary["steady"])
             self.assertTrue((folder / "results.pvd").exists())
         self.fails(steady(4) + "[solver]\ntolerance = 1e-19\n", NUMERICAL, "stays at", "raise solver.tolerance")
-        self.fails(in_time("bdf2", 0.1, tolerance=1e-10) + "[solver]\n".replace("[solver]\n", ""), NUMERICAL,
-                   "the step to t = 0.1 has a residual of", options=sets(solver__iterations=1))
+        self.fails(in_time("bdf2", 0.1), NUMERICAL, "the step to t = 0.1 has a residual of",
+                   options=sets(solver__iterations=1))
 
     def test_a_run_that_did_not_suffice_goes_on(self):
-        case = self.write("short.toml", steady(6) + "[solver]\niterations = 3\n[checkpoint]\nevery = 1\n")
+        case = self.write("short.toml", steady(6) + "[solver]\niterations = 2\n[checkpoint]\nevery = 1\n")
         folder = self.folder / "goes-on"
         self.assertEqual(tutti("run", case, "-o", folder, *EQUAL).code, NUMERICAL)
         result = tutti("run", "--restart", folder, *sets(solver__iterations=100), *EQUAL)
@@ -175,11 +175,10 @@ class Implicit(SystemTest):
                 (fixed('method = "steady"\n[solver]\niterations = 0'), "solver.iterations"),
                 (fixed('method = "steady"\n[solver]\niterations = 1.5'), "solver.iterations"),
                 (fixed('method = "steady"\n[solver]\ntol = 1e-6'), "tol"),
-                (fixed('method = "steady"') + "[devices]\nexchange = false\n", "cannot do without exchange"),
-                (fixed(implicit + "dt = 1e-300\nend = 1"), "too many")]:
+                (fixed('method = "steady"') + "[devices]\nexchange = false\n", "cannot do without exchange")]:
             with self.subTest(patterns=patterns):
                 self.fails(text, INPUT, *patterns)
-        self.fails(fixed(implicit + "dt = 1e-310\nsteps = 2"), NUMERICAL, "a time step of")
+        self.fails(fixed(implicit + "dt = 1e-300\nend = 1"), NUMERICAL, "a time step of")
 
 
 if __name__ == "__main__":

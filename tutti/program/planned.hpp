@@ -22,6 +22,7 @@ struct PlannedStep {
   std::string about = {};               ///< of dt: "spectral radius 3, 10 stages"
   std::string rows = {};                ///< "nodes with stencils of 31"; empty: as the domain calls them
   int stages = 1;                       ///< each with an exchange
+  bool solves = false;                  ///< what is planned is an iteration, of which a step takes some
   std::vector<std::string> lines = {};  ///< for people
   bool bytes_between_parts = false;     ///< PlannedPart::message_bytes are those to parts of the same rank, too
 };

@@ -131,14 +131,13 @@ Diffusion::~Diffusion() {
 void Diffusion::assemble() {
   parts_.resize(domain_.meshes.size());
   Size weak = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) weak += assemble_part(p, {}).weak_fits;
+  for (std::size_t p = 0; p < parts_.size(); ++p) weak += assemble_part(p, {});
   weak_fits_ = comm_.sum(weak);
   verbose("{} cells have a poorly conditioned gradient: their faces use that of the other cell", weak_fits_);
 }
 
-/// Rows and forcing of a part, in place of those that it has. `damped`: as in SchemeOptions. What is left of the rows
-/// in the result are its numbers.
-DiffusionRows Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
+/// Rows and forcing of a part, in place of those that it has. `damped`: as in SchemeOptions. Its weak fits.
+Lid Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
   SchemeOptions scheme;
   scheme.two_point = options_.text("numerics.flux") == "two-point";
   scheme.damped = damped;
@@ -174,7 +173,9 @@ DiffusionRows Diffusion::assemble_part(std::size_t p, std::span<const double> da
   if (physics_->has_forcing())
     part.forcing = Forcing(*streams.compute, *devices_.threads, *physics_, part.centroids, rows);
   part.boundary_faces = std::move(rows.boundary_faces);
-  return rows;
+  const Lid weak = rows.weak_fits;
+  if (is_implicit(method_) && uses_multigrid(options_)) part.kept = std::move(rows);
+  return weak;
 }
 
 /// Last of all arrays, in the room that they leave.
@@ -283,8 +284,8 @@ void Diffusion::resume(double time) {
 std::vector<std::string> Diffusion::describe() const {
   std::vector<std::string> lines;
   if (is_implicit(method_))
-    return {
-        fmt::format("{}: equations are solved to {:g}", options_.text("time.method"), solver_->options().tolerance)};
+    return {fmt::format("{}: equations are solved to {:g}, with {} coarse unknowns", options_.text("time.method"),
+                        solver_->options().tolerance, solver_->coarse_unknowns())};
   lines.push_back(fmt::format(
       "spectral radius {:.5g} after {} iterations, largest stable step {:.5g}{}; 1/max|L_ii| = {:.5g}", stability_.rho,
       stability_.iterations, stability_limit(),

@@ -23,6 +23,7 @@ struct DiffusionPart {
   Buffer<double> first_rate;   ///< F_0 of RKC2
   Buffer<double> jacobi;       ///< of implicit methods: what takes the diagonal's place
   Buffer<double> before;       ///< of bdf2: u a step ago
+  DiffusionRows kept;          ///< on the host, until coarse levels are made of them
   Forcing forcing;             ///< source and boundary terms of each owned row; empty where there are none
   // On the host, kept for what is wrong with a forcing and for errors at the end.
   std::vector<BoundaryFaceRef> boundary_faces;
@@ -67,15 +68,15 @@ class Diffusion final : public TetModel {
   std::optional<HeldArraySummary> held_array(std::size_t p) const override;
 
   const Stability& stability() const { return stability_; }
-  /// Rates a time step takes: 1 for Euler, stages times sub-steps for RKC2.
-  int stages() const { return stages_ * substeps_; }
+  /// Rates a time step takes: 1 for Euler, stages times sub-steps for RKC2. Of implicit methods: an iteration.
+  int stages() const { return solver_ ? solver_->rates() : stages_ * substeps_; }
   TimeMethod method() const { return method_; }
   /// Largest time step that is stable with the chosen method, which is explicit.
   double stability_limit() const;
 
  private:
   void assemble();
-  DiffusionRows assemble_part(std::size_t p, std::span<const double> damped);
+  Lid assemble_part(std::size_t p, std::span<const double> damped);
   void hold_coefficients();
   void estimate_spectral_radius();
   void choose_time_step_and_stages();

@@ -186,6 +186,14 @@ void add_diffusion_keys(CaseSchema& schema) {
               .min = 1,
               .max = 1e6,
               .only_if = implicit});
+  schema.add({.path = "solver.preconditioner",
+              .type = KeyType::choice,
+              .default_value = "\"multigrid\"",
+              .description =
+                  "multigrid: coarse levels of boxes of some 48 cells, and a polynomial of Chebyshev on the cells; its "
+                  "iterations hardly grow with the mesh. chebyshev: the polynomial alone, for short steps.",
+              .choices = {"multigrid", "chebyshev"},
+              .only_if = implicit});
   schema.add({.path = "time.stages",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
@@ -205,6 +213,10 @@ TimeMethod time_method(const Case& options) {
   if (word == "crank-nicolson") return TimeMethod::crank_nicolson;
   if (word == "bdf2") return TimeMethod::bdf2;
   return word == "steady" ? TimeMethod::steady : TimeMethod::euler;
+}
+
+bool uses_multigrid(const Case& options) {
+  return options.text("solver.preconditioner") == "multigrid";
 }
 
 DiffusionPhysics::Tensor DiffusionPhysics::read_tensor(const Case& options, const std::string& table) {

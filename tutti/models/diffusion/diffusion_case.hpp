@@ -24,6 +24,8 @@ inline bool is_implicit(TimeMethod method) {
   return method >= TimeMethod::backward_euler;
 }
 
+bool uses_multigrid(const Case& options);
+
 /// Adds the keys [physics], [[boundary]], [numerics] and time.method to the core's.
 void add_diffusion_keys(CaseSchema& schema);
 

@@ -13,6 +13,19 @@
 namespace tutti::diffusion {
 namespace {
 
+/// Arrays of an implicit method with a value a row: of the solver, and what BDF2 remembers.
+std::vector<std::string> implicit_arrays(TimeMethod method) {
+  if (!is_implicit(method)) return {};
+  std::vector<std::string> names = {"right-hand side", "solver, r",   "solver, r^",   "solver, p",
+                                    "solver, A p",     "solver, A s", "diagonal of A"};
+  if (method == TimeMethod::bdf2) names.push_back("u, a step ago");
+  return names;
+}
+/// Copies of u.
+int copies(TimeMethod method) {
+  return method == TimeMethod::euler ? 2 : 3;
+}
+
 /// Bytes of a row, about: its entries, diagonal, volume and vectors.
 double row_bytes(const Case& options, bool on_host, double entries) {
   const bool sliced = row_format(options, on_host) == RowFormat::sliced;
@@ -21,7 +34,9 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   const double coefficient = row_precision(options) == Precision::full ? 8 : 4;
   const bool narrow = sliced && choose_columns(row_column_bytes(options), on_host, {}) != ColumnBytes::four;
   const double column = narrow ? 2 : 4;  // ten bits and what a tile lists are less
-  const int vectors = options.text("time.method") == "rkc2" ? 4 : 2;
+  const TimeMethod method = time_method(options);
+  const int vectors =
+      copies(method) + (method == TimeMethod::rkc2 ? 1 : 0) + static_cast<int>(implicit_arrays(method).size());
   // A source or a boundary's data, and what a source in time is evaluated at.
   const bool source = options.has("physics.source"), forced = source || options.count("boundary") > 0;
   const bool time_dependent = source && options.expression("physics.source").depends_on_time();
@@ -32,7 +47,7 @@ double row_bytes(const Case& options, bool on_host, double entries) {
 MemoryModel diffusion_memory(const Case& options) {
   MemoryModel memory;
   memory.row = [&options](Device& device, double entries) { return row_bytes(options, device.is_host(), entries); };
-  memory.ghost = options.text("time.method") == "rkc2" ? 24 : 16;
+  memory.ghost = 8 * copies(time_method(options));
   if (!all_resident(options))
     memory.held = [&options](Device& device, double entries) {
       const double coefficient = row_precision(options) == Precision::full ? 8 : 4;
@@ -200,10 +215,16 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
     arrays.push_back({"diagonal D", 8 * static_cast<Size>(map.owned)});
   if (format == RowFormat::sliced && map.owned > 0) arrays.push_back({"slices", 8 * (sizes.slices + 1)});
   arrays.push_back({"volumes", 8 * static_cast<Size>(map.owned)});
-  const bool rkc = options.text("time.method") == "rkc2";
-  for (int i = 0; i < (rkc ? 3 : 2); ++i)
+  const TimeMethod method = time_method(options);
+  for (int i = 0; i < copies(method); ++i)
     arrays.push_back({i == 0 ? "u" : fmt::format("u, work {}", i), 8 * static_cast<Size>(map.local())});
-  if (rkc) arrays.push_back({"first rate F0", 8 * static_cast<Size>(map.owned)});
+  if (method == TimeMethod::rkc2) arrays.push_back({"first rate F0", 8 * static_cast<Size>(map.owned)});
+  for (const std::string& name : implicit_arrays(method)) arrays.push_back({name, 8 * static_cast<Size>(map.owned)});
+  if (is_implicit(method) && uses_multigrid(options)) {
+    arrays.push_back({"boxes of cells", 4 * static_cast<Size>(map.owned)});
+    // As many as in a mesh of one part: where parts are many, each has those of all.
+    arrays.push_back({"sums and values of boxes", 16 * static_cast<Size>(map.owned) / 32});
+  }
   if (physics.has_forcing()) arrays.push_back({"forcing", 8 * static_cast<Size>(map.owned)});
   if (physics.forcing_depends_on_time()) plan_time_dependent_forcing(options, physics, mesh, on_host, arrays);
   return arrays;

@@ -26,7 +26,7 @@ ImplicitSolver::ImplicitSolver(SolverProblem problem, const SolverOptions& optio
   }
 }
 
-void ImplicitSolver::set_up() {
+void ImplicitSolver::set_up(const std::set<std::int32_t>& regions, const ParallelFor& parallel) {
   constexpr int most = 30, window = 10;
   constexpr double margin = 1.1;
   double before = 1, now = 1;
@@ -47,6 +47,7 @@ void ImplicitSolver::set_up() {
   const double found = std::pow(now / before, 1.0 / window);
   // Nothing is above 4: the diagonal is at least half of its row's entries (Gershgorin).
   largest_ = std::isfinite(found) && found > 0 ? std::clamp(margin * found, 0.5, 4.0) : 4.0;
+  if (options_.multigrid) coarse_ = std::make_unique<CoarseCorrection>(problem_, regions, parallel);
 }
 
 double ImplicitSolver::product(Vector a, Vector b) {
@@ -64,28 +65,36 @@ void ImplicitSolver::apply(std::size_t copy, Vector to) {
   });
 }
 
-/// Chebyshev's iteration from 0 (Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 12.1), for
-/// eigenvalues of D^-1 (sigma - L) in the upper part of their interval. The copy that has the result.
+/// Chebyshev's iteration (Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 12.1) for eigenvalues of
+/// D^-1 (sigma - L) in the upper part of their interval: from 0, or from what the coarse levels say, which have the
+/// lower part. The copy that has the result.
 std::size_t ImplicitSolver::precondition(Vector right) {
+  const int degree = options_.degree();
   const double upper = std::max(1.0, largest_);
-  const double lower = upper / (0.5 * options_.degree * options_.degree);
+  const double lower = upper / (coarse_ ? 8.0 : 0.5 * degree * degree);
   const double centre = 0.5 * (upper + lower), radius = 0.5 * (upper - lower);
+  if (coarse_)
+    coarse_->apply(
+        sigma_, [&](std::size_t p) { return (parts_[p].*right).data(); }, 1);
+  else
+    problem_.run(1, [&](std::size_t p, Kernels& to) {
+      DiffusionPart& part = problem_.parts[p];
+      to.add(ScaledRight{part.u[1].data(), (parts_[p].*right).data(), part.jacobi.data(), sigma_, 1 / centre});
+    });
   std::size_t now = 1;
-  problem_.run(1, [&](std::size_t p, Kernels& to) {
-    DiffusionPart& part = problem_.parts[p];
-    to.add(ScaledRight{part.u[1].data(), (parts_[p].*right).data(), part.jacobi.data(), sigma_, 1 / centre});
-  });
   double rho = radius / centre;
-  for (int k = 1; k < options_.degree; ++k) {
+  for (int k = coarse_ ? 0 : 1; k < degree; ++k) {
     const double next_rho = 1 / (2 * centre / radius - rho);
+    const double carry = k == 0 ? 0 : next_rho * rho, gain = k == 0 ? 1 / centre : 2 * next_rho / radius;
+    const bool from_zero = coarse_ ? k == 0 : k == 1;
     const std::size_t next = 3 - now;
     problem_.run(static_cast<int>(next), [&](std::size_t p, Kernels& to) {
       DiffusionPart& part = problem_.parts[p];
       part.rows.add(to, part.u[now].data(), nullptr,
-                    ChebyshevUpdate{part.u[next].data(), (parts_[p].*right).data(), part.jacobi.data(), sigma_,
-                                    next_rho * rho, 2 * next_rho / radius, k == 1});
+                    ChebyshevUpdate{part.u[next].data(), (parts_[p].*right).data(), part.jacobi.data(), sigma_, carry,
+                                    gain, from_zero});
     });
-    rho = next_rho;
+    if (k > 0) rho = next_rho;
     now = next;
   }
   return now;

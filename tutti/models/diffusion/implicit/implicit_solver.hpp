@@ -2,37 +2,21 @@
 // Comput. 13, 1992), preconditioned from the right. sigma is 0 for a steady solution, else some 1/dt.
 #pragma once
 
-#include <functional>
-#include <span>
-#include <string>
+#include <memory>
 #include <vector>
 
-#include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/buffer.hpp"
-#include "tutti/domain/tet_domain.hpp"
 #include "tutti/io/checkpoint/checkpoint.hpp"
-#include "tutti/models/diffusion/rows/operator.hpp"
+#include "tutti/models/diffusion/implicit/coarse_correction.hpp"
 #include "tutti/simulation/model_field.hpp"
 
 namespace tutti::diffusion {
 
-struct DiffusionPart;
-
 struct SolverOptions {
   double tolerance = 1e-10;  ///< of |right - (sigma - L) u|, relative to |right|; the norm is that of L2
   Size iterations = 1000;    ///< of one solution, at most
-  int degree = 8;            ///< of Chebyshev's polynomial that is the preconditioner
-};
-
-/// What it works on.
-struct SolverProblem {
-  const Comm& comm;
-  const TetDomain& domain;
-  std::span<DiffusionPart> parts;
-  std::function<const double*(std::size_t p)> volumes;  ///< of owned cells
-  /// A pass over the rows of all parts; then the ghosts of this copy of u follow (copy < 0: none).
-  std::function<void(int copy, const std::function<void(std::size_t p, Kernels&)>& add)> run;
-  std::function<void(std::size_t copy)> exchange;  ///< the ghosts of a copy, now
+  bool multigrid = true;     ///< preconditioner: Chebyshev's polynomial behind coarse levels; else it alone
+  int degree() const { return multigrid ? 4 : 8; }  ///< of the polynomial
 };
 
 /// The solution stands in copy 0 of u, with its ghosts; copies 1 and 2 are work space. Sums are exact, so all results
@@ -41,8 +25,9 @@ class ImplicitSolver {
  public:
   ImplicitSolver(SolverProblem problem, const SolverOptions& options);
 
-  /// Finds how far the eigenvalues of D^-1 L reach, from the noise that stands in copy 0.
-  void set_up();
+  /// Finds how far the eigenvalues of D^-1 L reach, from the noise that stands in copy 0, and makes coarse levels.
+  void set_up(const std::set<std::int32_t>& regions, const ParallelFor& parallel);
+  std::size_t coarse_unknowns() const { return coarse_ ? coarse_->size() : 0; }
 
   /// The right-hand side of a part, to be filled before begin().
   double* right(std::size_t p) { return parts_[p].right.data(); }
@@ -59,6 +44,8 @@ class ImplicitSolver {
   bool stalled() const { return stalled_ > 0; }
   bool done() const { return solved() || stalled() || iterations_ >= static_cast<double>(options_.iterations); }
   const SolverOptions& options() const { return options_; }
+  /// Applications of L, those to be solved for and those of the preconditioner, in an iteration.
+  int rates() const { return 2 * (options_.multigrid ? options_.degree() + 1 : options_.degree()); }
   double residual() const { return reference_ > 0 ? norm_ / reference_ : 0; }
   double iterations() const { return iterations_; }  ///< of this solution
 
@@ -72,8 +59,8 @@ class ImplicitSolver {
   };
   using Vector = Buffer<double> Part::*;
 
-  Stream& stream(std::size_t p) const { return *problem_.domain.streams[p].compute; }
-  Range rows(std::size_t p) const { return problem_.domain.maps[p].owned_rows(); }
+  Stream& stream(std::size_t p) const { return problem_.stream(p); }
+  Range rows(std::size_t p) const { return problem_.rows(p); }
   double product(Vector a, Vector b);
   void apply(std::size_t copy, Vector to);
   std::size_t precondition(Vector right);
@@ -85,6 +72,7 @@ class ImplicitSolver {
   SolverProblem problem_;
   SolverOptions options_;
   std::vector<Part> parts_;
+  std::unique_ptr<CoarseCorrection> coarse_;
   double largest_ = 2;  ///< eigenvalue of -D^-1 L
   double sigma_ = 0;
   // Numbers of the iteration.

@@ -71,6 +71,7 @@ void Diffusion::set_up_implicit() {
     SolverOptions solver;
     solver.tolerance = options_.number("solver.tolerance");
     solver.iterations = options_.integer("solver.iterations");
+    solver.multigrid = uses_multigrid(options_);
     solver_ = std::make_unique<ImplicitSolver>(solver_problem(), solver);
     if (method_ == TimeMethod::bdf2)
       for (std::size_t p = 0; p < parts_.size(); ++p)
@@ -78,7 +79,7 @@ void Diffusion::set_up_implicit() {
   });
   homogeneous_ = true;
   set_noise();
-  solver_->set_up();
+  solver_->set_up(domain_.region_tags, parallel_for(*devices_.threads));
   homogeneous_ = false;
 }
 
