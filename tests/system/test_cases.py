@@ -168,6 +168,10 @@ class Cases(SystemTest):
         self.fails(text, "there is no field 'v' in the results; take some of u", options=["--set", 'statistics.fields=["v"]'])
         self.fails(text, "must be a list of words of", options=["--set", 'statistics.of=["median"]'])
         self.fails(box_case(output="[statistics]\nevery = 2"), "'statistics.every' has no effect here; it goes with statistics.of")
+        clash = SPHERE + '[[tracer]]\nname = "q_mean"\ninitial = "1"\n[statistics]\nof = ["mean"]\n'
+        self.fails(clash, "there is a field 'q_mean' already")
+        tracer = clash.replace('"q_mean"', '"r"') + 'fields = ["q"]\n'
+        self.assertIn('Name="q_mean"', next((self.run_case(tracer)["folder"] / "fields").glob("*1.pvtu")).read_text())
         other = tutti("run", "--restart", run["folder"], "--set", "statistics.every=2", "--set", "time.end=2e-3", *EQUAL)
         self.assert_error(other, INPUT, "statistics.every is 2 now")
 
@@ -232,6 +236,30 @@ class Cases(SystemTest):
                         self.assertEqual(file["VTKHDF/CellData"][name][...].tobytes(), values, name)
                 case = self.write("case.toml", text)
                 self.assert_error(tutti("run", case, "-o", run["folder"], *EQUAL), 2, "overwrite")
+                again = ["run", "--restart", run["folder"], "--set", "time.steps=9", *EQUAL]
+                self.assert_error(tutti(*again, "--set", 'output.format="vtk"'), 2, "output.format of its results so far is vtkhdf")
+                with open(run["folder"] / "results.vtkhdf", "r+b") as file:
+                    file.truncate(3000)
+                self.assert_error(tutti(*again), 5, "cannot be read: .* write elsewhere with -o")
+
+    def test_run_log(self):
+        run = self.run_case(box_case(n=3, time="steps = 4"), "-q", ranks=2)
+        log = (run["folder"] / "run.log").read_text()
+        self.assertRegex(log, r"(?m)^tutti .*\nhost: .*\ncommand: .* run .*case1\.toml")
+        for key in ("host", "command", "folder", "mpi", "hdf5", "compiler"):
+            self.assertTrue(run["provenance"][key], key)
+        again = tutti("run", "--restart", run["folder"], *EQUAL)
+        self.assertEqual(again.code, 0, again.err)
+        longer = (run["folder"] / "run.log").read_text()
+        self.assertTrue(longer.startswith(log), "a run that goes on appends")
+        for said in ("command: ", "warning: .* stands at the end of the run already", "4 steps|step 4", "results: "):
+            self.assertRegex(longer[len(log):], said)
+        folder = self.folder / "bad"
+        case = self.write("bad.toml", box_case(n=3, time="dt = 1\nend = 3000", physics='K = 1\ninitial = "x"\nsource = "exp(t)"'))
+        failed = tutti("run", case, "-o", folder, "--set", "numerics.check=false", *EQUAL)
+        self.assertNotEqual(failed.code, 0)
+        if folder.exists():
+            self.assertIn("error: " + failed.error_lines()[0].split("error: ", 1)[1], (folder / "run.log").read_text())
 
     def test_graphs_have_no_times(self):
         graph = 'model = "graph"\n[graph]\ngenerate = "torus"\nrows = 4\ncolumns = 4\n'
@@ -244,7 +272,7 @@ class Cases(SystemTest):
 
     def test_meshes_of_other_formats(self):
         text = box_case().replace('generate = "box"', 'file = "part.med"').replace("cubes = [8, 8, 8]\njitter = 0.2\n", "")
-        self.fails(text, r"part\.med: unsupported format \.med; try meshio convert part\.med part\.vtu")
+        self.fails(text, r"part\.med: unsupported format \.med; try tutti mesh convert part\.med part\.msh")
         self.fails(text.replace(".med", ".foo"), r"part\.foo: unsupported format \.foo; known are")
 
 

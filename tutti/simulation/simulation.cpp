@@ -108,6 +108,11 @@ void tell_start(const Run& run, const Restart* restart) {
          format_count(std::llround(run.time)), format_count(std::llround(units->end)), units->unit);
     return;
   }
+  if (plan.until > 0 && static_cast<double>(plan.steps - run.first) > 100 * (2 + (plan.end - run.time) / plan.longest))
+    warn(
+        "steps of {:.3g} are cut into {} to meet the times of output, history and checkpoints; longer intervals, or "
+        "`every`, take fewer",
+        plan.longest, format_count(plan.steps - run.first));
   if (restart == nullptr) {
     info("{} cells, {} steps of {:.4g}", format_count(run.model.cells()), format_count(plan.steps), plan.dt);
     return;
