@@ -261,6 +261,55 @@ class Cases(SystemTest):
         if folder.exists():
             self.assertIn("error: " + failed.error_lines()[0].split("error: ", 1)[1], (folder / "run.log").read_text())
 
+    def test_steady(self):
+        """u decays to nothing but its mean: the test is of every step's change, by 50."""
+        text = box_case(n=3, physics='K = 1\ninitial = "1 + x"', time="steps = 9999\nsteady = 1e-6",
+                        output="history_every = 1\n[checkpoint]\nevery = 49\nkeep = 99")
+        run = self.run_case(text, "--devices", "fake:1,cpu", ranks=2)
+        self.assertTrue(run["steady"])
+        self.assertEqual(run["steps"] % 50, 0)
+        self.assertLess(run["steps"], 9999)
+        self.assertEqual(rows_of(run["folder"] / "history.csv")[-1]["time"], run["time"])
+        files = sorted((run["folder"] / "checkpoints").glob("*.h5"))
+        middle = next((path for path in files if int(path.stem[-6:]) % 50 == 49), files[0])
+        again = tutti("run", "--restart", middle, *EQUAL)
+        self.assertEqual(again.code, 0, again.err)
+        summary = json.loads((run["folder"] / "summary.json").read_text())
+        self.assertEqual((summary["steps"], summary["checksum"]), (run["steps"], run["checksum"]))
+        gas = self.run_case(GAS.replace("steps = 2", "steps = 60\nsteady = 1e-6").replace("rho = \"exact\"", "rho = 1"))
+        self.assertEqual((gas["steady"], gas["steps"]), (True, 50))
+        sphere = self.run_case(SPHERE.replace("steps = 1", "steps = 60\nsteady = 1e-6"))
+        self.assertEqual((sphere["steady"], sphere["steps"]), (False, 60))
+
+    def test_lines(self):
+        line = '[[output.line]]\nname = "{}"\nfrom = {}\nto = {}\npoints = 5\n'
+        output = "every = 2\n" + line.format("a-b", [0.1, 0.2, 0.3], [0.9, 0.2, 0.3]) + "[checkpoint]\nevery = 3\nkeep = 9"
+        run = self.run_case(box_case(n=3, physics='K = 1e-9\ninitial = "x > 0.5"', time="steps = 5\ndt = 1e-3", output=output))
+        path = run["folder"] / "lines" / "a-b.csv"
+        rows = rows_of(path)
+        self.assertEqual([row["time"] for row in rows[::5]], [0, 0.002, 0.004, 0.005])
+        for row, x in zip(rows, 4 * [0.1, 0.3, 0.5, 0.7, 0.9]):
+            self.assertAlmostEqual(row["x"], x, 12)
+            self.assertEqual((row["y"], row["z"]), (0.2, 0.3))
+            if abs(x - 0.5) > 0.3:
+                self.assertAlmostEqual(row["u"], x > 0.5, 5)
+        content = path.read_bytes()
+        again = tutti("run", "--restart", sorted((run["folder"] / "checkpoints").glob("*.h5"))[0], *EQUAL, ranks=2)
+        self.assertEqual((again.code, path.read_bytes()), (0, content), again.err)
+        longer = tutti("run", "--restart", run["folder"], "--set", "time.steps=6", *EQUAL)
+        self.assertEqual((longer.code, [row["time"] for row in rows_of(path)[::5]]), (0, [0, 0.002, 0.004, 0.006]), longer.err)
+        again = tutti("run", self.write("c.toml", box_case(n=3, output=output)), "-o", run["folder"], "--overwrite", *EQUAL, ranks=3)
+        self.assertEqual((again.code, len(rows_of(path))), (0, 6 * 5), again.err)
+        sphere = self.run_case(SPHERE.replace("[time]", "[output]\n" + line.format("s", [1, 0, 0], [0, 0, 1]) + "[time]"))
+        for row in rows_of(sphere["folder"] / "lines" / "s.csv"):
+            self.assertAlmostEqual(row["x"] ** 2 + row["y"] ** 2 + row["z"] ** 2, 1, 12)
+        flow = self.run_case(FLOW + line.format("f", [0.5, 0.1, 0.5], [0.5, 0.9, 0.5]), ranks=2)
+        self.assertEqual(list(rows_of(flow["folder"] / "lines" / "f.csv")[0]), ["time", "x", "y", "z", "u", "v", "w", "p", "T", "s"])
+        ends = [0.1, 0.2, 0.3], [9, 9, 9]
+        self.fails(box_case(n=3, output=line.format("a", *ends)), r"case\.toml:\d+:\d+: line 'a' at .* is outside the mesh")
+        self.fails(box_case(n=3, output=line.format("../a", *ends)), "take 1 to 100 letters")
+        self.fails(box_case(n=3, output=2 * line.format("a", [0.1, 0.2, 0.3], [0.2, 0.2, 0.3])), "there is a line 'a' already")
+
     def test_graphs_have_no_times(self):
         graph = 'model = "graph"\n[graph]\ngenerate = "torus"\nrows = 4\ncolumns = 4\n'
         for more, reason in [("[output]\ninterval = 1", "has no time"), ("[output]\nhistory_times = [1]", "has no time"),

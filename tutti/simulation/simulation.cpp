@@ -13,6 +13,7 @@
 #include "tutti/simulation/finite_watch.hpp"
 #include "tutti/simulation/output/field_output.hpp"
 #include "tutti/simulation/output/history.hpp"
+#include "tutti/simulation/output/line_samples.hpp"
 #include "tutti/simulation/output/metrics.hpp"
 #include "tutti/simulation/output/model_results.hpp"
 #include "tutti/simulation/output/probes.hpp"
@@ -21,6 +22,7 @@
 #include "tutti/simulation/output/statistics.hpp"
 #include "tutti/simulation/rebalance.hpp"
 #include "tutti/simulation/run/run_summary.hpp"
+#include "tutti/simulation/run/steady.hpp"
 #include "tutti/simulation/run/timeline.hpp"
 #include "tutti/simulation/step_length.hpp"
 
@@ -199,6 +201,7 @@ bool may_rebalance(const Run& run, const RunSoFar* so_far) {
 void add_observers(Observers& observers, Run& run, DeviceSet& devices, const RunContext& context, Size first_step) {
   const auto add = [&]<class T>(std::unique_ptr<T> observer) { observers.push_back(std::move(observer)); };
   add(std::make_unique<Timeline>(run, first_step));
+  add(std::make_unique<Steady>(run));
   add(std::make_unique<FiniteWatch>());
   add(std::make_unique<History>(run));
   add(std::make_unique<ProgressLine>(run));
@@ -209,6 +212,7 @@ void add_observers(Observers& observers, Run& run, DeviceSet& devices, const Run
     add(std::make_unique<FieldOutput>(run));
     add(std::make_unique<Slices>(run));
     add(std::make_unique<Probes>(run));
+    add(std::make_unique<LineSamples>(run));
   }
   if (may_rebalance(run, context.so_far)) {
     const bool always = run.options.is_word("balance.rebalance", "always");
