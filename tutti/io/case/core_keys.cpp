@@ -166,8 +166,8 @@ void add_time_keys(CaseSchema& schema, DomainKeys domain) {
               .type = KeyType::number,
               .default_value = "0",
               .unit = "1/s",
-              .description = "The run ends when a step changes every written field by less than so much of its largest "
-                             "value a unit of time; looked at every 50 steps; 0: never.",
+              .description = "The run ends when a step changes every field of the state by less than so much of its "
+                             "largest value a unit of time; looked at every 50 steps; 0: never.",
               .min = 0});
 }
 

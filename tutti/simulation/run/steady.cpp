@@ -8,13 +8,12 @@
 namespace tutti {
 namespace {
 
-/// Values of all fields that are written, as Steady keeps them.
+/// Values of all fields that a run goes on from, as Steady keeps them.
 std::vector<std::vector<std::vector<double>>> values_of_all(Run& run) {
-  run.model.before_output();
   std::vector<std::vector<std::vector<double>>> all;
   run.comm.together([&] {
     for (const ModelField& field : run.model.fields()) {
-      if (!field.output) continue;
+      if (!field.restart) continue;
       auto& parts = all.emplace_back();
       for (std::size_t p = 0; p < run.model.domain().mine(); ++p)
         parts.push_back(values_of(run.model.domain(), field, p));

@@ -7,10 +7,10 @@
 
 namespace tutti {
 
-/// time.steady of models that have no such test of their own: the run ends when a step changes every written field by
-/// less than so much of its largest value a unit of time. Every 50 steps one step is looked at, by copies on the host;
-/// which one depends on its number only, so a restart ends where the run would have. First of the observers: the others
-/// then see the last step.
+/// time.steady of models that have no such test of their own: the run ends when a step changes every field of its
+/// state by less than so much of its largest value a unit of time. Every 50 steps one step is looked at, by copies on
+/// the host; which one depends on its number only, so a restart ends where the run would have. First of the observers:
+/// the others then see the last step.
 class Steady : public Observer {
  public:
   /// Steps from one look to the next.
