@@ -88,7 +88,8 @@ EarlierLines RunState::lines_of(const std::string& file, double until, const Occ
   earlier.until = until;
   if (const auto at = file_bytes.find(file); at != file_bytes.end()) earlier.bytes = at->second;
   if (const auto at = file_lines.find(file); at != file_lines.end()) earlier.lines = at->second;
-  const bool at_end = step == plan.steps && !when.due(step, plan.time_of(step - 1), time);
+  // Where nothing says when, lines come with reports, and may be there in any case.
+  const bool at_end = !when.none() && step == plan.steps && !when.due(step, plan.time_of(step - 1), time);
   if (goes_on && at_end && earlier.lines.value_or(0) > 0) {
     earlier.until = std::nextafter(until, -std::numeric_limits<double>::infinity());
     earlier.lines = *earlier.lines - 1;
