@@ -58,7 +58,7 @@ void plot(const PlotArguments& a) {
     option("--dpi", a.dpi);
   }
   words.insert(words.end(), {"--", subject});
-  draw_with_python(python, words);
+  run_with_python(python, words);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ PythonPackage find_python() {
   return python;
 }
 
-void draw_with_python(const PythonPackage& python, const std::vector<std::string>& words) {
+void run_with_python(const PythonPackage& python, const std::vector<std::string>& words) {
   std::vector<std::string> all = {python.interpreter, "-m", "tutti"};
   all.insert(all.end(), words.begin(), words.end());
   const ProgramResult result = run_program(all, python_options(python.folder));
@@ -126,8 +126,8 @@ void draw_with_python(const PythonPackage& python, const std::vector<std::string
   if (const std::string_view wrong = "error: argument "; message.starts_with(wrong)) message.erase(0, wrong.size());
   const bool known = result.status >= 2 && result.status <= 7;
   if (!known)
-    message = fmt::format("{} ended with exit code {} while drawing: {}; see tutti doctor", python.interpreter,
-                          result.status, message);
+    message = fmt::format("{} ended with exit code {} in tutti {}: {}; see tutti doctor", python.interpreter,
+                          result.status, words.front(), message);
   fail(known ? static_cast<ErrorKind>(result.status) : ErrorKind::resource, "{}", message);
 }
 

@@ -19,7 +19,8 @@ struct PythonPackage {
 /// Looks beside the program: ../share/tutti/python (build tree and install tree). Starts the interpreter once.
 PythonPackage find_python();
 
-/// Draws one picture: `python3 -m tutti WORDS`. Its errors are those of the Python side: same kind, same words.
-void draw_with_python(const PythonPackage& python, const std::vector<std::string>& words);
+/// Draws a picture or converts a mesh: `python3 -m tutti WORDS`. Its errors are those of the Python side: same kind,
+/// same words.
+void run_with_python(const PythonPackage& python, const std::vector<std::string>& words);
 
 }  // namespace tutti::app

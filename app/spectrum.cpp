@@ -41,8 +41,8 @@ void run_spectrum(const Comm& comm, const SpectrumArguments& a) {
   });
   if (python)
     setup.draw = [&](const std::string& title, const std::string& method) {
-      draw_with_python(*python, {"spectrum", fmt::format("--output={}", a.plot), fmt::format("--method={}", method),
-                                 fmt::format("--title={}", title), "--", a.output});
+      run_with_python(*python, {"spectrum", fmt::format("--output={}", a.plot), fmt::format("--method={}", method),
+                                fmt::format("--title={}", title), "--", a.output});
     };
   kind.write_spectrum(setup);
 }

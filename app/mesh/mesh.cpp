@@ -6,6 +6,7 @@
 #include "app/commands.hpp"
 #include "app/mesh/mesh_commands.hpp"
 #include "app/mesh/mesh_output.hpp"
+#include "app/python.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_load.hpp"
@@ -124,6 +125,14 @@ struct ConvertArguments {
 
 void convert(const ConvertArguments& a) {
   check_mesh_output(a.input, a.output, a.format);
+  if (is_converted(a.input) && a.times == 0) {
+    if (!a.output.ends_with(".msh") || !(a.format.empty() || a.format == "msh22-ascii"))
+      fail(ErrorKind::usage, "{}: meshio's meshes become MSH 2.2 in ASCII; give OUT as .msh, and no --format",
+           a.output);
+    const PythonPackage python = find_python();
+    if (python.interpreter.empty()) fail(ErrorKind::resource, "{}", python.problem);
+    return run_with_python(python, {"convert", a.input, a.output});
+  }
   Threads threads(usable_cores());
   save_mesh(refine(read_mesh(a.input), a.times, parallel_for(threads)), a.output, a.format);
 }
@@ -140,7 +149,9 @@ void add_convert(CLI::App& mesh, Action& action) {
   auto a = std::make_shared<ConvertArguments>();
   CLI::App* command = mesh.add_subcommand("convert", "write a mesh in another format");
   add_files(*command, *a);
-  command->footer("Example:\n  tutti mesh convert part.1.ele part.msh");
+  command->footer(
+      "Examples:\n  tutti mesh convert part.1.ele part.msh\n"
+      "  tutti mesh convert part.med part.msh        (also .cgns .exo .xdmf .inp .vtk ...: needs Python's meshio)");
   command->callback([a, &action] { action = [a](const Comm& comm) { on_root(comm, [&] { convert(*a); }); }; });
 }
 

@@ -41,7 +41,7 @@ void draw_quality(const PythonPackage& python, const QualityArguments& a, const 
   }
   write_vtu(vtu, VtuPiece{mesh.vertices, cells, {{"mean_ratio", 1, std::span<const double>(mean_ratio)}}});
   const std::string name = std::filesystem::path(a.mesh).filename().string();
-  draw_with_python(python, {"quality", "--output=" + a.png, "--title=" + name, "--", json, vtu});
+  run_with_python(python, {"quality", "--output=" + a.png, "--title=" + name, "--", json, vtu});
 }
 
 void tell_quality(const QualityArguments& a) {

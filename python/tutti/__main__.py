@@ -8,7 +8,7 @@ from tutti.messages import told
 
 COMMANDS = {"plot": "a picture of a field", "profile": "profiles along lines, beside references", "history": "curves over time",
             "timeline": "who did what when in a step", "convergence": "errors over mesh width",
-            "quality": "shapes of a mesh's cells", "spectrum": "eigenvalues of tutti spectrum beside what a time step allows"}
+            "quality": "shapes of a mesh's cells", "convert": "a mesh that meshio reads as Gmsh's", "spectrum": "eigenvalues of tutti spectrum beside what a time step allows"}
 
 
 def timeline(words):

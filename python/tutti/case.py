@@ -11,6 +11,7 @@ import re
 import tempfile
 from pathlib import Path
 
+from tutti import initial
 from tutti.messages import Error
 from tutti.program import TemporaryFolder, run_program
 
@@ -82,7 +83,7 @@ class Case:
     def __init__(self, content, folder="."):
         if isinstance(content, dict):
             content = "".join(f"{json.dumps(str(key))} = {toml_text(value)}\n" for key, value in content.items())
-        self._text, self._folder, self.path, self._sets = content, Path(folder), None, {}
+        self._text, self._folder, self.path, self._sets, self._values = content, Path(folder), None, {}, {}
 
     @classmethod
     def load(cls, path):
@@ -94,25 +95,34 @@ class Case:
     def copy(self):
         """The same case, to be changed on its own."""
         other = Case(self._text, self._folder)
-        other.path, other._sets = self.path, dict(self._sets)
+        other.path, other._sets, other._values = self.path, dict(self._sets), dict(self._values)
         return other
 
     def __setitem__(self, key, value):
-        if callable(value) or getattr(value, "size", 0) > 100:
-            kind = "functions of Python" if callable(value) else "a value per cell"
-            raise TypeError(f"{key}: a case holds formulas, not {kind}; give an expression such as 'exp(-x^2)'")
+        """A number, a text, a list, a dict; for initial values also a function f(x, y, z) of arrays, which is evaluated on the
+        mesh before the run, or an array with one value per cell, as run.fields has them."""
         _steps(key)
-        self._sets.pop(key, None)  # the last one counts, also where another key lies inside it
-        self._sets[key] = toml_text(value)
+        given = initial.is_given(key, value)
+        self._forget(key)
+        if given:
+            self._values[key] = value
+        else:
+            self._sets[key] = toml_text(value)
 
     def __delitem__(self, key):
         """Takes the key out, so that its default holds."""
         _steps(key)
-        self._sets.pop(key, None)
+        self._forget(key)
         self._sets[key] = ""
+
+    def _forget(self, key):
+        self._sets.pop(key, None)  # the last one counts, also where another key lies inside it
+        self._values.pop(key, None)
 
     def __getitem__(self, key):
         """What was set, or what the file says. KeyError where neither does: its default holds."""
+        if key in self._values:
+            return self._values[key]
         value = self._tree()
         try:
             for step in _steps(key):
@@ -134,6 +144,7 @@ class Case:
 
     def __repr__(self):
         changed = "".join(f", {key}={text}" for key, text in self._sets.items())
+        changed += "".join(f", {key} of Python" for key in self._values)
         return f"<Case {self.path or 'of a text'}{changed}>"
 
     @contextlib.contextmanager
@@ -151,6 +162,7 @@ class Case:
     def plan(self, devices=None, threads=None, program=None):
         """What `tutti plan` says: memory, time step, expected speed. Nothing is run; an Error tells what is wrong."""
         with self._words() as words:
+            words += initial.words_before(self._values)
             return run_program(["plan", *words, *device_words(devices, threads)], program=program)
 
     def run(self, output=None, overwrite=False, devices=None, ranks=None, threads=None, progress=None, options=(),
@@ -167,10 +179,22 @@ class Case:
 
         temporary = TemporaryFolder("tutti_run_") if output is None else None
         folder = Path(temporary.name) / "results" if temporary else Path(output)
+        values = self._given(Path(temporary.name) if temporary else Path(f"{output}.inputs"), program) if self._values else []
         with self._words() as words:
-            words += ["-o", str(folder), *(["--overwrite"] if overwrite else []), *device_words(devices, threads), *options]
+            words += values + ["-o", str(folder), *(["--overwrite"] if overwrite else []), *device_words(devices, threads), *options]
             said = run_program(["run", *words], ranks, launch, program, progress, folder / "stop")
         return Run(folder, said, temporary)
+
+
+    def _given(self, folder, program):
+        """The --set options of the values that Python gives, which are written to files there: a run of no steps tells where."""
+        from tutti.runs import Run
+
+        with tempfile.TemporaryDirectory(prefix="tutti_mesh_") as looked, self._words() as words:
+            words += [*initial.words_before(self._values), "--set", "time.end=", "--set", "time.steps=0", "--set",
+                      'output.format="vtk"', "--set", "checkpoint.at_end=false"]
+            run_program(["run", *words, "-o", f"{looked}/run"], program=program, progress=False)
+            return initial.write(self._values, Run(f"{looked}/run"), folder, len(self._tree().get("field", [])))
 
 
 def device_words(devices=None, threads=None):

@@ -211,6 +211,10 @@ class Run:
         """Values at the probes over time, as history."""
         return table(read_probes(self.folder / "probes.csv"))
 
+    def line(self, name):
+        """The rows of [[output.line]] of this name, all times: time, x, y, z and the quantities."""
+        return table(read_probes(self.folder / "lines" / f"{name}.csv"))
+
     @property
     def mesh(self):
         """The mesh with the fields of the last output, a grid of PyVista."""

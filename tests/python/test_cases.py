@@ -95,14 +95,51 @@ class Keys(Cases):
                 case[key]
         with self.assertRaisesRegex(KeyError, "no key of a case"):
             case["time..end"] = 1
-        for value, words in ((np.sin, "not functions of Python"), (np.zeros(1000), "not a value per cell")):
-            with self.assertRaisesRegex(TypeError, words):
-                case["physics.initial"] = value
+        with self.assertRaisesRegex(TypeError, "only initial values can be functions of Python"):
+            case["physics.K"] = np.sin
         self.assertIn("time.end=3", repr(case))
         path.write_text("a = [")
         with self.assertRaises(tutti.Error) as caught:
             Case.load(path)["a"]
         self.assertEqual(caught.exception.kind, "input")
+
+
+class Meshes(Cases):
+    def test_meshes_of_meshio(self):
+        def convert(name, python=sys.executable):
+            done = subprocess.run([os.environ["TUTTI"], "mesh", "convert", name, "made.msh"], cwd=self.folder, text=True,
+                                  capture_output=True, env={**os.environ, "TUTTI_PYTHON": python})
+            return done.returncode, done.stdout + done.stderr
+
+        (self.folder / "bad.inp").write_text("nothing")
+        if not importlib.util.find_spec("meshio"):
+            self.assertRegex(str(convert("bad.inp")), "this Python has no meshio; pip install meshio")
+            self.skipTest("needs meshio")
+        import meshio
+
+        points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.0]])
+        cells = [("tetra", np.array([[0, 1, 2, 3], [1, 2, 3, 4]])), ("triangle", np.array([[0, 1, 2], [1, 2, 4]]))]
+        none = np.zeros(0, int)
+        sets = {"steel": [np.array([0]), none], "air": [np.array([1]), none], "inlet": [none, np.array([1])]}
+        meshio.write(self.folder / "a.inp", meshio.Mesh(points, cells, cell_sets=sets))
+        mesh = meshio.Mesh(points, cells, cell_data={"cell_tags": [np.array([-6, -7]), np.array([0, -8])]})
+        mesh.point_tags, mesh.cell_tags = {}, {-6: ["steel"], -7: ["air"], -8: ["inlet"]}
+        for name in ("a.inp", "a.med"):
+            if name == "a.med":
+                if not importlib.util.find_spec("h5py"):
+                    continue
+                meshio.write(self.folder / name, mesh)
+            code, said = convert(name)
+            self.assertEqual((code, "groups: air, inlet, steel" in said), (0, True), said)
+            run = self.run_case({"model": "diffusion", "mesh": {"file": str(self.folder / "made.msh")}, "time": {"steps": 1},
+                                 "physics": {"K": 1, "region": [{"name": "air", "K": 2}, {"name": "steel", "K": 3}]},
+                                 "boundary": [{"tag": "inlet", "type": "dirichlet", "value": 1}], "balance": {"weights": "equal"}})
+            self.assertEqual(run.summary["cells"], 2)
+        for name, words in (("bad.inp", "cells: none; tetrahedra"), ("none.med", "No such file")):
+            code, said = convert(name)
+            self.assertNotEqual(code, 0)
+            self.assertEqual(said.count("\n"), 1, said)
+            self.assertIn(words, said)
 
 
 class Fields(Cases):
@@ -118,6 +155,28 @@ class Fields(Cases):
         self.assertIn(name, list(run.fields))
         self.assertNotIn("part", list(run.fields))
         return field
+
+    def test_initial_values_of_python(self):
+        case = self.case(BOX)
+        case["physics.initial"] = lambda x, y, z: np.exp(-x) * y + z
+        run = case.run(self.folder / "given", devices="cpu", threads=1)
+        first = self.check_at_start(run, "u", lambda x, y, z: np.exp(-x) * y + z, ["cell"])
+        self.assertEqual(len(list((self.folder / "given.inputs").iterdir())), 1)
+        case["physics.initial"] = 2 * np.asarray(first)[0]  # as the fields have them
+        twice = case.run(devices="fake:1,cpu", ranks=2)
+        np.testing.assert_array_equal(np.asarray(twice.fields["u"])[0], 2 * np.asarray(first)[0])
+        self.assertIn("of Python", repr(case))
+        self.assertIn("cells", case.plan())
+        case["physics.initial"] = np.ones(7)
+        with self.assertRaisesRegex(ValueError, r"shape \(7,\); the mesh has \(162,\) cells"):
+            case.run()
+        case["physics.initial"] = lambda x, y, z: 1 / (x - x)
+        with self.assertRaisesRegex(ValueError, "must be finite"), np.errstate(divide="ignore"):
+            case.run()
+        flow = self.case(FLOW)
+        flow["initial.temperature"] = lambda x, y, z: x + 10 * y + 100 * z
+        flow["initial.velocity"] = lambda x, y, z: (0 * x, 0, 0 * z)
+        self.check_at_start(flow.run(devices="cpu", threads=1), "T", lambda x, y, z: x + 10 * y + 100 * z, "xyz")
 
     def test_tetrahedra_on_any_devices_and_ranks(self):
         run = self.run_case(BOX)

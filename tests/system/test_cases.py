@@ -168,6 +168,10 @@ class Cases(SystemTest):
         self.fails(text, "there is no field 'v' in the results; take some of u", options=["--set", 'statistics.fields=["v"]'])
         self.fails(text, "must be a list of words of", options=["--set", 'statistics.of=["median"]'])
         self.fails(box_case(output="[statistics]\nevery = 2"), "'statistics.every' has no effect here; it belongs to statistics.of")
+        clash = SPHERE + '[[tracer]]\nname = "q_mean"\ninitial = "1"\n[statistics]\nof = ["mean"]\n'
+        self.fails(clash, "there is a field 'q_mean' already")
+        tracer = clash.replace('"q_mean"', '"r"') + 'fields = ["q"]\n'
+        self.assertIn('Name="q_mean"', next((self.run_case(tracer)["folder"] / "fields").glob("*1.pvtu")).read_text())
         other = tutti("run", "--restart", run["folder"], "--set", "statistics.every=2", "--set", "time.end=2e-3", *EQUAL)
         self.assert_error(other, INPUT, "statistics.every is now 2")
 
@@ -232,6 +236,79 @@ class Cases(SystemTest):
                         self.assertEqual(file["VTKHDF/CellData"][name][...].tobytes(), values, name)
                 case = self.write("case.toml", text)
                 self.assert_error(tutti("run", case, "-o", run["folder"], *EQUAL), 2, "overwrite")
+                again = ["run", "--restart", run["folder"], "--set", "time.steps=9", *EQUAL]
+                self.assert_error(tutti(*again, "--set", 'output.format="vtk"'), 2, "output.format of its results so far is vtkhdf")
+                with open(run["folder"] / "results.vtkhdf", "r+b") as file:
+                    file.truncate(3000)
+                self.assert_error(tutti(*again), 5, "cannot be read: .* write elsewhere with -o")
+
+    def test_run_log(self):
+        run = self.run_case(box_case(n=3, time="steps = 4"), "-q", ranks=2)
+        log = (run["folder"] / "run.log").read_text()
+        self.assertRegex(log, r"(?m)^tutti .*\nhost: .*\ncommand: .* run .*case1\.toml")
+        for key in ("host", "command", "folder", "mpi", "hdf5", "compiler"):
+            self.assertTrue(run["provenance"][key], key)
+        again = tutti("run", "--restart", run["folder"], *EQUAL)
+        self.assertEqual(again.code, 0, again.err)
+        longer = (run["folder"] / "run.log").read_text()
+        self.assertTrue(longer.startswith(log), "a run that goes on appends")
+        for said in ("command: ", "warning: .* stands at the end of the run already", "4 steps|step 4", "results: "):
+            self.assertRegex(longer[len(log):], said)
+        folder = self.folder / "bad"
+        case = self.write("bad.toml", box_case(n=3, time="dt = 1\nend = 3000", physics='K = 1\ninitial = "x"\nsource = "exp(t)"'))
+        failed = tutti("run", case, "-o", folder, "--set", "numerics.check=false", *EQUAL)
+        self.assertNotEqual(failed.code, 0)
+        if folder.exists():
+            self.assertIn("error: " + failed.error_lines()[0].split("error: ", 1)[1], (folder / "run.log").read_text())
+
+    def test_steady(self):
+        """u decays to nothing but its mean: the test is of every step's change, by 50."""
+        text = box_case(n=3, physics='K = 1\ninitial = "1 + x"', time="steps = 9999\nsteady = 1e-6",
+                        output="history_every = 1\n[checkpoint]\nevery = 49\nkeep = 99")
+        run = self.run_case(text, "--devices", "fake:1,cpu", ranks=2)
+        self.assertTrue(run["steady"])
+        self.assertEqual(run["steps"] % 50, 0)
+        self.assertLess(run["steps"], 9999)
+        self.assertEqual(rows_of(run["folder"] / "history.csv")[-1]["time"], run["time"])
+        files = sorted((run["folder"] / "checkpoints").glob("*.h5"))
+        middle = next((path for path in files if int(path.stem[-6:]) % 50 == 49), files[0])
+        again = tutti("run", "--restart", middle, *EQUAL)
+        self.assertEqual(again.code, 0, again.err)
+        summary = json.loads((run["folder"] / "summary.json").read_text())
+        self.assertEqual((summary["steps"], summary["checksum"]), (run["steps"], run["checksum"]))
+        gas = self.run_case(GAS.replace("steps = 2", "steps = 60\nsteady = 1e-6").replace("rho = \"exact\"", "rho = 1"))
+        self.assertEqual((gas["steady"], gas["steps"]), (True, 50))
+        sphere = self.run_case(SPHERE.replace("steps = 1", "steps = 60\nsteady = 1e-6"))
+        self.assertEqual((sphere["steady"], sphere["steps"]), (False, 60))
+
+    def test_lines(self):
+        line = '[[output.line]]\nname = "{}"\nfrom = {}\nto = {}\npoints = 5\n'
+        output = "every = 2\n" + line.format("a-b", [0.1, 0.2, 0.3], [0.9, 0.2, 0.3]) + "[checkpoint]\nevery = 3\nkeep = 9"
+        run = self.run_case(box_case(n=3, physics='K = 1e-9\ninitial = "x > 0.5"', time="steps = 5\ndt = 1e-3", output=output))
+        path = run["folder"] / "lines" / "a-b.csv"
+        rows = rows_of(path)
+        self.assertEqual([row["time"] for row in rows[::5]], [0, 0.002, 0.004, 0.005])
+        for row, x in zip(rows, 4 * [0.1, 0.3, 0.5, 0.7, 0.9]):
+            self.assertAlmostEqual(row["x"], x, 12)
+            self.assertEqual((row["y"], row["z"]), (0.2, 0.3))
+            if abs(x - 0.5) > 0.3:
+                self.assertAlmostEqual(row["u"], x > 0.5, 5)
+        content = path.read_bytes()
+        again = tutti("run", "--restart", sorted((run["folder"] / "checkpoints").glob("*.h5"))[0], *EQUAL, ranks=2)
+        self.assertEqual((again.code, path.read_bytes()), (0, content), again.err)
+        longer = tutti("run", "--restart", run["folder"], "--set", "time.steps=6", *EQUAL)
+        self.assertEqual((longer.code, [row["time"] for row in rows_of(path)[::5]]), (0, [0, 0.002, 0.004, 0.006]), longer.err)
+        again = tutti("run", self.write("c.toml", box_case(n=3, output=output)), "-o", run["folder"], "--overwrite", *EQUAL, ranks=3)
+        self.assertEqual((again.code, len(rows_of(path))), (0, 6 * 5), again.err)
+        sphere = self.run_case(SPHERE.replace("[time]", "[output]\n" + line.format("s", [1, 0, 0], [0, 0, 1]) + "[time]"))
+        for row in rows_of(sphere["folder"] / "lines" / "s.csv"):
+            self.assertAlmostEqual(row["x"] ** 2 + row["y"] ** 2 + row["z"] ** 2, 1, 12)
+        flow = self.run_case(FLOW + line.format("f", [0.5, 0.1, 0.5], [0.5, 0.9, 0.5]), ranks=2)
+        self.assertEqual(list(rows_of(flow["folder"] / "lines" / "f.csv")[0]), ["time", "x", "y", "z", "u", "v", "w", "p", "T", "s"])
+        ends = [0.1, 0.2, 0.3], [9, 9, 9]
+        self.fails(box_case(n=3, output=line.format("a", *ends)), r"case\.toml:\d+:\d+: line 'a' at .* is outside the mesh")
+        self.fails(box_case(n=3, output=line.format("../a", *ends)), "take 1 to 100 letters")
+        self.fails(box_case(n=3, output=2 * line.format("a", [0.1, 0.2, 0.3], [0.2, 0.2, 0.3])), "there is a line 'a' already")
 
     def test_graphs_have_no_times(self):
         graph = 'model = "graph"\n[graph]\ngenerate = "torus"\nrows = 4\ncolumns = 4\n'
@@ -244,7 +321,7 @@ class Cases(SystemTest):
 
     def test_meshes_of_other_formats(self):
         text = box_case().replace('generate = "box"', 'file = "part.med"').replace("cubes = [8, 8, 8]\njitter = 0.2\n", "")
-        self.fails(text, r"part\.med: unsupported format \.med; try meshio convert part\.med part\.vtu")
+        self.fails(text, r"part\.med: unsupported format \.med; try tutti mesh convert part\.med part\.msh")
         self.fails(text.replace(".med", ".foo"), r"part\.foo: unsupported format \.foo; supported are")
 
 

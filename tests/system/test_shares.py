@@ -75,7 +75,7 @@ class NoExchange(SystemTest):
                 self.assertEqual(summary["exchange"], {"bytes": 0, "messages": 0})
                 self.assertNotEqual(summary["checksum"], right["checksum"])
                 left = sorted(path.name for path in summary["folder"].iterdir())
-                self.assertEqual(left, ["effective.toml", "history.csv", "metrics.jsonl", "summary.json"])
+                self.assertEqual(left, ["effective.toml", "history.csv", "metrics.jsonl", "run.log", "summary.json"])
         self.assertNotIn("wrong", right)
 
 

@@ -1,7 +1,12 @@
 #include "tutti/base/log.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 
+#include "tutti/base/error.hpp"
+#include "tutti/base/log_copy.hpp"
 #include "tutti/base/printable.hpp"
 
 namespace tutti {
@@ -9,6 +14,8 @@ namespace {
 LogLevel level_ = LogLevel::normal;
 bool speaks_ = true;
 bool line_open_ = false;
+int copy_ = -1;
+std::string before_copy_;  ///< what was said before there was one
 }  // namespace
 
 void set_log(LogLevel level, bool speaks) {
@@ -34,10 +41,39 @@ void write_info(const std::string& line) {
   close_open_line();
   std::fprintf(stdout, "%s\n", printable(line, "\n\t").c_str());
   std::fflush(stdout);
+  copy_line(line);
 }
 void write_warning(const std::string& line) {
   close_open_line();
   std::fprintf(stderr, "tutti: warning: %s\n", printable(line, "\t").c_str());
+  copy_line("warning: " + line);
+}
+
+void copy_log_to(int file) {
+  copy_ = file;
+  if (file < 0 || before_copy_.empty()) return;
+  before_copy_.pop_back();
+  copy_line(std::exchange(before_copy_, ""));
+}
+void copy_line(const std::string& line) {
+  const std::string text = printable(line, "\n\t") + '\n';
+  constexpr std::size_t most = 65536;  // commands other than run never have a copy
+  if (copy_ < 0) {
+    if (before_copy_.size() + text.size() < most) before_copy_ += text;
+    return;
+  }
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t n = ::write(copy_, text.data() + at, text.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n > 0) {
+      at += static_cast<std::size_t>(n);
+      continue;
+    }
+    const std::string cause = system_cause(errno);
+    copy_ = -1;
+    write_warning("run.log ends here: it cannot be written: " + cause);
+    return;
+  }
 }
 
 }  // namespace tutti

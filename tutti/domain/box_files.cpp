@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "tutti/domain/box_domain.hpp"
+#include "tutti/io/output_folder.hpp"
 
 namespace tutti {
 namespace {
-
-bool can_name_a_file(const std::string& name) {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-  return !name.empty() && name.size() <= 100 && name.find_first_not_of(letters) == std::string::npos;
-}
 
 bool overlap(const CellBox& a, const CellBox& b) {
   for (std::size_t d = 0; d < 3; ++d)

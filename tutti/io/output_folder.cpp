@@ -14,13 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Every file that a run writes directly into its folder.
-constexpr std::array<std::string_view, 17> files = {
-    "summary.json",   "results.pvd",   "results.vtkhdf",  "probes.csv",      "history.csv",     "metrics.jsonl",
-    "effective.toml", "trace.json",    "betweenness.csv", "betweenness.npy", "betweenness.npz", "closeness.csv",
-    "closeness.npy",  "closeness.npz", "components.csv",  "components.npy",  "components.npz"};
+constexpr std::array<std::string_view, 18> files = {
+    "run.log",       "summary.json",   "results.pvd",   "results.vtkhdf",  "probes.csv",      "history.csv",
+    "metrics.jsonl", "effective.toml", "trace.json",    "betweenness.csv", "betweenness.npy", "betweenness.npz",
+    "closeness.csv", "closeness.npy",  "closeness.npz", "components.csv",  "components.npy",  "components.npz"};
 constexpr std::array<std::string_view, 3> marks = {"summary.json", "results.pvd", "results.vtkhdf"};
 /// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
-constexpr std::array<std::string_view, 4> folders = {"fields", "slices", "checkpoints", "mesh"};
+constexpr std::array<std::string_view, 5> folders = {"fields", "slices", "lines", "checkpoints", "mesh"};
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -61,6 +61,10 @@ bool is_slice_file(std::string_view name) {
   std::string_view series = name;
   if (!take_end(series, ".pvd")) series = series_of(name);
   return series.starts_with(stem) && series.size() > stem.size();
+}
+
+bool is_line_file(std::string_view name) {
+  return take_end(name, ".csv") && can_name_a_file(std::string(name));
 }
 
 bool is_checkpoint_file(std::string_view name) {
@@ -156,6 +160,11 @@ void refuse_links(const fs::path& folder) {
 
 }  // namespace
 
+bool can_name_a_file(const std::string& name) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  return !name.empty() && name.size() <= 100 && name.find_first_not_of(letters) == std::string::npos;
+}
+
 void make_output_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -179,6 +188,7 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
       if (is_own_file(without_temporary(path.filename().string()))) remove_file(path);
     clear(folder / "fields", is_field_file);
     clear(folder / "slices", is_slice_file);
+    clear(folder / "lines", is_line_file);
     clear(folder / "checkpoints", is_checkpoint_file);
   }
   refuse_links(folder);
@@ -186,6 +196,7 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
     remove_temporaries(folder, is_own_file);
     remove_temporaries(folder / "fields", is_field_file);
     remove_temporaries(folder / "slices", is_slice_file);
+    remove_temporaries(folder / "lines", is_line_file);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace tutti {
@@ -11,6 +12,9 @@ enum class OutputUse {
   overwrite,  ///< results of an earlier run are removed
   go_on,      ///< they stay: the run that made them is continued; what it was writing when it was killed goes
 };
+
+/// Letters, digits, - and _, at most 100: may stand in the name of a file of results.
+bool can_name_a_file(const std::string& name);
 
 /// Makes `folder` and those above it. Error(io).
 void make_output_folder(const std::filesystem::path& folder);

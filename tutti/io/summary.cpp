@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/system/atomic_file.hpp"
+#include "tutti/io/provenance.hpp"
 
 namespace tutti {
 namespace {
@@ -55,6 +56,7 @@ std::string summary_json(const Summary& summary) {
   json["version"] = summary.version;
   json["model"] = summary.model;
   json["case"] = summary.case_file;
+  for (const auto& [name, value] : provenance()) json["provenance"][name] = value;
   json["cells"] = summary.cells;
   json["steps"] = summary.steps;
   json["first_step"] = summary.first_step;

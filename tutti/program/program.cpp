@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/log_copy.hpp"
 #include "tutti/base/mpi/alarm.hpp"
 #include "tutti/base/system/fault.hpp"
 #include "tutti/base/system/program.hpp"
@@ -24,6 +25,7 @@ namespace {
 void say_error(const std::string& program, const char* message) {
   std::fprintf(stderr, "%s: error: %s\n", program.c_str(), message);
   std::fflush(stderr);
+  copy_line(std::string("error: ") + message);
 }
 
 /// The run that is under way, for what ends it.

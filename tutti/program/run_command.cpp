@@ -1,17 +1,23 @@
 // The subcommand `run`: a case from start to end, or from a checkpoint on.
+#include <fmt/chrono.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/log_copy.hpp"
+#include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/core_load.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/io/output_folder.hpp"
+#include "tutti/io/provenance.hpp"
 #include "tutti/program/device_arguments.hpp"
 #include "tutti/program/program.hpp"
 #include "tutti/simulation/simulation.hpp"
@@ -89,6 +95,21 @@ bool has_checkpoint(const fs::path& path) {
   return path.extension() == ".h5" && fs::exists(path, error);
 }
 
+/// run.log from here on, which holds what was said so far, too.
+void keep_log(const Comm& comm, const fs::path& folder) {
+  comm.together([&] {
+    if (!comm.is_root()) return;
+    const fs::path path = folder / "run.log";
+    const int file = open_to_append(path);
+    if (file < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), system_cause(errno));
+    std::string head =
+        fmt::format("tutti {}, {:%Y-%m-%dT%H:%M:%S%z}", TUTTI_VERSION, fmt::localtime(std::time(nullptr)));
+    for (const auto& [name, value] : provenance()) head += fmt::format("\n{}: {}", name, value);
+    copy_log_to(file);
+    copy_line(head);
+  });
+}
+
 void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelKinds& models, const Case& options,
                    const fs::path& folder, const FolderLock* lock, std::optional<Restart>& restart) {
   Trace trace = make_trace(comm, arguments);
@@ -104,6 +125,7 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
       create_model({comm, devices, options, folder / "mesh", phases, restart ? &stored : nullptr}, models);
   phases.add_to(trace);
   describe_setup(comm, *model, devices, phases);
+  keep_log(comm, folder);
   RunSoFar so_far;
   const CoreWait wait;
   const auto began = std::chrono::steady_clock::now();

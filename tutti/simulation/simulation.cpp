@@ -13,6 +13,7 @@
 #include "tutti/simulation/finite_watch.hpp"
 #include "tutti/simulation/output/field_output.hpp"
 #include "tutti/simulation/output/history.hpp"
+#include "tutti/simulation/output/line_samples.hpp"
 #include "tutti/simulation/output/metrics.hpp"
 #include "tutti/simulation/output/model_results.hpp"
 #include "tutti/simulation/output/probes.hpp"
@@ -21,6 +22,7 @@
 #include "tutti/simulation/output/statistics.hpp"
 #include "tutti/simulation/rebalance.hpp"
 #include "tutti/simulation/run/run_summary.hpp"
+#include "tutti/simulation/run/steady.hpp"
 #include "tutti/simulation/run/timeline.hpp"
 #include "tutti/simulation/step_length.hpp"
 
@@ -107,6 +109,11 @@ void tell_start(const Run& run, const Restart* restart) {
          format_count(std::llround(run.time)), format_count(std::llround(units->end)), units->unit);
     return;
   }
+  if (plan.until > 0 && static_cast<double>(plan.steps - run.first) > 100 * (2 + (plan.end - run.time) / plan.longest))
+    warn(
+        "steps of {:.3g} are cut into {} to meet the times of output, history and checkpoints; longer intervals, or "
+        "`every`, take fewer",
+        plan.longest, format_count(plan.steps - run.first));
   if (restart == nullptr) {
     info("{} cells, {} steps of {:.4g}", format_count(run.model.cells()), format_count(plan.steps), plan.dt);
     return;
@@ -196,6 +203,7 @@ bool may_rebalance(const Run& run, const RunSoFar* so_far) {
 void add_observers(Observers& observers, Run& run, DeviceSet& devices, const RunContext& context, Size first_step) {
   const auto add = [&]<class T>(std::unique_ptr<T> observer) { observers.push_back(std::move(observer)); };
   add(std::make_unique<Timeline>(run, first_step));
+  add(std::make_unique<Steady>(run));
   add(std::make_unique<FiniteWatch>());
   add(std::make_unique<History>(run));
   add(std::make_unique<ProgressLine>(run));
@@ -206,6 +214,7 @@ void add_observers(Observers& observers, Run& run, DeviceSet& devices, const Run
     add(std::make_unique<FieldOutput>(run));
     add(std::make_unique<Slices>(run));
     add(std::make_unique<Probes>(run));
+    add(std::make_unique<LineSamples>(run));
   }
   if (may_rebalance(run, context.so_far)) {
     const bool always = run.options.is_word("balance.rebalance", "always");

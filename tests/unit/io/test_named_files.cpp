@@ -53,7 +53,18 @@ TEST(NumberTable, takes_commas_blanks_heads_and_comments) {
   EXPECT_EQ(table.names, (std::vector<std::string>{"time", "Q"}));
   EXPECT_EQ(table.column("Q"), (std::vector<double>{1, 0.2}));
   EXPECT_EQ(parse_number_table("1 2\n3\t4\r\n", "a.csv").column("2"), (std::vector<double>{2, 4}));
+  EXPECT_EQ(parse_number_table("\xEF\xBB\xBF\"t\";\"Q [W]\"\n\"1\";2\n", "a.csv").column("Q [W]"),
+            std::vector<double>{2});
+  EXPECT_EQ(parse_number_table("\xEF\xBB\xBF"
+                               "0,5\n1,6\n",
+                               "a.csv")
+                .rows(),
+            2u);
+  EXPECT_EQ(table.column("2"), table.column("Q"));
   const auto message = [](const char* text) { return error_of([&] { (void)parse_number_table(text, "a.csv"); }); };
+  EXPECT_THAT(message("1.0D0,2\n1,2\n"), HasSubstr("a.csv:1: found '1.0D0'"));
+  EXPECT_THAT(error_of([] { (void)parse_number_table("q,q\n1,2\n", "a.csv").column("q"); }),
+              HasSubstr("two columns 'q'"));
   EXPECT_THAT(message("a,b\n1,2\n3\n"), HasSubstr("a.csv:3: 1 numbers, where 2 are expected"));
   EXPECT_THAT(message("1,x\n"), HasSubstr("a.csv:1: found 'x'"));
   EXPECT_THAT(message("1,inf\n"), HasSubstr("a.csv:1: found 'inf'"));

@@ -82,6 +82,18 @@ TEST(Occasions, behind_the_end_shorten_steps_alike) {
   EXPECT_EQ(walk(case_with("times = [1e300]"), 0.3), walk(case_with(""), 0.3));
 }
 
+TEST(Occasions, early_ones_do_not_shorten_the_rest) {
+  const TimePlan plan = plan_steps(case_with("times = [1e-300]"), 0.1);
+  EXPECT_EQ(plan.until, 1);
+  EXPECT_LE(plan.steps, 1 + 10 + 1);
+  try {
+    (void)plan_steps(case_with("interval = 1e-300"), 0.1);
+    ADD_FAILURE() << "more steps than numbers";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("take longer intervals of output"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Occasions, leave_a_number_of_steps_alone) {
   const TimePlan plan = plan_steps(case_with("interval = 0.25", "steps = 7"), 0.1);
   EXPECT_EQ(plan.steps, 7);

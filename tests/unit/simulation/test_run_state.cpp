@@ -236,6 +236,7 @@ TEST(RunState, ALineOfAnEarlierEndIsLeftOut) {
   EXPECT_LT(state.lines_of("history.csv", 2.5, every(10), true).until, 2.5);
   EXPECT_EQ(state.lines_of("history.csv", 2.5, every(10), false).lines, 4) << "nothing is left to do";
   EXPECT_EQ(state.lines_of("history.csv", 2.5, every(5), true).lines, 4) << "the line is due";
+  EXPECT_EQ(state.lines_of("history.csv", 2.5, {}, true).lines, 4) << "lines come with reports";
   state.plan.steps = 30;
   EXPECT_EQ(state.lines_of("history.csv", 2.5, every(10), true).lines, 4) << "a checkpoint on the way";
 }

@@ -135,7 +135,7 @@ void add_node_keys(CaseSchema& schema) {
               .only_if = {"nodes.generate", {"random"}}});
 }
 
-void add_time_keys(CaseSchema& schema) {
+void add_time_keys(CaseSchema& schema, DomainKeys domain) {
   schema.describe_table("time", "End time and time step.");
   schema.add({.path = "time.dt",
               .type = KeyType::number,
@@ -160,6 +160,14 @@ void add_time_keys(CaseSchema& schema) {
               .min = 0,
               .max = 1,
               .above_min = true});
+  if (domain == DomainKeys::box) return;  // flows look at their own quantities
+  schema.add({.path = "time.steady",
+              .type = KeyType::number,
+              .default_value = "0",
+              .unit = "1/s",
+              .description = "Stop when max|du/dt| / max|u| is below this for every field of the state; checked "
+                             "every 50 steps; 0: never.",
+              .min = 0});
 }
 
 void add_slice_keys(CaseSchema& schema) {
@@ -262,6 +270,26 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .description = "Position.",
               .length = 3,
               .required = true});
+  schema.describe_table("output.line[]",
+                        "A line along which the cells' values go into `lines/<name>.csv`, at the times of the fields; "
+                        "nothing is interpolated. On the sphere the points lie above the line.");
+  schema.add({.path = "output.line[].name",
+              .type = KeyType::text,
+              .description = "Name of its file: letters, digits, - and _.",
+              .required = true});
+  for (const char* end : {"from", "to"})
+    schema.add({.path = std::string("output.line[].") + end,
+                .type = KeyType::numbers,
+                .unit = "length",
+                .description = end[0] == 'f' ? "Where it begins." : "Where it ends.",
+                .length = 3,
+                .required = true});
+  schema.add({.path = "output.line[].points",
+              .type = KeyType::integer,
+              .default_value = "100",
+              .description = "Points, both ends among them.",
+              .min = 2,
+              .max = 10000});
   if (domain == DomainKeys::box) return add_slice_keys(schema);
   for (const char* path : {"output.slice", "output.slice_every", "output.slice_interval", "output.slice_times"})
     schema.leave_out(path, "only models on a grid have slices");
@@ -280,7 +308,7 @@ void add_statistics_keys(CaseSchema& schema) {
   const KeyCondition on{"statistics.of", {}};
   schema.add({.path = "statistics.fields",
               .type = KeyType::texts,
-              .description = "Names of fields; else all that are written.",
+              .description = "Names of fields; else all that are written. Tracers go together.",
               .only_if = on});
   schema.add({.path = "statistics.begin",
               .type = KeyType::number,
@@ -535,7 +563,7 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
     add_element_mesh_keys(schema);
   else
     add_node_keys(schema);
-  add_time_keys(schema);
+  add_time_keys(schema, domain);
   add_output_keys(schema, domain);
   add_statistics_keys(schema);
   if (domain == DomainKeys::tetrahedra || domain == DomainKeys::elements)

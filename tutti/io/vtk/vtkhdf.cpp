@@ -134,7 +134,10 @@ class Editor {
     hdf5::start();
     if (!make) {
       Handle there(H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
-      check(there.valid());
+      if (!there.valid())
+        fail(ErrorKind::io,
+             "{}: cannot be read: {}; a run that was killed may have damaged it: write elsewhere with -o",
+             path_.string(), hdf5::cause());
       return there;
     }
     Handle made(H5Fcreate(path_.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
@@ -168,6 +171,8 @@ hsize_t cells_of(std::span<const PieceCells> parts) {
 
 void VtkhdfFile::create(std::span<const PieceCells> parts) {
   std::error_code error;
+  if (std::filesystem::is_directory(std::filesystem::symlink_status(path_, error)))
+    fail(ErrorKind::io, "{}: it is a folder; remove it, or write elsewhere with -o", path_.string());
   std::filesystem::remove(path_, error);  // of an earlier run, or a link to another place
   Editor file(path_, level_, true);
   file.group(head);

@@ -22,14 +22,23 @@ std::string_view trimmed(std::string_view text) {
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
-  const bool commas = line.find(',') != std::string_view::npos;
+  const char* const between = line.find(';') != std::string_view::npos   ? ";"
+                              : line.find(',') != std::string_view::npos ? ","
+                                                                         : " \t";
   for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find_first_of(commas ? "," : " \t", begin), line.size());
-    const auto word = trimmed(line.substr(begin, end - begin));
-    if (commas || !word.empty()) words.push_back(word);
+    const std::size_t end = std::min(line.find_first_of(between, begin), line.size());
+    auto word = trimmed(line.substr(begin, end - begin));
+    const bool empty = word.empty();
+    if (word.size() > 1 && word.starts_with('"') && word.ends_with('"')) word = word.substr(1, word.size() - 2);
+    if (!empty || between[0] != ' ') words.push_back(word);
     begin = end + 1;
   }
   return words;
+}
+
+/// Begins as numbers do, whether it is one or not.
+bool like_number(std::string_view word) {
+  return !word.empty() && std::string_view("+-.0123456789").find(word.front()) != std::string_view::npos;
 }
 
 std::optional<double> number_of(std::string_view word) {
@@ -44,14 +53,19 @@ std::optional<double> number_of(std::string_view word) {
 
 const std::vector<double>& NumberTable::column(const std::string& name) const {
   const auto at = std::find(names.begin(), names.end(), name);
-  if (at == names.end())
-    fail(ErrorKind::input, "{}: there is no column '{}'; take one of {}", file, name, fmt::join(names, ", "));
-  return columns[static_cast<std::size_t>(at - names.begin())];
+  if (at != names.end() && std::find(at + 1, names.end(), name) != names.end())
+    fail(ErrorKind::input, "{}: there are two columns '{}'; take its number", file, name);
+  if (at != names.end()) return columns[static_cast<std::size_t>(at - names.begin())];
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (name == std::to_string(c + 1)) return columns[c];
+  fail(ErrorKind::input, "{}: there is no column '{}'; take one of {}", file, printable(name),
+       printable(fmt::format("{}", fmt::join(names, ", ")).substr(0, 200)));
 }
 
 NumberTable parse_number_table(std::string_view text, const std::string& name) {
   NumberTable table{name, {}, {}};
   int line_number = 0;
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // of spreadsheets
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     std::string_view line = text.substr(begin, end - begin);
@@ -62,7 +76,7 @@ NumberTable parse_number_table(std::string_view text, const std::string& name) {
     const auto words = words_of(line);
     if (table.names.empty()) {
       table.columns.resize(words.size());
-      const bool head = !number_of(words[0]);
+      const bool head = !like_number(words[0]) && !number_of(words[0]);
       for (std::size_t c = 0; c < words.size(); ++c)
         table.names.push_back(head ? std::string(words[c]) : std::to_string(c + 1));
       if (head) continue;

@@ -125,8 +125,8 @@ void add_piece(vtu::File& file, pugi::xml_node piece, const std::string& name, P
       if (!is_quantity(array.name)) continue;
       known.push_back(array.name);
       if (!wanted.name.empty() && array.name != wanted.name) continue;
-      if (wanted.component >= array.components)
-        file.error(array, "it has {} components, there is no number {}", array.components, wanted.component);
+      if (wanted.component < 0 || wanted.component >= array.components)
+        file.error(array, "there is no component {}; take one of 0 to {}", wanted.component, array.components - 1);
       const bool of_cells = kind[0] == 'C';
       if (grid && !of_cells) file.error(array, "point data of grids are not read; cell data are expected");
       const auto points = grid       ? grid_middles(file, piece)
@@ -143,7 +143,7 @@ void add_piece(vtu::File& file, pugi::xml_node piece, const std::string& name, P
       return;
     }
   }
-  file.error(piece, "there is no quantity '{}'; there are {}", name, fmt::join(known, ", "));
+  file.error(piece, "there is no quantity '{}'; take one of {}", name, fmt::join(known, ", "));
 }
 
 void add_vtk(const fs::path& path, const std::string& name, PointValues& to) {
@@ -170,10 +170,20 @@ std::vector<fs::path> named_files(const fs::path& path, const char* xpath, const
 
 PointValues read_point_values(const fs::path& path, const std::string& name) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return read_point_values(path / "results.pvd", name);
+  if (fs::is_directory(path, error)) {
+    if (fs::exists(path / "results.vtkhdf", error))
+      fail(ErrorKind::input, "{}: its results are VTKHDF, which is not read; take a run with output.format = \"vtk\"",
+           path.string());
+    return read_point_values(path / "results.pvd", name);
+  }
   const std::string extension = path.extension().string();
   if (extension == ".csv" || extension == ".txt") return from_table(path, name);
-  if (extension == ".pvd") return read_point_values(named_files(path, "//DataSet", "file").back(), name);
+  if (extension == ".pvd") {
+    const fs::path last = named_files(path, "//DataSet", "file").back();
+    if (last.extension() == ".pvd")
+      fail(ErrorKind::input, "{}: it names {}; a file of VTK is expected", path.string(), last.filename().string());
+    return read_point_values(last, name);
+  }
   PointValues result;
   if (extension == ".pvtu" || extension == ".pvti" || extension == ".pvtr") {
     for (const auto& piece : named_files(path, "//Piece", "Source")) add_vtk(piece, name, result);

@@ -15,16 +15,11 @@
 
 namespace tutti {
 
-namespace {
-
-/// Formats that tutti does not read and meshio does.
-bool converted_by_others(const std::string& extension) {
-  constexpr std::array<std::string_view, 11> known = {".med", ".cgns", ".e",   ".exo", ".ex2", ".xdmf",
-                                                      ".inp", ".vtk",  ".bdf", ".nas", ".mesh"};
-  return std::find(known.begin(), known.end(), extension) != known.end();
+bool is_converted(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 13> known = {".med", ".cgns", ".e",   ".exo", ".ex2",  ".xdmf", ".inp",
+                                                      ".vtk", ".bdf",  ".nas", ".fem", ".mesh", ".su2"};
+  return std::find(known.begin(), known.end(), path.extension().string()) != known.end();
 }
-
-}  // namespace
 
 TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   const auto extension = path.extension();
@@ -33,9 +28,9 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   if (is_tetgen(path)) return read_tetgen(path, report);
   const std::string file = path.string();
   const std::filesystem::path name = path.filename();
-  if (converted_by_others(extension.string()))
-    fail(ErrorKind::input, "{}: unsupported format {}; try meshio convert {} {}", file, extension.string(),
-         name.string(), std::filesystem::path(name).replace_extension(".vtu").string());
+  if (is_converted(path))
+    fail(ErrorKind::input, "{}: unsupported format {}; try tutti mesh convert {} {}", file, extension.string(),
+         name.string(), std::filesystem::path(name).replace_extension(".msh").string());
   fail(ErrorKind::input, "{}: unsupported format {}; supported are {}", file,
        extension.empty() ? "without an extension" : extension.string(), mesh_formats);
 }

@@ -12,6 +12,9 @@ namespace tutti {
 inline constexpr const char* mesh_formats =
     "Gmsh (.msh, MSH 2.2 or 4.1), VTK (.vtu), TetGen (.node, .ele, .face or their stem)";
 
+/// Is it of a format that tutti does not read and `tutti mesh convert` takes, by meshio? The extension says so.
+bool is_converted(const std::filesystem::path& path);
+
 /// Reads a mesh by its file's extension, or TetGen's files by their stem. Errors: input (another extension), io, input:
 /// see read_gmsh, read_vtu, read_tetgen.
 TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report = nullptr);

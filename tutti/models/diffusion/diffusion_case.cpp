@@ -167,7 +167,7 @@ void add_diffusion_keys(CaseSchema& schema) {
                   "passes, and a step is an iteration.",
               .choices = {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2", "steady"}});
   const KeyCondition in_time = {"time.method", {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2"}};
-  for (const char* path : {"time.dt", "time.end", "time.steps"}) schema.narrow(path, in_time);
+  for (const char* path : {"time.dt", "time.end", "time.steps", "time.steady"}) schema.narrow(path, in_time);
   schema.narrow("time.safety", {"time.method", {"euler", "rkc2"}});
   const KeyCondition implicit = {"time.method", {"backward-euler", "crank-nicolson", "bdf2", "steady"}};
   schema.describe_table("solver", "Of implicit steps and of the steady solution.");

@@ -1,5 +1,6 @@
 #include "tutti/simulation/output/field_output.hpp"
 
+#include "tutti/base/error.hpp"
 #include "tutti/simulation/output/timed_output.hpp"
 
 namespace tutti {
@@ -8,7 +9,16 @@ FieldOutput::FieldOutput(const Run& run) : when_(run.options, "output.") {
   if (run.before != nullptr) times_ = run.before->outputs;
   if (!run.exchanges) return;
   const VtkOptions options = vtk_options(run.options, run.threads);
-  if (run.options.text("output.format") == "vtkhdf")
+  const bool in_one_file = run.options.text("output.format") == "vtkhdf";
+  run.comm.together([&] {
+    const auto pvd = run.folder / "results.pvd", hdf = run.folder / "results.vtkhdf";
+    std::error_code error;
+    if (run.comm.is_root() && !times_.empty() && !std::filesystem::exists(in_one_file ? hdf : pvd, error) &&
+        std::filesystem::exists(in_one_file ? pvd : hdf, error))
+      fail(ErrorKind::usage, "{}: output.format of its results so far is {}; keep that, or write elsewhere with -o",
+           run.folder.string(), in_one_file ? "vtk" : "vtkhdf");
+  });
+  if (in_one_file)
     one_file_.emplace(run.comm, run.model.domain(), options, run.folder, static_cast<Size>(times_.size()));
   else
     files_.emplace(run.comm, run.model.domain().pieces(options), run.folder, options, times_);

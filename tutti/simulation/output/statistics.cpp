@@ -9,6 +9,17 @@
 namespace tutti {
 namespace {
 
+constexpr const char* kinds[] = {"mean", "variance", "min", "max"};
+
+/// What the results call it: one name, or one a component.
+std::vector<std::string> names_of(const ModelField& field) {
+  return field.component_names.empty() ? std::vector<std::string>{field.name} : field.component_names;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// Rows of a part out of the values of all that it owns.
 void take_rows(std::span<const double> values, std::size_t components, const RowSet& owned, const RowSet& rows,
                std::span<double> to) {
@@ -40,15 +51,23 @@ Statistics::Statistics(Run& run) {
   if (options.has("statistics.fields")) wanted = options.texts("statistics.fields");
   for (const ModelField& field : run.model.fields()) {
     if (!field.output) continue;
-    known.push_back(field.name);
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), field.name) == wanted.end()) continue;
+    const std::vector<std::string> names = names_of(field);
+    known.insert(known.end(), names.begin(), names.end());
+    if (!wanted.empty() && std::none_of(names.begin(), names.end(), [&](auto& name) { return contains(wanted, name); }))
+      continue;
     watched_.push_back({field, std::vector<Sums>(run.model.domain().mine())});
   }
   run.comm.together([&] {
     for (const std::string& name : wanted)
-      if (std::find(known.begin(), known.end(), name) == known.end())
+      if (!contains(known, name))
         fail(ErrorKind::input, "{}: there is no field '{}' in the results; take some of {}",
              options.where("statistics.fields"), name, fmt::join(known, ", "));
+    for (const Watched& watched : watched_)
+      for (const std::string& name : names_of(watched.field))
+        for (const char* kind : kinds)
+          if (contains(known, name + "_" + kind))
+            fail(ErrorKind::input, "{}: there is a field '{}_{}' already; give it another name",
+                 options.where("statistics.of"), name, kind);
     for (Watched& watched : watched_)
       for (std::size_t p = 0; p < watched.parts.size(); ++p) {
         const auto size = static_cast<std::size_t>(run.model.domain().owned_count(p) * watched.field.components);
@@ -57,7 +76,7 @@ Statistics::Statistics(Run& run) {
       }
   });
   for (Watched& watched : watched_)
-    for (const std::string kind : {"mean", "variance", "min", "max"}) add_field(run, watched, kind);
+    for (const std::string kind : kinds) add_field(run, watched, kind);
   run.more_numbers.push_back({"statistics weight", &weight_});
   run.more_numbers.push_back({"statistics unsampled", &unsampled_});
 }

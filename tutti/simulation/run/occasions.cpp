@@ -49,6 +49,18 @@ double Occasions::next(double time) const {
   return first;
 }
 
+double Occasions::count(double after, double until) const {
+  return passed(until) - passed(after) + static_cast<double>(times_.size());
+}
+
+double occasions_until(const Case& options, double after, double until) {
+  double all = 0;
+  for (const char* prefix : prefixes)
+    if (options.schema().find(std::string(prefix) + "interval") != nullptr)
+      all += Occasions(options, prefix).count(after, until);
+  return all;
+}
+
 double next_occasion(const Case& options, double time) {
   double first = std::numeric_limits<double>::infinity();
   for (const char* prefix : prefixes)

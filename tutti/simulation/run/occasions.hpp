@@ -20,6 +20,8 @@ class Occasions {
   bool due(Size step, double before, double after) const;
   /// The first time behind `time`; infinite: there is none.
   double next(double time) const;
+  /// At most how many times lie between these two.
+  double count(double after, double until) const;
   /// Neither steps nor times.
   bool none() const { return every_ == 0 && interval_ == 0 && times_.empty(); }
 
@@ -36,5 +38,8 @@ bool is_reached(double at, double time);
 
 /// The first time behind `time` at which anything is due in this case; infinite: there is none.
 double next_occasion(const Case& options, double time);
+
+/// At most how many such times there are between these two.
+double occasions_until(const Case& options, double after, double until);
 
 }  // namespace tutti

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/log_copy.hpp"
 #include "tutti/base/system/program.hpp"
 #include "tutti/base/units.hpp"
 
@@ -135,8 +136,10 @@ void Progress::show(Size step, double time, const std::string& diagnostic) {
   if (terminal_) {
     std::fprintf(stdout, "\r\033[K%s", text.c_str());
     set_line_open(true);
-  } else if (due(step, seconds)) {
-    std::fprintf(stdout, "%s\n", text.c_str());
+  }
+  if (due(step, seconds)) {
+    if (!terminal_) std::fprintf(stdout, "%s\n", text.c_str());
+    copy_line(line(step, time, diagnostic, seconds, 0));
   }
   std::fflush(stdout);
 }

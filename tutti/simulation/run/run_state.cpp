@@ -21,11 +21,12 @@ bool may_differ(const std::string& path) {
          path == "steps.sources" || path == "solver.iterations";
 }
 
-Size steps_to(const Case& options, double length, double dt) {
-  const double count = std::ceil(length / dt - 1e-6);  // no last step that is next to nothing
+/// `more`: times on the way that may take a step of their own.
+Size steps_to(const Case& options, double length, double dt, double more = 0) {
+  const double count = std::ceil(length / dt - 1e-6) + more;  // no last step that is next to nothing
   if (!(count < 1e15))
-    fail(ErrorKind::input, "{}: time.end needs {:g} steps of {:g}; that is too many; use a longer time.dt",
-         options.where("time.end"), count, dt);
+    fail(ErrorKind::input, "{}: time.end needs {:g} steps; that is too many; use {}", options.where("time.end"), count,
+         more > length / dt ? "longer intervals of output and checkpoints" : "a longer time.dt");
   return std::max<Size>(1, static_cast<Size>(count));
 }
 
@@ -52,7 +53,9 @@ TimePlan with_occasions(const Case& options, TimePlan plan) {
   }
   plan.until = plan.base_step + count;
   plan.until_time = at;
-  plan.steps = plan.until + (is_reached(plan.end, at) ? 0 : steps_to(options, plan.end - at, plan.dt));
+  const double rest = is_reached(plan.end, at) ? 0 : plan.end - at;
+  plan.steps =
+      plan.until + (rest == 0 ? 0 : steps_to(options, rest, plan.longest, occasions_until(options, at, plan.end)));
   return plan;
 }
 
@@ -206,6 +209,7 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
     if (a.count(path) == 0) paths.push_back(path);
   for (const auto& path : paths) {
     if (may_differ(path) || shown(a, path) == shown(b, path)) continue;
+    const std::string where = now.has(path) ? now.where(path) : now.name();
     fail(ErrorKind::input,
          "{}: {} is now {}, but the checkpoint {} was written with {}; a restart continues the same case: change it "
          "back, or start a new run",

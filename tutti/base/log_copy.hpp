@@ -1,0 +1,14 @@
+// The copy of what the program says that stands in the folder of the results (run.log).
+#pragma once
+
+#include <string>
+
+namespace tutti {
+
+/// All that is said from now on goes to this file as well, and first what was said before. -1: nowhere. A line that
+/// cannot be written ends the copy, with a warning; the run goes on. The file is not closed here.
+void copy_log_to(int file);
+/// A line into the copy only.
+void copy_line(const std::string& line);
+
+}  // namespace tutti

@@ -1,0 +1,17 @@
+// What a result came from: for run.log and summary.json.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tutti {
+
+/// Name and value: "host", "command" (its words as a shell takes them), "folder" (the current one), "mpi", "hdf5",
+/// "compiler". Of this process.
+std::vector<std::pair<std::string, std::string>> provenance();
+
+/// Words as a shell takes them.
+std::string shell_words(const std::vector<std::string>& words);
+
+}  // namespace tutti
