@@ -52,6 +52,7 @@ TEST(PortableMath, has_the_bits_of_the_host_on_a_gpu) {
   std::vector<double> values(n);
   for (int k = static_cast<int>(FormulaOp::negate); k < static_cast<int>(FormulaOp::choose); ++k) {
     const auto op = static_cast<FormulaOp>(k);
+    if (op == FormulaOp::table) continue;  // it reads the steps behind it
     for_each(*stream, {0, n}, Apply{op, on_device.data(), out.data()});
     download(*stream, std::span<double>(values), out);
     Lid wrong = 0;

@@ -232,7 +232,7 @@ void add_numerics_keys(CaseSchema& schema) {
               .default_value = "\"auto\"",
               .description = "tuned: use the tensor cores of GPUs where there are kernels for them: inviscid flow on "
                              "straight tetrahedra of order 1, 2 or 3, without artificial viscosity; otherwise, and "
-                             "with portable, all devices run the same kernels and have the same bits. auto: tuned "
+                             "with portable, all devices run the same kernels and give the same bits. auto: tuned "
                              "where all devices are GPUs and all elements are such tetrahedra.",
               .choices = {"auto", "portable", "tuned"}});
   schema.add({.path = "numerics.limiter",

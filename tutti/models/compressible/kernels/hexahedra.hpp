@@ -157,7 +157,8 @@ TUTTI_HD inline void plane_values(const Team& team, Order p, const double* along
   team.meet();
 }
 
-/// The transpose: moments[v][pair] = (or +=) the sum over a plane's points of values times functions, [q][k].
+/// The transpose: moments[v][pair] = (or +=) the sum over a plane's points of values times functions, [q][k]. The team
+/// meets before they are read.
 template <bool add, class Team, class Order>
 TUTTI_HD inline void plane_moments(const Team& team, Order p, const double* values, const double* along_b,
                                    const double* along_c, double* moments, Scratch<Team::order>& s) {
@@ -249,6 +250,7 @@ TUTTI_HD inline void lift(const Team& team, const PartView& view, const FaceReco
   take_in_order(team, side, face, factor, values, s);
   with_order(team, view.order, [&](const auto p) {
     plane_moments<false>(team, p, s.values, lines.weighed, lines.weighed, s.moments[0], s);
+    team.meet();
     const double* ends = lines.end + side.end * line;
     for_each_function(team, p, [&](int v, int a, int b, int c) {
       double& sum = to[v * columns + function_of(side.normal, a, b, c)];
@@ -287,6 +289,7 @@ TUTTI_HD inline void spread(const Team& team, const PartView& view, const FaceRe
   with_order(team, view.order, [&](const auto p) {
     const int n = p + 1, room = pair_room(p);
     plane_moments<false>(team, p, s.values, lines.weighed, lines.weighed, s.moments[0], s);
+    team.meet();
     for_each_value(team, n, n, [&](int b, int c) {
       const int left = n - b - c;
       for (int v = 0; v < variables && left > 0; ++v)
@@ -360,6 +363,7 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, const do
       plane_moments<false>(team, p, s.flux[0], lines.weighed, lines.weighed, s.plane.moments[0], s.plane);
       plane_moments<false>(team, p, s.flux[1], lines.weighed_slope, lines.weighed, s.plane.moments[1], s.plane);
       plane_moments<true>(team, p, s.flux[2], lines.weighed, lines.weighed_slope, s.plane.moments[1], s.plane);
+      team.meet();
       const double *weighed = lines.weighed + q * line, *slope = lines.weighed_slope + q * line;
       for_each_lane(team, n, room, [&](int a, const auto at) {
         using T = NumberOf<std::decay_t<decltype(at)>>;
