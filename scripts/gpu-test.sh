@@ -439,6 +439,7 @@ velocity = [0.5, 0.5, 0.5]
 p = 1
 [numerics]
 order = 2
+kernels = "portable"
 [time]
 steps = 5
 [output]
@@ -459,7 +460,7 @@ compressible() {
     for order in "${wave_orders[@]}"; do
       for count in "${counts[@]}"; do
         step "$cubes cubes, order $order, $count GPU" "$bin/tutti" run --overwrite "$case_file" --set "mesh.cubes=[$cubes,$cubes,$cubes]" \
-          --set "numerics.order=$order" --set time.steps=40 --devices "$(devices "$count" 1)" -o "$(file "$cubes cubes, order $order, $count GPU")"
+          --set "numerics.order=$order" --set "numerics.kernels=\"auto\"" --set time.steps=40 --devices "$(devices "$count" 1)" -o "$(file "$cubes cubes, order $order, $count GPU")"
       done
     done
   done

@@ -48,7 +48,9 @@ std::vector<Flow> flows() {
                "[numerics]\norder = 2\nlimiter = \"positivity\"\nshock_viscosity = 0.25\n"
                "[physics.initial]\nrho = \"x < 0.4 ? 1 : 0.125\"\nvelocity = [\"y < 0.5 ? 2 : -2\", 0, 0.5]\n"
                "p = \"x < 0.4 ? 1 : 0.02\"\n[time]\nsteps = 1\n",
-           2e-3}};
+           2e-3},
+          {"straight hexahedra of order 4",
+           TestBox{"hex", {4, 3, 3}}.text() + "[physics]\nviscosity = 0.01\n[numerics]\norder = 4\n" + wave, 5e-4}};
 }
 
 struct Machine {
@@ -120,6 +122,31 @@ TEST(Compressible, GoesOnFromItsStateOnOthers) {
     after.steps(steps_done - 1, flow.dt);
     EXPECT_EQ(difference(after.state(), should), "");
   }
+}
+
+TEST(Compressible, TunesKernelsByItselfWhereAllDevicesAreGpus) {
+  using compressible::KernelChoice;
+  const auto tuned = [](KernelChoice kernels, const std::string& list, int order = 2, double viscosity = 0) {
+    compressible::CompressibleCase flow;
+    flow.kernels = kernels;
+    flow.tuned = kernels == KernelChoice::tuned;
+    flow.order = order;
+    flow.gas.viscosity = viscosity;
+    if (viscosity > 0) flow.gas.law = compressible::ViscosityLaw::constant;
+    compressible::choose_kernels(flow, world(), list.empty() ? DeviceSet{} : open_devices(list, world()));
+    return flow.tuned;
+  };
+  EXPECT_TRUE(tuned(KernelChoice::automatic, "")) << "no device that is no GPU";
+  EXPECT_FALSE(tuned(KernelChoice::automatic, "fake:1,cpu"));
+  EXPECT_FALSE(tuned(KernelChoice::automatic, "", 4));
+  EXPECT_FALSE(tuned(KernelChoice::automatic, "", 2, 0.01));
+  EXPECT_FALSE(tuned(KernelChoice::portable, ""));
+  EXPECT_TRUE(tuned(KernelChoice::tuned, "fake:1,cpu"));
+  // No part of a run without GPUs has them, whatever is asked for.
+  std::string text = flows()[0].text;
+  text.replace(text.find("[numerics]\n"), 11, "[numerics]\nkernels = \"tuned\"\n");
+  CompressibleRun run(world(), text, "cpu");
+  EXPECT_FALSE(run.model().flow().tuned);
 }
 
 // What `tutti plan` says of the devices' memory.

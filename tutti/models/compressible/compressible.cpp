@@ -317,8 +317,11 @@ void CompressibleFlow::resume(double time) {
 }
 
 std::vector<std::string> CompressibleFlow::describe() const {
-  return {fmt::format("{} elements of order {}: {} degrees of freedom; step {:.5g}", format_count(cells()), flow_.order,
-                      format_count(cells() * variables * flow_.bases()), dt_)};
+  std::vector<std::string> lines = {fmt::format("{} elements of order {}: {} degrees of freedom; step {:.5g}",
+                                                format_count(cells()), flow_.order,
+                                                format_count(cells() * variables * flow_.bases()), dt_)};
+  if (flow_.tuned) lines.push_back(tuned_line);
+  return lines;
 }
 
 std::optional<HeldArraySummary> CompressibleFlow::held_array(std::size_t p) const {

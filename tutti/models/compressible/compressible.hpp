@@ -68,6 +68,7 @@ class CompressibleFlow final : public Model {
   std::uint64_t work_of() const;
   void update_forcing(double time);
   void exchange_now(std::size_t array);
+  void use_alike_kernels();
   void hold_volumes();
   void set_initial();
   double stable_step();

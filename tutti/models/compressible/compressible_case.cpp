@@ -229,11 +229,12 @@ void add_numerics_keys(CaseSchema& schema) {
               .choices = {"auto", "stored"}});
   schema.add({.path = "numerics.kernels",
               .type = KeyType::choice,
-              .default_value = "\"portable\"",
+              .default_value = "\"auto\"",
               .description = "tuned: use the tensor cores of GPUs where there are kernels for them: inviscid flow on "
                              "straight tetrahedra of order 1, 2 or 3, without artificial viscosity; otherwise, and "
-                             "with portable, all devices run the same kernels.",
-              .choices = {"portable", "tuned"}});
+                             "with portable, all devices run the same kernels and give the same bits. auto: tuned "
+                             "where all devices are GPUs and all elements are such tetrahedra.",
+              .choices = {"auto", "portable", "tuned"}});
   schema.add({.path = "numerics.limiter",
               .type = KeyType::choice,
               .default_value = "\"none\"",
@@ -321,7 +322,11 @@ CompressibleCase read_compressible_case(const Case& options) {
   CompressibleCase flow;
   flow.order = static_cast<int>(options.integer("numerics.order"));
   flow.stored = options.text("numerics.form") == "stored";
-  flow.tuned = options.text("numerics.kernels") == "tuned";
+  const std::string kernels = options.text("numerics.kernels");
+  flow.tuned = kernels == "tuned";
+  flow.kernels = flow.tuned          ? KernelChoice::tuned
+                 : kernels == "auto" ? KernelChoice::automatic
+                                     : KernelChoice::portable;
   flow.held = residency_options(options);
   // Rows of the projection, some together: entries of one point and direction are alike.
   const int columns = padded(flow.bases());

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tutti/base/mpi/comm.hpp"
+#include "tutti/device/device_list.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/models/compressible/elements/basis.hpp"
 #include "tutti/models/compressible/flux/boundary.hpp"
@@ -19,6 +21,14 @@ namespace tutti::compressible {
 
 enum class TimeMethod : std::uint8_t { ssp_rk3, ssp_rk54, low_storage };
 
+/// Of GPUs. Automatic: tuned where all devices of the run are GPUs and all parts have tuned ones.
+enum class KernelChoice : std::uint8_t { automatic, portable, tuned };
+/// How runs and plans say that GPUs have tuned ones.
+inline constexpr const char* tuned_line =
+    "kernels: tuned for the tensor cores of GPUs, with the same bits on any number of GPUs; those of CPUs may differ "
+    "in "
+    "the last digits";
+
 /// What holds on a physical surface.
 struct BoundaryCondition {
   std::string name;
@@ -29,8 +39,9 @@ struct BoundaryCondition {
 
 struct CompressibleCase {
   int order = 3;
-  bool stored = false;    ///< every element has tables of its own
-  bool tuned = false;     ///< on GPUs, the kernels of tet_cuda.cuh where they fit
+  bool stored = false;  ///< every element has tables of its own
+  KernelChoice kernels = KernelChoice::automatic;
+  bool tuned = false;     ///< on GPUs, the kernels of tet_cuda.cuh where they fit: see choose_kernels()
   ResidencyOptions held;  ///< of the tables of volumes
   double eta = 2;         ///< of BR2
   Gas gas;
@@ -51,8 +62,12 @@ struct CompressibleCase {
 
 /// Adds the model's keys to the core's.
 void add_compressible_keys(CaseSchema& schema);
-/// All but the boundary. Error(input).
+/// All but the boundary, and `tuned` where that is left to choose_kernels(). Error(input).
 CompressibleCase read_compressible_case(const Case& options);
+
+/// Settles `tuned` for the devices of a run: tuned kernels may add in another order than CPUs do, so that a run on both
+/// has the portable ones. Collective.
+void choose_kernels(CompressibleCase& flow, const Comm& comm, const DeviceSet& devices);
 
 /// The tag of a surface by its name, or else its number. Error(input) at `where`: the mesh has none.
 std::int32_t tag_of_surface(const std::string& where, const std::string& name,

@@ -25,6 +25,7 @@ PlannedStep plan_step(const ModelSetup& setup) {
   step.rows = fmt::format("elements of order {}", flow.order);
   step.lines.push_back(
       fmt::format("{} values per element, {} of them a variable", variables * flow.bases(), flow.bases()));
+  step.lines.push_back(flow.tuned ? tuned_line : "kernels: portable, with the same bits on CPUs and GPUs");
   return step;
 }
 
@@ -40,7 +41,8 @@ double known_rate(const MeasureRate& rate, Device& device, Gid rows) {
 
 std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, const PlannedStep& step) {
   const auto& domain = dynamic_cast<const ElementDomain&>(of);
-  const CompressibleCase flow = read_compressible_case(setup.options);
+  CompressibleCase flow = read_compressible_case(setup.options);
+  choose_kernels(flow, setup.comm, setup.devices);
   const MeasureRate rate = stage_rate(setup.options, flow, *setup.devices.threads);
   std::vector<PlannedPart> parts(domain.mine());
   for (std::size_t p = 0; p < parts.size(); ++p) {

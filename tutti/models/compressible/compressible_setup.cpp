@@ -16,10 +16,19 @@ namespace {
 CompressibleCase checked_case(const ModelSetup& setup) {
   CompressibleCase flow;
   setup.comm.together([&] { flow = read_compressible_case(setup.options); });
+  choose_kernels(flow, setup.comm, setup.devices);
   return flow;
 }
 
 }  // namespace
+
+void choose_kernels(CompressibleCase& flow, const Comm& comm, const DeviceSet& devices) {
+  const bool others = std::any_of(devices.devices.begin(), devices.devices.end(),
+                                  [](const auto& device) { return device->kind() != DeviceKind::cuda; });
+  const bool only_gpus = comm.max(others ? 1.0 : 0.0) == 0;
+  if (flow.kernels == KernelChoice::automatic)
+    flow.tuned = only_gpus && !flow.diffuses() && flow.order >= 1 && flow.order <= 3;
+}
 
 CompressibleFlow::~CompressibleFlow() = default;
 
@@ -51,6 +60,7 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
                                                   conditions, scheme_.arrays, parallel_for(*devices_.threads),
                                                   keeps_apart(flow_, domain_, p)));
   });
+  use_alike_kernels();
   plan_ = make_plan(value_maps_, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);
   build_step(parse_overlap(options_.text("devices.overlap")));
@@ -60,6 +70,19 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
   automatic_ = options_.is_word("time.dt", "auto");
   dt_ = automatic_ ? stable_step() : options_.number("time.dt");
   phases.end();
+}
+
+/// Where tuned kernels are not asked for, all parts have them or none, so that no partition changes a bit.
+void CompressibleFlow::use_alike_kernels() {
+  bool tuned = false, portable = false;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (owned(p).empty()) continue;
+    (parts_[p]->view().tets != nullptr ? tuned : portable) = true;
+  }
+  portable = comm_.max(portable ? 1.0 : 0.0) > 0;
+  flow_.tuned = comm_.max(tuned ? 1.0 : 0.0) > 0 && !(portable && flow_.kernels == KernelChoice::automatic);
+  if (flow_.tuned) return;
+  for (const auto& part : parts_) part->use_portable_kernels();
 }
 
 /// Last of all arrays, in the room that they leave.

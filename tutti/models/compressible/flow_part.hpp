@@ -33,6 +33,7 @@ class FlowPart {
   void set_uniform(Stream& stream, const double (&state)[variables]);
 
   const PartView& view() const { return view_; }
+  void use_portable_kernels() { view_.tets = nullptr; }
   const BoundaryView& boundary() const { return boundary_; }
   FaceArrays at_faces() { return {flux_.data(), jump_.data()}; }
   const double* projected() const { return projected_.data(); }

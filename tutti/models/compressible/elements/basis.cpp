@@ -175,7 +175,13 @@ void Basis::values_by_function(std::span<const Vec3> at, double* to, int stride)
 void Basis::combine(const double* rows, int count, double* to) const {
   const int columns = padded(size_);
   std::fill_n(to, Size{count} * columns, 0.0);
-  add_matrix_product(transposed_.data(), columns, size_, rows, size_, count, columns, to, columns);
+  // Function l has monomials up to the l-th only.
+  constexpr int together = 24;
+  for (int first = 0; first < columns; first += together) {
+    const int some = std::min(together, columns - first);
+    add_matrix_product(transposed_.data() + first, columns, std::min(size_, first + some), rows, size_, count, some,
+                       to + first, columns);
+  }
 }
 
 void Basis::values_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const {

@@ -108,18 +108,21 @@ void make_volume_tables(const ElementBasis& element, int order, double* values, 
 }
 
 /// Exact: the derivatives of the basis are in its space.
-void make_derivatives(const ElementBasis& element, int order, double* to) {
-  const auto points = element.points();
-  const int n = basis_size(order), columns = padded(n), all = static_cast<int>(points.at.size());
-  const std::vector<double> ones(points.at.size(), 1.0);
-  std::vector<double> slopes(Size{3} * all * columns), values(Size{all} * columns), rows(Size{3} * all * n);
-  element.basis().gradients_by_point(points.at, points.shares, slopes.data());
-  element.basis().values_by_point(points.at, ones, values.data());
-  for (int d = 0; d < 3; ++d)
-    for (int q = 0; q < all; ++q)
-      for (int l = 0; l < n; ++l) rows[Size{l * 3 + d} * all + q] = slopes[(Size{d} * all + q) * columns + l];
-  std::fill(to, to + Size{3} * n * columns, 0.0);
-  add_matrix_product(values.data(), columns, all, rows.data(), all, 3 * n, columns, to, columns);
+void make_derivatives(int points, int order, const double* values, const double* projection, double* to) {
+  const int n = basis_size(order), columns = padded(n);
+  const Size wide = Size{n} * columns;
+  thread_local std::vector<double> sums;  // [d][m][l]
+  sums.assign(static_cast<std::size_t>(3 * wide), 0.0);
+  for (int begin = 0; begin < points; begin += chunk_points)
+    for (int d = 0; d < 3; ++d) {
+      const int count = std::min(chunk_points, points - begin);
+      add_matrix_product(projection + (Size{3} * begin + Size{d} * count) * columns, columns, count, values + begin,
+                         points, n, columns, sums.data() + d * wide, columns);
+    }
+  std::fill(to, to + 3 * wide, 0.0);
+  for (int l = 0; l < n; ++l)
+    for (int d = 0; d < 3; ++d)
+      for (int m = 0; m < n; ++m) to[(Size{3} * l + d) * columns + m] = sums[d * wide + Size{m} * columns + l];
 }
 
 }  // namespace tutti::compressible

@@ -52,7 +52,7 @@ class ElementBasis {
 int volume_table_size(int points, int order);
 /// Writes them: values first.
 void make_volume_tables(const ElementBasis& element, int order, double* values, double* projection);
-/// `derivative`.
-void make_derivatives(const ElementBasis& element, int order, double* to);
+/// `derivative`, from those of so many points.
+void make_derivatives(int points, int order, const double* values, const double* projection, double* to);
 
 }  // namespace tutti::compressible

@@ -121,9 +121,19 @@ class Maker {
     if (volume.all) {
       const auto points = b.points();
       std::copy(points.shares.begin(), points.shares.end(), at(record.weights));
-      if (!options_.apart) make_volume_tables(b, options_.order, at(record.values), at(record.projection));
     }
-    if (options_.derivatives) make_derivatives(b, options_.order, at(record.derivative));
+    // Derivatives take them also where they are kept elsewhere.
+    thread_local std::vector<double> elsewhere;
+    const bool kept = volume.all && !options_.apart;
+    double *values = at(record.values), *projection = at(record.projection);
+    if (!kept && options_.derivatives) {
+      elsewhere.resize(static_cast<std::size_t>(volume_table_size(record.points, options_.order)));
+      values = elsewhere.data();
+      projection = values + Size{record.points} * n_;
+    }
+    if (kept || options_.derivatives) make_volume_tables(b, options_.order, values, projection);
+    if (options_.derivatives)
+      make_derivatives(record.points, options_.order, values, projection, at(record.derivative));
   }
 
   const Quadrature& rule_of_face(int corners, bool flat) {

@@ -258,13 +258,10 @@ struct Scaled {
   }
 };
 
-/// Whether small teams of a GPU read such tables: decoded tiles take more memory than they have.
-template <class Volumes>
-constexpr bool small_teams = Volumes::format == ValueFormat::doubles;
-
 /// Faces by a list.
 template <class F>
 struct Listed {
+  static constexpr int blocks = F::blocks;
   template <class Team>
   using Scratch = typename F::template Scratch<Team>;
   F f;
@@ -298,8 +295,8 @@ bool compute_tet_fluxes(Stream& stream, Range faces, const PartView& view, const
   with_order(tets, [&](const auto order) {
     tets::compute_fluxes<order()>(stream, of(tets.tiles), view, tets, u, at_faces.flux);
   });
-  for_each_team(stream, of(tets.boundary), view.needs(),
-                Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tets.at_boundary});
+  for_each_team<false>(stream, of(tets.boundary), view.needs(),
+                       Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tets.at_boundary});
   return true;
 }
 #endif
@@ -365,7 +362,8 @@ void advance_elements(Stream& stream, Range elements, const PartView& view, cons
 #endif
   with_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
     using Volumes = std::decay_t<decltype(volumes)>;
-    constexpr bool several = small_teams<Volumes>;
+    // Small teams have no memory for tiles that are decoded.
+    constexpr bool several = std::is_same_v<Volumes, VolumesInPlace>;
     const auto advance = [&](const auto teams, const auto factored) {
       if (!view.diffuses())
         for_each_team<teams()>(stream, some, view.needs(),
@@ -380,14 +378,14 @@ void advance_elements(Stream& stream, Range elements, const PartView& view, cons
     else
       advance(std::bool_constant<several>(), std::false_type());
     if (keep_positive != nullptr)
-      for_each_team<several>(stream, some, view.needs(), KeepPositive<Volumes>{view, volumes, keep_positive});
+      for_each_team<false>(stream, some, view.needs(), KeepPositive<Volumes>{view, volumes, keep_positive});
   });
 }
 
 void keep_positive(Stream& stream, Range elements, const PartView& view, double* u) {
   with_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
     using Volumes = std::decay_t<decltype(volumes)>;
-    for_each_team<small_teams<Volumes>>(stream, some, view.needs(), KeepPositive<Volumes>{view, volumes, u});
+    for_each_team<false>(stream, some, view.needs(), KeepPositive<Volumes>{view, volumes, u});
   });
 }
 

@@ -19,6 +19,7 @@ struct LimiterScratch {
 
 template <class Volumes>
 struct KeepPositive {
+  static constexpr int blocks = 6;
   template <class Team>
   using Scratch = LimiterScratch<Team, Volumes>;
 

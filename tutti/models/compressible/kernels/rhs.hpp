@@ -53,6 +53,7 @@ TUTTI_HD inline VecOf<NumberOf<Points>> normals_at(const PartView& view, const F
 /// Numerical fluxes at the points of faces, from left to right. `Outside`: what lies beyond the boundary.
 template <class Outside>
 struct FaceFluxes {
+  static constexpr int blocks = 5;
   template <class Team>
   using Scratch = FaceScratch<Team>;
 
@@ -241,6 +242,7 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, const Vo
 /// A stage: the new coefficients of an element from its faces' fluxes and its own values.
 template <class Volumes, bool factored>
 struct AdvanceElements {
+  static constexpr int blocks = factored ? 4 : 7;
   template <class Team>
   using Scratch = ElementScratch<Team, Volumes, factored>;
 

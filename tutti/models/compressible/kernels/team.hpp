@@ -58,7 +58,7 @@ using WarpTeam = GpuTeam<32, WarpRoom>;
 namespace detail {
 inline constexpr int team_threads = 128;
 template <class Team, class F>
-__global__ void __launch_bounds__(team_threads) team_kernel(Range range, F f) {
+__global__ void __launch_bounds__(team_threads, F::blocks) team_kernel(Range range, F f) {
   extern __shared__ __align__(16) unsigned char shared[];
   constexpr int teams = team_threads / Team::threads;
   const int team = static_cast<int>(threadIdx.x) / Team::threads;
@@ -119,7 +119,8 @@ TUTTI_HD inline void for_each_value(const Team& team, int rows, int n, const F& 
 }
 
 /// Enqueues f(team, i, scratch) for every i of the range; F::Scratch<Team> is memory for one i. As for_each. `several`:
-/// GPUs choose among teams by what is needed.
+/// GPUs choose among teams by what is needed. Kernels wait for memory more than they calculate: F::blocks of 128
+/// threads have to find room for their registers on a multiprocessor.
 template <bool several = true, class F>
 void for_each_team(Stream& stream, Range range, [[maybe_unused]] const TeamNeeds& needs, const F& f) {
   if (range.empty()) return;

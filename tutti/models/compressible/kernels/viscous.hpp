@@ -96,6 +96,7 @@ struct ViscousFaceScratch {
 /// As FaceFluxes, and `jump` of the state at each point: half the difference, or at the boundary all of it.
 template <class Outside>
 struct ViscousFaceFluxes {
+  static constexpr int blocks = 4;
   template <class Team>
   using Scratch = ViscousFaceScratch<Team>;
 
@@ -287,6 +288,7 @@ TUTTI_HD inline void add_factored_viscous(const Team& team, const PartView& view
 /// As AdvanceElements.
 template <class Volumes, bool factored>
 struct AdvanceViscousElements {
+  static constexpr int blocks = factored ? 2 : 4;
   template <class Team>
   using Scratch = ViscousElementScratch<Team, Volumes, factored>;
 
