@@ -51,9 +51,10 @@ struct BatchArguments {
   Lanes* piece_lanes;   ///< [team][piece]
   unsigned* arrived;    ///< [team][hub]; zero
   std::int32_t most_pieces, most_hubs;
-  unsigned* barrier;           ///< [team][32]; zero at launch
-  unsigned long long* counts;  ///< [team][level][2]: vertices found, arcs that begin there
-  unsigned* failed;            ///< [batch]; zero at launch
+  unsigned* barrier;  ///< [team][32]; zero at launch
+  /// [team][level][4]: vertices found, arcs that begin there, items taken on the way out, and back
+  unsigned long long* counts;
+  unsigned* failed;  ///< [batch]; zero at launch
   unsigned long long* reached_arcs;
   DeltaSum* sums;
 };
@@ -315,11 +316,18 @@ __device__ inline bool join_pieces(const Team& team, const Rows& rows, const Ite
   return true;
 }
 
+/// The item of a warp after item i: where `taken` counts, whoever is ready takes the next one. Lane 0 knows.
+__device__ inline int next_item(const Team& team, unsigned long long* taken, int i, int lane) {
+  if (taken == nullptr) return i + team.warps;
+  return lane == 0 ? team.warps + static_cast<int>(atomicAdd(taken, 1ull)) : 0;
+}
+
 /// One level outwards: path counts of vertices that the frontier `from` reaches. dense: all unreached ones are looked
 /// at; else those that push() marked in `to`.
 __device__ inline void pull_out(const BatchArguments& a, const Team& team, const Lanes* from, Lanes* to, bool dense,
-                                WarpBoard& board, int lane, Found& found) {
-  for (int i = team.warp; i < a.in.item_count; i += team.warps) {
+                                unsigned long long* taken, WarpBoard& board, int lane, Found& found) {
+  for (int i = team.warp, next = 0; i < a.in.item_count; i = __shfl_sync(all_threads, next, 0)) {
+    next = next_item(team, taken, i, lane);
     const Item item = a.in.items[i];
     Lanes wanted = 0;
     if (lane < item.vertices) wanted = dense ? ~team.reached[item.first + lane] : to[item.first + lane];
@@ -355,8 +363,9 @@ __device__ inline void pull_out(const BatchArguments& a, const Team& team, const
 
 /// One level back: dependencies of the vertices of `level` from those of `below`.
 __device__ inline void pull_back(const BatchArguments& a, const Team& team, const Lanes* below, const Lanes* level,
-                                 WarpBoard& board, int lane) {
-  for (int i = team.warp; i < a.out.item_count; i += team.warps) {
+                                 unsigned long long* taken, WarpBoard& board, int lane) {
+  for (int i = team.warp, next = 0; i < a.out.item_count; i = __shfl_sync(all_threads, next, 0)) {
+    next = next_item(team, taken, i, lane);
     const Item item = a.out.items[i];
     Lanes wanted = 0;
     if (lane < item.vertices) wanted = level[item.first + lane];
@@ -431,7 +440,7 @@ __device__ inline Team team_of(const BatchArguments& a, int number, int blocks) 
           a.piece_lanes + t * a.most_pieces,
           a.arrived + t * a.most_hubs,
           a.barrier + t * 32,
-          a.counts + t * a.levels * 2,
+          a.counts + t * a.levels * 4,
           blocks,
           static_cast<int>(blockIdx.x) % blocks * warps_of_block + static_cast<int>(threadIdx.x) / 32,
           blocks * warps_of_block};
@@ -454,7 +463,7 @@ __global__ void __launch_bounds__(block_size, blocks_at_once) sweep_batches(Batc
     const Lanes none = count == 64 ? 0 : ~Lanes{0} << count;
     for (Size i = thread; i < n * used; i += threads) team.level[i] = 0;
     for (Size i = thread; i < n; i += threads) team.reached[i] = none;
-    for (Size i = thread; i < 2 * a.levels; i += threads) team.counts[i] = 0;
+    for (Size i = thread; i < 4 * a.levels; i += threads) team.counts[i] = 0;
     team.wait(epoch);
     if (thread == 0)
       for (int k = 0; k < count; ++k) {
@@ -479,18 +488,18 @@ __global__ void __launch_bounds__(block_size, blocks_at_once) sweep_batches(Batc
         team.wait(epoch);
       }
       Found found;
-      pull_out(a, team, from, to, dense, board, lane, found);
+      pull_out(a, team, from, to, dense, dense ? &team.counts[4 * depth + 2] : nullptr, board, lane, found);
       const int vertices = __reduce_add_sync(all_threads, found.vertices);
       const Size arcs = warp_sum(found.arcs);
       if (lane == 0 && vertices > 0) {
-        atomicAdd(&team.counts[2 * depth], static_cast<unsigned long long>(vertices));
-        atomicAdd(&team.counts[2 * depth + 1], static_cast<unsigned long long>(arcs));
+        atomicAdd(&team.counts[4 * depth], static_cast<unsigned long long>(vertices));
+        atomicAdd(&team.counts[4 * depth + 1], static_cast<unsigned long long>(arcs));
       }
       if (found.too_many) atomicOr(&a.failed[batch], 1u);
       team.wait(epoch);
       failed = __ldcg(&a.failed[batch]) != 0;
-      if (failed || __ldcg(&team.counts[2 * depth]) == 0) break;
-      dense = static_cast<double>(__ldcg(&team.counts[2 * depth + 1])) >= a.sparse * static_cast<double>(a.arcs);
+      if (failed || __ldcg(&team.counts[4 * depth]) == 0) break;
+      dense = static_cast<double>(__ldcg(&team.counts[4 * depth + 1])) >= a.sparse * static_cast<double>(a.arcs);
     }
     used = min(depth + 2, a.levels);
     if (failed) {
@@ -499,7 +508,7 @@ __global__ void __launch_bounds__(block_size, blocks_at_once) sweep_batches(Batc
       continue;
     }
     for (int d = depth; d > 0; --d) {
-      pull_back(a, team, team.level + (d + 1) * n, team.level + d * n, board, lane);
+      pull_back(a, team, team.level + (d + 1) * n, team.level + d * n, &team.counts[4 * d + 3], board, lane);
       team.wait(epoch);
     }
     Size reached = 0;

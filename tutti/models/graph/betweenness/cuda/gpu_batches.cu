@@ -84,7 +84,7 @@ class GpuBatches final : public DeviceSources {
     piece_lanes_ = Buffer<Lanes>(device, Size{1} * pieces_ * teams_, "sources of hubs' pieces");
     arrived_ = Buffer<unsigned>(device, Size{1} * hubs_ * teams_, "pieces of hubs done");
     barrier_ = Buffer<unsigned>(device, 32 * teams_, "barriers of teams");
-    counts_ = Buffer<unsigned long long>(device, 2 * levels * teams_, "sizes of levels");
+    counts_ = Buffer<unsigned long long>(device, 4 * levels * teams_, "sizes of levels");
     failed_ = Buffer<unsigned>(device, most_batches, "batches that failed");
     reached_arcs_ = Buffer<unsigned long long>(device, 1, "arcs reached");
     sources_ = Buffer<Vertex>(device, 64 * most_batches, "sources");
