@@ -133,13 +133,19 @@ inline Lanes choose(LaneMask first, Lanes a, Lanes b) {
 inline LaneMask both(LaneMask a, LaneMask b) {
   return {_mm256_and_pd(a.bits, b.bits)};
 }
-/// As above; points come in fours.
+/// As above. Points come in fours but at the end of a line (hexahedra.hpp), where loads may reach beyond it, stores
+/// must not.
 struct LanePoints {
   using Number = Lanes;
   int q, left;
   int count() const { return lane_count; }
   Lanes load(const double* from) const { return Lanes(_mm256_loadu_pd(from + q)); }
-  void store(double* to, Lanes x) const { _mm256_storeu_pd(to + q, x.v); }
+  void store(double* to, Lanes x) const {
+    if (left >= lane_count) return _mm256_storeu_pd(to + q, x.v);
+    double lanes[lane_count];
+    _mm256_storeu_pd(lanes, x.v);
+    for (int i = 0; i < left; ++i) to[q + i] = lanes[i];
+  }
   bool all(LaneMask holds) const { return _mm256_movemask_pd(holds.bits) == 0xf; }
   Lanes gather(const double* from, int step) const {
     double lanes[lane_count] = {};

@@ -24,14 +24,14 @@ inline constexpr bool works_for = Team::order >= lowest_order;
 TUTTI_HD constexpr int points_of(int p) {
   return p + 2;
 }
-/// Pairs (b, c), b + c <= p: those of one b are neighbours. Room for them, and for lanes that are too many.
+/// Pairs (b, c), b + c <= p: those of one b are neighbours. Room for them, and for lanes that read too many.
 TUTTI_HD constexpr int pair(int p, int b, int c) {
   return b * (p + 1) - b * (b - 1) / 2 + c;
 }
 TUTTI_HD constexpr int pair_room(int p) {
   return ((p + 1) * (p + 2) / 2 + 3 + 7) / 8 * 8;
 }
-/// Doubles from one variable's points of a plane to the next one's: lanes may write a few too many.
+/// Doubles from one variable's points of a plane to the next one's: lanes may read a few too many.
 TUTTI_HD constexpr int plane_size(int order) {
   return points_of(order) * points_of(order) + 8;
 }
