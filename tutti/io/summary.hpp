@@ -123,9 +123,10 @@ struct Summary {
     double residual = 0;     ///< of the last solution, relative to the right-hand side
     double tolerance = 0;    ///< that was asked for
     std::string not_solved;  ///< why the last solution is none; empty: it is one
+    std::string to_raise;    ///< which key may help then
   };
   std::optional<Solver> solver;
-  std::string wrong;                        ///< why the results are none
+  std::string wrong;    ///< why the results are none
   std::string problem;  ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {
     std::string name = "mass";                 ///< what is kept: "heat" in flows

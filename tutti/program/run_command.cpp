@@ -126,7 +126,8 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
   // The last state is written all the same.
   if (summary.solver && !summary.solver->not_solved.empty())
     comm.together([&] {
-      fail(ErrorKind::numerical, "{}; the last state is in {}", summary.solver->not_solved, folder.string());
+      fail(ErrorKind::numerical, "{}, not {:g}; the last state is in {}; raise {}", summary.solver->not_solved,
+           summary.solver->tolerance, folder.string(), summary.solver->to_raise);
     });
   if (const auto& units = summary.units_of_advance; units && !summary.solver) {
     info("{} {}/s, {} of steps", format_count(static_cast<Size>(units->work_per_second)), units->work,

@@ -283,7 +283,8 @@ void Diffusion::resume(double time) {
 
 std::vector<std::string> Diffusion::describe() const {
   std::vector<std::string> lines;
-  if (is_implicit(method_)) return {fmt::format("{}: equations are solved to {:g}, with {} coarse unknowns", options_.text("time.method"),
+  if (is_implicit(method_))
+    return {fmt::format("{}: equations are solved to {:g}, with {} coarse unknowns", options_.text("time.method"),
                         solver_->options().tolerance, solver_->coarse_unknowns())};
   lines.push_back(fmt::format(
       "spectral radius {:.5g} after {} iterations, largest stable step {:.5g}{}; 1/max|L_ii| = {:.5g}", stability_.rho,

@@ -128,9 +128,9 @@ class Diffusion final : public TetModel {
   std::unique_ptr<Pass> local_;  ///< behind which nothing travels
   std::unique_ptr<ImplicitSolver> solver_;
   bool right_is_there_ = false;  ///< of a steady solution
-  double dt_before_ = 0;   ///< of the step before; 0: there was none
-  double not_solved_ = 0;  ///< time of a step that has no solution
-  double iterations_ = 0;  ///< of all steps
+  double dt_before_ = 0;         ///< of the step before; 0: there was none
+  double not_solved_ = 0;        ///< time of a step that has no solution
+  double iterations_ = 0;        ///< of all steps
   int stages_ = 1;
   int substeps_ = 1;                         ///< a long step of RKC2 is made of so many
   int rounds_ = 0;                           ///< in which cells were damped

@@ -16,10 +16,9 @@ PlannedStep plan_step(const ModelSetup& setup) {
   step.dt = model.time_step();
   step.stages = model.stages();
   step.solves = is_implicit(model.method());
-  step.about = step.solves
-                   ? model.describe().front()
-                   : fmt::format("spectral radius {:.6g}{}", model.stability().rho,
-                                 step.stages > 1 ? fmt::format(", {} stages", step.stages) : "");
+  step.about = step.solves ? model.describe().front()
+                           : fmt::format("spectral radius {:.6g}{}", model.stability().rho,
+                                         step.stages > 1 ? fmt::format(", {} stages", step.stages) : "");
   return step;
 }
 

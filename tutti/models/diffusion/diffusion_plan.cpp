@@ -35,8 +35,8 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   const bool narrow = sliced && choose_columns(row_column_bytes(options), on_host, {}) != ColumnBytes::four;
   const double column = narrow ? 2 : 4;  // ten bits and what a tile lists are less
   const TimeMethod method = time_method(options);
-  const int vectors = copies(method) + (method == TimeMethod::rkc2 ? 1 : 0) +
-                      static_cast<int>(implicit_arrays(method).size());
+  const int vectors =
+      copies(method) + (method == TimeMethod::rkc2 ? 1 : 0) + static_cast<int>(implicit_arrays(method).size());
   // A source or a boundary's data, and what a source in time is evaluated at.
   const bool source = options.has("physics.source"), forced = source || options.count("boundary") > 0;
   const bool time_dependent = source && options.expression("physics.source").depends_on_time();

@@ -152,8 +152,7 @@ CoarseCorrection::CoarseCorrection(const SolverProblem& problem, const std::set<
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const LocalTetMesh& mesh = problem.domain.meshes[p];
       for (Lid c = 0; c < mesh.cell_count(); ++c) keys[p].push_back(boxes.key(mesh, c));
-      const auto more =
-          sums_of(mesh, problem.parts[p].kept, keys[p], bits_for(largest), bits_for(volume), parallel);
+      const auto more = sums_of(mesh, problem.parts[p].kept, keys[p], bits_for(largest), bits_for(volume), parallel);
       sums.insert(sums.end(), more.begin(), more.end());
       problem.parts[p].kept = {};
     }
@@ -193,8 +192,7 @@ CoarseCorrection::CoarseCorrection(const SolverProblem& problem, const std::set<
 void CoarseCorrection::apply(double sigma, const std::function<const double*(std::size_t p)>& right, int copy) {
   double largest = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    largest = std::max(largest,
-                       largest_product(problem_.stream(p), problem_.rows(p), problem_.volumes(p), right(p)));
+    largest = std::max(largest, largest_product(problem_.stream(p), problem_.rows(p), problem_.volumes(p), right(p)));
   largest = max_over_ranks(problem_.comm, largest);
   // Integers of 40 bits: the sum over 2^22 cells fits.
   constexpr int bits = 40, most = 1000;
@@ -202,10 +200,10 @@ void CoarseCorrection::apply(double sigma, const std::function<const double*(std
   std::vector<std::int64_t> sums(levels_.size()), part(levels_.size());
   if (largest > 0 && std::isfinite(largest)) {
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      add_to_boxes(problem_.stream(p), problem_.rows(p),
-                   {problem_.volumes(p), right(p), std::ldexp(1.0, exponent), parts_[p].boxes.data(),
-                    parts_[p].sums.data()},
-                   static_cast<Lid>(levels_.size()));
+      add_to_boxes(
+          problem_.stream(p), problem_.rows(p),
+          {problem_.volumes(p), right(p), std::ldexp(1.0, exponent), parts_[p].boxes.data(), parts_[p].sums.data()},
+          static_cast<Lid>(levels_.size()));
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       download(problem_.stream(p), std::span<std::int64_t>(part), parts_[p].sums);
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];

@@ -36,11 +36,11 @@ class CoarseLevels {
 
  private:
   struct Level {
-    std::vector<Size> first;             ///< entries of a row
+    std::vector<Size> first;  ///< entries of a row
     std::vector<std::int32_t> columns;
     std::vector<double> values;
     std::vector<double> losses, volumes, diagonal;
-    std::vector<std::int32_t> parent;    ///< on the next level
+    std::vector<std::int32_t> parent;  ///< on the next level
     std::vector<double> right, x;
     double residual(std::size_t i, double sigma) const;
     void sweep(double sigma, bool forward);

@@ -74,7 +74,8 @@ std::size_t ImplicitSolver::precondition(Vector right) {
   const double upper = std::max(1.0, largest_), lower = upper / interval;
   const double centre = 0.5 * (upper + lower), radius = 0.5 * (upper - lower);
   if (coarse_)
-    coarse_->apply(sigma_, [&](std::size_t p) { return (parts_[p].*right).data(); }, 1);
+    coarse_->apply(
+        sigma_, [&](std::size_t p) { return (parts_[p].*right).data(); }, 1);
   else
     problem_.run(1, [&](std::size_t p, Kernels& to) {
       DiffusionPart& part = problem_.parts[p];

@@ -13,9 +13,9 @@
 namespace tutti::diffusion {
 
 struct SolverOptions {
-  double tolerance = 1e-10;  ///< of |right - (sigma - L) u|, relative to |right|; the norm is that of L2
-  Size iterations = 1000;    ///< of one solution, at most
-  bool multigrid = true;     ///< preconditioner: Chebyshev's polynomial behind coarse levels; else it alone
+  double tolerance = 1e-10;         ///< of |right - (sigma - L) u|, relative to |right|; the norm is that of L2
+  Size iterations = 1000;           ///< of one solution, at most
+  bool multigrid = true;            ///< preconditioner: Chebyshev's polynomial behind coarse levels; else it alone
   static constexpr int degree = 4;  ///< of the polynomial
 };
 
