@@ -82,8 +82,8 @@ std::vector<std::string> case_keys() {
   for (const auto& model : model_names(models())) {
     const CaseSchema schema = schema_of(models(), model);
     for (const KeyDoc& key : schema.keys())
-      if (const std::string word = key.path + "=";
-          word.find('[') == std::string::npos && std::find(keys.begin(), keys.end(), word) == keys.end())
+      if (const std::string word = key.path + "="; word.find('[') == std::string::npos && !has_any_name(key) &&
+                                                   std::find(keys.begin(), keys.end(), word) == keys.end())
         keys.push_back(word);
   }
   return keys;

@@ -408,7 +408,7 @@ transport() {
   same steady "${small[@]}" --set "${steady[0]}" --set "${steady[1]}"
   same separate "${small[@]}" --set "${steady[0]}" --set "${steady[1]}" --set 'numerics.operators="separate"'
   same ssp-rk3 "${small[@]}" --set 'time.method="ssp-rk3"' --set 'partition.method="latitude"'
-  name=", one a rank"
+  name=", one per rank"
   if [ "$all" -gt 1 ]; then
     reference changing "${small[@]}"
     compare "changing, $all GPU$name, staged" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="staged"' -q
@@ -487,7 +487,7 @@ graph() {
 
 smoothing() {
   local made=$to/box.msh count with name
-  step "generate" "$bin/tutti" mesh generate box --cubes "$smooth_cubes" "$smooth_cubes" "$smooth_cubes" --jitter 0.3 -o "$made"
+  step "generate" "$bin/tutti" mesh generate box --cubes "$smooth_cubes" "$smooth_cubes" "$smooth_cubes" --jitter 0.15 -o "$made"
   step "cpu" "$bin/tutti" mesh smooth "$made" --iterations 3 --devices cpu -o "$to/cpu.msh"
   for count in $(printf '%s\n' 1 "${counts[-1]}" | uniq); do
     for with in "" ,cpu; do

@@ -99,7 +99,7 @@ class Case:
 
     def __setitem__(self, key, value):
         if callable(value) or getattr(value, "size", 0) > 100:
-            kind = "functions of Python" if callable(value) else "a value a cell"
+            kind = "functions of Python" if callable(value) else "a value per cell"
             raise TypeError(f"{key}: a case holds formulas, not {kind}; give an expression such as 'exp(-x^2)'")
         _steps(key)
         self._sets.pop(key, None)  # the last one counts, also where another key lies inside it

@@ -6,6 +6,7 @@ import matplotlib.ticker
 import numpy as np
 
 from tutti import box
+from tutti.marks import colour_bar
 
 POINTS = 240  # of the longer side, on which streamlines and isotherms are drawn
 LINES = matplotlib.colors.ListedColormap(["#1b2430", "#f3e9e2"])  # on light colours, and on dark ones
@@ -99,8 +100,6 @@ def picture(snapshot, fields, axis, at, scales, title, labels):
         axes.set_aspect("equal")
         axes.set_xlabel("xyz"[sides[0]])
         axes.set_ylabel("xyz"[sides[1]])
-        bar = figure.colorbar(scale, ax=axes, shrink=0.85, aspect=28, pad=0.03)
-        bar.set_label(label)
-        bar.outline.set_visible(False)
+        colour_bar(figure, scale, label, ax=axes, shrink=0.85, pad=0.03)
     figure.suptitle(f"{title}, {'xyz'[axis]} = {place:.4g}", fontsize=13)
     return figure

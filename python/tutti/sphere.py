@@ -1,10 +1,11 @@
 """Pictures of nodes on the unit sphere: the half towards the eye, and the half behind it as seen from the other side."""
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Circle
 from matplotlib.tri import Triangulation
+
+from tutti.marks import colour_bar
 
 PIXELS = 700      # across a half sphere
 MOST_NODES = 4e4  # of a half that are triangulated: one in about 10 pixels
@@ -136,8 +137,6 @@ def picture(snapshot, fields, views, scales, title, labels):
             if row == 0:
                 axes.set_title(side_of(view), fontsize=11)
     for row, (scale, label) in enumerate(zip(scales, labels)):
-        bar = figure.colorbar(scale, ax=list(grid[row]), shrink=0.8, aspect=28, pad=0.02)
-        bar.set_label(label, fontsize=12)
-        bar.outline.set_visible(False)
+        colour_bar(figure, scale, label, ax=list(grid[row]), shrink=0.8)
     figure.suptitle(title, fontsize=14)
     return figure

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 
 import numpy as np  # noqa: E402
 
-from tutti import history  # noqa: E402
+from tutti import history, marks  # noqa: E402
 from tutti.__main__ import main  # noqa: E402
 from tutti.messages import told  # noqa: E402
 from tutti.pictures import write_whole  # noqa: E402
@@ -148,6 +148,39 @@ class History(Package):
         for name in ("metrics.jsonl", "probes.csv"):
             (self.folder / name).unlink()
         self.assertEqual(main(["history", str(self.folder), "-o", str(output)]), 5)
+
+    def test_history_in_groups(self):
+        lines = ["time,max|u|,mass,u L2 error,u Linf error,u relative L2 error,Nu x-lower,Nu x-upper"]
+        lines += [f"{i},{2.0**-i},5,{i + 1},{i + 2},{i + 3},{i},{-i}" for i in range(10)]
+        (self.folder / "history.csv").write_text("\n".join(lines) + "\n")
+        self.metrics('{"time": 1, "other": 1}\n{"time": 2, "other": 2}\n')
+        constants = {}
+        found = history.panels(self.folder, constants)
+        self.assertEqual([(title, list(curves)) for title, _, curves in found],
+                         [("max|u|", ["max|u|"]), ("errors", ["u L2 error", "u Linf error"]),
+                          ("relative errors", ["u relative L2 error"]), ("Nu", ["Nu x-lower", "Nu x-upper"])])
+        self.assertEqual(constants, {"mass": 5}, "what does not change has no panel")
+        self.assertEqual([history.wants_log(list(curves.items())) for _, _, curves in found], [True, False, False, False])
+        (self.folder / "summary.json").write_text('{"units": {"time": "s", "mass": "1"}}')
+        unit = history.unit_in(self.folder)
+        self.assertEqual((unit("time"), unit("mass"), unit("u")), (" [s]", "", ""))
+        output = self.folder / "h.png"
+        self.assertEqual(main(["history", str(self.folder), "-o", str(output)]), 0)
+        self.assertGreater(output.stat().st_size, 10000)
+
+
+class Marks(unittest.TestCase):
+    def test_scales(self):
+        scale = marks.colour_scale(np.array([-1.0, 2.0, np.nan]))
+        self.assertEqual((scale.norm.vmin, scale.norm.vmax, scale.get_cmap().name), (-2, 2, "signed"))
+        self.assertEqual(marks.colour_scale(np.array([-0.01, 2.0])).get_cmap().name, "warm", "a mere overshoot")
+        scale = marks.colour_scale(np.array([-1.0, 2.0]), -1, 3)
+        self.assertEqual((scale.norm.vmin, scale.norm.vmax, scale.get_cmap().name), (-1, 3, "signed"))
+        self.assertEqual(marks.colour_scale(np.ones(3), map_name="viridis").get_cmap().name, "viridis")
+
+    def test_ends_and_lengths(self):
+        np.testing.assert_allclose(marks.end_ticks(0.013, 1.0), [0.013, 0.2, 0.4, 0.6, 0.8, 1.0])
+        self.assertEqual([marks.round_length(x) for x in (0.3, 1.0, 4.99, 5.0, 70)], [0.2, 1.0, 2.0, 5.0, 50.0])
 
 
 if __name__ == "__main__":

@@ -21,6 +21,10 @@ void evaluate_block(const FormulaStep* steps, int count, const Vec3* points, dou
     } else if (operands == 0) {
       const int axis = static_cast<int>(s.op) - static_cast<int>(FormulaOp::x);
       for (std::size_t k = 0; k < n; ++k) a[k] = points[k][axis];
+    } else if (s.op == FormulaOp::table) {
+      const int rows = static_cast<int>(s.value);
+      for (std::size_t k = 0; k < n; ++k) a[k] = table_value(steps + i + 1, rows, a[k]);
+      i += 2 * rows;
     } else if (operands == 1) {
       with_unary(s.op, [&](auto f) {
         for (std::size_t k = 0; k < n; ++k) a[k] = f(a[k]);

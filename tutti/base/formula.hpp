@@ -8,15 +8,16 @@
 namespace tutti {
 
 /// What a step does with the stack of values. The first row pushes one; the second replaces the last; the third takes
-/// two and leaves one; `choose` takes three: condition, a, b.
+/// two and leaves one; `choose` takes three: condition, a, b. `sample` is a constant that has to be filled in before,
+/// `table` looks the last value up in the `value` rows of `data` behind it: first where, then what.
 enum class FormulaOp : std::uint8_t {
   // clang-format off
-  constant, x, y, z, t,
+  constant, x, y, z, t, sample,
   negate, square, cube, fourth, abs, acos, asin, atan, ceil, cos, cosh, erf, exp, floor, log, log10, sign, sin, sinh,
-  sqrt, step, tan, tanh,
+  sqrt, step, tan, tanh, table,
   add, subtract, multiply, divide, power, less, less_equal, greater, greater_equal, equal, not_equal, both, either, min,
   max, atan2,
-  choose,
+  choose, data,
   // clang-format on
 };
 
@@ -129,6 +130,21 @@ TUTTI_HD inline void with_binary(FormulaOp op, const Use& use) {
   }
 }
 
+/// A line through the rows of a table, whose first n values ascend; before the first and behind the last row it is
+/// constant.
+TUTTI_HD inline double table_value(const FormulaStep* data, int n, double at) {
+  if (at != at) return at;
+  if (at <= data[0].value) return data[n].value;
+  if (at >= data[n - 1].value) return data[2 * n - 1].value;
+  int low = 0, high = n - 1;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (data[middle].value <= at ? low : high) = middle;
+  }
+  const double share = (at - data[low].value) / (data[high].value - data[low].value);
+  return data[n + low].value + share * (data[n + high].value - data[n + low].value);
+}
+
 /// The formula's value at a point and time: steps[0, count) leave one value.
 TUTTI_HD inline double evaluate_formula(const FormulaStep* steps, int count, Vec3 p, double t) {
   double stack[formula_depth];  // but for the last value
@@ -143,6 +159,10 @@ TUTTI_HD inline double evaluate_formula(const FormulaStep* steps, int count, Vec
       last = s.op == FormulaOp::constant ? s.value
              : s.op == FormulaOp::t      ? t
                                          : p[static_cast<int>(s.op) - static_cast<int>(FormulaOp::x)];
+    } else if (s.op == FormulaOp::table) {
+      const int rows = static_cast<int>(s.value);
+      last = table_value(steps + i + 1, rows, last);
+      i += 2 * rows;
     } else if (operands == 1) {
       with_unary(s.op, [&](auto f) { last = f(last); });
     } else if (operands == 2) {

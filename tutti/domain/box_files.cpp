@@ -72,6 +72,26 @@ std::vector<VtkArray> BoxPieces::arrays(std::optional<std::size_t> i) const {
   return list;
 }
 
+PieceCells BoxPieces::cells(std::size_t i) const {
+  const CellBox& box = mine_boxes_[i];
+  PieceCells cells;
+  const std::int64_t nx = box.upper[0] - box.lower[0] + 1, ny = box.upper[1] - box.lower[1] + 1;
+  const auto face = [&](int d, Lid k) { return grid_.faces(d)[static_cast<std::size_t>(k)]; };
+  for (Lid k = box.lower[2]; k <= box.upper[2]; ++k)
+    for (Lid j = box.lower[1]; j <= box.upper[1]; ++j)
+      for (Lid l = box.lower[0]; l <= box.upper[0]; ++l) cells.points.push_back({face(0, l), face(1, j), face(2, k)});
+  for (Lid k = 0; k < box.upper[2] - box.lower[2]; ++k)
+    for (Lid j = 0; j < box.upper[1] - box.lower[1]; ++j)
+      for (Lid l = 0; l < box.upper[0] - box.lower[0]; ++l) {
+        for (const std::int64_t corner : {(k * ny + j) * nx + l, ((k + 1) * ny + j) * nx + l})
+          for (const std::int64_t step : {std::int64_t{0}, std::int64_t{1}, nx + 1, nx})
+            cells.connectivity.push_back(corner + step);
+        cells.offsets.push_back(static_cast<std::int64_t>(cells.connectivity.size()));
+        cells.types.push_back(12);
+      }
+  return cells;
+}
+
 void BoxPieces::write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
                       const VtkOptions& options) const {
   write_box_piece(path, grid_, mine_boxes_[i], arrays, options);
@@ -90,16 +110,16 @@ std::vector<BoxSlice> read_slices(const Case& options, const BoxGrid& grid) {
     const std::string table = fmt::format("output.slice[{}]", i), name = options.text(table + ".name"),
                       axis = options.text(table + ".axis");
     if (!can_name_a_file(name))
-      fail(ErrorKind::input, "{}: slice '{}': files are called by its name; take 1 to 100 letters, digits, - and _",
+      fail(ErrorKind::input, "{}: slice '{}': the name is also a file name; use 1 to 100 letters, digits, - and _",
            options.where(table + ".name"), name);
     if (std::any_of(slices.begin(), slices.end(), [&](const BoxSlice& other) { return other.name == name; }))
-      fail(ErrorKind::input, "{}: there is a slice '{}' already; take another name", options.where(table + ".name"),
+      fail(ErrorKind::input, "{}: there already is a slice '{}'; use another name", options.where(table + ".name"),
            name);
     const auto d = static_cast<std::size_t>(axis[0] - 'x');
     const GridLine& line = grid.lines[d];
     const double position = options.number(table + ".position");
     if (!(position >= line.faces.front() && position <= line.faces.back()))
-      fail(ErrorKind::input, "{}: slice '{}' at {} = {:g} is outside the box, from {:g} to {:g}; move it into it",
+      fail(ErrorKind::input, "{}: slice '{}' at {} = {:g} is outside the box, from {:g} to {:g}; move it inside",
            options.where(table + ".position"), name, axis, position, line.faces.front(), line.faces.back());
     slices.push_back({name, d, line.cell_at(position)});
   }
@@ -115,7 +135,7 @@ std::vector<std::array<Lid, 3>> probe_cells(const BoxGrid& grid, std::span<const
       const GridLine& line = grid.lines[d];
       const double x = points[i][static_cast<int>(d)];
       if (!(x >= line.faces.front() && x <= line.faces.back()))
-        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the box; move it into it", labels[i], points[i].x,
+        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the box; move it inside", labels[i], points[i].x,
              points[i].y, points[i].z);
       cells[i][d] = line.cell_at(x);
     }

@@ -31,6 +31,7 @@ class BoxPieces final : public Pieces {
   BoxPieces(BoxGridShape grid, std::span<const BoxPiece> of_rank, std::vector<CellBox> boxes);
   std::string suffix() const override { return grid_.suffix(); }
   std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override;
+  PieceCells cells(std::size_t i) const override;
   void write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
              const VtkOptions& options) const override;
   void join(const std::filesystem::path& path, const std::vector<std::string>& files, std::span<const VtkArray> arrays,

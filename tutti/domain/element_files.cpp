@@ -22,29 +22,35 @@ VtkCell vtk_cell(ElementType type, std::size_t nodes) {
 
 class ElementPieces final : public VtuPieces {
  public:
-  ElementPieces(const ElementDomain& domain, const VtkOptions& options) : VtuPieces(domain) {
+  ElementPieces(const ElementDomain& domain, const VtkOptions& options) : VtuPieces(domain), domain_(domain) {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
-      const LocalElementMesh& mesh = domain.meshes[p];
-      std::vector<Vec3> points;
-      std::vector<Lid> connectivity;
-      std::vector<std::int64_t> ends;
-      std::vector<std::uint8_t> types;
-      for (Lid row = 0; row < domain.maps[p].owned; ++row) {
-        const auto nodes = mesh.element_nodes(row);
-        const VtkCell cell = vtk_cell(mesh.types[row], nodes.size());
-        for (int k = 0; k < cell.nodes; ++k) {
-          connectivity.push_back(static_cast<Lid>(points.size()));
-          points.push_back(nodes[k]);
-        }
-        ends.push_back(static_cast<std::int64_t>(connectivity.size()));
-        types.push_back(cell.type);
-      }
-      grids_.push_back(VtuGrid::of_cells(points, connectivity, ends, types, options));
+      const PieceCells piece = cells(p);
+      const std::vector<Lid> connectivity(piece.connectivity.begin(), piece.connectivity.end());
+      grids_.push_back(
+          VtuGrid::of_cells(piece.points, connectivity, std::span(piece.offsets).subspan(1), piece.types, options));
     }
+  }
+  PieceCells cells(std::size_t i) const override {
+    const LocalElementMesh& mesh = domain_.meshes[i];
+    PieceCells piece;
+    for (Lid row = 0; row < domain_.maps[i].owned; ++row) {
+      const auto nodes = mesh.element_nodes(row);
+      const VtkCell cell = vtk_cell(mesh.types[row], nodes.size());
+      for (int k = 0; k < cell.nodes; ++k) {
+        piece.connectivity.push_back(static_cast<std::int64_t>(piece.points.size()));
+        piece.points.push_back(nodes[k]);
+      }
+      piece.offsets.push_back(static_cast<std::int64_t>(piece.connectivity.size()));
+      piece.types.push_back(cell.type);
+    }
+    return piece;
   }
   std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override {
     return {{"part", 1, i ? std::span<const std::int32_t>(owner_[*i]) : std::span<const std::int32_t>()}};
   }
+
+ private:
+  const ElementDomain& domain_;
 };
 
 /// Whether the straight element of the same corners holds a point: it is inside of, or on, all faces, which are cut

@@ -11,12 +11,23 @@ namespace {
 
 class NodePieces final : public VtuPieces {
  public:
-  NodePieces(const NodeDomain& domain, const VtkOptions& options) : VtuPieces(domain) {
+  NodePieces(const NodeDomain& domain, const VtkOptions& options) : VtuPieces(domain), domain_(domain) {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
       const IndexMap& map = domain.maps[p];
       grids_.push_back(VtuGrid::of_points(domain.owned_points(p), options));
       number_.emplace_back(map.global.begin(), map.global.begin() + map.owned);
     }
+  }
+  PieceCells cells(std::size_t i) const override {
+    const auto points = domain_.owned_points(i);
+    PieceCells cells;
+    cells.points.assign(points.begin(), points.end());
+    cells.types.assign(points.size(), 1);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      cells.connectivity.push_back(static_cast<std::int64_t>(k));
+      cells.offsets.push_back(static_cast<std::int64_t>(k + 1));
+    }
+    return cells;
   }
   std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override {
     std::vector<VtkArray> list;
@@ -26,6 +37,7 @@ class NodePieces final : public VtuPieces {
   }
 
  private:
+  const NodeDomain& domain_;
   std::vector<std::vector<std::int64_t>> number_;
 };
 
@@ -44,7 +56,7 @@ std::vector<RowPlace> NodeDomain::locate(const Comm& comm, std::span<const Vec3>
     for (std::size_t i = 0; i < points.size(); ++i) {
       const double length = norm(points[i]);
       if (!(length > 0))
-        fail(ErrorKind::input, "{} at the sphere's centre is above no node; move it away from there", labels[i]);
+        fail(ErrorKind::input, "{} at the sphere's centre has no nearest node; move it away from there", labels[i]);
       constexpr double near = 0.01;  // points in few digits
       if (!(std::abs(length - 1) <= near))
         fail(ErrorKind::input,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tutti/io/vtk/vtk_file.hpp"
+#include "tutti/io/vtk/vtkhdf.hpp"
 #include "tutti/partition/cell_box.hpp"
 
 namespace tutti {
@@ -36,6 +37,8 @@ class Pieces {
   /// What is known of the rows besides a model's fields, as the part that owns them. Of mine[i]; without i, names and
   /// types only.
   virtual std::vector<VtkArray> arrays(std::optional<std::size_t> i) const = 0;
+  /// The cells of mine[i], in the order of its rows; grids give hexahedra.
+  virtual PieceCells cells(std::size_t i) const = 0;
   /// Writes mine[i]. Error(io).
   virtual void write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
                      const VtkOptions& options) const = 0;

@@ -8,7 +8,7 @@ namespace {
 
 class TetPieces final : public VtuPieces {
  public:
-  TetPieces(const TetDomain& domain, const VtkOptions& options) : VtuPieces(domain) {
+  TetPieces(const TetDomain& domain, const VtkOptions& options) : VtuPieces(domain), domain_(domain) {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
       const LocalTetMesh& mesh = domain.meshes[p];
       const auto owned = static_cast<std::size_t>(mesh.owned);
@@ -16,6 +16,19 @@ class TetPieces final : public VtuPieces {
       grids_.emplace_back(compact.points, compact.tets, options);
       region_.emplace_back(mesh.regions.begin(), mesh.regions.begin() + mesh.owned);
     }
+  }
+  PieceCells cells(std::size_t i) const override {
+    const LocalTetMesh& mesh = domain_.meshes[i];
+    CompactTets compact =
+        compact_tets(mesh.vertices, std::span(mesh.cells).first(static_cast<std::size_t>(mesh.owned)));
+    PieceCells cells;
+    cells.points = std::move(compact.points);
+    cells.types.assign(compact.tets.size(), 10);
+    for (const auto& tet : compact.tets) {
+      cells.connectivity.insert(cells.connectivity.end(), tet.begin(), tet.end());
+      cells.offsets.push_back(static_cast<std::int64_t>(cells.connectivity.size()));
+    }
+    return cells;
   }
   std::vector<VtkArray> arrays(std::optional<std::size_t> i) const override {
     std::vector<VtkArray> list;
@@ -25,6 +38,7 @@ class TetPieces final : public VtuPieces {
   }
 
  private:
+  const TetDomain& domain_;
   std::vector<std::vector<std::int32_t>> region_;
 };
 

@@ -14,11 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Every file that a run writes directly into its folder.
-constexpr std::array<std::string_view, 16> files = {
-    "summary.json",  "results.pvd",     "probes.csv",      "history.csv",     "metrics.jsonl", "effective.toml",
-    "trace.json",    "betweenness.csv", "betweenness.npy", "betweenness.npz", "closeness.csv", "closeness.npy",
-    "closeness.npz", "components.csv",  "components.npy",  "components.npz"};
-constexpr std::array<std::string_view, 2> marks = {"summary.json", "results.pvd"};
+constexpr std::array<std::string_view, 17> files = {
+    "summary.json",   "results.pvd",   "results.vtkhdf",  "probes.csv",      "history.csv",     "metrics.jsonl",
+    "effective.toml", "trace.json",    "betweenness.csv", "betweenness.npy", "betweenness.npz", "closeness.csv",
+    "closeness.npy",  "closeness.npz", "components.csv",  "components.npy",  "components.npz"};
+constexpr std::array<std::string_view, 3> marks = {"summary.json", "results.pvd", "results.vtkhdf"};
 /// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
 constexpr std::array<std::string_view, 4> folders = {"fields", "slices", "checkpoints", "mesh"};
 
@@ -139,8 +139,8 @@ fs::path earlier_result(const fs::path& folder) {
 [[noreturn]] void refuse_link(const fs::path& path) {
   std::error_code ignored;
   fail(ErrorKind::io,
-       "{}: this is a symbolic link (to {}), and tutti writes nothing outside the folder of the results; "
-       "remove it, or choose another folder with -o",
+       "{}: this is a symbolic link (to {}), and tutti writes nothing outside the results folder; remove it, or choose "
+       "another folder with -o",
        path.string(), fs::read_symlink(path, ignored).string());
 }
 
@@ -160,7 +160,7 @@ void make_output_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || !fs::is_directory(folder, error))
-    fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(),
+    fail(ErrorKind::io, "{}: cannot create the folder: {}; choose another with -o", folder.string(),
          error ? error.message() : "a file of this name is there");
 }
 
@@ -170,8 +170,8 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
   if (use == OutputUse::fresh) {
     if (const fs::path found = earlier_result(folder); !found.empty())
       fail(ErrorKind::usage,
-           "{}: the folder holds the results of an earlier run ({}); take another with -o, or --overwrite to remove "
-           "them",
+           "{}: the folder has the results of an earlier run ({}); choose another with -o, or use --overwrite to "
+           "remove them",
            folder.string(), fs::relative(found, folder, error).string());
   }
   if (use == OutputUse::overwrite) {

@@ -111,6 +111,9 @@ std::string summary_json(const Summary& summary) {
         {"iterations", solver->iterations}, {"residual", solver->residual}, {"tolerance", solver->tolerance}};
     if (!solver->not_solved.empty()) json["solver"]["not_solved"] = solver->not_solved;
   }
+  for (const FieldError& e : summary.field_errors)
+    json["field_errors"][e.name] = {
+        {"l2", e.l2}, {"linf", e.linf}, {"relative_l2", e.relative_l2}, {"relative_linf", e.relative_linf}};
   if (!summary.wrong.empty()) json["wrong"] = summary.wrong;
   if (!summary.problem.empty()) json["problem"] = summary.problem;
   json[summary.mass.name] = {

@@ -57,6 +57,13 @@ struct ErrorSummary {
   double l2 = 0, linf = 0, gradient_l2 = 0;
 };
 
+/// How far a field is from its exact solution: root mean square over the mesh, and the largest difference. Relative
+/// ones are over the same norm of the exact solution.
+struct FieldError {
+  std::string name;
+  double l2 = 0, linf = 0, relative_l2 = 0, relative_linf = 0;
+};
+
 /// One of several quantities that are carried. Errors are relative to the exact solution's norm.
 struct TracerSummary {
   std::string name;
@@ -115,6 +122,7 @@ struct Summary {
   std::vector<std::pair<std::string, double>> diagnostics;  ///< at the end
   std::vector<TracerSummary> tracers;
   std::optional<ErrorSummary> errors;       ///< absent without an exact solution, and where it cannot be evaluated
+  std::vector<FieldError> field_errors;     ///< of all fields with an exact solution
   std::optional<double> free_stream_error;  ///< of a uniform flow in a time step, over its own size
   std::vector<ForceSummary> forces;         ///< of walls
   /// Of implicit steps or a steady solution.
@@ -123,7 +131,6 @@ struct Summary {
     double residual = 0;     ///< of the last solution, relative to the right-hand side
     double tolerance = 0;    ///< that was asked for
     std::string not_solved;  ///< why the last solution is none; empty: it is one
-    std::string to_raise;    ///< which key may help then
   };
   std::optional<Solver> solver;
   std::string wrong;    ///< why the results are none

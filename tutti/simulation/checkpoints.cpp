@@ -23,10 +23,10 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 
 }  // namespace
 
-Checkpoints::Checkpoints(const Run& run, std::function<void(RunState&)> describe)
-    : state_(run.exchanges ? run.model.state() : ModelState{}),
+Checkpoints::Checkpoints(Run& run, std::function<void(RunState&)> describe)
+    : state_(run.exchanges ? run.state() : ModelState{}),
       describe_(std::move(describe)),
-      every_(run.options.integer("checkpoint.every")),
+      when_(run.options, "checkpoint."),
       minutes_(run.options.number("checkpoint.minutes")),
       wait_(run.options.flag("checkpoint.wait")),
       at_end_(run.options.flag("checkpoint.at_end")),
@@ -98,10 +98,10 @@ void Checkpoints::after_step(Run& run) {
   }
   run.stopped = wish.stop && !run.last;
   if (!writer_) {
-    if (run.stopped) warn("stopped after step {}; this model keeps no state, so the run cannot go on from here", step);
+    if (run.stopped) warn("stopped after step {}; this model keeps no state, so the run cannot be continued", step);
     return;
   }
-  const bool scheduled = every_ > 0 && step % every_ == 0, ends = run.stopped || run.last || run.shares;
+  const bool scheduled = run.due(when_), ends = run.stopped || run.last || run.shares;
   if (run.stopped || run.shares || scheduled || wish.minutes || (run.last && at_end_)) write(run);
   if (!ends) return;
   const auto scope = run.trace.scope("wait for the checkpoint");

@@ -16,7 +16,7 @@ class Checkpoints : public Observer {
  public:
   /// `describe` fills the run's state but for what this class knows itself. A model without state gets no checkpoints,
   /// and only stops.
-  Checkpoints(const Run& run, std::function<void(RunState&)> describe);
+  Checkpoints(Run& run, std::function<void(RunState&)> describe);
 
   /// Sets run.stopped when the run shall stop now; its state is on the disk then, as it is where the run is to go on
   /// with other shares. Errors: those of CheckpointWriter, within about half a second of when they happened.
@@ -34,7 +34,7 @@ class Checkpoints : public Observer {
   ModelState state_;
   std::function<void(RunState&)> describe_;
   std::unique_ptr<CheckpointWriter> writer_;
-  Size every_ = 0;
+  Occasions when_;
   double minutes_ = 0;
   bool wait_ = false, at_end_ = true;
   Size agreed_step_ = -1, next_agreement_ = 0;

@@ -50,6 +50,13 @@ void summarise(const Comm& comm, Model& model, Summary& summary, double time) {
   summary.exchange.messages = comm.sum(counts.messages);
   summary.checksum = checksum_of(comm, domain, model.fields());
   model.summarise(summary, time);
+  try {
+    if (!model.exact_fields().empty()) summary.field_errors = model.field_errors(time);
+  } catch (const SharedError& error) {
+    // The exact solution has no value somewhere. The run itself is good: its summary and its fields are written.
+    if (error.kind() != ErrorKind::input) throw;
+    summary.problem = error.what();
+  }
 }
 
 }  // namespace tutti

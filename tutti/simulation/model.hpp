@@ -69,6 +69,13 @@ class Model {
   /// Numbers worth watching; the first is shown in the progress line. The bits do not depend on the partition. A value
   /// that is not finite ends the run.
   virtual std::vector<Diagnostic> diagnose() = 0;
+  /// Fields with an exact solution in the case, and how far each is from it at `time`, in the same order.
+  /// Error(input): the exact solution has no value somewhere.
+  virtual std::vector<std::string> exact_fields() const { return {}; }
+  virtual std::vector<FieldError> field_errors(double time) {
+    (void)time;
+    return {};
+  }
   /// Brings fields up to date that are only computed to be written. Before results, slices and probes are.
   virtual void before_output() {}
   /// Writes what is no field on a mesh into the results folder. Called when the run has reached its end.

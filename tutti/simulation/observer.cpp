@@ -3,8 +3,23 @@
 #include <chrono>
 
 #include "tutti/base/system/fault.hpp"
+#include "tutti/simulation/field_values.hpp"
 
 namespace tutti {
+
+std::vector<ModelField> Run::fields() {
+  std::vector<ModelField> all = model.fields();
+  all.insert(all.end(), more_fields.begin(), more_fields.end());
+  return all;
+}
+
+ModelState Run::state() {
+  ModelState state = model.state();
+  if (state.empty() || more_fields.empty()) return state;
+  std::vector<StateNumber> numbers = state.numbers;
+  numbers.insert(numbers.end(), more_numbers.begin(), more_numbers.end());
+  return state_of(model.domain(), fields(), std::move(numbers));
+}
 
 void Run::wait_for_devices() {
   const auto start = std::chrono::steady_clock::now();

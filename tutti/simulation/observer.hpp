@@ -14,6 +14,7 @@
 #include "tutti/io/trace.hpp"
 #include "tutti/simulation/model.hpp"
 #include "tutti/simulation/run/load_monitor.hpp"
+#include "tutti/simulation/run/occasions.hpp"
 #include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti {
@@ -34,11 +35,15 @@ struct Run {
   TimePlan plan = {};                        ///< of the steps to come; plan.time_of(step) is `time`
   Size first = 0, step = 0;                  ///< steps done: before this run, and now
   double began = 0, time = 0;                ///< of the model: before this run, and after `step`
+  double before_step = 0;                    ///< the time before `step`
   bool last = false;                         ///< no step follows
   bool reports = false;                      ///< it is time to tell how the run is doing
   double wall = 0;                           ///< seconds that the steps of this run took on this rank
   std::vector<Diagnostic> diagnostics = {};  ///< of the step `diagnosed`
   std::optional<Size> diagnosed = {};
+
+  std::vector<ModelField> more_fields = {};    ///< of observers: written and kept in checkpoints as the model's are
+  std::vector<StateNumber> more_numbers = {};  ///< of observers, for checkpoints
 
   bool finished = false;                 ///< the model has nothing left to do
   bool stopped = false;                  ///< someone asked the run to stop; its state is on the disk
@@ -49,6 +54,12 @@ struct Run {
   void require_folder() const {
     if (lock != nullptr) lock->require_folder();
   }
+  /// Of the model and of observers.
+  std::vector<ModelField> fields();
+  /// What a checkpoint keeps of both.
+  ModelState state();
+  /// The last step was one of these.
+  bool due(const Occasions& when) const { return when.due(step, before_step, time); }
   /// Steps may be ahead of the devices; who looks at the fields waits for them, and that is the steps' time.
   void wait_for_devices();
   /// The diagnostics of where the run stands; they are computed once a step. Collective.

@@ -18,6 +18,7 @@
 #include "tutti/simulation/output/probes.hpp"
 #include "tutti/simulation/output/progress_line.hpp"
 #include "tutti/simulation/output/slices.hpp"
+#include "tutti/simulation/output/statistics.hpp"
 #include "tutti/simulation/rebalance.hpp"
 #include "tutti/simulation/run/run_summary.hpp"
 #include "tutti/simulation/run/timeline.hpp"
@@ -58,20 +59,21 @@ class ReportClock {
   Size next_ = 1;
 };
 
-/// Puts a checkpoint's state into the model. Error(input): another mesh, another model.
-void resume(const Comm& comm, Model& model, const Restart& restart) {
-  const ModelState state = model.state();
+/// Puts a checkpoint's state into the model and the observers. Error(input): another mesh, another model.
+void resume(Run& run, const Restart& restart) {
+  const Comm& comm = run.comm;
+  Model& model = run.model;
+  const ModelState state = run.state();
   comm.together([&] {
     const std::string from = restart.reader.path().string();
     const bool in_space = model.domain().in_space();
     const char *mesh = in_space ? "mesh" : "graph", *rows = in_space ? "cells" : model.domain().words().rows;
     if (state.empty())
-      fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted; start anew", from);
+      fail(ErrorKind::usage, "{}: this model keeps no state and cannot be restarted; start a new run", from);
     if (state.mesh_checksum != restart.state.mesh_checksum)
       fail(ErrorKind::input,
-           "{}: the {} is another one: {} {} with checksum {:016x} now, {} with {:016x} when the checkpoint was "
-           "made; "
-           "give the same {}, e.g. with --set {}.file=...",
+           "{}: the {} has changed: {} {} with checksum {:016x} now, {} with {:016x} in the checkpoint; give the same "
+           "{}, e.g. with --set {}.file=...",
            from, mesh, state.rows, rows, state.mesh_checksum, restart.state.rows, restart.state.mesh_checksum, mesh,
            mesh);
     for (const StateNumber& number : state.numbers) {
@@ -87,8 +89,8 @@ void resume(const Comm& comm, Model& model, const Restart& restart) {
 
 void tell(const NewShares& shares) {
   info(
-      "part {} waits {:.0f} % of a step for the slowest device: the mesh is shared anew; a step shall take {:.3g} ms, "
-      "not {:.3g} ms",
+      "part {} waits {:.0f} % of a step for the slowest device: repartitioning; a step should take {:.3g} ms instead "
+      "of {:.3g} ms",
       shares.idle_part, 100 * shares.idle, 1e3 * shares.seconds_then, 1e3 * shares.seconds);
 }
 
@@ -109,17 +111,17 @@ void tell_start(const Run& run, const Restart* restart) {
     info("{} cells, {} steps of {:.4g}", format_count(run.model.cells()), format_count(plan.steps), plan.dt);
     return;
   }
-  info("{} cells, from step {} (t = {:g}) of {} on to step {}, {:.4g} each", format_count(run.model.cells()), run.first,
-       restart->state.time, restart->reader.path().string(), plan.steps, plan.dt);
+  info("{} cells, continuing from step {} (t = {:g}) of {} to step {}, {:.4g} each", format_count(run.model.cells()),
+       run.first, restart->state.time, restart->reader.path().string(), plan.steps, plan.dt);
   if (run.first >= plan.steps)
-    warn("{} stands at the end of the run already: nothing is left to do; go on with a later {}",
+    warn("{} is already at the end of the run: nothing is left to do; continue with a later {}",
          restart->reader.path().string(), run.options.has("time.steps") ? "--set time.steps=N" : "--set time.end=T");
 }
 
 void tell_end(const Run& run, const Summary& summary) {
   if (summary.solver && !summary.solver->not_solved.empty()) return;  // the program tells
   if (const auto units = run.model.advance(); units && run.stopped) {
-    info("stopped after {} of {} {}; go on with: tutti run --restart {}", format_count(std::llround(run.time)),
+    info("stopped after {} of {} {}; continue with: tutti run --restart {}", format_count(std::llround(run.time)),
          format_count(std::llround(units->end)), units->unit, run.folder.string());
     return;
   }
@@ -129,7 +131,7 @@ void tell_end(const Run& run, const Summary& summary) {
   else if (run.finished && run.step < run.plan.steps)
     info("steady after step {} of {}, t = {:g}", run.step, run.plan.steps, run.time);
   if (run.stopped)
-    info("stopped after step {} of {}, t = {:g}; go on with: tutti run --restart {}", run.step, run.plan.steps,
+    info("stopped after step {} of {}, t = {:g}; continue with: tutti run --restart {}", run.step, run.plan.steps,
          run.time, run.folder.string());
 }
 
@@ -148,18 +150,21 @@ Run begin_run(const Comm& comm, Model& model, const Case& options, const RunCont
     }
     run.plan = restart != nullptr ? plan_rest(options, restart->state) : plan_steps(options, model.time_step());
   });
-  if (restart != nullptr) resume(comm, model, *restart);
   run.has_checkpoint = restart != nullptr;
   run.first = run.step = restart != nullptr ? restart->state.step : 0;
   run.began = run.time = run.plan.time_of(run.first);
-  comm.together([&] {
-    if (comm.is_root()) write_file(run.folder / "effective.toml", options.effective_toml());
-    run.before = left_in(run.folder, restart);
+  comm.together([&] { run.before = left_in(run.folder, restart); });
+  return run;
+}
+
+/// Puts it into the state that it starts from.
+void put_in_place(Run& run, const Restart* restart) {
+  if (restart != nullptr) resume(run, *restart);
+  run.comm.together([&] {
+    if (run.comm.is_root()) write_file(run.folder / "effective.toml", run.options.effective_toml());
   });
   tell_start(run, restart);
-  if (!run.exchanges)
-    warn("steps exchange nothing: their results are wrong, and no fields, probes or checkpoints are written");
-  return run;
+  if (!run.exchanges) warn("no communication: results are wrong, and no fields, probes or checkpoints are written");
 }
 
 /// What a checkpoint says of the run besides the fields.
@@ -188,8 +193,7 @@ bool may_rebalance(const Run& run, const RunSoFar* so_far) {
 
 /// All that follows the run, in the order in which they look at a step: what may end the run before anything of a bad
 /// step is written, files, what changes the steps to come, and checkpoints behind all that they mention.
-void add_observers(Observers& observers, const Run& run, DeviceSet& devices, const RunContext& context,
-                   Size first_step) {
+void add_observers(Observers& observers, Run& run, DeviceSet& devices, const RunContext& context, Size first_step) {
   const auto add = [&]<class T>(std::unique_ptr<T> observer) { observers.push_back(std::move(observer)); };
   add(std::make_unique<Timeline>(run, first_step));
   add(std::make_unique<FiniteWatch>());
@@ -198,6 +202,7 @@ void add_observers(Observers& observers, const Run& run, DeviceSet& devices, con
   add(std::make_unique<Metrics>(run));
   add(std::make_unique<StepLength>());
   if (run.model.domain().in_space()) {
+    add(std::make_unique<Statistics>(run));
     add(std::make_unique<FieldOutput>(run));
     add(std::make_unique<Slices>(run));
     add(std::make_unique<Probes>(run));
@@ -214,12 +219,12 @@ void add_observers(Observers& observers, const Run& run, DeviceSet& devices, con
 
 /// One step, and all who look at it.
 void advance(Run& run, const Observers& observers, ReportClock& reports) {
-  const double before = run.time;
+  run.before_step = run.time;
   ++run.step;
   for (const auto& observer : observers) observer->begin_step(run);
   const auto start = Clock::now();
   fault_point("step");
-  run.model.step(before, run.plan.dt_of(run.step));
+  run.model.step(run.before_step, run.plan.dt_of(run.step));
   run.wall += seconds_since(start);
   for (const auto& observer : observers) observer->end_step(run);
 
@@ -255,6 +260,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     so_far.rebalances.back().cost = seconds_since(so_far.interrupted);
   Observers observers;
   add_observers(observers, run, devices, context, so_far.first_step);
+  put_in_place(run, context.restart);
   ReportClock reports(comm, options);
   for (const auto& observer : observers) observer->start(run);
   try {

@@ -6,6 +6,7 @@
 
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/device/reductions.hpp"
+#include "tutti/simulation/error_norms.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti {
@@ -165,22 +166,24 @@ void TetModel::summarise(Summary& summary, double time) {
 }
 
 ErrorSummary TetModel::errors(double time) {
-  ExactSum volume, square;
-  double largest = 0;
+  const FieldError error = field_errors(time).front();
+  return {error.l2, error.linf, std::numeric_limits<double>::quiet_NaN()};
+}
+
+std::vector<std::string> TetModel::exact_fields() const {
+  return exact_ ? std::vector<std::string>{"u"} : std::vector<std::string>{};
+}
+
+std::vector<FieldError> TetModel::field_errors(double time) {
+  ErrorNorms norms;
   comm_.together([&] {
     for (int p = 0; p < parts(); ++p) {
       const auto computed = values(p);
-      for (Lid c = 0; c < mesh(p).owned; ++c) {
-        const double v = mesh(p).volume(c);
-        const double error = computed[c] - (*exact_)(mesh(p).centroid(c), time);
-        volume.add(v);
-        square.add(v * error * error);
-        largest = std::max(largest, std::abs(error));
-      }
+      const auto exact = evaluate_at(*exact_, centroids(p), time, threads());
+      for (Lid c = 0; c < mesh(p).owned; ++c) norms.add(mesh(p).volume(c), computed[c], exact[c]);
     }
   });
-  const double all = sum_over_ranks(comm_, volume);
-  return {std::sqrt(sum_over_ranks(comm_, square) / all), comm_.max(largest), std::numeric_limits<double>::quiet_NaN()};
+  return {norms.over_ranks(comm_, "u")};
 }
 
 }  // namespace tutti

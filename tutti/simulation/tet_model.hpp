@@ -31,6 +31,8 @@ class TetModel : public Model {
   void resume(double time) override;
   Size bytes_moved(std::size_t p) const override { return runs_ * bytes_a_run(static_cast<int>(p)); }
   ExchangeCounts exchanged() const override;
+  std::vector<std::string> exact_fields() const override;
+  std::vector<FieldError> field_errors(double time) override;
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override { return {&pass_->step()}; }
 

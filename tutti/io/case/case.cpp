@@ -12,6 +12,8 @@
 #include "tutti/base/system/input_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/case/case_text.hpp"
+#include "tutti/io/case/constants.hpp"
+#include "tutti/io/case/named_files.hpp"
 
 namespace tutti {
 namespace {
@@ -24,7 +26,7 @@ struct Problem {
 
 std::string unknown_key_message(const CaseSchema& schema, const std::string& path) {
   if (const auto reason = schema.reason_left_out(key_pattern(path)); !reason.empty())
-    return fmt::format("unknown key '{}'; {}: take it out", path, reason);
+    return fmt::format("unknown key '{}'; {}: remove it", path, reason);
   const auto nearest = schema.nearest(key_pattern(path));
   if (!nearest.empty()) {
     // "boundary[].value" is suggested as "boundary[3].value" where the slip is in the fourth table.
@@ -51,6 +53,7 @@ TomlValue whole(TomlValue value) {
 /// Walks the tree beside the schema and lays its values flat.
 struct Flattener {
   const CaseSchema& schema;
+  const FormulaNames& names;
   std::map<std::string, TomlValue>& values;
   std::map<std::string, std::vector<TomlPlace>>& lists;
   std::vector<Problem> problems = {};
@@ -86,7 +89,7 @@ struct Flattener {
 
   void leaf(const KeyDoc& key, const TomlValue& value, const std::string& path) {
     try {
-      check_value(key, value, path);
+      check_value(key, value, path, names);
       values[path] = key.type == KeyType::integer || key.type == KeyType::integers ? whole(value) : value;
     } catch (const Error& error) {
       problems.push_back({value.place, error.what()});
@@ -156,7 +159,9 @@ Case parse_case(const std::string& text, const std::string& name, const CaseSche
   result.schema_ = schema;
   result.name_ = name;
   result.directory_ = std::filesystem::absolute(name).parent_path();
-  Flattener flat{schema, result.values_, result.lists_};
+  result.constants_ = schema.is_table("constants") ? read_constants(tree) : Constants{};
+  const FormulaNames names = schema.is_table("constants") ? names_of_files(tree, result.constants_) : FormulaNames{};
+  Flattener flat{schema, names, result.values_, result.lists_};
   flat.table(*tree.as<TomlValue::Table>(), "");
   if (!flat.problems.empty()) {
     const auto first = std::min_element(flat.problems.begin(), flat.problems.end(), [](const auto& a, const auto& b) {
@@ -235,8 +240,8 @@ std::int64_t to_integer(const TomlValue& value) {
   return static_cast<std::int64_t>(to_number(value));
 }
 
-Expression to_expression(const TomlValue& value) {
-  if (const auto* text = value.as<std::string>()) return Expression(*text, value.place.column_text());
+Expression to_expression(const TomlValue& value, const FormulaNames& names) {
+  if (const auto* text = value.as<std::string>()) return Expression(*text, value.place.column_text(), names);
   return Expression(to_number(value));
 }
 
@@ -250,6 +255,30 @@ std::vector<T> to_list(const TomlValue& value, Convert convert) {
 }
 
 }  // namespace
+
+std::string Case::exact_for(const std::string& path) const {
+  const auto* key = schema_.find(key_pattern(path));
+  return key != nullptr && !key->exact.empty() && is_word(path, "exact") ? sibling(path, key->exact) : "";
+}
+
+const FormulaNames& Case::names() const {
+  if (names_) return *names_;
+  FormulaNames names{constants_, {}, {}};
+  const bool any = schema_.is_table_list("table");
+  for (int i = 0; any && i < count("table"); ++i) {
+    const std::string table = fmt::format("table[{}]", i);
+    names.tables[text(table + ".name")] =
+        read_table(file(table + ".file"), has(table + ".column") ? text(table + ".column") : "");
+  }
+  for (int i = 0; any && i < count("field"); ++i) {
+    const std::string table = fmt::format("field[{}]", i);
+    names.fields[text(table + ".name")] =
+        open_field(file(table + ".file"), has(table + ".column") ? text(table + ".column") : "",
+                   is_word(table + ".interpolation", "linear"));
+  }
+  names_ = std::make_shared<const FormulaNames>(std::move(names));
+  return *names_;
+}
 
 bool Case::flag(const std::string& path) const {
   return *value(path, {KeyType::boolean}).as<bool>();
@@ -272,7 +301,8 @@ Size Case::bytes(const std::string& path) const {
   return *v.as<std::int64_t>();
 }
 Expression Case::expression(const std::string& path) const {
-  return to_expression(value(path, {KeyType::expression}));
+  if (const auto exact = exact_for(path); !exact.empty()) return expression(exact).at_start();
+  return to_expression(value(path, {KeyType::expression}), names());
 }
 std::vector<std::int64_t> Case::integers(const std::string& path) const {
   return to_list<std::int64_t>(value(path, {KeyType::integers}), to_integer);
@@ -284,7 +314,13 @@ std::vector<std::string> Case::texts(const std::string& path) const {
   return to_list<std::string>(value(path, {KeyType::texts}), [](const TomlValue& v) { return *v.as<std::string>(); });
 }
 std::vector<Expression> Case::expressions(const std::string& path) const {
-  return to_list<Expression>(value(path, {KeyType::expressions}), to_expression);
+  if (const auto exact = exact_for(path); !exact.empty()) {
+    std::vector<Expression> all = expressions(exact);
+    for (Expression& e : all) e = e.at_start();
+    return all;
+  }
+  return to_list<Expression>(value(path, {KeyType::expressions}),
+                             [&](const TomlValue& v) { return to_expression(v, names()); });
 }
 
 TensorExpression Case::tensor(const std::string& path) const {
@@ -294,11 +330,11 @@ TensorExpression Case::tensor(const std::string& path) const {
   for (std::size_t i = 0; i < 3; ++i) {
     const auto* row = rows != nullptr ? (*rows)[i].as<TomlValue::List>() : nullptr;
     if (rows == nullptr) {
-      tensor[i][i] = to_expression(v);
+      tensor[i][i] = to_expression(v, names());
     } else if (row == nullptr) {
-      tensor[i][i] = to_expression((*rows)[i]);
+      tensor[i][i] = to_expression((*rows)[i], names());
     } else {
-      for (std::size_t j = 0; j < 3; ++j) tensor[i][j] = to_expression((*row)[j]);
+      for (std::size_t j = 0; j < 3; ++j) tensor[i][j] = to_expression((*row)[j], names());
     }
   }
   return tensor;
@@ -377,9 +413,12 @@ void Case::check_together() const {
       const auto path = joined_path(table, key.path);
       const bool counts = condition_holds(key, path);
       if (!counts && is_set(path)) {
-        fail(ErrorKind::input, "{}: '{}' has no effect here; it goes with {}", where(path), path,
+        fail(ErrorKind::input, "{}: '{}' has no effect here; it belongs to {}", where(path), path,
              condition_words(key.only_if));
       }
+      if (const auto exact = exact_for(path); counts && !exact.empty() && !is_set(exact))
+        fail(ErrorKind::input, "{}: '{}' is \"exact\", and there is no '{}'; give it, or a formula here", where(path),
+             path, exact);
       if (counts && key.required && !is_set(path)) {
         const bool in_list = table.ends_with("]");
         const auto list = table.substr(0, table.rfind('['));
@@ -409,6 +448,14 @@ void Case::check_together() const {
   }
 }
 
+std::vector<std::string> Case::paths_of(const KeyDoc& key, const std::string& table) const {
+  if (!has_any_name(key)) return {joined_path(table, key.path)};
+  std::vector<std::string> paths;
+  for (const auto& [path, _] : values_)
+    if (parent_table(path) == table) paths.push_back(path);
+  return paths;
+}
+
 std::optional<std::string> Case::effective_value(const KeyDoc& key, const std::string& path) const {
   if (!has(path) || !condition_holds(key, path)) return std::nullopt;
   return key.type == KeyType::file ? quote_toml(file(path).string()) : to_toml(*value_or_default(path));
@@ -421,8 +468,9 @@ std::string Case::effective_toml() const {
       std::string lines;
       for (const auto& key : schema_.keys()) {
         if (parent_table(key.path) != pattern) continue;
-        if (const auto shown = effective_value(key, joined_path(table, key.path)))
-          lines += fmt::format("{} = {}\n", key.path.substr(key.path.rfind('.') + 1), *shown);
+        for (const auto& path : paths_of(key, table))
+          if (const auto shown = effective_value(key, path))
+            lines += fmt::format("{} = {}\n", path.substr(path.rfind('.') + 1), *shown);
       }
       const bool in_list = pattern.ends_with("[]");
       if (lines.empty() && !in_list) continue;
@@ -442,9 +490,9 @@ std::map<std::string, std::string> Case::effective_values() const {
   for (const auto& pattern : schema_.tables())
     for (const auto& table : instances(pattern))
       for (const auto& key : schema_.keys()) {
-        const auto path = joined_path(table, key.path);
         if (parent_table(key.path) != pattern) continue;
-        if (const auto shown = effective_value(key, path)) values[path] = *shown;
+        for (const auto& path : paths_of(key, table))
+          if (const auto shown = effective_value(key, path)) values[path] = *shown;
       }
   return values;
 }

@@ -59,6 +59,10 @@ class Case {
 
  private:
   friend Case parse_case(const std::string&, const std::string&, const CaseSchema&, std::span<const std::string>);
+  /// Where values of `key` stand in this table: of a key of any name, all that are given.
+  std::vector<std::string> paths_of(const KeyDoc& key, const std::string& table) const;
+  /// The key that is meant where the value is the word "exact"; empty: it is another one.
+  std::string exact_for(const std::string& path) const;
   std::optional<std::string> effective_value(const KeyDoc& key, const std::string& path) const;
   const TomlValue* value_or_default(const std::string& path) const;
   const TomlValue& value(const std::string& path, std::initializer_list<KeyType> types) const;
@@ -71,6 +75,10 @@ class Case {
 
   CaseSchema schema_;
   std::map<std::string, TomlValue> values_;
+  Constants constants_;
+  /// What formulas name, read when the first of them is asked for: who only looks at a case needs no other files.
+  const FormulaNames& names() const;
+  mutable std::shared_ptr<const FormulaNames> names_ = {};
   std::map<std::string, std::vector<TomlPlace>> lists_;  ///< places of the tables in a list
   std::string name_;
   std::filesystem::path directory_;

@@ -48,6 +48,7 @@ void CaseSchema::add(KeyDoc key) {
   require(brackets == std::string::npos || key.path.find('.', brackets + 3) == std::string::npos,
           "the key '{}' lies too deep in a list of tables", key.path);
   key.group = group_;
+  if (!key.exact.empty()) key.choices = {"exact"};
   if (!key.default_value.empty()) {
     try {
       auto document = parse_toml("value = " + key.default_value, "default of " + key.path);
@@ -74,8 +75,14 @@ void CaseSchema::exactly_one_of(std::vector<std::string> paths) {
 }
 
 const KeyDoc* CaseSchema::find(const std::string& path) const {
-  const auto it = std::find_if(keys_.begin(), keys_.end(), [&](const KeyDoc& k) { return k.path == path; });
+  const auto it = std::find_if(keys_.begin(), keys_.end(), [&](const KeyDoc& k) {
+    return k.path == path || (has_any_name(k) && parent_table(k.path) == parent_table(path));
+  });
   return it == keys_.end() ? nullptr : &*it;
+}
+
+bool has_any_name(const KeyDoc& key) {
+  return key.path.ends_with(".<name>");
 }
 
 bool CaseSchema::is_table(const std::string& path) const {
@@ -110,7 +117,8 @@ std::string CaseSchema::nearest(const std::string& path) const {
   const auto last = [](const std::string& p) { return p.substr(p.rfind('.') + 1); };
   const std::string word = last(path);
   std::vector<std::string> candidates;
-  for (const auto& key : keys_) candidates.push_back(key.path);
+  for (const auto& key : keys_)
+    if (!has_any_name(key)) candidates.push_back(key.path);
   for (const auto& table : tables()) {
     if (!table.empty()) candidates.push_back(table.ends_with("[]") ? table.substr(0, table.size() - 2) : table);
   }
@@ -206,7 +214,7 @@ bool in_range(const KeyDoc& key, const TomlValue& value) {
 }
 
 /// One number, integer, text or expression; `entry` is the key's value or one entry of it.
-bool scalar_fits(KeyType type, const KeyDoc& key, const TomlValue& entry) {
+bool scalar_fits(KeyType type, const KeyDoc& key, const TomlValue& entry, const FormulaNames& names) {
   const bool numeric = entry.as<std::int64_t>() != nullptr || entry.as<double>() != nullptr;
   switch (type) {
     case KeyType::integer:
@@ -217,8 +225,8 @@ bool scalar_fits(KeyType type, const KeyDoc& key, const TomlValue& entry) {
       return entry.as<std::string>() != nullptr;
     case KeyType::expression: {
       if (const auto* text = entry.as<std::string>()) {
-        [[maybe_unused]] const Expression parsed(*text,
-                                                 entry.place.column_text());  // throws with the place in the text
+        // throws with the place in the text
+        [[maybe_unused]] const Expression parsed(*text, entry.place.column_text(), names);
         return true;
       }
       return numeric && (entry.as<double>() == nullptr || std::isfinite(*entry.as<double>()));
@@ -228,12 +236,13 @@ bool scalar_fits(KeyType type, const KeyDoc& key, const TomlValue& entry) {
   }
 }
 
-void check_list(KeyType type, int length, const KeyDoc& key, const TomlValue& value, const std::string& path) {
+void check_list(KeyType type, int length, const KeyDoc& key, const TomlValue& value, const std::string& path,
+                const FormulaNames& names = {}) {
   const auto* list = value.as<TomlValue::List>();
   if (list == nullptr) fail_value(key, value, path, describe(value));
   if (length > 0 && list->size() != static_cast<std::size_t>(length)) fail_value(key, value, path, describe(value));
   for (const auto& entry : *list) {
-    if (!scalar_fits(type, key, entry)) fail_value(key, entry, path, describe(entry) + " in the list");
+    if (!scalar_fits(type, key, entry, names)) fail_value(key, entry, path, describe(entry) + " in the list");
   }
 }
 
@@ -257,16 +266,16 @@ void check_bytes(const KeyDoc& key, const TomlValue& value, const std::string& p
   if (integer == nullptr || *integer < 0) fail_value(key, value, path, describe(value));
 }
 
-void check_tensor(const KeyDoc& key, const TomlValue& value, const std::string& path) {
+void check_tensor(const KeyDoc& key, const TomlValue& value, const std::string& path, const FormulaNames& names) {
   const auto* rows = value.as<TomlValue::List>();
   if (rows == nullptr) {
-    if (!scalar_fits(KeyType::expression, key, value)) fail_value(key, value, path, describe(value));
+    if (!scalar_fits(KeyType::expression, key, value, names)) fail_value(key, value, path, describe(value));
     return;
   }
   const bool nested = !rows->empty() && rows->front().as<TomlValue::List>() != nullptr;
-  if (!nested) return check_list(KeyType::expression, 3, key, value, path);
+  if (!nested) return check_list(KeyType::expression, 3, key, value, path, names);
   if (rows->size() != 3) fail_value(key, value, path, describe(value) + " rows");
-  for (const auto& row : *rows) check_list(KeyType::expression, 3, key, row, path);
+  for (const auto& row : *rows) check_list(KeyType::expression, 3, key, row, path, names);
 }
 
 void check_texts(const KeyDoc& key, const TomlValue& value, const std::string& path) {
@@ -281,7 +290,10 @@ std::string expected_text(const KeyDoc& key) {
   return type_text(key) + (has_word_choices(key) ? " or " + quoted_words(key.choices) : "");
 }
 
-void check_value(const KeyDoc& key, const TomlValue& value, const std::string& path) {
+void check_value(const KeyDoc& key, const TomlValue& value, const std::string& path, const FormulaNames& all_names) {
+  FormulaNames names = all_names;
+  if (!key.initial)
+    for (auto& [_, field] : names.fields) field = nullptr;
   const auto* text = value.as<std::string>();
   if (has_word_choices(key) && text != nullptr &&
       std::find(key.choices.begin(), key.choices.end(), *text) != key.choices.end())
@@ -292,7 +304,7 @@ void check_value(const KeyDoc& key, const TomlValue& value, const std::string& p
     case KeyType::bytes:
       return check_bytes(key, value, path);
     case KeyType::tensor:
-      return check_tensor(key, value, path);
+      return check_tensor(key, value, path, names);
     case KeyType::integers:
       return check_list(KeyType::integer, key.length, key, value, path);
     case KeyType::numbers:
@@ -300,7 +312,7 @@ void check_value(const KeyDoc& key, const TomlValue& value, const std::string& p
     case KeyType::texts:
       return check_texts(key, value, path);
     case KeyType::expressions:
-      return check_list(KeyType::expression, key.length, key, value, path);
+      return check_list(KeyType::expression, key.length, key, value, path, names);
     case KeyType::boolean:
       if (value.as<bool>() == nullptr) fail_value(key, value, path, describe(value));
       return;
@@ -308,7 +320,7 @@ void check_value(const KeyDoc& key, const TomlValue& value, const std::string& p
       if (text == nullptr || text->empty()) fail_value(key, value, path, describe(value));
       return;
     default:
-      if (!scalar_fits(key.type, key, value)) fail_value(key, value, path, describe(value));
+      if (!scalar_fits(key.type, key, value, names)) fail_value(key, value, path, describe(value));
   }
 }
 
@@ -332,8 +344,9 @@ std::string key_row(const KeyDoc& key) {
   const std::string fallback = !key.default_value.empty() ? "`" + key.default_value + "`"
                                : key.required             ? "**required**"
                                                           : "";
-  return fmt::format("| `{}` | {} | {} | {} | {}{} |\n", name, escape_cell(expected_text(key)), fallback, key.unit,
-                     escape_cell(key.description), escape_cell(condition_text(key)));
+  const std::string exact = key.exact.empty() ? "" : fmt::format(" exact: `{}` at t = 0.", key.exact);
+  return fmt::format("| `{}` | {} | {} | {} | {}{}{} |\n", name, escape_cell(expected_text(key)), fallback, key.unit,
+                     escape_cell(key.description), exact, escape_cell(condition_text(key)));
 }
 
 std::string rule_text(const KeyRule& rule) {
@@ -353,13 +366,12 @@ std::string table_heading(const std::string& table) {
 
 std::string case_reference_markdown(const CaseSchema& schema) {
   std::string page =
-      "# Case files: all keys\n\n"
-      "This page is generated from the table that the reader of case files uses. A case file is TOML. A key that is\n"
-      "not listed here is an error. `--set a.b=value` on the command line replaces a value of the file,\n"
-      "`--set boundary[0].value=1` one in a list of tables, `--set a.b=` takes a key out; a\n"
-      "value given there also takes out what excludes it in the file.\n"
-      "An *expression* is a number or a text: a formula of x, y, z (position) and t (time) with\n"
-      "`+ - * / ^`, comparisons, `&& ||`, `c ? a : b`, the constants `pi` and `e`, and the functions ";
+      "# Case files: all keys\n\nA case file is TOML. This page is generated from the table that its reader uses; any "
+      "other key is an error.\nOn the command line, `--set a.b=value` replaces a value of the file, `--set "
+      "boundary[0].value=1` one in a list of\ntables, and `--set a.b=` removes a key. A value given there also removes "
+      "the keys that exclude it.\nAn *expression* is a number or a string: a formula of x, y, z (position) and t "
+      "(time) with\n`+ - * / ^`, comparisons, `&& ||`, `c ? a : b`, the constants `pi` and `e`, names of "
+      "`[constants]`, and the functions ";
   for (const auto& name : Expression::function_names()) page += (page.back() == ' ' ? "" : ", ") + ("`" + name) + "`";
   page += ".\n\n";
   for (const auto& table : schema.tables()) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tutti/io/case/formula_parser.hpp"
 #include "tutti/io/case/toml_value.hpp"
 
 namespace tutti {
@@ -34,7 +35,7 @@ struct KeyCondition {
 };
 
 /// One key. Paths are dotted; a list of tables is written with brackets: "boundary[].value"
-/// (in such a table there are no further tables).
+/// (in such a table there are no further tables); "constants.<name>" is a key of any name.
 struct KeyDoc {
   std::string path = {};
   KeyType type = KeyType::text;
@@ -48,6 +49,8 @@ struct KeyDoc {
   int length = 0;          ///< of a list; 0: any
   bool required = false;   ///< must be in the file (where its condition holds, and in each table of a list)
   KeyCondition only_if = {};
+  bool initial = false;           ///< evaluated on the host, when the run begins: it may name a [[field]]
+  std::string exact = {};         ///< the key whose value at t = 0 the word "exact" stands for
   std::string group = {};         ///< "core" or the model's name; set by CaseSchema::add
   TomlValue default_parsed = {};  ///< set by CaseSchema::add
 };
@@ -101,8 +104,10 @@ std::string parent_table(const std::string& path);
 /// What a key takes, in words: "a number > 0 or \"auto\"".
 std::string expected_text(const KeyDoc& key);
 /// Checks type, range, length and choice of a value for `key`. Error(input) begins with the value's place and names
-/// `path`, what is expected and what was found.
-void check_value(const KeyDoc& key, const TomlValue& value, const std::string& path);
+/// `path`, what is expected and what was found. `names`: what expressions may name.
+void check_value(const KeyDoc& key, const TomlValue& value, const std::string& path, const FormulaNames& names = {});
+/// The key is one of any name.
+bool has_any_name(const KeyDoc& key);
 
 /// The reference page (Markdown): all keys, table by table.
 std::string case_reference_markdown(const CaseSchema& schema);

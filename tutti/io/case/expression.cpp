@@ -7,7 +7,6 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/io/case/formula_parser.hpp"
 
 namespace tutti {
 
@@ -15,16 +14,18 @@ Expression::Expression() : Expression(0.0) {}
 
 Expression::Expression(double value) : text_(fmt::format("{}", value)), steps_{{FormulaOp::constant, value}} {
   if (!std::isfinite(value))
-    fail(ErrorKind::input, "'{}' is no value of an expression; a finite number is expected", value);
+    fail(ErrorKind::input, "'{}' is not a valid expression; a finite number is expected", value);
 }
 
-Expression::Expression(const std::string& text, std::string where) : text_(text), where_(std::move(where)) {
+Expression::Expression(const std::string& text, std::string where, const FormulaNames& names)
+    : text_(text), where_(std::move(where)) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     const std::string prefix = where_.empty() ? "" : where_ + ": ";
-    fail(ErrorKind::input, "{}an empty text is no expression; write a number or a formula of x, y, z and t", prefix);
+    fail(ErrorKind::input, "{}the expression is empty; write a number or a formula of x, y, z and t", prefix);
   }
-  ParsedFormula formula = parse_formula(text, where_);
+  ParsedFormula formula = parse_formula(text, where_, names);
   steps_ = std::move(formula.steps);
+  samples_ = std::move(formula.samples);
   uses_time_ = formula.uses_time;
   uses_space_ = formula.uses_space;
   if (is_constant()) finite(steps_[0].value, {}, 0);
@@ -41,7 +42,14 @@ double Expression::finite(double value, Vec3 p, double t) const {
 
 double Expression::operator()(Vec3 p, double t) const {
   if (is_constant()) return steps_[0].value;
+  if (is_sampled()) return finite(sampled(p, t), p, t);
   return finite(evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), p, t), p, t);
+}
+
+double Expression::sampled(Vec3 p, double t) const {
+  std::vector<FormulaStep> steps = steps_;
+  for (const auto& [at, field] : samples_) steps[at] = {FormulaOp::constant, field->at(p)};
+  return evaluate_formula(steps.data(), static_cast<int>(steps.size()), p, t);
 }
 
 void Expression::evaluate(std::span<const Vec3> points, double t, std::span<double> out) const {
@@ -51,9 +59,21 @@ void Expression::evaluate(std::span<const Vec3> points, double t, std::span<doub
     std::fill(out.begin(), out.end(), (*this)(points[0], t));
     return;
   }
-  evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), points.data(), t, out.data(), points.size());
+  if (is_sampled())
+    std::transform(points.begin(), points.end(), out.begin(), [&](Vec3 p) { return sampled(p, t); });
+  else
+    evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), points.data(), t, out.data(), points.size());
   const auto bad = std::find_if(out.begin(), out.end(), [](double v) { return !std::isfinite(v); });
   if (bad != out.end()) finite(*bad, points[bad - out.begin()], t);
+}
+
+Expression Expression::at_start() const {
+  Expression start = *this;
+  for (FormulaStep& step : start.steps_)
+    if (step.op == FormulaOp::t) step = {FormulaOp::constant, 0};
+  start.uses_time_ = false;
+  if (start.is_constant() && start.steps_.size() > 1) start.steps_ = {{FormulaOp::constant, (*this)({}, 0)}};
+  return start;
 }
 
 std::vector<std::string> Expression::function_names() {

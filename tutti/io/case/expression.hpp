@@ -8,12 +8,14 @@
 #include "tutti/base/formula.hpp"
 #include "tutti/base/types.hpp"
 #include "tutti/base/vec3.hpp"
+#include "tutti/io/case/formula_parser.hpp"
 
 namespace tutti {
 
 /// A function of position and time, written as text: "exp(-(x^2+y^2)) * (t < 1 ? 1 : 0)".
 ///
-/// Names: x, y, z (the mesh's unit of length), lon, lat (radians, of the place as seen from the origin), t (s), pi, e.
+/// Names: x, y, z (the mesh's unit of length), lon, lat (radians, of the place as seen from the origin), t (s), pi, e,
+/// and what `names` give.
 /// Operators: + - * / ^ < <= > >= == != && || and c ? a : b. Functions: see function_names(). Numbers are written with
 /// a point, whatever the locale. Nothing but arithmetic is possible: no assignment, no text, no files.
 ///
@@ -26,19 +28,23 @@ class Expression {
   Expression(double value);  // NOLINT: a number is an expression
   /// Parses `text`. `where` ("case.toml:12:5") begins every message about it. Error(input) names the place in the text,
   /// and for an unknown name the nearest known one.
-  explicit Expression(const std::string& text, std::string where = "");
+  explicit Expression(const std::string& text, std::string where = "", const FormulaNames& names = {});
 
   /// Value at point p and time t. Error(input) with point and text when it is not finite.
   double operator()(Vec3 p, double t = 0) const;
   /// out[i] = value at points[i]; both have the same length.
   void evaluate(std::span<const Vec3> points, double t, std::span<double> out) const;
 
+  /// The same with t = 0.
+  Expression at_start() const;
   bool is_constant() const { return !uses_time_ && !uses_space_; }  ///< names none of x, y, z, t
   bool depends_on_time() const { return uses_time_; }
   bool depends_on_space() const { return uses_space_; }
   const std::string& text() const { return text_; }
   const std::string& where() const { return where_; }
 
+  /// Names a field that only the host knows: steps() are not for kernels.
+  bool is_sampled() const { return !samples_.empty(); }
   /// What evaluate_formula takes; values may be anything, finite or not.
   std::span<const FormulaStep> steps() const { return steps_; }
 
@@ -47,10 +53,12 @@ class Expression {
 
  private:
   double finite(double value, Vec3 p, double t) const;
+  double sampled(Vec3 p, double t) const;
 
   std::string text_;
   std::string where_;
   std::vector<FormulaStep> steps_;  ///< one for a constant
+  std::vector<std::pair<std::size_t, std::shared_ptr<const SampledField>>> samples_;
   bool uses_time_ = false;
   bool uses_space_ = false;
 };

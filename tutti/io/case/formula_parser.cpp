@@ -41,7 +41,7 @@ const std::map<std::string, Function, std::less<>>& functions() {
 /// What a name stands for, as steps.
 const std::map<std::string, std::vector<FormulaStep>, std::less<>>& values() {
   using enum FormulaOp;
-  static const std::map<std::string, std::vector<FormulaStep>, std::less<>> table = {
+  static const std::map<std::string, std::vector<FormulaStep>, std::less<>> named = {
       {"x", {{x, 0}}},
       {"y", {{y, 0}}},
       {"z", {{z, 0}}},
@@ -52,7 +52,7 @@ const std::map<std::string, std::vector<FormulaStep>, std::less<>>& values() {
       {"lon", {{y, 0}, {x, 0}, {constant, 0}, {add, 0}, {atan2, 0}}},
       {"lat", {{z, 0}, {x, 0}, {square, 0}, {y, 0}, {square, 0}, {add, 0}, {sqrt, 0}, {atan2, 0}}},
   };
-  return table;
+  return named;
 }
 
 struct Operator {
@@ -114,9 +114,13 @@ std::size_t skip_name(std::string_view s, std::size_t i) {
   fail(ErrorKind::input, "{}in the expression \"{}\", character {}: {}", prefix, shown, position + 1, why);
 }
 
+bool is_given(const FormulaNames& names, const std::string& name) {
+  return names.constants.contains(name) || names.tables.contains(name) || names.fields.contains(name);
+}
+
 /// Checks that the text has only arithmetic characters and known names: the nearest one helps more than what a grammar
 /// could say. Notes the names used.
-void check_words(const std::string& text, const std::string& where, ParsedFormula& formula) {
+void check_words(const std::string& text, const std::string& where, const FormulaNames& names, ParsedFormula& formula) {
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     if (starts_number(text, i)) {
@@ -124,9 +128,12 @@ void check_words(const std::string& text, const std::string& where, ParsedFormul
     } else if (starts_name(c)) {
       const std::size_t end = skip_name(text, i);
       const std::string name = text.substr(i, end - i);
-      if (!functions().contains(name) && !values().contains(name)) {
+      if (!functions().contains(name) && !values().contains(name) && !is_given(names, name)) {
         auto known = formula_functions();
         for (const auto& [value, _] : values()) known.push_back(value);
+        for (const auto& [constant, _] : names.constants) known.push_back(constant);
+        for (const auto& [table, _] : names.tables) known.push_back(table);
+        for (const auto& [field, _] : names.fields) known.push_back(field);
         const auto nearest = nearest_name(name, known);
         fail_at(where, text, i,
                 fmt::format("unknown name '{}'; {}", name,
@@ -134,23 +141,25 @@ void check_words(const std::string& text, const std::string& where, ParsedFormul
                                             : "did you mean '" + nearest + "'?"));
       }
       formula.uses_time = formula.uses_time || name == "t";
-      formula.uses_space =
-          formula.uses_space || (values().contains(name) && name != "t" && name != "pi" && name != "e");
+      formula.uses_space = formula.uses_space || names.fields.contains(name) ||
+                           (values().contains(name) && name != "t" && name != "pi" && name != "e");
+      if (const auto field = names.fields.find(name); field != names.fields.end() && field->second == nullptr)
+        fail_at(where, text, i,
+                fmt::format("'{}' is a [[field]], which only initial values can name; write a formula here", name));
       i = end;
     } else if (c == '=') {
       const bool pair = i + 1 < text.size() && text[i + 1] == '=';
       const bool comparison = i > 0 && (text[i - 1] == '<' || text[i - 1] == '>' || text[i - 1] == '!');
-      if (!pair && !comparison) fail_at(where, text, i, "'=' assigns nothing here; a comparison is written '=='");
+      if (!pair && !comparison) fail_at(where, text, i, "'=' is not an operator; a comparison is written '=='");
       i += pair ? 2 : 1;
     } else if (std::string_view("+-*/^(),?:<>!&| \t\r\n").find(c) != std::string_view::npos) {
       ++i;
     } else {
       const bool printable = std::isprint(static_cast<unsigned char>(c));
       fail_at(where, text, i,
-              printable
-                  ? fmt::format("'{}' has no meaning; only names, numbers, brackets and operators have one", c)
-                  : fmt::format("byte 0x{:02x} has no meaning; only names, numbers, brackets and operators have one",
-                                static_cast<unsigned char>(c)));
+              printable ? fmt::format("'{}' has no meaning; only names, numbers, parentheses and operators do", c)
+                        : fmt::format("byte 0x{:02x} has no meaning; only names, numbers, parentheses and operators do",
+                                      static_cast<unsigned char>(c)));
     }
   }
 }
@@ -158,8 +167,8 @@ void check_words(const std::string& text, const std::string& where, ParsedFormul
 /// By recursive descent; each member reads one rule of the grammar and leaves its steps behind.
 class Parser {
  public:
-  Parser(const std::string& text, const std::string& where, std::vector<FormulaStep>& steps)
-      : text_(text), where_(where), steps_(steps) {}
+  Parser(const std::string& text, const std::string& where, const FormulaNames& names, ParsedFormula& formula)
+      : text_(text), where_(where), names_(names), formula_(formula), steps_(formula.steps) {}
 
   void formula() {
     expression();
@@ -239,6 +248,15 @@ class Parser {
           else
             emit(step.op);
         at_ += name.size();
+      } else if (const auto constant = names_.constants.find(name); constant != names_.constants.end()) {
+        push({FormulaOp::constant, constant->second});
+        at_ += name.size();
+      } else if (const auto field = names_.fields.find(name); field != names_.fields.end()) {
+        formula_.samples.emplace_back(steps_.size(), field->second);
+        push({FormulaOp::sample, 0});
+        at_ += name.size();
+      } else if (const auto table = names_.tables.find(name); table != names_.tables.end()) {
+        look_up(name, table->second);
       } else {
         call(name);
       }
@@ -273,6 +291,21 @@ class Parser {
     if (function.most != any_number) emit(function.op);
   }
 
+  void look_up(const std::string& name, const FormulaTable& table) {
+    at_ += name.size();
+    if (!take("(")) refuse(fmt::format("'{}' is a table and needs what it is asked for in parentheses", name));
+    expression();
+    close();
+    const std::size_t argument = steps_.size() - 1, rows = table.x.size();
+    steps_.push_back({FormulaOp::table, static_cast<double>(rows)});
+    for (const auto* values : {&table.x, &table.y})
+      for (const double value : *values) steps_.push_back({FormulaOp::data, value});
+    if (steps_[argument].op != FormulaOp::constant) return;
+    const double value = table_value(&steps_[argument + 2], static_cast<int>(rows), steps_[argument].value);
+    steps_.resize(argument);
+    steps_.push_back({FormulaOp::constant, value});
+  }
+
   void close() {
     if (take(")")) return;
     if (at_ == text_.size()) refuse("missing parenthesis");
@@ -293,7 +326,7 @@ class Parser {
 
   void push(FormulaStep step) {
     if (++depth_ > formula_depth)
-      refuse(fmt::format("more than {} values wait for each other; write it with fewer parentheses", formula_depth));
+      refuse(fmt::format("more than {} intermediate values at once; write it with fewer parentheses", formula_depth));
     steps_.push_back(step);
   }
 
@@ -317,14 +350,14 @@ class Parser {
     if (starts_number(text_, at_))
       refuse(fmt::format("unexpected value '{}'", text_.substr(at_, skip_number(text_, at_) - at_)));
     if (starts_name(c))
-      refuse(fmt::format("unexpected {} '{}'", values().contains(word()) ? "variable" : "function", word()));
+      refuse(fmt::format("unexpected {} '{}'", functions().contains(word()) ? "function" : "variable", word()));
     refuse(fmt::format("unexpected {} '{}'", c == '(' || c == ')' ? "parenthesis" : "operator", c));
   }
 
   /// How deep the rules are in each other: a text of brackets must not exhaust the thread's stack.
   struct Level {
     explicit Level(Parser& p) : parser(p) {
-      if (++parser.level_ > 400) parser.refuse("too many parentheses in each other");
+      if (++parser.level_ > 400) parser.refuse("too many nested parentheses");
     }
     ~Level() { --parser.level_; }
     Level(const Level&) = delete;
@@ -334,6 +367,8 @@ class Parser {
 
   const std::string& text_;
   const std::string& where_;
+  const FormulaNames& names_;
+  ParsedFormula& formula_;
   std::vector<FormulaStep>& steps_;
   std::size_t at_ = 0;
   int depth_ = 0, level_ = 0;
@@ -341,16 +376,37 @@ class Parser {
 
 }  // namespace
 
-ParsedFormula parse_formula(const std::string& text, const std::string& where) {
+ParsedFormula parse_formula(const std::string& text, const std::string& where, const FormulaNames& names) {
   ParsedFormula formula;
-  check_words(text, where, formula);
-  Parser(text, where, formula.steps).formula();
+  check_words(text, where, names, formula);
+  Parser(text, where, names, formula).formula();
   return formula;
 }
 
 std::vector<std::string> formula_functions() {
   std::vector<std::string> names;
   for (const auto& [name, _] : functions()) names.push_back(name);
+  return names;
+}
+
+bool may_name_constant(const std::string& name) {
+  return !name.empty() && starts_name(name[0]) && skip_name(name, 0) == name.size() && !functions().contains(name) &&
+         !values().contains(name);
+}
+
+std::vector<std::string> names_in_formula(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t begin = i;
+    if (starts_number(text, i)) {
+      i = skip_number(text, i);
+    } else if (starts_name(text[i])) {
+      i = skip_name(text, i);
+      names.push_back(text.substr(begin, i - begin));
+    } else {
+      ++i;
+    }
+  }
   return names;
 }
 

@@ -1,7 +1,6 @@
 #include "tutti/io/checkpoint/checkpoint_file.hpp"
 
 #include <fcntl.h>
-#include <hdf5.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,62 +13,13 @@
 #include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/system/input_file.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"
+#include "tutti/io/hdf5_handle_internal.hpp"
 
 namespace tutti {
+
+using hdf5::Handle;
+
 namespace {
-
-/// An HDF5 identifier that closes itself.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  hid_t get() const { return id_; }
-  bool valid() const { return id_ >= 0; }
-  /// Closes now; false if that failed (then data may be lost).
-  bool close() { return close_(std::exchange(id_, -1)) >= 0; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-/// Why the last call of HDF5 failed that did, on this thread.
-thread_local std::string hdf5_cause;
-/// Any call has failed since start_hdf5, be it the closing of a handle that nobody looked at.
-thread_local bool hdf5_failed = false;
-
-/// Keeps what lies at the bottom of an error: there the system's own error number stands, if it was the system.
-herr_t remember_cause(hid_t stack, void*) {
-  hdf5_failed = true;
-  hdf5_cause = "HDF5 failed";
-  const auto look = [](unsigned, const H5E_error2_t* error, void*) -> herr_t {
-    const std::string text = error->desc != nullptr ? error->desc : "";
-    hdf5_cause = text;
-    const std::string mark = "errno = ";
-    if (const auto at = text.find(mark); at != std::string::npos)
-      hdf5_cause = std::strerror(std::atoi(text.c_str() + at + mark.size()));
-    return 0;
-  };
-  H5Ewalk2(stack, H5E_WALK_DOWNWARD, look, nullptr);
-  return 0;
-}
-
-/// HDF5 prints its errors and flushes what is open when the program ends; both are tutti's to decide.
-void start_hdf5() {
-  static const bool once = [] {
-    H5dont_atexit();
-    H5open();
-    return true;
-  }();
-  (void)once;
-  H5Eset_auto2(H5E_DEFAULT, remember_cause, nullptr);
-  hdf5_cause = "HDF5 failed";
-  hdf5_failed = false;
-}
 
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, Size bytes, const std::string& cause) {
   ::unlink(path.c_str());
@@ -133,17 +83,17 @@ Size array_bytes(const CheckpointFrame& frame) {
 }  // namespace
 
 std::string hdf5_version() {
-  start_hdf5();
+  hdf5::start();
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   return fmt::format("{}.{}.{}", major, minor, release);
 }
 
 CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const CheckpointFrame& frame) {
-  start_hdf5();
+  hdf5::start();
   const Size expected = array_bytes(frame);
   const auto check = [&](bool good) {
-    if (!good) fail_to_write(path, expected, hdf5_cause);
+    if (!good) fail_to_write(path, expected, hdf5::cause());
   };
   CheckpointPlaces places;
   ::unlink(path.c_str());  // left by a run that was killed, or a link to another place
@@ -184,7 +134,7 @@ CheckpointPlaces create_checkpoint_file(const std::filesystem::path& path, const
     check(file.close());
   }
   // An array's description is written when its handle is closed; the checksums would protect what is missing.
-  check(!hdf5_failed);
+  check(!hdf5::any_failed());
   places.file_bytes = made.size();
   if (places.file_bytes < 0) fail_to_write(path, expected, std::strerror(errno));
   int cause = made.reserve(places.file_bytes);

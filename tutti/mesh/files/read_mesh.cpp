@@ -1,5 +1,10 @@
 #include "tutti/mesh/files/read_mesh.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
 #include <utility>
 
 #include "tutti/base/error.hpp"
@@ -10,12 +15,29 @@
 
 namespace tutti {
 
+namespace {
+
+/// Formats that tutti does not read and meshio does.
+bool converted_by_others(const std::string& extension) {
+  constexpr std::array<std::string_view, 11> known = {".med", ".cgns", ".e",   ".exo", ".ex2", ".xdmf",
+                                                      ".inp", ".vtk",  ".bdf", ".nas", ".mesh"};
+  return std::find(known.begin(), known.end(), extension) != known.end();
+}
+
+}  // namespace
+
 TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   const auto extension = path.extension();
   if (extension == ".msh") return read_gmsh(path, report);
   if (extension == ".vtu") return read_vtu(path, report);
   if (is_tetgen(path)) return read_tetgen(path, report);
-  fail(ErrorKind::input, "{}: the file's name tells no format of meshes; known are {}", path.string(), mesh_formats);
+  const std::string file = path.string();
+  const std::filesystem::path name = path.filename();
+  if (converted_by_others(extension.string()))
+    fail(ErrorKind::input, "{}: unsupported format {}; try meshio convert {} {}", file, extension.string(),
+         name.string(), std::filesystem::path(name).replace_extension(".vtu").string());
+  fail(ErrorKind::input, "{}: unsupported format {}; supported are {}", file,
+       extension.empty() ? "without an extension" : extension.string(), mesh_formats);
 }
 
 TetMesh read_mesh_as_written(const std::filesystem::path& path) {
@@ -23,7 +45,7 @@ TetMesh read_mesh_as_written(const std::filesystem::path& path) {
   report.keep_inverted = report.take_surface = true;
   TetMesh mesh = read_mesh(path, &report);
   if (2 * report.inverted_cells <= mesh.cell_count()) return mesh;
-  warn("{}: most tetrahedra have a negative volume: all were turned", path.string());
+  warn("{}: most tetrahedra have a negative volume: all were reoriented", path.string());
   for (auto& cell : mesh.cells) std::swap(cell[2], cell[3]);
   return mesh;
 }

@@ -101,8 +101,11 @@ File::File(std::string_view bytes, const std::string& name, Wanted wanted) : in_
           shown(type));
   if (wanted == Wanted::mesh && std::strcmp(type, "UnstructuredGrid") != 0)
     error(root, "the file holds '{}'; UnstructuredGrid is expected (ParaView: save the mesh as .vtu)", shown(type));
+  const bool grid = std::strcmp(type, "ImageData") == 0 || std::strcmp(type, "RectilinearGrid") == 0;
+  if (wanted == Wanted::values && !grid && std::strcmp(type, "UnstructuredGrid") != 0)
+    error(root, "the file holds '{}'; UnstructuredGrid, ImageData or RectilinearGrid is expected", shown(type));
   read_coding(root);
-  grid_ = child(root, points_only ? "PolyData" : "UnstructuredGrid");
+  grid_ = child(root, points_only || (grid && wanted == Wanted::values) ? type : "UnstructuredGrid");
   const pugi::xml_node appended = root.child("AppendedData");
   if (!appended) return;
   const std::string_view encoding = appended.attribute("encoding").value();
@@ -134,8 +137,7 @@ void File::parse(std::string_view bytes) {
   if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (result) return;
   const auto at = std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0)), bytes.size());
-  in_.error(bytes.data() + at, "this is no VTK file, or it is truncated or damaged here (XML: {})",
-            result.description());
+  in_.error(bytes.data() + at, "not a VTK file, or truncated or damaged here (XML: {})", result.description());
 }
 
 void File::read_coding(pugi::xml_node root) {
@@ -250,13 +252,13 @@ void File::read_text(TextSource& in, Size n, std::vector<T>& out) const {
       out.push_back(in.text_integer("a whole number"));
   }
   if (in.skip_blank())
-    in.error(in.position(), "found '{}' behind the {} numbers that are expected", in.excerpt(in.position()), n);
+    in.error(in.position(), "found '{}' after the {} numbers that are expected", in.excerpt(in.position()), n);
 }
 
 template <class T>
 std::vector<T> File::values(const Array& array, Size tuples) {
   if (!array.type)
-    error(array, "the type '{}' is no type of numbers; {} is expected", shown(array.node.attribute("type").value()),
+    error(array, "'{}' is not a numeric type; {} is expected", shown(array.node.attribute("type").value()),
           fmt::join(type_names, ", "));
   if (!std::is_same_v<T, double> && !array.is_integer())
     error(array, "the numbers are {}; an integer type is expected", type_names[static_cast<std::size_t>(*array.type)]);

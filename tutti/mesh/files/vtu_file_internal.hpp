@@ -37,8 +37,9 @@ struct Cells {
 /// Cell data that may hold the tags; the first one that is there counts.
 inline constexpr std::array<std::string_view, 4> tag_names = {"region", "CellEntityIds", "gmsh:physical", "medit:ref"};
 
-/// What the file is read for: an UnstructuredGrid with cells, or the points of one or of PolyData.
-enum class Wanted { mesh, points };
+/// What the file is read for: an UnstructuredGrid with cells, the points of one or of PolyData, or the values of any
+/// grid.
+enum class Wanted { mesh, points, values };
 
 class File {
  public:

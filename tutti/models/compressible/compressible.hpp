@@ -37,6 +37,8 @@ class CompressibleFlow final : public Model {
   std::optional<HeldArraySummary> held_array(std::size_t p) const override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
+  std::vector<std::string> exact_fields() const override;
+  std::vector<FieldError> field_errors(double time) override;
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override { return {step_.get()}; }
 
@@ -50,6 +52,8 @@ class CompressibleFlow final : public Model {
   ErrorSummary errors(double time);
 
  private:
+  template <class Add>
+  void each_error(double time, const Add& add);
   struct Work {
     const Stage* stage = nullptr;
     double dt = 0;

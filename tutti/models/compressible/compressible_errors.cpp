@@ -5,12 +5,13 @@
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/models/compressible/compressible.hpp"
 #include "tutti/models/compressible/elements/samples.hpp"
+#include "tutti/simulation/error_norms.hpp"
 
 namespace tutti::compressible {
 
-ErrorSummary CompressibleFlow::errors(double time) {
-  ExactSum squares;
-  double largest = 0;
+/// add(volume, rho, exact rho) at the points of a rule in the elements of this rank.
+template <class Add>
+void CompressibleFlow::each_error(double time, const Add& add) {
   const auto bases = static_cast<std::size_t>(flow_.bases());
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -25,17 +26,35 @@ ErrorSummary CompressibleFlow::errors(double time) {
         for (std::size_t q = 0; q < at.size(); ++q) {
           double value = 0;
           for (std::size_t l = 0; l < bases; ++l) value = std::fma(basis[q * bases + l], rho[l], value);
-          const double error = value - exact[q];
-          squares.add(volume * shares[q] * error * error);
-          largest = std::max(largest, std::abs(error));
+          add(volume * shares[q], value, exact[q]);
         }
       });
     }
+  });
+}
+
+ErrorSummary CompressibleFlow::errors(double time) {
+  ExactSum squares;
+  double largest = 0;
+  each_error(time, [&](double volume, double rho, double exact) {
+    const double error = rho - exact;
+    squares.add(volume * error * error);
+    largest = std::max(largest, std::abs(error));
   });
   ErrorSummary errors;
   errors.l2 = std::sqrt(sum_over_ranks(comm_, squares));
   errors.linf = comm_.max(largest);
   return errors;
+}
+
+std::vector<std::string> CompressibleFlow::exact_fields() const {
+  return flow_.exact_rho ? std::vector<std::string>{"rho"} : std::vector<std::string>{};
+}
+
+std::vector<FieldError> CompressibleFlow::field_errors(double time) {
+  ErrorNorms norms;
+  each_error(time, [&](double volume, double rho, double exact) { norms.add(volume, rho, exact); });
+  return {norms.over_ranks(comm_, "rho")};
 }
 
 double CompressibleFlow::free_stream_error() {

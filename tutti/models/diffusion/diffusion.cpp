@@ -133,7 +133,7 @@ void Diffusion::assemble() {
   Size weak = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) weak += assemble_part(p, {});
   weak_fits_ = comm_.sum(weak);
-  verbose("{} cells have a weak gradient fit: their faces lean on the other cell", weak_fits_);
+  verbose("{} cells have a poorly conditioned gradient: their faces use that of the other cell", weak_fits_);
 }
 
 /// Rows and forcing of a part, in place of those that it has. `damped`: as in SchemeOptions. Its weak fits.

@@ -123,7 +123,7 @@ bool Diffusion::grows() const {
 std::string Diffusion::unstable() const {
   const RitzPair& pair = stability_.rightmost;
   return fmt::format(
-      "a mode grows: the operator has the eigenvalue {:.4g}{} a unit of time (radius {:.4g}), largest in cell {} at "
+      "a mode grows: the operator has the eigenvalue {:.4g}{} per unit of time (radius {:.4g}), largest in cell {} at "
       "({:.6g}, {:.6g}, {:.6g})",
       pair.value.real(), pair.value.imag() == 0 ? std::string() : fmt::format(" {:+.4g} i", pair.value.imag()),
       stability_.rho, stability_.cell, stability_.place.x, stability_.place.y, stability_.place.z);

@@ -57,6 +57,7 @@ std::vector<Diagnostic> FlowModel<T>::diagnose() {
       {"enstrophy", 0.5 * sum([&](Stream& on, FlowPart<T>& part) { return squared_curl_sum(on, part, ends); })});
   all.push_back({"divergence", finite ? divergence_left() : largest});
   if (finite) add_fastest(all);
+  if (flow_.bulk) all.push_back({fmt::format("force {}", "xyz"[flow_.bulk->direction]), bulk_force_});
   if (flow_.has_temperature) {
     all.push_back({"heat", finite ? amount(0) : largest});
     if (finite) add_nusselt(all);
@@ -176,32 +177,56 @@ double FlowModel<T>::rate_of_change(double dt) {
   return rate / dt;
 }
 
+/// Of a field at the faces of a direction, or with component -1 at the centres of cells.
 template <class T>
-ErrorSummary FlowModel<T>::errors(double time) {
-  ExactSum square;
-  double largest = 0, volume = 1;
-  for (const GridLine& line : domain_.grid.lines) volume *= line.length();
+void FlowModel<T>::add_errors(const Buffer<T>& values, std::size_t p, int component, const Expression& exact,
+                              double time, ErrorNorms& norms) {
+  const CellBox& box = parts_[p].box;
+  const auto computed = owned_values(p, values);
+  std::size_t n = 0;
+  for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
+    for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
+      for (Lid i = box.lower[0]; i < box.upper[0]; ++i, ++n) {
+        Vec3 at = domain_.grid.centre(i, j, k);
+        const std::array<Lid, 3> cell{i, j, k};
+        if (component >= 0) {
+          const auto c = static_cast<std::size_t>(component);
+          at[component] += 0.5 * domain_.grid.lines[c].width(cell[c]);
+        }
+        norms.add(domain_.grid.volume(i, j, k), computed[n], exact(at, time));
+      }
+}
+
+template <class T>
+std::vector<std::string> FlowModel<T>::exact_fields() const {
+  std::vector<std::string> names;
+  if (flow_.exact) names.push_back("velocity");
+  for (const FlowScalar& scalar : flow_.scalars)
+    if (scalar.exact) names.push_back(scalar.name);
+  return names;
+}
+
+template <class T>
+std::vector<FieldError> FlowModel<T>::field_errors(double time) {
+  ErrorNorms velocity;
+  std::vector<ErrorNorms> scalars(flow_.scalars.size());
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const CellBox& box = parts_[p].box;
-      for (std::size_t c = 0; c < 3; ++c) {
-        const auto u = owned_values(p, parts_[p].u[c]);
-        std::size_t n = 0;
-        for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
-          for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
-            for (Lid i = box.lower[0]; i < box.upper[0]; ++i, ++n) {
-              Vec3 at = domain_.grid.centre(i, j, k);
-              const std::array<Lid, 3> cell{i, j, k};
-              at[static_cast<int>(c)] += 0.5 * domain_.grid.lines[c].width(cell[c]);
-              const double error = u[n] - (*flow_.exact)[c](at, time);
-              square.add(domain_.grid.volume(i, j, k) * error * error);
-              largest = std::max(largest, std::abs(error));
-            }
-      }
+      for (std::size_t c = 0; c < 3 && flow_.exact; ++c)
+        add_errors(parts_[p].u[c], p, static_cast<int>(c), (*flow_.exact)[c], time, velocity);
+      for (std::size_t s = 0; s < scalars.size(); ++s)
+        if (flow_.scalars[s].exact)
+          add_errors(parts_[p].scalars[s].now, p, -1, *flow_.scalars[s].exact, time, scalars[s]);
     }
   });
-  return {std::sqrt(sum_over_ranks(comm_, square) / volume), comm_.max(largest),
-          std::numeric_limits<double>::quiet_NaN()};
+  std::vector<FieldError> errors;
+  if (flow_.exact) {
+    errors.push_back(velocity.over_ranks(comm_, "velocity"));
+    errors.back().l2 *= std::sqrt(3.0);  // of the vector, whose components were added one by one
+  }
+  for (std::size_t s = 0; s < scalars.size(); ++s)
+    if (flow_.scalars[s].exact) errors.push_back(scalars[s].over_ranks(comm_, flow_.scalars[s].name));
+  return errors;
 }
 
 template class FlowModel<double>;

@@ -8,6 +8,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/models/transport/transport_plan.hpp"
 #include "tutti/models/transport/transport_sums.hpp"
+#include "tutti/simulation/error_norms.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::transport {
@@ -177,6 +178,35 @@ std::vector<TracerSummary> SphereTransport::tracer_summaries(double time) {
     s.linf = relative(comm_.max(n.largest), comm_.max(n.largest_exact));
   }
   return all;
+}
+
+std::vector<std::string> SphereTransport::exact_fields() const {
+  std::vector<std::string> names;
+  for (const Tracer& tracer : transport_.tracers)
+    if (tracer.exact) names.push_back(tracer.name);
+  return names;
+}
+
+std::vector<FieldError> SphereTransport::field_errors(double time) {
+  const auto count = static_cast<std::size_t>(tracers());
+  std::vector<ErrorNorms> norms(count);
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto q = values(p);
+      const auto points = domain_.owned_points(p);
+      std::vector<double> areas(points.size());
+      download(stream(p), std::span<double>(areas), parts_[p].areas);
+      for (std::size_t t = 0; t < count; ++t) {
+        if (!transport_.tracers[t].exact) continue;
+        const auto exact = evaluate_at(*transport_.tracers[t].exact, points, time, *devices_.threads);
+        for (std::size_t i = 0; i < points.size(); ++i) norms[t].add(areas[i], q[i * count + t], exact[i]);
+      }
+    }
+  });
+  std::vector<FieldError> errors;
+  for (std::size_t t = 0; t < count; ++t)
+    if (transport_.tracers[t].exact) errors.push_back(norms[t].over_ranks(comm_, transport_.tracers[t].name));
+  return errors;
 }
 
 std::vector<ModelField> SphereTransport::fields() {

@@ -51,6 +51,8 @@ class SphereTransport final : public Model {
   void resume(double time) override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
+  std::vector<std::string> exact_fields() const override;
+  std::vector<FieldError> field_errors(double time) override;
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override { return {&pass_->step()}; }
 

@@ -1,6 +1,9 @@
 #include "tutti/simulation/output/field_files.hpp"
 
+#include <algorithm>
+#include <array>
 #include <deque>
+#include <variant>
 
 namespace tutti {
 namespace {
@@ -70,6 +73,135 @@ void FieldFiles::write(double time, std::span<const ModelField> fields) {
       [&](const std::filesystem::path& path, const std::vector<std::string>& files) {
         pieces_->join(path, files, arrays_of(fields, *pieces_, {}).arrays, time);
       });
+}
+
+namespace {
+
+/// Everyone's values on the root, rank after rank; nothing on the others.
+template <class T>
+std::vector<T> on_root(const Comm& comm, std::span<const T> mine) {
+  std::vector<std::vector<T>> outgoing(static_cast<std::size_t>(comm.size()));
+  outgoing[0].assign(mine.begin(), mine.end());
+  std::vector<T> all;
+  for (const auto& part : comm.all_to_all(outgoing)) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+/// Of parts of this rank, joined: a rank is a part of the file.
+PieceCells joined(const Pieces& pieces) {
+  PieceCells all;
+  for (std::size_t i = 0; i < pieces.mine.size(); ++i) {
+    const PieceCells one = pieces.cells(i);
+    const auto points = static_cast<std::int64_t>(all.points.size());
+    const auto entries = static_cast<std::int64_t>(all.connectivity.size());
+    all.points.insert(all.points.end(), one.points.begin(), one.points.end());
+    all.types.insert(all.types.end(), one.types.begin(), one.types.end());
+    for (const std::int64_t point : one.connectivity) all.connectivity.push_back(points + point);
+    for (std::size_t c = 1; c < one.offsets.size(); ++c) all.offsets.push_back(entries + one.offsets[c]);
+  }
+  return all;
+}
+
+/// The parts of all ranks as one, on the root.
+PieceCells gathered(const Comm& comm, const PieceCells& mine) {
+  PieceCells all;
+  const std::array sizes{static_cast<std::int64_t>(mine.points.size()),
+                         static_cast<std::int64_t>(mine.connectivity.size())};
+  const auto counts = comm.all_gather(std::span<const std::int64_t>(sizes));
+  std::int64_t first_point = 0, first_entry = 0;
+  for (int r = 0; r < comm.rank(); ++r) {
+    first_point += counts[2 * static_cast<std::size_t>(r)];
+    first_entry += counts[2 * static_cast<std::size_t>(r) + 1];
+  }
+  std::vector<std::int64_t> connectivity = mine.connectivity, offsets(mine.offsets.begin() + 1, mine.offsets.end());
+  for (auto& point : connectivity) point += first_point;
+  for (auto& offset : offsets) offset += first_entry;
+  all.points = on_root(comm, std::span<const Vec3>(mine.points));
+  all.connectivity = on_root(comm, std::span<const std::int64_t>(connectivity));
+  const auto ends = on_root(comm, std::span<const std::int64_t>(offsets));
+  all.offsets.insert(all.offsets.end(), ends.begin(), ends.end());
+  all.types = on_root(comm, std::span<const std::uint8_t>(mine.types));
+  return all;
+}
+
+/// Cell k of the result is the one that is row k.
+PieceCells in_order(const PieceCells& cells, std::span<const Gid> rows) {
+  std::vector<std::size_t> cell_of(rows.size());
+  for (std::size_t c = 0; c < rows.size(); ++c) cell_of[static_cast<std::size_t>(rows[c])] = c;
+  PieceCells ordered;
+  ordered.points = cells.points;
+  for (const std::size_t c : cell_of) {
+    const auto begin = cells.connectivity.begin();
+    ordered.connectivity.insert(ordered.connectivity.end(), begin + cells.offsets[c], begin + cells.offsets[c + 1]);
+    ordered.offsets.push_back(static_cast<std::int64_t>(ordered.connectivity.size()));
+    ordered.types.push_back(cells.types[c]);
+  }
+  return ordered;
+}
+
+template <class T>
+std::vector<T> in_order(const std::vector<T>& values, int components, std::span<const Gid> rows) {
+  std::vector<T> ordered(values.size());
+  const auto width = static_cast<std::size_t>(components);
+  for (std::size_t c = 0; c < rows.size(); ++c)
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(c * width), width,
+                ordered.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows[c]) * width));
+  return ordered;
+}
+
+}  // namespace
+
+HdfFieldFile::HdfFieldFile(const Comm& comm, const Domain& domain, const VtkOptions& options,
+                           const std::filesystem::path& folder, Size times)
+    : comm_(comm), pieces_(domain.pieces(options)), file_(folder / "results.vtkhdf", options.level) {
+  PieceCells mine;
+  std::vector<Gid> rows;
+  comm_.together([&] {
+    mine = joined(*pieces_);
+    for (const Pieces::Piece& piece : pieces_->mine) {
+      const auto& global = domain.maps[piece.p].global;
+      rows.insert(rows.end(), global.begin(), global.begin() + piece.count);
+    }
+  });
+  rows_ = on_root(comm_, std::span<const Gid>(rows));
+  const PieceCells all = in_order(gathered(comm_, mine), rows_);
+  comm_.together([&] {
+    if (!comm_.is_root()) return;
+    if (times == 0)
+      file_.create({&all, 1});
+    else
+      file_.go_on({&all, 1}, times);
+  });
+}
+
+void HdfFieldFile::write(double time, std::span<const ModelField> fields) {
+  std::vector<PieceArrays> mine;
+  comm_.together([&] {
+    for (std::size_t i = 0; i < pieces_->mine.size(); ++i) mine.push_back(arrays_of(fields, *pieces_, i));
+  });
+  const PieceArrays names = arrays_of(fields, *pieces_, {});
+  std::deque<
+      std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>, std::vector<std::int32_t>>>
+      kept;
+  std::vector<VtkArray> all;
+  for (std::size_t a = 0; a < names.arrays.size(); ++a)
+    std::visit(
+        [&](auto of) {
+          using T = std::remove_const_t<typename decltype(of)::element_type>;
+          std::vector<T> values;
+          for (const PieceArrays& piece : mine) {
+            const auto some = std::get<std::span<const T>>(piece.arrays[a].values);
+            values.insert(values.end(), some.begin(), some.end());
+          }
+          const auto& there = kept.emplace_back(
+              in_order(on_root(comm_, std::span<const T>(values)), names.arrays[a].components, rows_));
+          all.push_back(
+              {names.arrays[a].name, names.arrays[a].components, std::span<const T>(std::get<std::vector<T>>(there))});
+        },
+        names.arrays[a].values);
+  comm_.together([&] {
+    if (comm_.is_root()) file_.add(time, all);
+  });
 }
 
 }  // namespace tutti

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "tutti/domain/pieces.hpp"
+#include "tutti/domain/domain.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/simulation/model_field.hpp"
 #include "tutti/simulation/output/result_series.hpp"
@@ -15,6 +15,23 @@ namespace tutti {
 
 /// How the case wants files to be written.
 VtkOptions vtk_options(const Case& options, int threads);
+
+/// Writes <folder>/results.vtkhdf: one file, in which a field grows with every time. All values travel to the root, and
+/// stand in the order of the rows' numbers, whatever the partition. Collective.
+class HdfFieldFile {
+ public:
+  /// Goes on behind `times` times that an earlier run has written into it; 0: makes it. Errors as VtkhdfFile.
+  HdfFieldFile(const Comm& comm, const Domain& domain, const VtkOptions& options, const std::filesystem::path& folder,
+               Size times);
+  /// Writes those of `fields` that are output. Errors as VtkhdfFile.
+  void write(double time, std::span<const ModelField> fields);
+
+ private:
+  const Comm& comm_;
+  std::unique_ptr<Pieces> pieces_;
+  std::vector<Gid> rows_;  ///< their numbers as they come to the root
+  VtkhdfFile file_;
+};
 
 /// Writes <folder>/<series> with, for each time, a file of every part and one that joins them. Collective.
 class FieldFiles {

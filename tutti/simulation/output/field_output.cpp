@@ -4,11 +4,14 @@
 
 namespace tutti {
 
-FieldOutput::FieldOutput(const Run& run) : every_(run.options.integer("output.every")) {
+FieldOutput::FieldOutput(const Run& run) : when_(run.options, "output.") {
   if (run.before != nullptr) times_ = run.before->outputs;
   if (!run.exchanges) return;
   const VtkOptions options = vtk_options(run.options, run.threads);
-  files_.emplace(run.comm, run.model.domain().pieces(options), run.folder, options, times_);
+  if (run.options.text("output.format") == "vtkhdf")
+    one_file_.emplace(run.comm, run.model.domain(), options, run.folder, static_cast<Size>(times_.size()));
+  else
+    files_.emplace(run.comm, run.model.domain().pieces(options), run.folder, options, times_);
 }
 
 void FieldOutput::start(Run& run) {
@@ -24,7 +27,10 @@ void FieldOutput::write(Run& run) {
   run.comm.together([&] { run.require_folder(); });
   seconds_ += timed_output(run.trace, [&] {
     run.model.before_output();
-    files_->write(run.time, run.model.fields());
+    if (one_file_)
+      one_file_->write(run.time, run.fields());
+    else
+      files_->write(run.time, run.fields());
     times_.push_back(run.time);
   });
 }

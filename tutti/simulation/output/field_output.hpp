@@ -1,4 +1,4 @@
-// The fields of a model over time, results.pvd and fields/.
+// The fields of a model over time, results.pvd and fields/, or results.vtkhdf.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace tutti {
 
-/// Writes the fields at the start, every output.every steps and at the end.
+/// Writes the fields at the start, every output.every steps, at the times of output.interval and output.times, and at
+/// the end.
 class FieldOutput : public Observer {
  public:
   /// Error(io).
@@ -21,12 +22,13 @@ class FieldOutput : public Observer {
   void finish(Run& run, Summary& summary) override;
 
  private:
-  bool due(const Run& run) const { return run.last || (every_ > 0 && run.step % every_ == 0); }
+  bool due(const Run& run) const { return run.last || run.due(when_); }
   void write(Run& run);
 
-  Size every_;
+  Occasions when_;
   std::optional<FieldFiles> files_;
-  std::vector<double> times_;  ///< of what is written
+  std::optional<HdfFieldFile> one_file_;  ///< instead
+  std::vector<double> times_;             ///< of what is written
   double seconds_ = 0;
 };
 

@@ -1,6 +1,10 @@
 #include "tutti/simulation/output/history.hpp"
 
+#include <limits>
 #include <string>
+#include <utility>
+
+#include "tutti/base/log.hpp"
 
 namespace tutti {
 namespace {
@@ -9,12 +13,12 @@ constexpr const char* name = "history.csv";
 
 }  // namespace
 
-History::History(const Run& run) : every_(run.options.integer("output.history_every")) {
-  if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time, every_, run.step < run.plan.steps);
+History::History(const Run& run) : when_(run.options, "output.history_") {
+  if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time, when_, run.step < run.plan.steps);
 }
 
 void History::start(Run& run) {
-  if (every_ > 0 && (!earlier_ || earlier_->bytes == 0)) record(run);
+  if (!when_.none() && (!earlier_ || earlier_->bytes == 0)) record(run);
 }
 
 void History::after_step(Run& run) {
@@ -31,6 +35,23 @@ void History::describe(RunState& state) {
   if (there.lines) state.file_lines[name] = *there.lines;
 }
 
+/// Where an exact solution has no value, there is none of its columns either.
+std::vector<FieldError> History::errors_of(Run& run) {
+  const auto names = run.model.exact_fields();
+  if (names.empty()) return {};
+  try {
+    return run.model.field_errors(run.time);
+  } catch (const SharedError& error) {
+    if (error.kind() != ErrorKind::input) throw;
+    if (!warned_) warn("{}; history.csv has nan there", error.what());
+    warned_ = true;
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<FieldError> errors;
+  for (const auto& name : names) errors.push_back({name, nan, nan, nan, nan});
+  return errors;
+}
+
 /// The names of the first line are the columns.
 void History::record(Run& run) {
   std::vector<std::string> names;
@@ -39,6 +60,14 @@ void History::record(Run& run) {
     names.push_back(d.name);
     values.push_back(d.value);
   }
+  for (const FieldError& e : errors_of(run))
+    for (const auto& [norm, value] : {std::pair{"L2 error", e.l2},
+                                      {"Linf error", e.linf},
+                                      {"relative L2 error", e.relative_l2},
+                                      {"relative Linf error", e.relative_linf}}) {
+      names.push_back(e.name + " " + norm);
+      values.push_back(value);
+    }
   run.comm.together([&] {
     if (!run.comm.is_root()) return;
     if (!file_) file_.emplace(run.folder / name, names, earlier_);

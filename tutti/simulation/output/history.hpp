@@ -1,4 +1,4 @@
-// The diagnostics over time, history.csv.
+// The diagnostics over time, and the errors where there is an exact solution, history.csv.
 #pragma once
 
 #include <filesystem>
@@ -10,23 +10,25 @@
 
 namespace tutti {
 
-/// A line every output.history_every steps, or at each report, and at the end.
+/// A line as the keys output.history_* say, or at each report, and at the end.
 class History : public Observer {
  public:
   explicit History(const Run& run);
-  /// With a distance of its own, the state that the run starts from is a line, too.
+  /// With steps or times of its own, the state that the run starts from is a line, too.
   void start(Run& run) override;
   Looks looks(const Run& run) const override { return due(run) ? Looks::at_diagnostics : Looks::at_nothing; }
   void after_step(Run& run) override;
   void describe(RunState& state) override;
 
  private:
-  bool due(const Run& run) const { return run.last || (every_ > 0 ? run.step % every_ == 0 : run.reports); }
+  bool due(const Run& run) const { return run.last || (when_.none() ? run.reports : run.due(when_)); }
   void record(Run& run);
+  std::vector<FieldError> errors_of(Run& run);
 
   std::optional<EarlierLines> earlier_;
-  Size every_;
+  Occasions when_;
   std::optional<ProbeFile> file_;  ///< on the root, from the first line on
+  bool warned_ = false;            ///< that an exact solution has no value
 };
 
 }  // namespace tutti

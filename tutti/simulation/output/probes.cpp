@@ -12,7 +12,7 @@ constexpr const char* name = "probes.csv";
 
 }  // namespace
 
-Probes::Probes(const Run& run) : every_(run.options.integer("output.probe_every")) {
+Probes::Probes(const Run& run) : when_(run.options, "output.probe_") {
   const std::vector<Vec3> points = probe_points(run.options);
   const std::vector<std::string> quantities = probed_names(run.model.fields());
   for (int i = 0; i < run.options.count("output.probe"); ++i) {
@@ -28,7 +28,7 @@ Probes::Probes(const Run& run) : every_(run.options.integer("output.probe_every"
 void Probes::start(Run& run) {
   if (!any_) return;
   std::optional<EarlierLines> earlier;
-  if (run.before != nullptr) earlier = run.before->lines_of(name, run.time, every_, run.step < run.plan.steps);
+  if (run.before != nullptr) earlier = run.before->lines_of(name, run.time, when_, run.step < run.plan.steps);
   run.comm.together([&] {
     if (run.comm.is_root()) file_.emplace(run.folder / name, columns_, earlier);
   });

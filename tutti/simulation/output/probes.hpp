@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// A line at the start, every output.probe_every steps and at the end.
+/// A line at the start, as the keys output.probe_* say, and at the end.
 class Probes : public Observer {
  public:
   /// Errors as Domain::locate.
@@ -21,10 +21,10 @@ class Probes : public Observer {
   void describe(RunState& state) override;
 
  private:
-  bool due(const Run& run) const { return any_ && (run.last || run.step % every_ == 0); }
+  bool due(const Run& run) const { return any_ && (run.last || run.due(when_)); }
   void record(Run& run);
 
-  Size every_;
+  Occasions when_;
   std::vector<std::string> columns_;
   std::vector<RowPlace> places_;
   std::size_t probes_ = 0;

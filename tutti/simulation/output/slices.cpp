@@ -9,7 +9,7 @@ namespace tutti {
 Slices::Slices(const Run& run) {
   const Case& options = run.options;
   if (!options.schema().is_table_list("output.slice") || !run.exchanges) return;
-  every_ = options.integer("output.slice_every");
+  when_ = Occasions(options, "output.slice_");
   const Times before = run.before != nullptr ? run.before->slices : Times{};
   for (int i = 0; i < options.count("output.slice"); ++i) {
     const std::string table = fmt::format("output.slice[{}]", i);
@@ -53,7 +53,7 @@ void Slices::finish(Run& run, Summary& summary) {
 }
 
 void Slices::write_one(Run& run, std::size_t slice) {
-  files_[slice].write(run.time, run.model.fields());
+  files_[slice].write(run.time, run.fields());
   times_[slice].push_back(run.time);
 }
 

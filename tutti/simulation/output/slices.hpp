@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// The slices of [[output.slice]], written every output.slice_every steps and at the end. Meshes without layers of
+/// The slices of [[output.slice]], written as the keys output.slice_* say and at the end. Meshes without layers of
 /// cells have none.
 class Slices : public Observer {
  public:
@@ -26,10 +26,10 @@ class Slices : public Observer {
   void finish(Run& run, Summary& summary) override;
 
  private:
-  bool due(const Run& run) const { return !what_.empty() && (run.last || (every_ > 0 && run.step % every_ == 0)); }
+  bool due(const Run& run) const { return !what_.empty() && (run.last || run.due(when_)); }
   void write_one(Run& run, std::size_t slice);
 
-  Size every_ = 0;
+  Occasions when_;
   std::vector<std::string> what_;
   std::vector<FieldFiles> files_;
   std::vector<std::vector<double>> times_;

@@ -24,14 +24,35 @@ bool may_differ(const std::string& path) {
 Size steps_to(const Case& options, double length, double dt) {
   const double count = std::ceil(length / dt - 1e-6);  // no last step that is next to nothing
   if (!(count < 1e15))
-    fail(ErrorKind::input, "{}: {:g} steps of {:g} reach time.end; that is too many; take a longer time.dt",
+    fail(ErrorKind::input, "{}: time.end needs {:g} steps of {:g}; that is too many; use a longer time.dt",
          options.where("time.end"), count, dt);
   return std::max<Size>(1, static_cast<Size>(count));
 }
 
 /// The plan, if its steps still change the time when it ends.
-TimePlan checked_end(const Case& options, const TimePlan& plan) {
+TimePlan checked_end(const Case& options, TimePlan plan) {
   check_time_step(options, plan.dt, plan.time_of(plan.steps));
+  if (plan.longest == 0) plan.longest = plan.dt;
+  return plan;
+}
+
+/// The plan in equal, shorter steps up to the next time at which something is due, even if the end comes before it: so
+/// a longer run makes the same steps.
+TimePlan with_occasions(const Case& options, TimePlan plan) {
+  plan.longest = plan.dt;
+  const double at = next_occasion(options, plan.base_time), length = at - plan.base_time;
+  const bool behind = !is_reached(at, plan.end);
+  if (behind && !(length / plan.dt < 1e15)) return plan;
+  const Size count = steps_to(options, length, plan.dt);
+  plan.dt = length / static_cast<double>(count);
+  check_time_step(options, plan.dt, std::min(at, plan.end));
+  if (behind) {
+    plan.steps = plan.base_step + steps_to(options, plan.end - plan.base_time, plan.dt);
+    return plan;
+  }
+  plan.until = plan.base_step + count;
+  plan.until_time = at;
+  plan.steps = plan.until + (is_reached(plan.end, at) ? 0 : steps_to(options, plan.end - at, plan.dt));
   return plan;
 }
 
@@ -45,11 +66,9 @@ std::string run_state_json(const RunState& s) {
   json["time"] = s.time;
   json["rows"] = s.rows;
   json["mesh_checksum"] = fmt::format("{:016x}", s.mesh_checksum);
-  json["plan"] = {{"steps", s.plan.steps},
-                  {"dt", s.plan.dt},
-                  {"base_step", s.plan.base_step},
-                  {"base_time", s.plan.base_time},
-                  {"end", s.end}};
+  json["plan"] = {{"steps", s.plan.steps},         {"dt", s.plan.dt},       {"base_step", s.plan.base_step},
+                  {"base_time", s.plan.base_time}, {"until", s.plan.until}, {"until_time", s.plan.until_time},
+                  {"longest", s.plan.longest},     {"end", s.end}};
   json["devices"] = s.devices;
   json["outputs"] = s.outputs;
   json["slices"] = s.slices;
@@ -61,12 +80,13 @@ std::string run_state_json(const RunState& s) {
   return json.dump(1);
 }
 
-EarlierLines RunState::lines_of(const std::string& file, double until, Size every, bool goes_on) const {
+EarlierLines RunState::lines_of(const std::string& file, double until, const Occasions& when, bool goes_on) const {
   EarlierLines earlier;
   earlier.until = until;
   if (const auto at = file_bytes.find(file); at != file_bytes.end()) earlier.bytes = at->second;
   if (const auto at = file_lines.find(file); at != file_lines.end()) earlier.lines = at->second;
-  if (every > 0 && goes_on && step == plan.steps && step % every != 0 && earlier.lines.value_or(0) > 0) {
+  const bool at_end = step == plan.steps && !when.none() && !when.due(step, plan.time_of(step - 1), time);
+  if (goes_on && at_end && earlier.lines.value_or(0) > 0) {
     earlier.until = std::nextafter(until, -std::numeric_limits<double>::infinity());
     earlier.lines = *earlier.lines - 1;
   }
@@ -87,7 +107,10 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.mesh_checksum = std::stoull(j.at("mesh_checksum").get<std::string>(), nullptr, 16);
     const auto& plan = j.at("plan");
     s.plan = {plan.at("steps"), plan.at("dt"), plan.at("base_step"), plan.at("base_time")};
-    s.end = plan.at("end");
+    s.plan.until = plan.value("until", Size{0});  // older checkpoints know none
+    s.plan.until_time = plan.value("until_time", 0.0);
+    s.plan.longest = plan.value("longest", s.plan.dt);
+    s.end = s.plan.end = plan.at("end");
     s.devices = j.at("devices").get<std::vector<std::string>>();
     s.outputs = j.at("outputs").get<std::vector<double>>();
     s.slices = j.value("slices", s.slices);  // older checkpoints know none
@@ -98,6 +121,7 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
     s.case_toml = j.at("case");
     good = s.step >= 0 && s.rows >= 0 && s.plan.steps >= 0 && s.plan.base_step >= 0 && s.plan.base_step <= s.step &&
            finite(s.time) && finite(s.end) && finite(s.plan.dt) && finite(s.plan.base_time) &&
+           finite(s.plan.until_time) && finite(s.plan.longest) &&
            std::all_of(s.outputs.begin(), s.outputs.end(), finite);
     for (const auto& [_, times] : s.slices) good = good && std::all_of(times.begin(), times.end(), finite);
     for (const auto& [_, bytes] : s.file_bytes) good = good && bytes >= 0;
@@ -105,12 +129,12 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}; use the checkpoint before it (--fallback)", source,
+    fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}; use the previous checkpoint (--fallback)", source,
          error.what());
   }
   if (!good)
     fail(ErrorKind::input,
-         "{}: /meta is not what tutti writes: a number is out of range; use the checkpoint before it (--fallback)",
+         "{}: /meta is not what tutti writes: a number is out of range; use the previous checkpoint (--fallback)",
          source);
   return s;
 }
@@ -136,8 +160,7 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
     }
     for (const auto& file : find_checkpoints(path)) list += file.string() + '\n';
     if (list.empty())
-      fail(ErrorKind::io, "{}: there is no checkpoint in it (checkpoints/step-*.h5); start the run anew",
-           path.string());
+      fail(ErrorKind::io, "{}: it contains no checkpoint (checkpoints/step-*.h5); start a new run", path.string());
   });
   comm.broadcast(list);
   for (std::size_t at = 0; at < list.size();) {
@@ -151,22 +174,21 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
         if (reader.header().version != TUTTI_VERSION)
           fail(ErrorKind::input,
                "{}: the checkpoint was written by tutti {}, this is tutti {}; its results would differ: use that "
-               "version, "
-               "or start anew",
+               "version, or start a new run",
                file.string(), reader.header().version, TUTTI_VERSION);
         state = parse_run_state(reader.frame().meta, file.string());
         if (state.step != reader.header().step || state.rows != reader.frame().rows() ||
             state.devices.size() + 1 != reader.frame().part_begin.size())
           fail(ErrorKind::input,
-               "{}: /meta tells of step {}, {} rows and {} parts, the arrays of step {}, {} and {}; use the checkpoint "
-               "before it (--fallback)",
+               "{}: /meta has step {}, {} rows and {} parts, the arrays have step {}, {} and {}; use the previous "
+               "checkpoint (--fallback)",
                file.string(), state.step, state.rows, state.devices.size(), reader.header().step, reader.frame().rows(),
                reader.frame().part_begin.size() - 1);
       });
       return {std::move(reader), std::move(state), results_folder_of(file)};
     } catch (const SharedError& error) {
       if (!fall_back || error.kind() != ErrorKind::input || at >= list.size()) throw;
-      warn("{}; trying the one before", error.what());
+      warn("{}; trying the previous one", error.what());
     }
   }
   throw std::logic_error("internal error: no checkpoint to open");
@@ -185,8 +207,8 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
   for (const auto& path : paths) {
     if (may_differ(path) || shown(a, path) == shown(b, path)) continue;
     fail(ErrorKind::input,
-         "{}: {} is {} now, the checkpoint {} was made with {}; a restart continues the same case: change it back, or "
-         "start anew",
+         "{}: {} is now {}, but the checkpoint {} was written with {}; a restart continues the same case: change it "
+         "back, or start a new run",
          now.has(path) ? now.where(path) : now.name(), path, shown(a, path), source, shown(b, path));
   }
 }
@@ -202,26 +224,26 @@ void check_time_step(const Case& options, double dt, double time) {
 }
 
 TimePlan plan_steps(const Case& options, double model_dt) {
-  check_time_step(options, model_dt, options.has("time.end") ? options.number("time.end") : 0);
-  if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), model_dt});
-  const double end = options.number("time.end");
-  return {steps_to(options, end, model_dt), model_dt, 0, 0, end};
+  return plan_from(options, 0, 0, model_dt);
 }
 
 TimePlan plan_rest(const Case& options, const RunState& state) {
   TimePlan plan = state.plan;
   if (options.has("time.steps")) {
+    plan.until = 0, plan.end = 0;  // the case had an end before
     plan.steps = std::max(state.step, options.integer("time.steps"));
     return checked_end(options, plan);
   }
   const double end = options.number("time.end");
-  plan.end = state.end;
-  if (end == state.end) return checked_end(options, plan);
-  if (end <= state.time) return {state.step, plan.dt, state.step, state.time};
-  if (state.step == plan.steps && plan.fitted()) return plan_from(options, state.step, state.time, plan.dt);
-  plan.steps = std::max(state.step + 1, plan.base_step + steps_to(options, end - plan.base_time, plan.dt));
-  plan.end = end;
-  return checked_end(options, plan);
+  const bool moved = end != state.end;
+  if (moved ? end <= state.time : state.step == plan.steps) return {state.step, plan.dt, state.step, state.time};
+  // The steps go on as they were planned, unless something is due at other times now, or the last one was shortened.
+  TimePlan again = plan_from(options, plan.base_step, plan.base_time, plan.longest);
+  const bool shortened = state.step == plan.steps && plan.fitted();
+  if (shortened || again.dt != plan.dt || (again.until > 0 && again.until <= state.step))
+    return plan_from(options, state.step, state.time, plan.longest);
+  if (moved) again.steps = std::max(state.step + 1, again.steps);
+  return checked_end(options, again);
 }
 
 TimePlan plan_units(double end, Size step, double begin, double dt) {
@@ -234,7 +256,7 @@ TimePlan plan_from(const Case& options, Size step, double time, double dt) {
   check_time_step(options, dt, options.has("time.end") ? options.number("time.end") : time);
   if (options.has("time.steps")) return checked_end(options, {options.integer("time.steps"), dt, step, time});
   const double end = options.number("time.end");
-  return {step + steps_to(options, end - time, dt), dt, step, time, end};
+  return with_occasions(options, {step + steps_to(options, end - time, dt), dt, step, time, end});
 }
 
 }  // namespace tutti

@@ -13,20 +13,28 @@
 #include "tutti/io/case/case.hpp"
 #include "tutti/io/checkpoint/checkpoint.hpp"
 #include "tutti/io/line_file.hpp"
+#include "tutti/simulation/run/occasions.hpp"
 
 namespace tutti {
 
 /// Which steps a run makes: step k ends at base_time + (k - base_step) * dt, up to step `steps`, which ends at `end`.
-/// So a longer run makes the steps of a shorter one, but for its last.
+/// So a longer run makes the steps of a shorter one, but for its last. Where something is due at a time before the end,
+/// step `until` ends there exactly; others follow, and `steps` is what they will be if they are as long.
 struct TimePlan {
   Size steps = 0;
   double dt = 0;
   Size base_step = 0;
   double base_time = 0;
-  double end = 0;  ///< 0: all steps have the length dt
+  double end = 0;         ///< 0: all steps have the length dt
+  Size until = 0;         ///< 0: dt holds up to the end
+  double until_time = 0;  ///< of step `until`
+  double longest = 0;     ///< what dt was shortened from; as the model wants its steps
   /// Is the last step shorter (or, by rounding, longer) than the others?
-  bool fitted() const { return end != 0 && std::abs(end - regular(steps - 1) - dt) > 1e-9 * dt; }
-  double time_of(Size step) const { return step == steps && fitted() ? end : regular(step); }
+  bool fitted() const { return end != 0 && until == 0 && std::abs(end - regular(steps - 1) - dt) > 1e-9 * dt; }
+  double time_of(Size step) const {
+    if (until > 0 && step == until) return until_time;
+    return step == steps && fitted() ? end : regular(step);
+  }
   double dt_of(Size step) const { return step == steps && fitted() ? end - regular(steps - 1) : dt; }
 
  private:
@@ -50,9 +58,9 @@ struct RunState {
   std::map<std::string, Size> file_bytes, file_lines;
   std::map<std::string, double> numbers;  ///< of the model
 
-  /// What it knows of such a file, to go on with; `until`: see EarlierLines. `every`: steps between two lines. A line
-  /// that was written only because the run ended here is left out, where it now goes on.
-  EarlierLines lines_of(const std::string& file, double until, Size every = 0, bool goes_on = false) const;
+  /// What it knows of such a file, to go on with; `until`: see EarlierLines. `when`: lines are due. A line that was
+  /// written only because the run ended here is left out, where it now goes on.
+  EarlierLines lines_of(const std::string& file, double until, const Occasions& when = {}, bool goes_on = false) const;
 };
 std::string run_state_json(const RunState& state);
 /// Error(input) names `source` and what is missing.
@@ -80,9 +88,10 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
 /// at which it is taken. Error(numerical): it is not positive and finite, or time + dt is time again.
 void check_time_step(const Case& options, double dt, double time);
 
-/// The plan from [time]: `steps` of the model's step, or as many as reach `end`, the last one shortened to meet it. Of
-/// a restart: the plan goes on; an end that moved is reached by the same steps, or behind a shortened one from where
-/// the checkpoint stands. Errors: as check_time_step; Error(input): too many steps.
+/// The plan from [time]: `steps` of the model's step, or as many as reach `end`, the last one shortened to meet it;
+/// with `end`, steps are shortened to meet all times at which something is due (next_occasion) as well. Of a restart:
+/// the plan goes on; an end that moved is reached by the same steps, or behind a shortened one from where the
+/// checkpoint stands. Errors: as check_time_step; Error(input): too many steps.
 TimePlan plan_steps(const Case& options, double model_dt);
 TimePlan plan_rest(const Case& options, const RunState& state);
 /// Of a model that advances in units of its own up to `end`: from `begin` on in equal steps of about `dt`, no longer.

@@ -180,15 +180,18 @@ std::vector<const Step*> Diffusion::schedules() const {
 void Diffusion::summarise_solver(Summary& summary) {
   if (!solver_->solved()) exchange_now(0);  // errors look at ghosts
   const SolverOptions& options = solver_->options();
-  summary.solver = {static_cast<Size>(iterations_), solver_->residual(), options.tolerance, {}, {}};
+  summary.solver = {static_cast<Size>(iterations_), solver_->residual(), options.tolerance, ""};
   if (!solver_->done() || solver_->solved()) return;
   const std::string what =
       method_ == TimeMethod::steady ? "the steady solution" : fmt::format("the step to t = {:g}", not_solved_);
-  summary.solver->to_raise = solver_->stalled() ? "solver.tolerance" : "solver.iterations";
   summary.solver->not_solved =
-      fmt::format("{}: the residual of {} {} at {:.3g} of the right-hand side after {:g} iterations",
-                  options_.where(summary.solver->to_raise), what, solver_->stalled() ? "stays" : "is",
-                  solver_->residual(), solver_->iterations());
+      solver_->stalled()
+          ? fmt::format("{}: the residual of {} stays at {:.3g} of the right-hand side; raise solver.tolerance ({:g})",
+                        options_.where("solver.tolerance"), what, solver_->residual(), options.tolerance)
+          : fmt::format(
+                "{}: {} has a residual of {:.3g} of the right-hand side after {} iterations, not {:g}; raise "
+                "solver.iterations",
+                options_.where("solver.iterations"), what, solver_->residual(), options.iterations, options.tolerance);
 }
 
 }  // namespace tutti::diffusion

@@ -1,0 +1,25 @@
+// Norms of the difference between a field and its exact solution.
+#pragma once
+
+#include <string>
+
+#include "tutti/base/exact_sum.hpp"
+#include "tutti/base/mpi/comm.hpp"
+#include "tutti/io/summary.hpp"
+
+namespace tutti {
+
+/// Sums of this rank; the bits of the norms depend neither on the partition nor on the order of the values.
+class ErrorNorms {
+ public:
+  /// `weight`: the volume or area that the value stands for.
+  void add(double weight, double value, double exact);
+  /// Over all ranks; collective. Relative to the exact solution's norms where these are not 0, else as they are.
+  FieldError over_ranks(const Comm& comm, std::string name);
+
+ private:
+  ExactSum weights_, squares_, exact_squares_;
+  double largest_ = 0, largest_exact_ = 0;
+};
+
+}  // namespace tutti
