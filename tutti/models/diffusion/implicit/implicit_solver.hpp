@@ -13,10 +13,10 @@
 namespace tutti::diffusion {
 
 struct SolverOptions {
-  double tolerance = 1e-10;  ///< of |right - (sigma - L) u|, relative to |right|; the norm is that of L2
-  Size iterations = 1000;    ///< of one solution, at most
-  bool multigrid = true;     ///< preconditioner: Chebyshev's polynomial behind coarse levels; else it alone
-  int degree() const { return multigrid ? 4 : 8; }  ///< of the polynomial
+  double tolerance = 1e-10;         ///< of |right - (sigma - L) u|, relative to |right|; the norm is that of L2
+  Size iterations = 1000;           ///< of one solution, at most
+  bool multigrid = true;            ///< preconditioner: Chebyshev's polynomial behind coarse levels; else it alone
+  static constexpr int degree = 4;  ///< of the polynomial
 };
 
 /// The solution stands in copy 0 of u, with its ghosts; copies 1 and 2 are work space. Sums are exact, so all results
@@ -45,7 +45,7 @@ class ImplicitSolver {
   bool done() const { return solved() || stalled() || iterations_ >= static_cast<double>(options_.iterations); }
   const SolverOptions& options() const { return options_; }
   /// Applications of L, those to be solved for and those of the preconditioner, in an iteration.
-  int rates() const { return 2 * (options_.multigrid ? options_.degree() + 1 : options_.degree()); }
+  int rates() const { return 2 * (SolverOptions::degree + (options_.multigrid ? 1 : 0)); }
   double residual() const { return reference_ > 0 ? norm_ / reference_ : 0; }
   double iterations() const { return iterations_; }  ///< of this solution
 
