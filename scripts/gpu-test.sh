@@ -56,15 +56,15 @@ if [ -n "${FAKE_GPUS:-}" ]; then
   cavity=8 flow_steps=2 flow_sweeps=2 flow_cells=(6) flow_time=(--steps 1)
   wave=2 wave_orders=(1) waves=(3) graph_side=12 smooth_cubes=4
   nodes=300 sphere_steps=3 stencil_sizes=12 sphere_time=(--steps 1) bench_nodes=300 many_nodes=400 few_nodes=200
-  # Measuring the bandwidth of fakes takes long.
-  shared=(--set 'balance.weights="equal"') measured=equal
+  # Measuring the bandwidth of fakes takes long, and their policies are other tests' business.
+  shared=(--set 'balance.weights="equal"') measured=equal policies=full
 else
   small=20 large=110 slow_cubes=80 steps=60 long_steps=3000 scale_cubes=(106 ${SCALE_LARGE:+172}) bench_cells=8000000 refine=2 seconds=0.5 memory=(1M 30M)
   cavity=64 flow_steps=20 flow_sweeps=20 flow_cells=(256 512) flow_time=(--seconds 0.5)
   wave=6 wave_orders=(1 2 3) waves=(40) graph_side=200 smooth_cubes=20
   nodes=10242 sphere_steps=50 stencil_sizes=31,101 sphere_time=(--seconds 0.3) bench_nodes=2000000 many_nodes=4500000 few_nodes=27556
   # Measured weights would leave the CPU out of small cases: here it takes its part.
-  shared=(--set 'balance.weights="stream"') measured=measured
+  shared=(--set 'balance.weights="stream"') measured=measured policies="none messages full"
 fi
 
 # cubes N: the key of a box of N x N x N cubes, six cells each
@@ -281,7 +281,7 @@ matrix() {
   same forced-euler "${timely[@]}" --set 'time.method="euler"'
   same forced-rkc2 "${timely[@]}" --set 'time.method="rkc2"' --set time.stages=6
   [ -n "$nccl" ] || note left-out nccl "fake GPUs have none"
-  ways euler "none messages full" "${base[@]}" --set 'time.method="euler"'
+  ways euler "$policies" "${base[@]}" --set 'time.method="euler"'
   ways rkc2 full "${base[@]}"
   restarted restart-rkc2 "${base[@]}"
   restarted restart-euler "${base[@]}" --set 'time.method="euler"'
@@ -360,7 +360,7 @@ incompressible() {
   write_cavity "$cavity"
   local case_file=$to/cavity.toml want count policy all=${counts[-1]} cells
   reference cavity
-  for policy in none messages full; do
+  for policy in $policies; do
     for count in $(printf '%s\n' 1 "$all" | uniq); do
       compare "cavity, $count GPU, overlap $policy" "$want" 1 --devices "$(devices "$count" 1)" --set "devices.overlap=\"$policy\"" -q
       compare "cavity, $count GPU + cpu, overlap $policy" "$want" 1 "${shared[@]}" --devices "$(devices "$count" 1 ,cpu)" \

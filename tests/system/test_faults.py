@@ -4,6 +4,7 @@ Each ends in order, with one line and the right code, and the run goes on from a
 CTest, is the library made of fail_write.cpp.
 """
 
+import errno
 import os
 import random
 import re
@@ -36,7 +37,8 @@ def with_environment(environment, *arguments, ranks=None, timeout=SECONDS):
 
 
 class Killed(RestartTest):
-    """kill -9 at a hundred random moments: each time, a checkpoint is there that can be loaded, and it is not too old."""
+    """kill -9 at random moments: each time, a checkpoint is there that can be loaded, and it is not too old. (Hundreds of
+    them: scripts/torture.sh.)"""
 
     EVERY = 10
     OPTIONS = [*EQUAL, *sets(output__every=0, output__probe_every=50, mesh__jitter=0.2)]
@@ -92,24 +94,24 @@ class Killed(RestartTest):
         self.assertEqual(outcome(summary), outcome(whole))
 
     def test_one_process(self):
-        self.chain(60, None, wait=False, seed=1)
+        self.chain(20, None, wait=False, seed=1)
 
     def test_one_process_that_waits(self):
-        self.chain(20, None, wait=True, seed=2)
+        self.chain(8, None, wait=True, seed=2)
 
     def test_three_ranks(self):
-        self.chain(20, 3, wait=False, seed=3)
+        self.chain(8, 3, wait=False, seed=3)
 
 
 class FullDisk(RestartTest):
     def test_a_small_disk(self):
-        # 16 MiB, in a mount name space of its own: the results of the start, then checkpoints of 3 MiB each.
+        # 6 MiB, in a mount name space of its own: the results of the start, then checkpoints of 1.1 MiB each.
         disk = self.folder / "disk"
         kept = self.folder / "kept"
         disk.mkdir()
-        case = self.write("case.toml", box_case(n=32, time="steps = 40", output="every = 0\n[checkpoint]\nevery = 2\nminutes = 0\n"
+        case = self.write("case.toml", box_case(n=23, time="steps = 40", output="every = 0\n[checkpoint]\nevery = 2\nminutes = 0\n"
                                                 "keep = 100\n[report]\nevery = 1"))
-        script = ('mount -t tmpfs -o size=16m none "$0" || exit 99; KEPT="$1"; shift; "$@"; CODE=$?; '
+        script = ('mount -t tmpfs -o size=6m none "$0" || exit 99; KEPT="$1"; shift; "$@"; CODE=$?; '
                   'mkdir "$KEPT"; cp -r "$0"/results/checkpoints "$KEPT"; exit $CODE')
         apart = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-r", "-m"]
         for ranks in (None, 3):
@@ -160,11 +162,13 @@ class BrokenDisk(RestartTest):
         summary = self.go_on(checkpoint(folder, 8), "-o", self.elsewhere(), *sets(time__steps=9))
         self.assertEqual((summary["first_step"], outcome(summary)), (8, self.after))
 
-    def at_every_call(self, name, error, ranks=None, **failure):
+    def at_every_call(self, *errors, ranks=None, **failure):
+        """The errors in turn."""
         calls = []
         while True:
             k = len(calls) + 1
-            with self.subTest(call=k, error=name, ranks=ranks):
+            error = errors[k % len(errors)]
+            with self.subTest(call=k, error=error, ranks=ranks):
                 result, folder, failed = self.go_on_with(ranks, FAIL_AT=k, FAIL_ERRNO=error, **failure)
                 if not failed:
                     self.assertEqual(result.code, 0, result.err)
@@ -187,15 +191,12 @@ class BrokenDisk(RestartTest):
                 calls.append("?")
 
     def test_an_error_at_every_call(self):
-        calls = self.at_every_call("EIO", 5)
+        calls = self.at_every_call(errno.EIO, errno.ENOSPC)
         for call, least in {"open": 3, "pwrite": 5, "fsync": 3, "fallocate": 1, "close": 2, "rename": 1}.items():
             self.assertGreaterEqual(sum(c.startswith(call) for c in calls), least, calls)
 
-    def test_a_full_disk_at_every_call(self):
-        self.at_every_call("ENOSPC", 28)
-
     def test_one_rank_of_three(self):
-        calls = self.at_every_call("EIO", 5, ranks=3, FAIL_RANK=2)
+        calls = self.at_every_call(errno.EIO, ranks=3, FAIL_RANK=2)
         # The first: every rank looks which checkpoints are there.
         self.assertEqual([c for c in calls if c != "pwrite"], ["open", "open", "fsync", "close"], calls)
 
@@ -242,8 +243,8 @@ class Damaged(RestartTest):
         whole = self.run_case(small_case(), ranks=3)
         good = checkpoint(whole["folder"], 12).read_bytes()
         dice = random.Random(4)
-        damages = [good[:0], good[:300], good[:4096], good[:-1], good + b"\0", b"\0" * len(good)]
-        for at in [3, 40, len(good) - 20, *(dice.randrange(512, len(good)) for _ in range(3))]:
+        damages = [good[:0], good[:4096], good + b"\0", b"\0" * len(good)]
+        for at in [40, dice.randrange(512, len(good))]:
             damages.append(good[:at] + bytes([good[at] ^ 1 << dice.randrange(8)]) + good[at + 1:])
         for k, content in enumerate(damages):
             with self.subTest(damage=k):
@@ -313,9 +314,9 @@ class OneRank(SystemTest):
         phases = re.findall(r"set-up: (\S+) ", said)
         self.assertGreaterEqual(len(phases), 8)
         faults = [(phase, "") for phase in phases]
-        faults += [(phase, count) for phase in ("step", "report", "probe", "checkpoint", "checkpoint-write")
-                   for count in ("", ":3")]
-        faults += [("output", ""), ("output", ":2")]
+        # The first time, and later: of what is done by the same code each time, later alone.
+        faults += [("step", ""), ("step", ":3"), ("report", ":3"), ("probe", ":3"), ("checkpoint", ""), ("checkpoint", ":3"),
+                   ("checkpoint-write", ""), ("checkpoint-write", ":3"), ("output", ""), ("output", ":2")]
         for k, (phase, count) in enumerate(faults):
             rank = k % 3
             with self.subTest(phase=phase + count, rank=rank):
@@ -324,7 +325,7 @@ class OneRank(SystemTest):
                 self.assertNotIn("internal error", result.err)
         # The tests of the tests: no fault, no failure; a fault that never comes is none.
         for fault in ("", "nowhere@0", "step@0:1000", "step@7"):
-            self.assertEqual(with_environment({"TUTTI_FAULT": fault}, *arguments, ranks=3).code, 0)
+            self.assertEqual(with_environment({"TUTTI_FAULT": fault}, *arguments).code, 0)
         self.assert_error(with_environment({"TUTTI_FAULT": "step"}, *arguments, ranks=3), 2, "PHASE@RANK")
 
 
@@ -346,7 +347,7 @@ class Memory(SystemTest):
         self.assertGreater(len(arrays), 6, "the fake device has more arrays than that")
         # The others do not wait for the rank whose device is full. Every rank has a fake device; one of them speaks: the
         # lowest where the ranks agree on errors, whoever comes first in the middle of a step.
-        for k in {1, len(arrays) // 3, 2 * len(arrays) // 3, len(arrays)}:
+        for k in {1, len(arrays) // 2, len(arrays)}:
             with self.subTest(allocation=k, ranks=3):
                 result = tutti(*arguments, "--devices", "fake:1,cpu", *sets(devices__fake_fail_allocation=k), ranks=3,
                                timeout=SECONDS)
@@ -364,7 +365,7 @@ class LostDevice(RestartTest):
     def test_in_mid_run(self):
         text = small_case(every=5, steps=60, report=1000)
         whole = self.run_case(text, "--devices", "cpu", *sets(output__every=0))
-        for ranks, choices in [(None, [1, *range(100, 10000, 40)]), (3, [1, 300])]:
+        for ranks, choices in [(None, [1, *range(100, 10000, 80)]), (3, [1, 300])]:
             seen = 0
             for launches in choices:
                 with self.subTest(ranks=ranks, launches=launches):

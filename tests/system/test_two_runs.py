@@ -95,7 +95,7 @@ class Taken(TwoRuns):
         options = sets(balance__rebalance=False, **{"output__probe_every": 100000000, **more})
         with self.start(case, "-o", folder, *options, ranks=ranks) as running:
             wait_until(lambda: (folder / "results.pvd").exists() and (folder / "probes.csv").exists(), "it runs")
-            time.sleep(0.3)
+            time.sleep(0.05)
             how(folder)
             result = running.wait(30)
         self.assert_error(result, IO, *patterns)
@@ -198,7 +198,8 @@ class MoreSignals(test_restart.Stop):
 
     def test_what_is_no_run_is_killed(self):
         run = subprocess.Popen([PROGRAM, "bench", "diffusion"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(1)
+        # Its threads begin behind the moment from which a signal ends it.
+        wait_until(lambda: len(os.listdir(f"/proc/{run.pid}/task")) > 1, "it runs")
         run.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(20), -signal.SIGTERM)
 

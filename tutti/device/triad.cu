@@ -87,9 +87,12 @@ Lid triad_count(Device& device, const MeasureLimits& limits) {
 }  // namespace
 
 double measure_triad(Threads& threads, const MeasureLimits& limits) {
-  const auto device = make_host_device(threads, Size{1} << 60);
-  const auto stream = device->make_stream("triad");
-  return triad_on(*stream, triad_count(*device, limits), limits);
+  return measure_triad(*make_host_device(threads, Size{1} << 60), limits);
+}
+
+double measure_triad(Device& device, const MeasureLimits& limits) {
+  const auto stream = device.make_stream("triad");
+  return triad_on(*stream, triad_count(device, limits), limits);
 }
 
 Bandwidth measure_bandwidth(Device& device, const MeasureLimits& limits) {

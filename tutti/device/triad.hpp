@@ -30,6 +30,9 @@ struct MeasureLimits {
 /// machine, or array_bytes where that is less. Error(resource) without memory.
 double measure_triad(Threads& threads, const MeasureLimits& limits = {});
 
+/// The triad of a device in what its budget has left. Error(resource) when that is next to nothing.
+double measure_triad(Device& device, const MeasureLimits& limits = {});
+
 /// All figures of a device, with arrays that fit in its budget. Error(resource) when its budget has next to nothing
 /// left.
 Bandwidth measure_bandwidth(Device& device, const MeasureLimits& limits = {});

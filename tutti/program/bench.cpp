@@ -37,11 +37,13 @@ TimedStep time_steps(const Comm& comm, Model& model, double budget, int count) {
   return {seconds.front(), seconds[seconds.size() / 2]};
 }
 
-double all_triads(const Comm& comm, DeviceSet& devices) {
+double all_triads(const Comm& comm, DeviceSet& devices, double seconds) {
+  MeasureLimits limits;
+  limits.seconds = std::min(limits.seconds, seconds);
   comm.barrier();
   std::vector<double> mine;
   for (auto& device : devices.devices)
-    mine.push_back(device->is_host() ? measure_triad(*devices.threads) : measure_bandwidth(*device).triad);
+    mine.push_back(device->is_host() ? measure_triad(*devices.threads, limits) : measure_triad(*device, limits));
   double triad = 0;
   for (const double t : comm.all_gather(std::span<const double>(mine))) triad += t;
   return triad;

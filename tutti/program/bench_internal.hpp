@@ -19,8 +19,9 @@ struct TimedStep {
 /// seconds. Where steps run ahead of the devices, as many as 50 ms take are timed as one. Collective.
 TimedStep time_steps(const Comm& comm, Model& model, double budget, int count = 0);
 
-/// Sum over the devices of all ranks of the STREAM triad, measured at the same time [bytes/s]. Collective.
-double all_triads(const Comm& comm, DeviceSet& devices);
+/// Sum over the devices of all ranks of the STREAM triad, measured at the same time in as many seconds at most as a row
+/// of steps may take, or one [bytes/s]. Collective.
+double all_triads(const Comm& comm, DeviceSet& devices, double seconds);
 
 /// What every benchmark is asked for.
 struct BenchArguments {

@@ -15,7 +15,7 @@ namespace tutti {
 
 double quick_triad(Device& device, Threads& threads) {
   MeasureLimits limits = MeasureLimits::quick();
-  if (!device.is_host()) return measure_bandwidth(device, limits).triad;
+  if (!device.is_host()) return measure_triad(device, limits);
   // A host with huge caches asks for huge arrays; all three together take an eighth of this rank's memory at most.
   limits.array_bytes = std::min(limits.array_bytes, (device.budget().capacity() - device.budget().used()) / 24);
   return measure_triad(threads, limits);

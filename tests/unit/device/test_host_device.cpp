@@ -211,9 +211,11 @@ TEST(Bandwidth, FiguresAreSane) {
     EXPECT_GE(b.latency_us, 0);
     EXPECT_LT(b.latency_us, 1e5);
     EXPECT_LT(b.launch_us, 1e5);
+    EXPECT_GT(measure_triad(*device, limits), 1e6) << device->name();
     EXPECT_EQ(device->budget().used(), 0);
   }
   options.memory = 100;
+  EXPECT_THROW(measure_triad(*make_fake_device(0, options), limits), Error);
   EXPECT_THROW(measure_bandwidth(*make_fake_device(0, options), limits), Error);
   EXPECT_GE(last_level_cache_bytes(), Size{1} << 18);
 }

@@ -79,7 +79,7 @@ nlohmann::json bench_variant(const Comm& comm, const DiffusionBench& a, DeviceSe
   const TimedStep step = time_steps(comm, model, a.seconds);
   const double best = step.best;
   const double peak = static_cast<double>(comm.sum(peak_memory()));  // before the triad's arrays
-  const double triad = all_triads(comm, devices);
+  const double triad = all_triads(comm, devices, a.seconds);
   // The best step, as STREAM takes the best pass. Fractions are of the paper's bound for 216 B a cell, whatever the
   // format stores.
   const auto cells = static_cast<double>(model.cells());

@@ -66,7 +66,7 @@ nlohmann::json bench_row(const Comm& comm, const FlowBench& a, DeviceSet& device
   const Case options = flow_case(a, solver, overlap, a.sweeps);
   const FlowCase flow = read_flow_case(options);
   const Measured m = measure(comm, a, devices, options, true);
-  const double triad = all_triads(comm, devices);
+  const double triad = all_triads(comm, devices, a.seconds);
   const double best = m.seconds.best, cells = static_cast<double>(m.cells);
   const double moved = static_cast<double>(m.bytes_a_step), bytes = moved / best;
   nlohmann::json row = {{"cells", m.cells},

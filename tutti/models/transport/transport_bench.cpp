@@ -53,7 +53,7 @@ nlohmann::json bench_row(const Comm& comm, const TransportBench& a, DeviceSet& d
   const double nodes = static_cast<double>(model.cells()), rate = nodes / seconds.best;
   // The weights, columns and values of a stage; neighbours are read once (a node's own entry counts as one).
   const double bytes_a_node = 4.0 * (size * (8.0 * operators + 4) + 40.0 * tracers);
-  const double triad = all_triads(comm, devices), moved = bytes_a_node * rate;
+  const double triad = all_triads(comm, devices, a.seconds), moved = bytes_a_node * rate;
   info("{:>6} {:>9} {:>7} {:<9} {:<8} {:>12} {:>10.4f} {:>13.1f} {:>8.1f} {:>11.2f} {:>9.3f}", size, operators, tracers,
        overlap, kernel, format_count(model.cells()), seconds.best * 1e3, rate * 1e-6, moved * 1e-9, triad * 1e-9,
        moved / triad);
