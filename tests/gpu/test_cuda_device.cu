@@ -10,6 +10,7 @@
 
 #include "tutti/base/random.hpp"
 #include "tutti/device/buffer.hpp"
+#include "tutti/device/exact_sums.hpp"
 #include "tutti/device/for_each.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/device/threads.hpp"
@@ -31,6 +32,11 @@ struct AddOne {
 struct Read {
   const double* x;
   TUTTI_HD double operator()(Lid i) const { return x[i]; }
+};
+struct ReadGroup {
+  const double* x;
+  Lid size;
+  TUTTI_HD double operator()(Lid group, Lid i) const { return x[group * size + i]; }
 };
 /// Keeps the GPU busy: about `rounds` microseconds.
 struct Slow {
@@ -191,6 +197,18 @@ TEST_F(CudaDevice, SumsHaveTheHostsBits) {
       const ExactSum sum = exact_sum(*stream_, {0, n}, Read{x.data()});
       EXPECT_TRUE(std::equal(sum.word, sum.word + ExactSum::size, expected.word)) << n << " range " << range;
     }
+  // Many groups, of one block and of several.
+  for (const Lid size : {100, 50000}) {
+    const Lid groups = 70;
+    const auto all = wild(groups * size, 40);
+    const auto y = make_buffer(*stream_, std::span<const double>(all), "y");
+    const auto sums = exact_sums(*stream_, groups, {1, size}, ReadGroup{y.data(), size});
+    for (Lid g = 0; g < groups; ++g) {
+      const ExactSum expected = exact_sum(*stream_, {g * size + 1, (g + 1) * size}, Read{y.data()});
+      EXPECT_TRUE(std::equal(expected.word, expected.word + ExactSum::size, sums[static_cast<std::size_t>(g)].word))
+          << g << " of " << size;
+    }
+  }
   auto v = wild(1000, 10);
   v[5] = std::numeric_limits<double>::infinity();
   const auto x = make_buffer(*stream_, std::span<const double>(v), "x");

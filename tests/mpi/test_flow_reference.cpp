@@ -90,6 +90,19 @@ TEST(FlowReference, channels) {
     }
 }
 
+TEST(FlowReference, subgrid_models_and_a_kept_mass_flow) {
+  const std::string around = test::periodic("x");
+  for (const std::string& scheme : {ab2, rk3})
+    for (const std::string model : {"smagorinsky", "wale"}) {
+      const std::string fluid = "subgrid = \"" + model + "\"\nsubgrid_constant = 0.8\nbulk_velocity = 0.9\n" +
+                                "force = [0, \"sin(3*x)\", 0.2]\n";
+      std::string text = "stretch = [0, 1.2, 2]\n" + stirred + scheme + jacobi + around +
+                         face("y-upper", "value = [1, 0, 0.5]") + face("z-upper", "velocity = \"free-slip\"");
+      text.replace(text.find("viscosity = 0.01\n"), 0, fluid);
+      expect_same("[7, 6, 5]", text);
+    }
+}
+
 TEST(FlowReference, periods_and_slices) {
   std::string around;
   for (const char* name : box_face_names) around += face(name, periodic);

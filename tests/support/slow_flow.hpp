@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "tutti/models/incompressible/flow_case.hpp"
@@ -208,8 +209,63 @@ class SlowFlow {
       rate += flow_.viscosity *
               ((q.at(above) - q.at(c)) / distance(c, a) - (q.at(c) - q.at(below)) / distance(below, a)) / width(c, a);
     }
+    if (flow_.subgrid != SubgridModel::none) rate += subgrid_force(c, d);
     if (flow_.has_temperature) rate += flow_.buoyancy[d] * (0.5 * (s_[0].at(c) + s_[0].at(next)) - flow_.reference);
     return rate;
+  }
+
+  /// d u_d / d x_a at the centre.
+  double gradient(const CellIndex& c, int d, int a) {
+    CellValues& q = u_[i(d)];
+    if (a == d) return (q.at(c) - q.at(moved(c, d, -1))) / width(c, d);
+    const auto centred = [&](const CellIndex& at) { return 0.5 * (q.at(at) + q.at(moved(at, d, -1))); };
+    const CellIndex above = moved(c, a, 1), below = moved(c, a, -1);
+    return 0.5 * ((centred(above) - centred(c)) / distance(c, a) + (centred(c) - centred(below)) / distance(below, a));
+  }
+  /// Equations 10 and 13 of Nicoud and Ducros 1999, or Smagorinsky's.
+  double eddy_viscosity(const CellIndex& c) {
+    double g[3][3], strains = 0, squares = 0, trace = 0;
+    for (int d = 0; d < 3; ++d)
+      for (int a = 0; a < 3; ++a) g[d][a] = gradient(c, d, a);
+    const auto squared = [&](int d, int a) { return g[d][0] * g[0][a] + g[d][1] * g[1][a] + g[d][2] * g[2][a]; };
+    for (int d = 0; d < 3; ++d) trace += squared(d, d);
+    for (int d = 0; d < 3; ++d)
+      for (int a = 0; a < 3; ++a) {
+        strains += std::pow((g[d][a] + g[a][d]) / 2, 2);
+        squares += std::pow((squared(d, a) + squared(a, d)) / 2 - (d == a ? trace / 3 : 0), 2);
+      }
+    const double length = flow_.subgrid_constant * std::cbrt(width(c, 0) * width(c, 1) * width(c, 2));
+    return length * length *
+           (flow_.subgrid == SubgridModel::smagorinsky
+                ? std::sqrt(2 * strains)
+                : std::pow(squares, 1.5) / (std::pow(strains, 2.5) + std::pow(squares, 1.25)));
+  }
+  void update_eddy_viscosity() {
+    if (flow_.subgrid == SubgridModel::none) return;
+    each_cell([&](const CellIndex& c) { nu_.at(c) = eddy_viscosity(c); });
+    wrap(nu_);
+    each_end([&](int, bool, const FlowEnd& end, const CellIndex& ghost, const CellIndex& inner) {
+      nu_.at(ghost) = end.velocity == VelocityEnd::no_slip ? -nu_.at(inner) : nu_.at(inner);
+    });
+  }
+  /// div(nu_t (grad u + (grad u)^T)) at the upper face of the cell in direction d.
+  double subgrid_force(const CellIndex& c, int d) {
+    double force = 0;
+    const CellIndex next = moved(c, d, 1);
+    for (int a = 0; a < 3; ++a) {
+      if (a == d) {
+        force += 2 * (nu_.at(next) * gradient(next, d, d) - nu_.at(c) * gradient(c, d, d)) / distance(c, d);
+        continue;
+      }
+      const auto stress = [&](const CellIndex& at) {
+        const CellIndex up = moved(at, a, 1), on = moved(at, d, 1);
+        const double nu = (nu_.at(at) + nu_.at(on) + nu_.at(up) + nu_.at(moved(up, d, 1))) / 4;
+        return nu * ((u_[i(d)].at(up) - u_[i(d)].at(at)) / distance(at, a) +
+                     (u_[i(a)].at(on) - u_[i(a)].at(at)) / distance(at, d));
+      };
+      force += (stress(c) - stress(moved(c, a, -1))) / width(c, a);
+    }
+    return force;
   }
   double scalar_rate(std::size_t k, const CellIndex& c, double time) {
     CellValues& s = s_[k];
@@ -225,6 +281,7 @@ class SlowFlow {
   }
 
   void stage(double dt, double now, double old) {
+    update_eddy_viscosity();
     std::vector<CellValues> next = s_;
     each_cell([&](const CellIndex& c) {
       for (int d = 0; d < 3; ++d) {
@@ -263,7 +320,18 @@ class SlowFlow {
       each_cell([&](const CellIndex& c) {
         u_[i(d)].at(c) = star_[i(d)].at(c) - dt * (p_.at(moved(c, d, 1)) - p_.at(c)) / distance(c, d);
       });
+    if (flow_.bulk) keep_bulk_velocity();
     fill_velocity(time, dt);
+  }
+  void keep_bulk_velocity() {
+    CellValues& q = u_[i(flow_.bulk->direction)];
+    double sum = 0, volume = 0;
+    each_cell([&](const CellIndex& c) {
+      const double v = width(c, 0) * width(c, 1) * width(c, 2);
+      sum += v * q.at(c);
+      volume += v;
+    });
+    each_cell([&](const CellIndex& c) { q.at(c) += flow_.bulk->velocity - sum / volume; });
   }
   /// The value that p has to have for lap p = rhs in this cell alone.
   double balanced(const CellIndex& c, CellValues& rhs) {
@@ -301,7 +369,7 @@ class SlowFlow {
   CellIndex n_;
   std::vector<CellValues> u_, star_, rate_, old_rate_;  ///< components
   std::vector<CellValues> s_, s_rate_, s_old_rate_;     ///< scalars
-  CellValues p_{n_};
+  CellValues p_{n_}, nu_{n_};
   double time_ = 0;
   int steps_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "tutti/base/random.hpp"
 #include "tutti/device/buffer.hpp"
+#include "tutti/device/exact_sums.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/device/window_adder.hpp"
@@ -70,6 +71,28 @@ TEST(Reduce, SumsHaveTheSameBitsEverywhere) {
       EXPECT_EQ(exact_sum(*stream, {5, 5}, Read{x.data()}).value(), 0.0);
     });
   }
+}
+
+struct ReadGroup {
+  const double* x;
+  Lid size;
+  TUTTI_HD double operator()(Lid group, Lid i) const { return x[group * size + i]; }
+};
+
+TEST(Reduce, GroupsHaveTheSumsOfEach) {
+  const Lid groups = 37, size = 541;
+  const auto v = values(groups * size, 1900);
+  on_every_device([&](Device& device) {
+    const auto stream = device.make_stream("s");
+    const auto x = make_buffer(*stream, std::span<const double>(v), "x");
+    const auto sums = exact_sums(*stream, groups, {3, size}, ReadGroup{x.data(), size});
+    ASSERT_EQ(sums.size(), static_cast<std::size_t>(groups));
+    for (Lid g = 0; g < groups; ++g)
+      EXPECT_TRUE(same_words(sums[static_cast<std::size_t>(g)],
+                             exact_sum(*stream, {g * size + 3, (g + 1) * size}, Read{x.data()})));
+    EXPECT_TRUE(exact_sums(*stream, 0, {0, 5}, ReadGroup{x.data(), size}).empty());
+    EXPECT_EQ(exact_sums(*stream, 2, {5, 5}, ReadGroup{x.data(), size})[1].value(), 0.0);
+  });
 }
 
 TEST(Reduce, SumsWaitForEarlierWork) {

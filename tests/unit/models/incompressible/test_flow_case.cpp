@@ -290,6 +290,60 @@ TEST(FlowCase, ColoursNeedAnEvenPeriod) {
   EXPECT_EQ(error_of(period + colours, "[7, 8, 7]"), "no error");
 }
 
+TEST(FlowCase, Turbulence) {
+  const auto with = [](const std::string& fluid, const std::string& more = "",
+                       const std::string& time = "[time]\nsteps = 1\n") {
+    try {
+      return std::pair(read_flow_case(parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[fluid]\n" +
+                                                     fluid + "\nviscosity = 0.1\n" + more + face("x-lower", periodic) +
+                                                     face("x-upper", periodic) + face("z-lower", periodic) +
+                                                     face("z-upper", periodic) + time,
+                                                 "case.toml", test::flow_schema())),
+                       std::string("no error"));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::input);
+      return std::pair(FlowCase(), std::string(error.what()));
+    }
+  };
+  const FlowCase plain = with("").first, smagorinsky = with("subgrid = \"smagorinsky\"").first;
+  EXPECT_FALSE(plain.bulk.has_value());
+  EXPECT_EQ(plain.subgrid, SubgridModel::none);
+  EXPECT_FALSE(plain.profiles.has_value());
+  EXPECT_EQ(smagorinsky.subgrid, SubgridModel::smagorinsky);
+  EXPECT_EQ(smagorinsky.subgrid_constant, 0.17);
+  EXPECT_EQ(with("subgrid = \"wale\"").first.subgrid_constant, 0.5);
+  EXPECT_EQ(with("subgrid = \"wale\"\nsubgrid_constant = 0.3").first.subgrid_constant, 0.3);
+  const FlowCase bulk = with("bulk_velocity = -2\nbulk_direction = \"z\"").first;
+  ASSERT_TRUE(bulk.bulk.has_value());
+  EXPECT_EQ(bulk.bulk->direction, 2);
+  EXPECT_EQ(bulk.bulk->velocity, -2);
+  EXPECT_THAT(with("bulk_velocity = 1\nbulk_direction = \"y\"").second,
+              AllOf(HasSubstr("case.toml:5:"), HasSubstr("y is not periodic")));
+  EXPECT_THAT(with("bulk_velocity = \"x\"").second, HasSubstr("case.toml:5:"));
+  EXPECT_THAT(with("subgrid_constant = 1").second, HasSubstr("case.toml:5:"));
+  EXPECT_THAT(with("subgrid = \"wale\"\nsubgrid_constant = -1").second, HasSubstr("case.toml:6:"));
+  EXPECT_THAT(with("subgrid = \"wale\"\ndiffusivity = 0.1").second,
+              AllOf(HasSubstr("case.toml:5:"), HasSubstr("does not mix T")));
+  for (const char* key : {"bulk_velocity = 1", "subgrid = \"wale\""})
+    EXPECT_THAT(with(key, "", "[time]\nsteps = 1\ndiffusion = \"implicit\"\n").second,
+                AllOf(HasSubstr("case.toml:5:"), HasSubstr("time.diffusion")));
+  const FlowCase profiles = with("", "[profiles]\ndirection = \"y\"\nspectra = [0.5]\nend = 3\n").first;
+  ASSERT_TRUE(profiles.profiles.has_value());
+  EXPECT_EQ(profiles.profiles->direction, 1);
+  EXPECT_EQ(profiles.profiles->every, 10);
+  EXPECT_EQ(profiles.profiles->start, 0);
+  EXPECT_EQ(profiles.profiles->end, 3);
+  EXPECT_EQ(profiles.profiles->positions, std::vector<double>{0.5});
+  EXPECT_THAT(with("", "[profiles]\ndirection = \"x\"\n").second,
+              AllOf(HasSubstr("case.toml:8:"), HasSubstr("y is not periodic")));
+  EXPECT_THAT(with("", "[profiles]\ndirection = \"y\"\nspectra = [0.5, 2]\n").second,
+              AllOf(HasSubstr("case.toml:9:"), HasSubstr("2 is outside the grid")));
+  EXPECT_THAT(with("", "[profiles]\ndirection = \"y\"\nstart = 2\nend = 1\n").second,
+              AllOf(HasSubstr("case.toml:10:"), HasSubstr("before profiles.start")));
+  EXPECT_THAT(with("", "[profiles]\ndirection = \"y\"\nevery = 0\n").second, HasSubstr("case.toml:9:"));
+  EXPECT_THAT(with("", "[profiles]\nevery = 5\n").second, HasSubstr("case.toml:8:"));
+}
+
 TEST(FlowCase, ImplicitDiffusion) {
   const auto with = [](const std::string& time) {
     return read_flow_case(
