@@ -4,7 +4,7 @@
 namespace tutti::app {
 
 void add_bench(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("bench", "measure a model beside the memory's speed");
+  CLI::App* command = program.add_subcommand("bench", "benchmark a model against the memory bandwidth");
   command->require_subcommand(1);
   std::string examples = "Examples:";
   for (const ModelKind& kind : models()) {

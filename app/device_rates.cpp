@@ -103,12 +103,12 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   comm.together([&] {
     const auto names = model_names(models());
     if (std::find(names.begin(), names.end(), model) == names.end())
-      fail(ErrorKind::usage, "--model {}: there is no such model; choose one of {}", model, fmt::join(names, ", "));
+      fail(ErrorKind::usage, "unknown model '{}' in --model; choose one of {}", model, fmt::join(names, ", "));
     if (kind.name != model)
       fail(ErrorKind::usage, "--model {}: {} is a case of the model {}; give one of {}", model, case_file, kind.name,
            model);
     if (!kind.sharing)
-      fail(ErrorKind::usage, "--model {}: this model has no kernel that can be timed alone; give another", model);
+      fail(ErrorKind::usage, "--model {}: this model has no kernel that can be timed alone; choose another", model);
   });
   DeviceSet devices = arguments.open(comm, options);
   const TemporaryFolder work_dir(comm);

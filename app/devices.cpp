@@ -45,8 +45,8 @@ void add_devices(CLI::App& program, Action& action) {
   arguments->add_to(*command);
   command->add_flag("--measure", *measure, "measure STREAM triad, copies and latency");
   CLI::Option* model = command->add_option("--model", rates->model,
-                                           "time this model's kernel on each device: the shares r_peak, r_stream and "
-                                           "r_opt of Langguth 2015, Table 1");
+                                           "time this model's kernel on each device and print the shares r_peak, "
+                                           "r_stream and r_opt (Langguth 2015, Table 1)");
   model->type_name("NAME");
   CLI::Option* file = command->add_option("case", rates->file, "case file (TOML), with --model");
   file->type_name("CASE")->needs(model);
@@ -55,7 +55,9 @@ void add_devices(CLI::App& program, Action& action) {
       ->type_name("A.B=V")
       ->allow_extra_args(false)
       ->needs(model);
-  command->add_option("--json", rates->json, "write the figures of --model here")->type_name("FILE")->needs(model);
+  command->add_option("--json", rates->json, "write the figures of --model to this file")
+      ->type_name("FILE")
+      ->needs(model);
   command->footer(
       "Examples:\n  tutti devices --measure\n  tutti devices --devices fake:2,cpu\n  tutti devices --model " +
       models().front().name + " examples/heart/case.toml --devices cuda:0,cpu");

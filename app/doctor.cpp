@@ -158,7 +158,7 @@ Finding try_launcher(bool open_mpi) {
   f.health = Health::warning;
   f.found = result.timed_out ? fmt::format("two ranks of {} did not end in 30 s", mpirun.string())
                              : fmt::format("two ranks of {} end with code {}", mpirun.string(), result.status);
-  f.advice = "is it the mpirun of the MPI that tutti was built with? try: mpirun -np 2 tutti doctor";
+  f.advice = "check that it is the mpirun of the MPI that tutti was built with; try: mpirun -np 2 tutti doctor";
   return f;
 }
 
@@ -179,12 +179,12 @@ void check_mpi(const Comm& comm, std::vector<Finding>& findings) {
   const Talk talk = let_ranks_talk(comm);
   const std::string by = loaded_components(library);
   Finding f{talk.whole ? Health::ok : Health::missing, "MPI launch",
-            fmt::format("{} ranks talk{}: {:.1f} us, {:.1f} GB/s between ranks 0 and 1", comm.size(),
+            fmt::format("{} ranks communicate{}: {:.1f} us, {:.1f} GB/s between ranks 0 and 1", comm.size(),
                         by.empty() ? "" : " (loaded: " + by + ")", talk.microseconds, talk.bytes_per_second * 1e-9),
             ""};
   if (!talk.whole) {
     f.found = "a message between the ranks arrived damaged";
-    f.advice = "try another way for messages, e.g. mpirun --mca btl self,tcp";
+    f.advice = "try another transport, e.g. mpirun --mca btl self,tcp";
   }
   findings.push_back(f);
 }
@@ -254,7 +254,7 @@ void check_memory(std::vector<Finding>& findings) {
                         static_cast<int>(available / 620e6));
   if (available < 256e6) {
     f.health = Health::warning;
-    f.advice = "end other programs, or run on more nodes";
+    f.advice = "stop other programs, or run on more nodes";
   }
   findings.push_back(f);
 }
@@ -264,7 +264,7 @@ void check_disk(std::vector<Finding>& findings) {
   const auto here = std::filesystem::current_path(error);
   Finding f{Health::ok, "disk", "", ""};
   if (error || ::access(here.c_str(), W_OK) != 0) {
-    findings.push_back({Health::warning, f.what, fmt::format("{}: this folder cannot be written", here.string()),
+    findings.push_back({Health::warning, f.what, fmt::format("{}: this folder is not writable", here.string()),
                         "give a folder elsewhere with -o"});
     return;
   }
@@ -334,8 +334,7 @@ void examine(const Comm& comm, const DoctorArguments& a) {
   if (a.pair) {  // the two ranks that try_launcher starts
     comm.together([&] {
       if (comm.size() == 1)
-        fail(ErrorKind::peer,
-             "the launcher's ranks do not know of each other; start them with the mpirun of tutti's MPI");
+        fail(ErrorKind::peer, "the ranks do not see each other; start them with the mpirun of tutti's MPI");
       if (findings.back().health != Health::ok)
         fail(ErrorKind::peer, "{}; {}", findings.back().found, findings.back().advice);
     });
@@ -365,8 +364,7 @@ void examine(const Comm& comm, const DoctorArguments& a) {
       }
     }
     std::fflush(stdout);
-    if (missing > 0)
-      fail(ErrorKind::resource, "{} of the things that tutti needs do not work; see the lines above", missing);
+    if (missing > 0) fail(ErrorKind::resource, "{} things that tutti needs do not work; see the lines above", missing);
   });
 }
 
@@ -374,16 +372,15 @@ void examine(const Comm& comm, const DoctorArguments& a) {
 
 void add_doctor(CLI::App& program, Action& action) {
   auto a = std::make_shared<DoctorArguments>();
-  CLI::App* command = program.add_subcommand("doctor", "tell what of this machine works, and what to install or set");
-  command->add_option("--threads", a->threads, "CPU threads of a rank (default: the free cores of its share)")
+  CLI::App* command = program.add_subcommand("doctor", "check what works on this machine, and what to install or set");
+  command->add_option("--threads", a->threads, "CPU threads per rank (default: the free cores of its share)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command->add_flag("--json", a->json, "print the findings as JSON");
   command->add_flag("--pair", a->pair)->group("");  // for the doctor itself
   command->footer(
-      "Examples:\n  tutti doctor\n  mpirun -np 4 tutti doctor --json\n\n"
-      "ok: works. warning: runs work, but slower than they could, or something optional is not there.\n"
-      "missing: runs do not work; the exit code is 3.");
+      "Examples:\n  tutti doctor\n  mpirun -np 4 tutti doctor --json\n\nok: works. warning: runs work, but more slowly "
+      "than they could, or something optional is missing.\nmissing: runs do not work; the exit code is 3.");
   command->callback([a, &action] { action = [a](const Comm& comm) { examine(comm, *a); }; });
 }
 

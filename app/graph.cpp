@@ -64,7 +64,9 @@ CLI::App* add_kind(CLI::App& generate, Action& action, const std::shared_ptr<Gen
 
 void add_scale(CLI::App& command, GenerateArguments& a) {
   command.add_option("--scale", a.scale, "2^S vertices")->required()->check(CLI::Range(1, 30))->type_name("S");
-  command.add_option("--seed", a.seed, "of the random numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command.add_option("--seed", a.seed, "seed of the random numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 }
 
 void add_grid(CLI::App& generate, Action& action, const char* kind, const char* description, bool around) {
@@ -75,12 +77,12 @@ void add_grid(CLI::App& generate, Action& action, const char* kind, const char* 
                                                : generate_grid(given.rows, given.columns, parallel);
                                });
   command->add_option("--rows", a->rows, "vertices along one side")->required()->type_name("R");
-  command->add_option("--columns", a->columns, "and along the other")->required()->type_name("C");
+  command->add_option("--columns", a->columns, "vertices along the other side")->required()->type_name("C");
   command->footer(fmt::format("Example:\n  tutti graph generate {} --rows 64 --columns 64 -o {}.el", kind, kind));
 }
 
 void add_generate(CLI::App& parent, Action& action) {
-  CLI::App* generate = parent.add_subcommand("generate", "make a graph");
+  CLI::App* generate = parent.add_subcommand("generate", "generate a graph");
   generate->require_subcommand(1);
   generate->footer(
       "Examples:\n  tutti graph generate ssca2 --scale 16 -o ssca2.el.gz\n"
@@ -97,24 +99,25 @@ void add_generate(CLI::App& parent, Action& action) {
   }
   {
     auto a = std::make_shared<GenerateArguments>();
-    CLI::App* command = add_kind(*generate, action, a, "rmat", "R-MAT of your own; --kronecker: that of Graph500",
-                                 [](const GenerateArguments& given, const ParallelFor& parallel) {
-                                   RmatSpec spec;
-                                   spec.scale = given.scale;
-                                   spec.seed = static_cast<std::uint64_t>(given.seed);
-                                   spec.degree = given.degree;
-                                   spec.a = given.quarters[0];
-                                   spec.b = given.quarters[1];
-                                   spec.c = given.quarters[2];
-                                   spec.noise = given.noise;
-                                   spec.weights = false;
-                                   if (given.undirected) spec = kronecker_spec(given.scale, spec.seed);
-                                   return generate_rmat(spec, parallel);
-                                 });
+    CLI::App* command =
+        add_kind(*generate, action, a, "rmat", "R-MAT with your own parameters; --kronecker: those of Graph500",
+                 [](const GenerateArguments& given, const ParallelFor& parallel) {
+                   RmatSpec spec;
+                   spec.scale = given.scale;
+                   spec.seed = static_cast<std::uint64_t>(given.seed);
+                   spec.degree = given.degree;
+                   spec.a = given.quarters[0];
+                   spec.b = given.quarters[1];
+                   spec.c = given.quarters[2];
+                   spec.noise = given.noise;
+                   spec.weights = false;
+                   if (given.undirected) spec = kronecker_spec(given.scale, spec.seed);
+                   return generate_rmat(spec, parallel);
+                 });
     add_scale(*command, *a);
     CLI::Option* kronecker =
-        command->add_flag("--kronecker", a->undirected, "quarters .57, .19, .19, 16 edges a vertex, no noise");
-    command->add_option("--degree", a->degree, "arcs a vertex")
+        command->add_flag("--kronecker", a->undirected, "quarters .57, .19, .19, 16 edges per vertex, no noise");
+    command->add_option("--degree", a->degree, "arcs per vertex")
         ->capture_default_str()
         ->type_name("N")
         ->excludes(kronecker);
@@ -122,18 +125,18 @@ void add_generate(CLI::App& parent, Action& action) {
         ->expected(3)
         ->capture_default_str()
         ->excludes(kronecker);
-    command->add_option("--noise", a->noise, "part of the probabilities that varies from level to level")
+    command->add_option("--noise", a->noise, "fraction by which the probabilities vary from level to level")
         ->capture_default_str()
         ->excludes(kronecker);
     command->footer("Example:\n  tutti graph generate rmat --scale 20 --kronecker -o kronecker.sg");
   }
-  add_grid(*generate, action, "grid", "a rectangle of vertices, each joined to those beside it", false);
-  add_grid(*generate, action, "torus", "a grid that goes around: each vertex has four neighbours", true);
+  add_grid(*generate, action, "grid", "a rectangular grid: each vertex is joined to those beside it", false);
+  add_grid(*generate, action, "torus", "a periodic grid: each vertex has four neighbours", true);
 }
 
 void add_info(CLI::App& parent, Action& action) {
   auto file = std::make_shared<std::string>();
-  CLI::App* command = parent.add_subcommand("info", "counts, degrees and components of a graph");
+  CLI::App* command = parent.add_subcommand("info", "report counts, degrees and components of a graph");
   command->add_option("graph", *file, fmt::format("graph file: {}", graph_formats))->required()->type_name("FILE");
   command->footer("Example:\n  tutti graph info ssca2.el");
   command->callback([file, &action] {
@@ -155,11 +158,11 @@ void add_convert(CLI::App& parent, Action& action) {
   command->add_option("input", a->input, fmt::format("graph file to read: {}", graph_formats))
       ->required()
       ->type_name("IN");
-  command->add_option("output", a->output, "graph file to write, in the format that its name says")
+  command->add_option("output", a->output, "graph file to write, in the format of its extension")
       ->required()
       ->type_name("OUT");
   command->add_flag("--filter-eighths", a->filter,
-                    "leave out arcs whose weight is divisible by 8, and then all weights: kernel 4's graph of SSCA#2");
+                    "drop arcs whose weight is divisible by 8, and then all weights: the graph of kernel 4 of SSCA#2");
   command->footer("Example:\n  tutti graph convert roads.el.gz roads.sg");
   command->callback([a, &action] {
     action = [a](const Comm& comm) {
@@ -193,29 +196,30 @@ void add_betweenness(CLI::App& parent, Action& action) {
     DeviceArguments devices;
   };
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = parent.add_subcommand("betweenness", "betweenness, closeness or components of every vertex");
+  CLI::App* command =
+      parent.add_subcommand("betweenness", "compute betweenness, closeness or components of every vertex");
   MeasureRequest& r = a->request;
   command->add_option("graph", r.file, fmt::format("graph file: {}", graph_formats))->required()->type_name("FILE");
-  command
-      ->add_option("-o,--output", a->output,
-                   fmt::format("file of the values, in order of the vertices: {}", value_formats))
+  command->add_option("-o,--output", a->output, fmt::format("file for the values, in vertex order: {}", value_formats))
       ->required()
       ->type_name("OUT");
-  command->add_option("--sources", r.sources, "all, how many to draw, or a file with the number of a vertex a line")
+  command
+      ->add_option("--sources", r.sources,
+                   "all, the number of sources to draw, or a file with one vertex number per line")
       ->capture_default_str()
       ->type_name("all|N|FILE");
-  command->add_option("--seed", r.seed, "of the sources that are drawn")->capture_default_str();
+  command->add_option("--seed", r.seed, "seed for drawing the sources")->capture_default_str();
   command->add_flag("--directed", r.directed, "arcs lead from the first vertex to the second only");
   command
       ->add_option("--multi-edges", a->multi_edges, "several arcs between two vertices: one edge, or different paths")
       ->check(CLI::IsMember({"simple", "paths"}))
       ->capture_default_str();
-  command->add_flag("--filter-eighths", r.filter, "leave out arcs whose weight is divisible by 8, as SSCA#2 does");
-  command->add_option("--measure", a->measure, "what is measured")
+  command->add_flag("--filter-eighths", r.filter, "drop arcs whose weight is divisible by 8, as SSCA#2 does");
+  command->add_option("--measure", a->measure, "measure to compute")
       ->check(CLI::IsMember({"betweenness", "closeness", "components"}))
       ->capture_default_str();
   add_placement(*command, a->placement);
-  command->add_option("--top", r.top, "print so many vertices of the highest values")
+  command->add_option("--top", r.top, "number of vertices with the highest values to print")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   a->devices.add_to(*command);
@@ -254,18 +258,18 @@ void add_ssca2(CLI::App& parent, Action& action) {
       ->required()
       ->check(CLI::Range(1, 30))
       ->type_name("S");
-  command->add_option("--sources", a->request.sources, "of kernel 4; 0: 2^min(S, 10)")
+  command->add_option("--sources", a->request.sources, "sources of kernel 4; 0: 2^min(S, 10)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->type_name("N");
-  command->add_option("--seed", a->request.seed, "of graph and sources")
+  command->add_option("--seed", a->request.seed, "seed of the graph and the sources")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--multi-edges", a->multi_edges, "in kernel 4: different paths, as v2.2 has it, or one edge")
       ->check(CLI::IsMember({"simple", "paths"}))
       ->capture_default_str();
   add_placement(*command, a->placement);
-  command->add_option("--json", a->json, "write the figures here")->type_name("FILE");
+  command->add_option("--json", a->json, "write the figures to this file")->type_name("FILE");
   a->devices.add_to(*command);
   command->footer("Example:\n  tutti graph ssca2 --scale 16 --json ssca2.json");
   command->callback([a, &action] {
@@ -286,7 +290,7 @@ void add_ssca2(CLI::App& parent, Action& action) {
 }  // namespace
 
 void add_graph(CLI::App& program, Action& action) {
-  CLI::App* parent = program.add_subcommand("graph", "make graphs, look at them, measure betweenness and SSCA#2");
+  CLI::App* parent = program.add_subcommand("graph", "generate, inspect and analyse graphs: betweenness, SSCA#2");
   parent->require_subcommand(1);
   parent->footer(
       "Examples:\n  tutti graph generate torus --rows 64 --columns 64 -o torus.el\n"

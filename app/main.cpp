@@ -7,14 +7,11 @@ int main(int argc, char** argv) {
   info.about = "tutti runs mesh-based simulations on all CPU cores and all GPUs at once.";
   info.version = TUTTI_VERSION;
   info.footer =
-      "Examples:\n"
-      "  tutti doctor                                         what works on this machine\n"
-      "  tutti run examples/heart/case.toml -o results/heart  a case, on all cores and GPUs\n"
-      "  mpirun -np 4 tutti run CASE -o DIR                   over four MPI ranks\n"
-      "  tutti plot results/heart                             a picture of the result\n\n"
-      "tutti SUBCOMMAND --help tells its options and shows examples.\n"
-      "Exit codes: 0 ok, 2 usage, 3 resources, 4 input, 5 input/output, 6 numerical, 7 another rank or a device was "
-      "lost.";
+      "Examples:\n  tutti doctor                                         what works on this machine\n  tutti run "
+      "examples/heart/case.toml -o results/heart  a case, on all cores and GPUs\n  mpirun -np 4 tutti run CASE -o DIR  "
+      "                 over four MPI ranks\n  tutti plot results/heart                             a picture of the "
+      "result\n\ntutti SUBCOMMAND --help lists its options and shows examples.\nExit codes: 0 ok, 2 usage, 3 "
+      "resources, 4 input, 5 input/output, 6 numerical, 7 another rank or a device was lost.";
   return tutti::run_commands(argc, argv, info, [](CLI::App& program, tutti::Action& action) {
     using namespace tutti::app;  // NOLINT(google-build-using-namespace): this function is the list of them
     tutti::add_run_command(

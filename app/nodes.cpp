@@ -38,7 +38,7 @@ void on_root(const Comm& comm, const std::function<void(Threads&)>& work) {
 CLI::App* add_kind(CLI::App& generate, Action& action, const std::shared_ptr<GenerateArguments>& a, const char* kind,
                    const char* description, const Make& make) {
   CLI::App* command = generate.add_subcommand(kind, description);
-  command->add_flag("--weights", a->weights, "with weights of quadrature: the areas of the nodes' cells");
+  command->add_flag("--weights", a->weights, "add quadrature weights: the areas of the nodes' cells");
   command
       ->add_option("-o,--output", a->output,
                    "file to write: .xyz or .txt (text), .bin, .raw or .f64 (doubles), .vtp or .vtu (VTK)")
@@ -80,11 +80,11 @@ Gid size_of(const GenerateArguments& a) {
 
 void add_icosahedral(CLI::App& generate, Action& action) {
   auto a = std::make_shared<GenerateArguments>();
-  CLI::App* command = add_kind(generate, action, a, "icosahedral", "an icosahedron's edges and faces, cut evenly",
+  CLI::App* command = add_kind(generate, action, a, "icosahedral", "an icosahedron with evenly divided edges and faces",
                                [](const GenerateArguments& given, const ParallelFor& parallel) {
                                  return icosahedral_nodes(icosahedral_parts(size_of(given)), parallel);
                                });
-  add_size(*command, *a, "how many: 12, 42, 92, ..., 10 m^2 + 2");
+  add_size(*command, *a, "number of nodes: 12, 42, 92, ..., 10 m^2 + 2");
   command->footer("Example:\n  tutti nodes generate icosahedral --m 32 -o nodes.xyz");
 }
 
@@ -94,7 +94,7 @@ void add_fibonacci(CLI::App& generate, Action& action) {
                                [](const GenerateArguments& given, const ParallelFor& parallel) {
                                  return fibonacci_nodes(given.count, parallel);
                                });
-  add_count(*command, *a, "how many")->required();
+  add_count(*command, *a, "number of nodes")->required();
   command->footer("Example:\n  tutti nodes generate fibonacci --count 10000 -o nodes.xyz");
 }
 
@@ -105,8 +105,8 @@ void add_relaxed(CLI::App& generate, Action& action) {
                                [](const GenerateArguments& given, const ParallelFor& parallel) {
                                  return relaxed_nodes(size_of(given), given.sweeps, parallel);
                                });
-  add_size(*command, *a, "how many");
-  command->add_option("--sweeps", a->sweeps, "how often all nodes move")->capture_default_str()->type_name("N");
+  add_size(*command, *a, "number of nodes");
+  command->add_option("--sweeps", a->sweeps, "number of relaxation sweeps")->capture_default_str()->type_name("N");
   command->footer("Example:\n  tutti nodes generate relaxed --count 10000 -o nodes.bin");
 }
 
@@ -117,21 +117,23 @@ void add_random(CLI::App& generate, Action& action) {
                [](const GenerateArguments& given, const ParallelFor&) {
                  return random_nodes(given.count, static_cast<std::uint64_t>(given.seed), given.separation);
                });
-  add_count(*command, *a, "how many")->required();
+  add_count(*command, *a, "number of nodes")->required();
   command->add_option("--separation", a->separation, "smallest distance, in h = sqrt(4 pi / N): 0 to 0.7")
       ->capture_default_str()
       ->type_name("S");
-  command->add_option("--seed", a->seed, "of the random numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--seed", a->seed, "seed of the random numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->footer("Example:\n  tutti nodes generate random --count 10000 --separation 0.3 -o nodes.xyz");
 }
 
 }  // namespace
 
 void add_nodes(CLI::App& program, Action& action) {
-  CLI::App* nodes = program.add_subcommand("nodes", "make nodes on the sphere, or look at a file of them");
+  CLI::App* nodes = program.add_subcommand("nodes", "generate nodes on the sphere, or inspect a file of nodes");
   nodes->require_subcommand(1);
   nodes->footer("Examples:\n  tutti nodes generate relaxed --count 10000 -o nodes.xyz\n  tutti nodes info nodes.xyz");
-  CLI::App* generate = nodes->add_subcommand("generate", "make nodes on the unit sphere");
+  CLI::App* generate = nodes->add_subcommand("generate", "generate nodes on the unit sphere");
   generate->require_subcommand(1);
   generate->footer(
       "Examples:\n  tutti nodes generate icosahedral --m 32 -o nodes.xyz\n"
@@ -141,7 +143,7 @@ void add_nodes(CLI::App& program, Action& action) {
   add_relaxed(*generate, action);
   add_random(*generate, action);
   auto file = std::make_shared<std::string>();
-  CLI::App* show = nodes->add_subcommand("info", "distances, holes and weights of nodes on the unit sphere");
+  CLI::App* show = nodes->add_subcommand("info", "report distances, holes and weights of nodes on the unit sphere");
   show->add_option("nodes", *file, fmt::format("file: {}", node_formats))->required()->type_name("FILE");
   show->footer("Example:\n  tutti nodes info nodes.xyz");
   show->callback([file, &action] {

@@ -68,7 +68,8 @@ void partition_mesh(const PartitionArguments& a, const DeviceSet& devices) {
 
 void add_partition(CLI::App& program, Action& action) {
   auto a = std::make_shared<PartitionArguments>();
-  CLI::App* command = program.add_subcommand("partition", "split a mesh and tell cut, ghosts, balance and pieces");
+  CLI::App* command =
+      program.add_subcommand("partition", "partition a mesh and report edge cut, ghosts, balance and connected pieces");
   command->add_option("mesh", a->mesh, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");
   command
       ->add_option("--weights", a->weights, "relative size of each part, e.g. 0.415,0.415,0.17; 0 gives an empty part")
@@ -79,7 +80,7 @@ void add_partition(CLI::App& program, Action& action) {
   command->add_option("--method", a->method, "how to split")
       ->type_name(fmt::format("{}", fmt::join(partitioner_names(), "|")))
       ->capture_default_str();
-  command->add_option("--graph", a->graph, "what to cut: the model's stencil, or faces")
+  command->add_option("--graph", a->graph, "graph to partition: the model's stencil, or cells that share a face")
       ->check(CLI::IsMember({"stencil", "faces"}))
       ->capture_default_str();
   command->add_option("-o,--output", a->output, "VTU file coloured by part (default: MESH with _parts.vtu)")

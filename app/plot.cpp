@@ -21,7 +21,7 @@ std::string in_folder(const std::string& folder, const std::string& name) {
 
 void plot(const PlotArguments& a) {
   if (a.folder.empty() && a.timeline.empty())
-    fail(ErrorKind::usage, "tutti plot wants the folder of a run, or --timeline FILE; see tutti plot --help");
+    fail(ErrorKind::usage, "tutti plot needs the folder of a run, or --timeline FILE; see tutti plot --help");
   if (a.history && !a.timeline.empty())
     fail(ErrorKind::usage, "--history and --timeline are two pictures: draw one at a time");
   const PythonPackage python = find_python();
@@ -65,7 +65,7 @@ void plot(const PlotArguments& a) {
 
 void add_plot(CLI::App& program, Action& action) {
   auto a = std::make_shared<PlotArguments>();
-  CLI::App* command = program.add_subcommand("plot", "draw fields, histories or a timeline of a run (with Python)");
+  CLI::App* command = program.add_subcommand("plot", "draw fields, histories or a timeline of a run (needs Python)");
   command->add_option("folder", a->folder, "folder of results")->type_name("DIR");
   command
       ->add_option(
@@ -73,30 +73,34 @@ void add_plot(CLI::App& program, Action& action) {
           "which field (default: u, else the first; of a structured grid: the velocity and T; of nodes on a sphere: "
           "all tracers, or several as a,b)")
       ->type_name("NAME");
-  command->add_option("--slice", a->slice, "this slice of a grid ([[output.slice]]) instead of the whole")
+  command->add_option("--slice", a->slice, "draw this slice of a grid ([[output.slice]]) instead of the whole")
       ->type_name("NAME");
-  command->add_option("--time", a->time, "last, first, all (a picture of each output), or a time: the nearest output")
+  command->add_option("--time", a->time, "last, first, all (one picture per output), or a time: the nearest output")
       ->type_name("T")
       ->capture_default_str();
   command
       ->add_option(
           "--clip", a->clip,
-          "axis across which the mesh is cut open (default: y; of a structured grid: the one with the fewest cells); "
-          "none: from outside, of a sphere one half instead of both")
+          "axis across which the mesh is cut open (default: y; of a structured grid: the one with the fewest cells; of "
+          "a layer of elements: none); none: from outside, of a sphere one half instead of both")
       ->check(CLI::IsMember({"x", "y", "z", "none"}));
-  command->add_option("--view", a->view, "where the eye is: azimuth,elevation in degrees (default: -70,18)")
+  command
+      ->add_option(
+          "--view", a->view,
+          "viewing direction: azimuth,elevation in degrees (default: -70,18; of a layer of elements: from above)")
       ->type_name("A,E");
   command->add_option("--at", a->at, "place of the cut, from 0 to 1 of the extent (default: 0.5)")->type_name("SHARE");
-  command->add_option("--range", a->range, "ends of the scale of colours (default: of the field)")
-      ->type_name("MIN,MAX");
+  command->add_option("--range", a->range, "range of the colour scale (default: of the field)")->type_name("MIN,MAX");
   command
       ->add_option("--colours", a->colours,
                    "warm, signed (diverging), auto (default: signed for numbers with a sign), or a map of matplotlib")
       ->type_name("MAP");
-  command->add_option("--title", a->title, "above the picture")->type_name("TEXT");
-  command->add_option("--dpi", a->dpi, "dots an inch")->type_name("N");
-  command->add_flag("--history", a->history, "curves over time instead: diagnostics (history.csv) and probes");
-  command->add_option("--timeline", a->timeline, "who did what when instead, from the file of tutti run --trace")
+  command->add_option("--title", a->title, "title of the picture")->type_name("TEXT");
+  command->add_option("--dpi", a->dpi, "dots per inch")->type_name("N");
+  command->add_flag("--history", a->history, "draw curves over time instead: diagnostics and probes");
+  command
+      ->add_option("--timeline", a->timeline,
+                   "draw the activity of all devices over time instead, from the file of tutti run --trace")
       ->type_name("FILE");
   command->add_option("--step", a->step, "the step that --timeline shows")->type_name("N");
   command

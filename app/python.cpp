@@ -93,8 +93,9 @@ PythonPackage find_python() {
     if (word != "python" && word != "vtkmodules" && value == "no") python.missing.push_back(word);
   }
   if (answer.status != 0 || python.version.empty()) {
-    python.problem = fmt::format("{} is no Python that works (exit code {}); set TUTTI_PYTHON to another interpreter",
-                                 python.interpreter, answer.status);
+    python.problem =
+        fmt::format("{} is not a working Python interpreter (exit code {}); set TUTTI_PYTHON to another interpreter",
+                    python.interpreter, answer.status);
   } else if (!python.missing.empty()) {
     std::vector<std::string> modules = python.missing;
     const bool own = std::erase(modules, "tutti") > 0;
@@ -125,8 +126,8 @@ void run_with_python(const PythonPackage& python, const std::vector<std::string>
   if (const std::string_view wrong = "error: argument "; message.starts_with(wrong)) message.erase(0, wrong.size());
   const bool known = result.status >= 2 && result.status <= 7;
   if (!known)
-    message = fmt::format("{} ended with code {} in tutti {}: {}; see tutti doctor", python.interpreter, result.status,
-                          words.front(), message);
+    message = fmt::format("{} ended with exit code {} in tutti {}: {}; see tutti doctor", python.interpreter,
+                          result.status, words.front(), message);
   fail(known ? static_cast<ErrorKind>(result.status) : ErrorKind::resource, "{}", message);
 }
 

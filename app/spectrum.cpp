@@ -33,7 +33,7 @@ void run_spectrum(const Comm& comm, const SpectrumArguments& a) {
   std::optional<PythonPackage> python;
   comm.together([&] {
     if (!kind.write_spectrum)
-      fail(ErrorKind::usage, "{}: tutti spectrum takes cases of the model {} only; use such a case",
+      fail(ErrorKind::usage, "{}: tutti spectrum supports cases of the model {} only; use such a case",
            options.where("model"), models_with_spectrum());
     if (a.plot.empty() || !comm.is_root()) return;
     python = find_python();
@@ -52,7 +52,7 @@ void run_spectrum(const Comm& comm, const SpectrumArguments& a) {
 void add_spectrum(CLI::App& program, Action& action) {
   auto a = std::make_shared<SpectrumArguments>();
   CLI::App* command = program.add_subcommand(
-      "spectrum", "all eigenvalues of the operator on few nodes, with and without hyperviscosity");
+      "spectrum", "compute all eigenvalues of the operator on few nodes, with and without hyperviscosity");
   command->add_option("case", a->file, "case file")->required()->type_name("CASE");
   command->add_option("--set", a->sets, "change a key of the case, e.g. --set nodes.count=1002; may be repeated")
       ->type_name("A.B=V")
@@ -60,8 +60,9 @@ void add_spectrum(CLI::App& program, Action& action) {
   command->add_option("-o,--output", a->output, "table of the eigenvalues")
       ->type_name("FILE.csv")
       ->capture_default_str();
-  command->add_option("--plot", a->plot, "picture beside what a time step allows (with Python)")->type_name("FILE.png");
-  command->add_option("--threads", a->threads, "CPU threads of a rank (default: its share of the cores)")
+  command->add_option("--plot", a->plot, "draw them with the stability region of the time step (needs Python)")
+      ->type_name("FILE.png");
+  command->add_option("--threads", a->threads, "CPU threads per rank (default: its share of the cores)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command->footer(

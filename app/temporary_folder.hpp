@@ -20,7 +20,7 @@ class TemporaryFolder {
       if (!root_) return;
       name = (std::filesystem::temp_directory_path() / "tutti-XXXXXX").string();
       if (::mkdtemp(name.data()) == nullptr)
-        fail(ErrorKind::io, "{}: cannot make a folder there: {}; set TMPDIR", name, std::strerror(errno));
+        fail(ErrorKind::io, "{}: cannot create a folder there: {}; set TMPDIR", name, std::strerror(errno));
     });
     comm.broadcast(name);
     path_ = name;

@@ -98,9 +98,9 @@ class Sweeps {
 
   bool measure() {
     const auto stretched = sweep(metric_stencil(lengths_.view()), p_, metric_);
-    plain("sweep of stretched cells, a thread a cell", stretched);
+    plain("sweep of stretched cells, a thread per cell", stretched);
     const auto to_once = sweep(uniform_, p_, once_);
-    plain("sweep, a thread a cell", to_once);
+    plain("sweep, a thread per cell", to_once);
     constexpr int wide = 16 / static_cast<int>(sizeof(T)), half = wide / 2;
     compare("sweep as the model has it", once_, [&] { march_on_gpu(stream_, box_, sweep(uniform_, p_, again_)); });
     compare("stretched as the model has it", metric_,
@@ -247,8 +247,9 @@ bool run(double seconds, const std::vector<Lid>& sides) {
   const auto device = make_cuda_device(0);
   const auto stream = device->make_stream("bench");
   const double triad = measure_bandwidth(*device).triad;
-  fmt::print("{}\ntriad {:.0f} GB/s; a sweep 3 values a cell, momentum 10, divergence 4, correction 7, temperature 6\n",
-             device->description(), triad * 1e-9);
+  fmt::print(
+      "{}\ntriad {:.0f} GB/s; a sweep 3 values per cell, momentum 10, divergence 4, correction 7, temperature 6\n",
+      device->description(), triad * 1e-9);
   bool good = true;
   for (const Lid side : sides) {
     good = measure<float>("float", side, triad, *stream, seconds) && good;

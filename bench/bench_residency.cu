@@ -189,7 +189,7 @@ void Bench::formats(Lid rows) {
     const std::vector<double> result = some_results(*stream, state);
     if (expected.empty()) expected = result;
     if (!(difference(result, slow) < 1e-12)) {
-      fmt::print("the kernel of a warp a row differs by {:.1e}\n", difference(result, slow));
+      fmt::print("the kernel of a warp per row differs by {:.1e}\n", difference(result, slow));
       figures.wrong = true;
     }
     const double lost = difference(result, expected);
@@ -206,7 +206,8 @@ void Bench::report(const std::string& name, const Residency& array, double ratio
   const double brought =
       static_cast<double>(counts.bytes_brought) / static_cast<double>(std::max<Size>(counts.passes, 1));
   fmt::print(
-      "{:<26} {:>9.3f} ms  {:>8.2f} ns a row  {:>6.0f} GB/s, {:>5.3f} of the triad  loss {:.1e}, of the result {:.1e}",
+      "{:<26} {:>9.3f} ms  {:>8.2f} ns per row  {:>6.0f} GB/s, {:>5.3f} of the triad  loss {:.1e}, of the result "
+      "{:.1e}",
       name, 1e3 * took, 1e9 * took / rows, 1e-9 * bytes * rows / took, bytes * rows / took / bandwidth.triad,
       array.loss(), lost);
   if (brought > 0)

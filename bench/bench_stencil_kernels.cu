@@ -142,14 +142,14 @@ void Bench::measure(int n) {
     run("portable", 0, [&] { for_each(stream, all, Portable<operators, tracers>{rows.view, u.data(), update}); });
     const auto way = [&]<int a_row, int mine, bool pairs, int block, int entries>() {
       using Tuning = StencilTuning<block, entries>;
-      run(fmt::format("{} thread{} a row, {} of {}", a_row, a_row == 1 ? "" : "s", entries, block), 0, [&] {
+      run(fmt::format("{} thread{} per row, {} of {}", a_row, a_row == 1 ? "" : "s", entries, block), 0, [&] {
         stencils_cuda::launch_threads<operators, joined, a_row, mine, pairs, Tuning>(stream, rows.view, u.data(),
                                                                                      update, all);
       });
     };
     const auto ahead = [&]<int a_row, int mine, int block, int entries>() {
       using Tuning = StencilTuning<block, entries>;
-      run(fmt::format("slices ahead, {} thread{} a row, {} of {}", a_row, a_row == 1 ? "" : "s", entries, block), 0,
+      run(fmt::format("slices ahead, {} thread{} per row, {} of {}", a_row, a_row == 1 ? "" : "s", entries, block), 0,
           [&] {
             stencils_cuda::launch_ahead<operators, joined, a_row, mine, mine == 2, Tuning>(stream, rows.view, u.data(),
                                                                                            update, all, tracers);
@@ -183,7 +183,7 @@ void Bench::measure(int n) {
   if (tracers > 1) return;
   Rows rows(stream, threads, nodes, n, operators, tracers, 0);
   if (operators == 3) rows.view.along = along.data();
-  run("a warp a row", 1e-15,
+  run("a warp per row", 1e-15,
       [&] { stencils_cuda::launch_warps<operators, joined>(stream, rows.view, u.data(), update, all); });
 }
 
@@ -213,7 +213,7 @@ int bench(int argc, char** argv) {
   const auto device = make_cuda_device(0);
   const auto stream = device->make_stream("bench");
   Bench b{*stream, threads, nodes, seconds, measure_bandwidth(*device, MeasureLimits::quick()).triad};
-  fmt::print("{}, triad {:.0f} GB/s; {} nodes; a stage of RK4, n (8 D + 4) + 40 T bytes a node\n",
+  fmt::print("{}, triad {:.0f} GB/s; {} nodes; a stage of RK4, n (8 D + 4) + 40 T bytes per node\n",
              device->description(), b.triad * 1e-9, nodes.rows);
   fmt::print("{:>4} {:>9} {:>7}\n", "n", "operators", "tracers");
   for (const int n : sizes) {

@@ -88,7 +88,7 @@ void measure(const char* name, const StencilBasis& basis, Gid total, Threads& th
   WeightReport report;
   const double time =
       time_of([&] { report = make_weights<Lid>(basis, of.nodes, of.columns, out, parallel_for(threads)); });
-  fmt::print("{:<22} {:>9.0f} stencils/s {:>8.2f} us a core; Eigen's LU alone {:>8.2f} us; condition number {:.1e}\n",
+  fmt::print("{:<22} {:>9.0f} stencils/s {:>8.2f} us per core; Eigen's LU alone {:>8.2f} us; condition number {:.1e}\n",
              name, static_cast<double>(report.stencils) / time,
              1e6 * time * threads.count() / static_cast<double>(report.stencils),
              1e6 * eigen_seconds(basis, rows, threads) * threads.count() / rows, report.max_condition);

@@ -32,7 +32,7 @@ double time_of(Stream& stream, double seconds, const F& call) {
 struct Printer {
   double rows, triad;  ///< triad: bytes/s
   void operator()(const std::string& name, double seconds, double bytes_a_row) const {
-    fmt::print("{:<44} {:>8.4f} ms  {:>6.1f} B a row  {:>6.3f} of the triad  {:>6.3f} of P\n", name, 1e3 * seconds,
+    fmt::print("{:<44} {:>8.4f} ms  {:>6.1f} B per row  {:>6.3f} of the triad  {:>6.3f} of P\n", name, 1e3 * seconds,
                bytes_a_row, bytes_a_row * rows / seconds / triad, 216 * rows / seconds / triad);
   }
 };

@@ -14,14 +14,14 @@ NAMES = ("CASE", "CUDA", "K", "METIS", "NCCL", "NumberOfComponents", "OpenMP", "
 PLACES = ("mesh: ", "standard output: ", "nodes: ", "gmsh: ", "box: ", "stencils: ", "cell ", "'", "--")  # other than a file
 # What was expected or what to do. A truncated or damaged file is to be made or copied anew: the page says so.
 REMEDY = re.compile(
-    r"\b(expected|must|needs?|needed|wants|only|at (least|most)|not in|one of|numbered from|goes? with|known (are|here)|"
+    r"\b(expected|must|needs?|needed|wants|only|at (least|most)|not in|one of|numbered from|goes? with|supported are|known (are|here)|"
     r"belongs? to|it belongs|(is|are) written|this host has|the next one is|did you mean|\w+ (is|are) wrong|"
     r"truncated|damaged|incomplete|possible( here)?)\b|\?$|"
-    r"[;:,(?] ?(or |and |then )?(add|build|change|check|[cC]hoose|draw|free|give|go on|improve|install|leave|lower|mesh|move|put|"
-    r"raise|remove|rename|run|save|see|set|start|take|trace|try|unset|use|watch|write) |"
+    r"[;:,(?] ?(or |and |then )?(add|build|change|check|[cC]hoose|continue|draw|free|give|improve|install|leave|lower|make|mesh|move|put|"
+    r"raise|remove|rename|restart|run|save|see|set|start|take|trace|try|unset|use|watch|write) |"
     r"; [^;]*\b(lets them share|the earlier one goes first|the first one counts|the last one counts|the mesh has)|is missing: ")
 ADVICE = re.compile(r"advice|other_kind|system_cause|expected|nearest|(?<!un)known|list_groups|message|problem|\b(see|why|what\(\))")  # code for them
-DONE = re.compile(r"\b(were|are kept|left out|does not count|no step will be|cannot go on|trying|incomplete)\b")  # of a warning
+DONE = re.compile(r"\b(were|are kept|cannot be continued|left out|does not count|no step will be|trying|incomplete)\b")  # of a warning
 
 # Calls: the number of the argument that is the text, and what is known of its kind; "part": a part of a message.
 CALLS = {"fail": (1, None), "warn": (0, "warning"), "fail_spec": (1, "part"), "error": (1, "part"), "refuse": (0, "part"),

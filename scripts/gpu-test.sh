@@ -408,7 +408,7 @@ transport() {
   same steady "${small[@]}" --set "${steady[0]}" --set "${steady[1]}"
   same separate "${small[@]}" --set "${steady[0]}" --set "${steady[1]}" --set 'numerics.operators="separate"'
   same ssp-rk3 "${small[@]}" --set 'time.method="ssp-rk3"' --set 'partition.method="latitude"'
-  name=", one a rank"
+  name=", one per rank"
   if [ "$all" -gt 1 ]; then
     reference changing "${small[@]}"
     compare "changing, $all GPU$name, staged" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="staged"' -q

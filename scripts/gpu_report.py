@@ -20,7 +20,7 @@ BENCHES = {"flow": "incompressible", "transport": "transport"}
 
 # What the benchmarks of kernels print, a line each: the name in the report, the log, the line.
 LOGS = {
-    "kernels": ("bench/kernels.log", r"(?P<name>.+?) +(?P<milliseconds>N) ms +(?P<bytes_a_row>N) B a row +(?P<of_triad>N) of the triad +(?P<of_P>N) of P"),
+    "kernels": ("bench/kernels.log", r"(?P<name>.+?) +(?P<milliseconds>N) ms +(?P<bytes_a_row>N) B per row +(?P<of_triad>N) of the triad +(?P<of_P>N) of P"),
     "flow_kernels": ("incompressible/kernels.log", r"(?P<type>\w+) +(?P<side>N)\^3 +(?P<name>.+?) +(?P<milliseconds>N) ms +"
                      r"(?P<g_cells_per_second>N) G cells/s +(?P<of_triad>N) of the triad +(?P<gflops>N) GFLOPS *(?P<notes>.*)"),
     "stencil_kernels": ("transport/kernels.log",
@@ -196,14 +196,14 @@ RATES = ("## Shares of the devices", "", [
     ("device", "device"), ("peak GB/s", "peak_gb_per_second", 0), ("triad GB/s", "triad_gb_per_second", 1), ("G cells/s", "cells_per_second", 3, 1e-9),
     ("of P", "fraction_of_P", 3), ("GFLOPS", "gflops", 1), ("r_peak", "r_peak", 4), ("r_stream", "r_stream", 4), ("r_opt", "r_opt", 4)])
 MODEL = [("format", "format"), ("layout", "layout"), ("precision", "precision"), ("columns", "columns"), ("order", "order"),
-         ("ms a step", "seconds_best", 4, 1e3), ("G cell-steps/s", "cell_steps_per_second", 3, 1e-9), ("of P", "fraction_of_P", 3)]
+         ("ms per step", "seconds_best", 4, 1e3), ("G cell-steps/s", "cell_steps_per_second", 3, 1e-9), ("of P", "fraction_of_P", 3)]
 TABLES = {
     "kernels": ("## Kernels", "", [
-        ("kernel", "name"), ("ms", "milliseconds", 4), ("B a row", "bytes_a_row", 1), ("of the triad", "of_triad", 3), ("of P", "of_P", 3),
+        ("kernel", "name"), ("ms", "milliseconds", 4), ("B per row", "bytes_a_row", 1), ("of the triad", "of_triad", 3), ("of P", "of_P", 3),
         ("against the best of cuSPARSE", "against_cusparse", 2)]),
     "flow": ("## Incompressible flow", "Of the triad: by the values that a step, and a sweep, must move; divergence: max|div u| h/U.", [
         ("run", "run"), ("cells", lambda r: "x".join(map(str, r["grid"]))), ("solver", "solver"), ("overlap", "overlap"), ("type", "precision"),
-        ("ms a step", "seconds_best", 4, 1e3), ("G cell-steps/s", "cell_steps_per_second", 3, 1e-9), ("of the triad", "fraction_of_triad", 3),
+        ("ms per step", "seconds_best", 4, 1e3), ("G cell-steps/s", "cell_steps_per_second", 3, 1e-9), ("of the triad", "fraction_of_triad", 3),
         ("sweeps", "sweeps"), ("G cell-sweeps/s", "cell_sweeps_per_second", 2, 1e-9), ("sweep of the triad", "sweep_fraction_of_triad", 3),
         ("GFLOPS", "gflops", 1), ("divergence", lambda r: f"{r['divergence']:.1e}")]),
     "flow_kernels": ("## Kernels of the flow", "", [
@@ -211,7 +211,7 @@ TABLES = {
         ("of the triad", "of_triad", 3), ("GFLOPS", "gflops", 1), ("notes", "notes")]),
     "transport": ("## Transport", "Of the triads of all GPUs: by the values that a step of RK4 must move.", [
         ("run", "run"), ("nodes", "nodes", 0), ("n", "size"), ("operators", "operators"), ("tracers", "tracers"), ("kernel", "kernel"),
-        ("overlap", "overlap"), ("ms a step", "seconds_best", 4, 1e3), ("M node-steps/s", "node_steps_per_second", 1, 1e-6),
+        ("overlap", "overlap"), ("ms per step", "seconds_best", 4, 1e3), ("M node-steps/s", "node_steps_per_second", 1, 1e-6),
         ("of the triads", "fraction_of_triad", 3), ("efficiency", "efficiency", 3)]),
     "stencil_kernels": ("## Kernels of stencils", "", [
         ("n", "size"), ("operators", "operators"), ("tracers", "tracers"), ("kernel", "name"), ("ms", "milliseconds", 4), ("of the triad", "of_triad", 3)]),

@@ -43,7 +43,7 @@ void add_format(CLI::App& command, std::string& format) {
 }
 
 void add_output(CLI::App& command, GenerateArguments& a) {
-  command.add_option("-o,--output", a.output, "mesh file to write, .msh or .vtu; one that is there is replaced")
+  command.add_option("-o,--output", a.output, "mesh file to write, .msh or .vtu; an existing file is replaced")
       ->required()
       ->type_name("OUT");
   add_format(command, a.format);
@@ -63,12 +63,12 @@ std::filesystem::path work_folder(const std::string& output) {
 }
 
 void add_generate(CLI::App& mesh, Action& action) {
-  CLI::App* all = mesh.add_subcommand("generate", "make a mesh");
+  CLI::App* all = mesh.add_subcommand("generate", "generate a mesh");
   all->require_subcommand(1);
   all->footer("Example:\n  tutti mesh generate box --cubes 40 40 40 --jitter 0.2 -o box.msh");
   {
     auto a = std::make_shared<GenerateArguments>();
-    CLI::App* box = all->add_subcommand("box", "a box of cubes, each cut into six tetrahedra");
+    CLI::App* box = all->add_subcommand("box", "a box of cubes, each split into six tetrahedra");
     box->add_option("--cubes", a->cubes, "cubes along x, y, z")->expected(3)->capture_default_str();
     box->add_option("--size", a->size, "edges of the box")->expected(3)->capture_default_str();
     box->add_option("--grading", a->grading, "grid lines at (i/n)^grading: above 1 is denser at the lower side")
@@ -76,7 +76,7 @@ void add_generate(CLI::App& mesh, Action& action) {
         ->capture_default_str();
     box->add_option("--jitter", a->jitter, "move interior vertices by up to this fraction of the spacing")
         ->capture_default_str();
-    box->add_option("--seed", a->seed, "of the jitter")->check(CLI::NonNegativeNumber)->capture_default_str();
+    box->add_option("--seed", a->seed, "seed of the jitter")->check(CLI::NonNegativeNumber)->capture_default_str();
     box->add_option("--split", a->split, "two regions, left and right of this x");
     add_output(*box, *a);
     box->footer("Example:\n  tutti mesh generate box --cubes 40 40 40 --jitter 0.2 -o box.msh");
@@ -102,7 +102,9 @@ void add_generate(CLI::App& mesh, Action& action) {
         ->required()
         ->check(CLI::PositiveNumber)
         ->type_name("H");
-    heart->add_option("--threads", a->threads, "of gmsh; more are faster, but only 1 gives the same mesh every time")
+    heart
+        ->add_option("--threads", a->threads,
+                     "threads of gmsh; more are faster, but only 1 gives the same mesh every time")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
     add_output(*heart, *a);
@@ -137,7 +139,7 @@ void convert(const ConvertArguments& a) {
 
 void add_files(CLI::App& command, ConvertArguments& a) {
   command.add_option("input", a.input, fmt::format("mesh file to read: {}", mesh_formats))->required()->type_name("IN");
-  command.add_option("output", a.output, "mesh file to write, .msh or .vtu; one that is there is replaced")
+  command.add_option("output", a.output, "mesh file to write, .msh or .vtu; an existing file is replaced")
       ->required()
       ->type_name("OUT");
   add_format(command, a.format);
@@ -155,9 +157,9 @@ void add_convert(CLI::App& mesh, Action& action) {
 
 void add_refine(CLI::App& mesh, Action& action) {
   auto a = std::make_shared<ConvertArguments>();
-  CLI::App* command = mesh.add_subcommand("refine", "cut every tetrahedron into eight");
+  CLI::App* command = mesh.add_subcommand("refine", "split every tetrahedron into eight");
   add_files(*command, *a);
-  command->add_option("--times", a->times, "how often: n makes 8^n cells of one")
+  command->add_option("--times", a->times, "number of refinements: n makes 8^n cells of one")
       ->default_val(1)
       ->check(CLI::Range(1, max_refinements));
   command->footer(
@@ -168,7 +170,7 @@ void add_refine(CLI::App& mesh, Action& action) {
 }  // namespace
 
 void add_mesh(CLI::App& program, Action& action) {
-  CLI::App* mesh = program.add_subcommand("mesh", "make a mesh, look at one, or write it in another format");
+  CLI::App* mesh = program.add_subcommand("mesh", "generate, inspect, convert, refine or smooth a mesh");
   mesh->require_subcommand(1);
   mesh->footer("Examples:\n  tutti mesh generate biventricle --size 2 -o heart.msh\n  tutti mesh info heart.msh");
   add_generate(*mesh, action);
@@ -177,7 +179,7 @@ void add_mesh(CLI::App& program, Action& action) {
   add_mesh_quality(*mesh, action);
   add_mesh_smooth(*mesh, action);
   auto file = std::make_shared<std::string>();
-  CLI::App* show = mesh->add_subcommand("info", "counts, sizes and quality of a mesh");
+  CLI::App* show = mesh->add_subcommand("info", "report counts, sizes and quality of a mesh");
   show->add_option("mesh", *file, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");
   show->footer("Example:\n  tutti mesh info heart.msh");
   show->callback([file, &action] {

@@ -31,7 +31,7 @@ std::string output_format(const std::string& output, const std::string& format) 
          output);
   if (format.empty()) return extension == ".msh" ? "msh41" : "vtu";
   if (!format.starts_with(extension.substr(1)))
-    fail(ErrorKind::usage, "{}: format {} does not go with this name; its name must end in .{}", output, format,
+    fail(ErrorKind::usage, "{}: format {} does not match this file name; its name must end in .{}", output, format,
          format.substr(0, 3));
   return format;
 }

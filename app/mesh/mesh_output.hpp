@@ -14,6 +14,6 @@ void check_mesh_output(const std::string& input, const std::string& output, cons
 void save_mesh(const TetMesh& mesh, const std::string& output, const std::string& given);
 
 inline constexpr const char* mesh_output_formats =
-    "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, as OUT's name says";
+    "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, by the extension of OUT";
 
 }  // namespace tutti::app

@@ -67,14 +67,14 @@ void tell_quality(const QualityArguments& a) {
 
 void add_mesh_quality(CLI::App& mesh, Action& action) {
   auto a = std::make_shared<QualityArguments>();
-  CLI::App* command = mesh.add_subcommand("quality", "shapes of the cells: angles, ratios, volumes, inverted cells");
+  CLI::App* command = mesh.add_subcommand("quality", "report cell quality: angles, ratios, volumes, inverted cells");
   command->add_option("mesh", a->mesh, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");
-  command->add_option("--json", a->json, "all figures for scripts")->type_name("FILE.json");
-  command->add_option("--vtu", a->vtu, "the mesh coloured by quality, for ParaView or tutti plot")
+  command->add_option("--json", a->json, "write all figures as JSON")->type_name("FILE.json");
+  command->add_option("--vtu", a->vtu, "write the mesh with its quality as cell data, for ParaView or tutti plot")
       ->type_name("FILE.vtu");
-  command->add_option("--png", a->png, "a picture: histograms, and the mesh with its worst cells (with Python)")
+  command->add_option("--png", a->png, "draw histograms, and the mesh with its worst cells (needs Python)")
       ->type_name("FILE.png");
-  command->add_option("--worst", a->worst, "so many of the worst cells are listed")
+  command->add_option("--worst", a->worst, "number of worst cells to list")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str()
       ->type_name("N");

@@ -101,7 +101,7 @@ void smooth(const Comm& comm, const CLI::App& command, SmoothArguments a) {
     const MeshQuality after = assess_quality(mesh, 0, parallel);
     tell("after", after);
     if (after.inverted > 0)
-      warn("{}: {} cells are inverted still; raise --untangle, or let the boundary slide", a.output,
+      warn("{}: {} cells are still inverted; raise --untangle, or let the boundary slide", a.output,
            format_count(after.inverted));
     save_mesh(mesh, a.output, a.format);
     if (!a.json.empty()) write_report(a.json, json_of(report, before, after));
@@ -109,25 +109,29 @@ void smooth(const Comm& comm, const CLI::App& command, SmoothArguments a) {
 }
 
 void add_stops(CLI::App& command, SmoothOptions& o) {
-  command.add_option("--iterations", o.iterations, "sweeps over all nodes, at most")
+  command.add_option("--iterations", o.iterations, "maximum number of sweeps over all nodes")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str()
       ->type_name("N");
-  command.add_option("--stop-energy", o.stop_energy, "end when an iteration lowers the energy by less than this part")
+  command
+      .add_option("--stop-energy", o.stop_energy, "stop when an iteration lowers the energy by less than this fraction")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str()
       ->type_name("R");
-  command.add_option("--stop-movement", o.stop_movement, "end when no node moves by more than this part of a cell")
+  command
+      .add_option("--stop-movement", o.stop_movement, "stop when no node moves by more than this fraction of a cell")
       ->check(CLI::NonNegativeNumber)
       ->type_name("R");
-  command.add_option("--stop-quality", o.stop_quality, "end when all cells have this mean ratio")
+  command.add_option("--stop-quality", o.stop_quality, "stop when all cells have at least this mean ratio")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("Q");
-  command.add_option("--swap", o.swaps, "rounds of swapping cells (2-3, 3-2, 4-4), each followed by smoothing")
+  command.add_option("--swap", o.swaps, "rounds of topological swaps (2-3, 3-2, 4-4), each followed by smoothing")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str()
       ->type_name("N");
-  command.add_option("--untangle", o.untangling, "sweeps that inverted cells are given first; 0: none may be inverted")
+  command
+      .add_option("--untangle", o.untangling,
+                  "maximum number of sweeps that first untangle inverted cells; 0: inverted cells are an error")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str()
       ->type_name("N");
@@ -137,10 +141,10 @@ void add_stops(CLI::App& command, SmoothOptions& o) {
 
 void add_mesh_smooth(CLI::App& mesh, Action& action) {
   auto a = std::make_shared<SmoothArguments>();
-  CLI::App* command = mesh.add_subcommand("smooth", "move nodes until the cells are better; untangle inverted ones");
+  CLI::App* command = mesh.add_subcommand("smooth", "improve cells by moving nodes; untangle inverted cells");
   command
       ->add_option("mesh", a->input,
-                   fmt::format("mesh file: {}; or a case file (.toml) that says all of this", mesh_formats))
+                   fmt::format("mesh file: {}; or a case file (.toml) with all of these options", mesh_formats))
       ->required()
       ->type_name("MESH");
   command->add_option("-o,--output", a->output, "mesh file to write, .msh or .vtu")->type_name("OUT");
@@ -148,26 +152,28 @@ void add_mesh_smooth(CLI::App& mesh, Action& action) {
       ->check(CLI::IsMember({"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}));
   command
       ->add_option("--energy", a->energy,
-                   "what falls: shape (of any size), graded (and cells keep their size), l2v (they grow alike)")
+                   "energy to minimise: shape (whatever the size), graded (cells also keep their size), l2v (cells "
+                   "also become equally large)")
       ->check(CLI::IsMember({"shape", "graded", "l2v"}))
       ->capture_default_str();
-  command->add_option("--method", a->method, "how far a node moves: newton, half_trace, or thesis (with l2v)")
+  command->add_option("--method", a->method, "step of a node: newton, half_trace, or thesis (with l2v)")
       ->check(CLI::IsMember({"newton", "half_trace", "thesis"}))
       ->capture_default_str();
-  command->add_option("--sweeps", a->sweeps, "colour after colour (gauss-seidel), or all nodes at once (jacobi)")
+  command->add_option("--sweeps", a->sweeps, "one colour after another (gauss-seidel), or all nodes at once (jacobi)")
       ->check(CLI::IsMember({"gauss-seidel", "jacobi"}))
       ->capture_default_str();
-  command->add_option("--derivatives", a->derivatives, "steps in double, or in float: faster on GPUs (shape only)")
+  command->add_option("--derivatives", a->derivatives, "precision of the steps; float is faster on GPUs (shape only)")
       ->check(CLI::IsMember({"double", "float"}))
       ->capture_default_str();
-  command->add_option("--damping", a->options.damping, "times each step")
+  command->add_option("--damping", a->options.damping, "factor of each step")
       ->check(CLI::Range(0.0, 2.0))
       ->capture_default_str()
       ->type_name("W");
-  command->add_option("--boundary", a->boundary, "nodes of the boundary: fixed, slide in it, or free")
+  command->add_option("--boundary", a->boundary, "boundary nodes: fixed, sliding along the boundary, or free")
       ->check(CLI::IsMember({"fixed", "slide", "free"}))
       ->capture_default_str();
-  command->add_option("--feature-angle", a->options.feature_angle, "the surface has an edge where it bends by more")
+  command
+      ->add_option("--feature-angle", a->options.feature_angle, "the surface has a feature edge where it bends by more")
       ->check(CLI::Range(0.0, 180.0))
       ->capture_default_str()
       ->type_name("DEGREES");
@@ -178,7 +184,7 @@ void add_mesh_smooth(CLI::App& mesh, Action& action) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("W,W,...");
   command->add_option("--partition", a->partitioner, "how nodes are split over devices")->capture_default_str();
-  command->add_option("--json", a->json, "energies and quality of all iterations")->type_name("FILE.json");
+  command->add_option("--json", a->json, "write energies and quality of all iterations")->type_name("FILE.json");
   command->footer(
       "Examples:\n  tutti mesh smooth heart.msh -o better.msh --iterations 50\n  tutti mesh smooth case.toml");
   command->callback([a, command, &action] { action = [a, command](const Comm& comm) { smooth(comm, *command, *a); }; });

@@ -11,31 +11,32 @@ CaseSchema smooth_schema() {
   schema.add({.path = "output.mesh", .type = KeyType::file, .description = "Mesh file, .msh or .vtu."});
   schema.add({.path = "output.format",
               .type = KeyType::choice,
-              .description = "Of the mesh file.",
+              .description = "Format of the mesh file.",
               .choices = {"msh41", "msh22", "msh41-ascii", "msh22-ascii", "vtu", "vtu-ascii"}});
   schema.add({.path = "output.json", .type = KeyType::file, .description = "Energies and quality of all iterations."});
   schema.describe_table("smooth", "How nodes move.");
   const auto word = [&](const char* path, const char* text, std::vector<std::string> choices) {
     schema.add({.path = path, .type = KeyType::choice, .description = text, .choices = std::move(choices)});
   };
-  word("smooth.energy", "What falls.", {"shape", "graded", "l2v"});
-  word("smooth.method", "How far a node moves.", {"newton", "half_trace", "thesis"});
-  word("smooth.sweeps", "Colour after colour, or all nodes at once.", {"gauss-seidel", "jacobi"});
-  word("smooth.derivatives", "Numbers that steps are computed in; places stay double.", {"double", "float"});
-  word("smooth.boundary", "Nodes of the boundary.", {"fixed", "slide", "free"});
+  word("smooth.energy", "Energy to minimise.", {"shape", "graded", "l2v"});
+  word("smooth.method", "Step of a node.", {"newton", "half_trace", "thesis"});
+  word("smooth.sweeps", "One colour after another, or all nodes at once.", {"gauss-seidel", "jacobi"});
+  word("smooth.derivatives", "Precision of the steps; coordinates stay double.", {"double", "float"});
+  word("smooth.boundary", "Boundary nodes.", {"fixed", "slide", "free"});
   const auto number = [&](const char* path, const char* text, double max) {
     schema.add({.path = path, .type = KeyType::number, .description = text, .min = 0, .max = max});
   };
-  number("smooth.damping", "Times each step.", 2);
-  number("smooth.feature_angle", "The surface has an edge where it bends by more degrees.", 180);
-  number("smooth.stop_energy", "End when an iteration lowers the energy by less than this part.", 1);
-  number("smooth.stop_movement", "End when no node moves by more than this part of a cell.", 1e300);
-  number("smooth.stop_quality", "End when all cells have this mean ratio.", 1);
-  for (const auto& [path, text] : {std::pair{"smooth.iterations", "Sweeps over all nodes, at most."},
-                                   std::pair{"smooth.swap", "Rounds of swapping cells, each followed by smoothing."},
-                                   std::pair{"smooth.untangle", "Sweeps that inverted cells are given first."}})
+  number("smooth.damping", "Factor of each step.", 2);
+  number("smooth.feature_angle", "Degrees by which the surface bends at a feature edge.", 180);
+  number("smooth.stop_energy", "Stop when an iteration lowers the energy by less than this fraction.", 1);
+  number("smooth.stop_movement", "Stop when no node moves by more than this fraction of a cell.", 1e300);
+  number("smooth.stop_quality", "Stop when all cells have at least this mean ratio.", 1);
+  for (const auto& [path, text] :
+       {std::pair{"smooth.iterations", "Maximum number of sweeps over all nodes."},
+        std::pair{"smooth.swap", "Rounds of topological swaps, each followed by smoothing."},
+        std::pair{"smooth.untangle", "Maximum number of sweeps that first untangle inverted cells."}})
     schema.add({.path = path, .type = KeyType::integer, .description = text, .min = 0, .max = 1e6});
-  schema.describe_table("devices", "Who computes.");
+  schema.describe_table("devices", "Devices that compute.");
   schema.add({.path = "devices.list", .type = KeyType::text, .description = "As --devices."});
   schema.add(
       {.path = "devices.threads", .type = KeyType::integer, .description = "As --threads.", .min = 1, .max = 4096});

@@ -56,7 +56,7 @@ PartLine plan_line(const ModelSetup& setup, const Domain& domain, const PlannedP
     const double rate = measure_bandwidth(device, MeasureLimits::quick()).copy_to_device;
     const double copies = static_cast<double>(part.copied_a_step) / rate;
     line.seconds = part.copies_behind ? std::max(line.seconds, copies) : line.seconds + copies;
-    text += fmt::format("{} of rank {} copies {} a step from the host, at {:.3g} GB/s in {:.3g} s\n", device.name(),
+    text += fmt::format("{} of rank {} copies {} per step from the host, at {:.3g} GB/s in {:.3g} s\n", device.name(),
                         line.rank, format_bytes(static_cast<double>(part.copied_a_step)), 1e-9 * rate, copies);
   }
   text += fmt::format("{} of rank {} (part {}):{}{}\n", device.name(), line.rank, domain.part(p),
@@ -83,7 +83,7 @@ PlanTotals print_parts(std::span<const PartLine> lines, const std::vector<int>& 
          l.weight, format_count(l.cells), format_count(l.ghosts), format_bytes(static_cast<double>(l.bytes)),
          100.0 * static_cast<double>(l.bytes) / static_cast<double>(l.capacity), l.triad * 1e-9, l.seconds,
          l.bytes > l.capacity ? "  FULL"
-         : is_full(p)         ? "  full: no room for more"
+         : is_full(p)         ? "  full: no memory left"
                               : "");
   }
   for (std::size_t p = 0; p < lines.size(); ++p)
@@ -110,7 +110,7 @@ void plan(const Comm& comm, const PlanArguments& arguments) {
   const ModelKind& kind = kind_of(options, models());
   comm.together([&] {
     if (!kind.plan_parts)
-      fail(ErrorKind::usage, "tutti plan does not know the model {}; use it with another", kind.name);
+      fail(ErrorKind::usage, "tutti plan does not support the model {}; use it with another model", kind.name);
   });
   if (!arguments.nodes.nodes.empty()) {
     plan_nodes(comm, options, arguments.file, arguments.devices, arguments.nodes);
@@ -144,43 +144,45 @@ void plan(const Comm& comm, const PlanArguments& arguments) {
   info("time step {:.6g}{}, {} steps", steps.dt, step.about.empty() ? "" : " (" + step.about + ")",
        format_count(steps.steps));
   const std::string bytes = format_bytes(static_cast<double>(totals.message_bytes));
-  info("expected from bandwidth: {:.3g} s a step, {} in all; {} messages {}", totals.slowest,
+  info("expected from bandwidth: {:.3g} s per step, {} in all; {} messages {}", totals.slowest,
        format_duration(totals.slowest * static_cast<double>(steps.steps)), totals.messages,
        step.bytes_between_parts ? fmt::format("a step between ranks, {} between parts", bytes)
-                                : fmt::format("and {} a step between ranks", bytes));
+                                : fmt::format("and {} per step between ranks", bytes));
   if (!totals.fits)
     warn("the devices are full: the run would stop with exit code 3; use more devices or {}", domain->words().smaller);
 }
 
 void add_nodes(CLI::App& command, NodesArguments& arguments) {
-  CLI::Option* nodes = command.add_option(
-      "--nodes", arguments.nodes, "project a step on so many copies of this host instead, e.g. 1,4,16,128,1024");
+  CLI::Option* nodes =
+      command.add_option("--nodes", arguments.nodes,
+                         "instead, project the time of a step on N nodes like this host, e.g. 1,4,16,128,1024");
   nodes->delimiter(',')->check(CLI::Range(1, 1 << 20))->type_name("N,N,...");
   command
       .add_option("--real-nodes", arguments.real_nodes,
-                  "the mesh is really cut for up to so many nodes and 2,000 cells a part; beyond, surfaces are scaled")
+                  "partition the mesh for up to N nodes and 2,000 cells per part; extrapolate beyond")
       ->check(CLI::Range(2, 1 << 16))
       ->capture_default_str()
       ->needs(nodes)
       ->type_name("N");
   command
-      .add_option("--network-gb-per-second", arguments.network_gb_per_second,
-                  "what a node sends and at the same time receives")
+      .add_option("--network-gb-per-second", arguments.network_gb_per_second, "bandwidth of a node, in each direction")
       ->check(CLI::Range(1e-3, 1e6))
       ->capture_default_str()
       ->needs(nodes)
       ->type_name("X");
-  command.add_option("--network-latency-us", arguments.network_latency_us, "of a message between nodes")
+  command.add_option("--network-latency-us", arguments.network_latency_us, "latency of a message between nodes")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str()
       ->needs(nodes)
       ->type_name("X");
   command
       .add_option("--rates", arguments.rates,
-                  "take the devices of a node from what --json wrote elsewhere, instead of measuring them here")
+                  "use the device rates that --json wrote on another machine, instead of measuring here")
       ->needs(nodes)
       ->type_name("FILE");
-  command.add_option("--json", arguments.json, "write the figures of --nodes here")->needs(nodes)->type_name("FILE");
+  command.add_option("--json", arguments.json, "write the figures of --nodes to this file")
+      ->needs(nodes)
+      ->type_name("FILE");
 }
 
 }  // namespace
@@ -188,7 +190,7 @@ void add_nodes(CLI::App& command, NodesArguments& arguments) {
 void add_plan(CLI::App& program, Action& action) {
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command =
-      program.add_subcommand("plan", "tell memory, time step, expected speed and messages; run nothing");
+      program.add_subcommand("plan", "estimate memory, time step, speed and messages without running the case");
   command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
   command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set mesh.h=2; may be repeated")
       ->type_name("A.B=V")

@@ -93,7 +93,7 @@ std::vector<NodeDevice> read_devices(const std::string& file) {
          "{}: not the rates of a node's devices ({}); give a file of tutti plan --nodes N --json FILE", file,
          error.what());
   }
-  if (all.empty()) fail(ErrorKind::input, "{}: lists no device; give at least one", file);
+  if (all.empty()) fail(ErrorKind::input, "{}: lists no device; at least one is needed", file);
   return all;
 }
 
@@ -212,7 +212,7 @@ void print_devices(const std::vector<NodeDevice>& devices, const Network& networ
     else
       info("{:<10} {:.1f} M {}/s, launch {:.1f} us", d.name, 1e-6 * d.rows, rows, 1e6 * d.launch);
   }
-  info("each node has these devices ({}); network (assumed): {:.1f} GB/s a node, {:.1f} us a message", from,
+  info("devices of each node ({}); network (assumed): {:.1f} GB/s per node, {:.1f} us per message", from,
        1e-9 * network.bytes, 1e6 * network.latency);
 }
 
@@ -231,7 +231,7 @@ void print_table(const std::vector<NodesLine>& lines, double cells, const std::s
          1e3 * l.seconds.messages, 1e3 * l.seconds.full, 100 * alone / (l.nodes * seconds), 1e-9 * cells / seconds,
          l.real ? "" : "  projected");
   }
-  info("separators, ghosts, messages and bytes: the most of any part; ms: of one sweep over the rows ({})", pass.name);
+  info("separators, ghosts, messages and bytes: the maximum over parts; ms: one sweep over the rows ({})", pass.name);
 }
 
 }  // namespace
@@ -261,9 +261,8 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
   domain->load(setup);
   const WholeRows mesh = domain->take_whole(setup);
   if (!mesh.cut)
-    fail(ErrorKind::usage,
-         "--nodes {}: {} of the model {} cannot be cut for nodes that are not here; leave --nodes out", case_file,
-         domain->words().rows, kind.name);
+    fail(ErrorKind::usage, "--nodes {}: {} of the model {} cannot be partitioned for other nodes; remove --nodes",
+         case_file, domain->words().rows, kind.name);
   const Gid rows = domain->rows;
   const auto cells = static_cast<double>(rows);
   const std::vector<NodeDevice> devices =
@@ -305,9 +304,10 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
   print_table(lines, cells, overlap, words, pass);
   const auto error = laws.empty() ? std::nullopt : law_error(real, laws);
   if (!laws.empty())
-    info("projected: the mesh was not cut for so many nodes; surfaces grow as cells^(2/3), fitted to {} nodes{}",
-         real.back().nodes,
-         error ? fmt::format(" and fewer, whose ghosts the fit meets within {:.1f} %", 100 * *error) : " alone");
+    info(
+        "projected: the mesh was not partitioned for so many nodes; surfaces grow as cells^(2/3), fitted to {} nodes{}",
+        real.back().nodes,
+        error ? fmt::format(" and fewer, whose ghosts the fit reproduces within {:.1f} %", 100 * *error) : " alone");
   if (arguments.json.empty()) return;
   Json report = {{"case", case_file}, {"cells", rows}, {"overlap", overlap}};
   report["devices"] = Json::array();

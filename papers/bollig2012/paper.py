@@ -20,7 +20,7 @@ FIGURE13 = {"turns": 10, "steps_a_turn": 1000}
 
 # Section 5.1, one GPU over one CPU core of the same machine.
 SPEEDUP = {
-    "GTX480 over a Xeon 5570 core (Figure 15)": {17: "about 9, one thread a stencil", 101: "a warp a stencil: 2 or more times one thread"},
+    "GTX480 over a Xeon 5570 core (Figure 15)": {17: "about 9, one thread per stencil", 101: "a warp per stencil: 2 or more times one thread"},
     "M2070 over a Xeon 5660 core (Figure 16)": {17: "3", 101: "2 to 3 (section 6)"},
 }
 WARP_FROM = 32  # nodes: "for n > 32 [...] one should operate with a full warp"

@@ -178,7 +178,7 @@ def base_of(rows, row):
 
 def device_name(row):
     if row["devices"] != "cpu":
-        return row["devices"] + (", a warp a stencil" if row["kernel"] == "warp" else "")
+        return row["devices"] + (", a warp per stencil" if row["kernel"] == "warp" else "")
     return "one CPU core" if row["threads"] == 1 else "all CPU cores"
 
 
@@ -315,7 +315,7 @@ def plot_breakdown(records, file):
         axes.bar(places, rest, bottom=compute + exchange, color="#cccccc", label="waiting, launching")
         axes.set_xticks(places, [f"n = {r['size']}\n{r['parts']}" for r in found], fontsize=7)
         axes.set_xlabel(name)
-        axes.set_ylabel("ms a step")
+        axes.set_ylabel("ms per step")
         axes.grid(axis="y", linewidth=0.3, alpha=0.6)
     figure.suptitle("The time of a step, nothing overlapped (Bollig 2012, Figure 18)", fontsize=12)
     save(figure, file)
@@ -329,7 +329,7 @@ def table_breakdown(records):
                  f"{1e6 * r['seconds']:,.1f}", f"{1e6 * compute_of(r):,.1f}", f"{1e6 * r['means']['exchange']:,.1f}",
                  f"{1e6 * max(0, r['seconds'] - compute_of(r) - r['means']['exchange']):,.1f}"]
                 for r in sorted(mine, key=lambda r: (r["devices"] != "cpu", r["size"], r["parts"]))]
-        text += f"\n{machine}\n\n" + table(["N", "on", "n", "us a step", "computing", "exchange", "the rest"], rows)
+        text += f"\n{machine}\n\n" + table(["N", "on", "n", "us per step", "computing", "exchange", "the rest"], rows)
     return text
 
 

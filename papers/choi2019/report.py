@@ -30,7 +30,7 @@ def table1(done):
         return f"{sum(found):.2f}" if found else None
 
     rows = [[name, theirs(name), *(f"{800 * arrays_of(r['order'])[name] / r['bytes']:.2f}" for r in done)] for name in arrays_of(1)]
-    rows.append(["all, kB an element", "2,030 (fitted)", *(f"{1e-3 * r['bytes']:,.1f}" for r in done)])
+    rows.append(["all, kB per element", "2,030 (fitted)", *(f"{1e-3 * r['bytes']:,.1f}" for r in done)])
     rows.append(["the same with shared tables (form auto)", None, *(f"{1e-3 * r['shared']:,.2f}" for r in done)])
     return table(["% of all", "theirs", *(f"p = {r['order']}" for r in done)], rows)
 

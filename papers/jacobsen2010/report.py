@@ -135,7 +135,7 @@ def table1(records):
     return (table(["device", "peak GFLOPS", "sustained GFLOPS", "sweeps alone", "W", "MFLOPS/W", "step of the triad", "sweep of the triad"],
                   rows) +
             f"\nTheirs in italics: {by(paper.TABLE1_GRID)} cells, W as printed. Ours: {by(one['grid'])} cells, {one['sweeps']} sweeps a "
-            f"step, float; {one['rows']['full']['flops_a_step_cell']:.0f} flops a cell and step, 10 of them a sweep; W: the largest "
+            f"step, float; {one['rows']['full']['flops_a_step_cell']:.0f} flops per cell and step, 10 of them a sweep; W: the largest "
             "reading of nvidia-smi meanwhile, nothing where a board has none.\n")
 
 
@@ -167,7 +167,7 @@ def table_scaling(done):
                 rows.append([name, by(r["grid"]), r["count"], policy, f"{1e3 * row['seconds_best']:.2f}",
                              f"{base / row['seconds_best']:.2f}" if name == "strong" else None, f"{row['gflops']:.2f}",
                              f"{efficiency(r, records[0], policy):.2f}", fixed(row['sweep_fraction_of_triad'])])
-    return table(["", "cells", what(done), "overlap", "ms a step", "over all CPU cores", "GFLOPS", "efficiency", "sweep of the triad"], rows)
+    return table(["", "cells", what(done), "overlap", "ms per step", "over all CPU cores", "GFLOPS", "efficiency", "sweep of the triad"], rows)
 
 
 def whole(done):
@@ -182,5 +182,5 @@ def whole(done):
                  f"Theirs: {by(paper.STRONG_GRID)} cells; "
                  f"{', '.join(f'{s} x on {n} GPUs' for n, s in paper.SPEEDUPS.items())} over 8 cores; no gain beyond "
                  f"{paper.STRONG_ENDS_AT} GPUs; weak, {by(paper.WEAK_GRIDS[128])} cells on 128 GPUs: "
-                 f"{paper.WEAK_TERAFLOPS[128]} TFLOPS, {1e3 * paper.WEAK_TERAFLOPS[128] / 128:.1f} GFLOPS a GPU.\n"]
+                 f"{paper.WEAK_TERAFLOPS[128]} TFLOPS, {1e3 * paper.WEAK_TERAFLOPS[128] / 128:.1f} GFLOPS per GPU.\n"]
     return "\n".join(text)

@@ -147,7 +147,7 @@ def report(options):
     lines += table(["scale", "TEPS, 7 N sources / t", "edges x sources", "of them reached", "TEPS with its set-up"], rows)
     counts = [c for c in options.counts if c > 1]
     if options.part_scales and counts:
-        lines += ["### Distributed graph: vertices in parts, a rank a part", ""]
+        lines += ["### Distributed graph: vertices in parts, a rank per part", ""]
         lines += timings(runs, "parts", options.part_scales, counts,
                          ("Figures 3.11, 3.14", "Figures 3.12, 3.15", "Figures 3.13, 3.16"))
         lines += pictures(runs, "parts", options.part_scales, counts, "figure3_14.png")
@@ -162,7 +162,7 @@ def report(options):
                                  f"{k4['bytes_sent'] / run['sources'] / run['vertices']:.3g}",
                                  shown(ratio(whole, run["seconds"]), "{:.2f}")])
         lines += ["**What travels** (Figures 3.17 to 3.19)", ""]
-        lines += table(["scale", "parts", "of kernel 4 in exchanges, with waiting", "bytes a vertex and source between ranks",
+        lines += table(["scale", "parts", "of kernel 4 in exchanges, with waiting", "bytes per vertex and source between ranks",
                         "rate over the full graph's"], rows)
     errors = {k: v["error"] for k, v in runs.known.items() if "error" in v}
     lines += [f"Not run, {k}: {text}" for k, text in errors.items()]

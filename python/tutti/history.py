@@ -106,13 +106,13 @@ def panels(folder, constants=None):
                           if is_constant(values) and np.any(np.isfinite(values))})
     found = grouped(time, {name: values for name, values in columns.items() if not is_constant(values)})
     if (folder / "probes.csv").is_file():
-        columns = read_probes(folder / "probes.csv")
-        time = columns.pop(0)[1]
-        if columns and len(time):
-            found.append(("probes", time, columns))
+        probes = read_probes(folder / "probes.csv")
+        times = probes.pop(0)[1]
+        if probes and len(times):
+            found.append(("probes", times, probes))
+    found = found or grouped(time, columns)  # nothing changes: that is seen, too
     if not found:
-        raise FileNotFoundError(f"{folder}: no history.csv, metrics.jsonl or probes.csv with values that change; did the run "
-                                "record any?")
+        raise FileNotFoundError(f"{folder}: no history.csv, metrics.jsonl or probes.csv with values; did the run record any?")
     return found
 
 

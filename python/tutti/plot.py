@@ -1,5 +1,5 @@
-"""A picture of a field on its mesh, from outside and cut open, on a plane through a structured grid, or on the two halves of
-a sphere; needs no display.
+"""A picture of a field on its mesh, from outside and cut open, on a plane through a structured grid, on a layer of elements,
+or on the two halves of a sphere; needs no display.
 
     python3 -m tutti.plot DIR -o heart.png [--field u] [--time last] [--clip y] [--view -70,18]
 """
@@ -19,9 +19,10 @@ from tutti import slices, sphere, surface
 from tutti.marks import colour_bar, colour_scale, draw_length, draw_triad
 from tutti.messages import told
 from tutti.pictures import save_figure, write_whole
-from tutti.results import BoxSnapshot, NodeSnapshot, Results
+from tutti.results import BoxSnapshot, ElementSnapshot, NodeSnapshot, Results
 
 AXES = {"x": 0, "y": 1, "z": 2}
+VIEW = (-70.0, 18.0)  # azimuth and elevation in degrees
 
 
 def camera(azimuth, elevation):
@@ -55,14 +56,14 @@ def draw(axes, triangles, values, view, colour_of):
     axes.set_axis_off()
 
 
-def cut_open(points, tets, outside, axis, at, view):
+def cut_open(mesh, outside, axis, at, view):
     """The surface of the half behind the plane across `axis`, and the cut; the half nearer to the eye is taken away, so
     the cut lies before everything else."""
     normal = np.zeros(3)
     normal[AXES[axis]] = 1.0 if view[2][AXES[axis]] >= 0 else -1.0
-    low, high = points[:, AXES[axis]].min(), points[:, AXES[axis]].max()
+    low, high = mesh.points[:, AXES[axis]].min(), mesh.points[:, AXES[axis]].max()
     offset = normal[AXES[axis]] * (low + at * (high - low))
-    return surface.clip(outside, normal, offset), surface.section(points, tets, normal, offset)
+    return surface.clip(outside, normal, offset), mesh.section(normal, offset)
 
 
 def frame(axes, points, view):
@@ -85,7 +86,7 @@ def choose_field(cell_data, name):
 
 
 def shown_fields(snapshot, name):
-    """[(name, a number a cell)]: what a picture shows; of a vector, its length."""
+    """[(name, a number per cell)]: what a picture shows; of a vector, its length."""
     boxes = isinstance(snapshot, BoxSnapshot)
     names = slices.default_fields(snapshot) if boxes and name is None else []
     if isinstance(snapshot, NodeSnapshot):
@@ -111,10 +112,10 @@ def title_of(results, name, time, elements):
 def picture(snapshot, field, view, clip, at, scale, title, label, length_unit=""):
     """A figure with one panel, or two where `clip` is an axis."""
     mesh = snapshot.merged()
-    outside = surface.boundary(mesh.points, mesh.tets)
+    outside = mesh.boundary()
     panels = [[outside]]
     if clip != "none":
-        panels.append(cut_open(mesh.points, mesh.tets, outside, clip, at, view))
+        panels.append(cut_open(mesh, outside, clip, at, view))
     size = (mesh.points @ view[:2].T)
     width, height = size.max(axis=0) - size.min(axis=0)
     panel_width = np.clip(6.2 * width / height, 3.0, 8.0)
@@ -169,13 +170,15 @@ def parse_arguments(argv):
     parser.add_argument("--field", help="cell array; default: u, else the first (of a structured grid: the "
                         "velocity and T; of nodes on a sphere: all tracers; several: a,b); the length of a vector is shown")
     parser.add_argument("--slice", metavar="NAME", help="this slice ([[output.slice]]) instead of the whole grid")
-    parser.add_argument("--time", default="last", help="first, last, all (one picture an output: out-000.png, ...) or a "
+    parser.add_argument("--time", default="last", help="first, last, all (one picture per output: out-000.png, ...) or a "
                         "time, of which the nearest output is taken")
     parser.add_argument("--clip", choices=["x", "y", "z", "none"], help="axis across which it is cut open; default: y; of "
-                        "a structured grid, the one with the fewest cells; none: from outside, of a sphere one half")
+                        "a structured grid, the one with the fewest cells; of a layer of elements: none; none: from "
+                        "outside, of a sphere one half")
     parser.add_argument("--at", type=float, default=0.5, help="place of the cut, from 0 to 1 of the extent")
-    parser.add_argument("--view", type=parse_view, default=(-70.0, 18.0), help="azimuth,elevation in degrees")
-    parser.add_argument("--range", type=parse_range, metavar="MIN,MAX", default=(None, None), help="ends of the scale of colours")
+    parser.add_argument("--view", type=parse_view, help="azimuth,elevation in degrees; default: -70,18, or across a "
+                        "layer of elements")
+    parser.add_argument("--range", type=parse_range, metavar="MIN,MAX", default=(None, None), help="range of the colour scale")
     parser.add_argument("--colours", default="auto", help="warm, signed (diverging, for numbers with a sign), auto: one of "
                         "these two; or a colour map of matplotlib")
     parser.add_argument("--title")
@@ -191,13 +194,22 @@ def size_of(snapshot):
     """Cells, or cells in x, y and z; and what they are called."""
     if isinstance(snapshot, NodeSnapshot):
         return (len(snapshot.points),), "nodes"
-    return snapshot.shape if isinstance(snapshot, BoxSnapshot) else (len(snapshot.tets),), "cells"
+    if isinstance(snapshot, BoxSnapshot):
+        return snapshot.shape, "cells"
+    return (snapshot.mesh.cells if isinstance(snapshot, ElementSnapshot) else len(snapshot.tets),), "cells"
+
+
+def whole_layer(points):
+    """How elements are shown that are flat in one direction, as of flow in a plane: from there, not cut; else None."""
+    size = np.ptp(points, axis=0)
+    thin = int(np.argmin(size))
+    return ("none", ((0.0, 0.0), (-90.0, 0.0), (-90.0, 90.0))[thin]) if size[thin] < 0.2 * np.sort(size)[1] else None
 
 
 def sphere_picture(snapshot, fields, options, scales, title, labels):
     if options.clip not in (None, "none"):
         raise ValueError("--clip: nodes on a sphere are not cut; leave it out, or choose none for one half of the sphere")
-    front = camera(*options.view)
+    front = camera(*(options.view or VIEW))
     behind = front * np.array([[-1], [1], [-1]])  # from the other side, with the same north
     return sphere.picture(snapshot, fields, [front] if options.clip else [front, behind], scales, title, labels)
 
@@ -227,8 +239,11 @@ def figure_of(results, snapshot, spans, options):
         labels = [f"|{label}|" if snapshot.cell_data[name].ndim > 3 else label for label, name in zip(labels, names)]
         figure = slices.picture(snapshot, fields, axis, options.at, scales, title, labels)
     else:
-        figure = picture(snapshot, fields[0][1], camera(*options.view), options.clip or "y", options.at, scales[0],
-                         title, labels[0], results.unit("length"))
+        clip, view = options.clip or "y", options.view or VIEW
+        if isinstance(snapshot, ElementSnapshot) and not (options.clip or options.view):
+            clip, view = whole_layer(snapshot.points) or (clip, view)
+        figure = picture(snapshot, fields[0][1], camera(*view), clip, options.at, scales[0], title, labels[0],
+                         results.unit("length"))
     return figure, f"{', '.join(names)} at t = {snapshot.time:.6g}, {' x '.join(f'{n:,}' for n in cells)} {elements}"
 
 
@@ -240,7 +255,7 @@ def draw_snapshot(results, snapshot, spans, output, options):
 
 
 def draw_all(results, options):
-    """One picture an output, with one scale of colours, so that they can be compared."""
+    """One picture per output, with one scale of colours, so that they can be compared."""
     ends = {}
     for time in results.times:
         for name, values in shown_fields(results.load(time), options.field):

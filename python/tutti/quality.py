@@ -16,7 +16,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
-from tutti import plot, surface, vtkxml  # noqa: E402
+from tutti import plot, vtkxml  # noqa: E402
 from tutti.messages import told  # noqa: E402
 from tutti.results import Snapshot  # noqa: E402
 
@@ -63,8 +63,8 @@ def wire(axes, triangles, view):
 def mesh_panels(figure, grid, snapshot, field):
     mesh = snapshot.merged()
     view = plot.camera(*VIEW)
-    outside = surface.boundary(mesh.points, mesh.tets)
-    layers = [[outside], plot.cut_open(mesh.points, mesh.tets, outside, "y", 0.5, view)]
+    outside = mesh.boundary()
+    layers = [[outside], plot.cut_open(mesh, outside, "y", 0.5, view)]
     scale = plt.cm.ScalarMappable(plt.Normalize(0, 1), "RdYlBu")
     for axes, parts in zip(grid, layers):
         for triangles in parts:

@@ -12,6 +12,10 @@ So is a slice of one, [[output.slice]], which is one cell thick:
 
     Results("DIR", slice="NAME").load("last")
 
+Elements of several kinds are loaded as an ElementSnapshot:
+
+    snapshot.mesh.points, snapshot.mesh.groups, snapshot.cell_data["rho"]
+
 Nodes, as of transport on the sphere, are loaded as a NodeSnapshot:
 
     snapshot.points, snapshot.cell_data["front"]
@@ -24,7 +28,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tutti import vtkxml
+from tutti import surface, vtkxml
+from tutti.elements import ElementMesh
 
 
 @dataclass
@@ -38,16 +43,32 @@ class Snapshot:
 
     def merged(self):
         """The same with points that several pieces share made one (they agree in every bit)."""
-        if len(self.points) == 0:
-            return self
-        points = self.points + 0.0  # makes -0.0 and 0.0 one number
-        order = np.lexsort(points.T)
-        ordered = points[order]
-        first = np.ones(len(points), bool)
-        first[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
-        number = np.empty(len(points), np.int64)
-        number[order] = np.cumsum(first) - 1
-        return Snapshot(self.time, ordered[first], number[self.tets], self.cell_data)
+        points, number = surface.merge(self.points)
+        return Snapshot(self.time, points, number[self.tets], self.cell_data)
+
+    def boundary(self):
+        """What of the mesh can be seen from outside, as surface.Triangles."""
+        return surface.boundary(self.points, self.tets)
+
+    def section(self, normal, offset):
+        """The plane normal . p = offset through the cells, as surface.Triangles."""
+        return surface.section(self.points, self.tets, normal, offset)
+
+
+@dataclass
+class ElementSnapshot:
+    """A mesh of elements of several kinds and its cell arrays at one time."""
+
+    time: float
+    mesh: ElementMesh
+    cell_data: dict = field(default_factory=dict)  # name -> (m,) or (m, components)
+
+    @property
+    def points(self):
+        return self.mesh.points
+
+    def merged(self):
+        return self.mesh.merged()
 
 
 @dataclass
@@ -154,14 +175,17 @@ class Results:
         return int(np.argmin(np.abs(np.array(self.times) - wanted)))
 
     def load(self, time="last"):
-        """The Snapshot at `time` (see index_of); of a structured grid, the BoxSnapshot; of nodes, the NodeSnapshot."""
+        """The Snapshot at `time` (see index_of); of other elements than tetrahedra, the ElementSnapshot; of a structured
+        grid, the BoxSnapshot; of nodes, the NodeSnapshot."""
         when, path = self._series[self.index_of(time)]
         if path.suffix in vtkxml.BOX_SUFFIXES:
             return BoxSnapshot(when, *vtkxml.read_boxes(path))
-        points, cells, cell_data = vtkxml.read_grid(path)
-        if cells.shape[1] == 1:
-            return NodeSnapshot(when, points[cells[:, 0]], cell_data)
-        return Snapshot(when, points, cells, cell_data)
+        points, connectivity, ends, types, cell_data = vtkxml.read_elements(path)
+        if np.all(types == vtkxml.VTK_TETRA):
+            return Snapshot(when, points, connectivity.reshape(-1, 4), cell_data)
+        if np.all(types == vtkxml.VTK_VERTEX):
+            return NodeSnapshot(when, points[connectivity], cell_data)
+        return ElementSnapshot(when, ElementMesh.of(path, points, connectivity, ends, types), cell_data)
 
     def unit(self, name):
         """Unit of a field, "" when the summary names none."""

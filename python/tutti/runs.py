@@ -134,7 +134,7 @@ class Fields(Mapping):
 
 
 class GraphFields(Mapping):
-    """Of a graph: what was measured, a value a vertex."""
+    """Of a graph: what was measured, a value per vertex."""
 
     MEASURES = ("betweenness", "closeness", "components")
 
@@ -176,7 +176,7 @@ class Run:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise FileNotFoundError(f"{path}: no such file: the run has not ended, or was killed; go on with run.restart()") from None
+            raise FileNotFoundError(f"{path}: no such file: the run has not ended, or was killed; continue with run.restart()") from None
 
     @cached_property
     def results(self):

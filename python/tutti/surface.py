@@ -1,4 +1,4 @@
-"""Triangles of a tetrahedral mesh that can be seen: its boundary, and a plane section."""
+"""Triangles of a tetrahedral mesh that can be seen: its boundary, and a plane section. Other elements: elements.py."""
 
 from dataclasses import dataclass
 
@@ -46,16 +46,35 @@ def boundary(points, tets):
     shared[1:] |= same
     shared[:-1] |= same
     chosen = np.sort(order[~shared])
-    corners = points[faces[chosen]]
-    return Triangles(corners, chosen // 4, _smooth_normals(count, faces[chosen], corners))
+    return smoothed(points, faces[chosen], chosen // 4)
+
+
+def smoothed(points, faces, cell):
+    """Triangles by numbers of points, with normals smoothed over neighbouring triangles."""
+    corners = points[faces]
+    return Triangles(corners, cell, _smooth_normals(len(points), faces, corners))
+
+
+def merge(points):
+    """(The points without those that are there already, in every bit; the new number of each)."""
+    points = points + 0.0  # makes -0.0 and 0.0 one number
+    order = np.lexsort(points.T)
+    ordered = points[order]
+    first = np.ones(len(points), bool)
+    first[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    number = np.empty(len(points), np.int64)
+    number[order] = np.cumsum(first) - 1
+    return ordered[first], number
 
 
 def _smooth_normals(count, faces, corners):
-    """Mean of the normals at the three vertices, which are means over the triangles that meet there. At a vertex on a
-    crease (more than 25 degrees off) a triangle keeps its own."""
-    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    own = _unit(area)
-    at_vertex = _unit(np.stack([np.bincount(faces.ravel(), np.repeat(area[:, i], 3), count) for i in range(3)], axis=1))
+    """Mean of the normals at the three vertices, which are means over the triangles that meet there, by their angles. At a
+    vertex on a crease (more than 25 degrees off) a triangle keeps its own."""
+    own = _unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+    sides = [_unit(corners[:, (k + 1) % 3] - corners[:, k]) for k in range(3)]
+    angles = np.stack([np.arccos(np.clip(-np.einsum("ij,ij->i", sides[k], sides[k - 1]), -1, 1)) for k in range(3)], axis=1)
+    at_vertex = _unit(np.stack([np.bincount(faces.ravel(), (angles * own[:, i:i + 1]).ravel(), count) for i in range(3)],
+                               axis=1))
     normals = at_vertex[faces]
     crease = np.einsum("ikj,ij->ik", normals, own) < 0.9
     return _unit(np.where(crease[:, :, None], own[:, None, :], normals).sum(axis=1))

@@ -36,6 +36,8 @@ std::vector<Box> boxes() {
           {stretched(70, neumann, neumann), stretched(9, neumann, dirichlet), stretched(23, neumann, neumann)},
           {walls(1), walls(1), walls(50)},
           {walls(300), walls(20), open(1)},
+          {open(48), ring(70), walls(20)},
+          {ring(2048), open(6), walls(3)},
           {walls(6), walls(6), walls(7000)}};  // its constant column does not fit shared memory in double
 }
 

@@ -168,8 +168,8 @@ TEST(Exchange, TransportsThatAreNotThereAreRefusedOnAllRanks) {
   RankParts on_cpu(world(), problem, 7, 1, 0.0), closed(world(), problem, 7, 1, 1.0);
   expect_refused(RoutingKind::device, on_cpu, "no rank has a GPU");
   expect_refused(RoutingKind::device, closed, "CUDA-aware");
-  expect_refused(RoutingKind::nccl, on_cpu, "no rank has a GPU");
-  expect_refused(RoutingKind::nccl, closed, "no rank has a GPU");
+  expect_refused(RoutingKind::nccl, on_cpu, "no rank has a CUDA GPU");
+  expect_refused(RoutingKind::nccl, closed, "no rank has a CUDA GPU");
 }
 
 TEST(Exchange, TwoExchangesMayBeUnderWayAtOnce) {

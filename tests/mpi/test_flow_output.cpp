@@ -132,7 +132,7 @@ std::string refusal(const std::function<void()>& work) {
 }
 
 TEST(FlowOutput, a_probe_outside_is_refused) {
-  const std::string says = "probe 'far' at (0, 1.5, 0) is outside the box; move it into it";
+  const std::string says = "probe 'far' at (0, 1.5, 0) is outside the box; move it inside";
   const auto with = [](const Vec3& far) {
     return text("[0, 0, 0]", probe("a", {0, 0, 0}) + probe("far", far) + machine("slabs", 1));
   };
@@ -201,10 +201,10 @@ TEST(FlowOutput, slices_that_cannot_be_are_refused) {
   };
   const std::string good = slice("a", 'x', 0.5);
   EXPECT_THAT(refused(good + slice("b", 'x', 1.5)),
-              HasSubstr("slice 'b' at x = 1.5 is outside the box, from -1 to 1; move it into it"));
+              HasSubstr("slice 'b' at x = 1.5 is outside the box, from -1 to 1; move it inside"));
   EXPECT_THAT(refused(good + slice("b", 'z', -0.1)),
               HasSubstr("slice 'b' at z = -0.1 is outside the box, from 0 to 1"));
-  EXPECT_THAT(refused(good + slice("a", 'z', 0.5)), HasSubstr("there is a slice 'a' already; take another name"));
+  EXPECT_THAT(refused(good + slice("a", 'z', 0.5)), HasSubstr("there already is a slice 'a'; use another name"));
   for (const std::string name : {"", "../a", "a b", "a.b", "ä"})
     EXPECT_THAT(refused(good + slice(name, 'z', 0.5)), HasSubstr("letters, digits, - and _"));
 }

@@ -9,6 +9,7 @@ import contextlib
 import csv
 import importlib.util
 import io
+import itertools
 import json
 import os
 import shutil
@@ -33,6 +34,8 @@ import numpy as np  # noqa: E402
 
 import tutti  # noqa: E402
 from tutti.case import Case, toml_text  # noqa: E402
+from tutti import surface  # noqa: E402
+from tutti.elements import ElementMesh  # noqa: E402
 from tutti.runs import Field  # noqa: E402
 
 BOX = {"model": "diffusion", "mesh": {"generate": "box", "cubes": [3, 3, 3], "jitter": 0.2},
@@ -266,9 +269,50 @@ class Pictures(Cases):
             self.assertEqual(run.mesh.n_cells, 162)
             self.assertEqual(self.run_case(GAS).mesh["rho"].shape, (8,))
 
+    def check_closed(self, mesh):
+        """A half and its section close each other, wherever the plane lies: along faces that are not flat, too."""
+        for axis, at in itertools.product(np.eye(3), (0.25, 0.5, 0.51)):
+            low, high = (mesh.points @ axis).min(), (mesh.points @ axis).max()
+            offset = low + at * (high - low)
+            half, cut = surface.clip(mesh.boundary(), axis, offset), mesh.section(axis, offset)
+            area = [np.cross(t.corners[:, 1] - t.corners[:, 0], t.corners[:, 2] - t.corners[:, 0]) / 2 for t in (half, cut)]
+            self.assertAlmostEqual(area[0].sum(axis=0) @ axis + np.linalg.norm(area[1], axis=1).sum(), 0, delta=1e-12)
+            self.assertGreater(np.linalg.norm(area[1], axis=1).sum(), 0.01)
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "this Python has no matplotlib")
+    def test_pictures_of_elements(self):
+        box = {"generate": "box", "cubes": [3, 3, 4], "jitter": 0.2, "periodic": True}
+        mixed = {"file": str(ROOT / "tests" / "data" / "elements" / "vtu" / "mixed_quadratic.vtu")}  # one of each kind
+        for mesh, count, size in (({**box, "element": "hex"}, 36, 0.3), ({**box, "element": "prism"}, 72, 0.3), (mixed, 4, 1)):
+            walls = {"boundary": [{"tag": "*", "type": "slip"}]} if count == 4 else {}
+            run = self.run_case({**GAS, "mesh": mesh, "numerics": {"order": 0}, **walls}, devices="fake:2,cpu")
+            snapshot = run.results.load("first")
+            mesh = snapshot.merged()
+            self.assertEqual(mesh.cells, count)
+            outside = mesh.boundary()
+            a, b, c = np.moveaxis(outside.corners, 1, 0)
+            self.assertLess(np.abs(np.cross(b - a, c - a).sum(axis=0)).max(), 1e-13)  # closed
+            if count > 4:
+                self.assertAlmostEqual(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6, 1, delta=1e-13)
+            self.check_closed(mesh)
+            x = outside.corners.mean(axis=1)[:, 0]  # each has the colour of its own cell, where rho = 2 + x
+            self.assertLess(np.abs(snapshot.cell_data["rho"][outside.cell] - 2 - x).max(), size)
+            run.plot(self.folder / "a.png", dpi=40)
+            self.assertGreater((self.folder / "a.png").stat().st_size, 3000)
+        with self.assertRaisesRegex(ValueError, "a.vtu: cells of VTK's type 7; .* are expected"):
+            ElementMesh.of("a.vtu", np.zeros((4, 3)), np.arange(4), np.array([4]), np.array([7]))
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "this Python has no matplotlib")
+    def test_a_layer_is_seen_from_above(self):
+        from tutti import plot
+
+        self.assertIsNone(plot.whole_layer(np.array([[0, 0, 0], [5, 5, 1]])))
+        self.assertEqual(plot.whole_layer(np.array([[0, 0, 0], [50, 40, 1]])), ("none", (-90.0, 90.0)))
+        np.testing.assert_allclose(plot.camera(-90.0, 90.0), np.eye(3), atol=1e-15)
+
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "this Python has no matplotlib")
     def test_pictures(self):
-        run = self.run_case(FLOW)
+        run = self.run_case({**FLOW, "output": {"history_every": 1}})
         figure = run.plot(self.folder / "a.png", field="T", clip="z", range=(0, 100), dpi=40)
         self.assertEqual(type(figure).__name__, "Figure")
         self.assertGreater((self.folder / "a.png").stat().st_size, 3000)

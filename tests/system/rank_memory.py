@@ -1,4 +1,4 @@
-"""Runs a command and leaves its largest resident set in bytes: rank_memory.py FOLDER COMMAND... One file a rank."""
+"""Runs a command and leaves its largest resident set in bytes: rank_memory.py FOLDER COMMAND... One file per rank."""
 
 import os
 import resource

@@ -76,7 +76,7 @@ class Capacity(SystemTest):
                     folder = self.folder / "none"
                     result = tutti("run", case, "-o", folder, "--overwrite", *EQUAL, "--devices", "fake:2",
                                    "--fake-memory", memory, ranks=ranks)
-                    self.assert_error(result, 3, r"no room for 3,072 cells: they take about [\d.]+ KiB",
+                    self.assert_error(result, 3, r"not enough for 3,072 cells: they need about [\d.]+ KiB",
                                       rf"all {2 * (ranks or 1)} devices together have ")
 
     def test_a_restart_with_less_memory(self):
@@ -97,7 +97,7 @@ class Capacity(SystemTest):
         run = tutti("-v", "run", case, "-o", self.folder / "r", *options[1:])
         self.assertEqual(re.findall(r"memory: part (\d+) takes (\d+) bytes", plan.out),
                          re.findall(r"memory: part (\d+) has taken (\d+) bytes", run.out))
-        self.assertEqual(len(re.findall("full: no room for more", plan.out)), 2)
+        self.assertEqual(len(re.findall("full: no memory left", plan.out)), 2)
 
 
 NODES = """model = "transport"
@@ -168,7 +168,7 @@ class NodeCapacity(SystemTest):
                 with self.subTest(ranks=ranks, memory=memory):
                     result = tutti("run", case, "-o", self.folder / "none", "--overwrite", *EQUAL, "--devices", "fake:1",
                                    "--fake-memory", memory, ranks=ranks)
-                    self.assert_error(result, 3, r"no room for 1,002 nodes: they take about [\d.]+ KiB",
+                    self.assert_error(result, 3, r"not enough for 1,002 nodes: they need about [\d.]+ KiB",
                                       rf"{'all 3 devices together have' if ranks else 'the device has'} .* fewer nodes")
 
     def test_a_restart_with_less_memory(self):
@@ -191,7 +191,7 @@ class NodeCapacity(SystemTest):
             self.assertEqual(run.code, 0, run.err)
             self.assertEqual(re.findall(r"memory: part (\d+) takes (\d+) bytes", plan.out),
                              re.findall(r"memory: part (\d+) has taken (\d+) bytes", run.out))
-            self.assertEqual(len(re.findall("full: no room for more", plan.out)), 2)
+            self.assertEqual(len(re.findall("full: no memory left", plan.out)), 2)
         plan = tutti("plan", case, *EQUAL, "--devices", "fake:2", "--fake-memory", "60k")
         self.assertEqual(plan.code, 0, plan.err)
         self.assertEqual(len(re.findall(" FULL$", plan.out, re.MULTILINE)), 2)

@@ -86,7 +86,7 @@ class Cases(SystemTest):
         other = self.run_case(named, "--set", "constants.a=1", ranks=2)
         self.assertNotEqual(other["checksum"], same["checksum"])
         again = tutti("run", "--restart", same["folder"], "--set", "constants.a=1", "--set", "time.steps=20", *EQUAL)
-        self.assert_error(again, INPUT, "constants.a is 1 now, the checkpoint .* was made with 2")
+        self.assert_error(again, INPUT, "constants.a is now 1, but the checkpoint .* was written with 2")
         self.fails(named.replace("b =", "c ="), r"case\.toml:\d+:\d+: ", "unknown name 'b'")
         self.fails(named, "--set constants.a=t: ", "depends on position or time", options=["--set", "constants.a=t"])
         self.fails(named, "'sin' cannot name a constant", options=["--set", "constants.sin=1"])
@@ -167,13 +167,13 @@ class Cases(SystemTest):
         self.assertAlmostEqual(self.value_in(late["folder"], "u_mean") / 8e-4, 1, 9)
         self.fails(text, "there is no field 'v' in the results; take some of u", options=["--set", 'statistics.fields=["v"]'])
         self.fails(text, "must be a list of words of", options=["--set", 'statistics.of=["median"]'])
-        self.fails(box_case(output="[statistics]\nevery = 2"), "'statistics.every' has no effect here; it goes with statistics.of")
+        self.fails(box_case(output="[statistics]\nevery = 2"), "'statistics.every' has no effect here; it belongs to statistics.of")
         clash = SPHERE + '[[tracer]]\nname = "q_mean"\ninitial = "1"\n[statistics]\nof = ["mean"]\n'
         self.fails(clash, "there is a field 'q_mean' already")
         tracer = clash.replace('"q_mean"', '"r"') + 'fields = ["q"]\n'
         self.assertIn('Name="q_mean"', next((self.run_case(tracer)["folder"] / "fields").glob("*1.pvtu")).read_text())
         other = tutti("run", "--restart", run["folder"], "--set", "statistics.every=2", "--set", "time.end=2e-3", *EQUAL)
-        self.assert_error(other, INPUT, "statistics.every is 2 now")
+        self.assert_error(other, INPUT, "statistics.every is now 2")
 
     def test_tables_and_fields(self):
         (self.folder / "q.csv").write_text("t,q\n0,0\n1,2\n")
@@ -322,7 +322,7 @@ class Cases(SystemTest):
     def test_meshes_of_other_formats(self):
         text = box_case().replace('generate = "box"', 'file = "part.med"').replace("cubes = [8, 8, 8]\njitter = 0.2\n", "")
         self.fails(text, r"part\.med: unsupported format \.med; try tutti mesh convert part\.med part\.msh")
-        self.fails(text.replace(".med", ".foo"), r"part\.foo: unsupported format \.foo; known are")
+        self.fails(text.replace(".med", ".foo"), r"part\.foo: unsupported format \.foo; supported are")
 
 
 if __name__ == "__main__":

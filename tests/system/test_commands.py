@@ -43,7 +43,7 @@ class Commands(SystemTest):
             finally:
                 other.kill()
         self.assertEqual(result.code, 0, result.err)
-        self.assertIn("other programs work on 1 of 1 cores: 1 thread, which the system places", result.out)
+        self.assertIn("other programs use 1 of 1 cores: 1 thread, not pinned", result.out)
 
     def files(self):
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*"))
@@ -164,7 +164,7 @@ class Commands(SystemTest):
         result = tutti("plan", case, *EQUAL, "--devices", "fake:1,cpu", "--fake-memory", "20k")
         self.assertEqual(result.code, 0, result.err)
         self.assertRegex(result.out, r"fake:0 is full: it gets [\d.]+ % of the cells instead of 50 %")
-        self.assertRegex(result.out, r"fake:0 .*  full: no room for more")
+        self.assertRegex(result.out, r"fake:0 .*  full: no memory left")
         self.assertNotIn("exit code 3", result.err + result.out)
         result = tutti("plan", case, *EQUAL, "--devices", "fake:2", "--fake-memory", "20k")
         self.assertEqual(result.code, 0, result.err)

@@ -96,7 +96,7 @@ history_every = 2
         with open(summary["folder"] / "history.csv", encoding="utf-8") as lines:
             self.assertIn("drag coefficient", next(csv.reader(lines)))
         for changes, said in ((sets(forces__surface="y-top"), "the mesh has no surface 'y-top'"),
-                              (sets(forces__lift=[0, 0, 0]), "a direction has a length")):
+                              (sets(forces__lift=[0, 0, 0]), "a direction needs a length")):
             result, _ = self.try_case(text, *changes)
             self.assert_error(result, 4, said)
 

@@ -142,7 +142,7 @@ steps = 1
         self.expect(GOOD, INPUT, "1 entries for", options=["--devices", "fake:1,cpu", "--set", "balance.weights=[1]"])
 
     def test_transports_that_are_not_there(self):
-        for word, says in [("device", "no rank has a GPU"), ("nccl", "NCCL|no rank has a GPU")]:
+        for word, says in [("device", "no rank has a GPU"), ("nccl", "NCCL|no rank has a CUDA GPU")]:
             self.expect(GOOD, RESOURCE, f'devices.transport = "{word}"', says,
                         options=["--devices", "cpu", *sets(devices__transport=word)])
         self.expect(GOOD, RESOURCE, "fake:0", "CUDA-aware", "auto",
@@ -151,7 +151,7 @@ steps = 1
 
     def test_a_device_too_small(self):
         # What the cells need and what is left, before anything is allocated; at three ranks, too.
-        self.expect(box_case(n=8), RESOURCE, r"no room for 3,072 cells: they take about [\d.]+ KiB",
+        self.expect(box_case(n=8), RESOURCE, r"not enough for 3,072 cells: they need about [\d.]+ KiB",
                     r"all \d devices together have [\d.]+ KiB left", options=["--devices", "fake:2", "--fake-memory", "20k"])
         self.expect(box_case(n=8), RESOURCE, r"the device has 20(\.0)? KiB left", ranks_list=ONE,
                     options=["--devices", "fake:1", "--fake-memory", "20k"])

@@ -96,9 +96,9 @@ class Output(SystemTest):
 
         for ranks in (None, 3):
             refused(self.text({"far": ("z", 1.5)}), r"slice 'far' at z = 1\.5 is outside the box, from 0 to 1", ranks=ranks)
-            refused(self.text() + slices({"low": ("z", 0.5)}), "there is a slice 'low' already", ranks=ranks)
+            refused(self.text() + slices({"low": ("z", 0.5)}), "there already is a slice 'low'", ranks=ranks)
             refused(CASE + PROBES.replace("[1, 1, 1]", "[1, -1, 1]"), r"probe 'c' at \(1, -1, 1\) is outside the box", ranks=ranks)
-        refused(self.text({"a/b": ("z", 0.5)}), "slice 'a/b': files are called by its name")
+        refused(self.text({"a/b": ("z", 0.5)}), "slice 'a/b': the name is also a file name")
         refused(self.text({"a": ("t", 0.5)}), "axis", '"x"')
         refused(self.text({"a": ("x", '"here"')}), "position", "number")
         refused(self.text() + '[[output.slice]]\nname = "b"\n', "axis")

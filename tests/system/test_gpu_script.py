@@ -11,18 +11,18 @@ from program import PROGRAM, ROOT, SystemTest, run
 STAND_IN = ROOT / "tests" / "system" / "stand_in_tutti.py"
 KERNELS = """a GPU
 7986000 rows, 13.89 entries each; triad 4294 GB/s; P = 33/216 x triad (Langguth 2015, eq. 3)
-sliced compact int10, tuned                    0.2000 ms    94.0 B a row   0.910 of the triad   2.088 of P
-cuSPARSE CSR, algorithm 1                      0.5500 ms   198.7 B a row   0.672 of the triad   0.730 of P
-cuSPARSE sliced ELL                            0.4000 ms   196.0 B a row   0.878 of the triad   0.967 of P
+sliced compact int10, tuned                    0.2000 ms    94.0 B per row   0.910 of the triad   2.088 of P
+cuSPARSE CSR, algorithm 1                      0.5500 ms   198.7 B per row   0.672 of the triad   0.730 of P
+cuSPARSE sliced ELL                            0.4000 ms   196.0 B per row   0.878 of the triad   0.967 of P
 """
 FLOW_KERNELS = """a GPU
 triad 4294 GB/s; a sweep 3 values a cell, momentum 10, divergence 4, correction 7, temperature 6
-float   256^3  sweep, a thread a cell                      0.0500 ms   335.54 G cells/s  0.938 of the triad   3355.4 GFLOPS
+float   256^3  sweep, a thread per cell                    0.0500 ms   335.54 G cells/s  0.938 of the triad   3355.4 GFLOPS
 float   256^3  marching, 4 cells x 512 x 2, 1 ahead, 64 planes   0.0500 ms   335.54 G cells/s  0.938 of the triad   3355.4 GFLOPS  64 registers; right
 """
 STENCIL_KERNELS = """a GPU, triad 4294 GB/s; 2000000 nodes; a stage of RK4, n (8 D + 4) + 40 T bytes a node
    n operators tracers
-  31         1       1  1 thread a row, 4 of 128                0.2000 ms    0.960 of the triad
+  31         1       1  1 thread per row, 4 of 128              0.2000 ms    0.960 of the triad
   31         1       1  cuSPARSE CSR, algorithm 2               0.3000 ms    0.640 of the triad
 """
 WEIGHTS = """16 threads, stencils of 1000000 Fibonacci nodes
@@ -90,7 +90,7 @@ class GpuScript(SystemTest):
         text = (self.out / "report.md").read_text()
         for words in ("2.088", "4,000.5", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU",
                       "| 512, 1 GPU | 512x512x512 | jacobi | full | float | 1.0000 | 134.218 | 0.750 | 20 | 300.00 | 0.875 |", "marching, 4 cells x 512 x 2, 1 ahead, 64 planes",
-                      "| 2 GPU | 4,500,000 | 31 | 1 | 1 | auto | full | 0.5556 | 1,000.0 | 0.930 | 0.900 |", "| 31 | 1 | 1 | 1 thread a row, 4 of 128 | 0.2000 | 0.960 |",
+                      "| 2 GPU | 4,500,000 | 31 | 1 | 1 | auto | full | 0.5556 | 1,000.0 | 0.930 | 0.900 |", "| 31 | 1 | 1 | 1 thread per row, 4 of 128 | 0.2000 | 0.960 |",
                       "| Gaussian, n = 31 | 1,000,000 | 2.000 | 2.500 |"):
             self.assertIn(words, text)
 
@@ -140,21 +140,21 @@ class GpuScript(SystemTest):
         self.assertEqual({r["run"] for r in report["flow"]}, {f"{cells}, {count} GPU" for cells in (256, 512) for count in (1, 2, 4)} |
                          {f"{cells}, {count} GPU, direct" for cells in (256, 512) for count in (2, 4)} | {"weak, 2 GPU", "weak, 4 GPU"})
         rates = {"type": "float", "side": 256, "milliseconds": 0.05, "g_cells_per_second": 335.54, "of_triad": 0.938, "gflops": 3355.4}
-        self.assertEqual(report["flow_kernels"], [{"name": "sweep, a thread a cell", "notes": "", **rates},
+        self.assertEqual(report["flow_kernels"], [{"name": "sweep, a thread per cell", "notes": "", **rates},
                                                   {"name": "marching, 4 cells x 512 x 2, 1 ahead, 64 planes",
                                                    "notes": "64 registers; right", **rates}])
 
     def transport_is_right(self, report):
         kinds = {"changing", "steady", "separate", "ssp-rk3"}
         ways = {f"{kind}, {way}" for kind in kinds for way in ("1 GPU", "1 GPU + cpu", "4 GPU", "4 GPU + cpu")}
-        ways |= {f"changing, 4 GPU, one a rank, {transport}" for transport in ("staged", "nccl")}
+        ways |= {f"changing, 4 GPU, one per rank, {transport}" for transport in ("staged", "nccl")}
         benches = {f"bench {name}" for name in ("operators", "tracers", "few nodes", "1 GPU", "2 GPU", "4 GPU")}
         self.assertEqual(self.passed(report, "transport"), ways | benches | {"kernels", "weights"})
         summary = json.loads((self.out / "transport" / "ssp-rk3--4-GPU---cpu" / "summary.json").read_text())
         self.assertIn(str(self.out / "transport" / "sphere.toml"), summary["words"])
         self.assertEqual({(r["run"], r["nodes"], r["size"]) for r in report["transport"] if "GPU" in r["run"]},
                          {(f"{count} GPU", 4500000, size) for count in (1, 2, 4) for size in (31, 101)})
-        self.assertEqual([k["name"] for k in report["stencil_kernels"]], ["1 thread a row, 4 of 128", "cuSPARSE CSR, algorithm 2"])
+        self.assertEqual([k["name"] for k in report["stencil_kernels"]], ["1 thread per row, 4 of 128", "cuSPARSE CSR, algorithm 2"])
         self.assertEqual(report["stencil_weights"], [{"name": "Gaussian, n = 31", "stencils": 1000000, "seconds": 2.0, "seconds_with_copies": 2.5}])
 
     def assert_fails(self, end, section, name, detail):

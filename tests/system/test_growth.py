@@ -43,7 +43,7 @@ class Growth(SystemTest):
             messages = set()
             for ranks in (None,) if time else (None, 2):
                 result = tutti("run", case, "-o", self.folder / "r", *EQUAL, "--threads", 1, ranks=ranks)
-                self.assert_error(result, NUMERICAL, r"a mode grows: the operator has the eigenvalue \d+\S* a unit of time \(radius "
+                self.assert_error(result, NUMERICAL, r"a mode grows: the operator has the eigenvalue \d+\S* per unit of time \(radius "
                                   r"\S+\), largest in cell \d+ at \(\S+, \S+, \S+\)", r'numerics\.flux = "auto"')
                 messages.add(result.error_lines()[0])
                 self.assertFalse((self.folder / "r").exists())

@@ -57,14 +57,14 @@ class LostRows(RestartTest):
                     if name != "metrics.jsonl":  # where the clock counts
                         self.assertEqual(found[len(left):], rows[-(STEPS - 8):], "and it goes on")
                     missing = len(rows) - (STEPS - 8) - len(left)
-                    self.assertRegex(said, rf"{name}: {missing} lines? of the run before are missing, behind .* up to .*; "
+                    self.assertRegex(said, rf"{name}: {missing} lines? of the previous run are missing, after .* up to .*; "
                                            rf"what was there is kept in .*{name}\.before-restart")
 
     def test_empty_and_gone(self):
         for damage in (lambda path: path.write_bytes(b""), Path.unlink):
             folder, said = self.go_on_after(damage)
             for name, rows in self.rows.items():
-                self.assertRegex(said, rf"{name}: \d+ lines of the run before are missing")
+                self.assertRegex(said, rf"{name}: \d+ lines of the previous run are missing")
                 if name != "metrics.jsonl":
                     self.assertEqual(lines_of(folder / name), [rows[0], *rows[-(STEPS - 8):]])
             self.assertEqual([row["step"] for row in reports(folder)], list(range(9, STEPS + 1)))
@@ -76,14 +76,14 @@ class LostRows(RestartTest):
 
         folder, said = self.go_on_after(tear)
         for name, rows in self.rows.items():
-            self.assertRegex(said, rf"{name}: 1 line of the run before are missing")
+            self.assertRegex(said, rf"{name}: 1 line of the previous run are missing")
             if name != "metrics.jsonl":
                 self.assertEqual(lines_of(folder / name), [*rows[:3], *rows[4:]])
             self.assertIn("\0", (folder / f"{name}.before-restart").read_text())
 
     def test_other_columns(self):
         folder, said = self.go_on_after(lambda path: None, options=["--set", 'output.probe[0].name="c"'])
-        self.assertRegex(said, "probes.csv: an earlier run has written other columns")
+        self.assertRegex(said, "probes.csv: an earlier run wrote other columns; they were set aside")
         self.assertEqual(lines_of(folder / "probes.csv.before-restart"), self.rows["probes.csv"])
         self.assertEqual(lines_of(folder / "probes.csv")[1:], self.rows["probes.csv"][-(STEPS - 8):])
 

@@ -56,7 +56,7 @@ class Memory(SystemTest):
         idle = self.peaks(box_case(n=1, time="steps = 1"), ranks)
         growth = [peak - base for peak, base in zip(self.peaks(box_case(n=32, time="steps = 1"), ranks), idle)]  # 196,608 cells
         cells = 6 * 32 ** 3
-        print(f"growth in bytes a cell of the whole mesh: {[round(g / cells) for g in growth]}")
+        print(f"growth in bytes per cell of the whole mesh: {[round(g / cells) for g in growth]}")
         for other in growth[1:]:
             self.assertGreater(other, 0)
             # A quarter of the mesh with its halo and rows, against the whole mesh on the reader; with room for the allocator.

@@ -39,7 +39,7 @@ class Nodes(SystemTest):
         plan = json.loads((self.folder / "plan.json").read_text())
         self.assertEqual([(n["nodes"], n["parts"], n["projected"]) for n in plan["nodes"]],
                          [(1, 2, False), (2, 4, False), (8, 16, True)])
-        self.assertIn("projected: the mesh was not cut", out)
+        self.assertIn("projected: the mesh was not partitioned", out)
         one = plan["nodes"][0]
         self.assertEqual(one["efficiency"], 1)
         self.assertEqual(one["most_messages"], 0, "nothing leaves the only node")

@@ -102,8 +102,8 @@ class Nodes(SystemTest):
                 ("twice.xyz", "1 0 0\n0 1 0\n1 0 0\n", "nodes 0 and 2", "remove one"),
                 ("weights.xyz", "1 0 0 1\n0 1 0 1\n", "sum of the weights is 2", "4 pi"),
                 ("a.bin", "0123456789", "10 bytes", "24 or 32"),
-                ("a.vtp", "<VTKFile", "a.vtp:1: ", "no VTK file"),
-                ("a.csv", "1,0,0", "a.csv: the file's name tells no format of nodes")]:
+                ("a.vtp", "<VTKFile", "a.vtp:1: ", "not a VTK file"),
+                ("a.csv", "1,0,0", "a.csv: unsupported format of nodes")]:
             with self.subTest(file=name):
                 self.write(name, text)
                 self.wrong(INPUT, "info", name, "--", *patterns)

@@ -154,7 +154,7 @@ class SameBits(RestartTest):
         self.assertEqual(result.code, 0, result.err)
         self.assertEqual(len(checkpoint_steps(self.folder / f"results{self.runs}")), STEPS)
         result = tutti("run", case, "-o", self.elsewhere(), *options, taken - 1)
-        self.assert_error(result, 3, "no room for")
+        self.assert_error(result, 3, "not enough for")
 
 
 class SameFiles(RestartTest):
@@ -269,7 +269,7 @@ class TheEnd(RestartTest):
         whole = self.run_case(case_of())
         result = tutti("run", "--restart", whole["folder"], *EQUAL)
         self.assertEqual(result.code, 0, result.err)
-        self.assertIn("nothing is left to do; go on with a later --set time.steps=N", result.err)
+        self.assertIn("nothing is left to do; continue with a later --set time.steps=N", result.err)
         summary = json.loads((whole["folder"] / "summary.json").read_text())
         self.assertEqual((summary["checksum"], summary["steps"]), (whole["checksum"], STEPS))
         self.assertEqual(len(reports(whole["folder"])), STEPS)
@@ -319,7 +319,7 @@ class TheEnd(RestartTest):
         # An end that is behind: no step.
         result = tutti("run", "--restart", part["folder"], *EQUAL, *sets(time__end=0.001))
         self.assertEqual(result.code, 0, result.err)
-        self.assertIn("nothing is left to do; go on with a later --set time.end=T", result.err)
+        self.assertIn("nothing is left to do; continue with a later --set time.end=T", result.err)
 
 
 class Mismatch(RestartTest):
@@ -334,11 +334,11 @@ class Mismatch(RestartTest):
                 with self.subTest(change=change, ranks=ranks):
                     key = change.split("=")[0]
                     result = self.go_on(source, "-o", self.elsewhere(), "--set", change, ranks=ranks, code=INPUT)
-                    self.assert_error(result, INPUT, rf"--set.*: {key} is .*{now}.* now, .*made with .*({before})", "start anew")
+                    self.assert_error(result, INPUT, rf"--set.*: {key} is now .*{now}.*written with .*({before})", "start a new run")
                     self.assertFalse((self.folder / f"results{self.runs}").exists())
         case = self.write("other.toml", text.replace('"1+y*t"', '"2+y*t"'))
         result = tutti("run", case, "--restart", source, "-o", self.elsewhere(), *EQUAL)
-        self.assert_error(result, INPUT, r"other\.toml:\d+:\d+: boundary.*value is .*2\+y\*t.* now, .*1\+y\*t")
+        self.assert_error(result, INPUT, r"other\.toml:\d+:\d+: boundary.*value is now .*2\+y\*t.*, but the checkpoint .* was written with .*1\+y\*t")
         # Who computes and what is said may change.
         summary = self.go_on(source, "-o", self.elsewhere(), "--set", "report.every=2", "--set", "output.every=3", "--set",
                              "checkpoint.keep=5", "--set", 'partition.order="rcm"', "--set", "devices.threads=1")
@@ -369,17 +369,17 @@ class Mismatch(RestartTest):
         moved.write_text("\n".join(lines))
         for ranks in (None, 3):
             result = self.go_on(source, "-o", self.elsewhere(), "--set", f'mesh.file="{moved}"', ranks=ranks, code=INPUT)
-            self.assert_error(result, INPUT, r"the mesh is another one: \d+ cells with checksum [0-9a-f]{16} now, \d+ with "
-                              r"[0-9a-f]{16} when", "step-000000000004.h5")
+            self.assert_error(result, INPUT, r"the mesh has changed: \d+ cells with checksum [0-9a-f]{16} now, \d+ with "
+                              r"[0-9a-f]{16} in the checkpoint", "step-000000000004.h5")
 
     def test_there_is_none(self):
         empty = self.folder / "empty"
         empty.mkdir()
         for ranks in (None, 3):
-            self.assert_error(self.go_on(empty, ranks=ranks, code=IO), IO, "empty: there is no checkpoint", "start the run anew")
+            self.assert_error(self.go_on(empty, ranks=ranks, code=IO), IO, "empty: it contains no checkpoint", "start a new run")
             self.assert_error(self.go_on(self.folder / "none", ranks=ranks, code=IO), IO, "none: there is no such")
         case = self.write("case.toml", case_of())
-        self.assert_error(self.go_on(case, code=INPUT), INPUT, r"case\.toml: byte 0: this is no checkpoint of tutti")
+        self.assert_error(self.go_on(case, code=INPUT), INPUT, r"case\.toml: byte 0: not a checkpoint of tutti")
         result = tutti("run", case, "-o", self.elsewhere(), "--fallback")
         self.assert_error(result, USAGE, "--fallback belongs to --restart")
 
@@ -399,7 +399,7 @@ class Fallback(RestartTest):
                               r"damaged: bytes \d+ to \d+", "--fallback")
             summary = self.go_on(folder, "--fallback", ranks=ranks)
             self.assertIn("step-000000000012.h5", summary["err"])
-            self.assertIn("trying the one before", summary["err"])
+            self.assertIn("trying the previous one", summary["err"])
             self.assertEqual(summary["first_step"], 8)
             self.assertEqual(outcome(summary), outcome(whole))
             self.assertEqual(reports(folder), reports(whole["folder"]))
@@ -434,7 +434,7 @@ class Stop(RestartTest):
         steps = summary["steps"]
         self.assertTrue(summary["stopped"])
         self.assertGreater(steps, first)
-        self.assertRegex(result.out[-500:], rf"stopped after step {steps} of 100000000, t = \S+; go on with: tutti run --restart "
+        self.assertRegex(result.out[-500:], rf"stopped after step {steps} of 100000000, t = \S+; continue with: tutti run --restart "
                          + str(folder))
         self.assertEqual(checkpoint_steps(folder)[-1], steps)
         return steps

@@ -160,7 +160,7 @@ class Smoothing(SystemTest):
         self.assertEqual((after["cells"], after["inverted"]), (720, 0))
         self.assertGreater(after["mean_ratio"]["min"], 0.3)
         self.wrong(INPUT, "smooth", "tangled.msh", "-o", "no.msh", "--untangle", "0", *ONE, "--",
-                   r"mesh: \d+ of 720 cells are inverted; let --untangle turn them")
+                   r"mesh: \d+ of 720 cells are inverted; use --untangle")
         self.assertFalse((self.folder / "no.msh").exists())
 
     def test_swaps(self):

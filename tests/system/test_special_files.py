@@ -118,7 +118,7 @@ class Outputs(SystemTest):
     def test_a_pipe(self):
         pipe = self.folder / "trace.json"
         os.mkfifo(pipe)
-        self.assert_error(self.run_traced(pipe), IO, "nobody reads this pipe")
+        self.assert_error(self.run_traced(pipe), IO, "no process reads this pipe")
         read = []
         reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
         reader.start()

@@ -65,7 +65,7 @@ class Spectrum(SystemTest):
         self.assertEqual(tutti("run", VORTEX, *refused, "-o", "results", cwd=self.folder).code, 6)
         done = tutti("spectrum", VORTEX, *refused, cwd=self.folder)
         self.assertEqual(done.code, 0, done.err)
-        self.assertRegex(done.out, "a run is refused: (noise|a mode) grows")
+        self.assertRegex(done.out, "a run is rejected: (noise|a mode) grows")
         self.assertGreater(max(r[1] for r in self.rows() if r[0] == "damped"), 1e-3)
 
     @unittest.skipUnless(HAS_MATPLOTLIB, "needs matplotlib")

@@ -138,7 +138,7 @@ class Runs(SystemTest):
         path.write_text(case().replace("[stencil]", f'[stencil]\ncache = "{other}"'), encoding="utf-8")
         result = tutti("run", path, "-o", self.folder / "cached", *EQUAL)
         self.assertEqual(result.code, INPUT)
-        self.assertIn("no cache of stencils", result.err)
+        self.assertIn("not a cache of stencils", result.err)
         self.assertEqual(other.read_text(encoding="utf-8"), "somebody's\n")
 
     def test_it_goes_on_elsewhere(self):

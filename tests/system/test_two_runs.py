@@ -40,7 +40,7 @@ class TwoRuns(RestartTest):
                 for arguments in ([case, "-o", folder], [case, "-o", folder, "--overwrite"], ["--restart", folder],
                                   ["--restart", folder, "-o", folder]):
                     result = tutti("run", *arguments, *self.OPTIONS, ranks=ranks)
-                    self.assert_error(result, USAGE, r"another run writes here \(process \d+ on \S+, since 20.*\); wait for its end")
+                    self.assert_error(result, USAGE, r"another run writes to this folder \(process \d+ on \S+, since 20.*\); wait until it ends")
                 self.assertEqual((folder / "effective.toml").read_bytes(), before)
                 # From its checkpoints into another folder, all the same.
                 steps = last_step(folder) + 1000
@@ -60,7 +60,7 @@ class TwoRuns(RestartTest):
             self.assertTrue(done)
             for result in results:
                 if result.code != 0:
-                    self.assert_error(result, USAGE, "another run writes here")
+                    self.assert_error(result, USAGE, "another run writes to this folder")
             self.assertEqual(outcome(json.loads((folder / "summary.json").read_text())), outcome(whole))
             self.assertEqual(lines_of(folder / "history.csv"), lines_of(whole["folder"] / "history.csv"))
             times = [line.split(",")[0] for line in lines_of(folder / "probes.csv")[1:]]
@@ -78,7 +78,7 @@ class TwoRuns(RestartTest):
                 wait_until(lambda r=running: not r.ranks(), "all ranks are gone")
             self.assertTrue((folder / "tutti.lock").exists())
             summary = self.go_on(folder, *self.OPTIONS, *sets(time__steps=checkpoint_steps(folder)[-1] + 3), ranks=ranks)
-            self.assertIn(f"left by a run that did not end in order (process {pid} on ", summary["out"])
+            self.assertIn(f"left by a run that did not end normally (process {pid} on ", summary["out"])
             self.assertFalse((folder / "tutti.lock").exists())
 
 
@@ -134,7 +134,7 @@ class Taken(TwoRuns):
                     how(folder / name)
 
                 with self.subTest(name=name):
-                    self.run_until(None, output, take, rf"{name}: the file was removed, moved or cut while the run was writing it")
+                    self.run_until(None, output, take, rf"{name}: the file was removed, moved or truncated while the run was writing it")
 
 
 class MoreSignals(test_restart.Stop):
@@ -211,7 +211,7 @@ class NoFalseWarnings(RestartTest):
         self.assertIn("nothing is left to do", said)
         self.assertNotIn("--trace-steps", said)
         said = self.go_on(part, "--trace", trace, "--trace-steps", "5:6")["err"]
-        self.assertIn("--trace-steps lies behind the last step", said)
+        self.assertIn("--trace-steps is after the last step", said)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from trials import IO, SECONDS, STEPS, USAGE, clear_error, goes_on, require, sam
 
 SHORT, LONG = 15, 300
 # The last: another run is about to overwrite what was there.
-REFUSED = ("another run writes here", "holds the results of an earlier run", "there is no checkpoint in it")
+REFUSED = ("another run writes to this folder", "has the results of an earlier run", "it contains no checkpoint")
 
 
 def trial(t):

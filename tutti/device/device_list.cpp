@@ -44,8 +44,8 @@ bool add_cores(std::string_view text, std::vector<int>& cores) {
 [[noreturn]] void unknown_word(const std::string& list, const std::string& word) {
   const int gpus = cuda_device_count();
   fail(ErrorKind::usage,
-       "--devices {}: '{}' is no device; write all, cpu, cpu:CORES (as 0-7), cuda:I or fake:N; this host has cores {} "
-       "and {} GPU{}",
+       "--devices {}: unknown device '{}'; write all, cpu, cpu:CORES (as 0-7), cuda:I or fake:N; this host has cores "
+       "{} and {} GPU{}",
        list, word, format_cores(allowed_cores()), gpus == 0 ? "no" : std::to_string(gpus), gpus == 1 ? "" : "s");
 }
 
@@ -95,13 +95,13 @@ void restrict_masks(std::vector<std::vector<int>>& masks, const std::vector<int>
   known.erase(std::unique(known.begin(), known.end()), known.end());
   for (const int core : wanted)
     if (!std::binary_search(known.begin(), known.end(), core))
-      fail(ErrorKind::resource, "--devices {}: core {} is not there; this host has cores {} for tutti", list, core,
+      fail(ErrorKind::resource, "--devices {}: core {} is not available to tutti; choose from the cores {}", list, core,
            format_cores(known));
   for (auto& mask : masks) {
     std::erase_if(mask, [&](int core) { return !std::binary_search(wanted.begin(), wanted.end(), core); });
     if (mask.empty())
       fail(ErrorKind::resource,
-           "--devices {}: a rank is bound to none of these cores; start mpirun with --bind-to none", list);
+           "--devices {}: a rank is bound to other cores than these; start mpirun with --bind-to none", list);
   }
 }
 
@@ -138,8 +138,7 @@ std::unique_ptr<Threads> make_threads(const std::vector<int>& share, int threads
       share.begin(), share.end(), [&](int core) { return std::binary_search(busy.begin(), busy.end(), core); }));
   const int count = threads > 0 ? threads : std::clamp(quota, 1, std::max(1, cores - taken));
   if (taken > 0)
-    verbose("other programs work on {} of {} cores: {} thread{}, which the system places", taken, cores, count,
-            count == 1 ? "" : "s");
+    verbose("other programs use {} of {} cores: {} thread{}, not pinned", taken, cores, count, count == 1 ? "" : "s");
   if (count > cores || (!chosen && (count < cores || quota < cores || taken > 0)))
     return std::make_unique<Threads>(count);
   return std::make_unique<Threads>(count, std::vector<int>(share.begin(), share.begin() + count));
@@ -151,7 +150,7 @@ std::vector<int> share_of_gpus(const DeviceRequest& request, const std::string& 
   std::vector<int> gpus = request.gpus;
   for (const int gpu : gpus)
     if (gpu >= there)
-      fail(ErrorKind::resource, "--devices {}: cuda:{} is not there; this host has {}", list, gpu,
+      fail(ErrorKind::resource, "--devices {}: there is no cuda:{}; this host has {}", list, gpu,
            there == 0   ? std::string("no usable GPU")
            : there == 1 ? std::string("cuda:0")
                         : fmt::format("cuda:0 to cuda:{}", there - 1));
@@ -195,7 +194,7 @@ DeviceRequest parse_devices(const std::string& list) {
   DeviceRequest request;
   bool all = false, in_cores = false;
   const auto twice = [&](const std::string& word) {
-    fail(ErrorKind::usage, "--devices {}: '{}' is there twice; give it once", list, word);
+    fail(ErrorKind::usage, "--devices {}: '{}' is listed twice; give it once", list, word);
   };
   for (const std::string& word : split_words(list)) {
     if (in_cores && add_cores(word, request.cores)) continue;

@@ -42,7 +42,7 @@ std::string describe_full_cores(const HostLoad& load, bool passive) {
       "{} rank{} with {} threads in all share {} core{} of this host{} use fewer ranks{}", load.ranks,
       load.ranks == 1 ? "" : "s", load.threads, load.cores, load.cores == 1 ? "" : "s",
       teams && !passive
-          ? "; OpenMP's waiting threads spin and take the cores from those that work: set OMP_WAIT_POLICY=passive, or"
+          ? "; waiting OpenMP threads spin and take cores from those that work: set OMP_WAIT_POLICY=passive, or"
           : " and take turns:",
       teams ? " or --threads" : "");
 }

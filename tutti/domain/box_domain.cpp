@@ -45,7 +45,7 @@ void BoxDomain::cut(const ModelSetup& setup, const PartPlaces& places, const Sto
     }
     for (const CellBox& box : parts.boxes)
       if (grown(box, 1).cells() >= Gid{1} << 31)
-        fail(ErrorKind::resource, "a part of {} cells is too large: 2^31 cells a device at most; use more devices",
+        fail(ErrorKind::resource, "a part of {} cells is too large: 2^31 cells per device at most; use more devices",
              box.cells());
   });
   parts.cells = grid.cells();

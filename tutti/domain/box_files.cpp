@@ -106,16 +106,16 @@ std::vector<BoxSlice> read_slices(const Case& options, const BoxGrid& grid) {
     const std::string table = fmt::format("output.slice[{}]", i), name = options.text(table + ".name"),
                       axis = options.text(table + ".axis");
     if (!can_name_a_file(name))
-      fail(ErrorKind::input, "{}: slice '{}': files are called by its name; take 1 to 100 letters, digits, - and _",
+      fail(ErrorKind::input, "{}: slice '{}': the name is also a file name; use 1 to 100 letters, digits, - and _",
            options.where(table + ".name"), name);
     if (std::any_of(slices.begin(), slices.end(), [&](const BoxSlice& other) { return other.name == name; }))
-      fail(ErrorKind::input, "{}: there is a slice '{}' already; take another name", options.where(table + ".name"),
+      fail(ErrorKind::input, "{}: there already is a slice '{}'; use another name", options.where(table + ".name"),
            name);
     const auto d = static_cast<std::size_t>(axis[0] - 'x');
     const GridLine& line = grid.lines[d];
     const double position = options.number(table + ".position");
     if (!(position >= line.faces.front() && position <= line.faces.back()))
-      fail(ErrorKind::input, "{}: slice '{}' at {} = {:g} is outside the box, from {:g} to {:g}; move it into it",
+      fail(ErrorKind::input, "{}: slice '{}' at {} = {:g} is outside the box, from {:g} to {:g}; move it inside",
            options.where(table + ".position"), name, axis, position, line.faces.front(), line.faces.back());
     slices.push_back({name, d, line.cell_at(position)});
   }
@@ -131,7 +131,7 @@ std::vector<std::array<Lid, 3>> probe_cells(const BoxGrid& grid, std::span<const
       const GridLine& line = grid.lines[d];
       const double x = points[i][static_cast<int>(d)];
       if (!(x >= line.faces.front() && x <= line.faces.back()))
-        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the box; move it into it", labels[i], points[i].x,
+        fail(ErrorKind::input, "{} at ({:g}, {:g}, {:g}) is outside the box; move it inside", labels[i], points[i].x,
              points[i].y, points[i].z);
       cells[i][d] = line.cell_at(x);
     }

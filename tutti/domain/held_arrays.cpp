@@ -41,14 +41,13 @@ ResidencyOptions residency_options(const Case& options) {
          where);
   if (result.policy == Policy::resident && !exact)
     fail(ErrorKind::input,
-         "{}: residency.format = \"{}\" goes with the policy compressed, or one that copies; set "
-         "residency.policy",
-         where, format);
+         "{}: residency.format = \"{}\" needs the policy compressed, or one that copies; set residency.policy", where,
+         format);
   if (result.policy == Policy::automatic && !exact)
     fail(ErrorKind::input, "{}: residency.policy = \"auto\" chooses the format; set residency.tolerance instead",
          where);
   if (has_rate && result.format != ValueFormat::zfp && result.tolerance <= 0)
-    fail(ErrorKind::input, "{}: residency.rate is of the format zfp; set residency.format = \"zfp\" or remove it",
+    fail(ErrorKind::input, "{}: residency.rate belongs to the format zfp; set residency.format = \"zfp\" or remove it",
          options.where("residency.rate"));
   return result;
 }

@@ -161,7 +161,7 @@ void NodeDomain::load(const ModelSetup& setup) {
   rows = cloud.size();
   comm.together([&] {
     if (rows < stencil)
-      fail(ErrorKind::input, "nodes: there are {}, fewer than the {} of a stencil; take more nodes or smaller stencils",
+      fail(ErrorKind::input, "nodes: there are {}, fewer than the {} of a stencil; use more nodes or smaller stencils",
            rows, stencil);
   });
   checksum = hash_bytes(detail::as_chars(std::span<const Vec3>(cloud.points)));

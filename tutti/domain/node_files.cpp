@@ -56,7 +56,7 @@ std::vector<RowPlace> NodeDomain::locate(const Comm& comm, std::span<const Vec3>
     for (std::size_t i = 0; i < points.size(); ++i) {
       const double length = norm(points[i]);
       if (!(length > 0))
-        fail(ErrorKind::input, "{} at the sphere's centre is above no node; move it away from there", labels[i]);
+        fail(ErrorKind::input, "{} at the sphere's centre has no nearest node; move it away from there", labels[i]);
       constexpr double near = 0.01;  // points in few digits
       if (!(std::abs(length - 1) <= near))
         fail(ErrorKind::input,

@@ -25,7 +25,7 @@ std::vector<std::string> names_of_parts(const Comm& comm, const DeviceSet& devic
 
 [[noreturn]] void refuse(const RowsToPlace& place, double needed, Size available, std::size_t parts) {
   fail(ErrorKind::resource,
-       "memory: no room for {} {}: they take about {}, {} device{} {} left; use more devices or {}",
+       "memory: not enough for {} {}: they need about {}, {} device{} {} left; use more devices or {}",
        format_count(place.rows), place.name, format_bytes(needed),
        parts == 1 ? std::string("the") : "all " + std::to_string(parts), parts == 1 ? " has" : "s together have",
        format_bytes(static_cast<double>(available)), place.smaller);
@@ -171,7 +171,7 @@ void report_full_parts(const Comm& comm, const DeviceSet& devices, const RowsToP
   const auto& full = targets.bound.full;
   for (std::size_t k = 0; k < std::min(full.size(), max_lines); ++k) {
     const auto p = static_cast<std::size_t>(full[k]);
-    info("{} is full: it gets {:.3g} % of the {} instead of {:.3g} %, the others take the rest", names[p],
+    info("{} is full: it gets {:.3g} % of the {} instead of {:.3g} %, the others get the rest", names[p],
          100 * targets.bound.weights[p], place.name, 100 * targets.chosen.of_parts[p]);
   }
   if (full.size() > max_lines) info("and {} more devices are full", full.size() - max_lines);

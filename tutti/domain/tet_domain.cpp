@@ -210,7 +210,7 @@ TetMesh coarse_mesh(const Case& options, const std::filesystem::path& work_dir, 
     TetMesh mesh = read_mesh(path);
     if (options.text("mesh.repair") == "merge")
       if (const Size gone = merge_vertices(mesh, find_face_neighbours_of(path, mesh, parallel)); gone > 0)
-        info("{}: {} vertices were merged with others at the same place", path.string(), format_count(gone));
+        info("{}: {} coincident vertices were merged", path.string(), format_count(gone));
     return mesh;
   }
   const std::string generator = options.text("mesh.generate");
@@ -239,16 +239,15 @@ void require_conformity(const WholeMesh& whole, const Case& options) {
   const std::string name = options.file("mesh.file").string();
   const auto place = [](Vec3 p) { return fmt::format("({:.6g}, {:.6g}, {:.6g})", p.x, p.y, p.z); };
   if (misfits.hanging > 0)
-    fail(
-        ErrorKind::input,
-        "{}: {} hanging node{}: vertex {} at {} lies inside a face or an edge of cell {}; make the mesh conforming, or "
-        "set mesh.allow_cracks = true to take such faces for boundaries",
-        name, format_count(misfits.hanging), misfits.hanging == 1 ? "" : "s", misfits.hanging_vertex,
-        place(misfits.hanging_place), misfits.hanging_cell);
+    fail(ErrorKind::input,
+         "{}: {} hanging node{}: vertex {} at {} lies inside a face or an edge of cell {}; make the mesh conforming, "
+         "or set mesh.allow_cracks = true to treat such faces as boundaries",
+         name, format_count(misfits.hanging), misfits.hanging == 1 ? "" : "s", misfits.hanging_vertex,
+         place(misfits.hanging_place), misfits.hanging_cell);
   if (misfits.cracks > 0)
     fail(ErrorKind::input,
          "{}: {} crack{}: cells {} and {} touch at {} and share no vertices; set mesh.repair = \"merge\" to join such "
-         "cells, or mesh.allow_cracks = true to take such faces for boundaries",
+         "cells, or mesh.allow_cracks = true to treat such faces as boundaries",
          name, format_count(misfits.cracks), misfits.cracks == 1 ? "" : "s", misfits.crack_cells[0],
          misfits.crack_cells[1], place(misfits.crack_place));
 }

@@ -56,7 +56,7 @@ void add_nccl(const Comm& comm, Routing& routing, std::span<const IndexMap> maps
   comm.together([&] {
     if (linked.first_rank == comm.size())
       fail(ErrorKind::resource,
-           "devices.transport = \"nccl\": no rank has a GPU of CUDA; use \"auto\", or give GPUs with --devices");
+           "devices.transport = \"nccl\": no rank has a CUDA GPU; use \"auto\", or give GPUs with --devices");
   });
   routing.link = make_nccl_link(comm, linked, parts);
   routing.linked = linked.on_gpu;

@@ -123,7 +123,8 @@ bool FolderLock::try_lock() {
   const Owner before = read_owner(file_);
   const bool held = cause == EAGAIN || cause == EACCES;
   if (held || (!locked && may_live(before)))
-    fail(ErrorKind::usage, "{}: another run writes here ({}); wait for its end, or choose another folder with -o{}",
+    fail(ErrorKind::usage,
+         "{}: another run writes to this folder ({}); wait until it ends, or choose another folder with -o{}",
          folder_.string(), describe(before), held ? "" : fmt::format("; if it has ended, remove {}", path_.string()));
   struct stat mine {
   }, there{};
@@ -131,7 +132,7 @@ bool FolderLock::try_lock() {
       mine.st_dev != there.st_dev)
     return false;
   if (!before.host.empty())
-    info("{}: left by a run that did not end in order ({}); taken over", path_.string(), describe(before));
+    info("{}: left by a run that did not end normally ({}); taken over", path_.string(), describe(before));
   if (::ftruncate(file_, 0) != 0 || !write_all(file_, words_of(this_process())))
     fail(ErrorKind::io, "{}: cannot be written: {}", path_.string(), system_cause(errno));
   return true;
@@ -155,11 +156,10 @@ void FolderLock::require_folder() const {
   if (::fstat(directory_, &mine) == 0 && ::stat(folder_.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
       mine.st_dev == there.st_dev)
     return;
-  fail(
-      ErrorKind::io,
-      "{}: the folder of the results was moved or removed while the run was writing into it; what was written is where "
-      "it is now: go on from there with --restart",
-      folder_.string());
+  fail(ErrorKind::io,
+       "{}: the results folder was moved or removed while the run was writing into it; what was written is where the "
+       "folder is now: continue from there with --restart",
+       folder_.string());
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-#include "tutti/io/hdf5_handle.hpp"
+#include "tutti/io/hdf5_handle_internal.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -103,14 +103,15 @@ void LineFile::open() {
   struct stat status {};
   if (::fstat(file_, &status) == 0 && S_ISREG(status.st_mode)) return;
   ::close(std::exchange(file_, -1));
-  fail(ErrorKind::io, "{}: this is no regular file; remove it, or choose another folder with -o", path_.string());
+  fail(ErrorKind::io, "{}: not a regular file; remove it, or choose another folder with -o", path_.string());
 }
 
 void LineFile::cut(Size bytes) {
   while (::ftruncate(file_, bytes) != 0)
     if (errno != EINTR) {
       const int cause = errno;
-      fail(ErrorKind::io, "{}: cannot be cut to its first {} bytes: {}", path_.string(), bytes, system_cause(cause));
+      fail(ErrorKind::io, "{}: cannot be truncated to its first {} bytes: {}", path_.string(), bytes,
+           system_cause(cause));
     }
   bytes_ = bytes;
 }
@@ -178,12 +179,12 @@ void LineFile::go_on(const std::string& head, const EarlierLines& earlier, const
   }
   lines_ = kept.lines;
   if (other_head)
-    warn("{}: an earlier run has written other columns; they were put aside{}", path_.string(), beside);
+    warn("{}: an earlier run wrote other columns; they were set aside{}", path_.string(), beside);
   else if (missing)
-    warn("{}: {} of the run before are missing, {}up to {:g}; start from an older checkpoint to have them{}",
+    warn("{}: {} of the previous run are missing, {}up to {:g}; restart from an older checkpoint to recover them{}",
          path_.string(),
          earlier.lines ? count(*earlier.lines - kept.lines) : fmt::format("{} bytes", earlier.bytes - kept.bytes),
-         kept.lines > 0 && kept.last < earlier.until ? fmt::format("behind {:g} ", kept.last) : "", earlier.until,
+         kept.lines > 0 && kept.last < earlier.until ? fmt::format("after {:g} ", kept.last) : "", earlier.until,
          beside);
   else if (kept.others > 0)
     warn("{}: {} could not be read and were left out{}", path_.string(), count(kept.others), beside);
@@ -197,7 +198,7 @@ void LineFile::write(std::string_view text) {
       const int cause = errno;
       // Half a line would not be read by anybody; where even this fails, the reader has to skip it.
       const bool cut = written == 0 || ::ftruncate(file_, bytes_) == 0;
-      fail(ErrorKind::io, "{}: a line of {} bytes cannot be written behind byte {}: {}{}", path_.string(), text.size(),
+      fail(ErrorKind::io, "{}: a line of {} bytes cannot be written after byte {}: {}{}", path_.string(), text.size(),
            bytes_, system_cause(cause), cut ? "" : "; its last line is incomplete");
     }
     written += static_cast<std::size_t>(n);
@@ -213,7 +214,7 @@ void LineFile::require_name() const {
       mine.st_dev == there.st_dev && mine.st_size >= bytes_)
     return;
   fail(ErrorKind::io,
-       "{}: the file was removed, moved or cut while the run was writing it; leave the folder of the results alone "
+       "{}: the file was removed, moved or truncated while the run was writing it; do not change the results folder "
        "until the run has ended",
        path_.string());
 }

@@ -143,8 +143,8 @@ fs::path earlier_result(const fs::path& folder) {
 [[noreturn]] void refuse_link(const fs::path& path) {
   std::error_code ignored;
   fail(ErrorKind::io,
-       "{}: this is a symbolic link (to {}), and tutti writes nothing outside the folder of the results; "
-       "remove it, or choose another folder with -o",
+       "{}: this is a symbolic link (to {}), and tutti writes nothing outside the results folder; remove it, or choose "
+       "another folder with -o",
        path.string(), fs::read_symlink(path, ignored).string());
 }
 
@@ -169,7 +169,7 @@ void make_output_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || !fs::is_directory(folder, error))
-    fail(ErrorKind::io, "{}: cannot make the folder: {}; choose another with -o", folder.string(),
+    fail(ErrorKind::io, "{}: cannot create the folder: {}; choose another with -o", folder.string(),
          error ? error.message() : "a file of this name is there");
 }
 
@@ -179,8 +179,8 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
   if (use == OutputUse::fresh) {
     if (const fs::path found = earlier_result(folder); !found.empty())
       fail(ErrorKind::usage,
-           "{}: the folder holds the results of an earlier run ({}); take another with -o, or --overwrite to remove "
-           "them",
+           "{}: the folder has the results of an earlier run ({}); choose another with -o, or use --overwrite to "
+           "remove them",
            folder.string(), fs::relative(found, folder, error).string());
   }
   if (use == OutputUse::overwrite) {

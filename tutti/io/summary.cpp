@@ -108,6 +108,11 @@ std::string summary_json(const Summary& summary) {
     json["errors"] = {
         {"l2", summary.errors->l2}, {"linf", summary.errors->linf}, {"gradient_l2", summary.errors->gradient_l2}};
   }
+  if (const auto& solver = summary.solver) {
+    json["solver"] = {
+        {"iterations", solver->iterations}, {"residual", solver->residual}, {"tolerance", solver->tolerance}};
+    if (!solver->not_solved.empty()) json["solver"]["not_solved"] = solver->not_solved;
+  }
   for (const FieldError& e : summary.field_errors)
     json["field_errors"][e.name] = {
         {"l2", e.l2}, {"linf", e.linf}, {"relative_l2", e.relative_l2}, {"relative_linf", e.relative_linf}};

@@ -125,7 +125,15 @@ struct Summary {
   std::vector<FieldError> field_errors;     ///< of all fields with an exact solution
   std::optional<double> free_stream_error;  ///< of a uniform flow in a time step, over its own size
   std::vector<ForceSummary> forces;         ///< of walls
-  std::string wrong;                        ///< why the results are none
+  /// Of implicit steps or a steady solution.
+  struct Solver {
+    Size iterations = 0;     ///< of all steps
+    double residual = 0;     ///< of the last solution, relative to the right-hand side
+    double tolerance = 0;    ///< that was asked for
+    std::string not_solved;  ///< why the last solution is none; empty: it is one
+  };
+  std::optional<Solver> solver;
+  std::string wrong;    ///< why the results are none
   std::string problem;  ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {
     std::string name = "mass";                 ///< what is kept: "heat" in flows

@@ -175,7 +175,7 @@ void check_volumes(const BoxSpec& s, const TetMesh& mesh, const ParallelFor& par
   if (s.map)
     fail_spec("map", "box: {} of {} cells have no positive volume; check the map and lower the jitter ({})",
               format_count(bad), format_count(mesh.cell_count()), s.jitter);
-  fail_spec("jitter", "box: jitter {} turns {} of {} cells over; lower it (below 0.15 is always safe)", s.jitter,
+  fail_spec("jitter", "box: jitter {} inverts {} of {} cells; lower it (below 0.15 is always safe)", s.jitter,
             format_count(bad), format_count(mesh.cell_count()));
 }
 
@@ -194,7 +194,7 @@ TetMesh generate_box(const BoxSpec& spec, const ParallelFor& parallel) {
     check_volumes(spec, mesh, parallel);
     return mesh;
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "box: no memory for {} x {} x {} cubes; about 0.2 kB a cell are needed", spec.cubes[0],
+    fail(ErrorKind::resource, "box: no memory for {} x {} x {} cubes; about 0.2 kB per cell are needed", spec.cubes[0],
          spec.cubes[1], spec.cubes[2]);
   }
 }

@@ -170,7 +170,7 @@ FaceNeighbours keep_largest_piece(TetMesh& mesh) {
   }
   if (size.size() < 2) return neighbours;
   const auto largest = std::max_element(size.begin(), size.end());
-  info("gmsh left {} of {} cells without a face in common with the rest; they are dropped",
+  info("gmsh left {} of {} cells that share no face with the rest; they are dropped",
        format_count(mesh.cell_count() - *largest), format_count(mesh.cell_count()));
   std::size_t kept = 0;
   for (std::size_t c = 0; c < piece.size(); ++c) {

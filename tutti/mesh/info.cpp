@@ -176,7 +176,7 @@ std::string describe(const MeshInfo& info) {
     s += fmt::format("untagged     {:<20} {:>12} faces, area {:.6g}\n", "", format_count(info.untagged.count),
                      info.untagged.measure);
   if (info.interior_triangles > 0)
-    s += fmt::format("note: {} tagged triangles lie between two cells and are no boundary\n",
+    s += fmt::format("note: {} tagged triangles lie between two cells and are not boundaries\n",
                      format_count(info.interior_triangles));
   return s;
 }

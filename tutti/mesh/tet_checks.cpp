@@ -80,7 +80,7 @@ void finish_mesh(TetMesh& mesh, const std::string& name, MeshReport& report) {
     if (n > 0) warn("{}: {} {}", name, format_count(n), what);
   };
   warn_count(report.inverted_cells, report.keep_inverted ? "tetrahedra have a negative volume"
-                                                         : "tetrahedra had a negative volume and were turned");
+                                                         : "tetrahedra had a negative volume and were reoriented");
   warn_count(report.unused_vertices, mesh.cells.empty() ? "nodes belong to no triangle and were dropped"
                                                         : "nodes belong to no tetrahedron and were dropped");
   warn_count(report.extra_groups, "volumes or surfaces are in several physical groups; the first one counts");

@@ -137,8 +137,8 @@ class FaceMatcher {
       s.second = r.face;
     } else {
       fail(ErrorKind::input,
-           "mesh: three cells ({}, {} and {}) share the face of vertices {} {} {}; is a cell there twice?", s.first / 4,
-           s.second / 4, r.face / 4, vertex, r.middle, r.largest);
+           "mesh: three cells ({}, {} and {}) share the face of vertices {} {} {}; is a cell listed twice?",
+           s.first / 4, s.second / 4, r.face / 4, vertex, r.middle, r.largest);
     }
   }
 
@@ -195,7 +195,7 @@ FaceNeighbours match_faces(const TetMesh& mesh, const ParallelFor& parallel) {
 
 FaceNeighbours find_face_neighbours(const TetMesh& mesh, const ParallelFor& parallel) {
   if (mesh.boundary.size() != mesh.boundary_tags.size())
-    fail(ErrorKind::input, "mesh: {} boundary triangles, but {} boundary tags; one a triangle is expected",
+    fail(ErrorKind::input, "mesh: {} boundary triangles, but {} boundary tags; one per triangle is expected",
          mesh.boundary.size(), mesh.boundary_tags.size());
   try {
     return match_faces(mesh, parallel);

@@ -10,7 +10,7 @@ namespace tutti {
 namespace {
 
 void check_targets(std::span<const double> targets) {
-  if (targets.empty()) fail(ErrorKind::usage, "a partition needs at least one part: give a weight a part");
+  if (targets.empty()) fail(ErrorKind::usage, "a partition needs at least one part: give a weight per part");
   for (std::size_t p = 0; p < targets.size(); ++p) {
     if (!std::isfinite(targets[p]) || targets[p] < 0) {
       fail(ErrorKind::usage, "weight {} of the partition is {}: weights must be finite and not negative", p,

@@ -48,23 +48,23 @@ double all_triads(const Comm& comm, DeviceSet& devices) {
 }
 
 CLI::Option* BenchArguments::add_seconds(CLI::App& command, const std::string& of) {
-  return command.add_option("--seconds", seconds, "of timed steps a " + of)
+  return command.add_option("--seconds", seconds, "seconds of timed steps per " + of)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
 }
 
 void BenchArguments::add_timing(CLI::App& command, const std::vector<std::string>& kinds_of_weights) {
-  command.add_option("--weights", weights, "of the devices")
+  command.add_option("--weights", weights, "weights of the devices")
       ->check(CLI::IsMember(kinds_of_weights))
       ->capture_default_str();
-  command.add_option("--steps", steps, "timed; 0: as many as --seconds allows")
+  command.add_option("--steps", steps, "number of timed steps; 0: as many as --seconds allows")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   add_seconds(command, "row");
 }
 
 void BenchArguments::add_report(CLI::App& command) {
-  command.add_option("--json", json, "write all figures here")->type_name("FILE");
+  command.add_option("--json", json, "write all figures to this file")->type_name("FILE");
   devices.add_to(command);
 }
 

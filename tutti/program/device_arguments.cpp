@@ -8,12 +8,12 @@ namespace tutti {
 
 void DeviceArguments::add_to(CLI::App& command) {
   command.add_option("--devices", list, "all | cpu | cpu:0-7 | cuda:0,cuda:1,cpu | fake:2,cpu")->type_name("LIST");
-  command.add_option("--threads", threads, "CPU threads of a rank (default: the free cores of its share)")
+  command.add_option("--threads", threads, "CPU threads per rank (default: the free cores of its share)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command
       .add_option("--limit-blocks", limit_blocks,
-                  "an experiment: a GPU computes with so many thread blocks at a time, as slow as a small one")
+                  "experiment: a GPU runs only N thread blocks at a time, as slow as a smaller one")
       ->check(CLI::Range(1, 1 << 20))
       ->type_name("N");
   command.add_option("--fake-memory", fake_memory, "memory of each fake device, e.g. 256M")->type_name("BYTES");

@@ -162,7 +162,7 @@ std::string explain_command_line(const CLI::App& program, const std::vector<std:
   if (message == "A subcommand is required") {
     std::vector<std::string> names;
     for (const CLI::App* sub : subcommands_of(*command)) names.push_back(sub->get_name());
-    return fmt::format("{} wants a subcommand: {}{}", full_name(*command), join(names, ", "), see());
+    return fmt::format("{} needs a subcommand: {}{}", full_name(*command), join(names, ", "), see());
   }
   return full_name(*command) + ": " + message + see();
 }

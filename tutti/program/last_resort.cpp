@@ -68,7 +68,7 @@ bool memory_is_short() {
 void at_exit(int code, void*) {
   if (const int wanted = wanted_code; wanted != 0 && wanted != code) ::_exit(wanted);
   if (watching.exchange(false))
-    end("a library ended the program for what it says above, mostly missing memory or threads; use a smaller mesh, "
+    end("a library ended the program for the reason above, usually missing memory or threads; use a smaller mesh, "
         "fewer threads or more nodes");
 }
 

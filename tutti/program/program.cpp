@@ -63,7 +63,7 @@ int end_run(const RunUnderWay& run) {
 void check_output() {
   const bool flushed = std::fflush(stdout) == 0;
   if (!flushed || std::ferror(stdout) != 0)
-    fail(ErrorKind::io, "standard output: not all of it could be written; free space, or lead it to another place");
+    fail(ErrorKind::io, "standard output: not all of it could be written; free space, or redirect it elsewhere");
 }
 
 /// Runs the action; `prints`: its result is what it prints. An error that all ranks share ends in order with one
@@ -124,7 +124,7 @@ void require_room_for_messages(const std::string& program) {
     return;
   }
   const std::string message =
-      fmt::format("no memory for messages between ranks: {} bytes are wanted; use fewer ranks or more nodes", room);
+      fmt::format("no memory for messages between ranks: {} bytes are needed; use fewer ranks or more nodes", room);
   say_error(program, message.c_str());
   const int code = static_cast<int>(ErrorKind::resource);
   LastResort::let_go(code);
@@ -142,7 +142,7 @@ int parse_and_run(int argc, char** argv, const ProgramInfo& info,
   program.require_subcommand(1);
   bool quiet = false, loud = false;
   program.add_flag("-q,--quiet", quiet, "print warnings and errors only");
-  program.add_flag("-v,--verbose", loud, "say more: thread roles, set-up times, the graph of a step");
+  program.add_flag("-v,--verbose", loud, "print more: thread roles, set-up times, the task graph of a step");
   program.fallthrough();
   Action action;
   declare(program, action);

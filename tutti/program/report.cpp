@@ -12,7 +12,7 @@ void write_report(const std::string& file, const std::string& text) {
   const auto folder = std::filesystem::path(file).parent_path();
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error))
-    fail(ErrorKind::io, "{}: there is no folder {}; make it, or choose another", file, folder.string());
+    fail(ErrorKind::io, "{}: there is no folder {}; create it, or choose another", file, folder.string());
   write_file(file, text, Place::given);
 }
 

@@ -75,9 +75,10 @@ Case choose_case(const Comm& comm, const RunArguments& arguments, const ModelKin
   comm.together([&] {
     const auto names = model_names(models);
     if (std::find(names.begin(), names.end(), state.model) == names.end())
-      fail(ErrorKind::input,
-           "{}: the checkpoint is of the model '{}', which this program does not have; use the program that wrote it",
-           name, state.model);
+      fail(
+          ErrorKind::input,
+          "{}: the checkpoint is of the model '{}', which this program does not include; use the program that wrote it",
+          name, state.model);
     const CaseSchema schema = schema_of(models, state.model);
     before = parse_case(state.case_toml, name, schema, {});
     if (arguments.file.empty()) now = parse_case(state.case_toml, name, schema, arguments.sets);
@@ -142,19 +143,27 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
   if (const double share = comm.max(wait.longest() / passed.count());
       share > 1.0 / 3 && passed.count() > 1 && !waits_passively())
     warn(
-        "threads waited up to {:.0f} % of the run for a core that others had; give fewer with --threads, or end what "
-        "else runs",
+        "threads waited up to {:.0f} % of the run for a core used by other programs; use fewer with --threads, or stop "
+        "the other programs",
         100 * share);
-  if (const auto& units = summary.units_of_advance) {
+  // The last state is written all the same.
+  if (summary.solver && !summary.solver->not_solved.empty())
+    comm.together(
+        [&] { fail(ErrorKind::numerical, "{}, then restart from {}", summary.solver->not_solved, folder.string()); });
+  if (const auto& units = summary.units_of_advance; units && !summary.solver) {
     info("{} {}/s, {} of steps", format_count(static_cast<Size>(units->work_per_second)), units->work,
          format_duration(summary.wall_seconds));
     info("results: {}", folder.string());
     if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
     return;
   }
-  info("{} cell-steps/s, {} of steps; {} drift {:.2g}{}",
-       format_count(static_cast<Size>(summary.cell_steps_per_second)), format_duration(summary.wall_seconds),
-       summary.mass.name, summary.mass.drift, summary.errors ? describe_errors(*summary.errors) : "");
+  info("{}{} of steps; {} drift {:.2g}{}{}",
+       summary.units_of_advance
+           ? std::string()
+           : fmt::format("{} cell-steps/s, ", format_count(static_cast<Size>(summary.cell_steps_per_second))),
+       format_duration(summary.wall_seconds), summary.mass.name, summary.mass.drift,
+       summary.solver ? fmt::format("; {} iterations", format_count(summary.solver->iterations)) : "",
+       summary.errors ? describe_errors(*summary.errors) : "");
   if (summary.wrong.empty() && options.text("output.format") == "vtkhdf")
     info("results: {} (open results.vtkhdf in ParaView)", folder.string());
   else if (summary.wrong.empty())
@@ -216,14 +225,14 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
   command->add_option("case", arguments->file, "case file (TOML); not needed with --restart")->type_name("CASE");
   command
       ->add_option("-o,--output", arguments->output,
-                   "folder for the results; made if missing (with --restart: that of the run before)")
+                   "folder for the results, created if missing (with --restart: the folder of that run)")
       ->type_name("DIR");
   command->add_flag("--overwrite", arguments->overwrite, "remove the results of an earlier run from DIR first");
   command
       ->add_option("--restart", arguments->restart,
-                   "go on from the newest checkpoint of a results folder, or from one checkpoint file")
+                   "continue from the newest checkpoint of a results folder, or from a checkpoint file")
       ->type_name("DIR");
-  command->add_flag("--fallback", arguments->fall_back, "if the newest checkpoint is damaged, take the one before");
+  command->add_flag("--fallback", arguments->fall_back, "if the newest checkpoint is damaged, use the one before it");
   command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set time.end=2; may be repeated")
       ->type_name("A.B=V")
       ->allow_extra_args(false);
@@ -235,7 +244,7 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
       ->type_name("A:B")
       ->needs(trace);
   command->add_flag("--no-exchange", arguments->no_exchange,
-                    "steps exchange nothing, to see what it costs; their results are wrong and not written");
+                    "leave out all communication, to measure its cost; results are wrong and are not written");
   arguments->devices.add_to(*command);
   command->footer("Examples:\n" + example);
   const std::string help = program.get_name() + " run --help";

@@ -40,7 +40,7 @@ Residency::Residency(Stream& stream, const RowSource& source, const ResidencyOpt
   Device& device = stream.device();
   if ((options.policy == Policy::compressed) == is_exact(options.format) &&
       (options.policy == Policy::compressed || options.policy == Policy::resident))
-    fail(ErrorKind::input, "'{}': residency.policy \"{}\" does not go with rows as {}; set residency.format",
+    fail(ErrorKind::input, "'{}': residency.policy \"{}\" cannot be combined with rows as {}; set residency.format",
          source.name, policy_name(options.policy), layout_.name());
   placement_ = place_rows(layout_, source.rows, options.policy, room_of(device, options.leave_bytes),
                           options.chunk_bytes, device.name(), source.name);

@@ -48,10 +48,10 @@ std::string RowLayout::name() const {
 RowLayout make_row_layout(ValueFormat format, int width, int rate, int group) {
   require(width > 0, "rows of {} values", width);
   if (format == ValueFormat::zfp && (rate < zfp::least_rate || rate > zfp::most_rate))
-    fail(ErrorKind::input, "'residency.rate' is {} bits a value; expected {} to {}", rate, zfp::least_rate,
+    fail(ErrorKind::input, "'residency.rate' is {} bits per value; expected {} to {}", rate, zfp::least_rate,
          zfp::most_rate);
   if (group < 0 || group % 4 != 0)
-    fail(ErrorKind::input, "'residency.group' is {}; expected a multiple of 4, or 0 for one scale a row", group);
+    fail(ErrorKind::input, "'residency.group' is {}; expected a multiple of 4, or 0 for one scale per row", group);
   RowLayout layout;
   layout.format = format;
   layout.width = width;

@@ -193,9 +193,8 @@ std::string describe(const Share& share, Gid rows) {
     return fmt::format("the CPU gets no cells: a pass over them would take {:.3g} ms with it, {:.3g} ms without",
                        1e3 * share.seconds_with, 1e3 * share.seconds_without);
   return fmt::format(
-      "the CPU gets {:.2f} % of the cells{}: a pass over them shall take {:.3g} ms with it, {:.3g} ms without ({:.1f} "
-      "% "
-      "gained)",
+      "the CPU gets {:.2f} % of the cells{}: a pass over them should take {:.3g} ms with it, {:.3g} ms without ({:.1f} "
+      "% gained)",
       100 * share.host_rows / static_cast<double>(rows), share.in_cache ? ", which fit in its caches" : "",
       1e3 * share.seconds, 1e3 * share.seconds_without, 100 * (1 - share.seconds / share.seconds_without));
 }
@@ -209,8 +208,8 @@ std::vector<double> peak_bandwidths(const Comm& comm, const DeviceSet& devices, 
   comm.together([&] {
     if (given.size() != static_cast<std::size_t>(parts))
       fail(ErrorKind::input,
-           "{}: devices.peak_gb_per_second has {} entries for {} devices in all ranks; give one a device, 0 where it "
-           "shall be found out",
+           "{}: devices.peak_gb_per_second has {} entries for {} devices in all ranks; give one per device, 0 to have "
+           "it found out",
            options.where("devices.peak_gb_per_second"), given.size(), parts);
   });
   for (std::size_t p = 0; p < peaks.size(); ++p)
@@ -239,7 +238,7 @@ std::vector<double> peak_weights(const Comm& comm, const DeviceSet& devices, con
   const auto unknown = std::count(peaks.begin(), peaks.end(), 0.0);
   if (unknown == 0) return peaks;
   info(
-      "{} of {} devices do not tell their peak bandwidth: their measured triad is taken; see "
+      "{} of {} devices do not report their peak bandwidth: their measured triad is used; see "
       "devices.peak_gb_per_second",
       unknown, parts);
   return with_triads(comm, devices, peaks);
@@ -283,8 +282,8 @@ Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& opt
   comm.together([&] {
     const std::string where = options.where("balance.weights");
     if (weights.size() != n)
-      fail(ErrorKind::input, "{}: balance.weights has {} entries for {} devices in all ranks; give one a device", where,
-           weights.size(), parts);
+      fail(ErrorKind::input, "{}: balance.weights has {} entries for {} devices in all ranks; give one per device",
+           where, weights.size(), parts);
     if (!(sum > 0)) fail(ErrorKind::input, "{}: balance.weights are all 0; at least one must be above 0", where);
   });
   for (double& w : weights) w /= sum;

@@ -98,7 +98,7 @@ void Checkpoints::after_step(Run& run) {
   }
   run.stopped = wish.stop && !run.last;
   if (!writer_) {
-    if (run.stopped) warn("stopped after step {}; this model keeps no state, so the run cannot go on from here", step);
+    if (run.stopped) warn("stopped after step {}; this model keeps no state, so the run cannot be continued", step);
     return;
   }
   const bool scheduled = run.due(when_), ends = run.stopped || run.last || run.shares;

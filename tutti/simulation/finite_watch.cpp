@@ -39,7 +39,7 @@ void require_bounds(const Run& run, const std::string& advice) {
   comm.together([&] {
     if (largest == all)
       fail(ErrorKind::numerical,
-           "{} at time {:g}, step {}: the data of the case allow {:.3g} at most, so that the run is unstable{}", where,
+           "{} at time {:g}, step {}: the data of the case allow at most {:.3g}: the run is unstable{}", where,
            run.time, run.step, *bound, advice);
   });
 }
@@ -54,9 +54,9 @@ void require_good_state(const Run& run) {
   const auto bad = std::find_if(run.diagnostics.begin(), run.diagnostics.end(),
                                 [](const Diagnostic& d) { return !std::isfinite(d.value); });
   const std::string advice = run.has_checkpoint
-                                 ? fmt::format("; lower time.dt or look at the input; the last good state is in {}",
+                                 ? fmt::format("; lower time.dt or check the input; the last good state is in {}",
                                                (run.folder / "checkpoints").string())
-                                 : "; lower time.dt or look at the input";
+                                 : "; lower time.dt or check the input";
   if (bad == run.diagnostics.end()) return require_bounds(run, advice);  // the same on all ranks
   ModelState state = run.model.state();
   run.comm.together([&] {

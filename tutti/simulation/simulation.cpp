@@ -71,12 +71,11 @@ void resume(Run& run, const Restart& restart) {
     const bool in_space = model.domain().in_space();
     const char *mesh = in_space ? "mesh" : "graph", *rows = in_space ? "cells" : model.domain().words().rows;
     if (state.empty())
-      fail(ErrorKind::usage, "{}: this model keeps no state, it cannot be restarted; start anew", from);
+      fail(ErrorKind::usage, "{}: this model keeps no state and cannot be restarted; start a new run", from);
     if (state.mesh_checksum != restart.state.mesh_checksum)
       fail(ErrorKind::input,
-           "{}: the {} is another one: {} {} with checksum {:016x} now, {} with {:016x} when the checkpoint was "
-           "made; "
-           "give the same {}, e.g. with --set {}.file=...",
+           "{}: the {} has changed: {} {} with checksum {:016x} now, {} with {:016x} in the checkpoint; give the same "
+           "{}, e.g. with --set {}.file=...",
            from, mesh, state.rows, rows, state.mesh_checksum, restart.state.rows, restart.state.mesh_checksum, mesh,
            mesh);
     for (const StateNumber& number : state.numbers) {
@@ -92,8 +91,8 @@ void resume(Run& run, const Restart& restart) {
 
 void tell(const NewShares& shares) {
   info(
-      "part {} waits {:.0f} % of a step for the slowest device: the mesh is shared anew; a step shall take {:.3g} ms, "
-      "not {:.3g} ms",
+      "part {} waits {:.0f} % of a step for the slowest device: repartitioning; a step should take {:.3g} ms instead "
+      "of {:.3g} ms",
       shares.idle_part, 100 * shares.idle, 1e3 * shares.seconds_then, 1e3 * shares.seconds);
 }
 
@@ -119,23 +118,27 @@ void tell_start(const Run& run, const Restart* restart) {
     info("{} cells, {} steps of {:.4g}", format_count(run.model.cells()), format_count(plan.steps), plan.dt);
     return;
   }
-  info("{} cells, from step {} (t = {:g}) of {} on to step {}, {:.4g} each", format_count(run.model.cells()), run.first,
-       restart->state.time, restart->reader.path().string(), plan.steps, plan.dt);
+  info("{} cells, continuing from step {} (t = {:g}) of {} to step {}, {:.4g} each", format_count(run.model.cells()),
+       run.first, restart->state.time, restart->reader.path().string(), plan.steps, plan.dt);
   if (run.first >= plan.steps)
-    warn("{} stands at the end of the run already: nothing is left to do; go on with a later {}",
+    warn("{} is already at the end of the run: nothing is left to do; continue with a later {}",
          restart->reader.path().string(), run.options.has("time.steps") ? "--set time.steps=N" : "--set time.end=T");
 }
 
-void tell_end(const Run& run) {
+void tell_end(const Run& run, const Summary& summary) {
+  if (summary.solver && !summary.solver->not_solved.empty()) return;  // the program tells
   if (const auto units = run.model.advance(); units && run.stopped) {
-    info("stopped after {} of {} {}; go on with: tutti run --restart {}", format_count(std::llround(run.time)),
+    info("stopped after {} of {} {}; continue with: tutti run --restart {}", format_count(std::llround(run.time)),
          format_count(std::llround(units->end)), units->unit, run.folder.string());
     return;
   }
-  if (run.finished && run.step < run.plan.steps)
+  if (run.finished && run.step < run.plan.steps && run.model.advance())
+    info("solved after {} iterations, residual {:.2g}", format_count(summary.solver->iterations),
+         summary.solver->residual);
+  else if (run.finished && run.step < run.plan.steps)
     info("steady after step {} of {}, t = {:g}", run.step, run.plan.steps, run.time);
   if (run.stopped)
-    info("stopped after step {} of {}, t = {:g}; go on with: tutti run --restart {}", run.step, run.plan.steps,
+    info("stopped after step {} of {}, t = {:g}; continue with: tutti run --restart {}", run.step, run.plan.steps,
          run.time, run.folder.string());
 }
 
@@ -168,8 +171,7 @@ void put_in_place(Run& run, const Restart* restart) {
     if (run.comm.is_root()) write_file(run.folder / "effective.toml", run.options.effective_toml());
   });
   tell_start(run, restart);
-  if (!run.exchanges)
-    warn("steps exchange nothing: their results are wrong, and no fields, probes or checkpoints are written");
+  if (!run.exchanges) warn("no communication: results are wrong, and no fields, probes or checkpoints are written");
 }
 
 /// What a checkpoint says of the run besides the fields.
@@ -292,7 +294,7 @@ Summary simulate(const Comm& comm, Model& model, DeviceSet& devices, const Case&
     *context.so_far = so_far;
     return summary;
   }
-  tell_end(run);
+  tell_end(run, summary);
   complete_summary(run, devices, context.setup, so_far, summary);
   comm.together([&] {
     run.require_folder();

@@ -61,6 +61,9 @@ class TetModel : public Model {
   const double* now(int part) { return u(part)[0].data(); }
   double* next(int part) { return u(part)[1].data(); }
 
+  /// Of the owned cells; on its device.
+  const double* volumes(int part) const { return volumes_[part].data(); }
+
   /// Runs the pass over the rows of all parts: add(p, kernels) adds what part p computes, and the ghosts of this copy
   /// of u follow while the interiors are computed.
   template <class Add>

@@ -135,7 +135,7 @@ TEST_F(Files, DevicesAreWrittenInPlace) {
 
 TEST_F(Files, PipesAreWrittenInPlaceWhereSomebodyReads) {
   ASSERT_EQ(::mkfifo(target.c_str(), 0666), 0);
-  EXPECT_THAT(refused([&] { write_file(target, "new", Place::given); }), HasSubstr("nobody reads this pipe"));
+  EXPECT_THAT(refused([&] { write_file(target, "new", Place::given); }), HasSubstr("no process reads this pipe"));
   const int reader = ::open(target.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_GE(reader, 0);
   write_file(target, "new", Place::given);

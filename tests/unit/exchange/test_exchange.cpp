@@ -157,7 +157,7 @@ TEST(Exchange, PeersPackOnTheDeviceWhereSeparatorsAreScattered) {
   EXPECT_EQ(packs, scattered) << "what lies in one piece is copied from where it is";
   const Size used = rank.devices[1]->budget().used();
   EXPECT_EQ(used, device_message_bytes(rank.plan, {}, rank.streams, 0, 2, sizeof(double)));
-  EXPECT_EQ(used, scattered * 2 * (4 + 2 * 8)) << "two rows a message: their numbers, and two values each";
+  EXPECT_EQ(used, scattered * 2 * (4 + 2 * 8)) << "two rows per message: their numbers, and two values each";
   exchange_line(rank, 2);
   for (const std::size_t d : {1u, 2u, 3u, 4u}) EXPECT_EQ(rank.devices[d]->counts().to_device_bytes, 0);
 }

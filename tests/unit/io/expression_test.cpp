@@ -131,9 +131,9 @@ TEST(Expression, values_that_wait_for_each_other_are_bounded) {
   for (int i = 0; i < 25; ++i) deep = "x+(" + deep + ")";
   EXPECT_EQ(value(deep), 13);
   for (int i = 0; i < 25; ++i) deep = "x+(" + deep + ")";
-  EXPECT_THAT(error_of(deep), HasSubstr("more than 32 values"));
+  EXPECT_THAT(error_of(deep), HasSubstr("more than 32 intermediate values"));
   EXPECT_EQ(value(std::string(150, '(') + "x" + std::string(150, ')')), 0.5);
-  EXPECT_THAT(error_of(std::string(300, '(') + "x" + std::string(300, ')')), HasSubstr("parentheses in each other"));
+  EXPECT_THAT(error_of(std::string(300, '(') + "x" + std::string(300, ')')), HasSubstr("too many nested parentheses"));
 }
 
 TEST(Expression, one_by_one_and_in_blocks_have_the_same_bits) {

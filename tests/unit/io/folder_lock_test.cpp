@@ -42,7 +42,7 @@ TEST_F(Lock, ASecondOneIsTold) {
     const FolderLock first(folder_);
     const std::string words = read_text_file(file_);
     EXPECT_THAT(words, HasSubstr(fmt::format("process {}\n", ::getpid())));
-    EXPECT_THAT(refusal(), HasSubstr(fmt::format("another run writes here (process {} on ", ::getpid())));
+    EXPECT_THAT(refusal(), HasSubstr(fmt::format("another run writes to this folder (process {} on ", ::getpid())));
     EXPECT_EQ(read_text_file(file_), words) << "the second one changes nothing";
   }
   EXPECT_FALSE(fs::exists(file_));

@@ -68,13 +68,14 @@ TEST_F(Lines, LostOnesAreToldAndTheRestStays) {
   leave("head\n1 a\n2 b\n3 ");
   EXPECT_THAT(
       go_on({5, 25, 5}),
-      HasSubstr("lines.csv: 3 lines of the run before are missing, behind 2 up to 5; start from an older checkpoint to "
-                "have them; what was there is kept in " +
-                file_.string() + ".before-restart\n"));
+      HasSubstr(
+          "lines.csv: 3 lines of the previous run are missing, after 2 up to 5; restart from an older checkpoint to "
+          "recover them; what was there is kept in " +
+          file_.string() + ".before-restart\n"));
   EXPECT_EQ(text(), "head\n1 a\n2 b\n9 new\n");
   EXPECT_EQ(beside(), "head\n1 a\n2 b\n3 ");
   // A second time, another name; older checkpoints know bytes only.
-  EXPECT_THAT(go_on({8, 33, std::nullopt}), HasSubstr("20 bytes of the run before are missing, behind 2 up to 8; "));
+  EXPECT_THAT(go_on({8, 33, std::nullopt}), HasSubstr("20 bytes of the previous run are missing, after 2 up to 8; "));
   EXPECT_EQ(text(), "head\n1 a\n2 b\n9 new\n");
   EXPECT_EQ(beside(2), "head\n1 a\n2 b\n9 new\n");
 }
@@ -82,10 +83,11 @@ TEST_F(Lines, LostOnesAreToldAndTheRestStays) {
 TEST_F(Lines, AFileThatIsGoneOrEmptyBeginsAnew) {
   EXPECT_THAT(
       go_on({2, 13, 2}),
-      HasSubstr("2 lines of the run before are missing, up to 2; start from an older checkpoint to have them\n"));
+      HasSubstr(
+          "2 lines of the previous run are missing, up to 2; restart from an older checkpoint to recover them\n"));
   EXPECT_EQ(text(), "head\n9 new\n");
   leave("");
-  EXPECT_THAT(go_on({2, 13, 1}), HasSubstr("1 line of the run before are missing"));
+  EXPECT_THAT(go_on({2, 13, 1}), HasSubstr("1 line of the previous run are missing"));
   EXPECT_EQ(text(), "head\n9 new\n");
   fs::remove(file_);
   EXPECT_EQ(go_on({2, 0, 0}), "") << "there was none";
@@ -95,7 +97,7 @@ TEST_F(Lines, AFileThatIsGoneOrEmptyBeginsAnew) {
 TEST_F(Lines, WhatAPowerCutLeavesInTheMiddleGoes) {
   const std::string torn = "head\n1 a\n" + std::string(300'000, '\0') + "\n3 c\n4 d\n";
   leave(torn);
-  EXPECT_THAT(go_on({3, 17, 3}), HasSubstr("1 line of the run before are missing, up to 3; "));
+  EXPECT_THAT(go_on({3, 17, 3}), HasSubstr("1 line of the previous run are missing, up to 3; "));
   EXPECT_EQ(text(), "head\n1 a\n3 c\n9 new\n");
   EXPECT_EQ(beside(), torn);
   // All that was recorded is there, and a line that is none.

@@ -116,10 +116,10 @@ TEST(CheckpointHeader, EveryLengthButItsOwnIsRefused) {
   for (std::size_t length = 0; length < good.size(); ++length) {
     const auto found = complaint(
         [&] { (void)parse_checkpoint_header(std::span(good).first(length), static_cast<Size>(length), "step.h5"); });
-    EXPECT_THAT(found, HasSubstr(length < 25 ? "this is no checkpoint" : "is cut off")) << length;
+    EXPECT_THAT(found, HasSubstr(length < 25 ? "not a checkpoint" : "is truncated")) << length;
   }
   EXPECT_THAT(complaint([&] { (void)parse(good, h.file_bytes - 1); }),
-              HasSubstr("is cut off: it has 1071 bytes, 1072"));
+              HasSubstr("is truncated: it has 1071 bytes, 1072"));
   EXPECT_THAT(complaint([&] { (void)parse(good, h.file_bytes + 1); }), HasSubstr("has grown: it has 1073 bytes, 1072"));
 }
 

@@ -111,7 +111,7 @@ TEST_P(MeshVtu, RefusesWhatCannotBeReadBack) {
     }
     EXPECT_FALSE(fs::exists(folder_ / "bad.vtu"));
   };
-  refused("one region a cell", [](TetMesh& m) { m.regions.pop_back(); });
+  refused("one region per cell", [](TetMesh& m) { m.regions.pop_back(); });
   refused("region -1", [](TetMesh& m) { m.regions[3] = -1; });
   refused("one boundary tag", [](TetMesh& m) { m.boundary_tags.pop_back(); });
   refused("boundary tag 0", [](TetMesh& m) { m.boundary_tags[0] = 0; });

@@ -129,7 +129,7 @@ TEST(GenerateBox, Refusals) {
   refused([](BoxSpec& s) { s.grading[0] = 0; }, "grading");
   refused([](BoxSpec& s) { s.jitter = 0.5; }, "jitter");
   refused([](BoxSpec& s) { s.jitter = NAN; }, "jitter");
-  refused([](BoxSpec& s) { s.jitter = 0.49; }, "turns");
+  refused([](BoxSpec& s) { s.jitter = 0.49; }, "inverts");
   refused([](BoxSpec& s) { s.split_x = 1.0; }, "split");
   refused([](BoxSpec& s) { s.cubes = {1 << 20, 1 << 20, 1 << 20}; }, "more than");
   refused([](BoxSpec& s) { s.map = [](Vec3 p) { return Vec3{-p.x, p.y, p.z}; }; }, "map");

@@ -147,7 +147,7 @@ TEST_F(GmshDefects, Nodes) {
   expect_error(replaced(good_22, "30 0 1 0", "30 0 x 0"), 13, "found 'x', but a node's y was expected");
   expect_error(replaced(good_22, "30 0 1 0", "30 0 1"), 13, "the line ends here, but a node's z was expected");
   expect_error(replaced(good_22, "30 0 1 0", "30 0 1 0 7"), 13, "found '7' after a node's coordinates");
-  expect_error(replaced(good_22, "30 0 1 0", "20 0 1 0"), 10, "node 20 is there twice");
+  expect_error(replaced(good_22, "30 0 1 0", "20 0 1 0"), 10, "node 20 is listed twice");
   expect_error(replaced(good_22, "30 0 1 0", "0 0 1 0"), 13, "node tag 0 is not positive");
   expect_error(replaced(good_22, "$Nodes\n5", "$Nodes\n4"), 15, "found '50', but $EndNodes was expected");
   expect_error(replaced(good_22, "$Nodes\n5", "$Nodes\n6"), 16, "found '$EndNodes', but a node's tag was expected");
@@ -211,7 +211,7 @@ TEST_F(GmshDefects, Entities) {
   expect_error(replaced(good_41, "0 0 1 1", "0 0 2 0"), 33, "entity 9 of dimension 3 is not in $Entities");
   expect_error(replaced(good_41, "1 1 1 1 2 1 1\n", "1 1 1 99999999999 2 1 1\n"), 12, "only");
   expect_error(replaced(good_41, "0 0 1 1\n", "0 0 2 1\n1 0 0 0 1 1 1 0 0\n"), 12,
-               "entity 1 of dimension 2 is there twice");
+               "entity 1 of dimension 2 is listed twice");
 }
 
 TEST_F(GmshDefects, ElementData) {
@@ -229,7 +229,7 @@ TEST_F(GmshDefects, ElementData) {
   expect_error(with("\n3\n2\n4", "\n2\n2\n4"), 32, "2 components");
   expect_error(with("\n3\n2\n4", "\n3\n777777777777\n4"), 33, "only");
   expect_error(with("0.0\n3\n0", "0.0\n1\n0"), 30, "1 integer tags; 3 are expected");
-  expect_error(replaced(good_22, "5 4 2 2 1 20", "4 4 2 2 1 20") + data_section, 18, "element 4 is there twice");
+  expect_error(replaced(good_22, "5 4 2 2 1 20", "4 4 2 2 1 20") + data_section, 18, "element 4 is listed twice");
   MeshReport report;
   EXPECT_TRUE(read(good_22 + replaced(replaced(data_section, "2\n4 1 0 0\n", "1\n"), "5 0 1 0", "3 0 1 0"), &report)
                   .cell_data.empty());

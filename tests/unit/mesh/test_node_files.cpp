@@ -73,11 +73,11 @@ TEST(NodeFiles, TextDefects) {
   expect_error("1 0 0\n0 1 0\n1 0 0\n", "a.xyz", "a.xyz: the nodes 0 and 2 (numbered from 0) are at the same place");
   expect_error("1 0 0\n0 1 0 2\n", "a.xyz", "a.xyz:2: node 1 has a weight, the first one has none");
   expect_error("1 0 0 2\n0 1 0\n", "a.xyz", "a.xyz:2: node 1 has no weight, the first one has one");
-  expect_error("1 0 0 2 3\n", "a.xyz", "a.xyz:1: found '3' behind a node's numbers");
+  expect_error("1 0 0 2 3\n", "a.xyz", "a.xyz:1: found '3' after a node's numbers");
   expect_error("1 0 0 inf\n", "a.xyz", "a.xyz:1: node 0 has the weight inf");
   expect_error("1 0 0 0.5\n-1 0 0 0.5\n", "a.xyz", "a.xyz: the sum of the weights is 1; the sphere's area");
   expect_error("1,0,0\n", "a.xyz", "a.xyz:1: found '1,0,0'");
-  expect_error("1 0 0\n", "a.csv", "tells no format of nodes; known are text (.xyz");
+  expect_error("1 0 0\n", "a.csv", "a.csv: unsupported format of nodes; known are text (.xyz");
 }
 
 TEST(NodeFiles, Raw) {
@@ -106,7 +106,7 @@ TEST(NodeFiles, RawOfASizeThatFitsBoth) {
 
 TEST(NodeFiles, RawDefects) {
   expect_error("", "a.bin", "a.bin: there are no nodes");
-  expect_error(raw({1, 0}), "a.bin", "the file has 16 bytes; three or four doubles a node");
+  expect_error(raw({1, 0}), "a.bin", "the file has 16 bytes; three or four doubles per node");
   expect_error(raw({1, 0, 0}) + "x", "a.bin", "the file has 25 bytes");
   expect_error(raw({1, 0, 0, 1}), "a.xyz.f64", "the file has 32 bytes, no multiple of 24, as its name '.xyz' needs");
   expect_error(raw({1, 0, 0}), "a.xyzw.bin", "no multiple of 32");
@@ -130,7 +130,7 @@ TEST(NodeFiles, VtkDefects) {
   expect_error(vtk("PolyData", ""), "a.vtp", "a.vtp: there are no nodes");
   expect_error(vtk("PolyData", vtk_piece(2, "1 0 0")), "a.vtp", "6 numbers are expected");
   expect_error(vtk("PolyData", vtk_piece(1, "1 0 1")), "a.vtp", "node 0 lies 1.4142136 from the origin");
-  expect_error(vtk("PolyData", vtk_piece(1, "1 0 0", "1 2")), "a.vtp", "behind the 1 numbers");
+  expect_error(vtk("PolyData", vtk_piece(1, "1 0 0", "1 2")), "a.vtp", "after the 1 numbers");
   expect_error(vtk("PolyData", vtk_piece(1, "1 0 0", "6") + vtk_piece(1, "0 1 0")), "a.vtp",
                "all or none must have them");
   expect_error(vtk("PolyData", vtk_piece(1, "1 0 0") + vtk_piece(1, "0 1 0", "6")), "a.vtp",

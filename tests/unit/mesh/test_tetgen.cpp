@@ -90,12 +90,12 @@ TEST_F(TetgenDefects, Nodes) {
   bad_node("5 3 1 1", "x 3 1 1", 2, "found 'x', but the number of nodes was expected");
   bad_node("5 3 1 1", "5 2 1 1", 2, "the dimension is 2; 3 is expected");
   bad_node("5 3 1 1", "5 3 1 2", 2, "2 boundary markers");
-  bad_node("5 3 1 1", "5 3 -1 1", 2, "-1 attributes a node; 0 to");
+  bad_node("5 3 1 1", "5 3 -1 1", 2, "-1 attributes per node; 0 to");
   bad_node("5 3 1 1", "5 3 1 1 8", 2, "found '8' after the first line's numbers; the end of the line was expected");
   bad_node("5 3 1 1", "0 3 1 1", 2, "0 nodes; at least 4 are needed");
   bad_node("5 3 1 1", "99999999999 3 1 1", 2, "are announced, at least 9 bytes each, but only");
   bad_node("5 3 1 1", "6 3 1 1", 10, "the file ends here, but a node's number was expected");
-  bad_node("5 3 1 1", "4 3 1 1", 9, "found '5' behind the 4 nodes that the first line announces");
+  bad_node("5 3 1 1", "4 3 1 1", 9, "found '5' after the 4 nodes that the first line announces");
   bad_node("\n1 0 0 0", "\n2 0 0 0", 4, "the first node has the number 2; 0 or 1 is expected");
   bad_node("\n3 0 1 0", "\n4 0 1 0", 7, "found node 4, but 3 was expected");
   bad_node("3 0 1 0", "3 0 nan 0", 7, "node 3 has the coordinates 0 nan 0; finite numbers are expected");
@@ -108,11 +108,11 @@ TEST_F(TetgenDefects, Nodes) {
 TEST_F(TetgenDefects, Tetrahedra) {
   expect_error(good_node, "", good_face, "m.ele:1", "the file ends here, but the number of tetrahedra was expected");
   bad_ele("2 4 1", "2 10 1", 1, "second order (10 nodes); tutti needs 4 nodes: run tetgen without -o2");
-  bad_ele("2 4 1", "2 5 1", 1, "5 nodes a tetrahedron; 4 are expected");
+  bad_ele("2 4 1", "2 5 1", 1, "5 nodes per tetrahedron; 4 are expected");
   bad_ele("2 4 1", "0 4 1", 1, "0 tetrahedra; at least one is needed");
   bad_ele("2 4 1", "-2 4 1", 1, "-2 tetrahedra");
-  bad_ele("2 4 1", "2 4 99999", 1, "99999 attributes a tetrahedron; 0 to");
-  bad_ele("2 4 1", "1 4 1", 3, "found '2' behind the 1 tetrahedra");
+  bad_ele("2 4 1", "2 4 99999", 1, "99999 attributes per tetrahedron; 0 to");
+  bad_ele("2 4 1", "1 4 1", 3, "found '2' after the 1 tetrahedra");
   bad_ele("2 4 1", "3 4 1", 4, "a tetrahedron's number was expected");
   bad_ele("2 4 1", "777777777777 4 1", 1, "are announced, at least 11 bytes each");
   bad_ele("1 2 3 4", "1 2 3 6", 2, "names node 6, but m.node has only the nodes 1 to 5");
@@ -129,9 +129,9 @@ TEST_F(TetgenDefects, Tetrahedra) {
 
 TEST_F(TetgenDefects, Faces) {
   expect_error(good_node, good_ele, "", "m.face:1", "the file ends here, but the number of faces was expected");
-  bad_face("3 1\n", "3 2\n", 1, "2 boundary markers a face");
+  bad_face("3 1\n", "3 2\n", 1, "2 boundary markers per face");
   bad_face("3 1\n", "-3 1\n", 1, "must not be negative");
-  bad_face("3 1\n", "2 1\n", 4, "found '3' behind the 2 faces");
+  bad_face("3 1\n", "2 1\n", 4, "found '3' after the 2 faces");
   bad_face("3 1\n", "4 1\n", 5, "a face's number was expected");
   bad_face("3 1\n", "123456789 1\n", 1, "are announced");
   bad_face("1 2 3 11", "1 2 2 11", 2, "face 1 has a node twice: 1 2 2");
@@ -201,8 +201,7 @@ TEST(ReadMesh, AnUnknownNameListsWhatIsKnown) {
 TEST(ReadMesh, TheExtensionChooses) {
   const TemporaryFolder folder;
   write_file(folder / "m.vtu", "$MeshFormat\n");
-  EXPECT_NE(error_of(ErrorKind::input, [&] { read_mesh(folder / "m.vtu"); }).find("this is no VTK file"),
-            std::string::npos);
+  EXPECT_NE(error_of(ErrorKind::input, [&] { read_mesh(folder / "m.vtu"); }).find("not a VTK file"), std::string::npos);
   write_file(folder / "m.msh", "<VTKFile>\n");
   EXPECT_NE(error_of(ErrorKind::input, [&] { read_mesh(folder / "m.msh"); }).find("$MeshFormat"), std::string::npos);
 }

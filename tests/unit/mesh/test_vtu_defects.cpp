@@ -34,10 +34,10 @@ class VtuDefects : public ::testing::Test {
 };
 
 TEST_F(VtuDefects, NoVtkFile) {
-  expect_error("", "1", "this is no VTK file, or it is truncated or damaged here (XML: ");
-  expect_error("solid cube\n", "1", "this is no VTK file");
+  expect_error("", "1", "not a VTK file, or truncated or damaged here (XML: ");
+  expect_error("solid cube\n", "1", "not a VTK file");
   expect_error("<a/>", "1", "the file begins with 'a'; a VTK file (VTKFile) is expected");
-  expect_error(std::string(1000, '\0'), "1", "this is no VTK file");
+  expect_error(std::string(1000, '\0'), "1", "not a VTK file");
   bad("UnstructuredGrid", "PolyData", 1, "the file holds 'PolyData'; UnstructuredGrid is expected");
   bad(" type=\"UnstructuredGrid\"", "", 1, "the file holds ''");
   bad("LittleEndian", "Middle", 1, "the byte order is 'Middle'; LittleEndian or BigEndian is expected");
@@ -83,12 +83,12 @@ TEST_F(VtuDefects, Points) {
   bad("1 0 0\n", "1 nan 0\n", 5, "'DataArray': point 1 has the coordinates 1 nan 0; finite numbers are expected");
   bad("1 0 0\n", "1 x 0\n", 6, "'DataArray': found 'x', but a number was expected");
   bad("1 1 1\n<", "1 1\n<", 9, "the numbers end here, but a number was expected");
-  bad("1 1 1\n<", "1 1 1 2\n<", 8, "found '2' behind the 15 numbers that are expected");
+  bad("1 1 1\n<", "1 1 1 2\n<", 8, "found '2' after the 15 numbers that are expected");
   bad("NumberOfPoints=\"5\"", "NumberOfPoints=\"6\"", 6, "18 numbers are expected, but only 30 bytes of text follow");
   bad("NumberOfPoints=\"5\"", "NumberOfPoints=\"60\"", 6, "180 numbers are expected, but only 30 bytes of text follow");
   bad("NumberOfComponents=\"3\"", "NumberOfComponents=\"2\"", 5, "points of 2 components; 3 are expected");
   bad("NumberOfComponents=\"3\"", "NumberOfComponents=\"x\"", 5, "NumberOfComponents is 'x'");
-  bad("Float64", "Float16", 5, "the type 'Float16' is no type of numbers; Int8, UInt8,");
+  bad("Float64", "Float16", 5, "'Float16' is not a numeric type; Int8, UInt8,");
   bad("format=\"ascii\"", "format=\"hex\"", 5, "the format is 'hex'; ascii, binary or appended is expected");
   bad("0 0 0 1 0 0\n0 1 0 0 0 1\n1 1 1\n", "", 5, "there are no numbers; 15 are expected");
   bad("0 1 0 0 0 1\n", "0 1 0 <a/> 0 0 1\n", 5, "the text is in several pieces");
@@ -107,7 +107,7 @@ TEST_F(VtuDefects, Cells) {
   bad("4 7 11", "-4 7 11", 15, "cell 0 ends at -4, before 0");
   bad("4 7 11", "4 8 11", 12, "cell 1 has 4 points, but 3 are expected for its type 5");
   bad("4 7 11", "4 7 12", 14, "the numbers end here");
-  bad("4 7 11", "4 7 10", 13, "found '3' behind the 10 numbers");
+  bad("4 7 11", "4 7 10", 13, "found '3' after the 10 numbers");
   bad("4 7 11", "4 7 999999999999999999", 12, "999999999999999999 numbers are expected, but the file has only");
   bad("10 5 10", "10 5 12", 18, "'types': cell 2 is a hexahedron (VTK type 12); tutti needs tetrahedra of first order");
   bad("10 5 10", "10 5 24", 18, "cell 2 is a tetrahedron of higher order (VTK type 24)");
@@ -122,9 +122,9 @@ TEST_F(VtuDefects, CellData) {
   bad("7 9 0", "7 9", 25, "the numbers end here, but a whole number was expected");
   bad("0.5 1 -2", "0.5 1 inf", 26, "'u & v': cell 2 has the value inf; finite numbers are expected");
   const std::string twice = "<DataArray type=\"Float32\" Name=\"a\" format=\"ascii\">1 2 3</DataArray>\n";
-  bad("</CellData>", twice + twice + "</CellData>", 30, "'a': this cell data is there twice");
+  bad("</CellData>", twice + twice + "</CellData>", 30, "'a': this cell data is listed twice");
   const std::string tags = "<DataArray type=\"Int8\" Name=\"region\" format=\"ascii\">1 2 3</DataArray>\n";
-  bad("</CellData>", tags + "</CellData>", 29, "'region': this cell data is there twice");
+  bad("</CellData>", tags + "</CellData>", 29, "'region': this cell data is listed twice");
   bad("</CellData>", "<DataArray type=\"UInt8\" Name=\"vtkGhostType\" format=\"ascii\">0 0 1</DataArray></CellData>",
       29, "cell 2 is a ghost of another piece");
   const std::string text = vtu_text();

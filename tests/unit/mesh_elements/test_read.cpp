@@ -268,8 +268,7 @@ TEST(ElementDefects, AreToldWithElementAndFile) {
 
   ElementMesh bad = good;  // a hexahedron with a corner pushed through
   bad.points[bad.element_nodes(0)[6]] = {-0.2, -0.3, -0.2};
-  EXPECT_THAT(error_of([&] { read(bad); }),
-              testing::AllOf(HasSubstr("bad.msh: element 0 (hexahedron) is turned over")));
+  EXPECT_THAT(error_of([&] { read(bad); }), testing::AllOf(HasSubstr("bad.msh: element 0 (hexahedron) is inverted")));
 
   bad = good;
   const auto first = good.element_nodes(0);

@@ -483,10 +483,11 @@ TEST(Residency, AFailingAllocationLeavesNothingBehind) {
 
 TEST(Residency, PoliciesAndFormatsMustGoTogether) {
   Bench bench(DeviceKind::host, all_bytes);
-  EXPECT_EQ(error_of([&] { Residency(*bench.stream, source(), options_of(Policy::resident, ValueFormat::int32)); }),
-            "4: 'coefficients': residency.policy \"resident\" does not go with rows as int32; set residency.format");
+  EXPECT_EQ(
+      error_of([&] { Residency(*bench.stream, source(), options_of(Policy::resident, ValueFormat::int32)); }),
+      "4: 'coefficients': residency.policy \"resident\" cannot be combined with rows as int32; set residency.format");
   EXPECT_THAT(error_of([&] { Residency(*bench.stream, source(), options_of(Policy::compressed)); }),
-              testing::HasSubstr("\"compressed\" does not go with rows as double"));
+              testing::HasSubstr("\"compressed\" cannot be combined with rows as double"));
 }
 
 TEST(Residency, AKernelForSomeFormatsReadsNoOthers) {

@@ -23,7 +23,7 @@ TEST(ChooseShares, AreInProportionToTheRates) {
   EXPECT_DOUBLE_EQ(shares->weights[0], 0.2);
   EXPECT_DOUBLE_EQ(shares->weights[1], 0.8);
   EXPECT_DOUBLE_EQ(shares->seconds, 1.0 / 50);
-  EXPECT_DOUBLE_EQ(shares->seconds_then, 0.4 / 50) << "2000 cells, 5000 a second";
+  EXPECT_DOUBLE_EQ(shares->seconds_then, 0.4 / 50) << "2000 cells, 5000 per second";
 }
 
 TEST(ChooseShares, WhoHasNothingKeepsNothing) {

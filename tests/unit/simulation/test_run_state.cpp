@@ -121,7 +121,7 @@ TEST_F(OpenRestart, TheOneBeforeWhenAsked) {
   write(11, TUTTI_VERSION, meta_of(11));
   fs::resize_file(folder_ / "checkpoints" / "step-000000000011.h5", 1000);
   EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); }),
-              HasSubstr("is cut off"));
+              HasSubstr("is truncated"));
   EXPECT_EQ(open_restart(world(), folder_, true).reader.header().step, 9);
   fs::resize_file(folder_ / "checkpoints" / "step-000000000009.h5", 1000);
   EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, true); }),
@@ -138,7 +138,7 @@ TEST_F(OpenRestart, WhatTellsOfOtherArrays) {
     meta.replace(at, std::string(before).size(), after);
     write(9, TUTTI_VERSION, meta);
     EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); }),
-                HasSubstr("step-000000000009.h5: /meta tells of step"));
+                HasSubstr("step-000000000009.h5: /meta has step"));
   }
 }
 
@@ -162,7 +162,7 @@ TEST_F(OpenRestart, NoneIsThere) {
   fs::create_directories(folder_ / "checkpoints");
   std::ofstream(folder_ / "checkpoints" / "step-000000000001.h5.tmp") << "half";
   EXPECT_THAT(message_of(ErrorKind::io, [&] { (void)open_restart(world(), folder_, true); }),
-              HasSubstr("there is no checkpoint in it"));
+              HasSubstr("it contains no checkpoint"));
 }
 
 Case with_time(const std::string& time) {

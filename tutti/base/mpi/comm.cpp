@@ -73,8 +73,7 @@ void check_mpi(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  fail(ErrorKind::peer, "{} failed: {}; another rank or the network was lost; start again from a checkpoint", call,
-       text);
+  fail(ErrorKind::peer, "{} failed: {}; another rank or the network was lost; restart from a checkpoint", call, text);
 }
 
 Comm::Comm(MPI_Comm comm) : comm_(comm) {

@@ -164,7 +164,7 @@ AtomicFile::AtomicFile(const fs::path& path, Place place, std::size_t bytes)
   if (kind != 0 && kind != S_IFREG)
     fail(ErrorKind::io, "{}: cannot be written: it is {}; {}", path.string(), word_for(kind), other_kind);
   if (const int cause = make_folders(folder_of(target_)); cause != 0)
-    fail(ErrorKind::io, "{}: the folder cannot be made: {}", path.string(), system_cause(cause));
+    fail(ErrorKind::io, "{}: the folder cannot be created: {}", path.string(), system_cause(cause));
   // One name for each process: ranks may write different files of one folder, never the same file.
   temporary_ = fmt::format("{}.{}.tmp", target_.string(), ::getpid());
   ::unlink(temporary_.c_str());  // left by a run that was killed, or a link to another place
@@ -185,7 +185,7 @@ void AtomicFile::open_in_place(int own) {
   file_ = own >= 0 ? ::fcntl(own, F_DUPFD_CLOEXEC, 0)
                    : ::open(target_.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file_ < 0 && errno == ENXIO)
-    fail(ErrorKind::io, "{}: cannot be written: nobody reads this pipe; start its reader first", path_.string());
+    fail(ErrorKind::io, "{}: cannot be written: no process reads this pipe; start its reader first", path_.string());
   if (file_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path_.string(), system_cause(errno));
   struct stat info {};
   const mode_t kind = ::fstat(file_, &info) == 0 ? info.st_mode & S_IFMT : 0;

@@ -93,7 +93,7 @@ ProgramResult attend(pid_t child, int pipe, double timeout, const std::string& n
     const pid_t ended = ::waitpid(child, &status, timeout > 0 || open ? WNOHANG : 0);
     if (ended == child) break;
     if (ended < 0 && errno != EINTR)
-      fail(ErrorKind::resource, "lost the program {}: {}; try again", name, std::strerror(errno));
+      fail(ErrorKind::resource, "lost contact with the program {}: {}; try again", name, std::strerror(errno));
     if (late()) {
       result.timed_out = true;
       ::kill(-child, SIGKILL);

@@ -15,7 +15,8 @@ std::thread start_thread(const char* purpose, Work&& work) {
   try {
     return std::thread(std::forward<Work>(work));
   } catch (const std::system_error& error) {
-    fail(ErrorKind::resource, "the system gives no thread for {}: {}", purpose, system_cause(error.code().value()));
+    fail(ErrorKind::resource, "the system cannot start a thread for {}: {}", purpose,
+         system_cause(error.code().value()));
   }
 }
 

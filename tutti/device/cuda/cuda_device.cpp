@@ -22,7 +22,7 @@ void check(cudaError_t code, const char* call, const char* file, int line) {
   std::string_view path(file);
   path.remove_prefix(path.rfind('/') + 1);
   fail(missing ? ErrorKind::resource : ErrorKind::peer, "CUDA: {} ({}) in {} at {}:{}; {}", cudaGetErrorString(code),
-       cudaGetErrorName(code), call, path, line, missing ? "see tutti doctor" : "start again from a checkpoint");
+       cudaGetErrorName(code), call, path, line, missing ? "see tutti doctor" : "restart from a checkpoint");
 }
 
 CurrentDevice::CurrentDevice(int index) {
@@ -274,7 +274,7 @@ int cuda_device_count() {
 std::unique_ptr<Device> make_cuda_device(int index, Size memory_limit) {
   const int count = cuda_device_count();
   if (index < 0 || index >= count)
-    fail(ErrorKind::resource, "cuda:{} is not there; this host has {} usable GPU{}", index, count,
+    fail(ErrorKind::resource, "there is no cuda:{}; this host has {} usable GPU{}", index, count,
          count == 1 ? "" : "s");
   return std::make_unique<CudaDevice>(index, memory_limit);
 }

@@ -337,7 +337,7 @@ class FakeStream final : public Stream {
   }
 
   void check_alive() const {
-    if (shared_->lost) fail(ErrorKind::peer, "{}: the device was lost; start again from a checkpoint", shared_->name);
+    if (shared_->lost) fail(ErrorKind::peer, "{}: the device was lost; restart from a checkpoint", shared_->name);
   }
 
   /// A GPU would refuse or corrupt these; here they are bugs found at once. Returns the other fake device's memory of a

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int poison = 0xFF;
 constexpr std::size_t freed_kept = 64;
+constexpr std::size_t shared_bytes = std::size_t{1} << 20;  // of a mapping for many blocks
 
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -28,6 +29,35 @@ bool is_poison(const char* begin, const char* end) {
   return std::all_of(begin, end, [](char c) { return c == static_cast<char>(poison); });
 }
 
+/// Whole pages.
+void protect(char* begin, std::size_t bytes, bool readable) noexcept {
+  if (mprotect(begin, bytes, readable ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) {
+    std::perror("tutti: internal error: the memory of a fake device cannot be protected");
+    std::abort();
+  }
+}
+
+void unmap(char* inside, std::size_t bytes) {
+  munmap(inside - page_size(), bytes + 2 * page_size());
+}
+
+/// Closes pages, whatever the protection of their mapping, and drops what they hold.
+bool guard(char* begin, std::size_t bytes) {
+  constexpr int guard_install = 102;  // MADV_GUARD_INSTALL of Linux 6.13: headers may be older
+  return madvise(begin, bytes, guard_install) == 0;
+}
+
+bool can_guard() {
+  static const bool can = [] {
+    void* const page = mmap(nullptr, page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return false;
+    const bool done = guard(static_cast<char*>(page), page_size());
+    munmap(page, page_size());
+    return done;
+  }();
+  return can;
+}
+
 struct Registry {
   std::mutex mutex;
   std::vector<std::weak_ptr<Memory>> memories;
@@ -40,32 +70,49 @@ Registry& registry() {
 }  // namespace
 
 Memory::~Memory() {
-  for (const auto& [pointer, block] : blocks_) munmap(block.mapping, block.mapped);
-  for (const Block& block : freed_) munmap(block.mapping, block.mapped);
+  for (const Mappings* all : {&mappings_, &freed_})
+    for (const Mapping& m : *all) unmap(m.inside, m.bytes);
+}
+
+bool Memory::add_mapping(std::size_t least) {
+  const std::size_t page = page_size(), bytes = can_guard() ? std::max(least, shared_bytes) : least;
+  void* const all = mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return false;
+  char* const inside = static_cast<char*>(all) + page;
+  if (mprotect(inside, bytes, PROT_READ | PROT_WRITE) != 0) {
+    unmap(inside, bytes);
+    return false;
+  }
+  // Fewer pages: a large array is then quickly closed and opened.
+  if (bytes >= std::size_t{4} << 20) madvise(inside, bytes, MADV_HUGEPAGE);
+  if (users_ == 0) protect(inside, bytes, false);
+  // A large block leaves the last one, with its room, in its place.
+  mappings_.insert(least < shared_bytes ? mappings_.end() : mappings_.begin(), {inside, bytes, 0, 0});
+  return true;
 }
 
 void* Memory::allocate(std::size_t bytes) {
-  const std::size_t page = page_size();
   Block block{};
   block.bytes = bytes;
   block.reserved = round_up(bytes, 64);
-  block.mapped = round_up(block.reserved, page) + 2 * page;
-  void* mapping = mmap(nullptr, block.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) return nullptr;
-  block.mapping = static_cast<char*>(mapping);
-  char* const inside = block.mapping + page;
-  const std::size_t inside_bytes = block.mapped - 2 * page;
-  if (mprotect(inside, inside_bytes, PROT_READ | PROT_WRITE) != 0) {
-    munmap(mapping, block.mapped);
-    return nullptr;
-  }
-  // Fewer pages: a large array is then quickly closed and opened.
-  if (inside_bytes >= std::size_t{4} << 20) madvise(inside, inside_bytes, MADV_HUGEPAGE);
-  std::memset(inside, poison, inside_bytes);
-
-  char* const pointer = inside + inside_bytes - block.reserved;
+  block.mapped = round_up(block.reserved, page_size());
   std::lock_guard lock(mutex_);
-  if (users_ == 0) protect(block, false);
+  const auto has_room = [&] {
+    return !mappings_.empty() && mappings_.back().bytes - mappings_.back().used >= block.mapped;
+  };
+  if (!has_room() && !add_mapping(block.mapped)) return nullptr;
+  Mapping& mapping = has_room() ? mappings_.back() : mappings_.front();
+  block.pages = mapping.inside + mapping.used;
+  mapping.used += block.mapped;
+  if (mapping.used < mapping.bytes) {
+    guard(mapping.inside + mapping.used, page_size());
+    mapping.used += page_size();
+  }
+  ++mapping.blocks;
+  protect(block.pages, block.mapped, true);
+  std::memset(block.pages, poison, block.mapped);
+  if (users_ == 0) protect(block.pages, block.mapped, false);
+  char* const pointer = block.pages + block.mapped - block.reserved;
   blocks_.emplace(pointer, block);
   return pointer;
 }
@@ -77,21 +124,30 @@ void Memory::deallocate(void* pointer) noexcept {
   const Block block = it->second;
   const char* const begin = it->first;
   blocks_.erase(it);
-  protect(block, true);
-  if (!is_poison(block.mapping + page_size(), begin) || !is_poison(begin + block.bytes, begin + block.reserved)) {
+  protect(block.pages, block.mapped, true);
+  if (!is_poison(block.pages, begin) || !is_poison(begin + block.bytes, begin + block.reserved)) {
     std::fprintf(stderr, "tutti: internal error: something wrote outside an array of %zu bytes of a fake device\n",
                  block.bytes);
     std::abort();
   }
-  retire(block);
+  const auto mapping = std::find_if(mappings_.begin(), mappings_.end(), [&](const Mapping& m) {
+    return block.pages >= m.inside && block.pages < m.inside + m.bytes;
+  });
+  if (--mapping->blocks == 0) {
+    retire(mapping);
+  } else {
+    guard(block.pages, block.mapped);
+    protect(block.pages, block.mapped, users_ > 0);  // as all of the mapping: one piece for the system
+  }
 }
 
-void Memory::retire(const Block& block) noexcept {
-  madvise(block.mapping + page_size(), block.mapped - 2 * page_size(), MADV_DONTNEED);
-  protect(block, false);
-  freed_.push_back(block);
+void Memory::retire(Mappings::iterator mapping) noexcept {
+  madvise(mapping->inside, mapping->bytes, MADV_DONTNEED);
+  protect(mapping->inside, mapping->bytes, false);
+  freed_.push_back(*mapping);
+  mappings_.erase(mapping);
   if (freed_.size() <= freed_kept) return;
-  munmap(freed_.front().mapping, freed_.front().mapped);
+  unmap(freed_.front().inside, freed_.front().bytes);
   freed_.pop_front();
 }
 
@@ -105,24 +161,16 @@ bool Memory::contains(const void* pointer, std::size_t bytes) const {
   return offset <= it->second.bytes && bytes <= it->second.bytes - offset;
 }
 
-void Memory::protect(const Block& block, bool readable) const noexcept {
-  const std::size_t page = page_size();
-  if (mprotect(block.mapping + page, block.mapped - 2 * page, readable ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) {
-    std::perror("tutti: internal error: the memory of a fake device cannot be protected");
-    std::abort();
-  }
-}
-
 void Memory::open() {
   std::lock_guard lock(mutex_);
   if (users_++ > 0) return;
-  for (const auto& [pointer, block] : blocks_) protect(block, true);
+  for (const Mapping& m : mappings_) protect(m.inside, m.bytes, true);
 }
 
 void Memory::close() noexcept {
   std::lock_guard lock(mutex_);
   if (--users_ > 0) return;
-  for (const auto& [pointer, block] : blocks_) protect(block, false);
+  for (const Mapping& m : mappings_) protect(m.inside, m.bytes, false);
 }
 
 std::shared_ptr<Memory> make_memory() {

@@ -9,8 +9,9 @@
 
 namespace tutti::fake {
 
-/// Every block is its own mapping between two guard pages, placed so that it ends at the upper one (up to 64-byte
-/// alignment). Thread safe.
+/// Every block lies between two guard pages, placed so that it ends at the upper one (up to 64-byte alignment). Blocks
+/// share mappings, as opening and closing takes a call of the system a mapping: with one a block, tests on fake devices
+/// spent most of their time there. Thread safe.
 class Memory {
  public:
   Memory() = default;
@@ -30,20 +31,30 @@ class Memory {
   void close() noexcept;
 
  private:
+  /// Between two pages that are never open. Inside, guard pages are closed by the system (MADV_GUARD_INSTALL); where it
+  /// cannot (Linux before 6.13), a mapping has one block.
+  struct Mapping {
+    char* inside;
+    std::size_t bytes;  ///< inside, as all below
+    std::size_t used;   ///< from the lower end
+    int blocks;         ///< that are not freed
+  };
+  using Mappings = std::deque<Mapping>;
   struct Block {
-    char* mapping;         ///< first byte of the lower guard page
-    std::size_t mapped;    ///< with both guard pages
+    char* pages;           ///< its first page
+    std::size_t mapped;    ///< its pages
     std::size_t reserved;  ///< bytes from the block's first one to the upper guard page: `bytes` rounded up to 64
     std::size_t bytes;
   };
-  void protect(const Block& block, bool readable) const noexcept;
-  void retire(const Block& block) noexcept;
+  bool add_mapping(std::size_t least);
+  void retire(Mappings::iterator mapping) noexcept;
 
   mutable std::mutex mutex_;
   std::map<const char*, Block> blocks_;  ///< by the address that allocate() returned
-  /// Freed blocks whose addresses stay closed for a while: late work on a freed array faults instead of hitting what
-  /// the system put there next.
-  std::deque<Block> freed_;
+  Mappings mappings_;                    ///< new blocks go to the last
+  /// Without blocks: addresses stay closed for a while, so that late work on a freed array faults instead of hitting
+  /// what the system put there next.
+  Mappings freed_;
   int users_ = 0;
 };
 

@@ -63,7 +63,7 @@ Nccl open_nccl() {
   find(nccl.send, "ncclSend");
   find(nccl.receive, "ncclRecv");
   if (nccl.problem.empty() && nccl.get_version(&nccl.version) != ncclSuccess)
-    nccl.problem = fmt::format("{} does not tell its version", library_name);
+    nccl.problem = fmt::format("{} does not report its version", library_name);
   return nccl;
 }
 
@@ -82,7 +82,7 @@ std::string describe_error(ncclResult_t code) {
 void check_nccl(ncclResult_t code, const char* call, bool set_up = false) {
   if (code == ncclSuccess) return;
   fail(set_up ? ErrorKind::resource : ErrorKind::peer, "NCCL: {} in {}; {}", describe_error(code), call,
-       set_up ? "see NCCL_DEBUG=WARN, or use devices.transport = \"auto\"" : "start again from a checkpoint");
+       set_up ? "see NCCL_DEBUG=WARN, or use devices.transport = \"auto\"" : "restart from a checkpoint");
 }
 
 /// All calls between its start and end are one operation.

@@ -26,7 +26,7 @@ struct Problem {
 
 std::string unknown_key_message(const CaseSchema& schema, const std::string& path) {
   if (const auto reason = schema.reason_left_out(key_pattern(path)); !reason.empty())
-    return fmt::format("unknown key '{}'; {}: take it out", path, reason);
+    return fmt::format("unknown key '{}'; {}: remove it", path, reason);
   const auto nearest = schema.nearest(key_pattern(path));
   if (!nearest.empty()) {
     // "boundary[].value" is suggested as "boundary[3].value" where the slip is in the fourth table.
@@ -413,7 +413,7 @@ void Case::check_together() const {
       const auto path = joined_path(table, key.path);
       const bool counts = condition_holds(key, path);
       if (!counts && is_set(path)) {
-        fail(ErrorKind::input, "{}: '{}' has no effect here; it goes with {}", where(path), path,
+        fail(ErrorKind::input, "{}: '{}' has no effect here; it belongs to {}", where(path), path,
              condition_words(key.only_if));
       }
       if (const auto exact = exact_for(path); counts && !exact.empty() && !is_set(exact))
@@ -432,7 +432,9 @@ void Case::check_together() const {
   for (const auto& rule : schema_.rules()) {
     for (const auto& table : instances(parent_table(rule.paths.front()))) {
       std::vector<std::string> given, all;
+      bool counts = false;
       for (const auto& pattern : rule.paths) {
+        counts = counts || condition_holds(*schema_.find(pattern), joined_path(table, pattern));
         all.push_back("'" + joined_path(table, pattern) + "'");
         if (is_set(joined_path(table, pattern))) given.push_back(joined_path(table, pattern));
       }
@@ -440,7 +442,7 @@ void Case::check_together() const {
         fail(ErrorKind::input, "{}: '{}' and '{}' exclude each other (the other stands at {}); remove one",
              where(given[1]), given[0], given[1], where(given[0]));
       }
-      if (given.empty() && rule.exactly)
+      if (given.empty() && rule.exactly && counts)
         fail(ErrorKind::input, "{}: one of the keys {} must be given", name_, fmt::join(all, ", "));
     }
   }

@@ -61,6 +61,12 @@ void CaseSchema::add(KeyDoc key) {
   keys_.push_back(std::move(key));
 }
 
+void CaseSchema::narrow(const std::string& path, const KeyCondition& condition) {
+  const auto key = std::find_if(keys_.begin(), keys_.end(), [&](const KeyDoc& k) { return k.path == path; });
+  require(key != keys_.end() && key->only_if.path.empty(), "there is no key '{}', or it has a condition", path);
+  key->only_if = condition;
+}
+
 void CaseSchema::at_most_one_of(std::vector<std::string> paths) {
   rules_.push_back({std::move(paths), false});
 }
@@ -360,14 +366,12 @@ std::string table_heading(const std::string& table) {
 
 std::string case_reference_markdown(const CaseSchema& schema) {
   std::string page =
-      "# Case files: all keys\n\n"
-      "This page is generated from the table that the reader of case files uses. A case file is TOML. A key that is\n"
-      "not listed here is an error. `--set a.b=value` on the command line replaces a value of the file,\n"
-      "`--set boundary[0].value=1` one in a list of tables, `--set a.b=` takes a key out; a\n"
-      "value given there also takes out what excludes it in the file.\n"
-      "An *expression* is a number or a text: a formula of x, y, z (position) and t (time) with\n"
-      "`+ - * / ^`, comparisons, `&& ||`, `c ? a : b`, the constants `pi` and `e`, names of `[constants]`, and the "
-      "functions ";
+      "# Case files: all keys\n\nA case file is TOML. This page is generated from the table that its reader uses; any "
+      "other key is an error.\nOn the command line, `--set a.b=value` replaces a value of the file, `--set "
+      "boundary[0].value=1` one in a list of\ntables, and `--set a.b=` removes a key. A value given there also removes "
+      "the keys that exclude it.\nAn *expression* is a number or a string: a formula of x, y, z (position) and t "
+      "(time) with\n`+ - * / ^`, comparisons, `&& ||`, `c ? a : b`, the constants `pi` and `e`, names of "
+      "`[constants]`, and the functions ";
   for (const auto& name : Expression::function_names()) page += (page.back() == ' ' ? "" : ", ") + ("`" + name) + "`";
   page += ".\n\n";
   for (const auto& table : schema.tables()) {

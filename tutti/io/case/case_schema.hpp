@@ -55,7 +55,7 @@ struct KeyDoc {
   TomlValue default_parsed = {};  ///< set by CaseSchema::add
 };
 
-/// Of these keys, siblings in one table, one at most (or exactly one) may be given.
+/// Of these keys, siblings in one table, one at most (or exactly one, where one of them counts) may be given.
 struct KeyRule {
   std::vector<std::string> paths;
   bool exactly = false;
@@ -72,6 +72,8 @@ class CaseSchema {
   void add(KeyDoc key);
   /// Why this schema lacks a key or table that others have, for who gives it all the same: "only ... have slices".
   void leave_out(const std::string& path, const std::string& reason);
+  /// A key that is there counts only where this holds: of the core's, for a model.
+  void narrow(const std::string& path, const KeyCondition& condition);
   void at_most_one_of(std::vector<std::string> paths);
   void exactly_one_of(std::vector<std::string> paths);
 

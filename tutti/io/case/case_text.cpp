@@ -43,7 +43,7 @@ std::vector<PathStep> parse_path(const std::string& path, const std::string& opt
     const auto end = std::min(path.find('.', begin), path.size());
     const auto step = parse_step(path.substr(begin, end - begin));
     if (!step)
-      fail(ErrorKind::usage, "{}: '{}' is no key; write e.g. --set time.end=2 or --set boundary[0].value=1", option,
+      fail(ErrorKind::usage, "{}: '{}' is not a key; write e.g. --set time.end=2 or --set boundary[0].value=1", option,
            path);
     steps.push_back(*step);
     if (steps.size() > deepest_path)

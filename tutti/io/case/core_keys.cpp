@@ -48,20 +48,18 @@ void add_mesh_keys(CaseSchema& schema) {
   schema.add({.path = "mesh.repair",
               .type = KeyType::choice,
               .default_value = "\"none\"",
-              .description =
-                  "Of a file's mesh. merge: vertices at the same place on faces without a neighbour become one, "
-                  "which closes cracks.",
+              .description = "For meshes from files. merge: coincident vertices on faces without a neighbour are "
+                             "merged, which closes cracks.",
               .choices = {"none", "merge"}});
   schema.add({.path = "mesh.allow_cracks",
               .type = KeyType::boolean,
               .default_value = "false",
-              .description =
-                  "Faces that touch and do not fit are boundaries: cracks, hanging nodes; else such a mesh is "
-                  "refused."});
+              .description = "Accept cracks and hanging nodes: faces that touch but do not match become boundaries. If "
+                             "false, such a mesh is an error."});
   schema.add({.path = "mesh.refine",
               .type = KeyType::integer,
               .default_value = "0",
-              .description = "Every tetrahedron is cut into eight, so many times; the surface keeps its facets.",
+              .description = "How many times every tetrahedron is split into eight; the surface keeps its facets.",
               .min = 0,
               .max = max_refinements});
 }
@@ -87,13 +85,14 @@ void add_grid_keys(CaseSchema& schema) {
               .unit = "length",
               .description = "Upper corner.",
               .length = 3});
-  schema.add({.path = "grid.stretch",
-              .type = KeyType::numbers,
-              .default_value = "[0, 0, 0]",
-              .description = "How much denser the cells are at both ends of a direction: the s of tanh(s x); 0: not.",
-              .min = 0,
-              .max = 10,
-              .length = 3});
+  schema.add(
+      {.path = "grid.stretch",
+       .type = KeyType::numbers,
+       .default_value = "[0, 0, 0]",
+       .description = "How much denser the cells are at both ends of a direction: the s of tanh(s x); 0: uniform.",
+       .min = 0,
+       .max = 10,
+       .length = 3});
 }
 
 void add_node_keys(CaseSchema& schema) {
@@ -103,8 +102,8 @@ void add_node_keys(CaseSchema& schema) {
               .description = fmt::format("Nodes, relative to the case file: {}.", node_formats)});
   schema.add({.path = "nodes.generate",
               .type = KeyType::choice,
-              .description = "Generator: the icosahedron's triangles cut smaller; Fibonacci's spiral; relaxed: evened "
-                             "out by a Riesz energy; random: a stress case.",
+              .description = "Generator: icosahedral: a refined icosahedron; fibonacci: a spiral; relaxed: evened out "
+                             "by a Riesz energy; random: a stress test.",
               .choices = {"icosahedral", "fibonacci", "relaxed", "random"}});
   schema.exactly_one_of({"nodes.file", "nodes.generate"});
   schema.add({.path = "nodes.count",
@@ -137,7 +136,7 @@ void add_node_keys(CaseSchema& schema) {
 }
 
 void add_time_keys(CaseSchema& schema, DomainKeys domain) {
-  schema.describe_table("time", "How far and in what steps.");
+  schema.describe_table("time", "End time and time step.");
   schema.add({.path = "time.dt",
               .type = KeyType::number,
               .default_value = "\"auto\"",
@@ -157,7 +156,7 @@ void add_time_keys(CaseSchema& schema, DomainKeys domain) {
   schema.add({.path = "time.safety",
               .type = KeyType::number,
               .default_value = "0.9",
-              .description = "Part of the stability limit that dt = \"auto\" uses.",
+              .description = "Fraction of the stability limit that dt = \"auto\" uses.",
               .min = 0,
               .max = 1,
               .above_min = true});
@@ -176,17 +175,18 @@ void add_slice_keys(CaseSchema& schema) {
                         "A layer of cells across the box, whose fields are written into `slices/slice-<name>.pvd`.");
   schema.add({.path = "output.slice[].name",
               .type = KeyType::text,
-              .description = "Part of its files' names: letters, digits, - and _.",
+              .description = "Name of the slice and its files: letters, digits, - and _.",
               .required = true});
   schema.add({.path = "output.slice[].axis",
               .type = KeyType::choice,
-              .description = "The direction across the layer.",
+              .description = "Direction normal to the slice.",
               .choices = {"x", "y", "z"},
               .required = true});
   schema.add({.path = "output.slice[].position",
               .type = KeyType::number,
               .unit = "length",
-              .description = "Where along the axis: the cells that it lies in; of two that meet there, the upper ones.",
+              .description = "Position along the axis; the slice is the layer of cells that contains it (between two "
+                             "layers, the upper one).",
               .required = true});
 }
 
@@ -210,8 +210,8 @@ void add_history_key(CaseSchema& schema) {
               .type = KeyType::integer,
               .default_value = "0",
               .unit = "steps",
-              .description = "The model's diagnostics are added to `history.csv` every so many steps, and at the start "
-                             "and the end; 0: at each report.",
+              .description = "Steps between two rows of diagnostics in `history.csv`, which also has the start and the "
+                             "end; 0: at each report.",
               .min = 0});
 }
 
@@ -225,7 +225,7 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .type = KeyType::integer,
               .default_value = "0",
               .unit = "steps",
-              .description = "Fields are written every so many steps; 0: only at the start and at the end.",
+              .description = "Steps between two outputs of the fields; 0: only at the start and at the end.",
               .min = 0});
   add_occasion_keys(schema, "output.", "Fields are written");
   schema.add({.path = "output.format",
@@ -245,8 +245,8 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .type = KeyType::integer,
               .default_value = "\"auto\"",
               .unit = "steps",
-              .description = "Probes are recorded every so many steps, and at the start and the end; auto: every "
-                             "step, or with an interval or times at these.",
+              .description = "Steps between two records of the probes, which are also recorded at the start and the "
+                             "end; auto: every step, or with an interval or times at these.",
               .choices = {"auto"},
               .min = 1});
   add_occasion_keys(schema, "output.probe_", "Probes are recorded");
@@ -257,7 +257,7 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
                 .type = KeyType::integer,
                 .default_value = "0",
                 .unit = "steps",
-                .description = "Slices are written every so many steps; 0: only at the start and at the end.",
+                .description = "Steps between two outputs of the slices; 0: only at the start and at the end.",
                 .min = 0});
     add_occasion_keys(schema, "output.slice_", "Slices are written");
   }
@@ -335,35 +335,39 @@ void add_partition_keys(CaseSchema& schema) {
               .default_value = "\"metis\"",
               .description = "Partitioner (scotch only where it is built in).",
               .choices = {"metis", "scotch", "hilbert", "slabs", "voronoi"}});
-  schema.add({.path = "partition.graph",
-              .type = KeyType::choice,
-              .default_value = "\"faces\"",
-              .description = "Graph to cut: the cells that share a face (quick, as good), or all that the model reads.",
-              .choices = {"faces", "stencil"}});
+  schema.add(
+      {.path = "partition.graph",
+       .type = KeyType::choice,
+       .default_value = "\"faces\"",
+       .description =
+           "Graph to partition: the cells that share a face (faster, equally good), or the model's whole stencil.",
+       .choices = {"faces", "stencil"}});
   schema.add({.path = "partition.order",
               .type = KeyType::choice,
               .default_value = "\"hilbert\"",
               .description = "Order of a part's interior cells.",
               .choices = {"hilbert", "metis_blocks", "rcm", "native", "random"}});
-  schema.add({.path = "partition.block",
-              .type = KeyType::integer,
-              .default_value = "\"auto\"",
-              .unit = "cells",
-              .description = "Size of a block of the order metis_blocks; auto: 512 on CPUs, 64 on GPUs, as the paper.",
-              .choices = {"auto"},
-              .min = 1,
-              .max = 1 << 20});
+  schema.add(
+      {.path = "partition.block",
+       .type = KeyType::integer,
+       .default_value = "\"auto\"",
+       .unit = "cells",
+       .description = "Size of a block of the order metis_blocks; auto: 512 on CPUs, 64 on GPUs, as in the paper.",
+       .choices = {"auto"},
+       .min = 1,
+       .max = 1 << 20});
 }
 
 void add_node_partition_keys(CaseSchema& schema) {
   schema.describe_table("partition",
                         "How the nodes are split over devices and ordered inside a part. Results do not depend on it.");
-  schema.add({.path = "partition.method",
-              .type = KeyType::choice,
-              .default_value = "\"metis\"",
-              .description = "Partitioner (scotch only where it is built in); latitude: slices between two latitudes, "
-                             "as the paper has.",
-              .choices = {"metis", "scotch", "hilbert", "latitude", "voronoi"}});
+  schema.add(
+      {.path = "partition.method",
+       .type = KeyType::choice,
+       .default_value = "\"metis\"",
+       .description =
+           "Partitioner (scotch only where it is built in); latitude: slices between two latitudes, as in the paper.",
+       .choices = {"metis", "scotch", "hilbert", "latitude", "voronoi"}});
   schema.add({.path = "partition.order",
               .type = KeyType::choice,
               .default_value = "\"hilbert\"",
@@ -373,13 +377,13 @@ void add_node_partition_keys(CaseSchema& schema) {
 
 void add_cut_keys(CaseSchema& schema) {
   schema.describe_table("partition", "How the grid is split over devices. Results do not depend on it.");
-  schema.add({.path = "partition.cut",
-              .type = KeyType::choice,
-              .default_value = "\"slabs\"",
-              .description =
-                  "Slabs of whole planes (what travels is contiguous), pencils, or blocks (the least travels "
-                  "with many devices).",
-              .choices = {"slabs", "pencils", "blocks"}});
+  schema.add(
+      {.path = "partition.cut",
+       .type = KeyType::choice,
+       .default_value = "\"slabs\"",
+       .description =
+           "Slabs of whole planes (contiguous messages), pencils, or blocks (least communication with many devices).",
+       .choices = {"slabs", "pencils", "blocks"}});
 }
 
 void add_balance_keys(CaseSchema& schema) {
@@ -387,41 +391,41 @@ void add_balance_keys(CaseSchema& schema) {
   schema.add({.path = "balance.weights",
               .type = KeyType::numbers,
               .default_value = "\"measured\"",
-              .description =
-                  "measured: in proportion to a short timed run of the model's kernel, and nothing for a CPU that "
-                  "would slow the step down; stream: to the measured memory bandwidth; peak: to the bandwidth of its "
-                  "clock and width; equal; or a list, one weight a device. What a device has no room for goes to the "
-                  "others.",
+              .description = "measured: in proportion to the speed in a short timed run of the model's kernel (a CPU "
+                             "that would slow the step down gets nothing); stream: in proportion to the measured "
+                             "memory bandwidth; peak: to the theoretical bandwidth; equal; or a list with one weight "
+                             "per device. What does not fit into a device's memory goes to the others.",
               .choices = {"measured", "stream", "peak", "equal"},
               .min = 0});
   schema.add({.path = "balance.rebalance",
               .type = KeyType::boolean,
               .default_value = "true",
               .description =
-                  "Share the mesh anew, at most three times, when over 50 steps a device waits for more than 5 % of a "
-                  "step and the rest of the run gains more than that takes; always: whatever it takes.",
+                  "Repartition during the run, at most three times, when over 50 steps a device waits for more "
+                  "than 5 % of a step and the remaining steps gain more than it costs; always: whatever it costs.",
               .choices = {"always"}});
 }
 
 void add_device_keys(CaseSchema& schema) {
-  schema.describe_table("devices", "Who computes.");
-  schema.add(
-      {.path = "devices.list",
-       .type = KeyType::text,
-       .default_value = "\"all\"",
-       .description = "all, cpu, cpu:0-7, \"cuda:0,cuda:1,cpu\", \"fake:2,cpu\"; the option --devices goes first."});
+  schema.describe_table("devices", "Devices that compute.");
+  schema.add({.path = "devices.list",
+              .type = KeyType::text,
+              .default_value = "\"all\"",
+              .description =
+                  "all, cpu, cpu:0-7, \"cuda:0,cuda:1,cpu\", \"fake:2,cpu\"; the option --devices takes precedence."});
   schema.add({.path = "devices.threads",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "Threads of a rank; auto: one for each core of its share on which no other program works.",
+              .description = "CPU threads per rank; auto: one for each core of its share that no other program uses.",
               .choices = {"auto"},
               .min = 1,
               .max = 4096});
-  schema.add({.path = "devices.overlap",
-              .type = KeyType::choice,
-              .default_value = "\"full\"",
-              .description = "What runs while the interior is computed: nothing, messages, or messages and copies.",
-              .choices = {"none", "messages", "full"}});
+  schema.add(
+      {.path = "devices.overlap",
+       .type = KeyType::choice,
+       .default_value = "\"full\"",
+       .description = "What overlaps with the computation of the interior: nothing, messages, or messages and copies.",
+       .choices = {"none", "messages", "full"}});
   schema.add({.path = "devices.gpu_memory",
               .type = KeyType::bytes,
               .default_value = "\"auto\"",
@@ -431,21 +435,19 @@ void add_device_keys(CaseSchema& schema) {
               .type = KeyType::numbers,
               .unit = "GB/s",
               .description =
-                  "Peak memory bandwidths for weights = \"peak\", one a device of all ranks; 0: what the "
-                  "device tells. GPUs do, fake devices say 100, CPUs do not: their triad is measured instead.",
+                  "Peak memory bandwidths for weights = \"peak\", one per device of all ranks; 0: as reported by the "
+                  "device. GPUs report it, fake devices report 100; CPUs do not: their triad is measured instead.",
               .min = 0});
   schema.add({.path = "devices.exchange",
               .type = KeyType::boolean,
               .default_value = "true",
-              .description =
-                  "false (the option --no-exchange): steps exchange nothing, to see what it costs. Their results are "
-                  "wrong: no fields, probes or checkpoints are written."});
+              .description = "false (the option --no-exchange): leave out all communication, to measure its cost. "
+                             "Results are wrong: no fields, probes or checkpoints are written."});
   schema.add({.path = "devices.limit_blocks",
               .type = KeyType::integer,
               .default_value = "0",
-              .description =
-                  "An experiment: a GPU computes rows in launches of so many thread blocks, one after the other, as "
-                  "slow as a GPU with so few multiprocessors; 0: all at once.",
+              .description = "Experiment: a GPU runs its kernels in launches of this many thread blocks, one after the "
+                             "other, as slow as a GPU with so few multiprocessors; 0: all at once.",
               .min = 0,
               .max = 1 << 20});
   schema.add({.path = "devices.transport",
@@ -483,47 +485,47 @@ void add_device_keys(CaseSchema& schema) {
 }
 
 void add_checkpoint_keys(CaseSchema& schema, bool in_time) {
-  schema.describe_table(
-      "checkpoint",
-      "The state of the run in `checkpoints/`, from which `tutti run --restart` goes on, bit for bit, on "
-      "any number of ranks and devices. SIGTERM, SIGINT, SIGUSR1 and a file `stop` in the results "
-      "folder end a run with a checkpoint.");
+  schema.describe_table("checkpoint",
+                        "The state of the run in `checkpoints/`, from which `tutti run --restart` continues, bit for "
+                        "bit, on any number of ranks and devices. SIGTERM, SIGINT, SIGUSR1 and a file `stop` in the "
+                        "results folder end a run with a checkpoint.");
   schema.add({.path = "checkpoint.every",
               .type = KeyType::integer,
               .default_value = "0",
               .unit = "steps",
-              .description = "A checkpoint every so many steps; 0: only by time.",
+              .description = "Steps between two checkpoints; 0: only by time.",
               .min = 0});
   if (in_time) add_occasion_keys(schema, "checkpoint.", "A checkpoint is written");
   schema.add({.path = "checkpoint.minutes",
               .type = KeyType::number,
               .default_value = "30.0",
               .unit = "min",
-              .description = "A checkpoint when so much time has passed since the one before; 0: only by steps.",
+              .description = "Minutes between two checkpoints; 0: only by steps.",
               .min = 0});
   schema.add({.path = "checkpoint.keep",
               .type = KeyType::integer,
               .default_value = "2",
-              .description = "So many are kept, the newest.",
+              .description = "Number of checkpoints to keep, the newest.",
               .min = 1,
               .max = 1000});
-  schema.add({.path = "checkpoint.at_end",
-              .type = KeyType::boolean,
-              .default_value = "true",
-              .description = "A finished run leaves its last state: `--restart` with a later end goes on from it."});
+  schema.add(
+      {.path = "checkpoint.at_end",
+       .type = KeyType::boolean,
+       .default_value = "true",
+       .description = "Write the last state of a finished run, so that `--restart` with a later end can continue it."});
   schema.add({.path = "checkpoint.wait",
               .type = KeyType::boolean,
               .default_value = "false",
-              .description = "Steps wait until a checkpoint is on the disk instead of going on beside it."});
+              .description = "Wait until a checkpoint is on the disk instead of computing meanwhile."});
 }
 
 void add_report_keys(CaseSchema& schema) {
-  schema.describe_table("report", "What the program says while it runs.");
+  schema.describe_table("report", "Progress messages.");
   schema.add({.path = "report.every",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
               .unit = "steps",
-              .description = "Steps between two lines of progress; auto: about one a second.",
+              .description = "Steps between two lines of progress; auto: about one per second.",
               .choices = {"auto"},
               .min = 1});
 }
@@ -535,7 +537,7 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
   schema.begin_group("core");
   schema.add({.path = "model",
               .type = KeyType::choice,
-              .description = "What is computed; decides which further keys there are.",
+              .description = "The model to solve; it decides which other keys there are.",
               .choices = models,
               .required = true});
   if (domain == DomainKeys::graph) {

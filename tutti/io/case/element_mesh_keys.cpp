@@ -9,24 +9,26 @@ void add_box_keys(CaseSchema& schema) {
   schema.add({.path = "mesh.element",
               .type = KeyType::choice,
               .default_value = "\"tet\"",
-              .description = "What a cube becomes: one hexahedron, six tetrahedra, two prisms, six pyramids; mixed: "
-                             "layers of all of them.",
+              .description = "Elements of each cube: one hexahedron, six tetrahedra, two prisms or six pyramids; "
+                             "mixed: layers of all of them.",
               .choices = {"tet", "hex", "prism", "pyramid", "mixed"},
               .only_if = box});
   add_box_mesh_keys(schema, "Cubes along x, y, z.");
   schema.add({.path = "mesh.periodic",
               .type = KeyType::boolean,
               .default_value = "false",
-              .description = "Opposite sides are joined: true: all; or those along the axes named.",
+              .description = "Join opposite sides: true: all of them; or those along the given axes.",
               .choices = {"x", "y", "z", "xy", "xz", "yz"},
               .only_if = box});
-  schema.add({.path = "mesh.order",
-              .type = KeyType::integer,
-              .default_value = "1",
-              .description = "Order of the elements' shape: 2 has points between the corners, which `map` moves, too.",
-              .min = 1,
-              .max = 2,
-              .only_if = box});
+  schema.add(
+      {.path = "mesh.order",
+       .type = KeyType::integer,
+       .default_value = "1",
+       .description =
+           "Order of the elements' geometry: 2 has additional points between the corners, which `map` moves, too.",
+       .min = 1,
+       .max = 2,
+       .only_if = box});
 }
 
 }  // namespace

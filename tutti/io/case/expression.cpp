@@ -14,14 +14,14 @@ Expression::Expression() : Expression(0.0) {}
 
 Expression::Expression(double value) : text_(fmt::format("{}", value)), steps_{{FormulaOp::constant, value}} {
   if (!std::isfinite(value))
-    fail(ErrorKind::input, "'{}' is no value of an expression; a finite number is expected", value);
+    fail(ErrorKind::input, "'{}' is not a valid expression; a finite number is expected", value);
 }
 
 Expression::Expression(const std::string& text, std::string where, const FormulaNames& names)
     : text_(text), where_(std::move(where)) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     const std::string prefix = where_.empty() ? "" : where_ + ": ";
-    fail(ErrorKind::input, "{}an empty text is no expression; write a number or a formula of x, y, z and t", prefix);
+    fail(ErrorKind::input, "{}the expression is empty; write a number or a formula of x, y, z and t", prefix);
   }
   ParsedFormula formula = parse_formula(text, where_, names);
   steps_ = std::move(formula.steps);

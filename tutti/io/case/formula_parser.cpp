@@ -150,17 +150,16 @@ void check_words(const std::string& text, const std::string& where, const Formul
     } else if (c == '=') {
       const bool pair = i + 1 < text.size() && text[i + 1] == '=';
       const bool comparison = i > 0 && (text[i - 1] == '<' || text[i - 1] == '>' || text[i - 1] == '!');
-      if (!pair && !comparison) fail_at(where, text, i, "'=' assigns nothing here; a comparison is written '=='");
+      if (!pair && !comparison) fail_at(where, text, i, "'=' is not an operator; a comparison is written '=='");
       i += pair ? 2 : 1;
     } else if (std::string_view("+-*/^(),?:<>!&| \t\r\n").find(c) != std::string_view::npos) {
       ++i;
     } else {
       const bool printable = std::isprint(static_cast<unsigned char>(c));
       fail_at(where, text, i,
-              printable
-                  ? fmt::format("'{}' has no meaning; only names, numbers, brackets and operators have one", c)
-                  : fmt::format("byte 0x{:02x} has no meaning; only names, numbers, brackets and operators have one",
-                                static_cast<unsigned char>(c)));
+              printable ? fmt::format("'{}' has no meaning; only names, numbers, parentheses and operators do", c)
+                        : fmt::format("byte 0x{:02x} has no meaning; only names, numbers, parentheses and operators do",
+                                      static_cast<unsigned char>(c)));
     }
   }
 }
@@ -327,7 +326,7 @@ class Parser {
 
   void push(FormulaStep step) {
     if (++depth_ > formula_depth)
-      refuse(fmt::format("more than {} values wait for each other; write it with fewer parentheses", formula_depth));
+      refuse(fmt::format("more than {} intermediate values at once; write it with fewer parentheses", formula_depth));
     steps_.push_back(step);
   }
 
@@ -358,7 +357,7 @@ class Parser {
   /// How deep the rules are in each other: a text of brackets must not exhaust the thread's stack.
   struct Level {
     explicit Level(Parser& p) : parser(p) {
-      if (++parser.level_ > 400) parser.refuse("too many parentheses in each other");
+      if (++parser.level_ > 400) parser.refuse("too many nested parentheses");
     }
     ~Level() { --parser.level_; }
     Level(const Level&) = delete;

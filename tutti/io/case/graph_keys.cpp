@@ -7,10 +7,11 @@ void add_graph_keys(CaseSchema& schema) {
   schema.add({.path = "graph.file",
               .type = KeyType::file,
               .description = "Edge list, .mtx, .graph, .metis, .sg or .wsg; the text ones also with .gz."});
-  schema.add({.path = "graph.generate",
-              .type = KeyType::choice,
-              .description = "Generator: of SSCA#2 v2.2, of Graph500, a rectangle of vertices, one that goes around.",
-              .choices = {"ssca2", "kronecker", "grid", "torus"}});
+  schema.add(
+      {.path = "graph.generate",
+       .type = KeyType::choice,
+       .description = "Generator: SSCA#2 v2.2, Graph500's Kronecker graph, a rectangular grid, or a periodic grid.",
+       .choices = {"ssca2", "kronecker", "grid", "torus"}});
   schema.exactly_one_of({"graph.file", "graph.generate"});
   const KeyCondition random = {"graph.generate", {"ssca2", "kronecker"}}, plane = {"graph.generate", {"grid", "torus"}};
   schema.add({.path = "graph.scale",
@@ -23,7 +24,7 @@ void add_graph_keys(CaseSchema& schema) {
   schema.add({.path = "graph.seed",
               .type = KeyType::integer,
               .default_value = "1",
-              .description = "Of the random numbers.",
+              .description = "Seed of the random numbers.",
               .min = 0,
               .only_if = random});
   schema.add({.path = "graph.rows",
@@ -34,7 +35,7 @@ void add_graph_keys(CaseSchema& schema) {
               .only_if = plane});
   schema.add({.path = "graph.columns",
               .type = KeyType::integer,
-              .description = "And along the other.",
+              .description = "Vertices along the other side.",
               .min = 1,
               .required = true,
               .only_if = plane});
@@ -45,17 +46,17 @@ void add_graph_keys(CaseSchema& schema) {
   schema.add({.path = "graph.multi_edges",
               .type = KeyType::choice,
               .default_value = "\"simple\"",
-              .description = "Several arcs between two vertices: one edge, or so many paths.",
+              .description = "Several arcs between two vertices count as one edge, or as different paths.",
               .choices = {"simple", "paths"}});
   schema.add({.path = "graph.filter_eighths",
               .type = KeyType::boolean,
               .default_value = "false",
-              .description = "Arcs whose weight is divisible by 8 are left out, as in SSCA#2's kernel 4."});
-  schema.describe_table("steps", "In what pieces a run advances. Results do not depend on it.");
+              .description = "Drop arcs whose weight is divisible by 8, as in kernel 4 of SSCA#2."});
+  schema.describe_table("steps", "Batches of sources. Results do not depend on them.");
   schema.add({.path = "steps.sources",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "Sources a step; auto: what takes about two seconds, a batch of each device at least.",
+              .description = "Sources per step; auto: about two seconds of work, at least one batch per device.",
               .choices = {"auto"},
               .min = 1});
   for (const char* path : {"time", "time.end", "time.steps", "time.dt"})

@@ -125,11 +125,10 @@ int too_deep_line(const std::string& text) {
 
 TomlValue parse_toml(const std::string& text, const std::string& name) {
   if (const int line = too_deep_line(text); line > 0)
-    fail(
-        ErrorKind::input,
-        "{}: a key of more than {} parts, or as many lists and tables in each other; write it flatter: no key of tutti "
-        "lies so deep",
-        TomlPlace{name, line, 0}.line_text(), deepest);
+    fail(ErrorKind::input,
+         "{}: a key of more than {} parts, or as many nested lists and tables; write it flatter: no key of tutti is "
+         "nested so deeply",
+         TomlPlace{name, line, 0}.line_text(), deepest);
   try {
     const toml::table table = toml::parse(text, name);
     return convert(table, name);

@@ -13,7 +13,7 @@
 #include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/system/input_file.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"
-#include "tutti/io/hdf5_handle.hpp"
+#include "tutti/io/hdf5_handle_internal.hpp"
 
 namespace tutti {
 

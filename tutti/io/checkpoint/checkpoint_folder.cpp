@@ -32,7 +32,7 @@ CheckpointFolder::~CheckpointFolder() {
 
 void CheckpointFolder::open() {
   const auto check = [&](int cause) {
-    if (cause != 0) fail(ErrorKind::io, "{}: the folder cannot be made: {}", path_.string(), system_cause(cause));
+    if (cause != 0) fail(ErrorKind::io, "{}: the folder cannot be created: {}", path_.string(), system_cause(cause));
   };
   if (above_ < 0) {  // it was not there at the start
     check(make_folders(above(path_)));
@@ -60,8 +60,8 @@ void CheckpointFolder::require(const std::string& name) const {
       ::lstat((path_ / name).c_str(), &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
     return;
   fail(ErrorKind::io,
-       "{}: the folder was moved or removed while a checkpoint was written into it; the checkpoint before it is where "
-       "the folder is now: go on from there with --restart",
+       "{}: the folder was moved or removed while a checkpoint was written into it; the previous checkpoint is where "
+       "the folder is now: continue from there with --restart",
        path_.string());
 }
 
@@ -73,8 +73,8 @@ void CheckpointFolder::rename(const std::string& from, const std::string& to, lo
   require(from);
   if (const int cause = rename_durably(folder_, from, to); cause != 0)
     fail(ErrorKind::io,
-         "{}: {} bytes are written but cannot be given their name durably: {}; the checkpoint before it is kept; free "
-         "space or choose another disk, then go on with --restart",
+         "{}: {} bytes are written but cannot be renamed durably: {}; the previous checkpoint is kept; free space or "
+         "choose another disk, then continue with --restart",
          (path_ / from).string(), bytes, std::strerror(cause));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view first_words = "tutti checkpoint, format ";
 constexpr Size entry_bytes = 24;  // offset, bytes, hash: 8 each
-constexpr const char* advice = "use the checkpoint before it (--fallback), or start anew";
+constexpr const char* advice = "use the previous checkpoint (--fallback), or start a new run";
 
 /// Walks through the header's lines. Every line is "<words> <value>...".
 class Lines {
@@ -68,11 +68,11 @@ CheckpointHeader parse_checkpoint_header(std::span<const char> bytes, Size file_
   const std::string_view text(bytes.data(), bytes.size());
   if (!text.starts_with(first_words))
     fail(ErrorKind::input,
-         "{}: byte 0: this is no checkpoint of tutti: it does not begin with '{}'; give a file step-*.h5 of a run",
-         name, first_words.substr(0, first_words.find(',')));
+         "{}: byte 0: not a checkpoint of tutti: it does not begin with '{}'; give a file step-*.h5 of a run", name,
+         first_words.substr(0, first_words.find(',')));
   if (static_cast<Size>(text.size()) < checkpoint_header_bytes)
-    fail(ErrorKind::input, "{}: the checkpoint is cut off: it has {} bytes, its header alone {}; {}", name, file_bytes,
-         checkpoint_header_bytes, advice);
+    fail(ErrorKind::input, "{}: the checkpoint is truncated: it has {} bytes, its header alone {}; {}", name,
+         file_bytes, checkpoint_header_bytes, advice);
 
   Lines lines(text.substr(0, checkpoint_header_bytes), name);
   std::string_view rest = lines.after(first_words);
@@ -94,14 +94,14 @@ CheckpointHeader parse_checkpoint_header(std::span<const char> bytes, Size file_
   // The text itself is compared: a number may be written in several ways, and each but one is damage.
   if (rest != fmt::format("{:016x}", hash_bytes(bytes.first(end))) ||
       padding.find_first_not_of('\0') != std::string_view::npos)
-    fail(ErrorKind::input, "{}: byte 0: the checkpoint's header is damaged: its checksum does not fit; {}", name,
+    fail(ErrorKind::input, "{}: byte 0: the checkpoint's header is damaged: its checksum does not match; {}", name,
          advice);
   if (format != checkpoint_format)
     fail(ErrorKind::input, "{}: the checkpoint has format {}, this tutti reads format {}; use tutti {}", name, format,
          checkpoint_format, header.version);
   if (header.file_bytes != file_bytes)
     fail(ErrorKind::input, "{}: the checkpoint {}: it has {} bytes, {} were written; {}", name,
-         file_bytes < header.file_bytes ? "is cut off" : "has grown", file_bytes, header.file_bytes, advice);
+         file_bytes < header.file_bytes ? "is truncated" : "has grown", file_bytes, header.file_bytes, advice);
   // Sizes that a checksum protects can still be nonsense when someone made the file; nothing is allocated by them.
   if (header.step < 0 || header.segments < 1 || header.table_offset < checkpoint_header_bytes ||
       header.table_offset > file_bytes || header.segments != (file_bytes - header.table_offset) / entry_bytes ||
@@ -117,7 +117,7 @@ std::vector<Segment> parse_segment_table(std::span<const char> bytes, const Chec
          header.table_offset, why, advice);
   };
   if (static_cast<Size>(bytes.size()) != header.segments * entry_bytes) damaged("it has another size");
-  if (hash_bytes(bytes) != header.table_hash) damaged("its own checksum does not fit");
+  if (hash_bytes(bytes) != header.table_hash) damaged("its own checksum does not match");
   std::vector<Segment> segments(header.segments);
   Size expected = checkpoint_header_bytes;
   for (std::size_t i = 0; i < segments.size(); ++i) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t cached_piece = std::size_t{1} << 20;  // looked at and written while it is in a core's cache
 constexpr std::size_t direct_piece = std::size_t{4} << 20;  // less, and the disk waits between pieces
 constexpr const char* advice =
-    "the checkpoint before it is kept; free space or choose another disk, then go on with --restart";
+    "the previous checkpoint is kept; free space or choose another disk, then continue with --restart";
 
 std::size_t remainder(const char* address) {
   return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(address) % CheckpointOutput::block);

@@ -62,7 +62,7 @@ CheckpointReader::CheckpointReader(const Comm& comm, const fs::path& path) : com
       if (hash_segment(file, segments[i], buffer) != segments[i].hash)
         fail(ErrorKind::input,
              "{}: the checkpoint is damaged: bytes {} to {} have another checksum than when they were written; use the "
-             "checkpoint before it (--fallback), or start anew",
+             "previous checkpoint (--fallback), or start a new run",
              path_.string(), segments[i].offset, segments[i].offset + segments[i].bytes - 1);
   });
   comm_.together([&] { file_.emplace(path_); });
@@ -77,12 +77,12 @@ std::vector<std::int32_t> CheckpointReader::owners() const {
     for (std::size_t p = 0; p + 1 < f.part_begin.size(); ++p)
       for (const Gid g : file_->read_global(f.part_begin[p], f.part_begin[p + 1] - f.part_begin[p])) {
         if (g < 0 || g >= f.rows())
-          fail(ErrorKind::input, "{}: row {} is not among the {} rows; use the checkpoint before it (--fallback)",
+          fail(ErrorKind::input, "{}: row {} is not among the {} rows; use the previous checkpoint (--fallback)",
                path_.string(), g, f.rows());
         owner[g] = static_cast<std::int32_t>(p);
       }
     if (const auto none = std::find(owner.begin(), owner.end(), -1); none != owner.end())
-      fail(ErrorKind::input, "{}: row {} is missing; use the checkpoint before it (--fallback)", path_.string(),
+      fail(ErrorKind::input, "{}: row {} is missing; use the previous checkpoint (--fallback)", path_.string(),
            none - owner.begin());
   });
   return owner;
@@ -111,7 +111,7 @@ void CheckpointReader::load(const ModelState& state) const {
     read = file_->read_global(first, count);
     for (const Gid g : read) {
       if (g < 0 || g >= f.rows())
-        fail(ErrorKind::input, "{}: row {} is not among the {} rows; use the checkpoint before it (--fallback)",
+        fail(ErrorKind::input, "{}: row {} is not among the {} rows; use the previous checkpoint (--fallback)",
              path_.string(), g, f.rows());
       sent_rows[shares.rank_of(g)].push_back(g);
     }
@@ -123,7 +123,7 @@ void CheckpointReader::load(const ModelState& state) const {
       for (const Gid g : rows) {
         char& mark = seen[g - first];
         if (mark != 0)
-          fail(ErrorKind::input, "{}: row {} is there twice; use the checkpoint before it (--fallback)", path_.string(),
+          fail(ErrorKind::input, "{}: row {} is there twice; use the previous checkpoint (--fallback)", path_.string(),
                g);
         mark = 1;
       }
@@ -147,7 +147,7 @@ void CheckpointReader::load(const ModelState& state) const {
       // No run writes one; a forged one would be met where nobody looks for it.
       if (const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
           bad != values.end())
-        fail(ErrorKind::input, "{}: field '{}' is {:g} in row {}; use the checkpoint before it (--fallback)",
+        fail(ErrorKind::input, "{}: field '{}' is {:g} in row {}; use the previous checkpoint (--fallback)",
              path_.string(), field.name, *bad, read[static_cast<std::size_t>(bad - values.begin()) / k]);
       for (std::size_t i = 0; i < read.size(); ++i)
         for (std::size_t c = 0; c < k; ++c) out[shares.rank_of(read[i])].push_back(values[i * k + c]);

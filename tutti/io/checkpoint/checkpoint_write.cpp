@@ -238,8 +238,8 @@ void CheckpointWriter::require_finite(std::size_t f, std::size_t part, std::size
   const std::size_t row =
       (first + static_cast<std::size_t>(bad - values.begin())) / static_cast<std::size_t>(field.components);
   fail(ErrorKind::numerical,
-       "field '{}' is not finite in cell {} (rank {}) at time {:g}, step {}; the checkpoint before it is kept: "
-       "lower time.dt or look at the input",
+       "field '{}' is not finite in cell {} (rank {}) at time {:g}, step {}; the previous checkpoint is kept: lower "
+       "time.dt or check the input",
        field.name, state_.maps[part].global[row], comm_.rank(), time_, step_);
 }
 
@@ -373,7 +373,7 @@ void CheckpointWriter::progress() {
   if (MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
     requests_.clear();
     failure_ = Failure{static_cast<int>(ErrorKind::peer),
-                       "another rank was lost while a checkpoint was written; start again from the one before"};
+                       "another rank was lost while a checkpoint was written; restart from the previous one"};
     stage_ = Stage::idle;
     return;
   }

@@ -76,7 +76,7 @@ std::string compress_blocks(std::span<const char> bytes, int level, int threads)
   std::size_t total = 0;
   for (const auto& block : packed) {
     if (block.empty())
-      fail(ErrorKind::resource, "zlib has no memory to compress {} bytes; use more nodes or fewer ranks a node",
+      fail(ErrorKind::resource, "zlib has no memory to compress {} bytes; use more nodes or fewer ranks per node",
            bytes.size());
     header.push_back(block.size());
     total += block.size();

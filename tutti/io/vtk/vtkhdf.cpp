@@ -8,7 +8,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/system/atomic_file.hpp"
-#include "tutti/io/hdf5_handle.hpp"
+#include "tutti/io/hdf5_handle_internal.hpp"
 
 namespace tutti {
 namespace {

@@ -128,11 +128,10 @@ void check_elements(const ElementMesh& mesh, const std::string& name, const Para
   if (std::isnan(value))
     fail(ErrorKind::input, "{}: element {} ({}) at ({:.6g}, {:.6g}, {:.6g}) has no volume; improve the mesh there",
          name, *bad, type, place.x, place.y, place.z);
-  fail(
-      ErrorKind::input,
-      "{}: element {} ({}) is turned over at ({:.6g}, {:.6g}, {:.6g}): its Jacobian determinant is {:.3g} of its mean; "
-      "improve the mesh there (gmsh: Mesh.HighOrderOptimize, or finer elements where the surface bends)",
-      name, *bad, type, place.x, place.y, place.z, value);
+  fail(ErrorKind::input,
+       "{}: element {} ({}) is inverted at ({:.6g}, {:.6g}, {:.6g}): its Jacobian determinant is {:.3g} of its mean; "
+       "improve the mesh there (gmsh: Mesh.HighOrderOptimize, or finer elements where the surface bends)",
+       name, *bad, type, place.x, place.y, place.z, value);
 }
 
 ElementMeasures element_measures(const ElementMesh& mesh, const ParallelFor& parallel) {

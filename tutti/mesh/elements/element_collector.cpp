@@ -155,7 +155,7 @@ ElementMesh ElementCollector::finish(const std::string& name, MeshReport& report
   report.inverted_cells = turn_inverted(mesh);
   report.unused_vertices = drop_unused(mesh, links);
   if (report.inverted_cells > 0)
-    warn("{}: {} elements had a negative volume and were turned", name, format_count(report.inverted_cells));
+    warn("{}: {} elements had a negative volume and were reoriented", name, format_count(report.inverted_cells));
   if (report.unused_vertices > 0)
     warn("{}: {} nodes belong to no element and were dropped", name, format_count(report.unused_vertices));
   if (report.extra_groups > 0)

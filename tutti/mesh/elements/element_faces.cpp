@@ -103,7 +103,7 @@ class FaceMatcher {
           "volume",
           tags->slot - element_slots_, points_of(vertex, *first), tag_of(*tags));
     if (elements > 2)
-      fail(ErrorKind::input, "mesh: three elements ({}, {} and {}) share the face of points {}; is one there twice?",
+      fail(ErrorKind::input, "mesh: three elements ({}, {} and {}) share the face of points {}; is one listed twice?",
            element_of(first[0].slot), element_of(first[1].slot), element_of(first[2].slot), points_of(vertex, *first));
     if (elements == 2) {
       behind_[first[0].slot] = static_cast<Gid>(first[1].slot);
@@ -196,7 +196,7 @@ int orientation_of(const ElementMesh& mesh, const ElementFace& face) {
 
 std::vector<Gid> find_face_slots(const ElementMesh& mesh, const ParallelFor& parallel) {
   if (mesh.boundary.size() != mesh.boundary_tags.size())
-    fail(ErrorKind::input, "mesh: {} boundary faces, but {} boundary tags; one a face is expected",
+    fail(ErrorKind::input, "mesh: {} boundary faces, but {} boundary tags; one per face is expected",
          mesh.boundary.size(), mesh.boundary_tags.size());
   try {
     return run_matcher(mesh, parallel);

@@ -192,9 +192,9 @@ void check_volumes(const ElementBoxSpec& s, const ElementMesh& mesh, const Paral
   const Gid bad = count_inverted(mesh, parallel);
   if (bad == 0) return;
   if (s.map)
-    fail_spec("map", "box: {} of {} elements are turned over somewhere; check the map and lower the jitter ({})",
+    fail_spec("map", "box: {} of {} elements are inverted somewhere; check the map and lower the jitter ({})",
               format_count(bad), format_count(mesh.element_count()), s.jitter);
-  fail_spec("jitter", "box: jitter {} turns {} of {} elements over; lower it (below 0.15 is always safe)", s.jitter,
+  fail_spec("jitter", "box: jitter {} inverts {} of {} elements; lower it (below 0.15 is always safe)", s.jitter,
             format_count(bad), format_count(mesh.element_count()));
 }
 
@@ -212,7 +212,7 @@ BoxElements parse_box_elements(const std::string& word) {
   constexpr std::array<const char*, 5> words = {"hex", "tet", "prism", "pyramid", "mixed"};
   for (std::size_t i = 0; i < words.size(); ++i)
     if (word == words[i]) return static_cast<BoxElements>(i);
-  fail_spec("element", "'{}' is no element of a box; known are hex, tet, prism, pyramid, mixed", word);
+  fail_spec("element", "unknown element '{}'; choose one of hex, tet, prism, pyramid, mixed", word);
 }
 
 ElementMesh generate_element_box(const ElementBoxSpec& spec, const ParallelFor& parallel) {
@@ -233,10 +233,10 @@ ElementMesh generate_element_box(const ElementBoxSpec& spec, const ParallelFor& 
     check_volumes(spec, mesh, parallel);
     return mesh;
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "box: no memory for {} x {} x {} cubes; about 0.3 kB an element are needed",
+    fail(ErrorKind::resource, "box: no memory for {} x {} x {} cubes; about 0.3 kB per element are needed",
          spec.cubes[0], spec.cubes[1], spec.cubes[2]);
   } catch (const std::length_error&) {
-    fail(ErrorKind::resource, "box: no memory for {} x {} x {} cubes; about 0.3 kB an element are needed",
+    fail(ErrorKind::resource, "box: no memory for {} x {} x {} cubes; about 0.3 kB per element are needed",
          spec.cubes[0], spec.cubes[1], spec.cubes[2]);
   }
 }

@@ -139,7 +139,7 @@ PeriodicSlots join_periodic(const ElementMesh& mesh, std::vector<Gid>& behind) {
     const Fit fit = fit_corners(here, there, pair.shift);
     if (!(fit.distance <= 1e-3 * here.size))
       fail(ErrorKind::input,
-           "mesh: {} and {} are a periodic pair, but no translation of each other; both must be equal",
+           "mesh: {} and {} are a periodic pair, but not translations of each other; both must have the same shape",
            describe(mesh, pair.element, pair.face), describe(mesh, pair.other, pair.other_face));
     behind[a] = static_cast<Gid>(b);
     behind[b] = static_cast<Gid>(a);
@@ -188,7 +188,7 @@ void refresh_periodic(ElementMesh& mesh) {
     pair.shift = there.centre - here.centre;
     if (!(fit_corners(here, there, pair.shift).distance <= default_tolerance * here.size))
       fail(ErrorKind::input,
-           "mesh: {} and {} are a periodic pair, but no translation of each other; both must be equal",
+           "mesh: {} and {} are a periodic pair, but not translations of each other; both must have the same shape",
            describe(mesh, pair.element, pair.face), describe(mesh, pair.other, pair.other_face));
   }
 }

@@ -62,7 +62,7 @@ class Linker {
     Vec3 shift;
     if (link.points.empty()) return;
     if (!translation_of(mesh_, link, shift)) {
-      warn("{}: periodic {} is no translation; its faces were left as boundaries", name_, link.name);
+      warn("{}: periodic {} is not a translation; its faces were left as boundaries", name_, link.name);
       return;
     }
     for (const auto& [point, partner] : link.points) {

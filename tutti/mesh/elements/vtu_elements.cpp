@@ -104,7 +104,7 @@ ElementMesh parse_vtu_elements(std::string_view bytes, const std::string& name, 
     if (report != nullptr) *report = found;
     return mesh;
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "{}: no memory for the mesh; about 300 bytes an element are needed", name);
+    fail(ErrorKind::resource, "{}: no memory for the mesh; about 300 bytes per element are needed", name);
   }
 }
 

@@ -101,7 +101,7 @@ NodeCloud parse_text(std::string_view bytes, const std::string& name) {
                has_weight ? "a" : "no", weights ? "one" : "none");
     if (has_weight) nodes.add_weight(start, in.text_real("a node's weight"));
     if (more())
-      in.error(in.position(), "found '{}' behind a node's numbers; x y z or x y z weight is expected",
+      in.error(in.position(), "found '{}' after a node's numbers; x y z or x y z weight is expected",
                in.excerpt(in.position()));
     in.line();
   }
@@ -139,7 +139,7 @@ std::size_t raw_width(std::string_view bytes, const std::string& name) {
   const bool three = whole && doubles % 3 == 0, four = whole && doubles % 4 == 0;
   if (!three && !four)
     fail(ErrorKind::input,
-         "{}: the file has {} bytes; three or four doubles a node, a multiple of 24 or 32, are expected", name,
+         "{}: the file has {} bytes; three or four doubles per node, a multiple of 24 or 32, are expected", name,
          bytes.size());
   if (three && four) return fits(3) || !fits(4) ? 3 : 4;
   return three ? 3 : 4;
@@ -199,9 +199,9 @@ NodeCloud parse_nodes(std::string_view bytes, const std::string& name) {
     if (extension == ".bin" || extension == ".raw" || extension == ".f64") return parse_raw(bytes, name);
     if (extension == ".vtp" || extension == ".vtu") return parse_vtk(bytes, name);
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "{}: no memory for the nodes; about 50 bytes a node are needed", name);
+    fail(ErrorKind::resource, "{}: no memory for the nodes; about 50 bytes per node are needed", name);
   }
-  fail(ErrorKind::input, "{}: the file's name tells no format of nodes; known are {}", name, node_formats);
+  fail(ErrorKind::input, "{}: unsupported format of nodes; known are {}", name, node_formats);
 }
 
 NodeCloud read_nodes(const std::filesystem::path& path) {

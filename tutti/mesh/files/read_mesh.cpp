@@ -31,7 +31,7 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   if (is_converted(path))
     fail(ErrorKind::input, "{}: unsupported format {}; try tutti mesh convert {} {}", file, extension.string(),
          name.string(), std::filesystem::path(name).replace_extension(".msh").string());
-  fail(ErrorKind::input, "{}: unsupported format {}; known are {}", file,
+  fail(ErrorKind::input, "{}: unsupported format {}; supported are {}", file,
        extension.empty() ? "without an extension" : extension.string(), mesh_formats);
 }
 
@@ -40,7 +40,7 @@ TetMesh read_mesh_as_written(const std::filesystem::path& path) {
   report.keep_inverted = report.take_surface = true;
   TetMesh mesh = read_mesh(path, &report);
   if (2 * report.inverted_cells <= mesh.cell_count()) return mesh;
-  warn("{}: most tetrahedra have a negative volume: all were turned", path.string());
+  warn("{}: most tetrahedra have a negative volume: all were reoriented", path.string());
   for (auto& cell : mesh.cells) std::swap(cell[2], cell[3]);
   return mesh;
 }

@@ -44,7 +44,7 @@ class Records {
   }
   void expect_end(Size announced, const char* what) {
     if (next())
-      in.error(in.position(), "found '{}' behind the {} {} that the first line announces; the count is wrong",
+      in.error(in.position(), "found '{}' after the {} {} that the first line announces; the count is wrong",
                in.excerpt(in.position()), announced, what);
   }
   Size optional_integer(const char* what, Size otherwise) { return more() ? in.text_integer(what) : otherwise; }
@@ -99,10 +99,10 @@ void Reader::read_nodes() {
   const Size n = in.text_integer("the number of nodes");
   const Size dimension = node_.optional_integer("the dimension", 3);
   const Size attributes =
-      check_columns(in, at, node_.optional_integer("the number of attributes", 0), "attributes a node");
+      check_columns(in, at, node_.optional_integer("the number of attributes", 0), "attributes per node");
   const Size markers = node_.optional_integer("0 or 1, the number of markers", 0);
   if (dimension != 3) in.error(at, "the dimension is {}; 3 is expected", dimension);
-  if (markers != 0 && markers != 1) in.error(at, "{} boundary markers a node; 0 or 1 is expected", markers);
+  if (markers != 0 && markers != 1) in.error(at, "{} boundary markers per node; 0 or 1 is expected", markers);
   node_.finish("the first line's numbers");
   if (n < 1) in.error(at, "{} nodes; at least 4 are needed for a tetrahedron", n);
   in.check_room(at, n, 7 + 2 * attributes, "nodes");
@@ -144,13 +144,13 @@ void Reader::read_cells() {
   TextSource& in = ele_.in;
   const char* at = ele_.begin("the number of tetrahedra");
   const Size n = in.text_integer("the number of tetrahedra");
-  const Size nodes = ele_.optional_integer("the number of nodes a tetrahedron", 4);
+  const Size nodes = ele_.optional_integer("the number of nodes per tetrahedron", 4);
   const Size attributes =
-      check_columns(in, at, ele_.optional_integer("the number of attributes", 0), "attributes a tetrahedron");
+      check_columns(in, at, ele_.optional_integer("the number of attributes", 0), "attributes per tetrahedron");
   ele_.finish("the first line's numbers");
   if (nodes == 10)
     in.error(at, "the tetrahedra are of second order (10 nodes); tutti needs 4 nodes: run tetgen without -o2");
-  if (nodes != 4) in.error(at, "{} nodes a tetrahedron; 4 are expected", nodes);
+  if (nodes != 4) in.error(at, "{} nodes per tetrahedron; 4 are expected", nodes);
   if (n < 1) in.error(at, "{} tetrahedra; at least one is needed", n);
   in.check_room(at, n, 9 + 2 * attributes, "tetrahedra");
   mesh_.cells.reserve(n);
@@ -181,7 +181,7 @@ void Reader::read_faces(std::string_view bytes) {
   const char* at = face.begin("the number of faces");
   const Size n = in.text_integer("the number of faces");
   const Size markers = face.optional_integer("0 or 1, the number of markers", 0);
-  if (markers != 0 && markers != 1) in.error(at, "{} boundary markers a face; 0 or 1 is expected", markers);
+  if (markers != 0 && markers != 1) in.error(at, "{} boundary markers per face; 0 or 1 is expected", markers);
   face.finish("the first line's numbers");
   in.check_room(at, n, 7, "faces");
   for (Size i = 0; i < n; ++i) {
@@ -229,7 +229,7 @@ TetMesh parse_tetgen(std::string_view node, std::string_view ele, std::string_vi
     if (face.data() != nullptr) reader.read_faces(face);
     return reader.finish(report);
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "{}.ele: no memory for the mesh; about 100 bytes a tetrahedron are needed", name);
+    fail(ErrorKind::resource, "{}.ele: no memory for the mesh; about 100 bytes per tetrahedron are needed", name);
   }
 }
 

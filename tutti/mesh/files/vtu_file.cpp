@@ -137,8 +137,7 @@ void File::parse(std::string_view bytes) {
   if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (result) return;
   const auto at = std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0)), bytes.size());
-  in_.error(bytes.data() + at, "this is no VTK file, or it is truncated or damaged here (XML: {})",
-            result.description());
+  in_.error(bytes.data() + at, "not a VTK file, or truncated or damaged here (XML: {})", result.description());
 }
 
 void File::read_coding(pugi::xml_node root) {
@@ -253,13 +252,13 @@ void File::read_text(TextSource& in, Size n, std::vector<T>& out) const {
       out.push_back(in.text_integer("a whole number"));
   }
   if (in.skip_blank())
-    in.error(in.position(), "found '{}' behind the {} numbers that are expected", in.excerpt(in.position()), n);
+    in.error(in.position(), "found '{}' after the {} numbers that are expected", in.excerpt(in.position()), n);
 }
 
 template <class T>
 std::vector<T> File::values(const Array& array, Size tuples) {
   if (!array.type)
-    error(array, "the type '{}' is no type of numbers; {} is expected", shown(array.node.attribute("type").value()),
+    error(array, "'{}' is not a numeric type; {} is expected", shown(array.node.attribute("type").value()),
           fmt::join(type_names, ", "));
   if (!std::is_same_v<T, double> && !array.is_integer())
     error(array, "the numbers are {}; an integer type is expected", type_names[static_cast<std::size_t>(*array.type)]);

@@ -153,7 +153,7 @@ void Reader::keep_data(const Array& array, const Kept& kept, bool first_piece) {
   const auto width = static_cast<std::size_t>(array.components);
   if (first_piece) {
     if (!data_.emplace(array.name, mesh_.cell_data.size()).second)
-      file_.error(array, "this cell data is there twice; remove or rename one");
+      file_.error(array, "this cell data is listed twice; remove or rename one");
     mesh_.cell_data.push_back({array.name, static_cast<int>(array.components), {}});
   }
   const auto entry = data_.find(array.name);
@@ -163,7 +163,7 @@ void Reader::keep_data(const Array& array, const Kept& kept, bool first_piece) {
     file_.error(array, "{} components here, but {} in the first piece; all pieces need the same", array.components,
                 data.components);
   if (data.values.size() != (mesh_.cells.size() - kept.tets.size()) * width)
-    file_.error(array, "this cell data is there twice or missing in a piece before; all pieces need it once");
+    file_.error(array, "this cell data is listed twice or missing in an earlier piece; all pieces need it once");
   const std::vector<double> values = file_.reals(array, cells_);
   data.values.reserve(mesh_.cells.size() * width);
   for (const std::size_t cell : kept.tets) {
@@ -189,7 +189,7 @@ void Reader::read_data(pugi::xml_node piece, const Kept& kept) {
   bool have_tags = false;
   for (const Array& array : arrays) {
     if (best < tag_names.size() && array.name == tag_names[best]) {
-      if (have_tags) file_.error(array, "this cell data is there twice; remove or rename one");
+      if (have_tags) file_.error(array, "this cell data is listed twice; remove or rename one");
       read_tags(array, kept);
       have_tags = true;
     } else if (array.name == "vtkGhostType" && array.is_integer() && array.components == 1) {
@@ -200,7 +200,7 @@ void Reader::read_data(pugi::xml_node piece, const Kept& kept) {
   }
   for (const CellData& data : mesh_.cell_data)
     if (data.values.size() != mesh_.cells.size() * static_cast<std::size_t>(data.components))
-      file_.error(piece, "the piece has no cell data '{}', which a piece before it has; all pieces need the same",
+      file_.error(piece, "the piece has no cell data '{}', which an earlier piece has; all pieces need the same",
                   data.name);
 }
 
@@ -236,7 +236,7 @@ TetMesh parse_vtu(std::string_view bytes, const std::string& name, MeshReport* r
     if (report != nullptr) *report = found;
     return mesh;
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "{}: no memory for the mesh; about 150 bytes a tetrahedron are needed", name);
+    fail(ErrorKind::resource, "{}: no memory for the mesh; about 150 bytes per tetrahedron are needed", name);
   }
 }
 

@@ -11,8 +11,8 @@ void check_writable(const TetMesh& mesh, const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
     fail(ErrorKind::input, "{}: the mesh cannot be written: {}", path.string(), why);
   };
-  if (mesh.regions.size() != mesh.cells.size()) refuse("it needs one region a cell");
-  if (mesh.boundary_tags.size() != mesh.boundary.size()) refuse("it needs one boundary tag a triangle");
+  if (mesh.regions.size() != mesh.cells.size()) refuse("it needs one region per cell");
+  if (mesh.boundary_tags.size() != mesh.boundary.size()) refuse("it needs one boundary tag per triangle");
   for (const std::int32_t r : mesh.regions)
     if (r < 0 || r >= std::numeric_limits<std::int32_t>::max() - 1)
       refuse(fmt::format("region {} is not possible; 0 to 2147483645 is expected", r));
@@ -25,7 +25,7 @@ void check_writable(const TetMesh& mesh, const std::filesystem::path& path) {
     const std::size_t rows = mesh.is_surface() ? mesh.boundary.size() : mesh.cells.size();
     if (d.values.size() != rows * static_cast<std::size_t>(d.components))
       refuse(
-          fmt::format("data '{}' has {} values for {} cells of {} components; one a component of each cell is expected",
+          fmt::format("data '{}' has {} values for {} cells of {} components; one per cell and component is expected",
                       d.name, d.values.size(), rows, d.components));
   }
 }

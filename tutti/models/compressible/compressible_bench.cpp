@@ -79,7 +79,7 @@ void bench(const Comm& comm, const CompressibleBench& a) {
   run_bench(comm, a, [&](DeviceSet& devices, nlohmann::json& results) {
     info("SSP-RK3 on a periodic box; degrees of freedom: elements x basis functions x 5; ns: of one and a stage");
     info("{:<8} {:<14} {:<7} {:<9} {:<9} {:>2} {:>10} {:>14} {:>10} {:>13} {:>14} {:>10}", "element", "equations",
-         "form", "kernels", "overlap", "p", "elements", "degrees", "ms/step", "ns a degree", "us an element",
+         "form", "kernels", "overlap", "p", "elements", "degrees", "ms/step", "ns per degree", "us per element",
          "tables, s");
     for (const std::string& element : a.elements)
       for (const std::string& equations : a.equations)
@@ -96,27 +96,29 @@ void bench(const Comm& comm, const CompressibleBench& a) {
 void add_compressible_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<CompressibleBench>();
   CLI::App* command =
-      bench_command.add_subcommand("compressible", "steps of compressible flow, by elements and orders");
+      bench_command.add_subcommand("compressible", "steps of compressible flow, for several elements and orders");
   const auto words = [](const char* key) { return CLI::IsMember(choices_of(compressible_kind(), key)); };
-  command->add_option("--degrees", a->degrees, "of freedom, about: elements x basis functions x 5")
+  command->add_option("--degrees", a->degrees, "approximate degrees of freedom: elements x basis functions x 5")
       ->check(CLI::Range(Gid{1'000}, Gid{10'000'000'000}))
       ->capture_default_str();
-  add_list(*command, "--element", a->elements, "of the box; several: one after the other", words("mesh.element"),
+  add_list(*command, "--element", a->elements, "element type; several: one after the other", words("mesh.element"),
            "NAME,...");
   add_list(*command, "--equations", a->equations, "several: one after the other",
            CLI::IsMember({"euler", "navier-stokes"}), "NAME,...");
-  add_list(*command, "--order", a->orders, "of the polynomials; several: one after the other", CLI::Range(0, max_order),
-           "N,...");
-  add_list(*command, "--form", a->forms, "of the tables; several: one after the other", words("numerics.form"),
+  add_list(*command, "--order", a->orders, "order of the polynomials; several: one after the other",
+           CLI::Range(0, max_order), "N,...");
+  add_list(*command, "--form", a->forms, "form of the tables; several: one after the other", words("numerics.form"),
            "NAME,...");
-  add_list(*command, "--kernels", a->kernels, "of GPUs; several: one after the other", words("numerics.kernels"),
+  add_list(*command, "--kernels", a->kernels, "GPU kernels; several: one after the other", words("numerics.kernels"),
            "NAME,...");
-  add_list(*command, "--overlap", a->overlaps, "of work and messages; several: one after the other",
+  add_list(*command, "--overlap", a->overlaps, "overlap of computation and messages; several: one after the other",
            words("devices.overlap"), "NAME,...");
-  command->add_option("--jitter", a->jitter, "of the box's points; 0: all elements are alike")
+  command->add_option("--jitter", a->jitter, "random displacement of the points; 0: all elements are alike")
       ->check(CLI::Range(0.0, 0.4))
       ->capture_default_str();
-  command->add_option("--flux", a->flux, "between elements")->check(words("numerics.flux"))->capture_default_str();
+  command->add_option("--flux", a->flux, "numerical flux between elements")
+      ->check(words("numerics.flux"))
+      ->capture_default_str();
   a->add_timing(*command, {"equal", "stream", "measured"});
   a->add_report(*command);
   command->footer(

@@ -55,14 +55,14 @@ void add_physics_keys(CaseSchema& schema) {
   schema.add({.path = "physics.viscosity_law",
               .type = KeyType::choice,
               .default_value = "\"constant\"",
-              .description = "sutherland: it grows with temperature, and is `viscosity` at reference_temperature.",
+              .description = "sutherland: grows with temperature, and equals `viscosity` at reference_temperature.",
               .choices = {"constant", "sutherland"}});
   const KeyCondition sutherland{"physics.viscosity_law", {"sutherland"}};
   schema.add({.path = "physics.reference_temperature",
               .type = KeyType::number,
               .default_value = "273.15",
               .unit = "K",
-              .description = "Where the viscosity is `viscosity`.",
+              .description = "Temperature at which the viscosity is `viscosity`.",
               .min = 0,
               .above_min = true,
               .only_if = sutherland});
@@ -96,17 +96,17 @@ void add_physics_keys(CaseSchema& schema) {
   schema.add({.path = "physics.source",
               .type = KeyType::expressions,
               .description =
-                  "What is added a volume and second to density, momentum (three) and total energy, of x, y, "
-                  "z, t.",
+                  "Source of density, momentum (three) and total energy per unit of volume and time, of x, y, z, t.",
               .length = 5});
   schema.add({.path = "physics.exact.rho",
               .type = KeyType::expression,
               .unit = "kg/m^3",
-              .description = "Density as it should be at t: `history.csv` and the summary tell the errors."});
+              .description = "Exact density at time t; `history.csv` and the summary then give the errors."});
 }
 
 void add_boundary_keys(CaseSchema& schema) {
-  schema.describe_table("boundary[]", "What holds on a physical surface. Every surface of the mesh has a table.");
+  schema.describe_table("boundary[]",
+                        "Boundary condition of a physical surface. Every surface of the mesh needs a table.");
   schema.add({.path = "boundary[].tag",
               .type = KeyType::text,
               .description = "Name or number of the physical surface, or \"*\" for every other one.",
@@ -116,10 +116,9 @@ void add_boundary_keys(CaseSchema& schema) {
   schema.add({.path = "boundary[].type",
               .type = KeyType::choice,
               .description =
-                  "slip: a wall without friction, or symmetry; adiabatic, isothermal: walls that the gas sticks to; "
-                  "far-field: Riemann's invariants; inflow: subsonic, rho and velocity; total-inflow: subsonic, total "
-                  "pressure p and temperature, along velocity; outflow: subsonic, p; supersonic-inflow; "
-                  "supersonic-outflow.",
+                  "slip: a wall without friction, or symmetry; adiabatic, isothermal: no-slip walls; far-field: "
+                  "Riemann's invariants; inflow: subsonic, rho and velocity; total-inflow: subsonic, total pressure p "
+                  "and temperature, along velocity; outflow: subsonic, p; supersonic-inflow; supersonic-outflow.",
               .choices = words,
               .required = true});
   const auto expression = [&](const char* path, const char* unit, const char* text) {
@@ -129,10 +128,10 @@ void add_boundary_keys(CaseSchema& schema) {
   schema.add({.path = "boundary[].velocity",
               .type = KeyType::expressions,
               .unit = "m/s",
-              .description = "Velocity, of a wall, too (default there: 0).",
+              .description = "Velocity, also of a moving wall (default there: 0).",
               .length = 3});
-  expression("boundary[].p", "Pa", "Pressure; the total one of total-inflow.");
-  expression("boundary[].temperature", "K", "Temperature; the total one of total-inflow.");
+  expression("boundary[].p", "Pa", "Pressure; with total-inflow the total pressure.");
+  expression("boundary[].temperature", "K", "Temperature; with total-inflow the total temperature.");
 }
 
 void add_force_keys(CaseSchema& schema) {
@@ -151,10 +150,10 @@ void add_force_keys(CaseSchema& schema) {
                 .above_min = true,
                 .only_if = given});
   };
-  number("forces.rho", "kg/m^3", "Density of the stream.");
-  number("forces.speed", "m/s", "Of the stream.");
-  number("forces.area", "m^2", "That coefficients refer to.");
-  number("forces.length", "m", "That the Strouhal number refers to.");
+  number("forces.rho", "kg/m^3", "Density of the free stream.");
+  number("forces.speed", "m/s", "Speed of the free stream.");
+  number("forces.area", "m^2", "Reference area of the coefficients.");
+  number("forces.length", "m", "Reference length of the Strouhal number.");
   const auto direction = [&](const char* path, const char* value, const char* text) {
     schema.add({.path = path,
                 .type = KeyType::numbers,
@@ -169,14 +168,14 @@ void add_force_keys(CaseSchema& schema) {
               .type = KeyType::number,
               .default_value = "0.0",
               .unit = "s",
-              .description = "Means and periods begin at this time.",
+              .description = "Time from which means and periods are taken.",
               .min = 0,
               .only_if = given});
   schema.add({.path = "forces.every",
               .type = KeyType::integer,
               .default_value = "10",
               .unit = "steps",
-              .description = "Forces are taken every so many steps.",
+              .description = "Steps between two evaluations of the forces.",
               .min = 1,
               .only_if = given});
 }
@@ -192,7 +191,8 @@ ForceOptions read_forces(const Case& options) {
   const auto direction = [&](const char* path) {
     const auto v = options.numbers(path);
     const double size = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    if (!(size > 0)) fail(ErrorKind::input, "{}: a direction has a length; give another", options.where(path));
+    if (!(size > 0))
+      fail(ErrorKind::input, "{}: a direction needs a length above 0; give another", options.where(path));
     return Vec3{v[0] / size, v[1] / size, v[2] / size};
   };
   forces.drag = direction("forces.drag");
@@ -218,32 +218,27 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "numerics.eta",
               .type = KeyType::number,
               .default_value = "2.0",
-              .description = "How much the jumps at a face count in its viscous flux (BR2).",
+              .description = "Penalty factor of the jumps at a face in the viscous flux (BR2).",
               .min = 0,
               .above_min = true});
-  schema.add(
-      {.path = "numerics.form",
-       .type = KeyType::choice,
-       .default_value = "\"auto\"",
-       .description =
-           "stored: every element has tables of its own, as in the paper, which only takes memory; auto: elements "
-           "that are affine images of the reference element share its tables.",
-       .choices = {"auto", "stored"}});
-  schema.add(
-      {.path = "numerics.kernels",
-       .type = KeyType::choice,
-       .default_value = "\"portable\"",
-       .description =
-           "tuned: GPUs work on their tensor cores where there are kernels for it: inviscid flow on straight "
-           "tetrahedra of order 1, 2 or 3, without artificial viscosity; else, and where `portable` says so, all "
-           "devices have the same kernels.",
-       .choices = {"portable", "tuned"}});
+  schema.add({.path = "numerics.form",
+              .type = KeyType::choice,
+              .default_value = "\"auto\"",
+              .description = "stored: every element has tables of its own, as in the paper, which only costs memory; "
+                             "auto: elements that are affine images of the reference element share its tables.",
+              .choices = {"auto", "stored"}});
+  schema.add({.path = "numerics.kernels",
+              .type = KeyType::choice,
+              .default_value = "\"portable\"",
+              .description = "tuned: use the tensor cores of GPUs where there are kernels for them: inviscid flow on "
+                             "straight tetrahedra of order 1, 2 or 3, without artificial viscosity; otherwise, and "
+                             "with portable, all devices run the same kernels.",
+              .choices = {"portable", "tuned"}});
   schema.add({.path = "numerics.limiter",
               .type = KeyType::choice,
               .default_value = "\"none\"",
-              .description =
-                  "positivity: density and pressure are kept above 0 by Zhang and Shu's limiter, for shocks and strong "
-                  "expansions; smooth flow keeps every bit.",
+              .description = "positivity: density and pressure are kept above 0 by Zhang and Shu's limiter, for shocks "
+                             "and strong expansions; smooth flow is unchanged, bit for bit.",
               .choices = {"none", "positivity"}});
   schema.add({.path = "numerics.shock_viscosity",
               .type = KeyType::number,
@@ -256,8 +251,8 @@ void add_numerics_keys(CaseSchema& schema) {
               .type = KeyType::number,
               .default_value = "-1.5",
               .description =
-                  "Which elements have shocks: those whose polynomials of degree p have more of the density's square "
-                  "than 10^(this - 4 log10 p), within a decade of it a part of the viscosity.",
+                  "Shock sensor: elements where the polynomials of degree p hold more of the density squared than "
+                  "10^(this - 4 log10 p) get the whole viscosity, those within a decade of it a part.",
               .max = 0});
   schema.add({.path = "time.method",
               .type = KeyType::choice,
@@ -272,8 +267,7 @@ void read_sensor(const Case& options, CompressibleCase& flow) {
   const double strength = options.number("numerics.shock_viscosity");
   if (strength == 0) return;
   if (flow.order == 0)
-    fail(ErrorKind::input,
-         "{}: order 0 has no higher polynomials to find shocks by and needs no viscosity; leave it out",
+    fail(ErrorKind::input, "{}: order 0 has no higher polynomials to find shocks by and needs no viscosity; remove it",
          options.where("numerics.shock_viscosity"));
   flow.sensor.strength = strength / flow.order;
   flow.sensor.middle = options.number("numerics.shock_threshold") - 4 * portable::log10(flow.order);
@@ -294,7 +288,7 @@ BoundaryCondition read_condition(const Case& options, const std::string& table) 
     const std::string path = table + "." + key;
     const bool given = options.is_set(path), takes = (kind.takes & bit) != 0;
     if (given && !takes)
-      fail(ErrorKind::input, "{}: a boundary of type \"{}\" has no {}; leave it out", options.where(path), type, key);
+      fail(ErrorKind::input, "{}: a boundary of type \"{}\" takes no {}; remove it", options.where(path), type, key);
     if (!given && takes && !(wall && bit == velocity))
       fail(ErrorKind::input, "{}: a boundary of type \"{}\" needs {}; give it", options.where(table + ".type"), type,
            key);

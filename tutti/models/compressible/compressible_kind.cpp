@@ -24,7 +24,7 @@ PlannedStep plan_step(const ModelSetup& setup) {
   step.about = fmt::format("at the start, {} stages", step.stages);
   step.rows = fmt::format("elements of order {}", flow.order);
   step.lines.push_back(
-      fmt::format("{} values an element, {} of them a variable", variables * flow.bases(), flow.bases()));
+      fmt::format("{} values per element, {} of them a variable", variables * flow.bases(), flow.bases()));
   return step;
 }
 

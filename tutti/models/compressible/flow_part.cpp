@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tutti::compressible {
@@ -36,8 +37,12 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   broken_ = keep(std::vector<std::uint8_t>(map.owned, 0), "marks of elements");
   interior_faces_ = mesh.interior_faces;
   faces_count_ = static_cast<Lid>(made.faces.size());
+  std::int32_t face_points = 0;
+  for (const FaceRecord& face : made.faces) face_points = std::max(face_points, face.points);
+  const double* lines = made.lines < 0 ? nullptr : tables_.data() + made.lines;
   view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(), normals_.data(),
-           turns_.data(),    flow.bases(),   flow.gas,      flow.flux,       flow.sensor,    broken_.data()};
+           turns_.data(),    flow.bases(),   flow.order,    face_points,     lines,          flow.gas,
+           flow.flux,        flow.sensor,    broken_.data()};
   if (stream.kind() == DeviceKind::cuda && flow.tuned && !flow.diffuses() && !apart)
     make_tets(stream, make_tet_tables(made, map, flow.order, mesh.interior_faces));
   make_boundary(stream, flow, made, conditions);

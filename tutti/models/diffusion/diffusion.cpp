@@ -20,6 +20,7 @@ namespace tutti::diffusion {
 // travel.
 
 void Diffusion::step(double time, double dt) {
+  if (is_implicit(method_)) return implicit_step(time, dt);
   if (!rkc_) return euler_step(time, dt);
   const double part = dt / substeps_;
   for (int k = 0; k < substeps_; ++k) rkc_step(time + k * part, part);
@@ -60,6 +61,18 @@ void Diffusion::rkc_step(double time, double dt) {
 
 namespace {
 
+/// -L_ii, but at least half of what stands in a row with any sign: then no eigenvalue of D^-1 L is beyond 4.
+std::vector<double> jacobi_diagonal(const DiffusionRows& rows) {
+  std::vector<double> result(rows.values.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    double sum = -rows.diagonal[i], magnitudes = std::abs(rows.diagonal[i]);
+    for (const double a : rows.values[i]) sum += a, magnitudes += std::abs(a);
+    // A row without entries is a mesh of one cell without fixed values.
+    result[i] = magnitudes > 0 ? std::max(sum, 0.5 * magnitudes) : 1;
+  }
+  return result;
+}
+
 Sharing checked_sharing(const ModelSetup& setup) {
   setup.comm.together([&] { coefficient_options(setup.options); });
   return diffusion_sharing(setup.options, *setup.devices.threads);
@@ -69,16 +82,18 @@ Sharing checked_sharing(const ModelSetup& setup) {
 
 Diffusion::Diffusion(const ModelSetup& setup)
     : TetModel(setup, diffusion_tet_options(setup.options), checked_sharing(setup)),
-      rkc_(setup.options.text("time.method") == "rkc2") {
+      method_(time_method(setup.options)),
+      rkc_(method_ == TimeMethod::rkc2) {
   Phases& phases = setup.phases;
   phases.begin("assemble");
   comm_.together([&] {
     physics_.emplace(options_, domain_.region_names, domain_.boundary_names, domain_.region_tags,
                      domain_.boundary_tags);
     if (physics_->exact()) compare_with(*physics_->exact());
+    if (is_implicit(method_)) check_implicit_case();
     assemble();
   });
-  allocate(rkc_ ? 3 : 2);
+  allocate(rkc_ || is_implicit(method_) ? 3 : 2);
   comm_.together([&] {
     for (int p = 0; p < parts(); ++p) {
       parts_[p].u = u(p);
@@ -87,11 +102,16 @@ Diffusion::Diffusion(const ModelSetup& setup)
   });
   hold_coefficients();
   phases.begin("stability");
-  estimate_spectral_radius();
-  if (options_.flag("numerics.check")) choose_flux();
-  choose_time_step_and_stages();
-  comm_.together([&] { (void)plan_steps(options_, dt_); });  // a step that is none ends the run before its first
-  if (options_.flag("numerics.check")) settle_time_step();
+  const bool checks = options_.flag("numerics.check");
+  if (!is_implicit(method_) || (checks && weak_fits_ > 0)) estimate_spectral_radius();
+  if (is_implicit(method_)) {
+    set_up_implicit();
+  } else {
+    if (checks) choose_flux();
+    choose_time_step_and_stages();
+    comm_.together([&] { (void)plan_steps(options_, dt_); });  // a step that is none ends the run before its first
+    if (checks) settle_time_step();
+  }
   phases.begin("initial");
   start(physics_->initial());
   comm_.together([&] {
@@ -104,6 +124,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
 }
 
 Diffusion::~Diffusion() {
+  local_.reset();
   pass_.reset();  // its work is on arrays that go first
 }
 
@@ -112,7 +133,7 @@ void Diffusion::assemble() {
   Size weak = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) weak += assemble_part(p, {}).weak_fits;
   weak_fits_ = comm_.sum(weak);
-  verbose("{} cells have a weak gradient fit: their faces lean on the other cell", weak_fits_);
+  verbose("{} cells have a poorly conditioned gradient: their faces use that of the other cell", weak_fits_);
 }
 
 /// Rows and forcing of a part, in place of those that it has. `damped`: as in SchemeOptions. What is left of the rows
@@ -125,6 +146,7 @@ DiffusionRows Diffusion::assemble_part(std::size_t p, std::span<const double> da
   LocalTetMesh& mesh = domain_.meshes[p];
   PartStreams& streams = domain_.streams[p];
   DiffusionPart& part = parts_[p];
+  part.jacobi = {};
   part.rows = {};  // the device need not have room for both
   part.forcing = {};
   DiffusionRows rows;
@@ -141,6 +163,8 @@ DiffusionRows Diffusion::assemble_part(std::size_t p, std::span<const double> da
         mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme, parallel);
   }
   stability_.max_outflow = std::max(stability_.max_outflow, rows.max_outflow);
+  if (is_implicit(method_))
+    part.jacobi = make_buffer(*streams.compute, std::span<const double>(jacobi_diagonal(rows)), "diagonal of A");
   if (keeps_apart(options_, *physics_, mesh, domain_.maps[p], *streams.device, streams.device->budget().capacity()))
     part.rows = RowOperator(RowOperator::Apart{}, *streams.compute, rows, row_column_bytes(options_), parallel);
   else
@@ -208,7 +232,7 @@ void Diffusion::check_forcing() {
 }
 
 void Diffusion::wait() {
-  pass_->step().wait();
+  for (const Step* schedule : schedules()) schedule->wait();
   check_forcing();
 }
 
@@ -247,7 +271,8 @@ void Diffusion::choose_stages() {
 // Watching and finishing.
 
 void Diffusion::resume(double time) {
-  forcing_done_ = false;
+  forcing_done_ = right_is_there_ = false;
+  if (method_ == TimeMethod::steady) time = 0;
   comm_.together([&] {
     update_forcing(time);
     check_forcing();
@@ -257,6 +282,9 @@ void Diffusion::resume(double time) {
 
 std::vector<std::string> Diffusion::describe() const {
   std::vector<std::string> lines;
+  if (is_implicit(method_))
+    return {
+        fmt::format("{}: equations are solved to {:g}", options_.text("time.method"), solver_->options().tolerance)};
   lines.push_back(fmt::format(
       "spectral radius {:.5g} after {} iterations, largest stable step {:.5g}{}; 1/max|L_ii| = {:.5g}", stability_.rho,
       stability_.iterations, stability_limit(),
@@ -272,7 +300,8 @@ Size Diffusion::bytes_a_run(int p) const {
 }
 
 void Diffusion::summarise(Summary& summary, double time) {
-  summary.rho = stability_.rho;
+  if (stability_.rho > 0) summary.rho = stability_.rho;
+  if (is_implicit(method_)) summarise_solver(summary);
   TetModel::summarise(summary, time);
 }
 

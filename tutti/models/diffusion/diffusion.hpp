@@ -8,6 +8,7 @@
 
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
+#include "tutti/models/diffusion/implicit/implicit_solver.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/simulation/krylov.hpp"
@@ -20,6 +21,8 @@ struct DiffusionPart {
   RowOperator rows;
   std::span<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
   Buffer<double> first_rate;   ///< F_0 of RKC2
+  Buffer<double> jacobi;       ///< of implicit methods: what takes the diagonal's place
+  Buffer<double> before;       ///< of bdf2: u a step ago
   Forcing forcing;             ///< source and boundary terms of each owned row; empty where there are none
   // On the host, kept for what is wrong with a forcing and for errors at the end.
   std::vector<BoundaryFaceRef> boundary_faces;
@@ -48,6 +51,12 @@ class Diffusion final : public TetModel {
   ~Diffusion() override;
 
   std::vector<std::string> describe() const override;
+  std::vector<ModelField> fields() override;
+  std::vector<StateNumber> numbers() override;
+  std::vector<Diagnostic> diagnose() override;
+  std::optional<Advance> advance() const override;
+  bool finished() override { return method_ == TimeMethod::steady ? solver_->done() : not_solved_ > 0; }
+  std::vector<const Step*> schedules() const override;
   void step(double time, double dt) override;
   std::optional<double> passed_bound(double time, double largest) override;
   Vec3 place_of(std::size_t part, Lid row) override { return parts_[part].centroids[row]; }
@@ -60,7 +69,8 @@ class Diffusion final : public TetModel {
   const Stability& stability() const { return stability_; }
   /// Rates a time step takes: 1 for Euler, stages times sub-steps for RKC2.
   int stages() const { return stages_ * substeps_; }
-  /// Largest time step that is stable with the chosen method.
+  TimeMethod method() const { return method_; }
+  /// Largest time step that is stable with the chosen method, which is explicit.
   double stability_limit() const;
 
  private:
@@ -93,6 +103,12 @@ class Diffusion final : public TetModel {
     // The set-up, which is homogeneous, finds the right time step in any case.
     if (homogeneous_ && exchange_->disabled()) exchange_now(target);
   }
+  void set_up_implicit();
+  void check_implicit_case();
+  SolverProblem solver_problem();
+  double fill_right(double time, double dt);
+  void implicit_step(double time, double dt);
+  void summarise_solver(Summary& summary);
   void euler_step(double time, double dt);
   void rkc_step(double time, double dt);
   void update_forcing(double time);
@@ -105,7 +121,15 @@ class Diffusion final : public TetModel {
   std::vector<DiffusionPart> parts_;
   Stability stability_;
   Size weak_fits_ = 0;  ///< cells of all ranks, of the least-squares flux
+  TimeMethod method_ = TimeMethod::euler;
   bool rkc_ = false;
+  // Of implicit methods.
+  std::unique_ptr<Pass> local_;  ///< behind which nothing travels
+  std::unique_ptr<ImplicitSolver> solver_;
+  bool right_is_there_ = false;  ///< of a steady solution
+  double dt_before_ = 0;         ///< of the step before; 0: there was none
+  double not_solved_ = 0;        ///< time of a step that has no solution
+  double iterations_ = 0;        ///< of all steps
   int stages_ = 1;
   int substeps_ = 1;                         ///< a long step of RKC2 is made of so many
   int rounds_ = 0;                           ///< in which cells were damped

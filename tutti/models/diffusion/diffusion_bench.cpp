@@ -106,7 +106,7 @@ nlohmann::json bench_variant(const Comm& comm, const DiffusionBench& a, DeviceSe
   if (first) {
     row["peak_bytes_per_cell"] = peak / cells;
     const int threads = devices.threads->count() * comm.size();
-    info("  set-up (read, partition, order, assemble): {:.2f} us a cell on {} thread{}; peak {:.0f} B a cell",
+    info("  set-up (read, partition, order, assemble): {:.2f} us per cell on {} thread{}; peak {:.0f} B per cell",
          setup * 1e6 / cells, threads, threads == 1 ? "" : "s", peak / cells);
   }
   return row;
@@ -129,17 +129,19 @@ void bench(const Comm& comm, const DiffusionBench& a) {
 void add_diffusion_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<DiffusionBench>();
   CLI::App* command = bench_command.add_subcommand("diffusion", "formats and orders of the diffusion model");
-  command->add_option("--cells", a->cells, "cells of the box that is made for it")
+  command->add_option("--cells", a->cells, "cells of the generated box")
       ->check(CLI::Range(Gid{6}, Gid{2'000'000'000}))
       ->capture_default_str();
   command->add_option("--mesh", a->mesh, "use this mesh file instead")->type_name("MESH");
-  command->add_option("--refine", a->refine, "cut every tetrahedron into eight, so many times")
+  command->add_option("--refine", a->refine, "how many times to split every tetrahedron into eight")
       ->check(CLI::Range(0, max_refinements))
       ->capture_default_str();
-  command->add_option("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; others let nothing through")
+  command->add_option("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; the others have no flux")
       ->type_name("TAG");
   a->add_seconds(*command, "format");
-  command->add_option("--orders", a->orders, "two formats in these orders of the cells; without: all formats in one")
+  command
+      ->add_option("--orders", a->orders,
+                   "time two formats in these orders of the cells; default: all formats in one order")
       ->delimiter(',')
       ->check(CLI::IsMember(ordering_names()))
       ->type_name("NAME,...");

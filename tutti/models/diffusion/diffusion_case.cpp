@@ -83,14 +83,14 @@ void add_diffusion_keys(CaseSchema& schema) {
       {.path = "physics.exact",
        .type = KeyType::expression,
        .description =
-           "Exact solution: `history.csv` then has the errors, the summary those at the end and the gradient's."});
-  schema.describe_table("physics.region[]", "Another K in a physical volume.");
+           "Exact solution: `history.csv` then gives the errors, the summary those at the end and the gradient's."});
+  schema.describe_table("physics.region[]", "A different K in a physical volume.");
   schema.add({.path = "physics.region[].name",
               .type = KeyType::text,
               .description = "Name or number of the physical volume.",
               .required = true});
   add_tensor_keys(schema, "physics.region[]");
-  schema.describe_table("boundary[]", "What holds on a physical surface; surfaces without a table: no flux.");
+  schema.describe_table("boundary[]", "Boundary condition of a physical surface; without a table: no flux.");
   schema.add({.path = "boundary[].tag",
               .type = KeyType::text,
               .description = "Name or number of the physical surface, or \"*\" for every other one.",
@@ -98,19 +98,19 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "boundary[].type",
               .type = KeyType::choice,
               .default_value = "\"neumann\"",
-              .description = "dirichlet: value is u; neumann: value is n.K grad u, what flows in.",
+              .description = "dirichlet: value is u; neumann: value is n.K grad u, the flux into the domain.",
               .choices = {"dirichlet", "neumann"}});
   schema.add({.path = "boundary[].value",
               .type = KeyType::expression,
               .default_value = "0",
-              .description = "The datum, at the face's centroid."});
+              .description = "The boundary value, evaluated at the face's centroid."});
   schema.describe_table("numerics",
                         "How the rows are stored. Results in double do not depend on `format` and `layout`.");
   schema.add(
       {.path = "numerics.format",
        .type = KeyType::choice,
        .default_value = "\"sliced\"",
-       .description = "ellpack: 16 entries a row, as the paper; sliced: SELL-C-sigma, C = 8 on CPUs, 32 on GPUs.",
+       .description = "ellpack: 16 entries per row, as in the paper; sliced: SELL-C-sigma, C = 8 on CPUs, 32 on GPUs.",
        .choices = {"ellpack", "sliced"}});
   schema.add({.path = "numerics.layout",
               .type = KeyType::choice,
@@ -123,20 +123,21 @@ void add_diffusion_keys(CaseSchema& schema) {
               .default_value = "\"double\"",
               .description = "compact: coefficients in float (about 1e-8 relative), vectors and sums in double.",
               .choices = {"double", "compact"}});
-  schema.add({.path = "numerics.columns",
-              .type = KeyType::choice,
-              .default_value = "\"auto\"",
-              .description =
-                  "How a column is numbered: int32; int16 (eight windows of 8,192 columns a slice; slices that need "
-                  "more keep int32); int10 (among the up to 1,024 values that 256 rows read; where there are more, "
-                  "int32); auto: on GPUs the first of int10 and int16 that nearly all tiles or slices can, else int32.",
-              .choices = {"auto", "int32", "int16", "int10"},
-              .only_if = {"numerics.format", {"sliced"}}});
+  schema.add(
+      {.path = "numerics.columns",
+       .type = KeyType::choice,
+       .default_value = "\"auto\"",
+       .description =
+           "Type of the column indices: int32; int16 (eight windows of 8,192 columns per slice; slices that need more "
+           "keep int32); int10 (among the up to 1,024 values that 256 rows read; where there are more, int32); auto: "
+           "on GPUs the first of int10 and int16 that nearly all tiles or slices can use, else int32.",
+       .choices = {"auto", "int32", "int16", "int10"},
+       .only_if = {"numerics.format", {"sliced"}}});
   schema.add({.path = "numerics.sigma",
               .type = KeyType::integer,
               .default_value = "256",
               .unit = "rows",
-              .description = "Window in which rows of like length are brought together.",
+              .description = "Window in which rows are sorted by length.",
               .min = 1,
               .max = 1 << 20,
               .only_if = {"numerics.format", {"sliced"}}});
@@ -144,30 +145,66 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"auto\"",
               .description =
-                  "auto: least-squares where no eigenvalue of it grows, else damped in the cells where modes grow; "
-                  "least-squares: Langguth 2015, refused where it is unstable (checkpoints of tutti 0.1 call it full); "
-                  "two-point leaves the gradients out: wrong on general meshes, for comparison only.",
+                  "auto: least-squares if it has no growing mode, else damped in the cells where modes grow; "
+                  "least-squares: Langguth 2015, an error where it is unstable (called full in checkpoints of "
+                  "tutti 0.1); two-point: without gradients, wrong on general meshes, for comparison only.",
               .choices = {"auto", "least-squares", "full", "two-point"}});
-  schema.add({.path = "numerics.check",
-              .type = KeyType::boolean,
-              .default_value = "true",
-              .description = "Look for eigenvalues that grow at set-up, and let noise run for some steps."});
-  add_residency_keys(schema, "the coefficients of the rows (128 of about 200 bytes a cell)");
+  schema.add(
+      {.path = "numerics.check",
+       .type = KeyType::boolean,
+       .default_value = "true",
+       .description =
+           "Run a stability test first: look for growing modes of the operator, and make some steps from noise."});
+  add_residency_keys(schema, "the coefficients of the rows (128 of about 200 bytes per cell)");
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"euler\"",
-              .description = "euler, or rkc2: stabilised Runge-Kutta of second order in time, up to 3.5 times fewer "
-                             "rates for long times.",
-              .choices = {"euler", "rkc2"}});
+              .description =
+                  "Explicit: euler; rkc2, stabilised Runge-Kutta of second order in time, up to 3.5 times fewer "
+                  "evaluations of the right-hand side for long times. Implicit, with steps of any length `dt`: "
+                  "backward-euler, of first order; "
+                  "crank-nicolson and bdf2, of second. steady: the solution that does not change any more; no time "
+                  "passes, and a step is an iteration.",
+              .choices = {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2", "steady"}});
+  const KeyCondition in_time = {"time.method", {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2"}};
+  for (const char* path : {"time.dt", "time.end", "time.steps"}) schema.narrow(path, in_time);
+  schema.narrow("time.safety", {"time.method", {"euler", "rkc2"}});
+  const KeyCondition implicit = {"time.method", {"backward-euler", "crank-nicolson", "bdf2", "steady"}};
+  schema.describe_table("solver", "Of implicit steps and of the steady solution.");
+  schema.add({.path = "solver.tolerance",
+              .type = KeyType::number,
+              .default_value = "1e-10",
+              .description = "Largest residual of a solution, relative to the right-hand side, both in L2.",
+              .min = 0,
+              .max = 0.1,
+              .above_min = true,
+              .only_if = implicit});
+  schema.add({.path = "solver.iterations",
+              .type = KeyType::integer,
+              .default_value = "1000",
+              .description = "Iterations of one solution, at most; where they do not suffice the run ends with code 6.",
+              .min = 1,
+              .max = 1e6,
+              .only_if = implicit});
   schema.add({.path = "time.stages",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "Stages of a step; auto: as few as dt allows (a long dt is split so that 20 are enough), "
-                             "10 where dt is auto too.",
+              .description =
+                  "Stages per step; auto: as few as dt allows (a long dt is split so that 20 suffice), 10 if dt is "
+                  "auto, too.",
               .choices = {"auto"},
               .min = 2,
               .max = 500,
               .only_if = {"time.method", {"rkc2"}}});
+}
+
+TimeMethod time_method(const Case& options) {
+  const std::string word = options.text("time.method");
+  if (word == "rkc2") return TimeMethod::rkc2;
+  if (word == "backward-euler") return TimeMethod::backward_euler;
+  if (word == "crank-nicolson") return TimeMethod::crank_nicolson;
+  if (word == "bdf2") return TimeMethod::bdf2;
+  return word == "steady" ? TimeMethod::steady : TimeMethod::euler;
 }
 
 DiffusionPhysics::Tensor DiffusionPhysics::read_tensor(const Case& options, const std::string& table) {

@@ -16,6 +16,14 @@
 
 namespace tutti::diffusion {
 
+/// time.method.
+enum class TimeMethod : std::uint8_t { euler, rkc2, backward_euler, crank_nicolson, bdf2, steady };
+TimeMethod time_method(const Case& options);
+/// Does a step solve equations?
+inline bool is_implicit(TimeMethod method) {
+  return method >= TimeMethod::backward_euler;
+}
+
 /// Adds the keys [physics], [[boundary]], [numerics] and time.method to the core's.
 void add_diffusion_keys(CaseSchema& schema);
 

@@ -39,6 +39,38 @@ struct RateOnly {
   TUTTI_HD void operator()(Lid row, double, double rate) const { rates[row] = rate; }
 };
 
+/// (sigma - L) u, of an implicit step; sigma is 0 for a steady solution.
+struct ShiftedUpdate {
+  double* out;
+  double sigma;
+  TUTTI_HD void operator()(Lid row, double own, double rate) const { out[row] = std::fma(sigma, own, -rate); }
+};
+
+/// What is left of (sigma - L) u = right.
+struct ResidualUpdate {
+  double* out;
+  const double* right;
+  double sigma;
+  TUTTI_HD void operator()(Lid row, double own, double rate) const {
+    out[row] = std::fma(-sigma, own, right[row]) + rate;
+  }
+};
+
+/// A step of Chebyshev's iteration, scaled by the diagonal: next = u + carry (u - before) + gain (right - (sigma - L)
+/// u) / (sigma + diagonal). `before` is `next` itself, or 0.
+struct ChebyshevUpdate {
+  double* next;
+  const double* right;
+  const double* diagonal;
+  double sigma, carry, gain;
+  bool from_zero;  ///< `before` is 0
+  TUTTI_HD void operator()(Lid row, double own, double rate) const {
+    const double residual = std::fma(-sigma, own, right[row]) + rate;
+    const double moved = std::fma(carry, from_zero ? own : own - next[row], own);
+    next[row] = moved + gain * residual / (sigma + diagonal[row]);
+  }
+};
+
 /// First stage of RKC2 (Sommeijer, Shampine, Verwer, J. Comput. Appl. Math. 88, 1998, eq. 2.6): keeps F_0.
 struct RkcFirst {
   double* next;

@@ -215,12 +215,12 @@ ResidencyOptions coefficient_options(const Case& options) {
   if (result.policy == Policy::resident) return result;
   if (options.text("numerics.format") != "sliced")
     fail(ErrorKind::input,
-         "{}: residency.policy = \"{}\" is for other rows than these; set numerics.format = \"sliced\"",
+         "{}: residency.policy = \"{}\" does not work with this row format; set numerics.format = \"sliced\"",
          options.where("residency.policy"), policy_name(result.policy));
   if (row_precision(options) == Precision::compact)
     fail(ErrorKind::input,
-         "{}: residency.policy = \"{}\" does not go with numerics.precision = \"compact\"; set residency.format = "
-         "\"float\" instead",
+         "{}: residency.policy = \"{}\" cannot be combined with numerics.precision = \"compact\"; set residency.format "
+         "= \"float\" instead",
          options.where("residency.policy"), policy_name(result.policy));
   return result;
 }

@@ -123,7 +123,7 @@ bool Diffusion::grows() const {
 std::string Diffusion::unstable() const {
   const RitzPair& pair = stability_.rightmost;
   return fmt::format(
-      "a mode grows: the operator has the eigenvalue {:.4g}{} a unit of time (radius {:.4g}), largest in cell {} at "
+      "a mode grows: the operator has the eigenvalue {:.4g}{} per unit of time (radius {:.4g}), largest in cell {} at "
       "({:.6g}, {:.6g}, {:.6g})",
       pair.value.real(), pair.value.imag() == 0 ? std::string() : fmt::format(" {:+.4g} i", pair.value.imag()),
       stability_.rho, stability_.cell, stability_.place.x, stability_.place.y, stability_.place.z);
@@ -140,12 +140,13 @@ void Diffusion::choose_flux() {
   if (!grows()) return;
   if (flux == "least-squares" || flux == "full") {
     // What does not grow by more than tenfold in the run is let pass.
-    choose_time_step_and_stages();
-    double length = 0;
-    comm_.together([&] {
-      const TimePlan plan = plan_steps(options_, dt_);
-      length = plan.time_of(plan.steps);
-    });
+    double length = std::numeric_limits<double>::infinity();
+    if (!is_implicit(method_)) choose_time_step_and_stages();
+    if (method_ != TimeMethod::steady)
+      comm_.together([&] {
+        const TimePlan plan = plan_steps(options_, dt_);
+        length = plan.time_of(plan.steps);
+      });
     if (stability_.rightmost.value.real() * length <= std::log(10.0)) return;
     comm_.together([&] {
       fail(ErrorKind::numerical,
@@ -285,6 +286,7 @@ void Diffusion::look_at_data(double time) {
 }
 
 std::optional<double> Diffusion::passed_bound(double time, double largest) {
+  if (method_ == TimeMethod::steady) return {};  // of iterates nothing is known
   constexpr double orders = 1e3;
   const auto bound = [&] { return std::max(initial_level_, data_level_) + time * data_rate_; };
   if (!(largest > orders * bound())) return {};

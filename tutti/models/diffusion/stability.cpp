@@ -48,8 +48,7 @@ void Diffusion::estimate_spectral_radius() {
     comm_.together([&] {
       if (!std::isfinite(grown))
         fail(ErrorKind::numerical,
-             "the operator's rows are not finite: K or the mesh has values out of any reasonable range; check their "
-             "units");
+             "the operator's rows are not finite: values of K or of the mesh are out of range; check their units");
     });
     product *= grown / size;
     size = grown;
@@ -66,11 +65,10 @@ void Diffusion::estimate_spectral_radius() {
   }
   comm_.together([&] {
     if (!std::isfinite(rho))
-      fail(
-          ErrorKind::numerical,
-          "the operator's rows are out of range: a cell would change {:.3g} times a unit of time; check the units of K "
-          "and of the mesh, and whether cells are flat",
-          stability_.max_outflow);
+      fail(ErrorKind::numerical,
+           "the operator's rows are out of range: a cell would change {:.3g} times per unit of time; check the units "
+           "of K and of the mesh, and whether cells are flat",
+           stability_.max_outflow);
   });
   // A maximum over windows would drift with their number; the last one is the best estimate.
   stability_.rho = margin * rho;

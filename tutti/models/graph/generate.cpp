@@ -50,7 +50,7 @@ ArcList grid(Gid rows, Gid columns, bool around, const ParallelFor& parallel) {
 void check(const RmatSpec& spec) {
   if (spec.scale < 1 || spec.scale > 30) fail(ErrorKind::usage, "scale {}; expected 1 to 30", spec.scale);
   if (spec.degree < 1 || spec.degree > 1 << 16)
-    fail(ErrorKind::usage, "{} arcs a vertex; expected 1 to 65536", spec.degree);
+    fail(ErrorKind::usage, "{} arcs per vertex; expected 1 to 65536", spec.degree);
   if (!(spec.a > 0 && spec.b > 0 && spec.c > 0 && spec.a + spec.b + spec.c < 1))
     fail(ErrorKind::usage, "probabilities {}, {}, {}; expected numbers above 0 whose sum is below 1", spec.a, spec.b,
          spec.c);

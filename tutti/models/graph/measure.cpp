@@ -26,7 +26,7 @@ std::vector<Vertex> read_sources(const Graph& graph, const std::string& file) {
     if (scan.at_line_end() || scan.peek() == '#') continue;
     const Gid name = scan.integer("the number of a vertex");
     scan.skip_blanks();
-    if (!scan.at_line_end()) scan.refuse("expected one vertex a line, found {} behind it", scan.excerpt());
+    if (!scan.at_line_end()) scan.refuse("expected one vertex per line, found {} after it", scan.excerpt());
     const Vertex v = graph.names.find(name, graph.vertices);
     if (v == no_lid) scan.refuse("vertex {} is not in the graph; remove the line", name);
     sources.push_back(v);
@@ -146,7 +146,7 @@ MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const C
     sources = choose_sources(graph, request.sources, request.seed);
   });
   if (request.measure == Measure::components && request.sources != "all")
-    fail(ErrorKind::usage, "--sources {}: components have none; leave it out", request.sources);
+    fail(ErrorKind::usage, "--sources {}: components have none; remove it", request.sources);
   const auto start = std::chrono::steady_clock::now();
   MeasureResult result;
   result.names = graph.names;

@@ -254,7 +254,7 @@ std::string describe(const Ssca2Result& r) {
       r.seconds, format_count(r.sources), format_count(r.kernel4_arcs), format_count(r.filtered),
       format_count(r.doubles), r.setup_seconds);
   text += fmt::format(
-      "{:.4g} GTEPS (7 N sources / time), {:.4g} G edges x sources a second, {:.4g} G of them reached; {:.4g} GTEPS "
+      "{:.4g} GTEPS (7 N sources / time), {:.4g} G edges x sources per second, {:.4g} G of them reached; {:.4g} GTEPS "
       "with the preparation",
       r.teps() * 1e-9, r.edges_sources_per_second() * 1e-9, r.reached_edges_per_second() * 1e-9,
       r.teps() * 1e-9 * r.seconds / (r.seconds + r.setup_seconds));

@@ -213,15 +213,17 @@ struct CarryEnds {
   }
 };
 
+/// The values before the ends, negated at those of a kind.
 template <class T>
-struct FillPressure {
+struct FillMirrored {
   BoxArray array;
   EndsView ends;
-  T* p;
+  T* values;
+  VelocityEnd negated;
   TUTTI_HD void operator()(Lid r) const {
     const EndCell cell = end_cell(array, ends, r);
-    const bool open = ends.end[cell.end].velocity == VelocityEnd::outflow;
-    p[cell.ghost] = open ? -p[cell.inner] : p[cell.inner];
+    const T inner = values[cell.inner];
+    values[cell.ghost] = ends.end[cell.end].velocity == negated ? -inner : inner;
   }
 };
 
@@ -359,7 +361,12 @@ void carry_ends(Kernels& to, const BoxArray& array, const CarriedFields<T>& fiel
 
 template <class T>
 void fill_pressure(Kernels& to, const BoxArray& array, T* p, const BoundaryConditions& ends, int d) {
-  to.add(on_rows(FillPressure<T>{array, ends.view(d), p}));
+  to.add(on_rows(FillMirrored<T>{array, ends.view(d), p, VelocityEnd::outflow}));
+}
+
+template <class T>
+void fill_eddy_viscosity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d) {
+  to.add(on_rows(FillMirrored<T>{part.grid.array, ends.view(d), part.eddy_viscosity.data(), VelocityEnd::no_slip}));
 }
 
 template <class T>
@@ -401,6 +408,7 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
   template void fill_unprojected(Kernels&, FlowPart<T>&, int, T*, const BoundaryConditions&, int, double, T);        \
   template void carry_ends(Kernels&, const BoxArray&, const CarriedFields<T>&, const BoundaryConditions&, int, int); \
   template void fill_pressure(Kernels&, const BoxArray&, T*, const BoundaryConditions&, int);                        \
+  template void fill_eddy_viscosity(Kernels&, FlowPart<T>&, const BoundaryConditions&, int);                         \
   template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int,     \
                                double, Buffer<T>&);
 TUTTI_INSTANTIATE(double)

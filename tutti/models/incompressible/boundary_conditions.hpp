@@ -98,6 +98,9 @@ void carry_ends(Kernels& to, const BoxArray& array, const CarriedFields<T>& fiel
 /// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
 template <class T>
 void fill_pressure(Kernels& to, const BoxArray& array, T* p, const BoundaryConditions& ends, int d);
+/// nu_t beyond the ends: no gradient, or at a wall that holds the fluid nu_t = 0.
+template <class T>
+void fill_eddy_viscosity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d);
 
 /// f(position) of a formula of the case into an array: at the centres (component -1), or at the upper faces in a
 /// direction. For initial values, forces and sources.

@@ -96,7 +96,7 @@ nlohmann::json bench_row(const Comm& comm, const FlowBench& a, DeviceSet& device
   row["flops_a_sweep_cell"] = of_sweep;
   row["flops_a_step_cell"] = of_step;
   row["gflops"] = cells / best * of_step * 1e-9;
-  info("  {} sweeps a step: {:.2f} GFLOPS, {:.0f} flops a cell, {:.0f} of them a sweep", a.sweeps,
+  info("  {} sweeps per step: {:.2f} GFLOPS, {:.0f} flops per cell, {:.0f} of them per sweep", a.sweeps,
        row["gflops"].get<double>(), of_step, of_sweep);
   const bool sensible = sweep > 0;  // else others used the machine more in one measurement than in the other
   const double rate = cells / sweep, bytes_a_second = 3 * rate * (a.precision == "float" ? 4 : 8);
@@ -109,7 +109,7 @@ nlohmann::json bench_row(const Comm& comm, const FlowBench& a, DeviceSet& device
     info("  a sweep {:.4f} ms: {:.1f} M cell-sweeps/s, {:.1f} GB/s, {:.3f} of the triad, {:.2f} GFLOPS", sweep * 1e3,
          rate * 1e-6, bytes_a_second * 1e-9, bytes_a_second / triad, rate * of_sweep * 1e-9);
   else
-    info("  twice the sweeps took no longer: this machine is too busy to tell a sweep's time");
+    info("  twice the sweeps took no longer: this machine is too busy to time a sweep");
   return row;
 }
 
@@ -133,19 +133,21 @@ void add_flow_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<FlowBench>();
   CLI::App* command = bench_command.add_subcommand("incompressible", "steps and sweeps of the flow in a box");
   const auto words = [](const char* key) { return CLI::IsMember(choices_of(incompressible_kind(), key)); };
-  add_list(*command, "--cells", a->cells, "of a cube's edge, or of a box as X,Y,Z", CLI::Range(Gid{1}, Gid{100'000}),
-           "N[,N,N]");
-  add_list(*command, "--solver", a->solvers, "of the pressure; several: one after the other", words("pressure.solver"),
+  add_list(*command, "--cells", a->cells, "cells along the edge of a cube, or X,Y,Z of a box",
+           CLI::Range(Gid{1}, Gid{100'000}), "N[,N,N]");
+  add_list(*command, "--solver", a->solvers, "pressure solver; several: one after the other", words("pressure.solver"),
            "NAME,...");
-  command->add_option("--sweeps", a->sweeps, "of jacobi a step")
+  command->add_option("--sweeps", a->sweeps, "Jacobi sweeps per step")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--precision", a->precision, "of all fields")
+  command->add_option("--precision", a->precision, "precision of all fields")
       ->check(words("numerics.precision"))
       ->capture_default_str();
-  add_list(*command, "--overlap", a->overlaps, "of work and messages; several: one after the other",
+  add_list(*command, "--overlap", a->overlaps, "overlap of computation and messages; several: one after the other",
            words("devices.overlap"), "NAME,...");
-  command->add_option("--cut", a->cut, "of the box")->check(words("partition.cut"))->capture_default_str();
+  command->add_option("--cut", a->cut, "decomposition of the box")
+      ->check(words("partition.cut"))
+      ->capture_default_str();
   a->add_timing(*command, {"equal", "stream"});
   a->add_report(*command);
   command->footer(

@@ -7,6 +7,7 @@
 #include "tutti/domain/box_files.hpp"
 #include "tutti/io/probes.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/models/incompressible/turbulence/turbulence_keys.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::incompressible {
@@ -36,19 +37,19 @@ void add_physics_keys(CaseSchema& schema) {
   schema.add({.path = "fluid.reference",
               .type = KeyType::number,
               .default_value = "0.0",
-              .description = "Temperature without buoyancy."});
+              .description = "Temperature at which there is no buoyancy."});
   schema.add({.path = "fluid.heat_source",
               .type = KeyType::expression,
               .default_value = "0",
               .unit = "1/s",
-              .description = "What heats the fluid."});
+              .description = "Heat source."});
   schema.add({.path = "fluid.force",
               .type = KeyType::expressions,
               .default_value = "[0, 0, 0]",
               .unit = "length/s^2",
               .description = "Acceleration.",
               .length = 3});
-  schema.describe_table("initial", "The flow at t = 0; what diverges of it is projected away.");
+  schema.describe_table("initial", "The flow at t = 0; it is made divergence-free by a projection.");
   schema.add({.path = "initial.velocity",
               .type = KeyType::expressions,
               .default_value = "[0, 0, 0]",
@@ -73,8 +74,8 @@ void add_physics_keys(CaseSchema& schema) {
 
 void add_boundary_keys(CaseSchema& schema) {
   schema.describe_table("boundary[]",
-                        "What holds at a face of the box; faces without a table: walls at rest, adiabatic (periodic "
-                        "where the grid is one cell thick).");
+                        "Boundary conditions at a face of the box; without a table: an adiabatic wall at rest "
+                        "(periodic where the grid is one cell thick).");
   schema.add({.path = "boundary[].face",
               .type = KeyType::choice,
               .description = "Which face.",
@@ -90,23 +91,25 @@ void add_boundary_keys(CaseSchema& schema) {
               .type = KeyType::expressions,
               .default_value = "[0, 0, 0]",
               .unit = "length/s",
-              .description = "Velocity of the wall, or of what flows in.",
+              .description = "Velocity of the wall or of the inflow.",
               .length = 3});
   schema.add({.path = "boundary[].temperature",
               .type = KeyType::choice,
               .default_value = "\"adiabatic\"",
               .description = "adiabatic; fixed: T is `temperature_value`; flux: `temperature_value` flows in.",
               .choices = {"adiabatic", "fixed", "flux"}});
-  schema.add({.path = "boundary[].temperature_value",
-              .type = KeyType::expression,
-              .default_value = "0",
-              .description = "Temperature, or diffusivity times the gradient along the inward normal, negated."});
+  schema.add(
+      {.path = "boundary[].temperature_value",
+       .type = KeyType::expression,
+       .default_value = "0",
+       .description =
+           "Temperature, or the flux into the domain: minus diffusivity times the gradient along the inward normal."});
 }
 
 void add_scalar_keys(CaseSchema& schema) {
   schema.describe_table("scalar[]",
-                        "A scalar that the flow carries and that does not act on it, a field of its name in the "
-                        "results: ds/dt + div(u s) = diffusivity lap s + source. As many as you like.");
+                        "A passive scalar, written as a field of its name: ds/dt + div(u s) = diffusivity lap s + "
+                        "source. May be repeated.");
   schema.add({.path = "scalar[].name",
               .type = KeyType::text,
               .description = "Letters, digits and _, a letter first.",
@@ -128,13 +131,13 @@ void add_scalar_keys(CaseSchema& schema) {
               .type = KeyType::expression,
               .default_value = "0",
               .unit = "1/s",
-              .description = "What is added to it."});
+              .description = "Source term."});
   schema.describe_table("scalar_boundary[]",
-                        "What holds for a scalar at a face of the box; faces without a table: nothing diffuses "
-                        "through. What flows in should be fixed.");
+                        "Boundary condition of a scalar at a face of the box; without a table: no diffusive flux. At "
+                        "an inflow it should be fixed.");
   schema.add({.path = "scalar_boundary[].scalar",
               .type = KeyType::text,
-              .description = "The `name` of which scalar.",
+              .description = "The `name` of the scalar.",
               .required = true});
   schema.add({.path = "scalar_boundary[].face",
               .type = KeyType::choice,
@@ -146,66 +149,64 @@ void add_scalar_keys(CaseSchema& schema) {
               .description = "no-flux; fixed: the scalar is `value`; flux: `value` flows in.",
               .choices = {"no-flux", "fixed", "flux"},
               .required = true});
-  schema.add({.path = "scalar_boundary[].value",
-              .type = KeyType::expression,
-              .default_value = "0",
-              .description = "The scalar, or diffusivity times the gradient along the inward normal, negated.",
-              .only_if = {"scalar_boundary[].kind", {"fixed", "flux"}}});
+  schema.add(
+      {.path = "scalar_boundary[].value",
+       .type = KeyType::expression,
+       .default_value = "0",
+       .description =
+           "The scalar, or the flux into the domain: minus diffusivity times the gradient along the inward normal.",
+       .only_if = {"scalar_boundary[].kind", {"fixed", "flux"}}});
 }
 
 void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"ab2\"",
-              .description = "ab2: Adams-Bashforth, as the paper; rk3: Runge-Kutta with three projections a step.",
+              .description = "ab2: Adams-Bashforth, as in the paper; rk3: Runge-Kutta with three projections per step.",
               .choices = {"ab2", "rk3"}});
-  schema.add({.path = "time.diffusion",
-              .type = KeyType::choice,
-              .default_value = "\"explicit\"",
-              .description =
-                  "Friction and conduction; implicit: by Crank-Nicolson, they no longer bound the step (with "
-                  "ab2 only).",
-              .choices = {"explicit", "implicit"}});
+  schema.add(
+      {.path = "time.diffusion",
+       .type = KeyType::choice,
+       .default_value = "\"explicit\"",
+       .description =
+           "Viscosity and conduction; implicit: by Crank-Nicolson, they no longer limit the time step (with ab2 only).",
+       .choices = {"explicit", "implicit"}});
   schema.add({.path = "time.diffusion_tolerance",
               .type = KeyType::number,
               .default_value = "\"auto\"",
-              .description =
-                  "Part of what diffusion changes in a step that its sweeps may leave undone; auto: 1e-8, in "
-                  "float 1e-5.",
+              .description = "Relative error that the iteration of implicit diffusion may leave in the change of a "
+                             "step; auto: 1e-8, in float 1e-5.",
               .choices = {"auto"},
               .min = 0,
               .max = 0.1,
               .above_min = true,
               .only_if = {"time.diffusion", {"implicit"}}});
-  schema.add(
-      {.path = "time.adapt_every",
-       .type = KeyType::integer,
-       .default_value = "10",
-       .unit = "steps",
-       .description = "With dt = \"auto\" the step follows the flow, looked at every so many steps; 0: it stays.",
-       .min = 0});
-  schema.add(
-      {.path = "time.steady",
-       .type = KeyType::number,
-       .default_value = "0",
-       .unit = "1/s",
-       .description =
-           "The run ends when a step changes the velocity by less than so much of its largest value a "
-           "unit of time, and the temperature and each scalar of its spread; looked at every 50 steps; 0: never.",
-       .min = 0});
-  schema.describe_table("pressure", "How the pressure is found.");
+  schema.add({.path = "time.adapt_every",
+              .type = KeyType::integer,
+              .default_value = "10",
+              .unit = "steps",
+              .description = "With dt = \"auto\", steps between two adjustments of the time step to the flow; 0: none.",
+              .min = 0});
+  schema.add({.path = "time.steady",
+              .type = KeyType::number,
+              .default_value = "0",
+              .unit = "1/s",
+              .description = "Stop when max|du/dt| / max|u| is below this, and likewise the rate of the temperature "
+                             "and of each scalar relative to its range; checked every 50 steps; 0: never.",
+              .min = 0});
+  schema.describe_table("pressure", "Solver for the pressure.");
   schema.add({.path = "pressure.solver",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
-              .description = "auto: direct; direct: by separation, exact to rounding; jacobi: "
-                             "`sweeps` sweeps, as the paper; "
-                             "red_black: relaxation up to `tolerance`; multigrid: V-cycles up to `tolerance`.",
+              .description =
+                  "auto: direct; direct: by separation, exact to rounding; jacobi: `sweeps` sweeps, as in the "
+                  "paper; red_black: relaxation up to `tolerance`; multigrid: V-cycles up to `tolerance`.",
               .choices = {"auto", "direct", "jacobi", "red_black", "multigrid"}});
   schema.add({.path = "pressure.sweeps",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "jacobi: sweeps a step, auto 20; red_black: at most, auto 10,000; multigrid: cycles "
-                             "at most, auto 50.",
+              .description = "jacobi: sweeps per step, auto 20; red_black: maximum number of sweeps, auto 10,000; "
+                             "multigrid: maximum number of cycles, auto 50.",
               .choices = {"auto"},
               .min = 1});
   schema.add({.path = "pressure.omega",
@@ -229,12 +230,12 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "pressure.check",
               .type = KeyType::boolean,
               .default_value = "true",
-              .description = "Try the solver on noise before the run."});
-  schema.describe_table("numerics", "How numbers are stored.");
+              .description = "Test the solver on noise before the run."});
+  schema.describe_table("numerics", "Precision.");
   schema.add({.path = "numerics.precision",
               .type = KeyType::choice,
               .default_value = "\"double\"",
-              .description = "Of all fields.",
+              .description = "Type of all fields.",
               .choices = {"double", "float"}});
 }
 
@@ -252,9 +253,7 @@ ScalarEnd scalar_end(const std::string& word) {
 /// What a flux lets in is a gradient times the diffusivity.
 void require_diffusive(const FlowScalar& scalar, const std::string& where) {
   if (scalar.diffusivity == 0)
-    fail(ErrorKind::input,
-         "{}: without diffusivity nothing of {} diffuses through a face; give it one, or leave the flux out", where,
-         scalar.name);
+    fail(ErrorKind::input, "{}: a flux of {} needs a diffusivity; give one, or remove the flux", where, scalar.name);
 }
 
 std::array<Expression, 3> three(const std::vector<Expression>& list) {
@@ -274,8 +273,8 @@ void read_ends(const Case& options, FlowCase& flow) {
     const std::string table = fmt::format("boundary[{}]", b), name = options.text(table + ".face");
     const std::size_t f = face_of(options, table);
     if (!where[f].empty())
-      fail(ErrorKind::input, "{}: the face {} has a table already, at {}; leave one out",
-           options.where(table + ".face"), name, where[f]);
+      fail(ErrorKind::input, "{}: the face {} has another table, at {}; remove one", options.where(table + ".face"),
+           name, where[f]);
     where[f] = options.where(table + ".face");
     FlowEnd& end = flow.ends[f];
     given[f] = true;
@@ -291,7 +290,7 @@ void read_ends(const Case& options, FlowCase& flow) {
       fail(ErrorKind::input, "{}: there is no temperature; give fluid.diffusivity",
            options.where(table + ".temperature"));
     if (warm != ScalarEnd::no_flux && end.velocity == VelocityEnd::periodic)
-      fail(ErrorKind::input, "{}: the face {} is periodic, no temperature holds there; leave it out",
+      fail(ErrorKind::input, "{}: the face {} is periodic and takes no temperature; remove it",
            options.where(table + ".temperature"), name);
     if (flow.has_temperature) flow.scalars[0].ends[f] = {warm, options.expression(table + ".temperature_value")};
     if (warm == ScalarEnd::flux) require_diffusive(flow.scalars[0], options.where(table + ".temperature"));
@@ -315,7 +314,7 @@ void read_ends(const Case& options, FlowCase& flow) {
   if (inflow && !flow.has_outflow())
     for (std::size_t f = 0; f < 6; ++f)
       if (flow.ends[f].velocity == VelocityEnd::inflow)
-        fail(ErrorKind::input, "{}: what flows in at {} has no way out; another face must be an outflow", where[f],
+        fail(ErrorKind::input, "{}: there is an inflow at {} but no outflow; make another face an outflow", where[f],
              box_face_names[f]);
 }
 
@@ -326,10 +325,11 @@ void check_scalar_name(const std::string& name, const std::string& where) {
     return letter(c) || (c >= '0' && c <= '9') || c == '_';
   });
   if (!word)
-    fail(ErrorKind::input, "{}: '{}' is no name of a scalar; give letters, digits and _, a letter first", where, name);
+    fail(ErrorKind::input, "{}: '{}' is not a valid name of a scalar; use letters, digits and _, a letter first", where,
+         name);
   for (const char* field : {"velocity", "u", "v", "w", "p", "T", "part"})
     if (name == field)
-      fail(ErrorKind::input, "{}: the results have a field '{}' without this scalar; give another name", where, name);
+      fail(ErrorKind::input, "{}: the results already have a field '{}'; use another name", where, name);
 }
 
 void read_scalars(const Case& options, FlowCase& flow) {
@@ -339,7 +339,7 @@ void read_scalars(const Case& options, FlowCase& flow) {
     check_scalar_name(name, where);
     for (int other = 0; other < k; ++other)
       if (const std::string key = fmt::format("scalar[{}].name", other); options.text(key) == name)
-        fail(ErrorKind::input, "{}: the scalar '{}' has a table already, at {}; leave one out", where, name,
+        fail(ErrorKind::input, "{}: the scalar '{}' has another table, at {}; remove one", where, name,
              options.where(key));
     const Expression initial = options.expression(table + ".initial");
     require_steady(initial, options.where(table + ".initial"), "scalar.initial");
@@ -359,16 +359,15 @@ void read_scalar_ends(const Case& options, FlowCase& flow) {
     const auto scalar =
         std::find_if(passive, flow.scalars.end(), [&](const FlowScalar& one) { return one.name == name; });
     if (scalar == flow.scalars.end())
-      fail(ErrorKind::input, "{}: there is no scalar '{}'; give it a table [[scalar]], or the name of one",
+      fail(ErrorKind::input, "{}: there is no scalar '{}'; add a table [[scalar]], or use the name of one",
            options.where(table + ".scalar"), name);
     const std::size_t f = face_of(options, table);
     const auto [before, first] = given.try_emplace({name, f}, where);
     if (!first)
-      fail(ErrorKind::input, "{}: the face {} has a table for the scalar '{}' already, at {}; leave one out", where,
-           face, name, before->second);
+      fail(ErrorKind::input, "{}: the face {} has another table for the scalar '{}', at {}; remove one", where, face,
+           name, before->second);
     if (flow.ends[f].velocity == VelocityEnd::periodic)
-      fail(ErrorKind::input, "{}: the face {} is periodic, nothing holds for a scalar there; leave the table out",
-           where, face);
+      fail(ErrorKind::input, "{}: the face {} is periodic and takes no scalar; remove the table", where, face);
     const ScalarEnd kind = scalar_end(options.text(table + ".kind"));
     if (kind == ScalarEnd::flux) require_diffusive(*scalar, options.where(table + ".kind"));
     scalar->ends[f].kind = kind;
@@ -388,8 +387,8 @@ BoxGrid read_grid(const Case& options, const std::array<FlowEnd, 6>& ends) {
            "xyz"[d]);
     const bool periodic = ends[2 * d].velocity == VelocityEnd::periodic;
     if (periodic && stretch[d] > 0)
-      fail(ErrorKind::input, "{}: {} is periodic, it has no walls to stretch to; give 0", options.where("grid.stretch"),
-           "xyz"[d]);
+      fail(ErrorKind::input, "{}: {} is periodic, and has no walls to stretch the grid towards; give 0",
+           options.where("grid.stretch"), "xyz"[d]);
     all *= static_cast<double>(cells[d]);
     grid.lines[d] = make_grid_line(static_cast<Lid>(cells[d]), lower[d], upper[d], stretch[d], periodic);
   }
@@ -418,8 +417,8 @@ void read_pressure(const Case& options, FlowCase& flow) {
   for (const GridLine& line : flow.grid.lines)
     if (line.periodic && line.cells() % 2 != 0 && line.cells() > 1)
       fail(ErrorKind::input,
-           "{}: red_black needs an even number of cells in a periodic direction, not {}: else two of a colour are "
-           "neighbours; choose another solver",
+           "{}: red_black needs an even number of cells in a periodic direction, not {}: otherwise two cells of one "
+           "colour are neighbours; choose another solver",
            options.where("pressure.solver"), line.cells());
   flow.omega = options.is_word("pressure.omega", "auto") ? 0 : options.number("pressure.omega");
 }
@@ -428,8 +427,7 @@ void read_diffusion(const Case& options, FlowCase& flow) {
   flow.implicit_diffusion = options.text("time.diffusion") == "implicit";
   if (!flow.implicit_diffusion) return;
   if (flow.scheme != TimeScheme::ab2)
-    fail(ErrorKind::input,
-         "{}: implicit diffusion goes with time.method = \"ab2\", not with \"{}\"; change one of the two",
+    fail(ErrorKind::input, "{}: implicit diffusion needs time.method = \"ab2\", not \"{}\"; change one of the two",
          options.where("time.diffusion"), options.text("time.method"));
   flow.diffusion_tolerance = !options.is_word("time.diffusion_tolerance", "auto")
                                  ? options.number("time.diffusion_tolerance")
@@ -438,6 +436,10 @@ void read_diffusion(const Case& options, FlowCase& flow) {
 }
 
 }  // namespace
+
+bool FlowCase::is_forced() const {
+  return std::any_of(force.begin(), force.end(), [](const Expression& e) { return !e.is_constant(); });
+}
 
 bool FlowCase::has_outflow() const {
   return std::any_of(ends.begin(), ends.end(), [](const FlowEnd& e) { return e.velocity == VelocityEnd::outflow; });
@@ -452,6 +454,7 @@ double FlowCase::largest_diffusivity() const {
 void add_incompressible_keys(CaseSchema& schema) {
   schema.begin_group("incompressible");
   add_physics_keys(schema);
+  add_turbulence_keys(schema);
   add_boundary_keys(schema);
   add_scalar_keys(schema);
   add_numerics_keys(schema);
@@ -483,6 +486,7 @@ FlowCase read_flow_case(const Case& options) {
   flow.grid = read_grid(options, flow.ends);
   flow.scheme = options.text("time.method") == "rk3" ? TimeScheme::rk3 : TimeScheme::ab2;
   read_diffusion(options, flow);
+  read_turbulence(options, flow);
   flow.steady = options.number("time.steady");
   read_pressure(options, flow);
   // What is to be written of it is refused here, before anything is set up or planned.

@@ -41,6 +41,23 @@ struct FlowScalar {
 };
 
 enum class TimeScheme : std::uint8_t { ab2, rk3 };
+/// What stands for the turbulence that the grid does not resolve: div(2 nu_t S) with an eddy viscosity nu_t.
+enum class SubgridModel : std::uint8_t { none, smagorinsky, wale };
+
+/// The mean velocity over the box in a periodic direction, which a force, the same everywhere, keeps.
+struct BulkFlow {
+  int direction = 0;
+  double velocity = 0;
+};
+
+/// Means over the planes across a direction, and over time.
+struct ProfileKeys {
+  int direction = 0;
+  Size every = 1;                 ///< steps
+  double start = 0, end = 0;      ///< times between which samples are taken
+  std::vector<double> positions;  ///< where spectra are taken
+};
+
 enum class PressureMethod : std::uint8_t { jacobi, red_black, multigrid, direct };
 
 struct FlowCase {
@@ -52,6 +69,10 @@ struct FlowCase {
   Vec3 buoyancy;  ///< acceleration a unit of temperature above the reference
   double reference = 0;
   std::array<Expression, 3> force{};
+  std::optional<BulkFlow> bulk;
+  SubgridModel subgrid = SubgridModel::none;
+  double subgrid_constant = 0;
+  std::optional<ProfileKeys> profiles;
   std::array<Expression, 3> initial_velocity{};
   std::optional<std::array<Expression, 3>> exact;  ///< velocity
   TimeScheme scheme = TimeScheme::ab2;
@@ -66,13 +87,15 @@ struct FlowCase {
 
   /// The largest of viscosity and the scalars' diffusivities.
   double largest_diffusivity() const;
+  bool is_forced() const;  ///< by a formula
   /// The pressure is fixed by an outflow; else only up to a constant.
   bool has_outflow() const;
 };
 
 /// Reads and checks them. Error(input): a face or a scalar named twice, one end of a direction periodic and the other
 /// not, flow through a wall, an inflow that nothing lets out, a scalar held at a periodic face, a flux of what does not
-/// diffuse, formulas that depend on time where they are evaluated once; a slice or a probe outside the box.
+/// diffuse, formulas that depend on time where they are evaluated once; a slice or a probe outside the box; a mass flow
+/// or planes of profiles along what is not periodic; a mass flow or a subgrid model with what they do not go with.
 FlowCase read_flow_case(const Case& options);
 
 }  // namespace tutti::incompressible

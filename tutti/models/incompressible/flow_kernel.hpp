@@ -34,33 +34,109 @@ struct VelocityView {
   TUTTI_HD const T* operator[](int d) const { return c[d]; }
 };
 
-/// Rate of velocity component C at its face: -div(u u_C) + viscosity lap u_C. What is transported is the mean of its
+/// One over lengths along a component's own direction: `lower` is the share of cell i.
+template <class T>
+struct OwnMetric {
+  T distance, width, next_width, lower;
+};
+/// And across it: of cell i, and to the cells below and above.
+template <class T>
+struct CrossMetric {
+  T width, below, above;
+};
+/// The component q in the neighbours along a direction across, and what transports it: v in cells i and i + 1 of q's
+/// direction, on the upper and the lower faces.
+template <class T>
+struct CrossValues {
+  T q_below, q_above, v, v_next, v_below, v_below_next;
+};
+
+/// The sums of momentum_of for one direction across.
+template <class T>
+TUTTI_HD inline void add_across(T q, T lower, T upper, const CrossValues<T>& s, const CrossMetric<T>& m, T& convection,
+                                T& laplacian) {
+  convection += T(0.5) *
+                ((lower * s.v + upper * s.v_next) * (q + s.q_above) -
+                 (lower * s.v_below + upper * s.v_below_next) * (s.q_below + q)) *
+                m.width;
+  laplacian += ((s.q_above - q) * m.above - (q - s.q_below) * m.below) * m.width;
+}
+
+/// Rate of a velocity component at its face: -div(u u_C) + viscosity lap u_C. What is transported is the mean of its
 /// neighbours, also where cells differ in size; what transports it is the flow through the two halves of the face, so
 /// that it has no divergence: the scheme then conserves energy (Verstappen and Veldman, J. Comput. Phys. 187, 2003).
-template <int C, class T>
-TUTTI_HD inline T momentum_rate(const GridView<T>& g, const VelocityView<T>& u, T viscosity, Lid n,
-                                const Lid (&at)[3]) {
-  const T half = T(0.5), quarter = T(0.25);
-  const T* q = u[C];
-  const Lid sc = g.stride(C), ic = at[C];
-  const T before = q[n - sc] + q[n], behind = q[n] + q[n + sc];
-  const LineMetric<T>& lc = g.line[C];
-  T convection = quarter * (behind * behind - before * before) * lc.distance(ic);
-  const T lower = lc.lower_share(ic), upper = T(1) - lower;
-  T laplacian = ((q[n + sc] - q[n]) * lc.width(ic + 1) - (q[n] - q[n - sc]) * lc.width(ic)) * lc.distance(ic);
-  for (int k = 1; k < 3; ++k) {
-    const int a = (C + k) % 3;
-    const Lid sa = g.stride(a), ia = at[a];
-    const T* v = u[a];
-    const LineMetric<T>& la = g.line[a];
-    convection += half *
-                  ((lower * v[n] + upper * v[n + sc]) * (q[n] + q[n + sa]) -
-                   (lower * v[n - sa] + upper * v[n - sa + sc]) * (q[n - sa] + q[n])) *
-                  la.width(ia);
-    laplacian += ((q[n + sa] - q[n]) * la.distance(ia) - (q[n] - q[n - sa]) * la.distance(ia - 1)) * la.width(ia);
-  }
+template <class T>
+TUTTI_HD inline T momentum_of(T viscosity, T q_before, T q, T q_behind, const OwnMetric<T>& c, const CrossValues<T>& sa,
+                              const CrossMetric<T>& a, const CrossValues<T>& sb, const CrossMetric<T>& b) {
+  const T before = q_before + q, behind = q + q_behind;
+  T convection = T(0.25) * (behind * behind - before * before) * c.distance;
+  const T lower = c.lower, upper = T(1) - lower;
+  T laplacian = ((q_behind - q) * c.next_width - (q - q_before) * c.width) * c.distance;
+  add_across(q, lower, upper, sa, a, convection, laplacian);
+  add_across(q, lower, upper, sb, b, convection, laplacian);
   return viscosity * laplacian - convection;
 }
+
+/// Values of a line's metric along direction D, of cells from some cell on along x: one for all of them, but for D = 0.
+template <int D, class T>
+struct MetricAlong {
+  const T* first;
+  T value;
+  TUTTI_HD explicit MetricAlong(const T* at) : first(at), value(*at) {}
+  TUTTI_HD T operator()(Lid i) const {
+    if constexpr (D == 0) return first[i];
+    return value;
+  }
+};
+
+/// What a line of cells along x, from cell `at`, reads for component C; rate(i) is that of its cell i.
+template <int C, class T>
+class MomentumLine {
+  static constexpr int A = (C + 1) % 3, B = (C + 2) % 3;
+  template <int D>
+  struct Across {
+    MetricAlong<D, T> width, below, above;
+    TUTTI_HD Across(const LineMetric<T>& line, Lid at)
+        : width(line.inverse_width + (at - line.first)),
+          below(line.inverse_distance + (at - 1 - line.first)),
+          above(line.inverse_distance + (at - line.first)) {}
+    TUTTI_HD CrossMetric<T> operator()(Lid i) const { return {width(i), below(i), above(i)}; }
+  };
+
+ public:
+  TUTTI_HD MomentumLine(const GridView<T>& g, const VelocityView<T>& u, T viscosity, Lid n, const Lid (&at)[3])
+      : viscosity_(viscosity),
+        q_(u[C] + n),
+        a_(u[A] + n),
+        b_(u[B] + n),
+        sc_(g.stride(C)),
+        sa_(g.stride(A)),
+        sb_(g.stride(B)),
+        distance_(g.line[C].inverse_distance + (at[C] - g.line[C].first)),
+        width_(g.line[C].inverse_width + (at[C] - g.line[C].first)),
+        next_width_(g.line[C].inverse_width + (at[C] + 1 - g.line[C].first)),
+        lower_(g.line[C].share + (at[C] - g.line[C].first)),
+        across_a_(g.line[A], at[A]),
+        across_b_(g.line[B], at[B]) {}
+
+  TUTTI_HD T rate(Lid i) const {
+    return momentum_of<T>(viscosity_, q_[i - sc_], q_[i], q_[i + sc_],
+                          {distance_(i), width_(i), next_width_(i), lower_(i)}, values(a_, sa_, i), across_a_(i),
+                          values(b_, sb_, i), across_b_(i));
+  }
+
+ private:
+  TUTTI_HD CrossValues<T> values(const T* v, Lid s, Lid i) const {
+    return {q_[i - s], q_[i + s], v[i], v[i + sc_], v[i - s], v[i - s + sc_]};
+  }
+
+  T viscosity_;
+  const T *q_, *a_, *b_;
+  Lid sc_, sa_, sb_;
+  MetricAlong<C, T> distance_, width_, next_width_, lower_;
+  Across<A> across_a_;
+  Across<B> across_b_;
+};
 
 /// Rate of a scalar at the cell's centre: -div(u s) + diffusivity lap s.
 template <class T>

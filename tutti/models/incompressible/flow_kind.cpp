@@ -22,11 +22,11 @@ PlannedStep plan_step(const ModelSetup& setup) {
     step.stages = stages_of(flow);
     step.bytes_between_parts = true;
     if (flow.implicit_diffusion)
-      step.lines.push_back(fmt::format("implicit diffusion: {} sweeps a step, {} values a cell",
+      step.lines.push_back(fmt::format("implicit diffusion: {} sweeps per step, {} values per cell",
                                        diffusion_sweeps(flow, step.dt), diffusion_values(flow, step.dt)));
     const int sweeps = planned_sweeps(flow);
     step.lines.push_back(
-        fmt::format("a step: {} projection{}, {} values a cell each{}", step.stages, step.stages == 1 ? "" : "s",
+        fmt::format("a step: {} projection{}, {} values per cell each{}", step.stages, step.stages == 1 ? "" : "s",
                     values_a_stage(flow, sweeps),
                     flow.pressure == PressureMethod::direct ? "; pressure: direct, with its transforms' time on a CPU"
                     : flow.pressure == PressureMethod::red_black ? fmt::format("; pressure: {} sweeps assumed", sweeps)
@@ -46,7 +46,7 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
     // What the direct solver computes.
     if (part.flops_a_step > 0)
       part.seconds_a_step = part.flops_a_step / quick_transform_rate(domain.device(p), *setup.devices.threads, single);
-    part.about = fmt::format("{}, {} to other parts a step", box_text(domain.box(p)),
+    part.about = fmt::format("{}, {} per step to other parts", box_text(domain.box(p)),
                              format_bytes(static_cast<double>(part.message_bytes)));
     parts.push_back(std::move(part));
   }

@@ -8,6 +8,7 @@
 
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
+#include "tutti/models/incompressible/turbulence/subgrid.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::incompressible {
@@ -19,6 +20,7 @@ template <class T>
 void FlowModel<T>::step(double time, double dt) {
   const bool looks = flow_.steady > 0 && std::fmod(steps_ + 1, steps_between_looks) == 0;
   if (looks) keep_flow();
+  gained_ = 0;
   if (flow_.scheme == TimeScheme::ab2) {
     // Adams-Bashforth, for steps that may differ in length; the first is Euler's.
     const double ratio = last_dt_ > 0 ? dt / last_dt_ : 0;
@@ -34,7 +36,12 @@ void FlowModel<T>::step(double time, double dt) {
     }
   }
   last_dt_ = dt;
+  bulk_force_ = gained_ / dt;
   ++steps_;
+  if (profiles_ && profiles_->due(steps_, time + dt)) {
+    update_eddy_viscosity();
+    profiles_->sample(comm_, domain_, parts_);
+  }
   if (looks) steady_ = rate_of_change(dt) < flow_.steady;
 }
 
@@ -42,6 +49,7 @@ void FlowModel<T>::step(double time, double dt) {
 template <class T>
 void FlowModel<T>::stage(double time, double dt, double now, double old) {
   update_forcing(time);
+  update_eddy_viscosity();
   if (diffusion_)
     predict_implicitly(time + dt, dt, now, old);
   else
@@ -61,10 +69,39 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
     intermediate_halo_->bind(p, std::vector<const T*>(fields.begin(), fields.end()), fields);
   }
   const double read = time_dependent_ends_ ? time : 0;  // what no formula reads must not tell passes apart
-  predict_->run([&](std::size_t p, Kernels& to) { predict(to, parts_[p], constants_, weights); },
-                [&](std::size_t p, int d, Kernels& to) { fill_intermediate(to, parts_[p], ends_[p], d, read); });
+  predict_->run(
+      [&](std::size_t p, Kernels& to) {
+        if (eddies_) add_subgrid_force(to, parts_[p], constants_);
+        predict(to, parts_[p], constants_, weights);
+      },
+      [&](std::size_t p, int d, Kernels& to) { fill_intermediate(to, parts_[p], ends_[p], d, read); });
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
+}
+
+/// nu_t of the present velocity.
+template <class T>
+void FlowModel<T>::update_eddy_viscosity() {
+  if (!eddies_) return;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    T* const to = parts_[p].eddy_viscosity.data();
+    const T* const from = to;
+    eddy_halo_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
+  }
+  eddies_->run([&](std::size_t p, Kernels& to) { eddy_viscosity(to, parts_[p], flow_); },
+               [&](std::size_t p, int d, Kernels& to) { fill_eddy_viscosity(to, parts_[p], ends_[p], d); });
+}
+
+/// What the velocity in the bulk direction must gain: the pressure changes no mean along a periodic direction, so that
+/// u* tells it.
+template <class T>
+T FlowModel<T>::keep_bulk_velocity() {
+  if (!flow_.bulk) return 0;
+  const double sum = sum_over_parts(
+      [&](Stream& on, FlowPart<T>& part) { return intermediate_sum(on, part, flow_.bulk->direction, false); });
+  const T gain = static_cast<T>(flow_.bulk->velocity - sum / volume_);
+  gained_ += static_cast<double>(gain);
+  return gain;
 }
 
 /// Convection, buoyancy and forces as above; viscosity and conduction from the mean of both ends of the step.
@@ -101,9 +138,13 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
   }
   ends_time_ = time;
   const double read = time_dependent_ends_ ? time : 0;
-  const T length = static_cast<T>(dt);
-  correct_->run([&](std::size_t p, Kernels& to) { correct(to, parts_[p], length); },
-                [&](std::size_t p, int d, Kernels& to) { fill_velocity(to, parts_[p], ends_[p], d, read, length); });
+  const T length = static_cast<T>(dt), gain = keep_bulk_velocity();
+  correct_->run(
+      [&](std::size_t p, Kernels& to) {
+        correct(to, parts_[p], length);
+        if (flow_.bulk) shift_velocity(to, parts_[p], flow_.bulk->direction, gain);
+      },
+      [&](std::size_t p, int d, Kernels& to) { fill_velocity(to, parts_[p], ends_[p], d, read, length); });
 }
 
 // Watching and finishing.
@@ -137,13 +178,16 @@ double FlowModel<T>::amount(std::size_t s) {
 template <class T>
 std::vector<std::string> FlowModel<T>::describe() const {
   if (diffusion_)
-    return {fmt::format("{}; implicit diffusion, {} sweeps a step", solver_->describe(), diffusion_sweeps(flow_, dt_))};
+    return {
+        fmt::format("{}; implicit diffusion, {} sweeps per step", solver_->describe(), diffusion_sweeps(flow_, dt_))};
   return {fmt::format("{}; viscosity and diffusion allow steps of {:.5g}", solver_->describe(), limit_)};
 }
 
 template <class T>
 std::vector<const Step*> FlowModel<T>::schedules() const {
-  std::vector<const Step*> all{&predict_->step()};
+  std::vector<const Step*> all;
+  if (eddies_) all.push_back(&eddies_->step());
+  all.push_back(&predict_->step());
   if (diffusion_)
     for (const Step* step : diffusion_->steps()) all.push_back(step);
   all.push_back(&divide_->step());
@@ -214,6 +258,7 @@ ExchangeCounts FlowModel<T>::exchanged() const {
   else
     add_counts(counts, intermediate_halo_->exchange().counts_per_exchange(), stages_);
   add_counts(counts, velocity_halo_->exchange().counts_per_exchange(), stages_);
+  if (eddies_) add_counts(counts, eddy_halo_->exchange().counts_per_exchange(), stages_);
   return counts;
 }
 

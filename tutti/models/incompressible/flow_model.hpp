@@ -10,6 +10,7 @@
 #include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
+#include "tutti/models/incompressible/turbulence/profiles.hpp"
 #include "tutti/models/incompressible/viscous/implicit_diffusion.hpp"
 #include "tutti/simulation/error_norms.hpp"
 #include "tutti/simulation/model.hpp"
@@ -26,8 +27,8 @@ double driven_speed(const FlowCase& flow);
 /// imaginary axis Runge-Kutta reaches 1.7, Adams-Bashforth needs some viscosity. Implicit viscosity allows any step; a
 /// hundred times what is stable otherwise is enough: beyond it sweeps take most of what steps save. Infinite:
 /// nothing bounds it; 0: what bounds it is out of range. `crossing`: 1 over the time to cross a cell;
-/// `temperature_deviation`: largest |T - reference|.
-double longest_step(const FlowCase& flow, double crossing, double temperature_deviation);
+/// `temperature_deviation`: largest |T - reference|; `eddies`: eddy_rate.
+double longest_step(const FlowCase& flow, double crossing, double temperature_deviation, double eddies = 0);
 
 template <class T>
 class FlowModel final : public Model {
@@ -46,6 +47,7 @@ class FlowModel final : public Model {
   std::vector<Diagnostic> diagnose() override;
   bool finished() override { return steady_; }
   void before_output() override;
+  void write_results(const std::filesystem::path& folder) override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
   std::vector<std::string> exact_fields() const override;
@@ -61,6 +63,9 @@ class FlowModel final : public Model {
   void choose_time_step();
   void check_solver();
   void update_forcing(double time);
+  void update_eddy_viscosity();
+  double eddies();
+  T keep_bulk_velocity();
   void stage(double time, double dt, double now, double old);
   void predict_velocity(double time, double now, double old);
   void predict_implicitly(double time, double dt, double now, double old);
@@ -100,13 +105,17 @@ class FlowModel final : public Model {
   std::vector<FlowPart<T>> parts_;
   std::vector<BoundaryConditions> ends_;
   std::unique_ptr<BoxTransfer<T>> intermediate_halo_, velocity_halo_, scalar_halo_;
-  std::unique_ptr<Pass> predict_, divide_, correct_;
+  std::unique_ptr<BoxTransfer<T>> eddy_halo_;  ///< as eddies_, only with a subgrid model
+  std::unique_ptr<Pass> eddies_, predict_, divide_, correct_;
   std::unique_ptr<PressureSolver<T>> solver_;
   std::unique_ptr<ImplicitDiffusion<T>> diffusion_;  ///< only where it is implicit
+  std::optional<FlowProfiles<T>> profiles_;
   double dt_ = 0, limit_ = 0;
-  double last_dt_ = 0;    ///< of the step before; 0: there was none
-  double largest_ = 0;    ///< velocity at the last report, or what the ends make it
-  double ends_time_ = 0;  ///< for which values at and beyond the ends were set last
+  double last_dt_ = 0;                  ///< of the step before; 0: there was none
+  double largest_ = 0;                  ///< velocity at the last report, or what the ends make it
+  double ends_time_ = 0;                ///< for which values at and beyond the ends were set last
+  double volume_ = 0;                   ///< of the box, as intermediate_sum adds it up; only where a mass flow is kept
+  double gained_ = 0, bulk_force_ = 0;  ///< what keeps it has added in this step; as a force, in the last one
   double initial_heat_ = 0, heat_scale_ = 0;
   std::vector<std::vector<Buffer<T>>> kept_;  ///< velocity and scalars before a step that is looked at
   bool forcing_done_ = false, steady_ = false;

@@ -73,6 +73,12 @@ std::vector<ModelField> FlowModel<T>::fields() {
   }
   all.back().output = true;
   all.back().probes = {"p"};
+  if (eddies_) {
+    all.push_back(field_of("nu_t", [this](std::size_t p) -> Buffer<T>& { return parts_[p].eddy_viscosity; }));
+    all.back().restart = false;
+    all.back().output = true;
+    all.back().probes = {"nu_t"};
+  }
   for (std::size_t s = 0; s < flow_.scalars.size(); ++s) {
     const std::string& name = flow_.scalars[s].name;
     all.push_back(field_of(name, [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].now; }));
@@ -92,12 +98,24 @@ std::vector<StateNumber> FlowModel<T>::numbers() {
   all.push_back({"time of the ends", &ends_time_});
   all.push_back({"initial_heat", &initial_heat_});
   all.push_back({"heat_scale", &heat_scale_});
+  if (flow_.bulk) all.push_back({"bulk force", &bulk_force_});
+  if (profiles_)
+    for (const StateNumber& number : profiles_->numbers()) all.push_back(number);
   return all;
+}
+
+template <class T>
+void FlowModel<T>::write_results(const std::filesystem::path& folder) {
+  if (profiles_)
+    comm_.together([&] {
+      if (comm_.is_root()) profiles_->write(folder);
+    });
 }
 
 template <class T>
 void FlowModel<T>::before_output() {
   if (diffusion_) diffusion_->pressure_of_potential(last_dt_);
+  update_eddy_viscosity();
 }
 
 template class FlowModel<double>;

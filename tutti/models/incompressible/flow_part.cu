@@ -5,6 +5,13 @@
 
 #include "tutti/exchange/for_each_cell.hpp"
 
+// Loops along a line become vectors on the host: no array is another's, and there are too many to check when they run.
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+#define TUTTI_NO_ALIASES _Pragma("GCC ivdep")
+#else
+#define TUTTI_NO_ALIASES
+#endif
+
 namespace tutti::incompressible {
 namespace {
 
@@ -59,38 +66,61 @@ struct Predict {
   FlowConstants<T> constants;
   StageWeights<T> weights;
 
+  /// Cells [0, count) of a line along x, from cell `at`.
   template <int C>
-  TUTTI_HD void component(Lid n, const Lid (&at)[3]) const {
-    T rate = momentum_rate<C>(g, a.u, constants.viscosity, n, at) + (forced ? a.force[C][n] : constants.force[C]);
-    if (warm) {
-      const T half = T(0.5);
-      rate += constants.buoyancy[C] *
-              (half * (a.temperature.now[n] + a.temperature.now[n + g.stride(C)]) - constants.reference);
+  TUTTI_HD void component(Lid n, const Lid (&at)[3], Lid count) const {
+    const MomentumLine<C, T> line(g, a.u, constants.viscosity, n, at);
+    const T half = T(0.5), buoyancy = constants.buoyancy[C], reference = constants.reference;
+    const T force = constants.force[C], now = weights.now, old = weights.old;
+    const T *const forces = forced ? a.force[C] + n : nullptr, *const u = a.u[C] + n;
+    const T* const temperature = warm ? a.temperature.now + n : nullptr;
+    T *const next = a.intermediate.c[C] + n, *const rates = a.rate.c[C] + n;
+    const Lid stride = g.stride(C);
+    TUTTI_NO_ALIASES
+    for (Lid i = 0; i < count; ++i) {
+      T rate = line.rate(i) + (forced ? forces[i] : force);
+      if (warm) rate += buoyancy * (half * (temperature[i] + temperature[i + stride]) - reference);
+      next[i] = u[i] + (now * rate + old * rates[i]);
+      rates[i] = rate;
     }
-    a.intermediate.c[C][n] = a.u[C][n] + (weights.now * rate + weights.old * a.rate.c[C][n]);
-    a.rate.c[C][n] = rate;
   }
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid at[3] = {i, j, k};
-    const Lid n = g.array.at(i, j, k);
-    component<0>(n, at);
-    component<1>(n, at);
-    component<2>(n, at);
-    if (warm) step_scalar(g, a.u, a.temperature, weights, n, at);
+  TUTTI_HD void cells(Lid count, const Lid (&at)[3]) const {
+    const Lid n = g.array.at(at[0], at[1], at[2]);
+    component<0>(n, at, count);
+    component<1>(n, at, count);
+    component<2>(n, at, count);
+    if (warm)
+      for (Lid i = 0; i < count; ++i) step_scalar(g, a.u, a.temperature, weights, n + i, {at[0] + i, at[1], at[2]});
   }
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { cells(1, {i, j, k}); }
+  /// The same for a line, with what it shares kept out of the loop: as vectors.
+  void line(Lid begin, Lid end, Lid j, Lid k) const { cells(end - begin, {begin, j, k}); }
 };
 
+/// As `divergence`.
 template <class T>
 struct DivideDivergence {
   GridView<T> g;
   VelocityView<T> u;
   T* rhs;
   T inverse_dt;
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid at[3] = {i, j, k};
-    const Lid n = g.array.at(i, j, k);
-    rhs[n] = divergence(g, u, n, at) * inverse_dt;
+  TUTTI_HD void cells(Lid count, const Lid (&at)[3]) const {
+    const Lid n = g.array.at(at[0], at[1], at[2]), row = g.stride(1), plane = g.stride(2);
+    const MetricAlong<0, T> x(g.line[0].inverse_width + (at[0] - g.line[0].first));
+    const T y = g.line[1].width(at[1]), z = g.line[2].width(at[2]), factor = inverse_dt;
+    const T *const a = u[0] + n, *const b = u[1] + n, *const c = u[2] + n;
+    T* const to = rhs + n;
+    TUTTI_NO_ALIASES
+    for (Lid i = 0; i < count; ++i) {
+      T sum = 0;
+      sum += (a[i] - a[i - 1]) * x(i);
+      sum += (b[i] - b[i - row]) * y;
+      sum += (c[i] - c[i - plane]) * z;
+      to[i] = sum * factor;
+    }
   }
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { cells(1, {i, j, k}); }
+  void line(Lid begin, Lid end, Lid j, Lid k) const { cells(end - begin, {begin, j, k}); }
 };
 
 template <class T>
@@ -99,12 +129,32 @@ struct Correct {
   VelocityView<T> intermediate, u;
   const T* p;
   T dt;
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid at[3] = {i, j, k};
-    const Lid n = g.array.at(i, j, k);
-    for (int c = 0; c < 3; ++c)
-      u.c[c][n] = intermediate[c][n] - dt * (p[n + g.stride(c)] - p[n]) * g.line[c].distance(at[c]);
+  template <int C>
+  TUTTI_HD void component(Lid n, const Lid (&at)[3], Lid count) const {
+    const MetricAlong<C, T> distance(g.line[C].inverse_distance + (at[C] - g.line[C].first));
+    const Lid stride = g.stride(C);
+    const T *const from = intermediate[C] + n, *const pressure = p + n;
+    const T length = dt;
+    T* const to = u.c[C] + n;
+    TUTTI_NO_ALIASES
+    for (Lid i = 0; i < count; ++i) to[i] = from[i] - length * (pressure[i + stride] - pressure[i]) * distance(i);
   }
+  TUTTI_HD void cells(Lid count, const Lid (&at)[3]) const {
+    const Lid n = g.array.at(at[0], at[1], at[2]);
+    component<0>(n, at, count);
+    component<1>(n, at, count);
+    component<2>(n, at, count);
+  }
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { cells(1, {i, j, k}); }
+  void line(Lid begin, Lid end, Lid j, Lid k) const { cells(end - begin, {begin, j, k}); }
+};
+
+template <class T>
+struct Shift {
+  BoxArray array;
+  T* u;
+  T by;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { u[array.at(i, j, k)] += by; }
 };
 
 }  // namespace
@@ -163,13 +213,20 @@ void correct(Kernels& to, FlowPart<T>& part, T dt) {
   to.add(on_cells<T>(Correct<T>{part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt}));
 }
 
+template <class T>
+void shift_velocity(Kernels& to, FlowPart<T>& part, int c, T by) {
+  to.add(on_cells<T>(Shift<T>{part.grid.array, part.u[static_cast<std::size_t>(c)].data(), by}));
+}
+
 #define TUTTI_INSTANTIATE(T)                                                                      \
   template struct PartGrid<T>;                                                                    \
   template void predict(Kernels&, FlowPart<T>&, const FlowConstants<T>&, const StageWeights<T>&); \
   template void pressure_right_hand_side(Kernels&, FlowPart<T>&, T);                              \
-  template void correct(Kernels&, FlowPart<T>&, T);
+  template void correct(Kernels&, FlowPart<T>&, T);                                               \
+  template void shift_velocity(Kernels&, FlowPart<T>&, int, T);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
 #undef TUTTI_INSTANTIATE
+#undef TUTTI_NO_ALIASES
 
 }  // namespace tutti::incompressible

@@ -42,6 +42,10 @@ struct FlowPart {
   bool warm = false;  ///< the first scalar is the temperature
   Buffer<T> p, rhs;
   std::array<Buffer<T>, 3> force;  ///< empty where it is constant
+  // Of a subgrid model (subgrid.hpp); its force goes to `force`, and to that what the case gives as a formula here.
+  Buffer<T> eddy_viscosity;
+  std::array<Buffer<T>, 3> given_force;
+  std::array<Buffer<double>, 3> filter;  ///< widths^(2/3) of stored cells, by direction
 
   VelocityView<T> velocity() { return {{u[0].data(), u[1].data(), u[2].data()}}; }
   VelocityView<T> intermediate_velocity() {
@@ -74,5 +78,8 @@ void pressure_right_hand_side(Kernels& to, FlowPart<T>& part, T dt);
 /// u = u* - dt grad p.
 template <class T>
 void correct(Kernels& to, FlowPart<T>& part, T dt);
+/// u_c += by, everywhere.
+template <class T>
+void shift_velocity(Kernels& to, FlowPart<T>& part, int c, T by);
 
 }  // namespace tutti::incompressible

@@ -163,10 +163,6 @@ void PartPlanner::direct(Size stages) {
       static_cast<double>(stages) * static_cast<double>(planes.cells()) * transform_flops_a_cell(flow_);
 }
 
-bool is_forced(const FlowCase& flow) {
-  return std::any_of(flow.force.begin(), flow.force.end(), [](const Expression& e) { return !e.is_constant(); });
-}
-
 /// Of initial values: the largest component at points of the grid.
 double largest_initial(const FlowCase& flow) {
   double largest = 0;
@@ -227,7 +223,7 @@ double transform_rate_on_gpu(Device& device) {
     stream->synchronize();
     best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
   }
-  return 2.0 * n * static_cast<double>(ones.size()) / best;
+  return 4.0 * static_cast<double>(fast_work(n)) / n * static_cast<double>(ones.size()) / best;
 }
 
 }  // namespace
@@ -251,7 +247,9 @@ int planned_sweeps(const FlowCase& flow) {
 Size values_besides_pressure(const FlowCase& flow) {
   Size values = 10 + 4 + 7 + 7 * static_cast<Size>(flow.scalars.size());
   if (flow.has_temperature) --values;
-  if (is_forced(flow)) values += 3;
+  if (flow.is_forced() || flow.subgrid != SubgridModel::none) values += 3;
+  if (flow.subgrid != SubgridModel::none) values += (3 + 1) + (3 + 1 + 3) + (flow.is_forced() ? 3 : 0);
+  if (flow.bulk) values += 1 + 2;
   for (const FlowScalar& scalar : flow.scalars)
     if (!scalar.source.is_constant()) ++values;
   return values;
@@ -293,7 +291,10 @@ FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomai
   planner.fields("pressure and divergence", 2);
   const int scalars = static_cast<int>(flow.scalars.size());
   for (const FlowScalar& scalar : flow.scalars) planner.fields(scalar.name + ", next, and rate", 3);
-  if (is_forced(flow)) planner.fields("force", 3);
+  const bool subgrid = flow.subgrid != SubgridModel::none;
+  if (flow.is_forced() || subgrid) planner.fields("force", 3);
+  if (subgrid) planner.fields("eddy viscosity");
+  if (flow.is_forced() && subgrid) planner.fields("force of the case", 3);
   for (const FlowScalar& scalar : flow.scalars)
     if (!scalar.source.is_constant()) planner.fields("source of " + scalar.name);
   if (flow.steady > 0) planner.fields("flow before a step", 3 + scalars);
@@ -301,6 +302,7 @@ FlowPartPlan plan_part(const Case& options, const FlowCase& flow, const BoxDomai
   const Wanted faces = around(boxes, faces_around);
   planner.transfer("halo of u", boxes, around(boxes, ring_around), true, 3, stages);
   planner.transfer("halo of u without pressure", boxes, faces, true, 3 + scalars, flow.implicit_diffusion ? 0 : stages);
+  if (subgrid) planner.transfer("halo of the eddy viscosity", boxes, around(boxes, ring_around), true, 1, stages);
   planner.transfer("halo of a scalar", boxes, faces, true, 1, 0);
   planner.pressure(sweeps, stages);
   Size values = stages * values_a_stage(flow, sweeps);

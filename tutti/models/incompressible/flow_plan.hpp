@@ -35,7 +35,7 @@ double planned_time_step(const Case& options, const FlowCase& flow);
 double quick_transform_rate(Device& device, Threads& threads, bool single);
 
 /// Values a cell that a stage must read or write, each once: momentum 10, divergence 4, correction 7, temperature 6,
-/// another scalar 7 (with the velocity), a force 3, a source 1.
+/// another scalar 7 (with the velocity), a force 3, a source 1, a subgrid model 11 and its force 3, a mass flow 3.
 Size values_besides_pressure(const FlowCase& flow);
 /// With the pressure: a sweep of Jacobi 3, one of red_black 2 x 3, a direct solution 8.
 Size values_a_stage(const FlowCase& flow, int sweeps);

@@ -9,6 +9,7 @@
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
+#include "tutti/models/incompressible/turbulence/subgrid.hpp"
 
 namespace tutti::incompressible {
 
@@ -73,7 +74,8 @@ double forced_speed(const FlowCase& flow) {
 }  // namespace
 
 double driven_speed(const FlowCase& flow) {
-  return std::max({largest_at_ends(flow), buoyant_speed(flow), flow.implicit_diffusion ? forced_speed(flow) : 0});
+  return std::max({largest_at_ends(flow), buoyant_speed(flow), flow.implicit_diffusion ? forced_speed(flow) : 0,
+                   flow.bulk ? std::abs(flow.bulk->velocity) : 0});
 }
 
 template <class T>
@@ -86,6 +88,9 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });
   make_passes();
+  if (flow_.bulk)
+    volume_ = sum_over_parts([](Stream& on, FlowPart<T>& part) { return intermediate_sum(on, part, 0, true); });
+  if (flow_.profiles) profiles_.emplace(flow_);
   setup.phases.begin("pressure");
   solver_ = make_pressure_solver<T>(
       {comm_, *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap"))});
@@ -104,12 +109,11 @@ template <class T>
 void FlowModel<T>::allocate() {
   constants_.viscosity = static_cast<T>(flow_.viscosity);
   constants_.reference = static_cast<T>(flow_.reference);
-  bool forced = false;
+  const bool forced = flow_.is_forced() || flow_.subgrid != SubgridModel::none;
   for (int c = 0; c < 3; ++c) {
     const Expression& force = flow_.force[c];
     constants_.buoyancy[c] = static_cast<T>(flow_.buoyancy[c]);
     constants_.force[c] = static_cast<T>(force.is_constant() ? force({0, 0, 0}) : 0);
-    forced = forced || !force.is_constant();
   }
   for (std::size_t f = 0; f < 6; ++f) {
     const auto time_dependent = [this](const Expression& e) {
@@ -131,6 +135,7 @@ void FlowModel<T>::allocate() {
       part.rate[c] = make("rate of velocity");
       if (forced) part.force[c] = make("force");
     }
+    if (flow_.subgrid != SubgridModel::none) allocate_subgrid(on, flow_, part);
     part.p = make("pressure");
     part.rhs = make("divergence");
     part.warm = flow_.has_temperature;
@@ -168,6 +173,7 @@ void FlowModel<T>::make_passes() {
   velocity_halo_ = halo(rings, 3);
   intermediate_halo_ = halo(faces, 3 + static_cast<int>(flow_.scalars.size()));
   scalar_halo_ = halo(faces, 1);
+  if (flow_.subgrid != SubgridModel::none) eddy_halo_ = halo(rings, 1);
   const auto pass = [&](const char* name, BoxTransfer<T>* transfer) {
     const auto cells = [&](std::size_t p, int d) { return transfer != nullptr ? ends_[p].cells(d) : 0; };
     auto made = std::make_unique<Pass>(name, *devices_.threads, domain_.streams, box_pass_parts(domain_.parts, cells),
@@ -176,9 +182,11 @@ void FlowModel<T>::make_passes() {
     if (time_dependent_ends_ || adapts_every() > 0) made->never_capture();
     return made;
   };
+  if (eddy_halo_) eddies_ = pass("eddy viscosity", eddy_halo_.get());
   predict_ = pass("prediction", intermediate_halo_.get());
   divide_ = pass("divergence", nullptr);
   correct_ = pass("correction", velocity_halo_.get());
+  if (flow_.bulk) correct_->never_capture();  // what it gains is another number each time
 }
 
 template <class T>
@@ -231,7 +239,8 @@ void FlowModel<T>::set_initial() {
     initial_heat_ = amount(0);
     heat_scale_ = std::abs(initial_heat_);
   }
-  for (Pass* pass : {predict_.get(), divide_.get(), correct_.get()}) pass->step().reset_seconds();
+  for (Pass* pass : {eddies_.get(), predict_.get(), divide_.get(), correct_.get()})
+    if (pass != nullptr) pass->step().reset_seconds();
 }
 
 /// Ghosts of velocity, scalars and pressure from what is owned.
@@ -276,8 +285,9 @@ void FlowModel<T>::update_forcing(double time) {
     FlowPart<T>& part = parts_[p];
     for (int c = 0; c < 3; ++c) {
       const auto i = static_cast<std::size_t>(c);
-      if (!part.force[i].empty())
-        evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.force[i], c, time, part.force[i]);
+      Buffer<T>& force = eddies_ ? part.given_force[i] : part.force[i];
+      if (!force.empty())
+        evaluate_field(stream(p), domain_.grid, domain_.arrays[p], part.box, flow_.force[i], c, time, force);
     }
     for (std::size_t s = 0; s < part.scalars.size(); ++s)
       if (!part.scalars[s].source.empty())
@@ -287,9 +297,9 @@ void FlowModel<T>::update_forcing(double time) {
   forcing_done_ = true;
 }
 
-double longest_step(const FlowCase& flow, double crossing, double temperature_deviation) {
+double longest_step(const FlowCase& flow, double crossing, double temperature_deviation, double eddies) {
   const bool ab2 = flow.scheme == TimeScheme::ab2;
-  double viscosity = 0, width = std::numeric_limits<double>::infinity();
+  double viscosity = eddies, width = std::numeric_limits<double>::infinity();
   for (int d = 0; d < 3; ++d) {
     if (flow.grid.lines[d].cells() == 1) continue;
     const double w = flow.grid.smallest_width(d);
@@ -307,6 +317,13 @@ double FlowModel<T>::temperature_deviation() {
   return over_parts([&](Stream& on, FlowPart<T>& part) { return largest_warmth(on, part, flow_.reference); });
 }
 
+/// What bounds the step, of the eddy viscosity.
+template <class T>
+double FlowModel<T>::eddies() {
+  if (!eddies_) return 0;
+  return over_parts([&](Stream& on, FlowPart<T>& part) { return eddy_rate(on, part, flow_); });
+}
+
 template <class T>
 void FlowModel<T>::choose_time_step() {
   const double driven = driven_speed(flow_);
@@ -314,7 +331,8 @@ void FlowModel<T>::choose_time_step() {
   double crossing = over_parts(crossing_rate<T>), at_ends = 0;
   for (int d = 0; d < 3; ++d)
     if (domain_.grid.lines[d].cells() > 1) at_ends += driven / domain_.grid.smallest_width(d);
-  const double longest = longest_step(flow_, std::max(crossing, at_ends), temperature_deviation());
+  update_eddy_viscosity();
+  const double longest = longest_step(flow_, std::max(crossing, at_ends), temperature_deviation(), eddies());
   limit_ = longest_step(flow_, 0, 0);
   comm_.together([&] {
     if (!options_.is_word("time.dt", "auto")) {
@@ -340,7 +358,9 @@ template <class T>
 double FlowModel<T>::adapted_step(double dt) {
   constexpr double growth = 1.2, worth = 1.05;
   const double crossing = over_parts(crossing_rate<T>);
-  const double longest = options_.number("time.safety") * longest_step(flow_, crossing, temperature_deviation());
+  update_eddy_viscosity();
+  const double longest =
+      options_.number("time.safety") * longest_step(flow_, crossing, temperature_deviation(), eddies());
   // Of a field that is not finite the watch of the run says where.
   if (!std::isfinite(crossing) || !std::isfinite(longest) || (longest >= dt && longest < worth * dt)) return dt;
   return std::min(longest, growth * dt);
@@ -373,7 +393,7 @@ void FlowModel<T>::check_solver() {
   comm_.together([&] {
     if (!(left <= tolerance))
       fail(ErrorKind::numerical,
-           "the pressure solver failed its check: of noise a divergence of {:.3g} is left, {:.3g} at most should be; "
+           "the pressure solver failed its test: a divergence of {:.3g} is left of noise, at most {:.3g} is allowed; "
            "choose another pressure.solver, or pressure.check = false",
            left, tolerance);
   });

@@ -49,10 +49,10 @@ template <class T>
 struct Amount {
   GridView<T> g;
   CellBox box;
-  const T* scalar;
+  const T* scalar;  ///< null: 1
   TUTTI_HD double operator()(Lid r) const {
     const OwnedCell cell(g.array, box, r);
-    return volume(g, cell) * static_cast<double>(scalar[cell.n]);
+    return volume(g, cell) * (scalar != nullptr ? static_cast<double>(scalar[cell.n]) : 1);
   }
 };
 /// At both faces of a cell: what flows in at a lower end belongs to no cell.
@@ -258,6 +258,11 @@ ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s) {
   return exact_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, part.scalars[s].now.data()});
 }
 template <class T>
+ExactSum intermediate_sum(Stream& stream, FlowPart<T>& part, int c, bool volumes) {
+  const T* const values = volumes ? nullptr : part.intermediate[static_cast<std::size_t>(c)].data();
+  return exact_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, values});
+}
+template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part) {
   return max_value(stream, owned(part), Speed<T>{part.grid.view(), part.box, part.velocity()});
 }
@@ -319,6 +324,7 @@ double largest_change(Stream& stream, const FlowPart<T>& part, const Buffer<T>& 
 #define TUTTI_INSTANTIATE(T)                                                            \
   template ExactSum energy_sum(Stream&, FlowPart<T>&);                                  \
   template ExactSum scalar_sum(Stream&, FlowPart<T>&, std::size_t);                     \
+  template ExactSum intermediate_sum(Stream&, FlowPart<T>&, int, bool);                 \
   template double largest_velocity(Stream&, FlowPart<T>&);                              \
   template double crossing_rate(Stream&, FlowPart<T>&);                                 \
   template double largest_warmth(Stream&, FlowPart<T>&, double);                        \

@@ -15,6 +15,9 @@ ExactSum energy_sum(Stream& stream, FlowPart<T>& part);
 /// sum of V s, of scalar s.
 template <class T>
 ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s);
+/// sum of V u*_c, of the component at the cells' upper faces; `volumes`: of V.
+template <class T>
+ExactSum intermediate_sum(Stream& stream, FlowPart<T>& part, int c, bool volumes);
 /// Largest magnitude of a velocity component, also of what flows in.
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part);
@@ -33,7 +36,7 @@ struct WallEnds {
   bool wall[3][2] = {};
   Lid cells[3] = {0, 0, 0};  ///< of the whole grid
 };
-/// sum of V |grad u|^2, the squares at the edges (and centres) where viscosity() of momentum_rate has its differences:
+/// sum of V |grad u|^2, the squares at the edges (and centres) where viscosity() of momentum_of has its differences:
 /// viscosity times it is the power that viscosity takes, exactly so in the scheme without moving walls.
 template <class T>
 ExactSum squared_gradient_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends);

@@ -57,6 +57,7 @@ std::vector<Diagnostic> FlowModel<T>::diagnose() {
       {"enstrophy", 0.5 * sum([&](Stream& on, FlowPart<T>& part) { return squared_curl_sum(on, part, ends); })});
   all.push_back({"divergence", finite ? divergence_left() : largest});
   if (finite) add_fastest(all);
+  if (flow_.bulk) all.push_back({fmt::format("force {}", "xyz"[flow_.bulk->direction]), bulk_force_});
   if (flow_.has_temperature) {
     all.push_back({"heat", finite ? amount(0) : largest});
     if (finite) add_nusselt(all);

@@ -41,7 +41,8 @@ std::vector<double> weights_of(const Comm& comm, DeviceSet& devices, const PartP
                                const std::vector<double>& given) {
   const std::size_t parts = places.rank_of_part.size();
   if (!given.empty() && given.size() != parts)
-    fail(ErrorKind::usage, "--weights: {} numbers for {} devices of all ranks; give one a device", given.size(), parts);
+    fail(ErrorKind::usage, "--weights: {} numbers for {} devices of all ranks; give one per device", given.size(),
+         parts);
   if (!given.empty()) return given;
   if (parts == 1) return {1.0};
   std::vector<double> mine;

@@ -32,19 +32,19 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
                    std::span<PartStreams> streams, Overlap overlap)
     : comm_(comm), threads_(threads), options_(options), streams_(streams), nodes_(mesh.vertex_count()) {
   if (options.method == Method::thesis && options.energy != Energy::l2v)
-    fail(ErrorKind::usage, "the method of the thesis is made for the energy l2v; choose --energy l2v");
+    fail(ErrorKind::usage, "the method of the thesis needs the energy l2v; choose --energy l2v");
   if (options.method == Method::thesis && mesh.is_surface())
-    fail(ErrorKind::usage, "the method of the thesis is made for tetrahedra; choose --method newton");
+    fail(ErrorKind::usage, "the method of the thesis needs tetrahedra; choose --method newton");
   if (options.energy == Energy::graded && mesh.is_surface())
-    fail(ErrorKind::usage, "the energy graded is made for tetrahedra; choose --energy shape");
+    fail(ErrorKind::usage, "the energy graded needs tetrahedra; choose --energy shape");
   if (options.in_float && options.method == Method::thesis)
-    fail(ErrorKind::usage, "the method of the thesis is in double; leave out --derivatives float");
+    fail(ErrorKind::usage, "the method of the thesis needs double; remove --derivatives float");
   const ParallelFor parallel = parallel_for(threads);
   triangles_ = mesh.is_surface();
   normal_ = plane_normal(mesh);
   if (options.in_float && !takes_float(energy(), false))
     fail(ErrorKind::usage,
-         "derivatives in float are for the energy shape and for triangles in a plane; leave out --derivatives float");
+         "derivatives in float support only the energy shape, and triangles in a plane; remove --derivatives float");
   std::optional<TetMesh> made;
   if (triangles_) made = with_apex(mesh);
   const TetMesh& cells = made ? *made : mesh;
@@ -273,12 +273,12 @@ SmoothReport Smoother::run() {
          format_count(cells_));
   if (last.inverted > 0) {
     if (options_.untangling == 0)
-      fail(ErrorKind::input, "mesh: {} of {} cells are inverted; let --untangle turn them, or improve the mesh",
+      fail(ErrorKind::input, "mesh: {} of {} cells are inverted; use --untangle, or improve the mesh",
            format_count(last.inverted), format_count(cells_));
     untangle(report);
     untangling_ = false;
     last = state();
-    if (last.inverted > 0) return finish("cells are inverted still");
+    if (last.inverted > 0) return finish("cells are still inverted");
   }
   report.smoothing.push_back(last);
   const double size = options_.stop_movement > 0 ? cell_size() : 1;

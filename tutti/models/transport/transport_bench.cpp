@@ -99,22 +99,26 @@ void bench(const Comm& comm, const TransportBench& a) {
 
 void add_transport_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<TransportBench>();
-  CLI::App* command = bench_command.add_subcommand("transport", "steps of tracers on a sphere, by sizes of stencils");
+  CLI::App* command =
+      bench_command.add_subcommand("transport", "steps of tracers on a sphere, for stencils of several sizes");
   const auto words = [](const char* key) { return CLI::IsMember(choices_of(transport_kind(), key)); };
   const auto counts = [&](const char* name, std::vector<int>& values, const char* text, int least, int most) {
     add_list(*command, name, values, text, CLI::Range(least, most), "N,...");
   };
-  command->add_option("--nodes", a->nodes, "on the sphere")
+  command->add_option("--nodes", a->nodes, "nodes on the sphere")
       ->check(CLI::Range(Gid{200}, max_nodes))
       ->capture_default_str();
   counts("--size", a->sizes, "nodes of a stencil; several: one after the other", 12, 120);
-  counts("--operators", a->operators, "1: advection and damping merged; 2: apart; 3: of a velocity that changes", 1, 3);
-  counts("--tracers", a->tracers, "that are carried", 1, 64);
-  add_list(*command, "--overlap", a->overlaps, "of work and messages; several: one after the other",
+  counts("--operators", a->operators, "1: advection and damping merged; 2: separate; 3: for a time-dependent velocity",
+         1, 3);
+  counts("--tracers", a->tracers, "number of tracers", 1, 64);
+  add_list(*command, "--overlap", a->overlaps, "overlap of computation and messages; several: one after the other",
            words("devices.overlap"), "NAME,...");
-  add_list(*command, "--kernel", a->kernels, "of stencils; several: one after the other", words("numerics.kernel"),
+  add_list(*command, "--kernel", a->kernels, "stencil kernel; several: one after the other", words("numerics.kernel"),
            "NAME,...");
-  command->add_option("--partition", a->partition, "method")->check(words("partition.method"))->capture_default_str();
+  command->add_option("--partition", a->partition, "partitioner")
+      ->check(words("partition.method"))
+      ->capture_default_str();
   a->add_timing(*command, {"equal", "stream", "measured"});
   a->add_report(*command);
   command->footer(

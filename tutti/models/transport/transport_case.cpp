@@ -15,12 +15,12 @@ namespace {
 const KeyCondition gaussian{"stencil.basis", {"gaussian"}}, polyharmonic{"stencil.basis", {"polyharmonic"}};
 
 void add_stencil_keys(CaseSchema& schema) {
-  schema.describe_table("stencil", "How derivatives are made of values at the nearest nodes.");
+  schema.describe_table("stencil", "Finite-difference weights on the nearest nodes.");
   schema.add({.path = "stencil.basis",
               .type = KeyType::choice,
               .default_value = "\"polyharmonic\"",
               .description = "polyharmonic: splines r^exponent with polynomials, stable on any nodes; gaussian: with a "
-                             "constant, as the paper has, for nodes that its shape parameters fit.",
+                             "constant, as in the paper, for nodes that suit its shape parameters.",
               .choices = {"polyharmonic", "gaussian"}});
   schema.add({.path = "stencil.size",
               .type = KeyType::integer,
@@ -31,17 +31,18 @@ void add_stencil_keys(CaseSchema& schema) {
   schema.add({.path = "stencil.exponent",
               .type = KeyType::integer,
               .default_value = "7",
-              .description = "Of r, odd.",
+              .description = "Exponent of r, odd.",
               .min = 3,
               .max = 15,
               .only_if = polyharmonic});
-  schema.add({.path = "stencil.degree",
-              .type = KeyType::integer,
-              .default_value = "6",
-              .description = "Of the polynomials; about half the stencil's nodes should be left for the splines.",
-              .min = 1,
-              .max = 12,
-              .only_if = polyharmonic});
+  schema.add(
+      {.path = "stencil.degree",
+       .type = KeyType::integer,
+       .default_value = "6",
+       .description = "Degree of the polynomials; about half the stencil's nodes should be left for the splines.",
+       .min = 1,
+       .max = 12,
+       .only_if = polyharmonic});
   schema.add({.path = "stencil.epsilon",
               .type = KeyType::number,
               .default_value = "\"auto\"",
@@ -55,7 +56,8 @@ void add_stencil_keys(CaseSchema& schema) {
     schema.add({.path = std::string("stencil.") + name,
                 .type = KeyType::number,
                 .default_value = "\"auto\"",
-                .description = "Of the shape parameter; auto: the paper's, for stencils of 17, 31, 50 or 101 nodes.",
+                .description =
+                    "Coefficient of the shape parameter; auto: the paper's, for stencils of 17, 31, 50 or 101 nodes.",
                 .choices = {"auto"},
                 .only_if = gaussian});
 }
@@ -63,13 +65,12 @@ void add_stencil_keys(CaseSchema& schema) {
 void add_cache_key(CaseSchema& schema) {
   schema.add({.path = "stencil.cache",
               .type = KeyType::text,
-              .description =
-                  "File, relative to the case file, that keeps the weights: read where it is of these nodes and "
-                  "this basis, else written."});
+              .description = "Cache file for the weights, relative to the case file: read if it belongs to these nodes "
+                             "and this basis, otherwise written."});
 }
 
 void add_damping_keys(CaseSchema& schema) {
-  schema.describe_table("hyperviscosity", "gamma Delta^k, which damps waves that stencils cannot carry.");
+  schema.describe_table("hyperviscosity", "gamma Delta^k, which damps waves that the stencils cannot resolve.");
   schema.add(
       {.path = "hyperviscosity.kind",
        .type = KeyType::choice,
@@ -79,18 +80,17 @@ void add_damping_keys(CaseSchema& schema) {
   schema.add({.path = "hyperviscosity.k",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "Power of the Laplacian; polyharmonic: 2 k <= degree. 3 is more accurate on even nodes, "
-                             "and may be unstable on few or uneven ones. auto: 2, or that of the table which gamma_c "
-                             "names.",
+              .description =
+                  "Power of the Laplacian; polyharmonic: 2 k <= degree. 3 is more accurate on even nodes, and may "
+                  "be unstable on few or uneven ones. auto: 2, or the value of the table that gamma_c names.",
               .choices = {"auto"},
               .min = 1,
               .max = 12});
   schema.add({.path = "hyperviscosity.beta",
               .type = KeyType::number,
               .default_value = "\"auto\"",
-              .description =
-                  "How much a step damps the shortest waves; auto: as little, from 0.3 to 2, as keeps noise from "
-                  "growing.",
+              .description = "Damping of the shortest waves per step; auto: the smallest value from 0.3 to 2 with "
+                             "which noise does not grow.",
               .choices = {"auto"},
               .min = 0,
               .max = 2,
@@ -118,8 +118,7 @@ void add_damping_keys(CaseSchema& schema) {
 }
 
 void add_velocity_keys(CaseSchema& schema) {
-  schema.describe_table("velocity",
-                        "What carries the tracers, in radii of the sphere a second: east and north, or x, y, z.");
+  schema.describe_table("velocity", "Velocity of the flow, in sphere radii per second: east and north, or x, y, z.");
   for (const char* name : {"east", "north"})
     schema.add({.path = std::string("velocity.") + name,
                 .type = KeyType::expression,
@@ -128,7 +127,7 @@ void add_velocity_keys(CaseSchema& schema) {
   schema.add({.path = "velocity.cartesian",
               .type = KeyType::expressions,
               .unit = "1/s",
-              .description = "Along x, y and z; only the part along the sphere counts.",
+              .description = "Along x, y and z; only the tangential part counts.",
               .length = 3});
 }
 
@@ -136,7 +135,8 @@ void check_name(const std::string& name, const std::string& where) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   const auto fits = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   if (name.empty() || !letter(name[0]) || !std::all_of(name.begin(), name.end(), fits))
-    fail(ErrorKind::input, "{}: '{}' is no name of a tracer; use letters, digits and _, a letter first", where, name);
+    fail(ErrorKind::input, "{}: '{}' is not a valid name of a tracer; use letters, digits and _, a letter first", where,
+         name);
   if (name == "node" || name == "part")
     fail(ErrorKind::input, "{}: '{}' is a field of all results already; use another name", where, name);
 }
@@ -161,7 +161,7 @@ void read_basis(const Case& options, TransportCase& transport) {
     if (!options.is_word(key, "auto")) return options.number(key);
     if (known == nullptr)
       fail(ErrorKind::input,
-           "{}: the paper has no shape parameter for stencils of {} nodes, but for 17, 31, 50 and 101; give {}",
+           "{}: the paper has no shape parameter for stencils of {} nodes, only for 17, 31, 50 and 101; give {}",
            options.where("stencil.size"), basis.size, key);
     return known->*member;
   };
@@ -217,7 +217,7 @@ void read_tracers(const Case& options, TransportCase& transport) {
     check_name(tracer.name, where);
     for (const Tracer& other : transport.tracers)
       if (other.name == tracer.name)
-        fail(ErrorKind::input, "{}: the tracer '{}' has a table already; leave one out", where, tracer.name);
+        fail(ErrorKind::input, "{}: the tracer '{}' has two tables; remove one", where, tracer.name);
     require_steady(tracer.initial, options.where(table + ".initial"), "initial");
     if (options.has(table + ".exact")) tracer.exact = options.expression(table + ".exact");
     transport.tracers.push_back(std::move(tracer));
@@ -235,7 +235,7 @@ void add_transport_keys(CaseSchema& schema) {
   add_cache_key(schema);
   add_damping_keys(schema);
   add_velocity_keys(schema);
-  schema.describe_table("tracer[]", "What is carried, a field of its name in the results. As many as you like.");
+  schema.describe_table("tracer[]", "A tracer, written as a field of its name. May be repeated.");
   schema.add({.path = "tracer[].name",
               .type = KeyType::text,
               .description = "Letters, digits and _, a letter first.",
@@ -248,31 +248,29 @@ void add_transport_keys(CaseSchema& schema) {
               .exact = "tracer[].exact"});
   schema.add({.path = "tracer[].exact",
               .type = KeyType::expression,
-              .description = "What it should be at t: `history.csv` and the summary tell the errors."});
+              .description = "Exact solution at time t; `history.csv` and the summary then give the errors."});
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"rk4\"",
-              .description = "Runge-Kutta's method with four stages, or the one of Shu and Osher with three.",
+              .description = "rk4: the classical Runge-Kutta method; ssp-rk3: the three-stage method of Shu and Osher.",
               .choices = {"rk4", "ssp-rk3"}});
   schema.describe_table("numerics", "Numerics of the model.");
   schema.add({.path = "numerics.check",
               .type = KeyType::boolean,
               .default_value = "true",
-              .description = "Before the run, that noise does not grow."});
+              .description = "Run a stability test first: noise must not grow."});
   schema.add({.path = "numerics.operators",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
-              .description =
-                  "separate: of a steady velocity, advection and hyperviscosity stay two operators, as in the "
-                  "paper, which only takes longer; auto: one.",
+              .description = "separate: for a steady velocity, keep advection and hyperviscosity as two operators, as "
+                             "in the paper, which is only slower; auto: one operator.",
               .choices = {"auto", "separate"}});
   schema.add({.path = "numerics.kernel",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
-              .description =
-                  "Who makes the sums of a stencil on a GPU: threads, one or, with tracers, several; or a warp, as in "
-                  "the paper, whose sums have another order (on CPUs, too) and other last bits; auto: the fastest of "
-                  "those that have the bits of threads.",
+              .description = "GPU kernel for the sums of a stencil. threads: one thread, or with tracers several; "
+                             "warp: a warp, as in the paper, whose sums have another order (on CPUs, too) and other "
+                             "last bits; auto: the fastest of those with the same bits as threads.",
               .choices = {"auto", "threads", "warp"}});
   add_residency_keys(schema, "the weights of the stencils (most of what a node takes)");
 }

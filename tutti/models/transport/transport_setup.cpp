@@ -251,7 +251,7 @@ double SphereTransport::expected_end(double now) {
   comm_.together([&] {
     if (!(now > 0))
       fail(ErrorKind::input,
-           "{}: how long steps may be depends on the velocity until the end, and nothing moves at the start; use "
+           "{}: the stable time step depends on the velocity until the end, and nothing moves at the start; use "
            "time.end or time.dt",
            options_.where("time.steps"));
   });
@@ -318,8 +318,7 @@ void SphereTransport::damp(const Weights& weights) {
     const bool polyharmonic = basis_.kind == StencilBasis::Kind::polyharmonic;
     fail(ErrorKind::numerical,
          "a mode grows by {:.3g} % in each step of {:.3g}{}: the operators have an eigenvalue with the real part "
-         "{:.3g}; "
-         "use more even nodes{}, more hyperviscosity or a smaller time.dt",
+         "{:.3g}; use more uniform nodes{}, more hyperviscosity or a smaller time.dt",
          100 * std::expm1(growth * dt_), dt_,
          automatic ? fmt::format(", with hyperviscosity.beta up to {:g}", spectrum_.beta) : "", growth,
          !polyharmonic      ? ", stencil.basis = \"polyharmonic\""
@@ -386,7 +385,7 @@ double SphereTransport::spectral_radius() {
     comm_.together([&] {
       if (!std::isfinite(grown))
         fail(ErrorKind::numerical,
-             "the operators' rows are not finite: the velocity has values out of any range; check it");
+             "the operators' rows are not finite: the velocity has values out of range; check it");
     });
     growth += std::log(grown / size);
     for (std::size_t p = 0; p < parts_.size() && grown > 0; ++p)

@@ -46,7 +46,7 @@ Chosen choose(const SpectrumSetup& s) {
     return look({});
   } catch (const SharedError& error) {
     if (error.kind() != ErrorKind::numerical) throw;
-    info("a run is refused: {}", error.what());
+    info("a run is rejected: {}", error.what());
   }
   return look({"numerics.check=false"});
 }

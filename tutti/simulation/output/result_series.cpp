@@ -11,7 +11,7 @@ ResultSeries::ResultSeries(const Comm& comm, const std::filesystem::path& folder
       std::error_code error;
       const auto made = (folder_ / stem_).parent_path();
       std::filesystem::create_directories(made, error);
-      if (error) fail(ErrorKind::io, "{}: cannot make the folder: {}", made.string(), system_cause(error.value()));
+      if (error) fail(ErrorKind::io, "{}: cannot create the folder: {}", made.string(), system_cause(error.value()));
     }
   });
 }

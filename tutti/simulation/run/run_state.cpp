@@ -18,14 +18,14 @@ bool may_differ(const std::string& path) {
     if (path.starts_with(table)) return true;
   // Mesh and graph are compared by their checksums, so the file may have moved.
   return path == "time.end" || path == "time.steps" || path == "mesh.file" || path == "graph.file" ||
-         path == "steps.sources";
+         path == "steps.sources" || path == "solver.iterations";
 }
 
 /// `more`: times on the way that may take a step of their own.
 Size steps_to(const Case& options, double length, double dt, double more = 0) {
   const double count = std::ceil(length / dt - 1e-6) + more;  // no last step that is next to nothing
   if (!(count < 1e15))
-    fail(ErrorKind::input, "{}: {:g} steps reach time.end; that is too many; take {}", options.where("time.end"), count,
+    fail(ErrorKind::input, "{}: time.end needs {:g} steps; that is too many; use {}", options.where("time.end"), count,
          more > length / dt ? "longer intervals of output and checkpoints" : "a longer time.dt");
   return std::max<Size>(1, static_cast<Size>(count));
 }
@@ -88,8 +88,7 @@ EarlierLines RunState::lines_of(const std::string& file, double until, const Occ
   earlier.until = until;
   if (const auto at = file_bytes.find(file); at != file_bytes.end()) earlier.bytes = at->second;
   if (const auto at = file_lines.find(file); at != file_lines.end()) earlier.lines = at->second;
-  // Where nothing says when, lines come with reports, and may be there in any case.
-  const bool at_end = !when.none() && step == plan.steps && !when.due(step, plan.time_of(step - 1), time);
+  const bool at_end = step == plan.steps && !when.none() && !when.due(step, plan.time_of(step - 1), time);
   if (goes_on && at_end && earlier.lines.value_or(0) > 0) {
     earlier.until = std::nextafter(until, -std::numeric_limits<double>::infinity());
     earlier.lines = *earlier.lines - 1;
@@ -133,12 +132,12 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}; use the checkpoint before it (--fallback)", source,
+    fail(ErrorKind::input, "{}: /meta is not what tutti writes: {}; use the previous checkpoint (--fallback)", source,
          error.what());
   }
   if (!good)
     fail(ErrorKind::input,
-         "{}: /meta is not what tutti writes: a number is out of range; use the checkpoint before it (--fallback)",
+         "{}: /meta is not what tutti writes: a number is out of range; use the previous checkpoint (--fallback)",
          source);
   return s;
 }
@@ -164,8 +163,7 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
     }
     for (const auto& file : find_checkpoints(path)) list += file.string() + '\n';
     if (list.empty())
-      fail(ErrorKind::io, "{}: there is no checkpoint in it (checkpoints/step-*.h5); start the run anew",
-           path.string());
+      fail(ErrorKind::io, "{}: it contains no checkpoint (checkpoints/step-*.h5); start a new run", path.string());
   });
   comm.broadcast(list);
   for (std::size_t at = 0; at < list.size();) {
@@ -179,22 +177,21 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
         if (reader.header().version != TUTTI_VERSION)
           fail(ErrorKind::input,
                "{}: the checkpoint was written by tutti {}, this is tutti {}; its results would differ: use that "
-               "version, "
-               "or start anew",
+               "version, or start a new run",
                file.string(), reader.header().version, TUTTI_VERSION);
         state = parse_run_state(reader.frame().meta, file.string());
         if (state.step != reader.header().step || state.rows != reader.frame().rows() ||
             state.devices.size() + 1 != reader.frame().part_begin.size())
           fail(ErrorKind::input,
-               "{}: /meta tells of step {}, {} rows and {} parts, the arrays of step {}, {} and {}; use the checkpoint "
-               "before it (--fallback)",
+               "{}: /meta has step {}, {} rows and {} parts, the arrays have step {}, {} and {}; use the previous "
+               "checkpoint (--fallback)",
                file.string(), state.step, state.rows, state.devices.size(), reader.header().step, reader.frame().rows(),
                reader.frame().part_begin.size() - 1);
       });
       return {std::move(reader), std::move(state), results_folder_of(file)};
     } catch (const SharedError& error) {
       if (!fall_back || error.kind() != ErrorKind::input || at >= list.size()) throw;
-      warn("{}; trying the one before", error.what());
+      warn("{}; trying the previous one", error.what());
     }
   }
   throw std::logic_error("internal error: no checkpoint to open");
@@ -214,8 +211,8 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
     if (may_differ(path) || shown(a, path) == shown(b, path)) continue;
     const std::string where = now.has(path) ? now.where(path) : now.name();
     fail(ErrorKind::input,
-         "{}: {} is {} now, the checkpoint {} was made with {}; a restart continues the same case: change it back, or "
-         "start anew",
+         "{}: {} is now {}, but the checkpoint {} was written with {}; a restart continues the same case: change it "
+         "back, or start a new run",
          where.starts_with("default of") ? now.name() : where, path, shown(a, path), source, shown(b, path));
   }
 }

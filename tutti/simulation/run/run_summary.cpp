@@ -99,7 +99,7 @@ void complete_summary(Run& run, DeviceSet& devices, const Phases& setup, const R
   summary.case_file = run.options.name();
   summary.steps = run.step;
   summary.stopped = run.stopped;
-  summary.steady = run.finished;
+  summary.steady = run.finished && !(summary.solver && !summary.solver->not_solved.empty());
   summary.dt = run.plan.dt;
   summary.time = run.time;
   if (!run.exchanges) summary.wrong = "steps exchanged nothing";

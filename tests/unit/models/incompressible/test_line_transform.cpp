@@ -73,7 +73,7 @@ template <class T>
 void expect_chains_along_x(Lid n, Lid count) {
   for (const Line& line : lines_of(n))
     for (const Transform transform : {Transform::to_modes, Transform::from_modes}) {
-      const LineModes modes = line_modes(line);
+      const LineModes modes = line_modes(line, LineMethod::matrices);
       const LineTransform<T> made(modes, transform, LineAxis::x);
       const std::vector<T> in = random_values<T>(Size{n} * count, 4);
       std::vector<T> expected;
@@ -96,7 +96,7 @@ template <class T>
 void expect_chains_along_y(Lid nx, Lid n, Lid nz) {
   for (const Line& line : lines_of(n))
     for (const Transform transform : {Transform::to_modes, Transform::from_modes}) {
-      const LineModes modes = line_modes(line);
+      const LineModes modes = line_modes(line, LineMethod::matrices);
       const LineTransform<T> made(modes, transform, LineAxis::y);
       const std::vector<T> in = random_values<T>(Size{nx} * n * nz, 4);
       std::vector<T> expected(in.size());
@@ -138,7 +138,7 @@ TEST(LineTransform, AlongYIsOneChainAResult) {
 TEST(LineTransform, ThereAndBackIsTheSame) {
   const Lid n = 37, count = 11;
   for (const Line& line : lines_of(n)) {
-    const LineModes modes = line_modes(line);
+    const LineModes modes = line_modes(line, LineMethod::matrices);
     const std::vector<double> in = random_values<double>(n * count, 8);
     std::vector<double> out(in.size());
     transform_x(LineTransform<double>(modes, Transform::to_modes, LineAxis::x).view(), in.data(), out.data(),

@@ -200,11 +200,11 @@ TEST_F(StencilCaches, EveryDamagedByteIsFound) {
     set_content(damaged);
     const std::string message = complaint(ErrorKind::input, read);
     EXPECT_THAT(message, HasSubstr(path_.string())) << "byte " << at;
-    EXPECT_THAT(message, HasSubstr(at < 16 ? "no cache of stencils" : "damaged")) << "byte " << at;
+    EXPECT_THAT(message, HasSubstr(at < 16 ? "not a cache of stencils" : "damaged")) << "byte " << at;
   }
   for (const std::size_t bytes : {0u, 7u, 50u, 95u, 96u, 1000u}) {
     set_content(whole.substr(0, bytes));
-    EXPECT_THAT(complaint(ErrorKind::input, read), HasSubstr(bytes == 0 ? "no cache" : "cut off")) << bytes;
+    EXPECT_THAT(complaint(ErrorKind::input, read), HasSubstr(bytes == 0 ? "not a cache" : "truncated")) << bytes;
   }
   set_content(whole + "x");
   EXPECT_THAT(complaint(ErrorKind::input, read), HasSubstr("has grown"));
@@ -229,7 +229,7 @@ TEST_F(StencilCaches, ForgedHeadersAreRefused) {
   EXPECT_THAT(told(24, 6), HasSubstr("made of other nodes or of another basis"));
   EXPECT_THAT(told(32, -1), HasSubstr("contradicts itself"));
   EXPECT_THAT(told(32, std::numeric_limits<std::int64_t>::max()), HasSubstr("contradicts itself"));
-  EXPECT_THAT(told(32, 1'000'000'000), HasSubstr("cut off"));
+  EXPECT_THAT(told(32, 1'000'000'000), HasSubstr("truncated"));
   EXPECT_THAT(told(40, 0), HasSubstr("contradicts itself"));
   EXPECT_THAT(told(48, 6), HasSubstr("contradicts itself"));
 }
@@ -242,7 +242,7 @@ TEST_F(StencilCaches, ColumnsThatThereAreNotAreRefused) {
   std::vector<double> weights(3 * operators);
   const StencilCache cache(path_, 5);
   EXPECT_THAT(complaint(ErrorKind::input, [&] { cache.read(std::vector<Gid>{0}, columns, weights); }),
-              HasSubstr("names a node that there is not"));
+              HasSubstr("names a node that does not exist"));
 }
 
 TEST_F(StencilCaches, ACacheOfNoUseIsMadeAnew) {
@@ -254,9 +254,9 @@ TEST_F(StencilCaches, ACacheOfNoUseIsMadeAnew) {
   set_content("tutti stencils");
   testing::internal::CaptureStderr();
   EXPECT_FALSE(read(BadCache::make_anew));
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("cut off"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("truncated"));
   set_content("somebody's text, which is to stay");
-  EXPECT_THAT(complaint(ErrorKind::input, [&] { read(BadCache::make_anew); }), HasSubstr("no cache of stencils"));
+  EXPECT_THAT(complaint(ErrorKind::input, [&] { read(BadCache::make_anew); }), HasSubstr("not a cache of stencils"));
   Arrays(40, 3).write(path_, 6);
   testing::internal::CaptureStderr();
   EXPECT_FALSE(read(BadCache::make_anew));

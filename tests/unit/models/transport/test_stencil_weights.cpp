@@ -337,7 +337,7 @@ TEST(StencilWeights, BasesWithoutWeightsAreRefused) {
   EXPECT_EQ(refused(StencilBasis{}), "no complaint");
   EXPECT_EQ(refused(paper_basis(101, 10201)), "no complaint");
   EXPECT_THAT(refused(with([](StencilBasis& b) { b.size = 27; })), HasSubstr("n >= 28"));
-  EXPECT_THAT(refused(with([](StencilBasis& b) { b.exponent = 6; })), HasSubstr("exponent 6"));
+  EXPECT_THAT(refused(with([](StencilBasis& b) { b.exponent = 6; })), HasSubstr("the exponent of r is 6"));
   EXPECT_THAT(refused(with([](StencilBasis& b) { b.hyper = 4; })), HasSubstr("degree 2k = 8"));
   EXPECT_THAT(refused(with([](StencilBasis& b) { b.degree = 1; })), HasSubstr("degree 1"));
   EXPECT_THAT(refused(with([](StencilBasis& b) { b.size = 400; })), HasSubstr("428 unknowns"));

@@ -156,7 +156,7 @@ void Builder::add_node(const char* at, Size tag, Vec3 position) {
 
 void Builder::finish_nodes(const char* at) {
   const Size twice = nodes.build();
-  if (twice >= 0) in.error(at, "node {} is there twice; every node needs a tag of its own", twice);
+  if (twice >= 0) in.error(at, "node {} is listed twice; every node needs its own tag", twice);
   have_nodes = true;
 }
 
@@ -225,7 +225,7 @@ void Builder::finish_elements(const char* at) {
              "has any "
              "physical group");
   const Size twice = std::max(cell_tags.build(), other_tags.build());
-  if (twice >= 0) in.error(at, "element {} is there twice, and $ElementData needs distinct elements", twice);
+  if (twice >= 0) in.error(at, "element {} is listed twice, and $ElementData needs distinct elements", twice);
   have_elements = true;
 }
 

@@ -48,7 +48,7 @@ class Output {
   static const std::filesystem::path& in_a_folder(const std::filesystem::path& target) {
     std::error_code ignored;
     if (target.has_parent_path() && !std::filesystem::is_directory(target.parent_path(), ignored))
-      fail(ErrorKind::io, "{}: cannot create the mesh file: there is no folder {}; make it, or check the name",
+      fail(ErrorKind::io, "{}: cannot create the mesh file: there is no folder {}; create it, or check the name",
            target.string(), target.parent_path().string());
     return target;
   }

@@ -27,12 +27,12 @@ class PrivateFolder {
     std::error_code error;
     std::string name = (fs::temp_directory_path(error) / "tutti-gmsh-XXXXXX").string();
     if (error || ::mkdtemp(name.data()) == nullptr)
-      fail(ErrorKind::io, "{}: cannot make a folder for gmsh: {}; set TMPDIR to one that can be written", name,
+      fail(ErrorKind::io, "{}: cannot create a folder for gmsh: {}; set TMPDIR to a writable one", name,
            std::strerror(error ? error.value() : errno));
     root_ = name;
     for (const fs::path& folder : {home(), work()}) {
       fs::create_directory(folder, error);
-      if (error) fail(ErrorKind::io, "{}: cannot make the folder: {}", folder.string(), system_cause(error.value()));
+      if (error) fail(ErrorKind::io, "{}: cannot create the folder: {}", folder.string(), system_cause(error.value()));
     }
   }
   ~PrivateFolder() {
@@ -107,7 +107,7 @@ void mesh_script(const PrivateFolder& place, const std::string& stem, const std:
 TetMesh run_gmsh(const fs::path& work_dir, const GmshScripts& scripts, int threads) {
   if (threads < 1) fail(ErrorKind::usage, "gmsh: {} threads; at least 1 is needed", threads);
   if (const int cause = make_folders(work_dir); cause != 0)
-    fail(ErrorKind::io, "{}: cannot make the folder for gmsh: {}", work_dir.string(), system_cause(cause));
+    fail(ErrorKind::io, "{}: cannot create the folder for gmsh: {}", work_dir.string(), system_cause(cause));
   const PrivateFolder place;
   const std::string surface = scripts.stem + "-surface";
   mesh_script(place, surface, scripts.surface, {"-2", "-format", "msh22"}, threads, work_dir);

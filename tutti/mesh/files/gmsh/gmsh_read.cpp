@@ -92,7 +92,8 @@ DataHeader read_data_header(Source& in) {
     const Size value = in.text_integer("an integer tag");
     in.end_of_line("an integer tag");
     if (i == 1) {
-      if (value != 1 && value != 3 && value != 9) in.error(at, "{} components a value; 1, 3 or 9 are expected", value);
+      if (value != 1 && value != 3 && value != 9)
+        in.error(at, "{} components per value; 1, 3 or 9 are expected", value);
       h.components = static_cast<int>(value);
     }
     if (i == 2) {
@@ -146,7 +147,7 @@ void read_element_data(Builder& b) {
     in.error(start, "'{}' has values for {} of {} tetrahedra; all are needed", header.name, cells, b.mesh.cell_count());
   for (CellData& other : b.mesh.cell_data)
     if (other.name == data.name) {
-      warn("{}: element data '{}' is there more than once; the last one counts", in.name(), data.name);
+      warn("{}: element data '{}' is given more than once; the last one counts", in.name(), data.name);
       other = std::move(data);
       return;
     }
@@ -239,7 +240,7 @@ TetMesh parse_gmsh(std::string_view bytes, const std::string& name, MeshReport* 
   try {
     return read_sections(in, false, report).finish(report);
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "{}: no memory for the mesh; about 100 bytes a tetrahedron are needed", name);
+    fail(ErrorKind::resource, "{}: no memory for the mesh; about 100 bytes per tetrahedron are needed", name);
   }
 }
 
@@ -248,7 +249,7 @@ ElementMesh parse_gmsh_elements(std::string_view bytes, const std::string& name,
   try {
     return read_sections(in, true).finish_elements(report);
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resource, "{}: no memory for the mesh; about 300 bytes an element are needed", name);
+    fail(ErrorKind::resource, "{}: no memory for the mesh; about 300 bytes per element are needed", name);
   }
 }
 

@@ -39,7 +39,7 @@ void read_element(Builder& b, const char* at, const FileElement& type, Size tag,
 Size read_tag_count(Source& in) {
   const char* at = in.position();
   const Size n = in.integer("an element's number of tags");
-  if (n < 0 || n > in.remaining()) in.error(at, "{} tags an element; 0 to {} are possible here", n, in.remaining());
+  if (n < 0 || n > in.remaining()) in.error(at, "{} tags per element; 0 to {} are possible here", n, in.remaining());
   return n;
 }
 

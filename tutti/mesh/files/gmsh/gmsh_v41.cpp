@@ -31,7 +31,7 @@ void read_entities_v41(Builder& b, Entities& entities) {
       }
       in.end_record("an entity");
       if (!entities.emplace(std::pair{static_cast<int>(d), tag}, first).second)
-        in.error(at, "entity {} of dimension {} is there twice; every entity needs a tag of its own", tag, d);
+        in.error(at, "entity {} of dimension {} is listed twice; every entity needs its own tag", tag, d);
     }
   }
 }

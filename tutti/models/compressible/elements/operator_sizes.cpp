@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tutti/mesh/elements/element_tables.hpp"
+#include "tutti/models/compressible/elements/line_tables.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -22,6 +23,7 @@ class Counter {
   ElementType type(Lid e) const { return mesh_.types[e]; }
   bool straight(Lid e) const { return straight_[e]; }
   bool shared(Lid e) const { return straight(e) && !options_.stored; }
+  bool factored(Lid e) const { return is_factored(type(e), shared(e), options_.order); }
 
   int volume_points(ElementType of, bool flat) {
     const auto [at, is_new] = volume_points_.try_emplace({of, flat});
@@ -38,6 +40,10 @@ class Counter {
     straight_.push_back(ElementMap(type(e), mesh_.element_nodes(e)).affine());
     const Size points = volume_points(type(e), straight(e));
     if (e < map_.owned) sizes_.source_points += points;
+    if (factored(e) && !lines_) {
+      lines_ = true;
+      sizes_.tables += hexahedra::Lines::size;
+    }
     if (shared(e) && !volumes_.insert(type(e)).second) return;
     if (!shared(e) && e < map_.owned) ++sizes_.own_volumes;
     if (shared(e) || e < map_.owned)
@@ -61,6 +67,7 @@ class Counter {
   }
 
   void add_side(Lid e, int local, int orientation, Size points, int lift) {
+    if (factored(e) && grids_.insert({local, orientation}).second) sizes_.turns += max_face_points;
     if (!shared(e) || traces_.insert({type(e), local, orientation}).second) {
       sizes_.tables += points * n_;
       if (shared(e) && options_.derivatives) sizes_.tables += points * (3 * n_ + points);
@@ -82,6 +89,8 @@ class Counter {
   const OperatorOptions& options_;
   const int n_, columns_;
   std::vector<bool> straight_;
+  bool lines_ = false;
+  std::set<std::pair<int, int>> grids_;
   std::set<ElementType> volumes_;
   std::set<std::tuple<ElementType, int, int>> traces_, lifts_;
   std::map<std::tuple<int, bool, int>, bool> turns_;

@@ -9,6 +9,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/base/portable_math.hpp"
 #include "tutti/mesh/elements/element_tables.hpp"
+#include "tutti/models/compressible/elements/line_tables.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -41,6 +42,7 @@ class Maker {
     for (const LocalElementFace& face : mesh_.faces) place_face(face);
     if (!place) made_.own_tables.resize(end_);
     made_.tables = {place ? place(end_) : made_.own_tables.data(), static_cast<std::size_t>(end_)};
+    if (made_.lines >= 0) make_line_tables(options_.order, at(made_.lines));
     for_ranges(parallel, static_cast<Size>(volumes_.size()), [&](Size begin, Size end) {
       for (Size k = begin; k < end; ++k) fill_element(volumes_[k]);
     });
@@ -52,6 +54,7 @@ class Maker {
 
  private:
   const ElementBasis& basis(Lid e) const { return *bases_[e]; }
+  bool factored(Lid e) const { return is_factored(basis(e).map().type(), basis(e).affine(), options_.order); }
   double* at(Size offset) const { return made_.tables.data() + offset; }
   Size take(int rows, int columns) {
     const Size begin = end_;
@@ -64,11 +67,11 @@ class Maker {
     ElementRecord& record = made_.elements[e];
     if (!(b.volume() > 0))
       fail(ErrorKind::input,
-           "mesh: element {} is turned over or has no volume; use a mesh whose elements have positive volumes",
+           "mesh: element {} is inverted or has no volume; use a mesh whose elements have positive volumes",
            map_.global[e]);
     if (!(b.smallest_jacobian() > 0))
       fail(ErrorKind::input,
-           "mesh: element {} is folded: its Jacobian is {:g} inside; move its nodes, or make it straight",
+           "mesh: element {} is folded: its Jacobian determinant is {:g} inside; move its nodes, or make it straight",
            map_.global[e], b.smallest_jacobian());
     if (b.affine()) {
       const Size begin = Size{9} * e;
@@ -83,6 +86,10 @@ class Maker {
       if (e < map_.owned) ++made_.own_volumes;
     }
     record.affine = b.affine() ? 1 : 0;
+    if (factored(e)) {
+      record.factored = 1;
+      if (made_.lines < 0) made_.lines = take(1, hexahedra::Lines::size);
+    }
     record.volume = b.volume();
     record.size = portable::pow(b.volume(), 1.0 / 3);
   }
@@ -194,6 +201,16 @@ class Maker {
       record.lift[side] = take(points, columns_);
       return;
     }
+    if (factored(side == 0 ? face.left : face.right)) {
+      record.plane[side] = plane_of(local);
+      const auto [found, is_new] =
+          grids_.try_emplace({local, orientation}, static_cast<std::int32_t>(made_.turns.size()));
+      if (is_new) {
+        const auto grid = places_in_plane(options_.order, local, to_make.points->reference);
+        made_.turns.insert(made_.turns.end(), grid.begin(), grid.end());
+      }
+      record.grid[side] = found->second;
+    }
     const int turn = side == 0 ? 0 : turn_of(*job.rule, face_corner_count(b.map().type(), local), orientation);
     record.turn = std::max(turn, 0);
     if (turn >= 0) to_make.lift_points = &side_points(b.map(), local, -1, flat);
@@ -303,6 +320,7 @@ class Maker {
   std::map<ElementType, ElementRecord> shared_volumes_;
   std::map<std::tuple<ElementType, int, int>, Size> traces_, lifts_, slopes_;  ///< of affine elements
   std::map<std::tuple<int, int, int>, std::int32_t> turns_;
+  std::map<std::pair<int, int>, std::int32_t> grids_;  ///< of factored elements
   std::map<std::tuple<ElementType, int, int, int, bool>, SidePoints> side_points_;
   std::map<std::pair<int, bool>, Quadrature> face_rules_;
   Operators made_;

@@ -31,6 +31,7 @@ struct Operators {
   std::vector<std::uint8_t> turns;
   BoundaryPoints boundary;
   Size flux_values = 0;  ///< doubles of all faces' fluxes
+  Size lines = -1;       ///< of tables: where those of a line begin; -1: no element is factored
   Size own_volumes = 0;  ///< owned elements whose volumes have tables that they share with none
 };
 

@@ -258,6 +258,10 @@ struct Scaled {
   }
 };
 
+/// Whether small teams of a GPU read such tables: decoded tiles take more memory than they have.
+template <class Volumes>
+constexpr bool small_teams = Volumes::format == ValueFormat::doubles;
+
 /// Faces by a list.
 template <class F>
 struct Listed {
@@ -294,7 +298,7 @@ bool compute_tet_fluxes(Stream& stream, Range faces, const PartView& view, const
   with_order(tets, [&](const auto order) {
     tets::compute_fluxes<order()>(stream, of(tets.tiles), view, tets, u, at_faces.flux);
   });
-  for_each_team(stream, of(tets.boundary),
+  for_each_team(stream, of(tets.boundary), view.needs(),
                 Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tets.at_boundary});
   return true;
 }
@@ -342,8 +346,10 @@ void compute_fluxes(Stream& stream, Range faces, const PartView& view, const Bou
 #if defined(__CUDACC__)
   if (view.tets != nullptr && compute_tet_fluxes(stream, faces, view, boundary, u, at_faces)) return;
 #endif
-  if (!view.diffuses()) return for_each_team(stream, faces, FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
-  for_each_team(stream, faces, ViscousFaceFluxes<BoundaryView>{view, u, at_faces.flux, at_faces.jump, eta, boundary});
+  if (!view.diffuses())
+    return for_each_team(stream, faces, view.needs(), FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
+  for_each_team(stream, faces, view.needs(),
+                ViscousFaceFluxes<BoundaryView>{view, u, at_faces.flux, at_faces.jump, eta, boundary});
 }
 
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
@@ -359,18 +365,29 @@ void advance_elements(Stream& stream, Range elements, const PartView& view, cons
 #endif
   with_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
     using Volumes = std::decay_t<decltype(volumes)>;
-    if (!view.diffuses())
-      for_each_team(stream, some, AdvanceElements<Volumes>{view, volumes, u, at_faces.flux, stage});
+    constexpr bool several = small_teams<Volumes>;
+    const auto advance = [&](const auto teams, const auto factored) {
+      if (!view.diffuses())
+        for_each_team<teams()>(stream, some, view.needs(),
+                               AdvanceElements<Volumes, factored()>{view, volumes, u, at_faces.flux, stage});
+      else
+        for_each_team<teams()>(
+            stream, some, view.needs(),
+            AdvanceViscousElements<Volumes, factored()>{view, volumes, u, at_faces.flux, at_faces.jump, stage});
+    };
+    if (view.lines != nullptr)
+      advance(std::false_type(), std::true_type());
     else
-      for_each_team(stream, some,
-                    AdvanceViscousElements<Volumes>{view, volumes, u, at_faces.flux, at_faces.jump, stage});
-    if (keep_positive != nullptr) for_each_team(stream, some, KeepPositive<Volumes>{view, volumes, keep_positive});
+      advance(std::bool_constant<several>(), std::false_type());
+    if (keep_positive != nullptr)
+      for_each_team<several>(stream, some, view.needs(), KeepPositive<Volumes>{view, volumes, keep_positive});
   });
 }
 
 void keep_positive(Stream& stream, Range elements, const PartView& view, double* u) {
   with_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
-    for_each_team(stream, some, KeepPositive<std::decay_t<decltype(volumes)>>{view, volumes, u});
+    using Volumes = std::decay_t<decltype(volumes)>;
+    for_each_team<small_teams<Volumes>>(stream, some, view.needs(), KeepPositive<Volumes>{view, volumes, u});
   });
 }
 

@@ -13,7 +13,7 @@ inline constexpr double least_share = 1e-8;
 
 template <class Team, class Volumes>
 struct LimiterScratch {
-  double at[variables * (Team::points > max_face_points ? Team::points : max_face_points)];
+  double at[variables * (Team::points > Team::face_points ? Team::points : Team::face_points)];
   double tile[tile_values<Volumes> + 1];
 };
 

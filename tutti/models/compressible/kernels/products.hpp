@@ -134,13 +134,23 @@ TUTTI_HD inline void add_product(const Team& team, const double* table, Size str
                                  int x_stride, int columns, double* y, int y_stride) {
   if constexpr (std::is_same_v<Team, SerialTeam>) {
     detail::add_all_columns<V>(table, stride, k_count, x, x_stride, columns, y, y_stride);
+  } else if (2 * columns > team.step()) {
+    // A thread has a column of all variables: what it reads of the table serves them all.
+    for (int i = team.first(); i < columns; i += team.step()) {
+      double sum[V];
+      for (int v = 0; v < V; ++v) sum[v] = y[v * y_stride + i];
+      for (int k = 0; k < k_count; ++k) {
+        const double row = table[k * stride + i];
+        for (int v = 0; v < V; ++v) sum[v] = std::fma(row, x[v * x_stride + k], sum[v]);
+      }
+      for (int v = 0; v < V; ++v) y[v * y_stride + i] = sum[v];
+    }
   } else {
-    for (int n = team.first(); n < V * columns; n += team.step()) {
-      const int v = n / columns, i = n % columns;
+    for_each_value(team, V, columns, [&](int v, int i) {
       double sum = y[v * y_stride + i];
       for (int k = 0; k < k_count; ++k) sum = std::fma(table[k * stride + i], x[v * x_stride + k], sum);
       y[v * y_stride + i] = sum;
-    }
+    });
   }
 }
 

@@ -3,6 +3,7 @@
 // and what a stage of a time method makes of it. Faces first, then elements.
 #pragma once
 
+#include "tutti/models/compressible/kernels/hexahedra.hpp"
 #include "tutti/models/compressible/kernels/products.hpp"
 #include "tutti/models/compressible/kernels/stage.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
@@ -11,21 +12,30 @@
 namespace tutti::compressible {
 
 /// Values of both sides at the points of a face.
+template <class Team>
 struct FaceScratch {
-  double left[variables * max_face_points], right[variables * max_face_points];
+  double left[variables * Team::face_points], right[variables * Team::face_points];
+  hexahedra::Scratch<Team::order> hex;
 };
 
 template <class Team>
 TUTTI_HD inline void trace_sides(const Team& team, const PartView& view, const FaceRecord& face, const double* u,
-                                 FaceScratch& s) {
+                                 FaceScratch<Team>& s) {
   const int n = face.points, bases = view.bases;
   const Size row = Size{variables} * bases;
-  set_zero(team, s.left, variables * n);
-  set_zero(team, s.right, variables * n);
-  team.meet();
-  add_product<variables>(team, view.tables + face.trace[0], n, bases, u + face.left * row, bases, n, s.left, n);
-  if (face.right >= 0)
-    add_product<variables>(team, view.tables + face.trace[1], n, bases, u + face.right * row, bases, n, s.right, n);
+  for (int side = 0; side < (face.right >= 0 ? 2 : 1); ++side) {
+    double* to = side == 0 ? s.left : s.right;
+    const double* coefficients = u + (side == 0 ? face.left : face.right) * row;
+    if constexpr (hexahedra::works_for<Team>) {
+      if (hexahedra::is(face, side)) {
+        hexahedra::trace(team, view, face, side, coefficients, to, s.hex);
+        continue;
+      }
+    }
+    set_zero(team, to, variables * n);
+    team.meet();
+    add_product<variables>(team, view.tables + face.trace[side], n, bases, coefficients, bases, n, to, n);
+  }
   team.meet();
 }
 
@@ -44,7 +54,7 @@ TUTTI_HD inline VecOf<NumberOf<Points>> normals_at(const PartView& view, const F
 template <class Outside>
 struct FaceFluxes {
   template <class Team>
-  using Scratch = FaceScratch;
+  using Scratch = FaceScratch<Team>;
 
   PartView view;
   const double* u;
@@ -52,7 +62,7 @@ struct FaceFluxes {
   Outside outside;
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid i, FaceScratch& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid i, FaceScratch<Team>& s) const {
     const FaceRecord& face = view.faces[i];
     trace_sides(team, view, face, u, s);
     const int n = face.points;
@@ -88,20 +98,30 @@ TUTTI_HD inline void scale_turned(const Team& team, const PartView& view, const 
   for_each_value(team, variables, n, [=](int v, int q) { to[v * n + q] = scale * from[v * n + order[q]]; });
 }
 
+/// What elements that are factored need; `with` none of a part: nothing.
+template <int order, bool with>
+struct HexahedronScratch {
+  hexahedra::VolumeScratch<order> volume;
+};
+template <int order>
+struct HexahedronScratch<order, false> {};
+
 /// Coefficients of an element while its rate is added up.
-template <class Team, class Volumes>
+template <class Team, class Volumes, bool factored>
 struct ElementScratch {
-  double rate[variables * padded(max_basis)];
-  double at[variables * (Team::points > max_face_points ? Team::points : max_face_points)];
+  static constexpr bool with_lines = factored && hexahedra::works_for<Team>;
+  HexahedronScratch<Team::order, with_lines> hex;
+  double rate[variables * padded(Team::bases)];
+  double at[variables * (Team::points > Team::face_points ? Team::points : Team::face_points)];
   double f[variables * 3 * Team::points];
   double metric[9];  ///< times the stage's factor; of elements with tables of their own only that
   double tile[tile_values<Volumes> + 1];
 };
 
 /// Adds the faces' share: what leaves through them.
-template <class Team, class Volumes>
+template <class Team, class Volumes, bool factored>
 TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, const double* flux, double factor,
-                               ElementScratch<Team, Volumes>& s) {
+                               ElementScratch<Team, Volumes, factored>& s) {
   const int columns = padded(view.bases);
   for (int k = 0; k < max_faces; ++k) {
     const std::int32_t code = view.face_of[Size{max_faces} * e + k];
@@ -109,6 +129,12 @@ TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, co
     const FaceRecord& face = view.faces[code >> 1];
     const int side = code & 1, n = face.points;
     const double scale = side == 0 ? -factor * face.scale[0] : factor * face.scale[1];
+    if constexpr (ElementScratch<Team, Volumes, factored>::with_lines) {
+      if (hexahedra::is(face, side)) {
+        hexahedra::lift(team, view, face, side, scale, flux, s.rate, columns, s.hex.volume.plane);
+        continue;
+      }
+    }
     scale_turned(team, view, face, side, scale, flux, s.at);
     team.meet();
     add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at, n, columns, s.rate, columns);
@@ -136,22 +162,46 @@ TUTTI_HD inline void put_flux(const NumberOf<Points> (*g)[variables], int count,
   for (int d = 0; d < 3; ++d) store_rows<variables>(at, g[d], f + 2 * chunk + d * size, stride);
 }
 
-template <class Team, class Volumes>
+template <class Team, class Volumes, bool factored>
 TUTTI_HD inline void scale_metric(const Team& team, const PartView& view, Lid e, double factor,
-                                  ElementScratch<Team, Volumes>& s) {
+                                  ElementScratch<Team, Volumes, factored>& s) {
   const bool affine = view.elements[e].affine != 0;
   for (int i = team.first(); i < 9; i += team.step())
     s.metric[i] = affine ? factor * view.metric[Size{9} * e + i] : factor;
 }
 
+/// The same of a factored element.
+template <class Team>
+TUTTI_HD inline void add_factored_volume(const Team& team, const PartView& view, Lid e, const double* u,
+                                         const double* metric, double* rate, hexahedra::VolumeScratch<Team::order>& s) {
+  hexahedra::add_volume(team, view, u + Size{variables} * view.bases * e, rate, padded(view.bases), s,
+                        [&](int count, const auto& fetch) {
+                          fetch(s.modes, s.state);
+                          for_each_point(team, padded(count), [&](const auto points) {
+                            using T = NumberOf<decltype(points)>;
+                            T state[variables], g[variables];
+                            load_rows<variables>(points, s.state, s.stride, state);
+                            const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+                            watch(view, e, points, s.state, s.stride, state[0], p);
+                            for (int d = 0; d < 3; ++d) {
+                              flux_along(state, inverse, p, metric + 3 * d, g);
+                              store_rows<variables>(points, g, s.flux[d], s.stride);
+                            }
+                          });
+                        });
+}
+
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-template <class Team, class Volumes>
+template <class Team, class Volumes, bool factored>
 TUTTI_HD inline void add_volume(const Team& team, const PartView& view, const Volumes& volumes, Lid e, const double* u,
-                                ElementScratch<Team, Volumes>& s) {
+                                ElementScratch<Team, Volumes, factored>& s) {
   const ElementRecord& element = view.elements[e];
   const int bases = view.bases, columns = padded(bases);
+  if constexpr (ElementScratch<Team, Volumes, factored>::with_lines) {
+    if (element.factored != 0) return add_factored_volume(team, view, e, u, s.metric, s.rate, s.hex.volume);
+  }
   constexpr int at_once = Team::points, stride = 3 * at_once;
   const double* coefficients = u + Size{variables} * bases * e;
   for (int begin = 0; begin < element.points; begin += at_once) {
@@ -189,10 +239,10 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, const Vo
 }
 
 /// A stage: the new coefficients of an element from its faces' fluxes and its own values.
-template <class Volumes>
+template <class Volumes, bool factored>
 struct AdvanceElements {
   template <class Team>
-  using Scratch = ElementScratch<Team, Volumes>;
+  using Scratch = ElementScratch<Team, Volumes, factored>;
 
   PartView view;
   Volumes volumes;
@@ -201,7 +251,7 @@ struct AdvanceElements {
   StageArrays stage;
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team, Volumes>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team, Volumes, factored>& s) const {
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.rate);
     scale_metric(team, view, e, stage.factor, s);

@@ -24,6 +24,7 @@
 #include "tutti/models/compressible/elements/basis.hpp"
 #include "tutti/models/compressible/flux/gas.hpp"
 #include "tutti/models/compressible/flux/numerical_flux.hpp"
+#include "tutti/models/compressible/kernels/team.hpp"
 
 namespace tutti {
 class Residency;
@@ -33,7 +34,6 @@ namespace tutti::compressible {
 
 inline constexpr int chunk_points = 8;
 inline constexpr int max_faces = 6;
-inline constexpr int max_face_points = 64;
 constexpr int padded(int n) {
   return (n + 3) / 4 * 4;
 }
@@ -42,7 +42,8 @@ struct ElementRecord {
   Size values = 0, projection = 0, derivative = 0;
   Size weights = 0;  ///< w_q |J_q| / V of the points, for means
   std::int32_t points = 0;
-  std::int32_t affine = 0;  ///< its metric is constant, its tables those of the reference element
+  std::int32_t affine = 0;    ///< its metric is constant, its tables those of the reference element
+  std::int32_t factored = 0;  ///< an affine hexahedron, which kernels sum over its lines (hexahedra.hpp)
   double volume = 0;
   double size = 0;  ///< cube root of the volume
 };
@@ -59,8 +60,10 @@ struct FaceRecord {
   Size at = 0;               ///< of its fluxes [v][q]
   Size boundary = -1;        ///< of its points among those at the boundary
   std::int32_t condition = -1;
-  std::int32_t tag = 0;     ///< of a face at the boundary
-  std::int32_t actual = 0;  ///< points without padding
+  std::int32_t tag = 0;              ///< of a face at the boundary
+  std::int32_t actual = 0;           ///< points without padding
+  std::int32_t plane[2] = {-1, -1};  ///< of factored sides: 2 direction of the normal + end
+  std::int32_t grid[2] = {0, 0};     ///< of turns: where the face's points are in the side's own grid
 };
 
 /// What an element's artificial viscosity follows from: see sensor.hpp.
@@ -82,7 +85,9 @@ struct PartView {
   const double* tables = nullptr;
   const double* normals = nullptr;
   const std::uint8_t* turns = nullptr;  ///< orders of a face's points; from 0 on as they are
-  int bases = 0;
+  int bases = 0, order = 0;
+  int face_points = max_face_points;  ///< the most of a face
+  const double* lines = nullptr;      ///< tables of a line; null: no element is factored
   Gas gas;
   FluxKind flux = FluxKind::llf;
   ShockSensor sensor;
@@ -94,6 +99,7 @@ struct PartView {
   TUTTI_HD const std::uint8_t* order_of(const FaceRecord& face, int side) const {
     return turns + (side == 0 ? 0 : face.turn);
   }
+  TeamNeeds needs() const { return {order, face_points}; }
   /// Right-hand sides need gradients.
   TUTTI_HD bool diffuses() const { return gas.viscous() || sensor.on(); }
 };

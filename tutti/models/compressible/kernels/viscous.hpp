@@ -48,11 +48,19 @@ TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const Fac
   const int n = face.points, columns = padded(view.bases), count = variables * columns;
   const double* table = view.tables + face.lift[side];
   if (face.normal_step == 0) {
-    scale_turned(team, view, face, side, factor, jump, s.lifted);
     set_zero(team, s.scalar, count);
-    team.meet();
-    add_product<variables>(team, table, columns, n, s.lifted, n, columns, s.scalar, columns);
-    team.meet();
+    bool done = false;
+    if constexpr (Scratch::with_lines) {
+      done = hexahedra::is(face, side);
+      team.meet();
+      if (done) hexahedra::lift(team, view, face, side, factor, jump, s.scalar, columns, s.base.hex.volume.plane);
+    }
+    if (!done) {
+      scale_turned(team, view, face, side, factor, jump, s.lifted);
+      team.meet();
+      add_product<variables>(team, table, columns, n, s.lifted, n, columns, s.scalar, columns);
+      team.meet();
+    }
     const double* normal = view.normals + face.normals;
     for_each_value(team, gradients, columns, [&](int k, int i) {
       double* to = s.g + k * columns + i;
@@ -74,20 +82,22 @@ TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const Fac
   team.meet();
 }
 
+template <class Team>
 struct ViscousFaceScratch {
-  FaceScratch states;
-  double lifted[gradients * max_face_points];
-  double g[gradients * padded(max_basis)];
-  double scalar[variables * padded(max_basis)];
-  double at[2][gradients * max_face_points];
-  double spread[2][variables * max_face_points];
+  static constexpr bool with_lines = false;  // sides that lift jumps have tables of their own
+  FaceScratch<Team> states;
+  double lifted[gradients * Team::face_points];
+  double g[gradients * padded(Team::bases)];
+  double scalar[variables * padded(Team::bases)];
+  double at[2][gradients * Team::face_points];
+  double spread[2][variables * Team::face_points];
 };
 
 /// As FaceFluxes, and `jump` of the state at each point: half the difference, or at the boundary all of it.
 template <class Outside>
 struct ViscousFaceFluxes {
   template <class Team>
-  using Scratch = ViscousFaceScratch;
+  using Scratch = ViscousFaceScratch<Team>;
 
   PartView view;
   const double* u;
@@ -99,9 +109,15 @@ struct ViscousFaceFluxes {
   /// What the gradients at the face are on one side. Where the side is affine: those of its own polynomials in its
   /// reference coordinates, and the jump as it is lifted and traced.
   template <class Team>
-  TUTTI_HD void side_gradient(const Team& team, const FaceRecord& face, int side, ViscousFaceScratch& s) const {
+  TUTTI_HD void side_gradient(const Team& team, const FaceRecord& face, int side, ViscousFaceScratch<Team>& s) const {
     const int n = face.points, bases = view.bases, columns = padded(bases);
     const Lid e = side == 0 ? face.left : face.right;
+    if constexpr (hexahedra::works_for<Team>) {
+      if (hexahedra::is(face, side)) {
+        hexahedra::slopes(team, view, face, side, u + Size{variables} * bases * e, s.at[side], s.states.hex);
+        return hexahedra::spread(team, view, face, side, jump, s.spread[side], s.states.hex);
+      }
+    }
     set_zero(team, s.at[side], gradients * n);
     if (face.slope[side] >= 0) {
       set_zero(team, s.spread[side], variables * n);
@@ -118,8 +134,8 @@ struct ViscousFaceFluxes {
       add_product<variables>(team, view.tables + face.trace[side], n, bases, s.g + d * columns, 3 * columns, n,
                              s.at[side] + d * n, 3 * n);
   }
-  template <class Points>
-  TUTTI_HD void gradient_at(const Points& at, const FaceRecord& face, int side, const ViscousFaceScratch& s,
+  template <class Points, class Scratch>
+  TUTTI_HD void gradient_at(const Points& at, const FaceRecord& face, int side, const Scratch& s,
                             NumberOf<Points> (*g)[variables]) const {
     const int n = face.points;
     for (int d = 0; d < 3; ++d) load_rows<variables>(at, s.at[side] + d * n, 3 * n, g[d]);
@@ -135,7 +151,7 @@ struct ViscousFaceFluxes {
   }
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid i, ViscousFaceScratch& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid i, ViscousFaceScratch<Team>& s) const {
     const FaceRecord& face = view.faces[i];
     const int n = face.points;
     const bool inside = face.right >= 0;
@@ -157,6 +173,7 @@ struct ViscousFaceFluxes {
       jump[face.at + k] = share * (s.states.right[k] - s.states.left[k]);
     team.meet();
     side_gradient(team, face, 0, s);
+    team.meet();  // both sides use the same memory
     if (inside) side_gradient(team, face, 1, s);
     team.meet();
     if (inside)
@@ -167,7 +184,7 @@ struct ViscousFaceFluxes {
   }
 
   template <class Team>
-  TUTTI_HD void inner_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch& s) const {
+  TUTTI_HD void inner_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch<Team>& s) const {
     const int n = face.points;
     const bool artificial = view.sensor.on();
     const double viscosity[2] = {artificial ? artificial_viscosity(view, face.left, u) : 0,
@@ -193,7 +210,7 @@ struct ViscousFaceFluxes {
   }
 
   template <class Team>
-  TUTTI_HD void boundary_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch& s) const {
+  TUTTI_HD void boundary_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch<Team>& s) const {
     const int n = face.points;
     for (int q = team.first(); q < n; q += team.step()) {
       const OnePoint at{q};
@@ -213,20 +230,65 @@ struct ViscousFaceFluxes {
   }
 };
 
-template <class Team, class Volumes>
+/// Of factored elements: the gradient's coefficients and its values in a plane.
+template <int order, bool with>
+struct FactoredGradients {
+  hexahedra::Modes<order> modes[3];
+  double at[3][variables * hexahedra::plane_size(order)];
+};
+template <int order>
+struct FactoredGradients<order, false> {};
+
+template <class Team, class Volumes, bool factored>
 struct ViscousElementScratch {
-  ElementScratch<Team, Volumes> base;
-  double g[gradients * padded(max_basis)];
-  double lifted[gradients * max_face_points];
-  double scalar[variables * padded(max_basis)];
-  double at[gradients * Team::points];
+  static constexpr bool with_lines = factored && hexahedra::works_for<Team>;
+  ElementScratch<Team, Volumes, factored> base;
+  FactoredGradients<Team::order, with_lines> hex;
+  double g[gradients * padded(Team::bases)];
+  double scalar[variables * padded(Team::bases)];
+  /// Jumps while they are lifted, then the gradient at points.
+  double lifted[gradients * (Team::points > Team::face_points ? Team::points : Team::face_points)];
 };
 
+/// As add_factored_volume, with the coefficients g[v][d][columns] of the gradient.
+template <class Team>
+TUTTI_HD inline void add_factored_viscous(const Team& team, const PartView& view, Lid e, const double* u,
+                                          const double* g, double artificial, const double* metric, double* rate,
+                                          hexahedra::VolumeScratch<Team::order>& s,
+                                          FactoredGradients<Team::order, true>& gradient) {
+  const int columns = padded(view.bases);
+  for (int d = 0; d < 3; ++d)
+    hexahedra::with_order(team, view.order, [&](const auto p) {
+      hexahedra::set_modes(team, p, g + d * columns, 3 * columns, gradient.modes[d]);
+    });
+  hexahedra::add_volume(team, view, u + Size{variables} * view.bases * e, rate, columns, s,
+                        [&](int count, const auto& fetch) {
+                          fetch(s.modes, s.state);
+                          for (int d = 0; d < 3; ++d) fetch(gradient.modes[d], gradient.at[d]);
+                          for_each_point(team, padded(count), [&](const auto points) {
+                            using T = NumberOf<decltype(points)>;
+                            T state[variables], slope[3][variables], f[3][variables], h[3][variables];
+                            load_rows<variables>(points, s.state, s.stride, state);
+                            for (int d = 0; d < 3; ++d)
+                              load_rows<variables>(points, gradient.at[d], s.stride, slope[d]);
+                            const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+                            watch(view, e, points, s.state, s.stride, state[0], p);
+                            euler_flux(state, inverse, p, f);
+                            viscous_flux(view.gas, state, inverse, slope, 1, h);
+                            if (artificial > 0) add_artificial(artificial, slope, h);
+                            for (int d = 0; d < 3; ++d)
+                              for (int v = 0; v < variables; ++v) f[d][v] = f[d][v] - h[d][v];
+                            turn_flux(true, metric, f);
+                            for (int d = 0; d < 3; ++d) store_rows<variables>(points, f[d], s.flux[d], s.stride);
+                          });
+                        });
+}
+
 /// As AdvanceElements.
-template <class Volumes>
+template <class Volumes, bool factored>
 struct AdvanceViscousElements {
   template <class Team>
-  using Scratch = ViscousElementScratch<Team, Volumes>;
+  using Scratch = ViscousElementScratch<Team, Volumes, factored>;
 
   PartView view;
   Volumes volumes;
@@ -237,7 +299,7 @@ struct AdvanceViscousElements {
 
   /// g += sum_f r_f
   template <class Team>
-  TUTTI_HD void lift_jumps(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
+  TUTTI_HD void lift_jumps(const Team& team, Lid e, ViscousElementScratch<Team, Volumes, factored>& s) const {
     for (int k = 0; k < max_faces; ++k) {
       const std::int32_t code = view.face_of[Size{max_faces} * e + k];
       if (code < 0) continue;
@@ -250,16 +312,21 @@ struct AdvanceViscousElements {
 #pragma nv_exec_check_disable
 #endif
   template <class Team>
-  TUTTI_HD void add_viscous_volume(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
+  TUTTI_HD void add_viscous_volume(const Team& team, Lid e, ViscousElementScratch<Team, Volumes, factored>& s) const {
     const ElementRecord& element = view.elements[e];
     const int bases = view.bases, columns = padded(bases);
     constexpr int at_once = Team::points, stride = 3 * at_once;
     const double* coefficients = u + Size{variables} * bases * e;
     const double artificial = view.sensor.on() ? artificial_viscosity(view, e, u) : 0;
+    if constexpr (ViscousElementScratch<Team, Volumes, factored>::with_lines) {
+      if (element.factored != 0)
+        return add_factored_viscous(team, view, e, u, s.g, artificial, s.base.metric, s.base.rate, s.base.hex.volume,
+                                    s.hex);
+    }
     for (int begin = 0; begin < element.points; begin += at_once) {
       const int left = element.points - begin, count = left < at_once ? left : at_once;
       set_zero(team, s.base.at, variables * at_once);
-      set_zero(team, s.at, gradients * at_once);
+      set_zero(team, s.lifted, gradients * at_once);
       team.meet();
       read_table(team, volumes, e, element.values + begin, element.points, bases, count, s.base.tile,
                  [&](const double* table, int stride_of_table, int first, int rows) {
@@ -267,14 +334,14 @@ struct AdvanceViscousElements {
                                           s.base.at, at_once);
                    for (int d = 0; d < 3; ++d)
                      add_product<variables>(team, table, stride_of_table, rows, s.g + d * columns + first, 3 * columns,
-                                            count, s.at + d * variables * at_once, at_once);
+                                            count, s.lifted + d * variables * at_once, at_once);
                  });
       team.meet();
       for_each_point(team, count, [&](const auto points) {
         using T = NumberOf<decltype(points)>;
         T state[variables], g[3][variables], f[3][variables], h[3][variables];
         load_rows<variables>(points, s.base.at, at_once, state);
-        for (int d = 0; d < 3; ++d) load_rows<variables>(points, s.at + d * variables * at_once, at_once, g[d]);
+        for (int d = 0; d < 3; ++d) load_rows<variables>(points, s.lifted + d * variables * at_once, at_once, g[d]);
         const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
         watch(view, e, points, s.base.at, at_once, state[0], p);
         euler_flux(state, inverse, p, f);
@@ -296,7 +363,7 @@ struct AdvanceViscousElements {
   }
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team, Volumes>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team, Volumes, factored>& s) const {
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.base.rate);
     scale_metric(team, view, e, stage.factor, s.base);

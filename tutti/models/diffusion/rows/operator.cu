@@ -180,6 +180,9 @@ TUTTI_INSTANTIATE(EulerUpdate)
 TUTTI_INSTANTIATE(RateOnly)
 TUTTI_INSTANTIATE(RkcFirst)
 TUTTI_INSTANTIATE(RkcStage)
+TUTTI_INSTANTIATE(ShiftedUpdate)
+TUTTI_INSTANTIATE(ResidualUpdate)
+TUTTI_INSTANTIATE(ChebyshevUpdate)
 #undef TUTTI_INSTANTIATE
 
 }  // namespace tutti::diffusion

@@ -45,7 +45,7 @@ Betweenness::Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Co
                          Placement placement)
     : graph_(graph), devices_(devices), comm_(comm) {
   if (placement == Placement::automatic && needs_parts(bytes_of_copy(graph.graph), devices, comm)) {
-    info("a device has no room for a copy of the graph: its vertices are shared out");
+    info("the graph does not fit into a device's memory: its vertices are distributed");
     placement = Placement::parts;
   }
   if (placement == Placement::parts) {

@@ -51,7 +51,7 @@ std::string decompress(std::string_view bytes, const std::string& name) {
       if (inflateReset(&stream) == Z_OK) continue;
     }
     if (code != Z_OK || (given == stream.avail_in && content.size() == before))
-      fail(ErrorKind::input, "{}: byte {}: its compressed data are damaged; copy the file anew", name, read);
+      fail(ErrorKind::input, "{}: byte {}: its compressed data are damaged; copy the file again", name, read);
   }
   fail(ErrorKind::input, "{}: its compressed data end too early; the file is truncated", name);
 }

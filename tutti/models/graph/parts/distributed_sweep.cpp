@@ -113,7 +113,7 @@ DistributedSweep::DistributedSweep(std::vector<GraphPart> parts, Vertex vertices
     }
   });
   make_sweeps(sources);
-  verbose("the graph is cut into {} parts, which read {} vertices of others; {} times {} sources at a time",
+  verbose("the graph is partitioned into {} parts, which read {} vertices of others; {} times {} sources at a time",
           rank_of_part_.size(), format_count(comm.sum(ghosts)), batches_, width_);
 }
 

@@ -8,7 +8,7 @@ namespace tutti::graph {
 
 void add_measure_keys(CaseSchema& schema) {
   schema.begin_group("graph");
-  schema.describe_table("measure", "What is measured of every vertex.");
+  schema.describe_table("measure", "The measure to compute for every vertex.");
   schema.add(
       {.path = "measure.of",
        .type = KeyType::choice,
@@ -17,19 +17,18 @@ void add_measure_keys(CaseSchema& schema) {
        .choices = {"betweenness", "closeness", "components"}});
   schema.add({.path = "measure.sources",
               .type = KeyType::integer,
-              .description =
-                  "Vertices from which shortest paths are followed: all (which is what counts without the key), or "
-                  "so many drawn from those with a successor.",
+              .description = "Vertices from which shortest paths are followed: all (the default), or this many, drawn "
+                             "from those with a successor.",
               .choices = {"all"},
               .min = 1});
   schema.add({.path = "measure.source_file",
               .type = KeyType::file,
-              .description = "File with the number of a source a line, instead."});
+              .description = "File with one source vertex number per line, instead of `sources`."});
   schema.at_most_one_of({"measure.sources", "measure.source_file"});
   schema.add({.path = "measure.seed",
               .type = KeyType::integer,
               .default_value = "1",
-              .description = "Of the sources that are drawn.",
+              .description = "Seed for drawing the sources.",
               .min = 0});
   schema.add({.path = "devices.placement",
               .type = KeyType::choice,
@@ -40,12 +39,12 @@ void add_measure_keys(CaseSchema& schema) {
   schema.add({.path = "output.formats",
               .type = KeyType::texts,
               .default_value = "[\"csv\"]",
-              .description = "Of the file of the values: `betweenness.csv`, ...; npy and npz are NumPy's.",
+              .description = "Formats of the file of values: `betweenness.csv`, ...; npy and npz are those of NumPy.",
               .choices = {"csv", "npy", "npz"}});
   schema.add({.path = "output.top",
               .type = KeyType::integer,
               .default_value = "0",
-              .description = "So many vertices of the highest values are printed at the end.",
+              .description = "Number of vertices with the highest values to print at the end.",
               .min = 0,
               .max = 1 << 20});
 }
@@ -66,7 +65,7 @@ GraphCase read_graph_case(const Case& options) {
                   ? "all"
                   : fmt::format("{}", options.integer("measure.sources"));
   if (c.measure == Measure::components && c.sources != "all")
-    fail(ErrorKind::input, "{}: components have no sources; leave the key out", options.where(c.where));
+    fail(ErrorKind::input, "{}: components have no sources; remove the key", options.where(c.where));
   c.sources_a_step = options.is_word("steps.sources", "auto") ? 0 : options.integer("steps.sources");
   c.placement = parse_placement(options.text("devices.placement"));
   c.formats = options.texts("output.formats");

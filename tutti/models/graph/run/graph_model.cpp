@@ -232,7 +232,7 @@ void GraphModel::resume(double time) {
   comm_.together([&] {
     if (list_.get() != list_hash_)
       fail(ErrorKind::input,
-           "{}: the sources are others than those of the checkpoint; give the same ones, or start anew",
+           "{}: the sources differ from those of the checkpoint; give the same ones, or start a new run",
            options_.where(case_.where));
     done_ = std::clamp<Size>(std::llround(time), 0, units());
     state_.done = done_;

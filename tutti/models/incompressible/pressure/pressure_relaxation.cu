@@ -83,7 +83,7 @@ class Relaxation final : public PressureSolver<T> {
   }
   int sweeps() const override { return sweeps_; }
   std::string describe() const override {
-    return jacobi_ ? fmt::format("{} Jacobi sweeps a step{}", problem_.flow.sweeps,
+    return jacobi_ ? fmt::format("{} Jacobi sweeps per step{}", problem_.flow.sweeps,
                                  omega_ < 1 ? fmt::format(", damped by {:g}", omega_) : "")
                    : fmt::format("red-black relaxation, omega {:.4g}", omega_);
   }

@@ -19,7 +19,7 @@ constexpr std::string_view magic("tutti stencils\0\0", 16);
 /// Counts up when the same nodes and basis give other weights.
 constexpr std::uint64_t arithmetic_version = 1;
 constexpr const char* file_kind = "cache of stencils";
-constexpr const char* advice = "remove it, and it is made anew";
+constexpr const char* advice = "remove it, and it is rebuilt";
 constexpr Size max_nodes = Size{1} << 40;
 
 /// The header's numbers as they stand in the file, behind `magic`.
@@ -101,15 +101,15 @@ std::array<char, stencil_cache_header_bytes> format_stencil_header(const Stencil
 StencilCacheHeader parse_stencil_header(std::span<const char> bytes, Size file_bytes, const std::string& name) {
   const std::string_view text(bytes.data(), bytes.size());
   if (!text.starts_with(magic.substr(0, std::min(magic.size(), text.size()))) || text.empty())
-    fail(ErrorKind::input, "{}: byte 0: this is no cache of stencils of tutti; give another file", name);
+    fail(ErrorKind::input, "{}: byte 0: not a cache of stencils of tutti; give another file", name);
   if (static_cast<Size>(text.size()) < stencil_cache_header_bytes)
-    fail(ErrorKind::input, "{}: the cache of stencils is cut off: it has {} bytes, its header alone {}; {}", name,
+    fail(ErrorKind::input, "{}: the cache of stencils is truncated: it has {} bytes, its header alone {}; {}", name,
          file_bytes, stencil_cache_header_bytes, advice);
   Fields fields;
   std::memcpy(&fields, bytes.data() + magic.size(), sizeof fields);
   if (fields.header_hash != hash_bytes(bytes.first(hashed_bytes)))
-    fail(ErrorKind::input, "{}: byte 0: the header of the cache of stencils is damaged: its checksum does not fit; {}",
-         name, advice);
+    fail(ErrorKind::input,
+         "{}: byte 0: the header of the cache of stencils is damaged: its checksum does not match; {}", name, advice);
   if (fields.format != stencil_cache_format)
     fail(ErrorKind::input, "{}: the cache of stencils has format {}, this tutti reads format {}; {}", name,
          fields.format, stencil_cache_format, advice);
@@ -125,7 +125,7 @@ StencilCacheHeader parse_stencil_header(std::span<const char> bytes, Size file_b
   header.table_hash = fields.table_hash;
   if (header.file_bytes() != file_bytes)
     fail(ErrorKind::input, "{}: the cache of stencils {}: it has {} bytes, {} were written; {}", name,
-         file_bytes < header.file_bytes() ? "is cut off" : "has grown", file_bytes, header.file_bytes(), advice);
+         file_bytes < header.file_bytes() ? "is truncated" : "has grown", file_bytes, header.file_bytes(), advice);
   return header;
 }
 
@@ -136,12 +136,12 @@ void check_stencil_block(const StencilCacheHeader& header, Size block, std::span
          why, advice);
   };
   if (static_cast<Size>(bytes.size()) != header.block_bytes(block)) damaged("a block is cut off");
-  if (hash_bytes(bytes) != hash) damaged("the checksum of a block does not fit");
+  if (hash_bytes(bytes) != hash) damaged("the checksum of a block does not match");
   const auto count = static_cast<std::size_t>(header.block_rows(block) * header.size);
   for (std::size_t i = 0; i < count; ++i) {
     Gid column = 0;
     std::memcpy(&column, bytes.data() + i * sizeof(Gid), sizeof(Gid));
-    if (column < 0 || column >= header.nodes) damaged("a stencil names a node that there is not");
+    if (column < 0 || column >= header.nodes) damaged("a stencil names a node that does not exist");
   }
 }
 
@@ -184,8 +184,9 @@ StencilCache::StencilCache(const std::filesystem::path& path, std::uint64_t key)
       read_bytes(stencil_cache_header_bytes, header_.block_offset(0) - stencil_cache_header_bytes);
   hashes_.resize(header_.blocks());
   if (table.size() != hashes_.size() * sizeof(std::uint64_t) || hash_bytes(table) != header_.table_hash)
-    fail(ErrorKind::input, "{}: byte {}: the cache of stencils is damaged: the checksum of its table does not fit; {}",
-         name_, stencil_cache_header_bytes, advice);
+    fail(ErrorKind::input,
+         "{}: byte {}: the cache of stencils is damaged: the checksum of its table does not match; {}", name_,
+         stencil_cache_header_bytes, advice);
   std::copy_n(table.data(), table.size(), reinterpret_cast<char*>(hashes_.data()));
 }
 

@@ -132,19 +132,16 @@ bool write_weights(const StencilBasis& basis, const StencilFrame& frame, const d
 void check_basis(const StencilBasis& basis) {
   const int count = polynomial_count(basis);
   if (basis.hyper < 1 || basis.hyper > 10)
-    fail(ErrorKind::input, "stencils: hyperviscosity of order k = {} is none of 1 to 10; choose one of them",
-         basis.hyper);
+    fail(ErrorKind::input, "stencils: hyperviscosity of order k = {}; choose 1 to 10", basis.hyper);
   if (basis.kind == StencilBasis::Kind::gaussian) {
     if (!(basis.epsilon > 0) || !std::isfinite(basis.epsilon))
-      fail(ErrorKind::input, "stencils: the shape parameter {} of the Gaussians is no positive number; give one",
+      fail(ErrorKind::input, "stencils: the shape parameter {} of the Gaussians is not a positive number; give one",
            basis.epsilon);
   } else {
     if (basis.exponent < 3 || basis.exponent > 15 || basis.exponent % 2 == 0)
-      fail(ErrorKind::input, "stencils: the exponent {} of r is none of 3, 5, 7, ... 15; choose one of them",
-           basis.exponent);
+      fail(ErrorKind::input, "stencils: the exponent of r is {}; choose 3, 5, 7, ... or 15", basis.exponent);
     if (basis.degree < 2 || basis.degree > 12)
-      fail(ErrorKind::input, "stencils: polynomials of degree {} are none of 2 to 12; choose one of them",
-           basis.degree);
+      fail(ErrorKind::input, "stencils: polynomials of degree {}; choose 2 to 12", basis.degree);
     if (2 * basis.hyper > basis.degree || 2 * basis.hyper >= basis.exponent)
       fail(
           ErrorKind::input,
@@ -153,7 +150,7 @@ void check_basis(const StencilBasis& basis) {
           basis.hyper, 2 * basis.hyper, basis.degree, basis.exponent);
   }
   if (basis.size < std::max(count, 3))
-    fail(ErrorKind::input, "stencils: n = {} nodes cannot tell {} polynomials apart; choose n >= {}", basis.size, count,
+    fail(ErrorKind::input, "stencils: n = {} nodes cannot determine {} polynomials; choose n >= {}", basis.size, count,
          std::max(count, 3));
   if (unknown_count(basis) > max_stencil_unknowns)
     fail(ErrorKind::input, "stencils: n = {} nodes and {} polynomials are {} unknowns, more than {}; choose fewer",

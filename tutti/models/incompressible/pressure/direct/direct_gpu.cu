@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tutti/models/incompressible/pressure/direct/fast_group.hpp"
 #if defined(__CUDACC__)
 #include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
 #endif
@@ -51,10 +52,25 @@ void launch_transform(Stream& stream, const direct::Panels<T>& panels, const dir
 }
 
 template <LineAxis axis, class T>
-void launch(Stream& stream, Transform transform, bool split, const direct::Panels<T>& panels,
-            const direct::Lines<const T>& in, const direct::Lines<T>& out, Lid lines) {
+void launch_fast(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
+                 const direct::Lines<T>& out, Lid lines) {
+  if (lines == 0) return;
+  const int exponent = fast_lines_exponent<T>(fast.points), group = 1 << exponent;
+  const cuda::CurrentDevice current(stream.device().index());
+  direct::fast_transform_kernel<T, axis>
+      <<<(lines + group - 1) / group, direct::block_threads, fast_values(fast.points, group) * sizeof(T),
+         static_cast<cudaStream_t>(stream.native())>>>(fast, in, out, lines, exponent);
+  TUTTI_CUDA_CHECK(cudaGetLastError());
+  stream.device().counts().launches += 1;
+}
+
+template <LineAxis axis, class T>
+void launch(Stream& stream, const FastLineView<T>& fast, Transform transform, bool split,
+            const direct::Panels<T>& panels, const direct::Lines<const T>& in, const direct::Lines<T>& out, Lid lines) {
   using direct::Halves;
-  if (!split)
+  if (fast.points > 0)
+    launch_fast<axis>(stream, fast, in, out, lines);
+  else if (!split)
     launch_transform<axis, Halves::none>(stream, panels, in, out, lines);
   else if (transform == Transform::to_modes)
     launch_transform<axis, Halves::fold>(stream, panels, in, out, lines);
@@ -78,11 +94,34 @@ direct::Lines<T> columns(T* values, Lid nx, Lid ny, Range range) {
 }  // namespace
 
 template <class T>
+typename DirectGpu<T>::Fast DirectGpu<T>::upload_fast(Stream& stream, const FastLine& line) {
+  const RoundedFastLine<T> rounded(line);
+  std::vector<FastMix<T>> mixes = rounded.before;
+  mixes.insert(mixes.end(), rounded.after.begin(), rounded.after.end());
+  std::vector<Lid> places = rounded.in;
+  places.insert(places.end(), rounded.out.begin(), rounded.out.end());
+  Fast fast{rounded.view(), make_buffer(stream, std::span<const T>(rounded.twiddles), "factors of fast transforms"),
+            make_buffer(stream, std::span<const FastMix<T>>(mixes), "factors of fast transforms"),
+            make_buffer(stream, std::span<const Lid>(places), "places of fast transforms")};
+  fast.view.twiddles = fast.twiddles.data();
+  if (fast.view.before != nullptr) fast.view.before = fast.mixes.data();
+  if (fast.view.after != nullptr) fast.view.after = fast.mixes.data() + rounded.before.size();
+  fast.view.in = fast.places.data();
+  fast.view.out = fast.places.data() + rounded.in.size();
+  return fast;
+}
+
+template <class T>
 typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const LineModes& modes) {
   LineOnGpu line;
   line.even = modes.even_size();
   line.odd = modes.odd_size();
   line.split = modes.split;
+  if (modes.fast.size > 0) {
+    line.fast_to = upload_fast(stream, modes.fast);
+    line.fast_from = upload_fast(stream, transposed(modes.fast));
+    return line;
+  }
   const auto matrix = [&](const LineMatrix& of) {
     return Matrix{upload_panels<T>(stream, of.even, line.even), upload_panels<T>(stream, of.odd, line.odd)};
   };
@@ -131,13 +170,14 @@ void DirectGpu<T>::to_modes(Stream& stream, const PlanesOfRows<const T>& from, T
   if (range.empty()) return;
   const Lid nx = x_.size(), ny = y_.size();
   const PlanesOfRows<T> between{scratch_.data(), nx, Size{nx} * ny};
-  launch<LineAxis::x, T>(stream, Transform::to_modes, x_.split,
+  launch<LineAxis::x, T>(stream, x_.fast_to.view, Transform::to_modes, x_.split,
                          {x_.to_modes.even.data(), x_.to_modes.odd.data(), x_.even, x_.odd}, rows(from, ny, range),
                          rows(between, ny, range), range.size() * ny);
   if (ny == 1) return copy_planes(stream, scratch_.data(), values, range);
-  launch<LineAxis::y, T>(
-      stream, Transform::to_modes, y_.split, {y_.to_modes.even.data(), y_.to_modes.odd.data(), y_.even, y_.odd},
-      columns<const T>(scratch_.data(), nx, ny, range), columns(values, nx, ny, range), range.size() * nx);
+  launch<LineAxis::y, T>(stream, y_.fast_to.view, Transform::to_modes, y_.split,
+                         {y_.to_modes.even.data(), y_.to_modes.odd.data(), y_.even, y_.odd},
+                         columns<const T>(scratch_.data(), nx, ny, range), columns(values, nx, ny, range),
+                         range.size() * nx);
 }
 
 template <class T>
@@ -147,11 +187,12 @@ void DirectGpu<T>::from_modes(Stream& stream, T* values, const PlanesOfRows<T>& 
   if (ny == 1)
     copy_planes(stream, values, scratch_.data(), range);
   else
-    launch<LineAxis::y, T>(
-        stream, Transform::from_modes, y_.split, {y_.from_modes.even.data(), y_.from_modes.odd.data(), y_.even, y_.odd},
-        columns<const T>(values, nx, ny, range), columns(scratch_.data(), nx, ny, range), range.size() * nx);
+    launch<LineAxis::y, T>(stream, y_.fast_from.view, Transform::from_modes, y_.split,
+                           {y_.from_modes.even.data(), y_.from_modes.odd.data(), y_.even, y_.odd},
+                           columns<const T>(values, nx, ny, range), columns(scratch_.data(), nx, ny, range),
+                           range.size() * nx);
   const PlanesOfRows<const T> between{scratch_.data(), nx, Size{nx} * ny};
-  launch<LineAxis::x, T>(stream, Transform::from_modes, x_.split,
+  launch<LineAxis::x, T>(stream, x_.fast_from.view, Transform::from_modes, x_.split,
                          {x_.from_modes.even.data(), x_.from_modes.odd.data(), x_.even, x_.odd},
                          rows(between, ny, range), rows(to, ny, range), range.size() * ny);
 }
@@ -194,6 +235,7 @@ void DirectGpu<T>::eliminate(Stream&, T*, Range) {}
 
 Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns, Lid planes) {
   const auto matrices = [](const Line& line) {
+    if (has_fast_transform(line)) return Size{2} * 11 * line.size();  // factors and places there and back, at most
     const Lid even = is_symmetric(line) && line.size() > 1 ? line.size() - line.size() / 2 : line.size();
     return static_cast<Size>(2 * (panels_size(even) + panels_size(line.size() - even)));
   };

@@ -1,4 +1,4 @@
-// The direct solver's work on a GPU: the sums of line_transform.hpp and tridiagonal.hpp in the same order, bit for bit.
+// The direct solver's work on a GPU: that of line_transform.hpp and tridiagonal.hpp in the same order, bit for bit.
 #pragma once
 
 #include <span>
@@ -37,12 +37,20 @@ class DirectGpu {
   struct Matrix {
     Buffer<T> even, odd;
   };
+  struct Fast {
+    FastLineView<T> view;
+    Buffer<T> twiddles;
+    Buffer<FastMix<T>> mixes;  ///< before and after
+    Buffer<Lid> places;
+  };
   struct LineOnGpu {
     Lid even = 0, odd = 0;
     bool split = false;
-    Matrix to_modes, from_modes;
+    Matrix to_modes, from_modes;  ///< empty where there is a fast transform
+    Fast fast_to, fast_from;      ///< without points where there is none
     Lid size() const { return even + odd; }
   };
+  static Fast upload_fast(Stream& stream, const FastLine& line);
   static LineOnGpu upload_line(Stream& stream, const LineModes& modes);
   void copy_planes(Stream& stream, const T* from, T* to, Range range) const;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tutti/device/cuda/check.hpp"
+#include "tutti/models/incompressible/pressure/direct/fast_group.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
 
@@ -248,6 +249,28 @@ __global__ void __launch_bounds__(block_threads, sizeof(T) == 4 ? 2 : 1)
       put<T, halves>(panels, one, row + sums.row(r), to, out.step);
     }
   }
+}
+
+/// A group of lines a block, its two arrays of points in shared memory: each value is read and written once.
+template <class T, LineAxis axis>
+__global__ void __launch_bounds__(block_threads)
+    fast_transform_kernel(FastLineView<T> plan, Lines<const T> in, Lines<T> out, Lid lines, int exponent) {
+  extern __shared__ __align__(16) char memory[];
+  T* const values = reinterpret_cast<T*>(memory);
+  const Lid first = static_cast<Lid>(blockIdx.x) << exponent;
+  const FastGroup<T> work{plan, values, min(1 << exponent, static_cast<int>(lines - first)), exponent};
+  const int me = static_cast<int>(threadIdx.x);
+  // Threads side by side read what lies side by side: along x points of a line, along y lines.
+  work.load(me, block_threads, axis == LineAxis::x,
+            [&](int line, Lid place) { return __ldg(in.first + in.at(first + line) + place * in.step); });
+  __syncthreads();
+  Lid before = 1, twiddles = 0;
+  for (int pass = 0; pass < plan.passes; ++pass) {
+    work.pass(me, block_threads, pass, before, twiddles);
+    __syncthreads();
+  }
+  work.store(me, block_threads, axis == LineAxis::x,
+             [&](int line, Lid place, T value) { out.first[out.at(first + line) + place * out.step] = value; });
 }
 
 // Loads of so many rows are under way at once: within a column each row waits for the one before.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tutti/models/incompressible/pressure/direct/fast_line.hpp"
 #include "tutti/partition/split_box.hpp"
 
 namespace tutti::incompressible {
@@ -52,7 +53,12 @@ double transform_flops_a_cell(const FlowCase& flow) {
   double flops = 0;
   for (const int d : {0, cells[2] == 1 ? 2 : 1}) {
     const GridLine& line = flow.grid.lines[d];
-    if (line.cells() > 1) flops += 4.0 * line.cells() * (is_symmetric(pressure_line(flow, line, d)) ? 0.5 : 1);
+    if (line.cells() == 1) continue;
+    const Line ends = pressure_line(flow, line, d);
+    if (has_fast_transform(ends))
+      flops += 4.0 * static_cast<double>(fast_work(line.cells())) / line.cells();
+    else
+      flops += 4.0 * line.cells() * (is_symmetric(ends) ? 0.5 : 1);
   }
   return flops;
 }

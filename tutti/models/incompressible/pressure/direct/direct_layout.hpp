@@ -21,8 +21,8 @@ struct DirectLayout {
 /// are fewer than parts.
 DirectLayout direct_layout(const BoxGrid& grid, std::span<const CellBox> boxes, const std::vector<double>& weights);
 
-/// What the transforms of a solution compute of a cell, there and back: of a line of n cells n multiply-adds, counted
-/// as two; half of them where both ends are alike.
+/// What the transforms of a solution compute of a cell, there and back, a multiply-add counted as two: of a line with a
+/// fast transform as fast_work says, else n multiply-adds of n cells; half of them where both ends are alike.
 double transform_flops_a_cell(const FlowCase& flow);
 
 /// The line along direction d, with what holds for the pressure at its ends.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/portable_math.hpp"
+#include "tutti/models/incompressible/pressure/direct/whole_turns.hpp"
 
 namespace tutti::incompressible {
 namespace {
@@ -21,26 +21,6 @@ struct Modes {
   std::vector<double> eigenvalues;
   Matrix vectors;
 };
-
-/// sin(pi a / b), b > 0: the angle is brought into [0, pi/4] by whole numbers, without an error.
-double sin_pi(Size a, Size b) {
-  a %= 2 * b;
-  const bool negative = a >= b;
-  if (negative) a -= b;
-  if (2 * a > b) a = b - a;
-  const auto angle = [b](Size part) {
-    return portable::whole_pi() *
-           (portable::Pair{static_cast<double>(part), 0} / portable::Pair{static_cast<double>(b), 0});
-  };
-  // Above pi/4 the cosine of what is missing to pi/2 = pi b / (2 b).
-  const double size = 4 * a <= b ? portable::sin_near_0(angle(a)).value()
-                                 : portable::cos_near_0(portable::half_pi() - angle(a)).value();
-  return portable::with_sign(size, negative);
-}
-
-double cos_pi(Size a, Size b) {
-  return sin_pi(2 * a + b, 2 * b);
-}
 
 /// cos or sin of pi m (2 i + 1) / (4 n) in cell i: an eigenvector for lambda = -(4 / h^2) sin^2(pi m / (4 n)).
 struct Wave {
@@ -65,6 +45,7 @@ std::vector<Wave> waves(const Line& line) {
   return result;
 }
 
+/// Cells 0 .. cells-1 of the vectors.
 Modes wave_modes(const std::vector<Wave>& chosen, Size n, double h, Lid cells) {
   Modes modes;
   modes.vectors.resize(cells, static_cast<Lid>(chosen.size()));
@@ -154,21 +135,25 @@ void append(const Modes& modes, const std::vector<Real>& roots, std::vector<doub
 
 }  // namespace
 
-LineModes line_modes(const Line& line) {
+LineModes line_modes(const Line& line, LineMethod method) {
   const LineOperator op = line_operator(line);
   const bool uniform = is_uniform(line);
   LineModes result;
   result.size = line.size();
-  if (result.size == 1) return {1, false, {op.diagonal[0]}, {{1}, {}}, {{1}, {}}};
-  result.split = result.size > 1 && is_symmetric(line);
+  if (result.size == 1) return {1, false, {op.diagonal[0]}, {{1}, {}}, {{1}, {}}, {}};
+  const bool fast = method == LineMethod::automatic && has_fast_transform(line);
+  if (fast) result.fast = fast_line(line);
+  result.split = is_symmetric(line);
 
   std::vector<Modes> parts;
   if (uniform) {
     std::vector<Wave> even, odd;
     for (const Wave& wave : waves(line)) (!result.split || wave.even() ? even : odd).push_back(wave);
     for (const auto* chosen : {&even, &odd})
-      parts.push_back(
-          wave_modes(*chosen, result.size, line.widths[0], chosen == &even ? result.even_size() : result.odd_size()));
+      parts.push_back(wave_modes(*chosen, result.size, line.widths[0],
+                                 fast              ? 0
+                                 : chosen == &even ? result.even_size()
+                                                   : result.odd_size()));
   } else {
     const Matrix a = symmetric_matrix(op);
     if (result.split)

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "tutti/models/incompressible/pressure/direct/fast_line.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 
 namespace tutti::incompressible {
@@ -27,12 +28,18 @@ struct LineModes {
   std::vector<double> eigenvalues;  ///< lambda <= 0; the even modes first; 0 exactly for the constant, which is mode 0
   LineMatrix to_modes;              ///< Q^-1: rows are modes. If split: from sums and differences
   LineMatrix from_modes;            ///< Q: columns are modes. If split: p_i = e_i + o_i, p_{n-1-i} = e_i - o_i
+  FastLine fast;                    ///< Q^-1; where its size is not 0 there are no matrices
 
   Lid even_size() const { return split ? size - size / 2 : size; }
   Lid odd_size() const { return size - even_size(); }
 };
 
+enum class LineMethod : std::uint8_t {
+  matrices,
+  automatic,  ///< a fast transform where there is one
+};
+
 /// Error(input) as line_operator. Takes some n^3 operations for n cells of different widths.
-LineModes line_modes(const Line& line);
+LineModes line_modes(const Line& line, LineMethod method = LineMethod::automatic);
 
 }  // namespace tutti::incompressible

@@ -36,8 +36,8 @@ bool is_uniform(const Line& line) {
 }
 
 bool is_symmetric(const Line& line) {
-  return line.low == line.high &&
-         std::equal(line.widths.begin(), line.widths.end(), line.widths.rbegin(), equal_but_for_rounding);
+  return line.low == line.high && (is_uniform(line) || std::equal(line.widths.begin(), line.widths.end(),
+                                                                  line.widths.rbegin(), equal_but_for_rounding));
 }
 
 LineOperator line_operator(const Line& line) {

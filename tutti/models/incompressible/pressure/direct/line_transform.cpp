@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tutti/models/incompressible/pressure/direct/fast_transform.hpp"
 #include "tutti/models/incompressible/pressure/direct/lanes.hpp"
 
 namespace tutti::incompressible {
@@ -193,6 +194,10 @@ void unpack_group(const LineTransformView<T>& t, const Halves<T>& halves, const 
 template <class T>
 LineTransform<T>::LineTransform(const LineModes& modes, Transform transform, LineAxis axis)
     : transform_(transform), split_(modes.split), even_(modes.even_size()), odd_(modes.odd_size()) {
+  if (modes.fast.size > 0) {
+    fast_ = RoundedFastLine<T>(transform == Transform::to_modes ? modes.fast : transposed(modes.fast));
+    return;
+  }
   const LineMatrix& matrix = transform == Transform::to_modes ? modes.to_modes : modes.from_modes;
   even_panels_ = panels_of<T>(matrix.even, even_, panel_width<T>(axis));
   odd_panels_ = panels_of<T>(matrix.odd, odd_, panel_width<T>(axis));
@@ -200,6 +205,7 @@ LineTransform<T>::LineTransform(const LineModes& modes, Transform transform, Lin
 
 template <class T>
 void transform_x(const LineTransformView<T>& t, const T* in, T* out, Range lines) {
+  if (t.fast.points > 0) return fast_transform_x(t.fast, in, out, lines);
   constexpr int columns = tile_columns<T>;
   const Lid n = t.size();
   // Not powers of 2: lines would share a place in the cache.
@@ -224,6 +230,7 @@ void transform_x(const LineTransformView<T>& t, const T* in, T* out, Range lines
 
 template <class T>
 void transform_y(const LineTransformView<T>& t, const T* in, T* out, Lid nx, Range lines) {
+  if (t.fast.points > 0) return fast_transform_y(t.fast, in, out, nx, lines);
   constexpr int columns = tile_columns<T>;
   Halves<T> packed(rounded_up(t.even, tile_rows) * columns, rounded_up(t.odd, tile_rows) * columns), results = packed;
   const auto multiply_half = [](const T* panels, Lid size, const T* half, T* to) {

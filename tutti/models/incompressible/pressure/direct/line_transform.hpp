@@ -1,8 +1,9 @@
-// A line's matrix times every line of a dense array [z][y][x], x fastest, along x or along y.
+// The modes of every line of a dense array [z][y][x], x fastest, along x or along y: by a fast transform where the line
+// has one (fast_line.hpp), else a matrix times the line.
 //
-// Every result is one chain of std::fma over the cells (or modes) of its line in ascending order, so that its bits
-// depend neither on how the lines are cut into ranges nor on the processor's vectors. What is vectorised is another
-// index: along y that of x, along x that of the results of one line.
+// With a matrix, every result is one chain of std::fma over the cells (or modes) of its line in ascending order, so
+// that its bits depend neither on how the lines are cut into ranges nor on the processor's vectors. What is vectorised
+// is another index: along y that of x, along x that of the results of one line.
 #pragma once
 
 #include "tutti/base/raw_vector.hpp"
@@ -25,6 +26,7 @@ struct LineTransformView {
   Lid even = 0, odd = 0; /**< sizes of the halves; even + odd cells a line */
   const T* even_panels = nullptr;
   const T* odd_panels = nullptr;
+  FastLineView<T> fast = {};  ///< with points, nothing of the above is used
   Lid size() const { return even + odd; }
 };
 
@@ -34,17 +36,20 @@ class LineTransform {
  public:
   LineTransform(const LineModes& modes, Transform transform, LineAxis axis);
   LineTransformView<T> view() const {
-    return {transform_, split_, even_, odd_, even_panels_.data(), odd_panels_.data()};
+    return {transform_, split_, even_, odd_, even_panels_.data(), odd_panels_.data(), fast_.view()};
   }
-  Size bytes() const { return static_cast<Size>((even_panels_.size() + odd_panels_.size()) * sizeof(T)); }
+  Size bytes() const {
+    return static_cast<Size>((even_panels_.size() + odd_panels_.size()) * sizeof(T)) + fast_.bytes();
+  }
   /// Multiply-adds for one line.
-  Size work() const { return Size{even_} * even_ + Size{odd_} * odd_; }
+  Size work() const { return fast_.size > 0 ? fast_work(fast_.size) : Size{even_} * even_ + Size{odd_} * odd_; }
 
  private:
   Transform transform_;
   bool split_;
   Lid even_, odd_;
   RawVector<T> even_panels_, odd_panels_;
+  RoundedFastLine<T> fast_;
 };
 
 /// Along x, the transform made for LineAxis::x: lines [begin, end) of in[lines][n] into out. `out` may be `in`.

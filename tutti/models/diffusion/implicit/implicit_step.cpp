@@ -1,0 +1,196 @@
+// Implicit steps of diffusion, and its steady solution.
+#include <algorithm>
+#include <cmath>
+
+#include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/models/diffusion/implicit/vectors.hpp"
+#include "tutti/simulation/run/run_state.hpp"
+
+namespace tutti::diffusion {
+
+/// What a case with an implicit method must and must not say.
+void Diffusion::check_implicit_case() {
+  const std::string where = options_.where("time.method"), word = options_.text("time.method");
+  if (!options_.flag("devices.exchange"))
+    fail(ErrorKind::input, "{}: {} cannot do without exchange; use an explicit method, or exchange", where, word);
+  if (method_ != TimeMethod::steady) {
+    if (options_.is_word("time.dt", "auto"))
+      fail(ErrorKind::input,
+           "{}: {} is stable with any step, so that none can be chosen for its stability; give time.dt", where, word);
+    dt_ = options_.number("time.dt");
+    (void)plan_steps(options_, dt_);
+    return;
+  }
+  const auto refuse = [&](const std::string& path, const Expression& e) {
+    if (e.depends_on_time())
+      fail(ErrorKind::input, "{}: {} depends on t, but in a steady solution no time passes; leave t out",
+           options_.where(path), path);
+  };
+  refuse("physics.source", physics_->source());
+  if (physics_->exact()) refuse("physics.exact", *physics_->exact());
+  for (int i = 0; i < options_.count("boundary"); ++i) {
+    const std::string path = fmt::format("boundary[{}].value", i);
+    refuse(path, options_.expression(path));
+  }
+}
+
+SolverProblem Diffusion::solver_problem() {
+  SolverProblem problem{comm_, domain_, parts_, {}, {}, {}};
+  problem.volumes = [this](std::size_t p) { return volumes(static_cast<int>(p)); };
+  problem.run = [this](int copy, const std::function<void(std::size_t, Kernels&)>& add) {
+    if (copy < 0)
+      local_->run(add);
+    else
+      run_pass(static_cast<std::size_t>(copy), add);
+  };
+  problem.exchange = [this](std::size_t copy) { exchange_now(copy); };
+  return problem;
+}
+
+void Diffusion::set_up_implicit() {
+  local_ =
+      std::make_unique<Pass>("local", threads(), domain_.streams, row_pass_parts(domain_.maps),
+                             static_cast<Exchange<double>*>(nullptr), parse_overlap(options_.text("devices.overlap")));
+  // Factors of an iteration do not come again.
+  local_->never_capture();
+  pass_->never_capture();
+  if (options_.flag("numerics.check") && stability_.rho > 0) choose_flux();
+  // A steady solution needs a boundary that gives u: without, a constant more is one as well.
+  Size given = 0;
+  for (const DiffusionPart& part : parts_)
+    given += std::count_if(part.boundary_faces.begin(), part.boundary_faces.end(), [&](const BoundaryFaceRef& face) {
+      return physics_->kind(face.tag) == BoundaryKind::dirichlet;
+    });
+  given = comm_.sum(given);
+  comm_.together([&] {
+    if (method_ == TimeMethod::steady && given == 0)
+      fail(ErrorKind::input,
+           "{}: no boundary gives u, so that a steady solution plus any constant is one, too; give a [[boundary]] of "
+           "type \"dirichlet\"",
+           options_.where("time.method"));
+    SolverOptions solver;
+    solver.tolerance = options_.number("solver.tolerance");
+    solver.iterations = options_.integer("solver.iterations");
+    solver_ = std::make_unique<ImplicitSolver>(solver_problem(), solver);
+    if (method_ == TimeMethod::bdf2)
+      for (std::size_t p = 0; p < parts_.size(); ++p)
+        parts_[p].before = Buffer<double>(domain_.device(p), domain_.maps[p].owned, "u, a step ago");
+  });
+  homogeneous_ = true;
+  set_noise();
+  solver_->set_up();
+  homogeneous_ = false;
+}
+
+/// The right-hand side of the step from `time`; the result is sigma.
+double Diffusion::fill_right(double time, double dt) {
+  const double ratio = dt_before_ > 0 ? dt / dt_before_ : 0;
+  // u_{n+1} stands with sigma, u_n and u_{n-1} with these.
+  double sigma = 1 / dt, now = 1 / dt, before = 0;
+  if (method_ == TimeMethod::crank_nicolson) {
+    sigma = now = 2 / dt;
+    update_forcing(time);
+    local_->run([&](std::size_t p, Kernels& to) {
+      parts_[p].rows.add(to, parts_[p].u[0].data(), forcing(p), RateOnly{solver_->right(p)});
+    });
+  } else if (method_ == TimeMethod::bdf2 && ratio > 0) {
+    sigma = (1 + 2 * ratio) / (1 + ratio) / dt;
+    now = (1 + ratio) / dt;
+    before = -ratio * ratio / (1 + ratio) / dt;
+  } else if (method_ == TimeMethod::steady) {
+    sigma = now = 0;
+  }
+  update_forcing(time + dt);
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    Stream& stream = *domain_.streams[p].compute;
+    const Range rows = domain_.maps[p].owned_rows();
+    double* const right = solver_->right(p);
+    const double* const u = parts_[p].u[0].data();
+    const Term values = {now, u}, source = {1, forcing(p)};
+    if (method_ == TimeMethod::crank_nicolson)
+      combine(stream, rows, right, {1, right}, values, source);
+    else
+      combine(stream, rows, right, values, source, before != 0 ? Term{before, parts_[p].before.data()} : Term{});
+    if (method_ == TimeMethod::bdf2) combine(stream, rows, parts_[p].before.data(), {1, u});
+  }
+  dt_before_ = dt;
+  return sigma;
+}
+
+void Diffusion::implicit_step(double time, double dt) {
+  if (method_ == TimeMethod::steady) {
+    if (!solver_->begun() || !right_is_there_) fill_right(0, 0);
+    right_is_there_ = true;
+    if (!solver_->begun()) solver_->begin(0);
+    solver_->iterate();
+    iterations_ = solver_->iterations();
+    return;
+  }
+  solver_->solve(fill_right(time, dt));
+  iterations_ += solver_->iterations();
+  if (!solver_->solved()) not_solved_ = time + dt;
+}
+
+std::vector<ModelField> Diffusion::fields() {
+  std::vector<ModelField> all = TetModel::fields();
+  if (method_ == TimeMethod::steady)
+    for (ModelField& field : solver_->fields()) all.push_back(std::move(field));
+  if (method_ != TimeMethod::bdf2) return all;
+  ModelField field{.name = "u_before", .restart = true};
+  field.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
+    download(domain_.stream(p), to, parts_[p].before.data() + rows.rows.begin);
+  };
+  field.write = [this](std::size_t p, std::span<const double> from) {
+    upload(domain_.stream(p), parts_[p].before, from);
+  };
+  all.push_back(std::move(field));
+  return all;
+}
+
+std::vector<StateNumber> Diffusion::numbers() {
+  std::vector<StateNumber> all = TetModel::numbers();
+  if (!is_implicit(method_)) return all;
+  for (StateNumber& number : solver_->numbers()) all.push_back(std::move(number));
+  all.push_back({"dt_before", &dt_before_});
+  all.push_back({"not_solved", &not_solved_});
+  all.push_back({"iterations", &iterations_});
+  return all;
+}
+
+std::vector<Diagnostic> Diffusion::diagnose() {
+  std::vector<Diagnostic> all = TetModel::diagnose();
+  if (!is_implicit(method_)) return all;
+  all.push_back({"iterations", iterations_});
+  all.push_back({"residual", solver_->residual()});
+  return all;
+}
+
+std::optional<Advance> Diffusion::advance() const {
+  if (method_ != TimeMethod::steady) return {};
+  return Advance{"iterations", static_cast<double>(solver_->options().iterations), "iterations", 1};
+}
+
+std::vector<const Step*> Diffusion::schedules() const {
+  auto all = TetModel::schedules();
+  if (local_) all.push_back(&local_->step());
+  return all;
+}
+
+void Diffusion::summarise_solver(Summary& summary) {
+  if (!solver_->solved()) exchange_now(0);  // errors look at ghosts
+  const SolverOptions& options = solver_->options();
+  summary.solver = {static_cast<Size>(iterations_), solver_->residual(), options.tolerance, ""};
+  if (!solver_->done() || solver_->solved()) return;
+  const std::string what =
+      method_ == TimeMethod::steady ? "the steady solution" : fmt::format("the step to t = {:g}", not_solved_);
+  summary.solver->not_solved =
+      solver_->stalled()
+          ? fmt::format("{}: the residual of {} stays at {:.3g} of the right-hand side; raise solver.tolerance ({:g})",
+                        options_.where("solver.tolerance"), what, solver_->residual(), options.tolerance)
+          : fmt::format(
+                "{}: {} has a residual of {:.3g} of the right-hand side after {} iterations, not {:g}; raise "
+                "solver.iterations",
+                options_.where("solver.iterations"), what, solver_->residual(), options.iterations, options.tolerance);
+}
+
+}  // namespace tutti::diffusion
