@@ -278,7 +278,7 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"model =", "\"bound\\nary\" = 3\nmodel =", "dir/case.toml:1: ", "unknown key 'bound ary'"},
         Defect{"model = \"diffusion\"", "model = \"diffusion\"\nend = 3",
                "dir/case.toml:2: ", "did you mean 'time.end'?"},
-        Defect{"[time]", "[time]\nqqqqqqqq = 1", "dir/case.toml:17: ", "known here: dt, end, steps, safety, method"},
+        Defect{"[time]", "[time]\nqqqqqqqq = 1", "dir/case.toml:17: ", "known here: dt, end, steps, safety, steady, method"},
         Defect{"\"diffusion\"", "\"difusion\"", "dir/case.toml:1:9: ", "did you mean \"diffusion\"?"},
         Defect{"\"diffusion\"", "3", "dir/case.toml:1:9: ", "found the integer 3"},
         Defect{"model = \"diffusion\"\n", "", "dir/case.toml: ", "the key 'model' is missing"},
