@@ -38,7 +38,7 @@ class Notebooks(unittest.TestCase):
     def test_the_tutorial(self):
         text = (ROOT / "docs/tutorial/python.md").read_text(encoding="utf-8").split("## Graphs and meshes")[0]
         blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-        self.assertEqual(len(blocks), 4)
+        self.assertEqual(len(blocks), 5)
         code = f"import os\nos.chdir({str(ROOT)!r})\n" + "\n".join(blocks)
         self.assertIn("input --set physics.K=-1: K is not positive definite in cell", self.run_python("-c", code, MPLBACKEND="Agg"))
 

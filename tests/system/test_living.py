@@ -198,7 +198,7 @@ class Completion(SystemTest):
         self.assertEqual(self.complete("tutti", "plot", "--clip", ""), ["x", "y", "z", "none"])
         self.assertIn("hilbert", self.complete("tutti", "partition", "a.msh", "--method", ""))
         self.assertEqual(self.complete("tutti", "run", "case.toml", "--threads", ""), [], "a number: nothing to offer")
-        self.assertEqual(self.complete("tutti", "run", "--set", "time.s"), ["time.steps=", "time.safety=", "time.stages=", "time.steady="])
+        self.assertEqual(self.complete("tutti", "run", "--set", "time.s"), ["time.steps=", "time.safety=", "time.steady=", "time.stages="])
 
     def test_files_and_folders(self):
         self.assertEqual(self.complete("tutti", "run", "ca"), ["case.toml"])

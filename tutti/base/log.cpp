@@ -49,9 +49,10 @@ void write_warning(const std::string& line) {
   copy_line("warning: " + line);
 }
 
-void copy_log_to(int file) {
+void copy_log_to(int file, const std::string& head) {
   copy_ = file;
-  if (file < 0 || before_copy_.empty()) return;
+  copy_line(head);
+  if (before_copy_.empty()) return;
   before_copy_.pop_back();
   copy_line(std::exchange(before_copy_, ""));
 }

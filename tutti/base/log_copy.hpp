@@ -5,9 +5,9 @@
 
 namespace tutti {
 
-/// All that is said from now on goes to this file as well, and first what was said before. -1: nowhere. A line that
+/// All that is said from now on goes to this open file as well, and first `head` and what was said before. A line that
 /// cannot be written ends the copy, with a warning; the run goes on. The file is not closed here.
-void copy_log_to(int file);
+void copy_log_to(int file, const std::string& head);
 /// A line into the copy only.
 void copy_line(const std::string& line);
 

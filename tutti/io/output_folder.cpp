@@ -211,9 +211,10 @@ std::vector<fs::path> folders_to_make(const fs::path& folder) {
 void remove_unused_folders(const std::vector<fs::path>& made, bool with_mesh) {
   std::error_code error;
   if (made.empty() || !fs::is_directory(made.front(), error)) return;
-  const fs::path mesh = made.front() / "mesh";
+  const fs::path mesh = made.front() / "mesh", log = made.front() / "run.log";
   for (const fs::path& path : entries(made.front()))
-    if (path != mesh || is_link(mesh) || !with_mesh) return;
+    if (path != log && (path != mesh || is_link(mesh) || !with_mesh)) return;
+  if (is_file(log)) remove_file(log);  // it says no more than the terminal
   clear(mesh, [](std::string_view) { return true; });
   for (const fs::path& folder : made) fs::remove(folder, error);  // one that holds anything stays
 }

@@ -1,7 +1,7 @@
 #include "tutti/io/provenance.hpp"
 
 #include <fmt/core.h>
-#include <hdf5.h>
+#include <hdf5.h>  // its version only: a call would come before what tutti tells the library at its start
 #include <mpi.h>
 #include <unistd.h>
 
@@ -38,13 +38,11 @@ std::vector<std::pair<std::string, std::string>> provenance() {
   int length = 0;
   MPI_Get_library_version(mpi.data(), &length);
   const std::string library(mpi.data(), static_cast<std::size_t>(length));
-  unsigned major = 0, minor = 0, release = 0;
-  H5get_libversion(&major, &minor, &release);
   return {{"host", host.data()},
           {"command", shell_words(words)},
           {"folder", std::filesystem::current_path(error).string()},
           {"mpi", library.substr(0, library.find_first_of(",\n"))},
-          {"hdf5", fmt::format("{}.{}.{}", major, minor, release)},
+          {"hdf5", fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE)},
           {"compiler", __VERSION__}};
 }
 

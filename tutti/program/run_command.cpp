@@ -105,8 +105,7 @@ void keep_log(const Comm& comm, const fs::path& folder) {
     std::string head =
         fmt::format("tutti {}, {:%Y-%m-%dT%H:%M:%S%z}", TUTTI_VERSION, fmt::localtime(std::time(nullptr)));
     for (const auto& [name, value] : provenance()) head += fmt::format("\n{}: {}", name, value);
-    copy_log_to(file);
-    copy_line(head);
+    copy_log_to(file, head);
   });
 }
 

@@ -90,7 +90,7 @@ TEST(Occasions, early_ones_do_not_shorten_the_rest) {
     (void)plan_steps(case_with("interval = 1e-300"), 0.1);
     ADD_FAILURE() << "more steps than numbers";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("take longer intervals of output"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("use longer intervals of output"), std::string::npos) << error.what();
   }
 }
 

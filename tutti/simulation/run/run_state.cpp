@@ -213,7 +213,7 @@ void check_same_case(const Case& now, const Case& before, const std::string& sou
     fail(ErrorKind::input,
          "{}: {} is now {}, but the checkpoint {} was written with {}; a restart continues the same case: change it "
          "back, or start a new run",
-         now.has(path) ? now.where(path) : now.name(), path, shown(a, path), source, shown(b, path));
+         where.starts_with("default of") ? now.name() : where, path, shown(a, path), source, shown(b, path));
   }
 }
 
