@@ -20,9 +20,9 @@ struct SmoothOptions {
   /// Derivatives and steps in float, of differences of coordinates in double: faster on GPUs, and as good. All else,
   /// and nodes of very bad cells, is in double. Energies: shape, and triangles in a plane.
   bool in_float = false;
-  /// GPUs: groups of threads share a node's cells instead of a thread each; the same bits. Not measured yet, so not
-  /// what programs take.
-  bool by_groups = false;
+  /// GPUs: groups of threads share a node's cells instead of a thread each; the same bits. By default for tetrahedra:
+  /// 1.3 to 1.5 times as fast, while triangles lose a third.
+  std::optional<bool> by_groups;
   double feature_angle = 30;  ///< degrees
   double damping = 1;         ///< times each step
   int iterations = 20;        ///< at most
