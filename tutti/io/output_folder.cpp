@@ -14,10 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Every file that a run writes directly into its folder.
-constexpr std::array<std::string_view, 17> files = {
-    "summary.json",   "results.pvd",   "results.vtkhdf",  "probes.csv",      "history.csv",     "metrics.jsonl",
-    "effective.toml", "trace.json",    "betweenness.csv", "betweenness.npy", "betweenness.npz", "closeness.csv",
-    "closeness.npy",  "closeness.npz", "components.csv",  "components.npy",  "components.npz"};
+constexpr std::array<std::string_view, 19> files = {
+    "summary.json",    "results.pvd",     "results.vtkhdf",  "probes.csv",     "history.csv",
+    "metrics.jsonl",   "profiles.csv",    "spectra.csv",     "effective.toml", "trace.json",
+    "betweenness.csv", "betweenness.npy", "betweenness.npz", "closeness.csv",  "closeness.npy",
+    "closeness.npz",   "components.csv",  "components.npy",  "components.npz"};
 constexpr std::array<std::string_view, 3> marks = {"summary.json", "results.pvd", "results.vtkhdf"};
 /// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
 constexpr std::array<std::string_view, 4> folders = {"fields", "slices", "checkpoints", "mesh"};
