@@ -167,6 +167,7 @@ struct Bench {
       options.in_float = in_float;
       const std::string number = in_float ? ", float" : ", double";
       options.simultaneous = false;
+      options.by_groups = false;
       seconds = sweep("coloured sweep" + number, options);
       kernels("  its kernels", options, sweep_rows);
       kernels("  portable kernels", options, sweep_rows_plain);
@@ -181,7 +182,6 @@ struct Bench {
       kernels("node pass, Newton" + number, options, sweep_rows);
       kernels("  portable kernel", options, sweep_rows_plain);
       options.damping = 1;
-      options.by_groups = false;
     }
     return seconds;
   }

@@ -14,10 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Every file that a run writes directly into its folder.
-constexpr std::array<std::string_view, 18> files = {
-    "run.log",       "summary.json",   "results.pvd",   "results.vtkhdf",  "probes.csv",      "history.csv",
-    "metrics.jsonl", "effective.toml", "trace.json",    "betweenness.csv", "betweenness.npy", "betweenness.npz",
-    "closeness.csv", "closeness.npy",  "closeness.npz", "components.csv",  "components.npy",  "components.npz"};
+constexpr std::array<std::string_view, 20> files = {
+    "run.log",       "summary.json",    "results.pvd",     "results.vtkhdf",  "probes.csv",
+    "history.csv",   "metrics.jsonl",   "profiles.csv",    "spectra.csv",     "effective.toml",
+    "trace.json",    "betweenness.csv", "betweenness.npy", "betweenness.npz", "closeness.csv",
+    "closeness.npy", "closeness.npz",   "components.csv",  "components.npy",  "components.npz"};
 constexpr std::array<std::string_view, 3> marks = {"summary.json", "results.pvd", "results.vtkhdf"};
 /// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
 constexpr std::array<std::string_view, 5> folders = {"fields", "slices", "lines", "checkpoints", "mesh"};
