@@ -6,6 +6,8 @@ import unittest
 
 from program import SystemTest, sets, tutti
 
+INPUT = 4
+
 FLOW = """model = "incompressible"
 [grid]
 cells = [{cells}]
@@ -53,6 +55,14 @@ class Flow(SystemTest):
                 self.assertEqual((summary["folder"] / "history.csv").read_text(), lines)
                 self.assertEqual(summary["diagnostics"], whole["diagnostics"])
                 self.assertEqual(summary["checksum"], whole["checksum"])
+
+    def test_what_does_not_go_together_leaves_nothing(self):
+        case = self.write("case.toml", flow(boundary=LID + LID))
+        for ranks in (None, 2):
+            result = tutti("run", case, "-o", self.folder / "r", ranks=ranks)
+            self.assert_error(result, INPUT, r"case\.toml:\d+:\d+: the face z-upper has another table")
+            self.assertNotIn("MPI_ABORT", result.err)
+            self.assertFalse((self.folder / "r").exists())
 
     def test_only_friction_takes_energy(self):
         # Also on a grid whose cells differ in size. The rest is the error in time: it falls with dt^3 and, of the sum

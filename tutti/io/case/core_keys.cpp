@@ -165,7 +165,8 @@ void add_time_keys(CaseSchema& schema, DomainKeys domain) {
               .type = KeyType::number,
               .default_value = "0",
               .unit = "1/s",
-              .description = "Stop when max|du/dt| / max|u| is below this for every field of the state; checked "
+              .description = "Stop when every field of the state changes by less than this part of its largest value "
+                             "per unit of time; checked "
                              "every 50 steps; 0: never.",
               .min = 0});
 }

@@ -71,6 +71,12 @@ double forced_speed(const FlowCase& flow) {
   return std::sqrt(largest * length);
 }
 
+FlowCase read_together(const ModelSetup& setup) {
+  FlowCase flow;
+  setup.comm.together([&] { flow = read_flow_case(setup.options); });
+  return flow;
+}
+
 }  // namespace
 
 double driven_speed(const FlowCase& flow) {
@@ -83,7 +89,7 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
     : comm_(setup.comm),
       devices_(setup.devices),
       options_(setup.options),
-      flow_(read_flow_case(setup.options)),
+      flow_(read_together(setup)),
       domain_(make_box_domain(setup, flow_.grid, flow_sharing(setup.options, flow_, *setup.devices.threads))) {
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });
