@@ -20,7 +20,7 @@ packages=(
   libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libeigen3-dev libnanoflann-dev
   zlib1g-dev libpugixml-dev libhdf5-dev libxxhash-dev
   libgtest-dev libgmock-dev libbenchmark-dev
-  gmsh python3-vtk9 python3-matplotlib python3-numpy
+  gmsh python3-vtk9 python3-h5py python3-matplotlib python3-numpy
 )
 quiet=0
 for argument in "$@"; do

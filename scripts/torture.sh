@@ -10,7 +10,7 @@ for ((k = 0; k < ${#arguments[@]}; ++k)); do
   case "${arguments[k]}" in
     --build) build=${arguments[k + 1]:-$build} ;;
     --build=*) build=${arguments[k]#--build=} ;;
-    -h | --help | --table) exec python3 "$root/tests/torture/torture.py" "$@" ;;
+    -h | --help | --table) exec /usr/bin/python3 "$root/tests/torture/torture.py" "$@" ;;
   esac
 done
 
@@ -26,4 +26,4 @@ fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export PYTHONDONTWRITEBYTECODE=1
-exec python3 "$root/tests/torture/torture.py" "$@"
+exec /usr/bin/python3 "$root/tests/torture/torture.py" "$@"

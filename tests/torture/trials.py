@@ -105,6 +105,7 @@ steps = {steps}
 POINTS = {"transport": "[0.0, 0.6, 0.8]"}
 CASES = {name: text.format(steps=STEPS) + OUTPUT.format(point=POINTS.get(name, "[0.51, 0.22, 0.34]"))
          for name, text in (("diffusion", DIFFUSION), ("incompressible", FLOW), ("transport", TRANSPORT), ("compressible", COMPRESSIBLE))}
+CASES["diffusion in one file"] = CASES["diffusion"].replace("[output]", '[output]\nformat = "vtkhdf"')
 MODELS = list(CASES)
 ROWS = ["probes.csv", "history.csv", "metrics.jsonl"]
 
@@ -193,8 +194,21 @@ def same_rows(folder, other):
     require(reports(folder) == reports(other.folder), "metrics.jsonl has other rows")
 
 
+def one_file(folder):
+    import h5py
+    arrays = {}
+    with h5py.File(folder / "results.vtkhdf") as file:
+        file.visititems(lambda name, item: arrays.update({name: item[...].tobytes()}) if hasattr(item, "shape") else None)
+        arrays.pop("VTKHDF/CellData/part")
+        return arrays, file["VTKHDF/Steps"].attrs["NSteps"]
+
+
 def same_files(folder, other, layout):
     """Every file of fields is there and whole. `layout`: all was written by one rank, so they are the same bytes."""
+    if (other.folder / "results.vtkhdf").exists():
+        require(one_file(folder) == one_file(other.folder), "another results.vtkhdf")
+        require(not list(folder.rglob("*.redo")), "a redo file is left over")
+        return
     require((folder / "results.pvd").read_text() == (other.folder / "results.pvd").read_text() or not layout, "another results.pvd")
     for path in (other.folder / "fields").iterdir():
         found = folder / "fields" / path.name

@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "tutti/base/error.hpp"
-#include "tutti/base/system/atomic_file.hpp"
-#include "tutti/io/hdf5_handle_internal.hpp"
+#include "tutti/io/hdf5_edit_internal.hpp"
 
 namespace tutti {
 namespace {
@@ -41,10 +40,12 @@ Numbers numbers_of(const VtkArray& array) {
       array.values);
 }
 
-/// An open file and what is done in it; each failure is the file's Error(io).
+/// An open file and what is done in it, which takes place at close() or not at all; each failure is the file's
+/// Error(io).
 class Editor {
  public:
-  Editor(const std::filesystem::path& path, int level, bool make) : path_(path), level_(level), file_(open(make)) {}
+  Editor(const std::filesystem::path& path, int level, FileEdit::Mode mode = FileEdit::Mode::existing)
+      : path_(path), level_(level), edit_(path, mode), file_(open(mode)) {}
   ~Editor() = default;
   Editor(const Editor&) = delete;
   Editor& operator=(const Editor&) = delete;
@@ -55,6 +56,7 @@ class Editor {
   void close() {
     check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL) >= 0);
     check(file_.close() && !hdf5::any_failed());
+    edit_.commit();
   }
 
   bool has(const std::string& name) const { return H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) > 0; }
@@ -130,23 +132,24 @@ class Editor {
   }
 
  private:
-  Handle open(bool make) const {
+  Handle open(FileEdit::Mode mode) {
     hdf5::start();
-    if (!make) {
-      Handle there(H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    const Handle access = hdf5::access_through(edit_);
+    if (mode == FileEdit::Mode::existing) {
+      Handle there(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.get()), H5Fclose);
       if (!there.valid())
-        fail(ErrorKind::io,
-             "{}: cannot be read: {}; a run that was killed may have damaged it: write elsewhere with -o",
-             path_.string(), hdf5::cause());
+        fail(ErrorKind::io, "{}: cannot be read: {}; it is damaged: write elsewhere with -o", path_.string(),
+             hdf5::cause());
       return there;
     }
-    Handle made(H5Fcreate(path_.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    Handle made(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
     check(made.valid());
     return made;
   }
 
   const std::filesystem::path& path_;
   int level_;
+  FileEdit edit_;
   Handle file_;
 };
 
@@ -174,7 +177,7 @@ void VtkhdfFile::create(std::span<const PieceCells> parts) {
   if (std::filesystem::is_directory(std::filesystem::symlink_status(path_, error)))
     fail(ErrorKind::io, "{}: it is a folder; remove it, or write elsewhere with -o", path_.string());
   std::filesystem::remove(path_, error);  // of an earlier run, or a link to another place
-  Editor file(path_, level_, true);
+  Editor file(path_, level_, FileEdit::Mode::fresh);
   file.group(head);
   const std::array<std::int64_t, 2> version{2, 0};
   file.attribute(head, "Version", H5T_STD_I64LE, H5T_NATIVE_INT64, version.data(), 2);
@@ -204,11 +207,10 @@ void VtkhdfFile::create(std::span<const PieceCells> parts) {
 }
 
 void VtkhdfFile::go_on(std::span<const PieceCells> parts, Size times) {
-  hdf5::start();
-  if (H5Fis_hdf5(path_.c_str()) <= 0)
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path_)))
     fail(ErrorKind::io, "{}: the results of the run to go on with are not there; give its folder, or start anew",
          path_.string());
-  Editor file(path_, level_, false);
+  Editor file(path_, level_);
   const std::string values = std::string(steps) + "/Values";
   const bool fits = file.has(head) && file.has(steps) && file.has(values) &&
                     file.shape("VTKHDF/Types")[0] == cells_of(parts) &&
@@ -223,7 +225,7 @@ void VtkhdfFile::go_on(std::span<const PieceCells> parts, Size times) {
 }
 
 void VtkhdfFile::add(double time, std::span<const VtkArray> arrays) {
-  Editor file(path_, level_, false);
+  Editor file(path_, level_);
   const hsize_t time_number = file.shape(std::string(steps) + "/Values")[0], cells = file.shape("VTKHDF/Types")[0],
                 parts = file.shape("VTKHDF/NumberOfCells")[0];
   if (time_number > 0 && names_in(file, arrays).size() != arrays.size())

@@ -101,7 +101,7 @@ std::vector<Vertex> name_vertices(const std::vector<Piece>& pieces, Gid highest,
   if (static_cast<Gid>(ids.size()) > most_vertices)
     fail(ErrorKind::input, "{}: {} vertices; tutti takes at most {}", name, ids.size(), most_vertices);
   list.vertices = static_cast<Vertex>(ids.size());
-  if (ids.empty() || ids.back() - ids.front() + 1 == static_cast<Gid>(ids.size())) {
+  if (ids.empty() || ids.back() - ids.front() == static_cast<Gid>(ids.size()) - 1) {
     list.names.first = ids.empty() ? 0 : ids.front();
     return {};
   }
