@@ -89,8 +89,8 @@ void add_damping_keys(CaseSchema& schema) {
   schema.add({.path = "hyperviscosity.beta",
               .type = KeyType::number,
               .default_value = "\"auto\"",
-              .description = "Damping of the shortest waves per step; auto: the smallest value from 0.3 to 2 with "
-                             "which noise does not grow.",
+              .description = "Damping of the shortest waves per step; auto: the first of 0.3, 0.5, 0.8, 1.2 and 2 with "
+                             "which no eigenvector of a step grows.",
               .choices = {"auto"},
               .min = 0,
               .max = 2,
@@ -254,11 +254,19 @@ void add_transport_keys(CaseSchema& schema) {
               .default_value = "\"rk4\"",
               .description = "rk4: the classical Runge-Kutta method; ssp-rk3: the three-stage method of Shu and Osher.",
               .choices = {"rk4", "ssp-rk3"}});
+  schema.add({.path = "time.tolerance",
+              .type = KeyType::number,
+              .default_value = "0.005",
+              .description =
+                  "Error that steps of dt = \"auto\" may make in the initial tracers while the fastest node goes around "
+                  "the sphere, relative to the integral of their magnitudes; steps are shortened to half at most. 0: "
+                  "as long as is stable.",
+              .min = 0});
   schema.describe_table("numerics", "Numerics of the model.");
   schema.add({.path = "numerics.check",
               .type = KeyType::boolean,
               .default_value = "true",
-              .description = "Run a stability test first: noise must not grow."});
+              .description = "Check the stability first, by eigenvalues of a step: no eigenvector may grow."});
   schema.add({.path = "numerics.operators",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
