@@ -27,7 +27,7 @@ void add_stencil_keys(CaseSchema& schema) {
               .default_value = "57",
               .description = "Nodes of a stencil.",
               .min = 3,
-              .max = 127});
+              .max = max_stencil_size});
   schema.add({.path = "stencil.exponent",
               .type = KeyType::integer,
               .default_value = "7",
@@ -123,12 +123,14 @@ void add_velocity_keys(CaseSchema& schema) {
     schema.add({.path = std::string("velocity.") + name,
                 .type = KeyType::expression,
                 .unit = "1/s",
-                .description = fmt::format("Towards {}, of lon, lat (or x, y, z) and t.", name)});
+                .description = fmt::format("Towards {}, of lon, lat (or x, y, z) and t.", name),
+                .initial = true});
   schema.add({.path = "velocity.cartesian",
               .type = KeyType::expressions,
               .unit = "1/s",
               .description = "Along x, y and z; only the tangential part counts.",
-              .length = 3});
+              .length = 3,
+              .initial = true});
 }
 
 void check_name(const std::string& name, const std::string& where) {
@@ -208,6 +210,15 @@ void read_velocity(const Case& options, TransportCase& transport) {
   else
     for (const char* key : {"velocity.east", "velocity.north"})
       transport.velocity.push_back(options.has(key) ? options.expression(key) : Expression());
+  // One that changes is evaluated on devices, all its components.
+  if (transport.steady()) return;
+  const char* key = transport.cartesian ? "velocity.cartesian" : east ? "velocity.east" : "velocity.north";
+  for (const Expression& formula : transport.velocity)
+    if (formula.is_sampled())
+      fail(ErrorKind::input,
+           "{}: the velocity names a [[field]] and t; a formula with a [[field]] is evaluated once: leave one of them "
+           "out",
+           options.where(key));
 }
 
 void read_tracers(const Case& options, TransportCase& transport) {
