@@ -245,8 +245,8 @@ class Cases(SystemTest):
     def test_run_log(self):
         run = self.run_case(box_case(n=3, time="steps = 4"), "-q", ranks=2)
         log = (run["folder"] / "run.log").read_text()
-        self.assertRegex(log, r"^tutti .*\nhost: .*\ncommand: .* run .*case1\.toml")
-        for key in ("host", "command", "folder", "mpi", "hdf5", "compiler"):
+        self.assertRegex(log, r"^tutti .*\ncommit: \w+.*\nhost: .*\ncommand: .* run .*case1\.toml")
+        for key in ("commit", "host", "command", "folder", "mpi", "hdf5", "compiler"):
             self.assertTrue(run["provenance"][key], key)
         again = tutti("run", "--restart", run["folder"], *EQUAL)
         self.assertEqual(again.code, 0, again.err)
