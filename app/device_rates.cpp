@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
-#include "app/temporary_folder.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
+#include "tutti/program/temporary_folder.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::app {

@@ -16,6 +16,7 @@
 #include "tutti/base/system/machine_limits.hpp"
 #include "tutti/base/system/program.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/base/version.hpp"
 #include "tutti/device/cuda_report.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/exchange/routing.hpp"
@@ -319,7 +320,7 @@ void check_python(std::vector<Finding>& findings) {
 
 nlohmann::json as_json(const std::vector<Finding>& findings, int ranks) {
   nlohmann::json all;
-  all["version"] = TUTTI_VERSION;
+  all["version"] = version();
   all["ranks"] = ranks;
   all["checks"] = nlohmann::json::array();
   for (const Finding& f : findings)

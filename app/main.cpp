@@ -1,11 +1,12 @@
 // The program `tutti`: one subcommand a file.
 #include "app/commands.hpp"
+#include "tutti/base/version.hpp"
 
 int main(int argc, char** argv) {
   tutti::ProgramInfo info;
   info.name = "tutti";
   info.about = "tutti runs mesh-based simulations on all CPU cores and all GPUs at once.";
-  info.version = TUTTI_VERSION;
+  info.version = tutti::version();
   info.footer =
       "Examples:\n  tutti doctor                                         what works on this machine\n  tutti run "
       "examples/heart/case.toml -o results/heart  a case, on all cores and GPUs\n  mpirun -np 4 tutti run CASE -o DIR  "

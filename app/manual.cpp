@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
+#include "tutti/base/version.hpp"
 #include "tutti/program/help_internal.hpp"
 
 namespace tutti::app {
@@ -74,7 +75,7 @@ std::string manual_page(const CLI::App& program) {
       ".SH OPTIONS\n{}"
       ".SH COMMANDS\n{}"
       ".SH NOTES\n{}",
-      TUTTI_VERSION, roff(about.substr(about.starts_with("tutti ") ? 6 : 0)), roff(usage_of(program, format)),
+      version(), roff(about.substr(about.starts_with("tutti ") ? 6 : 0)), roff(usage_of(program, format)),
       options_of(program, format), commands_of(program, format), verbatim(trimmed(program.get_footer())));
 }
 

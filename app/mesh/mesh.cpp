@@ -8,6 +8,7 @@
 #include "app/mesh/mesh_output.hpp"
 #include "app/python.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/system/input_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/device/threads.hpp"
@@ -126,6 +127,7 @@ struct ConvertArguments {
 void convert(const ConvertArguments& a) {
   check_mesh_output(a.input, a.output, a.format);
   if (is_converted(a.input) && a.times == 0) {
+    const InputFile there(a.input, "mesh file");  // before anything else is missing
     if (!a.output.ends_with(".msh") || !(a.format.empty() || a.format == "msh22-ascii"))
       fail(ErrorKind::usage, "{}: meshio's meshes become MSH 2.2 in ASCII; give OUT as .msh, and no --format",
            a.output);

@@ -7,7 +7,6 @@
 
 #include "app/mesh/mesh_commands.hpp"
 #include "app/python.hpp"
-#include "app/temporary_folder.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/device/host_load.hpp"
@@ -17,6 +16,7 @@
 #include "tutti/io/vtk/vtu.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/quality/mesh_quality.hpp"
+#include "tutti/program/temporary_folder.hpp"
 
 namespace tutti::app {
 namespace {

@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "app/commands.hpp"
-#include "app/temporary_folder.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/system/input_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/triad.hpp"
+#include "tutti/program/temporary_folder.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::app {

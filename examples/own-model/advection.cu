@@ -139,6 +139,6 @@ ModelKind advection_kind() {
 }  // namespace advection
 
 int main(int argc, char** argv) {
-  const tutti::ProgramInfo info{.name = "advect", .about = "Linear advection on tetrahedra."};
+  const tutti::ProgramInfo info{.name = "advect", .about = "Linear advection on tetrahedra.", .version = "1.0"};
   return tutti::run_program(argc, argv, info, {advection::advection_kind()});
 }

@@ -3,7 +3,7 @@ and meshes (tutti.smooth) by the program; pictures (tutti.plot, tutti.profile, t
 
 import importlib
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {"Case": "case", "Run": "runs", "sweep": "sweeps", "betweenness": "graphs", "smooth": "smoothing", "Error": "messages"}
 

@@ -99,8 +99,9 @@ class Case:
         return other
 
     def __setitem__(self, key, value):
-        """A number, a text, a list, a dict; for initial values also a function f(x, y, z) of arrays, which is evaluated on the
-        mesh before the run, or an array with one value per cell, as run.fields has them."""
+        """A number, a text, a list, a dict; for initial values, the diffusivity, sources, boundary values and velocities of
+        transport also a function f(x, y, z) of arrays, which is evaluated on the mesh before the run, or an array with one
+        value per cell, as run.fields has them."""
         _steps(key)
         given = initial.is_given(key, value)
         self._forget(key)

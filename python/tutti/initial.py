@@ -1,4 +1,4 @@
-"""Initial values that Python gives: functions and arrays become files that the case names as [[field]]."""
+"""Values that Python gives: functions and arrays become files that the case names as [[field]]."""
 
 import re
 from pathlib import Path
@@ -8,17 +8,31 @@ import numpy as np
 from tutti.messages import Error
 
 
+# Keys besides initial values whose expressions can name a [[field]], and what stands for them where only the mesh matters.
+_OTHERS = {r"(physics|physics\.region\[\d+\])\.(K|longitudinal|transverse)": "1", r"(physics|physics\.region\[\d+\])\.fibre": "[1, 0, 0]",
+           r"physics\.source": "0", r"boundary\[\d+\]\.value": "0", r"velocity\.east": '"cos(lat)"', r"velocity\.north": "0",
+           r"velocity\.cartesian": '["-y", "x", 0]'}
+
+
+def _stand_in(key):
+    """None: the key takes no values of Python."""
+    if "initial" in re.split(r"[.\[]", key):
+        return "[0, 0, 0]" if key.endswith("velocity") else "1"  # which every quantity can be
+    return next((text for pattern, text in _OTHERS.items() if re.fullmatch(pattern, key)), None)
+
+
 def is_given(key, value):
-    """Is this a value a cell, for the key of an initial value? TypeError: a function for another key."""
-    initial = "initial" in re.split(r"[.\[]", key)
-    if callable(value) and not initial:
-        raise TypeError(f"{key}: only initial values can be functions of Python; give an expression such as 'exp(-x^2)'")
-    return callable(value) or (initial and np.ndim(value) > 0 and np.size(value) > 3)
+    """Is this a value a cell? TypeError: a function for a key that takes none."""
+    takes = _stand_in(key) is not None
+    if callable(value) and not takes:
+        raise TypeError(f"{key}: it cannot be a function of Python, which initial values, the diffusivity, sources, boundary values "
+                        "and velocities of transport can be; give an expression such as 'exp(-x^2)'")
+    return callable(value) or (takes and np.ndim(value) > 0 and np.size(value) > (9 if key.endswith(".K") else 3))
 
 
 def words_before(keys):
-    """--set options that stand for such values where only the mesh matters: 1, which every quantity can be."""
-    return [word for key in keys for word in ("--set", f"{key}={'[0, 0, 0]' if key.endswith('velocity') else '1'}")]
+    """--set options that stand for such values where only the mesh matters."""
+    return [word for key in keys for word in ("--set", f"{key}={_stand_in(key)}")]
 
 
 def _on(places, key, value):
@@ -51,12 +65,15 @@ def write(values, run, folder, first):
     options that name the files, as [[field]] number `first` and more. ValueError: another shape than the mesh's."""
     name = next(iter(run.fields))
     places = run.fields.at("last", name)
-    # These models begin with the values at just these places; the others' lie elsewhere, too.
-    way = "nearest" if run.summary["model"] in ("diffusion", "transport") else "linear"
+    # These models take the values at just these places; the others' lie elsewhere, too, as boundaries do.
+    exact = run.summary["model"] in ("diffusion", "transport")
     words = []
     Path(folder).mkdir(parents=True, exist_ok=True)
     for key, value in values.items():
         at, parts, vector = _on(places, key, value)
+        way = "nearest" if exact and not key.startswith("boundary") else "linear"
+        if vector != _stand_in(key).startswith("["):
+            raise ValueError(f"{key}: {len(parts)} component{'s' if vector else ''}; {1 if vector else 3} {'is' if vector else 'are'} expected")
         names = []
         for number, part in enumerate(parts):
             names.append("from_python_" + re.sub(r"\W", "_", key) + (f"_{'xyz'[number]}" if vector else ""))

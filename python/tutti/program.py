@@ -95,7 +95,7 @@ class ProgressLine:
 def raise_error(command, code, stderr):
     """The program's own line, which says where, what and what to do, as an Error."""
     lines = stderr.strip().splitlines()
-    errors = [line.split("tutti: error: ", 1)[1] for line in lines if "tutti: error: " in line]
+    errors = [found[1] for line in lines if (found := re.search(r"(?:^|\s)[^\s:]+: error: (.*)", line))]
     raise Error(errors[0] if errors else "\n".join(lines[-5:]) or f"{command[0]} ended with code {code}", code)
 
 
@@ -126,7 +126,7 @@ def run_program(words, ranks=None, launch=None, program=None, progress=False, st
             line.end()
         errors.seek(0)
         stderr = errors.read()
-    for text in re.findall(r"^tutti: warning: (.*)", stderr, re.MULTILINE):
+    for text in re.findall(r"^[^\s:]+: warning: (.*)", stderr, re.MULTILINE):
         warnings.warn(text, stacklevel=3)
     if process.returncode != 0:
         raise_error(command, process.returncode, stderr)

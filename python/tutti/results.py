@@ -18,7 +18,7 @@ Elements of several kinds are loaded as an ElementSnapshot:
 
 Nodes, as of transport on the sphere, are loaded as a NodeSnapshot:
 
-    snapshot.points, snapshot.cell_data["front"]
+    snapshot.points, snapshot.point_data["front"]
 """
 
 import csv
@@ -96,7 +96,12 @@ class NodeSnapshot:
 
     time: float
     points: np.ndarray  # (n, 3)
-    cell_data: dict = field(default_factory=dict)  # name -> (n,) or (n, components)
+    point_data: dict = field(default_factory=dict)  # name -> (n,) or (n, components)
+
+    @property
+    def cell_data(self):
+        """The same, for what takes any snapshot: every node is a cell."""
+        return self.point_data
 
 
 def read_probes(path):

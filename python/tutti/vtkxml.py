@@ -38,7 +38,8 @@ def read_grid(path):
 
 def read_elements(path):
     """Reads a .vtu or .pvtu of any cells; returns (points (n, 3), points of all cells one after the other, where each cell
-    ends in these, VTK's types of the m cells, {name: array of m rows})."""
+    ends in these, VTK's types of the m cells, {name: array of m rows}). Where all cells are vertices, data of points count
+    as those of the cells."""
     path = _existing(path)
     if have_vtk():
         return _read_with_vtk(path)
@@ -76,12 +77,21 @@ def _read_with_vtk(path):
     reader.Update()
     grid = reader.GetOutput()
     count = grid.GetNumberOfCells()
+    cell_data, point_data = _vtk_arrays(grid.GetCellData()), _vtk_arrays(grid.GetPointData())
     if grid.GetNumberOfPoints() == 0 or count == 0:
-        return np.zeros((0, 3)), *np.zeros((2, 0), np.int64), np.zeros(0, np.uint8), _vtk_arrays(grid)
+        return np.zeros((0, 3)), *np.zeros((2, 0), np.int64), np.zeros(0, np.uint8), {**cell_data, **point_data}
     points = vtk_to_numpy(grid.GetPoints().GetData()).astype(np.float64)
     connectivity, offsets = (vtk_to_numpy(a).astype(np.int64) for a in
                              (grid.GetCells().GetConnectivityArray(), grid.GetCells().GetOffsetsArray()))
-    return points, connectivity, offsets[1:], np.array(vtk_to_numpy(grid.GetCellTypesArray())), _vtk_arrays(grid)
+    types = np.array(vtk_to_numpy(grid.GetCellTypesArray()))
+    return points, connectivity, offsets[1:], types, _of_cells(cell_data, point_data, connectivity, types)
+
+
+def _of_cells(cell_data, point_data, connectivity, types):
+    """Of vertices, the points' data, too."""
+    if not np.all(types == VTK_VERTEX):
+        return cell_data
+    return {**cell_data, **{name: values[connectivity] for name, values in point_data.items()}}
 
 
 def _corners(types, path):
@@ -111,10 +121,10 @@ def _read_boxes_with_vtk(path):
     if np.any(extent[:, 1] <= extent[:, 0]):
         faces = [np.zeros(0)] * 3
     shape = [max(len(f) - 1, 0) for f in faces]
-    return faces, {name: _to_box(values, shape, path) for name, values in _vtk_arrays(grid).items()}
+    return faces, {name: _to_box(values, shape, path) for name, values in _vtk_arrays(grid.GetCellData()).items()}
 
 
-def _vtk_arrays(grid):
+def _vtk_arrays(data):
     from vtkmodules.util.numpy_support import get_vtk_to_numpy_typemap, vtk_to_numpy
 
     def values(a):
@@ -123,7 +133,6 @@ def _vtk_arrays(grid):
         shape = (0, a.GetNumberOfComponents()) if a.GetNumberOfComponents() > 1 else 0
         return np.zeros(shape, get_vtk_to_numpy_typemap()[a.GetDataType()])
 
-    data = grid.GetCellData()
     arrays = [data.GetArray(i) for i in range(data.GetNumberOfArrays())]
     return {a.GetName(): values(a) for a in arrays}
 
@@ -179,12 +188,13 @@ def _read_vtu(path):
     elements = {e.get("Name"): e for e in piece.find("Cells")}
     points = array(piece.find("Points/DataArray")).astype(np.float64).reshape(-1, 3)
     connectivity, ends = (array(elements[name]).astype(np.int64) for name in ("connectivity", "offsets"))
-    return points, connectivity, ends, array(elements["types"]), _cell_arrays(piece, array)
+    types = array(elements["types"])
+    return points, connectivity, ends, types, _of_cells(_arrays(piece, array), _arrays(piece, array, "PointData"), connectivity, types)
 
 
-def _cell_arrays(piece, array):
-    cell_data = piece.find("CellData")
-    return {e.get("Name"): array(e) for e in (cell_data if cell_data is not None else [])}
+def _arrays(piece, array, kind="CellData"):
+    data = piece.find(kind)
+    return {e.get("Name"): array(e) for e in (data if data is not None else [])}
 
 
 def _to_box(values, shape, path):
@@ -221,7 +231,7 @@ def _read_box_piece(path):
     if np.all(upper == lower):
         faces = [np.zeros(0)] * 3
     return lower, faces, {name: _to_box(values, upper - lower, path)
-                          for name, values in _cell_arrays(pieces[0], array).items()}
+                          for name, values in _arrays(pieces[0], array).items()}
 
 
 def _read_boxes(path):

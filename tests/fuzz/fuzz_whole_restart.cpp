@@ -17,6 +17,7 @@
 #include "fuzz.hpp"
 #include "tutti/base/hash.hpp"
 #include "tutti/base/system/program.hpp"
+#include "tutti/base/version.hpp"
 #include "tutti/io/checkpoint/checkpoint_header.hpp"
 #include "tutti/models/diffusion/diffusion_kind.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
@@ -210,7 +211,7 @@ class Forged {
         {{checkpoint_header_bytes, static_cast<Size>(body.size()), hash_bytes(std::span(body.data(), body.size()))}}};
     const auto table = format_segment_table(segments);
     CheckpointHeader header;
-    header.version = TUTTI_VERSION;
+    header.version = version();
     header.step = 4;
     header.table_offset = checkpoint_header_bytes + static_cast<Size>(body.size());
     header.segments = 1;

@@ -95,8 +95,8 @@ class Keys(Cases):
                 case[key]
         with self.assertRaisesRegex(KeyError, "no key of a case"):
             case["time..end"] = 1
-        with self.assertRaisesRegex(TypeError, "only initial values can be functions of Python"):
-            case["physics.K"] = np.sin
+        with self.assertRaisesRegex(TypeError, "cannot be a function of Python, which initial values"):
+            case["physics.exact"] = np.sin
         self.assertIn("time.end=3", repr(case))
         path.write_text("a = [")
         with self.assertRaises(tutti.Error) as caught:
@@ -177,6 +177,35 @@ class Fields(Cases):
         flow["initial.temperature"] = lambda x, y, z: x + 10 * y + 100 * z
         flow["initial.velocity"] = lambda x, y, z: (0 * x, 0, 0 * z)
         self.check_at_start(flow.run(devices="cpu", threads=1), "T", lambda x, y, z: x + 10 * y + 100 * z, "xyz")
+
+    def test_other_keys_of_python(self):
+        def u_of(case, **options):
+            return np.asarray(case.run(devices=options.pop("devices", "cpu"), threads=1, **options).fields.at("last", "u"))[0]
+
+        box = {**BOX, "boundary": [{"tag": "x-min", "type": "dirichlet"}, {"tag": "x-max"}], "time": {"steps": 4}}
+        wanted, given = self.case(box), self.case(box)
+        for key, formula, function in (("physics.K", "1 + x*y", lambda x, y, z: 1 + x * y), ("physics.source", "x - z", lambda x, y, z: x - z),
+                                       ("boundary[0].value", "1 + 2*y", lambda x, y, z: 1 + 2 * y)):
+            wanted[key], given[key] = formula, function
+        expected = u_of(wanted)
+        np.testing.assert_allclose(u_of(given), expected, rtol=1e-12, atol=1e-12)  # the line through the cells is the boundary's
+        np.testing.assert_array_equal(u_of(given, devices="fake:1,cpu", ranks=2), u_of(given))
+        given["physics.K"] = 3 * np.ones(162)
+        wanted["physics.K"] = 3
+        np.testing.assert_allclose(u_of(given), u_of(wanted), rtol=1e-12, atol=1e-12)
+        given["physics.K"] = lambda x, y, z: (x, y, z)
+        with self.assertRaisesRegex(ValueError, "physics.K: 3 components; 1 is expected"):
+            given.run()
+        sphere, same = self.case(SPHERE), self.case(SPHERE)
+        del sphere["velocity.east"]
+        sphere["velocity.cartesian"] = lambda x, y, z: (-y, x, 0 * z)
+        self.assertEqual(sphere.run(devices="cpu", threads=1).summary["steps"], 2)
+        same["velocity.east"] = lambda x, y, z: np.hypot(x, y)
+        q = [np.asarray(case.run(devices="cpu", threads=1).fields.at("last", "q"))[0] for case in (sphere, same)]
+        np.testing.assert_allclose(q[0], q[1], atol=1e-9)
+        same["velocity.north"] = "sin(t)"
+        with self.assertRaisesRegex(tutti.Error, r"names a \[\[field\]\] and t"):
+            same.run()
 
     def test_tetrahedra_on_any_devices_and_ranks(self):
         run = self.run_case(BOX)

@@ -38,8 +38,8 @@ def fibonacci(n):
     return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
 
 
-def write_nodes(path, points, fields):
-    """A .vtu of vertices as tutti writes it, with one zlib block an array."""
+def write_nodes(path, points, fields, kind="PointData"):
+    """A .vtu of vertices as tutti writes it, with one zlib block an array; before 0.2 the fields were CellData."""
     count = len(points)
     arrays = [("Points", 3, points), ("connectivity", 1, np.arange(count, dtype="<i4")),
               ("offsets", 1, np.arange(1, count + 1, dtype="<i4")), ("types", 1, np.ones(count, "u1"))]
@@ -53,12 +53,12 @@ def write_nodes(path, points, fields):
         payload += struct.pack("<4Q", 1, data.nbytes, 0, len(packed)) + packed
     head = (f'<?xml version="1.0"?><VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" '
             f'header_type="UInt64" compressor="vtkZLibDataCompressor"><UnstructuredGrid><Piece NumberOfPoints="{count}" '
-            f'NumberOfCells="{count}"><Points>{elements[0]}</Points><Cells>{"".join(elements[1:4])}</Cells><CellData>'
-            f'{"".join(elements[4:])}</CellData></Piece></UnstructuredGrid><AppendedData encoding="raw">_')
+            f'NumberOfCells="{count}"><Points>{elements[0]}</Points><Cells>{"".join(elements[1:4])}</Cells><{kind}>'
+            f'{"".join(elements[4:])}</{kind}></Piece></UnstructuredGrid><AppendedData encoding="raw">_')
     path.write_bytes(head.encode() + payload + b"</AppendedData></VTKFile>")
 
 
-def write_results(folder, points, outputs, pieces=1):
+def write_results(folder, points, outputs, pieces=1, kind="PointData"):
     """results.pvd of `outputs`, {time: fields}, in so many pieces of a .pvtu; the last one of several is empty."""
     folder.mkdir(exist_ok=True)
     ends = np.linspace(0, len(points), max(pieces, 2)).astype(int)
@@ -68,12 +68,12 @@ def write_results(folder, points, outputs, pieces=1):
         names = []
         for p, (a, b) in enumerate(zip(ends, ends[1:])):
             names.append(f"fields_{output}_{p}.vtu")
-            write_nodes(folder / names[-1], points[a:b], {n: v[a:b] for n, v in fields.items()})
+            write_nodes(folder / names[-1], points[a:b], {n: v[a:b] for n, v in fields.items()}, kind)
         arrays = "".join(f'<PDataArray type="{KINDS[v.dtype.str]}" Name="{n}"/>' for n, v in fields.items())
         (folder / f"fields_{output}.pvtu").write_text(
             '<?xml version="1.0"?><VTKFile type="PUnstructuredGrid" version="1.0" byte_order="LittleEndian"><PUnstructuredGrid '
-            'GhostLevel="0"><PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints><PCellData>'
-            f'{arrays}</PCellData>{"".join(f"<Piece Source={chr(34)}{n}{chr(34)}/>" for n in names)}</PUnstructuredGrid></VTKFile>')
+            f'GhostLevel="0"><PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints><P{kind}>'
+            f'{arrays}</P{kind}>{"".join(f"<Piece Source={chr(34)}{n}{chr(34)}/>" for n in names)}</PUnstructuredGrid></VTKFile>')
         series += f'<DataSet timestep="{time}" part="0" file="fields_{output}.pvtu"/>'
     (folder / "results.pvd").write_text(f'<?xml version="1.0"?><VTKFile type="Collection"><Collection>{series}'
                                         "</Collection></VTKFile>")
@@ -112,8 +112,8 @@ class Sphere(unittest.TestCase):
 class Reading(Sphere):
     def test_both_readers_in_pieces(self):
         points = fibonacci(200)
-        for pieces in (1, 4):
-            write_results(self.folder / "r", points, {0.5: fields_of(points)}, pieces)
+        for pieces, kind in ((1, "PointData"), (4, "PointData"), (4, "CellData")):
+            write_results(self.folder / "r", points, {0.5: fields_of(points)}, pieces, kind)
             for plain in ("", "1"):
                 os.environ["TUTTI_PLAIN_READER"] = plain
                 self.addCleanup(os.environ.pop, "TUTTI_PLAIN_READER", None)
@@ -121,7 +121,7 @@ class Reading(Sphere):
                 self.assertIsInstance(snapshot, NodeSnapshot)
                 np.testing.assert_array_equal(snapshot.points, points)
                 for name, values in fields_of(points).items():
-                    np.testing.assert_array_equal(snapshot.cell_data[name], values)
+                    np.testing.assert_array_equal(snapshot.point_data[name], values)
 
     def test_default_fields(self):
         points = fibonacci(20)

@@ -73,9 +73,9 @@ def result_times(folder):
 
 
 class Cases(SystemTest):
-    def fails(self, text, *patterns, options=()):
+    def fails(self, text, *patterns, options=(), code=INPUT):
         case = self.write("case.toml", text)
-        self.assert_error(tutti("run", case, "-o", self.folder / "none", *EQUAL, *options), INPUT, *patterns)
+        self.assert_error(tutti("run", case, "-o", self.folder / "none", *EQUAL, *options), code, *patterns)
 
     def test_constants(self):
         plain = self.run_case(box_case(n=4, physics='K = 2\ninitial = "2*x + 6*y"'))
@@ -190,7 +190,7 @@ class Cases(SystemTest):
         self.assertLess(second["field_errors"]["T"]["linf"], 1e-12, "T is 2 everywhere")
         field = '[[field]]\nname = "old"\nfile = "q.csv"\n[mesh]'
         self.fails(source.replace("q(t)", "q"), "'q' is a table")
-        self.fails(source.replace("[mesh]", field).replace("q(t)", "old"), "which only initial values can name")
+        self.fails(source.replace("[mesh]", field).replace("q(t)", "old"), "which this key cannot name")
         initial = box_case(physics='K = 1\ninitial = "old"').replace("[mesh]", field)
         self.fails(initial, r"q\.csv: there is no column 'x'; take one of t, q")
         case = self.write("case.toml", initial.replace("q.csv", "none.vtu"))
@@ -245,8 +245,8 @@ class Cases(SystemTest):
     def test_run_log(self):
         run = self.run_case(box_case(n=3, time="steps = 4"), "-q", ranks=2)
         log = (run["folder"] / "run.log").read_text()
-        self.assertRegex(log, r"^tutti .*\nhost: .*\ncommand: .* run .*case1\.toml")
-        for key in ("host", "command", "folder", "mpi", "hdf5", "compiler"):
+        self.assertRegex(log, r"^tutti .*\ncommit: \w+.*\nhost: .*\ncommand: .* run .*case1\.toml")
+        for key in ("commit", "host", "command", "folder", "mpi", "hdf5", "compiler"):
             self.assertTrue(run["provenance"][key], key)
         again = tutti("run", "--restart", run["folder"], *EQUAL)
         self.assertEqual(again.code, 0, again.err)
@@ -321,7 +321,11 @@ class Cases(SystemTest):
 
     def test_meshes_of_other_formats(self):
         text = box_case().replace('generate = "box"', 'file = "part.med"').replace("cubes = [8, 8, 8]\njitter = 0.2\n", "")
-        self.fails(text, r"part\.med: unsupported format \.med; try tutti mesh convert part\.med part\.msh")
+        self.fails(text, r"part\.med: .*No such file", code=5)
+        self.assert_error(tutti("mesh", "convert", self.folder / "none.med", "made.msh"), 5, r"none\.med: .*No such file")
+        for name in ("part.med", "part.foo"):
+            (self.folder / name).write_text("cells")
+        self.fails(text, r"part\.med: unsupported format \.med; try tutti mesh convert part\.med part\.msh, and give that file")
         self.fails(text.replace(".med", ".foo"), r"part\.foo: unsupported format \.foo; supported are")
 
 

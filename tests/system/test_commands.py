@@ -68,7 +68,7 @@ class Commands(SystemTest):
                 if command not in (["mesh"], ["mesh", "generate"], ["bench"]):  # these only lead further
                     self.assertIn("Example", out)
         self.assertEqual(self.run_well("run", "--help", ranks=3).count("Usage:"), 1, "one rank speaks")
-        self.assertRegex(self.run_well("--version"), r"^tutti \d+\.\d+\.\d+")
+        self.assertRegex(self.run_well("--version"), r"^tutti \d+\.\d+\.\d+, commit \w+")
         self.assertEqual(self.files(), [])
 
     def test_box_and_info(self):

@@ -84,7 +84,7 @@ class OwnModel(SystemTest):
                      "share/tutti/python/tutti/plot.py", "share/tutti/examples/own-model/advection.cu",
                      "share/doc/tutti/LICENSE", "share/doc/tutti/NOTICE"]:
             self.assertTrue((prefix / name).is_file(), name)
-        self.assertRegex(checked([prefix / "bin" / "tutti", "--version"]).out, r"^tutti \d+\.\d+\.\d+\n$")
+        self.assertRegex(checked([prefix / "bin" / "tutti", "--version"]).out, r"^tutti \d+\.\d+\.\d+, commit \w+(-modified)?\n$")
         packages = list(prefix.glob("lib*/cmake/tutti/*"))
         self.assertTrue(packages)
         for file in packages:
@@ -117,6 +117,36 @@ class OwnModel(SystemTest):
         other = "mpicxx.openmpi" if "mpich" in used else "mpicxx.mpich"
         with self.assertRaisesRegex(AssertionError, r"(?s)built with the MPI of .*set\s+MPI_CXX_COMPILER"):
             configure(work / "other-mpi", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPI_CXX_COMPILER={shutil.which(other)}")
+
+    def test_its_own_name(self):
+        self.assertRegex(self.advect("--version").out, r"^advect 1\.0\ntutti \d+\.\d+\.\d+, commit \w+")
+        for words in (["--help"], ["run", "--help"], ["plan", "--help"], ["reference", "--help"]):
+            shown = self.advect(*words)
+            self.assertEqual(shown.code, 0)
+            self.assertIn("advect", shown.out)
+            self.assertNotRegex(shown.out, r"\btutti (run|plan|reference)\b", words)
+        summary = self.run_case(case("velocity = [1, 0, 0]"), "--set", "balance.weights=[1]")
+        log = (summary["folder"] / "run.log").read_text()
+        self.assertRegex(log, r"^advect, tutti \d+\.\d+\.\d+, .*\ncommit: ")
+        again = self.advect("run", "--restart", summary["folder"])
+        self.assertRegex(again.err, r"^advect: warning: .* is already at the end")
+        for wrong in (["plan", self.folder / "none.toml"], ["plan"], ["run", "none.toml"], ["fly"]):
+            result = self.advect(*wrong)
+            self.assertNotEqual(result.code, 0)
+            self.assertRegex(result.err, r"^advect: error: ")
+            self.assertEqual(len(result.err.splitlines()), 1)
+
+    def test_plan(self):
+        file = self.write("plan.toml", case("velocity = [1, 0, 0]", n=12))
+        for ranks, devices in ((None, "cpu"), (2, "fake:1,cpu")):
+            planned = self.advect("plan", file, "--devices", devices, ranks=ranks)
+            self.assertEqual(planned.code, 0, planned.err)
+            self.assertIn("10,368 cells", planned.out)
+            for pattern in (r"part 0 on .*: [\d,]+ cells, [\d.]+ \w+ of [\d.]+ \w+", r"time step 0\.\d+, 20 steps", r"measured: \S+ s per step"):
+                self.assertRegex(planned.out, pattern)
+            self.assertEqual(planned.out.count("\npart "), 4 if ranks else 1)
+        wrong = self.write("wrong.toml", case("velocty = [1, 0, 0]"))
+        self.assertRegex(self.advect("plan", wrong).err, r"^advect: error: .*wrong\.toml:7: unknown key 'physics\.velocty'; did you mean 'physics\.velocity'")
 
     def test_short(self):
         lines = sum(len(f.read_text(encoding="utf-8").splitlines()) for f in EXAMPLE.iterdir()

@@ -71,13 +71,64 @@ class Runs(SystemTest):
                         self.assertEqual((other["folder"] / "history.csv").read_text(),
                                          (whole["folder"] / "history.csv").read_text())
 
-    def test_the_same_bits_where_noise_grew_at_first(self):
+    def test_the_same_bits_where_a_mode_grew_at_first(self):
         # The operators of a second try are other work than those of the first, which GPUs may have kept.
         text = case(nodes='generate = "random"\ncount = 2000\nseparation = 0.5', time="steps = 12\ndt = 0.05")
         text = text.replace("[hyperviscosity]", '[hyperviscosity]\ngamma = "uniform"')
         whole = self.run_case(text, "--devices", "cpu")
         for devices in ("fake:1", "fake:3"):
             self.assertEqual(outcome(self.run_case(text, "--devices", devices)), outcome(whole))
+
+    def test_automatic_steps_cost_no_accuracy(self):
+        bell = (ROOT / "examples" / "cosine-bell" / "case.toml").read_text(encoding="utf-8").replace("10242", "2562")
+        bell = bell.replace("end = 1036800", "end = 259200")  # a quarter of a turn
+        runs = [self.run_case(bell, *sets(time__tolerance=tolerance)) for tolerance in (0.005, 0.02, 0)]
+        steps = [run["dt"] for run in runs]
+        self.assertTrue(steps[0] < steps[1] < steps[2], steps)
+        self.assertGreaterEqual(steps[0], 0.499 * steps[2])
+        short = self.run_case(bell, *sets(time__dt=steps[2] / 4))
+        errors = [run["tracers"][0]["l2"] for run in (*runs, short)]
+        self.assertLess(abs(errors[0] - errors[3]), 0.3 * abs(errors[2] - errors[3]), errors)
+        self.assertEqual(outcome(self.run_case(bell, "--devices", "fake:2,cpu", ranks=2)), outcome(runs[0]))
+        # The end does not matter, and a smooth tracer's error is small with any stable step.
+        self.assertEqual(self.run_case(bell, *sets(time__end=64800))["dt"], steps[0])
+        smooth = self.run_case(case()), self.run_case(case(), *sets(time__tolerance=0))
+        self.assertEqual(smooth[0]["dt"], smooth[1]["dt"])
+
+    def test_little_damping_is_no_error(self):
+        # k = 3 with so little: the maximum of noise rises, and no eigenvector of a step grows.
+        bell = (ROOT / "examples" / "cosine-bell" / "case.toml").read_text(encoding="utf-8").replace("10242", "2562")
+        for beta in (0.08, 0.2):
+            run = self.run_case(bell, *sets(hyperviscosity__beta=beta, time__end=129600))
+            self.assertLess(run["tracers"][0]["max"], 1010)
+
+    def test_stencils_of_300_nodes(self):
+        text = case(nodes='generate = "icosahedral"\ncount = 2562', time="steps = 2").replace("size = 25", "size = 300")
+        text = text.replace("exponent = 5\ndegree = 4", "exponent = 7\ndegree = 10")
+        whole = self.run_case(text)
+        self.assertEqual(outcome(self.run_case(text, "--devices", "fake:2,cpu")), outcome(whole))
+
+    def test_fields_are_point_data(self):
+        run = self.run_case(case(tracers=DYE + SALT), ranks=2)
+        for path in (*run["folder"].rglob("*.vtu"), *run["folder"].rglob("*.pvtu")):
+            head = path.read_bytes().split(b"<AppendedData")[0]
+            points = head[head.index(b"PointData>"):head.rindex(b"PointData>")]
+            for name in (b'"dye"', b'"salt"', b'"node"', b'"part"'):
+                self.assertIn(b"Name=" + name, points, path)
+                self.assertEqual(head.count(b"Name=" + name), 1)
+        # Another run starts from them, and from what earlier versions wrote, the data of cells.
+        for kind in (b"PointData", b"CellData"):
+            for path in run["folder"].rglob("*.vtu"):
+                path.write_bytes(path.read_bytes().replace(b"<CellData>\n</CellData>\n", b"").replace(b"PointData", kind))
+            again = case(tracers='[[tracer]]\nname = "dye"\ninitial = "old"\n', time="steps = 0",
+                         more=f'[[field]]\nname = "old"\nfile = "{run["folder"]}"\ncolumn = "dye"\ninterpolation = "nearest"')
+            self.assertEqual(self.run_case(again)["tracers"][0]["max"], run["tracers"][0]["max"])
+
+    def test_a_velocity_from_a_file(self):
+        (self.folder / "east.csv").write_text("x,y,z,v\n1,0,0,1\n-1,0,0,1\n0,1,0,1\n0,-1,0,1\n0,0,1,0\n0,0,-1,0\n")
+        field = '[[field]]\nname = "wind"\nfile = "east.csv"\ninterpolation = "nearest"\n'
+        moved = self.run_case(case(velocity='east = "wind*cos(lat)"', more=field + "[numerics]\ncheck = false"), ranks=2)
+        self.assertNotEqual(moved["checksum"], self.run_case(case(velocity='east = "0"', time="steps = 12\ndt = 0.01"))["checksum"])
 
     def test_damping_is_local_where_nodes_are_uneven(self):
         local, uniform = ('[hyperviscosity]\ngamma = "%s"' % kind for kind in ("local", "uniform"))
@@ -223,6 +274,11 @@ class Wrong(SystemTest):
                 (self.folder / name).write_bytes(data)
                 self.expect(case(nodes=f'file = "{name}"'), INPUT, pattern,
                             ranks_list=[None, 3] if name == "twice.bin" else [None])
+
+    def test_a_field_in_a_velocity_that_changes(self):
+        field = '[[field]]\nname = "wind"\nfile = "east.csv"\n'
+        (self.folder / "east.csv").write_text("x,y,z,v\n1,0,0,1\n")
+        self.expect(case(velocity='east = "wind"\nnorth = "cos(t)"', more=field), INPUT, r"case\.toml:12\b", r"names a \[\[field\]\] and t")
 
     def test_steps_that_are_too_long(self):
         self.expect(case(time="steps = 3\ndt = 0.5"), NUMERICAL, r"case\.toml:20\b", r"time\.dt = 0\.5 is above the stability limit 0\.\d+")

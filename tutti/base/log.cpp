@@ -14,6 +14,7 @@ namespace {
 LogLevel level_ = LogLevel::normal;
 bool speaks_ = true;
 bool line_open_ = false;
+std::string name_ = "tutti";
 int copy_ = -1;
 std::string before_copy_;  ///< what was said before there was one
 }  // namespace
@@ -45,10 +46,13 @@ void write_info(const std::string& line) {
 }
 void write_warning(const std::string& line) {
   close_open_line();
-  std::fprintf(stderr, "tutti: warning: %s\n", printable(line, "\t").c_str());
+  std::fprintf(stderr, "%s: warning: %s\n", name_.c_str(), printable(line, "\t").c_str());
   copy_line("warning: " + line);
 }
 
+void set_log_name(const std::string& program) {
+  name_ = program;
+}
 void copy_log_to(int file, const std::string& head) {
   copy_ = file;
   copy_line(head);

@@ -18,6 +18,7 @@ class NodePieces final : public VtuPieces {
       number_.emplace_back(map.global.begin(), map.global.begin() + map.owned);
     }
   }
+  bool at_points() const override { return true; }
   PieceCells cells(std::size_t i) const override {
     const auto points = domain_.owned_points(i);
     PieceCells cells;

@@ -34,6 +34,8 @@ class Pieces {
   std::vector<int> all;  ///< parts with a file; looked at on the root only
 
   virtual std::string suffix() const = 0;
+  /// Whether rows are points of the files, row i the i-th one, and not cells: arrays are point data then.
+  virtual bool at_points() const { return false; }
   /// What is known of the rows besides a model's fields, as the part that owns them. Of mine[i]; without i, names and
   /// types only.
   virtual std::vector<VtkArray> arrays(std::optional<std::size_t> i) const = 0;

@@ -15,12 +15,18 @@ VtuPieces::VtuPieces(const Domain& domain) {
 
 void VtuPieces::write(const std::filesystem::path& path, std::size_t i, std::span<const VtkArray> arrays,
                       const VtkOptions& options) const {
-  write_vtu(path, grids_[i], arrays, options);
+  if (at_points())
+    write_vtu(path, grids_[i], arrays, {}, options);
+  else
+    write_vtu(path, grids_[i], arrays, options);
 }
 
 void VtuPieces::join(const std::filesystem::path& path, const std::vector<std::string>& files,
                      std::span<const VtkArray> arrays, std::optional<double> time) const {
-  write_pvtu(path, files, arrays, time);
+  if (at_points())
+    write_pvtu(path, files, {}, time, arrays);
+  else
+    write_pvtu(path, files, arrays, time);
 }
 
 }  // namespace tutti

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tutti/base/version.hpp"
+
 namespace tutti {
 
 std::string shell_words(const std::vector<std::string>& words) {
@@ -38,11 +40,13 @@ std::vector<std::pair<std::string, std::string>> provenance() {
   int length = 0;
   MPI_Get_library_version(mpi.data(), &length);
   const std::string library(mpi.data(), static_cast<std::size_t>(length));
-  return {{"host", host.data()},
+  return {{"commit", commit()},
+          {"host", host.data()},
           {"command", shell_words(words)},
           {"folder", std::filesystem::current_path(error).string()},
           {"mpi", library.substr(0, library.find_first_of(",\n"))},
           {"hdf5", fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE)},
+          {"cuda", cuda_version()},
           {"compiler", __VERSION__}};
 }
 

@@ -1,4 +1,4 @@
-// What a result came from: for run.log and summary.json.
+// What a result came from: for run.log, summary.json and checkpoints.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// Name and value: "host", "command" (its words as a shell takes them), "folder" (the current one), "mpi", "hdf5",
-/// "compiler". Of this process.
+/// Name and value: "commit" (of the sources), "host", "command" (its words as a shell takes them), "folder" (the
+/// current one), "mpi", "hdf5", "cuda", "compiler". Of this process.
 std::vector<std::pair<std::string, std::string>> provenance();
 
 /// Words as a shell takes them.

@@ -15,6 +15,7 @@
 #include "tutti/base/system/fault.hpp"
 #include "tutti/base/system/program.hpp"
 #include "tutti/base/system/refused_memory.hpp"
+#include "tutti/base/version.hpp"
 #include "tutti/program/help_internal.hpp"
 #include "tutti/program/last_resort.hpp"
 #include "tutti/simulation/run/stop.hpp"
@@ -131,14 +132,22 @@ void require_room_for_messages(const std::string& program) {
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 
+/// A line for tutti, and one before it for a program of its own.
+std::string version_text(const ProgramInfo& info) {
+  const std::string tutti = fmt::format("tutti {}, commit {}", version(), commit());
+  if (info.name == "tutti") return tutti;
+  return fmt::format("{}{}{}\n{}", info.name, info.version.empty() ? "" : " ", info.version, tutti);
+}
+
 int parse_and_run(int argc, char** argv, const ProgramInfo& info,
                   const std::function<void(CLI::App&, Action&)>& declare) {
+  set_log_name(info.name);
   CLI::App program{info.about};
   program.name(info.name);
   program.formatter(make_help_format());
   program.set_help_flag("-h,--help", "show this help");
   if (!info.footer.empty()) program.footer(info.footer);
-  if (!info.version.empty()) program.set_version_flag("--version", info.name + " " + info.version, "print the version");
+  program.set_version_flag("--version", version_text(info), "print the version");
   program.require_subcommand(1);
   bool quiet = false, loud = false;
   program.add_flag("-q,--quiet", quiet, "print warnings and errors only");
@@ -209,6 +218,7 @@ int run_program(int argc, char** argv, const ProgramInfo& info, const ModelKinds
   return run_commands(argc, argv, info, [&](CLI::App& program, Action& action) {
     add_run_command(program, action, models,
                     "  " + info.name + " run case.toml -o results --set time.end=2 --devices cpu");
+    add_plan_command(program, action, models, "  " + info.name + " plan case.toml --devices cpu");
     add_reference_command(program, action, models, info.name + " reference");
   });
 }

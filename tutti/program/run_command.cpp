@@ -14,6 +14,7 @@
 #include "tutti/base/log_copy.hpp"
 #include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/base/version.hpp"
 #include "tutti/device/core_load.hpp"
 #include "tutti/device/host_load.hpp"
 #include "tutti/io/output_folder.hpp"
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RunArguments {
-  std::string file, output, restart;
+  std::string program, file, output, restart;
   std::vector<std::string> sets;
   bool overwrite = false, fall_back = false, no_exchange = false;
   std::string trace, trace_steps;
@@ -96,14 +97,14 @@ bool has_checkpoint(const fs::path& path) {
 }
 
 /// run.log from here on, which holds what was said so far, too.
-void keep_log(const Comm& comm, const fs::path& folder) {
+void keep_log(const Comm& comm, const std::string& program, const fs::path& folder) {
   comm.together([&] {
     if (!comm.is_root()) return;
     const fs::path path = folder / "run.log";
     const int file = open_to_append(path);
     if (file < 0) fail(ErrorKind::io, "{}: cannot be written: {}", path.string(), system_cause(errno));
-    std::string head =
-        fmt::format("tutti {}, {:%Y-%m-%dT%H:%M:%S%z}", TUTTI_VERSION, fmt::localtime(std::time(nullptr)));
+    std::string head = fmt::format("{}tutti {}, {:%Y-%m-%dT%H:%M:%S%z}", program == "tutti" ? "" : program + ", ",
+                                   version(), fmt::localtime(std::time(nullptr)));
     for (const auto& [name, value] : provenance()) head += fmt::format("\n{}: {}", name, value);
     copy_log_to(file, head);
   });
@@ -124,7 +125,7 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
       create_model({comm, devices, options, folder / "mesh", phases, restart ? &stored : nullptr}, models);
   phases.add_to(trace);
   describe_setup(comm, *model, devices, phases);
-  keep_log(comm, folder);
+  keep_log(comm, arguments.program, folder);
   RunSoFar so_far;
   const CoreWait wait;
   const auto began = std::chrono::steady_clock::now();
@@ -220,6 +221,7 @@ void check_arguments(const RunArguments& a, const std::string& help) {
 
 void add_run_command(CLI::App& program, Action& action, const ModelKinds& models, const std::string& example) {
   auto arguments = std::make_shared<RunArguments>();
+  arguments->program = program.get_name();
   CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
   command->add_option("case", arguments->file, "case file (TOML); not needed with --restart")->type_name("CASE");
   command

@@ -6,6 +6,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/system/fault.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/base/version.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/simulation/finite_watch.hpp"
 #include "tutti/simulation/run/stop.hpp"
@@ -34,8 +35,8 @@ Checkpoints::Checkpoints(Run& run, std::function<void(RunState&)> describe)
       last_(agreed_) {
   if (!state_.empty())
     writer_ = std::make_unique<CheckpointWriter>(run.comm, state_, run.folder / "checkpoints",
-                                                 static_cast<int>(run.options.integer("checkpoint.keep")),
-                                                 TUTTI_VERSION, release_cores);
+                                                 static_cast<int>(run.options.integer("checkpoint.keep")), version(),
+                                                 release_cores);
 }
 
 /// What all ranks know after asking each other, about twice a second: a message every step would be one too many.

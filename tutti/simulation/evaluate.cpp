@@ -20,4 +20,11 @@ void require_steady(const Expression& expression, const std::string& where, cons
          "{}: '{}' depends on t, but it is evaluated once, at t = 0; write it as a formula of x, y and z", where, key);
 }
 
+void require_steady_fields(const Expression& expression, const std::string& where, const std::string& key) {
+  if (expression.is_sampled() && expression.depends_on_time())
+    fail(ErrorKind::input,
+         "{}: '{}' names a [[field]] and t; a formula with a [[field]] is evaluated once: leave one of them out", where,
+         key);
+}
+
 }  // namespace tutti

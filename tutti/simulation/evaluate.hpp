@@ -17,5 +17,7 @@ std::vector<double> evaluate_at(const Expression& expression, std::span<const Ve
 /// Error(input) when the expression depends on t: for what is evaluated once, when the run begins. `where` is the place
 /// of `key` in the case.
 void require_steady(const Expression& expression, const std::string& where, const std::string& key);
+/// The same where it names a [[field]]: those are known on the host only, to which a formula of t does not come back.
+void require_steady_fields(const Expression& expression, const std::string& where, const std::string& key);
 
 }  // namespace tutti

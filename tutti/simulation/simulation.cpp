@@ -9,6 +9,8 @@
 #include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/system/fault.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/base/version.hpp"
+#include "tutti/io/provenance.hpp"
 #include "tutti/simulation/checkpoints.hpp"
 #include "tutti/simulation/finite_watch.hpp"
 #include "tutti/simulation/output/field_output.hpp"
@@ -177,7 +179,8 @@ void put_in_place(Run& run, const Restart* restart) {
 /// What a checkpoint says of the run besides the fields.
 void describe_run(const Run& run, const std::vector<std::string>& devices, const Observers& observers,
                   RunState& state) {
-  state.version = TUTTI_VERSION;
+  state.version = version();
+  state.provenance = provenance();
   state.model = run.options.text("model");
   state.case_name = run.options.name();
   state.case_toml = run.options.effective_toml();

@@ -127,7 +127,7 @@ TEST(NamedFiles, defects_are_named) {
   EXPECT_THAT(source(table, "q"), HasSubstr("'q' is a table and needs what it is asked for in parentheses"));
   EXPECT_THAT(source(table, "q(t"), HasSubstr("missing parenthesis"));
   EXPECT_THAT(source(table + table, "1"), HasSubstr("there is a constant, table or field 'q' already"));
-  EXPECT_THAT(source(field, "f"), HasSubstr("'f' is a [[field]], which only initial values can name"));
+  EXPECT_THAT(source(field, "f"), HasSubstr("'f' is a [[field]], which this key cannot name"));
   EXPECT_THAT(source("[[table]]\nname = \"sin\"\nfile = \"q.csv\"\n", "1"), HasSubstr("'sin' cannot be named"));
   EXPECT_THAT(error_of([&] { (void)parse(field, "initial = \"f\"").expression("physics.initial")({}); }),
               HasSubstr("no.csv"));

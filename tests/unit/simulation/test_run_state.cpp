@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 RunState some_state() {
   RunState s;
-  s.version = TUTTI_VERSION;
+  s.version = version();
   s.model = "diffusion";
   s.case_name = "a \"case\".toml";
   s.case_toml = "model = \"diffusion\"\n# \u00fc\n";
@@ -98,7 +98,7 @@ class OpenRestart : public testing::Test {
 };
 
 TEST_F(OpenRestart, TheNewestOfAFolder) {
-  for (const Size step : {9, 10}) write(step, TUTTI_VERSION, meta_of(step));
+  for (const Size step : {9, 10}) write(step, version(), meta_of(step));
   for (const fs::path& from : {folder_, folder_ / "checkpoints", folder_ / "checkpoints" / "step-000000000010.h5"}) {
     const Restart restart = open_restart(world(), from, false);
     EXPECT_EQ(restart.state.step, 10);
@@ -108,17 +108,17 @@ TEST_F(OpenRestart, TheNewestOfAFolder) {
 }
 
 TEST_F(OpenRestart, AnotherVersion) {
-  write(9, TUTTI_VERSION, meta_of(9));
+  write(9, version(), meta_of(9));
   write(10, "0.0.1-old", meta_of(10));
   const std::string message = message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); });
   EXPECT_THAT(message, HasSubstr("step-000000000010.h5"));
-  EXPECT_THAT(message, HasSubstr(std::string("was written by tutti 0.0.1-old, this is tutti ") + TUTTI_VERSION));
+  EXPECT_THAT(message, HasSubstr(std::string("was written by tutti 0.0.1-old, this is tutti ") + version()));
 }
 
 TEST_F(OpenRestart, TheOneBeforeWhenAsked) {
-  write(9, TUTTI_VERSION, meta_of(9));
-  write(10, TUTTI_VERSION, "no JSON");
-  write(11, TUTTI_VERSION, meta_of(11));
+  write(9, version(), meta_of(9));
+  write(10, version(), "no JSON");
+  write(11, version(), meta_of(11));
   fs::resize_file(folder_ / "checkpoints" / "step-000000000011.h5", 1000);
   EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); }),
               HasSubstr("is truncated"));
@@ -136,7 +136,7 @@ TEST_F(OpenRestart, WhatTellsOfOtherArrays) {
     const auto at = meta.find(before);
     ASSERT_NE(at, std::string::npos) << meta;
     meta.replace(at, std::string(before).size(), after);
-    write(9, TUTTI_VERSION, meta);
+    write(9, version(), meta);
     EXPECT_THAT(message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); }),
                 HasSubstr("step-000000000009.h5: /meta has step"));
   }

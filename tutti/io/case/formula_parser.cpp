@@ -145,7 +145,7 @@ void check_words(const std::string& text, const std::string& where, const Formul
                            (values().contains(name) && name != "t" && name != "pi" && name != "e");
       if (const auto field = names.fields.find(name); field != names.fields.end() && field->second == nullptr)
         fail_at(where, text, i,
-                fmt::format("'{}' is a [[field]], which only initial values can name; write a formula here", name));
+                fmt::format("'{}' is a [[field]], which this key cannot name; write a formula here", name));
       i = end;
     } else if (c == '=') {
       const bool pair = i + 1 < text.size() && text[i + 1] == '=';

@@ -157,11 +157,12 @@ class Editor {
 constexpr std::array step_arrays = {"Values",       "PartOffsets", "NumberOfParts",
                                     "PointOffsets", "CellOffsets", "ConnectivityIdOffsets"};
 
-std::vector<std::string> names_in(const Editor& file, std::span<const VtkArray> arrays) {
-  std::vector<std::string> names;
+/// `data`: their group.
+std::size_t arrays_in(const Editor& file, const std::string& data, std::span<const VtkArray> arrays) {
+  std::size_t there = 0;
   for (const VtkArray& array : arrays)
-    if (file.has("VTKHDF/CellData/" + array.name)) names.push_back(array.name);
-  return names;
+    if (file.has("VTKHDF/" + data) && file.has("VTKHDF/" + data + "/" + array.name)) ++there;
+  return there;
 }
 
 hsize_t cells_of(std::span<const PieceCells> parts) {
@@ -197,9 +198,9 @@ void VtkhdfFile::create(std::span<const PieceCells> parts) {
     file.append(in_head("Offsets"), H5T_NATIVE_INT64, part.offsets.data(), part.offsets.size());
     file.append(in_head("Types"), H5T_NATIVE_UINT8, part.types.data(), part.types.size());
   }
-  file.group("VTKHDF/CellData");
+  file.group(in_head(data_.c_str()).c_str());
   file.group(steps);
-  file.group("VTKHDF/Steps/CellDataOffsets");
+  file.group((std::string(steps) + "/" + data_ + "Offsets").c_str());
   for (const std::string name : step_arrays)
     file.array(std::string(steps) + "/" + name, name == "Values" ? H5T_IEEE_F64LE : H5T_STD_I64LE, 1);
   file.set_steps(0);
@@ -226,23 +227,25 @@ void VtkhdfFile::go_on(std::span<const PieceCells> parts, Size times) {
 
 void VtkhdfFile::add(double time, std::span<const VtkArray> arrays) {
   Editor file(path_, level_);
-  const hsize_t time_number = file.shape(std::string(steps) + "/Values")[0], cells = file.shape("VTKHDF/Types")[0],
+  const hsize_t time_number = file.shape(std::string(steps) + "/Values")[0],
+                rows = file.shape(at_points_ ? "VTKHDF/Points" : "VTKHDF/Types")[0],
                 parts = file.shape("VTKHDF/NumberOfCells")[0];
-  if (time_number > 0 && names_in(file, arrays).size() != arrays.size())
+  if (time_number > 0 && arrays_in(file, data_, arrays) != arrays.size())
     fail(ErrorKind::usage, "{}: it has no such fields at the times before; write elsewhere with -o", path_.string());
   for (const VtkArray& array : arrays) {
-    const std::string name = "VTKHDF/CellData/" + array.name, offsets = "VTKHDF/Steps/CellDataOffsets/" + array.name;
+    const std::string name = "VTKHDF/" + data_ + "/" + array.name,
+                      offsets = "VTKHDF/Steps/" + data_ + "Offsets/" + array.name;
     const Numbers numbers = numbers_of(array);
     if (!file.has(name)) {
       file.array(name, numbers.kept, static_cast<hsize_t>(array.components));
       file.array(offsets, H5T_STD_I64LE, 1);
     }
-    require(numbers.count == cells * static_cast<hsize_t>(array.components), "{}: {} values for {} cells", array.name,
-            numbers.count, cells);
-    file.resize(name, time_number * cells);  // what a run behind a checkpoint has left goes
+    require(numbers.count == rows * static_cast<hsize_t>(array.components), "{}: {} values for {} rows", array.name,
+            numbers.count, rows);
+    file.resize(name, time_number * rows);  // what a run behind a checkpoint has left goes
     file.resize(offsets, time_number);
-    file.append(name, numbers.given, numbers.data, cells);
-    file.append(offsets, static_cast<std::int64_t>(time_number * cells));
+    file.append(name, numbers.given, numbers.data, rows);
+    file.append(offsets, static_cast<std::int64_t>(time_number * rows));
   }
   file.append(std::string(steps) + "/Values", H5T_NATIVE_DOUBLE, &time, 1);
   for (const std::string name : step_arrays)

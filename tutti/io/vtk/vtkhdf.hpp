@@ -21,23 +21,26 @@ struct PieceCells {
   std::vector<std::uint8_t> types;
 };
 
-/// The one file of a run: its mesh once, and the cells' arrays at every time. A call that fails or is killed changes
-/// nothing (FileEdit). Used on one rank.
+/// The one file of a run: its mesh once, and the arrays of its cells, or of its points, at every time. A call that
+/// fails or is killed changes nothing (FileEdit). Used on one rank.
 class VtkhdfFile {
  public:
   /// `level`: of zlib. Nothing is written yet.
-  VtkhdfFile(std::filesystem::path path, int level) : path_(std::move(path)), level_(level) {}
+  VtkhdfFile(std::filesystem::path path, int level, bool at_points = false)
+      : path_(std::move(path)), level_(level), data_(at_points ? "PointData" : "CellData"), at_points_(at_points) {}
   /// Makes the file, with all parts in order and no time yet. Error(io).
   void create(std::span<const PieceCells> parts);
   /// Goes on with a file behind its first `times` times: what is behind them is given up. Error(io): there is no such
   /// file. Error(input): it has other numbers of cells than `parts`, fewer times, or is no file of this format.
   void go_on(std::span<const PieceCells> parts, Size times);
-  /// Adds a time; `arrays` hold all cells. They are the same at all times: Error(usage) else. Error(io).
+  /// Adds a time; `arrays` hold all cells, or all points. They are the same at all times: Error(usage) else. Error(io).
   void add(double time, std::span<const VtkArray> arrays);
 
  private:
   std::filesystem::path path_;
   int level_;
+  std::string data_;  ///< the group of the arrays
+  bool at_points_;
 };
 
 }  // namespace tutti

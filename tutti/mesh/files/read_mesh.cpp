@@ -9,6 +9,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
+#include "tutti/base/system/input_file.hpp"
 #include "tutti/mesh/files/gmsh/gmsh.hpp"
 #include "tutti/mesh/files/tetgen.hpp"
 #include "tutti/mesh/files/vtu_read.hpp"
@@ -28,9 +29,10 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   if (is_tetgen(path)) return read_tetgen(path, report);
   const std::string file = path.string();
   const std::filesystem::path name = path.filename();
+  const InputFile there(path, "mesh file");  // that it is missing is told first
   if (is_converted(path))
-    fail(ErrorKind::input, "{}: unsupported format {}; try tutti mesh convert {} {}", file, extension.string(),
-         name.string(), std::filesystem::path(name).replace_extension(".msh").string());
+    fail(ErrorKind::input, "{}: unsupported format {}; try tutti mesh convert {} {}, and give that file", file,
+         extension.string(), name.string(), std::filesystem::path(name).replace_extension(".msh").string());
   fail(ErrorKind::input, "{}: unsupported format {}; supported are {}", file,
        extension.empty() ? "without an extension" : extension.string(), mesh_formats);
 }

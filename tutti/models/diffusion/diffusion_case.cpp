@@ -17,11 +17,13 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
   schema.add({.path = table + ".K",
               .type = KeyType::tensor,
               .unit = "length^2/s",
-              .description = "Diffusivity: a number or formula, or a symmetric 3x3 tensor of them."});
+              .description = "Diffusivity: a number or formula, or a symmetric 3x3 tensor of them.",
+              .initial = true});
   schema.add({.path = table + ".fibre",
               .type = KeyType::expressions,
               .description = "Fibre direction (any length), with `longitudinal` and `transverse` instead of K.",
-              .length = 3});
+              .length = 3,
+              .initial = true});
   schema.add({.path = table + ".fibre_data",
               .type = KeyType::text,
               .description = "Fibre directions from the mesh file: name of cell data (Gmsh: $ElementData) with three "
@@ -30,11 +32,13 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
   schema.add({.path = table + ".longitudinal",
               .type = KeyType::expression,
               .unit = "length^2/s",
-              .description = "Diffusivity along the fibre."});
+              .description = "Diffusivity along the fibre.",
+              .initial = true});
   schema.add({.path = table + ".transverse",
               .type = KeyType::expression,
               .unit = "length^2/s",
-              .description = "Diffusivity across the fibre."});
+              .description = "Diffusivity across the fibre.",
+              .initial = true});
 }
 
 using TagNames = std::map<std::int32_t, std::string>;
@@ -78,7 +82,8 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::expression,
               .default_value = "0",
               .unit = "1/s",
-              .description = "Source."});
+              .description = "Source.",
+              .initial = true});
   schema.add(
       {.path = "physics.exact",
        .type = KeyType::expression,
@@ -103,7 +108,8 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "boundary[].value",
               .type = KeyType::expression,
               .default_value = "0",
-              .description = "The boundary value, evaluated at the face's centroid."});
+              .description = "The boundary value, evaluated at the face's centroid.",
+              .initial = true});
   schema.describe_table("numerics",
                         "How the rows are stored. Results in double do not depend on `format` and `layout`.");
   schema.add(
@@ -257,6 +263,7 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
   initial_ = options.expression("physics.initial");
   require_steady(initial_, options.where("physics.initial"), "physics.initial");
   source_ = options.expression("physics.source");
+  require_steady_fields(source_, options.where("physics.source"), "physics.source");
   if (options.has("physics.exact")) exact_ = options.expression("physics.exact");
   bool has_other = false;
   for (int i = 0; i < options.count("boundary"); ++i) {
@@ -265,6 +272,7 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
     BoundaryCondition condition;
     condition.kind = options.text(table + ".type") == "dirichlet" ? BoundaryKind::dirichlet : BoundaryKind::neumann;
     condition.value = options.expression(table + ".value");
+    require_steady_fields(condition.value, options.where(table + ".value"), table + ".value");
     const bool first =
         tag == "*"
             ? !std::exchange(has_other, true)

@@ -1,6 +1,7 @@
 // Transport of tracers over a sphere by RBF-FD, on every processor at once (Bollig, Flyer and Erlebacher 2012).
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,13 +68,6 @@ class SphereTransport final : public Model {
   /// [(row * operators + op) * size + j].
   using Weights = std::vector<RawVector<double>>;
 
-  /// Largest values of what was noise, after so many steps and as many more.
-  struct NoiseTest {
-    static constexpr int steps = 50;
-    double before = 0, after = 0;
-    bool passed() const { return after <= 1.001 * before; }
-  };
-
   int tracers() const { return static_cast<int>(transport_.tracers.size()); }
   StencilForm form(int operators, Joined joined = Joined::summed) const {
     return {basis_.size, operators, joined, transport_.kernel};
@@ -98,15 +92,18 @@ class SphereTransport final : public Model {
   void allocate();
   void make_pass(Overlap overlap);
   double expected_end(double now);
+  double fastest_speed(double time);
   double fastest_time(double end);
   void find_spectral_radii(const Weights& weights);
   void damp(const Weights& weights);
   double step_limit(double strength) const;
   void choose_time_step(double strength);
+  double error_of_step();
+  void shorten_to_tolerance(const Weights& weights, double strength);
   double spectral_radius();
   void set_noise();
-  NoiseTest run_noise_test();
   double growing_eigenvalue();
+  void put_initial();
   void set_initial();
 
   /// Rates of field `from`, of all nodes of all parts, for update(q) where q(i) is field i of a part; then field
@@ -146,6 +143,8 @@ class SphereTransport final : public Model {
   std::unique_ptr<Exchange<double>> exchange_;
   std::unique_ptr<Pass> pass_;
   double dt_ = 0;
+  double accurate_dt_ = std::numeric_limits<double>::infinity();  ///< the longest that time.tolerance allows
+  double speed_ = 0;                                              ///< the largest of the flow [1/s]
   bool setting_up_ = true;
   std::vector<double> initial_mass_, mass_scale_;  ///< of tracers; scale: of their magnitudes
   double initial_level_ = 0;                       ///< of |q|

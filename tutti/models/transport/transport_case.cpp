@@ -27,7 +27,7 @@ void add_stencil_keys(CaseSchema& schema) {
               .default_value = "57",
               .description = "Nodes of a stencil.",
               .min = 3,
-              .max = 127});
+              .max = max_stencil_size});
   schema.add({.path = "stencil.exponent",
               .type = KeyType::integer,
               .default_value = "7",
@@ -89,8 +89,8 @@ void add_damping_keys(CaseSchema& schema) {
   schema.add({.path = "hyperviscosity.beta",
               .type = KeyType::number,
               .default_value = "\"auto\"",
-              .description = "Damping of the shortest waves per step; auto: the smallest value from 0.3 to 2 with "
-                             "which noise does not grow.",
+              .description = "Damping of the shortest waves per step; auto: the first of 0.3, 0.5, 0.8, 1.2 and 2 with "
+                             "which no eigenvector of a step grows.",
               .choices = {"auto"},
               .min = 0,
               .max = 2,
@@ -123,12 +123,14 @@ void add_velocity_keys(CaseSchema& schema) {
     schema.add({.path = std::string("velocity.") + name,
                 .type = KeyType::expression,
                 .unit = "1/s",
-                .description = fmt::format("Towards {}, of lon, lat (or x, y, z) and t.", name)});
+                .description = fmt::format("Towards {}, of lon, lat (or x, y, z) and t.", name),
+                .initial = true});
   schema.add({.path = "velocity.cartesian",
               .type = KeyType::expressions,
               .unit = "1/s",
               .description = "Along x, y and z; only the tangential part counts.",
-              .length = 3});
+              .length = 3,
+              .initial = true});
 }
 
 void check_name(const std::string& name, const std::string& where) {
@@ -208,6 +210,15 @@ void read_velocity(const Case& options, TransportCase& transport) {
   else
     for (const char* key : {"velocity.east", "velocity.north"})
       transport.velocity.push_back(options.has(key) ? options.expression(key) : Expression());
+  // One that changes is evaluated on devices, all its components.
+  if (transport.steady()) return;
+  const char* key = transport.cartesian ? "velocity.cartesian" : east ? "velocity.east" : "velocity.north";
+  for (const Expression& formula : transport.velocity)
+    if (formula.is_sampled())
+      fail(ErrorKind::input,
+           "{}: the velocity names a [[field]] and t; a formula with a [[field]] is evaluated once: leave one of them "
+           "out",
+           options.where(key));
 }
 
 void read_tracers(const Case& options, TransportCase& transport) {
@@ -254,11 +265,20 @@ void add_transport_keys(CaseSchema& schema) {
               .default_value = "\"rk4\"",
               .description = "rk4: the classical Runge-Kutta method; ssp-rk3: the three-stage method of Shu and Osher.",
               .choices = {"rk4", "ssp-rk3"}});
+  schema.add(
+      {.path = "time.tolerance",
+       .type = KeyType::number,
+       .default_value = "0.005",
+       .description =
+           "Error that steps of dt = \"auto\" may make in the initial tracers while the fastest node goes around "
+           "the sphere, relative to the integral of their magnitudes; steps are shortened to half at most. 0: "
+           "as long as is stable.",
+       .min = 0});
   schema.describe_table("numerics", "Numerics of the model.");
   schema.add({.path = "numerics.check",
               .type = KeyType::boolean,
               .default_value = "true",
-              .description = "Run a stability test first: noise must not grow."});
+              .description = "Check the stability first, by eigenvalues of a step: no eigenvector may grow."});
   schema.add({.path = "numerics.operators",
               .type = KeyType::choice,
               .default_value = "\"auto\"",

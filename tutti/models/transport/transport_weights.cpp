@@ -25,7 +25,7 @@ SphereTransport::Weights SphereTransport::make_weights() {
   return all;
 }
 
-/// By a GPU where a part has one; the bits are the same.
+/// By a GPU where a part has one and the system fits; the bits are the same.
 SphereTransport::Weights SphereTransport::compute_weights() {
   Weights all;
   const ParallelFor parallel = parallel_for(*devices_.threads);
@@ -35,7 +35,7 @@ SphereTransport::Weights SphereTransport::compute_weights() {
     std::vector<Vec3> points;
     for (Lid row = 0; row < map.local(); ++row) points.push_back(domain_.point(p, row));
     RawVector<double>& weights = all.emplace_back(stencils.size() * operators);
-    if (domain_.streams[p].device->kind() == DeviceKind::cuda)
+    if (domain_.streams[p].device->kind() == DeviceKind::cuda && unknown_count(basis_) <= max_gpu_unknowns)
       report_.add(transport::make_weights(stream(p), basis_, points, stencils, weights, map.global));
     else
       report_.add(

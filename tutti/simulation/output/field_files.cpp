@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <numeric>
 #include <variant>
 
 namespace tutti {
@@ -124,6 +125,14 @@ PieceCells gathered(const Comm& comm, const PieceCells& mine) {
   return all;
 }
 
+/// Point k of the result, and its cell, are those of row k, where every cell is one point.
+PieceCells points_in_order(const PieceCells& cells, std::span<const Gid> rows) {
+  PieceCells ordered = cells;
+  for (std::size_t c = 0; c < rows.size(); ++c) ordered.points[static_cast<std::size_t>(rows[c])] = cells.points[c];
+  std::iota(ordered.connectivity.begin(), ordered.connectivity.end(), std::int64_t{0});
+  return ordered;
+}
+
 /// Cell k of the result is the one that is row k.
 PieceCells in_order(const PieceCells& cells, std::span<const Gid> rows) {
   std::vector<std::size_t> cell_of(rows.size());
@@ -153,7 +162,9 @@ std::vector<T> in_order(const std::vector<T>& values, int components, std::span<
 
 HdfFieldFile::HdfFieldFile(const Comm& comm, const Domain& domain, const VtkOptions& options,
                            const std::filesystem::path& folder, Size times)
-    : comm_(comm), pieces_(domain.pieces(options)), file_(folder / "results.vtkhdf", options.level) {
+    : comm_(comm),
+      pieces_(domain.pieces(options)),
+      file_(folder / "results.vtkhdf", options.level, pieces_->at_points()) {
   PieceCells mine;
   std::vector<Gid> rows;
   comm_.together([&] {
@@ -164,7 +175,8 @@ HdfFieldFile::HdfFieldFile(const Comm& comm, const Domain& domain, const VtkOpti
     }
   });
   rows_ = on_root(comm_, std::span<const Gid>(rows));
-  const PieceCells all = in_order(gathered(comm_, mine), rows_);
+  const PieceCells there = gathered(comm_, mine),
+                   all = pieces_->at_points() ? points_in_order(there, rows_) : in_order(there, rows_);
   comm_.together([&] {
     if (!comm_.is_root()) return;
     if (times == 0)

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/log.hpp"
+#include "tutti/base/version.hpp"
 
 namespace tutti {
 namespace {
@@ -64,6 +65,7 @@ TimePlan with_occasions(const Case& options, TimePlan plan) {
 std::string run_state_json(const RunState& s) {
   nlohmann::ordered_json json;
   json["tutti"] = s.version;
+  for (const auto& [name, value] : s.provenance) json["provenance"][name] = value;
   json["model"] = s.model;
   json["step"] = s.step;
   json["time"] = s.time;
@@ -103,6 +105,8 @@ RunState parse_run_state(const std::string& json, const std::string& source) {
   try {
     const auto j = nlohmann::json::parse(json);
     s.version = j.at("tutti");
+    if (j.contains("provenance"))  // older checkpoints know none
+      for (const auto& [name, value] : j.at("provenance").items()) s.provenance.emplace_back(name, value);
     s.model = j.at("model");
     s.step = j.at("step");
     s.time = j.at("time");
@@ -174,11 +178,11 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
       CheckpointReader reader(comm, file);
       RunState state;
       comm.together([&] {
-        if (reader.header().version != TUTTI_VERSION)
-          fail(ErrorKind::input,
-               "{}: the checkpoint was written by tutti {}, this is tutti {}; its results would differ: use that "
-               "version, or start a new run",
-               file.string(), reader.header().version, TUTTI_VERSION);
+        if (reader.header().version != version())
+          warn(
+              "{}: the checkpoint was written by tutti {}, this is tutti {}: what follows is not bit for bit what that "
+              "version would compute",
+              file.string(), reader.header().version, version());
         state = parse_run_state(reader.frame().meta, file.string());
         if (state.step != reader.header().step || state.rows != reader.frame().rows() ||
             state.devices.size() + 1 != reader.frame().part_begin.size())

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tutti/base/mpi/comm.hpp"
@@ -43,7 +44,9 @@ struct TimePlan {
 
 /// A run, as a checkpoint describes it (the file's /meta, JSON).
 struct RunState {
-  std::string version, model, case_name, case_toml;
+  std::string version;
+  std::vector<std::pair<std::string, std::string>> provenance;  ///< of the run that wrote it (io/provenance.hpp)
+  std::string model, case_name, case_toml;
   Gid rows = 0;
   std::uint64_t mesh_checksum = 0;
   Size step = 0;
@@ -75,8 +78,8 @@ struct Restart {
 /// The results folder that `path` means for open_restart: itself, or what it stands in.
 std::filesystem::path results_folder_of(const std::filesystem::path& path);
 /// Opens and verifies the newest checkpoint in `path` (a results folder, its checkpoints/, or one file). With
-/// `fall_back` a damaged one is passed over with a warning. Collective. Error(io): there is none. Error(input): damaged
-/// or of another version of tutti.
+/// `fall_back` a damaged one is passed over with a warning. Collective. Error(io): there is none. Error(input):
+/// damaged. One of another version of tutti is taken with a warning.
 Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back);
 
 /// Refuses a case that would not continue the checkpoint's run: every key must be as it was, but those that do not

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "tutti/base/version.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti {
@@ -94,7 +95,7 @@ void add_stream_fractions(DeviceSet& devices, Summary& summary) {
 }  // namespace
 
 void complete_summary(Run& run, DeviceSet& devices, const Phases& setup, const RunSoFar& so_far, Summary& summary) {
-  summary.version = TUTTI_VERSION;
+  summary.version = version();
   summary.model = run.options.text("model");
   summary.case_file = run.options.name();
   summary.steps = run.step;

@@ -222,6 +222,24 @@ TEST(StencilWeights, PolyharmonicConvergesOnFibonacciNodes) {
   EXPECT_LT(before.laplacian, 1e-4);
 }
 
+TEST(StencilWeights, OfThreeHundredNodes) {
+  StencilBasis basis;
+  basis.size = max_stencil_size;
+  basis.exponent = 9;
+  basis.degree = 12;
+  EXPECT_EQ(unknown_count(basis), max_stencil_unknowns);
+  const std::vector<Vec3> nodes = test::fibonacci_sphere(4000);
+  std::vector<double> weights(operators * max_stencil_size);
+  StencilWork work;
+  const std::vector<Vec3> points = points_of(nodes, test::nearest(nodes, 777, max_stencil_size));
+  const double condition = stencil_weights(basis, points, weights, work);
+  const Matrix expected = polyharmonic_reference(basis, points);
+  for (int op = 0; op < operators; ++op) EXPECT_LT(difference(weights, expected, op), 1e-15 * condition) << op;
+  const Errors large = measure(basis, nodes, 200), small = measure(StencilBasis{}, nodes, 200);
+  EXPECT_LT(large.gradient, 1e-3 * small.gradient);
+  EXPECT_LT(large.laplacian, 1e-3 * small.laplacian);
+}
+
 TEST(StencilWeights, GaussiansOfThePaperAreAccurate) {
   const std::vector<Vec3> nodes = test::fibonacci_sphere(4096);
   double gradient_before = 1, laplacian_before = 100;

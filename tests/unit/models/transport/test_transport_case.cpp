@@ -149,10 +149,11 @@ TEST(TransportCase, KeysThatDoNotFit) {
   const std::string rest = velocity + tracer;
   EXPECT_THAT(error_of(rest + "[stencil]\nbasis = \"gaussian\"\nsize = 31\ndegree = 4\n"), HasSubstr("case.toml:15:"));
   EXPECT_THAT(error_of(rest + "[stencil]\nepsilon = 4\n"), HasSubstr("case.toml:13:"));
-  EXPECT_THAT(error_of(rest + "[stencil]\nsize = 200\n"), AllOf(HasSubstr("case.toml:13:"), HasSubstr("127")));
+  EXPECT_THAT(error_of(rest + "[stencil]\nsize = 301\n"), AllOf(HasSubstr("case.toml:13:"), HasSubstr("300")));
   EXPECT_THAT(error_of(rest + "[hyperviscosity]\nkind = \"paper\"\n"), HasSubstr("gamma_c"));
   EXPECT_THAT(error_of(rest + "[hyperviscosity]\ngamma_c = 4\n"), HasSubstr("case.toml:13:"));
   EXPECT_THAT(error_of(rest + "[hyperviscosity]\nkind = \"none\"\nbeta = 0.1\n"), HasSubstr("case.toml:14:"));
+  EXPECT_THAT(error_of("tolerance = -1\n" + rest), AllOf(HasSubstr("case.toml:7:"), HasSubstr("time.tolerance")));
   EXPECT_THAT(error_of("method = \"rk5\"\n" + rest), AllOf(HasSubstr("case.toml:7:"), HasSubstr("ssp-rk3")));
 }
 

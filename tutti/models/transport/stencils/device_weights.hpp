@@ -12,7 +12,7 @@ namespace tutti::transport {
 /// Enqueues the weights of `rows` stencils; all pointers are to the device's memory. Row i's stencil is columns[i *
 /// size
 /// ...], numbers of `nodes`; its weights go to out[(i * operators + op) * size + j], its condition number to
-/// conditions[i], -1 where the system is singular. `basis` has been checked.
+/// conditions[i], -1 where the system is singular. `basis` has been checked; on a GPU it has at most max_gpu_unknowns.
 void enqueue_weights(Stream& stream, const StencilBasis& basis, const Vec3* nodes, const Lid* columns, Lid rows,
                      double* out, double* conditions);
 

@@ -21,8 +21,11 @@ struct StencilBasis {
 /// Beltrami's operator, and Delta^k, unsigned and unscaled.
 enum StencilOperator : std::uint8_t { gradient_x, gradient_y, gradient_z, laplacian, hyper, operators };
 
-/// A system's rows fit the shared memory of a GPU up to this.
-inline constexpr int max_stencil_unknowns = 136;
+inline constexpr int max_stencil_size = 300;
+/// Rows of a system: the largest stencil, and polynomials of degree 12.
+inline constexpr int max_stencil_unknowns = max_stencil_size + 91;
+/// A system's rows fit the shared memory of a GPU up to this; the CPU solves larger ones.
+inline constexpr int max_gpu_unknowns = 136;
 
 /// Polynomials of a basis: one for a Gaussian, (degree+1)(degree+2)/2 else.
 TUTTI_HD constexpr int polynomial_count(const StencilBasis& basis) {

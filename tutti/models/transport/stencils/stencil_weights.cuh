@@ -7,7 +7,7 @@
 
 namespace tutti::transport::weights {
 
-inline constexpr int max_threads = (max_stencil_unknowns + 31) / 32 * 32;
+inline constexpr int max_threads = (max_gpu_unknowns + 31) / 32 * 32;
 
 /// Values from row to row: odd, so that rows begin in different banks.
 TUTTI_HD inline int row_stride(const StencilBasis& basis) {

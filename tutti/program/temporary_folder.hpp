@@ -9,7 +9,7 @@
 
 #include "tutti/base/mpi/comm.hpp"
 
-namespace tutti::app {
+namespace tutti {
 
 /// A folder of this run's own, the same for all ranks, removed at the end.
 class TemporaryFolder {
@@ -38,4 +38,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace tutti::app
+}  // namespace tutti
