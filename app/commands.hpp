@@ -27,7 +27,6 @@ void add_partition(CLI::App& program, Action& action);
 void add_spectrum(CLI::App& program, Action& action);
 void add_plot(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
-void add_graph(CLI::App& program, Action& action);
 /// The manual page of all that stands in `program`.
 void add_manual(CLI::App& program, Action& action);
 /// Scripts that complete what stands in `program`: all other subcommands, too, that are added until they are printed.

@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
     add_mesh(program, action);
     add_nodes(program, action);
     add_partition(program, action);
-    add_graph(program, action);
+    for (const tutti::ModelKind& kind : models())
+      if (kind.add_commands) kind.add_commands(program, action);
     add_spectrum(program, action);
     add_plot(program, action);
     add_bench(program, action);

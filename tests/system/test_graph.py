@@ -5,6 +5,7 @@ import importlib
 import json
 import math
 import random
+import struct
 import unittest
 
 from program import ROOT, SystemTest, tutti
@@ -19,6 +20,62 @@ def optional(name):
 
 
 networkx, igraph, networkit = optional("networkx"), optional("igraph"), optional("networkit")
+pyarrow = optional("pyarrow.parquet")
+
+
+def thrift(data, at=0):
+    """A struct of Thrift's compact protocol: its fields by their numbers, and where it ends."""
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def value_of(kind):
+        nonlocal at
+        if kind in (5, 6):
+            number = varint()
+            return number >> 1 ^ -(number & 1)
+        if kind == 8:
+            length = varint()
+            at += length
+            return data[at - length:at].decode()
+        if kind == 9:
+            head = data[at]
+            at += 1
+            count = head >> 4 if head >> 4 < 15 else varint()
+            return [value_of(head & 15) for _ in range(count)]
+        fields, at = thrift(data, at)
+        return fields
+
+    fields, field = {}, 0
+    while data[at] != 0:
+        field, kind = field + (data[at] >> 4), data[at] & 15
+        at += 1
+        fields[field] = value_of(kind)
+    return fields, at + 1
+
+
+def parquet(data):
+    """The columns of a file of plain values, by their names."""
+    assert data[:4] == data[-4:] == b"PAR1"
+    meta, end = thrift(data[-8 - struct.unpack("<I", data[-8:-4])[0]:-8])
+    kinds = {element[4]: "q" if element[1] == 2 else "d" for element in meta[2][1:]}
+    columns = {name: [] for name in kinds}
+    for group in meta[4]:
+        for (name, kind), chunk in zip(kinds.items(), group[1]):
+            about = chunk[3]
+            page, begin = thrift(data, about[9])
+            assert (about[3], about[5], page[5][1], page[3]) == ([name], group[3], group[3], 8 * group[3])
+            assert begin + page[3] == about[9] + about[7]
+            columns[name] += struct.unpack(f"<{group[3]}{kind}", data[begin:begin + page[3]])
+    assert all(len(column) == meta[3] for column in columns.values())
+    return columns
 
 
 class Graph(SystemTest):
@@ -90,6 +147,32 @@ class Graph(SystemTest):
         self.assertEqual([line.split() for line in result.out.strip().split("\n")[-2:]], [["2", "4"], ["3", "4"]])
         self.graph("betweenness", "path.el", "--measure", "components", "-o", "out.csv")
         self.assertEqual(self.values(), (["vertex", "component"], {1: 1, 2: 1, 3: 1, 4: 1}))
+
+    def test_parquet(self):
+        self.graph("generate", "grid", "--rows", 1030, "--columns", 1030, "-o", "large.el")  # more than one group of rows
+        self.write("path.el", "5 9000000000000000000\n7 5\n")
+        self.write("source.txt", "5\n")
+        self.write("empty.el", "# vertices 0\n")
+        for name, options in [("path.el", []), ("path.el", ["--measure", "components"]), ("empty.el", []),
+                              ("path.el", ["--measure", "closeness", "--sources", "source.txt"]),
+                              ("large.el", ["--measure", "components"])]:
+            with self.subTest(name=name, options=options):
+                self.graph("betweenness", name, *options, "-o", "out.parquet")
+                self.graph("betweenness", name, *options, "-o", "out.csv")
+                with open(self.folder / "out.csv", newline="") as file:
+                    head, *rows = csv.reader(file)
+                kind = int if "components" in options else float
+                data = (self.folder / "out.parquet").read_bytes()
+                columns = parquet(data)
+                self.assertEqual(list(columns), head)
+                self.assertEqual(columns["vertex"], [int(row[0]) for row in rows])
+                values = [kind(row[1]) if row[1] else None for row in rows]
+                self.assertEqual([None if x != x else x for x in columns[head[1]]], values)
+                if pyarrow is not None:
+                    table = pyarrow.read_table(self.folder / "out.parquet")
+                    self.assertEqual(table.column_names, head)
+                    self.assertEqual(table["vertex"].to_pylist(), columns["vertex"])
+                    self.assertEqual([None if x != x else x for x in table[head[1]].to_pylist()], values)
 
     def test_benchmark(self):
         result = self.graph("ssca2", "--scale", 8, "--sources", 20, "--devices", "cpu", "--json", "out.json")

@@ -149,7 +149,7 @@ class GraphRun(SystemTest):
                 ('[graph]\nfile = "plain.el"\n[measure]\nof = "components"\nsources = 1\n', "components"),
                 ('[graph]\nfile = "plain.el"\n[time]\nend = 1\n', "all sources are done"),
                 ('[graph]\nfile = "plain.el"\n[mesh]\nfile = "x.msh"\n', "no geometry"),
-                ('[graph]\nfile = "plain.el"\n[output]\nformats = ["parquet"]\n', "npz"),
+                ('[graph]\nfile = "plain.el"\n[output]\nformats = ["arrow"]\n', "parquet"),
         ]):
             with self.subTest(text=text):
                 case = self.write("wrong.toml", 'model = "graph"\n' + text)

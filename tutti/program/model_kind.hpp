@@ -55,6 +55,8 @@ struct ModelKind {
 
   std::function<void(CLI::App& bench, Action&)> add_bench = {};   ///< adds `bench NAME`
   std::function<void(const SpectrumSetup&)> write_spectrum = {};  ///< collective
+  /// Adds subcommands of its own.
+  std::function<void(CLI::App& program, Action&)> add_commands = {};
 };
 using ModelKinds = std::vector<ModelKind>;
 

@@ -5,10 +5,21 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/random.hpp"
+#include "tutti/base/system/machine_limits.hpp"
+#include "tutti/base/units.hpp"
 #include "tutti/models/graph/rmat_arc.hpp"
 
 namespace tutti::graph {
 namespace {
+
+/// The system would promise more than it has, and kill the program that takes it.
+void check_room(Size arcs, Size bytes_an_arc) {
+  const Size available = read_machine_limits().available;
+  if (arcs > available / bytes_an_arc)
+    fail(ErrorKind::resource, "{} arcs take {} of memory, and {} are left; choose a smaller graph", format_count(arcs),
+         format_bytes(static_cast<double>(arcs) * static_cast<double>(bytes_an_arc)),
+         format_bytes(static_cast<double>(available)));
+}
 
 ArcList grid(Gid rows, Gid columns, bool around, const ParallelFor& parallel) {
   if (rows < 1 || columns < 1 || rows > most_vertices / columns)
@@ -26,6 +37,7 @@ ArcList grid(Gid rows, Gid columns, bool around, const ParallelFor& parallel) {
     return around ? 4 * columns * i
                   : i * 2 * (columns - 1) + columns * (std::max<Gid>(i - 1, 0) + std::min(i, rows - 1));
   };
+  check_room(before(rows - 1) + in_row(rows - 1), sizeof(Arc));
   list.arcs.resize(before(rows - 1) + in_row(rows - 1));
   for_ranges(parallel, rows, [&](Size begin, Size end) {
     for (Gid i = begin; i < end; ++i) {
@@ -82,6 +94,7 @@ RmatSpec kronecker_spec(int scale, std::uint64_t seed) {
 ArcList empty_rmat(const RmatSpec& spec, Size first, Size end) {
   check(spec);
   ArcList list;
+  check_room(end - first, spec.weights ? 16 : 8);
   list.vertices = Vertex{1} << spec.scale;
   list.arcs.resize(static_cast<std::size_t>(end - first));
   if (spec.weights) list.weights.resize(list.arcs.size());

@@ -7,12 +7,17 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "tutti/base/system/input_file.hpp"
+#include "tutti/base/units.hpp"
+#include "tutti/device/host_memory.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
+#include "tutti/models/graph/files/graph_pieces.hpp"
 #include "tutti/models/graph/files/text_scan.hpp"
 #include "tutti/models/graph/generate.hpp"
+#include "tutti/models/graph/parts/shared_graph.hpp"
 
 namespace tutti::graph {
 namespace {
@@ -32,6 +37,22 @@ std::vector<Vertex> read_sources(const Graph& graph, const std::string& file) {
     sources.push_back(v);
   }
   return sources;
+}
+
+std::vector<Vertex> all_vertices(const Graph& graph) {
+  std::vector<Vertex> all(static_cast<std::size_t>(graph.vertices));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// How many sources are to be drawn; none: the words say it otherwise.
+std::optional<Size> number_of(const std::string& sources) {
+  Size count = 0;
+  const auto [stop, code] = std::from_chars(sources.data(), sources.data() + sources.size(), count);
+  if (stop != sources.data() + sources.size() || sources.empty()) return std::nullopt;
+  if (code != std::errc() || count < 0)
+    fail(ErrorKind::usage, "--sources {}: expected all, a number of sources, or a file", sources);
+  return count;
 }
 
 /// Distances to v from all that reach it: how many these are, v too, and the distances' sum.
@@ -74,6 +95,55 @@ std::vector<double> betweenness(const Graph& graph, const std::vector<Vertex>& s
   return values_of(state, ordered);
 }
 
+BuildOptions build_options(const MeasureRequest& request) {
+  BuildOptions options;
+  options.directed = request.directed;
+  options.multi_edges = request.multi_edges;
+  options.leave_out_eighths = request.filter;
+  return options;
+}
+
+/// Where no rank has the whole graph.
+MeasureResult measure_in_parts(const MeasureRequest& request, DeviceSet& devices, const Comm& comm) {
+  const ParallelFor parallel = parallel_for(*devices.threads);
+  MeasureResult result;
+  ArcList piece = read_graph_piece(comm, request.file, parallel);
+  result.names = piece.names;
+  const VertexOwners owners = share_blocks(comm, devices, piece);
+  ArcShare share = share_arcs(comm, piece, owners, request.directed);
+  piece = {};
+  Graph graph;
+  comm.together([&] {
+    graph = build_graph(share.outgoing, share.incoming, build_options(request), parallel);
+    graph.names = result.names;
+    share = {};
+  });
+  std::vector<Vertex> sources = choose_sources(comm, graph, request.sources, request.seed);
+  const auto start = std::chrono::steady_clock::now();
+  const Vertex vertices = graph.vertices;
+  CutGraph cut = order_and_cut(comm, std::move(graph), owners, parallel, sources);
+  const auto count = static_cast<Size>(sources.size());
+  Betweenness work(std::move(cut.parts), vertices, devices, comm, count);
+  BetweennessState state = work.begin();
+  work.add(sources, count, state);
+  result.values = values_of(state, cut.new_name);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+/// Whether to. Error(resource): there is no room either way.
+bool choose_parts(const MeasureRequest& request, Size there, const Comm& comm) {
+  const bool can = request.measure == Measure::betweenness && comm.size() > 1 && has_pieces(request.file);
+  if (request.placement == Placement::parts && can) return true;
+  const Size whole = bytes_to_measure(request.file);
+  if (whole <= there) return false;
+  if (can && request.placement == Placement::automatic && whole / comm.size() <= there) return true;
+  fail(ErrorKind::resource,
+       "{}: the graph takes about {} of memory, and a rank has {}; use more memory{}", request.file,
+       format_bytes(static_cast<double>(whole)), format_bytes(static_cast<double>(there)),
+       can ? ", or ranks on more hosts" : ", or betweenness of an edge list or .sg file on ranks of several hosts");
+}
+
 }  // namespace
 
 Measure parse_measure(const std::string& name) {
@@ -84,17 +154,20 @@ Measure parse_measure(const std::string& name) {
 }
 
 std::vector<Vertex> choose_sources(const Graph& graph, const std::string& sources, std::uint64_t seed) {
-  if (sources == "all") {
-    std::vector<Vertex> all(graph.vertices);
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
-  Size count = 0;
-  const auto [stop, code] = std::from_chars(sources.data(), sources.data() + sources.size(), count);
-  if (stop != sources.data() + sources.size()) return read_sources(graph, sources);
-  if (code != std::errc() || count < 0)
-    fail(ErrorKind::usage, "--sources {}: expected all, a number of sources, or a file", sources);
-  return draw_sources(graph, count, seed);
+  if (const std::optional<Size> count = number_of(sources)) return draw_sources(graph, *count, seed);
+  return sources == "all" ? all_vertices(graph) : read_sources(graph, sources);
+}
+
+std::vector<Vertex> choose_sources(const Comm& comm, const Graph& share, const std::string& sources,
+                                   std::uint64_t seed) {
+  std::optional<Size> count;
+  std::vector<Vertex> chosen;
+  comm.together([&] {
+    count = number_of(sources);
+    if (!count) chosen = choose_sources(share, sources, seed);
+    if (count) chosen = draw_sources(share, share.vertices, seed);  // all that can be drawn
+  });
+  return count ? draw_sources(all_of(comm, chosen), *count, seed) : chosen;
 }
 
 std::vector<double> closeness(const Graph& graph, const std::vector<Vertex>& sources, const ParallelFor& parallel) {
@@ -133,20 +206,19 @@ std::vector<Vertex> components(const Graph& graph) {
 }
 
 MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const Comm& comm) {
+  if (request.measure == Measure::components && request.sources != "all")
+    fail(ErrorKind::usage, "--sources {}: components have none; remove it", request.sources);
+  const Size there = host_memory(comm);
+  bool parts = false;
+  comm.together([&] { parts = choose_parts(request, there, comm); });
+  if (comm.max(parts ? 1 : 0) > 0) return measure_in_parts(request, devices, comm);
   const ParallelFor parallel = parallel_for(*devices.threads);
   Graph graph;
   std::vector<Vertex> sources;
   comm.together([&] {
-    const ArcList list = read_graph(request.file, parallel);
-    BuildOptions options;
-    options.directed = request.directed;
-    options.multi_edges = request.multi_edges;
-    options.leave_out_eighths = request.filter;
-    graph = build_graph(list, options, parallel);
+    graph = build_graph(read_graph(request.file, parallel), build_options(request), parallel);
     sources = choose_sources(graph, request.sources, request.seed);
   });
-  if (request.measure == Measure::components && request.sources != "all")
-    fail(ErrorKind::usage, "--sources {}: components have none; remove it", request.sources);
   const auto start = std::chrono::steady_clock::now();
   MeasureResult result;
   result.names = graph.names;

@@ -34,12 +34,17 @@ struct MeasureResult {
 };
 
 /// Reads the graph and measures it. Collective; every rank has the result. The same bits for any ranks and devices.
-/// Errors as read_graph; usage: closeness or components with something that they do not know; input: a source that is
-/// no vertex, with file and line.
+/// Betweenness with Placement::parts, or where a rank's memory has no room for the whole graph: of a file that has
+/// pieces no rank has more than its share of the arcs. Errors as read_graph; usage: closeness or components with
+/// something that they do not know; input: a source that is no vertex, with file and line; resource: no room either way.
 MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const Comm& comm);
 
 /// Sources of `all`, a number or a file (one name of a vertex a line, # begins a comment).
 std::vector<Vertex> choose_sources(const Graph& graph, const std::string& sources, std::uint64_t seed);
+
+/// The same where each rank has the rows of its own vertices. Collective.
+std::vector<Vertex> choose_sources(const Comm& comm, const Graph& share, const std::string& sources,
+                                   std::uint64_t seed);
 
 /// Closeness of the sources (Wasserman, Faust 1994, eq. 5.22, as NetworkX has it): with r vertices from which v is
 /// reached, (r - 1)^2 / ((n - 1) * sum of their distances to v); 0 where that sum is 0. NaN of all others.

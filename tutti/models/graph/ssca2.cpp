@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/units.hpp"
+#include "tutti/device/host_memory.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/generate.hpp"
 #include "tutti/models/graph/parts/shared_graph.hpp"
@@ -79,7 +80,7 @@ ArcShare first_kernels_of_share(const Ssca2Request& request, const VertexOwners&
     piece = generate_rmat(spec, tuples * comm.rank() / comm.size(), tuples * (comm.rank() + 1) / comm.size(), parallel);
   });
   result.generate_seconds = comm.max(clock.lap());
-  ArcShare share = share_arcs(comm, piece, owners);
+  ArcShare share = share_arcs(comm, piece, owners, true);
   piece = {};
   BuildOptions options;
   options.multi_edges = MultiEdges::paths;
@@ -116,11 +117,9 @@ std::vector<GraphPart> prepare_parts(const Ssca2Request& request, ArcShare share
   options.leave_out_eighths = true;
   BuildCounts counts;
   Graph graph;
-  std::vector<Size> degrees;
   comm.together([&] {
     graph = build_graph(share.outgoing, share.incoming, options, parallel, &counts);
     share = {};
-    degrees = degrees_of(graph);
   });
   result.filtered = comm.sum(counts.filtered);
   result.doubles = comm.sum(counts.doubles);
@@ -128,29 +127,13 @@ std::vector<GraphPart> prepare_parts(const Ssca2Request& request, ArcShare share
   Size with_successors = 0;
   for (Vertex v = 0; v < graph.vertices; ++v) with_successors += graph.out_degree(v) > 0 ? 1 : 0;
   result.without_successors = graph.vertices - comm.sum(with_successors);
-  comm.sum(degrees);
-  OrderedGraph ordered;
-  std::vector<std::int32_t> owner(static_cast<std::size_t>(graph.vertices));
-  comm.together([&] {
-    ordered = order_by_degree(graph, degrees, parallel);
-    graph = {};
-    for (std::size_t v = 0; v < owner.size(); ++v)
-      owner[static_cast<std::size_t>(ordered.new_name[v])] = owners.part(static_cast<Vertex>(v));
-    for (Vertex& s : sources) s = ordered.new_name[static_cast<std::size_t>(s)];
-  });
-  if (sources.size() > 64)
-    group_sources(distances_to_hubs(comm, ordered.graph, std::min(most_hubs, owner.size())), sources);
-  return cut_graph(comm, ordered.graph, owner, owners.rank_of_part);
+  return order_and_cut(comm, std::move(graph), owners, parallel, sources).parts;
 }
 
 /// All of it in parts.
 Ssca2Result run_in_parts(const Ssca2Request& request, DeviceSet& devices, const Comm& comm) {
   const ParallelFor parallel = parallel_for(*devices.threads);
-  VertexOwners owners;
-  owners.rank_of_part = ranks_of_parts(comm, devices);
-  const std::vector<double> weights = weights_of_parts(comm, devices);
-  for (std::size_t p = 0; p < weights.size(); ++p)
-    if (weights[p] > 0) owners.parts.push_back(static_cast<std::int32_t>(p));
+  const VertexOwners owners = deal_out(comm, devices);
   Ssca2Result result;
   result.scale = request.scale;
   result.in_parts = true;
@@ -159,26 +142,36 @@ Ssca2Result run_in_parts(const Ssca2Request& request, DeviceSet& devices, const 
   Clock clock;
   result.sources = static_cast<Size>(sources.size());
   std::vector<GraphPart> parts = prepare_parts(request, std::move(share), owners, comm, parallel, sources, result);
-  DistributedSweep work(std::move(parts), static_cast<Vertex>(result.vertices), devices, comm, result.sources);
+  Betweenness work(std::move(parts), static_cast<Vertex>(result.vertices), devices, comm, result.sources);
+  BetweennessState state = work.begin();
   result.setup_seconds = clock.lap();
-  for (std::span<const Vertex> left = sources; !left.empty();) {
-    const auto count = std::min(left.size(), static_cast<std::size_t>(work.most()));
-    work.add(left.first(count));
-    left = left.subspan(count);
-  }
-  std::vector<DeltaSum> sums(static_cast<std::size_t>(result.vertices));
-  work.collect(sums, result.reached);
-  result.reached = comm.sum(result.reached);
-  comm.sum({&sums.front().high, 3 * sums.size()});
+  work.add(sources, result.sources, state);
   result.seconds = clock.lap();
-  for (DeltaSum& sum : sums) {
-    sum.carry();
-    result.max_betweenness = std::max(result.max_betweenness, sum.value());
-  }
+  result.reached = state.reached;
+  for (const DeltaSum& sum : state.sums) result.max_betweenness = std::max(result.max_betweenness, sum.value());
   result.bytes_sent = comm.sum(work.bytes_sent());
   result.exchange_seconds = comm.max(work.exchange_seconds());
   result.devices = names_of(devices, comm);
   return result;
+}
+
+/// Whether vertices are in parts. Error(resource): the host's memory has no room.
+bool choose_parts(const Ssca2Request& request, const DeviceSet& devices, const Comm& comm) {
+  const Size vertices = Size{1} << request.scale, tuples = 8 * vertices, there = host_memory(comm);
+  // Of a rank: the list and the rows with weights, while the sorted entries are still there; in parts the list in three
+  // pieces, and of all vertices sums, degrees, names, owners and distances to hubs.
+  const Size whole = 44 * tuples + 60 * vertices, part = 64 * tuples / comm.size() + 100 * vertices;
+  bool parts = request.placement == Placement::parts;
+  // Kernel 4 leaves out an eighth of the arcs.
+  if (request.placement == Placement::automatic)
+    parts = needs_parts(bytes_of_copy(vertices, tuples / 8 * 7, true), devices, comm) || comm.max(whole > there ? 1 : 0) > 0;
+  comm.together([&] {
+    if ((parts ? part : whole) > there)
+      fail(ErrorKind::resource, "scale {} takes about {} of memory per rank, and a rank has {}; choose a smaller scale{}",
+           request.scale, format_bytes(static_cast<double>(parts ? part : whole)),
+           format_bytes(static_cast<double>(there)), parts ? ", or ranks on more hosts" : ", or --placement parts");
+  });
+  return parts;
 }
 
 }  // namespace
@@ -194,12 +187,7 @@ double Ssca2Result::reached_edges_per_second() const {
 }
 
 Ssca2Result run_ssca2(const Ssca2Request& request, DeviceSet& devices, const Comm& comm) {
-  const RmatSpec spec = ssca2_spec(request.scale, static_cast<std::uint64_t>(request.seed));
-  // Kernel 4 leaves out an eighth of the arcs.
-  const Size bytes = bytes_of_copy(Size{1} << spec.scale, (spec.degree << spec.scale) / 8 * 7, true);
-  if (request.placement == Placement::parts ||
-      (request.placement == Placement::automatic && needs_parts(bytes, devices, comm)))
-    return run_in_parts(request, devices, comm);
+  if (choose_parts(request, devices, comm)) return run_in_parts(request, devices, comm);
   const ParallelFor parallel = parallel_for(*devices.threads);
   Ssca2Result result;
   result.scale = request.scale;

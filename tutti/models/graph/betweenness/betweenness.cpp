@@ -43,7 +43,7 @@ Placement parse_placement(const std::string& name) {
 
 Betweenness::Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Comm& comm, Size sources, Sweep sweep,
                          Placement placement)
-    : graph_(graph), devices_(devices), comm_(comm) {
+    : vertices_(graph.graph.vertices), devices_(devices), comm_(comm) {
   if (placement == Placement::automatic && needs_parts(bytes_of_copy(graph.graph), devices, comm)) {
     info("the graph does not fit into a device's memory: its vertices are distributed");
     placement = Placement::parts;
@@ -65,6 +65,13 @@ Betweenness::Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Co
     for (const auto& worker : workers_) rates_.push_back({worker->most(), worker->likely_rate(), false});
   });
 }
+
+Betweenness::Betweenness(std::vector<GraphPart> parts, Vertex vertices, DeviceSet& devices, const Comm& comm,
+                         Size sources)
+    : vertices_(vertices),
+      devices_(devices),
+      comm_(comm),
+      parts_(std::make_unique<DistributedSweep>(std::move(parts), vertices, devices, comm, sources)) {}
 
 double Betweenness::rate_here() const {
   double rate = 0;
@@ -147,10 +154,13 @@ void Betweenness::collect(BetweennessState& state) {
   state.reached += comm_.sum(reached);
 }
 
-std::vector<double> values_of(const BetweennessState& state, const OrderedGraph& graph) {
+std::vector<double> values_of(const BetweennessState& state, std::span<const Vertex> new_name) {
   std::vector<double> values(state.sums.size());
-  for (std::size_t v = 0; v < values.size(); ++v) values[v] = state.sums[graph.new_name[v]].value();
+  for (std::size_t v = 0; v < values.size(); ++v) values[v] = state.sums[new_name[v]].value();
   return values;
+}
+std::vector<double> values_of(const BetweennessState& state, const OrderedGraph& graph) {
+  return values_of(state, graph.new_name);
 }
 
 }  // namespace tutti::graph

@@ -35,6 +35,8 @@ class Betweenness {
   /// graph, or its part, and the smallest batch.
   Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Comm& comm, Size sources,
               Sweep sweep = Sweep::automatic, Placement placement = Placement::automatic);
+  /// Of a graph that was cut, whose parts are there; one a device of this rank. In parts. Collective.
+  Betweenness(std::vector<GraphPart> parts, Vertex vertices, DeviceSet& devices, const Comm& comm, Size sources);
   bool in_parts() const { return parts_ != nullptr; }
   /// By parts, to those of other ranks; and the seconds that all exchanges took.
   Size bytes_sent() const { return parts_ ? parts_->bytes_sent() : 0; }
@@ -49,13 +51,13 @@ class Betweenness {
   /// Sources that all workers of all ranks take at once. Collective.
   Size batches() const;
 
-  BetweennessState begin() const { return {std::vector<DeltaSum>(graph_.graph.vertices), 0, 0}; }
+  BetweennessState begin() const { return {std::vector<DeltaSum>(vertices_), 0, 0}; }
 
  private:
   void add_here(std::span<const Vertex> sources, SourceRange range);
   double rate_here() const;
 
-  const OrderedGraph& graph_;
+  Vertex vertices_;
   DeviceSet& devices_;
   const Comm& comm_;
   std::vector<std::unique_ptr<SourceWorker>> workers_;  ///< devices first, then the threads
@@ -65,6 +67,7 @@ class Betweenness {
 };
 
 /// The values in the numbers of the graph before it was ordered.
+std::vector<double> values_of(const BetweennessState& state, std::span<const Vertex> new_name);
 std::vector<double> values_of(const BetweennessState& state, const OrderedGraph& graph);
 
 }  // namespace tutti::graph

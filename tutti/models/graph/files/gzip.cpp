@@ -34,7 +34,7 @@ std::string decompress(std::string_view bytes, const std::string& name) {
   std::size_t read = 0;
   while (read < bytes.size()) {
     const std::size_t before = content.size();
-    if (before + step > most)
+    if (2 * before + step > most)  // it grows by being copied
       fail(ErrorKind::resource, "{}: more than {} bytes when decompressed; use a machine with more memory", name,
            before);
     content.resize(before + step);

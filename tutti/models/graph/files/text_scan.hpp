@@ -15,9 +15,9 @@ namespace tutti::graph {
 /// Reads numbers of one line after the other; failures name the file and the line.
 class TextScan {
  public:
-  /// [begin, end) of the text is read; lines count from the text's beginning.
-  TextScan(std::string_view text, const std::string& name, std::size_t begin, std::size_t end)
-      : text_(text), name_(name), p_(text.data() + begin), end_(text.data() + end) {}
+  /// [begin, end) of the text is read; lines count from the text's beginning, whose first one is `first_line`.
+  TextScan(std::string_view text, const std::string& name, std::size_t begin, std::size_t end, Size first_line = 1)
+      : text_(text), name_(name), p_(text.data() + begin), end_(text.data() + end), first_line_(first_line) {}
   TextScan(std::string_view text, const std::string& name) : TextScan(text, name, 0, text.size()) {}
 
   bool at_end() const { return p_ == end_; }
@@ -56,7 +56,7 @@ class TextScan {
 
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    Size line = 1;
+    Size line = first_line_;
     for (const char* q = text_.data(); q < p_; ++q) line += *q == '\n';
     fail(ErrorKind::input, "{}:{}: {}", name_, line, fmt::format(format, std::forward<Args>(args)...));
   }
@@ -75,6 +75,7 @@ class TextScan {
   std::string_view text_;
   const std::string& name_;
   const char *p_, *end_;
+  Size first_line_;
 };
 
 }  // namespace tutti::graph

@@ -6,6 +6,8 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/system/atomic_file.hpp"
+#include "tutti/base/system/machine_limits.hpp"
+#include "tutti/base/units.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
 
@@ -27,6 +29,11 @@ void append_weight(std::string& text, double weight) {
 
 /// Lines of arcs, made by many threads: names of vertices with `shift` added to them.
 std::vector<std::string> arc_lines(const ArcList& list, Gid shift, const ParallelFor& parallel) {
+  constexpr Size line = 24;  // bytes, about
+  if (const Size available = read_machine_limits().available; list.size() > available / line)
+    fail(ErrorKind::resource, "{} lines of text take about {} of memory, and {} are left; choose .sg",
+         format_count(list.size()), format_bytes(static_cast<double>(line) * static_cast<double>(list.size())),
+         format_bytes(static_cast<double>(available)));
   const Blocks blocks(list.size(), 1 << 13);
   std::vector<std::string> lines(blocks.number);
   blocks.run(parallel, [&](Size b, Size begin, Size end) {

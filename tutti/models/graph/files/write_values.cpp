@@ -12,6 +12,8 @@
 #include <optional>
 #include <span>
 
+#include "tutti/models/graph/files/parquet.hpp"
+
 namespace tutti::graph {
 namespace {
 
@@ -157,9 +159,21 @@ std::string npz_of(const VertexValues& v) {
   return std::move(zip).finish();
 }
 
+std::string parquet_of(const VertexValues& v) {
+  const std::vector<Gid> names = names_of(v);
+  ParquetColumn column{v.name, std::span<const double>(v.values)};
+  if (!v.labels.empty()) column.values = std::span<const Gid>(v.labels);
+  return parquet_of(std::vector<ParquetColumn>{{"vertex", std::span<const Gid>(names)}, column});
+}
+
 void write_values(const VertexValues& values, const std::filesystem::path& path, Place place) {
   const std::string ending = path.extension().string();
-  write_file(path, ending == ".npy" ? npy_of(values) : ending == ".npz" ? npz_of(values) : csv_of(values), place);
+  write_file(path,
+             ending == ".npy"       ? npy_of(values)
+             : ending == ".npz"     ? npz_of(values)
+             : ending == ".parquet" ? parquet_of(values)
+                                    : csv_of(values),
+             place);
 }
 
 std::string top_list(const VertexValues& v, int count) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <unordered_set>
 
+#include "tutti/models/graph/parts/distributed_sweep.hpp"
 #include "tutti/models/graph/subgraphs.hpp"
 
 namespace tutti::graph {
@@ -14,11 +16,16 @@ struct WeightedArc {
   double weight;
 };
 
-/// Sends arcs to the ranks that own their tails, or their heads. In portions, so that messages are small beside lists.
-ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, bool to_heads) {
+/// Which rank gets an arc.
+enum class ByEnd : std::uint8_t { tail, head, both };
+
+/// Sends arcs to the ranks that own their tails, or their heads; `both`: also backwards. In portions, so that messages
+/// are small beside lists.
+ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, ByEnd end) {
   constexpr Size portion = Size{1} << 22;
   ArcList mine;
   mine.vertices = piece.vertices;
+  const bool weighted = comm.sum(static_cast<Size>(piece.weights.size())) > 0;
   const Size mine_takes = (piece.size() + portion - 1) / portion;
   const auto rounds = static_cast<Size>(comm.max(static_cast<double>(mine_takes)));
   for (Size round = 0; round < rounds; ++round) {
@@ -27,8 +34,10 @@ ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& ow
       for (Size i = round * portion; i < std::min(piece.size(), (round + 1) * portion); ++i) {
         const auto at = static_cast<std::size_t>(i);
         const Arc arc = piece.arcs[at];
-        outgoing[static_cast<std::size_t>(owners.rank(to_heads ? arc.to : arc.from))].push_back(
-            {arc, piece.weights.empty() ? 0 : piece.weights[at]});
+        const double weight = piece.weights.empty() ? 0 : piece.weights[at];
+        outgoing[static_cast<std::size_t>(owners.rank(end == ByEnd::head ? arc.to : arc.from))].push_back({arc, weight});
+        if (end == ByEnd::both && arc.from != arc.to)
+          outgoing[static_cast<std::size_t>(owners.rank(arc.to))].push_back({{arc.to, arc.from}, weight});
       }
     });
     const std::vector<std::vector<WeightedArc>> incoming = comm.all_to_all(outgoing);
@@ -36,7 +45,7 @@ ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& ow
       for (const std::vector<WeightedArc>& from : incoming)
         for (const WeightedArc& a : from) {
           mine.arcs.push_back(a.arc);
-          mine.weights.push_back(a.weight);
+          if (weighted) mine.weights.push_back(a.weight);
         }
     });
   }
@@ -52,8 +61,65 @@ struct Member {
 
 }  // namespace
 
-ArcShare share_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners) {
-  return {send_arcs(comm, piece, owners, false), send_arcs(comm, piece, owners, true)};
+VertexOwners deal_out(const Comm& comm, const DeviceSet& devices) {
+  VertexOwners owners;
+  owners.rank_of_part = ranks_of_parts(comm, devices);
+  const std::vector<double> weights = weights_of_parts(comm, devices);
+  for (std::size_t p = 0; p < weights.size(); ++p)
+    if (weights[p] > 0) owners.parts.push_back(static_cast<std::int32_t>(p));
+  return owners;
+}
+
+VertexOwners share_blocks(const Comm& comm, const DeviceSet& devices, const ArcList& piece) {
+  VertexOwners owners = deal_out(comm, devices);
+  std::vector<Size> load;
+  comm.together([&] {
+    load.assign(static_cast<std::size_t>(piece.vertices), comm.is_root() ? 1 : 0);
+    for (const Arc arc : piece.arcs) {
+      ++load[static_cast<std::size_t>(arc.from)];
+      ++load[static_cast<std::size_t>(arc.to)];
+    }
+  });
+  comm.sum(load);
+  const Size all = std::accumulate(load.begin(), load.end(), Size{0}), blocks = std::ssize(owners.parts);
+  Size before = 0;
+  for (Vertex v = 0; v < piece.vertices; ++v) {
+    while (std::ssize(owners.ends) < blocks - 1 && before >= all / blocks * (std::ssize(owners.ends) + 1))
+      owners.ends.push_back(v);
+    before += load[static_cast<std::size_t>(v)];
+  }
+  owners.ends.resize(static_cast<std::size_t>(blocks), piece.vertices);
+  return owners;
+}
+
+ArcShare share_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, bool directed) {
+  if (directed) return {send_arcs(comm, piece, owners, ByEnd::tail), send_arcs(comm, piece, owners, ByEnd::head)};
+  ArcShare share{send_arcs(comm, piece, owners, piece.both_ways ? ByEnd::tail : ByEnd::both), {}};
+  share.outgoing.both_ways = true;
+  return share;
+}
+
+CutGraph order_and_cut(const Comm& comm, Graph share, const VertexOwners& owners, const ParallelFor& parallel,
+                       std::vector<Vertex>& sources) {
+  std::vector<Size> degrees;
+  comm.together([&] { degrees = degrees_of(share); });
+  comm.sum(degrees);
+  OrderedGraph ordered;
+  std::vector<std::int32_t> owner;
+  comm.together([&] {
+    owner.resize(static_cast<std::size_t>(share.vertices));
+    ordered = order_by_degree(share, degrees, parallel);
+    share = {};
+    for (std::size_t v = 0; v < owner.size(); ++v)
+      owner[static_cast<std::size_t>(ordered.new_name[v])] = owners.part(static_cast<Vertex>(v));
+    for (Vertex& s : sources) s = ordered.new_name[static_cast<std::size_t>(s)];
+  });
+  if (sources.size() > 64)
+    group_sources(distances_to_hubs(comm, ordered.graph, std::min(most_hubs, owner.size())), sources);
+  CutGraph cut;
+  cut.parts = cut_graph(comm, ordered.graph, owner, owners.rank_of_part);
+  cut.new_name = std::move(ordered.new_name);
+  return cut;
 }
 
 std::vector<Arc> heaviest_arcs(const Comm& comm, const Graph& share, const ParallelFor& parallel) {

@@ -40,7 +40,7 @@ void add_measure_keys(CaseSchema& schema) {
               .type = KeyType::texts,
               .default_value = "[\"csv\"]",
               .description = "Formats of the file of values: `betweenness.csv`, ...; npy and npz are those of NumPy.",
-              .choices = {"csv", "npy", "npz"}});
+              .choices = {"csv", "npy", "npz", "parquet"}});
   schema.add({.path = "output.top",
               .type = KeyType::integer,
               .default_value = "0",

@@ -1,9 +1,9 @@
-// tutti graph: make graphs, look at them, convert them, measure betweenness and SSCA#2.
-#include <algorithm>
-#include <chrono>
+#include "tutti/models/graph/run/graph_commands.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 
-#include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/units.hpp"
@@ -15,11 +15,11 @@
 #include "tutti/models/graph/graph_info.hpp"
 #include "tutti/models/graph/measure.hpp"
 #include "tutti/models/graph/ssca2.hpp"
+#include "tutti/program/device_arguments.hpp"
+#include "tutti/program/report.hpp"
 
-namespace tutti::app {
+namespace tutti::graph {
 namespace {
-
-using namespace tutti::graph;  // NOLINT(google-build-using-namespace): this file is about nothing else
 
 /// Only the first rank works; the others wait for its success.
 void on_root(const Comm& comm, const std::function<void(const ParallelFor&)>& work) {
@@ -289,7 +289,7 @@ void add_ssca2(CLI::App& parent, Action& action) {
 
 }  // namespace
 
-void add_graph(CLI::App& program, Action& action) {
+void add_graph_commands(CLI::App& program, Action& action) {
   CLI::App* parent = program.add_subcommand("graph", "generate, inspect and analyse graphs: betweenness, SSCA#2");
   parent->require_subcommand(1);
   parent->footer(
@@ -302,4 +302,4 @@ void add_graph(CLI::App& program, Action& action) {
   add_ssca2(*parent, action);
 }
 
-}  // namespace tutti::app
+}  // namespace tutti::graph
