@@ -33,7 +33,7 @@ std::vector<PlannedArray> ionic_arrays(const Case& options, Lid owned) {
   if (!ionic) return {};
   std::vector<PlannedArray> arrays = {
       {"ionic state", 8 * static_cast<Size>(ionic->variables().size()) * state_stride(owned)}};
-  if (ionic->has_marks()) arrays.push_back({"ionic marks", 2 * static_cast<Size>(owned)});
+  if (ionic->has_marks()) arrays.push_back({"ionic marks", 8 * static_cast<Size>(owned)});
   if (!ionic->threshold) return arrays;
   arrays.push_back({"ionic potential before", 8 * static_cast<Size>(owned)});
   arrays.push_back({"ionic activation", 8 * static_cast<Size>(owned)});

@@ -4,9 +4,10 @@
 namespace tutti::diffusion {
 namespace {
 
-/// flatten: a call that is left would keep the loop from becoming vectors.
+/// flatten, and a step of its own: a call that is left, or a member that u might overwrite, would keep the loop from
+/// becoming vectors.
 template <class Step>
-__attribute__((flatten)) void run(const Step& step, Lid begin, Lid end) {
+__attribute__((flatten)) void run(const Step step, Lid begin, Lid end) {
 #pragma omp simd
   for (Lid i = begin; i < end; ++i) step(i);
 }

@@ -11,8 +11,8 @@ namespace tutti::diffusion {
 enum class IonicKind : std::uint8_t { fitzhugh_nagumo, mitchell_schaeffer, ten_tusscher };
 
 inline constexpr int most_stimuli = 8;
-/// Bits of a cell's mark: bit k, stimulus k reaches it; above, its layer.
-enum : std::uint16_t { mark_endo = 1 << 8, mark_mid = 1 << 9 };
+/// Bits of a cell's mark: bit k, stimulus k reaches it; above, its layer. As wide as a double, for vectors of both.
+inline constexpr std::int64_t mark_endo = 1 << 8, mark_mid = 1 << 9;
 
 /// Constants of the two small models, in the order of their members; ten Tusscher's has none.
 struct IonicConstants {
@@ -27,7 +27,7 @@ struct IonicKernel {
   double* u;
   double* state;  ///< variable k > 0 of row i at [(k - 1) * stride + i]
   Size stride;
-  const std::uint16_t* marks;     ///< null: no cell has one
+  const std::int64_t* marks;     ///< null: no cell has one
   double strength[most_stimuli];  ///< of each stimulus, its mean in this step [u/time]
   double dt;
   void operator()(Stream& stream, Range rows) const;
@@ -50,7 +50,7 @@ struct IonicStep {
   double* __restrict__ u;
   double* __restrict__ state;
   Size stride;
-  const std::uint16_t* marks;
+  const std::int64_t* marks;
   double strength[most_stimuli];
   double dt;
 
@@ -68,7 +68,7 @@ struct IonicStep {
     ((now[k + 1] = state[k * stride + i]), ...);
     CellInput in{dt};
     if constexpr (marked) {
-      const int mark = marks[i];
+      const std::int64_t mark = marks[i];
       ((in.stimulus += (mark >> s & 1) != 0 ? strength[s] : 0), ...);
       in.endo = (mark & mark_endo) != 0 ? 1 : 0;
       in.mid = (mark & mark_mid) != 0 ? 1 : 0;

@@ -21,12 +21,12 @@ IonicPart::IonicPart(Stream& stream, Threads& threads, const IonicCase& ionic, s
   }
   state_ = make_buffer(stream, std::span<const double>(state), "ionic state");
   if (ionic.has_marks()) {
-    std::vector<std::uint16_t> marks(rows);
+    std::vector<std::int64_t> marks(rows);
     for (std::size_t k = 0; k < ionic.stimuli.size(); ++k) {
       const auto inside = evaluate_at(ionic.stimuli[k].where, centroids, 0, threads);
       for (std::size_t i = 0; i < rows; ++i) {
         if (inside[i] == 0) continue;
-        marks[i] |= static_cast<std::uint16_t>(1U << k);
+        marks[i] |= std::int64_t{1} << k;
         ++reached_[k];
       }
     }
@@ -39,7 +39,7 @@ IonicPart::IonicPart(Stream& stream, Threads& threads, const IonicCase& ionic, s
       marks[i] |= layers[i] == 1 ? mark_mid : mark_endo;
       layered_ = true;
     }
-    marks_ = make_buffer(stream, std::span<const std::uint16_t>(marks), "ionic marks");
+    marks_ = make_buffer(stream, std::span<const std::int64_t>(marks), "ionic marks");
   }
   if (!ionic.threshold) return;
   before_ = Buffer<double>(stream.device(), rows_, "ionic potential before");

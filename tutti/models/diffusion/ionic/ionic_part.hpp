@@ -38,7 +38,7 @@ class IonicPart {
   Lid rows_ = 0;
   int variables_ = 0;
   Buffer<double> state_;         ///< see IonicKernel
-  Buffer<std::uint16_t> marks_;  ///< empty: no cell has one
+  Buffer<std::int64_t> marks_;  ///< empty: no cell has one
   bool layered_ = false;
   Buffer<double> before_, activation_;  ///< empty without a threshold
   std::array<Size, most_stimuli> reached_{};
