@@ -161,6 +161,7 @@ std::optional<IonicCase> ionic_case(const Case& options) {
   } else {
     ionic.kind = IonicKind::ten_tusscher;
     ionic.layer = steady(options, "ionic.layer");
+    ionic.layer_place = options.where("ionic.layer");
   }
   if (options.has("ionic.recovery")) ionic.recovery = steady(options, "ionic.recovery");
   ionic.strang = options.text("ionic.splitting") == "strang";

@@ -34,7 +34,7 @@ IonicPart::IonicPart(Stream& stream, Threads& threads, const IonicCase& ionic, s
     for (std::size_t i = 0; i < rows; ++i) {
       if (layers[i] != 0 && layers[i] != 1 && layers[i] != 2)
         fail(ErrorKind::input, "{}: ionic.layer is {:g} in the cell at ({:.6g}, {:.6g}, {:.6g}); it must be 0, 1 or 2",
-             ionic.layer.where(), layers[i], centroids[i].x, centroids[i].y, centroids[i].z);
+             ionic.layer_place, layers[i], centroids[i].x, centroids[i].y, centroids[i].z);
       if (layers[i] == 0) continue;
       marks[i] |= layers[i] == 1 ? mark_mid : mark_endo;
       layered_ = true;

@@ -17,7 +17,7 @@ void Diffusion::set_up_ionic() {
   comm_.together([&] {
     for (std::size_t k = 0; k < ionic_->stimuli.size(); ++k)
       if (reached[k] == 0)
-        fail(ErrorKind::input, "{}: this stimulus reaches no cell: its formula is 0 at all centroids of the mesh",
+        fail(ErrorKind::input, "{}: this stimulus reaches no cell: its formula must not be 0 at all centroids of the mesh",
              ionic_->stimuli[k].place);
   });
   // A row of the large model takes a CPU as long as some forty of diffusion.
