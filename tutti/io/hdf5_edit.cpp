@@ -27,8 +27,11 @@ OpenFile& file_of(H5FD_t* file) {
 const OpenFile& file_of(const H5FD_t* file) {
   return *static_cast<const OpenFile*>(file);
 }
+/// 0, or -1 and the error for hdf5::cause().
 herr_t code_of(int cause) {
-  return cause == 0 ? 0 : -1;
+  if (cause == 0) return 0;
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_NONE_MINOR, "errno = %d", cause);
+  return -1;
 }
 
 H5FD_t* open_file(const char*, unsigned, hid_t access, haddr_t) {

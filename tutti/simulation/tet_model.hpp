@@ -64,11 +64,13 @@ class TetModel : public Model {
   /// Of the owned cells; on its device.
   const double* volumes(int part) const { return volumes_[part].data(); }
 
+  /// What travels behind a pass is this copy of u.
+  void bind_exchange(std::size_t copy) { exchange_->bind(views(copy)); }
   /// Runs the pass over the rows of all parts: add(p, kernels) adds what part p computes, and the ghosts of this copy
   /// of u follow while the interiors are computed.
   template <class Add>
   void run_pass(std::size_t copy, const Add& add) {
-    exchange_->bind(views(copy));
+    bind_exchange(copy);
     pass_->run(add);
     ++runs_;
   }

@@ -20,6 +20,11 @@ namespace tutti::diffusion {
 // travel.
 
 void Diffusion::step(double time, double dt) {
+  if (ionic_ && !homogeneous_) return split_step(time, dt);
+  diffuse(time, dt);
+}
+
+void Diffusion::diffuse(double time, double dt) {
   if (is_implicit(method_)) return implicit_step(time, dt);
   if (!rkc_) return euler_step(time, dt);
   const double part = dt / substeps_;
@@ -90,6 +95,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
     physics_.emplace(options_, domain_.region_names, domain_.boundary_names, domain_.region_tags,
                      domain_.boundary_tags);
     if (physics_->exact()) compare_with(*physics_->exact());
+    ionic_ = ionic_case(options_);
     if (is_implicit(method_)) check_implicit_case();
     assemble();
   });
@@ -100,6 +106,7 @@ Diffusion::Diffusion(const ModelSetup& setup)
       if (rkc_) parts_[p].first_rate = Buffer<double>(device(p), map(p).owned, "first rate F0");
     }
   });
+  if (ionic_) set_up_ionic();
   hold_coefficients();
   phases.begin("stability");
   const bool checks = options_.flag("numerics.check");
@@ -113,7 +120,8 @@ Diffusion::Diffusion(const ModelSetup& setup)
     if (checks) settle_time_step();
   }
   phases.begin("initial");
-  start(physics_->initial());
+  start(ionic_ && !options_.is_set("physics.initial") ? Expression(ionic_->rest()) : physics_->initial());
+  forget_activation();
   comm_.together([&] {
     update_forcing(0);
     check_forcing();
@@ -125,6 +133,8 @@ Diffusion::Diffusion(const ModelSetup& setup)
 
 Diffusion::~Diffusion() {
   local_.reset();
+  reaction_.reset();
+  watch_.reset();
   pass_.reset();  // its work is on arrays that go first
 }
 
@@ -243,8 +253,10 @@ double Diffusion::stability_limit() const {
 
 void Diffusion::choose_time_step_and_stages() {
   comm_.together([&] { choose_stages(); });
-  choose_time_step(stability_.rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity(),
-                   " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
+  const double limit = stability_.rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity();
+  if (ionic_ && ionic_->largest_step() < limit)
+    return choose_time_step(ionic_->largest_step(), " of ionic.model = \"" + options_.text("ionic.model") + "\"");
+  choose_time_step(limit, " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
                    std::string(", or use time.method = \"rkc2\"") + (rkc_ ? " with more stages" : ""));
 }
 
@@ -279,6 +291,7 @@ void Diffusion::resume(double time) {
     check_forcing();
   });
   exchange_now(0);
+  forget_activation();
 }
 
 std::vector<std::string> Diffusion::describe() const {

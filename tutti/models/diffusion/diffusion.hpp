@@ -9,6 +9,7 @@
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
 #include "tutti/models/diffusion/implicit/implicit_solver.hpp"
+#include "tutti/models/diffusion/ionic/ionic_part.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/simulation/krylov.hpp"
@@ -66,6 +67,8 @@ class Diffusion final : public TetModel {
   void wait() override;
 
   std::optional<HeldArraySummary> held_array(std::size_t p) const override;
+  Size bytes_moved(std::size_t p) const override;
+  ExchangeCounts exchanged() const override;
 
   const Stability& stability() const { return stability_; }
   /// Rates a time step takes: 1 for Euler, stages times sub-steps for RKC2. Of implicit methods: an iteration.
@@ -104,6 +107,11 @@ class Diffusion final : public TetModel {
     // The set-up, which is homogeneous, finds the right time step in any case.
     if (homogeneous_ && exchange_->disabled()) exchange_now(target);
   }
+  void diffuse(double time, double dt);
+  void set_up_ionic();
+  void split_step(double time, double dt);
+  void forget_activation();
+  void add_ionic_fields(std::vector<ModelField>& all);
   void set_up_implicit();
   void check_implicit_case();
   SolverProblem solver_problem();
@@ -131,6 +139,10 @@ class Diffusion final : public TetModel {
   double dt_before_ = 0;         ///< of the step before; 0: there was none
   double not_solved_ = 0;        ///< time of a step that has no solution
   double iterations_ = 0;        ///< of all steps
+  // Of cells that react.
+  std::optional<IonicCase> ionic_;
+  std::vector<IonicPart> cells_;
+  std::unique_ptr<Pass> reaction_, watch_;
   int stages_ = 1;
   int substeps_ = 1;                         ///< a long step of RKC2 is made of so many
   int rounds_ = 0;                           ///< in which cells were damped

@@ -7,6 +7,7 @@
 
 #include "tutti/base/units.hpp"
 #include "tutti/domain/held_arrays.hpp"
+#include "tutti/models/diffusion/ionic/ionic_case.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
@@ -110,6 +111,7 @@ void add_diffusion_keys(CaseSchema& schema) {
               .default_value = "0",
               .description = "The boundary value, evaluated at the face's centroid.",
               .initial = true});
+  add_ionic_keys(schema);
   schema.describe_table("numerics",
                         "How the rows are stored. Results in double do not depend on `format` and `layout`.");
   schema.add(

@@ -3,6 +3,7 @@
 #include "tutti/io/probes.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
+#include "tutti/models/diffusion/ionic/ionic_bench.hpp"
 
 namespace tutti::diffusion {
 namespace {
@@ -64,7 +65,10 @@ ModelKind diffusion_kind() {
   kind.plan_pass = [](const Case&) {
     return PlannedPass{"a step of explicit Euler, a stage of rkc2", 8, 216, 33, "Langguth 2015, eq. 3"};
   };
-  kind.add_bench = add_diffusion_bench;
+  kind.add_bench = [](CLI::App& command, Action& action) {
+    add_diffusion_bench(command, action);
+    add_monodomain_bench(command, action);
+  };
   return kind;
 }
 

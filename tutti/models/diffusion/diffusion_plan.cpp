@@ -7,6 +7,7 @@
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/diffusion_rate.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
+#include "tutti/models/diffusion/ionic/ionic_case.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 
@@ -26,6 +27,19 @@ int copies(TimeMethod method) {
   return method == TimeMethod::euler ? 2 : 3;
 }
 
+/// Of cells that react (IonicPart).
+std::vector<PlannedArray> ionic_arrays(const Case& options, Lid owned) {
+  const auto ionic = ionic_case(options);
+  if (!ionic) return {};
+  std::vector<PlannedArray> arrays = {
+      {"ionic state", 8 * static_cast<Size>(ionic->variables().size()) * state_stride(owned)}};
+  if (ionic->has_marks()) arrays.push_back({"ionic marks", 8 * static_cast<Size>(owned)});
+  if (!ionic->threshold) return arrays;
+  arrays.push_back({"ionic potential before", 8 * static_cast<Size>(owned)});
+  arrays.push_back({"ionic activation", 8 * static_cast<Size>(owned)});
+  return arrays;
+}
+
 /// Bytes of a row, about: its entries, diagonal, volume and vectors.
 double row_bytes(const Case& options, bool on_host, double entries) {
   const bool sliced = row_format(options, on_host) == RowFormat::sliced;
@@ -40,7 +54,9 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   // A source or a boundary's data, and what a source in time is evaluated at.
   const bool source = options.has("physics.source"), forced = source || options.count("boundary") > 0;
   const bool time_dependent = source && options.expression("physics.source").depends_on_time();
-  return stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0) + (forced ? 8 : 0) +
+  double ionic = 0;
+  for (const PlannedArray& a : ionic_arrays(options, 16)) ionic += static_cast<double>(a.bytes) / 16;
+  return ionic + stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0) + (forced ? 8 : 0) +
          (time_dependent ? 24 : 0);
 }
 
@@ -225,6 +241,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
     // As many as in a mesh of one part: where parts are many, each has those of all.
     arrays.push_back({"sums and values of boxes", 16 * static_cast<Size>(map.owned) / 32});
   }
+  for (const PlannedArray& a : ionic_arrays(options, map.owned)) arrays.push_back(a);
   if (physics.has_forcing()) arrays.push_back({"forcing", 8 * static_cast<Size>(map.owned)});
   if (physics.forcing_depends_on_time()) plan_time_dependent_forcing(options, physics, mesh, on_host, arrays);
   return arrays;
@@ -263,10 +280,13 @@ HeldPlan plan_coefficients(const Case& options, const IndexMap& map, Size room) 
 Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& map, int stages) {
   // A rate reads the stored rows, u and the forcing once, and writes one value; a stage of RKC2 reads three arrays
   // more.
-  Size rate = 16 * static_cast<Size>(map.owned);
+  Size rate = 16 * static_cast<Size>(map.owned), ionic = 0;
   for (const PlannedArray& a : arrays)
-    if (a.name != "volumes" && a.name != "first rate F0" && a.name[0] != 'u') rate += a.bytes;
-  return stages == 1 ? rate : stages * (rate + 24 * static_cast<Size>(map.owned));
+    if (a.name.starts_with("ionic"))  // and u, read and written once a step
+      ionic += 2 * a.bytes + (a.name == "ionic state" ? 16 * static_cast<Size>(map.owned) : 0);
+    else if (a.name != "volumes" && a.name != "first rate F0" && a.name[0] != 'u')
+      rate += a.bytes;
+  return ionic + (stages == 1 ? rate : stages * (rate + 24 * static_cast<Size>(map.owned)));
 }
 
 }  // namespace tutti::diffusion

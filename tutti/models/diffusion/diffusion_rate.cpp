@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "tutti/exchange/part_streams.hpp"
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/stencil.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
+#include "tutti/models/diffusion/ionic/ionic_part.hpp"
 #include "tutti/partition/partition.hpp"
 #include "tutti/schedule/step.hpp"
 
@@ -64,10 +66,20 @@ double measure_rate(Device& device, Threads& threads, const Case& options, const
   const std::vector<double> values(n, 1.0);
   const auto u = make_buffer(stream, std::span<const double>(values), "u of the sample");
   Buffer<double> next(device, n, "next u of the sample");
+  // Cells that react, too: in them a GPU and a CPU differ by another factor.
+  auto ionic = ionic_case(options);
+  std::optional<IonicPart> cells;
+  if (ionic) {
+    ionic->stimuli.clear();
+    ionic->layer = Expression(0.0);
+    ionic->recovery = Expression(1.0);
+    cells.emplace(stream, threads, *ionic, std::vector<Vec3>(static_cast<std::size_t>(n)));
+  }
   // As in a run: through the team on a CPU, ahead of a GPU.
   Step step(threads, parts);
   step.compute("sample", 0, Step::Role::interior, {0, n}, [&](Stream& on, Range range) {
     op.apply(on, range, u.data(), nullptr, EulerUpdate{next.data(), 1e-3});
+    if (cells) cells->kernel(*ionic, next.data(), 0, 1e-3)(on, range);
   });
   step.finish(Overlap::full);
   return static_cast<double>(n) / sample_seconds(step);

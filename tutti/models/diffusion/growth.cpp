@@ -286,7 +286,7 @@ void Diffusion::look_at_data(double time) {
 }
 
 std::optional<double> Diffusion::passed_bound(double time, double largest) {
-  if (method_ == TimeMethod::steady) return {};  // of iterates nothing is known
+  if (method_ == TimeMethod::steady || ionic_) return {};  // of iterates and excited cells nothing is known
   constexpr double orders = 1e3;
   const auto bound = [&] { return std::max(initial_level_, data_level_) + time * data_rate_; };
   if (!(largest > orders * bound())) return {};

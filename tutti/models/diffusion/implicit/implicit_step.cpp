@@ -18,6 +18,10 @@ void Diffusion::check_implicit_case() {
       fail(ErrorKind::input,
            "{}: {} is stable with any step, so that none can be chosen for its stability; give time.dt", where, word);
     dt_ = options_.number("time.dt");
+    if (ionic_ && dt_ > ionic_->largest_step())
+      fail(ErrorKind::numerical,
+           "{}: time.dt = {:g} is above the stability limit {:.6g} of ionic.model = \"{}\"; lower it",
+           options_.where("time.dt"), dt_, ionic_->largest_step(), options_.text("ionic.model"));
     (void)plan_steps(options_, dt_);
     return;
   }
@@ -136,6 +140,7 @@ std::vector<ModelField> Diffusion::fields() {
   std::vector<ModelField> all = TetModel::fields();
   if (method_ == TimeMethod::steady)
     for (ModelField& field : solver_->fields()) all.push_back(std::move(field));
+  if (ionic_) add_ionic_fields(all);
   if (method_ != TimeMethod::bdf2) return all;
   ModelField field{.name = "u_before", .restart = true};
   field.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
@@ -173,7 +178,8 @@ std::optional<Advance> Diffusion::advance() const {
 
 std::vector<const Step*> Diffusion::schedules() const {
   auto all = TetModel::schedules();
-  if (local_) all.push_back(&local_->step());
+  for (const auto* pass : {&local_, &reaction_, &watch_})
+    if (*pass) all.push_back(&(*pass)->step());
   return all;
 }
 
