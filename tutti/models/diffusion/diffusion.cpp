@@ -73,6 +73,18 @@ std::vector<double> jacobi_diagonal(const DiffusionRows& rows) {
   return result;
 }
 
+/// Of owned cells; those inside count twice.
+Size faces_between(const LocalTetMesh& mesh, const std::array<std::int32_t, 2>& regions) {
+  Size count = 0;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(mesh.owned); ++c)
+    for (const Lid n : mesh.neighbours[c])
+      if (n >= 0) {
+        const std::int32_t a = mesh.regions[c], b = mesh.regions[static_cast<std::size_t>(n)];
+        count += std::min(a, b) == regions[0] && std::max(a, b) == regions[1] ? 1 : 0;
+      }
+  return count;
+}
+
 Sharing checked_sharing(const ModelSetup& setup) {
   setup.comm.together([&] { coefficient_options(setup.options); });
   return diffusion_sharing(setup.options, *setup.devices.threads);
@@ -91,8 +103,8 @@ Diffusion::Diffusion(const ModelSetup& setup)
                      domain_.boundary_tags);
     if (physics_->exact()) compare_with(*physics_->exact());
     if (is_implicit(method_)) check_implicit_case();
-    assemble();
   });
+  assemble();
   allocate(rkc_ || is_implicit(method_) ? 3 : 2);
   comm_.together([&] {
     for (int p = 0; p < parts(); ++p) {
@@ -130,15 +142,29 @@ Diffusion::~Diffusion() {
 
 void Diffusion::assemble() {
   parts_.resize(domain_.meshes.size());
-  Size weak = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) weak += assemble_part(p, {});
-  weak_fits_ = comm_.sum(weak);
+  const std::vector<Interface>& interfaces = physics_->interfaces();
+  std::vector<std::int64_t> counts(1 + interfaces.size(), 0);  // of weak fits, and of the faces of each interface
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      counts[0] += assemble_part(p, {});
+      for (std::size_t i = 0; i < interfaces.size(); ++i)
+        counts[i + 1] += faces_between(domain_.meshes[p], interfaces[i].regions);
+    }
+  });
+  comm_.sum(counts);
+  weak_fits_ = counts[0];
+  comm_.together([&] {
+    for (std::size_t i = 0; i < interfaces.size(); ++i)
+      if (counts[i + 1] == 0)
+        fail(ErrorKind::input, "{}: the two regions have no face in common; name two that touch, or remove the table",
+             interfaces[i].where);
+  });
   verbose("{} cells have a poorly conditioned gradient: their faces use that of the other cell", weak_fits_);
 }
 
 /// Rows and forcing of a part, in place of those that it has. `damped`: as in SchemeOptions. Its weak fits.
 Lid Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
-  SchemeOptions scheme;
+  SchemeOptions scheme = physics_->scheme_options(0);
   scheme.two_point = options_.text("numerics.flux") == "two-point";
   scheme.damped = damped;
   const ParallelFor parallel = parallel_for(*devices_.threads);

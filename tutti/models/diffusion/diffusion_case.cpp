@@ -98,12 +98,32 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "boundary[].type",
               .type = KeyType::choice,
               .default_value = "\"neumann\"",
-              .description = "dirichlet: value is u; neumann: value is n.K grad u, the flux into the domain.",
-              .choices = {"dirichlet", "neumann"}});
+              .description =
+                  "dirichlet: value is u; neumann: value is n.K grad u, the flux into the domain; robin: n.K grad u = "
+                  "h (value - u), as where a fluid of the temperature `value` flows past.",
+              .choices = {"dirichlet", "neumann", "robin"}});
   schema.add({.path = "boundary[].value",
               .type = KeyType::expression,
               .default_value = "0",
               .description = "The boundary value, evaluated at the face's centroid."});
+  schema.add({.path = "boundary[].h",
+              .type = KeyType::expression,
+              .unit = "length/s",
+              .description = "Transfer coefficient, not negative, evaluated at the face's centroid.",
+              .required = true,
+              .only_if = {"boundary[].type", {"robin"}}});
+  schema.describe_table("interface[]",
+                        "Contact resistance between two regions: u jumps by it times the flux. Without a table: none.");
+  schema.add({.path = "interface[].regions",
+              .type = KeyType::texts,
+              .description = "Names or numbers of the two physical volumes.",
+              .length = 2,
+              .required = true});
+  schema.add({.path = "interface[].resistance",
+              .type = KeyType::expression,
+              .unit = "s/length",
+              .description = "Resistance of a unit of area, not negative, evaluated at the face's centroid.",
+              .required = true});
   schema.describe_table("numerics",
                         "How the rows are stored. Results in double do not depend on `format` and `layout`.");
   schema.add(
@@ -263,8 +283,12 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
     const std::string table = fmt::format("boundary[{}]", i), tag = options.text(table + ".tag");
     const std::string where = options.where(table + ".tag");
     BoundaryCondition condition;
-    condition.kind = options.text(table + ".type") == "dirichlet" ? BoundaryKind::dirichlet : BoundaryKind::neumann;
+    const std::string kind = options.text(table + ".type");
+    condition.kind = kind == "dirichlet" ? BoundaryKind::dirichlet
+                     : kind == "robin"   ? BoundaryKind::robin
+                                         : BoundaryKind::neumann;
     condition.value = options.expression(table + ".value");
+    if (condition.kind == BoundaryKind::robin) condition.transfer = options.expression(table + ".h");
     const bool first =
         tag == "*"
             ? !std::exchange(has_other, true)
@@ -272,6 +296,49 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
     if (!first) fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables; remove one", where, tag);
     if (tag == "*") other_ = condition;
   }
+  for (int i = 0; i < options.count("interface"); ++i) {
+    const std::string table = fmt::format("interface[{}]", i), where = options.where(table + ".regions");
+    Interface interface{{}, options.expression(table + ".resistance"), where};
+    require_steady(interface.resistance, options.where(table + ".resistance"), table + ".resistance");
+    const std::vector<std::string> names = options.texts(table + ".regions");
+    for (std::size_t k = 0; k < 2; ++k)
+      interface.regions[k] = find_tag(names[k], region_names, region_tags, "region", where);
+    if (interface.regions[0] == interface.regions[1])
+      fail(ErrorKind::input, "{}: an interface is between two regions, not between '{}' and itself", where, names[0]);
+    if (interface.regions[0] > interface.regions[1]) std::swap(interface.regions[0], interface.regions[1]);
+    for (const Interface& other : interfaces_)
+      if (other.regions == interface.regions)
+        fail(ErrorKind::input, "{}: the regions '{}' and '{}' have two [[interface]] tables; remove one", where,
+             names[0], names[1]);
+    interfaces_.push_back(std::move(interface));
+  }
+}
+
+namespace {
+
+double not_negative(const Expression& e, Vec3 x, double time, const char* what) {
+  const double value = e(x, time);
+  if (value < 0)
+    fail(ErrorKind::input, "{}: {} is {:g} at ({:.6g}, {:.6g}, {:.6g}); it must not be negative", e.where(), what,
+         value, x.x, x.y, x.z);
+  return value;
+}
+
+}  // namespace
+
+SchemeOptions DiffusionPhysics::scheme_options(double time) const {
+  SchemeOptions options;
+  options.transfer = [this, time](std::int32_t tag, Vec3 x) {
+    return not_negative(condition(tag).transfer, x, time, "the transfer coefficient h");
+  };
+  if (!interfaces_.empty())
+    options.resistance = [this](std::int32_t one, std::int32_t other, Vec3 x) {
+      for (const Interface& i : interfaces_)
+        if (i.regions[0] == one && i.regions[1] == other)
+          return not_negative(i.resistance, x, 0, "the contact resistance");
+      return 0.0;
+    };
+  return options;
 }
 
 const BoundaryCondition& DiffusionPhysics::condition(std::int32_t tag) const {
@@ -285,10 +352,9 @@ bool DiffusionPhysics::forcing_depends_on_time() const {
   return depends;
 }
 
-bool DiffusionPhysics::has_dirichlet() const {
-  return other_.kind == BoundaryKind::dirichlet ||
-         std::any_of(conditions_.begin(), conditions_.end(),
-                     [](const auto& c) { return c.second.kind == BoundaryKind::dirichlet; });
+bool DiffusionPhysics::any_gives_u() const {
+  return gives_u(other_.kind) || std::any_of(conditions_.begin(), conditions_.end(),
+                                             [](const auto& c) { return gives_u(c.second.kind); });
 }
 
 bool DiffusionPhysics::has_forcing() const {

@@ -1,6 +1,7 @@
 // What a diffusion case says: its keys, and the physics made of them.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,14 @@ void add_diffusion_keys(CaseSchema& schema);
 struct BoundaryCondition {
   BoundaryKind kind = BoundaryKind::neumann;
   Expression value;
+  Expression transfer;  ///< h of a Robin condition
+};
+
+/// One [[interface]] table.
+struct Interface {
+  std::array<std::int32_t, 2> regions;  ///< ascending
+  Expression resistance;
+  std::string where;
 };
 
 /// The physics of a case. Names of regions and surfaces are resolved to the mesh's tags.
@@ -49,13 +58,18 @@ class DiffusionPhysics {
   RawVector<Sym3> diffusivity(const LocalTetMesh& mesh, Threads& threads) const;
   BoundaryKind kind(std::int32_t tag) const { return condition(tag).kind; }
   const BoundaryCondition& condition(std::int32_t tag) const;
+  const std::vector<Interface>& interfaces() const { return interfaces_; }
+  /// What the fluxes need to know at `time`, which must not outlive this. Its functions are Error(input) where a
+  /// coefficient is negative.
+  SchemeOptions scheme_options(double time) const;
   const Expression& initial() const { return initial_; }
   const Expression& source() const { return source_; }
   const std::optional<Expression>& exact() const { return exact_; }
   /// True when a source or a boundary value has to be evaluated anew at every time.
   bool forcing_depends_on_time() const;
   bool has_forcing() const;
-  bool has_dirichlet() const;
+  /// Does a boundary condition say something of u itself?
+  bool any_gives_u() const;
 
  private:
   /// K by one of three ways; an empty optional means "as [physics] says".
@@ -73,6 +87,7 @@ class DiffusionPhysics {
   std::map<std::int32_t, Tensor> regions_;
   std::map<std::int32_t, BoundaryCondition> conditions_;
   BoundaryCondition other_;
+  std::vector<Interface> interfaces_;
   Expression initial_, source_;
   std::optional<Expression> exact_;
 };

@@ -211,7 +211,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   }
   if (!apart && precision == Precision::full) arrays.push_back({"coefficients A", 8 * stored});
   if (!apart && precision == Precision::compact) arrays.push_back({"coefficients A (float)", 4 * stored});
-  if (keeps_diagonal(format, precision) || physics.has_dirichlet())
+  if (keeps_diagonal(format, precision) || physics.any_gives_u())
     arrays.push_back({"diagonal D", 8 * static_cast<Size>(map.owned)});
   if (format == RowFormat::sliced && map.owned > 0) arrays.push_back({"slices", 8 * (sizes.slices + 1)});
   arrays.push_back({"volumes", 8 * static_cast<Size>(map.owned)});

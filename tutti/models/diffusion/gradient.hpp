@@ -44,6 +44,7 @@ std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u
 
 /// As above for callers that keep no scheme; g in the order of DiffusionRows::boundary_faces.
 std::vector<Vec3> cell_gradients(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
-                                 std::span<const double> u, std::span<const double> g);
+                                 std::span<const double> u, std::span<const double> g,
+                                 const SchemeOptions& options = {});
 
 }  // namespace tutti::diffusion

@@ -232,7 +232,7 @@ void Diffusion::damp_growing_cells(bool all) {
       const LocalTetMesh& mesh = domain_.meshes[p];
       std::vector<double> fits(levels_[p].size());
       for (std::size_t c = 0; c < fits.size(); ++c) fits[c] = levels_[p][c] >= 1 ? 2 : 0;
-      SchemeOptions options;
+      SchemeOptions options = physics_->scheme_options(0);
       options.damped = fits;
       const auto K = physics_->diffusivity(mesh, *devices_.threads);
       const Scheme scheme = prepare_scheme(
@@ -272,7 +272,7 @@ void Diffusion::look_at_data(double time) {
       const auto data = boundary_data(*physics_, part.boundary_faces, time);
       for (std::size_t f = 0; f < data.size(); ++f) {
         const BoundaryFaceRef& face = part.boundary_faces[f];
-        if (physics_->kind(face.tag) == BoundaryKind::dirichlet)
+        if (gives_u(physics_->kind(face.tag)))
           level = std::max(level, std::abs(data[f]));
         else  // a cell has three such faces at most, unless it is alone
           inflow = std::max(inflow, 4 * std::abs(data[f]) * norm(face_shape(mesh, face.cell, face.face).area) /

@@ -59,14 +59,14 @@ void Diffusion::set_up_implicit() {
   Size given = 0;
   for (const DiffusionPart& part : parts_)
     given += std::count_if(part.boundary_faces.begin(), part.boundary_faces.end(), [&](const BoundaryFaceRef& face) {
-      return physics_->kind(face.tag) == BoundaryKind::dirichlet;
+      return gives_u(physics_->kind(face.tag));
     });
   given = comm_.sum(given);
   comm_.together([&] {
     if (method_ == TimeMethod::steady && given == 0)
       fail(ErrorKind::input,
            "{}: no boundary gives u, so that a steady solution plus any constant is one, too; give a [[boundary]] of "
-           "type \"dirichlet\"",
+           "type \"dirichlet\" or \"robin\"",
            options_.where("time.method"));
     SolverOptions solver;
     solver.tolerance = options_.number("solver.tolerance");
