@@ -232,9 +232,9 @@ void Diffusion::damp_growing_cells(bool all) {
       const LocalTetMesh& mesh = domain_.meshes[p];
       std::vector<double> fits(levels_[p].size());
       for (std::size_t c = 0; c < fits.size(); ++c) fits[c] = levels_[p][c] >= 1 ? 2 : 0;
-      SchemeOptions options = physics_->scheme_options(0);
+      SchemeOptions options = scheme_options(p, 0);
       options.damped = fits;
-      const auto K = physics_->diffusivity(mesh, *devices_.threads);
+      const auto K = set_up_diffusivity(mesh);
       const Scheme scheme = prepare_scheme(
           mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, options, parallel);
       for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
@@ -260,7 +260,7 @@ void Diffusion::damp_growing_cells(bool all) {
 
 /// Boundary values and rates at `time` widen what is known of them.
 void Diffusion::look_at_data(double time) {
-  if (!physics_->has_forcing()) return;
+  if (!physics_->has_forcing() || physics_->source().depends_on_solution()) return;
   double level = 0, rate = 0;
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -286,7 +286,8 @@ void Diffusion::look_at_data(double time) {
 }
 
 std::optional<double> Diffusion::passed_bound(double time, double largest) {
-  if (method_ == TimeMethod::steady) return {};  // of iterates nothing is known
+  // Of iterates nothing is known, nor of what a source of u adds up to.
+  if (method_ == TimeMethod::steady || physics_->source().depends_on_solution()) return {};
   constexpr double orders = 1e3;
   const auto bound = [&] { return std::max(initial_level_, data_level_) + time * data_rate_; };
   if (!(largest > orders * bound())) return {};

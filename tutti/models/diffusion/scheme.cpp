@@ -223,6 +223,23 @@ Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const B
   return scheme;
 }
 
+std::vector<double> boundary_flows(const Scheme& scheme, std::span<const double> u, std::span<const double> g) {
+  std::vector<Vec3> gradients;
+  if (!scheme.options.two_point) gradients = cell_gradients(scheme, u, g);
+  std::vector<double> flows;
+  for (std::size_t f = 0; f < scheme.boundary_faces.size(); ++f) {
+    const BoundaryFaceRef& face = scheme.boundary_faces[f];
+    const std::size_t cell = at(face.cell);
+    RowSums sums;
+    Vec3 own;
+    if (face.cell < scheme.mesh->owned) add_boundary_face(scheme, face.cell, face.face, sums, own);
+    const double datum = gives_u(scheme.boundary_kinds[f]) ? g[f] - u[cell] : g[f];
+    flows.push_back(sums.first[at(face.face)] * datum);
+    if (face.cell < scheme.mesh->owned && !gradients.empty()) flows.back() += dot(own, gradients[cell]);
+  }
+  return flows;
+}
+
 SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
   const LocalTetMesh& mesh = *scheme.mesh;
   RowSums sums;
@@ -317,6 +334,17 @@ DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, c
   out.boundary_faces = std::move(scheme.boundary_faces);
   out.boundary_kinds = std::move(scheme.boundary_kinds);
   return out;
+}
+
+std::vector<double> jacobi_diagonal(const DiffusionRows& rows) {
+  std::vector<double> result(rows.values.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    double sum = -rows.diagonal[i], magnitudes = std::abs(rows.diagonal[i]);
+    for (const double a : rows.values[i]) sum += a, magnitudes += std::abs(a);
+    // A row without entries is a mesh of one cell without fixed values.
+    result[i] = magnitudes > 0 ? std::max(sum, 0.5 * magnitudes) : 1;
+  }
+  return result;
 }
 
 }  // namespace tutti::diffusion

@@ -117,7 +117,12 @@ struct DiffusionRows {
   double max_outflow = 0;  ///< max |L_ii|
   Lid weak_fits = 0;       ///< owned cells whose gradient counts less than its distance says
   Lid flattened = 0;       ///< owned cells whose fit is singular: their gradient is zero
+  bool change = false;     ///< others of the same stencil will take their place: they need room for a diagonal
 };
+
+/// What takes the place of the diagonal of -L in iterations: -L_ii, but at least half of what stands in a row with any
+/// sign, so that no eigenvalue of D^-1 L is beyond 4.
+std::vector<double> jacobi_diagonal(const DiffusionRows& rows);
 
 /// prepare_scheme and all its rows. Takes 108 bytes a local cell besides the result.
 DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
