@@ -8,7 +8,8 @@ namespace {
 /// Enough to forget the cost of choosing a step's function; the stack stays in the nearest cache.
 constexpr std::size_t block = 64;
 
-void evaluate_block(const FormulaStep* steps, int count, const Vec3* points, double t, double* out, std::size_t n) {
+void evaluate_block(const FormulaStep* steps, int count, const Vec3* points, double t, double* out, std::size_t n,
+                    const double* u) {
   double stack[formula_depth][block];
   int depth = 0;
   for (int i = 0; i < count; ++i) {
@@ -18,6 +19,8 @@ void evaluate_block(const FormulaStep* steps, int count, const Vec3* points, dou
     double* a = stack[depth - 1];
     if (s.op == FormulaOp::constant || s.op == FormulaOp::t) {
       std::fill_n(a, n, s.op == FormulaOp::t ? t : s.value);
+    } else if (s.op == FormulaOp::u) {
+      std::copy_n(u, n, a);
     } else if (operands == 0) {
       const int axis = static_cast<int>(s.op) - static_cast<int>(FormulaOp::x);
       for (std::size_t k = 0; k < n; ++k) a[k] = points[k][axis];
@@ -44,9 +47,11 @@ void evaluate_block(const FormulaStep* steps, int count, const Vec3* points, dou
 
 }  // namespace
 
-void evaluate_formula(const FormulaStep* steps, int count, const Vec3* points, double t, double* out, std::size_t n) {
+void evaluate_formula(const FormulaStep* steps, int count, const Vec3* points, double t, double* out, std::size_t n,
+                      const double* u) {
   for (std::size_t first = 0; first < n; first += block)
-    evaluate_block(steps, count, points + first, t, out + first, std::min(block, n - first));
+    evaluate_block(steps, count, points + first, t, out + first, std::min(block, n - first),
+                   u == nullptr ? nullptr : u + first);
 }
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
-// A formula of x, y, z and t as a flat program: plain data that is evaluated on the host and in kernels, with the same
-// bits (portable_math.hpp). io/case/expression.hpp makes it from text.
+// A formula of x, y, z, t and u as a flat program: plain data that is evaluated on the host and in kernels, with the
+// same bits (portable_math.hpp). io/case/expression.hpp makes it from text.
 #pragma once
 
 #include "tutti/base/portable_math.hpp"
@@ -12,7 +12,7 @@ namespace tutti {
 /// `table` looks the last value up in the `value` rows of `data` behind it: first where, then what.
 enum class FormulaOp : std::uint8_t {
   // clang-format off
-  constant, x, y, z, t, sample,
+  constant, x, y, z, t, u, sample,
   negate, square, cube, fourth, abs, acos, asin, atan, ceil, cos, cosh, erf, exp, floor, log, log10, sign, sin, sinh,
   sqrt, step, tan, tanh, table,
   add, subtract, multiply, divide, power, less, less_equal, greater, greater_equal, equal, not_equal, both, either, min,
@@ -145,8 +145,8 @@ TUTTI_HD inline double table_value(const FormulaStep* data, int n, double at) {
   return data[n + low].value + share * (data[n + high].value - data[n + low].value);
 }
 
-/// The formula's value at a point and time: steps[0, count) leave one value.
-TUTTI_HD inline double evaluate_formula(const FormulaStep* steps, int count, Vec3 p, double t) {
+/// The formula's value at a point and time, where the solution is u: steps[0, count) leave one value.
+TUTTI_HD inline double evaluate_formula(const FormulaStep* steps, int count, Vec3 p, double t, double u = 0) {
   double stack[formula_depth];  // but for the last value
   double last = 0;
   int below = -1;  // values below the last
@@ -158,6 +158,7 @@ TUTTI_HD inline double evaluate_formula(const FormulaStep* steps, int count, Vec
       ++below;
       last = s.op == FormulaOp::constant ? s.value
              : s.op == FormulaOp::t      ? t
+             : s.op == FormulaOp::u      ? u
                                          : p[static_cast<int>(s.op) - static_cast<int>(FormulaOp::x)];
     } else if (s.op == FormulaOp::table) {
       const int rows = static_cast<int>(s.value);
@@ -176,7 +177,9 @@ TUTTI_HD inline double evaluate_formula(const FormulaStep* steps, int count, Vec
   return last;
 }
 
-/// The same at n points on the host, step after step for a block of points.
-void evaluate_formula(const FormulaStep* steps, int count, const Vec3* points, double t, double* out, std::size_t n);
+/// The same at n points on the host, step after step for a block of points. `u`: one a point, or null where the formula
+/// does not name it.
+void evaluate_formula(const FormulaStep* steps, int count, const Vec3* points, double t, double* out, std::size_t n,
+                      const double* u = nullptr);
 
 }  // namespace tutti

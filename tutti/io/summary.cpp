@@ -111,15 +111,21 @@ std::string summary_json(const Summary& summary) {
   if (const auto& solver = summary.solver) {
     json["solver"] = {
         {"iterations", solver->iterations}, {"residual", solver->residual}, {"tolerance", solver->tolerance}};
+    if (solver->linearisations > 0) json["solver"]["linearisations"] = solver->linearisations;
     if (!solver->not_solved.empty()) json["solver"]["not_solved"] = solver->not_solved;
   }
+  if (const auto& flows = summary.flows)
+    json["flows"] = {{"boundaries", flows->boundaries}, {"source", flows->source}, {"sum", flows->sum}};
   for (const FieldError& e : summary.field_errors)
     json["field_errors"][e.name] = {
         {"l2", e.l2}, {"linf", e.linf}, {"relative_l2", e.relative_l2}, {"relative_linf", e.relative_linf}};
   if (!summary.wrong.empty()) json["wrong"] = summary.wrong;
   if (!summary.problem.empty()) json["problem"] = summary.problem;
-  json[summary.mass.name] = {
-      {"initial", summary.mass.initial}, {"final", summary.mass.final}, {"drift", summary.mass.drift}};
+  if (summary.mass.drifts)
+    json[summary.mass.name] = {
+        {"initial", summary.mass.initial}, {"final", summary.mass.final}, {"drift", summary.mass.drift}};
+  else
+    json[summary.mass.name] = {{"final", summary.mass.final}};
   json["checksum"] = fmt::format("{:016x}", summary.checksum);  // text: JSON numbers have 53 bits in most readers
   json["units"] = summary.units;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -127,17 +127,25 @@ struct Summary {
   std::vector<ForceSummary> forces;         ///< of walls
   /// Of implicit steps or a steady solution.
   struct Solver {
-    Size iterations = 0;     ///< of all steps
-    double residual = 0;     ///< of the last solution, relative to the right-hand side
-    double tolerance = 0;    ///< that was asked for
-    std::string not_solved;  ///< why the last solution is none; empty: it is one
+    Size iterations = 0;      ///< of all steps
+    Size linearisations = 0;  ///< of the last solution; 0: the equations are linear
+    double residual = 0;      ///< of the last solution, relative to the right-hand side
+    double tolerance = 0;     ///< that was asked for
+    std::string not_solved;   ///< why the last solution is none; empty: it is one
   };
   std::optional<Solver> solver;
+  /// What flows into the domain of a steady solution, a unit of time; in all it is nearly 0.
+  struct Flows {
+    std::map<std::string, double> boundaries;  ///< through each surface
+    double source = 0, sum = 0;                ///< of the domain, and of all of these
+  };
+  std::optional<Flows> flows;
   std::string wrong;    ///< why the results are none
   std::string problem;  ///< why `errors` is absent though the case has an exact solution; on all ranks
   struct {
     std::string name = "mass";                 ///< what is kept: "heat" in flows
     double initial = 0, final = 0, drift = 0;  ///< drift: (final - initial) / scale as the model defines it
+    bool drifts = true;                        ///< false: no time passes, so that only `final` says something
   } mass;
   std::uint64_t checksum = 0;                ///< of the final field in global cell order
   std::map<std::string, std::string> units;  ///< of the written fields, for plots

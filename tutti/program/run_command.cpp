@@ -157,11 +157,17 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
     if (trace.on()) info("timeline: {} (open it in https://ui.perfetto.dev)", arguments.trace);
     return;
   }
-  info("{}{} of steps; {} drift {:.2g}{}{}",
+  if (const auto& flows = summary.flows) {
+    std::string text;
+    for (const auto& [name, flow] : flows->boundaries) text += fmt::format("{} {:.6g}, ", name, flow);
+    info("flows into the domain: {}source {:.6g}; their sum is {:.2g}", text, flows->source, flows->sum);
+  }
+  info("{}{} of steps{}{}{}",
        summary.units_of_advance
            ? std::string()
            : fmt::format("{} cell-steps/s, ", format_count(static_cast<Size>(summary.cell_steps_per_second))),
-       format_duration(summary.wall_seconds), summary.mass.name, summary.mass.drift,
+       format_duration(summary.wall_seconds),
+       summary.mass.drifts ? fmt::format("; {} drift {:.2g}", summary.mass.name, summary.mass.drift) : "",
        summary.solver ? fmt::format("; {} iterations", format_count(summary.solver->iterations)) : "",
        summary.errors ? describe_errors(*summary.errors) : "");
   if (summary.wrong.empty() && options.text("output.format") == "vtkhdf")

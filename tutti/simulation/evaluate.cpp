@@ -4,12 +4,12 @@
 
 namespace tutti {
 
-std::vector<double> evaluate_at(const Expression& expression, std::span<const Vec3> points, double t,
-                                Threads& threads) {
+std::vector<double> evaluate_at(const Expression& expression, std::span<const Vec3> points, double t, Threads& threads,
+                                std::span<const double> u) {
   std::vector<double> values(points.size());
   threads.for_range(static_cast<Size>(points.size()), [&](Size begin, Size end) {
     const auto b = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
-    expression.evaluate(points.subspan(b, n), t, std::span(values).subspan(b, n));
+    expression.evaluate(points.subspan(b, n), t, std::span(values).subspan(b, n), u.empty() ? u : u.subspan(b, n));
   });
   return values;
 }
@@ -21,10 +21,10 @@ void require_steady(const Expression& expression, const std::string& where, cons
 }
 
 void require_steady_fields(const Expression& expression, const std::string& where, const std::string& key) {
-  if (expression.is_sampled() && expression.depends_on_time())
+  if (expression.is_sampled() && (expression.depends_on_time() || expression.depends_on_solution()))
     fail(ErrorKind::input,
-         "{}: '{}' names a [[field]] and t; a formula with a [[field]] is evaluated once: leave one of them out", where,
-         key);
+         "{}: '{}' names a [[field]] and {}; a formula with a [[field]] is evaluated once: leave one of them out",
+         where, key, expression.depends_on_time() ? "t" : "u");
 }
 
 }  // namespace tutti

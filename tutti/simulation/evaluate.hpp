@@ -11,8 +11,9 @@
 
 namespace tutti {
 
-/// Values of an expression at points, on all threads of the team.
-std::vector<double> evaluate_at(const Expression& expression, std::span<const Vec3> points, double t, Threads& threads);
+/// Values of an expression at points, on all threads of the team; `u` as in Expression::evaluate.
+std::vector<double> evaluate_at(const Expression& expression, std::span<const Vec3> points, double t, Threads& threads,
+                                std::span<const double> u = {});
 
 /// Error(input) when the expression depends on t: for what is evaluated once, when the run begins. `where` is the place
 /// of `key` in the case.

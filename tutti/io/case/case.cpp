@@ -276,6 +276,7 @@ const FormulaNames& Case::names() const {
         open_field(file(table + ".file"), has(table + ".column") ? text(table + ".column") : "",
                    is_word(table + ".interpolation", "linear"));
   }
+  names.solution = true;  // where it must not stand the schema has found it
   names_ = std::make_shared<const FormulaNames>(std::move(names));
   return *names_;
 }

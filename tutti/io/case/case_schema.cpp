@@ -294,6 +294,7 @@ void check_value(const KeyDoc& key, const TomlValue& value, const std::string& p
   FormulaNames names = all_names;
   if (!key.initial)
     for (auto& [_, field] : names.fields) field = nullptr;
+  names.solution = key.solution;
   const auto* text = value.as<std::string>();
   if (has_word_choices(key) && text != nullptr &&
       std::find(key.choices.begin(), key.choices.end(), *text) != key.choices.end())

@@ -50,6 +50,7 @@ struct KeyDoc {
   bool required = false;   ///< must be in the file (where its condition holds, and in each table of a list)
   KeyCondition only_if = {};
   bool initial = false;           ///< evaluated on the host, when the run begins: it may name a [[field]]
+  bool solution = false;          ///< it may name u, the solution
   std::string exact = {};         ///< the key whose value at t = 0 the word "exact" stands for
   std::string group = {};         ///< "core" or the model's name; set by CaseSchema::add
   TomlValue default_parsed = {};  ///< set by CaseSchema::add

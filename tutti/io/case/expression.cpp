@@ -28,22 +28,23 @@ Expression::Expression(const std::string& text, std::string where, const Formula
   samples_ = std::move(formula.samples);
   uses_time_ = formula.uses_time;
   uses_space_ = formula.uses_space;
-  if (is_constant()) finite(steps_[0].value, {}, 0);
+  uses_solution_ = formula.uses_solution;
+  if (is_constant()) finite(steps_[0].value, {}, 0, 0);
 }
 
-double Expression::finite(double value, Vec3 p, double t) const {
+double Expression::finite(double value, Vec3 p, double t, double u) const {
   if (std::isfinite(value)) return value;
   const std::string prefix = where_.empty() ? "" : where_ + ": ";
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();  // its sign differs between processors
   if (is_constant()) fail(ErrorKind::input, "{}the expression \"{}\" is {}; it must be finite", prefix, text_, value);
-  fail(ErrorKind::input, "{}the expression \"{}\" is {} at x = {}, y = {}, z = {}, t = {}; it must be finite", prefix,
-       text_, value, p.x, p.y, p.z, t);
+  fail(ErrorKind::input, "{}the expression \"{}\" is {} at x = {}, y = {}, z = {}, t = {}{}; it must be finite", prefix,
+       text_, value, p.x, p.y, p.z, t, uses_solution_ ? fmt::format(", u = {}", u) : "");
 }
 
-double Expression::operator()(Vec3 p, double t) const {
+double Expression::operator()(Vec3 p, double t, double u) const {
   if (is_constant()) return steps_[0].value;
-  if (is_sampled()) return finite(sampled(p, t), p, t);
-  return finite(evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), p, t), p, t);
+  if (is_sampled()) return finite(sampled(p, t), p, t, u);
+  return finite(evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), p, t, u), p, t, u);
 }
 
 double Expression::sampled(Vec3 p, double t) const {
@@ -52,19 +53,23 @@ double Expression::sampled(Vec3 p, double t) const {
   return evaluate_formula(steps.data(), static_cast<int>(steps.size()), p, t);
 }
 
-void Expression::evaluate(std::span<const Vec3> points, double t, std::span<double> out) const {
+void Expression::evaluate(std::span<const Vec3> points, double t, std::span<double> out,
+                          std::span<const double> u) const {
   require(points.size() == out.size(), "Expression::evaluate: {} points, {} values", points.size(), out.size());
   if (points.empty()) return;
-  if (!uses_space_) {
+  require(!uses_solution_ || u.size() == points.size(), "{}: {} points, {} values of u", text_, points.size(),
+          u.size());
+  if (!uses_space_ && !uses_solution_) {
     std::fill(out.begin(), out.end(), (*this)(points[0], t));
     return;
   }
   if (is_sampled())
     std::transform(points.begin(), points.end(), out.begin(), [&](Vec3 p) { return sampled(p, t); });
   else
-    evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), points.data(), t, out.data(), points.size());
+    evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), points.data(), t, out.data(), points.size(),
+                     u.data());
   const auto bad = std::find_if(out.begin(), out.end(), [](double v) { return !std::isfinite(v); });
-  if (bad != out.end()) finite(*bad, points[bad - out.begin()], t);
+  if (bad != out.end()) finite(*bad, points[bad - out.begin()], t, u.empty() ? 0 : u[bad - out.begin()]);
 }
 
 Expression Expression::at_start() const {

@@ -128,7 +128,9 @@ void check_words(const std::string& text, const std::string& where, const Formul
     } else if (starts_name(c)) {
       const std::size_t end = skip_name(text, i);
       const std::string name = text.substr(i, end - i);
-      if (!functions().contains(name) && !values().contains(name) && !is_given(names, name)) {
+      const bool solution = names.solution && name == "u" && !is_given(names, name);
+      formula.uses_solution = formula.uses_solution || solution;
+      if (!functions().contains(name) && !values().contains(name) && !is_given(names, name) && !solution) {
         auto known = formula_functions();
         for (const auto& [value, _] : values()) known.push_back(value);
         for (const auto& [constant, _] : names.constants) known.push_back(constant);
@@ -254,6 +256,9 @@ class Parser {
       } else if (const auto field = names_.fields.find(name); field != names_.fields.end()) {
         formula_.samples.emplace_back(steps_.size(), field->second);
         push({FormulaOp::sample, 0});
+        at_ += name.size();
+      } else if (name == "u" && formula_.uses_solution) {
+        push({FormulaOp::u, 0});
         at_ += name.size();
       } else if (const auto table = names_.tables.find(name); table != names_.tables.end()) {
         look_up(name, table->second);

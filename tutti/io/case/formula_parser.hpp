@@ -32,12 +32,14 @@ struct FormulaNames {
   std::map<std::string, FormulaTable, std::less<>> tables;
   /// null: it is known, and must not stand in this formula.
   std::map<std::string, std::shared_ptr<const SampledField>, std::less<>> fields;
+  bool solution = false;  ///< u, the solution
 };
 
 struct ParsedFormula {
-  std::vector<FormulaStep> steps;  ///< one constant where no name of x, y, z, t is used
+  std::vector<FormulaStep> steps;  ///< one constant where no name of x, y, z, t, u is used
   bool uses_time = false;          ///< the text names t
   bool uses_space = false;         ///< the text names x, y, z or a field
+  bool uses_solution = false;      ///< the text names u
   /// Which steps have to be filled in, and with what.
   std::vector<std::pair<std::size_t, std::shared_ptr<const SampledField>>> samples;
 };

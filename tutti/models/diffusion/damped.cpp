@@ -11,7 +11,7 @@ using scheme_faces::at;
 
 namespace {
 
-enum class Behind : std::uint8_t { cell, dirichlet, neumann };
+enum class Behind : std::uint8_t { cell, given, neumann };
 
 /// One face as a cell sees it; vectors point out of it and carry the face's area.
 struct FaceOfCell {
@@ -21,34 +21,44 @@ struct FaceOfCell {
   Vec3 flow;        ///< K n
   Vec3 tangential;  ///< what multiplies the gradients in the flux
   double alpha = 0, weight = 1;
+  bool firm = false;  ///< what it tells of the gradient is the flux, more or less: its row would outweigh all others
 };
+
+/// A film or a contact with a resistance of so many times that of the cells tells the flux.
+constexpr double film = 1e3;
 
 FaceOfCell face_of_cell(const Scheme& scheme, Lid cell, int face) {
   const LocalTetMesh& mesh = *scheme.mesh;
   FaceOfCell out;
   out.neighbour = mesh.neighbours[at(cell)][at(face)];
   if (out.neighbour >= 0) {
-    const auto f = scheme_faces::interior_face_of(mesh, scheme.K, cell, face, out.neighbour);
+    const auto f = scheme_faces::interior_face_of(scheme, cell, face, out.neighbour);
     const bool is_lo = mesh.global[at(cell)] < mesh.global[at(out.neighbour)];
     const double sign = is_lo ? 1 : -1;
-    const Vec3 jump = f.flow_lo - f.flow_hi;
     out.behind = Behind::cell;
-    out.row = is_lo ? f.d + f.resistance_hi * jump : f.resistance_lo * jump - f.d;
+    out.row = sign * scheme_faces::row_of(f, is_lo);
     out.flow = sign * (is_lo ? f.flow_lo : f.flow_hi);
     out.tangential =
         sign * ((f.resistance_lo * f.alpha) * f.flow_lo + (f.resistance_hi * f.alpha) * f.flow_hi - f.alpha * f.d);
     out.alpha = f.alpha;
     out.weight = is_lo ? f.weight_lo : f.weight_hi;
+    out.firm = f.contact > film * (f.resistance_lo + f.resistance_hi);
     return out;
   }
+  const Lid number = scheme_faces::boundary_face_number(scheme, cell, face);
   const auto shape = face_shape(mesh, cell, face);
   out.row = shape.centroid - mesh.centroid(cell);
   out.flow = scheme.K[at(cell)] * shape.area;
-  const Lid number = scheme_faces::boundary_face_number(scheme, cell, face);
-  if (scheme.boundary_kinds[at(number)] == BoundaryKind::neumann) return out;
-  out.behind = Behind::dirichlet;
-  out.alpha = dot(shape.area, out.flow) / dot(shape.area, out.row);
-  out.tangential = out.flow - out.alpha * out.row;
+  out.firm = true;
+  const BoundaryKind kind = scheme.boundary_kinds[at(number)];
+  if (!gives_u(kind)) return out;
+  const auto f = scheme_faces::given_face(scheme, cell, face, number);
+  if (kind == BoundaryKind::robin && !(dot(shape.area, f.row) < film * f.scale * dot(shape.area, out.row))) return out;
+  out.behind = Behind::given;
+  out.firm = false;
+  out.row = (1 / f.scale) * f.row;
+  out.alpha = f.alpha();
+  out.tangential = f.tangential();
   return out;
 }
 
@@ -78,17 +88,17 @@ GradientFit fit_damped(const Scheme& scheme, Lid cell, const std::array<FitRow, 
   double largest = 0;
   for (std::size_t f = 0; f < 4; ++f) faces[f] = face_of_cell(scheme, cell, static_cast<int>(f));
   for (const FaceOfCell& f : faces) largest = std::max(largest, f.alpha * f.weight);
-  // A Neumann face has no damping: what it tells of the gradient holds as it is, or nearly so.
+  // What a Neumann face tells of the gradient holds as it is, or nearly so.
   constexpr double firm = 1e4;
   std::array<FitRow, 4> weighted = rows;
   for (std::size_t f = 0; f < 4; ++f) {
-    const double length = scaled_length(K, rows[f].row);
-    weighted[f].weight = faces[f].behind == Behind::neumann ? 0 : faces[f].alpha * faces[f].weight * length * length;
+    const double length = scaled_length(K, faces[f].row);
+    weighted[f].weight = faces[f].firm ? 0 : faces[f].alpha * faces[f].weight * length * length;
   }
   double most = 0;
   for (const FitRow& row : weighted) most = std::max(most, row.weight);
   for (std::size_t f = 0; f < 4; ++f)
-    weighted[f].weight = most == 0 ? 1 : faces[f].behind == Behind::neumann ? firm : weighted[f].weight / most;
+    weighted[f].weight = most == 0 ? 1 : faces[f].firm ? firm : weighted[f].weight / most;
   GradientFit fit = fit_gradient(K, weighted, singular_fit);
   std::array<Vec3, 4> row, flow;
   for (std::size_t f = 0; f < 4; ++f) {

@@ -32,13 +32,13 @@ void Diffusion::diffuse(double time, double dt) {
 }
 
 void Diffusion::euler_step(double time, double dt) {
-  update_forcing(time);
+  update_forcing(0, time);
   apply(0, 1, [dt](DiffusionPart& part) { return EulerUpdate{part.u[1].data(), dt}; });
   for (DiffusionPart& part : parts_) std::swap(part.u[0], part.u[1]);
 }
 
 void Diffusion::rkc_step(double time, double dt) {
-  update_forcing(time);
+  update_forcing(0, time);
   apply(0, 1, [&](DiffusionPart& part) {
     return RkcFirst{part.u[1].data(), part.first_rate.data(), coefficients_.mu1 * dt};
   });
@@ -46,7 +46,7 @@ void Diffusion::rkc_step(double time, double dt) {
   std::size_t now = 1, next = 2;
   for (std::size_t j = 0; j < coefficients_.stages.size(); ++j) {
     const auto& c = coefficients_.stages[j];
-    update_forcing(time + coefficients_.times[j + 1] * dt);
+    update_forcing(now, time + coefficients_.times[j + 1] * dt);
     apply(now, next, [&](DiffusionPart& part) {
       return RkcStage{part.u[next].data(),
                       part.u[j == 0 ? 0 : next].data(),
@@ -66,16 +66,16 @@ void Diffusion::rkc_step(double time, double dt) {
 
 namespace {
 
-/// -L_ii, but at least half of what stands in a row with any sign: then no eigenvalue of D^-1 L is beyond 4.
-std::vector<double> jacobi_diagonal(const DiffusionRows& rows) {
-  std::vector<double> result(rows.values.size());
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    double sum = -rows.diagonal[i], magnitudes = std::abs(rows.diagonal[i]);
-    for (const double a : rows.values[i]) sum += a, magnitudes += std::abs(a);
-    // A row without entries is a mesh of one cell without fixed values.
-    result[i] = magnitudes > 0 ? std::max(sum, 0.5 * magnitudes) : 1;
-  }
-  return result;
+/// Of owned cells; those inside count twice.
+Size faces_between(const LocalTetMesh& mesh, const std::array<std::int32_t, 2>& regions) {
+  Size count = 0;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(mesh.owned); ++c)
+    for (const Lid n : mesh.neighbours[c])
+      if (n >= 0) {
+        const std::int32_t a = mesh.regions[c], b = mesh.regions[static_cast<std::size_t>(n)];
+        count += std::min(a, b) == regions[0] && std::max(a, b) == regions[1] ? 1 : 0;
+      }
+  return count;
 }
 
 Sharing checked_sharing(const ModelSetup& setup) {
@@ -97,8 +97,21 @@ Diffusion::Diffusion(const ModelSetup& setup)
     if (physics_->exact()) compare_with(*physics_->exact());
     ionic_ = ionic_case(options_);
     if (is_implicit(method_)) check_implicit_case();
-    assemble();
+    changes_ = rows_change(options_, *physics_);
+    if (changes_ && ionic_)
+      fail(ErrorKind::input,
+           "{}: with [ionic], K and the source cannot name u, nor h name t; leave it out, or write the cells' reaction "
+           "as "
+           "a source without [ionic]",
+           options_.where("ionic.model"));
+    if (changes_ && !all_resident(options_))
+      fail(ErrorKind::input,
+           "{}: residency.policy = \"{}\" keeps rows that do not change, but here K or the source names u, or h names "
+           "t; leave it out",
+           options_.where("residency.policy"), options_.text("residency.policy"));
   });
+  if (physics_->diffusivity_depends_on_solution()) find_data_range();
+  assemble();
   allocate(rkc_ || is_implicit(method_) ? 3 : 2);
   comm_.together([&] {
     for (int p = 0; p < parts(); ++p) {
@@ -122,10 +135,8 @@ Diffusion::Diffusion(const ModelSetup& setup)
   phases.begin("initial");
   start(ionic_ && !options_.is_set("physics.initial") ? Expression(ionic_->rest()) : physics_->initial());
   forget_activation();
-  comm_.together([&] {
-    update_forcing(0);
-    check_forcing();
-  });
+  if (changes_ && !is_implicit(method_)) allowed_outflow_ = stability_.max_outflow * stability_limit() / dt_;
+  prepare_forcing(0);
   initial_level_ = global_max(0);
   look_at_data(0);
   phases.end();
@@ -140,27 +151,39 @@ Diffusion::~Diffusion() {
 
 void Diffusion::assemble() {
   parts_.resize(domain_.meshes.size());
-  Size weak = 0;
-  for (std::size_t p = 0; p < parts_.size(); ++p) weak += assemble_part(p, {});
-  weak_fits_ = comm_.sum(weak);
+  const std::vector<Interface>& interfaces = physics_->interfaces();
+  std::vector<std::int64_t> counts(1 + interfaces.size(), 0);  // of weak fits, and of the faces of each interface
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      counts[0] += assemble_part(p, {});
+      for (std::size_t i = 0; i < interfaces.size(); ++i)
+        counts[i + 1] += faces_between(domain_.meshes[p], interfaces[i].regions);
+    }
+  });
+  comm_.sum(counts);
+  weak_fits_ = counts[0];
+  comm_.together([&] {
+    for (std::size_t i = 0; i < interfaces.size(); ++i)
+      if (counts[i + 1] == 0)
+        fail(ErrorKind::input, "{}: the two regions have no face in common; name two that touch, or remove the table",
+             interfaces[i].where);
+  });
   verbose("{} cells have a poorly conditioned gradient: their faces use that of the other cell", weak_fits_);
 }
 
 /// Rows and forcing of a part, in place of those that it has. `damped`: as in SchemeOptions. Its weak fits.
 Lid Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
-  SchemeOptions scheme;
-  scheme.two_point = options_.text("numerics.flux") == "two-point";
-  scheme.damped = damped;
   const ParallelFor parallel = parallel_for(*devices_.threads);
   LocalTetMesh& mesh = domain_.meshes[p];
   PartStreams& streams = domain_.streams[p];
   DiffusionPart& part = parts_[p];
+  part.damped.assign(damped.begin(), damped.end());
   part.jacobi = {};
   part.rows = {};  // the device need not have room for both
   part.forcing = {};
   DiffusionRows rows;
   {  // K is needed no longer than this
-    const auto K = physics_->diffusivity(mesh, *devices_.threads);
+    const auto K = set_up_diffusivity(mesh);
     std::mutex mutex;
     for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
       double largest = 1;
@@ -169,8 +192,9 @@ Lid Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
       stability_.anisotropy = std::max(stability_.anisotropy, largest);
     });
     rows = assemble_rows(
-        mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme, parallel);
+        mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme_options(p, 0), parallel);
   }
+  rows.change = changes_;
   stability_.max_outflow = std::max(stability_.max_outflow, rows.max_outflow);
   if (is_implicit(method_))
     part.jacobi = make_buffer(*streams.compute, std::span<const double>(jacobi_diagonal(rows)), "diagonal of A");
@@ -180,12 +204,21 @@ Lid Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
     part.rows = RowOperator(*streams.compute, rows, row_format(options_, streams.is_host()), row_precision(options_),
                             row_column_bytes(options_), parallel);
   if (part.centroids.empty()) part.centroids = centroids(static_cast<int>(p));
-  if (physics_->has_forcing())
+  if (changes_ && physics_->has_forcing())
+    part.forcing = Forcing(*streams.compute, static_cast<Size>(part.centroids.size()));
+  else if (physics_->has_forcing())
     part.forcing = Forcing(*streams.compute, *devices_.threads, *physics_, part.centroids, rows);
   part.boundary_faces = std::move(rows.boundary_faces);
   const Lid weak = rows.weak_fits;
   if (is_implicit(method_) && uses_multigrid(options_)) part.kept = std::move(rows);
   return weak;
+}
+
+SchemeOptions Diffusion::scheme_options(std::size_t p, double time) const {
+  SchemeOptions scheme = physics_->scheme_options(time);
+  scheme.two_point = options_.text("numerics.flux") == "two-point";
+  scheme.damped = parts_[p].damped;
+  return scheme;
 }
 
 /// Last of all arrays, in the room that they leave.
@@ -218,13 +251,16 @@ std::optional<HeldArraySummary> Diffusion::held_array(std::size_t p) const {
 
 /// Source and boundary data at `time`, for every row they reach. Once, where they do not change. The GPUs are given
 /// their work before the CPU does its own.
-void Diffusion::update_forcing(double time) {
-  if (homogeneous_ || !physics_->has_forcing() ||
-      (forcing_done_ && (!physics_->forcing_depends_on_time() || time == forcing_time_)))
-    return;
+void Diffusion::update_forcing(std::size_t from, double time) {
+  if (homogeneous_) return;
+  if (changes_) return renew_rows(from, time);
+  const bool same =
+      !physics_->forcing_depends_on_time() || (time == forcing_time_ && !physics_->source().depends_on_solution());
+  if (!physics_->has_forcing() || (forcing_done_ && same)) return;
   for (const bool host : {false, true})
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      if (domain_.streams[p].is_host() == host) parts_[p].forcing.update(*domain_.streams[p].compute, time);
+      if (domain_.streams[p].is_host() == host)
+        parts_[p].forcing.update(*domain_.streams[p].compute, time, parts_[p].u[from].data());
   forcing_time_ = time;
   forcing_done_ = true;
 }
@@ -234,6 +270,9 @@ void Diffusion::check_forcing() {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const DiffusionPart& part = parts_[p];
     if (const auto time = part.forcing.first_bad_time(*domain_.streams[p].compute)) {
+      if (physics_->source().depends_on_solution())
+        fail(ErrorKind::input, "{}: the source \"{}\" is not finite at t = {} for a value that u has",
+             physics_->source().where(), physics_->source().text(), *time);
       evaluate_at(physics_->source(), part.centroids, *time, *devices_.threads);
       boundary_data(*physics_, part.boundary_faces, *time);
       require(false, "{}: forcing at t = {} is not finite on the device only", domain_.streams[p].device->name(),
@@ -285,13 +324,20 @@ void Diffusion::choose_stages() {
 
 void Diffusion::resume(double time) {
   forcing_done_ = right_is_there_ = false;
+  linearised_ = false;
   if (method_ == TimeMethod::steady) time = 0;
+  exchange_now(0);
+  prepare_forcing(time);
+  forget_activation();
+}
+
+/// Of the first rate. Explicit steps with rows that change do it themselves.
+void Diffusion::prepare_forcing(double time) {
+  if (changes_) return;
   comm_.together([&] {
-    update_forcing(time);
+    update_forcing(0, time);
     check_forcing();
   });
-  exchange_now(0);
-  forget_activation();
 }
 
 std::vector<std::string> Diffusion::describe() const {
@@ -317,6 +363,9 @@ void Diffusion::summarise(Summary& summary, double time) {
   if (stability_.rho > 0) summary.rho = stability_.rho;
   if (is_implicit(method_)) summarise_solver(summary);
   TetModel::summarise(summary, time);
+  if (method_ != TimeMethod::steady) return;
+  summary.mass.drifts = false;
+  summary.flows = flows();
 }
 
 }  // namespace tutti::diffusion

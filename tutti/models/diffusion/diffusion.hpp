@@ -24,6 +24,8 @@ struct DiffusionPart {
   Buffer<double> first_rate;   ///< F_0 of RKC2
   Buffer<double> jacobi;       ///< of implicit methods: what takes the diagonal's place
   Buffer<double> before;       ///< of bdf2: u a step ago
+  Buffer<double> known;        ///< of implicit steps with rows that change: the right-hand side without the forcing
+  std::vector<double> damped;  ///< of local cells, as SchemeOptions::damped
   DiffusionRows kept;          ///< on the host, until coarse levels are made of them
   Forcing forcing;             ///< source and boundary terms of each owned row; empty where there are none
   // On the host, kept for what is wrong with a forcing and for errors at the end.
@@ -57,7 +59,7 @@ class Diffusion final : public TetModel {
   std::vector<StateNumber> numbers() override;
   std::vector<Diagnostic> diagnose() override;
   std::optional<Advance> advance() const override;
-  bool finished() override { return method_ == TimeMethod::steady ? solver_->done() : not_solved_ > 0; }
+  bool finished() override;
   std::vector<const Step*> schedules() const override;
   void step(double time, double dt) override;
   std::optional<double> passed_bound(double time, double largest) override;
@@ -80,6 +82,10 @@ class Diffusion final : public TetModel {
  private:
   void assemble();
   Lid assemble_part(std::size_t p, std::span<const double> damped);
+  SchemeOptions scheme_options(std::size_t p, double time) const;
+  RawVector<Sym3> set_up_diffusivity(const LocalTetMesh& mesh) const;
+  void find_data_range();
+  void renew_rows(std::size_t from, double time, bool newton = false);
   void hold_coefficients();
   void estimate_spectral_radius();
   void choose_time_step_and_stages();
@@ -116,11 +122,18 @@ class Diffusion final : public TetModel {
   void check_implicit_case();
   SolverProblem solver_problem();
   double fill_right(double time, double dt);
+  void linearise(double sigma, double time, bool again);
+  void solve_linear(double less);
+  double most_linearisations() const;
+  void nonlinear_step(double time, double dt);
   void implicit_step(double time, double dt);
   void summarise_solver(Summary& summary);
+  Summary::Flows flows();
   void euler_step(double time, double dt);
   void rkc_step(double time, double dt);
-  void update_forcing(double time);
+  /// What the rate of this copy of u at `time` needs besides u. Collective where rows change.
+  void update_forcing(std::size_t from, double time);
+  void prepare_forcing(double time);
   void check_forcing();
   const double* forcing(std::size_t p) const { return homogeneous_ ? nullptr : parts_[p].forcing.data(); }
   ErrorSummary errors(double time) override;
@@ -132,6 +145,9 @@ class Diffusion final : public TetModel {
   Size weak_fits_ = 0;  ///< cells of all ranks, of the least-squares flux
   TimeMethod method_ = TimeMethod::euler;
   bool rkc_ = false;
+  bool changes_ = false;        ///< rows are assembled anew while it runs
+  double low_ = 0, high_ = 0;   ///< u, by initial and boundary values
+  double allowed_outflow_ = 0;  ///< of explicit steps with rows that change: that of the set-up times what dt leaves
   // Of implicit methods.
   std::unique_ptr<Pass> local_;  ///< behind which nothing travels
   std::unique_ptr<ImplicitSolver> solver_;
@@ -139,6 +155,8 @@ class Diffusion final : public TetModel {
   double dt_before_ = 0;         ///< of the step before; 0: there was none
   double not_solved_ = 0;        ///< time of a step that has no solution
   double iterations_ = 0;        ///< of all steps
+  double linearisations_ = 0;    ///< of this solution
+  bool linearised_ = false;      ///< the rows are those of u
   // Of cells that react.
   std::optional<IonicCase> ionic_;
   std::vector<IonicPart> cells_;

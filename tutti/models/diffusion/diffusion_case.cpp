@@ -18,8 +18,9 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
   schema.add({.path = table + ".K",
               .type = KeyType::tensor,
               .unit = "length^2/s",
-              .description = "Diffusivity: a number or formula, or a symmetric 3x3 tensor of them.",
-              .initial = true});
+              .description = "Diffusivity: a number or formula, or a symmetric 3x3 tensor of them. It may name u.",
+              .initial = true,
+              .solution = true});
   schema.add({.path = table + ".fibre",
               .type = KeyType::expressions,
               .description = "Fibre direction (any length), with `longitudinal` and `transverse` instead of K.",
@@ -33,13 +34,15 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
   schema.add({.path = table + ".longitudinal",
               .type = KeyType::expression,
               .unit = "length^2/s",
-              .description = "Diffusivity along the fibre.",
-              .initial = true});
+              .description = "Diffusivity along the fibre. It may name u.",
+              .initial = true,
+              .solution = true});
   schema.add({.path = table + ".transverse",
               .type = KeyType::expression,
               .unit = "length^2/s",
-              .description = "Diffusivity across the fibre.",
-              .initial = true});
+              .description = "Diffusivity across the fibre. It may name u.",
+              .initial = true,
+              .solution = true});
 }
 
 using TagNames = std::map<std::int32_t, std::string>;
@@ -83,8 +86,9 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::expression,
               .default_value = "0",
               .unit = "1/s",
-              .description = "Source.",
-              .initial = true});
+              .description = "Source. It may name u.",
+              .initial = true,
+              .solution = true});
   schema.add(
       {.path = "physics.exact",
        .type = KeyType::expression,
@@ -104,13 +108,33 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "boundary[].type",
               .type = KeyType::choice,
               .default_value = "\"neumann\"",
-              .description = "dirichlet: value is u; neumann: value is n.K grad u, the flux into the domain.",
-              .choices = {"dirichlet", "neumann"}});
+              .description =
+                  "dirichlet: value is u; neumann: value is n.K grad u, the flux into the domain; robin: n.K grad u = "
+                  "h (value - u), as where a fluid of the temperature `value` flows past.",
+              .choices = {"dirichlet", "neumann", "robin"}});
   schema.add({.path = "boundary[].value",
               .type = KeyType::expression,
               .default_value = "0",
               .description = "The boundary value, evaluated at the face's centroid.",
               .initial = true});
+  schema.add({.path = "boundary[].h",
+              .type = KeyType::expression,
+              .unit = "length/s",
+              .description = "Transfer coefficient, not negative, evaluated at the face's centroid.",
+              .required = true,
+              .only_if = {"boundary[].type", {"robin"}}});
+  schema.describe_table("interface[]",
+                        "Contact resistance between two regions: u jumps by it times the flux. Without a table: none.");
+  schema.add({.path = "interface[].regions",
+              .type = KeyType::texts,
+              .description = "Names or numbers of the two physical volumes.",
+              .length = 2,
+              .required = true});
+  schema.add({.path = "interface[].resistance",
+              .type = KeyType::expression,
+              .unit = "s/length",
+              .description = "Resistance of a unit of area, not negative, evaluated at the face's centroid.",
+              .required = true});
   add_ionic_keys(schema);
   schema.describe_table("numerics",
                         "How the rows are stored. Results in double do not depend on `format` and `layout`.");
@@ -194,6 +218,14 @@ void add_diffusion_keys(CaseSchema& schema) {
               .min = 1,
               .max = 1e6,
               .only_if = implicit});
+  schema.add({.path = "solver.linearisations",
+              .type = KeyType::integer,
+              .default_value = "50",
+              .description = "Where K or the source names u: linear equations for one solution, at most. K is that of "
+                             "the last solution (Picard), the source's derivative counts (Newton).",
+              .min = 1,
+              .max = 1e6,
+              .only_if = implicit});
   schema.add({.path = "solver.preconditioner",
               .type = KeyType::choice,
               .default_value = "\"multigrid\"",
@@ -272,9 +304,16 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
     const std::string table = fmt::format("boundary[{}]", i), tag = options.text(table + ".tag");
     const std::string where = options.where(table + ".tag");
     BoundaryCondition condition;
-    condition.kind = options.text(table + ".type") == "dirichlet" ? BoundaryKind::dirichlet : BoundaryKind::neumann;
+    const std::string kind = options.text(table + ".type");
+    condition.kind = kind == "dirichlet" ? BoundaryKind::dirichlet
+                     : kind == "robin"   ? BoundaryKind::robin
+                                         : BoundaryKind::neumann;
     condition.value = options.expression(table + ".value");
     require_steady_fields(condition.value, options.where(table + ".value"), table + ".value");
+    if (condition.kind == BoundaryKind::robin) {
+      condition.transfer = options.expression(table + ".h");
+      condition.where = options.where(table + ".h");
+    }
     const bool first =
         tag == "*"
             ? !std::exchange(has_other, true)
@@ -282,6 +321,50 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
     if (!first) fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables; remove one", where, tag);
     if (tag == "*") other_ = condition;
   }
+  for (int i = 0; i < options.count("interface"); ++i) {
+    const std::string table = fmt::format("interface[{}]", i), where = options.where(table + ".regions");
+    Interface interface { {}, options.expression(table + ".resistance"), options.where(table + ".resistance") };
+    require_steady(interface.resistance, interface.where, table + ".resistance");
+    const std::vector<std::string> names = options.texts(table + ".regions");
+    for (std::size_t k = 0; k < 2; ++k)
+      interface.regions[k] = find_tag(names[k], region_names, region_tags, "region", where);
+    if (interface.regions[0] == interface.regions[1])
+      fail(ErrorKind::input, "{}: '{}' stands twice; an interface needs two regions", where, names[0]);
+    if (interface.regions[0] > interface.regions[1]) std::swap(interface.regions[0], interface.regions[1]);
+    for (const Interface& other : interfaces_)
+      if (other.regions == interface.regions)
+        fail(ErrorKind::input, "{}: the regions '{}' and '{}' have two [[interface]] tables; remove one", where,
+             names[0], names[1]);
+    interfaces_.push_back(std::move(interface));
+  }
+}
+
+namespace {
+
+double not_negative(const Expression& e, Vec3 x, double time, const std::string& where, const char* what) {
+  const double value = e(x, time);
+  if (value < 0)
+    fail(ErrorKind::input, "{}: {} is {:g} at ({:.6g}, {:.6g}, {:.6g}); it must not be negative", where, what, value,
+         x.x, x.y, x.z);
+  return value;
+}
+
+}  // namespace
+
+SchemeOptions DiffusionPhysics::scheme_options(double time) const {
+  SchemeOptions options;
+  options.transfer = [this, time](std::int32_t tag, Vec3 x) {
+    const BoundaryCondition& c = condition(tag);
+    return not_negative(c.transfer, x, time, c.where, "the transfer coefficient h");
+  };
+  if (!interfaces_.empty())
+    options.resistance = [this](std::int32_t one, std::int32_t other, Vec3 x) {
+      for (const Interface& i : interfaces_)
+        if (i.regions[0] == one && i.regions[1] == other)
+          return not_negative(i.resistance, x, 0, i.where, "the contact resistance");
+      return 0.0;
+    };
+  return options;
 }
 
 const BoundaryCondition& DiffusionPhysics::condition(std::int32_t tag) const {
@@ -290,15 +373,14 @@ const BoundaryCondition& DiffusionPhysics::condition(std::int32_t tag) const {
 }
 
 bool DiffusionPhysics::forcing_depends_on_time() const {
-  bool depends = source_.depends_on_time() || other_.value.depends_on_time();
+  bool depends = source_changes() || other_.value.depends_on_time();
   for (const auto& [_, c] : conditions_) depends = depends || c.value.depends_on_time();
   return depends;
 }
 
-bool DiffusionPhysics::has_dirichlet() const {
-  return other_.kind == BoundaryKind::dirichlet ||
-         std::any_of(conditions_.begin(), conditions_.end(),
-                     [](const auto& c) { return c.second.kind == BoundaryKind::dirichlet; });
+bool DiffusionPhysics::any_gives_u() const {
+  return gives_u(other_.kind) ||
+         std::any_of(conditions_.begin(), conditions_.end(), [](const auto& c) { return gives_u(c.second.kind); });
 }
 
 bool DiffusionPhysics::has_forcing() const {
@@ -308,10 +390,30 @@ bool DiffusionPhysics::has_forcing() const {
   return any;
 }
 
-Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, Lid cell) const {
+bool DiffusionPhysics::depends_on_solution(const Tensor& tensor) {
+  bool any = tensor.longitudinal.depends_on_solution() || tensor.transverse.depends_on_solution();
+  if (tensor.full)
+    for (const auto& row : *tensor.full)
+      for (const Expression& entry : row) any = any || entry.depends_on_solution();
+  return any;
+}
+
+bool DiffusionPhysics::diffusivity_depends_on_solution() const {
+  return depends_on_solution(everywhere_) ||
+         std::any_of(regions_.begin(), regions_.end(), [](const auto& r) { return depends_on_solution(r.second); });
+}
+
+bool DiffusionPhysics::rows_change() const {
+  bool changes = diffusivity_depends_on_solution() || other_.transfer.depends_on_time();
+  for (const auto& [_, c] : conditions_) changes = changes || c.transfer.depends_on_time();
+  return changes;
+}
+
+Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, Lid cell, double u) const {
   const Vec3 p = mesh.centroid(cell);
   const auto place = [&] {
-    return fmt::format("cell {} at ({:.6g}, {:.6g}, {:.6g})", mesh.global[cell], p.x, p.y, p.z);
+    return fmt::format("cell {} at ({:.6g}, {:.6g}, {:.6g}){}", mesh.global[cell], p.x, p.y, p.z,
+                       depends_on_solution(tensor) ? fmt::format(" where u is {:.6g}", u) : "");
   };
   const auto check = [&](const Sym3& k) {
     if (!scheme_faces::positive_definite(k))
@@ -324,7 +426,7 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
   if (tensor.full) {
     std::array<std::array<double, 3>, 3> k{};
     for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < 3; ++j) k[i][j] = (*tensor.full)[i][j](p);
+      for (std::size_t j = 0; j < 3; ++j) k[i][j] = (*tensor.full)[i][j](p, 0, u);
     const double size = std::abs(k[0][0]) + std::abs(k[1][1]) + std::abs(k[2][2]);
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t j = 0; j < i; ++j)
@@ -350,19 +452,36 @@ Sym3 DiffusionPhysics::evaluate(const Tensor& tensor, const LocalTetMesh& mesh, 
     fail(ErrorKind::input, "{}: the fibre has no direction in {}; its length must be finite and above 0", tensor.where,
          place());
   f = (1.0 / length) * f;
-  const double across = tensor.transverse(p), along = tensor.longitudinal(p) - across;
+  const double across = tensor.transverse(p, 0, u), along = tensor.longitudinal(p, 0, u) - across;
   return check(identity3(across) + along * Sym3{f.x * f.x, f.y * f.y, f.z * f.z, f.x * f.y, f.x * f.z, f.y * f.z});
 }
 
-RawVector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Threads& threads) const {
+RawVector<Sym3> DiffusionPhysics::diffusivity(const LocalTetMesh& mesh, Threads& threads,
+                                              std::span<const double> u) const {
   RawVector<Sym3> K(mesh.cells.size());
   threads.for_range(mesh.cell_count(), [&](Size begin, Size end) {
     for (Size c = begin; c < end; ++c) {
       const auto region = regions_.find(mesh.regions[c]);
-      K[c] = evaluate(region == regions_.end() ? everywhere_ : region->second, mesh, static_cast<Lid>(c));
+      K[c] = evaluate(region == regions_.end() ? everywhere_ : region->second, mesh, static_cast<Lid>(c),
+                      u.empty() ? 0 : u[c]);
     }
   });
   return K;
+}
+
+RawVector<Sym3> DiffusionPhysics::largest_diffusivity(const LocalTetMesh& mesh, Threads& threads, double low,
+                                                      double high) const {
+  if (!diffusivity_depends_on_solution()) return diffusivity(mesh, threads);
+  RawVector<Sym3> largest;
+  constexpr int samples = 16;
+  for (int k = 0; k <= samples; ++k) {
+    const std::vector<double> u(mesh.cells.size(), low + k * (high - low) / samples);
+    auto K = diffusivity(mesh, threads, u);
+    if (k == 0) largest = K;
+    for (std::size_t c = 0; c < K.size(); ++c)
+      if (K[c].xx + K[c].yy + K[c].zz > largest[c].xx + largest[c].yy + largest[c].zz) largest[c] = K[c];
+  }
+  return largest;
 }
 
 RowFormat row_format(const Case& options, bool on_host) {

@@ -1,6 +1,7 @@
 // What a diffusion case says: its keys, and the physics made of them.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,15 @@ void add_diffusion_keys(CaseSchema& schema);
 struct BoundaryCondition {
   BoundaryKind kind = BoundaryKind::neumann;
   Expression value;
+  Expression transfer;     ///< h of a Robin condition
+  std::string where = {};  ///< of h
+};
+
+/// One [[interface]] table.
+struct Interface {
+  std::array<std::int32_t, 2> regions;  ///< ascending
+  Expression resistance;
+  std::string where;
 };
 
 /// The physics of a case. Names of regions and surfaces are resolved to the mesh's tags.
@@ -45,17 +55,29 @@ class DiffusionPhysics {
                    const std::map<std::int32_t, std::string>& boundary_names, const std::set<std::int32_t>& region_tags,
                    const std::set<std::int32_t>& boundary_tags);
 
-  /// K of every local cell, at its centroid [length^2/time]. Error(input) where it is not symmetric positive definite.
-  RawVector<Sym3> diffusivity(const LocalTetMesh& mesh, Threads& threads) const;
+  /// K of every local cell, at its centroid [length^2/time], where the solution is u: one a local cell, or empty if K
+  /// does not name it. Error(input) where it is not symmetric positive definite.
+  RawVector<Sym3> diffusivity(const LocalTetMesh& mesh, Threads& threads, std::span<const double> u = {}) const;
+  /// The same for values of u between two: of some, the one with the largest trace.
+  RawVector<Sym3> largest_diffusivity(const LocalTetMesh& mesh, Threads& threads, double low, double high) const;
+  bool diffusivity_depends_on_solution() const;
+  /// Does the operator itself change in time, by K of u or h of t?
+  bool rows_change() const;
   BoundaryKind kind(std::int32_t tag) const { return condition(tag).kind; }
   const BoundaryCondition& condition(std::int32_t tag) const;
+  const std::vector<Interface>& interfaces() const { return interfaces_; }
+  /// What the fluxes need to know at `time`, which must not outlive this. Its functions are Error(input) where a
+  /// coefficient is negative.
+  SchemeOptions scheme_options(double time) const;
   const Expression& initial() const { return initial_; }
   const Expression& source() const { return source_; }
   const std::optional<Expression>& exact() const { return exact_; }
+  bool source_changes() const { return source_.depends_on_time() || source_.depends_on_solution(); }
   /// True when a source or a boundary value has to be evaluated anew at every time.
   bool forcing_depends_on_time() const;
   bool has_forcing() const;
-  bool has_dirichlet() const;
+  /// Does a boundary condition say something of u itself?
+  bool any_gives_u() const;
 
  private:
   /// K by one of three ways; an empty optional means "as [physics] says".
@@ -67,12 +89,14 @@ class DiffusionPhysics {
     std::string where;
   };
   static Tensor read_tensor(const Case& options, const std::string& table);
-  Sym3 evaluate(const Tensor& tensor, const LocalTetMesh& mesh, Lid cell) const;
+  static bool depends_on_solution(const Tensor& tensor);
+  Sym3 evaluate(const Tensor& tensor, const LocalTetMesh& mesh, Lid cell, double u) const;
 
   Tensor everywhere_;
   std::map<std::int32_t, Tensor> regions_;
   std::map<std::int32_t, BoundaryCondition> conditions_;
   BoundaryCondition other_;
+  std::vector<Interface> interfaces_;
   Expression initial_, source_;
   std::optional<Expression> exact_;
 };

@@ -15,11 +15,12 @@ namespace tutti::diffusion {
 namespace {
 
 /// Arrays of an implicit method with a value a row: of the solver, and what BDF2 remembers.
-std::vector<std::string> implicit_arrays(TimeMethod method) {
+std::vector<std::string> implicit_arrays(TimeMethod method, bool changes) {
   if (!is_implicit(method)) return {};
   std::vector<std::string> names = {"right-hand side", "solver, r",   "solver, r^",   "solver, p",
                                     "solver, A p",     "solver, A s", "diagonal of A"};
   if (method == TimeMethod::bdf2) names.push_back("u, a step ago");
+  if (changes && method != TimeMethod::steady) names.push_back("right-hand side, known part");
   return names;
 }
 /// Copies of u.
@@ -50,10 +51,11 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   const double column = narrow ? 2 : 4;  // ten bits and what a tile lists are less
   const TimeMethod method = time_method(options);
   const int vectors =
-      copies(method) + (method == TimeMethod::rkc2 ? 1 : 0) + static_cast<int>(implicit_arrays(method).size());
+      copies(method) + (method == TimeMethod::rkc2 ? 1 : 0) + static_cast<int>(implicit_arrays(method, false).size());
   // A source or a boundary's data, and what a source in time is evaluated at.
   const bool source = options.has("physics.source"), forced = source || options.count("boundary") > 0;
-  const bool time_dependent = source && options.expression("physics.source").depends_on_time();
+  const Expression formula = source ? options.expression("physics.source") : Expression();
+  const bool time_dependent = formula.depends_on_time() || formula.depends_on_solution();
   double ionic = 0;
   for (const PlannedArray& a : ionic_arrays(options, 16)) ionic += static_cast<double>(a.bytes) / 16;
   return ionic + stored * (coefficient + column) + 16 + 8 * vectors + (sliced ? 2 : 0) + (forced ? 8 : 0) +
@@ -154,7 +156,8 @@ void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& ph
   const Expression& source = physics.source();
   const bool two_point = options.text("numerics.flux") == "two-point";
   Size rows = 0, terms = 0, faces = 0, time_dependent = 0;
-  Size steps = source.depends_on_time() ? static_cast<Size>(source.steps().size()) : 0;
+  const bool changes = physics.source_changes();
+  Size steps = changes ? static_cast<Size>(source.steps().size()) : 0;
   std::set<const Expression*> known;
   const auto boundary_faces = [&](Lid c, const std::function<void(std::int32_t)>& use) {
     for (const Lid n : mesh.neighbours[c])
@@ -184,12 +187,13 @@ void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& ph
     if (count > 0) arrays.push_back({name, count * static_cast<Size>(bytes)});
   };
   add("formulas", steps, sizeof(FormulaStep));
-  if (source.depends_on_time() && source.depends_on_space() && !on_host) add("centroids", mesh.owned, sizeof(Vec3));
+  if (changes && (source.depends_on_space() || source.depends_on_solution()) && !on_host)
+    add("centroids", mesh.owned, sizeof(Vec3));
   add("boundary faces", time_dependent, sizeof(TimeDependentFace));
   add("boundary data", faces, sizeof(double));
   add("boundary rows", rows, sizeof(BoundaryRow));
   add("boundary terms", terms, sizeof(BoundaryTerm));
-  if (!source.depends_on_time()) add("steady source", rows, sizeof(double));
+  if (!changes) add("steady source", rows, sizeof(double));
   add("first bad time", 1, sizeof(std::uint64_t));
 }
 
@@ -227,7 +231,8 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   }
   if (!apart && precision == Precision::full) arrays.push_back({"coefficients A", 8 * stored});
   if (!apart && precision == Precision::compact) arrays.push_back({"coefficients A (float)", 4 * stored});
-  if (keeps_diagonal(format, precision) || physics.has_dirichlet())
+  const bool changes = rows_change(options, physics);
+  if (keeps_diagonal(format, precision) || physics.any_gives_u() || changes)
     arrays.push_back({"diagonal D", 8 * static_cast<Size>(map.owned)});
   if (format == RowFormat::sliced && map.owned > 0) arrays.push_back({"slices", 8 * (sizes.slices + 1)});
   arrays.push_back({"volumes", 8 * static_cast<Size>(map.owned)});
@@ -235,7 +240,8 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   for (int i = 0; i < copies(method); ++i)
     arrays.push_back({i == 0 ? "u" : fmt::format("u, work {}", i), 8 * static_cast<Size>(map.local())});
   if (method == TimeMethod::rkc2) arrays.push_back({"first rate F0", 8 * static_cast<Size>(map.owned)});
-  for (const std::string& name : implicit_arrays(method)) arrays.push_back({name, 8 * static_cast<Size>(map.owned)});
+  for (const std::string& name : implicit_arrays(method, changes))
+    arrays.push_back({name, 8 * static_cast<Size>(map.owned)});
   if (is_implicit(method) && uses_multigrid(options)) {
     arrays.push_back({"boxes of cells", 4 * static_cast<Size>(map.owned)});
     // As many as in a mesh of one part: where parts are many, each has those of all.
@@ -243,8 +249,13 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   }
   for (const PlannedArray& a : ionic_arrays(options, map.owned)) arrays.push_back(a);
   if (physics.has_forcing()) arrays.push_back({"forcing", 8 * static_cast<Size>(map.owned)});
-  if (physics.forcing_depends_on_time()) plan_time_dependent_forcing(options, physics, mesh, on_host, arrays);
+  if (physics.forcing_depends_on_time() && !changes)
+    plan_time_dependent_forcing(options, physics, mesh, on_host, arrays);
   return arrays;
+}
+
+bool rows_change(const Case& options, const DiffusionPhysics& physics) {
+  return physics.rows_change() || (is_implicit(time_method(options)) && physics.source().depends_on_solution());
 }
 
 ResidencyOptions coefficient_options(const Case& options) {

@@ -28,7 +28,7 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
                  const DiffusionRows& assembled)
     : source_(&physics.source()),
       time_dependent_(physics.forcing_depends_on_time()),
-      time_dependent_source_(source_->depends_on_time()),
+      time_dependent_source_(physics.source_changes()),
       host_centroids_(centroids),
       forcing_(stream.device(), static_cast<Size>(centroids.size()), "forcing") {
   std::vector<double> values(centroids.size(), 0.0), data;
@@ -74,7 +74,8 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
   upload(stream, forcing_, std::span<const double>(values));
   if (!time_dependent_) return;
   steps_ = to_device(stream, steps, "formulas");
-  if (time_dependent_source_ && source_->depends_on_space() && !stream.device().is_host())
+  const bool at_places = source_->depends_on_space() || source_->depends_on_solution();
+  if (time_dependent_source_ && at_places && !stream.device().is_host())
     centroids_ = make_buffer(stream, centroids, "centroids");
   faces_ = to_device(stream, faces, "boundary faces");
   data_ = to_device(stream, data, "boundary data");
@@ -84,10 +85,23 @@ Forcing::Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physi
   bad_time_ = to_device(stream, std::vector<std::uint64_t>{none}, "first bad time");
 }
 
-ForcingView Forcing::view() {
+std::vector<double> forcing_of_rows(const DiffusionPhysics& physics, Threads& threads, std::span<const Vec3> centroids,
+                                    const DiffusionRows& rows, double time, std::span<const double> u) {
+  std::vector<double> values = evaluate_at(physics.source(), centroids, time, threads, u);
+  const auto data = boundary_data(physics, rows.boundary_faces, time);
+  const Csr<Lid>& columns = rows.boundary_columns;
+  for (std::size_t row = 0; row < values.size(); ++row)
+    for (auto k = static_cast<std::size_t>(columns.offsets[row]);
+         k < static_cast<std::size_t>(columns.offsets[row + 1]); ++k)
+      values[row] = std::fma(rows.boundary_values[k], data[static_cast<std::size_t>(columns.columns[k])], values[row]);
+  return values;
+}
+
+ForcingView Forcing::view(const double* u) {
   return {forcing_.data(),
           steps_.data(),
           time_dependent_source_ ? static_cast<int>(source_->steps().size()) : 0,
+          u,
           centroids_.empty() ? host_centroids_.data() : centroids_.data(),
           faces_.data(),
           data_.data(),
@@ -97,14 +111,14 @@ ForcingView Forcing::view() {
           bad_time_.data()};
 }
 
-void Forcing::update(Stream& stream, double time) {
+void Forcing::update(Stream& stream, double time, const double* u) {
   if (!time_dependent_) return;
   const Range owned{0, static_cast<Lid>(forcing_.size())};
-  if (time_dependent_source_ && source_->depends_on_space())
-    evaluate_source(stream, owned, view(), time);
+  if (time_dependent_source_ && (source_->depends_on_space() || source_->depends_on_solution()))
+    evaluate_source(stream, owned, view(u), time);
   else if (time_dependent_source_)
     fill_source(stream, owned, forcing_.data(), (*source_)({}, time));
-  evaluate_boundary(stream, static_cast<Lid>(faces_.size()), static_cast<Lid>(rows_.size()), view(), time);
+  evaluate_boundary(stream, static_cast<Lid>(faces_.size()), static_cast<Lid>(rows_.size()), view(u), time);
 }
 
 std::optional<double> Forcing::first_bad_time(Stream& stream) const {

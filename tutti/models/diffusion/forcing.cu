@@ -24,7 +24,7 @@ struct Source {
   ForcingView view;
   double time;
   TUTTI_HD void operator()(Lid i) const {
-    const double value = evaluate_formula(view.steps, view.source_steps, view.centroids[i], time);
+    const double value = evaluate_formula(view.steps, view.source_steps, view.centroids[i], time, view.u[i]);
     check_finite(value, time, view.bad_time);
     view.forcing[i] = value;
   }
@@ -61,7 +61,7 @@ void evaluate_source(Stream& stream, Range rows, const ForcingView& view, double
   stream.loop(rows, [&](Lid begin, Lid end) {
     double* values = view.forcing + begin;
     const auto n = static_cast<std::size_t>(end - begin);
-    evaluate_formula(view.steps, view.source_steps, view.centroids + begin, time, values, n);
+    evaluate_formula(view.steps, view.source_steps, view.centroids + begin, time, values, n, view.u + begin);
     for (std::size_t k = 0; k < n; ++k) check_finite(values[k], time, view.bad_time);
   });
 }

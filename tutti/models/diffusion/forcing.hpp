@@ -32,6 +32,7 @@ struct ForcingView {
   double* forcing;
   const FormulaStep* steps;
   int source_steps;       ///< the first so many are the source's
+  const double* u;        ///< the solution in owned cells
   const Vec3* centroids;  ///< of owned cells
   const TimeDependentFace* faces;
   double* data;  ///< g_f
@@ -50,18 +51,21 @@ class Forcing {
   /// that is not finite.
   Forcing(Stream& stream, Threads& threads, const DiffusionPhysics& physics, std::span<const Vec3> centroids,
           const DiffusionRows& assembled);
+  /// Of rows that change: whoever assembles them fills it in.
+  Forcing(Stream& stream, Size rows) : forcing_(stream.device(), rows, "forcing") {}
+  void set(Stream& stream, std::span<const double> values) { upload(stream, forcing_, values); }
 
   bool empty() const { return forcing_.empty(); }
   Size bytes() const { return forcing_.bytes(); }
   const double* data() const { return forcing_.data(); }
-  /// Enqueues the evaluation at `time`. Error(input) where the source is a formula of t alone and not finite; of others
-  /// first_bad_time tells.
-  void update(Stream& stream, double time);
+  /// Enqueues the evaluation at `time`, where the solution is `u` (owned cells, on the device). Error(input) where the
+  /// source is a formula of t alone and not finite; of others first_bad_time tells.
+  void update(Stream& stream, double time, const double* u);
   /// The first time at which an update that is done found a value that is not finite. Waits for the stream.
   std::optional<double> first_bad_time(Stream& stream) const;
 
  private:
-  ForcingView view();
+  ForcingView view(const double* u);
 
   const Expression* source_ = nullptr;
   bool time_dependent_ = false, time_dependent_source_ = false;
@@ -76,6 +80,10 @@ class Forcing {
   Buffer<double> steady_;
   Buffer<std::uint64_t> bad_time_;
 };
+
+/// s_i + sum_f b_if g_f of each row at `time`; u: the solution in owned cells. Error(input) where it is not finite.
+std::vector<double> forcing_of_rows(const DiffusionPhysics& physics, Threads& threads, std::span<const Vec3> centroids,
+                                    const DiffusionRows& rows, double time, std::span<const double> u);
 
 /// Data of boundary faces at `time`. Error(input) where one is not finite.
 std::vector<double> boundary_data(const DiffusionPhysics& physics, std::span<const BoundaryFaceRef> faces, double time);

@@ -63,22 +63,23 @@ double smallest_eigenvalue(const Sym3& a, double x = 0) {
   return x;
 }
 
-/// What face f tells about the gradient of a cell. Across an interior face the normal derivative jumps with K, which
-/// turns d . g into (d + resistance_j (K_i - K_j) n) . g: the harmonic averaging point, written for u_j itself.
+/// What face f tells about the gradient of a cell.
 FitRow fit_row(const Scheme& scheme, Lid cell, int face) {
   const LocalTetMesh& mesh = *scheme.mesh;
   const Lid neighbour = mesh.neighbours[at(cell)][at(face)];
   if (neighbour >= 0) {
-    const InteriorFace f = scheme_faces::interior_face_of(mesh, scheme.K, cell, face, neighbour);
-    const Vec3 jump = f.flow_lo - f.flow_hi;
-    if (mesh.global[at(cell)] < mesh.global[at(neighbour)]) return {f.d + f.resistance_hi * jump, 1.0};
-    return {f.resistance_lo * jump - f.d, 1.0};
+    const InteriorFace f = scheme_faces::interior_face_of(scheme, cell, face, neighbour);
+    const bool is_lo = mesh.global[at(cell)] < mesh.global[at(neighbour)];
+    return {(is_lo ? 1.0 : -1.0) * scheme_faces::row_of(f, is_lo), 1.0};
   }
   require(neighbour != LocalTetMesh::outside_halo, "the halo of cell {} is too thin for its gradient",
           mesh.global[at(cell)]);
-  const auto shape = face_shape(mesh, cell, face);
   const Lid number = scheme_faces::boundary_face_number(scheme, cell, face);
-  if (scheme.boundary_kinds[at(number)] == BoundaryKind::dirichlet) return {shape.centroid - mesh.centroid(cell), 1.0};
+  if (gives_u(scheme.boundary_kinds[at(number)])) {
+    const auto f = scheme_faces::given_face(scheme, cell, face, number);
+    return {f.row, f.scale};
+  }
+  const auto shape = face_shape(mesh, cell, face);
   return {scheme.K[at(cell)] * shape.area, norm(shape.area)};
 }
 
@@ -179,7 +180,7 @@ std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u
         datum = u[at(n)] - u[at(c)];
       } else {
         const std::size_t b = at(scheme_faces::boundary_face_number(scheme, c, f));
-        datum = scheme.boundary_kinds[b] == BoundaryKind::dirichlet ? g[b] - u[at(c)] : g[b];
+        datum = gives_u(scheme.boundary_kinds[b]) ? g[b] - u[at(c)] : g[b];
       }
       sum = sum + datum * scheme.gradients[at(c)][at(f)];
     }
@@ -189,8 +190,8 @@ std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u
 }
 
 std::vector<Vec3> cell_gradients(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
-                                 std::span<const double> u, std::span<const double> g) {
-  return cell_gradients(prepare_scheme(mesh, K, kind), u, g);
+                                 std::span<const double> u, std::span<const double> g, const SchemeOptions& options) {
+  return cell_gradients(prepare_scheme(mesh, K, kind, options), u, g);
 }
 
 }  // namespace tutti::diffusion

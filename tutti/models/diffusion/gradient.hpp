@@ -42,8 +42,12 @@ void fit_gradients(Scheme& scheme, const ParallelFor& parallel);
 /// owned cells and first ghosts; g: data of scheme.boundary_faces.
 std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u, std::span<const double> g);
 
+/// What flows into the domain through each of scheme.boundary_faces, a unit of time; 0 for faces of ghosts.
+std::vector<double> boundary_flows(const Scheme& scheme, std::span<const double> u, std::span<const double> g);
+
 /// As above for callers that keep no scheme; g in the order of DiffusionRows::boundary_faces.
 std::vector<Vec3> cell_gradients(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
-                                 std::span<const double> u, std::span<const double> g);
+                                 std::span<const double> u, std::span<const double> g,
+                                 const SchemeOptions& options = {});
 
 }  // namespace tutti::diffusion

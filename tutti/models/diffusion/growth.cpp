@@ -232,9 +232,9 @@ void Diffusion::damp_growing_cells(bool all) {
       const LocalTetMesh& mesh = domain_.meshes[p];
       std::vector<double> fits(levels_[p].size());
       for (std::size_t c = 0; c < fits.size(); ++c) fits[c] = levels_[p][c] >= 1 ? 2 : 0;
-      SchemeOptions options;
+      SchemeOptions options = scheme_options(p, 0);
       options.damped = fits;
-      const auto K = physics_->diffusivity(mesh, *devices_.threads);
+      const auto K = set_up_diffusivity(mesh);
       const Scheme scheme = prepare_scheme(
           mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, options, parallel);
       for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
@@ -260,7 +260,7 @@ void Diffusion::damp_growing_cells(bool all) {
 
 /// Boundary values and rates at `time` widen what is known of them.
 void Diffusion::look_at_data(double time) {
-  if (!physics_->has_forcing()) return;
+  if (!physics_->has_forcing() || physics_->source().depends_on_solution()) return;
   double level = 0, rate = 0;
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -272,7 +272,7 @@ void Diffusion::look_at_data(double time) {
       const auto data = boundary_data(*physics_, part.boundary_faces, time);
       for (std::size_t f = 0; f < data.size(); ++f) {
         const BoundaryFaceRef& face = part.boundary_faces[f];
-        if (physics_->kind(face.tag) == BoundaryKind::dirichlet)
+        if (gives_u(physics_->kind(face.tag)))
           level = std::max(level, std::abs(data[f]));
         else  // a cell has three such faces at most, unless it is alone
           inflow = std::max(inflow, 4 * std::abs(data[f]) * norm(face_shape(mesh, face.cell, face.face).area) /
@@ -286,7 +286,8 @@ void Diffusion::look_at_data(double time) {
 }
 
 std::optional<double> Diffusion::passed_bound(double time, double largest) {
-  if (method_ == TimeMethod::steady || ionic_) return {};  // of iterates and excited cells nothing is known
+  // Of iterates and of excited cells nothing is known, nor of what a source of u adds up to.
+  if (method_ == TimeMethod::steady || ionic_ || physics_->source().depends_on_solution()) return {};
   constexpr double orders = 1e3;
   const auto bound = [&] { return std::max(initial_level_, data_level_) + time * data_rate_; };
   if (!(largest > orders * bound())) return {};

@@ -41,6 +41,7 @@ void collect_boundary_faces(Scheme& scheme, const BoundaryKindOf& kind, const Pa
   scheme.first_boundary_face.back() = first.back();
   scheme.boundary_faces.resize(at(first.back()));
   scheme.boundary_kinds.resize(at(first.back()));
+  scheme.transfer.resize(at(first.back()), 0.0);
   blocks.run(parallel, [&](Size block, Size begin, Size end) {
     std::map<std::int32_t, BoundaryKind> known;
     Lid next = first[block];
@@ -50,6 +51,8 @@ void collect_boundary_faces(Scheme& scheme, const BoundaryKindOf& kind, const Pa
         auto found = known.find(tag);
         if (found == known.end()) found = known.emplace(tag, kind(tag)).first;
         scheme.boundary_faces[at(next)] = {c, f, tag, face_shape(mesh, c, f).centroid};
+        if (found->second == BoundaryKind::robin)
+          scheme.transfer[at(next)] = scheme.options.transfer(tag, scheme.boundary_faces[at(next)].centroid);
         scheme.boundary_kinds[at(next++)] = found->second;
       });
     }
@@ -80,34 +83,30 @@ void check_tensors(const LocalTetMesh& mesh, std::span<const Sym3> K, const Para
 struct RowSums {
   std::array<double, 4> first{};    ///< of u_j - u_i behind face f, or of boundary face f of cell i
   std::array<double, 16> second{};  ///< behind face m of the neighbour behind face f, at 4 f + m: u_m - u_i, or datum
-  double dirichlet = 0;             ///< sum of b_if over Dirichlet faces
 };
 
-bool is_dirichlet(const Scheme& scheme, Lid cell, int face) {
-  return scheme.boundary_kinds[at(scheme_faces::boundary_face_number(scheme, cell, face))] == BoundaryKind::dirichlet;
+bool gives_u(const Scheme& scheme, Lid cell, int face) {
+  return gives_u(scheme.boundary_kinds[at(scheme_faces::boundary_face_number(scheme, cell, face))]);
 }
 
-/// The flux alpha (u_D - u_i) + (K n - alpha d) . grad u at a Dirichlet face; the datum itself at a Neumann face.
+/// The flux alpha (g - u_i) + (K n - alpha d) . grad u at a face that gives u; the datum itself at a Neumann face.
 /// Adds the first term to the sums, the factor of cell i's gradient to `own`.
 void add_boundary_face(const Scheme& scheme, Lid cell, int face, RowSums& sums, Vec3& own) {
-  const auto shape = face_shape(*scheme.mesh, cell, face);
-  if (!is_dirichlet(scheme, cell, face)) {
-    sums.first[at(face)] += norm(shape.area);
+  const Lid number = scheme_faces::boundary_face_number(scheme, cell, face);
+  if (!gives_u(scheme.boundary_kinds[at(number)])) {
+    sums.first[at(face)] += norm(face_shape(*scheme.mesh, cell, face).area);
     return;
   }
-  const Vec3 d = shape.centroid - scheme.mesh->centroid(cell);
-  const Vec3 flow = scheme.K[at(cell)] * shape.area;
-  const double alpha = dot(shape.area, flow) / dot(shape.area, d);
-  sums.first[at(face)] += alpha;
+  const auto f = scheme_faces::given_face(scheme, cell, face, number);
+  sums.first[at(face)] += f.alpha();
   if (scheme.options.two_point) return;
   if (is_damped(scheme, cell)) {
-    const double gain = extra_damping * alpha;
-    sums.first[at(face)] += gain;
-    own = own + tangential_share(scheme, cell) * (flow - alpha * d) - gain * d;
+    sums.first[at(face)] += extra_damping * f.share * f.scale;
+    own = own + tangential_share(scheme, cell) * f.tangential() - (extra_damping * f.share) * f.row;
     return;
   }
   const double share = std::min(1.0, scheme.fit_quality[at(cell)] / scheme.options.tangential_limit);
-  own = own + share * (flow - alpha * d);
+  own = own + share * f.tangential();
 }
 
 /// The flux alpha (u_j - u_i) + (K_f n - alpha d) . (w_i grad u_i + w_j grad u_j) through an interior face.
@@ -115,7 +114,7 @@ void add_boundary_face(const Scheme& scheme, Lid cell, int face, RowSums& sums, 
 /// does not jump: any mean of the two is exact for linear functions, so a weak fit can yield to a good one.
 void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, RowSums& sums, Vec3& own) {
   const LocalTetMesh& mesh = *scheme.mesh;
-  const InteriorFace f = scheme_faces::interior_face_of(mesh, scheme.K, cell, face, neighbour);
+  const InteriorFace f = scheme_faces::interior_face_of(scheme, cell, face, neighbour);
   sums.first[at(face)] += f.alpha;
   if (scheme.options.two_point) return;
   const Vec3 tangential =
@@ -141,15 +140,14 @@ void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, 
     Vec3& gradient = of_lo == is_lo ? own : other;
     gradient = gradient - (is_lo ? gain : -gain) * row;
   };
-  const Vec3 jump = f.flow_lo - f.flow_hi;
-  damp(lo_damped, true, f.d + f.resistance_hi * jump);
-  damp(hi_damped, false, f.d - f.resistance_lo * jump);
+  damp(lo_damped, true, scheme_faces::row_of(f, true));
+  damp(hi_damped, false, scheme_faces::row_of(f, false));
   // The neighbour's gradient holds u_m - u_j = (u_m - u_i) - (u_j - u_i); u_m - u_i vanishes behind the shared face.
   for (int m = 0; m < 4; ++m) {
     const double weight = dot(other, scheme.gradients[at(neighbour)][at(m)]);
     const Lid behind = mesh.neighbours[at(neighbour)][at(m)];
     if (behind != cell) sums.second[at(4 * face + m)] = weight;
-    if (behind >= 0 || is_dirichlet(scheme, neighbour, m)) sums.first[at(face)] -= weight;
+    if (behind >= 0 || gives_u(scheme, neighbour, m)) sums.first[at(face)] -= weight;
   }
 }
 
@@ -225,6 +223,23 @@ Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const B
   return scheme;
 }
 
+std::vector<double> boundary_flows(const Scheme& scheme, std::span<const double> u, std::span<const double> g) {
+  std::vector<Vec3> gradients;
+  if (!scheme.options.two_point) gradients = cell_gradients(scheme, u, g);
+  std::vector<double> flows;
+  for (std::size_t f = 0; f < scheme.boundary_faces.size(); ++f) {
+    const BoundaryFaceRef& face = scheme.boundary_faces[f];
+    const std::size_t cell = at(face.cell);
+    RowSums sums;
+    Vec3 own;
+    if (face.cell < scheme.mesh->owned) add_boundary_face(scheme, face.cell, face.face, sums, own);
+    const double datum = gives_u(scheme.boundary_kinds[f]) ? g[f] - u[cell] : g[f];
+    flows.push_back(sums.first[at(face.face)] * datum);
+    if (face.cell < scheme.mesh->owned && !gradients.empty()) flows.back() += dot(own, gradients[cell]);
+  }
+  return flows;
+}
+
 SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
   const LocalTetMesh& mesh = *scheme.mesh;
   RowSums sums;
@@ -246,8 +261,7 @@ SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
     row.values[at(e)] = 0;
   }
   for (int e = 0; e < row.boundary_count; ++e)
-    if (scheme.boundary_kinds[at(row.boundary_columns[at(e)])] == BoundaryKind::dirichlet)
-      row.diagonal -= row.boundary_values[at(e)];
+    if (gives_u(scheme.boundary_kinds[at(row.boundary_columns[at(e)])])) row.diagonal -= row.boundary_values[at(e)];
   for (int e = 0; e < row.count; ++e) row.outflow += row.values[at(e)];
   row.outflow -= row.diagonal;
   return row;
@@ -319,6 +333,17 @@ DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, c
   out.boundary_faces = std::move(scheme.boundary_faces);
   out.boundary_kinds = std::move(scheme.boundary_kinds);
   return out;
+}
+
+std::vector<double> jacobi_diagonal(const DiffusionRows& rows) {
+  std::vector<double> result(rows.values.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    double sum = -rows.diagonal[i], magnitudes = std::abs(rows.diagonal[i]);
+    for (const double a : rows.values[i]) sum += a, magnitudes += std::abs(a);
+    // A row without entries is a mesh of one cell without fixed values.
+    result[i] = magnitudes > 0 ? std::max(sum, 0.5 * magnitudes) : 1;
+  }
+  return result;
 }
 
 }  // namespace tutti::diffusion

@@ -25,7 +25,12 @@ namespace tutti::diffusion {
 enum class BoundaryKind : std::uint8_t {
   neumann,    ///< the datum g is q = n . K grad u: what flows into the domain, a unit of area and time
   dirichlet,  ///< the datum g is u
+  robin,      ///< n . K grad u = h (g - u), with a coefficient h >= 0 [length/time]: the datum g is the ambient value
 };
+/// Does the condition say something of u itself, so that rows take the datum less u?
+inline bool gives_u(BoundaryKind kind) {
+  return kind != BoundaryKind::neumann;
+}
 
 /// A boundary face whose datum the rows of a part read. Data are taken at the centroid.
 struct BoundaryFaceRef {
@@ -52,6 +57,11 @@ struct SchemeOptions {
   double tangential_limit = 0.2;
   /// Empty, or one a local cell: 0, or 1 + the share of the tangential flux of a damped cell (damped.hpp).
   std::span<const double> damped = {};
+  /// h of a Robin face with this tag, by its centroid. Asked for such faces only. As BoundaryKindOf.
+  std::function<double(std::int32_t tag, Vec3 x)> transfer = {};
+  /// Contact resistance R >= 0 [time/length] of a face between cells of two regions, by its centroid: u jumps by R
+  /// times the flux, K n . grad u = (u_2 - u_1) / R. Empty: there is none.
+  std::function<double(std::int32_t one, std::int32_t other, Vec3 x)> resistance = {};
 };
 
 /// What the rows of a part are made from. Read-only once prepared, so rows can be assembled by many threads at once.
@@ -62,6 +72,7 @@ struct Scheme {
   SchemeOptions options;
   std::vector<BoundaryFaceRef> boundary_faces;  ///< of owned cells and first ghosts, by local cell, then face
   std::vector<BoundaryKind> boundary_kinds;     ///< one a boundary face
+  std::vector<double> transfer;                 ///< h of each, 0 but for Robin faces
   std::vector<Lid> first_boundary_face;         ///< those of cell c are [first[c], first[c + 1])
   RawVector<std::array<Vec3, 4>> gradients;     ///< grad u = sum_f gradients[c][f] * (datum of face f): gradient.hpp
   std::vector<double> fit_quality;              ///< (0, 1], one a cell: SchemeOptions::weak_fit
@@ -81,7 +92,7 @@ struct SchemeRow {
   std::array<Lid, max_row_entries> columns;    ///< local cells, sorted by global number; the rest is the row itself
   std::array<double, max_row_entries> values;  ///< a_ij [1/time]; the rest is 0
   int count = 0;                               ///< entries used
-  double diagonal = 0;                         ///< d_i = -(sum of b_if over Dirichlet faces f)
+  double diagonal = 0;                         ///< d_i = -(sum of b_if over Dirichlet and Robin faces f)
   std::array<Lid, max_row_entries> boundary_columns;    ///< in boundary_faces; by global cell, then face
   std::array<double, max_row_entries> boundary_values;  ///< b_if
   int boundary_count = 0;
@@ -106,7 +117,12 @@ struct DiffusionRows {
   double max_outflow = 0;  ///< max |L_ii|
   Lid weak_fits = 0;       ///< owned cells whose gradient counts less than its distance says
   Lid flattened = 0;       ///< owned cells whose fit is singular: their gradient is zero
+  bool change = false;     ///< others of the same stencil will take their place: they need room for a diagonal
 };
+
+/// What takes the place of the diagonal of -L in iterations: -L_ii, but at least half of what stands in a row with any
+/// sign, so that no eigenvalue of D^-1 L is beyond 4.
+std::vector<double> jacobi_diagonal(const DiffusionRows& rows);
 
 /// prepare_scheme and all its rows. Takes 108 bytes a local cell besides the result.
 DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,

@@ -54,13 +54,15 @@ inline std::vector<Sym3> tensors(const LocalTetMesh& mesh, const Exact& exact) {
 
 /// The exact data of the boundary faces.
 inline std::vector<double> boundary_data(const LocalTetMesh& mesh, const std::vector<BoundaryFaceRef>& faces,
-                                         const Exact& exact) {
+                                         const Exact& exact, const SchemeOptions& options = {}) {
   std::vector<double> g;
   for (const auto& f : faces) {
     const int side = exact.side(mesh.centroid(f.cell));
-    g.push_back(exact.kind(f.tag) == BoundaryKind::dirichlet
-                    ? exact.u(f.centroid, side)
-                    : dot(outward_normal(mesh, f), exact.flux(f.centroid, side)));
+    const double u = exact.u(f.centroid, side), flux = dot(outward_normal(mesh, f), exact.flux(f.centroid, side));
+    const BoundaryKind kind = exact.kind(f.tag);
+    g.push_back(kind == BoundaryKind::dirichlet ? u
+                : kind == BoundaryKind::neumann ? flux
+                                                : u + flux / options.transfer(f.tag, f.centroid));
   }
   return g;
 }
@@ -98,8 +100,9 @@ inline Eigen::SparseMatrix<double> matrix(const DiffusionRows& rows) {
 }
 
 /// Solves L u + b = -s.
-inline std::vector<double> solve_steady(const LocalTetMesh& mesh, const DiffusionRows& rows, const Exact& exact) {
-  const auto g = boundary_data(mesh, rows.boundary_faces, exact);
+inline std::vector<double> solve_steady(const LocalTetMesh& mesh, const DiffusionRows& rows, const Exact& exact,
+                                        const SchemeOptions& options = {}) {
+  const auto g = boundary_data(mesh, rows.boundary_faces, exact, options);
   const std::vector<double> zero(rows.counts.size(), 0.0);
   const auto b = apply(rows, zero, g);
   Eigen::VectorXd rhs(static_cast<Eigen::Index>(b.size()));
@@ -125,8 +128,12 @@ struct Errors {
 inline Errors steady_errors(const LocalTetMesh& mesh, const Exact& exact, const SchemeOptions& options = {}) {
   const auto K = tensors(mesh, exact);
   const auto rows = assemble_rows(mesh, K, exact.kind, options);
-  const auto u = solve_steady(mesh, rows, exact);
-  const auto grad = cell_gradients(mesh, K, exact.kind, u, boundary_data(mesh, rows.boundary_faces, exact));
+  const auto u = solve_steady(mesh, rows, exact, options);
+  SchemeOptions plain = options;
+  plain.damped = {};
+  plain.two_point = false;
+  const auto grad =
+      cell_gradients(mesh, K, exact.kind, u, boundary_data(mesh, rows.boundary_faces, exact, options), plain);
   Errors out;
   double volume = 0;
   for (Lid c = 0; c < mesh.owned; ++c) {

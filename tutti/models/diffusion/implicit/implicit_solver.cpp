@@ -47,6 +47,11 @@ void ImplicitSolver::set_up(const std::set<std::int32_t>& regions, const Paralle
   const double found = std::pow(now / before, 1.0 / window);
   // Nothing is above 4: the diagonal is at least half of its row's entries (Gershgorin).
   largest_ = std::isfinite(found) && found > 0 ? std::clamp(margin * found, 0.5, 4.0) : 4.0;
+  renew(regions, parallel);
+}
+
+void ImplicitSolver::renew(const std::set<std::int32_t>& regions, const ParallelFor& parallel) {
+  coarse_.reset();
   if (options_.multigrid) coarse_ = std::make_unique<CoarseCorrection>(problem_, regions, parallel);
 }
 
@@ -128,12 +133,13 @@ void ImplicitSolver::start_again() {
   before_ = norm_;
 }
 
-void ImplicitSolver::begin(double sigma) {
+void ImplicitSolver::begin(double sigma, bool again) {
   sigma_ = sigma;
   iterations_ = stalled_ = 0;
   find_residual();
+  const double before = again ? reference_ : 0;
   reference_ = std::sqrt(product(&Part::right, &Part::right));
-  if (reference_ == 0) reference_ = norm_;
+  if (reference_ == 0) reference_ = before > 0 ? before : norm_;
   if (!std::isfinite(norm_) || !std::isfinite(reference_)) stalled_ = 1;
   start_again();
 }

@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/models/diffusion/gradient.hpp"
 #include "tutti/models/diffusion/implicit/vectors.hpp"
+#include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti::diffusion {
@@ -35,6 +38,8 @@ void Diffusion::check_implicit_case() {
   for (int i = 0; i < options_.count("boundary"); ++i) {
     const std::string path = fmt::format("boundary[{}].value", i);
     refuse(path, options_.expression(path));
+    if (options_.text(fmt::format("boundary[{}].type", i)) == "robin")
+      refuse(fmt::format("boundary[{}].h", i), options_.expression(fmt::format("boundary[{}].h", i)));
   }
 }
 
@@ -62,15 +67,14 @@ void Diffusion::set_up_implicit() {
   // A steady solution needs a boundary that gives u: without, a constant more is one as well.
   Size given = 0;
   for (const DiffusionPart& part : parts_)
-    given += std::count_if(part.boundary_faces.begin(), part.boundary_faces.end(), [&](const BoundaryFaceRef& face) {
-      return physics_->kind(face.tag) == BoundaryKind::dirichlet;
-    });
+    given += std::count_if(part.boundary_faces.begin(), part.boundary_faces.end(),
+                           [&](const BoundaryFaceRef& face) { return gives_u(physics_->kind(face.tag)); });
   given = comm_.sum(given);
   comm_.together([&] {
     if (method_ == TimeMethod::steady && given == 0)
       fail(ErrorKind::input,
            "{}: no boundary gives u, so that a steady solution plus any constant is one, too; give a [[boundary]] of "
-           "type \"dirichlet\"",
+           "type \"dirichlet\" or \"robin\"",
            options_.where("time.method"));
     SolverOptions solver;
     solver.tolerance = options_.number("solver.tolerance");
@@ -80,6 +84,9 @@ void Diffusion::set_up_implicit() {
     if (method_ == TimeMethod::bdf2)
       for (std::size_t p = 0; p < parts_.size(); ++p)
         parts_[p].before = Buffer<double>(domain_.device(p), domain_.maps[p].owned, "u, a step ago");
+    if (method_ != TimeMethod::steady && changes_)
+      for (std::size_t p = 0; p < parts_.size(); ++p)
+        parts_[p].known = Buffer<double>(domain_.device(p), domain_.maps[p].owned, "right-hand side, known part");
   });
   homogeneous_ = true;
   set_noise();
@@ -87,16 +94,17 @@ void Diffusion::set_up_implicit() {
   homogeneous_ = false;
 }
 
-/// The right-hand side of the step from `time`; the result is sigma.
+/// The right-hand side of the step from `time`, without the forcing at its end where rows change; the result is sigma.
 double Diffusion::fill_right(double time, double dt) {
   const double ratio = dt_before_ > 0 ? dt / dt_before_ : 0;
   // u_{n+1} stands with sigma, u_n and u_{n-1} with these.
   double sigma = 1 / dt, now = 1 / dt, before = 0;
   if (method_ == TimeMethod::crank_nicolson) {
     sigma = now = 2 / dt;
-    update_forcing(time);
+    update_forcing(0, time);
     local_->run([&](std::size_t p, Kernels& to) {
-      parts_[p].rows.add(to, parts_[p].u[0].data(), forcing(p), RateOnly{solver_->right(p)});
+      double* const rates = changes_ ? parts_[p].known.data() : solver_->right(p);
+      parts_[p].rows.add(to, parts_[p].u[0].data(), forcing(p), RateOnly{rates});
     });
   } else if (method_ == TimeMethod::bdf2 && ratio > 0) {
     sigma = (1 + 2 * ratio) / (1 + ratio) / dt;
@@ -105,13 +113,13 @@ double Diffusion::fill_right(double time, double dt) {
   } else if (method_ == TimeMethod::steady) {
     sigma = now = 0;
   }
-  update_forcing(time + dt);
+  if (!changes_) update_forcing(0, time + dt);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     Stream& stream = *domain_.streams[p].compute;
     const Range rows = domain_.maps[p].owned_rows();
-    double* const right = solver_->right(p);
+    double* const right = changes_ ? parts_[p].known.data() : solver_->right(p);
     const double* const u = parts_[p].u[0].data();
-    const Term values = {now, u}, source = {1, forcing(p)};
+    const Term values = {now, u}, source = changes_ ? Term{} : Term{1, forcing(p)};
     if (method_ == TimeMethod::crank_nicolson)
       combine(stream, rows, right, {1, right}, values, source);
     else
@@ -122,7 +130,13 @@ double Diffusion::fill_right(double time, double dt) {
   return sigma;
 }
 
+bool Diffusion::finished() {
+  if (method_ != TimeMethod::steady) return not_solved_ > 0;
+  return changes_ ? solver_->solved() || linearisations_ >= most_linearisations() : solver_->done();
+}
+
 void Diffusion::implicit_step(double time, double dt) {
+  if (changes_) return nonlinear_step(time, dt);
   if (method_ == TimeMethod::steady) {
     if (!solver_->begun() || !right_is_there_) fill_right(0, 0);
     right_is_there_ = true;
@@ -160,6 +174,7 @@ std::vector<StateNumber> Diffusion::numbers() {
   all.push_back({"dt_before", &dt_before_});
   all.push_back({"not_solved", &not_solved_});
   all.push_back({"iterations", &iterations_});
+  all.push_back({"linearisations", &linearisations_});
   return all;
 }
 
@@ -168,11 +183,13 @@ std::vector<Diagnostic> Diffusion::diagnose() {
   if (!is_implicit(method_)) return all;
   all.push_back({"iterations", iterations_});
   all.push_back({"residual", solver_->residual()});
+  if (changes_) all.push_back({"linearisations", linearisations_});
   return all;
 }
 
 std::optional<Advance> Diffusion::advance() const {
   if (method_ != TimeMethod::steady) return {};
+  if (changes_) return Advance{"linearisations", most_linearisations(), "linearisations", 1};
   return Advance{"iterations", static_cast<double>(solver_->options().iterations), "iterations", 1};
 }
 
@@ -186,10 +203,19 @@ std::vector<const Step*> Diffusion::schedules() const {
 void Diffusion::summarise_solver(Summary& summary) {
   if (!solver_->solved()) exchange_now(0);  // errors look at ghosts
   const SolverOptions& options = solver_->options();
-  summary.solver = {static_cast<Size>(iterations_), solver_->residual(), options.tolerance, ""};
-  if (!solver_->done() || solver_->solved()) return;
+  summary.solver = {static_cast<Size>(iterations_), static_cast<Size>(linearisations_), solver_->residual(),
+                    options.tolerance, ""};
+  if (!finished() || solver_->solved()) return;
   const std::string what =
       method_ == TimeMethod::steady ? "the steady solution" : fmt::format("the step to t = {:g}", not_solved_);
+  if (changes_) {
+    summary.solver->not_solved = fmt::format(
+        "{}: {} has a residual of {:.3g} of the right-hand side after {:g} linearisations, not {:g}; raise "
+        "solver.linearisations, begin nearer to the solution (physics.initial){}",
+        options_.where("solver.linearisations"), what, solver_->residual(), linearisations_, options.tolerance,
+        method_ == TimeMethod::steady ? "" : ", or lower time.dt");
+    return;
+  }
   summary.solver->not_solved =
       solver_->stalled()
           ? fmt::format("{}: the residual of {} stays at {:.3g} of the right-hand side; raise solver.tolerance ({:g})",
@@ -198,6 +224,42 @@ void Diffusion::summarise_solver(Summary& summary) {
                 "{}: {} has a residual of {:.3g} of the right-hand side after {} iterations, not {:g}; raise "
                 "solver.iterations",
                 options_.where("solver.iterations"), what, solver_->residual(), options.iterations, options.tolerance);
+}
+
+/// Of the state at the end, of a steady solution.
+Summary::Flows Diffusion::flows() {
+  std::map<std::int32_t, ExactSum> boundaries;
+  for (const std::int32_t tag : domain_.boundary_tags) boundaries[tag];
+  ExactSum source;
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const LocalTetMesh& mesh = domain_.meshes[p];
+      const DiffusionPart& part = parts_[p];
+      std::vector<double> u(domain_.maps[p].local());
+      download(*domain_.streams[p].compute, std::span<double>(u), part.u[0].buffer());
+      const auto K = physics_->diffusivity(mesh, *devices_.threads, u);
+      const Scheme scheme = prepare_scheme(
+          mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme_options(p, 0),
+          parallel_for(*devices_.threads));
+      const auto flows = boundary_flows(scheme, u, boundary_data(*physics_, scheme.boundary_faces, 0));
+      for (std::size_t f = 0; f < flows.size(); ++f) boundaries[scheme.boundary_faces[f].tag].add(flows[f]);
+      u.resize(part.centroids.size());
+      const auto s = evaluate_at(physics_->source(), part.centroids, 0, *devices_.threads, u);
+      for (Lid c = 0; c < mesh.owned; ++c) source.add(mesh.volume(c) * s[static_cast<std::size_t>(c)]);
+    }
+  });
+  Summary::Flows result;
+  result.source = sum_over_ranks(comm_, source);
+  ExactSum all;
+  all.add(result.source);
+  for (auto& [tag, sum] : boundaries) {
+    const auto name = domain_.boundary_names.find(tag);
+    const double flow = sum_over_ranks(comm_, sum);
+    result.boundaries[name == domain_.boundary_names.end() ? fmt::format("{}", tag) : name->second] = flow;
+    all.add(flow);
+  }
+  result.sum = all.value();
+  return result;
 }
 
 }  // namespace tutti::diffusion

@@ -83,6 +83,9 @@ class RowOperator {
   RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat format, Precision precision,
               ColumnBytes column_bytes = ColumnBytes::automatic, const ParallelFor& parallel = {});
 
+  /// Other coefficients and diagonal for the same stencil. Of rows that `change`, and are not held.
+  void refill(Stream& stream, const DiffusionRows& rows, const ParallelFor& parallel = {});
+
   /// `sliced` rows in double whose coefficients are still on the host: hold() says where they go.
   struct Apart {};
   RowOperator(Apart, Stream& stream, const DiffusionRows& rows, ColumnBytes column_bytes,

@@ -47,6 +47,25 @@ void visit_slice(RowFormat format, const std::vector<Size>& slices, int shift, L
       write(begin + (static_cast<Size>(j) << shift) + lane, (slice << shift) + lane, j);
 }
 
+constexpr int block_shift = 7;
+static_assert(block_rows == Lid{1} << block_shift);
+
+/// entry(row, j) of all that is stored. Rows past the end, which fill up the last slice or block, get zeros.
+template <class T, class Entry>
+RawVector<T> fill_entries(RowFormat format, const std::vector<Size>& slices, int slice_shift, Lid rows,
+                          const ParallelFor& parallel, T zero, const Entry& entry) {
+  RawVector<T> values(
+      static_cast<std::size_t>(format == RowFormat::sliced ? slices.back() : stored_entries(format, rows)));
+  const int shift = format == RowFormat::sliced ? slice_shift : block_shift;
+  for_ranges(parallel, ((rows - 1) >> shift) + 1, [&](Size begin, Size end) {
+    for (Lid slice = static_cast<Lid>(begin); slice < static_cast<Lid>(end); ++slice)
+      visit_slice(format, slices, shift, slice, rows, [&](Size at, Lid row, int j) {
+        values[at] = row < rows ? entry(static_cast<std::size_t>(row), static_cast<std::size_t>(j)) : zero;
+      });
+  });
+  return values;
+}
+
 template <class T>
 void to_device(Stream& stream, Buffer<T>& buffer, RawVector<T>&& values, const std::string& name) {
   buffer = make_buffer(stream, std::span<const T>(values), name);
@@ -128,20 +147,9 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
   if (format == RowFormat::sliced) slices = apart ? even_slice_starts(rows_, shift_) : slice_starts(rows, shift_);
   const Size entries = format == RowFormat::sliced ? slices.back() : stored_entries(format, rows_);
 
-  // One array at a time, so that the peak is one array above what stays. Rows past the end, which fill up the last
-  // slice or block, get zeros.
-  constexpr int block_shift = 7;
-  static_assert(block_rows == Lid{1} << block_shift);
-  const int shift = format == RowFormat::sliced ? shift_ : block_shift;
-  const auto fill = [&]<class T>(T zero, auto&& entry) {
-    RawVector<T> values(static_cast<std::size_t>(entries));
-    for_ranges(parallel, ((rows_ - 1) >> shift) + 1, [&](Size begin, Size end) {
-      for (Lid slice = static_cast<Lid>(begin); slice < static_cast<Lid>(end); ++slice)
-        visit_slice(format, slices, shift, slice, rows_, [&](Size at, Lid row, int j) {
-          values[at] = row < rows_ ? entry(static_cast<std::size_t>(row), static_cast<std::size_t>(j)) : zero;
-        });
-    });
-    return values;
+  // One array at a time, so that the peak is one array above what stays.
+  const auto fill = [&](auto zero, const auto& entry) {
+    return fill_entries(format, slices, shift_, rows_, parallel, zero, entry);
   };
   // Padding reads the row itself (entry 0 * (u_i - u_i)); rows past the end read row 0.
   auto columns = fill(Lid{0}, [&](std::size_t i, std::size_t j) { return rows.columns[i][j]; });
@@ -159,9 +167,26 @@ RowOperator::RowOperator(Stream& stream, const DiffusionRows& rows, RowFormat fo
               "coefficients A (float)");
   // The paper's D is always there in its format; other rows drop it where no Dirichlet face is near.
   const bool any_diagonal = std::any_of(rows.diagonal.begin(), rows.diagonal.end(), [](double d) { return d != 0; });
-  if (any_diagonal || keeps_diagonal(format, precision))
+  if (any_diagonal || rows.change || keeps_diagonal(format, precision))
     diagonal_ = make_buffer(stream, std::span<const double>(rows.diagonal), "diagonal D");
   if (format == RowFormat::sliced) slices_ = make_buffer(stream, std::span<const Size>(slices), "slices");
+}
+
+void RowOperator::refill(Stream& stream, const DiffusionRows& rows, const ParallelFor& parallel) {
+  require(static_cast<std::size_t>(rows_) == rows.counts.size() && held_ == nullptr, "other rows cannot be refilled");
+  if (rows_ == 0) return;
+  const auto slices = format_ == RowFormat::sliced ? slice_starts(rows, shift_) : std::vector<Size>{};
+  const auto put = [&]<class T>(Buffer<T>& to) {
+    const auto values = fill_entries(format_, slices, shift_, rows_, parallel, T{0},
+                                     [&](std::size_t i, std::size_t j) { return static_cast<T>(rows.values[i][j]); });
+    require(static_cast<Size>(values.size() * sizeof(T)) == to.bytes(), "rows of another stencil");
+    upload(stream, to, std::span<const T>(values));
+  };
+  if (precision_ == Precision::full)
+    put(values_);
+  else
+    put(compact_values_);
+  upload(stream, diagonal_, std::span<const double>(rows.diagonal));
 }
 
 }  // namespace tutti::diffusion
