@@ -106,6 +106,13 @@ TEST(NamedFiles, fields_are_interpolated) {
     EXPECT_NEAR(e(p), 1 + 2 * p.x - 3 * p.y + 0.5 * p.z, 1e-7) << "linear functions are kept";
   EXPECT_EQ(e({3, 1, 2}), 5);
   EXPECT_EQ(parse(list, "initial = \"2 * g\"").expression("physics.initial")({1.6, 0, 0}), 4);
+  const Expression of_u = parse(list, "longitudinal = \"g + 10 * u\"").expression("physics.longitudinal");
+  const Vec3 point{1.6, 0, 0};
+  const double u = 3;
+  double value = 0;
+  of_u.evaluate({&point, 1}, 0, {&value, 1}, {&u, 1});
+  EXPECT_EQ(value, 32);
+  EXPECT_EQ(of_u(point, 0, u), value);
 }
 
 TEST(NamedFiles, points_of_a_plane_are_enough) {

@@ -43,14 +43,14 @@ double Expression::finite(double value, Vec3 p, double t, double u) const {
 
 double Expression::operator()(Vec3 p, double t, double u) const {
   if (is_constant()) return steps_[0].value;
-  if (is_sampled()) return finite(sampled(p, t), p, t, u);
+  if (is_sampled()) return finite(sampled(p, t, u), p, t, u);
   return finite(evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), p, t, u), p, t, u);
 }
 
-double Expression::sampled(Vec3 p, double t) const {
+double Expression::sampled(Vec3 p, double t, double u) const {
   std::vector<FormulaStep> steps = steps_;
   for (const auto& [at, field] : samples_) steps[at] = {FormulaOp::constant, field->at(p)};
-  return evaluate_formula(steps.data(), static_cast<int>(steps.size()), p, t);
+  return evaluate_formula(steps.data(), static_cast<int>(steps.size()), p, t, u);
 }
 
 void Expression::evaluate(std::span<const Vec3> points, double t, std::span<double> out,
@@ -64,7 +64,7 @@ void Expression::evaluate(std::span<const Vec3> points, double t, std::span<doub
     return;
   }
   if (is_sampled())
-    std::transform(points.begin(), points.end(), out.begin(), [&](Vec3 p) { return sampled(p, t); });
+    for (std::size_t i = 0; i < points.size(); ++i) out[i] = sampled(points[i], t, u.empty() ? 0 : u[i]);
   else
     evaluate_formula(steps_.data(), static_cast<int>(steps_.size()), points.data(), t, out.data(), points.size(),
                      u.data());

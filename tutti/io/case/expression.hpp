@@ -56,7 +56,7 @@ class Expression {
 
  private:
   double finite(double value, Vec3 p, double t, double u) const;
-  double sampled(Vec3 p, double t) const;
+  double sampled(Vec3 p, double t, double u) const;
 
   std::string text_;
   std::string where_;
