@@ -16,10 +16,12 @@
 #include "tutti/simulation/output/line_samples.hpp"
 #include "tutti/simulation/output/metrics.hpp"
 #include "tutti/simulation/output/model_results.hpp"
+#include "tutti/simulation/output/planes.hpp"
 #include "tutti/simulation/output/probes.hpp"
 #include "tutti/simulation/output/progress_line.hpp"
 #include "tutti/simulation/output/slices.hpp"
 #include "tutti/simulation/output/statistics.hpp"
+#include "tutti/simulation/output/surface_profiles.hpp"
 #include "tutti/simulation/rebalance.hpp"
 #include "tutti/simulation/run/run_summary.hpp"
 #include "tutti/simulation/run/steady.hpp"
@@ -215,6 +217,8 @@ void add_observers(Observers& observers, Run& run, DeviceSet& devices, const Run
     add(std::make_unique<Slices>(run));
     add(std::make_unique<Probes>(run));
     add(std::make_unique<LineSamples>(run));
+    add(std::make_unique<Planes>(run));
+    add(std::make_unique<SurfaceProfiles>(run));
   }
   if (may_rebalance(run, context.so_far)) {
     const bool always = run.options.is_word("balance.rebalance", "always");

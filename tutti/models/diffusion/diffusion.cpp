@@ -20,6 +20,7 @@ namespace tutti::diffusion {
 // travel.
 
 void Diffusion::step(double time, double dt) {
+  time_ = time + dt;
   if (is_implicit(method_)) return implicit_step(time, dt);
   if (!rkc_) return euler_step(time, dt);
   const double part = dt / substeps_;
@@ -89,6 +90,9 @@ Diffusion::Diffusion(const ModelSetup& setup)
   comm_.together([&] {
     physics_.emplace(options_, domain_.region_names, domain_.boundary_names, domain_.region_tags,
                      domain_.boundary_tags);
+    if (options_.has("output.extra") && options_.text("numerics.flux") == "two-point")
+      fail(ErrorKind::input, "{}: the two-point flux has no gradients; take another numerics.flux",
+           options_.where("output.extra"));
     if (physics_->exact()) compare_with(*physics_->exact());
     if (is_implicit(method_)) check_implicit_case();
     assemble();
@@ -148,6 +152,8 @@ Lid Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
   part.jacobi = {};
   part.rows = {};  // the device need not have room for both
   part.forcing = {};
+  part.scheme.reset();
+  part.damped.assign(damped.begin(), damped.end());
   DiffusionRows rows;
   {  // K is needed no longer than this
     const auto K = physics_->diffusivity(mesh, *devices_.threads);
@@ -274,6 +280,8 @@ void Diffusion::choose_stages() {
 void Diffusion::resume(double time) {
   forcing_done_ = right_is_there_ = false;
   if (method_ == TimeMethod::steady) time = 0;
+  time_ = time;
+  gradients_of_run_ = -1;
   comm_.together([&] {
     update_forcing(time);
     check_forcing();

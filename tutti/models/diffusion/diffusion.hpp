@@ -16,6 +16,12 @@
 
 namespace tutti::diffusion {
 
+/// A part's scheme with what it refers to, on the host: made when fluxes or gradients are asked for.
+struct KeptScheme {
+  RawVector<Sym3> K;
+  Scheme scheme;
+};
+
 /// What one device holds of the problem.
 struct DiffusionPart {
   RowOperator rows;
@@ -28,6 +34,9 @@ struct DiffusionPart {
   // On the host, kept for what is wrong with a forcing and for errors at the end.
   std::vector<BoundaryFaceRef> boundary_faces;
   std::vector<Vec3> centroids;  ///< of owned cells
+  std::vector<double> damped;   ///< SchemeOptions::damped of the rows
+  std::unique_ptr<KeptScheme> scheme;
+  std::vector<Vec3> gradients;  ///< of owned cells, where they are written
 };
 
 /// Largest over smallest eigenvalue of K (positive definite).
@@ -54,6 +63,9 @@ class Diffusion final : public TetModel {
   std::vector<std::string> describe() const override;
   std::vector<ModelField> fields() override;
   std::vector<StateNumber> numbers() override;
+  std::vector<std::string> boundary_quantities() const override;
+  BoundaryValues boundary_values(std::int32_t tag, double time) override;
+  void before_output() override;
   std::vector<Diagnostic> diagnose() override;
   std::optional<Advance> advance() const override;
   bool finished() override { return method_ == TimeMethod::steady ? solver_->done() : not_solved_ > 0; }
@@ -104,6 +116,9 @@ class Diffusion final : public TetModel {
     // The set-up, which is homogeneous, finds the right time step in any case.
     if (homogeneous_ && exchange_->disabled()) exchange_now(target);
   }
+  const KeptScheme& scheme(std::size_t p);
+  std::vector<double> with_ghosts(std::size_t p);
+  void add_gradient_fields(std::vector<ModelField>& all);
   void set_up_implicit();
   void check_implicit_case();
   SolverProblem solver_problem();
@@ -137,6 +152,8 @@ class Diffusion final : public TetModel {
   int finer_ = 1;                            ///< times more of them than its limit on the real axis asks for
   std::vector<std::vector<double>> levels_;  ///< of local cells: 0, 1 damped, 2 with less tangential flux; empty: 0
   RkcCoefficients coefficients_;
+  double time_ = 0;             ///< of u
+  Size gradients_of_run_ = -1;  ///< after how many runs of the pass they were computed
   double forcing_time_ = 0;
   bool forcing_done_ = false;
   bool homogeneous_ = false;  ///< source and boundary data are left out, for the stability check

@@ -225,6 +225,14 @@ Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const B
   return scheme;
 }
 
+double boundary_inflow(const Scheme& scheme, Lid cell, int face, std::span<const double> u, std::span<const double> g) {
+  RowSums sums;
+  Vec3 own;
+  add_boundary_face(scheme, cell, face, sums, own);
+  const double direct = sums.first[at(face)] * face_datum(scheme, cell, face, u, g);
+  return own == Vec3{} ? direct : direct + dot(own, cell_gradient(scheme, cell, u, g));
+}
+
 SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
   const LocalTetMesh& mesh = *scheme.mesh;
   RowSums sums;

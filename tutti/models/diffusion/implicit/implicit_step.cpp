@@ -134,6 +134,7 @@ void Diffusion::implicit_step(double time, double dt) {
 
 std::vector<ModelField> Diffusion::fields() {
   std::vector<ModelField> all = TetModel::fields();
+  add_gradient_fields(all);
   if (method_ == TimeMethod::steady)
     for (ModelField& field : solver_->fields()) all.push_back(std::move(field));
   if (method_ != TimeMethod::bdf2) return all;
