@@ -4,7 +4,7 @@ import csv
 import math
 import unittest
 
-from program import DATA, SPHERE, SystemTest, box_case, sets, tutti
+from program import SPHERE, SystemTest, box_case, sets, tutti
 from test_flow import LID, SWIRL, WARM, flow, history
 
 INPUT = 4
@@ -157,6 +157,98 @@ class Boxes(SystemTest):
             summary = self.run_case(self.TEXT, "--devices", devices, *sets(partition__cut=cut), ranks=ranks)
             for name in names:
                 self.assertEqual((summary["folder"] / name).read_text(), files[name], (name, devices))
+
+    def test_the_heated_cavity(self):
+        """G. de Vahl Davis (Int. J. Numer. Methods Fluids 3, 1983), Rayleigh number 10,000: the local Nusselt number at the warm wall
+        is 2.238 in the mean, 3.528 at most, 0.586 at least; the stream function is 5.071 in the middle."""
+        text = flow("32, 32, 1", "1, 1, 0", viscosity=0.71, fluid="diffusivity = 1\nbuoyancy = [0, 7100, 0]\nreference = 0.5",
+                    initial='temperature = "1 - x"', time="end = 1\nsteady = 0.1",
+                    boundary="".join(f'[[boundary]]\nface = "{face}"\ntemperature = "fixed"\ntemperature_value = {value}\n'
+                                     for face, value in (("x-lower", 1), ("x-upper", 0)))).replace(
+            "history_every = 1", 'history_every = 500\nextra = ["stream_function", "face_velocity"]\ninterpolate = true') + tables(
+            "surface", *({"name": kind, "boundary": "x-lower", "of": "Nu", "kind": kind} for kind in ("mean", "min", "max"))) + tables(
+            "probe", {"name": "middle", "point": [0.5, 0.5, 0.5]}) + tables("integral", {"name": "v", "of": "face_velocity[1]"})
+        summary = self.run_case(text, "--devices", "cpu")
+        found = summary["diagnostics"]
+        for kind, value in (("mean", 2.238), ("min", 0.586), ("max", 3.528)):
+            self.assertAlmostEqual(found[kind], value, delta=0.015 * value, msg=kind)
+        self.assertAlmostEqual(found["mean"], found["Nu x-lower"], delta=1e-12)
+        self.assertAlmostEqual(abs(rows(summary["folder"] / "probes.csv")[-1]["middle stream_function"]), 5.071, delta=0.05)
+        self.assertAlmostEqual(found["v"], 0, delta=1e-9)
+        case = self.write("solid.toml", flow("4, 4, 4").replace("[output]", '[output]\nextra = ["stream_function"]'))
+        self.assert_error(tutti("run", case, "-o", self.folder / "solid", "--devices", "cpu"), INPUT, "one cell thick")
+
+
+GAS = """model = "compressible"
+[mesh]
+generate = "box"
+element = "{element}"
+cubes = [3, 2, 2]
+jitter = 0.1
+periodic = "x"
+[physics]
+viscosity = 0.1
+[physics.initial]
+rho = "1 + 0.2*y - 0.1*z"
+velocity = [0, 0, 0]
+p = "0.8 + 0.1*y"
+[[boundary]]
+tag = "*"
+type = "adiabatic"
+[numerics]
+order = 2
+[time]
+steps = 2
+dt = 1e-4
+[output]
+history_every = 1
+interpolate = true
+"""
+
+
+class OtherModels(SystemTest):
+    def test_elements(self):
+        for element in ("tet", "hex"):
+            text = GAS.format(element=element) + tables(
+                "surface", *({"name": of, "boundary": "y-min", "of": of} for of in ("mass flux", "force y")),
+                {"name": "pressure", "boundary": "z-max", "of": "force z", "kind": "mean", "profile": True}) + tables(
+                "integral", {"name": "gas", "of": "rho"}, {"name": "size", "of": "1", "region": "box"}) + POINTS + CUT
+            whole = self.run_case(text, "--devices", "cpu")
+            told = history(whole)
+            self.assertAlmostEqual(told["force y"][-1], whole["forces"]["y-min"]["force"][1], delta=1e-13)
+            self.assertAlmostEqual(told["force y"][0], -0.8, delta=1e-3)
+            for k in range(3):
+                self.assertAlmostEqual(told["gas"][k], told["mass"][k], delta=1e-13)
+                self.assertAlmostEqual(told["size"][k], 1, delta=1e-13)
+                self.assertAlmostEqual(told["mass flux"][k], 0, delta=1e-13)
+            first = rows(whole["folder"] / "probes.csv")[0]
+            self.assertAlmostEqual(first["a rho"], 1 + 0.2 * 0.42 - 0.077, delta=1e-12)
+            self.assertAlmostEqual(first["a p"], 0.842, delta=1e-12)
+            cut = rows(whole["folder"] / "planes" / "cut.csv")
+            self.assertAlmostEqual(sum(row["area"] for row in cut), 2 * math.sqrt(2), delta=1e-12)
+            names = ("history.csv", "probes.csv", "lines/axis.csv", "planes/cut.csv", "surfaces/pressure.csv")
+            summary = self.run_case(text, "--devices", "fake:1,cpu", ranks=2)
+            for name in names:
+                self.assertEqual((summary["folder"] / name).read_text(), (whole["folder"] / name).read_text(), name)
+
+    def test_nodes(self):
+        at = [0.6, 0.48, 0.64]
+        text = SPHERE + "[output]\nhistory_every = 1\ninterpolate = true\n" + tables("probe", {"name": "a", "point": at}) + tables(
+            "line", {"name": "axis", "from": [1, 0, 0.1], "to": [0, 1, 0.2], "points": 9}) + tables(
+            "integral", {"name": "north", "of": "1", "where": "z > 0"}, {"name": "q there", "of": "q", "kind": "max"})
+        whole = self.run_case(text, "--devices", "cpu")
+        self.assertAlmostEqual(rows(whole["folder"] / "probes.csv")[0]["a"], 0.64, delta=1e-9)
+        for row in rows(whole["folder"] / "lines" / "axis.csv")[:9]:
+            self.assertAlmostEqual(row["q"], row["z"], delta=1e-9)
+        told = history(whole)
+        self.assertAlmostEqual(told["north"][0], 2 * math.pi, delta=0.3)  # nodes on the equator count on one side
+        self.assertAlmostEqual(told["q there"][0], 1, delta=1e-3)
+        summary = self.run_case(text, "--devices", "fake:1,cpu", ranks=3)
+        for name in ("history.csv", "probes.csv", "lines/axis.csv"):
+            self.assertEqual((summary["folder"] / name).read_text(), (whole["folder"] / name).read_text(), name)
+        for table, why in (("surface", "a sphere has no boundary"), ("plane", "nodes have no cells to be cut")):
+            case = self.write("wrong.toml", SPHERE + tables(table, {"name": "a"}))
+            self.assert_error(tutti("run", case, "-o", self.folder / "wrong"), INPUT, f"unknown key 'output.{table}'", why)
 
 
 if __name__ == "__main__":
