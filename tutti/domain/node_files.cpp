@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tutti/domain/interpolation.hpp"
 #include "tutti/domain/node_domain.hpp"
+#include "tutti/domain/sampling/interpolation.hpp"
 #include "tutti/domain/vtu_pieces.hpp"
 #include "tutti/mesh/sphere/nearest.hpp"
 

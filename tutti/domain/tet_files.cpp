@@ -1,7 +1,7 @@
 // Where points lie in a tetrahedral mesh, and its cells in files.
 #include <algorithm>
 
-#include "tutti/domain/interpolation.hpp"
+#include "tutti/domain/sampling/interpolation.hpp"
 #include "tutti/domain/tet_domain.hpp"
 #include "tutti/domain/vtu_pieces.hpp"
 
@@ -63,6 +63,7 @@ std::vector<WeightedRow> TetDomain::around(std::size_t p, const RowSet& row, Vec
   for (const Lid next : mesh.neighbours[cell]) {
     if (next < 0) continue;
     near.push_back(next);
+    if (options_.layers < 2) continue;  // a ghost's neighbours are known to some parts only
     for (const Lid beyond : mesh.neighbours[next])
       if (beyond >= 0 && beyond != cell) near.push_back(beyond);
   }

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "tutti/base/random.hpp"
-#include "tutti/domain/interpolation.hpp"
+#include "tutti/domain/sampling/interpolation.hpp"
 
 namespace tutti {
 

@@ -16,16 +16,16 @@
 #include "tutti/simulation/output/line_samples.hpp"
 #include "tutti/simulation/output/metrics.hpp"
 #include "tutti/simulation/output/model_results.hpp"
-#include "tutti/simulation/output/planes.hpp"
 #include "tutti/simulation/output/probes.hpp"
 #include "tutti/simulation/output/progress_line.hpp"
 #include "tutti/simulation/output/slices.hpp"
 #include "tutti/simulation/output/statistics.hpp"
-#include "tutti/simulation/output/surface_profiles.hpp"
 #include "tutti/simulation/rebalance.hpp"
 #include "tutti/simulation/run/run_summary.hpp"
 #include "tutti/simulation/run/steady.hpp"
 #include "tutti/simulation/run/timeline.hpp"
+#include "tutti/simulation/sampling/planes.hpp"
+#include "tutti/simulation/sampling/surface_profiles.hpp"
 #include "tutti/simulation/step_length.hpp"
 
 namespace tutti {

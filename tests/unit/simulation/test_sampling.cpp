@@ -6,9 +6,9 @@
 
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/base/random.hpp"
-#include "tutti/domain/interpolation.hpp"
-#include "tutti/domain/plane_cut.hpp"
-#include "tutti/simulation/output/integrals.hpp"
+#include "tutti/domain/sampling/interpolation.hpp"
+#include "tutti/domain/sampling/plane_cut.hpp"
+#include "tutti/simulation/sampling/integrals.hpp"
 
 namespace tutti {
 namespace {

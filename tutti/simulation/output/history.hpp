@@ -7,7 +7,7 @@
 
 #include "tutti/io/probes.hpp"
 #include "tutti/simulation/observer.hpp"
-#include "tutti/simulation/output/integrals.hpp"
+#include "tutti/simulation/sampling/integrals.hpp"
 
 namespace tutti {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tutti/simulation/observer.hpp"
-#include "tutti/simulation/output/sample_file.hpp"
+#include "tutti/simulation/sampling/sample_file.hpp"
 
 namespace tutti {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "tutti/domain/plane_cut.hpp"
+#include "tutti/domain/sampling/plane_cut.hpp"
 #include "tutti/simulation/observer.hpp"
 #include "tutti/simulation/output/field_files.hpp"
-#include "tutti/simulation/output/sample_file.hpp"
+#include "tutti/simulation/sampling/sample_file.hpp"
 
 namespace tutti {
 

@@ -1,4 +1,4 @@
-#include "tutti/simulation/output/surface_profiles.hpp"
+#include "tutti/simulation/sampling/surface_profiles.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "tutti/domain/plane_cut.hpp"
+#include "tutti/domain/sampling/plane_cut.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tutti/simulation/output/sample_file.hpp"
+#include "tutti/simulation/sampling/sample_file.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "tutti/domain/interpolation.hpp"
+#include "tutti/domain/sampling/interpolation.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "tutti/simulation/observer.hpp"
-#include "tutti/simulation/output/integrals.hpp"
-#include "tutti/simulation/output/sample_file.hpp"
+#include "tutti/simulation/sampling/integrals.hpp"
+#include "tutti/simulation/sampling/sample_file.hpp"
 
 namespace tutti {
 

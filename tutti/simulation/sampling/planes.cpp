@@ -1,4 +1,4 @@
-#include "tutti/simulation/output/planes.hpp"
+#include "tutti/simulation/sampling/planes.hpp"
 
 #include <fmt/core.h>
 

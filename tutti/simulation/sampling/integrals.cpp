@@ -1,4 +1,4 @@
-#include "tutti/simulation/output/integrals.hpp"
+#include "tutti/simulation/sampling/integrals.hpp"
 
 #include <fmt/ranges.h>
 
@@ -140,6 +140,8 @@ void Integrals::read_integrals(const Run& run) {
   const int count = options.count("output.integral");
   const std::vector<ModelField> fields = run.model.fields();
   const std::vector<Quantity> quantities = quantities_of(fields);
+  std::vector<std::vector<double>> of_parts;
+  for (std::size_t p = 0; count > 0 && p < run.model.domain().mine(); ++p) of_parts.push_back(run.model.measures(p));
   for (int i = 0; i < count; ++i) {
     const std::string table = fmt::format("output.integral[{}]", i), of = table + ".of";
     Integral integral{options.text(table + ".name")};
@@ -159,7 +161,7 @@ void Integrals::read_integrals(const Run& run) {
       integral.kind = read_reduction(options, table + ".kind");
       integral.scale = options.number(table + ".scale");
       for (std::size_t p = 0; p < run.model.domain().mine(); ++p) {
-        std::vector<double>& measures = integral.measures.emplace_back(run.model.measures(p));
+        std::vector<double>& measures = integral.measures.emplace_back(of_parts[p]);
         const auto chosen = chosen_rows(run, table, p);
         if (measures.size() != chosen.size())
           fail(ErrorKind::input, "{}: this model does not say how large its cells are; leave [[output.integral]] out",
