@@ -215,6 +215,14 @@ class Run:
         """The rows of [[output.line]] of this name, all times: time, x, y, z and the quantities."""
         return table(read_probes(self.folder / "lines" / f"{name}.csv"))
 
+    def surface(self, name):
+        """The faces of the [[output.surface]] of this name with `profile`, all times: time, x, y, z, area and the value."""
+        return table(read_probes(self.folder / "surfaces" / f"{name}.csv"))
+
+    def plane(self, name):
+        """The polygons of the [[output.plane]] of this name with `csv`, all times: time, x, y, z, area and the quantities."""
+        return table(read_probes(self.folder / "planes" / f"{name}.csv"))
+
     @property
     def mesh(self):
         """The mesh with the fields of the last output, a grid of PyVista."""

@@ -35,6 +35,13 @@ class BoxDomain final : public Domain {
   /// A point on a plane between cells belongs to the upper one.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                std::span<const std::string> labels) const override;
+  RowSet one_row(std::size_t p, Lid row) const override;
+  /// Between the middles of the cells around the point, linear in each direction; beyond the last one at an end as
+  /// between it and the one before it: what holds at the end is not used.
+  std::vector<WeightedRow> around(std::size_t p, const RowSet& row, Vec3 point) const override;
+  std::vector<Vec3> middles(std::size_t p) const override;
+  /// The ends, x-lower to z-upper.
+  Groups boundaries() const override;
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
   /// Layers of cells across an axis, each a grid of its own, one cell thick. Error(input): a position outside the box.
   std::vector<std::unique_ptr<Pieces>> slices(const Case& options) const override;

@@ -152,6 +152,54 @@ std::vector<RowPlace> BoxDomain::locate(const Comm& comm, std::span<const Vec3> 
   return places;
 }
 
+RowSet BoxDomain::one_row(std::size_t p, Lid row) const {
+  const CellBox& b = box(p);
+  const Lid x = b.lower[0] + row % b.size(0), y = b.lower[1] + row / b.size(0) % b.size(1),
+            z = b.lower[2] + row / b.size(0) / b.size(1);
+  return {{row, row + 1}, {{x, y, z}, {x + 1, y + 1, z + 1}}};
+}
+
+std::vector<WeightedRow> BoxDomain::around(std::size_t, const RowSet& row, Vec3 point) const {
+  std::array<std::vector<std::pair<Lid, double>>, 3> shares;  // of cells, by direction
+  for (std::size_t d = 0; d < 3; ++d) {
+    const GridLine& line = grid.lines[d];
+    const double x = point[static_cast<int>(d)];
+    const Lid n = line.cells(), cell = row.box.lower[d];
+    if (n == 1) {
+      shares[d] = {{0, 1.0}};
+      continue;
+    }
+    Lid lower = x < line.centre(cell) ? cell - 1 : cell;
+    if (!line.periodic) lower = std::clamp(lower, Lid{0}, n - 2);
+    const double share = (x - line.centre(lower)) / line.distance(lower);
+    shares[d] = {{(lower + n) % n, 1 - share}, {(lower + 1) % n, share}};
+  }
+  std::vector<WeightedRow> all;
+  for (const auto& [k, z] : shares[2])
+    for (const auto& [j, y] : shares[1])
+      for (const auto& [i, x] : shares[0]) all.push_back({parts.number({i, j, k}), x * y * z});
+  return all;
+}
+
+std::vector<Vec3> BoxDomain::middles(std::size_t p) const {
+  std::vector<Vec3> points;
+  const CellBox& b = box(p);
+  for (Lid k = b.lower[2]; k < b.upper[2]; ++k)
+    for (Lid j = b.lower[1]; j < b.upper[1]; ++j)
+      for (Lid i = b.lower[0]; i < b.upper[0]; ++i) points.push_back(grid.centre(i, j, k));
+  return points;
+}
+
+Groups BoxDomain::boundaries() const {
+  Groups ends;
+  for (const std::int32_t f : {0, 1, 2, 3, 4, 5}) {
+    if (grid.lines[static_cast<std::size_t>(f / 2)].periodic) continue;
+    ends.tags.insert(f);
+    ends.names[f] = fmt::format("{}-{}", "xyz"[f / 2], f % 2 == 0 ? "lower" : "upper");
+  }
+  return ends;
+}
+
 std::unique_ptr<Pieces> BoxDomain::pieces(const VtkOptions&) const {
   std::vector<BoxPiece> own;
   for (std::size_t p = 0; p < mine(); ++p) own.push_back({p, part(p), box(p), box(p)});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tutti/domain/pieces.hpp"
+#include "tutti/domain/sampling/groups.hpp"
 #include "tutti/domain/setup.hpp"
 #include "tutti/domain/whole_rows.hpp"
 #include "tutti/exchange/part_streams.hpp"
@@ -21,11 +22,23 @@
 
 namespace tutti {
 
-/// A row at a point: where the value of a probe is read.
+/// A row at a point: where the value of a probe is read. Of an interpolated value there are several, which are added up
+/// in the order of `entry`, whoever owns them.
 struct RowPlace {
   std::size_t probe = 0;
   std::size_t p = 0;  ///< part of this rank
-  RowSet row;
+  RowSet row = {};
+  double weight = 1;
+  int entry = 0;
+  /// Of an interpolated value: where it is read, in the row that contains it (the others: nothing).
+  std::optional<Vec3> inside = {};
+  bool interpolated = false;
+};
+
+/// A row, by its number in the whole mesh, and how much it counts.
+struct WeightedRow {
+  Gid row = 0;
+  double weight = 0;
 };
 
 /// Of each point the row that contains it; where several do, the one of the lowest number. `word`: "a cell".
@@ -87,6 +100,29 @@ class Domain {
   /// begins with its label. Collective.
   virtual std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                        std::span<const std::string> labels) const = 0;
+  /// Row number `row` of part p alone.
+  virtual RowSet one_row(std::size_t p, Lid row) const {
+    (void)p;
+    return {{row, row + 1}, {}};
+  }
+  /// Rows whose weighted values make up the value at a point of an owned row (one of locate): exact for linear
+  /// functions, as far as the mesh allows. The same for every partition. Without it, the row itself.
+  virtual std::vector<WeightedRow> around(std::size_t p, const RowSet& row, Vec3 point) const {
+    (void)point;
+    return {{maps[p].global[row.rows.begin], 1}};
+  }
+  /// Where the owned rows of part p lie: the middles of cells, or nodes.
+  virtual std::vector<Vec3> middles(std::size_t p) const {
+    (void)p;
+    return {};
+  }
+  /// The groups of rows and of faces at the boundary that a case can name, and the group of each owned row.
+  virtual Groups regions() const { return {}; }
+  virtual Groups boundaries() const { return {}; }
+  virtual std::vector<std::int32_t> region_of_rows(std::size_t p) const {
+    (void)p;
+    return {};
+  }
   /// The mesh in files for ParaView, a piece a part.
   virtual std::unique_ptr<Pieces> pieces(const VtkOptions& options) const = 0;
   /// Pieces of the slices of the case, [[output.slice]]; meshes without layers of cells have none. Error(input) names a

@@ -124,6 +124,7 @@ LocalElementMesh local_elements(const IndexMap& map, const ElementMesh& mesh, st
     const Gid e = map.global[row];
     row_of.emplace(e, row);
     local.types.push_back(mesh.type(e));
+    local.regions.push_back(mesh.regions.empty() ? 0 : mesh.regions[e]);
     for (const Gid n : mesh.element_nodes(e)) local.nodes.push_back(mesh.points[n]);
     local.node_offsets.push_back(static_cast<Size>(local.nodes.size()));
   }
@@ -183,6 +184,7 @@ void ElementDomain::load(const ModelSetup& setup) {
   checksum = checksum_of(mesh_);
   region_names = mesh_.region_names;
   boundary_names = mesh_.boundary_names;
+  region_tags = {mesh_.regions.begin(), mesh_.regions.end()};
   for (const ElementFace& face : faces_)
     if (face.right < 0) boundary_tags.insert(face.tag);
 }

@@ -27,6 +27,7 @@ struct LocalElementFace {
 /// What a part knows of the mesh: its elements and their face neighbours, rows of its map.
 struct LocalElementMesh {
   std::vector<ElementType> types;
+  std::vector<std::int32_t> regions;
   std::vector<Size> node_offsets{0};
   std::vector<Vec3> nodes;  ///< places of each element's nodes, in the order of its type
   /// Those between interior elements come first, by left row; the rest touch separators.
@@ -47,6 +48,7 @@ LocalElementMesh local_elements(const IndexMap& map, const ElementMesh& mesh, st
 class ElementDomain final : public Domain {
  public:
   std::map<std::int32_t, std::string> region_names, boundary_names;
+  std::set<std::int32_t> region_tags;    ///< in use
   std::set<std::int32_t> boundary_tags;  ///< in use; 0: faces without a tag
   std::vector<LocalElementMesh> meshes;  ///< mine
 
@@ -57,6 +59,10 @@ class ElementDomain final : public Domain {
   /// A point on a face belongs to the element with the lower global number.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                std::span<const std::string> labels) const override;
+  std::vector<Vec3> middles(std::size_t p) const override;
+  Groups regions() const override { return {region_names, region_tags}; }
+  Groups boundaries() const override { return {boundary_names, boundary_tags}; }
+  std::vector<std::int32_t> region_of_rows(std::size_t p) const override;
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
 
  private:

@@ -85,4 +85,14 @@ std::vector<RowPlace> ElementDomain::locate(const Comm& comm, std::span<const Ve
   });
 }
 
+std::vector<Vec3> ElementDomain::middles(std::size_t p) const {
+  std::vector<Vec3> points;
+  for (Lid row = 0; row < maps[p].owned; ++row) points.push_back(meshes[p].centre(row));
+  return points;
+}
+
+std::vector<std::int32_t> ElementDomain::region_of_rows(std::size_t p) const {
+  return {meshes[p].regions.begin(), meshes[p].regions.begin() + maps[p].owned};
+}
+
 }  // namespace tutti

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tutti/domain/node_domain.hpp"
+#include "tutti/domain/sampling/interpolation.hpp"
 #include "tutti/domain/vtu_pieces.hpp"
 #include "tutti/mesh/sphere/nearest.hpp"
 
@@ -43,6 +44,19 @@ class NodePieces final : public VtuPieces {
 };
 
 }  // namespace
+
+std::vector<WeightedRow> NodeDomain::around(std::size_t p, const RowSet& row, Vec3 at) const {
+  const auto n = static_cast<std::size_t>(stencil);
+  const auto near =
+      std::span(stencils[p]).subspan(static_cast<std::size_t>(row.rows.begin) * n, std::min<std::size_t>(n, 12));
+  std::vector<Vec3> points;
+  std::vector<Gid> numbers;
+  for (const Lid node : near) {
+    points.push_back(point(p, node));
+    numbers.push_back(maps[p].global[node]);
+  }
+  return linear_rows((1 / norm(at)) * at, points, numbers);
+}
 
 std::unique_ptr<Pieces> NodeDomain::pieces(const VtkOptions& options) const {
   return std::make_unique<NodePieces>(*this, options);

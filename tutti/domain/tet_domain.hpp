@@ -36,6 +36,12 @@ class TetDomain final : public Domain {
   /// A point on a face belongs to the cell with the lower global number.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                std::span<const std::string> labels) const override;
+  /// By the cell, its face neighbours and, where the halo has two layers, theirs.
+  std::vector<WeightedRow> around(std::size_t p, const RowSet& row, Vec3 point) const override;
+  std::vector<Vec3> middles(std::size_t p) const override;
+  Groups regions() const override { return {region_names, region_tags}; }
+  Groups boundaries() const override { return {boundary_names, boundary_tags}; }
+  std::vector<std::int32_t> region_of_rows(std::size_t p) const override;
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
 
  private:

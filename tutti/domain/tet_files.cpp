@@ -1,5 +1,7 @@
 // Where points lie in a tetrahedral mesh, and its cells in files.
+#include <algorithm>
 
+#include "tutti/domain/sampling/interpolation.hpp"
 #include "tutti/domain/tet_domain.hpp"
 #include "tutti/domain/vtu_pieces.hpp"
 
@@ -52,6 +54,39 @@ std::vector<RowPlace> TetDomain::locate(const Comm& comm, std::span<const Vec3> 
                                         std::span<const std::string> labels) const {
   return rows_at(comm, maps, points, labels, "a cell",
                  [&](std::size_t p, Lid row, Vec3 point) { return meshes[p].contains(row, point); });
+}
+
+std::vector<WeightedRow> TetDomain::around(std::size_t p, const RowSet& row, Vec3 point) const {
+  const LocalTetMesh& mesh = meshes[p];
+  const Lid cell = row.rows.begin;
+  std::vector<Lid> near;
+  for (const Lid next : mesh.neighbours[cell]) {
+    if (next < 0) continue;
+    near.push_back(next);
+    if (options_.layers < 2) continue;  // a ghost's neighbours are known to some parts only
+    for (const Lid beyond : mesh.neighbours[next])
+      if (beyond >= 0 && beyond != cell) near.push_back(beyond);
+  }
+  std::ranges::sort(near, {}, [&](Lid c) { return mesh.global[c]; });
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  near.insert(near.begin(), cell);
+  std::vector<Vec3> points;
+  std::vector<Gid> numbers;
+  for (const Lid c : near) {
+    points.push_back(mesh.centroid(c));
+    numbers.push_back(mesh.global[c]);
+  }
+  return linear_rows(point, points, numbers);
+}
+
+std::vector<Vec3> TetDomain::middles(std::size_t p) const {
+  std::vector<Vec3> points;
+  for (Lid c = 0; c < meshes[p].owned; ++c) points.push_back(meshes[p].centroid(c));
+  return points;
+}
+
+std::vector<std::int32_t> TetDomain::region_of_rows(std::size_t p) const {
+  return {meshes[p].regions.begin(), meshes[p].regions.begin() + meshes[p].owned};
 }
 
 }  // namespace tutti

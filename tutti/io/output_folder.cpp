@@ -21,7 +21,8 @@ constexpr std::array<std::string_view, 20> files = {
     "closeness.npy", "closeness.npz",   "components.csv",  "components.npy",  "components.npz"};
 constexpr std::array<std::string_view, 3> marks = {"summary.json", "results.pvd", "results.vtkhdf"};
 /// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
-constexpr std::array<std::string_view, 5> folders = {"fields", "slices", "lines", "checkpoints", "mesh"};
+constexpr std::array<std::string_view, 7> folders = {"fields",   "slices",      "lines", "planes",
+                                                     "surfaces", "checkpoints", "mesh"};
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -57,15 +58,22 @@ bool is_field_file(std::string_view name) {
   return series_of(name) == "fields";
 }
 
-bool is_slice_file(std::string_view name) {
-  constexpr std::string_view stem = "slice-";
+bool is_of_series(std::string_view name, std::string_view stem) {
   std::string_view series = name;
   if (!take_end(series, ".pvd")) series = series_of(name);
   return series.starts_with(stem) && series.size() > stem.size();
 }
 
+bool is_slice_file(std::string_view name) {
+  return is_of_series(name, "slice-");
+}
+
 bool is_line_file(std::string_view name) {
   return take_end(name, ".csv") && can_name_a_file(std::string(name));
+}
+
+bool is_plane_file(std::string_view name) {
+  return is_of_series(name, "plane-") || is_line_file(name);
 }
 
 bool is_checkpoint_file(std::string_view name) {
@@ -190,6 +198,8 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
     clear(folder / "fields", is_field_file);
     clear(folder / "slices", is_slice_file);
     clear(folder / "lines", is_line_file);
+    clear(folder / "planes", is_plane_file);
+    clear(folder / "surfaces", is_line_file);
     clear(folder / "checkpoints", is_checkpoint_file);
   }
   refuse_links(folder);
@@ -198,6 +208,8 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
     remove_temporaries(folder / "fields", is_field_file);
     remove_temporaries(folder / "slices", is_slice_file);
     remove_temporaries(folder / "lines", is_line_file);
+    remove_temporaries(folder / "planes", is_plane_file);
+    remove_temporaries(folder / "surfaces", is_line_file);
   }
 }
 

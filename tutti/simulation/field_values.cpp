@@ -1,8 +1,10 @@
 #include "tutti/simulation/field_values.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "tutti/base/random.hpp"
+#include "tutti/domain/sampling/interpolation.hpp"
 
 namespace tutti {
 
@@ -23,6 +25,7 @@ std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> 
   const std::size_t quantities = probed_names(fields).size();
   struct Value {
     std::size_t at;
+    int entry;
     double value;
   };
   std::vector<Value> mine;
@@ -32,15 +35,32 @@ std::vector<double> probed_values(const Comm& comm, std::span<const ModelField> 
       for (const ModelField& field : fields) {
         if (field.probes.empty()) continue;
         std::vector<double> values(field.components);
-        field.read(place.p, place.row, values);
-        for (const double value : values) mine.push_back({at++, value});
+        // A field that knows its values within rows is asked where the point is; of others the rows around count.
+        const bool whole = place.interpolated && field.at;
+        if (place.interpolated && whole != place.inside.has_value()) {
+          at += values.size();
+          continue;
+        }
+        if (whole)
+          field.at(place.p, place.row.rows.begin, *place.inside, values);
+        else
+          field.read(place.p, place.row, values);
+        for (const double value : values) mine.push_back({at++, place.entry, whole ? value : place.weight * value});
       }
     }
   });
+  std::vector<Value> gathered = comm.all_gather(std::span<const Value>(mine));
+  std::ranges::sort(gathered,
+                    [](const Value& a, const Value& b) { return a.at != b.at ? a.at < b.at : a.entry < b.entry; });
   // Each row has one owner: what it says stands, also where it is not a number.
   std::vector<double> all(probes * quantities);
-  for (const Value& v : comm.all_gather(std::span<const Value>(mine))) all[v.at] = v.value;
+  for (const Value& v : gathered) all[v.at] = v.entry == 0 ? v.value : all[v.at] + v.value;
   return all;
+}
+
+std::vector<RowPlace> sampled_rows(const Comm& comm, const Domain& domain, std::span<const Vec3> points,
+                                   std::span<const std::string> labels, bool interpolated) {
+  return interpolated ? interpolated_rows(comm, domain, points, labels) : domain.locate(comm, points, labels);
 }
 
 std::uint64_t checksum_of(const Comm& comm, const Domain& domain, std::span<const ModelField> fields) {

@@ -30,6 +30,18 @@ struct Advance {
   double work_each = 1;  ///< of one unit
 };
 
+/// A face of the boundary: a number that no other face of the mesh has, where it lies, and its area.
+struct BoundaryFace {
+  Gid number = 0;
+  Vec3 place;
+  double area = 0;
+};
+/// Quantities at faces of the boundary: [face][quantity], of faces that this rank's parts own.
+struct BoundaryValues {
+  std::vector<BoundaryFace> faces;
+  std::vector<double> values;
+};
+
 /// A model that advances fields in time, or in what advance() says. All members are collective.
 class Model {
  public:
@@ -74,6 +86,18 @@ class Model {
   virtual std::vector<std::string> exact_fields() const { return {}; }
   virtual std::vector<FieldError> field_errors(double time) {
     (void)time;
+    return {};
+  }
+  /// The volume, or area, that each owned row of part p stands for. Not collective.
+  virtual std::vector<double> measures(std::size_t p) {
+    (void)p;
+    return {};
+  }
+  /// What there is to be known at the boundary, "T flux", each for a unit of area; fluxes count out of the domain.
+  virtual std::vector<std::string> boundary_quantities() const { return {}; }
+  /// These on the faces of a group of domain().boundaries(), of the state at `time`.
+  virtual BoundaryValues boundary_values(std::int32_t tag, double time) {
+    (void)tag, (void)time;
     return {};
   }
   /// Brings fields up to date that are only computed to be written. Before results, slices and probes are.

@@ -26,6 +26,8 @@ struct ModelField {
 
   /// Puts the values of rows of part p of this rank into `to`: [row][component]. Not collective.
   std::function<void(std::size_t p, const RowSet& rows, std::span<double> to)> read = {};
+  /// Puts the value at a point of an owned row of part p there: of a field that varies within rows. Not collective.
+  std::function<void(std::size_t p, Lid row, Vec3 point, std::span<double> to)> at = {};
   /// The way back, for all rows that the part owns. Fields of checkpoints only.
   std::function<void(std::size_t p, std::span<const double> from)> write = {};
 };

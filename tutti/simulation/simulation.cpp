@@ -26,6 +26,8 @@
 #include "tutti/simulation/run/run_summary.hpp"
 #include "tutti/simulation/run/steady.hpp"
 #include "tutti/simulation/run/timeline.hpp"
+#include "tutti/simulation/sampling/planes.hpp"
+#include "tutti/simulation/sampling/surface_profiles.hpp"
 #include "tutti/simulation/step_length.hpp"
 
 namespace tutti {
@@ -218,6 +220,8 @@ void add_observers(Observers& observers, Run& run, DeviceSet& devices, const Run
     add(std::make_unique<Slices>(run));
     add(std::make_unique<Probes>(run));
     add(std::make_unique<LineSamples>(run));
+    add(std::make_unique<Planes>(run));
+    add(std::make_unique<SurfaceProfiles>(run));
   }
   if (may_rebalance(run, context.so_far)) {
     const bool always = run.options.is_word("balance.rebalance", "always");

@@ -129,6 +129,13 @@ std::vector<ModelField> TetModel::fields() {
   return all;
 }
 
+std::vector<double> TetModel::measures(std::size_t p) {
+  const LocalTetMesh& cells = domain_.meshes[p];
+  std::vector<double> volumes(static_cast<std::size_t>(cells.owned));
+  for (Lid c = 0; c < cells.owned; ++c) volumes[c] = cells.volume(c);
+  return volumes;
+}
+
 std::vector<StateNumber> TetModel::numbers() {
   std::vector<StateNumber> all;  // not a list: GCC 12 destroys the elements of one twice where a copy throws
   all.push_back({"initial_mass", &initial_mass_});

@@ -29,6 +29,7 @@ class TetModel : public Model {
   /// max|u| and the mass (the integral of u).
   std::vector<Diagnostic> diagnose() override;
   void resume(double time) override;
+  std::vector<double> measures(std::size_t p) override;
   Size bytes_moved(std::size_t p) const override { return runs_ * bytes_a_run(static_cast<int>(p)); }
   ExchangeCounts exchanged() const override;
   std::vector<std::string> exact_fields() const override;

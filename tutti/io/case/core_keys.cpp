@@ -5,6 +5,7 @@
 #include "tutti/io/case/element_mesh_keys.hpp"
 #include "tutti/io/case/graph_keys.hpp"
 #include "tutti/io/case/named_files.hpp"
+#include "tutti/io/case/sampling_keys.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/refine.hpp"
 #include "tutti/mesh/sphere/node_cloud.hpp"
@@ -262,6 +263,12 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
                 .min = 0});
     add_occasion_keys(schema, "output.slice_", "Slices are written");
   }
+  schema.add({.path = "output.interpolate",
+              .type = KeyType::boolean,
+              .default_value = "false",
+              .description = "Probes and lines take values at the points themselves instead of those of the cells that "
+                             "the points lie in: linear between the middles of a grid's cells, by a least-squares "
+                             "gradient on tetrahedra and on the sphere, the polynomial of an element."});
   schema.describe_table("output.probe[]", "A point whose cell is recorded in `probes.csv`.");
   schema.add(
       {.path = "output.probe[].name", .type = KeyType::text, .description = "Name of the column.", .required = true});
@@ -272,8 +279,8 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .length = 3,
               .required = true});
   schema.describe_table("output.line[]",
-                        "A line along which the cells' values go into `lines/<name>.csv`, at the times of the fields; "
-                        "nothing is interpolated. On the sphere the points lie above the line.");
+                        "A line along which the cells' values go into `lines/<name>.csv`, at the times of the fields. "
+                        "On the sphere the points lie above the line.");
   schema.add({.path = "output.line[].name",
               .type = KeyType::text,
               .description = "Name of its file: letters, digits, - and _.",
@@ -566,6 +573,7 @@ CaseSchema core_schema(const std::vector<std::string>& models, DomainKeys domain
     add_node_keys(schema);
   add_time_keys(schema, domain);
   add_output_keys(schema, domain);
+  add_sampling_keys(schema, domain);
   add_statistics_keys(schema);
   if (domain == DomainKeys::tetrahedra || domain == DomainKeys::elements)
     add_partition_keys(schema);

@@ -258,6 +258,18 @@ void CompressibleFlow::add_cell_fields(std::vector<ModelField>& all) {
                  to.data() + static_cast<std::size_t>(e) * static_cast<std::size_t>(field.components));
       }
     };
+    f.at = [this, &field](std::size_t p, Lid row, Vec3 point, std::span<double> to) {
+      const auto bases = static_cast<std::size_t>(flow_.bases());
+      std::vector<double> u(variables * bases);
+      download(stream(p), std::span<double>(u), parts_[p]->u[0].data() + static_cast<Size>(u.size()) * row);
+      const LocalElementMesh& mesh = domain_.meshes[p];
+      const ElementBasis basis(ElementMap(mesh.types[row], mesh.element_nodes(row)), flow_.order, flow_.stored);
+      const std::vector<double> phi = basis.values_at(point);
+      double state[variables] = {};
+      for (std::size_t v = 0; v < variables; ++v)
+        for (std::size_t l = 0; l < bases; ++l) state[v] = std::fma(phi[l], u[v * bases + l], state[v]);
+      field.of(flow_.gas, to_primitive(flow_.gas, state), to.data());
+    };
     all.push_back(std::move(f));
   }
 }

@@ -33,6 +33,9 @@ class CompressibleFlow final : public Model {
   std::vector<Diagnostic> diagnose() override;
   Vec3 place_of(std::size_t part, Lid row) override { return domain_.meshes[part].centre(row); }
   void resume(double time) override;
+  std::vector<double> measures(std::size_t p) override;
+  std::vector<std::string> boundary_quantities() const override;
+  BoundaryValues boundary_values(std::int32_t tag, double time) override;
   void before_output() override;
   std::optional<HeldArraySummary> held_array(std::size_t p) const override;
   Size bytes_moved(std::size_t p) const override;
@@ -76,6 +79,7 @@ class CompressibleFlow final : public Model {
   std::vector<ForceSummary> forces(double time);
   double force_component(std::int32_t tag, int component);
   void take_force(double time);
+  void compute_face_fluxes(double time);
   ModelField rotation_field(std::string name, int first, int components);
   double over_parts(double (*of_part)(Stream&, Range, const PartView&, const double*));
   double total(int variable);

@@ -134,16 +134,58 @@ void CompressibleFlow::take_force(double time) {
   if (time >= options.from && std::isfinite(drag_) && std::isfinite(lift_)) periods_.add(time, drag_, lift_);
 }
 
-/// The fluxes of momentum through walls, of the present state.
-std::vector<ForceSummary> CompressibleFlow::forces(double time) {
-  std::vector<ForceSummary> all;
-  const auto conditions = conditions_of_tags(options_, flow_, domain_.boundary_names, domain_.boundary_tags);
-  if (conditions.empty()) return all;
+void CompressibleFlow::compute_face_fluxes(double time) {
   wait();
   update_forcing(time);
   for (std::size_t p = 0; p < parts_.size(); ++p)
     compute_fluxes(stream(p), parts_[p]->all_faces(), parts_[p]->view(), parts_[p]->boundary(), flow_.eta,
                    parts_[p]->u[0].data(), parts_[p]->at_faces());
+}
+
+std::vector<std::string> CompressibleFlow::boundary_quantities() const {
+  return {"mass flux", "force x", "force y", "force z", "energy flux"};
+}
+
+/// Means over the faces, by the numerical fluxes of the present state; forces are those on what is beyond the boundary.
+BoundaryValues CompressibleFlow::boundary_values(std::int32_t tag, double time) {
+  BoundaryValues found;
+  comm_.together([&] {
+    compute_face_fluxes(time);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto& faces = domain_.meshes[p].faces;
+      std::vector<double> sums(boundary_sums * faces.size());
+      Buffer<double> there(domain_.device(p), static_cast<Size>(sums.size()), "sums at the boundary");
+      boundary_sums_of(stream(p), parts_[p]->all_faces(), parts_[p]->view(), parts_[p]->at_faces().flux,
+                       parts_[p]->boundary_places(), tag, there.data());
+      download(stream(p), std::span<double>(sums), there);
+      for (std::size_t f = 0; f < faces.size(); ++f) {
+        if (faces[f].right >= 0 || faces[f].tag != tag) continue;
+        const double* of = &sums[boundary_sums * f];
+        const double area = of[variables];
+        found.faces.push_back(
+            {faces[f].number, (1 / area) * Vec3{of[variables + 1], of[variables + 2], of[variables + 3]}, area});
+        for (int v = 0; v < variables; ++v) found.values.push_back(of[v] / area);
+      }
+    }
+  });
+  return found;
+}
+
+std::vector<double> CompressibleFlow::measures(std::size_t p) {
+  std::vector<double> volumes;
+  for (Lid e = 0; e < domain_.maps[p].owned; ++e)
+    volumes.push_back(
+        ElementBasis(ElementMap(domain_.meshes[p].types[e], domain_.meshes[p].element_nodes(e)), 0, flow_.stored)
+            .volume());
+  return volumes;
+}
+
+/// The fluxes of momentum through walls, of the present state.
+std::vector<ForceSummary> CompressibleFlow::forces(double time) {
+  std::vector<ForceSummary> all;
+  const auto conditions = conditions_of_tags(options_, flow_, domain_.boundary_names, domain_.boundary_tags);
+  if (conditions.empty()) return all;
+  compute_face_fluxes(time);
   for (const auto& [tag, condition] : conditions) {
     if (!is_wall(flow_.conditions[condition].kind)) continue;
     const auto name = domain_.boundary_names.find(tag);

@@ -20,6 +20,7 @@ namespace tutti::diffusion {
 // travel.
 
 void Diffusion::step(double time, double dt) {
+  time_ = time + dt;
   if (ionic_ && !homogeneous_) return split_step(time, dt);
   diffuse(time, dt);
 }
@@ -94,15 +95,18 @@ Diffusion::Diffusion(const ModelSetup& setup)
   comm_.together([&] {
     physics_.emplace(options_, domain_.region_names, domain_.boundary_names, domain_.region_tags,
                      domain_.boundary_tags);
+    if (options_.has("output.extra") && options_.text("numerics.flux") == "two-point")
+      fail(ErrorKind::input, "{}: the two-point flux has no gradients; take another numerics.flux",
+           options_.where("output.extra"));
     if (physics_->exact()) compare_with(*physics_->exact());
     ionic_ = ionic_case(options_);
     if (is_implicit(method_)) check_implicit_case();
     changes_ = rows_change(options_, *physics_);
     if (changes_ && ionic_)
       fail(ErrorKind::input,
-           "{}: with [ionic], K and the source cannot name u, nor h name t; leave it out, or write the cells' reaction "
-           "as "
-           "a source without [ionic]",
+           "{}: with [ionic], K and the source cannot name u, nor h name t; leave [ionic] out, or write formulas "
+           "without "
+           "them",
            options_.where("ionic.model"));
     if (changes_ && !all_resident(options_))
       fail(ErrorKind::input,
@@ -181,6 +185,7 @@ Lid Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
   part.jacobi = {};
   part.rows = {};  // the device need not have room for both
   part.forcing = {};
+  part.scheme.reset();
   DiffusionRows rows;
   {  // K is needed no longer than this
     const auto K = set_up_diffusivity(mesh);
@@ -326,6 +331,8 @@ void Diffusion::resume(double time) {
   forcing_done_ = right_is_there_ = false;
   linearised_ = false;
   if (method_ == TimeMethod::steady) time = 0;
+  time_ = time;
+  gradients_of_run_ = -1;
   exchange_now(0);
   prepare_forcing(time);
   forget_activation();

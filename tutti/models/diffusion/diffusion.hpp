@@ -17,6 +17,13 @@
 
 namespace tutti::diffusion {
 
+/// A part's scheme with what it refers to, on the host: made when fluxes or gradients are asked for.
+struct KeptScheme {
+  double time = 0;  ///< of K and of what changes in time
+  RawVector<Sym3> K;
+  Scheme scheme;
+};
+
 /// What one device holds of the problem.
 struct DiffusionPart {
   RowOperator rows;
@@ -31,6 +38,8 @@ struct DiffusionPart {
   // On the host, kept for what is wrong with a forcing and for errors at the end.
   std::vector<BoundaryFaceRef> boundary_faces;
   std::vector<Vec3> centroids;  ///< of owned cells
+  std::unique_ptr<KeptScheme> scheme;
+  std::vector<Vec3> gradients;  ///< of owned cells, where they are written
 };
 
 /// Largest over smallest eigenvalue of K (positive definite).
@@ -57,6 +66,9 @@ class Diffusion final : public TetModel {
   std::vector<std::string> describe() const override;
   std::vector<ModelField> fields() override;
   std::vector<StateNumber> numbers() override;
+  std::vector<std::string> boundary_quantities() const override;
+  BoundaryValues boundary_values(std::int32_t tag, double time) override;
+  void before_output() override;
   std::vector<Diagnostic> diagnose() override;
   std::optional<Advance> advance() const override;
   bool finished() override;
@@ -118,6 +130,9 @@ class Diffusion final : public TetModel {
   void split_step(double time, double dt);
   void forget_activation();
   void add_ionic_fields(std::vector<ModelField>& all);
+  const KeptScheme& scheme(std::size_t p);
+  std::vector<double> local_values(std::size_t p);
+  void add_gradient_fields(std::vector<ModelField>& all);
   void set_up_implicit();
   void check_implicit_case();
   SolverProblem solver_problem();
@@ -167,6 +182,8 @@ class Diffusion final : public TetModel {
   int finer_ = 1;                            ///< times more of them than its limit on the real axis asks for
   std::vector<std::vector<double>> levels_;  ///< of local cells: 0, 1 damped, 2 with less tangential flux; empty: 0
   RkcCoefficients coefficients_;
+  double time_ = 0;             ///< of u
+  Size gradients_of_run_ = -1;  ///< after how many runs of the pass they were computed
   double forcing_time_ = 0;
   bool forcing_done_ = false;
   bool homogeneous_ = false;  ///< source and boundary data are left out, for the stability check

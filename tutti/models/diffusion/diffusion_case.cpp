@@ -1,12 +1,12 @@
 #include "tutti/models/diffusion/diffusion_case.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "tutti/base/units.hpp"
 #include "tutti/domain/held_arrays.hpp"
+#include "tutti/domain/sampling/groups.hpp"
 #include "tutti/models/diffusion/ionic/ionic_case.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -47,28 +47,6 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
 
 using TagNames = std::map<std::int32_t, std::string>;
 using Tags = std::set<std::int32_t>;
-
-/// The groups that a case can name: those the mesh uses.
-std::string list_groups(const TagNames& names, const Tags& tags) {
-  if (tags.empty()) return "the mesh has none";
-  std::string text = "the mesh has";
-  for (const std::int32_t tag : tags) {
-    const auto named = names.find(tag);
-    text += named == names.end() ? fmt::format(" {}", tag) : fmt::format(" '{}' ({})", named->second, tag);
-  }
-  return text;
-}
-
-/// Tag of a physical group given by name or by number. Error(input) when no cell or face of the mesh has it.
-std::int32_t find_tag(const std::string& word, const TagNames& names, const Tags& tags, const char* what,
-                      const std::string& where) {
-  for (const std::int32_t tag : tags)
-    if (const auto named = names.find(tag); named != names.end() && named->second == word) return tag;
-  std::int32_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error == std::errc() && end == word.data() + word.size() && tags.contains(number)) return number;
-  fail(ErrorKind::input, "{}: the mesh has no {} '{}'; {}", where, what, word, list_groups(names, tags));
-}
 
 }  // namespace
 
@@ -136,6 +114,10 @@ void add_diffusion_keys(CaseSchema& schema) {
               .description = "Resistance of a unit of area, not negative, evaluated at the face's centroid.",
               .required = true});
   add_ionic_keys(schema);
+  schema.add({.path = "output.extra",
+              .type = KeyType::texts,
+              .description = "Fields besides u, of cells: gradient: by the fit that the fluxes use; flux: -K grad u.",
+              .choices = {"gradient", "flux"}});
   schema.describe_table("numerics",
                         "How the rows are stored. Results in double do not depend on `format` and `layout`.");
   schema.add(
@@ -290,7 +272,7 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
   for (int i = 0; i < options.count("physics.region"); ++i) {
     const std::string table = fmt::format("physics.region[{}]", i);
     const std::string name = options.text(table + ".name"), where = options.where(table + ".name");
-    if (!regions_.emplace(find_tag(name, region_names, region_tags, "region", where), read_tensor(options, table))
+    if (!regions_.emplace(find_group(name, {region_names, region_tags}, "region", where), read_tensor(options, table))
              .second)
       fail(ErrorKind::input, "{}: region '{}' has two [[physics.region]] tables; remove one", where, name);
   }
@@ -317,7 +299,7 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
     const bool first =
         tag == "*"
             ? !std::exchange(has_other, true)
-            : conditions_.emplace(find_tag(tag, boundary_names, boundary_tags, "surface", where), condition).second;
+            : conditions_.emplace(find_group(tag, {boundary_names, boundary_tags}, "surface", where), condition).second;
     if (!first) fail(ErrorKind::input, "{}: surface '{}' has two [[boundary]] tables; remove one", where, tag);
     if (tag == "*") other_ = condition;
   }

@@ -165,27 +165,25 @@ void fit_gradients(Scheme& scheme, const ParallelFor& parallel) {
   scheme.flattened = flattened;
 }
 
+double face_datum(const Scheme& scheme, Lid cell, int face, std::span<const double> u, std::span<const double> g) {
+  const Lid n = scheme.mesh->neighbours[at(cell)][at(face)];
+  if (n >= 0) return u[at(n)] - u[at(cell)];
+  const std::size_t b = at(scheme_faces::boundary_face_number(scheme, cell, face));
+  return gives_u(scheme.boundary_kinds[b]) ? g[b] - u[at(cell)] : g[b];
+}
+
+Vec3 cell_gradient(const Scheme& scheme, Lid cell, std::span<const double> u, std::span<const double> g) {
+  require(!scheme.options.two_point, "the two-point flux has no gradients");
+  Vec3 sum;
+  for (int f = 0; f < 4; ++f) sum = sum + face_datum(scheme, cell, f, u, g) * scheme.gradients[at(cell)][at(f)];
+  return sum;
+}
+
 std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u, std::span<const double> g) {
-  const LocalTetMesh& mesh = *scheme.mesh;
   require(g.size() == scheme.boundary_faces.size(), "{} boundary data for {} faces", g.size(),
           scheme.boundary_faces.size());
-  require(!scheme.options.two_point, "the two-point flux has no gradients");
-  std::vector<Vec3> out(at(mesh.owned));
-  for (Lid c = 0; c < mesh.owned; ++c) {
-    Vec3 sum;
-    for (int f = 0; f < 4; ++f) {
-      const Lid n = mesh.neighbours[at(c)][at(f)];
-      double datum;
-      if (n >= 0) {
-        datum = u[at(n)] - u[at(c)];
-      } else {
-        const std::size_t b = at(scheme_faces::boundary_face_number(scheme, c, f));
-        datum = gives_u(scheme.boundary_kinds[b]) ? g[b] - u[at(c)] : g[b];
-      }
-      sum = sum + datum * scheme.gradients[at(c)][at(f)];
-    }
-    out[at(c)] = sum;
-  }
+  std::vector<Vec3> out(at(scheme.mesh->owned));
+  for (Lid c = 0; c < scheme.mesh->owned; ++c) out[at(c)] = cell_gradient(scheme, c, u, g);
   return out;
 }
 

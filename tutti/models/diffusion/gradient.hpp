@@ -38,12 +38,15 @@ double smallest_scaled_eigenvalue(const Sym3& K, const std::array<Vec3, 4>& rows
 /// Fits the gradients of the owned cells and first ghosts of a scheme: fills gradients, fit_quality and the counts.
 void fit_gradients(Scheme& scheme, const ParallelFor& parallel);
 
+/// What lies behind face `face` of a cell, as FitRow says: of boundary faces from g, data of scheme.boundary_faces.
+double face_datum(const Scheme& scheme, Lid cell, int face, std::span<const double> u, std::span<const double> g);
+
+/// The gradient of an owned cell, as cell_gradients.
+Vec3 cell_gradient(const Scheme& scheme, Lid cell, std::span<const double> u, std::span<const double> g);
+
 /// Gradients of the owned cells, by the same fit as the fluxes (two_point schemes have none). u: local cells, valid on
 /// owned cells and first ghosts; g: data of scheme.boundary_faces.
 std::vector<Vec3> cell_gradients(const Scheme& scheme, std::span<const double> u, std::span<const double> g);
-
-/// What flows into the domain through each of scheme.boundary_faces, a unit of time; 0 for faces of ghosts.
-std::vector<double> boundary_flows(const Scheme& scheme, std::span<const double> u, std::span<const double> g);
 
 /// As above for callers that keep no scheme; g in the order of DiffusionRows::boundary_faces.
 std::vector<Vec3> cell_gradients(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,

@@ -223,21 +223,12 @@ Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const B
   return scheme;
 }
 
-std::vector<double> boundary_flows(const Scheme& scheme, std::span<const double> u, std::span<const double> g) {
-  std::vector<Vec3> gradients;
-  if (!scheme.options.two_point) gradients = cell_gradients(scheme, u, g);
-  std::vector<double> flows;
-  for (std::size_t f = 0; f < scheme.boundary_faces.size(); ++f) {
-    const BoundaryFaceRef& face = scheme.boundary_faces[f];
-    const std::size_t cell = at(face.cell);
-    RowSums sums;
-    Vec3 own;
-    if (face.cell < scheme.mesh->owned) add_boundary_face(scheme, face.cell, face.face, sums, own);
-    const double datum = gives_u(scheme.boundary_kinds[f]) ? g[f] - u[cell] : g[f];
-    flows.push_back(sums.first[at(face.face)] * datum);
-    if (face.cell < scheme.mesh->owned && !gradients.empty()) flows.back() += dot(own, gradients[cell]);
-  }
-  return flows;
+double boundary_inflow(const Scheme& scheme, Lid cell, int face, std::span<const double> u, std::span<const double> g) {
+  RowSums sums;
+  Vec3 own;
+  add_boundary_face(scheme, cell, face, sums, own);
+  const double direct = sums.first[at(face)] * face_datum(scheme, cell, face, u, g);
+  return own == Vec3{} ? direct : direct + dot(own, cell_gradient(scheme, cell, u, g));
 }
 
 SchemeRow assemble_row(const Scheme& scheme, Lid cell) {

@@ -99,6 +99,10 @@ struct SchemeRow {
   double outflow = 0;  ///< sum_j a_ij - d_i = -L_ii
 };
 
+/// What flows in through a boundary face of an owned cell, as the rows have it: n . K grad u times the area. u: local
+/// cells, valid on owned cells and first ghosts; g: data of scheme.boundary_faces.
+double boundary_inflow(const Scheme& scheme, Lid cell, int face, std::span<const double> u, std::span<const double> g);
+
 /// The row of an owned cell. Its bits do not depend on the part in which it is assembled: a face's flux is computed in
 /// the direction from the lower to the higher global cell number, and every sum runs in an order of global numbers or
 /// of the cell's own faces.

@@ -194,6 +194,12 @@ void add_numerics_keys(CaseSchema& schema) {
               .description = "Stop when max|du/dt| / max|u| is below this, and likewise the rate of the temperature "
                              "and of each scalar relative to its range; checked every 50 steps; 0: never.",
               .min = 0});
+  schema.add({.path = "output.extra",
+              .type = KeyType::texts,
+              .description = "Fields besides those of the flow. face_velocity: of a cell, the components on its upper "
+                             "faces, where the scheme has them. stream_function: psi of a flow in a plane, where the "
+                             "grid is one cell thick, with u = dpsi/dy and v = -dpsi/dx; every rank adds up all of it.",
+              .choices = {"face_velocity", "stream_function"}});
   schema.describe_table("pressure", "Solver for the pressure.");
   schema.add({.path = "pressure.solver",
               .type = KeyType::choice,
@@ -460,6 +466,22 @@ void add_incompressible_keys(CaseSchema& schema) {
   add_numerics_keys(schema);
 }
 
+namespace {
+
+/// The directions of the plane, where output.extra asks for a stream function.
+std::optional<std::array<std::size_t, 2>> read_plane(const Case& options, const BoxGrid& grid) {
+  if (!options.has("output.extra")) return {};
+  const auto extra = options.texts("output.extra");
+  if (std::find(extra.begin(), extra.end(), "stream_function") == extra.end()) return {};
+  for (const std::size_t thin : {2, 1, 0})
+    if (grid.lines[thin].cells() == 1)
+      return std::array<std::size_t, 2>{thin == 0 ? std::size_t{1} : 0, thin == 2 ? std::size_t{1} : 2};
+  fail(ErrorKind::input, "{}: only a flow in a plane has a stream function; make the grid one cell thick",
+       options.where("output.extra"));
+}
+
+}  // namespace
+
 FlowCase read_flow_case(const Case& options) {
   FlowCase flow;
   flow.viscosity = options.number("fluid.viscosity");
@@ -490,6 +512,7 @@ FlowCase read_flow_case(const Case& options) {
   flow.steady = options.number("time.steady");
   read_pressure(options, flow);
   // What is to be written of it is refused here, before anything is set up or planned.
+  flow.plane = read_plane(options, flow.grid);
   read_slices(options, flow.grid);
   probe_cells(flow.grid, probe_points(options), probe_labels(options));
   return flow;

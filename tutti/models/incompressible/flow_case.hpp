@@ -87,6 +87,8 @@ struct FlowCase {
 
   /// The largest of viscosity and the scalars' diffusivities.
   double largest_diffusivity() const;
+  /// The two directions of the plane in which the flow lies, where its stream function is wanted.
+  std::optional<std::array<std::size_t, 2>> plane;
   bool is_forced() const;  ///< by a formula
   /// The pressure is fixed by an outflow; else only up to a constant.
   bool has_outflow() const;

@@ -30,6 +30,10 @@ double driven_speed(const FlowCase& flow);
 /// `temperature_deviation`: largest |T - reference|; `eddies`: eddy_rate.
 double longest_step(const FlowCase& flow, double crossing, double temperature_deviation, double eddies = 0);
 
+/// The difference of temperature from the lower to the upper end of a direction, where both are held at one value each
+/// and the values differ; else 0.
+double temperature_fall(const FlowCase& flow, std::size_t d);
+
 template <class T>
 class FlowModel final : public Model {
  public:
@@ -46,6 +50,9 @@ class FlowModel final : public Model {
   void resume(double time) override;
   std::vector<Diagnostic> diagnose() override;
   bool finished() override { return steady_; }
+  std::vector<double> measures(std::size_t p) override;
+  std::vector<std::string> boundary_quantities() const override;
+  BoundaryValues boundary_values(std::int32_t tag, double time) override;
   void before_output() override;
   void write_results(const std::filesystem::path& folder) override;
   Size bytes_moved(std::size_t p) const override;
@@ -94,6 +101,8 @@ class FlowModel final : public Model {
     return values;
   }
   void take_centred_velocity(std::size_t p, const CellBox& box, std::span<double> to);
+  void add_extra_fields(std::vector<ModelField>& all);
+  void find_stream_function();
   ModelField field_of(std::string name, std::function<Buffer<T>&(std::size_t)> buffer);
 
   const Comm& comm_;
@@ -118,6 +127,7 @@ class FlowModel final : public Model {
   double gained_ = 0, bulk_force_ = 0;  ///< what keeps it has added in this step; as a force, in the last one
   double initial_heat_ = 0, heat_scale_ = 0;
   std::vector<std::vector<Buffer<T>>> kept_;  ///< velocity and scalars before a step that is looked at
+  std::vector<double> stream_function_;       ///< of all cells of a plane, where it is written
   bool forcing_done_ = false, steady_ = false;
   bool time_dependent_ends_ = false;  ///< values at the ends depend on time
   double steps_ = 0;                  ///< also those before a restart, so that the same are looked at

@@ -87,6 +87,7 @@ std::vector<ModelField> FlowModel<T>::fields() {
     all.push_back(field_of(fmt::format("{} {}", rate, name),
                            [this, s](std::size_t p) -> Buffer<T>& { return parts_[p].scalars[s].rate; }));
   }
+  add_extra_fields(all);
   return all;
 }
 
@@ -116,6 +117,7 @@ template <class T>
 void FlowModel<T>::before_output() {
   if (diffusion_) diffusion_->pressure_of_potential(last_dt_);
   update_eddy_viscosity();
+  find_stream_function();
 }
 
 template class FlowModel<double>;

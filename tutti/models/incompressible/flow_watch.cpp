@@ -19,8 +19,8 @@ WallEnds wall_ends(const FlowCase& flow) {
   return ends;
 }
 
-/// The difference of temperature from the lower to the upper end of a direction, where both are held at one value each
-/// and the values differ; else 0.
+}  // namespace
+
 double temperature_fall(const FlowCase& flow, std::size_t d) {
   const auto& ends = flow.scalars[0].ends;
   const FlowScalarEnd &lower = ends[2 * d], &upper = ends[2 * d + 1];
@@ -29,8 +29,6 @@ double temperature_fall(const FlowCase& flow, std::size_t d) {
     if (end->kind != ScalarEnd::fixed || !end->value.is_constant()) return 0;
   return lower.value({0, 0, 0}) - upper.value({0, 0, 0});
 }
-
-}  // namespace
 
 /// max |div u| h / U.
 template <class T>

@@ -209,6 +209,12 @@ std::vector<FieldError> SphereTransport::field_errors(double time) {
   return errors;
 }
 
+std::vector<double> SphereTransport::measures(std::size_t p) {
+  std::vector<double> areas(domain_.maps[p].owned);
+  download(stream(p), std::span<double>(areas), parts_[p].areas);
+  return areas;
+}
+
 std::vector<ModelField> SphereTransport::fields() {
   ModelField q{.name = "tracers", .components = tracers(), .restart = true, .checksum = true, .output = true};
   for (const Tracer& tracer : transport_.tracers) q.component_names.push_back(tracer.name);

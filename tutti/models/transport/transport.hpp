@@ -49,6 +49,7 @@ class SphereTransport final : public Model {
   std::vector<Diagnostic> diagnose() override;
   std::optional<double> passed_bound(double time, double largest) override;
   Vec3 place_of(std::size_t part, Lid row) override;
+  std::vector<double> measures(std::size_t p) override;
   void resume(double time) override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;

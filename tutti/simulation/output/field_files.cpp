@@ -6,6 +6,8 @@
 #include <numeric>
 #include <variant>
 
+#include "tutti/base/mpi/over_ranks.hpp"
+
 namespace tutti {
 namespace {
 
@@ -77,16 +79,6 @@ void FieldFiles::write(double time, std::span<const ModelField> fields) {
 }
 
 namespace {
-
-/// Everyone's values on the root, rank after rank; nothing on the others.
-template <class T>
-std::vector<T> on_root(const Comm& comm, std::span<const T> mine) {
-  std::vector<std::vector<T>> outgoing(static_cast<std::size_t>(comm.size()));
-  outgoing[0].assign(mine.begin(), mine.end());
-  std::vector<T> all;
-  for (const auto& part : comm.all_to_all(outgoing)) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
 
 /// Of parts of this rank, joined: a rank is a part of the file.
 PieceCells joined(const Pieces& pieces) {

@@ -13,11 +13,15 @@ constexpr const char* name = "history.csv";
 
 }  // namespace
 
-History::History(const Run& run) : when_(run.options, "output.history_") {
+History::History(const Run& run) : when_(run.options, "output.history_"), integrals_(run) {
   if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time, when_, run.step < run.plan.steps);
 }
 
 void History::start(Run& run) {
+  if (!integrals_.none()) {
+    const auto& own = run.diagnose();
+    run.comm.together([&] { integrals_.check_names(run.options, own); });
+  }
   if (!when_.none() && (!earlier_ || earlier_->bytes == 0)) record(run);
 }
 
@@ -33,6 +37,12 @@ void History::describe(RunState& state) {
                                         : EarlierLines{0, 0, 0};
   state.file_bytes[name] = there.bytes;
   if (there.lines) state.file_lines[name] = *there.lines;
+}
+
+void History::finish(Run& run, Summary& summary) {
+  if (recorded_ == run.step)
+    for (const Diagnostic& d : integrated_) summary.diagnostics.emplace_back(d.name, d.value);
+  if (run.model.domain().in_space()) summary.units = named_units(run.options);
 }
 
 /// Where an exact solution has no value, there is none of its columns either.
@@ -57,6 +67,12 @@ void History::record(Run& run) {
   std::vector<std::string> names;
   std::vector<double> values;
   for (const Diagnostic& d : run.diagnose()) {
+    names.push_back(d.name);
+    values.push_back(d.value);
+  }
+  integrated_ = integrals_.values(run);
+  recorded_ = run.step;
+  for (const Diagnostic& d : integrated_) {
     names.push_back(d.name);
     values.push_back(d.value);
   }

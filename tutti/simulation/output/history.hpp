@@ -7,6 +7,7 @@
 
 #include "tutti/io/probes.hpp"
 #include "tutti/simulation/observer.hpp"
+#include "tutti/simulation/sampling/integrals.hpp"
 
 namespace tutti {
 
@@ -19,6 +20,8 @@ class History : public Observer {
   Looks looks(const Run& run) const override { return due(run) ? Looks::at_diagnostics : Looks::at_nothing; }
   void after_step(Run& run) override;
   void describe(RunState& state) override;
+  /// The last integrals, as diagnostics, and units.
+  void finish(Run& run, Summary& summary) override;
 
  private:
   bool due(const Run& run) const { return run.last || (when_.none() ? run.reports : run.due(when_)); }
@@ -27,8 +30,11 @@ class History : public Observer {
 
   std::optional<EarlierLines> earlier_;
   Occasions when_;
-  std::optional<ProbeFile> file_;  ///< on the root, from the first line on
-  bool warned_ = false;            ///< that an exact solution has no value
+  Integrals integrals_;
+  std::optional<ProbeFile> file_;       ///< on the root, from the first line on
+  std::vector<Diagnostic> integrated_;  ///< of step `recorded_`
+  std::optional<Size> recorded_;
+  bool warned_ = false;  ///< that an exact solution has no value
 };
 
 }  // namespace tutti

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <deque>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "tutti/io/probes.hpp"
 #include "tutti/simulation/observer.hpp"
+#include "tutti/simulation/sampling/sample_file.hpp"
 
 namespace tutti {
 
@@ -24,10 +22,9 @@ class LineSamples : public Observer {
 
  private:
   struct Line {
-    std::string file;  ///< in the folder of the results
     std::vector<Vec3> points;
     std::vector<RowPlace> places;
-    std::optional<ProbeFile> csv;  ///< on the root
+    SampleFile file;
   };
   bool due(const Run& run) const { return !lines_.empty() && (run.last || run.due(when_)); }
   void record(Run& run, Line& line);

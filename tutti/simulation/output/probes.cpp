@@ -21,7 +21,9 @@ Probes::Probes(const Run& run) : when_(run.options, "output.probe_") {
       columns_.push_back(quantities.size() == 1 ? probe : probe + " " + quantity);
   }
   any_ = !points.empty() && run.exchanges;
-  if (any_) places_ = run.model.domain().locate(run.comm, points, probe_labels(run.options));
+  if (any_)
+    places_ = sampled_rows(run.comm, run.model.domain(), points, probe_labels(run.options),
+                           run.options.flag("output.interpolate"));
   probes_ = points.size();
 }
 

@@ -59,8 +59,21 @@ ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
   shared_ = std::make_shared<const Made>(std::move(basis), std::move(mapped));
 }
 
+std::vector<double> ElementBasis::values_at(Vec3 place) const {
+  Vec3 at = place;
+  if (affine_) {
+    const Vec3 middle = map_.centre(), d = place - map_.point(middle);
+    const auto inverse = map_.jacobian(middle).inverse();
+    at = middle + Vec3{dot(inverse[0], d), dot(inverse[1], d), dot(inverse[2], d)};
+  }
+  return row_at(at);
+}
+
 std::vector<double> ElementBasis::values(Vec3 reference) const {
-  const Vec3 at = place(reference);
+  return row_at(place(reference));
+}
+
+std::vector<double> ElementBasis::row_at(Vec3 at) const {
   const double one = 1;
   std::vector<double> row(padded(basis().size()));
   basis().values_by_point({&at, 1}, {&one, 1}, row.data());

@@ -22,6 +22,8 @@ class ElementBasis {
   double smallest_jacobian() const { return smallest_jacobian_; }
   /// At reference coordinates.
   std::vector<double> values(Vec3 reference) const;
+  /// At a place in physical space.
+  std::vector<double> values_at(Vec3 place) const;
   /// In physical space; in reference space where it is affine.
   std::vector<Vec3> gradients(Vec3 reference) const;
 
@@ -36,6 +38,7 @@ class ElementBasis {
   Points points() const;
 
  private:
+  std::vector<double> row_at(Vec3 at) const;
   struct Made {
     Basis basis;
     MappedRule mapped;

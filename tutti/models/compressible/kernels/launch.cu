@@ -183,6 +183,27 @@ struct Force {
     return sum;
   }
 };
+struct BoundarySums {
+  PartView view;
+  const double* flux;
+  const Vec3* places;
+  std::int32_t tag;
+  double* to;
+  TUTTI_HD void operator()(Lid i) const {
+    const FaceRecord& face = view.faces[i];
+    double* const sums = to + Size{boundary_sums} * i;
+    for (int k = 0; k < boundary_sums; ++k) sums[k] = 0;
+    if (face.right >= 0 || face.tag != tag) return;
+    for (int q = 0; q < face.actual; ++q) {
+      const double area =
+          view.elements[face.left].volume * face.scale[0] * view.tables[face.lift[0] + Size{q} * padded(view.bases)];
+      for (int v = 0; v < variables; ++v) sums[v] += area * flux[face.at + v * face.points + q];
+      sums[variables] += area;
+      const Vec3 x = places[face.boundary + q];
+      for (int d = 0; d < 3; ++d) sums[variables + 1 + d] += area * x[d];
+    }
+  }
+};
 /// Larger than any; not a number where one is none.
 TUTTI_HD inline double larger(double a, double b) {
   return a > b || a != a ? a : b;
@@ -417,6 +438,10 @@ void rotation_of(Stream& stream, Range elements, const PartView& view, const dou
 ExactSum force_on(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
                   std::int32_t tag, int component) {
   return exact_sum(stream, faces, Force{view, flux, places, tag, component});
+}
+void boundary_sums_of(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
+                      std::int32_t tag, double* to) {
+  for_each(stream, faces, BoundarySums{view, flux, places, tag, to});
 }
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u) {
   return largest_at_points<LargestMach>(stream, elements, view, u);

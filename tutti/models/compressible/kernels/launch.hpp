@@ -64,6 +64,11 @@ void rotation_of(Stream& stream, Range elements, const PartView& view, const dou
 /// moment about the origin (3, 4, 5). `places`: of the boundary's points.
 ExactSum force_on(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
                   std::int32_t tag, int component);
+/// The same of each face of the tag: what flows through it of mass, momentum and energy (5), its area, and the sum of
+/// its points times their areas (3); zeros for other faces. `to`: nine values a face.
+inline constexpr int boundary_sums = 9;
+void boundary_sums_of(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
+                      std::int32_t tag, double* to);
 /// The largest Mach number at the points of elements' volumes; NaN where a state is none.
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u);
 /// Minus the smallest of rho (0) or p (1) there.

@@ -2,11 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
-#include "tutti/models/diffusion/gradient.hpp"
 #include "tutti/models/diffusion/implicit/vectors.hpp"
-#include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/run/run_state.hpp"
 
 namespace tutti::diffusion {
@@ -152,6 +149,7 @@ void Diffusion::implicit_step(double time, double dt) {
 
 std::vector<ModelField> Diffusion::fields() {
   std::vector<ModelField> all = TetModel::fields();
+  add_gradient_fields(all);
   if (method_ == TimeMethod::steady)
     for (ModelField& field : solver_->fields()) all.push_back(std::move(field));
   if (ionic_) add_ionic_fields(all);
@@ -224,42 +222,6 @@ void Diffusion::summarise_solver(Summary& summary) {
                 "{}: {} has a residual of {:.3g} of the right-hand side after {} iterations, not {:g}; raise "
                 "solver.iterations",
                 options_.where("solver.iterations"), what, solver_->residual(), options.iterations, options.tolerance);
-}
-
-/// Of the state at the end, of a steady solution.
-Summary::Flows Diffusion::flows() {
-  std::map<std::int32_t, ExactSum> boundaries;
-  for (const std::int32_t tag : domain_.boundary_tags) boundaries[tag];
-  ExactSum source;
-  comm_.together([&] {
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const LocalTetMesh& mesh = domain_.meshes[p];
-      const DiffusionPart& part = parts_[p];
-      std::vector<double> u(domain_.maps[p].local());
-      download(*domain_.streams[p].compute, std::span<double>(u), part.u[0].buffer());
-      const auto K = physics_->diffusivity(mesh, *devices_.threads, u);
-      const Scheme scheme = prepare_scheme(
-          mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme_options(p, 0),
-          parallel_for(*devices_.threads));
-      const auto flows = boundary_flows(scheme, u, boundary_data(*physics_, scheme.boundary_faces, 0));
-      for (std::size_t f = 0; f < flows.size(); ++f) boundaries[scheme.boundary_faces[f].tag].add(flows[f]);
-      u.resize(part.centroids.size());
-      const auto s = evaluate_at(physics_->source(), part.centroids, 0, *devices_.threads, u);
-      for (Lid c = 0; c < mesh.owned; ++c) source.add(mesh.volume(c) * s[static_cast<std::size_t>(c)]);
-    }
-  });
-  Summary::Flows result;
-  result.source = sum_over_ranks(comm_, source);
-  ExactSum all;
-  all.add(result.source);
-  for (auto& [tag, sum] : boundaries) {
-    const auto name = domain_.boundary_names.find(tag);
-    const double flow = sum_over_ranks(comm_, sum);
-    result.boundaries[name == domain_.boundary_names.end() ? fmt::format("{}", tag) : name->second] = flow;
-    all.add(flow);
-  }
-  result.sum = all.value();
-  return result;
 }
 
 }  // namespace tutti::diffusion
