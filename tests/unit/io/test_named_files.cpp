@@ -40,6 +40,11 @@ CaseSchema schema() {
   auto s = core_schema({"any"});
   s.add({.path = "physics.initial", .type = KeyType::expression, .description = "Initial.", .initial = true});
   s.add({.path = "physics.source", .type = KeyType::expression, .description = "Source."});
+  s.add({.path = "physics.longitudinal",
+         .type = KeyType::expression,
+         .description = "K.",
+         .initial = true,
+         .solution = true});
   return s;
 }
 

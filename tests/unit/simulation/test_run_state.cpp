@@ -9,6 +9,7 @@
 
 #include "tests/support/checkpoint_state.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
+#include "tutti/base/version.hpp"
 #include "tutti/io/case/core_keys.hpp"
 
 namespace tutti {

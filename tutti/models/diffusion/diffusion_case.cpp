@@ -309,7 +309,7 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
     require_steady(interface.resistance, interface.where, table + ".resistance");
     const std::vector<std::string> names = options.texts(table + ".regions");
     for (std::size_t k = 0; k < 2; ++k)
-      interface.regions[k] = find_tag(names[k], region_names, region_tags, "region", where);
+      interface.regions[k] = find_group(names[k], {region_names, region_tags}, "region", where);
     if (interface.regions[0] == interface.regions[1])
       fail(ErrorKind::input, "{}: '{}' stands twice; an interface needs two regions", where, names[0]);
     if (interface.regions[0] > interface.regions[1]) std::swap(interface.regions[0], interface.regions[1]);
