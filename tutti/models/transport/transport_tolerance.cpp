@@ -12,7 +12,7 @@ namespace tutti::transport {
 /// relative to the integral of their magnitudes: some steps beside twice as many of half their length, by Richardson's
 /// extrapolation. Collective.
 double SphereTransport::error_of_step() {
-  constexpr int settling = 20, window = 20;  // at first tracers lose what the stencils cannot carry
+  constexpr int settling = 10, window = 10;  // at first tracers lose what the stencils cannot carry
   double time = 0;
   const auto advance = [&](int steps, double dt) {
     for (int k = 0; k < steps; ++k) step(time + k * dt, dt);
