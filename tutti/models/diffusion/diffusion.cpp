@@ -256,8 +256,7 @@ void Diffusion::choose_time_step_and_stages() {
   const double limit = stability_.rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity();
   if (ionic_ && ionic_->largest_step() < limit)
     return choose_time_step(ionic_->largest_step(), " of ionic.model = \"" + options_.text("ionic.model") + "\"");
-  choose_time_step(limit,
-                   " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
+  choose_time_step(limit, " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
                    std::string(", or use time.method = \"rkc2\"") + (rkc_ ? " with more stages" : ""));
 }
 

@@ -284,7 +284,8 @@ Size plan_bytes_a_step(const std::vector<PlannedArray>& arrays, const IndexMap& 
   for (const PlannedArray& a : arrays)
     if (a.name.starts_with("ionic"))  // and u, read and written once a step
       ionic += 2 * a.bytes + (a.name == "ionic state" ? 16 * static_cast<Size>(map.owned) : 0);
-    else if (a.name != "volumes" && a.name != "first rate F0" && a.name[0] != 'u') rate += a.bytes;
+    else if (a.name != "volumes" && a.name != "first rate F0" && a.name[0] != 'u')
+      rate += a.bytes;
   return ionic + (stages == 1 ? rate : stages * (rate + 24 * static_cast<Size>(map.owned)));
 }
 

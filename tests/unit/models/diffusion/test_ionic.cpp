@@ -28,8 +28,7 @@ Ref tissue_rates(const Ref& x, double stimulus, const Tissue& tissue) {
   const double Eks = RTF * log((Ko + 0.03 * Nao) / (x[ki] + 0.03 * x[nai]));
   const double ina = 14.838 * pow(x[m], 3) * x[h] * x[j] * (v - Ena);
   const double ak1 = 0.1 / (1 + exp(0.06 * (v - Ek - 200)));
-  const double bk1 =
-      (3 * exp(0.0002 * (v - Ek + 100)) + exp(0.1 * (v - Ek - 10))) / (1 + exp(-0.5 * (v - Ek)));
+  const double bk1 = (3 * exp(0.0002 * (v - Ek + 100)) + exp(0.1 * (v - Ek - 10))) / (1 + exp(-0.5 * (v - Ek)));
   const double ik1 = 5.405 * ak1 / (ak1 + bk1) * sqrt(Ko / 5.4) * (v - Ek);
   const double ito = tissue.g_to * x[r] * x[s] * (v - Ek);
   const double ikr = 0.153 * sqrt(Ko / 5.4) * x[xr1] * x[xr2] * (v - Ek);
@@ -116,7 +115,8 @@ TEST(TenTusscher, HasTheRatesOfThePaper) {
       for (int k = 0; k < 19; ++k) {
         const bool euler = k == 0 || k > 13;
         const double rate = euler ? unit_step[k] - state[k] : (short_step[k] - state[k]) / tiny;
-        const double tolerance = (euler ? 1e-14 : 1e-7) * std::abs(state[k]) + (euler ? 1e-10 : 3e-5) * std::abs(rates[k]);
+        const double tolerance =
+            (euler ? 1e-14 : 1e-7) * std::abs(state[k]) + (euler ? 1e-10 : 3e-5) * std::abs(rates[k]);
         EXPECT_NEAR(rate, rates[k], tolerance) << "variable " << k << ", V = " << state[0];
       }
     }
@@ -227,7 +227,8 @@ TEST(Ionic, StepsHaveTheirOrders) {
 }
 
 TEST(MitchellSchaeffer, LastsAsLongAsItsFormulaSays) {
-  // From the full gate: tau_close ln(tau_out / (4 tau_in)) where the gate is slow (the paper's sec. 2.3); then it turns.
+  // From the full gate: tau_close ln(tau_out / (4 tau_in)) where the gate is slow (the paper's sec. 2.3); then it
+  // turns.
   const MitchellSchaeffer cell{0.05, 5, 120, 150, 0.05};
   MitchellSchaeffer::State x{{0.9, 1}};
   const auto u = trace(cell, x, 0.005, 700, true);

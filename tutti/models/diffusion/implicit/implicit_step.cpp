@@ -19,7 +19,8 @@ void Diffusion::check_implicit_case() {
            "{}: {} is stable with any step, so that none can be chosen for its stability; give time.dt", where, word);
     dt_ = options_.number("time.dt");
     if (ionic_ && dt_ > ionic_->largest_step())
-      fail(ErrorKind::numerical, "{}: time.dt = {:g} is above the stability limit {:.6g} of ionic.model = \"{}\"; lower it",
+      fail(ErrorKind::numerical,
+           "{}: time.dt = {:g} is above the stability limit {:.6g} of ionic.model = \"{}\"; lower it",
            options_.where("time.dt"), dt_, ionic_->largest_step(), options_.text("ionic.model"));
     (void)plan_steps(options_, dt_);
     return;

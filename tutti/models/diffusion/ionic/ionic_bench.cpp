@@ -1,4 +1,5 @@
-// tutti bench monodomain: steps of diffusion without and with cells that react, beside the STREAM triad of the same run.
+// tutti bench monodomain: steps of diffusion without and with cells that react, beside the STREAM triad of the same
+// run.
 #include <algorithm>
 #include <cmath>
 
@@ -22,11 +23,12 @@ struct MonodomainBench : BenchArguments {
 Case case_of(const MonodomainBench& a, const std::string& model) {
   const auto n = static_cast<Gid>(std::ceil(std::cbrt(static_cast<double>(a.cells) / 6)));
   const std::string reaction = model == "none" ? "" : fmt::format("splitting = \"{}\"\n", a.splitting);
-  return bench_case(diffusion_kind(),
-                    fmt::format("[mesh]\ngenerate = \"box\"\ncubes = [{0}, {0}, {0}]\nupper = [{1}, {1}, {1}]\njitter = "
-                                "0.2\n[physics]\nK = [0.1, 0.01, 0.01]\n[ionic]\nmodel = \"{2}\"\n{3}[numerics]\ncheck = "
-                                "false\n[time]\nsteps = 1\n",
-                                n, 0.2 * static_cast<double>(n), model, reaction));
+  return bench_case(
+      diffusion_kind(),
+      fmt::format("[mesh]\ngenerate = \"box\"\ncubes = [{0}, {0}, {0}]\nupper = [{1}, {1}, {1}]\njitter = "
+                  "0.2\n[physics]\nK = [0.1, 0.01, 0.01]\n[ionic]\nmodel = \"{2}\"\n{3}[numerics]\ncheck = "
+                  "false\n[time]\nsteps = 1\n",
+                  n, 0.2 * static_cast<double>(n), model, reaction));
 }
 
 void bench(const Comm& comm, const MonodomainBench& a) {

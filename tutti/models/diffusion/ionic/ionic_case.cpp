@@ -67,8 +67,8 @@ Stimulus read_stimulus(const Case& options, int k) {
 }  // namespace
 
 void add_ionic_keys(CaseSchema& schema) {
-  schema.describe_table("ionic",
-                        "Cells that can be excited: du/dt = div(K grad u) + source - I(u, state), in turns (splitting).");
+  schema.describe_table(
+      "ionic", "Cells that can be excited: du/dt = div(K grad u) + source - I(u, state), in turns (splitting).");
   schema.add({.path = "ionic.model",
               .type = KeyType::choice,
               .default_value = "\"none\"",
@@ -169,8 +169,10 @@ std::optional<IonicCase> ionic_case(const Case& options) {
   ionic.output = options.flag("ionic.output");
   const int stimuli = options.count("ionic.stimulus");
   if (stimuli > most_stimuli)
-    fail(ErrorKind::input, "{}: there are {} [[ionic.stimulus]], but {} is the most; give one a period, or `where` more "
-         "than one place", options.where(fmt::format("ionic.stimulus[{}].where", most_stimuli)), stimuli, most_stimuli);
+    fail(ErrorKind::input,
+         "{}: there are {} [[ionic.stimulus]], but {} is the most; give one a period, or `where` more "
+         "than one place",
+         options.where(fmt::format("ionic.stimulus[{}].where", most_stimuli)), stimuli, most_stimuli);
   for (int k = 0; k < stimuli; ++k) ionic.stimuli.push_back(read_stimulus(options, k));
   const std::string method = options.text("time.method");
   if (method == "steady" || method == "bdf2")
@@ -182,11 +184,13 @@ std::optional<IonicCase> ionic_case(const Case& options) {
 
 std::vector<std::string> IonicCase::variables() const {
   switch (kind) {
-    case IonicKind::fitzhugh_nagumo: return {"w"};
-    case IonicKind::mitchell_schaeffer: return {"h"};
+    case IonicKind::fitzhugh_nagumo:
+      return {"w"};
+    case IonicKind::mitchell_schaeffer:
+      return {"h"};
     default:
-      return {"xr1", "xr2", "xs", "m", "h", "j", "d", "f", "f2", "fCass", "s", "r", "R", "Ca_i", "Ca_SR", "Ca_ss",
-              "Na_i", "K_i"};
+      return {"xr1",   "xr2", "xs", "m", "h",    "j",     "d",     "f",    "f2",
+              "fCass", "s",   "r",  "R", "Ca_i", "Ca_SR", "Ca_ss", "Na_i", "K_i"};
   }
 }
 
@@ -198,9 +202,12 @@ double IonicCase::largest_step() const {
   const double* c = constants.value;
   switch (kind) {
     // Euler's 2 / |dI/du| at u = 1, halved: stimuli lead beyond.
-    case IonicKind::fitzhugh_nagumo: return 1 / (c[3] * std::max(1.0, c[1] * c[2]));
-    case IonicKind::mitchell_schaeffer: return 1 / (1 / c[0] + 1 / c[1]);
-    default: return 0.1;
+    case IonicKind::fitzhugh_nagumo:
+      return 1 / (c[3] * std::max(1.0, c[1] * c[2]));
+    case IonicKind::mitchell_schaeffer:
+      return 1 / (1 / c[0] + 1 / c[1]);
+    default:
+      return 0.1;
   }
 }
 

@@ -23,8 +23,8 @@ struct IonicCase {
   IonicKind kind = IonicKind::fitzhugh_nagumo;
   IonicConstants constants{};
   bool strang = false;
-  Expression recovery;  ///< w or h at t = 0
-  Expression layer;     ///< 0 epicardial, 1 mid-myocardial, 2 endocardial
+  Expression recovery;      ///< w or h at t = 0
+  Expression layer;         ///< 0 epicardial, 1 mid-myocardial, 2 endocardial
   std::string layer_place;  ///< in the case, for messages
   std::optional<double> threshold;
   std::vector<Stimulus> stimuli;

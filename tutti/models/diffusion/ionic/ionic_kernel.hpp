@@ -27,7 +27,7 @@ struct IonicKernel {
   double* u;
   double* state;  ///< variable k > 0 of row i at [(k - 1) * stride + i]
   Size stride;
-  const std::int64_t* marks;     ///< null: no cell has one
+  const std::int64_t* marks;      ///< null: no cell has one
   double strength[most_stimuli];  ///< of each stimulus, its mean in this step [u/time]
   double dt;
   void operator()(Stream& stream, Range rows) const;
@@ -102,9 +102,12 @@ template <class Use>
 void with_step(const IonicKernel& k, const Use& use) {
   const double* c = k.constants.value;
   switch (k.kind) {
-    case IonicKind::fitzhugh_nagumo: return with_step(k, FitzHughNagumo{c[0], c[1], c[2], c[3]}, use);
-    case IonicKind::mitchell_schaeffer: return with_step(k, MitchellSchaeffer{c[0], c[1], c[2], c[3], c[4]}, use);
-    default: return with_step(k, TenTusscher{}, use);
+    case IonicKind::fitzhugh_nagumo:
+      return with_step(k, FitzHughNagumo{c[0], c[1], c[2], c[3]}, use);
+    case IonicKind::mitchell_schaeffer:
+      return with_step(k, MitchellSchaeffer{c[0], c[1], c[2], c[3], c[4]}, use);
+    default:
+      return with_step(k, TenTusscher{}, use);
   }
 }
 

@@ -71,8 +71,7 @@ void IonicPart::read_state(Stream& stream, Range rows, std::span<double> to) con
   std::vector<double> one(static_cast<std::size_t>(rows.size()));
   const auto variables = static_cast<std::size_t>(variables_);
   for (std::size_t k = 0; k < variables; ++k) {
-    download(stream, std::span<double>(one),
-             state_.data() + static_cast<Size>(k) * state_stride(rows_) + rows.begin);
+    download(stream, std::span<double>(one), state_.data() + static_cast<Size>(k) * state_stride(rows_) + rows.begin);
     for (std::size_t i = 0; i < one.size(); ++i) to[i * variables + k] = one[i];
   }
 }

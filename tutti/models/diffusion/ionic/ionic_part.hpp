@@ -37,7 +37,7 @@ class IonicPart {
  private:
   Lid rows_ = 0;
   int variables_ = 0;
-  Buffer<double> state_;         ///< see IonicKernel
+  Buffer<double> state_;        ///< see IonicKernel
   Buffer<std::int64_t> marks_;  ///< empty: no cell has one
   bool layered_ = false;
   Buffer<double> before_, activation_;  ///< empty without a threshold

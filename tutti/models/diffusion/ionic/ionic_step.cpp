@@ -17,7 +17,8 @@ void Diffusion::set_up_ionic() {
   comm_.together([&] {
     for (std::size_t k = 0; k < ionic_->stimuli.size(); ++k)
       if (reached[k] == 0)
-        fail(ErrorKind::input, "{}: this stimulus reaches no cell: its formula must not be 0 at all centroids of the mesh",
+        fail(ErrorKind::input,
+             "{}: this stimulus reaches no cell: its formula must not be 0 at all centroids of the mesh",
              ionic_->stimuli[k].place);
   });
   // A row of the large model takes a CPU as long as some forty of diffusion.
@@ -36,9 +37,8 @@ void Diffusion::split_step(double time, double dt) {
   const double first = ionic_->strang ? 0.5 * dt : dt;
   diffuse(time, first);
   bind_exchange(0);
-  reaction_->run([&](std::size_t p, Kernels& to) {
-    to.add(cells_[p].kernel(*ionic_, parts_[p].u[0].data(), time, dt));
-  });
+  reaction_->run(
+      [&](std::size_t p, Kernels& to) { to.add(cells_[p].kernel(*ionic_, parts_[p].u[0].data(), time, dt)); });
   if (ionic_->strang) diffuse(time + first, dt - first);
   if (!watch_) return;
   watch_->run([&](std::size_t p, Kernels& to) {
@@ -58,9 +58,7 @@ void Diffusion::add_ionic_fields(std::vector<ModelField>& all) {
   state.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
     cells_[p].read_state(domain_.stream(p), rows.rows, to);
   };
-  state.write = [this](std::size_t p, std::span<const double> from) {
-    cells_[p].write_state(domain_.stream(p), from);
-  };
+  state.write = [this](std::size_t p, std::span<const double> from) { cells_[p].write_state(domain_.stream(p), from); };
   all.push_back(std::move(state));
   if (!ionic_->threshold) return;
   ModelField activation{.name = "activation", .restart = true, .checksum = true, .output = true};

@@ -8,8 +8,8 @@ namespace tutti::diffusion {
 
 /// u is the membrane's potential in mV, times are in ms, concentrations in mM, currents in pA/pF.
 ///
-/// Gates and RyR's fraction relax by Rush and Larsen, the rest takes Euler's steps: dt up to about 0.05 ms. Exponentials
-/// of V by multiples of a length are powers of one: exp(V/20), its square exp(V/10), and so on.
+/// Gates and RyR's fraction relax by Rush and Larsen, the rest takes Euler's steps: dt up to about 0.05 ms.
+/// Exponentials of V by multiples of a length are powers of one: exp(V/20), its square exp(V/10), and so on.
 struct TenTusscher {
   enum : int { V, xr1, xr2, xs, m, h, j, d, f, f2, fcass, s, r, released, ca, ca_sr, ca_ss, na, k };
   using State = CellState<19>;
@@ -32,10 +32,11 @@ struct TenTusscher {
     }
   };
 
+  TUTTI_HD static double exp(double x) { return portable::short_exp(x); }
   TUTTI_HD static double square(double x) { return x * x; }
 
   TUTTI_HD static Currents currents(const State& at, const CellInput& in) {
-    using portable::exp, portable::log;
+    using portable::log;
     const double v = at[V], x = v / RT_F;
     Currents i;
     const double e_na = RT_F * log(na_out / at[na]), e_k = RT_F * log(k_out / at[k]);
@@ -69,7 +70,6 @@ struct TenTusscher {
   }
 
   TUTTI_HD static void advance_gates(const State& base, const State& at, const CellInput& in, State& next) {
-    using portable::exp;
     const double v = at[V], dt = in.dt;
     const double e20 = exp(v / 20), e10 = e20 * e20, e5 = e10 * e10;
     const double e14 = exp(v / 14), e7 = e14 * e14, e15 = exp(v / 15), e6 = exp(v / 6);
@@ -83,14 +83,13 @@ struct TenTusscher {
     // 3 / (1 + exp((-60 - V)/20)) times 1.12 / (1 + exp((V - 60)/20))
     next[xr2] = relax(base[xr2], 1 / (1 + exp((v + 88) / 24)), (e20 + m3) * (1 + m3 * e20) / (3.36 * e20), dt);
     // 1400 / sqrt(1 + exp((5 - V)/6)) times 1 / (1 + exp((V - 35)/15)), plus 80
-    next[xs] =
-        relax(base[xs], e14 / (e14 + 0.6996725373751304),
-              1 / (1400 / (std::sqrt(1 + 2.300975890892825 / e6) * (1 + 0.09697196786440505 * e15)) + 80), dt);
+    next[xs] = relax(base[xs], e14 / (e14 + 0.6996725373751304),
+                     1 / (1400 / (std::sqrt(1 + 2.300975890892825 / e6) * (1 + 0.09697196786440505 * e15)) + 80), dt);
     // 1 / (1 + exp((-60 - V)/5)) times the sum
-    next[m] = relax(base[m], 1 / square(1 + exp((-56.86 - v) / 9.03)),
-                    (e5 + 6.14421235332821e-06) /
-                        (e5 * (0.1 / (1 + 1096.6331584284585 * e5) + 0.1 / (1 + exp((v - 50) / 200)))),
-                    dt);
+    next[m] = relax(
+        base[m], 1 / square(1 + exp((-56.86 - v) / 9.03)),
+        (e5 + 6.14421235332821e-06) / (e5 * (0.1 / (1 + 1096.6331584284585 * e5) + 0.1 / (1 + exp((v - 50) / 200)))),
+        dt);
 
     const bool low = v < -40;
     const double inactive = 1 / square(1 + exp((v + 71.55) / 7.43));
@@ -99,16 +98,16 @@ struct TenTusscher {
                     low ? 0.057 * a + 2.7 * exp(0.079 * v) + 310000 * exp(0.3485 * v) : 0.77 / (0.13 * (1 + a)), dt);
     const double b = (low ? 0.02424 : 0.6) * exp((low ? -0.01052 : 0.057) * v) /
                      (1 + exp(-(low ? 0.1378 : 0.1) * (v + (low ? 40.14 : 32))));
-    const double alpha_j = (-25428 * exp(0.2444 * v) - 6.948e-6 * exp(-0.04391 * v)) * (v + 37.78) /
-                           (1 + exp(0.311 * (v + 79.23)));
+    const double alpha_j =
+        (-25428 * exp(0.2444 * v) - 6.948e-6 * exp(-0.04391 * v)) * (v + 37.78) / (1 + exp(0.311 * (v + 79.23)));
     next[j] = relax(base[j], inactive, b + (low ? alpha_j : 0), dt);
 
     // (1.4 / (1 + exp((-35 - V)/13)) + 0.25) times 1.4 / (1 + exp((V + 5)/5)), plus 1 / (1 + exp((50 - V)/20))
-    const double tau_d = (1.4 / (1 + exp((-35 - v) / 13)) + 0.25) * 1.4 / (1 + 2.718281828459045 * e5) + e20 / (e20 + p2_5);
+    const double tau_d =
+        (1.4 / (1 + exp((-35 - v) / 13)) + 0.25) * 1.4 / (1 + 2.718281828459045 * e5) + e20 / (e20 + p2_5);
     next[d] = relax(base[d], e15 * e15 / (e15 * e15 + 0.34415378686541237), 1 / tau_d, dt);
     const double q = square(v + 27), falls = 1 / (1 + p3 * e10);  // of exp((V + 30)/10)
-    const double tau_f =
-        1102.5 * exp(-q / 225) + 200 * e10 / (e10 + 3.6692966676192444) + 180 * falls + 20;
+    const double tau_f = 1102.5 * exp(-q / 225) + 200 * e10 / (e10 + 3.6692966676192444) + 180 * falls + 20;
     next[f] = relax(base[f], 1 / (1 + 17.41170806332765 * e7), 1 / tau_f, dt);
     const double tau_f2 = 562 * exp(-q / 240) + 31 * e10 / (e10 + p2_5) + 80 * falls;
     next[f2] = relax(base[f2], 0.67 / (1 + p5 * e7) + 0.33, 1 / tau_f2, dt);
@@ -138,14 +137,16 @@ struct TenTusscher {
     const double up = 0.006375 / (1 + square(0.00025 / at[ca])), leak = 0.00036 * (at[ca_sr] - at[ca]);
     const double transfer = 0.0038 * (at[ca_ss] - at[ca]);
     constexpr double by_charge = capacitance / (volume * F), by_charge_ss = capacitance / (2 * volume_ss * F);
-    const auto unbound = [](double buffer, double half, double c) { return 1 / (1 + buffer * half / square(c + half)); };
+    const auto unbound = [](double buffer, double half, double c) {
+      return 1 / (1 + buffer * half / square(c + half));
+    };
     next[ca] = base[ca] + dt * unbound(0.2, 0.001, at[ca]) *
                               ((leak - up) * (volume_sr / volume) + transfer -
                                (i.b_ca + i.p_ca - 2 * i.na_ca) * (0.5 * by_charge));
     next[ca_sr] = base[ca_sr] + dt * unbound(10, 0.3, at[ca_sr]) * (up - release - leak);
-    next[ca_ss] = base[ca_ss] + dt * unbound(0.4, 0.00025, at[ca_ss]) *
-                                    (release * (volume_sr / volume_ss) - transfer * (volume / volume_ss) -
-                                     i.ca_l * by_charge_ss);
+    next[ca_ss] =
+        base[ca_ss] + dt * unbound(0.4, 0.00025, at[ca_ss]) *
+                          (release * (volume_sr / volume_ss) - transfer * (volume / volume_ss) - i.ca_l * by_charge_ss);
     next[na] = base[na] - dt * by_charge * (i.na + i.b_na + 3 * (i.na_k + i.na_ca));
     // A stimulus is carried by potassium.
     next[k] = base[k] - dt * by_charge * (i.k1 + i.to + i.kr + i.ks - 2 * i.na_k + i.p_k - in.stimulus);
