@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tutti/base/random.hpp"
+#include "tutti/base/short_exp.hpp"
 
 namespace tutti::portable {
 namespace {
@@ -67,6 +68,19 @@ TEST(PortableMath, is_within_an_ulp) {
     }
     EXPECT_LE(worst, c.bound) << c.name << " at " << at;
   }
+}
+
+TEST(PortableMath, the_short_exponential_is_within_an_ulp) {
+  double worst = 0;
+  for (std::uint64_t k = 0; k < 200000; ++k) {
+    const double x = (k % 2 == 0 ? 708 : 1) * (2 * random_unit(11, k) - 1);
+    worst = std::max(worst, ulps(short_exp(x), std::exp(static_cast<long double>(x))));
+  }
+  EXPECT_LE(worst, 1);
+  EXPECT_EQ(short_exp(0), 1);
+  EXPECT_EQ(short_exp(1e300), short_exp(708));
+  EXPECT_EQ(short_exp(-inf), short_exp(-708));
+  EXPECT_TRUE(std::isnan(short_exp(nan)));
 }
 
 TEST(PortableMath, of_two_arguments_is_within_an_ulp) {

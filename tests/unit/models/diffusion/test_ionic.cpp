@@ -311,8 +311,14 @@ std::vector<double> react(Stream& stream, IonicKind kind, bool second_order, boo
 
 TEST(Ionic, HasTheSameBitsInVectorsAndAlone) {
   Threads threads(2);
-  const auto host = make_host_device(threads, Size{1} << 30), fake = make_fake_device(0, {});
-  const auto streams = {host->make_stream("test"), fake->make_stream("test")};
+  const auto host = make_host_device(threads, Size{1} << 30);
+#if defined(TUTTI_TEST_GPU)
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto other = make_cuda_device(0);
+#else
+  const auto other = make_fake_device(0, {});
+#endif
+  const auto streams = {host->make_stream("test"), other->make_stream("test")};
   for (const IonicKind kind : {IonicKind::fitzhugh_nagumo, IonicKind::mitchell_schaeffer, IonicKind::ten_tusscher})
     for (const bool second_order : {false, true})
       for (const bool marked : {false, true}) {

@@ -1,7 +1,7 @@
 // Excitable cells of two variables: FitzHugh-Nagumo and Mitchell-Schaeffer. u is about 0 at rest, about 1 when excited.
 #pragma once
 
-#include "tutti/base/portable_math.hpp"
+#include "tutti/base/short_exp.hpp"
 #include "tutti/base/types.hpp"
 
 namespace tutti::diffusion {
@@ -26,7 +26,7 @@ struct CellInput {
 /// A variable that goes to `limit` at this rate, exactly where both stay (Rush and Larsen, IEEE Trans. Biomed. Eng. 25,
 /// 1978).
 TUTTI_HD inline double relax(double from, double limit, double rate, double dt) {
-  return limit + (from - limit) * portable::exp(-dt * rate);
+  return limit + (from - limit) * portable::short_exp(-dt * rate);
 }
 
 /// du/dt = rate (u (1 - u) (u - a) - w), dw/dt = rate epsilon (u - gamma w) (FitzHugh, Biophys. J. 1, 1961, with rest

@@ -32,10 +32,11 @@ struct TenTusscher {
     }
   };
 
+  TUTTI_HD static double exp(double x) { return portable::short_exp(x); }
   TUTTI_HD static double square(double x) { return x * x; }
 
   TUTTI_HD static Currents currents(const State& at, const CellInput& in) {
-    using portable::exp, portable::log;
+    using portable::log;
     const double v = at[V], x = v / RT_F;
     Currents i;
     const double e_na = RT_F * log(na_out / at[na]), e_k = RT_F * log(k_out / at[k]);
@@ -69,7 +70,6 @@ struct TenTusscher {
   }
 
   TUTTI_HD static void advance_gates(const State& base, const State& at, const CellInput& in, State& next) {
-    using portable::exp;
     const double v = at[V], dt = in.dt;
     const double e20 = exp(v / 20), e10 = e20 * e20, e5 = e10 * e10;
     const double e14 = exp(v / 14), e7 = e14 * e14, e15 = exp(v / 15), e6 = exp(v / 6);
