@@ -79,7 +79,7 @@ def outcome(summary):
 
 
 class Nonlinear(SystemTest):
-    def fails(self, text, code, *patterns, ranks=(None, 2)):
+    def fails(self, text, code, *patterns, ranks=(None,)):
         for n in ranks:
             result = tutti("run", self.write("fails.toml", text), "-o", self.folder / "fails", "--overwrite", *EQUAL, timeout=60, ranks=n)
             self.assert_error(result, code, *patterns)
@@ -136,7 +136,7 @@ class Nonlinear(SystemTest):
     def test_same_bits(self):
         time = 'method = "{}"\nsteps = 4\n'
         texts = [nonlinear(4, time=time.format("euler")), nonlinear(4, time=time.format("rkc2")), nonlinear(4),
-                 nonlinear(3, SOURCE + " - u^3", time=time.format("bdf2") + "dt = 0.1"), decay("rkc2", 5),
+                 nonlinear(3, SOURCE + " - u^3", time=time.format("bdf2") + "dt = 0.1"), decay("rkc2", 20),
                  WALL.format(time='method = "steady"'), film_in_time("crank-nicolson", 4)]
         for k, text in enumerate(texts):
             text = text if "history_every" in text else text + "history_every = 1\n"
@@ -163,7 +163,7 @@ class Nonlinear(SystemTest):
                    r"the steady solution has a residual of \S+ of the right-hand side after 2 linearisations, not 1e-10; raise")
         # u'' + 20 exp(u) = 0 has none (Bratu).
         bratu = box_case(n=4, physics='K = 1\nsource = "20*exp(u)"', boundary='[[boundary]]\ntag = "*"\ntype = "dirichlet"\n', time='method = "steady"')
-        self.fails(bratu, NUMERICAL, r"steady solution|not finite|diverge", ranks=(None,))
+        self.fails(bratu, NUMERICAL, r"the steady solution has a residual of")
 
     def test_a_step_that_k_outgrows(self):
         # The range is 0 to 1 at the start; the source takes u far beyond.
@@ -173,20 +173,20 @@ class Nonlinear(SystemTest):
 
     def test_what_is_refused(self):
         film = lambda more: WALL.format(time="steps = 1").replace("h = 0.01", more)  # noqa: E731
-        self.fails(film('h = "-x - 1"'), INPUT, r"transfer coefficient h is -1 at", "must not be negative")
+        self.fails(film('h = "-x - 1"'), INPUT, r"transfer coefficient h is -\S+ at", "must not be negative", ranks=(None, 2))
         self.fails(film(""), INPUT, r"boundary\[0\]\.h")
         self.fails(film('h = "u"'), INPUT, "unknown name 'u'")
         self.fails(WALL.format(time='method = "steady"').replace("h = 0.01", 'h = "1+t"'), INPUT, r"boundary\[0\]\.h depends on t")
         wall = WALL.format(time="steps = 1")
-        self.fails(wall.replace("resistance = 1000", "resistance = -1"), INPUT, "contact resistance is -1")
+        self.fails(wall.replace("resistance = 1000", "resistance = -1"), INPUT, "contact resistance is -1", ranks=(None, 2))
         self.fails(wall.replace("resistance = 1000", 'resistance = "t"'), INPUT, "depends on t")
         self.fails(wall.replace('["right", "left"]', '["right", "right"]'), INPUT, "needs two regions")
         self.fails(wall.replace('["right", "left"]', '["right", "middle"]'), INPUT, "no region 'middle'")
         self.fails(wall.replace('["right", "left"]', '["right"]'), INPUT, "regions")
         self.fails(wall + '[[interface]]\nregions = ["left", "right"]\nresistance = 1\n', INPUT, "two .*interface")
-        self.fails(nonlinear(3, k='K = "1 - u"'), INPUT, "not positive definite in cell .* where u is")
+        self.fails(nonlinear(3, k='K = "1 - u"'), INPUT, "not positive definite in cell .* where u is", ranks=(None, 2))
         self.fails(nonlinear(3, k='K = "1 + x"', source="sqrt(u - 10)"), INPUT, "sqrt", "u = ")
-        self.fails(decay("euler", 5).replace('"-u^2"', '"sqrt(u-10)"'), INPUT, "not finite at t = 0")
+        self.fails(decay("euler", 200).replace('"-u^2"', '"sqrt(u-10)"'), INPUT, "not finite at t = 0")
         self.fails(nonlinear(3, time="steps = 1") + '[residency]\npolicy = "streamed"\n', INPUT, "residency.policy")
         self.fails(box_case(n=2, physics='K = 1\ninitial = "u"'), INPUT, "unknown name 'u'")
 

@@ -104,7 +104,9 @@ class Diffusion final : public TetModel {
   bool noise_settles();
   void settle_time_step();
   KrylovVector krylov_vector();
-  void find_rightmost();
+  using Values = std::vector<std::vector<double>>;  ///< of owned rows, by part
+  void find_rightmost(const Values& start = {});
+  bool state_grows();
   bool grows() const;
   void choose_flux();
   bool damp_more();
@@ -187,6 +189,7 @@ class Diffusion final : public TetModel {
   double forcing_time_ = 0;
   bool forcing_done_ = false;
   bool homogeneous_ = false;  ///< source and boundary data are left out, for the stability check
+  double look_above_ = 0;     ///< max|u| at which it is looked for growth again
   double initial_level_ = 0, data_level_ = 0, data_rate_ = 0;  ///< of |u|, and of |du/dt| [1/time], by the data
 };
 

@@ -169,6 +169,13 @@ void add_diffusion_keys(CaseSchema& schema) {
        .default_value = "true",
        .description =
            "Run a stability test first: look for growing modes of the operator, and make some steps from noise."});
+  schema.add({.path = "numerics.search",
+              .type = KeyType::choice,
+              .default_value = "\"short\"",
+              .description = "How long growing modes are sought on a mesh with flat cells; short: some 700 rates, which find what "
+                             "grows by 1e-4 of the spectral radius; long: ten times as many, for what a run finds to grow "
+                             "more slowly.",
+              .choices = {"short", "long"}});
   add_residency_keys(schema, "the coefficients of the rows (128 of about 200 bytes per cell)");
   schema.add({.path = "time.method",
               .type = KeyType::choice,

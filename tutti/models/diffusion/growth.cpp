@@ -20,6 +20,8 @@ namespace {
 constexpr int dimension = 12, outer_dimension = 16, degree = 30, cycles = 5;
 /// Where the mesh is known to be a bad one, slower growth is sought, too.
 constexpr int at_least = 2, at_least_if_damped = 3;
+/// Of a long search.
+constexpr int long_cycles = 30, at_least_if_long = 20;
 /// Of the radius: an eigenvalue that is not above is 0.
 constexpr double zero = 1e-7;
 /// A Ritz value with a residual below this part of its real part is an eigenvalue.
@@ -61,8 +63,9 @@ KrylovVector Diffusion::krylov_vector() {
 
 /// The rightmost eigenvalue of L: what is left of 0 is told by a first space, and filtered out of the second, in which
 /// the slowest growth stands out. A real eigenvalue of 1e-4 of the radius grows by a thousand in
-/// 330 applications where the others are real, by less where the ellipse has to be high.
-void Diffusion::find_rightmost() {
+/// 330 applications where the others are real, by less where the ellipse has to be high. `start`: what to begin with in
+/// place of noise.
+void Diffusion::find_rightmost(const Values& start) {
   KrylovVector vector = krylov_vector();
   vector.apply = vector.filter = [this] {
     exchange_now(0);
@@ -78,9 +81,18 @@ void Diffusion::find_rightmost() {
     exchange_now(0);
     filter(ellipse, degree);
   };
-  set_noise();
+  const auto begin = [&] {
+    if (start.empty()) return set_noise();
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), std::span<const double>(start[p]));
+    exchange_now(0);
+  };
+  begin();
   Krylov krylov(comm_, vector, dimension, parallel);
-  for (int k = 0; k < cycles; ++k) {
+  const bool is_long = options_.text("numerics.search") == "long";
+  const int most = is_long ? long_cycles : cycles;
+  const int least = is_long ? at_least_if_long : !start.empty() ? cycles : levels_.empty() ? at_least : at_least_if_damped;
+  for (int k = 0; k < most; ++k) {
     const auto pairs = krylov.cycle();
     if (pairs.empty()) break;
     stability_.rightmost = pairs.front();
@@ -88,12 +100,10 @@ void Diffusion::find_rightmost() {
     // What stands out is from the left of the axis: the ellipse is too flat.
     if (pairs.front().value.real() < -0.05 * stability_.rho) {
       ellipse.half_height = std::min(2 * ellipse.half_height, 0.5 * ellipse.half_length);
-      set_noise();
+      begin();
       continue;
     }
-    if (pairs.front().value.real() <= zero * stability_.rho &&
-        k + 1 >= (levels_.empty() ? at_least : at_least_if_damped))
-      break;
+    if (pairs.front().value.real() <= zero * stability_.rho && k + 1 >= least) break;
   }
   // Where the mode is largest.
   double largest = 0;
@@ -285,12 +295,27 @@ void Diffusion::look_at_data(double time) {
   data_rate_ = std::max(data_rate_, max_over_ranks(comm_, rate));
 }
 
+/// Is there a mode in u that grows? A search that begins with u sees slower growth than one that begins with noise.
+bool Diffusion::state_grows() {
+  Values now(parts_.size());
+  for (std::size_t p = 0; p < parts_.size(); ++p) now[p] = values(static_cast<int>(p));
+  const Size runs = runs_;
+  find_rightmost(now);
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), std::span<const double>(now[p]));
+  exchange_now(0);
+  runs_ = runs;
+  return grows();
+}
+
+/// Overshoots by a part of the bound are looked into: they are an error where they belong to a mode that grows.
 std::optional<double> Diffusion::passed_bound(double time, double largest) {
   // Of iterates and of excited cells nothing is known, nor of what a source of u adds up to.
   if (method_ == TimeMethod::steady || ionic_ || physics_->source().depends_on_solution()) return {};
-  constexpr double orders = 1e3;
+  constexpr double orders = 1e3, part = 1.5, more = 1.25;
   const auto bound = [&] { return std::max(initial_level_, data_level_) + time * data_rate_; };
-  if (!(largest > orders * bound())) return {};
+  look_above_ = std::min(look_above_, more * largest);
+  if (!(largest > std::max(look_above_, part * bound()))) return {};
   // Data that change are looked at only now.
   constexpr int looks = 64;
   const int last = physics_->forcing_depends_on_time() ? looks : 0;
@@ -300,8 +325,18 @@ std::optional<double> Diffusion::passed_bound(double time, double largest) {
     if (error.kind() != ErrorKind::input) throw;
     return {};  // a formula without a value between the steps: then no bound is known
   }
-  if (!(largest > orders * bound())) return {};
-  return bound();
+  if (!(largest > part * bound())) return {};
+  if (largest > orders * bound()) return bound();
+  look_above_ = more * largest;
+  if (!options_.flag("numerics.check") || stability_.rho == 0 || !state_grows()) return {};
+  comm_.together([&] {
+    fail(ErrorKind::numerical,
+         "{}: at t = {:g} max|u| is {:.3g}, where the data of the case allow {:.3g}, and {}; {}improve the "
+         "mesh (flat cells)",
+         options_.where("numerics.flux"), time, largest, bound(), unstable(),
+         options_.text("numerics.search") == "short" ? "use numerics.search = \"long\", or " : "");
+  });
+  return {};
 }
 
 }  // namespace tutti::diffusion
