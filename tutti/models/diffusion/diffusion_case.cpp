@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tutti/base/units.hpp"
+#include "tutti/domain/groups.hpp"
 #include "tutti/domain/held_arrays.hpp"
-#include "tutti/domain/sampling/groups.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
