@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tutti/domain/groups.hpp"
 #include "tutti/domain/pieces.hpp"
-#include "tutti/domain/sampling/groups.hpp"
 #include "tutti/domain/setup.hpp"
 #include "tutti/domain/whole_rows.hpp"
 #include "tutti/exchange/part_streams.hpp"

@@ -36,7 +36,7 @@ class TetDomain final : public Domain {
   /// A point on a face belongs to the cell with the lower global number.
   std::vector<RowPlace> locate(const Comm& comm, std::span<const Vec3> points,
                                std::span<const std::string> labels) const override;
-  /// By the cell, its face neighbours and, where the halo has two layers, theirs.
+  /// By the cell, its face neighbours and theirs.
   std::vector<WeightedRow> around(std::size_t p, const RowSet& row, Vec3 point) const override;
   std::vector<Vec3> middles(std::size_t p) const override;
   Groups regions() const override { return {region_names, region_tags}; }

@@ -63,7 +63,7 @@ std::vector<WeightedRow> TetDomain::around(std::size_t p, const RowSet& row, Vec
   for (const Lid next : mesh.neighbours[cell]) {
     if (next < 0) continue;
     near.push_back(next);
-    if (options_.layers < 2) continue;  // a ghost's neighbours are known to some parts only
+    if (options_.layers < 2) continue;  // by the face neighbours alone: theirs are known to some parts only
     for (const Lid beyond : mesh.neighbours[next])
       if (beyond >= 0 && beyond != cell) near.push_back(beyond);
   }

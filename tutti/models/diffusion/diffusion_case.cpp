@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tutti/base/units.hpp"
+#include "tutti/domain/groups.hpp"
 #include "tutti/domain/held_arrays.hpp"
-#include "tutti/domain/sampling/groups.hpp"
 #include "tutti/models/diffusion/ionic/ionic_case.hpp"
 #include "tutti/models/diffusion/scheme_faces.hpp"
 #include "tutti/simulation/evaluate.hpp"
@@ -172,9 +172,10 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "numerics.search",
               .type = KeyType::choice,
               .default_value = "\"short\"",
-              .description = "How long growing modes are sought on a mesh with flat cells; short: some 700 rates, which find what "
-                             "grows by 1e-4 of the spectral radius; long: ten times as many, for what a run finds to grow "
-                             "more slowly.",
+              .description =
+                  "How long growing modes are sought on a mesh with flat cells; short: some 700 rates, which find what "
+                  "grows by 1e-4 of the spectral radius; long: ten times as many, for what a run finds to grow "
+                  "more slowly.",
               .choices = {"short", "long"}});
   add_residency_keys(schema, "the coefficients of the rows (128 of about 200 bytes per cell)");
   schema.add({.path = "time.method",

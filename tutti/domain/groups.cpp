@@ -1,4 +1,4 @@
-#include "tutti/domain/sampling/groups.hpp"
+#include "tutti/domain/groups.hpp"
 
 #include <charconv>
 
