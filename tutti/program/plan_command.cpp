@@ -93,8 +93,8 @@ PlanTotals print_parts(std::span<const PartLine> lines, const std::vector<int>& 
 }
 
 /// Measured on the CPU, whatever the devices of the plan.
-PlannedStep plan_step(const Comm& comm, const PlanArguments& arguments, const ModelKinds& models,
-                      const ModelKind& kind, const std::filesystem::path& work_dir) {
+PlannedStep plan_step(const Comm& comm, const PlanArguments& arguments, const ModelKinds& models, const ModelKind& kind,
+                      const std::filesystem::path& work_dir) {
   DeviceOptions on_cpu;
   on_cpu.threads = arguments.devices.threads;
   DeviceSet cpu = open_devices("cpu", comm, on_cpu);
@@ -138,7 +138,8 @@ void plan_by_steps(const Comm& comm, const Case& options, const PlanArguments& a
                         format_bytes(static_cast<double>(budget.peak())),
                         format_bytes(static_cast<double>(budget.capacity())));
   }
-  for (const std::string& text : comm.all_gather_text(mine)) info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
+  for (const std::string& text : comm.all_gather_text(mine))
+    info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
   for (const std::string& line : model->describe()) info("{}", line);
   info("time step {:.6g}, {} steps", steps.dt, format_count(steps.steps));
   info("measured: {:.3g} s per step, {} in all", a_step, format_duration(a_step * static_cast<double>(steps.steps)));

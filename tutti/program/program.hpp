@@ -17,8 +17,8 @@ struct ProgramInfo {
   std::string footer = {};   ///< end of its help: examples
 };
 
-/// A main for programs with models of their own: `NAME run CASE -o DIR` runs a case, `NAME plan CASE` tells what it would
-/// take, `NAME reference MODEL` prints its keys. Returns the exit code (ErrorKind).
+/// A main for programs with models of their own: `NAME run CASE -o DIR` runs a case, `NAME plan CASE` tells what it
+/// would take, `NAME reference MODEL` prints its keys. Returns the exit code (ErrorKind).
 int run_program(int argc, char** argv, const ProgramInfo& info, const ModelKinds& models);
 
 /// The same with other subcommands: `declare` adds them to the program (CLI11), and the callback of the chosen one

@@ -35,8 +35,8 @@ Checkpoints::Checkpoints(Run& run, std::function<void(RunState&)> describe)
       last_(agreed_) {
   if (!state_.empty())
     writer_ = std::make_unique<CheckpointWriter>(run.comm, state_, run.folder / "checkpoints",
-                                                 static_cast<int>(run.options.integer("checkpoint.keep")),
-                                                 version(), release_cores);
+                                                 static_cast<int>(run.options.integer("checkpoint.keep")), version(),
+                                                 release_cores);
 }
 
 /// What all ranks know after asking each other, about twice a second: a message every step would be one too many.

@@ -75,12 +75,11 @@ TEST(RunState, OlderOnesKnowNoProvenance) {
   EXPECT_TRUE(s.provenance.empty());
   EXPECT_EQ(s.step, some_state().step);
   for (const char* wrong : {"[1]", "{\"host\": 3}"})
-    EXPECT_THAT(message_of(ErrorKind::input,
-                           [&] {
-                             (void)parse_run_state("{\"provenance\": " + std::string(wrong) + "," + old.substr(1),
-                                                   "step.h5");
-                           }),
-                HasSubstr("/meta is not what tutti writes"))
+    EXPECT_THAT(
+        message_of(
+            ErrorKind::input,
+            [&] { (void)parse_run_state("{\"provenance\": " + std::string(wrong) + "," + old.substr(1), "step.h5"); }),
+        HasSubstr("/meta is not what tutti writes"))
         << wrong;
 }
 

@@ -126,10 +126,11 @@ void add_named_file_keys(CaseSchema& schema) {
   schema.add({.path = "table[].column",
               .type = KeyType::text,
               .description = "Name of the column with the values, or its number; else it is the second."});
-  schema.describe_table("field[]",
-                        "A quantity of a file, for the expressions of initial values; of diffusion's K, source and "
-                        "boundary values and of transport's velocity, if they do not change in time. Its `name` stands "
-                        "for the value at x, y, z. Nothing is weighed by volumes: this is interpolation, and mass may change.");
+  schema.describe_table(
+      "field[]",
+      "A quantity of a file, for the expressions of initial values; of diffusion's K, source and "
+      "boundary values and of transport's velocity, if they do not change in time. Its `name` stands "
+      "for the value at x, y, z. Nothing is weighed by volumes: this is interpolation, and mass may change.");
   name("field[]", "What expressions call it.");
   schema.add({.path = "field[].file",
               .type = KeyType::file,

@@ -225,7 +225,8 @@ void VtkhdfFile::go_on(std::span<const PieceCells> parts, Size times) {
 
 void VtkhdfFile::add(double time, std::span<const VtkArray> arrays) {
   Editor file(path_, level_, false);
-  const hsize_t time_number = file.shape(std::string(steps) + "/Values")[0], rows = file.shape(at_points_ ? "VTKHDF/Points" : "VTKHDF/Types")[0],
+  const hsize_t time_number = file.shape(std::string(steps) + "/Values")[0],
+                rows = file.shape(at_points_ ? "VTKHDF/Points" : "VTKHDF/Types")[0],
                 parts = file.shape("VTKHDF/NumberOfCells")[0];
   if (time_number > 0 && arrays_in(file, data_, arrays) != arrays.size())
     fail(ErrorKind::usage, "{}: it has no such fields at the times before; write elsewhere with -o", path_.string());

@@ -21,8 +21,8 @@ struct PieceCells {
   std::vector<std::uint8_t> types;
 };
 
-/// The one file of a run: its mesh once, and the arrays of its cells, or of its points, at every time. The file is whole between two calls; a
-/// run that is killed within one may leave it damaged. Used on one rank.
+/// The one file of a run: its mesh once, and the arrays of its cells, or of its points, at every time. The file is
+/// whole between two calls; a run that is killed within one may leave it damaged. Used on one rank.
 class VtkhdfFile {
  public:
   /// `level`: of zlib. Nothing is written yet.

@@ -162,7 +162,9 @@ std::vector<T> in_order(const std::vector<T>& values, int components, std::span<
 
 HdfFieldFile::HdfFieldFile(const Comm& comm, const Domain& domain, const VtkOptions& options,
                            const std::filesystem::path& folder, Size times)
-    : comm_(comm), pieces_(domain.pieces(options)), file_(folder / "results.vtkhdf", options.level, pieces_->at_points()) {
+    : comm_(comm),
+      pieces_(domain.pieces(options)),
+      file_(folder / "results.vtkhdf", options.level, pieces_->at_points()) {
   PieceCells mine;
   std::vector<Gid> rows;
   comm_.together([&] {

@@ -179,9 +179,11 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
       RunState state;
       comm.together([&] {
         if (reader.header().version != version())
-          warn("{}: the checkpoint was written by tutti {}, this is tutti {}: what follows is not bit for bit what that "
-               "version would compute",
-               file.string(), reader.header().version, version());
+          warn(
+              "{}: the checkpoint was written by tutti {}, this is tutti {}: its results may differ; use that version "
+              "for "
+              "the same bits",
+              file.string(), reader.header().version, version());
         state = parse_run_state(reader.frame().meta, file.string());
         if (state.step != reader.header().step || state.rows != reader.frame().rows() ||
             state.devices.size() + 1 != reader.frame().part_begin.size())
