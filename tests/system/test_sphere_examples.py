@@ -48,7 +48,7 @@ class SphereExamples(SystemTest):
         text = case_of("cosine-bell")
         errors = [self.run_case(text.replace("pi/2", alpha), *sets(nodes__count=2562))["tracers"][0]["l2"]
                   for alpha in ("0", "pi/4", "pi/2")]
-        self.assertLess(max(errors), 1.2 * min(errors))
+        self.assertLess(max(errors), 1.4 * min(errors))
 
     def test_pictures(self):
         summary = self.run_case(case_of("deformational-flow"), *sets(nodes__count=642, output__every=50))

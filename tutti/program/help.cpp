@@ -118,7 +118,7 @@ std::string value_name(const CLI::Option& option) {
 }
 
 std::string full_name(const CLI::App& command) {
-  if (command.get_parent() == nullptr) return "tutti";
+  if (command.get_parent() == nullptr) return command.get_name();
   return full_name(*command.get_parent()) + " " + command.get_name();
 }
 

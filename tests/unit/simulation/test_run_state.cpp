@@ -23,6 +23,7 @@ using testing::HasSubstr;
 RunState some_state() {
   RunState s;
   s.version = version();
+  s.provenance = {{"command", "tutti run 'a b.toml'"}, {"commit", "abc-modified"}, {"host", "north"}};
   s.model = "diffusion";
   s.case_name = "a \"case\".toml";
   s.case_toml = "model = \"diffusion\"\n# \u00fc\n";
@@ -44,6 +45,7 @@ RunState some_state() {
 TEST(RunState, WhatIsWrittenIsRead) {
   const RunState a = some_state(), b = parse_run_state(run_state_json(a), "step.h5");
   EXPECT_EQ(b.version, a.version);
+  EXPECT_EQ(b.provenance, a.provenance);
   EXPECT_EQ(b.model, a.model);
   EXPECT_EQ(b.case_name, a.case_name);
   EXPECT_EQ(b.case_toml, a.case_toml);
@@ -62,6 +64,23 @@ TEST(RunState, WhatIsWrittenIsRead) {
   EXPECT_EQ(b.file_bytes, a.file_bytes);
   EXPECT_EQ(b.file_lines, a.file_lines);
   EXPECT_EQ(b.numbers, a.numbers);
+}
+
+TEST(RunState, OlderOnesKnowNoProvenance) {
+  std::string old = run_state_json(some_state());
+  const auto begin = old.find("\"provenance\""), end = old.find("\"model\"");
+  ASSERT_LT(begin, end);
+  old.erase(begin, end - begin);
+  const RunState s = parse_run_state(old, "step.h5");
+  EXPECT_TRUE(s.provenance.empty());
+  EXPECT_EQ(s.step, some_state().step);
+  for (const char* wrong : {"[1]", "{\"host\": 3}"})
+    EXPECT_THAT(
+        message_of(
+            ErrorKind::input,
+            [&] { (void)parse_run_state("{\"provenance\": " + std::string(wrong) + "," + old.substr(1), "step.h5"); }),
+        HasSubstr("/meta is not what tutti writes"))
+        << wrong;
 }
 
 TEST(RunState, WhatIsNotTuttisIsRefused) {
@@ -111,9 +130,11 @@ TEST_F(OpenRestart, TheNewestOfAFolder) {
 TEST_F(OpenRestart, AnotherVersion) {
   write(9, version(), meta_of(9));
   write(10, "0.0.1-old", meta_of(10));
-  const std::string message = message_of(ErrorKind::input, [&] { (void)open_restart(world(), folder_, false); });
-  EXPECT_THAT(message, HasSubstr("step-000000000010.h5"));
-  EXPECT_THAT(message, HasSubstr(std::string("was written by tutti 0.0.1-old, this is tutti ") + version()));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(open_restart(world(), folder_, false).state.step, 10);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("step-000000000010.h5"));
+  EXPECT_THAT(said, HasSubstr(std::string("was written by tutti 0.0.1-old, this is tutti ") + version()));
 }
 
 TEST_F(OpenRestart, TheOneBeforeWhenAsked) {

@@ -180,8 +180,8 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
       comm.together([&] {
         if (reader.header().version != version())
           warn(
-              "{}: the checkpoint was written by tutti {}, this is tutti {}: what follows is not bit for bit what that "
-              "version would compute",
+              "{}: the checkpoint was written by tutti {}, this is tutti {}: its results may differ; use that version "
+              "for the same bits",
               file.string(), reader.header().version, version());
         state = parse_run_state(reader.frame().meta, file.string());
         if (state.step != reader.header().step || state.rows != reader.frame().rows() ||

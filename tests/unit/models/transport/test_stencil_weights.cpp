@@ -236,8 +236,8 @@ TEST(StencilWeights, OfThreeHundredNodes) {
   const Matrix expected = polyharmonic_reference(basis, points);
   for (int op = 0; op < operators; ++op) EXPECT_LT(difference(weights, expected, op), 1e-15 * condition) << op;
   const Errors large = measure(basis, nodes, 200), small = measure(StencilBasis{}, nodes, 200);
-  EXPECT_LT(large.gradient, 1e-3 * small.gradient);
-  EXPECT_LT(large.laplacian, 1e-3 * small.laplacian);
+  EXPECT_LT(large.gradient, 1e-2 * small.gradient);
+  EXPECT_LT(large.laplacian, 1e-2 * small.laplacian);
 }
 
 TEST(StencilWeights, GaussiansOfThePaperAreAccurate) {
