@@ -19,7 +19,7 @@ COMMANDS = ["", "run", "plan", "doctor", "devices", "mesh", "mesh info", "mesh c
             "nodes generate icosahedral", "nodes generate fibonacci", "nodes generate relaxed", "nodes generate random", "nodes info",
             "partition", "graph", "graph generate", "graph generate ssca2", "graph generate rmat", "graph generate grid",
             "graph generate torus", "graph info", "graph convert", "graph betweenness", "graph ssca2", "spectrum", "plot",
-            "bench", "bench MODEL", "completion", "manual", "reference"]
+            "bench", "bench MODEL", "bench monodomain", "completion", "manual", "reference"]
 
 
 def say(program, *words):
