@@ -84,7 +84,7 @@ class Growth(SystemTest):
         k = "[[49.861594, -47.507485, -13.888170], [-47.507485, 54.985382, -13.159414], [-13.888170, -13.159414, 96.153024]]"
         text = f"""model = "diffusion"
 [mesh]
-file = "{DATA / 'slivers-stretched.msh'}"
+file = "{DATA / 'slivers_stretched.msh'}"
 [physics]
 K = {k}
 initial = "sin(37*x+11*y)*cos(29*z-17*y)"

@@ -1,5 +1,5 @@
-// A formula of x, y, z, t and u as a flat program: plain data that is evaluated on the host and in kernels, with the same
-// bits (portable_math.hpp). io/case/expression.hpp makes it from text.
+// A formula of x, y, z, t and u as a flat program: plain data that is evaluated on the host and in kernels, with the
+// same bits (portable_math.hpp). io/case/expression.hpp makes it from text.
 #pragma once
 
 #include "tutti/base/portable_math.hpp"

@@ -127,11 +127,11 @@ struct Summary {
   std::vector<ForceSummary> forces;         ///< of walls
   /// Of implicit steps or a steady solution.
   struct Solver {
-    Size iterations = 0;     ///< of all steps
+    Size iterations = 0;      ///< of all steps
     Size linearisations = 0;  ///< of the last solution; 0: the equations are linear
-    double residual = 0;     ///< of the last solution, relative to the right-hand side
-    double tolerance = 0;    ///< that was asked for
-    std::string not_solved;  ///< why the last solution is none; empty: it is one
+    double residual = 0;      ///< of the last solution, relative to the right-hand side
+    double tolerance = 0;     ///< that was asked for
+    std::string not_solved;   ///< why the last solution is none; empty: it is one
   };
   std::optional<Solver> solver;
   /// What flows into the domain of a steady solution, a unit of time; in all it is nearly 0.

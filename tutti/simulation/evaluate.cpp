@@ -4,13 +4,12 @@
 
 namespace tutti {
 
-std::vector<double> evaluate_at(const Expression& expression, std::span<const Vec3> points, double t,
-                                Threads& threads, std::span<const double> u) {
+std::vector<double> evaluate_at(const Expression& expression, std::span<const Vec3> points, double t, Threads& threads,
+                                std::span<const double> u) {
   std::vector<double> values(points.size());
   threads.for_range(static_cast<Size>(points.size()), [&](Size begin, Size end) {
     const auto b = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
-    expression.evaluate(points.subspan(b, n), t, std::span(values).subspan(b, n),
-                        u.empty() ? u : u.subspan(b, n));
+    expression.evaluate(points.subspan(b, n), t, std::span(values).subspan(b, n), u.empty() ? u : u.subspan(b, n));
   });
   return values;
 }

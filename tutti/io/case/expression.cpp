@@ -57,7 +57,8 @@ void Expression::evaluate(std::span<const Vec3> points, double t, std::span<doub
                           std::span<const double> u) const {
   require(points.size() == out.size(), "Expression::evaluate: {} points, {} values", points.size(), out.size());
   if (points.empty()) return;
-  require(!uses_solution_ || u.size() == points.size(), "{}: {} points, {} values of u", text_, points.size(), u.size());
+  require(!uses_solution_ || u.size() == points.size(), "{}: {} points, {} values of u", text_, points.size(),
+          u.size());
   if (!uses_space_ && !uses_solution_) {
     std::fill(out.begin(), out.end(), (*this)(points[0], t));
     return;

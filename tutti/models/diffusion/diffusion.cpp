@@ -238,12 +238,12 @@ std::optional<HeldArraySummary> Diffusion::held_array(std::size_t p) const {
 void Diffusion::update_forcing(std::size_t from, double time) {
   if (homogeneous_) return;
   if (changes_) return renew_rows(from, time);
-  const bool same = !physics_->forcing_depends_on_time() ||
-                    (time == forcing_time_ && !physics_->source().depends_on_solution());
+  const bool same =
+      !physics_->forcing_depends_on_time() || (time == forcing_time_ && !physics_->source().depends_on_solution());
   if (!physics_->has_forcing() || (forcing_done_ && same)) return;
   for (const bool host : {false, true})
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      if (domain_.streams[p].is_host() == host) 
+      if (domain_.streams[p].is_host() == host)
         parts_[p].forcing.update(*domain_.streams[p].compute, time, parts_[p].u[from].data());
   forcing_time_ = time;
   forcing_done_ = true;
@@ -255,7 +255,8 @@ void Diffusion::check_forcing() {
     const DiffusionPart& part = parts_[p];
     if (const auto time = part.forcing.first_bad_time(*domain_.streams[p].compute)) {
       if (physics_->source().depends_on_solution())
-        fail(ErrorKind::input, "{}: the source \"{}\" is not finite at t = {} for a value that u has",
+        fail(ErrorKind::input,
+             "{}: the source \"{}\" is not finite at t = {} for a value that u has; write it so that it is for every u",
              physics_->source().where(), physics_->source().text(), *time);
       evaluate_at(physics_->source(), part.centroids, *time, *devices_.threads);
       boundary_data(*physics_, part.boundary_faces, *time);

@@ -139,9 +139,9 @@ class Diffusion final : public TetModel {
   Size weak_fits_ = 0;  ///< cells of all ranks, of the least-squares flux
   TimeMethod method_ = TimeMethod::euler;
   bool rkc_ = false;
-  bool changes_ = false;           ///< rows are assembled anew while it runs
-  double low_ = 0, high_ = 0;      ///< u, by initial and boundary values
-  double allowed_outflow_ = 0;     ///< of explicit steps with rows that change: that of the set-up times what dt leaves
+  bool changes_ = false;        ///< rows are assembled anew while it runs
+  double low_ = 0, high_ = 0;   ///< u, by initial and boundary values
+  double allowed_outflow_ = 0;  ///< of explicit steps with rows that change: that of the set-up times what dt leaves
   // Of implicit methods.
   std::unique_ptr<Pass> local_;  ///< behind which nothing travels
   std::unique_ptr<ImplicitSolver> solver_;

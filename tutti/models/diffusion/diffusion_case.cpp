@@ -182,9 +182,10 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "numerics.search",
               .type = KeyType::choice,
               .default_value = "\"short\"",
-              .description = "How long growing modes are sought on a mesh with flat cells; short: some 700 rates, which find what "
-                             "grows by 1e-4 of the spectral radius; long: ten times as many, for what a run finds to grow "
-                             "more slowly.",
+              .description =
+                  "How long growing modes are sought on a mesh with flat cells; short: some 700 rates, which find what "
+                  "grows by 1e-4 of the spectral radius; long: ten times as many, for what a run finds to grow "
+                  "more slowly.",
               .choices = {"short", "long"}});
   add_residency_keys(schema, "the coefficients of the rows (128 of about 200 bytes per cell)");
   schema.add({.path = "time.method",
@@ -320,7 +321,7 @@ DiffusionPhysics::DiffusionPhysics(const Case& options, const TagNames& region_n
   }
   for (int i = 0; i < options.count("interface"); ++i) {
     const std::string table = fmt::format("interface[{}]", i), where = options.where(table + ".regions");
-    Interface interface{{}, options.expression(table + ".resistance"), options.where(table + ".resistance")};
+    Interface interface { {}, options.expression(table + ".resistance"), options.where(table + ".resistance") };
     require_steady(interface.resistance, interface.where, table + ".resistance");
     const std::vector<std::string> names = options.texts(table + ".regions");
     for (std::size_t k = 0; k < 2; ++k)
@@ -341,8 +342,8 @@ namespace {
 double not_negative(const Expression& e, Vec3 x, double time, const std::string& where, const char* what) {
   const double value = e(x, time);
   if (value < 0)
-    fail(ErrorKind::input, "{}: {} is {:g} at ({:.6g}, {:.6g}, {:.6g}); it must not be negative", where, what,
-         value, x.x, x.y, x.z);
+    fail(ErrorKind::input, "{}: {} is {:g} at ({:.6g}, {:.6g}, {:.6g}); it must not be negative", where, what, value,
+         x.x, x.y, x.z);
   return value;
 }
 
@@ -376,8 +377,8 @@ bool DiffusionPhysics::forcing_depends_on_time() const {
 }
 
 bool DiffusionPhysics::any_gives_u() const {
-  return gives_u(other_.kind) || std::any_of(conditions_.begin(), conditions_.end(),
-                                             [](const auto& c) { return gives_u(c.second.kind); });
+  return gives_u(other_.kind) ||
+         std::any_of(conditions_.begin(), conditions_.end(), [](const auto& c) { return gives_u(c.second.kind); });
 }
 
 bool DiffusionPhysics::has_forcing() const {

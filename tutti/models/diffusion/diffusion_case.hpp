@@ -34,7 +34,7 @@ void add_diffusion_keys(CaseSchema& schema);
 struct BoundaryCondition {
   BoundaryKind kind = BoundaryKind::neumann;
   Expression value;
-  Expression transfer;  ///< h of a Robin condition
+  Expression transfer;     ///< h of a Robin condition
   std::string where = {};  ///< of h
 };
 

@@ -171,7 +171,8 @@ void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& ph
     if (count > 0) arrays.push_back({name, count * static_cast<Size>(bytes)});
   };
   add("formulas", steps, sizeof(FormulaStep));
-  if (changes && (source.depends_on_space() || source.depends_on_solution()) && !on_host) add("centroids", mesh.owned, sizeof(Vec3));
+  if (changes && (source.depends_on_space() || source.depends_on_solution()) && !on_host)
+    add("centroids", mesh.owned, sizeof(Vec3));
   add("boundary faces", time_dependent, sizeof(TimeDependentFace));
   add("boundary data", faces, sizeof(double));
   add("boundary rows", rows, sizeof(BoundaryRow));
@@ -223,14 +224,16 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   for (int i = 0; i < copies(method); ++i)
     arrays.push_back({i == 0 ? "u" : fmt::format("u, work {}", i), 8 * static_cast<Size>(map.local())});
   if (method == TimeMethod::rkc2) arrays.push_back({"first rate F0", 8 * static_cast<Size>(map.owned)});
-  for (const std::string& name : implicit_arrays(method, changes)) arrays.push_back({name, 8 * static_cast<Size>(map.owned)});
+  for (const std::string& name : implicit_arrays(method, changes))
+    arrays.push_back({name, 8 * static_cast<Size>(map.owned)});
   if (is_implicit(method) && uses_multigrid(options)) {
     arrays.push_back({"boxes of cells", 4 * static_cast<Size>(map.owned)});
     // As many as in a mesh of one part: where parts are many, each has those of all.
     arrays.push_back({"sums and values of boxes", 16 * static_cast<Size>(map.owned) / 32});
   }
   if (physics.has_forcing()) arrays.push_back({"forcing", 8 * static_cast<Size>(map.owned)});
-  if (physics.forcing_depends_on_time() && !changes) plan_time_dependent_forcing(options, physics, mesh, on_host, arrays);
+  if (physics.forcing_depends_on_time() && !changes)
+    plan_time_dependent_forcing(options, physics, mesh, on_host, arrays);
   return arrays;
 }
 

@@ -93,8 +93,7 @@ std::vector<double> forcing_of_rows(const DiffusionPhysics& physics, Threads& th
   for (std::size_t row = 0; row < values.size(); ++row)
     for (auto k = static_cast<std::size_t>(columns.offsets[row]);
          k < static_cast<std::size_t>(columns.offsets[row + 1]); ++k)
-      values[row] =
-          std::fma(rows.boundary_values[k], data[static_cast<std::size_t>(columns.columns[k])], values[row]);
+      values[row] = std::fma(rows.boundary_values[k], data[static_cast<std::size_t>(columns.columns[k])], values[row]);
   return values;
 }
 

@@ -58,8 +58,8 @@ class Forcing {
   bool empty() const { return forcing_.empty(); }
   Size bytes() const { return forcing_.bytes(); }
   const double* data() const { return forcing_.data(); }
-  /// Enqueues the evaluation at `time`, where the solution is `u` (owned cells, on the device). Error(input) where the source is a formula of t alone and not finite; of others
-  /// first_bad_time tells.
+  /// Enqueues the evaluation at `time`, where the solution is `u` (owned cells, on the device). Error(input) where the
+  /// source is a formula of t alone and not finite; of others first_bad_time tells.
   void update(Stream& stream, double time, const double* u);
   /// The first time at which an update that is done found a value that is not finite. Waits for the stream.
   std::optional<double> first_bad_time(Stream& stream) const;

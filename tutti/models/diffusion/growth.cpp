@@ -91,7 +91,10 @@ void Diffusion::find_rightmost(const Values& start) {
   Krylov krylov(comm_, vector, dimension, parallel);
   const bool is_long = options_.text("numerics.search") == "long";
   const int most = is_long ? long_cycles : cycles;
-  const int least = is_long ? at_least_if_long : !start.empty() ? cycles : levels_.empty() ? at_least : at_least_if_damped;
+  const int least = is_long           ? at_least_if_long
+                    : !start.empty()  ? cycles
+                    : levels_.empty() ? at_least
+                                      : at_least_if_damped;
   for (int k = 0; k < most; ++k) {
     const auto pairs = krylov.cycle();
     if (pairs.empty()) break;

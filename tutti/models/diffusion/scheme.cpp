@@ -261,8 +261,7 @@ SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
     row.values[at(e)] = 0;
   }
   for (int e = 0; e < row.boundary_count; ++e)
-    if (gives_u(scheme.boundary_kinds[at(row.boundary_columns[at(e)])]))
-      row.diagonal -= row.boundary_values[at(e)];
+    if (gives_u(scheme.boundary_kinds[at(row.boundary_columns[at(e)])])) row.diagonal -= row.boundary_values[at(e)];
   for (int e = 0; e < row.count; ++e) row.outflow += row.values[at(e)];
   row.outflow -= row.diagonal;
   return row;

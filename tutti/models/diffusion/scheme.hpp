@@ -59,8 +59,8 @@ struct SchemeOptions {
   std::span<const double> damped = {};
   /// h of a Robin face with this tag, by its centroid. Asked for such faces only. As BoundaryKindOf.
   std::function<double(std::int32_t tag, Vec3 x)> transfer = {};
-  /// Contact resistance R >= 0 [time/length] of a face between cells of two regions, by its centroid: u jumps by R times
-  /// the flux, K n . grad u = (u_2 - u_1) / R. Empty: there is none.
+  /// Contact resistance R >= 0 [time/length] of a face between cells of two regions, by its centroid: u jumps by R
+  /// times the flux, K n . grad u = (u_2 - u_1) / R. Empty: there is none.
   std::function<double(std::int32_t one, std::int32_t other, Vec3 x)> resistance = {};
 };
 

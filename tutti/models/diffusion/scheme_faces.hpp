@@ -84,8 +84,8 @@ inline Lid boundary_face_number(const Scheme& scheme, Lid cell, int face) {
 }
 
 /// A boundary face that gives u: at its centroid x_f (Dirichlet), or behind a film (Robin). With r = x_f - x_i, linear
-/// functions fulfil (r + K n / h) . grad u = g - u_i: a Robin face is a Dirichlet face at x_f + K n / h. Here the row is
-/// h |face| times that, so that h may be 0; of a Dirichlet face it is r.
+/// functions fulfil (r + K n / h) . grad u = g - u_i: a Robin face is a Dirichlet face at x_f + K n / h. Here the row
+/// is h |face| times that, so that h may be 0; of a Dirichlet face it is r.
 struct GivenFace {
   Vec3 flow;         ///< K n |face|
   Vec3 row;          ///< row . grad u = scale (g - u_i)

@@ -156,8 +156,7 @@ ErrorSummary Diffusion::errors(double time) {
       const auto data = boundary_data(*physics_, part.boundary_faces, time);
       const auto K = physics_->diffusivity(mesh, *devices_.threads, u);
       const auto gradients = cell_gradients(
-          mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, u, data,
-          physics_->scheme_options(time));
+          mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, u, data, physics_->scheme_options(time));
       const Expression& exact = *physics_->exact();
       for (Lid c = 0; c < mesh.owned; ++c) {
         const auto i = static_cast<std::size_t>(c);

@@ -116,7 +116,8 @@ TEST(Robin, LiesBetweenTheTwoOthers) {
   const LocalTetMesh mesh = whole(irregular_box(4, 5));
   const std::vector<Sym3> K(mesh.cells.size(), full_tensor);
   const auto all = [&](BoundaryKind kind, double h) {
-    return assemble_rows(mesh, K, [kind](std::int32_t) { return kind; }, film(h));
+    return assemble_rows(
+        mesh, K, [kind](std::int32_t) { return kind; }, film(h));
   };
   const auto closed = all(BoundaryKind::neumann, 0), fixed = all(BoundaryKind::dirichlet, 0);
   for (const auto& [other, h, near] : {std::tuple(closed, 0.0, 1e-13), {fixed, 1e12, 1e-9}}) {
@@ -134,8 +135,7 @@ TEST(Robin, SecondOrder) {
   exact.u = [](Vec3 x, int) { return std::sin(3 * x.x + 0.3) * std::cos(2.5 * x.y) * std::exp(0.5 * x.z); };
   exact.gradient = [](Vec3 x, int) {
     const double s = std::sin(3 * x.x + 0.3), c = std::cos(3 * x.x + 0.3), e = std::exp(0.5 * x.z);
-    return Vec3{3 * c * std::cos(2.5 * x.y) * e, -2.5 * s * std::sin(2.5 * x.y) * e,
-                0.5 * s * std::cos(2.5 * x.y) * e};
+    return Vec3{3 * c * std::cos(2.5 * x.y) * e, -2.5 * s * std::sin(2.5 * x.y) * e, 0.5 * s * std::cos(2.5 * x.y) * e};
   };
   for (const double h : {0.1, 10.0}) EXPECT_GT(order_of(exact, film(h)), 1.75);
   exact.kind = robin;

@@ -33,8 +33,8 @@ class ImplicitSolver {
   double* right(std::size_t p) { return parts_[p].right.data(); }
   /// Coarse levels anew, of the parts' rows.
   void renew(const std::set<std::int32_t>& regions, const ParallelFor& parallel);
-  /// Starts from what stands in copy 0. Its ghosts are up to date. `again`: after other equations for the same solution,
-  /// whose size counts where the right-hand side is 0.
+  /// Starts from what stands in copy 0. Its ghosts are up to date. `again`: after other equations for the same
+  /// solution, whose size counts where the right-hand side is 0.
   void begin(double sigma, bool again = false);
   bool begun() const { return reference_ >= 0; }
   /// One iteration, unless all is done.

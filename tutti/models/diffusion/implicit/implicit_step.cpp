@@ -63,9 +63,8 @@ void Diffusion::set_up_implicit() {
   // A steady solution needs a boundary that gives u: without, a constant more is one as well.
   Size given = 0;
   for (const DiffusionPart& part : parts_)
-    given += std::count_if(part.boundary_faces.begin(), part.boundary_faces.end(), [&](const BoundaryFaceRef& face) {
-      return gives_u(physics_->kind(face.tag));
-    });
+    given += std::count_if(part.boundary_faces.begin(), part.boundary_faces.end(),
+                           [&](const BoundaryFaceRef& face) { return gives_u(physics_->kind(face.tag)); });
   given = comm_.sum(given);
   comm_.together([&] {
     if (method_ == TimeMethod::steady && given == 0)
@@ -83,8 +82,7 @@ void Diffusion::set_up_implicit() {
         parts_[p].before = Buffer<double>(domain_.device(p), domain_.maps[p].owned, "u, a step ago");
     if (method_ != TimeMethod::steady && changes_)
       for (std::size_t p = 0; p < parts_.size(); ++p)
-        parts_[p].known =
-            Buffer<double>(domain_.device(p), domain_.maps[p].owned, "right-hand side, known part");
+        parts_[p].known = Buffer<double>(domain_.device(p), domain_.maps[p].owned, "right-hand side, known part");
   });
   homogeneous_ = true;
   set_noise();

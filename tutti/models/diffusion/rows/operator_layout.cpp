@@ -177,9 +177,8 @@ void RowOperator::refill(Stream& stream, const DiffusionRows& rows, const Parall
   if (rows_ == 0) return;
   const auto slices = format_ == RowFormat::sliced ? slice_starts(rows, shift_) : std::vector<Size>{};
   const auto put = [&]<class T>(Buffer<T>& to) {
-    const auto values =
-        fill_entries(format_, slices, shift_, rows_, parallel, T{0},
-                     [&](std::size_t i, std::size_t j) { return static_cast<T>(rows.values[i][j]); });
+    const auto values = fill_entries(format_, slices, shift_, rows_, parallel, T{0},
+                                     [&](std::size_t i, std::size_t j) { return static_cast<T>(rows.values[i][j]); });
     require(static_cast<Size>(values.size() * sizeof(T)) == to.bytes(), "rows of another stencil");
     upload(stream, to, std::span<const T>(values));
   };
