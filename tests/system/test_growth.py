@@ -79,6 +79,33 @@ class Growth(SystemTest):
         result = tutti("run", case, "-o", self.folder / "r", *EQUAL, "--set", "numerics.check=false", "--set", "report.every=1000000")
         self.assert_error(result, NUMERICAL, r"step \d+500: the data|step \d+000: the data")
 
+    def test_slow_growth_is_found_while_it_runs(self):
+        # Slivers stretched 50:1, K of 100:1: after a short search a mode is left that grows by 6e-5 of the radius.
+        k = "[[49.861594, -47.507485, -13.888170], [-47.507485, 54.985382, -13.159414], [-13.888170, -13.159414, 96.153024]]"
+        text = f"""model = "diffusion"
+[mesh]
+file = "{DATA / 'slivers_stretched.msh'}"
+[physics]
+K = {k}
+initial = "sin(37*x+11*y)*cos(29*z-17*y)"
+[[boundary]]
+tag = "1"
+type = "dirichlet"
+[time]
+steps = 9000
+[report]
+every = 1000
+"""
+        messages = set()
+        for ranks in (None, 2):
+            result = tutti("run", self.write("case.toml", text), "-o", self.folder / "r", "--overwrite", *EQUAL, "--threads", 1, ranks=ranks)
+            self.assert_error(result, NUMERICAL, r"numerics\.flux.*at t = \S+ max\|u\| is \S+, where the data of the case allow 0\.99\d, and a "
+                              r"mode grows: the operator has the eigenvalue", r'use numerics\.search = "long"')
+            messages.add(result.error_lines()[0].split("numerics.flux")[1])
+        self.assertEqual(len(messages), 1, messages)
+        summary = self.run_case(text, "--set", 'numerics.search="long"', "--threads", 1)
+        self.assertLess(summary["diagnostics"]["max|u|"], 1.5)
+
 
 if __name__ == "__main__":
     unittest.main()

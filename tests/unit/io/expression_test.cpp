@@ -33,6 +33,29 @@ std::string error_of(const std::string& text, const std::string& where = "") {
   return "no error";
 }
 
+TEST(Expression, NamesTheSolutionWhereItMay) {
+  FormulaNames names;
+  names.solution = true;
+  const Expression e("x*u^2 + exp(-u)", "case.toml:1:1", names);
+  EXPECT_TRUE(e.depends_on_solution());
+  EXPECT_FALSE(e.is_constant());
+  std::vector<Vec3> points;
+  std::vector<double> u, found(150);
+  for (int k = 0; k < 150; ++k) {
+    points.push_back({0.01 * k, 0, 0});
+    u.push_back(1 - 0.02 * k);
+  }
+  e.evaluate(points, 0, found, u);
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    EXPECT_EQ(found[k], e(points[k], 0, u[k]));
+    EXPECT_NEAR(found[k], points[k].x * u[k] * u[k] + std::exp(-u[k]), 1e-14);
+  }
+  names.constants["u"] = 3;  // the case's own name counts
+  EXPECT_EQ(Expression("u", "", names)({}, 0, 7), 3);
+  EXPECT_THROW(Expression("u"), Error);
+  EXPECT_THROW(Expression("1/u", "", FormulaNames{{}, {}, {}, true})({}, 0, 0), Error);
+}
+
 TEST(Expression, arithmetic) {
   EXPECT_EQ(value("1+2*3^2"), 19);
   EXPECT_EQ(value("-2^2"), -4);

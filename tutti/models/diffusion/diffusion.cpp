@@ -276,7 +276,8 @@ void Diffusion::check_forcing() {
     const DiffusionPart& part = parts_[p];
     if (const auto time = part.forcing.first_bad_time(*domain_.streams[p].compute)) {
       if (physics_->source().depends_on_solution())
-        fail(ErrorKind::input, "{}: the source \"{}\" is not finite at t = {} for a value that u has",
+        fail(ErrorKind::input,
+             "{}: the source \"{}\" is not finite at t = {} for a value that u has; write it so that it is for every u",
              physics_->source().where(), physics_->source().text(), *time);
       evaluate_at(physics_->source(), part.centroids, *time, *devices_.threads);
       boundary_data(*physics_, part.boundary_faces, *time);

@@ -11,7 +11,6 @@ namespace tutti::diffusion {
 /// Rows and right-hand side at u. `again`: not for the first time in this solution.
 void Diffusion::linearise(double sigma, double time, bool again) {
   renew_rows(0, time, true);
-  solver_->renew(domain_.region_tags, parallel_for(*devices_.threads));
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Term known = method_ == TimeMethod::steady ? Term{0, parts_[p].u[0].data()} : Term{1, parts_[p].known.data()};
     combine(*domain_.streams[p].compute, domain_.maps[p].owned_rows(), solver_->right(p), known, {1, forcing(p)});
@@ -23,6 +22,7 @@ void Diffusion::linearise(double sigma, double time, bool again) {
 /// One linear solution: as much better as makes sense before the next.
 void Diffusion::solve_linear(double less) {
   const double goal = less * solver_->residual();
+  solver_->renew(domain_.region_tags, parallel_for(*devices_.threads));
   while (!solver_->done() && solver_->residual() > goal) solver_->iterate();
   iterations_ += solver_->iterations();
   ++linearisations_;
