@@ -103,6 +103,19 @@ class Tetrahedra(SystemTest):
             self.assertAlmostEqual((told["mass"][k + 1] - told["mass"][k]) / dt, 0.5 - out, delta=1e-9)
         self.assertAlmostEqual(told["top"][1], -0.5 - told["time"][1])
 
+    def test_a_steady_solution(self):
+        """Iterates, too: a line of the history is one."""
+        text = self.TEXT.replace("steps = 4", 'method = "steady"').replace('"3*x"', "0")
+        whole = self.run_case(text, "--devices", "cpu")
+        told = history(whole)
+        self.assertAlmostEqual(told["left"][-1], 6, delta=1e-6)
+        self.assertAlmostEqual(told["right"][-1], -12, delta=1e-6)
+        summary = self.run_case(text, "--devices", "fake:1,cpu", ranks=2)
+        for name in ("history.csv", "probes.csv", "planes/cut.csv", "surfaces/left.csv"):
+            self.assertEqual((summary["folder"] / name).read_text(), (whole["folder"] / name).read_text(), name)
+        without = history(self.run_case(text[:text.index("[[output")].replace('extra = ["flux", "gradient"]', ""), "--devices", "cpu"))
+        self.assertEqual(without["residual"], told["residual"])
+
     def test_refusals(self):
         def refused(output, *patterns, more=""):
             case = self.write("wrong.toml", box_case(n=3, time="steps = 1", output="history_every = 1\n" + output) + more)

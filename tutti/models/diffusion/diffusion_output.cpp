@@ -35,7 +35,10 @@ std::vector<std::string> Diffusion::boundary_quantities() const {
 
 /// Densities of the flux out of the domain; u in the cell, or where it is given.
 BoundaryValues Diffusion::boundary_values(std::int32_t tag, double time) {
-  if (method_ == TimeMethod::steady) time = 0;
+  if (method_ == TimeMethod::steady) {  // an iteration leaves ghosts behind
+    time = 0;
+    exchange_now(0);
+  }
   BoundaryValues found;
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -90,6 +93,7 @@ Summary::Flows Diffusion::flows() {
 void Diffusion::before_output() {
   if (!options_.has("output.extra") || gradients_of_run_ == runs_) return;
   gradients_of_run_ = runs_;
+  if (method_ == TimeMethod::steady) exchange_now(0);
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Scheme& of = scheme(p).scheme;
