@@ -36,7 +36,8 @@ struct MeasureResult {
 /// Reads the graph and measures it. Collective; every rank has the result. The same bits for any ranks and devices.
 /// Betweenness with Placement::parts, or where a rank's memory has no room for the whole graph: of a file that has
 /// pieces no rank has more than its share of the arcs. Errors as read_graph; usage: closeness or components with
-/// something that they do not know; input: a source that is no vertex, with file and line; resource: no room either way.
+/// something that they do not know; input: a source that is no vertex, with file and line; resource: no room either
+/// way.
 MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const Comm& comm);
 
 /// Sources of `all`, a number or a file (one name of a vertex a line, # begins a comment).

@@ -164,12 +164,14 @@ bool choose_parts(const Ssca2Request& request, const DeviceSet& devices, const C
   bool parts = request.placement == Placement::parts;
   // Kernel 4 leaves out an eighth of the arcs.
   if (request.placement == Placement::automatic)
-    parts = needs_parts(bytes_of_copy(vertices, tuples / 8 * 7, true), devices, comm) || comm.max(whole > there ? 1 : 0) > 0;
+    parts = needs_parts(bytes_of_copy(vertices, tuples / 8 * 7, true), devices, comm) ||
+            comm.max(whole > there ? 1 : 0) > 0;
   comm.together([&] {
     if ((parts ? part : whole) > there)
-      fail(ErrorKind::resource, "scale {} takes about {} of memory per rank, and a rank has {}; choose a smaller scale{}",
-           request.scale, format_bytes(static_cast<double>(parts ? part : whole)),
-           format_bytes(static_cast<double>(there)), parts ? ", or ranks on more hosts" : ", or --placement parts");
+      fail(ErrorKind::resource,
+           "scale {} takes about {} of memory per rank, and a rank has {}; choose a smaller scale{}", request.scale,
+           format_bytes(static_cast<double>(parts ? part : whole)), format_bytes(static_cast<double>(there)),
+           parts ? ", or ranks on more hosts" : ", or --placement parts");
   });
   return parts;
 }

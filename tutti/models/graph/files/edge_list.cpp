@@ -98,8 +98,8 @@ std::vector<Gid> distinct(const std::vector<Piece>& pieces, Gid highest, Size co
   return ids;
 }
 
-/// Fills `list.names` with the numbers that occur, ascending, and gives a table for numbers up to `highest`, where it is
-/// small beside `count` arcs; else an empty one.
+/// Fills `list.names` with the numbers that occur, ascending, and gives a table for numbers up to `highest`, where it
+/// is small beside `count` arcs; else an empty one.
 std::vector<Vertex> name_vertices(std::vector<Gid> ids, Gid highest, Size count, const std::string& name,
                                   ArcList& list) {
   if (static_cast<Gid>(ids.size()) > most_vertices)
@@ -257,7 +257,8 @@ ArcList parse_edge_list(std::string_view text, const std::string& name, const Pa
   ArcList list = empty_list(header);
   std::vector<Vertex> table;
   if (header.vertices < 0)
-    table = name_vertices(distinct(edges.pieces, edges.highest, edges.count()), edges.highest, edges.count(), name, list);
+    table =
+        name_vertices(distinct(edges.pieces, edges.highest, edges.count()), edges.highest, edges.count(), name, list);
   fill(list, edges, table, parallel);
   return list;
 }

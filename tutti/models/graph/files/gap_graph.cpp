@@ -69,7 +69,8 @@ void add_rows(ArcList& list, const GapHead& h, Size first, Size end, std::string
     }
   }
   if (end == h.vertices && e != h.arcs)
-    fail(ErrorKind::input, "{}: byte {}: the rows end at arc {}; expected {}", h.name, head + 8 * h.vertices, e, h.arcs);
+    fail(ErrorKind::input, "{}: byte {}: the rows end at arc {}; expected {}", h.name, head + 8 * h.vertices, e,
+         h.arcs);
 }
 
 ArcList empty_list(const GapHead& h) {
@@ -121,7 +122,8 @@ ArcList read_gap_piece(const Comm& comm, const InputFile& file, const std::strin
     list = empty_list(h);
     std::string columns;
     // What is wrong with other offsets is told by add_rows.
-    if (0 <= begin && begin <= stop && stop <= h.arcs) columns = bytes(h.columns() + h.entry * begin, h.entry * (stop - begin));
+    if (0 <= begin && begin <= stop && stop <= h.arcs)
+      columns = bytes(h.columns() + h.entry * begin, h.entry * (stop - begin));
     add_rows(list, h, first, end, offsets, columns);
   });
   return list;

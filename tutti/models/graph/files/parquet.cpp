@@ -71,7 +71,8 @@ class Compact {
 };
 
 // Words of parquet.thrift.
-constexpr std::int32_t type_int64 = 2, type_double = 5, required = 0, plain = 0, rle = 3, uncompressed = 0, data_page = 0;
+constexpr std::int32_t type_int64 = 2, type_double = 5, required = 0, plain = 0, rle = 3, uncompressed = 0,
+                       data_page = 0;
 
 std::int32_t type_of(const ParquetColumn& column) {
   return column.values.index() == 0 ? type_int64 : type_double;

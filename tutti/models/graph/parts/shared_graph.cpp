@@ -35,7 +35,8 @@ ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& ow
         const auto at = static_cast<std::size_t>(i);
         const Arc arc = piece.arcs[at];
         const double weight = piece.weights.empty() ? 0 : piece.weights[at];
-        outgoing[static_cast<std::size_t>(owners.rank(end == ByEnd::head ? arc.to : arc.from))].push_back({arc, weight});
+        outgoing[static_cast<std::size_t>(owners.rank(end == ByEnd::head ? arc.to : arc.from))].push_back(
+            {arc, weight});
         if (end == ByEnd::both && arc.from != arc.to)
           outgoing[static_cast<std::size_t>(owners.rank(arc.to))].push_back({{arc.to, arc.from}, weight});
       }

@@ -7,8 +7,8 @@
 namespace tutti::graph {
 
 ModelKind graph_kind() {
-  ModelKind kind{"graph", add_measure_keys,
-                 [](const ModelSetup& setup) { return std::make_unique<GraphModel>(setup); }, DomainKeys::graph};
+  ModelKind kind{"graph", add_measure_keys, [](const ModelSetup& setup) { return std::make_unique<GraphModel>(setup); },
+                 DomainKeys::graph};
   kind.add_commands = add_graph_commands;
   return kind;
 }
