@@ -1,11 +1,14 @@
 // Betweenness over ranks: the same bits as on one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "tests/support/shared_folder.hpp"
 #include "tests/support/slow_betweenness.hpp"
 #include "tutti/models/graph/betweenness/betweenness.hpp"
+#include "tutti/models/graph/files/graph_files.hpp"
+#include "tutti/models/graph/files/graph_pieces.hpp"
 #include "tutti/models/graph/generate.hpp"
 #include "tutti/models/graph/measure.hpp"
 #include "tutti/models/graph/ssca2.hpp"
@@ -144,6 +147,39 @@ TEST(GraphOverRanks, OneRanksErrorIsEveryones) {
         work.add(sources, 100, state);
       },
       Error);
+}
+
+/// All ranks' pieces of a file, one after the other, are its list.
+TEST(GraphOverRanks, PiecesOfFiles) {
+  const Comm world;
+  const test::SharedFolder folder(world, "graph_pieces");
+  if (world.is_root()) {
+    std::filesystem::create_directories(folder.path);
+    ArcList list = generate_rmat(ssca2_spec(6, 3));
+    write_graph(list, folder.path / "weights.el");
+    list.names.first = 77;
+    write_graph(list, folder.path / "names.el");
+    list.weights.clear();
+    write_graph(list, folder.path / "directed.sg");
+    write_graph(generate_grid(1, 3), folder.path / "path.el");
+    std::ofstream(folder.path / "empty.el");
+    std::ofstream(folder.path / "gaps.el") << "# comment\n\n5 900000000000 1\n"
+                                           << std::string(300, ' ') << "\n7 5 2\n9 9 3";
+  }
+  world.barrier();
+  for (const char* name : {"weights.el", "names.el", "directed.sg", "path.el", "empty.el", "gaps.el"}) {
+    SCOPED_TRACE(name);
+    const ArcList whole = read_graph(folder.path / name), piece = read_graph_piece(world, folder.path / name);
+    EXPECT_EQ(piece.vertices, whole.vertices);
+    EXPECT_EQ(piece.both_ways, whole.both_ways);
+    EXPECT_EQ(piece.names.first, whole.names.first);
+    EXPECT_EQ(piece.names.ids, whole.names.ids);
+    const auto arcs = world.all_gather(std::span<const Arc>(piece.arcs));
+    EXPECT_TRUE(std::ranges::equal(arcs, whole.arcs));
+    const auto weights = world.all_gather(std::span<const double>(piece.weights));
+    EXPECT_TRUE(std::ranges::equal(weights, whole.weights));
+  }
+  EXPECT_FALSE(has_pieces(folder.path / "a.mtx"));
 }
 
 TEST(GraphOverRanks, BenchmarkAndMeasures) {

@@ -149,7 +149,7 @@ class Graph(SystemTest):
         self.assertEqual(self.values(), (["vertex", "component"], {1: 1, 2: 1, 3: 1, 4: 1}))
 
     def test_parquet(self):
-        self.graph("generate", "grid", "--rows", 1030, "--columns", 1030, "-o", "large.el")  # more than one group of rows
+        self.write("large.el", "# vertices 1100000\n3 4\n")  # more than one group of rows
         self.write("path.el", "5 9000000000000000000\n7 5\n")
         self.write("source.txt", "5\n")
         self.write("empty.el", "# vertices 0\n")
@@ -173,6 +173,53 @@ class Graph(SystemTest):
                     self.assertEqual(table.column_names, head)
                     self.assertEqual(table["vertex"].to_pylist(), columns["vertex"])
                     self.assertEqual([None if x != x else x for x in table[head[1]].to_pylist()], values)
+
+    def test_pieces_of_files(self):
+        """With vertices in parts each rank reads a piece of the file: the bits are those of the whole graph on one rank."""
+        random.seed(8)
+        ids = [random.randrange(2**62) for _ in range(90)]
+        lines = [f"{random.choice(ids)}, {random.choice(ids)} {random.randrange(1, 30)}\n" for _ in range(900)]
+        self.write("sparse.el", "# a comment\n" * 200 + "".join(lines))
+        self.write("sources.txt", "".join(f"{i}\n" for i in sorted({int(line.split(",")[0]) for line in lines})[:70]))
+        self.graph("convert", "sparse.el", "directed.sg", "--filter-eighths")
+        self.graph("generate", "grid", "--rows", 9, "--columns", 13, "-o", "grid.el")
+        self.graph("convert", "grid.el", "grid.sg")
+        self.write("few.el", "# vertices 9\n8 3")
+        for name, ranks, options in [
+                ("sparse.el", 2, ["--directed", "--sources", "sources.txt"]), ("sparse.el", 7, ["--multi-edges", "paths"]),
+                ("sparse.el", 3, ["--directed", "--filter-eighths", "--devices", "fake:2"]),
+                ("directed.sg", 4, ["--directed", "--sources", 30, "--seed", 3]), ("directed.sg", 7, ["--devices", "fake:1,cpu"]),
+                ("grid.el", 3, []), ("grid.sg", 2, ["--sources", 80]), ("few.el", 4, [])]:
+            with self.subTest(name=name, ranks=ranks, options=options):
+                self.graph("betweenness", name, *options, "--threads", 1, "--placement", "parts", "-o", "parts.csv", ranks=ranks)
+                options = options[:options.index("--devices")] if "--devices" in options else options
+                self.graph("betweenness", name, *options, "--threads", 1, "-o", "whole.csv")
+                self.assertEqual((self.folder / "parts.csv").read_text(), (self.folder / "whole.csv").read_text())
+        # What is wrong in a piece is told with the line of the file, once.
+        self.write("word.el", "".join(lines[:700]) + "5 x\n" + "".join(lines[700:]))
+        self.write("weight.el", "".join(lines) + "5 6\n")
+        damaged = bytearray((self.folder / "directed.sg").read_bytes())
+        damaged[17 + 8 * 60] ^= 0xff
+        (self.folder / "damaged.sg").write_bytes(damaged)
+        for name, words in [("word.el", "word.el:701: "), ("weight.el", "weight.el:901: "), ("damaged.sg", "damaged.sg: byte 4")]:
+            result = self.graph("betweenness", name, "--placement", "parts", "-o", "parts.csv", ranks=3, code=4)
+            self.assertEqual(len(result.error_lines()), 1, result.err)
+            self.assertIn(words, result.err)
+
+    def test_no_room_is_refused(self):
+        """Arrays that the system would promise and not have: nobody is killed."""
+        with open("/proc/meminfo", encoding="utf-8") as file:
+            if next(int(line.split()[1]) for line in file if line.startswith("MemAvailable:")) > 100 << 20:
+                self.skipTest("this machine has more than 100 GiB")
+        self.write("many.el", "# vertices 2147483646\n0 1\n")
+        for arguments, ranks in [(["info", "many.el"], None), (["betweenness", "many.el", "-o", "out.csv"], None),
+                                 (["betweenness", "many.el", "--placement", "parts", "-o", "out.csv"], 3),
+                                 (["generate", "ssca2", "--scale", 30, "-o", "out.el"], None),
+                                 (["ssca2", "--scale", 30], 2), (["ssca2", "--scale", 30, "--placement", "copies"], None)]:
+            with self.subTest(arguments=arguments):
+                result = self.graph(*arguments, ranks=ranks, code=3)
+                self.assertEqual(len(result.error_lines()), 1, result.err)
+                self.assertIn("of memory", result.err)
 
     def test_benchmark(self):
         result = self.graph("ssca2", "--scale", 8, "--sources", 20, "--devices", "cpu", "--json", "out.json")
@@ -198,6 +245,9 @@ class Graph(SystemTest):
                 (["generate", "torus", "--rows", "0", "--columns", "5", "-o", "out.el"], 2, "0 rows"),
                 (["generate", "ssca2", "--scale", "3", "-o", "out.graph"], 2, "out.graph"),
                 (["convert", "good.el", "good.el"], 2, "good.el"),
+                (["betweenness", "good.el", "-o", "./good.el"], 2, "good.el"),
+                (["betweenness", "good.el", "-o", "sources.txt", "--sources", "sources.txt"], 2, "sources.txt"),
+                (["betweenness", "good.el", "-o", "out.csv", "--seed", "-1"], 2, "--seed"),
         ]:
             with self.subTest(arguments=arguments):
                 for ranks in [None, 2]:

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/machine_limits.hpp"
+#include "tutti/base/units.hpp"
 
 namespace tutti::graph {
 namespace {
@@ -161,6 +163,16 @@ Vertex VertexNames::find(Gid name, Vertex vertices) const {
   return at != ids.end() && *at == name ? static_cast<Vertex>(at - ids.begin()) : no_lid;
 }
 
+void check_room(Vertex vertices, Size entries, Size there) {
+  // Rows in both directions, degrees, names, sums; and what is sorted.
+  const Size bytes = Size{100} * vertices + 16 * entries;
+  if (bytes > there)
+    fail(ErrorKind::resource,
+         "the graph's {} vertices and {} arcs take about {} of memory, and {} are left; use more memory",
+         format_count(vertices), format_count(entries), format_bytes(static_cast<double>(bytes)),
+         format_bytes(static_cast<double>(there)));
+}
+
 void leave_out_eighths(ArcList& list) {
   check_weights(list);
   std::size_t kept = 0;
@@ -177,6 +189,7 @@ Graph build_graph(const ArcList& list, const BuildOptions& options, const Parall
 Graph build_graph(const ArcList& list, const ArcList& incoming, const BuildOptions& options,
                   const ParallelFor& parallel, BuildCounts* counts) {
   if (options.keep_weights || options.leave_out_eighths) check_weights(list);
+  check_room(list.vertices, list.size(), read_machine_limits().available);
   BuildCounts mine, ignored;
   Graph graph;
   graph.vertices = list.vertices;

@@ -21,8 +21,12 @@ struct BuildCounts {
   Size doubles = 0;   ///< arcs that a simple graph does not need
 };
 
+/// Error(resource): so many vertices and entries of rows have no room in `there` bytes. The system would promise more
+/// than it has, and kill the program that takes it.
+void check_room(Vertex vertices, Size entries, Size there);
+
 /// The graph of a list. The same for any number of threads. Error(usage): leave_out_eighths or keep_weights of a list
-/// without weights. Takes 8 bytes an arc (16 with weights) besides the result.
+/// without weights. Error(resource). Takes 8 bytes an arc (16 with weights) besides the result.
 Graph build_graph(const ArcList& list, const BuildOptions& options, const ParallelFor& parallel = {},
                   BuildCounts* counts = nullptr);
 

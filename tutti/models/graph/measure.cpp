@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "tutti/base/log.hpp"
 #include "tutti/base/system/input_file.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_memory.hpp"
@@ -104,10 +105,11 @@ BuildOptions build_options(const MeasureRequest& request) {
 }
 
 /// Where no rank has the whole graph.
-MeasureResult measure_in_parts(const MeasureRequest& request, DeviceSet& devices, const Comm& comm) {
+MeasureResult measure_in_parts(const MeasureRequest& request, Size there, DeviceSet& devices, const Comm& comm) {
   const ParallelFor parallel = parallel_for(*devices.threads);
   MeasureResult result;
   ArcList piece = read_graph_piece(comm, request.file, parallel);
+  comm.together([&] { check_room(piece.vertices, piece.size(), there); });
   result.names = piece.names;
   const VertexOwners owners = share_blocks(comm, devices, piece);
   ArcShare share = share_arcs(comm, piece, owners, request.directed);
@@ -210,12 +212,18 @@ MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const C
   const Size there = host_memory(comm);
   bool parts = false;
   comm.together([&] { parts = choose_parts(request, there, comm); });
-  if (comm.max(parts ? 1 : 0) > 0) return measure_in_parts(request, devices, comm);
+  if (comm.max(parts ? 1 : 0) > 0) {
+    if (request.placement == Placement::automatic)
+      info("the graph does not fit into a rank's memory: its vertices are distributed");
+    return measure_in_parts(request, there, devices, comm);
+  }
   const ParallelFor parallel = parallel_for(*devices.threads);
   Graph graph;
   std::vector<Vertex> sources;
   comm.together([&] {
-    graph = build_graph(read_graph(request.file, parallel), build_options(request), parallel);
+    const ArcList list = read_graph(request.file, parallel);
+    check_room(list.vertices, list.size(), there);
+    graph = build_graph(list, build_options(request), parallel);
     sources = choose_sources(graph, request.sources, request.seed);
   });
   const auto start = std::chrono::steady_clock::now();

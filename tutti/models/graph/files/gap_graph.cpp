@@ -97,7 +97,7 @@ ArcList read_gap_piece(const Comm& comm, const InputFile& file, const std::strin
     const auto bytes = [&](Size begin, Size count) {
       std::string text(static_cast<std::size_t>(count), '\0');
       if (file.read({text.data(), text.size()}, begin) != text.size())
-        fail(ErrorKind::io, "{}: ends at byte {}; it was cut short while it was read", name, begin);
+        fail(ErrorKind::io, "{}: ends at byte {} now; expected the size it had when it was opened", name, begin);
       return text;
     };
     const GapHead h = read_head(bytes(0, std::min(head, file.size())), file.size(), name, weighted);

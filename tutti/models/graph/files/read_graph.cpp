@@ -56,7 +56,7 @@ ArcList read_graph_piece(const Comm& comm, const std::filesystem::path& path, co
   std::unique_ptr<InputFile> file;
   comm.together([&] {
     if (!has_pieces(path))
-      fail(ErrorKind::usage, "{}: ranks cannot read pieces of such a file; convert it to an edge list or .sg",
+      fail(ErrorKind::usage, "{}: ranks can read pieces of edge lists and .sg files only; convert it to one",
            path.string());
     file = std::make_unique<InputFile>(path, "graph");
   });

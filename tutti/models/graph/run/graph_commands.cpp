@@ -1,6 +1,8 @@
 #include "tutti/models/graph/run/graph_commands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -28,6 +30,15 @@ void on_root(const Comm& comm, const std::function<void(const ParallelFor&)>& wo
     Threads threads(usable_cores());
     work(parallel_for(threads));
   });
+}
+
+/// 0 or more.
+const CLI::Range any_number(std::int64_t{0}, std::numeric_limits<std::int64_t>::max());
+
+void check_not_input(const std::string& input, const std::string& output) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(input, output, ignored))
+    fail(ErrorKind::usage, "{}: is to be read; give the output another name", output);
 }
 
 struct GenerateArguments {
@@ -64,9 +75,7 @@ CLI::App* add_kind(CLI::App& generate, Action& action, const std::shared_ptr<Gen
 
 void add_scale(CLI::App& command, GenerateArguments& a) {
   command.add_option("--scale", a.scale, "2^S vertices")->required()->check(CLI::Range(1, 30))->type_name("S");
-  command.add_option("--seed", a.seed, "seed of the random numbers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  command.add_option("--seed", a.seed, "seed of the random numbers")->check(any_number)->capture_default_str();
 }
 
 void add_grid(CLI::App& generate, Action& action, const char* kind, const char* description, bool around) {
@@ -168,9 +177,7 @@ void add_convert(CLI::App& parent, Action& action) {
     action = [a](const Comm& comm) {
       on_root(comm, [&](const ParallelFor& parallel) {
         check_graph_file(a->output);
-        std::error_code ignored;
-        if (std::filesystem::equivalent(a->input, a->output, ignored))
-          fail(ErrorKind::usage, "{}: is the graph to be read; give the output another name", a->output);
+        check_not_input(a->input, a->output);
         ArcList list = read_graph(a->input, parallel);
         if (a->filter) leave_out_eighths(list);
         write_graph(list, a->output, parallel);
@@ -193,6 +200,7 @@ void add_betweenness(CLI::App& parent, Action& action) {
   struct Arguments {
     MeasureRequest request;
     std::string output, multi_edges = "simple", measure = "betweenness", placement = "auto";
+    std::int64_t seed = 1;
     DeviceArguments devices;
   };
   auto a = std::make_shared<Arguments>();
@@ -208,7 +216,7 @@ void add_betweenness(CLI::App& parent, Action& action) {
                    "all, the number of sources to draw, or a file with one vertex number per line")
       ->capture_default_str()
       ->type_name("all|N|FILE");
-  command->add_option("--seed", r.seed, "seed for drawing the sources")->capture_default_str();
+  command->add_option("--seed", a->seed, "seed for drawing the sources")->check(any_number)->capture_default_str();
   command->add_flag("--directed", r.directed, "arcs lead from the first vertex to the second only");
   command
       ->add_option("--multi-edges", a->multi_edges, "several arcs between two vertices: one edge, or different paths")
@@ -220,7 +228,7 @@ void add_betweenness(CLI::App& parent, Action& action) {
       ->capture_default_str();
   add_placement(*command, a->placement);
   command->add_option("--top", r.top, "number of vertices with the highest values to print")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1 << 20))
       ->type_name("N");
   a->devices.add_to(*command);
   command->footer(
@@ -231,6 +239,11 @@ void add_betweenness(CLI::App& parent, Action& action) {
     action = [a](const Comm& comm) {
       a->request.multi_edges = a->multi_edges == "paths" ? MultiEdges::paths : MultiEdges::simple;
       a->request.measure = parse_measure(a->measure);
+      a->request.seed = static_cast<std::uint64_t>(a->seed);
+      comm.together([&] {
+        check_not_input(a->request.file, a->output);
+        check_not_input(a->request.sources, a->output);
+      });
       a->request.placement = parse_placement(a->placement);
       DeviceSet devices = a->devices.open(comm);
       const MeasureResult result = measure(a->request, devices, comm);
@@ -259,11 +272,11 @@ void add_ssca2(CLI::App& parent, Action& action) {
       ->check(CLI::Range(1, 30))
       ->type_name("S");
   command->add_option("--sources", a->request.sources, "sources of kernel 4; 0: 2^min(S, 10)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(any_number)
       ->capture_default_str()
       ->type_name("N");
   command->add_option("--seed", a->request.seed, "seed of the graph and the sources")
-      ->check(CLI::NonNegativeNumber)
+      ->check(any_number)
       ->capture_default_str();
   command->add_option("--multi-edges", a->multi_edges, "in kernel 4: different paths, as v2.2 has it, or one edge")
       ->check(CLI::IsMember({"simple", "paths"}))
