@@ -172,7 +172,7 @@ std::vector<StateNumber> Diffusion::numbers() {
   all.push_back({"dt_before", &dt_before_});
   all.push_back({"not_solved", &not_solved_});
   all.push_back({"iterations", &iterations_});
-  all.push_back({"linearisations", &linearisations_});
+  if (changes_) all.push_back({"linearisations", &linearisations_});
   return all;
 }
 
