@@ -137,9 +137,10 @@ std::vector<RitzPair> Krylov::cycle(bool accurate) {
   return pairs;
 }
 
-double growth_of_steps(const Comm& comm, const KrylovVector& vector, int cycles, const ParallelFor& parallel) {
+double growth_of_steps(const Comm& comm, const KrylovVector& vector, int cycles, const ParallelFor& parallel,
+                       double slow) {
   constexpr int dimension = 16;
-  constexpr double converged = 0.5, on_the_circle = 1e-7;
+  constexpr double converged = 0.5;
   Krylov krylov(comm, vector, dimension, parallel, Wanted::largest);
   for (int k = 0; k < cycles; ++k) {
     const auto pairs = krylov.cycle();
@@ -148,7 +149,7 @@ double growth_of_steps(const Comm& comm, const KrylovVector& vector, int cycles,
     const double beyond = std::abs(first.value) - 1;
     verbose("an eigenvalue of a step: {:.6g} {:+.6g} i, modulus 1 {:+.3g}, residual {:.2g}", first.value.real(),
             first.value.imag(), beyond, first.residual);
-    if (beyond <= on_the_circle) return 0;
+    if (beyond <= slow) return 0;
     if (first.residual < converged * beyond) return std::log1p(beyond);
   }
   return 0;

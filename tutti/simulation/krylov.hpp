@@ -61,10 +61,11 @@ class Krylov {
   Parts mode_;
 };
 
-/// The logarithm of the largest eigenvalue's modulus, where that is above 1: of a linear step (`apply`; `filter`: some
-/// of them), from the noise that stands in the model. 0: none was found in so many cycles whose residual is small
-/// beside what it is above 1. Infinity: noise did not stay finite.
-double growth_of_steps(const Comm& comm, const KrylovVector& vector, int cycles, const ParallelFor& parallel);
+/// The logarithm of the largest eigenvalue's modulus, where that is above 1 + slow: of a linear step (`apply`;
+/// `filter`: some of them), from the noise that stands in the model. 0: none was found in so many cycles whose residual
+/// is small beside what it is above 1. Infinity: noise did not stay finite.
+double growth_of_steps(const Comm& comm, const KrylovVector& vector, int cycles, const ParallelFor& parallel,
+                       double slow = 1e-7);
 
 /// The ellipse of a filter: its right end is 0, its centre -half_length.
 struct FilterEllipse {

@@ -63,6 +63,7 @@ Summary::Flows Diffusion::flows() {
   std::map<std::int32_t, ExactSum> boundaries;
   for (const std::int32_t tag : domain_.boundary_tags) boundaries[tag];
   ExactSum source;
+  exchange_now(0);
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const LocalTetMesh& mesh = domain_.meshes[p];
