@@ -128,12 +128,14 @@ class Convert(SystemTest):
         self.wrong(USAGE, "box.msh", "box.vtu", "--format", "msh22", "--", r"format msh22 does not match .*must end in \.msh")
         self.wrong(USAGE, "box.msh", "box.vtu", "--format", "stl", "--", "stl")
         self.wrong(USAGE, "box.msh", "--", "output")
-        self.wrong(INPUT, "box.stl", "out.msh", "--", r"box\.stl: .*supported are .*\.msh.*\.vtu.*\.node")
+        self.wrong(IO, "box.stl", "out.msh", "--", r"box\.stl: cannot open the mesh file: No such file")
+        (self.folder / "solid.stl").write_text("solid")
+        self.wrong(INPUT, "solid.stl", "out.msh", "--", r"solid\.stl: .*supported are .*\.msh.*\.vtu.*\.node")
         self.wrong(IO, "none.vtu", "out.msh", "--", r"none\.vtu: cannot open the mesh file: No such file")
         self.wrong(IO, "none.ele", "out.msh", "--", r"none\.node: cannot open")
         self.wrong(IO, "box.msh", "no/such/out.msh", "--", r"no/such/out\.msh: cannot create")
         self.assertEqual((self.folder / "box.msh").read_bytes(), before)
-        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["box.msh", "link.msh"])
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["box.msh", "link.msh", "solid.stl"])
 
     def test_damaged_input(self):
         ascii_vtu = (DATA / "vtu" / "ascii.vtu").read_bytes()
