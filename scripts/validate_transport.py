@@ -89,8 +89,8 @@ def bell_with(alpha, **changes):
 
 
 def bell(quick):
-    """A revolution about axes at three angles: no axis is better than another. Bells on few nodes say nothing: what
-    counts then is how nodes lie below the bell."""
+    """A revolution about axes at three angles: no axis is better than another, but for how nodes lie below the bell: a
+    tenth on so many, more on fewer."""
     study = Study()
     errors = {}
     for name, alpha in (("0", 0), ("pi/4", math.pi / 4), ("pi/2", math.pi / 2)):
@@ -98,7 +98,7 @@ def bell(quick):
         errors[name] = run.tracer["l2"]
         print(f"bell, alpha = {name}: l2 = {errors[name]:.4e}", flush=True)
     for name, error in errors.items():
-        study.limit(f"alpha = {name}, beside alpha = 0", error / errors["0"], 0.97, 1.03)  # stable steps differ by 2 %
+        study.limit(f"alpha = {name}, beside alpha = 0", error / errors["0"], 0.85, 1.15)
     return study
 
 
