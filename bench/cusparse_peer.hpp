@@ -12,7 +12,7 @@
 #include "bench/gpu_timing.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/device/buffer.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti {
 

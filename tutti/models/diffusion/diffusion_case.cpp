@@ -8,7 +8,7 @@
 #include "tutti/domain/groups.hpp"
 #include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/diffusion/ionic/ionic_case.hpp"
-#include "tutti/models/diffusion/scheme_faces.hpp"
+#include "tutti/models/diffusion/scheme/scheme_faces.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::diffusion {

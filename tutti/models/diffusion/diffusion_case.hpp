@@ -13,7 +13,7 @@
 #include "tutti/io/case/case.hpp"
 #include "tutti/mesh/local_tet_mesh.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti::diffusion {
 

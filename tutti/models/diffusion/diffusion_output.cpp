@@ -4,7 +4,7 @@
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/mesh/face_shape.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
-#include "tutti/models/diffusion/gradient.hpp"
+#include "tutti/models/diffusion/scheme/gradient.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::diffusion {

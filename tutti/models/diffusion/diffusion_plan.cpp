@@ -9,7 +9,7 @@
 #include "tutti/models/diffusion/forcing.hpp"
 #include "tutti/models/diffusion/ionic/ionic_case.hpp"
 #include "tutti/models/diffusion/rows/operator.hpp"
-#include "tutti/models/diffusion/scheme_faces.hpp"
+#include "tutti/models/diffusion/scheme/scheme_faces.hpp"
 
 namespace tutti::diffusion {
 namespace {

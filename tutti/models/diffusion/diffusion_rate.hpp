@@ -4,7 +4,7 @@
 #include "tutti/device/device.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/io/case/case.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::diffusion {

@@ -8,7 +8,7 @@
 #include "tutti/device/buffer.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/models/diffusion/diffusion_case.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti::diffusion {
 

@@ -7,8 +7,8 @@
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/mesh/face_shape.hpp"
-#include "tutti/models/diffusion/damped.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/models/diffusion/scheme/damped.hpp"
 #include "tutti/simulation/evaluate.hpp"
 #include "tutti/simulation/run/run_state.hpp"
 

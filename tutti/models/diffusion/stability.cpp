@@ -8,7 +8,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/device/reductions.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
-#include "tutti/models/diffusion/gradient.hpp"
+#include "tutti/models/diffusion/scheme/gradient.hpp"
 
 namespace tutti::diffusion {
 

@@ -6,7 +6,7 @@
 
 #include "test_meshes.hpp"
 #include "test_scheme_problem.hpp"
-#include "tutti/models/diffusion/damped.hpp"
+#include "tutti/models/diffusion/scheme/damped.hpp"
 
 namespace tutti::diffusion {
 namespace {

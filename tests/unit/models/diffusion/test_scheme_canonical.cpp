@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "test_meshes.hpp"
-#include "tutti/models/diffusion/gradient.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/gradient.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti::diffusion {
 namespace {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "tutti/models/diffusion/gradient.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/gradient.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti::test {
 using namespace diffusion;  // NOLINT(google-build-using-namespace): tests of this model

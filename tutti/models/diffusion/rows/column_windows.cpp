@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti::diffusion {
 namespace {

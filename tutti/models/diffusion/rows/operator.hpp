@@ -10,7 +10,7 @@
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/diffusion/diffusion_kernel.hpp"
 #include "tutti/models/diffusion/rows/column_tiles.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 #include "tutti/residency/choose.hpp"
 #include "tutti/schedule/kernels.hpp"
 

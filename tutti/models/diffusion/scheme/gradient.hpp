@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti::diffusion {
 

@@ -1,4 +1,4 @@
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "tutti/base/error.hpp"
-#include "tutti/models/diffusion/damped.hpp"
-#include "tutti/models/diffusion/gradient.hpp"
-#include "tutti/models/diffusion/scheme_faces.hpp"
+#include "tutti/models/diffusion/scheme/damped.hpp"
+#include "tutti/models/diffusion/scheme/gradient.hpp"
+#include "tutti/models/diffusion/scheme/scheme_faces.hpp"
 
 namespace tutti::diffusion {
 

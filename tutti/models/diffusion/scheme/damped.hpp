@@ -2,8 +2,8 @@
 // (docs/adr/0024-a-flux-that-cannot-grow.md).
 #pragma once
 
-#include "tutti/models/diffusion/gradient.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/gradient.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti::diffusion {
 

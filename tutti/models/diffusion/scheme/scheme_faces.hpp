@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tutti/mesh/face_shape.hpp"
-#include "tutti/models/diffusion/scheme.hpp"
+#include "tutti/models/diffusion/scheme/scheme.hpp"
 
 namespace tutti::diffusion::scheme_faces {
 

@@ -1,11 +1,11 @@
-#include "tutti/models/diffusion/gradient.hpp"
+#include "tutti/models/diffusion/scheme/gradient.hpp"
 
 #include <algorithm>
 #include <atomic>
 
 #include "tutti/base/error.hpp"
-#include "tutti/models/diffusion/damped.hpp"
-#include "tutti/models/diffusion/scheme_faces.hpp"
+#include "tutti/models/diffusion/scheme/damped.hpp"
+#include "tutti/models/diffusion/scheme/scheme_faces.hpp"
 
 namespace tutti::diffusion {
 

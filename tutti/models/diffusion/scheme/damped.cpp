@@ -1,9 +1,9 @@
-#include "tutti/models/diffusion/damped.hpp"
+#include "tutti/models/diffusion/scheme/damped.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "tutti/models/diffusion/scheme_faces.hpp"
+#include "tutti/models/diffusion/scheme/scheme_faces.hpp"
 
 namespace tutti::diffusion {
 
