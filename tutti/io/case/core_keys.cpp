@@ -266,9 +266,9 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
   schema.add({.path = "output.interpolate",
               .type = KeyType::boolean,
               .default_value = "false",
-              .description = "Probes and lines take values at the points themselves instead of those of the cells that "
-                             "the points lie in: linear between the middles of a grid's cells, by a least-squares "
-                             "gradient on tetrahedra and on the sphere, the polynomial of an element."});
+              .description = "Interpolate probes and lines to their points instead of taking the values of the cells "
+                             "that contain them: linearly between cell centres on grids, by a least-squares gradient "
+                             "on tetrahedra and on the sphere, by the polynomial of an element."});
   schema.describe_table("output.probe[]", "A point whose cell is recorded in `probes.csv`.");
   schema.add(
       {.path = "output.probe[].name", .type = KeyType::text, .description = "Name of the column.", .required = true});
