@@ -230,13 +230,13 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .description = "Steps between two outputs of the fields; 0: only at the start and at the end.",
               .min = 0});
   add_occasion_keys(schema, "output.", "Fields are written");
-  schema.add(
-      {.path = "output.format",
-       .type = KeyType::choice,
-       .default_value = "\"vtk\"",
-       .description = "vtk: one file per part and output, joined by results.pvd; vtkhdf: all in results.vtkhdf, for "
-                      "VTK 9.3, ParaView 5.12 or later, through the memory of one rank. Slices are always vtk.",
-       .choices = {"vtk", "vtkhdf"}});
+  schema.add({.path = "output.format",
+              .type = KeyType::choice,
+              .default_value = "\"vtk\"",
+              .description =
+                  "vtk: one file per part and output, joined by results.pvd; vtkhdf: all in results.vtkhdf, for "
+                  "VTK 9.3, ParaView 5.12 or later, through the memory of one rank. Slices are always vtk.",
+              .choices = {"vtk", "vtkhdf"}});
   schema.add({.path = "output.compress",
               .type = KeyType::integer,
               .default_value = "1",
