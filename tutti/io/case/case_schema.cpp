@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "tutti/base/error.hpp"
@@ -333,21 +334,42 @@ std::string escape_cell(const std::string& text) {
   return escaped;
 }
 
-std::string condition_text(const KeyDoc& key) {
-  if (key.only_if.path.empty()) return "";
-  const auto name = key.only_if.path.substr(key.only_if.path.rfind('.') + 1);
-  if (key.only_if.values.empty()) return fmt::format(" Only with `{}`.", name);
-  return fmt::format(" Only with `{}` = {}.", name, quoted_words(key.only_if.values));
+/// When a key counts, or when it does not where that is shorter (and a default makes it exact).
+std::string condition_text(const CaseSchema& schema, const KeyDoc& key) {
+  const auto& [path, values] = key.only_if;
+  if (path.empty()) return "";
+  const bool sibling = parent_table(path) == parent_table(key.path);
+  const auto name = sibling ? path.substr(path.rfind('.') + 1) : path;
+  if (values.empty()) return fmt::format("Only with `{}`.", name);
+  std::vector<std::string> rest;
+  const KeyDoc* other = schema.find(path);
+  if (other != nullptr && other->type == KeyType::choice && !other->default_value.empty())
+    for (const auto& choice : other->choices)
+      if (std::find(values.begin(), values.end(), choice) == values.end()) rest.push_back(choice);
+  const bool shorter = !rest.empty() && rest.size() < values.size();
+  return fmt::format("{} with `{}` = {}.", shorter ? "Not" : "Only", name, quoted_words(shorter ? rest : values));
 }
 
-std::string key_row(const KeyDoc& key) {
+/// The condition of all keys of a table; empty where they differ.
+std::string shared_condition(const CaseSchema& schema, const std::string& table) {
+  std::optional<std::string> shared;
+  for (const auto& key : schema.keys()) {
+    if (parent_table(key.path) != table) continue;
+    const auto text = condition_text(schema, key);
+    if (shared.value_or(text) != text) return "";
+    shared = text;
+  }
+  return shared.value_or("");
+}
+
+std::string key_row(const KeyDoc& key, const std::string& condition) {
   const auto name = key.path.substr(key.path.rfind('.') + 1);
   const std::string fallback = !key.default_value.empty() ? "`" + key.default_value + "`"
                                : key.required             ? "**required**"
                                                           : "";
   const std::string exact = key.exact.empty() ? "" : fmt::format(" exact: `{}` at t = 0.", key.exact);
-  return fmt::format("| `{}` | {} | {} | {} | {}{}{} |\n", name, escape_cell(expected_text(key)), fallback, key.unit,
-                     escape_cell(key.description), exact, escape_cell(condition_text(key)));
+  return fmt::format("| `{}` | {} | {} | {} | {}{}{}{} |\n", name, escape_cell(expected_text(key)), fallback, key.unit,
+                     escape_cell(key.description), exact, condition.empty() ? "" : " ", escape_cell(condition));
 }
 
 std::string rule_text(const KeyRule& rule) {
@@ -378,15 +400,17 @@ std::string case_reference_markdown(const CaseSchema& schema) {
   for (const auto& table : schema.tables()) {
     std::string rows;
     std::string group;
+    const std::string shared = shared_condition(schema, table);
     for (const auto& key : schema.keys()) {
       if (parent_table(key.path) != table) continue;
       if (key.group != group && key.group != "core") rows += fmt::format("| | | | | *model `{}`:* |\n", key.group);
       group = key.group;
-      rows += key_row(key);
+      rows += key_row(key, shared.empty() ? condition_text(schema, key) : "");
     }
     if (rows.empty()) continue;
     page += table_heading(table);
     if (const auto text = schema.table_description(table); !text.empty()) page += text + "\n\n";
+    if (!shared.empty()) page += shared + "\n\n";
     page += "| key | takes | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n" + rows + "\n";
     for (const auto& rule : schema.rules())
       if (parent_table(rule.paths.front()) == table) page += rule_text(rule);

@@ -197,7 +197,7 @@ void add_occasion_keys(CaseSchema& schema, const std::string& prefix, const std:
   schema.add({.path = prefix + "interval",
               .type = KeyType::number,
               .unit = "s",
-              .description = what + " each time that so much of the model's time has passed.",
+              .description = what + " at this interval of physical time.",
               .min = 0,
               .above_min = true});
   schema.add({.path = prefix + "times",
@@ -218,11 +218,11 @@ void add_history_key(CaseSchema& schema) {
 }
 
 void add_output_keys(CaseSchema& schema, DomainKeys domain) {
-  schema.describe_table("output",
-                        "What is written into the results folder, for ParaView (VTU) and as CSV. `every` counts steps; "
-                        "`interval` and `times` are of the model's time. "
-                        "With `time.end`, steps are shortened to meet such a time exactly; with `time.steps` they stay "
-                        "as long as they are, and the first one at the time or behind it counts.");
+  schema.describe_table(
+      "output",
+      "What is written into the results folder, for ParaView (VTU) and as CSV. `every` counts steps; `interval` and "
+      "`times` are physical times. With `time.end`, steps are shortened to meet these times exactly; with `time.steps` "
+      "they are not, and the first step that reaches a time counts.");
   schema.add({.path = "output.every",
               .type = KeyType::integer,
               .default_value = "0",
@@ -234,8 +234,8 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .type = KeyType::choice,
               .default_value = "\"vtk\"",
               .description =
-                  "vtk: a file a part and output, joined by results.pvd; vtkhdf: all in results.vtkhdf, for VTK "
-                  "9.3, ParaView 5.12 or later, through the memory of one rank. Slices are vtk always.",
+                  "vtk: one file per part and output, joined by results.pvd; vtkhdf: all in results.vtkhdf, for "
+                  "VTK 9.3, ParaView 5.12 or later, through the memory of one rank. Slices are always vtk.",
               .choices = {"vtk", "vtkhdf"}});
   schema.add({.path = "output.compress",
               .type = KeyType::integer,
@@ -248,7 +248,7 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .default_value = "\"auto\"",
               .unit = "steps",
               .description = "Steps between two records of the probes, which are also recorded at the start and the "
-                             "end; auto: every step, or with an interval or times at these.",
+                             "end; auto: every step, or only at `probe_interval` or `probe_times` if given.",
               .choices = {"auto"},
               .min = 1});
   add_occasion_keys(schema, "output.probe_", "Probes are recorded");
@@ -266,9 +266,9 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
   schema.add({.path = "output.interpolate",
               .type = KeyType::boolean,
               .default_value = "false",
-              .description = "Probes and lines take values at the points themselves instead of those of the cells that "
-                             "the points lie in: linear between the middles of a grid's cells, by a least-squares "
-                             "gradient on tetrahedra and on the sphere, the polynomial of an element."});
+              .description = "Interpolate probes and lines to their points instead of taking the values of the cells "
+                             "that contain them: linearly between cell centres on grids, by a least-squares gradient "
+                             "on tetrahedra and on the sphere, by the polynomial of an element."});
   schema.describe_table("output.probe[]", "A point whose cell is recorded in `probes.csv`.");
   schema.add(
       {.path = "output.probe[].name", .type = KeyType::text, .description = "Name of the column.", .required = true});
@@ -279,8 +279,8 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .length = 3,
               .required = true});
   schema.describe_table("output.line[]",
-                        "A line along which the cells' values go into `lines/<name>.csv`, at the times of the fields. "
-                        "On the sphere the points lie above the line.");
+                        "A line: the cells' values along it are written to `lines/<name>.csv` at the times of the "
+                        "fields. On the sphere its points are projected onto the sphere.");
   schema.add({.path = "output.line[].name",
               .type = KeyType::text,
               .description = "Name of its file: letters, digits, - and _.",
@@ -289,13 +289,13 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
     schema.add({.path = std::string("output.line[].") + end,
                 .type = KeyType::numbers,
                 .unit = "length",
-                .description = end[0] == 'f' ? "Where it begins." : "Where it ends.",
+                .description = end[0] == 'f' ? "First point." : "Last point.",
                 .length = 3,
                 .required = true});
   schema.add({.path = "output.line[].points",
               .type = KeyType::integer,
               .default_value = "100",
-              .description = "Points, both ends among them.",
+              .description = "Number of points, including both ends.",
               .min = 2,
               .max = 10000});
   if (domain == DomainKeys::box) return add_slice_keys(schema);
@@ -304,14 +304,14 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
 }
 
 void add_statistics_keys(CaseSchema& schema) {
-  schema.describe_table("statistics",
-                        "Averages, variances and extremes over the model's time of any field of the results, which "
-                        "have them as fields `<field>_mean`, `_variance`, `_min`, `_max`. A sample counts for the time "
-                        "since the one before it; before the first one all are 0. A restart goes on with them. "
-                        "Each sample copies the fields to the host.");
+  schema.describe_table(
+      "statistics",
+      "Means, variances and extremes over time of any field, written as fields `<field>_mean`, `_variance`, `_min`, "
+      "`_max`. Each sample is weighted by the time since the previous one; before the first sample all are 0. A "
+      "restart continues them. Each sample copies the fields to the host.");
   schema.add({.path = "statistics.of",
               .type = KeyType::texts,
-              .description = "Which of them; without this key nothing is sampled.",
+              .description = "Which statistics; without this key nothing is sampled.",
               .choices = {"mean", "variance", "min", "max"}});
   const KeyCondition on{"statistics.of", {}};
   schema.add({.path = "statistics.fields",

@@ -115,9 +115,9 @@ void add_named_file_keys(CaseSchema& schema) {
     schema.add({.path = list + ".name", .type = KeyType::text, .description = use, .required = true});
   };
   schema.describe_table("table[]",
-                        "A function of one number, for every expression of the case: `name(t)` or of anything else. "
-                        "Between the rows of its file it is linear, before the first and behind the last constant.");
-  name("table[]", "What expressions call it.");
+                        "A function of one number for every expression of the case, such as `name(t)`. It is linear "
+                        "between the rows of its file, and constant before the first and after the last.");
+  name("table[]", "Its name in expressions.");
   schema.add({.path = "table[].file",
               .type = KeyType::file,
               .description = "A text file of numbers in columns (CSV), relative to the case file. The first column "
@@ -128,10 +128,10 @@ void add_named_file_keys(CaseSchema& schema) {
               .description = "Name of the column with the values, or its number; else it is the second."});
   schema.describe_table(
       "field[]",
-      "A quantity of a file, for the expressions of initial values; of diffusion's K, source and "
-      "boundary values and of transport's velocity, if they do not change in time. Its `name` stands "
-      "for the value at x, y, z. Nothing is weighed by volumes: this is interpolation, and mass may change.");
-  name("field[]", "What expressions call it.");
+      "A quantity from a file. Expressions of initial values may use it; so may diffusion's K, source and boundary "
+      "values and transport's velocity, if they do not change in time. Its `name` stands for the value at x, y, z. It "
+      "is interpolated without regard to volumes, so the mass may change.");
+  name("field[]", "Its name in expressions.");
   schema.add({.path = "field[].file",
               .type = KeyType::file,
               .description = fmt::format("Relative to the case file: {}.", point_value_formats),
@@ -142,8 +142,8 @@ void add_named_file_keys(CaseSchema& schema) {
   schema.add({.path = "field[].interpolation",
               .type = KeyType::choice,
               .default_value = "\"linear\"",
-              .description = "nearest: the value of the nearest point or cell; linear: the linear function that fits "
-                             "the nearest twelve best, the nearer the better.",
+              .description = "nearest: the value of the nearest point or cell; linear: a linear fit to the nearest "
+                             "twelve, weighted by distance.",
               .choices = {"nearest", "linear"}});
 }
 

@@ -22,16 +22,15 @@ void add_integral_keys(CaseSchema& schema, DomainKeys domain) {
   schema.describe_table(table,
                         "A column of `history.csv`: an integral, a mean or an extreme of a field over some cells.");
   add_name(schema, table, "Name of the column.");
-  schema.add(
-      {.path = table + ".of",
-       .type = KeyType::text,
-       .description = "A quantity of the results: a field's name, `velocity[0]` for a component; `1`: the volume.",
-       .required = true});
+  schema.add({.path = table + ".of",
+              .type = KeyType::text,
+              .description = "A field of the results; `velocity[0]`: a component; `1`: the volume.",
+              .required = true});
   schema.add({.path = table + ".kind",
               .type = KeyType::choice,
               .default_value = "\"integral\"",
-              .description = "Over cells with their volumes; mean: the integral over the volume. On the sphere, nodes "
-                             "with the areas that they stand for.",
+              .description = "Cells are weighted by their volumes, nodes on the sphere by their areas; mean: the "
+                             "integral divided by the volume or area.",
               .choices = {"integral", "mean", "min", "max"}});
   if (domain == DomainKeys::tetrahedra || domain == DomainKeys::elements)
     schema.add({.path = table + ".region",
@@ -39,15 +38,14 @@ void add_integral_keys(CaseSchema& schema, DomainKeys domain) {
                 .description = "Name or number of the physical volume; else all of the mesh."});
   schema.add({.path = table + ".where",
               .type = KeyType::expression,
-              .description = "Only cells whose middle has a value other than 0 here, e.g. `z > 0.5`."});
+              .description = "Only cells where this is not 0 at the centre, e.g. `z > 0.5`."});
   add_scale(schema, table);
 }
 
 void add_surface_keys(CaseSchema& schema, DomainKeys domain) {
   const std::string table = "output.surface[]";
-  schema.describe_table(table,
-                        "What happens at a part of the boundary: fluxes through it as a column of `history.csv`, "
-                        "and profiles along it.");
+  schema.describe_table(
+      table, "Fluxes and other quantities on a part of the boundary: a column of `history.csv`, and profiles.");
   add_name(schema, table, "Name of the column, and of the file.");
   schema.add({.path = table + ".boundary",
               .type = KeyType::text,
@@ -56,25 +54,24 @@ void add_surface_keys(CaseSchema& schema, DomainKeys domain) {
               .required = true});
   schema.add({.path = table + ".of",
               .type = KeyType::text,
-              .description = "A quantity of the model at the boundary; an unknown one is answered by a list of all.",
+              .description = "A quantity of the model at the boundary; the error for an unknown name lists all.",
               .required = true});
   schema.add({.path = table + ".kind",
               .type = KeyType::choice,
               .default_value = "\"integral\"",
-              .description = "What the column is, over the faces with their areas.",
+              .description = "What the column holds; faces are weighted by their areas.",
               .choices = {"integral", "mean", "min", "max"}});
   schema.add({.path = table + ".profile",
               .type = KeyType::boolean,
               .default_value = "false",
-              .description = "Write the value of every face into `surfaces/<name>.csv`, at the times of the fields; it "
-                             "passes through the memory of one rank."});
+              .description = "Also write the value of every face to `surfaces/<name>.csv`, at the times of the fields; "
+                             "one rank gathers them."});
   add_scale(schema, table);
 }
 
 void add_unit_keys(CaseSchema& schema) {
   const std::string table = "output.unit[]";
-  schema.describe_table(table,
-                        "What the numbers of the case are in, for `summary.json` and plots: nothing is converted.");
+  schema.describe_table(table, "Units of the case's numbers, for `summary.json` and plots. Nothing is converted.");
   schema.add({.path = table + ".of",
               .type = KeyType::text,
               .description = "A field, a quantity of probes, a column of `history.csv`, `time` or `length`.",
@@ -85,7 +82,7 @@ void add_unit_keys(CaseSchema& schema) {
 void add_plane_keys(CaseSchema& schema) {
   const std::string table = "output.plane[]";
   schema.describe_table(table,
-                        "A plane: the polygons that it cuts out of cells, with the cells' values, into "
+                        "A plane through the mesh: the polygons that it cuts out of cells, with the cells' values, in "
                         "`planes/plane-<name>.pvd` at the times of the fields. Nothing is interpolated.");
   add_name(schema, table, "Name of the plane and its files: letters, digits, - and _.");
   schema.add({.path = table + ".point",
@@ -96,15 +93,15 @@ void add_plane_keys(CaseSchema& schema) {
               .required = true});
   schema.add({.path = table + ".normal",
               .type = KeyType::numbers,
-              .description = "Its normal, of any length. Where the plane runs along faces, the cells that the normal "
-                             "points away from count.",
+              .description = "Its normal, of any length. Where the plane runs along faces, the cells on the side that "
+                             "the normal points away from are used.",
               .length = 3,
               .required = true});
   schema.add({.path = table + ".csv",
               .type = KeyType::boolean,
               .default_value = "false",
-              .description = "Also `planes/<name>.csv`: middle, area and values of each polygon; they pass through the "
-                             "memory of one rank."});
+              .description =
+                  "Also write `planes/<name>.csv`: centre, area and values of each polygon; one rank gathers them."});
 }
 
 }  // namespace

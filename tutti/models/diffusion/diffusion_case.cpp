@@ -18,7 +18,7 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
   schema.add({.path = table + ".K",
               .type = KeyType::tensor,
               .unit = "length^2/s",
-              .description = "Diffusivity: a number or formula, or a symmetric 3x3 tensor of them. It may name u.",
+              .description = "Diffusivity: a number or formula, or a symmetric 3x3 tensor of them. It may depend on u.",
               .initial = true,
               .solution = true});
   schema.add({.path = table + ".fibre",
@@ -34,13 +34,13 @@ void add_tensor_keys(CaseSchema& schema, const std::string& table) {
   schema.add({.path = table + ".longitudinal",
               .type = KeyType::expression,
               .unit = "length^2/s",
-              .description = "Diffusivity along the fibre. It may name u.",
+              .description = "Diffusivity along the fibre. It may depend on u.",
               .initial = true,
               .solution = true});
   schema.add({.path = table + ".transverse",
               .type = KeyType::expression,
               .unit = "length^2/s",
-              .description = "Diffusivity across the fibre. It may name u.",
+              .description = "Diffusivity across the fibre. It may depend on u.",
               .initial = true,
               .solution = true});
 }
@@ -64,7 +64,7 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::expression,
               .default_value = "0",
               .unit = "1/s",
-              .description = "Source. It may name u.",
+              .description = "Source. It may depend on u.",
               .initial = true,
               .solution = true});
   schema.add(
@@ -86,9 +86,8 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "boundary[].type",
               .type = KeyType::choice,
               .default_value = "\"neumann\"",
-              .description =
-                  "dirichlet: value is u; neumann: value is n.K grad u, the flux into the domain; robin: n.K grad u = "
-                  "h (value - u), as where a fluid of the temperature `value` flows past.",
+              .description = "dirichlet: value is u; neumann: value is n.K grad u, the flux into the domain; robin: "
+                             "n.K grad u = h (value - u), e.g. heat transfer to a fluid of the temperature `value`.",
               .choices = {"dirichlet", "neumann", "robin"}});
   schema.add({.path = "boundary[].value",
               .type = KeyType::expression,
@@ -101,8 +100,9 @@ void add_diffusion_keys(CaseSchema& schema) {
               .description = "Transfer coefficient, not negative, evaluated at the face's centroid.",
               .required = true,
               .only_if = {"boundary[].type", {"robin"}}});
-  schema.describe_table("interface[]",
-                        "Contact resistance between two regions: u jumps by it times the flux. Without a table: none.");
+  schema.describe_table(
+      "interface[]",
+      "Contact resistance between two regions: u jumps by the resistance times the flux. Without a table: none.");
   schema.add({.path = "interface[].regions",
               .type = KeyType::texts,
               .description = "Names or numbers of the two physical volumes.",
@@ -111,12 +111,12 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "interface[].resistance",
               .type = KeyType::expression,
               .unit = "s/length",
-              .description = "Resistance of a unit of area, not negative, evaluated at the face's centroid.",
+              .description = "Resistance (1/h of a film), not negative, evaluated at the face's centroid.",
               .required = true});
   add_ionic_keys(schema);
   schema.add({.path = "output.extra",
               .type = KeyType::texts,
-              .description = "Fields besides u, of cells: gradient: by the fit that the fluxes use; flux: -K grad u.",
+              .description = "Extra cell fields. gradient: the fitted gradient that the fluxes use; flux: -K grad u.",
               .choices = {"gradient", "flux"}});
   schema.describe_table("numerics",
                         "How the rows are stored. Results in double do not depend on `format` and `layout`.");
@@ -172,10 +172,9 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "numerics.search",
               .type = KeyType::choice,
               .default_value = "\"short\"",
-              .description =
-                  "How long growing modes are sought on a mesh with flat cells; short: some 700 rates, which find what "
-                  "grows by 1e-4 of the spectral radius; long: ten times as many, for what a run finds to grow "
-                  "more slowly.",
+              .description = "Length of the search for growing modes on a mesh with flat cells. short: some 700 "
+                             "evaluations of the right-hand side, which find growth rates of 1e-4 of the spectral "
+                             "radius; long: ten times as many, for slower growth that a run has reported.",
               .choices = {"short", "long"}});
   add_residency_keys(schema, "the coefficients of the rows (128 of about 200 bytes per cell)");
   schema.add({.path = "time.method",
@@ -192,7 +191,7 @@ void add_diffusion_keys(CaseSchema& schema) {
   for (const char* path : {"time.dt", "time.end", "time.steps", "time.steady"}) schema.narrow(path, in_time);
   schema.narrow("time.safety", {"time.method", {"euler", "rkc2"}});
   const KeyCondition implicit = {"time.method", {"backward-euler", "crank-nicolson", "bdf2", "steady"}};
-  schema.describe_table("solver", "Of implicit steps and of the steady solution.");
+  schema.describe_table("solver", "The linear solver of implicit steps and of the steady solution.");
   schema.add({.path = "solver.tolerance",
               .type = KeyType::number,
               .default_value = "1e-10",
@@ -201,18 +200,19 @@ void add_diffusion_keys(CaseSchema& schema) {
               .max = 0.1,
               .above_min = true,
               .only_if = implicit});
-  schema.add({.path = "solver.iterations",
-              .type = KeyType::integer,
-              .default_value = "1000",
-              .description = "Iterations of one solution, at most; where they do not suffice the run ends with code 6.",
-              .min = 1,
-              .max = 1e6,
-              .only_if = implicit});
+  schema.add(
+      {.path = "solver.iterations",
+       .type = KeyType::integer,
+       .default_value = "1000",
+       .description = "Maximum number of iterations per solution; if they do not suffice, the run ends with code 6.",
+       .min = 1,
+       .max = 1e6,
+       .only_if = implicit});
   schema.add({.path = "solver.linearisations",
               .type = KeyType::integer,
               .default_value = "50",
-              .description = "Where K or the source names u: linear equations for one solution, at most. K is that of "
-                             "the last solution (Picard), the source's derivative counts (Newton).",
+              .description = "If K or the source depends on u: maximum number of linear systems per solution. K is "
+                             "taken at the last iterate (Picard), the source is linearised (Newton).",
               .min = 1,
               .max = 1e6,
               .only_if = implicit});
@@ -220,8 +220,8 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"multigrid\"",
               .description =
-                  "multigrid: coarse levels of boxes of some 48 cells, and a polynomial of Chebyshev on the cells; its "
-                  "iterations hardly grow with the mesh. chebyshev: the polynomial alone, for short steps.",
+                  "multigrid: coarse levels of boxes of some 48 cells, and a Chebyshev polynomial on the cells; the "
+                  "number of iterations hardly grows with the mesh. chebyshev: the polynomial alone, for short steps.",
               .choices = {"multigrid", "chebyshev"},
               .only_if = implicit});
   schema.add({.path = "time.stages",

@@ -196,9 +196,9 @@ void add_numerics_keys(CaseSchema& schema) {
               .min = 0});
   schema.add({.path = "output.extra",
               .type = KeyType::texts,
-              .description = "Fields besides those of the flow. face_velocity: of a cell, the components on its upper "
-                             "faces, where the scheme has them. stream_function: psi of a flow in a plane, where the "
-                             "grid is one cell thick, with u = dpsi/dy and v = -dpsi/dx; every rank adds up all of it.",
+              .description = "Extra fields. face_velocity: the velocity components on a cell's upper faces, where the "
+                             "staggered scheme has them. stream_function: psi of a plane flow on a grid one cell "
+                             "thick, with u = dpsi/dy and v = -dpsi/dx; every rank computes all of it.",
               .choices = {"face_velocity", "stream_function"}});
   schema.describe_table("pressure", "Solver for the pressure.");
   schema.add({.path = "pressure.solver",

@@ -265,20 +265,18 @@ void add_transport_keys(CaseSchema& schema) {
               .default_value = "\"rk4\"",
               .description = "rk4: the classical Runge-Kutta method; ssp-rk3: the three-stage method of Shu and Osher.",
               .choices = {"rk4", "ssp-rk3"}});
-  schema.add(
-      {.path = "time.tolerance",
-       .type = KeyType::number,
-       .default_value = "0.005",
-       .description =
-           "Error that steps of dt = \"auto\" may make in the initial tracers while the fastest node goes around "
-           "the sphere, relative to the integral of their magnitudes; steps are shortened to half at most. 0: "
-           "as long as is stable.",
-       .min = 0});
+  schema.add({.path = "time.tolerance",
+              .type = KeyType::number,
+              .default_value = "0.005",
+              .description = "With dt = \"auto\": error that the steps may make in the initial tracers while the "
+                             "fastest node goes once around the sphere, relative to the integral of their magnitudes. "
+                             "Steps are shortened to meet it, to half at most. 0: the longest stable step.",
+              .min = 0});
   schema.describe_table("numerics", "Numerics of the model.");
   schema.add({.path = "numerics.check",
               .type = KeyType::boolean,
               .default_value = "true",
-              .description = "Check the stability first, by eigenvalues of a step: no eigenvector may grow."});
+              .description = "Check the stability first, by eigenvalues of a step: no mode may grow."});
   schema.add({.path = "numerics.operators",
               .type = KeyType::choice,
               .default_value = "\"auto\"",

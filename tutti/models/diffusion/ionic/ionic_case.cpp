@@ -21,13 +21,13 @@ struct Constant {
   const char* description;
 };
 constexpr Constant fitzhugh_constants[] = {{"a", "0.1", "", "Threshold of excitation."},
-                                           {"epsilon", "0.01", "", "How much slower w is than u."},
-                                           {"gamma", "0.5", "", "w stays at u / gamma."},
-                                           {"rate", "1", "1/s", "Rate of u; times are measured by it."}};
-constexpr Constant mitchell_constants[] = {{"tau_in", "0.3", "s", "Time in which current flows in."},
-                                           {"tau_out", "6", "s", "Time in which current flows out."},
-                                           {"tau_open", "120", "s", "Time in which the gate opens."},
-                                           {"tau_close", "150", "s", "Time in which the gate closes."},
+                                           {"epsilon", "0.01", "", "Ratio of the rates of w and u."},
+                                           {"gamma", "0.5", "", "w relaxes towards u / gamma."},
+                                           {"rate", "1", "1/s", "Rate of the reaction; its unit of time is 1 / rate."}};
+constexpr Constant mitchell_constants[] = {{"tau_in", "0.3", "s", "Time constant of the inward current."},
+                                           {"tau_out", "6", "s", "Time constant of the outward current."},
+                                           {"tau_open", "120", "s", "Time constant of the opening gate."},
+                                           {"tau_close", "150", "s", "Time constant of the closing gate."},
                                            {"gate", "0.13", "", "u above which the gate closes."}};
 
 void add_constants(CaseSchema& schema, std::span<const Constant> constants, const KeyCondition& condition) {
@@ -67,8 +67,9 @@ Stimulus read_stimulus(const Case& options, int k) {
 }  // namespace
 
 void add_ionic_keys(CaseSchema& schema) {
-  schema.describe_table(
-      "ionic", "Cells that can be excited: du/dt = div(K grad u) + source - I(u, state), in turns (splitting).");
+  schema.describe_table("ionic",
+                        "Excitable cells (the monodomain equation): du/dt = div(K grad u) + source - I(u, state), by "
+                        "operator splitting.");
   schema.add({.path = "ionic.model",
               .type = KeyType::choice,
               .default_value = "\"none\"",
@@ -81,49 +82,50 @@ void add_ionic_keys(CaseSchema& schema) {
   schema.add({.path = "ionic.splitting",
               .type = KeyType::choice,
               .default_value = "\"godunov\"",
-              .description = "godunov: a step of diffusion, then one of the reaction, of first order. strang: half a "
-                             "step of diffusion before and half a step after it, the reaction with rates from half a "
-                             "step ahead; of second order where time.method is, and nearly twice the work.",
+              .description = "godunov: a step of diffusion, then one of the reaction; first order. strang: half a step "
+                             "of diffusion, a step of the reaction by a midpoint rule, half a step of diffusion; "
+                             "second order if time.method is, at nearly twice the cost.",
               .choices = {"godunov", "strang"},
               .only_if = reaction});
   add_constants(schema, fitzhugh_constants, fitzhugh);
   add_constants(schema, mitchell_constants, mitchell);
   schema.add({.path = "ionic.recovery",
               .type = KeyType::expression,
-              .description = "w or h at t = 0; default: as at rest, 0 or 1.",
+              .description = "w or h at t = 0; default: the value at rest, w = 0 or h = 1.",
               .only_if = small_models});
   schema.add({.path = "ionic.layer",
               .type = KeyType::expression,
               .default_value = "0",
-              .description = "Kind of cell: 0 epicardial, 1 mid-myocardial (M), 2 endocardial.",
+              .description = "Cell type: 0 epicardial, 1 mid-myocardial (M), 2 endocardial.",
               .only_if = ten_tusscher});
   schema.add({.path = "ionic.activation",
               .type = KeyType::number,
-              .description = "Threshold: the result `activation` is the time at which u first came up through it, -1 "
-                             "where it has not.",
+              .description = "Threshold of u. Adds the field `activation`: the time at which u first rises through the "
+                             "threshold, -1 where it has not.",
               .only_if = reaction});
-  schema.add({.path = "ionic.output",
-              .type = KeyType::boolean,
-              .default_value = "false",
-              .description = "Write the cells' state, too: `ionic`. Checkpoints have it in any case.",
-              .only_if = reaction});
-  schema.describe_table("ionic.stimulus[]", "Current let into some cells; eight at most.");
+  schema.add(
+      {.path = "ionic.output",
+       .type = KeyType::boolean,
+       .default_value = "false",
+       .description = "Also write the cells' state variables, as the field `ionic`. Checkpoints always contain them.",
+       .only_if = reaction});
+  schema.describe_table("ionic.stimulus[]", "A stimulus current in some of the cells; at most eight tables.");
   schema.add({.path = "ionic.stimulus[].where",
               .type = KeyType::expression,
-              .description = "Where this is not 0 at a cell's centroid, the cell is stimulated.",
+              .description = "Cells are stimulated where this is not 0 at their centroid.",
               .required = true,
               .only_if = reaction});
   schema.add({.path = "ionic.stimulus[].start",
               .type = KeyType::number,
               .default_value = "0",
               .unit = "s",
-              .description = "Its first begin.",
+              .description = "Start of the first pulse.",
               .min = 0,
               .only_if = reaction});
   schema.add({.path = "ionic.stimulus[].duration",
               .type = KeyType::number,
               .unit = "s",
-              .description = "How long it takes.",
+              .description = "Length of a pulse.",
               .min = 0,
               .above_min = true,
               .required = true,
@@ -131,14 +133,14 @@ void add_ionic_keys(CaseSchema& schema) {
   schema.add({.path = "ionic.stimulus[].period",
               .type = KeyType::number,
               .unit = "s",
-              .description = "It comes again after this time, and so on; default: it comes once.",
+              .description = "Time between the starts of two pulses; default: a single pulse.",
               .min = 0,
               .above_min = true,
               .only_if = reaction});
   schema.add({.path = "ionic.stimulus[].strength",
               .type = KeyType::number,
               .unit = "1/s",
-              .description = "Rate of u: the current by the membrane's capacity.",
+              .description = "Rate of change of u: the stimulus current divided by the membrane's capacitance.",
               .required = true,
               .only_if = reaction});
 }
