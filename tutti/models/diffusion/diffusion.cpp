@@ -334,6 +334,8 @@ void Diffusion::resume(double time) {
   if (method_ == TimeMethod::steady) time = 0;
   time_ = time;
   gradients_of_run_ = -1;
+  // Whoever looked before the state was there has seen another K; a steady solution's time is always 0.
+  for (DiffusionPart& part : parts_) part.scheme.reset();
   exchange_now(0);
   prepare_forcing(time);
   forget_activation();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/io/vtk/vtu.hpp"
@@ -81,14 +82,16 @@ Planes::Planes(const Run& run) : when_(run.options, "output.") {
       name = file_name_of(options, list, i);
       const Vec3 point = vec3_of(options.numbers(table + ".point")),
                  normal = vec3_of(options.numbers(table + ".normal"));
-      if (!(norm(normal) > 0))
+      // Its square may be beyond the largest double.
+      const double largest = std::max({std::abs(normal.x), std::abs(normal.y), std::abs(normal.z)});
+      if (!(largest > 0))
         fail(ErrorKind::input, "{}: the normal of plane '{}' has no direction; its length must be above 0",
              options.where(table + ".normal"), name);
       plane.what = fmt::format("{} at ({}, {}, {}) across ({}, {}, {})", name, point.x, point.y, point.z, normal.x,
                                normal.y, normal.z);
       plane.cuts.resize(domain.mine());
       for (std::size_t k = 0; k < pieces->mine.size(); ++k) {
-        PlaneCut& cut = plane.cuts[pieces->mine[k].p] = cut_by_plane(pieces->cells(k), point, normal);
+        PlaneCut& cut = plane.cuts[pieces->mine[k].p] = cut_by_plane(pieces->cells(k), point, (1 / largest) * normal);
         cells += static_cast<Gid>(cut.cells.size());
       }
     });

@@ -64,8 +64,11 @@ void Diffusion::set_up_implicit() {
   // A steady solution needs a boundary that gives u: without, a constant more is one as well.
   Size given = 0;
   for (const DiffusionPart& part : parts_)
-    given += std::count_if(part.boundary_faces.begin(), part.boundary_faces.end(),
-                           [&](const BoundaryFaceRef& face) { return gives_u(physics_->kind(face.tag)); });
+    given += std::count_if(part.boundary_faces.begin(), part.boundary_faces.end(), [&](const BoundaryFaceRef& face) {
+      const BoundaryCondition& c = physics_->condition(face.tag);
+      // A film with h = 0 lets nothing through.
+      return gives_u(c.kind) && (c.kind != BoundaryKind::robin || c.transfer(face.centroid, 0) > 0);
+    });
   given = comm_.sum(given);
   comm_.together([&] {
     if (method_ == TimeMethod::steady && given == 0)

@@ -218,9 +218,12 @@ double Stimulus::mean(double time, double dt) const {
     return std::max(0.0, std::min(time + dt, begin + duration) - std::max(time, begin));
   };
   if (period == 0) return strength * overlap(start) / dt;
-  // A step may be longer than a period.
-  double total = 0;
+  // A step may be longer than a period; of very many, or where numbers have no digits left for one, the mean counts.
   const double first = std::max(0.0, std::floor((time - start - duration) / period));
+  const double last = (time + dt - start) / period;
+  if (last - first > 1e4 || last > 1e15)
+    return strength * (duration / period) * ((time + dt - std::max(time, start)) / dt);
+  double total = 0;
   for (double k = first; start + k * period < time + dt; ++k) total += overlap(start + k * period);
   return strength * total / dt;
 }
