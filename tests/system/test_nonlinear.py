@@ -88,6 +88,14 @@ class Nonlinear(SystemTest):
         errors = [self.run_case(case(n))["errors"]["l2"] for n in steps]
         return math.log2(errors[0] / errors[1])
 
+    def test_fast_decay_is_stable(self):
+        for method in ("euler", "rkc2"):
+            text = box_case(n=3, physics='K = 0.01\ninitial = "1"\nsource = "-1e4*u"',
+                            boundary='[[boundary]]\ntag = "x-min"\ntype = "dirichlet"\n', time=f'method = "{method}"\nsteps = 12')
+            self.assertLess(self.run_case(text, *sets(physics__exact=0))["errors"]["linf"], 1)
+        case = self.write("case.toml", text.replace('"rkc2"\nsteps = 12', '"euler"\ndt = 0.01\nend = 1'))
+        self.assert_error(tutti("run", case, "-o", self.folder / "large", *EQUAL), NUMERICAL, "time.dt = 0.01 is above the stability limit")
+
     def test_a_wall_between_two_fluids(self):
         steady = self.run_case(WALL.format(time='method = "steady"'))
         self.assertLess(steady["errors"]["linf"], 1e-7)

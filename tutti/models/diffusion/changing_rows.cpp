@@ -46,6 +46,31 @@ void Diffusion::find_data_range() {
   high_ = max_over_ranks(comm_, high);
 }
 
+/// How fast a source of u damps, at most, for values that the data allow: -ds/du. Where it is not finite it says
+/// nothing.
+double Diffusion::damping_of_source() const {
+  constexpr int samples = 9;
+  const Expression& source = physics_->source();
+  double rate = 0;
+  for (const DiffusionPart& part : parts_) {
+    const std::size_t n = part.centroids.size();
+    std::vector<double> u(n), above(n), below(n);
+    const auto evaluate = [&](double value, std::vector<double>& to) {
+      std::fill(u.begin(), u.end(), value);
+      evaluate_formula(source.steps().data(), static_cast<int>(source.steps().size()), part.centroids.data(), 0,
+                       to.data(), n, u.data());
+    };
+    for (int k = 0; k < samples && n > 0; ++k) {
+      const double value = low_ + (high_ - low_) * k / (samples - 1), step = 1e-5 * (1 + std::abs(value));
+      evaluate(value + step, above);
+      evaluate(value - step, below);
+      for (std::size_t i = 0; i < n; ++i)
+        if (const double slope = (below[i] - above[i]) / (2 * step); std::isfinite(slope)) rate = std::max(rate, slope);
+    }
+  }
+  return rate;
+}
+
 /// The K that the set-up judges stability by: the largest for a u that the data allow.
 RawVector<Sym3> Diffusion::set_up_diffusivity(const LocalTetMesh& mesh) const {
   return physics_->largest_diffusivity(mesh, *devices_.threads, low_, high_);

@@ -114,7 +114,8 @@ Diffusion::Diffusion(const ModelSetup& setup)
            "t; leave it out",
            options_.where("residency.policy"), options_.text("residency.policy"));
   });
-  if (physics_->diffusivity_depends_on_solution()) find_data_range();
+  const bool explicit_source = !is_implicit(method_) && physics_->source().depends_on_solution();
+  if (physics_->diffusivity_depends_on_solution() || explicit_source) find_data_range();
   assemble();
   allocate(rkc_ || is_implicit(method_) ? 3 : 2);
   comm_.together([&] {
@@ -131,6 +132,11 @@ Diffusion::Diffusion(const ModelSetup& setup)
   if (is_implicit(method_)) {
     set_up_implicit();
   } else {
+    double rate = 0;
+    comm_.together([&] {
+      if (explicit_source) rate = damping_of_source();
+    });
+    source_rate_ = max_over_ranks(comm_, rate);
     if (checks) choose_flux();
     choose_time_step_and_stages();
     comm_.together([&] { (void)plan_steps(options_, dt_); });  // a step that is none ends the run before its first
@@ -293,12 +299,12 @@ void Diffusion::wait() {
 }
 
 double Diffusion::stability_limit() const {
-  return (rkc_ ? substeps_ * rkc_limit(stages_) : 2.0) / stability_.rho;
+  return (rkc_ ? substeps_ * rkc_limit(stages_) : 2.0) / fastest_rate();
 }
 
 void Diffusion::choose_time_step_and_stages() {
   comm_.together([&] { choose_stages(); });
-  const double limit = stability_.rho > 0 ? stability_limit() : std::numeric_limits<double>::infinity();
+  const double limit = fastest_rate() > 0 ? stability_limit() : std::numeric_limits<double>::infinity();
   if (ionic_ && ionic_->largest_step() < limit)
     return choose_time_step(ionic_->largest_step(), " of ionic.model = \"" + options_.text("ionic.model") + "\"");
   choose_time_step(limit, " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
@@ -315,7 +321,7 @@ void Diffusion::choose_stages() {
   } else if (options_.is_word("time.dt", "auto")) {
     stages_ = 10;
   } else {
-    const double reach = options_.number("time.dt") * stability_.rho / options_.number("time.safety");
+    const double reach = options_.number("time.dt") * fastest_rate() / options_.number("time.safety");
     const double parts = finer_ * std::max(1.0, std::ceil(reach / rkc_limit(max_stages)));
     if (!(parts < 1e6))
       fail(ErrorKind::input, "{}: time.dt = {:g} would take {:g} sub-steps; lower it", options_.where("time.dt"),

@@ -96,6 +96,9 @@ class Diffusion final : public TetModel {
   Lid assemble_part(std::size_t p, std::span<const double> damped);
   SchemeOptions scheme_options(std::size_t p, double time) const;
   RawVector<Sym3> set_up_diffusivity(const LocalTetMesh& mesh) const;
+  double damping_of_source() const;
+  /// Of explicit steps, about: how far the eigenvalues of L and of a source of u reach to the left.
+  double fastest_rate() const { return stability_.rho + source_rate_; }
   void find_data_range();
   void renew_rows(std::size_t from, double time, bool newton = false);
   void hold_coefficients();
@@ -169,6 +172,7 @@ class Diffusion final : public TetModel {
   std::unique_ptr<Pass> local_;  ///< behind which nothing travels
   std::unique_ptr<ImplicitSolver> solver_;
   bool right_is_there_ = false;  ///< of a steady solution
+  double source_rate_ = 0;       ///< damping_of_source()
   double dt_before_ = 0;         ///< of the step before; 0: there was none
   double not_solved_ = 0;        ///< time of a step that has no solution
   double iterations_ = 0;        ///< of all steps
