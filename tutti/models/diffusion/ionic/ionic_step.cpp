@@ -66,6 +66,10 @@ void Diffusion::add_ionic_fields(std::vector<ModelField>& all) {
   activation.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
     download(domain_.stream(p), to, cells_[p].activation().data() + rows.rows.begin);
   };
+  // Times are not interpolated between cells: of those that were not reached, -1 says so.
+  activation.at = [this](std::size_t p, Lid row, Vec3, std::span<double> to) {
+    download(domain_.stream(p), to, cells_[p].activation().data() + row);
+  };
   activation.write = [this](std::size_t p, std::span<const double> from) {
     upload(domain_.stream(p), cells_[p].activation(), from);
   };
