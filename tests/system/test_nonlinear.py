@@ -166,6 +166,15 @@ class Nonlinear(SystemTest):
             for name in ["checksum", "steps", "errors", "mass"]:
                 self.assertEqual(summary[name], whole[name], name)
 
+    def test_fluxes_of_a_continued_solution(self):
+        run = self.run_case(nonlinear(3) + '[[output.surface]]\nname = "in"\nboundary = "x-min"\nof = "flux"\nprofile = true\n')
+        folder = self.folder / "continued"
+        again = tutti("run", "--restart", run["folder"], "-o", folder, *EQUAL)
+        self.assertEqual(again.code, 0, again.err)
+        rows = [(f / "history.csv").read_text().splitlines() for f in (run["folder"], folder)]
+        self.assertEqual(rows[0][0], rows[1][0])
+        self.assertEqual(rows[0][-1].split(",")[1:], rows[1][1].split(",")[1:], "K is that of the state, not of the initial values")
+
     def test_no_solution_is_said(self):
         self.fails(nonlinear(4) + "[solver]\nlinearisations = 2\n", NUMERICAL,
                    r"the steady solution has a residual of \S+ of the right-hand side after 2 linearisations, not 1e-10; raise")
