@@ -16,6 +16,7 @@ esac
 tools=build/site-tools
 wanted=(mkdocs==1.6.1 'mkdocs-material>=9.5,<10' mdx-truly-sane-lists latex2mathml)
 if [[ $(cat "$tools/wanted" 2> /dev/null) != "${wanted[*]}" ]]; then
+  mkdir -p build
   if ! { python3 -m venv "$tools" && "$tools/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}"; } 2> build/site-tools.log; then
     echo "site.sh: cannot install MkDocs (build/site-tools.log): it needs python3-venv and PyPI" >&2
     exit 3
