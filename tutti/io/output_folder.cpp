@@ -14,11 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Every file that a run writes directly into its folder.
-constexpr std::array<std::string_view, 20> files = {
-    "run.log",       "summary.json",    "results.pvd",     "results.vtkhdf",  "probes.csv",
-    "history.csv",   "metrics.jsonl",   "profiles.csv",    "spectra.csv",     "effective.toml",
-    "trace.json",    "betweenness.csv", "betweenness.npy", "betweenness.npz", "closeness.csv",
-    "closeness.npy", "closeness.npz",   "components.csv",  "components.npy",  "components.npz"};
+constexpr std::array<std::string_view, 21> files = {
+    "run.log",         "summary.json",    "results.pvd",     "results.vtkhdf", "results.vtkhdf.redo", "probes.csv",
+    "history.csv",     "metrics.jsonl",   "profiles.csv",    "spectra.csv",    "effective.toml",      "trace.json",
+    "betweenness.csv", "betweenness.npy", "betweenness.npz", "closeness.csv",  "closeness.npy",       "closeness.npz",
+    "components.csv",  "components.npy",  "components.npz"};
 constexpr std::array<std::string_view, 3> marks = {"summary.json", "results.pvd", "results.vtkhdf"};
 /// Folders that a run makes; those of a generator (mesh/) stay, gmsh may be asked to write them again.
 constexpr std::array<std::string_view, 7> folders = {"fields",   "slices",      "lines", "planes",
@@ -121,6 +121,10 @@ bool is_own_file(std::string_view name) {
   return std::find(files.begin(), files.end(), name) != files.end();
 }
 
+bool is_mark(std::string_view name) {
+  return std::find(marks.begin(), marks.end(), name) != marks.end();
+}
+
 /// What killed runs were writing here; with every one there would be more of it.
 template <class Belongs>
 void remove_temporaries(const fs::path& folder, Belongs&& belongs) {
@@ -193,14 +197,23 @@ void prepare_output_folder(const fs::path& folder, OutputUse use) {
            folder.string(), fs::relative(found, folder, error).string());
   }
   if (use == OutputUse::overwrite) {
-    for (const fs::path& path : entries(folder))
-      if (is_own_file(without_temporary(path.filename().string()))) remove_file(path);
+    // In an order that a kill may cut short: no checkpoint is left whose results are gone, and a mark of an earlier run
+    // is there until all else has gone.
+    clear(folder / "checkpoints", is_checkpoint_file);
     clear(folder / "fields", is_field_file);
     clear(folder / "slices", is_slice_file);
     clear(folder / "lines", is_line_file);
     clear(folder / "planes", is_plane_file);
     clear(folder / "surfaces", is_line_file);
-    clear(folder / "checkpoints", is_checkpoint_file);
+    std::vector<fs::path> marked;
+    for (const fs::path& path : entries(folder)) {
+      const std::string name = path.filename().string();
+      if (is_mark(name))
+        marked.push_back(path);
+      else if (is_own_file(without_temporary(name)))
+        remove_file(path);
+    }
+    for (const fs::path& path : marked) remove_file(path);
   }
   refuse_links(folder);
   if (use == OutputUse::go_on) {

@@ -4,8 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
 
@@ -62,6 +65,40 @@ TEST_F(OutputFolder, is_made_and_may_hold_what_is_no_result) {
   fs::create_directories(folder / "checkpoints");
   prepare_output_folder(folder, OutputUse::fresh);
   EXPECT_TRUE(fs::exists(folder / "notes.txt"));
+}
+
+/// The names of what is removed from `folders` while `f` runs, in that order.
+template <class F>
+std::vector<std::string> removed_by(const std::vector<fs::path>& folders, F&& f) {
+  const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  for (const fs::path& folder : folders) EXPECT_GE(inotify_add_watch(watch, folder.c_str(), IN_DELETE), 0);
+  f();
+  std::vector<std::string> names;
+  alignas(inotify_event) std::array<char, 65536> events;
+  const ssize_t bytes = read(watch, events.data(), events.size());
+  for (ssize_t at = 0; at < bytes;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
+    if (event->len > 0) names.emplace_back(event->name);
+    at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+  }
+  close(watch);
+  return names;
+}
+
+TEST_F(OutputFolder, overwriting_can_be_cut_short_anywhere) {
+  for (const char* name : {"summary.json", "results.pvd", "results.vtkhdf", "results.vtkhdf.77.tmp", "probes.csv",
+                           "history.csv", "fields/fields_000001.vtu", "checkpoints/checkpoint_000004.h5",
+                           "checkpoints/checkpoint_000008.h5", "checkpoints/checkpoint_000012.h5.tmp"})
+    write(name);
+  const auto names = removed_by({folder, folder / "fields", folder / "checkpoints"},
+                                [&] { prepare_output_folder(folder, OutputUse::overwrite); });
+  ASSERT_EQ(names.size(), 12U) << "ten files and two folders";
+  const auto is_checkpoint = [](const std::string& name) { return name.starts_with("checkpoint_"); };
+  EXPECT_TRUE(std::all_of(names.begin(), names.begin() + 3, is_checkpoint))
+      << "a checkpoint without the results it goes on with would be left";
+  EXPECT_THAT((std::vector<std::string>(names.end() - 3, names.end())),
+              testing::UnorderedElementsAre("summary.json", "results.pvd", "results.vtkhdf"))
+      << "other files would be left that tell of no earlier run";
 }
 
 TEST_F(OutputFolder, made_by_a_run_that_wrote_nothing_goes_again) {
