@@ -6,6 +6,7 @@
 #   sanitizer  compute-sanitizer (memcheck, racecheck, synccheck) on small cases
 #   matrix     small cases on every list of devices against the CPU, bit for bit
 #   bench      bandwidths, the kernels beside cuSPARSE, the model on a box and on a heart
+#   monodomain cells that react on every list of devices, bit for bit; cell-steps a second by reaction
 #   large      one GPU on 8 million cells: alone, with the CPU, and slowed down to the regime where a CPU matters
 #   scaling    1, 2, 4 ... GPUs on 7 million cells, with and without the exchange
 #   incompressible  the cavity on every list of devices, bit for bit; its steps by solvers and policies, sweeps and kernels
@@ -55,14 +56,14 @@ if [ -n "${FAKE_GPUS:-}" ]; then
   small=3 large=6 slow_cubes=4 steps=4 long_steps=4 scale_cubes=(5) bench_cells=1000 refine=0 seconds=0.001 memory=(40k)
   cavity=8 flow_steps=2 flow_sweeps=2 flow_cells=(6) flow_time=(--steps 1)
   wave=2 wave_orders=(1) waves=(3) graph_side=12 smooth_cubes=4
-  nodes=300 sphere_steps=3 stencil_sizes=12 sphere_time=(--steps 1) bench_nodes=300 many_nodes=400 few_nodes=200
+  tissue=4 tissue_cells=600 nodes=300 sphere_steps=3 stencil_sizes=12 sphere_time=(--steps 1) bench_nodes=300 many_nodes=400 few_nodes=200
   # Measuring the bandwidth of fakes takes long, and their policies are other tests' business.
   shared=(--set 'balance.weights="equal"') measured=equal policies=full
 else
   small=20 large=110 slow_cubes=80 steps=60 long_steps=3000 scale_cubes=(106 ${SCALE_LARGE:+172}) bench_cells=8000000 refine=2 seconds=0.5 memory=(1M 30M)
   cavity=64 flow_steps=20 flow_sweeps=20 flow_cells=(256 512) flow_time=(--seconds 0.5)
   wave=6 wave_orders=(1 2 3) waves=(40) graph_side=200 smooth_cubes=20
-  nodes=10242 sphere_steps=50 stencil_sizes=31,101 sphere_time=(--seconds 0.3) bench_nodes=2000000 many_nodes=4500000 few_nodes=27556
+  tissue=20 tissue_cells=4000000 nodes=10242 sphere_steps=50 stencil_sizes=31,101 sphere_time=(--seconds 0.3) bench_nodes=2000000 many_nodes=4500000 few_nodes=27556
   # Measured weights would leave the CPU out of small cases: here it takes its part.
   shared=(--set 'balance.weights="stream"') measured=measured policies="none messages full"
 fi
@@ -255,6 +256,10 @@ restarted() {
     judge "$label" "$code" "$want"
   done
 }
+# alike NAME FILE FILE: two files are the same
+alike() {
+  if cmp -s "$2" "$3"; then note passed "$1"; else note failed "$1" "$(basename "$2") and $(basename "$3") differ"; fi
+}
 # full: of a GPU with little memory the CPU, which measured weights would leave out, takes what does not fit
 full() {
   local want bytes name option base=(--set "$(cubes $((2 * small)))" --set "time.steps=$steps")
@@ -294,6 +299,46 @@ bench() {
   if [ -z "${FAKE_GPUS:-}" ]; then step kernels "$bin/bench_diffusion_gpu"; else note left-out kernels "there is no GPU"; fi
   step box "$bin/tutti" bench diffusion --cells "$bench_cells" --seconds "$seconds" --devices "$(devices 1 1)" --json "$to/box.json"
   on_heart heart
+}
+# write_tissue N: cells that react in a block of N^3 cubes, two stimuli, as $to/tissue.toml
+write_tissue() {
+  cat > "$to/tissue.toml" << END
+model = "diffusion"
+[mesh]
+generate = "box"
+cubes = [$1, $1, $1]
+upper = [$(($1 / 2)), $(($1 / 2)), $(($1 / 2))]
+jitter = 0.1
+[physics]
+K = [0.2, 0.1, 0.1]
+[[ionic.stimulus]]
+where = "x < 1"
+duration = 1.5
+strength = 52
+[[ionic.stimulus]]
+where = "y > 1.5"
+start = 1.01
+duration = 2
+period = 5
+strength = 52
+[time]
+method = "rkc2"
+dt = 0.05
+steps = $steps
+[output]
+every = 0
+[checkpoint]
+minutes = 0
+END
+}
+monodomain() {
+  write_tissue "$tissue"
+  local case_file=$to/tissue.toml
+  same "ten Tusscher-Panfilov" --set 'ionic.model="ten-tusscher-panfilov"'
+  same "the same, Strang" --set 'ionic.model="ten-tusscher-panfilov"' --set 'ionic.splitting="strang"'
+  same Mitchell-Schaeffer --set 'ionic.model="mitchell-schaeffer"' --set ionic.activation=0.5 --set 'ionic.stimulus=[{where="x<1",duration=1.5,strength=0.5}]'
+  same FitzHugh-Nagumo --set 'ionic.model="fitzhugh-nagumo"' --set ionic.activation=0.5 --set 'ionic.stimulus=[{where="x<1",duration=1.5,strength=0.5}]'
+  bench_model reactions 1 --cells "$tissue_cells" --seconds "$seconds"
 }
 # on_heart NAME [OPTION]: the formats on a refined unstructured mesh, cold at its base (surface 1)
 on_heart() {
@@ -380,6 +425,15 @@ incompressible() {
     same multigrid --set 'pressure.solver="multigrid"'
     same relaxation --set 'pressure.solver="red_black"' --set pressure.sweeps=5000 --set time.steps=3
   fi
+  local ends="" face with label
+  for face in x-lower x-upper z-lower z-upper; do ends+=",{face=\"$face\",velocity=\"periodic\"}"; done
+  same turbulent --set "boundary=[{face=\"y-upper\",value=[1,0,0]}$ends]" --set 'fluid.subgrid="wale"' --set fluid.bulk_velocity=1 \
+    --set 'profiles={direction="y",every=1,spectra=[0.5]}'
+  for with in "" " + cpu"; do
+    label="turbulent, $all GPU$with"
+    alike "$label: profiles" "$(file "turbulent, cpu")/profiles.csv" "$(file "$label")/profiles.csv"
+    alike "$label: spectra" "$(file "turbulent, cpu")/spectra.csv" "$(file "$label")/spectra.csv"
+  done
   printf '[[scalar]]\nname = "dye"\ndiffusivity = 0.002\ninitial = "z*z"\n' >> "$case_file"
   same heated --set fluid.diffusivity=0.001 --set 'fluid.buoyancy=[0,1,0]' --set 'initial.temperature="sin(x)*y"' \
     --set 'time.method="rk3"' --set 'partition.cut="blocks"'
@@ -466,10 +520,6 @@ compressible() {
   done
 }
 
-# alike NAME FILE FILE: two files are the same
-alike() {
-  if cmp -s "$2" "$3"; then note passed "$1"; else note failed "$1" "$(basename "$2") and $(basename "$3") differ"; fi
-}
 graph() {
   local made=$to/torus.el count with name
   step "generate" "$bin/tutti" graph generate torus --rows "$graph_side" --columns $((graph_side + 3)) -o "$made"

@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 
 ORDERS = ["native", "hilbert", "random", "metis_blocks", "rcm"]
-SECTIONS = ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport", "compressible", "graph", "smoothing",
+SECTIONS = ["unit", "sanitizer", "matrix", "bench", "monodomain", "large", "scaling", "incompressible", "transport", "compressible", "graph", "smoothing",
             "residency", "orders"]
 # Where `tutti bench MODEL` left its figures: the name in the report, the section. Diffusion's are those of each mesh.
-BENCHES = {"flow": "incompressible", "transport": "transport"}
+BENCHES = {"monodomain": "monodomain", "flow": "incompressible", "transport": "transport"}
 
 # What the benchmarks of kernels print, a line each: the name in the report, the log, the line.
 LOGS = {
@@ -201,6 +201,9 @@ TABLES = {
     "kernels": ("## Kernels", "", [
         ("kernel", "name"), ("ms", "milliseconds", 4), ("B per row", "bytes_a_row", 1), ("of the triad", "of_triad", 3), ("of P", "of_P", 3),
         ("against the best of cuSPARSE", "against_cusparse", 2)]),
+    "monodomain": ("## Cells that react", "", [
+        ("reaction", "reaction"), ("cells", "cells", 0), ("ms per step", "seconds_best", 4, 1e3), ("M cell-steps/s", "cell_steps_per_second", 1, 1e-6),
+        ("B per cell", "bytes_per_cell", 0), ("of the triad", "fraction_of_triad", 3)]),
     "flow": ("## Incompressible flow", "Of the triad: by the values that a step, and a sweep, must move; divergence: max|div u| h/U.", [
         ("run", "run"), ("cells", lambda r: "x".join(map(str, r["grid"]))), ("solver", "solver"), ("overlap", "overlap"), ("type", "precision"),
         ("ms per step", "seconds_best", 4, 1e3), ("G cell-steps/s", "cell_steps_per_second", 3, 1e-9), ("of the triad", "fraction_of_triad", 3),

@@ -72,10 +72,10 @@ class GpuScript(SystemTest):
         return {check["name"] for check in report["checks"] if check["section"] == section and check["result"] == "passed"}
 
     def test_a_machine_of_four_gpus(self):
-        result, report = self.script("--only", "unit,sanitizer,matrix,bench,large,scaling,incompressible,transport,orders")
+        result, report = self.script("--only", "unit,sanitizer,matrix,bench,monodomain,large,scaling,incompressible,transport,orders")
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertEqual((report["failed"], report["left_out"]), (0, 0))
-        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "large", "scaling", "incompressible", "transport", "orders"])
+        self.assertEqual(list(report["sections"]), ["unit", "sanitizer", "matrix", "bench", "monodomain", "large", "scaling", "incompressible", "transport", "orders"])
         self.assertTrue(all(section["seconds"] is not None for section in report["sections"].values()))
         self.assertEqual(self.passed(report, "unit"), {"test_gpu", "test_gpu found a GPU", "test_device"})
         self.assertEqual(self.passed(report, "sanitizer"), {f"{tool} {case}" for tool in ("memcheck", "racecheck", "synccheck")
@@ -87,8 +87,10 @@ class GpuScript(SystemTest):
         self.figures_are_right(report)
         self.the_flow_is_right(report)
         self.transport_is_right(report)
+        self.assertLessEqual({"ten Tusscher-Panfilov, 1 GPU", "the same, Strang, 4 GPU + cpu", "FitzHugh-Nagumo, 4 GPU", "bench reactions"},
+                             self.passed(report, "monodomain"))
         text = (self.out / "report.md").read_text()
-        for words in ("2.088", "4,000.5", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU",
+        for words in ("2.088", "4,000.5", "| ten-tusscher-panfilov | 4,000,000 | 2.0000 | 2,000.0 | 485 | 0.250 |", "Model: heart", "Model: orders", "synccheck int10", "| nccl |", "One GPU and the CPU",
                       "| 512, 1 GPU | 512x512x512 | jacobi | full | float | 1.0000 | 134.218 | 0.750 | 20 | 300.00 | 0.875 |", "marching, 4 cells x 512 x 2, 1 ahead, 64 planes",
                       "| 2 GPU | 4,500,000 | 31 | 1 | 1 | auto | full | 0.5556 | 1,000.0 | 0.930 | 0.900 |", "| 31 | 1 | 1 | 1 thread per row, 4 of 128 | 0.2000 | 0.960 |",
                       "| Gaussian, n = 31 | 1,000,000 | 2.000 | 2.500 |"):
@@ -136,7 +138,7 @@ class GpuScript(SystemTest):
             summary = json.loads((self.out / "incompressible" / folder / "summary.json").read_text())
             self.assertEqual((summary["overlap"], summary["ranks"]), (policy, 4 if "ranks" in way else 1))
             self.assertIn(str(self.out / "incompressible" / "cavity.toml"), summary["words"])
-        self.assertLessEqual({"cavity, 4 GPU, 4 ranks, nccl", "heated, 4 GPU + cpu", "direct, periodic, 4 GPU", "direct, blocks, 4 GPU + cpu", "bench 256, 1 GPU", "bench 512, 4 GPU", "bench weak, 2 GPU", "kernels"}, flow)
+        self.assertLessEqual({"cavity, 4 GPU, 4 ranks, nccl", "heated, 4 GPU + cpu", "turbulent, 4 GPU: profiles", "direct, periodic, 4 GPU", "direct, blocks, 4 GPU + cpu", "bench 256, 1 GPU", "bench 512, 4 GPU", "bench weak, 2 GPU", "kernels"}, flow)
         self.assertEqual({r["run"] for r in report["flow"]}, {f"{cells}, {count} GPU" for cells in (256, 512) for count in (1, 2, 4)} |
                          {f"{cells}, {count} GPU, direct" for cells in (256, 512) for count in (2, 4)} | {"weak, 2 GPU", "weak, 4 GPU"})
         rates = {"type": "float", "side": 256, "milliseconds": 0.05, "g_cells_per_second": 335.54, "of_triad": 0.938, "gflops": 3355.4}
@@ -196,7 +198,7 @@ class GpuScript(SystemTest):
         self.assertEqual(len(self.passed(report, "matrix")), 34)
         result, report = self.script("--only", "incompressible", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
-        self.assertEqual(len(self.passed(report, "incompressible")), 21)
+        self.assertEqual(len(self.passed(report, "incompressible")), 29)
         self.assertGreater(report["flow"][0]["cell_steps_per_second"], 0)
         result, report = self.script("--only", "transport", stand_in=False, FAKE_GPUS=2)
         self.assertEqual(result.code, 0, result.out + result.err)
