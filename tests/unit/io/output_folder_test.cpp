@@ -87,12 +87,12 @@ std::vector<std::string> removed_by(const std::vector<fs::path>& folders, F&& f)
 
 TEST_F(OutputFolder, overwriting_can_be_cut_short_anywhere) {
   for (const char* name : {"summary.json", "results.pvd", "results.vtkhdf", "results.vtkhdf.77.tmp", "probes.csv",
-                           "history.csv", "fields/fields_000001.vtu", "checkpoints/checkpoint_000004.h5",
+                           "history.csv", "fields/fields_000001.pvtu", "checkpoints/checkpoint_000004.h5",
                            "checkpoints/checkpoint_000008.h5", "checkpoints/checkpoint_000012.h5.tmp"})
     write(name);
   const auto names = removed_by({folder, folder / "fields", folder / "checkpoints"},
                                 [&] { prepare_output_folder(folder, OutputUse::overwrite); });
-  ASSERT_EQ(names.size(), 12U) << "ten files and two folders";
+  ASSERT_EQ(names.size(), 12U) << "not ten files and two folders: " << testing::PrintToString(names);
   const auto is_checkpoint = [](const std::string& name) { return name.starts_with("checkpoint_"); };
   EXPECT_TRUE(std::all_of(names.begin(), names.begin() + 3, is_checkpoint))
       << "a checkpoint without the results it goes on with would be left";
