@@ -1,77 +1,20 @@
 // The kernels of the flow in a box on one GPU, each beside the STREAM triad of the same run: a Jacobi sweep of a
-// uniform grid and of any other, a thread a cell and marching in z (cut in several ways, the model's among them), and
-// the model's other passes.
+// uniform grid and of any other, and the model's other passes, a thread a cell and marching in z (cut in several ways,
+// the model's among them).
 //
-// bench_flow_kernels [SECONDS] [CELLS a side ...], default 0.04 256 512, which takes about 15 s. Each way is compared
-// with the plain one, in all bits. Exit code 1: one of them differs.
+// bench_flow_kernels [SECONDS] [sweeps] [passes] [CELLS a side ...], default 0.04 sweeps passes 256 512, which takes
+// about a minute. Each way is compared with the plain one, in all bits. Exit code 1: one of them differs.
 #include <cstdlib>
+#include <string>
+#include <vector>
 
-#include "bench/gpu_timing.hpp"
-#include "tutti/device/buffer.hpp"
-#include "tutti/device/reduce.hpp"
+#include "bench/flow_fields.cuh"
+#include "bench/flow_pass_ways.cuh"
 #include "tutti/device/triad.hpp"
-#include "tutti/exchange/for_each_cell.hpp"
-#include "tutti/models/incompressible/flow_part.hpp"
 #include "tutti/models/incompressible/pressure/jacobi_cuda.cuh"
 
 namespace tutti::incompressible {
 namespace {
-
-struct Line {
-  const char* type;
-  Lid side;
-  double triad;
-  /// `values`: a cell, that must be read or written; flops: likewise.
-  void operator()(const std::string& name, double seconds, int values, int value_bytes, double flops,
-                  const std::string& more = "") const {
-    const double cells = static_cast<double>(side) * side * side;
-    fmt::print("{:<6} {:>4}^3  {:<58} {:>9.4f} ms {:>8.2f} G cells/s {:>6.3f} of the triad {:>8.1f} GFLOPS{}{}\n", type,
-               side, name, 1e3 * seconds, cells / seconds * 1e-9, values * value_bytes * cells / seconds / triad,
-               flops * cells / seconds * 1e-9, more.empty() ? "" : "  ", more);
-    std::fflush(stdout);
-  }
-};
-
-BoxGrid cube(Lid side, double stretch) {
-  BoxGrid grid;
-  for (GridLine& line : grid.lines) line = make_grid_line(side, 0, 1, stretch, false);
-  return grid;
-}
-
-template <class T>
-struct Scatter {
-  T* values;
-  std::uint64_t seed;
-  TUTTI_HD void operator()(Lid i) const {
-    values[i] =
-        static_cast<T>((static_cast<std::uint64_t>(i) * 2654435761U + seed * 40503U) >> 8 & 0xffffU) / T(65536) -
-        T(0.5);
-  }
-};
-
-template <class T>
-void scatter(Stream& stream, Buffer<T>& field, std::uint64_t seed) {
-  for_each(stream, {0, static_cast<Lid>(field.size())}, Scatter<T>{field.data(), seed});
-}
-template <class T>
-Buffer<T> scattered_field(Stream& stream, Size size, std::uint64_t seed) {
-  Buffer<T> field(stream.device(), size, "scattered");
-  scatter(stream, field, seed);
-  return field;
-}
-
-/// The number of a value that differs in a bit, -1 where none does.
-template <class T>
-struct Differing {
-  const T *a, *b;
-  TUTTI_HD double operator()(Lid i) const {
-    const auto* x = reinterpret_cast<const unsigned char*>(a + i);
-    const auto* y = reinterpret_cast<const unsigned char*>(b + i);
-    bool same = true;
-    for (std::size_t k = 0; k < sizeof(T); ++k) same = same && x[k] == y[k];
-    return same ? -1 : i;
-  }
-};
 
 /// A uniform cube between walls, an outflow at its upper end in z: the ways to sweep it, and one of stretched cells.
 template <class T>
@@ -154,16 +97,6 @@ class Sweeps {
     line_(name, time, 3, sizeof(T), flops(&right != &metric_), more + verdict);
     good_ = good_ && wrong < 0;
   }
-  /// What the compiler made of a kernel.
-  template <class Kernel>
-  static std::string resources(Kernel* kernel, int threads) {
-    cudaFuncAttributes a{};
-    int blocks = 0;
-    TUTTI_CUDA_CHECK(cudaFuncGetAttributes(&a, kernel));
-    TUTTI_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
-    return fmt::format("{} registers, {} B spilled, {} threads resident; ", a.numRegs, a.localSizeBytes,
-                       blocks * threads);
-  }
   template <class Tuning>
   static std::string cut(const char* name, Lid planes) {
     return fmt::format("{}, {} cells x {} x {}, {} ahead{}, {} planes", name, Tuning::cells, Tuning::threads,
@@ -200,50 +133,24 @@ class Sweeps {
   bool good_ = true;
 };
 
-template <class T>
-void measure_passes(Stream& stream, const BoxGrid& grid, const Line& line, double seconds) {
-  const Lid side = grid.cells()[0];
-  FlowPart<T> part;
-  part.box = {{0, 0, 0}, {side, side, side}};
-  const BoxArray array{grown(part.box, 1)};
-  part.grid = PartGrid<T>(stream, grid, array);
-  std::uint64_t seed = 3;
-  for (std::size_t c = 0; c < 3; ++c)
-    for (Buffer<T>* field : {&part.u[c], &part.intermediate[c], &part.rate[c]})
-      *field = scattered_field<T>(stream, array.values(), ++seed);
-  part.p = scattered_field<T>(stream, array.values(), ++seed);
-  part.rhs = scattered_field<T>(stream, array.values(), ++seed);
-  constexpr int size = sizeof(T);
-  const Range all{0, static_cast<Lid>(part.box.cells())};
-  FlowConstants<T> constants;
-  constants.viscosity = T(1e-3);
-  // The rate before is taken over as it is: values stay finite.
-  const StageWeights<T> weights{T(1e-6), T(0)};
-  const auto time = [&](const auto& add) {
-    Kernels kernels;
-    add(kernels);
-    return time_of(stream, seconds, [&] { kernels.enqueue(stream, part.box, all); });
-  };
-  line("momentum", time([&](Kernels& to) { predict(to, part, constants, weights); }), 10, size, 3 * 54);
-  line("divergence", time([&](Kernels& to) { pressure_right_hand_side(to, part, T(1)); }), 4, size, 10);
-  line("correction", time([&](Kernels& to) { correct(to, part, T(1e-6)); }), 7, size, 12);
-  part.warm = true;
-  PartScalar<T>& temperature = part.scalars.emplace_back();
-  for (Buffer<T>* field : {&temperature.now, &temperature.next, &temperature.rate})
-    *field = scattered_field<T>(stream, array.values(), ++seed);
-  const double with_temperature = time([&](Kernels& to) { predict(to, part, constants, weights); });
-  line("momentum and temperature", with_temperature, 16, size, 3 * 59 + 52);
-}
+/// What is measured.
+struct Wish {
+  double seconds = 0.04;
+  bool sweeps = false, passes = false;
+  std::vector<Lid> sides;
+};
 
 template <class T>
-bool measure(const char* type, Lid side, double triad, Stream& stream, double seconds) {
+bool measure(const char* type, Lid side, double triad, Stream& stream, const Wish& wish) {
   const Line line{type, side, triad};
-  const bool good = Sweeps<T>(stream, side, line, seconds).measure();
-  measure_passes<T>(stream, cube(side, 0), line, seconds);
+  bool good = true;
+  if (wish.sweeps) good = Sweeps<T>(stream, side, line, wish.seconds).measure() && good;
+  for (const double stretch : {0.0, 1.5})
+    if (wish.passes) good = PassWays<T>(stream, side, stretch, line, wish.seconds).measure() && good;
   return good;
 }
 
-bool run(double seconds, const std::vector<Lid>& sides) {
+bool run(const Wish& wish) {
   const auto device = make_cuda_device(0);
   const auto stream = device->make_stream("bench");
   const double triad = measure_bandwidth(*device).triad;
@@ -251,9 +158,9 @@ bool run(double seconds, const std::vector<Lid>& sides) {
       "{}\ntriad {:.0f} GB/s; a sweep 3 values per cell, momentum 10, divergence 4, correction 7, temperature 6\n",
       device->description(), triad * 1e-9);
   bool good = true;
-  for (const Lid side : sides) {
-    good = measure<float>("float", side, triad, *stream, seconds) && good;
-    good = measure<double>("double", side, triad, *stream, seconds) && good;
+  for (const Lid side : wish.sides) {
+    good = measure<float>("float", side, triad, *stream, wish) && good;
+    good = measure<double>("double", side, triad, *stream, wish) && good;
   }
   return good;
 }
@@ -262,10 +169,20 @@ bool run(double seconds, const std::vector<Lid>& sides) {
 }  // namespace tutti::incompressible
 
 int main(int argc, char** argv) try {
-  std::vector<tutti::Lid> sides;
-  for (int i = 2; i < argc; ++i) sides.push_back(std::atoi(argv[i]));
-  if (sides.empty()) sides = {256, 512};
-  return tutti::incompressible::run(argc > 1 ? std::atof(argv[1]) : 0.04, sides) ? 0 : 1;
+  tutti::incompressible::Wish wish;
+  if (argc > 1) wish.seconds = std::atof(argv[1]);
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "sweeps")
+      wish.sweeps = true;
+    else if (word == "passes")
+      wish.passes = true;
+    else
+      wish.sides.push_back(std::atoi(argv[i]));
+  }
+  if (!wish.sweeps && !wish.passes) wish.sweeps = wish.passes = true;
+  if (wish.sides.empty()) wish.sides = {256, 512};
+  return tutti::incompressible::run(wish) ? 0 : 1;
 } catch (const std::exception& error) {
   fmt::print(stderr, "bench_flow_kernels: {}\n", error.what());
   return 1;

@@ -12,10 +12,9 @@ namespace tutti {
 
 /// Seconds of one call: the best of batches that are long enough to hide the launch.
 template <class F>
-double time_of(Stream& stream, double seconds, const F& call) {
+double time_of(Stream& stream, double seconds, const F& call, int batch = 50) {
   using Clock = std::chrono::steady_clock;
-  constexpr int batch = 50;
-  for (int k = 0; k < 10; ++k) call();
+  for (int k = 0; k < std::min(batch, 10); ++k) call();
   stream.synchronize();
   double best = 1e30;
   const auto start = Clock::now();

@@ -34,46 +34,50 @@ struct VelocityView {
   TUTTI_HD const T* operator[](int d) const { return c[d]; }
 };
 
-/// One over lengths along a component's own direction: `lower` is the share of cell i.
+/// What passes through a face between two values of a component along its own direction: the sum of both squared, and
+/// their difference over the width of the cell between them. Both cells take the same from it, so a kernel may compute
+/// it once.
 template <class T>
-struct OwnMetric {
-  T distance, width, next_width, lower;
+struct OwnFace {
+  T square, gradient;
 };
-/// And across it: of cell i, and to the cells below and above.
 template <class T>
-struct CrossMetric {
-  T width, below, above;
-};
-/// The component q in the neighbours along a direction across, and what transports it: v in cells i and i + 1 of q's
-/// direction, on the upper and the lower faces.
-template <class T>
-struct CrossValues {
-  T q_below, q_above, v, v_next, v_below, v_below_next;
-};
-
-/// The sums of momentum_of for one direction across.
-template <class T>
-TUTTI_HD inline void add_across(T q, T lower, T upper, const CrossValues<T>& s, const CrossMetric<T>& m, T& convection,
-                                T& laplacian) {
-  convection += T(0.5) *
-                ((lower * s.v + upper * s.v_next) * (q + s.q_above) -
-                 (lower * s.v_below + upper * s.v_below_next) * (s.q_below + q)) *
-                m.width;
-  laplacian += ((s.q_above - q) * m.above - (q - s.q_below) * m.below) * m.width;
+TUTTI_HD inline OwnFace<T> own_face(T q, T q_next, T width) {
+  const T sum = q + q_next;
+  return {sum * sum, (q_next - q) * width};
 }
 
-/// Rate of a velocity component at its face: -div(u u_C) + viscosity lap u_C. What is transported is the mean of its
-/// neighbours, also where cells differ in size; what transports it is the flow through the two halves of the face, so
-/// that it has no divergence: the scheme then conserves energy (Verstappen and Veldman, J. Comput. Phys. 187, 2003).
+/// The same between two values across: what v, in cells i and i + 1 of the component's direction, transports, and the
+/// difference over their distance. lower, upper: shares of cells i and i + 1 in what they are wide together.
 template <class T>
-TUTTI_HD inline T momentum_of(T viscosity, T q_before, T q, T q_behind, const OwnMetric<T>& c, const CrossValues<T>& sa,
-                              const CrossMetric<T>& a, const CrossValues<T>& sb, const CrossMetric<T>& b) {
-  const T before = q_before + q, behind = q + q_behind;
-  T convection = T(0.25) * (behind * behind - before * before) * c.distance;
-  const T lower = c.lower, upper = T(1) - lower;
-  T laplacian = ((q_behind - q) * c.next_width - (q - q_before) * c.width) * c.distance;
-  add_across(q, lower, upper, sa, a, convection, laplacian);
-  add_across(q, lower, upper, sb, b, convection, laplacian);
+struct CrossFace {
+  T flux, gradient;
+};
+template <class T>
+TUTTI_HD inline CrossFace<T> cross_face(T q, T q_next, T v, T v_next, T lower, T upper, T distance) {
+  return {(lower * v + upper * v_next) * (q + q_next), (q_next - q) * distance};
+}
+
+/// The sums of momentum_of for one direction across, of which the cell is 1 / width wide.
+template <class T>
+TUTTI_HD inline void add_across(const CrossFace<T>& below, const CrossFace<T>& above, T width, T& convection,
+                                T& laplacian) {
+  convection += T(0.5) * (above.flux - below.flux) * width;
+  laplacian += (above.gradient - below.gradient) * width;
+}
+
+/// Rate of a velocity component at its face, by what passes through the faces around it: -div(u u_C) + viscosity lap
+/// u_C. What is transported is the mean of its neighbours, also where cells differ in size; what transports it is the
+/// flow through the two halves of the face, so that it has no divergence: the scheme then conserves energy (Verstappen
+/// and Veldman, J. Comput. Phys. 187, 2003). a, b: directions (C + 1) % 3 and (C + 2) % 3.
+template <class T>
+TUTTI_HD inline T momentum_of(T viscosity, const OwnFace<T>& before, const OwnFace<T>& behind, T distance,
+                              const CrossFace<T>& a_below, const CrossFace<T>& a_above, T a_width,
+                              const CrossFace<T>& b_below, const CrossFace<T>& b_above, T b_width) {
+  T convection = T(0.25) * (behind.square - before.square) * distance;
+  T laplacian = (behind.gradient - before.gradient) * distance;
+  add_across(a_below, a_above, a_width, convection, laplacian);
+  add_across(b_below, b_above, b_width, convection, laplacian);
   return viscosity * laplacian - convection;
 }
 
@@ -100,7 +104,6 @@ class MomentumLine {
         : width(line.inverse_width + (at - line.first)),
           below(line.inverse_distance + (at - 1 - line.first)),
           above(line.inverse_distance + (at - line.first)) {}
-    TUTTI_HD CrossMetric<T> operator()(Lid i) const { return {width(i), below(i), above(i)}; }
   };
 
  public:
@@ -120,14 +123,17 @@ class MomentumLine {
         across_b_(g.line[B], at[B]) {}
 
   TUTTI_HD T rate(Lid i) const {
-    return momentum_of<T>(viscosity_, q_[i - sc_], q_[i], q_[i + sc_],
-                          {distance_(i), width_(i), next_width_(i), lower_(i)}, values(a_, sa_, i), across_a_(i),
-                          values(b_, sb_, i), across_b_(i));
+    return momentum_of(
+        viscosity_, own_face(q_[i - sc_], q_[i], width_(i)), own_face(q_[i], q_[i + sc_], next_width_(i)), distance_(i),
+        face(a_, sa_, i, i - sa_, across_a_.below(i)), face(a_, sa_, i, i, across_a_.above(i)), across_a_.width(i),
+        face(b_, sb_, i, i - sb_, across_b_.below(i)), face(b_, sb_, i, i, across_b_.above(i)), across_b_.width(i));
   }
 
  private:
-  TUTTI_HD CrossValues<T> values(const T* v, Lid s, Lid i) const {
-    return {q_[i - s], q_[i + s], v[i], v[i + sc_], v[i - s], v[i - s + sc_]};
+  /// Of cell i: from cell `from` to the next one along a direction of stride s, in which v flows.
+  TUTTI_HD CrossFace<T> face(const T* v, Lid s, Lid i, Lid from, T distance) const {
+    const T lower = lower_(i);
+    return cross_face(q_[from], q_[from + s], v[from], v[from + sc_], lower, T(1) - lower, distance);
   }
 
   T viscosity_;
@@ -138,20 +144,33 @@ class MomentumLine {
   Across<B> across_b_;
 };
 
+/// What passes through a face between two values of a scalar: v transports their sum.
+template <class T>
+TUTTI_HD inline CrossFace<T> scalar_face(T s, T s_next, T v, T distance) {
+  return {v * (s + s_next), (s_next - s) * distance};
+}
+/// Sums for the rate of a scalar, direction after direction from x on.
+template <class T>
+struct ScalarRate {
+  T convection = 0, conduction = 0;
+  TUTTI_HD void add(const CrossFace<T>& below, const CrossFace<T>& above, T width) {
+    add_across(below, above, width, convection, conduction);
+  }
+  TUTTI_HD T value(T diffusivity) const { return diffusivity * conduction - convection; }
+};
+
 /// Rate of a scalar at the cell's centre: -div(u s) + diffusivity lap s.
 template <class T>
 TUTTI_HD inline T scalar_rate(const GridView<T>& g, const VelocityView<T>& u, const T* s, T diffusivity, Lid n,
                               const Lid (&at)[3]) {
-  const T half = T(0.5);
-  T convection = 0, conduction = 0;
+  ScalarRate<T> sum;
   for (int a = 0; a < 3; ++a) {
     const Lid sa = g.stride(a), ia = at[a];
-    const T* v = u[a];
     const LineMetric<T>& la = g.line[a];
-    convection += half * (v[n] * (s[n] + s[n + sa]) - v[n - sa] * (s[n - sa] + s[n])) * la.width(ia);
-    conduction += ((s[n + sa] - s[n]) * la.distance(ia) - (s[n] - s[n - sa]) * la.distance(ia - 1)) * la.width(ia);
+    sum.add(scalar_face(s[n - sa], s[n], u[a][n - sa], la.distance(ia - 1)),
+            scalar_face(s[n], s[n + sa], u[a][n], la.distance(ia)), la.width(ia));
   }
-  return diffusivity * conduction - convection;
+  return sum.value(diffusivity);
 }
 
 template <class T>

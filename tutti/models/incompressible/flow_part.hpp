@@ -21,6 +21,7 @@ struct PartGrid {
 
   BoxArray array;
   std::array<Buffer<T>, 3> inverse_widths, inverse_distances, shares;
+  bool equal_along_x = false;  ///< every array of lengths along x holds one value
 };
 
 /// A scalar of a part.
@@ -57,6 +58,7 @@ struct FlowPart {
 template <class T>
 struct StageWeights {
   T now = 0, old = 0;  ///< weights times dt
+  TUTTI_HD T step(T value, T rate, T rate_before) const { return value + (now * rate + old * rate_before); }
 };
 
 template <class T>

@@ -6,13 +6,9 @@
 // of two. The bits are those of JacobiSweep.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <limits>
 
-#include "tutti/device/cuda/check.hpp"
-#include "tutti/device/device.hpp"
+#include "tutti/models/incompressible/passes/march_cuda.cuh"
 #include "tutti/models/incompressible/pressure/jacobi_kernel.hpp"
 
 namespace tutti::incompressible {
@@ -36,78 +32,7 @@ template <class T>
 struct ModelMarch<T, MetricStencil> {
   using Tuning = MarchTuning<16 / static_cast<int>(sizeof(T)), 768, 1, 1, sizeof(T) == 4>;
 };
-/// Planes that a block marches over.
-inline constexpr Lid fewest_march_planes = 4, max_march_planes = 128;
-
-/// How many planes of `planes` a block should take where blocks of a plane are `blocks`, `slots` of them run at a time
-/// and each reads `extra` planes more: the choice whose last blocks end first.
-inline Lid planes_to_march(Gid blocks, Lid planes, Gid slots, Lid extra) {
-  Lid best = planes;
-  Gid least = std::numeric_limits<Gid>::max();
-  for (Lid pieces = 1; pieces <= planes; ++pieces) {
-    const Lid each = (planes + pieces - 1) / pieces;
-    if (each > max_march_planes && pieces < planes) continue;
-    if (each < fewest_march_planes && pieces > 1) break;
-    const Gid waves = (blocks * ((planes + each - 1) / each) + slots - 1) / slots, time = waves * (each + extra);
-    if (time < least) {
-      least = time;
-      best = each;
-    }
-  }
-  return best;
-}
-
 namespace detail {
-
-/// Values that are moved together.
-template <class T, int count>
-struct WideType {
-  using Type = T;
-};
-template <>
-struct WideType<float, 2> {
-  using Type = float2;
-};
-template <>
-struct WideType<float, 4> {
-  using Type = float4;
-};
-template <>
-struct WideType<double, 2> {
-  using Type = double2;
-};
-template <class T, int count>
-inline constexpr int wide_count = count* static_cast<int>(sizeof(T)) > 16 ? 16 / static_cast<int>(sizeof(T)) : count;
-template <class T, int count>
-using Wide = typename WideType<T, wide_count<T, count>>::Type;
-
-/// `count` values at an address that is a multiple of their size, or of 16 bytes; through the read-only cache.
-template <int count, class T>
-__device__ inline void load_aligned(const T* from, T* to) {
-#pragma unroll
-  for (int c = 0; c < count; c += wide_count<T, count>) {
-    const Wide<T, count> v = __ldg(reinterpret_cast<const Wide<T, count>*>(from + c));
-    std::memcpy(to + c, &v, sizeof v);
-  }
-}
-/// The same of values that are read once: they leave the caches to others.
-template <int count, class T>
-__device__ inline void stream_aligned(const T* from, T* to) {
-#pragma unroll
-  for (int c = 0; c < count; c += wide_count<T, count>) {
-    const Wide<T, count> v = __ldcs(reinterpret_cast<const Wide<T, count>*>(from + c));
-    std::memcpy(to + c, &v, sizeof v);
-  }
-}
-template <int count, class T>
-__device__ inline void store_aligned(T* to, const T* values) {
-#pragma unroll
-  for (int c = 0; c < count; c += wide_count<T, count>) {
-    Wide<T, count> v;
-    std::memcpy(&v, values + c, sizeof v);
-    *reinterpret_cast<Wide<T, count>*>(to + c) = v;
-  }
-}
 
 /// What a plane needs beside the cells' own values and those below.
 template <class T, int cells>
@@ -284,12 +209,6 @@ unsigned march_blocks(const CellBox& box, const BoxArray& array) {
   const detail::MarchSpan span(box, array, Tuning::cells);
   const Lid threads = (span.last - span.begin) / Tuning::cells + 1;
   return static_cast<unsigned>((threads + Tuning::threads - 1) / Tuning::threads);
-}
-
-inline int multiprocessors(const Device& device) {
-  int count = 0;
-  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device.index()));
-  return count;
 }
 
 /// Enqueues a sweep over a box, which is not empty.

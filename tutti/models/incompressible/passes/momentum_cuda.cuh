@@ -1,0 +1,288 @@
+// The predictor tuned for GPUs: threads march in z, several cells of a row each. Momentum and heat that pass through
+// the faces above a plane stay in registers until the thread is in the plane above, as what the faces between a
+// thread's own cells pass does; of the rows beside caches have most. The bits are those of Predict and StepScalar.
+#pragma once
+
+#include "tutti/models/incompressible/passes/flow_passes.hpp"
+#include "tutti/models/incompressible/passes/march_cuda.cuh"
+
+namespace tutti::incompressible {
+
+/// What the model takes; bench_flow_kernels compares others.
+template <class T, bool warm>
+using MomentumMarch = RowTuning<16 / static_cast<int>(sizeof(T)), warm ? 256 : 512, 1, warm ? 32 : 16, 2>;
+
+namespace detail {
+
+/// A thread's values of one plane, and those that `west_of` and `east_of` take for its neighbours.
+template <class T, int cells, bool warm>
+struct FlowPlane {
+  T u[cells], v[cells], w[cells], t[warm ? cells : 1];
+  T u_edge, v_edge, w_edge, t_edge;
+
+  template <class Pass>
+  __device__ void load(const Pass& pass, Lid n, int lane) {
+    load_aligned<cells>(pass.a.u[0] + n, u);
+    load_aligned<cells>(pass.a.u[1] + n, v);
+    load_aligned<cells>(pass.a.u[2] + n, w);
+    u_edge = load_edge<cells>(pass.a.u[0] + n, lane);
+    v_edge = load_edge<cells>(pass.a.u[1] + n, lane);
+    w_edge = load_edge<cells>(pass.a.u[2] + n, lane);
+    if constexpr (warm) {
+      load_aligned<cells>(pass.a.temperature.now + n, t);
+      t_edge = load_edge<cells>(pass.a.temperature.now + n, lane);
+    }
+  }
+};
+
+/// What a thread's cells pass to those above: through the upper faces of the plane.
+template <class T, int cells, bool warm>
+struct FacesAbove {
+  CrossFace<T> u[cells], v[cells], t[warm ? cells : 1];
+  OwnFace<T> w[cells];
+};
+
+/// What a thread does with its cells of plane after plane. Values of the rows beside are loaded where they are needed:
+/// there are too many to hold.
+template <class T, bool warm, bool forced, class Tuning, bool equal_x>
+class MomentumOfGroup {
+  static constexpr int cells = Tuning::cells;
+  using Plane = FlowPlane<T, cells, warm>;
+
+ public:
+  __device__ MomentumOfGroup(const Predict<T, warm, forced>& pass, const MarchGroup<cells>& own, int lane)
+      : pass_(pass),
+        own_(own),
+        lane_(lane),
+        row_(pass.g.array.row()),
+        x_(pass.g.line[0], pass.g.array, own.i),
+        y_(pass.g.line[1], own.j) {}
+
+  /// What passes into plane k from the one below, whose values are `below`; n: of the first value in that one.
+  __device__ void start(const Plane& below, const Plane& here, Lid n, Lid k) {
+    const T distance = pass_.g.line[2].distance(k - 1), width = pass_.g.line[2].width(k);
+    T w_north[cells];
+    load_beside<cells>(pass_.a.u[2] + n + row_, w_north);
+    const T w_east = east_of(below.w, below.w_edge, lane_);
+    const T lower_y = y_.lower, upper_y = y_.upper;
+#pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      const T lower = x_.share(c), next_w = c + 1 < cells ? below.w[(c + 1) % cells] : w_east;
+      faces_.u[c] = cross_face(below.u[c], here.u[c], below.w[c], next_w, lower, T(1) - lower, distance);
+      faces_.v[c] = cross_face(below.v[c], here.v[c], below.w[c], w_north[c], lower_y, upper_y, distance);
+      faces_.w[c] = own_face(below.w[c], here.w[c], width);
+      if constexpr (warm) faces_.t[c] = scalar_face(below.t[c], here.t[c], below.w[c], distance);
+    }
+    load_beside<cells>(pass_.a.u[1] + n + pass_.g.array.plane() - row_, v_south_);
+  }
+
+  /// All of plane k, whose first value has number n.
+  __device__ void step(const Plane& here, const Plane& above, Lid n, Lid k) {
+    const LengthsAcross<T> z(pass_.g.line[2], k);
+    T u_north[cells], v_north[cells], v_south_above[cells];
+    load_beside<cells>(pass_.a.u[0] + n + row_, u_north);
+    load_beside<cells>(pass_.a.u[1] + n + row_, v_north);
+    load_beside<cells>(pass_.a.u[1] + n + pass_.g.array.plane() - row_, v_south_above);
+    // West of u in the row to the north for the first thread, east of v in the row to the south for the last one.
+    T corner = 0;
+    if (lane_ == 0) corner = __ldg(pass_.a.u[0] + n + row_ - 1);
+    if (lane_ == 31) corner = __ldg(pass_.a.u[1] + n - row_ + cells);
+    const T u_west = west_of(here.u, here.u_edge, lane_);
+    component_u(here, above, u_north, u_west, corner, z, n);
+    component_v(here, above, u_north, v_north, u_west, corner, z, n);
+    component_w(here, above, v_south_above, u_west, z, n);
+    if constexpr (warm) temperature(here, above, u_west, z, n);
+#pragma unroll
+    for (int c = 0; c < cells; ++c) v_south_[c] = v_south_above[c];
+  }
+
+ private:
+  using Lengths = LengthsAcross<T>;
+  using Row = T[cells];
+
+  __device__ void component_u(const Plane& here, const Plane& above, const Row& u_north, T u_west, T corner,
+                              const Lengths& z, Lid n) {
+    T u_south[cells], momentum[cells], lift[cells] = {};
+    load_beside<cells>(pass_.a.u[0] + n - row_, u_south);
+    const T u_east = east_of(here.u, here.u_edge, lane_), v_east = east_of(here.v, here.v_edge, lane_);
+    const T w_east = east_of(here.w, here.w_edge, lane_), v_south_east = east_of(v_south_, corner, lane_);
+    OwnFace<T> before = own_face(u_west, here.u[0], x_.width(0));
+#pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      const int next = (c + 1) % cells;
+      const bool last = c + 1 == cells;
+      const T lower = x_.share(c), upper = T(1) - lower, q = here.u[c];
+      const OwnFace<T> behind = own_face(q, last ? u_east : here.u[next], x_.width(c + 1));
+      const CrossFace<T> south =
+          cross_face(u_south[c], q, v_south_[c], last ? v_south_east : v_south_[next], lower, upper, y_.distance_below);
+      const CrossFace<T> north =
+          cross_face(q, u_north[c], here.v[c], last ? v_east : here.v[next], lower, upper, y_.distance);
+      const CrossFace<T> top =
+          cross_face(q, above.u[c], here.w[c], last ? w_east : here.w[next], lower, upper, z.distance);
+      momentum[c] = momentum_of(pass_.constants.viscosity, before, behind, x_.distance(c + 1), south, north, y_.width,
+                                faces_.u[c], top, z.width);
+      before = behind;
+      faces_.u[c] = top;
+    }
+    if constexpr (warm) {
+      const T t_east = east_of(here.t, here.t_edge, lane_);
+#pragma unroll
+      for (int c = 0; c < cells; ++c)
+        lift[c] = pass_.force_of(0).lift(here.t[c], c + 1 < cells ? here.t[(c + 1) % cells] : t_east);
+    }
+    finish<0>(here.u, momentum, lift, n);
+  }
+
+  __device__ void component_v(const Plane& here, const Plane& above, const Row& u_north, const Row& v_north, T u_west,
+                              T corner, const Lengths& z, Lid n) {
+    T w_north[cells], momentum[cells], lift[cells] = {};
+    load_beside<cells>(pass_.a.u[2] + n + row_, w_north);
+    const T v_west = west_of(here.v, here.v_edge, lane_), v_east = east_of(here.v, here.v_edge, lane_);
+    const T u_north_west = west_of(u_north, corner, lane_);
+    CrossFace<T> west = cross_face(v_west, here.v[0], u_west, u_north_west, y_.lower, y_.upper, x_.distance(0));
+#pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      const T q = here.v[c];
+      const CrossFace<T> east = cross_face(q, c + 1 < cells ? here.v[(c + 1) % cells] : v_east, here.u[c], u_north[c],
+                                           y_.lower, y_.upper, x_.distance(c + 1));
+      const CrossFace<T> top = cross_face(q, above.v[c], here.w[c], w_north[c], y_.lower, y_.upper, z.distance);
+      momentum[c] = momentum_of(pass_.constants.viscosity, own_face(v_south_[c], q, y_.width),
+                                own_face(q, v_north[c], y_.next_width), y_.distance, faces_.v[c], top, z.width, west,
+                                east, x_.width(c));
+      west = east;
+      faces_.v[c] = top;
+    }
+    if constexpr (warm) {
+      T t_north[cells];
+      load_beside<cells>(pass_.a.temperature.now + n + row_, t_north);
+#pragma unroll
+      for (int c = 0; c < cells; ++c) lift[c] = pass_.force_of(1).lift(here.t[c], t_north[c]);
+    }
+    finish<1>(here.v, momentum, lift, n);
+  }
+
+  __device__ void component_w(const Plane& here, const Plane& above, const Row& v_south_above, T u_west,
+                              const Lengths& z, Lid n) {
+    T w_south[cells], w_north[cells], momentum[cells], lift[cells] = {};
+    load_beside<cells>(pass_.a.u[2] + n - row_, w_south);
+    load_beside<cells>(pass_.a.u[2] + n + row_, w_north);
+    const T w_west = west_of(here.w, here.w_edge, lane_), w_east = east_of(here.w, here.w_edge, lane_);
+    const T u_west_above = west_of(above.u, above.u_edge, lane_);
+    CrossFace<T> west = cross_face(w_west, here.w[0], u_west, u_west_above, z.lower, z.upper, x_.distance(0));
+#pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      const T q = here.w[c];
+      const CrossFace<T> east = cross_face(q, c + 1 < cells ? here.w[(c + 1) % cells] : w_east, here.u[c], above.u[c],
+                                           z.lower, z.upper, x_.distance(c + 1));
+      const CrossFace<T> south =
+          cross_face(w_south[c], q, v_south_[c], v_south_above[c], z.lower, z.upper, y_.distance_below);
+      const CrossFace<T> north = cross_face(q, w_north[c], here.v[c], above.v[c], z.lower, z.upper, y_.distance);
+      const OwnFace<T> top = own_face(q, above.w[c], z.next_width);
+      momentum[c] = momentum_of(pass_.constants.viscosity, faces_.w[c], top, z.distance, west, east, x_.width(c), south,
+                                north, y_.width);
+      west = east;
+      faces_.w[c] = top;
+      if constexpr (warm) lift[c] = pass_.force_of(2).lift(here.t[c], above.t[c]);
+    }
+    finish<2>(here.w, momentum, lift, n);
+  }
+
+  /// Forces are added, and the stage is made.
+  template <int C>
+  __device__ void finish(const Row& before, const Row& momentum, const Row& lift, Lid n) const {
+    T rates[cells], next[cells], force[cells];
+    stream_aligned<cells>(pass_.a.rate[C] + n, rates);
+    if constexpr (forced) stream_aligned<cells>(pass_.a.force[C] + n, force);
+#pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      T rate = momentum[c] + (forced ? force[c] : pass_.constants.force[C]);
+      if (warm) rate += lift[c];
+      next[c] = pass_.weights.step(before[c], rate, rates[c]);
+      rates[c] = rate;
+    }
+    own_.store(pass_.a.intermediate.c[C] + n, next);
+    own_.store(pass_.a.rate.c[C] + n, rates);
+  }
+
+  __device__ void temperature(const Plane& here, const Plane& above, T u_west, const Lengths& z, Lid n) {
+    const ScalarView<T>& s = pass_.a.temperature;
+    T t_south[cells], t_north[cells], rates[cells], next[cells];
+    load_beside<cells>(s.now + n - row_, t_south);
+    load_beside<cells>(s.now + n + row_, t_north);
+    stream_aligned<cells>(s.rate + n, rates);
+    const T t_west = west_of(here.t, here.t_edge, lane_), t_east = east_of(here.t, here.t_edge, lane_);
+    CrossFace<T> west = scalar_face(t_west, here.t[0], u_west, x_.distance(0));
+#pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      const T t = here.t[c];
+      const CrossFace<T> east =
+          scalar_face(t, c + 1 < cells ? here.t[(c + 1) % cells] : t_east, here.u[c], x_.distance(c + 1));
+      const CrossFace<T> top = scalar_face(t, above.t[c], here.w[c], z.distance);
+      ScalarRate<T> sum;
+      sum.add(west, east, x_.width(c));
+      sum.add(scalar_face(t_south[c], t, v_south_[c], y_.distance_below),
+              scalar_face(t, t_north[c], here.v[c], y_.distance), y_.width);
+      sum.add(faces_.t[c], top, z.width);
+      west = east;
+      faces_.t[c] = top;
+      const T rate = sum.value(s.diffusivity) + s.source_at(n + c);
+      next[c] = pass_.weights.step(t, rate, rates[c]);
+      rates[c] = rate;
+    }
+    own_.store(s.next + n, next);
+    own_.store(s.rate + n, rates);
+  }
+
+  const Predict<T, warm, forced>& pass_;
+  const MarchGroup<cells>& own_;
+  int lane_;
+  Lid row_;
+  LengthsAlongX<T, cells, equal_x> x_;
+  Lengths y_;
+  FacesAbove<T, cells, warm> faces_;
+  T v_south_[cells];  ///< of the plane that comes next
+};
+
+/// Over `planes` planes a block; grid: blocks of a plane, and of planes. Whole warps, for neighbours are shuffled.
+template <class Tuning, bool equal_x, class T, bool warm, bool forced>
+__global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
+    march_momentum(CellBox box, const __grid_constant__ Predict<T, warm, forced> pass, RowGroups groups, Lid planes) {
+  constexpr int cells = Tuning::cells;
+  const BoxArray& array = pass.g.array;
+  const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Lid plane = array.plane();
+  const MarchPlanes range(box, planes);
+  Lid n = (range.first - array.stored.lower[2]) * plane + own.at;
+  MomentumOfGroup<T, warm, forced, Tuning, equal_x> group(pass, own, lane);
+  FlowPlane<T, cells, warm> here, above;
+  {
+    FlowPlane<T, cells, warm> below;
+    below.load(pass, n - plane, lane);
+    here.load(pass, n, lane);
+    group.start(below, here, n - plane, range.first);
+  }
+  for (Lid k = range.first; k < range.end; ++k, n += plane) {
+    above.load(pass, n + plane, lane);
+    group.step(here, above, n, k);
+    here = above;
+  }
+}
+
+}  // namespace detail
+
+/// See march_rows.
+template <class T, bool warm, bool forced>
+bool march_on_gpu(Stream& stream, const CellBox& box, const Predict<T, warm, forced>& pass, bool equal_x,
+                  MarchWhere where = MarchWhere::faster) {
+  const PredictArrays<T>& a = pass.a;
+  return march_rows<MomentumMarch<T, warm>, T>(
+      stream, box, pass, equal_x, where,
+      {a.u[0], a.u[1], a.u[2], a.intermediate[0], a.intermediate[1], a.intermediate[2], a.rate[0], a.rate[1], a.rate[2],
+       a.force[0], a.force[1], a.force[2], a.temperature.now, a.temperature.next, a.temperature.rate},
+      []<bool equal>(std::bool_constant<equal>) {
+        return &detail::march_momentum<MomentumMarch<T, warm>, equal, T, warm, forced>;
+      });
+}
+
+}  // namespace tutti::incompressible

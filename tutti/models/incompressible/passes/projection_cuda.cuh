@@ -1,0 +1,132 @@
+// Divergence and correction tuned for GPUs: threads march in z, several cells of a row each. What two planes need of w
+// or p is read once, and the next plane is under way. The bits are those of DivideDivergence and Correct.
+#pragma once
+
+#include "tutti/models/incompressible/passes/flow_passes.hpp"
+#include "tutti/models/incompressible/passes/march_cuda.cuh"
+
+namespace tutti::incompressible {
+
+/// What the model takes; bench_flow_kernels compares others.
+template <class T>
+using ProjectionMarch = RowTuning<16 / static_cast<int>(sizeof(T)), 256, 4, 4, 1>;
+/// Doubles need not march: a thread a cell reads them as fast as the memory gives them.
+template <class T>
+inline constexpr bool marches_in_projection = sizeof(T) < sizeof(double);
+
+namespace detail {
+
+/// What a cell's divergence needs of its plane.
+template <class T, int cells>
+struct DivergencePlane {
+  T u[cells], v[cells], w[cells], v_south[cells], u_edge;
+  __device__ void load(const DivideDivergence<T>& pass, Lid n, int lane) {
+    load_aligned<cells>(pass.u[0] + n, u);
+    load_aligned<cells>(pass.u[1] + n, v);
+    load_aligned<cells>(pass.u[2] + n, w);
+    load_beside<cells>(pass.u[1] + n - pass.g.array.row(), v_south);
+    u_edge = load_edge<cells>(pass.u[0] + n, lane);
+  }
+};
+
+template <class Tuning, bool equal_x, class T>
+__global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
+    march_divergence(CellBox box, const __grid_constant__ DivideDivergence<T> pass, RowGroups groups, Lid planes) {
+  constexpr int cells = Tuning::cells;
+  const BoxArray& array = pass.g.array;
+  const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Lid plane = array.plane();
+  const MarchPlanes range(box, planes);
+  Lid n = (range.first - array.stored.lower[2]) * plane + own.at;
+  const LengthsAlongX<T, cells, equal_x> x(pass.g.line[0], array, own.i);
+  const T y = pass.g.line[1].width(own.j);
+  DivergencePlane<T, cells> here, next;
+  T below[cells];
+  load_aligned<cells>(pass.u[2] + n - plane, below);
+  next.load(pass, n, lane);
+  for (Lid k = range.first; k < range.end; ++k, n += plane) {
+    here = next;
+    if (k + 1 < range.end) next.load(pass, n + plane, lane);
+    const T z = pass.g.line[2].width(k), west = west_of(here.u, here.u_edge, lane);
+    T values[cells];
+#pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      values[c] = pass.value(here.u[c] - (c > 0 ? here.u[(c + cells - 1) % cells] : west), here.v[c] - here.v_south[c],
+                             here.w[c] - below[c], x.width(c), y, z, pass.inverse_dt);
+      below[c] = here.w[c];
+    }
+    own.store(pass.rhs + n, values);
+  }
+}
+
+/// What a cell's correction needs of its plane; its p is that above the plane before.
+template <class T, int cells>
+struct CorrectionPlane {
+  T u[cells], v[cells], w[cells], p_above[cells], p_north[cells], p_edge;
+  __device__ void load(const Correct<T>& pass, Lid n, int lane) {
+    load_aligned<cells>(pass.p + n + pass.g.array.plane(), p_above);
+    load_beside<cells>(pass.p + n + pass.g.array.row(), p_north);
+    p_edge = load_edge<cells>(pass.p + n, lane);
+    stream_aligned<cells>(pass.intermediate[0] + n, u);
+    stream_aligned<cells>(pass.intermediate[1] + n, v);
+    stream_aligned<cells>(pass.intermediate[2] + n, w);
+  }
+};
+
+template <class Tuning, bool equal_x, class T>
+__global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
+    march_correction(CellBox box, const __grid_constant__ Correct<T> pass, RowGroups groups, Lid planes) {
+  constexpr int cells = Tuning::cells;
+  const BoxArray& array = pass.g.array;
+  const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Lid plane = array.plane();
+  const MarchPlanes range(box, planes);
+  Lid n = (range.first - array.stored.lower[2]) * plane + own.at;
+  const LengthsAlongX<T, cells, equal_x> x(pass.g.line[0], array, own.i);
+  const T y = pass.g.line[1].distance(own.j);
+  CorrectionPlane<T, cells> here, next;
+  T p[cells];
+  load_aligned<cells>(pass.p + n, p);
+  next.load(pass, n, lane);
+  for (Lid k = range.first; k < range.end; ++k, n += plane) {
+    here = next;
+    if (k + 1 < range.end) next.load(pass, n + plane, lane);
+    const T z = pass.g.line[2].distance(k), east = east_of(p, here.p_edge, lane);
+#pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      here.u[c] = pass.value(here.u[c], pass.dt, p[c], c + 1 < cells ? p[(c + 1) % cells] : east, x.distance(c + 1));
+      here.v[c] = pass.value(here.v[c], pass.dt, p[c], here.p_north[c], y);
+      here.w[c] = pass.value(here.w[c], pass.dt, p[c], here.p_above[c], z);
+    }
+    own.store(pass.u.c[0] + n, here.u);
+    own.store(pass.u.c[1] + n, here.v);
+    own.store(pass.u.c[2] + n, here.w);
+#pragma unroll
+    for (int c = 0; c < cells; ++c) p[c] = here.p_above[c];
+  }
+}
+
+}  // namespace detail
+
+/// See march_rows.
+template <class T>
+bool march_on_gpu(Stream& stream, const CellBox& box, const DivideDivergence<T>& pass, bool equal_x,
+                  MarchWhere where = MarchWhere::faster) {
+  if (where == MarchWhere::faster && !marches_in_projection<T>) return false;
+  return march_rows<ProjectionMarch<T>, T>(
+      stream, box, pass, equal_x, where, {pass.u[0], pass.u[1], pass.u[2], pass.rhs},
+      []<bool equal>(std::bool_constant<equal>) { return &detail::march_divergence<ProjectionMarch<T>, equal, T>; });
+}
+template <class T>
+bool march_on_gpu(Stream& stream, const CellBox& box, const Correct<T>& pass, bool equal_x,
+                  MarchWhere where = MarchWhere::faster) {
+  if (where == MarchWhere::faster && !marches_in_projection<T>) return false;
+  return march_rows<ProjectionMarch<T>, T>(
+      stream, box, pass, equal_x, where,
+      {pass.intermediate[0], pass.intermediate[1], pass.intermediate[2], pass.u[0], pass.u[1], pass.u[2], pass.p},
+      []<bool equal>(std::bool_constant<equal>) { return &detail::march_correction<ProjectionMarch<T>, equal, T>; });
+}
+
+}  // namespace tutti::incompressible
