@@ -17,15 +17,16 @@ struct Setting {
   int order = 1;
   FluxKind flux = FluxKind::llf;
   int terms = 1;  ///< of the stage
+  ViscosityLaw law = ViscosityLaw::none;
 };
 
 /// A part with interior elements, separators and ghosts, walls at two ends, and a state of random polynomials.
 class TetKernels : public testing::Test {
  protected:
-  TetKernels() {
+  void make(const std::array<Gid, 3>& cubes) {
     ElementBoxSpec spec;
     spec.elements = BoxElements::tetrahedra;
-    spec.cubes = {7, 5, 4};
+    spec.cubes = cubes;
     spec.jitter = 0.15;
     spec.periodic = {true, true, false};
     mesh_ = generate_element_box(spec);
@@ -34,12 +35,12 @@ class TetKernels : public testing::Test {
     map_.owned = map_.local() - 37;  // tiles are not full
     map_.interior = map_.owned - 150;
     local_ = local_elements(map_, mesh_, match_faces(mesh_));
-    for (const std::int32_t tag : mesh_.boundary_tags) conditions_[tag] = 0;
+    for (const std::int32_t tag : mesh_.boundary_tags) conditions_[tag] = 1 + tag % 2;
     conditions_[0] = 0;
   }
 
   struct Result {
-    std::vector<double> flux, out, second;
+    std::vector<double> flux, jump, out, second;
     bool tuned = false;
   };
   Result run(Device& device, const Setting& setting) {
@@ -47,7 +48,15 @@ class TetKernels : public testing::Test {
     flow.order = setting.order;
     flow.flux = setting.flux;
     flow.tuned = true;
-    flow.conditions.push_back({"walls", BoundaryKind::slip, {}});
+    flow.gas.law = setting.law;
+    if (flow.diffuses()) flow.gas.viscosity = 0.02;
+    flow.gas.reference_temperature = 0.9;
+    flow.gas.sutherland_temperature = 0.4;
+    // Where elements that are not here would be, and at both walls.
+    flow.conditions.push_back({"elsewhere", BoundaryKind::slip, {}});
+    flow.conditions.push_back(
+        {"warm", flow.diffuses() ? BoundaryKind::isothermal : BoundaryKind::slip, {{{}, 0.2, 0.1, 0.0, {}, 1.1}}});
+    flow.conditions.push_back({"far", BoundaryKind::far_field, {{1.0, 0.3, -0.2, 0.1, 1.0, {}}}});
     const auto stream = device.make_stream("test");
     const int values = variables * flow.bases();
     FlowPart part(*stream, flow, local_, map_, with_components(map_, values), conditions_, 4);
@@ -61,6 +70,7 @@ class TetKernels : public testing::Test {
       }
       upload(*stream, part.u[k].buffer(), std::span<const double>(u));
     }
+    part.update_boundary(*stream, 0);
     StageArrays stage;
     stage.count = setting.terms;
     for (int k = 0; k < setting.terms; ++k) {
@@ -73,6 +83,8 @@ class TetKernels : public testing::Test {
       stage.base = part.u[1].data();
       stage.second = part.u[3].data();
       stage.second_factor = 0.7;
+    } else {
+      stage.source = part.u[3].data();
     }
     const double* from = part.u[1].data();
     for (const Range& faces : {part.interior_faces(), part.separator_faces()})
@@ -83,13 +95,28 @@ class TetKernels : public testing::Test {
     const auto owned = static_cast<std::size_t>(map_.owned) * static_cast<std::size_t>(values);
     const std::array<int, 4> face_values = {0, 20, 40, 60};
     result.flux.resize(static_cast<std::size_t>(part.all_faces().size() * face_values[setting.order]));
+    result.jump.resize(flow.diffuses() ? result.flux.size() : 0);
     result.out.resize(owned);
     result.second.resize(owned);
     download(*stream, std::span<double>(result.flux), part.at_faces().flux);
+    if (flow.diffuses()) download(*stream, std::span<double>(result.jump), part.at_faces().jump);
     download(*stream, std::span<double>(result.out), part.u[2].data());
     download(*stream, std::span<double>(result.second), part.u[3].data());
     result.tuned = part.view().tets != nullptr;
     return result;
+  }
+
+  void expect_same_bits(const Setting& setting) {
+    const auto host = make_host_device(threads_, Size{1} << 30);
+    const auto gpu = make_cuda_device(0);
+    const Result should = run(*host, setting), is = run(*gpu, setting);
+    EXPECT_FALSE(should.tuned);
+    EXPECT_TRUE(is.tuned);
+    for (const double v : should.out) ASSERT_TRUE(std::isfinite(v));
+    EXPECT_EQ(differing(is.flux, should.flux), 0) << "of " << should.flux.size() << " fluxes";
+    EXPECT_EQ(differing(is.jump, should.jump), 0) << "of " << should.jump.size() << " jumps";
+    EXPECT_EQ(differing(is.out, should.out), 0) << "of " << should.out.size() << " new values";
+    EXPECT_EQ(differing(is.second, should.second), 0);
   }
 
   static Size differing(const std::vector<double>& a, const std::vector<double>& b) {
@@ -108,20 +135,26 @@ class TetKernels : public testing::Test {
 
 TEST_F(TetKernels, HaveTheBitsOfTheHost) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
-  const auto host = make_host_device(threads_, Size{1} << 30);
-  const auto gpu = make_cuda_device(0);
+  make({7, 5, 4});
   for (const int order : {1, 2, 3})
     for (const FluxKind flux : {FluxKind::llf, FluxKind::roe, FluxKind::hllc})
-      for (const int terms : {0, 1, 2}) {
-        SCOPED_TRACE(fmt::format("order {}, flux {}, {} terms", order, static_cast<int>(flux), terms));
-        const Result should = run(*host, {order, flux, terms}), is = run(*gpu, {order, flux, terms});
-        EXPECT_FALSE(should.tuned);
-        EXPECT_TRUE(is.tuned);
-        for (const double v : should.out) ASSERT_TRUE(std::isfinite(v));
-        EXPECT_EQ(differing(is.flux, should.flux), 0) << "of " << should.flux.size() << " fluxes";
-        EXPECT_EQ(differing(is.out, should.out), 0) << "of " << should.out.size() << " new values";
-        EXPECT_EQ(differing(is.second, should.second), 0);
-      }
+      for (const int terms : {0, 1, 2})
+        for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant, ViscosityLaw::sutherland}) {
+          SCOPED_TRACE(fmt::format("order {}, flux {}, {} terms, law {}", order, static_cast<int>(flux), terms,
+                                   static_cast<int>(law)));
+          expect_same_bits({order, flux, terms, law});
+        }
+}
+
+/// So many elements that warps take one tile after the other.
+TEST_F(TetKernels, TakeOneTileAfterTheOther) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  make({16, 16, 16});
+  for (const int order : {1, 2, 3})
+    for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant}) {
+      SCOPED_TRACE(fmt::format("order {}, law {}", order, static_cast<int>(law)));
+      expect_same_bits({order, FluxKind::llf, 1, law});
+    }
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void choose_kernels(CompressibleCase& flow, const Comm& comm, const DeviceSet& d
                                   [](const auto& device) { return device->kind() != DeviceKind::cuda; });
   const bool only_gpus = comm.max(others ? 1.0 : 0.0) == 0;
   if (flow.kernels == KernelChoice::automatic)
-    flow.tuned = only_gpus && !flow.diffuses() && flow.order >= 1 && flow.order <= 3;
+    flow.tuned = only_gpus && !flow.sensor.on() && flow.order >= 1 && flow.order <= 3;
 }
 
 CompressibleFlow::~CompressibleFlow() = default;

@@ -43,8 +43,8 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(), normals_.data(),
            turns_.data(),    flow.bases(),   flow.order,    face_points,     lines,          flow.gas,
            flow.flux,        flow.sensor,    broken_.data()};
-  if (stream.kind() == DeviceKind::cuda && flow.tuned && !flow.diffuses() && !apart)
-    make_tets(stream, make_tet_tables(made, map, flow.order, mesh.interior_faces));
+  if (stream.kind() == DeviceKind::cuda && flow.tuned && !flow.sensor.on() && !apart)
+    make_tets(stream, make_tet_tables(made, map, flow.order, mesh.interior_faces, flow.gas.viscous()));
   make_boundary(stream, flow, made, conditions);
   make_projected(stream, made, map);
   if (!flow.source.empty()) make_source(stream, flow, mesh, made);

@@ -28,8 +28,8 @@ class Maker {
   using Sizes = TetSizes<P>;
 
  public:
-  Maker(const Operators& made, const IndexMap& map, Lid interior_faces)
-      : made_(made), map_(map), interior_faces_(interior_faces) {}
+  Maker(const Operators& made, const IndexMap& map, Lid interior_faces, bool viscous)
+      : made_(made), map_(map), interior_faces_(interior_faces), viscous_(viscous) {}
 
   TetTables make() {
     if (!add_elements() || !add_faces()) return {};
@@ -39,18 +39,22 @@ class Maker {
     add_tiles(made_tables_.view.interior, 1);
     add_tiles(made_tables_.view.separators, 2);
     made_tables_.view.order = P;
+    made_tables_.view.viscous = viscous_;
     return std::move(made_tables_);
   }
 
  private:
   static constexpr int columns = padded(Sizes::bases);
   const double* table(Size at) const { return made_.tables.data() + at; }
+  /// The basis function of a column. Coefficients of gradients are rows of the next product, as points are.
+  int base_of(int tile, int column) const { return viscous_ ? point_of(tile, column) : 8 * tile + column; }
 
   bool add_elements() {
     if (map_.owned == 0 || made_.faces.empty()) return false;
     const ElementRecord& first = made_.elements[0];
     const bool alike = std::all_of(made_.elements.begin(), made_.elements.end(), [&](const ElementRecord& e) {
-      return e.affine != 0 && e.values == first.values && e.points == Sizes::points;
+      return e.affine != 0 && e.values == first.values && e.points == Sizes::points &&
+             (!viscous_ || e.derivative == first.derivative);
     });
     if (!alike) return false;
     auto& fragments = made_tables_.element_fragments;
@@ -61,7 +65,7 @@ class Maker {
     for (int step = 0; step < Sizes::point_steps; ++step)
       for (int d = 0; d < 3; ++d)
         add_fragments(fragments, 1, Sizes::base_tiles, [&](int row, int tile, int column) {
-          const int q = 4 * step + row, chunk = q / chunk_points * chunk_points, l = 8 * tile + column;
+          const int q = 4 * step + row, chunk = q / chunk_points * chunk_points, l = base_of(tile, column);
           const int count = std::min(chunk_points, Sizes::points - chunk);
           return l < columns ? table(first.projection)[(3 * chunk + d * count + (q - chunk)) * columns + l] : 0;
         });
@@ -84,7 +88,8 @@ class Maker {
       if (face.points != Sizes::face_points || face.normal_step != 0 || face.normals != 3 * i ||
           face.at != Sizes::face_values * i)
         return false;
-      for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side) number_of(traces_, face.trace[side]);
+      for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side)
+        if (!add_side(face, side)) return false;
       number_of(turns_, face.turn);
     }
     if (traces_.size() > max_traces || turns_.size() > 4) return false;
@@ -104,20 +109,57 @@ class Maker {
     for (const Size lift : lifts)
       add_fragments(made_tables_.element_fragments, Sizes::face_steps, Sizes::base_tiles,
                     [&](int q, int tile, int column) {
-                      const int l = 8 * tile + column;
+                      const int l = base_of(tile, column);
                       return l < columns ? table(lift)[q * columns + l] : 0;
                     });
-    for (const Size trace : traces_)
+    if (viscous_) add_derivatives();
+    for (std::size_t k = 0; k < traces_.size(); ++k) {
       add_fragments(made_tables_.trace_fragments, Sizes::base_steps, Sizes::face_tiles,
                     [&](int l, int tile, int column) {
                       const int q = point_of(tile, column), n = Sizes::face_points;
-                      return l < Sizes::bases ? table(trace)[l * n + (q < n ? q : 0)] : 0;
+                      return l < Sizes::bases ? table(traces_[k])[l * n + (q < n ? q : 0)] : 0;
                     });
+      if (viscous_) add_slopes(table(traces_[k]), table(slopes_[k]));
+    }
     for (std::size_t k = 0; k < turns_.size(); ++k)
       for (std::size_t q = 0; q < tile_rows; ++q)
         made_tables_.view.turns[tile_rows * k + q] = made_.turns[turns_[k] + static_cast<Size>(q)];
     made_tables_.view.traces = static_cast<int>(traces_.size());
     return true;
+  }
+
+  /// False: sides that share a trace do not share their slopes.
+  bool add_side(const FaceRecord& face, int side) {
+    const auto k = static_cast<std::size_t>(number_of(traces_, face.trace[side]));
+    if (k == slopes_.size()) slopes_.push_back(face.slope[side]);
+    return !viscous_ || (face.slope[side] >= 0 && slopes_[k] == face.slope[side]);
+  }
+
+  void add_derivatives() {
+    const double* derivative = table(made_.elements[0].derivative);
+    for (int step = 0; step < Sizes::base_steps; ++step)
+      for (int d = 0; d < 3; ++d)
+        add_fragments(made_tables_.element_fragments, 1, Sizes::base_tiles, [&](int row, int tile, int column) {
+          const int m = 4 * step + row, l = base_of(tile, column);
+          return m < Sizes::bases && l < columns ? derivative[(3 * m + d) * columns + l] : 0;
+        });
+  }
+
+  /// A step's four points in two tiles: the trace beside the first derivative, the second beside the third; then the
+  /// spread beside nothing. A thread has all of a point.
+  void add_slopes(const double* trace, const double* slope) {
+    constexpr int n = Sizes::face_points;
+    for (int step = 0; step < Sizes::face_steps; ++step)
+      add_fragments(made_tables_.trace_fragments, Sizes::base_steps, 2, [&](int l, int tile, int column) {
+        const int q = 4 * step + column / 2, d = 2 * tile + column % 2 - 1;
+        if (l >= Sizes::bases) return 0.0;
+        return d < 0 ? trace[l * n + q] : slope[(3 * l + d) * n + q];
+      });
+    const double* spread = slope + 3 * n * Sizes::bases;
+    for (int step = 0; step < Sizes::face_steps; ++step)
+      add_fragments(made_tables_.trace_fragments, Sizes::face_steps, 1, [&](int k, int, int column) {
+        return column % 2 == 0 ? spread[k * n + 4 * step + column / 2] : 0;
+      });
   }
 
   void add_tiles(Range faces, std::size_t k) {
@@ -147,20 +189,21 @@ class Maker {
   const Operators& made_;
   const IndexMap& map_;
   const Lid interior_faces_;
-  std::vector<Size> traces_, turns_{0};
+  const bool viscous_;
+  std::vector<Size> traces_, slopes_, turns_{0};  ///< slopes: of the traces
   TetTables made_tables_;
 };
 
 }  // namespace
 
-TetTables make_tet_tables(const Operators& made, const IndexMap& map, int order, Lid interior_faces) {
+TetTables make_tet_tables(const Operators& made, const IndexMap& map, int order, Lid interior_faces, bool viscous) {
   switch (order) {
     case 1:
-      return Maker<1>(made, map, interior_faces).make();
+      return Maker<1>(made, map, interior_faces, viscous).make();
     case 2:
-      return Maker<2>(made, map, interior_faces).make();
+      return Maker<2>(made, map, interior_faces, viscous).make();
     case 3:
-      return Maker<3>(made, map, interior_faces).make();
+      return Maker<3>(made, map, interior_faces, viscous).make();
     default:
       return {};
   }

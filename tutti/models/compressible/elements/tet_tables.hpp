@@ -18,6 +18,7 @@ struct TetTables {
 };
 
 /// Of a part whose elements all are straight tetrahedra of an order that has such kernels; else none: view.order = 0.
-TetTables make_tet_tables(const Operators& made, const IndexMap& map, int order, Lid interior_faces);
+/// `viscous`: with what gradients take; the operators have derivatives.
+TetTables make_tet_tables(const Operators& made, const IndexMap& map, int order, Lid interior_faces, bool viscous);
 
 }  // namespace tutti::compressible

@@ -6,7 +6,7 @@
 #include "tutti/models/compressible/kernels/viscous.hpp"
 #include "tutti/residency/residency.hpp"
 #if defined(__CUDACC__)
-#include "tutti/models/compressible/kernels/tet_cuda.cuh"
+#include "tutti/models/compressible/kernels/tet_viscous_cuda.cuh"
 #endif
 
 namespace tutti::compressible {
@@ -303,7 +303,7 @@ void with_order(const TetView& tets, const F& f) {
 }
 
 /// False: there is no tuned kernel for these faces.
-bool compute_tet_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary,
+bool compute_tet_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                         const double* u, const FaceArrays& at_faces) {
   const TetView& tets = *view.tets;
   const bool interior = faces.begin == tets.interior.begin, separators = faces.end == tets.separators.end;
@@ -314,10 +314,18 @@ bool compute_tet_fluxes(Stream& stream, Range faces, const PartView& view, const
     return Range{ends[interior ? 0 : 1], ends[separators ? 2 : 1]};
   };
   with_order(tets, [&](const auto order) {
-    tets::compute_fluxes<order()>(stream, of(tets.tiles), view, tets, u, at_faces.flux);
+    if (tets.viscous)
+      tets::compute_viscous_fluxes<order()>(stream, of(tets.tiles), view, tets, eta, u, at_faces);
+    else
+      tets::compute_fluxes<order()>(stream, of(tets.tiles), view, tets, u, at_faces.flux);
   });
-  for_each_team<false>(stream, of(tets.boundary), view.needs(),
-                       Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tets.at_boundary});
+  if (tets.viscous)
+    for_each_team<false>(stream, of(tets.boundary), view.needs(),
+                         Listed<ViscousFaceFluxes<BoundaryView>>{{view, u, at_faces.flux, at_faces.jump, eta, boundary},
+                                                                 tets.at_boundary});
+  else
+    for_each_team<false>(stream, of(tets.boundary), view.needs(),
+                         Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tets.at_boundary});
   return true;
 }
 #endif
@@ -362,7 +370,7 @@ void compute_fluxes(Stream& stream, Range faces, const PartView& view, const Bou
                     const double* u, const FaceArrays& at_faces) {
   if (faces.empty()) return;
 #if defined(__CUDACC__)
-  if (view.tets != nullptr && compute_tet_fluxes(stream, faces, view, boundary, u, at_faces)) return;
+  if (view.tets != nullptr && compute_tet_fluxes(stream, faces, view, boundary, eta, u, at_faces)) return;
 #endif
   if (!view.diffuses())
     return for_each_team(stream, faces, view.needs(), FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
@@ -375,7 +383,10 @@ void advance_elements(Stream& stream, Range elements, const PartView& view, cons
 #if defined(__CUDACC__)
   if (view.tets != nullptr) {
     with_order(*view.tets, [&](const auto order) {
-      tets::advance_elements<order()>(stream, elements, view, *view.tets, u, at_faces.flux, stage);
+      if (view.tets->viscous)
+        tets::advance_viscous_elements<order()>(stream, elements, view, *view.tets, u, at_faces, stage);
+      else
+        tets::advance_elements<order()>(stream, elements, view, *view.tets, u, at_faces.flux, stage);
     });
     if (keep_positive != nullptr) compressible::keep_positive(stream, elements, view, keep_positive);
     return;

@@ -11,10 +11,11 @@
 
 namespace tutti::compressible::tets {
 
-/// How a kernel is cut: warps of a block, and blocks that a multiprocessor shall hold, which limits registers.
-template <int warps_, int resident_>
+/// How a kernel is cut: tiles that a block has at a time, blocks that a multiprocessor shall hold, which limits
+/// registers, and warps that share a tile.
+template <int tiles_, int resident_, int warps_ = 1>
 struct Tuning {
-  static constexpr int warps = warps_, resident = resident_, threads = 32 * warps_;
+  static constexpr int tiles = tiles_, resident = resident_, warps = warps_, threads = 32 * tiles_ * warps_;
 };
 template <int P>
 using FaceTuning = Tuning<8, P == 3 ? 1 : 2>;
@@ -45,7 +46,7 @@ void launch(Stream& stream, Kernel kernel, Lid tiles, std::size_t shared_doubles
   TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, stream.device().index()));
   const auto bytes = shared_doubles * sizeof(double);
   TUTTI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-  const Lid blocks = std::min<Lid>((tiles + Tuning::warps - 1) / Tuning::warps, processors * Tuning::resident);
+  const Lid blocks = std::min<Lid>((tiles + Tuning::tiles - 1) / Tuning::tiles, processors * Tuning::resident);
   kernel<<<blocks, Tuning::threads, bytes, static_cast<cudaStream_t>(stream.native())>>>(arguments...);
   TUTTI_CUDA_CHECK(cudaGetLastError());
   stream.device().counts().launches += 1;
@@ -60,8 +61,8 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
   load_fragments(shared, tets.trace_fragments, tets.traces * Sizes::trace_fragments);
   __syncthreads();
   const Place at;
-  for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * FaceTuning<P>::warps + at.warp; tile < tiles.end;
-       tile += static_cast<Lid>(gridDim.x) * FaceTuning<P>::warps) {
+  for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * FaceTuning<P>::tiles + at.warp; tile < tiles.end;
+       tile += static_cast<Lid>(gridDim.x) * FaceTuning<P>::tiles) {
     const std::int32_t tables = tets.tables[tile];
     const TetFace upper = tets.faces[Size{tile_rows} * tile + at.row],
                   lower = tets.faces[Size{tile_rows} * tile + at.row + 8];
@@ -279,8 +280,8 @@ __global__ void __launch_bounds__(ElementTuning<P>::threads, ElementTuning<P>::r
   const double* fragments = shared + at.lane;
   double* states = shared + fragment_size * Sizes::element_fragments + at.warp * Tile::doubles;
   double* metric = states + Tile::metric;
-  for (Lid tile = static_cast<Lid>(blockIdx.x) * ElementTuning<P>::warps + at.warp; tile < tiles;
-       tile += static_cast<Lid>(gridDim.x) * ElementTuning<P>::warps) {
+  for (Lid tile = static_cast<Lid>(blockIdx.x) * ElementTuning<P>::tiles + at.warp; tile < tiles;
+       tile += static_cast<Lid>(gridDim.x) * ElementTuning<P>::tiles) {
     // The last tile has its last element several times.
     const Lid first = rows.begin + tile_rows * tile, last = rows.end - 1;
     const auto row = [&](int i) { return first + i < last ? first + i : last; };
@@ -336,7 +337,7 @@ template <int P>
 void advance_elements(Stream& stream, Range rows, const PartView& view, const TetView& tets, const double* u,
                       const double* flux, const StageArrays& stage) {
   constexpr std::size_t doubles =
-      TetSizes<P>::element_fragments * fragment_size + ElementTuning<P>::warps * ElementTile<P>::doubles;
+      TetSizes<P>::element_fragments * fragment_size + ElementTuning<P>::tiles * ElementTile<P>::doubles;
   const Lid tiles = (rows.size() + tile_rows - 1) / tile_rows;
   launch<ElementTuning<P>>(stream, element_kernel<P>, tiles, doubles, rows, tiles, view, tets, u, flux, stage);
 }

@@ -28,6 +28,12 @@ struct TetSizes {
                        of_lift = of_projection + 3 * point_steps * base_tiles,
                        element_fragments = of_lift + 4 * face_steps * base_tiles;
   static constexpr int trace_fragments = base_steps * face_tiles;  ///< of one table
+  /// Of viscous flow, derivatives come behind them, and behind a table of traces, for each step of points: slopes, two
+  /// a step of bases, the first with the trace itself, and the spread of jumps.
+  static constexpr int of_derivative = element_fragments,
+                       viscous_element_fragments = of_derivative + 3 * base_steps * base_tiles;
+  static constexpr int of_slopes = trace_fragments, of_spread = of_slopes + 2 * face_steps * base_steps,
+                       viscous_trace_fragments = of_spread + face_steps * face_steps;
 };
 /// A fragment is what the 32 threads of a warp hold of a step's table: thread 4 i + j has row j, column i.
 inline constexpr int fragment_size = 32;
@@ -38,7 +44,8 @@ struct TetFace {
   Lid face = 0, left = 0, right = 0;
 };
 struct TetView {
-  int order = 0;  ///< 0: there are no tuned kernels for this part
+  int order = 0;         ///< 0: there are no tuned kernels for this part
+  bool viscous = false;  ///< tables are those of viscous flow
   int traces = 0;
   const double* element_fragments = nullptr;
   const double* trace_fragments = nullptr;

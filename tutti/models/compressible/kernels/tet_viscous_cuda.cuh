@@ -1,0 +1,443 @@
+// Viscous flow on straight tetrahedra, p = 1, 2, 3, tuned for GPUs as inviscid flow is (tet_cuda.cuh). The bits are
+// those of ViscousFaceFluxes and AdvanceViscousElements, which see the same orders of sums.
+//
+// A warp works on a tile of faces, four points at a time: more gradients find no room in its registers. A tile of
+// elements has five warps, one for each variable, which keep the coefficients of its gradient in registers and meet
+// where fluxes at points take all variables.
+#pragma once
+
+#include "tutti/models/compressible/flux/viscous_flux.hpp"
+#include "tutti/models/compressible/kernels/rhs.hpp"
+#include "tutti/models/compressible/kernels/tet_cuda.cuh"
+
+namespace tutti::compressible::tets {
+
+// As many warps as there are registers for: where they spill, kernels take two to three times as long.
+template <int P>
+using ViscousFaceTuning = Tuning<8, 1>;
+inline constexpr int viscous_tiles[] = {0, 4, 3, 2};  ///< of elements at a time, of order p
+template <int P>
+using ViscousElementTuning = Tuning<viscous_tiles[P], 1, variables>;
+
+/// The viscous flux along the normal of what a side has at a point: the state, its slopes in reference coordinates and
+/// the spread of the jump. As ViscousFaceFluxes::gradient_at().
+struct SideFlux {
+  const Gas& gas;
+  const double* metric;
+  Vec3 normal;
+  double factor;  ///< of the spread: eta times the scale of the side's lift
+
+  __device__ __forceinline__ void operator()(const double (&state)[variables], const double (&slope)[3][variables],
+                                             const double (&spread)[variables], double (&along)[variables]) const {
+    double m[9], g[3][variables], h[3][variables];
+#pragma unroll
+    for (int i = 0; i < 9; ++i) m[i] = __ldg(metric + i);
+    const double n[3] = {normal.x, normal.y, normal.z};
+#pragma unroll
+    for (int v = 0; v < variables; ++v)
+#pragma unroll
+      for (int d = 0; d < 3; ++d)
+        g[d][v] = fused(factor * n[d], spread[v],
+                        fused(m[6 + d], slope[2][v], fused(m[3 + d], slope[1][v], m[d] * slope[0][v])));
+    viscous_flux(gas, state, 1 / state[0], g, 1, h);
+#pragma unroll
+    for (int v = 0; v < variables; ++v)
+      along[v] = fused(h[2][v], normal.z, fused(h[1][v], normal.y, h[0][v] * normal.x));
+  }
+};
+
+/// Half the jumps at the points of a tile of faces, as rows of the next product: [step][variable][upper, lower].
+template <int P>
+__device__ __forceinline__ void face_jumps(const Place& at, const double* const (&fragments)[2],
+                                           const double* const (&upper)[2], const double* const (&lower)[2],
+                                           double (&jump)[TetSizes<P>::face_steps][variables][2]) {
+  using Sizes = TetSizes<P>;
+  double states[2][Sizes::face_tiles][variables][4] = {};
+#pragma unroll
+  for (int side = 0; side < 2; ++side)
+#pragma unroll
+    for (int k = 0; k < Sizes::base_steps; ++k) {
+      const int l = 4 * k + at.column;
+      const bool valid = 4 * k + 3 < Sizes::bases || l < Sizes::bases;
+#pragma unroll
+      for (int v = 0; v < variables; ++v) {
+        const double a = valid ? __ldg(upper[side] + v * Sizes::bases + l) : 0,
+                     b = valid ? __ldg(lower[side] + v * Sizes::bases + l) : 0;
+#pragma unroll
+        for (int n = 0; n < Sizes::face_tiles; ++n)
+          add_step(states[side][n][v], a, b, fragments[side][fragment_size * (k * Sizes::face_tiles + n)]);
+      }
+    }
+#pragma unroll
+  for (int step = 0; step < Sizes::face_steps; ++step)
+#pragma unroll
+    for (int v = 0; v < variables; ++v)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int i = 2 * half + step % 2;
+        jump[step][v][half] = 0.5 * (states[1][step / 2][v][i] - states[0][step / 2][v][i]);
+      }
+}
+
+/// Fluxes and jumps at the points of inner faces, as ViscousFaceFluxes::inner_fluxes(): tiles [first, end).
+template <int P, FluxKind kind>
+__global__ void __launch_bounds__(ViscousFaceTuning<P>::threads, ViscousFaceTuning<P>::resident)
+    viscous_face_kernel(Range tiles, PartView view, TetView tets, double eta, const double* u, FaceArrays to) {
+  using Sizes = TetSizes<P>;
+  using Cut = ViscousFaceTuning<P>;
+  extern __shared__ __align__(16) double shared[];
+  load_fragments(shared, tets.trace_fragments, tets.traces * Sizes::viscous_trace_fragments);
+  __syncthreads();
+  const Place at;
+  for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * Cut::tiles + at.warp; tile < tiles.end;
+       tile += static_cast<Lid>(gridDim.x) * Cut::tiles) {
+    const std::int32_t tables = tets.tables[tile];
+    const TetFace faces[2] = {tets.faces[Size{tile_rows} * tile + at.row],
+                              tets.faces[Size{tile_rows} * tile + at.row + 8]};
+    const double* const fragments[2] = {
+        shared + fragment_size * Sizes::viscous_trace_fragments * (tables % max_traces) + at.lane,
+        shared + fragment_size * Sizes::viscous_trace_fragments * (tables / max_traces) + at.lane};
+    const double* const upper[2] = {u + Size{Sizes::values} * faces[0].left, u + Size{Sizes::values} * faces[0].right};
+    const double* const lower[2] = {u + Size{Sizes::values} * faces[1].left, u + Size{Sizes::values} * faces[1].right};
+    double jump[Sizes::face_steps][variables][2];
+    face_jumps<P>(at, fragments, upper, lower, jump);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      double* jumps = to.jump + Size{Sizes::face_values} * faces[half].face + at.column;
+#pragma unroll
+      for (int step = 0; step < Sizes::face_steps; ++step)
+#pragma unroll
+        for (int v = 0; v < variables; ++v) jumps[v * Sizes::face_points + 4 * step] = jump[step][v][half];
+    }
+#pragma unroll 1
+    for (int step = 0; step < Sizes::face_steps; ++step) {
+      double left[2][variables], total[2][variables];
+#pragma unroll
+      for (int side = 0; side < 2; ++side) {
+        const double* spreads = fragments[side] + fragment_size * (Sizes::of_spread + step * Sizes::face_steps);
+        const double* slopes = fragments[side] + fragment_size * (Sizes::of_slopes + 2 * step * Sizes::base_steps);
+        double spread[variables][4] = {}, first[variables][4] = {}, second[variables][4] = {};
+#pragma unroll
+        for (int k = 0; k < Sizes::face_steps; ++k)
+#pragma unroll
+          for (int v = 0; v < variables; ++v)
+            add_step(spread[v], jump[k][v][0], jump[k][v][1], spreads[fragment_size * k]);
+#pragma unroll
+        for (int k = 0; k < Sizes::base_steps; ++k) {
+          const int l = 4 * k + at.column;
+          const bool valid = 4 * k + 3 < Sizes::bases || l < Sizes::bases;
+#pragma unroll
+          for (int v = 0; v < variables; ++v) {
+            const double a = valid ? __ldg(upper[side] + v * Sizes::bases + l) : 0,
+                         b = valid ? __ldg(lower[side] + v * Sizes::bases + l) : 0;
+            add_step(first[v], a, b, slopes[fragment_size * 2 * k]);
+            add_step(second[v], a, b, slopes[fragment_size * (2 * k + 1)]);
+          }
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const Lid face = faces[half].face;
+          const double* n = view.normals + Size{3} * face;
+          const Vec3 normal{__ldg(n), __ldg(n + 1), __ldg(n + 2)};
+          const SideFlux flux{view.gas, view.metric + Size{9} * (side == 0 ? faces[half].left : faces[half].right),
+                              normal, eta * __ldg(&view.faces[face].scale[side])};
+          double state[variables], slope[3][variables], jumps[variables], along[variables];
+#pragma unroll
+          for (int v = 0; v < variables; ++v) {
+            state[v] = first[v][2 * half];
+            slope[0][v] = first[v][2 * half + 1];
+            slope[1][v] = second[v][2 * half];
+            slope[2][v] = second[v][2 * half + 1];
+            jumps[v] = spread[v][2 * half];
+          }
+          flux(state, slope, jumps, along);
+          if (side == 0) {
+#pragma unroll
+            for (int v = 0; v < variables; ++v) {
+              left[half][v] = state[v];
+              total[half][v] = along[v];
+            }
+            continue;
+          }
+          double f[variables];
+          numerical_flux(kind, view.gas, left[half], state, normal, f);
+          double* fluxes = to.flux + Size{Sizes::face_values} * face + at.column + 4 * step;
+#pragma unroll
+          for (int v = 0; v < variables; ++v) fluxes[v * Sizes::face_points] = f[v] - 0.5 * (total[half][v] + along[v]);
+        }
+      }
+    }
+  }
+}
+
+/// Waits for the warps that share a tile.
+__device__ __forceinline__ void meet_at(int tile) {
+  asm volatile("bar.sync %0,%1;" ::"r"(tile + 1), "n"(32 * variables) : "memory");
+}
+
+/// What the five warps of a tile of elements give each other for eight points: four quantities a variable (the state
+/// and its gradient, which fluxes replace), four points a thread: step 0 and 1 of the upper row, and of the lower one.
+struct Exchanged {
+  static constexpr int doubles = 4 * variables * 4 * 32;
+  double* of_thread;
+  __device__ __forceinline__ double& operator()(int quantity, int v, int point) const {
+    return of_thread[32 * (4 * (quantity * variables + v) + point)];
+  }
+};
+
+/// Fluxes at a point in the directions of the projection, in place of gradients.
+__device__ __forceinline__ void viscous_point_fluxes(const PartView& view, Lid e, double factor, const Exchanged& at,
+                                                     int point) {
+  double state[variables], g[3][variables], f[3][variables], h[3][variables], m[9];
+#pragma unroll
+  for (int v = 0; v < variables; ++v) {
+    state[v] = at(0, v, point);
+#pragma unroll
+    for (int d = 0; d < 3; ++d) g[d][v] = at(1 + d, v, point);
+  }
+#pragma unroll
+  for (int i = 0; i < 9; ++i) m[i] = factor * __ldg(view.metric + Size{9} * e + i);
+  const double inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+  if (!(state[0] > 0 && p > 0)) watch(view, e, state);
+  euler_flux(state, inverse, p, f);
+  viscous_flux(view.gas, state, inverse, g, 1, h);
+#pragma unroll
+  for (int d = 0; d < 3; ++d)
+#pragma unroll
+    for (int v = 0; v < variables; ++v) f[d][v] = f[d][v] - h[d][v];
+  turn_flux(true, m, f);
+#pragma unroll
+  for (int d = 0; d < 3; ++d)
+#pragma unroll
+    for (int v = 0; v < variables; ++v) at(1 + d, v, point) = f[d][v];
+}
+
+/// Coefficients of one variable in the layout of sums: thread (i, j) has functions 8 n + j and 8 n + 4 + j of row i,
+/// then of row i + 8.
+template <int P>
+struct Coefficients {
+  using Sizes = TetSizes<P>;
+  double value[Sizes::base_tiles][4];
+
+  /// f(value, row, function)
+  template <class F>
+  __device__ __forceinline__ void each(int column, const F& f) {
+#pragma unroll
+    for (int n = 0; n < Sizes::base_tiles; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int first = 8 * n + 4 * (i % 2), l = first + column;
+        if (first < Sizes::bases && (first + 3 < Sizes::bases || l < Sizes::bases)) f(value[n][i], i / 2, l);
+      }
+  }
+};
+
+/// Element rows of a thread's tile.
+struct Pair {
+  Lid upper, lower;
+  __device__ __forceinline__ Lid operator[](int i) const { return i == 0 ? upper : lower; }
+};
+
+/// As element_gradient(): the coefficients of one variable's gradient. x: those of the state, as rows of a product.
+template <int P>
+__device__ __forceinline__ void tile_gradient(const PartView& view, const double* fragments, const Pair& rows,
+                                              const double (&x)[TetSizes<P>::base_steps][2], Coefficients<P> (&g)[3]) {
+  using Sizes = TetSizes<P>;
+#pragma unroll
+  for (int k = 0; k < Sizes::base_steps; ++k)
+#pragma unroll
+    for (int d = 0; d < 3; ++d)
+#pragma unroll
+      for (int n = 0; n < Sizes::base_tiles; ++n)
+        add_step(g[d].value[n], x[k][0], x[k][1],
+                 fragments[fragment_size * (Sizes::of_derivative + (3 * k + d) * Sizes::base_tiles + n)]);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    double m[9];
+#pragma unroll
+    for (int i = 0; i < 9; ++i) m[i] = __ldg(view.metric + Size{9} * rows[half] + i);
+#pragma unroll
+    for (int n = 0; n < Sizes::base_tiles; ++n)
+#pragma unroll
+      for (int i = 2 * half; i < 2 * half + 2; ++i) {
+        const double r = g[0].value[n][i], s = g[1].value[n][i], t = g[2].value[n][i];
+#pragma unroll
+        for (int d = 0; d < 3; ++d) g[d].value[n][i] = std::fma(m[6 + d], t, std::fma(m[3 + d], s, m[d] * r));
+      }
+  }
+}
+
+/// As add_faces() and lift_jumps() of one variable.
+template <int P>
+__device__ __forceinline__ void add_viscous_tile_faces(const Place& at, int v, const PartView& view,
+                                                       const TetView& tets, const double* fragments,
+                                                       const std::uint8_t* turns, const FaceArrays& at_faces,
+                                                       double factor, const Pair& rows, Coefficients<P>& sums,
+                                                       Coefficients<P> (&g)[3]) {
+  using Sizes = TetSizes<P>;
+  const auto* sides = reinterpret_cast<const int4*>(tets.sides);
+  const int4 all[2] = {sides[rows.upper], sides[rows.lower]};
+#pragma unroll 1
+  for (int f = 0; f < 4; ++f) {
+    double flux[Sizes::face_steps][2], jump[Sizes::face_steps][2], normal[2][3];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int4& s = all[half];
+      const int code = f == 0 ? s.x : f == 1 ? s.y : f == 2 ? s.z : s.w;
+      const double scale = tets.scales[Size{4} * rows[half] + f];
+      const Size first = Size{Sizes::face_values} * (code >> 2) + v * Sizes::face_points;
+#pragma unroll
+      for (int step = 0; step < Sizes::face_steps; ++step) {
+        const int q = turns[tile_rows * (code & 3) + 4 * step + at.column];
+        flux[step][half] = factor * scale * __ldg(at_faces.flux + first + q);
+        jump[step][half] = std::fabs(scale) * __ldg(at_faces.jump + first + q);
+      }
+#pragma unroll
+      for (int d = 0; d < 3; ++d) normal[half][d] = __ldg(view.normals + Size{3} * (code >> 2) + d);
+    }
+    Coefficients<P> lifted = {};
+#pragma unroll
+    for (int step = 0; step < Sizes::face_steps; ++step)
+#pragma unroll
+      for (int n = 0; n < Sizes::base_tiles; ++n) {
+        const double table =
+            fragments[fragment_size * (Sizes::of_lift + (f * Sizes::face_steps + step) * Sizes::base_tiles + n)];
+        add_step(sums.value[n], flux[step][0], flux[step][1], table);
+        add_step(lifted.value[n], jump[step][0], jump[step][1], table);
+      }
+#pragma unroll
+    for (int n = 0; n < Sizes::base_tiles; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int d = 0; d < 3; ++d) g[d].value[n][i] = std::fma(normal[i / 2][d], lifted.value[n][i], g[d].value[n][i]);
+  }
+}
+
+/// As add_viscous_volume() of one variable.
+template <int P>
+__device__ __forceinline__ void add_viscous_tile_volume(const Place& at, int v, int shared_by, const PartView& view,
+                                                        const double* fragments, const Exchanged& exchanged,
+                                                        double factor, const Pair& rows,
+                                                        const double (&x)[TetSizes<P>::base_steps][2],
+                                                        const Coefficients<P> (&g)[3], Coefficients<P>& sums) {
+  using Sizes = TetSizes<P>;
+#pragma unroll 1
+  for (int tile = 0; tile < Sizes::point_tiles; ++tile) {
+    double values[4][4] = {};
+#pragma unroll
+    for (int k = 0; k < Sizes::base_steps; ++k) {
+      const double table = fragments[fragment_size * (Sizes::of_values + k * Sizes::point_tiles + tile)];
+      add_step(values[0], x[k][0], x[k][1], table);
+#pragma unroll
+      for (int d = 0; d < 3; ++d)
+        add_step(values[1 + d], g[d].value[k / 2][k % 2], g[d].value[k / 2][2 + k % 2], table);
+    }
+    const auto there = [&](int half) { return Sizes::point_steps % 2 == 0 || 2 * tile + half < Sizes::point_steps; };
+#pragma unroll
+    for (int quantity = 0; quantity < 4; ++quantity)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        if (there(i % 2)) exchanged(quantity, v, i) = values[quantity][i];
+    meet_at(shared_by);
+    // Four warps do a point a thread; the fifth rests in turn.
+    const int point = (v + tile) % variables;
+    if (point < 4 && there(point % 2)) viscous_point_fluxes(view, rows[point / 2], factor, exchanged, point);
+    meet_at(shared_by);
+#pragma unroll
+    for (int d = 0; d < 3; ++d)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        if (!there(half)) continue;
+        const double a = exchanged(1 + d, v, half), b = exchanged(1 + d, v, 2 + half);
+        const int step = 2 * tile + half;
+#pragma unroll
+        for (int n = 0; n < Sizes::base_tiles; ++n)
+          add_step(sums.value[n], a, b,
+                   fragments[fragment_size * (Sizes::of_projection + (step * 3 + d) * Sizes::base_tiles + n)]);
+      }
+  }
+}
+
+template <int P>
+__global__ void __launch_bounds__(ViscousElementTuning<P>::threads, ViscousElementTuning<P>::resident)
+    viscous_element_kernel(Range elements, Lid tiles, PartView view, TetView tets, const double* u, FaceArrays at_faces,
+                           StageArrays stage) {
+  using Sizes = TetSizes<P>;
+  using Cut = ViscousElementTuning<P>;
+  extern __shared__ __align__(16) double shared[];
+  __shared__ std::uint8_t turns[sizeof(tets.turns)];
+  load_fragments(shared, tets.element_fragments, Sizes::viscous_element_fragments);
+  if (threadIdx.x < sizeof(turns)) turns[threadIdx.x] = tets.turns[threadIdx.x];
+  __syncthreads();
+  const Place at;
+  const int shared_by = at.warp / Cut::warps, v = at.warp % Cut::warps;
+  const double* fragments = shared + at.lane;
+  const Exchanged exchanged{shared + fragment_size * Sizes::viscous_element_fragments + shared_by * Exchanged::doubles +
+                            at.lane};
+  for (Lid tile = static_cast<Lid>(blockIdx.x) * Cut::tiles + shared_by; tile < tiles;
+       tile += static_cast<Lid>(gridDim.x) * Cut::tiles) {
+    // The last tile has its last element several times.
+    const Lid first = elements.begin + tile_rows * tile + at.row, last = elements.end - 1;
+    const Pair rows{std::min(first, last), std::min(first + 8, last)};
+    const auto place = [&](int half, int l) { return Size{Sizes::values} * rows[half] + v * Sizes::bases + l; };
+    double x[Sizes::base_steps][2];
+#pragma unroll
+    for (int k = 0; k < Sizes::base_steps; ++k)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int l = 4 * k + at.column;
+        x[k][half] = 4 * k + 3 < Sizes::bases || l < Sizes::bases ? u[place(half, l)] : 0;
+      }
+    Coefficients<P> g[3] = {}, sums = {};
+    tile_gradient<P>(view, fragments, rows, x, g);
+    // As begin_stage().
+#pragma unroll
+    for (int k = 0; k < max_terms; ++k)
+      if (k < stage.count)
+        sums.each(at.column, [&](double& sum, int half, int l) {
+          const double term = stage.x[k][place(half, l)];
+          sum = k == 0 ? stage.weight[k] * term : std::fma(stage.weight[k], term, sum);
+        });
+    if (stage.source != nullptr)
+      sums.each(at.column,
+                [&](double& sum, int half, int l) { sum = std::fma(stage.factor, stage.source[place(half, l)], sum); });
+    add_viscous_tile_faces<P>(at, v, view, tets, fragments, turns, at_faces, stage.factor, rows, sums, g);
+    add_viscous_tile_volume<P>(at, v, shared_by, view, fragments, exchanged, stage.factor, rows, x, g, sums);
+    // As end_stage(), each element once.
+    sums.each(at.column, [&](double& sum, int half, int l) {
+      if (first + 8 * half > last) return;
+      const Size to = place(half, l);
+      stage.out[to] = sum;
+      if (stage.second != nullptr) stage.second[to] = std::fma(stage.second_factor, sum, stage.base[to]);
+    });
+  }
+}
+
+template <int P>
+void compute_viscous_fluxes(Stream& stream, Range tiles, const PartView& view, const TetView& tets, double eta,
+                            const double* u, const FaceArrays& to) {
+  using Cut = ViscousFaceTuning<P>;
+  const auto doubles = static_cast<std::size_t>(tets.traces * TetSizes<P>::viscous_trace_fragments * fragment_size);
+  const auto go = [&](auto kernel) {
+    launch<Cut>(stream, kernel, tiles.size(), doubles, tiles, view, tets, eta, u, to);
+  };
+  if (view.flux == FluxKind::llf)
+    go(viscous_face_kernel<P, FluxKind::llf>);
+  else if (view.flux == FluxKind::roe)
+    go(viscous_face_kernel<P, FluxKind::roe>);
+  else
+    go(viscous_face_kernel<P, FluxKind::hllc>);
+}
+
+template <int P>
+void advance_viscous_elements(Stream& stream, Range elements, const PartView& view, const TetView& tets,
+                              const double* u, const FaceArrays& at_faces, const StageArrays& stage) {
+  using Cut = ViscousElementTuning<P>;
+  constexpr std::size_t doubles =
+      TetSizes<P>::viscous_element_fragments * fragment_size + Cut::tiles * Exchanged::doubles;
+  const Lid tiles = (elements.size() + tile_rows - 1) / tile_rows;
+  launch<Cut>(stream, viscous_element_kernel<P>, tiles, doubles, elements, tiles, view, tets, u, at_faces, stage);
+}
+
+}  // namespace tutti::compressible::tets
