@@ -28,6 +28,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 fuses all the same where it puts a sum and a difference beside each other into one register (vfmaddsub).
+  list(APPEND tutti_host_flags -fno-tree-slp-vectorize)
   # GCC 12 warns about its own library and about vector code of its own intrinsics headers.
   list(APPEND tutti_host_flags -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
 endif()
