@@ -126,20 +126,23 @@ TEST(Compressible, GoesOnFromItsStateOnOthers) {
 
 TEST(Compressible, TunesKernelsByItselfWhereAllDevicesAreGpus) {
   using compressible::KernelChoice;
-  const auto tuned = [](KernelChoice kernels, const std::string& list, int order = 2, double viscosity = 0) {
+  const auto tuned = [](KernelChoice kernels, const std::string& list, int order = 2, double viscosity = 0,
+                        double shock_viscosity = 0) {
     compressible::CompressibleCase flow;
     flow.kernels = kernels;
     flow.tuned = kernels == KernelChoice::tuned;
     flow.order = order;
     flow.gas.viscosity = viscosity;
     if (viscosity > 0) flow.gas.law = compressible::ViscosityLaw::constant;
+    flow.sensor.strength = shock_viscosity;
     compressible::choose_kernels(flow, world(), list.empty() ? DeviceSet{} : open_devices(list, world()));
     return flow.tuned;
   };
   EXPECT_TRUE(tuned(KernelChoice::automatic, "")) << "no device that is no GPU";
   EXPECT_FALSE(tuned(KernelChoice::automatic, "fake:1,cpu"));
   EXPECT_FALSE(tuned(KernelChoice::automatic, "", 4));
-  EXPECT_FALSE(tuned(KernelChoice::automatic, "", 2, 0.01));
+  EXPECT_TRUE(tuned(KernelChoice::automatic, "", 2, 0.01));
+  EXPECT_FALSE(tuned(KernelChoice::automatic, "", 2, 0, 0.5));
   EXPECT_FALSE(tuned(KernelChoice::portable, ""));
   EXPECT_TRUE(tuned(KernelChoice::tuned, "fake:1,cpu"));
   // No part of a run without GPUs has them, whatever is asked for.
