@@ -108,7 +108,7 @@ class Runs(SystemTest):
             self.assertLess(run["tracers"][0]["max"], 1010)
 
     def test_stencils_of_300_nodes(self):
-        text = case(nodes='generate = "icosahedral"\ncount = 2562', time="steps = 2").replace("size = 25", "size = 300")
+        text = case(nodes='generate = "icosahedral"\ncount = 642', time="steps = 2").replace("size = 25", "size = 300")
         text = text.replace("exponent = 5\ndegree = 4", "exponent = 7\ndegree = 10")
         whole = self.run_case(text)
         self.assertEqual(outcome(self.run_case(text, "--devices", "fake:2,cpu")), outcome(whole))
