@@ -165,7 +165,8 @@ double duration90(const std::vector<double>& u, double dt) {
 }
 
 TEST(TenTusscher, BeatsAsThePlainReferenceDoes) {
-  Ref x(TenTusscher::rest().value, TenTusscher::rest().value + 19);
+  const TenTusscher::State rest = TenTusscher::rest();
+  Ref x(rest.value, rest.value + 19);
   const double tiny = 0.004;
   Ref reference;
   for (int n = 0; n < 100'000; ++n) {
