@@ -98,16 +98,15 @@ TUTTI_HD inline Shape pyramid_shape(int order, int i, int j, int k, Vec3 r) {
 
 /// Shape function of the node at twice the reference coordinates (i, j, k), of geometry order 1 or 2.
 TUTTI_HD inline element_geometry::Shape shape_function(ElementType type, int order, int i, int j, int k, Vec3 r) {
-  using namespace element_geometry;
   switch (type) {
     case ElementType::tetrahedron:
-      return tetrahedron_shape(order, i, j, k, r);
+      return element_geometry::tetrahedron_shape(order, i, j, k, r);
     case ElementType::hexahedron:
-      return hexahedron_shape(order, i, j, k, r);
+      return element_geometry::hexahedron_shape(order, i, j, k, r);
     case ElementType::prism:
-      return prism_shape(order, i, j, k, r);
+      return element_geometry::prism_shape(order, i, j, k, r);
     default:
-      return pyramid_shape(order, i, j, k, r);
+      return element_geometry::pyramid_shape(order, i, j, k, r);
   }
 }
 

@@ -52,12 +52,10 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
     u.emplace_back(stream.device(), values, i == 0 ? "state" : fmt::format("state, work {}", i));
 }
 
-void FlowPart::make_tets(Stream& stream, TetTables made) {
+void FlowPart::make_tets(Stream& stream, const TetTables& made) {
   tets_ = made.view;
   if (!tets_.tuned()) return;
-  const auto keep = [&](const auto& from) {
-    return make_buffer(stream, std::span(std::as_const(from)), "tables of tuned kernels");
-  };
+  const auto keep = [&](const auto& from) { return make_buffer(stream, std::span(from), "tables of tuned kernels"); };
   element_fragments_ = keep(made.element_fragments);
   trace_fragments_ = keep(made.trace_fragments);
   lift_scales_ = keep(made.scales);

@@ -59,7 +59,7 @@ class FlowPart {
   void make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
                      const std::map<std::int32_t, std::int32_t>& conditions);
   void make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const Operators& made);
-  void make_tets(Stream& stream, TetTables made);
+  void make_tets(Stream& stream, const TetTables& made);
   void make_projected(Stream& stream, const Operators& made, const IndexMap& map);
 
   Buffer<ElementRecord> elements_;

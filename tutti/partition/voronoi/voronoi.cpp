@@ -14,7 +14,13 @@
 namespace tutti {
 namespace {
 
-using namespace voronoi;
+using voronoi::block_points;
+using voronoi::Box;
+using voronoi::Centre;
+using voronoi::Cloud;
+using voronoi::DevicePass;
+using voronoi::IntegerSums;
+
 
 std::size_t at(Gid i) {
   return static_cast<std::size_t>(i);
