@@ -21,7 +21,6 @@ using voronoi::Cloud;
 using voronoi::DevicePass;
 using voronoi::IntegerSums;
 
-
 std::size_t at(Gid i) {
   return static_cast<std::size_t>(i);
 }
