@@ -99,7 +99,7 @@ HeldPlan plan_held(const ResidencyOptions& options, Lid rows, int width, Size ro
 }
 
 std::string HeldPlan::about() const {
-  const std::string name = is_exact(layout.format) ? policy_name(policy) : policy_name(policy) + " as " + layout.name();
+  std::string name = is_exact(layout.format) ? policy_name(policy) : policy_name(policy) + " as " + layout.name();
   if (placement.fits()) return name;
   return fmt::format("{}: {:.3g} % stay on the device, a pass copies {}", name,
                      100.0 * placement.resident / placement.rows, bytes_text(copied));

@@ -37,7 +37,7 @@ class NodeDomain final : public Domain {
                                std::span<const std::string> labels) const override;
   /// By the nearest node and the eleven nearest to it (or its stencil, where that is less): linear in space, which is
   /// of second order on the sphere.
-  std::vector<WeightedRow> around(std::size_t p, const RowSet& row, Vec3 point) const override;
+  std::vector<WeightedRow> around(std::size_t p, const RowSet& row, Vec3 at) const override;
   std::vector<Vec3> middles(std::size_t p) const override { return owned_points(p); }
   std::unique_ptr<Pieces> pieces(const VtkOptions& options) const override;
 

@@ -141,7 +141,7 @@ void Memory::deallocate(void* pointer) noexcept {
   }
 }
 
-void Memory::retire(Mappings::iterator mapping) noexcept {
+void Memory::retire(const Mappings::iterator& mapping) noexcept {
   madvise(mapping->inside, mapping->bytes, MADV_DONTNEED);
   protect(mapping->inside, mapping->bytes, false);
   freed_.push_back(*mapping);

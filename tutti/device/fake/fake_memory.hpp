@@ -47,7 +47,7 @@ class Memory {
     std::size_t bytes;
   };
   bool add_mapping(std::size_t least);
-  void retire(Mappings::iterator mapping) noexcept;
+  void retire(const Mappings::iterator& mapping) noexcept;
 
   mutable std::mutex mutex_;
   std::map<const char*, Block> blocks_;  ///< by the address that allocate() returned
