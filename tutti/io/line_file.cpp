@@ -59,7 +59,7 @@ struct Kept {
 std::filesystem::path keep_beside(const std::filesystem::path& path) {
   std::error_code error;
   for (int number = 1;; ++number) {
-    const std::filesystem::path beside =
+    std::filesystem::path beside =
         path.string() + (number == 1 ? ".before-restart" : fmt::format(".before-restart-{}", number));
     if (std::filesystem::exists(std::filesystem::symlink_status(beside, error))) continue;
     std::filesystem::copy_file(path, beside, error);

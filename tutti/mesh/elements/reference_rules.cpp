@@ -10,7 +10,7 @@ namespace {
 
 /// Points and weights of Gauss's rule on [0, 1].
 std::vector<std::pair<double, double>> gauss(int n) {
-  const auto rule = [](std::vector<std::pair<double, double>> half) {
+  const auto rule = [](const std::vector<std::pair<double, double>>& half) {
     std::vector<std::pair<double, double>> points;
     for (const auto& [x, w] : half) {
       points.emplace_back(0.5 - 0.5 * x, 0.5 * w);
