@@ -17,7 +17,7 @@ namespace tutti::diffusion {
 namespace {
 
 /// Numbers of the search: its cost is this many rates, whatever the length of the run, since the flux depends on it.
-constexpr int dimension = 12, outer_dimension = 16, degree = 30, cycles = 5;
+constexpr int dimension = 12, outer_dimension = 16, filter_degree = 30, cycles = 5;
 /// Where the mesh is known to be a bad one, slower growth is sought, too.
 constexpr int at_least = 2, at_least_if_damped = 3;
 /// Of a long search.
@@ -79,7 +79,7 @@ void Diffusion::find_rightmost(const Values& start) {
   FilterEllipse ellipse = ellipse_around(outer, stability_.rho);
   vector.filter = [this, &ellipse] {
     exchange_now(0);
-    filter(ellipse, degree);
+    filter(ellipse, filter_degree);
   };
   const auto begin = [&] {
     if (start.empty()) return set_noise();
@@ -215,7 +215,7 @@ void Diffusion::damp_growing_cells(bool all) {
   auto modes = owned;
   const double largest = global_max(0);
   set_noise();
-  filter({0.55 * stability_.rho, 0.05 * stability_.rho}, 12 * degree);
+  filter({0.55 * stability_.rho, 0.05 * stability_.rho}, 12 * filter_degree);
   read();
   constexpr double of_largest = 0.1;
   for (std::size_t p = 0; p < owned.size(); ++p)

@@ -43,7 +43,7 @@ ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
       const ElementMap reference = reference_element(map.type());
       MappedRule mapped = rule_->map(reference);
       Basis basis(reference, order, mapped);
-      return std::make_shared<const Made>(std::move(basis), std::move(mapped));
+      return std::make_shared<const Made>(Made{std::move(basis), std::move(mapped)});
     });
     smallest_jacobian_ = map.jacobian(map.centre()).determinant();
     volume_ = smallest_jacobian_ * reference_volume(map.type());
@@ -56,7 +56,7 @@ ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
   }
   Basis basis(map, order, mapped);
   volume_ = basis.volume();
-  shared_ = std::make_shared<const Made>(std::move(basis), std::move(mapped));
+  shared_ = std::make_shared<const Made>(Made{std::move(basis), std::move(mapped)});
 }
 
 std::vector<double> ElementBasis::values_at(Vec3 place) const {

@@ -201,7 +201,8 @@ class Maker {
 
   void place_side(FaceRecord& record, FaceJob& job, const LocalElementFace& face, int side, bool flat) {
     const ElementBasis& b = basis(side == 0 ? face.left : face.right);
-    const int local = side == 0 ? face.left_face : face.right_face, orientation = side == 0 ? -1 : face.orientation;
+    const int local = side == 0 ? face.left_face : face.right_face,
+              orientation = side == 0 ? -1 : static_cast<int>(face.orientation);
     const int points = record.points;
     SideJob& to_make = job.side[side];
     to_make.points = to_make.lift_points = &side_points(b.map(), local, orientation, flat);

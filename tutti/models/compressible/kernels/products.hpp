@@ -59,6 +59,7 @@ inline void add_all_columns(const double* table, Size stride, int k_count, const
   constexpr std::integral_constant<int, 1> one;
   constexpr std::integral_constant<int, 2> two;
   constexpr std::integral_constant<int, 3> three;
+  // NOLINTNEXTLINE(bugprone-infinite-loop): `add` moves i on.
   while (columns - i >= 32 || columns - i == 24) add(three, none);
   switch ((columns - i) / 4) {
     case 7:

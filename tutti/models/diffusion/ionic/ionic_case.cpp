@@ -38,7 +38,7 @@ void add_constants(CaseSchema& schema, std::span<const Constant> constants, cons
                 .unit = c.unit,
                 .description = c.description,
                 .min = 0,
-                .above_min = std::string(c.unit) != "",
+                .above_min = !std::string_view(c.unit).empty(),
                 .only_if = condition});
 }
 

@@ -33,11 +33,11 @@ OrderedGraph order_by_degree(const Graph& graph, const ParallelFor& parallel = {
 std::vector<Size> degrees_of(const Graph& graph);
 
 /// The same of a part of a graph, whose other rows are empty; `degrees`: of all vertices, out and in. No depth.
-OrderedGraph order_by_degree(const Graph& part, std::span<const Size> degrees, const ParallelFor& parallel = {});
+OrderedGraph order_by_degree(const Graph& graph, std::span<const Size> degrees, const ParallelFor& parallel = {});
 
 /// The sources (new names) so ordered that neighbours in the list have similar distances to the 16 vertices of the
 /// highest degrees: they then share the frontiers of a batch, which was 1.6 times faster on R-MAT graphs.
-void group_sources(const OrderedGraph& graph, std::vector<Vertex>& sources, const ParallelFor& parallel = {});
+void group_sources(const OrderedGraph& ordered, std::vector<Vertex>& sources, const ParallelFor& parallel = {});
 
 /// Vertices of the highest degrees, by which sources are grouped.
 inline constexpr std::size_t most_hubs = 16;
