@@ -4,9 +4,10 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/fuzz.sh [--seconds N] [--jobs N] [--no-install] [--list] [TARGET...]
+usage: scripts/fuzz.sh [--seconds N] [--jobs N] [--seed N] [--no-install] [--list] [TARGET...]
   --seconds N   time for each target (default: 30)
   --jobs N      targets at a time, and build jobs (default: 2)
+  --seed N      libFuzzer's seed, to try the same inputs again (default: another one each time)
   --no-install  do not look for missing packages
   --list        print the targets and stop
   TARGET...     e.g. gmsh case (default: all)
@@ -18,6 +19,7 @@ TEXT
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=30
 jobs=2
+seed=0
 install=1
 all=()
 for source in tests/fuzz/fuzz_*.cpp; do
@@ -27,7 +29,7 @@ done
 targets=()
 while (($#)); do
   case "$1" in
-    --seconds | --jobs)
+    --seconds | --jobs | --seed)
       if (($# < 2)) || [[ ! $2 =~ ^[1-9][0-9]*$ ]]; then echo "fuzz.sh: $1 needs a number (see --help)" >&2; exit 2; fi
       declare "${1#--}=$2"
       shift 2
@@ -53,7 +55,7 @@ cmake --build build/fuzz -j "$jobs" "${targets[@]/#/--target=fuzz_}"
 symbolizer=$(command -v llvm-symbolizer llvm-symbolizer-14 addr2line | head -n 1 || true)
 export ASAN_SYMBOLIZER_PATH=${ASAN_SYMBOLIZER_PATH:-$symbolizer}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-export seconds
+export seconds seed
 
 # Runs one target; its last line goes to build/fuzz/results/TARGET.
 fuzz_one() {
@@ -75,8 +77,8 @@ fuzz_one() {
   : >"$log"
   while left=$((end - SECONDS)) && ((left > 0)); do
     code=0
-    "$program" -max_total_time="$left" -max_len=$length -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=256 \
-      -print_final_stats=1 -artifact_prefix="$findings/" "${words[@]}" "$work" "${seeds[@]}" \
+    "$program" -seed="$seed" -max_total_time="$left" -max_len=$length -timeout=10 -rss_limit_mb=2048 \
+      -malloc_limit_mb=256 -print_final_stats=1 -artifact_prefix="$findings/" "${words[@]}" "$work" "${seeds[@]}" \
       >>"$log" 2>&1 </dev/null || code=$?
     if ((code == 0)); then break; fi
     # libFuzzer's 10 s are those of the clock. On a busy machine an innocent input can take them; one that needs less

@@ -136,7 +136,7 @@ sanitize() {
 sanitizer() {
   [ -z "${FAKE_GPUS:-}" ] || { note left-out compute-sanitizer "there is no GPU"; return; }
   command -v compute-sanitizer > /dev/null || { note left-out compute-sanitizer "it is not installed"; return; }
-  local tool case
+  local tool case kernels
   # On one GPU alone steps run ahead; columns in ten bits have barriers of their own.
   local -A cases=([shared]="--devices $(devices 1 1 ,cpu) ${shared[*]}" [ahead]="--devices $(devices 1 1)"
     [int10]="--devices $(devices 1 1) --set numerics.columns=\"int10\" --set numerics.precision=\"compact\"")
@@ -160,8 +160,16 @@ sanitizer() {
       --set hyperviscosity.k=1 --set numerics.check=false "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
     # Its faces and elements, viscous, in several blocks.
     write_wave 3
-    sanitize "$tool" compressible "$to/wave.toml" --set time.steps=2 --set physics.viscosity=0.01 "${shared[@]}" \
-      --devices "$(devices "$flow_gpus" 1 ,cpu)"
+    for kernels in portable tuned; do
+      sanitize "$tool" "compressible $kernels" "$to/wave.toml" --set time.steps=2 --set physics.viscosity=0.01 \
+        --set "numerics.kernels=\"$kernels\"" "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
+    done
+    write_tissue 4
+    sanitize "$tool" monodomain "$to/tissue.toml" --set time.steps=3 --set 'ionic.model="ten-tusscher-panfilov"' \
+      "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
+    # Passes that march, on boxes where the model would not.
+    step "$tool passes of a flow" compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/test_gpu" \
+      --gtest_filter='FlowPassesGpu*'
   done
 }
 

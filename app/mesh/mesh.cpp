@@ -5,7 +5,6 @@
 
 #include "app/commands.hpp"
 #include "app/mesh/mesh_commands.hpp"
-#include "app/mesh/mesh_output.hpp"
 #include "app/python.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/system/input_file.hpp"
@@ -17,6 +16,8 @@
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/info.hpp"
 #include "tutti/mesh/refine.hpp"
+#include "tutti/models/smoothing/run/smooth_command.hpp"
+#include "tutti/program/mesh_output.hpp"
 
 namespace tutti::app {
 namespace {
@@ -179,7 +180,7 @@ void add_mesh(CLI::App& program, Action& action) {
   add_convert(*mesh, action);
   add_refine(*mesh, action);
   add_mesh_quality(*mesh, action);
-  add_mesh_smooth(*mesh, action);
+  smoothing::add_smooth_command(*mesh, action);
   auto file = std::make_shared<std::string>();
   CLI::App* show = mesh->add_subcommand("info", "report counts, sizes and quality of a mesh");
   show->add_option("mesh", *file, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");

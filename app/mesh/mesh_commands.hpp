@@ -1,4 +1,4 @@
-// The larger ones of the subcommands of `tutti mesh`.
+// A subcommand of `tutti mesh` in a file of its own.
 #pragma once
 
 #include "app/commands.hpp"
@@ -6,7 +6,5 @@
 namespace tutti::app {
 
 void add_mesh_quality(CLI::App& mesh, Action& action);
-
-void add_mesh_smooth(CLI::App& mesh, Action& action);
 
 }  // namespace tutti::app

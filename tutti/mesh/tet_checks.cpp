@@ -12,12 +12,13 @@ namespace tutti {
 namespace {
 
 /// What rounding alone may leave in cross(a, b) . c: small against the sum of its terms' sizes. Cells that are flat
-/// because the mesh is stretched along an axis are not taken for plane ones, as their terms are small too.
+/// because the mesh is stretched along an axis are not taken for plane ones, as their terms are small too; but below
+/// the smallest normal number digits are lost.
 double rounding_of_determinant(Vec3 a, Vec3 b, Vec3 c) {
   const auto size = [](Vec3 v) { return Vec3{std::abs(v.x), std::abs(v.y), std::abs(v.z)}; };
   const Vec3 p = size(a), q = size(b), r = size(c);
   const double terms = r.x * (p.y * q.z + p.z * q.y) + r.y * (p.z * q.x + p.x * q.z) + r.z * (p.x * q.y + p.y * q.x);
-  return 4 * std::numeric_limits<double>::epsilon() * terms;
+  return std::max(4 * std::numeric_limits<double>::epsilon() * terms, std::numeric_limits<double>::min());
 }
 
 }  // namespace

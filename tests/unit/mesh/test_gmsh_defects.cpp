@@ -166,6 +166,7 @@ TEST_F(GmshDefects, Elements) {
   expect_error(replaced(good_22, "1 10 20 30\n", "1 10 20 20\n"), 21, "triangle 3 has a node twice");
   expect_error(replaced(good_22, "10 20 30 40", "10 20 30"), 22, "the line ends here");
   expect_error(replaced(good_22, "40 0 0 1", "40 .5 .5 0"), 22, "tetrahedron 4 (nodes 10 20 30 40) has no volume");
+  expect_error(replaced(good_22, "40 0 0 1", "40 0 0 1e-320"), 22, "tetrahedron 4 (nodes 10 20 30 40) has no volume");
   expect_error(replaced(good_22, "4 4 2 2 1", "4 5 2 2 1"), 22, "hexahedron");
   expect_error(replaced(good_22, "4 4 2 2 1", "4 6 2 2 1"), 22, "prism");
   expect_error(replaced(good_22, "4 4 2 2 1", "4 7 2 2 1"), 22, "pyramid");

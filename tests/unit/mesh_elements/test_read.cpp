@@ -270,6 +270,10 @@ TEST(ElementDefects, AreToldWithElementAndFile) {
   bad.points[bad.element_nodes(0)[6]] = {-0.2, -0.3, -0.2};
   EXPECT_THAT(error_of([&] { read(bad); }), testing::AllOf(HasSubstr("bad.msh: element 0 (hexahedron) is inverted")));
 
+  bad = good;  // determinants that are positive, but too small to be added up
+  for (Vec3& p : bad.points) p = 1e-105 * p;
+  EXPECT_THAT(error_of([&] { read(bad); }), HasSubstr("bad.msh: element 0 (hexahedron) at (0, 0, 0) has no volume"));
+
   bad = good;
   const auto first = good.element_nodes(0);
   bad.add_element(good.type(0), std::vector<Gid>(first.begin(), first.end()), 1);

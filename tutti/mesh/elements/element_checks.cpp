@@ -15,6 +15,8 @@ namespace tutti {
 namespace {
 
 constexpr double least_quality = 1e-10;
+/// Smaller determinants have lost digits, and times the weights of a quadrature they may be 0.
+constexpr double least_determinant = std::numeric_limits<double>::min() / std::numeric_limits<double>::epsilon();
 
 /// check_points() of every type and order, made once for a loop over elements.
 class Quality {
@@ -43,7 +45,8 @@ class Quality {
       least = determinant;
       place = p.x;
     }
-    return {least / (sum / static_cast<double>(table.points())), place};
+    const double mean = sum / static_cast<double>(table.points());
+    return {mean >= least_determinant ? least / mean : std::numeric_limits<double>::quiet_NaN(), place};
   }
 
  private:

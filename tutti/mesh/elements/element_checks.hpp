@@ -15,7 +15,8 @@ namespace tutti {
 std::vector<Vec3> check_points(ElementType type, int order);
 
 /// The smallest Jacobian determinant at check_points() over the mean of their absolute values: 1 for parallelepipeds
-/// and straight tetrahedra, 0 or less where the element is turned over or flat; NaN where it has no volume at all.
+/// and straight tetrahedra, 0 or less where the element is turned over or flat; NaN where it has no volume, or one too
+/// small for doubles (determinants below 1e-292).
 double jacobian_quality(const ElementMesh& mesh, Gid element);
 
 /// How many elements are turned over somewhere: jacobian_quality() not above 1e-10.

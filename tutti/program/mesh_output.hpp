@@ -5,7 +5,7 @@
 
 #include "tutti/mesh/tet_mesh.hpp"
 
-namespace tutti::app {
+namespace tutti {
 
 /// Error(usage): a name that tells no format, another format than the name says, or the input's file.
 void check_mesh_output(const std::string& input, const std::string& output, const std::string& format);
@@ -16,4 +16,4 @@ void save_mesh(const TetMesh& mesh, const std::string& output, const std::string
 inline constexpr const char* mesh_output_formats =
     "msh41, msh22, msh41-ascii, msh22-ascii, vtu (zlib), vtu-ascii; default: msh41 or vtu, by the extension of OUT";
 
-}  // namespace tutti::app
+}  // namespace tutti

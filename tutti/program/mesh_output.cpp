@@ -1,4 +1,4 @@
-#include "app/mesh/mesh_output.hpp"
+#include "tutti/program/mesh_output.hpp"
 
 #include <filesystem>
 #include <map>
@@ -11,8 +11,7 @@
 #include "tutti/io/vtk/mesh_vtu.hpp"
 #include "tutti/mesh/files/gmsh/gmsh.hpp"
 
-namespace tutti::app {
-
+namespace tutti {
 namespace {
 
 /// "msh41", "msh41-ascii", "msh22"; else msh22-ascii.
@@ -70,4 +69,4 @@ void save_mesh(const TetMesh& mesh, const std::string& output, const std::string
        format_count(mesh.vertex_count()), format_count(static_cast<Size>(mesh.boundary.size())));
 }
 
-}  // namespace tutti::app
+}  // namespace tutti

@@ -1,7 +1,10 @@
-#include "app/mesh/smooth_arguments.hpp"
+#include "tutti/models/smoothing/run/smooth_arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
 #include "tutti/base/error.hpp"
 
-namespace tutti::app {
+namespace tutti::smoothing {
 
 CaseSchema smooth_schema() {
   CaseSchema schema;
@@ -97,4 +100,4 @@ void read_smooth_case(const Comm& comm, const CLI::App& command, SmoothArguments
   });
 }
 
-}  // namespace tutti::app
+}  // namespace tutti::smoothing

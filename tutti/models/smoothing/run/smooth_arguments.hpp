@@ -4,17 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "app/commands.hpp"
+#include "tutti/base/mpi/comm.hpp"
+#include "tutti/io/case/case.hpp"
 #include "tutti/models/smoothing/smoother.hpp"
+#include "tutti/program/device_arguments.hpp"
 
-namespace tutti::app {
+namespace tutti::smoothing {
 
 struct SmoothArguments {
   std::string input, output, format, json;
   std::string energy = "shape", method = "newton", sweeps = "gauss-seidel", derivatives = "double", boundary = "slide",
               partitioner = "hilbert";
   std::vector<double> weights;
-  smoothing::SmoothOptions options;
+  SmoothOptions options;
   DeviceArguments devices;
 };
 
@@ -25,4 +27,4 @@ CaseSchema smooth_schema();
 /// case, as its keys of files are. Collective. Errors: io, input (not such a case), usage (no output given).
 void read_smooth_case(const Comm& comm, const CLI::App& command, SmoothArguments& a);
 
-}  // namespace tutti::app
+}  // namespace tutti::smoothing

@@ -1,26 +1,24 @@
-// tutti mesh smooth: nodes move until the cells are better.
+#include "tutti/models/smoothing/run/smooth_command.hpp"
+
+#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 #include <string>
 
-#include "app/mesh/mesh_commands.hpp"
-#include "app/mesh/mesh_output.hpp"
-#include "app/mesh/smooth_arguments.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/io/quality_report.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"
 #include "tutti/mesh/quality/mesh_quality.hpp"
+#include "tutti/models/smoothing/run/smooth_arguments.hpp"
 #include "tutti/models/smoothing/smooth_mesh.hpp"
+#include "tutti/program/mesh_output.hpp"
+#include "tutti/program/report.hpp"
 
-namespace tutti::app {
+namespace tutti::smoothing {
 namespace {
 
-using smoothing::SmoothOptions;
-using smoothing::SmoothReport;
-using smoothing::SmoothState;
-
 SmoothOptions options_of(const SmoothArguments& a) {
-  using smoothing::BoundaryRule, smoothing::Energy, smoothing::Method;
   SmoothOptions o = a.options;
   o.energy = a.energy == "shape" ? Energy::shape : a.energy == "graded" ? Energy::graded : Energy::l2v;
   o.method = a.method == "newton" ? Method::newton : a.method == "half_trace" ? Method::half_trace : Method::thesis;
@@ -33,12 +31,9 @@ SmoothOptions options_of(const SmoothArguments& a) {
 }
 
 void tell(const char* what, const MeshQuality& q) {
-  info(
-      "{}: mean ratio {:.4f} to 1, mean {:.4f}; {} {:.2f} to {:.2f} degrees; aspect ratio up to {:.3g}; "
-      "{} "
-      "inverted",
-      what, q.mean_ratio.min, q.mean_ratio.mean, q.triangles ? "angles" : "dihedral angles", q.dihedral.min,
-      q.dihedral.max, q.aspect.max, format_count(q.inverted));
+  info("{}: mean ratio {:.4f} to 1, mean {:.4f}; {} {:.2f} to {:.2f} degrees; aspect ratio up to {:.3g}; {} inverted",
+       what, q.mean_ratio.min, q.mean_ratio.mean, q.triangles ? "angles" : "dihedral angles", q.dihedral.min,
+       q.dihedral.max, q.aspect.max, format_count(q.inverted));
 }
 
 std::string json_of(const SmoothReport& report, const MeshQuality& before, const MeshQuality& after) {
@@ -81,10 +76,10 @@ void smooth(const Comm& comm, const CLI::App& command, SmoothArguments a) {
     before = assess_quality(mesh, 0, parallel);
     tell("before", before);
   }
-  smoothing::Sharing sharing;
+  Sharing sharing;
   comm.together([&] { sharing.method = parse_partitioner(a.partitioner); });
   sharing.weights = a.weights;
-  const SmoothReport report = smoothing::smooth_mesh(comm, devices, mesh, options_of(a), sharing);
+  const SmoothReport report = smooth_mesh(comm, devices, mesh, options_of(a), sharing);
   comm.together([&] {
     if (!comm.is_root()) return;
     for (std::size_t k = 0; k < report.untangling.size(); ++k)
@@ -139,7 +134,7 @@ void add_stops(CLI::App& command, SmoothOptions& o) {
 
 }  // namespace
 
-void add_mesh_smooth(CLI::App& mesh, Action& action) {
+void add_smooth_command(CLI::App& mesh, Action& action) {
   auto a = std::make_shared<SmoothArguments>();
   CLI::App* command = mesh.add_subcommand("smooth", "improve cells by moving nodes; untangle inverted cells");
   command
@@ -190,4 +185,4 @@ void add_mesh_smooth(CLI::App& mesh, Action& action) {
   command->callback([a, command, &action] { action = [a, command](const Comm& comm) { smooth(comm, *command, *a); }; });
 }
 
-}  // namespace tutti::app
+}  // namespace tutti::smoothing
