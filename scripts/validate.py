@@ -34,6 +34,9 @@ SPACE = {
     "jump": ("jump.toml", [], {"l2": (1.8, ANY), "gradient_l2": (0.9, ANY)}),
     # A steady solution: K of u, a film.
     "nonlinear": ("nonlinear.toml", [], {"l2": (1.8, ANY), "gradient_l2": (0.9, ANY)}),
+    # Fluxes that u bounds.
+    "monotone": ("tensor.toml", ['numerics.flux="monotone"', 'time.method="backward-euler"', "time.dt=0.02", "solver.tolerance=1e-7",
+                                 "solver.linearisations=500"], {"l2": (1.8, ANY), "gradient_l2": (0.9, ANY)}),
     # The test of the test: without the gradients the flux is inconsistent, and these limits must see it.
     "two-point": ("tensor.toml", ['numerics.flux="two-point"'], {"l2": (-ANY, 1), "gradient_l2": (-ANY, 0.5)}),
 }
@@ -55,7 +58,7 @@ def run(case, changes):
 def space_study(name, quick):
     """Rows of errors on each family of meshes. x is the mesh width (volume / cells)^(1/3); the volume is 1."""
     case, changes, limits = SPACE[name]
-    few = quick or name == "nonlinear"  # rows anew for each linear solution
+    few = quick or name in ("nonlinear", "monotone")  # rows anew for each linear solution
     families = {"jittered boxes": [[f"mesh.cubes=[{n}, {n}, {n}]"] for n in BOXES[few]]}
     if shutil.which("gmsh"):
         split = ["mesh.split=0.5"] if "split" in (CASES / case).read_text() else []

@@ -1,4 +1,5 @@
-// Rows that change while the run goes on: K names u, h names t, or implicit steps take a source of u.
+// Rows that change while the run goes on: K names u, h names t, fluxes are bounded by u, or implicit steps take a
+// source of u.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,6 +7,7 @@
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/mesh/face_shape.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
+#include "tutti/models/diffusion/scheme/monotone.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::diffusion {
@@ -89,8 +91,10 @@ void Diffusion::renew_rows(std::size_t from, double time, bool newton) {
       std::vector<double> u(domain_.maps[p].local());
       download(stream, std::span<double>(u), part.u[from].buffer());
       const auto K = physics_->diffusivity(mesh, *devices_.threads, u);
-      DiffusionRows rows = assemble_rows(
+      Scheme scheme = prepare_scheme(
           mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme_options(p, time), parallel);
+      if (is_monotone()) set_flux_bounds(scheme, u, boundary_data(*physics_, scheme.boundary_faces, time), parallel);
+      DiffusionRows rows = assemble_rows(std::move(scheme), parallel);
       outflow = std::max(outflow, rows.max_outflow);
       if (!part.forcing.empty()) {
         u.resize(part.centroids.size());

@@ -100,18 +100,25 @@ Diffusion::Diffusion(const ModelSetup& setup)
            options_.where("output.extra"));
     if (physics_->exact()) compare_with(*physics_->exact());
     ionic_ = ionic_case(options_);
+    if (is_monotone() && method_ != TimeMethod::euler && method_ != TimeMethod::backward_euler &&
+        method_ != TimeMethod::steady)
+      fail(ErrorKind::input,
+           "{}: steps of time.method = \"{}\" can have new extrema; use \"euler\", \"backward-euler\" or \"steady\" "
+           "with "
+           "numerics.flux = \"monotone\"",
+           options_.where("time.method"), options_.text("time.method"));
     if (is_implicit(method_)) check_implicit_case();
     changes_ = rows_change(options_, *physics_);
     if (changes_ && ionic_)
       fail(ErrorKind::input,
-           "{}: with [ionic], K and the source cannot name u, nor h name t; leave [ionic] out, or write formulas "
-           "without "
-           "them",
+           "{}: with [ionic], K and the source cannot name u, nor h name t, nor numerics.flux be \"monotone\"; leave "
+           "[ionic] out, or them",
            options_.where("ionic.model"));
     if (changes_ && !all_resident(options_))
       fail(ErrorKind::input,
-           "{}: residency.policy = \"{}\" keeps rows that do not change, but here K or the source names u, or h names "
-           "t; leave it out",
+           "{}: residency.policy = \"{}\" keeps rows that do not change, but here K or the source names u, h names t, "
+           "or "
+           "numerics.flux is \"monotone\"; leave it out",
            options_.where("residency.policy"), options_.text("residency.policy"));
   });
   const bool explicit_source = !is_implicit(method_) && physics_->source().depends_on_solution();
@@ -228,6 +235,7 @@ Lid Diffusion::assemble_part(std::size_t p, std::span<const double> damped) {
 SchemeOptions Diffusion::scheme_options(std::size_t p, double time) const {
   SchemeOptions scheme = physics_->scheme_options(time);
   scheme.two_point = options_.text("numerics.flux") == "two-point";
+  scheme.monotone = is_monotone();
   scheme.damped = parts_[p].damped;
   return scheme;
 }
@@ -299,6 +307,7 @@ void Diffusion::wait() {
 }
 
 double Diffusion::stability_limit() const {
+  if (is_monotone()) return 1 / (stability_.max_outflow + source_rate_);
   return (rkc_ ? substeps_ * rkc_limit(stages_) : 2.0) / fastest_rate();
 }
 
@@ -307,6 +316,8 @@ void Diffusion::choose_time_step_and_stages() {
   const double limit = fastest_rate() > 0 ? stability_limit() : std::numeric_limits<double>::infinity();
   if (ionic_ && ionic_->largest_step() < limit)
     return choose_time_step(ionic_->largest_step(), " of ionic.model = \"" + options_.text("ionic.model") + "\"");
+  if (is_monotone())
+    return choose_time_step(limit, " of euler without new extrema", ", or use time.method = \"backward-euler\"");
   choose_time_step(limit, " of " + options_.text("time.method") + (rkc_ ? fmt::format(" with {} stages", stages_) : ""),
                    std::string(", or use time.method = \"rkc2\"") + (rkc_ ? " with more stages" : ""));
 }

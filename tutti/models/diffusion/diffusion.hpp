@@ -8,6 +8,7 @@
 
 #include "tutti/models/diffusion/diffusion_case.hpp"
 #include "tutti/models/diffusion/forcing.hpp"
+#include "tutti/models/diffusion/implicit/anderson.hpp"
 #include "tutti/models/diffusion/implicit/implicit_solver.hpp"
 #include "tutti/models/diffusion/ionic/ionic_part.hpp"
 #include "tutti/models/diffusion/rkc.hpp"
@@ -19,7 +20,7 @@ namespace tutti::diffusion {
 
 /// A part's scheme with what it refers to, on the host: made when fluxes or gradients are asked for.
 struct KeptScheme {
-  double time = 0;  ///< of K and of what changes in time
+  Size run = 0;  ///< of the pass, of whose u K and what else changes are
   RawVector<Sym3> K;
   Scheme scheme;
 };
@@ -144,6 +145,8 @@ class Diffusion final : public TetModel {
   double fill_right(double time, double dt);
   void linearise(double sigma, double time, bool again);
   void solve_linear(double less);
+  Values state();
+  void set_state(const Values& values);
   double most_linearisations() const;
   void nonlinear_step(double time, double dt);
   void implicit_step(double time, double dt);
@@ -159,6 +162,8 @@ class Diffusion final : public TetModel {
   ErrorSummary errors(double time) override;
   Size bytes_a_run(int part) const override;
 
+  bool is_monotone() const { return options_.text("numerics.flux") == "monotone"; }
+
   std::optional<DiffusionPhysics> physics_;
   std::vector<DiffusionPart> parts_;
   Stability stability_;
@@ -171,13 +176,14 @@ class Diffusion final : public TetModel {
   // Of implicit methods.
   std::unique_ptr<Pass> local_;  ///< behind which nothing travels
   std::unique_ptr<ImplicitSolver> solver_;
-  bool right_is_there_ = false;  ///< of a steady solution
-  double source_rate_ = 0;       ///< damping_of_source()
-  double dt_before_ = 0;         ///< of the step before; 0: there was none
-  double not_solved_ = 0;        ///< time of a step that has no solution
-  double iterations_ = 0;        ///< of all steps
-  double linearisations_ = 0;    ///< of this solution
-  bool linearised_ = false;      ///< the rows are those of u
+  std::unique_ptr<Anderson> acceleration_;  ///< of monotone fluxes
+  bool right_is_there_ = false;             ///< of a steady solution
+  double source_rate_ = 0;                  ///< damping_of_source()
+  double dt_before_ = 0;                    ///< of the step before; 0: there was none
+  double not_solved_ = 0;                   ///< time of a step that has no solution
+  double iterations_ = 0;                   ///< of all steps
+  double linearisations_ = 0;               ///< of this solution
+  bool linearised_ = false;                 ///< the rows are those of u
   // Of cells that react.
   std::optional<IonicCase> ionic_;
   std::vector<IonicPart> cells_;

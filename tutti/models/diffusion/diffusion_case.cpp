@@ -161,8 +161,10 @@ void add_diffusion_keys(CaseSchema& schema) {
               .description =
                   "auto: least-squares if it has no growing mode, else damped in the cells where modes grow; "
                   "least-squares: Langguth 2015, an error where it is unstable (called full in checkpoints of "
-                  "tutti 0.1); two-point: without gradients, wrong on general meshes, for comparison only.",
-              .choices = {"auto", "least-squares", "full", "two-point"}});
+                  "tutti 0.1); monotone: least-squares, bounded where it would make new extrema, with euler, "
+                  "backward-euler and steady; two-point: without gradients, wrong on general meshes, for comparison "
+                  "only.",
+              .choices = {"auto", "least-squares", "full", "monotone", "two-point"}});
   schema.add(
       {.path = "numerics.check",
        .type = KeyType::boolean,
@@ -211,8 +213,10 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "solver.linearisations",
               .type = KeyType::integer,
               .default_value = "50",
-              .description = "If K or the source depends on u: maximum number of linear systems per solution. K is "
-                             "taken at the last iterate (Picard), the source is linearised (Newton).",
+              .description =
+                  "If K or the source depends on u, or numerics.flux is \"monotone\": maximum number of linear "
+                  "systems per solution. K and bounds are taken at the last iterate (Picard), the source is "
+                  "linearised (Newton).",
               .min = 1,
               .max = 1e6,
               .only_if = implicit});

@@ -5,6 +5,7 @@
 #include "tutti/mesh/face_shape.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/scheme/gradient.hpp"
+#include "tutti/models/diffusion/scheme/monotone.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::diffusion {
@@ -12,14 +13,18 @@ namespace tutti::diffusion {
 /// Of the rows as they are, kept for the next time.
 const KeptScheme& Diffusion::scheme(std::size_t p) {
   DiffusionPart& part = parts_[p];
-  if (part.scheme && (!changes_ || part.scheme->time == time_)) return *part.scheme;
+  if (part.scheme && (!changes_ || part.scheme->run == runs_)) return *part.scheme;
   const LocalTetMesh& mesh = domain_.meshes[p];
   part.scheme = std::make_unique<KeptScheme>();
-  part.scheme->time = time_;
-  part.scheme->K = physics_->diffusivity(mesh, *devices_.threads, local_values(p));
-  part.scheme->scheme = prepare_scheme(
-      mesh, part.scheme->K, [&](std::int32_t tag) { return physics_->kind(tag); },
-      scheme_options(p, method_ == TimeMethod::steady ? 0 : time_), parallel_for(*devices_.threads));
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  const double time = method_ == TimeMethod::steady ? 0 : time_;
+  const std::vector<double> u = local_values(p);
+  part.scheme->run = runs_;
+  part.scheme->K = physics_->diffusivity(mesh, *devices_.threads, u);
+  Scheme& scheme = part.scheme->scheme;
+  scheme = prepare_scheme(
+      mesh, part.scheme->K, [&](std::int32_t tag) { return physics_->kind(tag); }, scheme_options(p, time), parallel);
+  if (is_monotone()) set_flux_bounds(scheme, u, boundary_data(*physics_, scheme.boundary_faces, time), parallel);
   return *part.scheme;
 }
 

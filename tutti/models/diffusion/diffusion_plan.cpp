@@ -255,7 +255,8 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
 }
 
 bool rows_change(const Case& options, const DiffusionPhysics& physics) {
-  return physics.rows_change() || (is_implicit(time_method(options)) && physics.source().depends_on_solution());
+  return physics.rows_change() || options.text("numerics.flux") == "monotone" ||
+         (is_implicit(time_method(options)) && physics.source().depends_on_solution());
 }
 
 ResidencyOptions coefficient_options(const Case& options) {

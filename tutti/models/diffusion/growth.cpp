@@ -148,7 +148,7 @@ std::string Diffusion::unstable() const {
 /// scripts/sweep_stability.py have 4 % of such cells or more. Without any the search is saved.
 void Diffusion::choose_flux() {
   const std::string flux = options_.text("numerics.flux");
-  if (stability_.rho == 0 || flux == "two-point" || weak_fits_ == 0) return;
+  if (stability_.rho == 0 || flux == "two-point" || is_monotone() || weak_fits_ == 0) return;
   find_rightmost();
   if (!grows()) return;
   if (flux == "least-squares" || flux == "full") {

@@ -81,6 +81,11 @@ void Diffusion::set_up_implicit() {
     solver.iterations = options_.integer("solver.iterations");
     solver.multigrid = uses_multigrid(options_);
     solver_ = std::make_unique<ImplicitSolver>(solver_problem(), solver);
+    if (is_monotone()) {
+      std::vector<std::size_t> lengths;
+      for (const IndexMap& map : domain_.maps) lengths.push_back(static_cast<std::size_t>(map.owned));
+      acceleration_ = std::make_unique<Anderson>(comm_, lengths);
+    }
     if (method_ == TimeMethod::bdf2)
       for (std::size_t p = 0; p < parts_.size(); ++p)
         parts_[p].before = Buffer<double>(domain_.device(p), domain_.maps[p].owned, "u, a step ago");
@@ -155,6 +160,8 @@ std::vector<ModelField> Diffusion::fields() {
   add_gradient_fields(all);
   if (method_ == TimeMethod::steady)
     for (ModelField& field : solver_->fields()) all.push_back(std::move(field));
+  if (method_ == TimeMethod::steady && acceleration_)
+    for (ModelField& field : acceleration_->fields()) all.push_back(std::move(field));
   if (ionic_) add_ionic_fields(all);
   if (method_ != TimeMethod::bdf2) return all;
   ModelField field{.name = "u_before", .restart = true};
@@ -176,6 +183,8 @@ std::vector<StateNumber> Diffusion::numbers() {
   all.push_back({"not_solved", &not_solved_});
   all.push_back({"iterations", &iterations_});
   if (changes_) all.push_back({"linearisations", &linearisations_});
+  if (method_ == TimeMethod::steady && acceleration_)
+    for (StateNumber& number : acceleration_->numbers()) all.push_back(std::move(number));
   return all;
 }
 

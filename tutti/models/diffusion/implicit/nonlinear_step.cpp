@@ -2,7 +2,8 @@
 //
 // F(u) = L(u) u + b + s(u) is linearised at the last iterate v: K is that of v (Picard), the source is
 // s(v) + s'(v) (u - v) (Newton). (sigma - L(v) - s'(v)) u = known + b + s(v) - s'(v) v has at u = v the residual of the
-// equation itself, which ends the iteration.
+// equation itself, which ends the iteration. Fluxes that u bounds are those of v, too; Picard's iteration is then
+// accelerated.
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/implicit/vectors.hpp"
 
@@ -21,12 +22,25 @@ void Diffusion::linearise(double sigma, double time, bool again) {
 
 /// One linear solution: as much better as makes sense before the next.
 void Diffusion::solve_linear(double less) {
+  const Values before = acceleration_ ? state() : Values{};
   const double goal = less * solver_->residual();
   solver_->renew(domain_.region_tags, parallel_for(*devices_.threads));
   while (!solver_->done() && solver_->residual() > goal) solver_->iterate();
   iterations_ += solver_->iterations();
   ++linearisations_;
+  if (acceleration_) set_state(acceleration_->next(before, state()));
   exchange_now(0);
+}
+
+Diffusion::Values Diffusion::state() {
+  Values now(parts_.size());
+  for (std::size_t p = 0; p < parts_.size(); ++p) now[p] = values(static_cast<int>(p));
+  return now;
+}
+
+void Diffusion::set_state(const Values& values) {
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    upload(*domain_.streams[p].compute, parts_[p].u[0].buffer(), std::span<const double>(values[p]));
 }
 
 void Diffusion::nonlinear_step(double time, double dt) {
@@ -39,6 +53,7 @@ void Diffusion::nonlinear_step(double time, double dt) {
     return;
   }
   linearisations_ = 0;
+  if (acceleration_) acceleration_->forget();
   const double sigma = fill_right(time, dt);
   linearise(sigma, time + dt, false);
   while (!solver_->solved() && linearisations_ < most_linearisations()) {

@@ -9,6 +9,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/models/diffusion/scheme/damped.hpp"
 #include "tutti/models/diffusion/scheme/gradient.hpp"
+#include "tutti/models/diffusion/scheme/monotone.hpp"
 #include "tutti/models/diffusion/scheme/scheme_faces.hpp"
 
 namespace tutti::diffusion {
@@ -105,33 +106,21 @@ void add_boundary_face(const Scheme& scheme, Lid cell, int face, RowSums& sums, 
     own = own + tangential_share(scheme, cell) * f.tangential() - (extra_damping * f.share) * f.row;
     return;
   }
-  const double share = std::min(1.0, scheme.fit_quality[at(cell)] / scheme.options.tangential_limit);
-  own = own + share * f.tangential();
+  own = own + scheme_faces::given_tangential(scheme, cell, face);
 }
 
-/// The flux alpha (u_j - u_i) + (K_f n - alpha d) . (w_i grad u_i + w_j grad u_j) through an interior face.
-/// K_f n weighs both cells' K n by their resistances, so K_f n - alpha d is tangential to the face, where the gradient
-/// does not jump: any mean of the two is exact for linear functions, so a weak fit can yield to a good one.
 void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, RowSums& sums, Vec3& own) {
   const LocalTetMesh& mesh = *scheme.mesh;
-  const InteriorFace f = scheme_faces::interior_face_of(scheme, cell, face, neighbour);
+  if (scheme.options.two_point) {
+    sums.first[at(face)] += scheme_faces::interior_face_of(scheme, cell, face, neighbour).alpha;
+    return;
+  }
+  const auto flux = scheme_faces::interior_flux(scheme, cell, face, neighbour);
+  const InteriorFace& f = flux.face;
   sums.first[at(face)] += f.alpha;
-  if (scheme.options.two_point) return;
-  const Vec3 tangential =
-      (f.resistance_lo * f.alpha) * f.flow_lo + (f.resistance_hi * f.alpha) * f.flow_hi - f.alpha * f.d;
+  own = own + flux.own;
+  Vec3 other = flux.other;
   const bool is_lo = mesh.global[at(cell)] < mesh.global[at(neighbour)];
-  const Vec3 inwards = is_lo ? tangential : -1.0 * tangential;
-  const double quality_lo = scheme.fit_quality[at(is_lo ? cell : neighbour)];
-  const double quality_hi = scheme.fit_quality[at(is_lo ? neighbour : cell)];
-  const double lo = f.weight_lo * quality_lo, hi = f.weight_hi * quality_hi;
-  const bool lo_damped = is_damped(scheme, is_lo ? cell : neighbour),
-             hi_damped = is_damped(scheme, is_lo ? neighbour : cell);
-  const double kept = lo_damped || hi_damped
-                          ? std::min(tangential_share(scheme, cell), tangential_share(scheme, neighbour))
-                          : std::min(1.0, std::max(quality_lo, quality_hi) / scheme.options.tangential_limit);
-  const double share = kept / (lo + hi);
-  own = own + (share * (is_lo ? lo : hi)) * inwards;
-  Vec3 other = (share * (is_lo ? hi : lo)) * inwards;
   // More of alpha on the defects of damped fits, which vanish for linear functions: row . grad u = u_hi - u_lo.
   const auto damp = [&](bool damped, bool of_lo, Vec3 row) {
     if (!damped) return;
@@ -140,8 +129,8 @@ void add_interior_face(const Scheme& scheme, Lid cell, int face, Lid neighbour, 
     Vec3& gradient = of_lo == is_lo ? own : other;
     gradient = gradient - (is_lo ? gain : -gain) * row;
   };
-  damp(lo_damped, true, scheme_faces::row_of(f, true));
-  damp(hi_damped, false, scheme_faces::row_of(f, false));
+  damp(is_damped(scheme, is_lo ? cell : neighbour), true, scheme_faces::row_of(f, true));
+  damp(is_damped(scheme, is_lo ? neighbour : cell), false, scheme_faces::row_of(f, false));
   // The neighbour's gradient holds u_m - u_j = (u_m - u_i) - (u_j - u_i); u_m - u_i vanishes behind the shared face.
   for (int m = 0; m < 4; ++m) {
     const double weight = dot(other, scheme.gradients[at(neighbour)][at(m)]);
@@ -199,7 +188,7 @@ void collect(const Scheme& scheme, Lid cell, const RowSums& sums, SchemeRow& row
     insert_boundary(scheme, scheme_faces::boundary_face_number(scheme, of, face), value, row);
   };
   for (int f = 0; f < 4; ++f) add(cell, f, scale * sums.first[at(f)]);
-  if (scheme.options.two_point) return;
+  if (has_short_rows(scheme.options)) return;
   for (int f = 0; f < 4; ++f) {
     const Lid neighbour = mesh.neighbours[at(cell)][at(f)];
     if (neighbour < 0) continue;
@@ -209,6 +198,29 @@ void collect(const Scheme& scheme, Lid cell, const RowSums& sums, SchemeRow& row
 }
 
 }  // namespace
+
+/// The flux alpha (u_j - u_i) + (K_f n - alpha d) . (w_i grad u_i + w_j grad u_j) through an interior face.
+/// K_f n weighs both cells' K n by their resistances, so K_f n - alpha d is tangential to the face, where the gradient
+/// does not jump: any mean of the two is exact for linear functions, so a weak fit can yield to a good one.
+scheme_faces::InteriorFlux scheme_faces::interior_flux(const Scheme& scheme, Lid cell, int face, Lid neighbour) {
+  const LocalTetMesh& mesh = *scheme.mesh;
+  InteriorFlux flux{interior_face_of(scheme, cell, face, neighbour), {}, {}};
+  const InteriorFace& f = flux.face;
+  const Vec3 tangential =
+      (f.resistance_lo * f.alpha) * f.flow_lo + (f.resistance_hi * f.alpha) * f.flow_hi - f.alpha * f.d;
+  const bool is_lo = mesh.global[at(cell)] < mesh.global[at(neighbour)];
+  const Vec3 inwards = is_lo ? tangential : -1.0 * tangential;
+  const double quality_lo = scheme.fit_quality[at(is_lo ? cell : neighbour)];
+  const double quality_hi = scheme.fit_quality[at(is_lo ? neighbour : cell)];
+  const double lo = f.weight_lo * quality_lo, hi = f.weight_hi * quality_hi;
+  const double kept = is_damped(scheme, cell) || is_damped(scheme, neighbour)
+                          ? std::min(tangential_share(scheme, cell), tangential_share(scheme, neighbour))
+                          : std::min(1.0, std::max(quality_lo, quality_hi) / scheme.options.tangential_limit);
+  const double share = kept / (lo + hi);
+  flux.own = (share * (is_lo ? lo : hi)) * inwards;
+  flux.other = (share * (is_lo ? hi : lo)) * inwards;
+  return flux;
+}
 
 Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
                       const SchemeOptions& options, const ParallelFor& parallel) {
@@ -224,6 +236,7 @@ Scheme prepare_scheme(const LocalTetMesh& mesh, std::span<const Sym3> K, const B
 }
 
 double boundary_inflow(const Scheme& scheme, Lid cell, int face, std::span<const double> u, std::span<const double> g) {
+  if (scheme.options.monotone && gives_u(scheme, cell, face)) return monotone_inflow(scheme, cell, face);
   RowSums sums;
   Vec3 own;
   add_boundary_face(scheme, cell, face, sums, own);
@@ -235,14 +248,15 @@ SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
   const LocalTetMesh& mesh = *scheme.mesh;
   RowSums sums;
   Vec3 own;  // what the gradient of the cell itself is multiplied with
-  for (int f = 0; f < 4; ++f) {
+  if (scheme.options.monotone) sums.first = monotone_weights(scheme, cell);
+  for (int f = 0; f < 4 && !scheme.options.monotone; ++f) {
     const Lid neighbour = mesh.neighbours[at(cell)][at(f)];
     if (neighbour >= 0)
       add_interior_face(scheme, cell, f, neighbour, sums, own);
     else
       add_boundary_face(scheme, cell, f, sums, own);
   }
-  if (!scheme.options.two_point)
+  if (!has_short_rows(scheme.options))
     for (int f = 0; f < 4; ++f) sums.first[at(f)] += dot(own, scheme.gradients[at(cell)][at(f)]);
 
   SchemeRow row;
@@ -254,7 +268,7 @@ SchemeRow assemble_row(const Scheme& scheme, Lid cell) {
   for (int e = 0; e < row.boundary_count; ++e)
     if (gives_u(scheme.boundary_kinds[at(row.boundary_columns[at(e)])])) row.diagonal -= row.boundary_values[at(e)];
   for (int e = 0; e < row.count; ++e) row.outflow += row.values[at(e)];
-  row.outflow -= row.diagonal;
+  row.outflow = scheme.options.monotone ? monotone_outflow(scheme, cell) : row.outflow - row.diagonal;
   return row;
 }
 
@@ -270,7 +284,7 @@ void count_boundary_columns(const Scheme& scheme, Csr<Lid>& out, const ParallelF
   scheme_faces::run(parallel, mesh.owned, [&](Range range) {
     for (Lid c = range.begin; c < range.end; ++c) {
       Size count = faces_of(c);
-      if (!scheme.options.two_point)
+      if (!has_short_rows(scheme.options))
         for (const Lid n : mesh.neighbours[at(c)])
           if (n >= 0) count += faces_of(n);
       out.offsets[at(c) + 1] = count;
@@ -296,9 +310,12 @@ void store_row(const SchemeRow& row, Lid cell, DiffusionRows& out) {
 
 DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,
                             const SchemeOptions& options, const ParallelFor& parallel) {
-  Scheme scheme = prepare_scheme(mesh, K, kind, options, parallel);
+  return assemble_rows(prepare_scheme(mesh, K, kind, options, parallel), parallel);
+}
+
+DiffusionRows assemble_rows(Scheme scheme, const ParallelFor& parallel) {
   DiffusionRows out;
-  const std::size_t rows = at(mesh.owned);
+  const std::size_t rows = at(scheme.mesh->owned);
   out.columns.resize(rows);
   out.values.resize(rows);
   out.counts.resize(rows);
@@ -307,7 +324,7 @@ DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, c
   out.boundary_values.resize(out.boundary_columns.columns.size());
 
   std::atomic<double> max_outflow{0};
-  scheme_faces::run(parallel, mesh.owned, [&](Range range) {
+  scheme_faces::run(parallel, scheme.mesh->owned, [&](Range range) {
     double largest = 0;
     for (Lid c = range.begin; c < range.end; ++c) {
       const SchemeRow row = assemble_row(scheme, c);

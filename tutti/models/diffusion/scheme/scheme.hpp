@@ -46,6 +46,9 @@ using BoundaryKindOf = std::function<BoundaryKind(std::int32_t tag)>;
 struct SchemeOptions {
   /// Two-point flux, without gradients: wrong on general meshes; it is there to show that a test can fail.
   bool two_point = false;
+  /// Tangential fluxes are bounded by u itself, so that no new extrema arise (monotone.hpp). Rows have the columns of
+  /// the two-point flux, and change with u.
+  bool monotone = false;
   /// Weak fits. The least-squares matrix of a cell, in coordinates that make K the identity and with unit rows, has the
   /// trace 4; a small smallest eigenvalue e means large coefficients in the gradient and, left alone, growing modes. A
   /// cell with e below `weak_fit` (`weak_boundary_fit` if it has a boundary face) gets the quality q = e / that limit,
@@ -64,6 +67,18 @@ struct SchemeOptions {
   std::function<double(std::int32_t one, std::int32_t other, Vec3 x)> resistance = {};
 };
 
+/// Do rows have only the face neighbours of a cell, and its own boundary faces?
+inline bool has_short_rows(const SchemeOptions& options) {
+  return options.two_point || options.monotone;
+}
+
+/// What u says of the fluxes of an active cell, for monotone.hpp.
+struct FluxBounds {
+  Vec3 gradient;
+  std::array<double, 4> differences{};  ///< what lies behind each face, less u
+  double above = 0, below = 0;          ///< the most that the tangential flux of one face may bring in, and take out
+};
+
 /// What the rows of a part are made from. Read-only once prepared, so rows can be assembled by many threads at once.
 /// Refers to the mesh and to K: both must outlive it. Bytes a cell: 96 (gradients) + 8 + 4.
 struct Scheme {
@@ -76,6 +91,7 @@ struct Scheme {
   std::vector<Lid> first_boundary_face;         ///< those of cell c are [first[c], first[c + 1])
   RawVector<std::array<Vec3, 4>> gradients;     ///< grad u = sum_f gradients[c][f] * (datum of face f): gradient.hpp
   std::vector<double> fit_quality;              ///< (0, 1], one a cell: SchemeOptions::weak_fit
+  RawVector<FluxBounds> bounds;                 ///< of `monotone`, one a local cell; empty: no tangential fluxes
   Lid weak_fits = 0;                            ///< owned cells with a quality below 1
   Lid flattened = 0;                            ///< owned cells whose fit is singular: their gradient is zero
 };
@@ -96,7 +112,7 @@ struct SchemeRow {
   std::array<Lid, max_row_entries> boundary_columns;    ///< in boundary_faces; by global cell, then face
   std::array<double, max_row_entries> boundary_values;  ///< b_if
   int boundary_count = 0;
-  double outflow = 0;  ///< sum_j a_ij - d_i = -L_ii
+  double outflow = 0;  ///< sum_j a_ij - d_i = -L_ii; of monotone rows, monotone_outflow()
 };
 
 /// What flows in through a boundary face of an owned cell, as the rows have it: n . K grad u times the area. u: local
@@ -127,6 +143,9 @@ struct DiffusionRows {
 /// What takes the place of the diagonal of -L in iterations: -L_ii, but at least half of what stands in a row with any
 /// sign, so that no eigenvalue of D^-1 L is beyond 4.
 std::vector<double> jacobi_diagonal(const DiffusionRows& rows);
+
+/// All rows of a scheme.
+DiffusionRows assemble_rows(Scheme scheme, const ParallelFor& parallel = {});
 
 /// prepare_scheme and all its rows. Takes 108 bytes a local cell besides the result.
 DiffusionRows assemble_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, const BoundaryKindOf& kind,

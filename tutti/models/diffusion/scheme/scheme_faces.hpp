@@ -73,6 +73,13 @@ inline Vec3 row_of(const InteriorFace& f, bool of_lo) {
                : f.d - f.resistance_lo * jump + f.contact * f.flow_hi;
 }
 
+/// What flows into a cell through an interior face: alpha (u_j - u_i) + own . grad u_i + other . grad u_j.
+struct InteriorFlux {
+  InteriorFace face;
+  Vec3 own, other;
+};
+InteriorFlux interior_flux(const Scheme& scheme, Lid cell, int face, Lid neighbour);
+
 /// The number of boundary face f of a cell in scheme.boundary_faces.
 inline Lid boundary_face_number(const Scheme& scheme, Lid cell, int face) {
   Lid number = scheme.first_boundary_face[at(cell)];
@@ -105,6 +112,12 @@ inline GivenFace given_face(const Scheme& scheme, Lid cell, int face, Lid number
   }
   out.share = dot(shape.area, out.flow) / dot(shape.area, out.row);
   return out;
+}
+
+/// What multiplies the gradient of the cell in the flux of such a face.
+inline Vec3 given_tangential(const Scheme& scheme, Lid cell, int face) {
+  const double share = std::min(1.0, scheme.fit_quality[at(cell)] / scheme.options.tangential_limit);
+  return share * given_face(scheme, cell, face, boundary_face_number(scheme, cell, face)).tangential();
 }
 
 /// Sylvester's criterion; false for NaN.
