@@ -7,7 +7,8 @@ Meshes: Delaunay's of random points in a cube, with slivers; jittered, stretched
 installed. Each is run with several tensors and boundary conditions,
   1. with numerics.flux = "auto": must end with code 0, with max|u| at most 3 (1 at the start; there is no maximum principle);
   2. with "least-squares": code 0, not grown tenfold, and the checksum of 1, or refused with code 6;
-  3. where it was refused, again without the check: it must grow, or be found to grow, else it was refused for nothing.
+  3. where it was refused, again without the check: it must grow, or be found to grow, else it was refused for nothing;
+  4. 100 steps with "monotone": max|u| must not grow in any.
 Takes about a second a combination; needs numpy and scipy. `--quick`: a few combinations.
 """
 
@@ -154,6 +155,13 @@ def run(program, case, folder, *more):
     return done, json.loads(summary.read_text(encoding="utf-8")) if done.returncode == 0 else None
 
 
+def grows_at(history):
+    """The first step in which max|u| grows, beyond rounding; None: in no one."""
+    rows = list(csv.DictReader(history.open(encoding="utf-8")))
+    levels = [float(row["max|u|"]) for row in rows]
+    return next((k for k in range(1, len(levels)) if levels[k] > levels[k - 1] * (1 + 1e-12)), None)
+
+
 def bounded(summary, most):
     return summary["diagnostics"]["max|u|"] <= most
 
@@ -182,6 +190,12 @@ def judge(program, folder, mesh, tensor, boundary):
                         "--set", "time.steps=30000")
         if free.returncode == 0 and bounded(end, 12):
             wrong.append("least-squares refused for nothing: " + plain.stderr.strip().splitlines()[-1])
+    monotone, _ = run(program, case, folder / "monotone", "--set", 'numerics.flux="monotone"', "--set", "time.steps=100",
+                      "--set", "output.history_every=1")
+    if monotone.returncode != 0:
+        wrong.append("monotone refused: " + monotone.stderr.strip().splitlines()[-1])
+    elif (step := grows_at(folder / "monotone/history.csv")) is not None:
+        wrong.append(f"monotone: max|u| grows in step {step}")
     shutil.rmtree(folder)
     return "damped" if damped else "least-squares", "runs" if plain.returncode == 0 else "refused", wrong
 
