@@ -38,6 +38,10 @@ def in_time(method, dt, end=0.9, n=4, tolerance=1e-12):
                     output="history_every = 1\n")
 
 
+def adaptive(method, tolerance, dt=0.3, n=3):
+    return in_time(method, dt, n=n).replace("[solver]", f"tolerance = {tolerance}\n[solver]")
+
+
 def outcome(summary):
     names = ["checksum", "cells", "steps", "time", "dt", "mass", "errors", "solver", "diagnostics"]
     return {**{name: summary[name] for name in names}, "history": (summary["folder"] / "history.csv").read_text()}
@@ -61,6 +65,22 @@ class Implicit(SystemTest):
         for method, most in [("crank-nicolson", 4e-3), ("bdf2", 4e-3)]:
             self.assertLess(self.run_case(in_time(method, 0.07))["errors"]["l2"], most)
 
+    def test_steps_by_tolerance(self):
+        # The error goes with the power p / (p + 1) of the tolerance: 0.5 and 0.67.
+        for method, power in [("backward-euler", 0.5), ("crank-nicolson", 2 / 3), ("bdf2", 2 / 3)]:
+            with self.subTest(method=method):
+                coarse, fine = (self.run_case(adaptive(method, tolerance)) for tolerance in (1e-3, 1e-5))
+                self.assertLess(coarse["errors"]["linf"], 0.02)
+                self.assertAlmostEqual(math.log10(coarse["errors"]["l2"] / fine["errors"]["l2"]), 2 * power, delta=0.4)
+                self.assertGreater(fine["diagnostics"]["parts"], 2 * coarse["diagnostics"]["parts"])
+        # A pulse in the middle: parts are short there only, and longer ones are tried in vain.
+        pulse = box_case(n=2, physics='K = 1\ninitial = 1\nsource = "exp(-((t-5)/0.3)^2)"',
+                         time='method = "bdf2"\ndt = 1\nend = 10\ntolerance = 1e-6')
+        summary = self.run_case(pulse)
+        self.assertAlmostEqual(summary["mass"]["final"], 1 + 0.3 * math.sqrt(math.pi), delta=2e-4)
+        self.assertGreater(summary["diagnostics"]["rejected"], 3)
+        self.assertLess(summary["diagnostics"]["parts"], 600)
+
     def test_coefficients_a_million_apart(self):
         # A flux of 1 through both: piecewise linear, so that the scheme is exact. Explicit steps would be of 1e-9.
         physics = 'K = 1e6\nexact = "max(1e-6*x, 5e-7 + x - 0.5)"\n[[physics.region]]\nname = "right"\nK = 1\n'
@@ -80,11 +100,12 @@ class Implicit(SystemTest):
             self.assertAlmostEqual(now["mass"]["final"], late["mass"]["final"], delta=1e-8)
 
     def test_same_bits(self):
-        texts = [steady(5).replace("jitter", "split = 0.5\njitter"), in_time("bdf2", 0.3, n=3), in_time("crank-nicolson", 0.3, n=3)]
+        texts = [steady(5).replace("jitter", "split = 0.5\njitter"), in_time("bdf2", 0.3, n=3), in_time("crank-nicolson", 0.3, n=3),
+                 adaptive("bdf2", 1e-3)]
         expected = [outcome(self.run_case(text, "--devices", "cpu", "--threads", "1")) for text in texts]
         for k, (text, ranks, devices) in enumerate([(0, 1, "fake:2,cpu"), (0, 2, "cpu"), (0, 3, "fake:1,cpu"),
                                                     (0, 4, "cpu"), (0, 7, "cpu"), (1, 1, "fake:1"), (1, 3, "cpu"),
-                                                    (2, 2, "fake:1,cpu")]):
+                                                    (2, 2, "fake:1,cpu"), (3, 3, "fake:1,cpu")]):
             with self.subTest(text=text, ranks=ranks, devices=devices):
                 options = sets(partition__method=["metis", "hilbert"][k % 2], devices__overlap=["full", "none"][k % 2],
                                numerics__format=["sliced", "ellpack"][k % 2])
@@ -105,7 +126,8 @@ class Implicit(SystemTest):
         self.assertEqual(self.run_case(text, "--devices", "fake:1,cpu", ranks=4)["checksum"], expected)
 
     def test_a_restart_goes_on_bit_for_bit(self):
-        for text, at in [(steady(6), 3), (in_time("bdf2", 0.1), 5), (in_time("crank-nicolson", 0.1), 5)]:
+        for text, at in [(steady(6), 3), (in_time("bdf2", 0.1), 5), (in_time("crank-nicolson", 0.1), 5),
+                         *((adaptive(method, 1e-4), 1) for method in METHODS)]:
             whole = self.run_case(text, *sets(checkpoint__every=at))
             first = min((whole["folder"] / "checkpoints").glob("*.h5"))
             again = self.folder / f"again{self.runs}"
@@ -168,6 +190,10 @@ class Implicit(SystemTest):
                 (fixed(implicit + 'dt = "auto"\nend = 1'), "give time.dt"),
                 (fixed(implicit + "dt = 0.1"), "one of the keys 'time.end', 'time.steps' must be given"),
                 (fixed(implicit + "dt = 0\nend = 1"), "time.dt"),
+                (fixed(implicit + "dt = 0.1\nend = 1\ntolerance = 0"), "time.tolerance"),
+                (fixed(implicit + "dt = 0.1\nend = 1\ntolerance = 1e-11"), "time.tolerance = 1e-11 is below solver.tolerance = 1e-10"),
+                (fixed("end = 1\ntolerance = 1e-3"), "'time.tolerance' has no effect here"),
+                (fixed('method = "steady"\ntolerance = 1e-3'), "'time.tolerance' has no effect here"),
                 (fixed(implicit + "dt = -1\nend = 1"), "time.dt"),
                 (fixed(implicit + "dt = nan\nend = 1"), "time.dt"),
                 (fixed(implicit + "dt = 0.1\nend = 1\nsteps = 2"), "exclude each other"),

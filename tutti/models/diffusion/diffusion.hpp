@@ -31,7 +31,9 @@ struct DiffusionPart {
   std::span<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
   Buffer<double> first_rate;   ///< F_0 of RKC2
   Buffer<double> jacobi;       ///< of implicit methods: what takes the diagonal's place
-  Buffer<double> before;       ///< of bdf2: u a step ago
+  Buffer<double> before;       ///< of bdf2 and of adaptive steps: u a step, or part of one, ago
+  Buffer<double> start;        ///< of adaptive steps: u at the begin of the part
+  Buffer<double> earlier;      ///< of those of second order: u two parts ago
   Buffer<double> known;        ///< of implicit steps with rows that change: the right-hand side without the forcing
   std::vector<double> damped;  ///< of local cells, as SchemeOptions::damped
   DiffusionRows kept;          ///< on the host, until coarse levels are made of them
@@ -41,6 +43,14 @@ struct DiffusionPart {
   std::vector<Vec3> centroids;  ///< of owned cells
   std::unique_ptr<KeptScheme> scheme;
   std::vector<Vec3> gradients;  ///< of owned cells, where they are written
+};
+
+/// Of implicit steps that are made of parts, by an estimate of their error.
+struct AdaptiveStep {
+  double tolerance = 0;               ///< of a part, relative to max|u|
+  double next = 0;                    ///< length of the next part, at most; 0: it is the first
+  double dt_earlier = 0;              ///< of the part before the last; 0: there was none
+  double accepted = 0, rejected = 0;  ///< parts
 };
 
 /// Largest over smallest eigenvalue of K (positive definite).
@@ -150,6 +160,10 @@ class Diffusion final : public TetModel {
   double most_linearisations() const;
   void nonlinear_step(double time, double dt);
   void implicit_step(double time, double dt);
+  void one_implicit_step(double time, double dt);
+  void adaptive_step(double time, double dt);
+  double first_part(double time, double dt);
+  double part_error(double h);
   void summarise_solver(Summary& summary);
   Summary::Flows flows();
   void euler_step(double time, double dt);
@@ -177,13 +191,14 @@ class Diffusion final : public TetModel {
   std::unique_ptr<Pass> local_;  ///< behind which nothing travels
   std::unique_ptr<ImplicitSolver> solver_;
   std::unique_ptr<Anderson> acceleration_;  ///< of monotone fluxes
-  bool right_is_there_ = false;             ///< of a steady solution
-  double source_rate_ = 0;                  ///< damping_of_source()
-  double dt_before_ = 0;                    ///< of the step before; 0: there was none
-  double not_solved_ = 0;                   ///< time of a step that has no solution
-  double iterations_ = 0;                   ///< of all steps
-  double linearisations_ = 0;               ///< of this solution
-  bool linearised_ = false;                 ///< the rows are those of u
+  std::optional<AdaptiveStep> adaptive_;
+  bool right_is_there_ = false;  ///< of a steady solution
+  double source_rate_ = 0;       ///< damping_of_source()
+  double dt_before_ = 0;         ///< of the step before; 0: there was none
+  double not_solved_ = 0;        ///< time of a step that has no solution
+  double iterations_ = 0;        ///< of all steps
+  double linearisations_ = 0;    ///< of this solution
+  bool linearised_ = false;      ///< the rows are those of u
   // Of cells that react.
   std::optional<IonicCase> ionic_;
   std::vector<IonicPart> cells_;

@@ -192,6 +192,16 @@ void add_diffusion_keys(CaseSchema& schema) {
   const KeyCondition in_time = {"time.method", {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2"}};
   for (const char* path : {"time.dt", "time.end", "time.steps", "time.steady"}) schema.narrow(path, in_time);
   schema.narrow("time.safety", {"time.method", {"euler", "rkc2"}});
+  schema.add({.path = "time.tolerance",
+              .type = KeyType::number,
+              .description =
+                  "Largest local error of a step, relative to max|u|: a step of dt is made of as many parts as "
+                  "its estimate asks for. Shorter events than dt may be missed. Without it, steps are as "
+                  "long as dt.",
+              .min = 0,
+              .max = 1,
+              .above_min = true,
+              .only_if = {"time.method", {"backward-euler", "crank-nicolson", "bdf2"}}});
   const KeyCondition implicit = {"time.method", {"backward-euler", "crank-nicolson", "bdf2", "steady"}};
   schema.describe_table("solver", "The linear solver of implicit steps and of the steady solution.");
   schema.add({.path = "solver.tolerance",
@@ -247,6 +257,11 @@ TimeMethod time_method(const Case& options) {
   if (word == "crank-nicolson") return TimeMethod::crank_nicolson;
   if (word == "bdf2") return TimeMethod::bdf2;
   return word == "steady" ? TimeMethod::steady : TimeMethod::euler;
+}
+
+bool adapts(const Case& options) {
+  const TimeMethod method = time_method(options);
+  return is_implicit(method) && method != TimeMethod::steady && options.is_set("time.tolerance");
 }
 
 bool uses_multigrid(const Case& options) {

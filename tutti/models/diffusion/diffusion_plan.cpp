@@ -14,12 +14,15 @@
 namespace tutti::diffusion {
 namespace {
 
-/// Arrays of an implicit method with a value a row: of the solver, and what BDF2 remembers.
-std::vector<std::string> implicit_arrays(TimeMethod method, bool changes) {
+/// Arrays of an implicit method with a value a row: of the solver, and values of steps before.
+std::vector<std::string> implicit_arrays(const Case& options, bool changes) {
+  const TimeMethod method = time_method(options);
   if (!is_implicit(method)) return {};
   std::vector<std::string> names = {"right-hand side", "solver, r",   "solver, r^",   "solver, p",
                                     "solver, A p",     "solver, A s", "diagonal of A"};
-  if (method == TimeMethod::bdf2) names.push_back("u, a step ago");
+  if (method == TimeMethod::bdf2 || adapts(options)) names.push_back("u, a step ago");
+  if (adapts(options)) names.push_back("u, at the begin");
+  if (adapts(options) && method != TimeMethod::backward_euler) names.push_back("u, two steps ago");
   if (changes && method != TimeMethod::steady) names.push_back("right-hand side, known part");
   return names;
 }
@@ -51,7 +54,7 @@ double row_bytes(const Case& options, bool on_host, double entries) {
   const double column = narrow ? 2 : 4;  // ten bits and what a tile lists are less
   const TimeMethod method = time_method(options);
   const int vectors =
-      copies(method) + (method == TimeMethod::rkc2 ? 1 : 0) + static_cast<int>(implicit_arrays(method, false).size());
+      copies(method) + (method == TimeMethod::rkc2 ? 1 : 0) + static_cast<int>(implicit_arrays(options, false).size());
   // A source or a boundary's data, and what a source in time is evaluated at.
   const bool source = options.has("physics.source"), forced = source || options.count("boundary") > 0;
   const Expression formula = source ? options.expression("physics.source") : Expression();
@@ -240,7 +243,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   for (int i = 0; i < copies(method); ++i)
     arrays.push_back({i == 0 ? "u" : fmt::format("u, work {}", i), 8 * static_cast<Size>(map.local())});
   if (method == TimeMethod::rkc2) arrays.push_back({"first rate F0", 8 * static_cast<Size>(map.owned)});
-  for (const std::string& name : implicit_arrays(method, changes))
+  for (const std::string& name : implicit_arrays(options, changes))
     arrays.push_back({name, 8 * static_cast<Size>(map.owned)});
   if (is_implicit(method) && uses_multigrid(options)) {
     arrays.push_back({"boxes of cells", 4 * static_cast<Size>(map.owned)});

@@ -18,6 +18,13 @@ void Diffusion::check_implicit_case() {
       fail(ErrorKind::input,
            "{}: {} is stable with any step, so that none can be chosen for its stability; give time.dt", where, word);
     dt_ = options_.number("time.dt");
+    if (const double least = options_.number("solver.tolerance");
+        adapts(options_) && options_.number("time.tolerance") < least)
+      fail(ErrorKind::input, "{}: time.tolerance = {:g} is below solver.tolerance = {:g}; lower that, or raise this",
+           options_.where("time.tolerance"), options_.number("time.tolerance"), least);
+    if (ionic_ && adapts(options_))
+      fail(ErrorKind::input, "{}: with [ionic] steps cannot be made of parts; leave it out, and lower time.dt",
+           options_.where("time.tolerance"));
     if (ionic_ && dt_ > ionic_->largest_step())
       fail(ErrorKind::numerical,
            "{}: time.dt = {:g} is above the stability limit {:.6g} of ionic.model = \"{}\"; lower it",
@@ -86,9 +93,15 @@ void Diffusion::set_up_implicit() {
       for (const IndexMap& map : domain_.maps) lengths.push_back(static_cast<std::size_t>(map.owned));
       acceleration_ = std::make_unique<Anderson>(comm_, lengths);
     }
-    if (method_ == TimeMethod::bdf2)
-      for (std::size_t p = 0; p < parts_.size(); ++p)
-        parts_[p].before = Buffer<double>(domain_.device(p), domain_.maps[p].owned, "u, a step ago");
+    if (adapts(options_)) adaptive_ = AdaptiveStep{.tolerance = options_.number("time.tolerance")};
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto make = [&](Buffer<double>& buffer, const char* what) {
+        buffer = Buffer<double>(domain_.device(p), domain_.maps[p].owned, what);
+      };
+      if (method_ == TimeMethod::bdf2 || adaptive_) make(parts_[p].before, "u, a step ago");
+      if (adaptive_) make(parts_[p].start, "u, at the begin");
+      if (adaptive_ && method_ != TimeMethod::backward_euler) make(parts_[p].earlier, "u, two steps ago");
+    }
     if (method_ != TimeMethod::steady && changes_)
       for (std::size_t p = 0; p < parts_.size(); ++p)
         parts_[p].known = Buffer<double>(domain_.device(p), domain_.maps[p].owned, "right-hand side, known part");
@@ -129,7 +142,7 @@ double Diffusion::fill_right(double time, double dt) {
       combine(stream, rows, right, {1, right}, values, source);
     else
       combine(stream, rows, right, values, source, before != 0 ? Term{before, parts_[p].before.data()} : Term{});
-    if (method_ == TimeMethod::bdf2) combine(stream, rows, parts_[p].before.data(), {1, u});
+    if (method_ == TimeMethod::bdf2 && !adaptive_) combine(stream, rows, parts_[p].before.data(), {1, u});
   }
   dt_before_ = dt;
   return sigma;
@@ -141,6 +154,10 @@ bool Diffusion::finished() {
 }
 
 void Diffusion::implicit_step(double time, double dt) {
+  adaptive_ ? adaptive_step(time, dt) : one_implicit_step(time, dt);
+}
+
+void Diffusion::one_implicit_step(double time, double dt) {
   if (changes_) return nonlinear_step(time, dt);
   if (method_ == TimeMethod::steady) {
     if (!solver_->begun() || !right_is_there_) fill_right(0, 0);
@@ -163,15 +180,18 @@ std::vector<ModelField> Diffusion::fields() {
   if (method_ == TimeMethod::steady && acceleration_)
     for (ModelField& field : acceleration_->fields()) all.push_back(std::move(field));
   if (ionic_) add_ionic_fields(all);
-  if (method_ != TimeMethod::bdf2) return all;
-  ModelField field{.name = "u_before", .restart = true};
-  field.read = [this](std::size_t p, const RowSet& rows, std::span<double> to) {
-    download(domain_.stream(p), to, parts_[p].before.data() + rows.rows.begin);
+  const auto add = [&](const char* name, Buffer<double> DiffusionPart::*buffer) {
+    ModelField field{.name = name, .restart = true};
+    field.read = [this, buffer](std::size_t p, const RowSet& rows, std::span<double> to) {
+      download(domain_.stream(p), to, (parts_[p].*buffer).data() + rows.rows.begin);
+    };
+    field.write = [this, buffer](std::size_t p, std::span<const double> from) {
+      upload(domain_.stream(p), parts_[p].*buffer, from);
+    };
+    all.push_back(std::move(field));
   };
-  field.write = [this](std::size_t p, std::span<const double> from) {
-    upload(domain_.stream(p), parts_[p].before, from);
-  };
-  all.push_back(std::move(field));
+  if (method_ == TimeMethod::bdf2 || adaptive_) add("u_before", &DiffusionPart::before);
+  if (adaptive_ && method_ != TimeMethod::backward_euler) add("u_earlier", &DiffusionPart::earlier);
   return all;
 }
 
@@ -182,6 +202,12 @@ std::vector<StateNumber> Diffusion::numbers() {
   all.push_back({"dt_before", &dt_before_});
   all.push_back({"not_solved", &not_solved_});
   all.push_back({"iterations", &iterations_});
+  if (adaptive_) {
+    all.push_back({"next_part", &adaptive_->next});
+    all.push_back({"dt_earlier", &adaptive_->dt_earlier});
+    all.push_back({"parts", &adaptive_->accepted});
+    all.push_back({"rejected", &adaptive_->rejected});
+  }
   if (changes_) all.push_back({"linearisations", &linearisations_});
   if (method_ == TimeMethod::steady && acceleration_)
     for (StateNumber& number : acceleration_->numbers()) all.push_back(std::move(number));
@@ -193,6 +219,11 @@ std::vector<Diagnostic> Diffusion::diagnose() {
   if (!is_implicit(method_)) return all;
   all.push_back({"iterations", iterations_});
   all.push_back({"residual", solver_->residual()});
+  if (adaptive_) {
+    all.push_back({"part", dt_before_});
+    all.push_back({"parts", adaptive_->accepted});
+    all.push_back({"rejected", adaptive_->rejected});
+  }
   if (changes_) all.push_back({"linearisations", linearisations_});
   return all;
 }
