@@ -22,10 +22,10 @@ BoundaryKind all_kinds(std::int32_t tag) {
 }
 
 struct Problem {
-  explicit Problem(const BoundaryKindOf& kind, const Sym3& tensor = steep)
+  explicit Problem(const BoundaryKindOf& kind, const Sym3& tensor = steep, double film = 3)
       : mesh(whole(jittered_box(Cut::five, 5, 0.25, 7))), K(mesh.cells.size(), tensor) {
     SchemeOptions options{.monotone = true};
-    options.transfer = [](std::int32_t, Vec3 x) { return 3 + x.y; };
+    options.transfer = [film](std::int32_t, Vec3 x) { return film * (1 + x.y); };
     scheme = prepare_scheme(mesh, K, kind, options);
     for (Lid c = 0; c < mesh.cell_count(); ++c) u.push_back(random_unit(1, static_cast<std::uint64_t>(c)));
     for (std::size_t b = 0; b < scheme.boundary_faces.size(); ++b)
@@ -91,6 +91,15 @@ TEST(Monotone, EulerStepsHaveNoNewExtrema) {
     else
       EXPECT_LT(low, -0.01) << "the least-squares flux undershoots here";
   }
+}
+
+TEST(Monotone, FilmsThatLetNothingThroughSayNothing) {
+  Problem problem(all_kinds, steep, 0);
+  for (std::size_t b = 0; b < problem.g.size(); ++b)
+    if (problem.scheme.boundary_kinds[b] == BoundaryKind::robin) problem.g[b] = 100;
+  const auto [least, largest] = range_of_steps(problem, true);
+  EXPECT_GE(least, 0);
+  EXPECT_LE(largest, 1);
 }
 
 TEST(Monotone, NothingIsLost) {

@@ -40,7 +40,7 @@ FluxBounds flux_bounds(const Scheme& scheme, Lid cell, std::span<const double> u
     const double datum = face_datum(scheme, cell, f, u, g);
     bounds.gradient = bounds.gradient + datum * scheme.gradients[at(cell)][at(f)];
     const TwoPoint face = two_point(scheme, cell, f);
-    const double difference = face.datum * datum;
+    const double difference = face.alpha > 0 ? face.datum * datum : 0;  // 0: a film that lets nothing through
     bounds.differences[at(f)] = difference;
     if (face.carries) alphas += face.alpha;
     above = std::max(above, difference);
