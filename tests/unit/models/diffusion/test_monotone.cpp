@@ -97,9 +97,15 @@ TEST(Monotone, FilmsThatLetNothingThroughSayNothing) {
   Problem problem(all_kinds, steep, 0);
   for (std::size_t b = 0; b < problem.g.size(); ++b)
     if (problem.scheme.boundary_kinds[b] == BoundaryKind::robin) problem.g[b] = 100;
-  const auto [least, largest] = range_of_steps(problem, true);
-  EXPECT_GE(least, 0);
-  EXPECT_LE(largest, 1);
+  const DiffusionRows rows = problem.rows();
+  int films = 0;
+  for (std::size_t e = 0; e < rows.boundary_values.size(); ++e) {
+    const Lid face = rows.boundary_columns.columns[e];
+    if (rows.boundary_kinds[static_cast<std::size_t>(face)] != BoundaryKind::robin) continue;
+    EXPECT_EQ(rows.boundary_values[e], 0);
+    ++films;
+  }
+  EXPECT_GT(films, 50);
 }
 
 TEST(Monotone, NothingIsLost) {
