@@ -3,8 +3,8 @@
 
     sweep_stability.py [--program build/release/bin/tutti] [--jobs 2] [--quick] [--csv table.csv]
 
-Meshes: Delaunay's of random points in a cube, with slivers; jittered, stretched, refined and graded Kuhn boxes; gmsh's where it is
-installed. Each is run with several tensors and boundary conditions,
+Meshes: Delaunay's of random points in a cube, with slivers; jittered, stretched, refined and graded Kuhn boxes; gmsh's and
+TetGen's where these are installed. Each is run with several tensors and boundary conditions,
   1. with numerics.flux = "auto": must end with code 0, with max|u| at most 3 (1 at the start; there is no maximum principle);
   2. with "least-squares": code 0, not grown tenfold, and the checksum of 1, or refused with code 6;
   3. where it was refused, again without the check: it must grow, or be found to grow, else it was refused for nothing;
@@ -91,6 +91,16 @@ def write_msh(path, points, cells):
         out.write("$EndElements\n")
 
 
+def write_cube(path):
+    """The unit cube for TetGen; its sides are surfaces 1 to 6."""
+    corners = list(itertools.product((0, 1), repeat=3))
+    sides = [[c for c in corners if c[axis] == side] for axis, side in itertools.product(range(3), (0, 1))]
+    lines = ["8 3 0 0", *(f"{k + 1} {x} {y} {z}" for k, (x, y, z) in enumerate(corners)), "6 1"]
+    for number, (a, b, c, d) in enumerate(sides):
+        lines += [f"1 0 {number + 1}", "4 " + " ".join(str(corners.index(v) + 1) for v in (a, b, d, c))]
+    path.write_text("\n".join([*lines, "0", "0", ""]), encoding="utf-8")
+
+
 def meshes(folder, quick):
     """name -> table [mesh]"""
     def file(name, mesh, stretch=1.0, more=""):
@@ -117,6 +127,11 @@ def meshes(folder, quick):
     yield "jittered, refined", file("refined", kuhn(3, 0.25, 4), more="\nrefine = 1")
     if shutil.which("gmsh"):
         yield "gmsh", 'generate = "unstructured-box"\nh = 0.17'
+    if shutil.which("tetgen"):
+        # Radius-edge ratios up to 2: with slivers.
+        write_cube(folder / "cube.poly")
+        subprocess.run(["tetgen", "-pq2a0.0015Q", folder / "cube.poly"], check=True)
+        yield "tetgen", f'file = "{folder}/cube.1.ele"'
 
 
 def tensors(quick):
