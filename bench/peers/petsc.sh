@@ -58,7 +58,7 @@ for n in "${cubes[@]}"; do
       # Residuals of the equations themselves: from the right, or in their own norm.
       side=(-ksp_pc_side right)
       [[ $name != *" CG "* ]] || side=(-ksp_norm_type unpreconditioned)
-      "${mpirun[@]}" -np "$cores" "$work/petsc" "$work/matrix" "${words[@]}" "${side[@]}" -ksp_rtol 1e-8 -ksp_max_it 500 \
+      "${mpirun[@]}" -np "$cores" "$work/petsc" "$work/matrix" "${words[@]}" "${side[@]}" -ksp_rtol 1e-8 -ksp_max_it 100 \
         >>"$work/$n $name"
     done
     "$tutti" run "$work/case.toml" -o "$work/results" --overwrite -q --devices cpu --threads "$cores" --set "mesh.cubes=[$n,$n,$n]"
