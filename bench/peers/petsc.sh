@@ -8,7 +8,7 @@
 # ROUNDS how often each runs, in turn (default: 3); the fastest counts. PKG_CONFIG_PATH: where PETSc.pc lies.
 set -euo pipefail
 
-cubes=("${@:-35}")
+cubes=("$@")
 (($#)) || cubes=(35 70)
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tutti=${TUTTI:-$root/build/release/bin/tutti} matrix=${MATRIX:-$root/build/release/bench/bench_steady_matrix}

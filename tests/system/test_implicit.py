@@ -72,14 +72,14 @@ class Implicit(SystemTest):
                 coarse, fine = (self.run_case(adaptive(method, tolerance)) for tolerance in (1e-3, 1e-5))
                 self.assertLess(coarse["errors"]["linf"], 0.02)
                 self.assertAlmostEqual(math.log10(coarse["errors"]["l2"] / fine["errors"]["l2"]), 2 * power, delta=0.4)
-                self.assertGreater(fine["diagnostics"]["parts"], 2 * coarse["diagnostics"]["parts"])
-        # A pulse in the middle: parts are short there only, and longer ones are tried in vain.
+                self.assertGreater(fine["diagnostics"]["substeps"], 2 * coarse["diagnostics"]["substeps"])
+        # A pulse in the middle: sub-steps are short there only, and longer ones are tried in vain.
         pulse = box_case(n=2, physics='K = 1\ninitial = 1\nsource = "exp(-((t-5)/0.3)^2)"',
                          time='method = "bdf2"\ndt = 1\nend = 10\ntolerance = 1e-6')
         summary = self.run_case(pulse)
         self.assertAlmostEqual(summary["mass"]["final"], 1 + 0.3 * math.sqrt(math.pi), delta=2e-4)
         self.assertGreater(summary["diagnostics"]["rejected"], 3)
-        self.assertLess(summary["diagnostics"]["parts"], 600)
+        self.assertLess(summary["diagnostics"]["substeps"], 600)
 
     def test_coefficients_a_million_apart(self):
         # A flux of 1 through both: piecewise linear, so that the scheme is exact. Explicit steps would be of 1e-9.

@@ -161,7 +161,7 @@ class Monodomain(SystemTest):
             (plain().replace("dt = 0.1", "dt = 0.5"), NUMERICAL, "time.dt = 0.5 is above the stability limit"),
             (plain(time='method = "bdf2"'), INPUT, "bdf2 does not work with ionic.model"),
             (plain(time='method = "backward-euler"').replace("dt = 0.1", "dt = 0.5"), NUMERICAL, "of ionic.model"),
-            (plain(time='method = "backward-euler"\ntolerance = 1e-3'), INPUT, r"with \[ionic\] steps cannot be made of parts"),
+            (plain(time='method = "backward-euler"\ntolerance = 1e-3'), INPUT, r"steps with \[ionic\] are as long as time.dt"),
             (plain().replace("dt = 0.1\nsteps = 24\n", "").replace("rkc2", "steady"), INPUT, "steady does not work"),
             (plain() + '[[ionic.stimulus]]\nwhere = "1"\nduration = 1\nstrength = 1\n' * 7, INPUT, "8 is the most"),
             (tissue("none", 0.02, 1), INPUT, "has no effect here"),

@@ -31,9 +31,9 @@ struct DiffusionPart {
   std::span<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
   Buffer<double> first_rate;   ///< F_0 of RKC2
   Buffer<double> jacobi;       ///< of implicit methods: what takes the diagonal's place
-  Buffer<double> before;       ///< of bdf2 and of adaptive steps: u a step, or part of one, ago
-  Buffer<double> start;        ///< of adaptive steps: u at the begin of the part
-  Buffer<double> earlier;      ///< of those of second order: u two parts ago
+  Buffer<double> before;       ///< of bdf2 and of adaptive steps: u a step, or a sub-step, ago
+  Buffer<double> start;        ///< of adaptive steps: u at the start of the sub-step
+  Buffer<double> earlier;      ///< of those of second order: u two sub-steps ago
   Buffer<double> known;        ///< of implicit steps with rows that change: the right-hand side without the forcing
   std::vector<double> damped;  ///< of local cells, as SchemeOptions::damped
   DiffusionRows kept;          ///< on the host, until coarse levels are made of them
@@ -45,12 +45,12 @@ struct DiffusionPart {
   std::vector<Vec3> gradients;  ///< of owned cells, where they are written
 };
 
-/// Of implicit steps that are made of parts, by an estimate of their error.
+/// Of implicit steps that are made of sub-steps, by an estimate of their error.
 struct AdaptiveStep {
-  double tolerance = 0;               ///< of a part, relative to max|u|
-  double next = 0;                    ///< length of the next part, at most; 0: it is the first
-  double dt_earlier = 0;              ///< of the part before the last; 0: there was none
-  double accepted = 0, rejected = 0;  ///< parts
+  double tolerance = 0;               ///< of a sub-step, relative to max|u|
+  double next = 0;                    ///< length of the next sub-step, at most; 0: it is the first
+  double dt_earlier = 0;              ///< of the sub-step before the last; 0: there was none
+  double accepted = 0, rejected = 0;  ///< sub-steps
 };
 
 /// Largest over smallest eigenvalue of K (positive definite).
@@ -162,8 +162,8 @@ class Diffusion final : public TetModel {
   void implicit_step(double time, double dt);
   void one_implicit_step(double time, double dt);
   void adaptive_step(double time, double dt);
-  double first_part(double time, double dt);
-  double part_error(double h);
+  double first_substep(double time, double dt);
+  double substep_error(double h);
   void summarise_solver(Summary& summary);
   Summary::Flows flows();
   void euler_step(double time, double dt);

@@ -195,8 +195,8 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "time.tolerance",
               .type = KeyType::number,
               .description =
-                  "Largest local error of a step, relative to max|u|: a step of dt is made of as many parts as "
-                  "its estimate asks for. Shorter events than dt may be missed. Without it, steps are as "
+                  "Largest local error of a step, relative to max|u|: a step of dt is made of as many sub-steps "
+                  "as its estimate asks for. Events shorter than dt may be missed. Without it, steps are as "
                   "long as dt.",
               .min = 0,
               .max = 1,

@@ -26,7 +26,7 @@ inline bool is_implicit(TimeMethod method) {
 }
 
 bool uses_multigrid(const Case& options);
-/// Are implicit steps made of parts, by an estimate of their error?
+/// Are implicit steps made of sub-steps, by an estimate of their error?
 bool adapts(const Case& options);
 
 /// Adds the keys [physics], [[boundary]], [numerics] and time.method to the core's.

@@ -21,7 +21,7 @@ std::vector<std::string> implicit_arrays(const Case& options, bool changes) {
   std::vector<std::string> names = {"right-hand side", "solver, r",   "solver, r^",   "solver, p",
                                     "solver, A p",     "solver, A s", "diagonal of A"};
   if (method == TimeMethod::bdf2 || adapts(options)) names.push_back("u, a step ago");
-  if (adapts(options)) names.push_back("u, at the begin");
+  if (adapts(options)) names.push_back("u, at the start");
   if (adapts(options) && method != TimeMethod::backward_euler) names.push_back("u, two steps ago");
   if (changes && method != TimeMethod::steady) names.push_back("right-hand side, known part");
   return names;

@@ -1,28 +1,29 @@
-// Implicit steps whose error is kept below time.tolerance: a step of dt is made of as many parts as that takes.
+// Implicit steps whose error is kept below time.tolerance: a step of dt is made of as many sub-steps as that
+// takes.
 //
-// The local error of a part of length h is its method's error constant times a divided difference of the values at its
-// end, its begin, and the ends of one (backward Euler) or two parts before (Hairer, Norsett, Wanner, Solving Ordinary
-// Differential Equations I, 1993, III.5), largest over all cells and relative to max|u|.
+// The local error of a sub-step of length h is its method's error constant times a divided difference of the values at
+// its end, its start, and the ends of one (backward Euler) or two sub-steps before (Hairer, Norsett, Wanner, Solving
+// Ordinary Differential Equations I, 1993, III.5), largest over all cells and relative to max|u|.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "tutti/base/log.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/implicit/vectors.hpp"
 
 namespace tutti::diffusion {
 namespace {
 
-/// A part is so much longer than the one before, at most: BDF2 is stable below 1 + sqrt(2).
+/// A sub-step is so much longer than the one before, at most: BDF2 is stable below 1 + sqrt(2).
 constexpr double longest_growth = 2, least_growth = 0.2, safety = 0.9;
-/// Of dt: parts below make no progress.
+/// Of dt: shorter sub-steps make no progress.
 constexpr double shortest = 1e-12;
 
 }  // namespace
 
-/// Of the first part, whose error is not known: by the rate of the start u changes by a small share of max|u|; and it
-/// is a small share of dt, as rates may be 0 at the start.
-double Diffusion::first_part(double time, double dt) {
+/// Length of the first sub-step, whose error is not known: at the rate of the start u changes by a small share of
+/// max|u|; and it is a small share of dt, as rates may be 0 at the start.
+double Diffusion::first_substep(double time, double dt) {
   update_forcing(0, time);
   const double size = global_max(0);
   local_->run([&](std::size_t p, Kernels& to) {
@@ -30,16 +31,16 @@ double Diffusion::first_part(double time, double dt) {
   });
   const double rate = global_max(1);
   const double share = 0.1 * std::sqrt(adaptive_->tolerance);
-  const double part = size > 0 ? share * size / rate : dt;
-  return part > 1e-9 * dt ? std::min(part, share * dt) : 1e-9 * dt;
+  const double length = size > 0 ? share * size / rate : dt;
+  return length > 1e-9 * dt ? std::min(length, share * dt) : 1e-9 * dt;
 }
 
-/// The error of a part of length h, which u[0] is the end of, relative to max|u|; 0 where too little lies before it.
-double Diffusion::part_error(double h) {
+/// The error of the sub-step of length h that ended with u[0], relative to max|u|; 0 where too few lie before it.
+double Diffusion::substep_error(double h) {
   const double h1 = dt_before_, h2 = adaptive_->dt_earlier;
   const bool second = method_ != TimeMethod::backward_euler;
   if (h1 == 0 || (second && h2 == 0)) return 0;
-  // u[h] = w[0] at the end of the part, w[1] at its begin, and so on: divided differences by Newton.
+  // Weights of a divided difference: w[0] of u at the end of the sub-step, w[1] at its start, w[2] and w[3] before.
   std::array<double, 4> w{};
   if (!second) {
     const double span = h + h1;
@@ -66,12 +67,12 @@ double Diffusion::part_error(double h) {
 }
 
 void Diffusion::adaptive_step(double time, double dt) {
-  if (adaptive_->next == 0) adaptive_->next = first_part(time, dt);
+  if (adaptive_->next == 0) adaptive_->next = first_substep(time, dt);
   const auto copy = [&](std::size_t p, Buffer<double>& to, const double* from) {
     combine(*domain_.streams[p].compute, domain_.maps[p].owned_rows(), to.data(), {1, from});
   };
   for (double done = 0; done < dt && not_solved_ == 0;) {
-    // Equal parts to the end, so that none is left over that is far shorter.
+    // Equal sub-steps to the end, so that none is left over that is far shorter.
     const double h = (dt - done) / std::ceil((dt - done) / adaptive_->next * (1 - 1e-12));
     const double before = dt_before_;
     for (std::size_t p = 0; p < parts_.size(); ++p) copy(p, parts_[p].start, parts_[p].u[0].data());
@@ -79,7 +80,7 @@ void Diffusion::adaptive_step(double time, double dt) {
     if (not_solved_ > 0) return;
     dt_before_ = before;  // of the divided difference, and of another try
     const double order = method_ == TimeMethod::backward_euler ? 1 : 2;
-    const double error = part_error(h);
+    const double error = substep_error(h);
     const double growth =
         error == 0 ? longest_growth : safety * std::pow(adaptive_->tolerance / error, 1 / (order + 1));
     adaptive_->next = h * (growth > least_growth ? std::min(growth, longest_growth) : least_growth);  // NaN: least

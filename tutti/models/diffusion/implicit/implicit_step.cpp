@@ -23,7 +23,8 @@ void Diffusion::check_implicit_case() {
       fail(ErrorKind::input, "{}: time.tolerance = {:g} is below solver.tolerance = {:g}; lower that, or raise this",
            options_.where("time.tolerance"), options_.number("time.tolerance"), least);
     if (ionic_ && adapts(options_))
-      fail(ErrorKind::input, "{}: with [ionic] steps cannot be made of parts; leave it out, and lower time.dt",
+      fail(ErrorKind::input,
+           "{}: steps with [ionic] are as long as time.dt; leave time.tolerance out, and lower time.dt",
            options_.where("time.tolerance"));
     if (ionic_ && dt_ > ionic_->largest_step())
       fail(ErrorKind::numerical,
@@ -99,7 +100,7 @@ void Diffusion::set_up_implicit() {
         buffer = Buffer<double>(domain_.device(p), domain_.maps[p].owned, what);
       };
       if (method_ == TimeMethod::bdf2 || adaptive_) make(parts_[p].before, "u, a step ago");
-      if (adaptive_) make(parts_[p].start, "u, at the begin");
+      if (adaptive_) make(parts_[p].start, "u, at the start");
       if (adaptive_ && method_ != TimeMethod::backward_euler) make(parts_[p].earlier, "u, two steps ago");
     }
     if (method_ != TimeMethod::steady && changes_)
@@ -203,9 +204,9 @@ std::vector<StateNumber> Diffusion::numbers() {
   all.push_back({"not_solved", &not_solved_});
   all.push_back({"iterations", &iterations_});
   if (adaptive_) {
-    all.push_back({"next_part", &adaptive_->next});
+    all.push_back({"next_substep", &adaptive_->next});
     all.push_back({"dt_earlier", &adaptive_->dt_earlier});
-    all.push_back({"parts", &adaptive_->accepted});
+    all.push_back({"substeps", &adaptive_->accepted});
     all.push_back({"rejected", &adaptive_->rejected});
   }
   if (changes_) all.push_back({"linearisations", &linearisations_});
@@ -220,8 +221,8 @@ std::vector<Diagnostic> Diffusion::diagnose() {
   all.push_back({"iterations", iterations_});
   all.push_back({"residual", solver_->residual()});
   if (adaptive_) {
-    all.push_back({"part", dt_before_});
-    all.push_back({"parts", adaptive_->accepted});
+    all.push_back({"substep", dt_before_});
+    all.push_back({"substeps", adaptive_->accepted});
     all.push_back({"rejected", adaptive_->rejected});
   }
   if (changes_) all.push_back({"linearisations", linearisations_});
