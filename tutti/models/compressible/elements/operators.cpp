@@ -201,7 +201,7 @@ class Maker {
 
   void place_side(FaceRecord& record, FaceJob& job, const LocalElementFace& face, int side, bool flat) {
     const ElementBasis& b = basis(side == 0 ? face.left : face.right);
-    const int local = static_cast<int>(side == 0 ? face.left_face : face.right_face),
+    const int local = side == 0 ? int{face.left_face} : int{face.right_face},
               orientation = side == 0 ? -1 : static_cast<int>(face.orientation);
     const int points = record.points;
     SideJob& to_make = job.side[side];
