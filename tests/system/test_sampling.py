@@ -4,7 +4,7 @@ import csv
 import math
 import unittest
 
-from program import SPHERE, SystemTest, box_case, sets, tutti
+from program import EQUAL, SPHERE, SystemTest, box_case, sets, tutti
 from test_flow import LID, SWIRL, WARM, flow, history
 
 INPUT = 4
@@ -102,6 +102,25 @@ class Tetrahedra(SystemTest):
             dt = told["time"][k + 1] - told["time"][k]
             self.assertAlmostEqual((told["mass"][k + 1] - told["mass"][k]) / dt, 0.5 - out, delta=1e-9)
         self.assertAlmostEqual(told["top"][1], -0.5 - told["time"][1])
+
+    def test_integrals_of_statistics(self):
+        """u = t: the mean over time of ten samples, over the half of the cube."""
+        mean = tables("integral", {"name": "m", "of": "u_mean", "where": "x < 0.5"}, {"name": "most", "of": "u_max", "kind": "max"})
+        text = box_case(n=4, jitter=0, physics="K = 1\nsource = 1", time="end = 1e-3\ndt = 1e-4", output="history_every = 1\n" +
+                        mean + '[statistics]\nof = ["mean", "max"]\n[checkpoint]\nevery = 4\nkeep = 9')
+        whole = self.run_case(text, "--devices", "cpu")
+        told = history(whole)
+        for k in range(11):
+            self.assertAlmostEqual(told["m"][k], 0.25e-4 * (k + 1 if k > 0 else 0), delta=1e-15)
+            self.assertAlmostEqual(told["most"][k], 1e-4 * k, delta=1e-15)
+        line = (whole["folder"] / "history.csv").read_text()
+        first = sorted((whole["folder"] / "checkpoints").iterdir())[0]
+        self.assertEqual(tutti("run", "--restart", first, "--devices", "fake:1,cpu", ranks=2).code, 0)
+        self.assertEqual((whole["folder"] / "history.csv").read_text(), line)
+        # One that is not asked for is unknown, though it is kept.
+        case = self.write("wrong.toml", text.replace("u_mean", "u_min"))
+        self.assert_error(tutti("run", case, "-o", self.folder / "wrong", *EQUAL), INPUT,
+                          "there is no 'u_min' in the results; take one of u, u_mean, u_max, or 1")
 
     def test_a_steady_solution(self):
         """Iterates, too: a line of the history is one."""

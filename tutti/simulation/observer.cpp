@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-std::vector<ModelField> Run::fields() {
+std::vector<ModelField> Run::fields() const {
   std::vector<ModelField> all = model.fields();
   all.insert(all.end(), more_fields.begin(), more_fields.end());
   return all;

@@ -55,7 +55,7 @@ struct Run {
     if (lock != nullptr) lock->require_folder();
   }
   /// Of the model and of observers.
-  std::vector<ModelField> fields();
+  std::vector<ModelField> fields() const;
   /// What a checkpoint keeps of both.
   ModelState state();
   /// The last step was one of these.

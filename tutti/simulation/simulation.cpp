@@ -210,12 +210,12 @@ void add_observers(Observers& observers, Run& run, DeviceSet& devices, const Run
   add(std::make_unique<Timeline>(run, first_step));
   add(std::make_unique<Steady>(run));
   add(std::make_unique<FiniteWatch>());
+  if (run.model.domain().in_space()) add(std::make_unique<Statistics>(run));  // adds fields, which those below know
   add(std::make_unique<History>(run));
   add(std::make_unique<ProgressLine>(run));
   add(std::make_unique<Metrics>(run));
   add(std::make_unique<StepLength>());
   if (run.model.domain().in_space()) {
-    add(std::make_unique<Statistics>(run));
     add(std::make_unique<FieldOutput>(run));
     add(std::make_unique<Slices>(run));
     add(std::make_unique<Probes>(run));

@@ -138,7 +138,7 @@ std::map<std::string, std::string> named_units(const Case& options) {
 void Integrals::read_integrals(const Run& run) {
   const Case& options = run.options;
   const int count = options.count("output.integral");
-  const std::vector<ModelField> fields = run.model.fields();
+  const std::vector<ModelField> fields = run.fields();
   const std::vector<Quantity> quantities = quantities_of(fields);
   std::vector<std::vector<double>> of_parts;
   for (std::size_t p = 0; count > 0 && p < run.model.domain().mine(); ++p) of_parts.push_back(run.model.measures(p));
@@ -198,7 +198,7 @@ std::vector<Diagnostic> Integrals::values(Run& run) const {
   std::vector<Diagnostic> all;
   if (none()) return all;
   run.model.before_output();
-  const std::vector<ModelField> fields = run.model.fields();
+  const std::vector<ModelField> fields = run.fields();
   const Domain& domain = run.model.domain();
   for (const Integral& integral : integrals_) {
     Reduced reduced(integral.kind);
