@@ -137,7 +137,8 @@ class Commands(SystemTest):
         work.mkdir()
         for k, options in enumerate([dict(numerics__format="ellpack"), dict(numerics__format="sliced"),
                                      dict(numerics__format="ellpack", numerics__precision="compact"),
-                                     dict(time__method="rkc2", physics__source="t")]):
+                                     dict(time__method="rkc2", physics__source="t"),
+                                     dict(numerics__flux="two-point", numerics__format="sliced")]):
             case = self.write("case.toml", box_case(n=8))
             devices = ["--devices", "fake:2,cpu", *EQUAL, *sets(**options)]
             ranks = [None, 2][k % 2]

@@ -116,10 +116,16 @@ struct SlicedSizes : WideColumns {
   Size externals = 0, codes = 0;  ///< of tiles; codes: halves
 };
 
+/// Rows read face neighbours only.
+bool reads_faces_only(const Case& options) {
+  return options.text("numerics.flux") == "two-point" || options.text("numerics.flux") == "monotone";
+}
+
 /// `even`: all are as wide as a row can be.
-SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host, bool even) {
+SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host, bool even, bool faces_only) {
   SlicedSizes sizes;
-  const auto stencil = tet_stencil<Lid>(mesh.neighbours, mesh.owned);
+  const auto stencil =
+      faces_only ? face_graph<Lid>(mesh.neighbours, mesh.owned) : tet_stencil<Lid>(mesh.neighbours, mesh.owned);
   const Lid slice_rows = 1 << slice_shift(on_host);
   std::vector<Lid> columns;
   std::vector<int> widths;
@@ -157,7 +163,7 @@ SlicedSizes sliced_sizes(const LocalTetMesh& mesh, bool on_host, bool even) {
 void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
                                  bool on_host, std::vector<PlannedArray>& arrays) {
   const Expression& source = physics.source();
-  const bool two_point = options.text("numerics.flux") == "two-point";
+  const bool faces_only = reads_faces_only(options);
   Size rows = 0, terms = 0, faces = 0, time_dependent = 0;
   const bool changes = physics.source_changes();
   Size steps = changes ? static_cast<Size>(source.steps().size()) : 0;
@@ -180,7 +186,7 @@ void plan_time_dependent_forcing(const Case& options, const DiffusionPhysics& ph
     Size own = 0;
     const auto count = [&](std::int32_t) { ++own; };
     boundary_faces(c, count);
-    if (!two_point)
+    if (!faces_only)
       for (const Lid n : mesh.neighbours[c])
         if (n >= 0) boundary_faces(n, count);
     terms += own;
@@ -210,7 +216,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   Size stored = stored_entries(format, map.owned);
   SlicedSizes sizes;
   if (format == RowFormat::sliced) {
-    sizes = sliced_sizes(mesh, on_host, apart);
+    sizes = sliced_sizes(mesh, on_host, apart, reads_faces_only(options));
     stored = sizes.stored;
   }
   std::vector<PlannedArray> arrays;
