@@ -65,7 +65,7 @@ struct Stability {
   RitzPair rightmost;     ///< eigenvalue [1/time]; with a residual where it was sought
   Gid cell = -1;          ///< where its mode is largest
   Vec3 place;
-  Gid damped = 0, cut = 0;  ///< cells with the damped flux, and those that carry less tangential flux
+  Gid cut = 0;  ///< cells that carry less tangential flux
 };
 
 class Diffusion final : public TetModel {
@@ -125,7 +125,8 @@ class Diffusion final : public TetModel {
   void choose_flux();
   bool damp_more();
   std::string unstable() const;
-  void damp_growing_cells(bool all);
+  void damp(bool all);
+  void mark_mode();
   std::vector<std::vector<double>> with_ghosts(const std::vector<std::vector<double>>& owned);
   void filter(const FilterEllipse& ellipse, int degree);
   void look_at_data(double time);
@@ -204,10 +205,10 @@ class Diffusion final : public TetModel {
   std::vector<IonicPart> cells_;
   std::unique_ptr<Pass> reaction_, watch_;
   int stages_ = 1;
-  int substeps_ = 1;                         ///< a long step of RKC2 is made of so many
-  int rounds_ = 0;                           ///< in which cells were damped
-  int finer_ = 1;                            ///< times more of them than its limit on the real axis asks for
-  std::vector<std::vector<double>> levels_;  ///< of local cells: 0, 1 damped, 2 with less tangential flux; empty: 0
+  int substeps_ = 1;                       ///< a long step of RKC2 is made of so many
+  int rounds_ = 0;                         ///< of damping
+  std::vector<std::vector<char>> strict_;  ///< owned cells that keep only the coercive share; empty: none is damped
+  int finer_ = 1;                          ///< times more of them than its limit on the real axis asks for
   RkcCoefficients coefficients_;
   double time_ = 0;             ///< of u
   Size gradients_of_run_ = -1;  ///< after how many runs of the pass they were computed

@@ -18,6 +18,12 @@ namespace {
 
 /// Numbers of the search: its cost is this many rates, whatever the length of the run, since the flux depends on it.
 constexpr int dimension = 12, outer_dimension = 16, filter_degree = 30, cycles = 5;
+/// A damped cell keeps all of its tangential flux if this share of it is coercive.
+constexpr double coercive_enough = 0.4;
+/// So many rounds of damping at most; in the last one every cell is coercive.
+constexpr int rounds = 8;
+/// A mode that grows is about where it is above this part of its largest value.
+constexpr double of_largest = 0.1;
 /// Where the mesh is known to be a bad one, slower growth is sought, too.
 constexpr int at_least = 2, at_least_if_damped = 3;
 /// Of a long search.
@@ -26,8 +32,6 @@ constexpr int long_cycles = 30, at_least_if_long = 20;
 constexpr double zero = 1e-7;
 /// A Ritz value with a residual below this part of its real part is an eigenvalue.
 constexpr double converged = 0.5;
-/// Noise between -1 and 1 that the filter has brought above belongs to modes that grow.
-constexpr double brought_out = 3;
 
 }  // namespace
 
@@ -91,10 +95,7 @@ void Diffusion::find_rightmost(const Values& start) {
   Krylov krylov(comm_, vector, dimension, parallel);
   const bool is_long = options_.text("numerics.search") == "long";
   const int most = is_long ? long_cycles : cycles;
-  const int least = is_long           ? at_least_if_long
-                    : !start.empty()  ? cycles
-                    : levels_.empty() ? at_least
-                                      : at_least_if_damped;
+  const int least = is_long ? at_least_if_long : !start.empty() ? cycles : rounds_ == 0 ? at_least : at_least_if_damped;
   for (int k = 0; k < most; ++k) {
     const auto pairs = krylov.cycle();
     if (pairs.empty()) break;
@@ -142,10 +143,10 @@ std::string Diffusion::unstable() const {
       stability_.rho, stability_.cell, stability_.place.x, stability_.place.y, stability_.place.z);
 }
 
-/// The least-squares flux, where it has no eigenvalue on the wrong side; else cells where something grows are damped,
-/// then carry less tangential flux, until nothing grows: at the latest where all do, which is stable by construction.
-/// Modes that grow have been seen only where gradient fits are weak: all 306 of the 546 combinations of
-/// scripts/sweep_stability.py have 4 % of such cells or more. Without any the search is saved.
+/// The least-squares flux, where it has no eigenvalue on the wrong side; else the damped one, with less and less
+/// tangential flux until nothing grows: at the latest where each cell is coercive by itself. Modes that grow have been
+/// seen only where gradient fits are weak: all 306 of the 546 combinations of scripts/sweep_stability.py have 4 % of
+/// such cells or more. Without any the search is saved.
 void Diffusion::choose_flux() {
   const std::string flux = options_.text("numerics.flux");
   if (stability_.rho == 0 || flux == "two-point" || is_monotone() || weak_fits_ == 0) return;
@@ -179,9 +180,8 @@ void Diffusion::choose_flux() {
 
 /// One round more; false: all cells are what they can be.
 bool Diffusion::damp_more() {
-  constexpr int most = 6;
-  if (options_.text("numerics.flux") != "auto" || rounds_ == most) return false;
-  damp_growing_cells(++rounds_ == most);
+  if (options_.text("numerics.flux") != "auto" || rounds_ == rounds) return false;
+  damp(++rounds_ == rounds);
   estimate_spectral_radius();
   find_rightmost();
   return true;
@@ -200,71 +200,63 @@ std::vector<std::vector<double>> Diffusion::with_ghosts(const std::vector<std::v
   return all;
 }
 
-/// Raises the level of the cells where noise grows, and of their neighbours, and assembles all rows anew.
-void Diffusion::damp_growing_cells(bool all) {
-  homogeneous_ = true;
-  std::vector<std::vector<double>> owned(parts_.size());
-  const auto read = [&] {
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      owned[p].resize(domain_.maps[p].owned);
-      download(*domain_.streams[p].compute, std::span<double>(owned[p]), parts_[p].u[0].buffer());
-    }
-  };
-  // The search has left a sum of modes; noise brings out what else grows, elsewhere.
-  read();
-  auto modes = owned;
-  const double largest = global_max(0);
-  set_noise();
-  filter({0.55 * stability_.rho, 0.05 * stability_.rho}, 12 * filter_degree);
-  read();
-  constexpr double of_largest = 0.1;
-  for (std::size_t p = 0; p < owned.size(); ++p)
-    for (std::size_t i = 0; i < owned[p].size(); ++i)
-      owned[p][i] = std::abs(modes[p][i]) > of_largest * largest || !(std::abs(owned[p][i]) < brought_out) ? 1 : 0;
-  const auto marks = with_ghosts(owned);
-  if (levels_.empty())
-    for (const IndexMap& map : domain_.maps) levels_.emplace_back(map.local(), 0.0);
-  Gid damped = 0, cut = 0;
-  for (std::size_t p = 0; p < owned.size(); ++p)
-    for (std::size_t c = 0; c < owned[p].size(); ++c) {
-      bool marked = all || marks[p][c] != 0;
-      for (const Lid n : domain_.meshes[p].neighbours[c])
-        marked = marked || (n >= 0 && marks[p][static_cast<std::size_t>(n)] != 0);
-      owned[p][c] = all ? 2 : std::min(2.0, levels_[p][c] + (marked ? 1 : 0));
-      damped += owned[p][c] >= 1 ? 1 : 0;
-      cut += owned[p][c] >= 2 ? 1 : 0;
-    }
-  stability_.damped = comm_.sum(damped);
-  stability_.cut = comm_.sum(cut);
-  levels_ = with_ghosts(owned);
-  // What each cell can carry depends on its neighbours' fits, and its faces' other cells must know it.
+/// Assembles all rows anew, with the damped flux. The first round leaves the tangential flux as it is, but where little
+/// of it is coercive. Each round that follows takes what is not coercive from the cells of the mode that it found, and
+/// from their neighbours; `all`: from all cells.
+void Diffusion::damp(bool all) {
   const ParallelFor parallel = parallel_for(*devices_.threads);
-  std::vector<std::vector<double>> damped_by(parts_.size());
+  if (strict_.empty())
+    for (const IndexMap& map : domain_.maps) strict_.emplace_back(map.owned, 0);
+  else
+    mark_mode();
+  std::vector<std::vector<double>> owned(parts_.size());
+  Gid cut = 0;
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const LocalTetMesh& mesh = domain_.meshes[p];
-      std::vector<double> fits(levels_[p].size());
-      for (std::size_t c = 0; c < fits.size(); ++c) fits[c] = levels_[p][c] >= 1 ? 2 : 0;
+      const std::vector<double> whole(domain_.maps[p].local(), 2.0);
       SchemeOptions options = scheme_options(p, 0);
-      options.damped = fits;
+      options.damped = whole;
       const auto K = set_up_diffusivity(mesh);
       const Scheme scheme = prepare_scheme(
           mesh, K, [&](std::int32_t tag) { return physics_->kind(tag); }, options, parallel);
+      owned[p].resize(mesh.owned);
       for_ranges(parallel, mesh.owned, [&](Size begin, Size end) {
-        for (auto c = static_cast<Lid>(begin); c < static_cast<Lid>(end); ++c)
-          owned[p][static_cast<std::size_t>(c)] = levels_[p][static_cast<std::size_t>(c)] >= 2
-                                                      ? 1 + coercive_share(scheme, c)
-                                                      : fits[static_cast<std::size_t>(c)];
+        for (auto c = static_cast<std::size_t>(begin); c < static_cast<std::size_t>(end); ++c) {
+          const double share = coercive_share(scheme, static_cast<Lid>(c));
+          owned[p][c] = 1 + (all || strict_[p][c] != 0 || share < coercive_enough ? share : 1);
+        }
       });
+      for (const double damped : owned[p]) cut += damped < 2 ? 1 : 0;
     }
   });
-  damped_by = with_ghosts(owned);
-  homogeneous_ = false;
+  stability_.cut = comm_.sum(cut);
+  // A face takes the smaller share of its two cells.
+  const auto damped = with_ghosts(owned);
   stability_.max_outflow = 0;
   comm_.together([&] {
-    for (std::size_t p = 0; p < parts_.size(); ++p) assemble_part(p, damped_by[p]);
+    for (std::size_t p = 0; p < parts_.size(); ++p) assemble_part(p, damped[p]);
   });
   hold_coefficients();
+}
+
+/// The cells of the mode that the search has left in u, and their neighbours, become strict.
+void Diffusion::mark_mode() {
+  const double largest = global_max(0);
+  std::vector<std::vector<double>> owned(parts_.size());
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    owned[p].resize(domain_.maps[p].owned);
+    download(*domain_.streams[p].compute, std::span<double>(owned[p]), parts_[p].u[0].buffer());
+    for (double& x : owned[p]) x = std::abs(x) > of_largest * largest ? 1 : 0;
+  }
+  const auto marks = with_ghosts(owned);
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    for (std::size_t c = 0; c < strict_[p].size(); ++c) {
+      bool marked = marks[p][c] != 0;
+      for (const Lid n : domain_.meshes[p].neighbours[c])
+        marked = marked || (n >= 0 && marks[p][static_cast<std::size_t>(n)] != 0);
+      if (marked) strict_[p][c] = 1;
+    }
 }
 
 // While the run goes on. Diffusion makes no new extremes: |u| stays below the largest initial and boundary value, and

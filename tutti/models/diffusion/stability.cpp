@@ -118,8 +118,7 @@ void Diffusion::settle_time_step() {
     if (rounds_ > 0) choose_time_step_and_stages();
     for (int k = 0; k < tries; ++k) {
       if (noise_settles()) {
-        if (rounds_ > 0)
-          info("{} cells are damped, {} of them with less tangential flux", stability_.damped, stability_.cut);
+        if (rounds_ > 0) info("the cells are damped, {} of them with less tangential flux", stability_.cut);
         return;
       }
       if (own) {
