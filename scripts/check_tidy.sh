@@ -44,17 +44,23 @@ if [[ ! -f $build/compile_commands.json ]]; then
   exit 1
 fi
 
-# Sources that a C++ compiler compiles: clang does not understand nvcc's command lines.
+# Sources that a C++ compiler compiles (clang does not understand nvcc's command lines), those changed last first: if time
+# runs out, what is left unread was read before.
 mapfile -t compiled < <(/usr/bin/env python3 - "$build/compile_commands.json" <<'PY'
-import json, os, sys
+import json, os, subprocess, sys
 names = {os.path.relpath(e["file"]) for e in json.load(open(sys.argv[1])) if "nvcc" not in e["command"].split()[0]}
-print("\n".join(sorted(n for n in names if n.startswith(("tutti/", "app/")))))
+log = subprocess.run(["git", "log", "-n", "200", "--format=", "--name-only"], capture_output=True, text=True).stdout.split("\n")
+age = {}
+for place, name in enumerate(log):
+    age.setdefault(name, place)
+names = [n for n in names if n.startswith(("tutti/", "app/"))]
+print("\n".join(sorted(names, key=lambda n: (age.get(n, len(log)), n))))
 PY
 )
 if [[ -n $changed ]]; then
   mapfile -t touched < <({ git diff --name-only "$changed" --; git ls-files --others --exclude-standard; } | sort -u)
   if ! printf '%s\n' "${touched[@]}" | grep -qE '\.(hpp|cuh)$|^\.clang-tidy$'; then
-    mapfile -t compiled < <(comm -12 <(printf '%s\n' "${compiled[@]}") <(printf '%s\n' "${touched[@]}"))
+    mapfile -t compiled < <(printf '%s\n' "${compiled[@]}" | grep -Fx -f <(printf '%s\n' "${touched[@]}"))
   fi
 fi
 if ((${#files[@]} == 0)); then files=("${compiled[@]}"); fi

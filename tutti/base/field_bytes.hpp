@@ -66,7 +66,7 @@ void append_field_bytes(std::vector<char>& bytes, const F& f) {
                 "others, closures among them, do not tell their members");
   if constexpr (std::is_arithmetic_v<F> || std::has_unique_object_representations_v<F>) {
     const char* const first = reinterpret_cast<const char*>(&f);
-    bytes.insert(bytes.end(), first, first + sizeof(F));
+    bytes.insert(bytes.end(), first, first + sizeof(f));  // NOLINT(bugprone-sizeof-expression): of a pointer, its own
   } else if constexpr (std::is_array_v<F>) {
     for (const auto& element : f) append_field_bytes(bytes, element);
   } else {

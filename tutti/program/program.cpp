@@ -134,7 +134,7 @@ void require_room_for_messages(const std::string& program) {
 
 /// A line for tutti, and one before it for a program of its own.
 std::string version_text(const ProgramInfo& info) {
-  const std::string tutti = fmt::format("tutti {}, commit {}", version(), commit());
+  std::string tutti = fmt::format("tutti {}, commit {}", version(), commit());
   if (info.name == "tutti") return tutti;
   return fmt::format("{}{}{}\n{}", info.name, info.version.empty() ? "" : " ", info.version, tutti);
 }

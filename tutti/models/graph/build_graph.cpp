@@ -186,21 +186,21 @@ Graph build_graph(const ArcList& list, const BuildOptions& options, const Parall
   return build_graph(list, list, options, parallel, counts);
 }
 
-Graph build_graph(const ArcList& list, const ArcList& incoming, const BuildOptions& options,
+Graph build_graph(const ArcList& outgoing, const ArcList& incoming, const BuildOptions& options,
                   const ParallelFor& parallel, BuildCounts* counts) {
-  if (options.keep_weights || options.leave_out_eighths) check_weights(list);
-  check_room(list.vertices, list.size(), read_machine_limits().available);
+  if (options.keep_weights || options.leave_out_eighths) check_weights(outgoing);
+  check_room(outgoing.vertices, outgoing.size(), read_machine_limits().available);
   BuildCounts mine, ignored;
   Graph graph;
-  graph.vertices = list.vertices;
+  graph.vertices = outgoing.vertices;
   graph.directed = options.directed;
-  graph.names = list.names;
-  const Rules rules{!options.directed && !list.both_ways, options.leave_out_eighths,
+  graph.names = outgoing.names;
+  const Rules rules{!options.directed && !outgoing.both_ways, options.leave_out_eighths,
                     options.multi_edges == MultiEdges::simple, false};
   if (options.keep_weights)
-    make_rows<Weighted>(list, rules, parallel, mine, graph.out, &graph.weights);
+    make_rows<Weighted>(outgoing, rules, parallel, mine, graph.out, &graph.weights);
   else
-    make_rows<Plain>(list, rules, parallel, mine, graph.out, nullptr);
+    make_rows<Plain>(outgoing, rules, parallel, mine, graph.out, nullptr);
   if (options.directed)
     make_rows<Plain>(incoming, {false, rules.filter, rules.simple, true}, parallel, ignored, graph.in, nullptr);
   if (counts != nullptr) *counts = mine;

@@ -28,8 +28,8 @@ RmatSpec kronecker_spec(int scale, std::uint64_t seed);
 
 /// Error(usage): the specification makes no graph.
 ArcList generate_rmat(const RmatSpec& spec, const ParallelFor& parallel = {});
-/// Arcs [first, end) of the same list; 2^scale degree is its length.
-ArcList generate_rmat(const RmatSpec& spec, Size first, Size end, const ParallelFor& parallel = {});
+/// Arcs [first, last) of the same list; 2^scale degree is its length.
+ArcList generate_rmat(const RmatSpec& spec, Size first, Size last, const ParallelFor& parallel = {});
 /// The same arcs, made on the device and copied. Error(resource) without memory there: 16 bytes an arc.
 ArcList generate_rmat(const RmatSpec& spec, Device& device);
 /// rows x columns vertices, each joined to those beside it; vertex row * columns + column. Every edge in both

@@ -10,7 +10,7 @@ namespace {
 /// Values of an array in the two layers of cells at an end, the one beyond it and the last one before it.
 class EndLayers {
  public:
-  EndLayers(CellBox inner, std::size_t d, bool upper, int one_more_below) : at_{inner}, upper_(upper) {
+  EndLayers(CellBox inner, std::size_t d, bool upper, int one_more_below) : at_{inner} {
     (upper ? at_.stored.upper[d] : at_.stored.lower[d]) += upper ? 1 : -1;
     if (one_more_below >= 0 && one_more_below != static_cast<int>(d)) --at_.stored.lower[one_more_below];
     beyond_ = (upper ? 1 : -1) * at_.stride(static_cast<int>(d));
@@ -28,7 +28,6 @@ class EndLayers {
     return static_cast<std::size_t>(at_.at(cell[0], cell[1], cell[2]) - (below >= 0 ? at_.stride(below) : 0));
   }
   BoxArray at_;
-  bool upper_;
   std::ptrdiff_t beyond_ = 0;
   std::vector<double> values_;
 };

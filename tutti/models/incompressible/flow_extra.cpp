@@ -49,7 +49,7 @@ void FlowModel<T>::add_extra_fields(std::vector<ModelField>& all) {
 template <class T>
 void FlowModel<T>::find_stream_function() {
   if (!flow_.plane) return;
-  const auto [a, b] = *flow_.plane;
+  const std::size_t a = (*flow_.plane)[0], b = (*flow_.plane)[1];
   const GridLine &along = flow_.grid.lines[a], &up = flow_.grid.lines[b];
   const Lid na = along.cells(), nb = up.cells();
   struct Value {
@@ -81,7 +81,9 @@ void FlowModel<T>::find_stream_function() {
     }
   });
   // At corners: of row j + 1 and column i + 1, the upper corner of cell i, j.
-  const auto corner = [na](Lid i, Lid j) { return static_cast<std::size_t>((j + 1) * (na + 1) + i + 1); };
+  const auto corner = [na](Lid i, Lid j) {
+    return static_cast<std::size_t>(j + 1) * static_cast<std::size_t>(na + 1) + static_cast<std::size_t>(i + 1);
+  };
   std::vector<double> through(static_cast<std::size_t>(na + 1) * static_cast<std::size_t>(nb + 1));
   for (const Value& v : comm_.all_gather(std::span<const Value>(mine))) through[corner(v.i, v.j)] = v.value;
   std::vector<double> psi(through.size());

@@ -52,7 +52,7 @@ class FlowModel final : public Model {
   bool finished() override { return steady_; }
   std::vector<double> measures(std::size_t p) override;
   std::vector<std::string> boundary_quantities() const override;
-  BoundaryValues boundary_values(std::int32_t tag, double time) override;
+  BoundaryValues boundary_values(std::int32_t f, double time) override;
   void before_output() override;
   void write_results(const std::filesystem::path& folder) override;
   Size bytes_moved(std::size_t p) const override;

@@ -105,9 +105,9 @@ MeshParts::MeshParts(const Comm& comm, const TetMesh& mesh, const Adjacency& cel
 void MeshParts::number(const TetMesh& mesh, const Adjacency& cells_of, std::span<const std::int32_t> colours,
                        std::span<const std::int32_t> owner, std::span<const int> rank_of_part,
                        const ParallelFor& parallel) {
-  std::int32_t last = -1;
-  for (const std::int32_t c : colours) last = std::max(last, c);
-  const auto count = static_cast<std::size_t>(last + 2);
+  std::size_t count = 1;  // of levels: of nodes that stay, behind those of the colours
+  for (const std::int32_t c : colours)
+    if (c >= 0) count = std::max(count, static_cast<std::size_t>(c) + 2);
   std::vector<std::size_t> level(colours.size());
   for (std::size_t v = 0; v < level.size(); ++v)
     level[v] = colours[v] < 0 ? count - 1 : static_cast<std::size_t>(colours[v]);

@@ -101,7 +101,6 @@ class Smoother {
   std::vector<std::unique_ptr<Step>> steps_;  ///< one a moving level
   double eps2_ = 0;
   bool untangling_ = false;
-  double last_energy_ = 0;  ///< of the points, for simultaneous sweeps
   std::uint64_t work_ = 1;
 };
 

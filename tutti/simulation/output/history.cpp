@@ -58,7 +58,7 @@ std::vector<FieldError> History::errors_of(Run& run) {
   }
   const double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<FieldError> errors;
-  for (const auto& name : names) errors.push_back({name, nan, nan, nan, nan});
+  for (const auto& exact : names) errors.push_back({exact, nan, nan, nan, nan});
   return errors;
 }
 

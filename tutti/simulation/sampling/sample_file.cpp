@@ -37,7 +37,8 @@ void SampleFile::describe(RunState& state) {
 
 std::string file_name_of(const Case& options, const std::string& list, int table) {
   const auto name_of = [&](int i) { return options.text(fmt::format("{}[{}].name", list, i)); };
-  const std::string name = name_of(table), where = options.where(fmt::format("{}[{}].name", list, table)),
+  std::string name = name_of(table);
+  const std::string where = options.where(fmt::format("{}[{}].name", list, table)),
                     kind = list.substr(list.rfind('.') + 1);
   if (!can_name_a_file(name))
     fail(ErrorKind::input, "{}: {} '{}': its file is called by its name; take 1 to 100 letters, digits, - and _", where,

@@ -12,10 +12,10 @@ int direction_of(const Case& options, const std::string& key) {
 }
 
 void require_periodic(const Case& options, const FlowCase& flow, const std::string& key, int direction) {
-  if (flow.ends[static_cast<std::size_t>(2 * direction)].velocity != VelocityEnd::periodic)
+  const std::size_t lower = 2 * static_cast<std::size_t>(direction);
+  if (flow.ends[lower].velocity != VelocityEnd::periodic)
     fail(ErrorKind::input, "{}: {} is not periodic; give velocity = \"periodic\" at {} and {}", options.where(key),
-         "xyz"[direction], box_face_names[static_cast<std::size_t>(2 * direction)],
-         box_face_names[static_cast<std::size_t>(2 * direction + 1)]);
+         "xyz"[direction], box_face_names[lower], box_face_names[lower + 1]);
 }
 
 void require_explicit(const Case& options, const FlowCase& flow, const std::string& key) {
