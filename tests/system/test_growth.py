@@ -80,7 +80,20 @@ class Growth(SystemTest):
         self.assert_error(result, NUMERICAL, r"step \d+500: the data|step \d+000: the data")
 
     def test_slow_growth_is_found_while_it_runs(self):
-        # Slivers stretched 50:1, K of 100:1: after a short search a mode is left that grows by 6e-5 of the radius.
+        # Less than tenfold in so many steps, which set-up lets pass; but the start is mostly the mode that grows.
+        text = case_of(steps=360).replace("sin(3*x)*cos(2*y)+z", "exp(-300*((x-0.039)^2+(y-0.942)^2+(z-0.82)^2))")
+        messages = set()
+        for ranks in (None, 2):
+            result = tutti("run", self.write("case.toml", text), "-o", self.folder / "r", "--overwrite", *EQUAL, "--threads", 1, "--set",
+                           "report.every=20", ranks=ranks)
+            self.assert_error(result, NUMERICAL, r"at t = \S+ max\|u\| is \S+, where the data of the case allow 1, and a mode grows: the "
+                              r"operator has the eigenvalue", r'use numerics\.flux = "auto"')
+            messages.add(result.error_lines()[0])
+        self.assertEqual(len(messages), 1, messages)
+
+    def test_no_slow_growth_is_left(self):
+        """Slivers stretched 50:1, K of 100:1. Where only the cells of the modes were damped, one was left that grew by 6e-5 of
+        the radius: max|u| was 3.6 after 9,000 steps, and grew on."""
         k = "[[49.861594, -47.507485, -13.888170], [-47.507485, 54.985382, -13.159414], [-13.888170, -13.159414, 96.153024]]"
         text = f"""model = "diffusion"
 [mesh]
@@ -96,15 +109,9 @@ steps = 9000
 [report]
 every = 1000
 """
-        messages = set()
-        for ranks in (None, 2):
-            result = tutti("run", self.write("case.toml", text), "-o", self.folder / "r", "--overwrite", *EQUAL, "--threads", 1, ranks=ranks)
-            self.assert_error(result, NUMERICAL, r"numerics\.flux.*at t = \S+ max\|u\| is \S+, where the data of the case allow 0\.99\d, and a "
-                              r"mode grows: the operator has the eigenvalue", r'use numerics\.search = "long"')
-            messages.add(result.error_lines()[0].split("numerics.flux")[1])
-        self.assertEqual(len(messages), 1, messages)
-        summary = self.run_case(text, "--set", 'numerics.search="long"', "--threads", 1)
-        self.assertLess(summary["diagnostics"]["max|u|"], 1.5)
+        for search in ("short", "long"):
+            summary = self.run_case(text, "--devices", "cpu", "--set", f'numerics.search="{search}"', "--threads", 1)
+            self.assertLess(summary["diagnostics"]["max|u|"], 1.5)
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"auto\"",
               .description =
-                  "auto: least-squares if it has no growing mode, else damped in the cells where modes grow; "
+                  "auto: least-squares if it has no growing mode, else damped; "
                   "least-squares: Langguth 2015, an error where it is unstable (called full in checkpoints of "
                   "tutti 0.1); monotone: least-squares, bounded where it would make new extrema, with euler, "
                   "backward-euler and steady; two-point: without gradients, wrong on general meshes, for comparison "

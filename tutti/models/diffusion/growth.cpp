@@ -329,7 +329,9 @@ std::optional<double> Diffusion::passed_bound(double time, double largest) {
          "{}: at t = {:g} max|u| is {:.3g}, where the data of the case allow {:.3g}, and {}; {}improve the "
          "mesh (flat cells)",
          options_.where("numerics.flux"), time, largest, bound(), unstable(),
-         options_.text("numerics.search") == "short" ? "use numerics.search = \"long\", or " : "");
+         options_.text("numerics.flux") != "auto"      ? "use numerics.flux = \"auto\", or "
+         : options_.text("numerics.search") == "short" ? "use numerics.search = \"long\", or "
+                                                       : "");
   });
   return {};
 }
