@@ -9,7 +9,7 @@ TetGen's where these are installed. Each is run with several tensors and boundar
   2. with "least-squares": code 0, not grown tenfold, and the checksum of 1, or refused with code 6;
   3. where it was refused, again without the check: it must grow, or be found to grow, else it was refused for nothing;
   4. 100 steps with "monotone": max|u| must not grow in any.
-Takes about a second a combination; needs numpy and scipy. `--quick`: a few combinations.
+Takes about half a second a combination; needs numpy and scipy. `--quick`: a few combinations.
 """
 
 import argparse
