@@ -231,9 +231,10 @@ void add_numerics_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"auto\"",
               .description = "tuned: use the tensor cores of GPUs where there are kernels for them: inviscid and "
-                             "viscous flow on straight tetrahedra of order 1, 2 or 3, without artificial viscosity; "
-                             "otherwise, and with portable, all devices run the same kernels and give the same bits. "
-                             "auto: tuned where all devices are GPUs and all elements are such tetrahedra.",
+                             "viscous flow on straight tetrahedra, or on straight hexahedra, of order 1, 2 or 3, "
+                             "without artificial viscosity; otherwise, and with portable, all devices run the same "
+                             "kernels and give the same bits. auto: tuned where all devices are GPUs and all elements "
+                             "are such tetrahedra, or such hexahedra.",
               .choices = {"auto", "portable", "tuned"}});
   schema.add({.path = "numerics.limiter",
               .type = KeyType::choice,

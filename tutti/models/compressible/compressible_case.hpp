@@ -41,7 +41,7 @@ struct CompressibleCase {
   int order = 3;
   bool stored = false;  ///< every element has tables of its own
   KernelChoice kernels = KernelChoice::automatic;
-  bool tuned = false;     ///< on GPUs, the kernels of tet_cuda.cuh where they fit: see choose_kernels()
+  bool tuned = false;     ///< on GPUs, the kernels of straight_cuda.cuh where they fit: see choose_kernels()
   ResidencyOptions held;  ///< of the tables of volumes
   double eta = 2;         ///< of BR2
   Gas gas;

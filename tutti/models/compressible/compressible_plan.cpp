@@ -54,10 +54,10 @@ OwnTables own_tables(const Case& options, const CompressibleCase& flow) {
     if (box == BoxElements::tetrahedra) type = ElementType::tetrahedron;
     affine = type == ElementType::tetrahedron || !(options.number("mesh.jitter") > 0);
   }
-  const int n = flow.bases(), points = padded(volume_rule(type, flow.order, affine).size());
+  const int n = flow.bases(), points = padded(volume_rule(type, flow.order, affine, flow.stored).size());
   double face_points = 0;
   for (int f = 0; f < face_count(type); ++f)
-    face_points += padded(face_rule(face_corner_count(type, f), flow.order, affine).size());
+    face_points += padded(face_rule(face_corner_count(type, f), flow.order, affine, flow.stored).size());
   return {volume_table_size(points, flow.order),
           points + (flow.diffuses() ? 3.0 * n * padded(n) : 0) + face_points * (n + padded(n))};
 }
@@ -97,7 +97,7 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   if (flow.diffuses()) add("jumps", 8 * sizes.flux);
   // Tiles are filled up with faces that come twice: less than a twelfth.
   if (flow.tuned && !flow.sensor.on() && domain.device(p).kind() == DeviceKind::cuda)
-    add("tables of tuned kernels, at most", 13 * sizes.faces + 48 * owned + (Size{1} << 18));
+    add("tables of tuned kernels, at most", 13 * sizes.faces + 12 * max_faces * owned + (Size{1} << 18));
   if (sizes.boundary_points > 0)
     add("boundary", sizes.boundary_points * (size_of<Vec3> + 4 + 8 * boundary_values) + formula_bytes(flow));
   if (!flow.source.empty() && owned > 0) {

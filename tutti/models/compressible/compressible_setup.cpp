@@ -77,7 +77,7 @@ void CompressibleFlow::use_alike_kernels() {
   bool tuned = false, portable = false;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (owned(p).empty()) continue;
-    (parts_[p]->view().tets != nullptr ? tuned : portable) = true;
+    (parts_[p]->view().straight != nullptr ? tuned : portable) = true;
   }
   portable = comm_.max(portable ? 1.0 : 0.0) > 0;
   flow_.tuned = comm_.max(tuned ? 1.0 : 0.0) > 0 && !(portable && flow_.kernels == KernelChoice::automatic);

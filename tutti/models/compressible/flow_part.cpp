@@ -44,7 +44,7 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
            turns_.data(),    flow.bases(),   flow.order,    face_points,     lines,          flow.gas,
            flow.flux,        flow.sensor,    broken_.data()};
   if (stream.kind() == DeviceKind::cuda && flow.tuned && !flow.sensor.on() && !apart)
-    make_tets(stream, make_tet_tables(made, map, flow.order, mesh.interior_faces, flow.gas.viscous()));
+    make_straight(stream, make_straight_tables(made, mesh, map, flow.order, flow.gas.viscous()));
   make_boundary(stream, flow, made, conditions);
   make_projected(stream, made, map);
   if (!flow.source.empty()) make_source(stream, flow, mesh, made);
@@ -52,9 +52,9 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
     u.emplace_back(stream.device(), values, i == 0 ? "state" : fmt::format("state, work {}", i));
 }
 
-void FlowPart::make_tets(Stream& stream, const TetTables& made) {
-  tets_ = made.view;
-  if (!tets_.tuned()) return;
+void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
+  straight_ = made.view;
+  if (!straight_.tuned()) return;
   const auto keep = [&](const auto& from) { return make_buffer(stream, std::span(from), "tables of tuned kernels"); };
   element_fragments_ = keep(made.element_fragments);
   trace_fragments_ = keep(made.trace_fragments);
@@ -63,14 +63,14 @@ void FlowPart::make_tets(Stream& stream, const TetTables& made) {
   tile_faces_ = keep(made.faces);
   tile_tables_ = keep(made.tables);
   tile_boundary_ = keep(made.at_boundary);
-  tets_.element_fragments = element_fragments_.data();
-  tets_.trace_fragments = trace_fragments_.data();
-  tets_.scales = lift_scales_.data();
-  tets_.sides = lift_sides_.data();
-  tets_.faces = tile_faces_.data();
-  tets_.tables = tile_tables_.data();
-  tets_.at_boundary = tile_boundary_.data();
-  view_.tets = &tets_;
+  straight_.element_fragments = element_fragments_.data();
+  straight_.trace_fragments = trace_fragments_.data();
+  straight_.scales = lift_scales_.data();
+  straight_.sides = lift_sides_.data();
+  straight_.faces = tile_faces_.data();
+  straight_.tables = tile_tables_.data();
+  straight_.at_boundary = tile_boundary_.data();
+  view_.straight = &straight_;
 }
 
 void FlowPart::set_uniform(Stream& stream, const double (&state)[variables]) {

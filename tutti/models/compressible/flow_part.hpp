@@ -9,7 +9,7 @@
 #include "tutti/domain/element_domain.hpp"
 #include "tutti/exchange/field.hpp"
 #include "tutti/models/compressible/compressible_case.hpp"
-#include "tutti/models/compressible/elements/tet_tables.hpp"
+#include "tutti/models/compressible/elements/straight_tables.hpp"
 #include "tutti/models/compressible/kernels/launch.hpp"
 #include "tutti/residency/choose.hpp"
 
@@ -33,7 +33,7 @@ class FlowPart {
   void set_uniform(Stream& stream, const double (&state)[variables]);
 
   const PartView& view() const { return view_; }
-  void use_portable_kernels() { view_.tets = nullptr; }
+  void use_portable_kernels() { view_.straight = nullptr; }
   const BoundaryView& boundary() const { return boundary_; }
   FaceArrays at_faces() { return {flux_.data(), jump_.data()}; }
   const double* projected() const { return projected_.data(); }
@@ -59,7 +59,7 @@ class FlowPart {
   void make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
                      const std::map<std::int32_t, std::int32_t>& conditions);
   void make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const Operators& made);
-  void make_tets(Stream& stream, const TetTables& made);
+  void make_straight(Stream& stream, const StraightTables& made);
   void make_projected(Stream& stream, const Operators& made, const IndexMap& map);
 
   Buffer<ElementRecord> elements_;
@@ -82,10 +82,10 @@ class FlowPart {
   PartView view_;
   BoundaryView boundary_;
   Buffer<double> element_fragments_, trace_fragments_, lift_scales_;
-  Buffer<TetFace> tile_faces_;
+  Buffer<StraightFace> tile_faces_;
   Buffer<std::int32_t> tile_tables_, lift_sides_;
   Buffer<Lid> tile_boundary_;
-  TetView tets_;
+  StraightView straight_;
   Lid interior_faces_ = 0, faces_count_ = 0;
   bool boundary_depends_on_time_ = false, source_depends_on_time_ = false;
 };

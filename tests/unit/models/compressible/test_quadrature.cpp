@@ -93,6 +93,28 @@ TEST(Quadrature, QuadranglesAndHexahedraToTheirDegree) {
   }
 }
 
+TEST(Quadrature, ParallelogramsAndParallelepipedsToTheirTotalDegree) {
+  const std::array<int, 8> face_points = {1, 1, 4, 4, 8, 8, 12, 12}, volume_points = {1, 1, 8, 8, 14, 14, 34, 34};
+  for (int degree = 0; degree <= 12; ++degree) {
+    const Quadrature face = parallelogram_rule(degree), volume = parallelepiped_rule(degree);
+    expect_positive(face);
+    expect_positive(volume);
+    if (degree <= 7) {
+      EXPECT_EQ(face.size(), face_points[degree]);
+      EXPECT_EQ(volume.size(), volume_points[degree]);
+    }
+    ASSERT_GE(face.degree, degree);
+    ASSERT_GE(volume.degree, degree);
+    for (int a = 0; a <= face.degree; ++a)
+      for (int b = 0; a + b <= face.degree; ++b) {
+        EXPECT_NEAR(integrate(face, a, b, 0), on_line(a) * on_line(b), 5e-15) << degree << ": " << a << b;
+        for (int c = 0; a + b + c <= volume.degree; ++c)
+          EXPECT_NEAR(integrate(volume, a, b, c), on_line(a) * on_line(b) * on_line(c), 5e-15)
+              << degree << ": " << a << b << c;
+      }
+  }
+}
+
 TEST(Quadrature, PrismsToTheDegreesOfBoth) {
   for (int degree = 0; degree <= 12; degree += 2) {
     const Quadrature rule = prism_rule(degree, degree + 3);

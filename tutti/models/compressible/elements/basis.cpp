@@ -30,24 +30,27 @@ struct Powers {
 
 }  // namespace
 
-Quadrature volume_rule(ElementType type, int order, bool affine) {
-  const int gauss = 2 * order + 3;
+Quadrature volume_rule(ElementType type, int order, bool affine, bool stored) {
+  const bool straight = affine && (type == ElementType::tetrahedron || !stored);
+  const int degree = straight ? 2 * order : 2 * order + 3;
   switch (type) {
     case ElementType::tetrahedron:
-      return tetrahedron_rule(affine ? 2 * order : gauss);
+      return tetrahedron_rule(degree);
     case ElementType::hexahedron:
-      return hexahedron_rule(gauss);
+      return straight ? parallelepiped_rule(degree) : hexahedron_rule(degree);
     case ElementType::prism:
-      return prism_rule(affine ? 2 * order : gauss, gauss);
+      return prism_rule(degree, degree);
     case ElementType::pyramid:
       break;
   }
-  return pyramid_rule(gauss);
+  return pyramid_rule(degree);
 }
 
-Quadrature face_rule(int corners, int order, bool affine) {
-  if (corners == 4) return quadrangle_rule(2 * order + 3);
-  return triangle_rule(affine ? 2 * order : 2 * order + 3);
+Quadrature face_rule(int corners, int order, bool affine, bool stored) {
+  const bool straight = affine && (corners == 3 || !stored);
+  const int degree = straight ? 2 * order : 2 * order + 3;
+  if (corners == 3) return triangle_rule(degree);
+  return straight ? parallelogram_rule(degree) : quadrangle_rule(degree);
 }
 
 std::vector<std::uint8_t> turned_points(const Quadrature& rule, int corners, int orientation) {

@@ -18,11 +18,12 @@ constexpr int basis_size(int order) {
 }
 inline constexpr int max_basis = basis_size(max_order);
 
-/// The rule of an element's volume. Straight tetrahedra: degree 2p. Others have p + 2 points a direction, so that the
-/// discrete divergence of a constant flux vanishes on curved elements of second order, too.
-Quadrature volume_rule(ElementType type, int order, bool affine);
+/// The rule of an element's volume. Straight elements (`affine`): degree 2p. Others have p + 2 points per direction, so
+/// that the discrete divergence of a constant flux vanishes on curved elements of second order, too; so have straight
+/// ones but tetrahedra in the stored form, which is that of Choi, Kim and Yeom, 2019.
+Quadrature volume_rule(ElementType type, int order, bool affine, bool stored);
 /// The rule of a face of 3 or 4 corners; `affine`: one of its elements is.
-Quadrature face_rule(int corners, int order, bool affine);
+Quadrature face_rule(int corners, int order, bool affine, bool stored);
 /// Which point of a face's rule is which of its right element's: q of that order is point turned[q] of the left's.
 /// Empty: the rule is not symmetric.
 std::vector<std::uint8_t> turned_points(const Quadrature& rule, int corners, int orientation);

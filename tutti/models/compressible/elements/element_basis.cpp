@@ -20,9 +20,10 @@ const Value& kept(std::map<Key, Value>& all, const Key& key, const Make& make) {
   return at != all.end() ? at->second : all.emplace(key, make()).first->second;
 }
 
-const ElementRule& element_rule(ElementType type, int order, bool affine) {
-  static std::map<std::tuple<ElementType, int, bool>, ElementRule> all;
-  return kept(all, {type, order, affine}, [&] { return ElementRule(type, volume_rule(type, order, affine)); });
+const ElementRule& element_rule(ElementType type, int order, bool affine, bool stored) {
+  static std::map<std::tuple<ElementType, int, bool, bool>, ElementRule> all;
+  return kept(all, {type, order, affine, stored},
+              [&] { return ElementRule(type, volume_rule(type, order, affine, stored)); });
 }
 
 /// The reference element itself, whose map is the identity.
@@ -35,7 +36,7 @@ ElementMap reference_element(ElementType type) {
 }  // namespace
 
 ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
-    : map_(map), affine_(!stored && map.affine()), rule_(&element_rule(map.type(), order, map.affine())) {
+    : map_(map), affine_(!stored && map.affine()), rule_(&element_rule(map.type(), order, map.affine(), stored)) {
   if (affine_) {
     using Shared = std::shared_ptr<const Made>;
     static std::map<std::pair<ElementType, int>, Shared> all;

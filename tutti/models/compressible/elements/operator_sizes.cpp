@@ -27,12 +27,12 @@ class Counter {
 
   int volume_points(ElementType of, bool flat) {
     const auto [at, is_new] = volume_points_.try_emplace({of, flat});
-    if (is_new) at->second = padded(volume_rule(of, options_.order, flat).size());
+    if (is_new) at->second = padded(volume_rule(of, options_.order, flat, options_.stored).size());
     return at->second;
   }
   int face_points(int corners, bool flat) {
     const auto [at, is_new] = face_points_.try_emplace({corners, flat});
-    if (is_new) at->second = padded(face_rule(corners, options_.order, flat).size());
+    if (is_new) at->second = padded(face_rule(corners, options_.order, flat, options_.stored).size());
     return at->second;
   }
 
@@ -78,7 +78,7 @@ class Counter {
   bool turns(int corners, bool flat, int orientation) {
     const auto [at, is_new] = turns_.try_emplace({corners, flat, orientation}, false);
     if (is_new) {
-      at->second = !turned_points(face_rule(corners, options_.order, flat), corners, orientation).empty();
+      at->second = !turned_points(face_rule(corners, options_.order, flat, options_.stored), corners, orientation).empty();
       if (at->second) sizes_.turns += max_face_points;
     }
     return at->second;

@@ -138,7 +138,7 @@ class Maker {
 
   const Quadrature& rule_of_face(int corners, bool flat) {
     const auto [found, is_new] = face_rules_.try_emplace({corners, flat});
-    if (is_new) found->second = face_rule(corners, options_.order, flat);
+    if (is_new) found->second = face_rule(corners, options_.order, flat, options_.stored);
     return found->second;
   }
 
@@ -352,7 +352,7 @@ int volume_row_width(const LocalElementMesh& mesh, const IndexMap& map, const Op
     const auto [found, is_new] = widths.try_emplace({mesh.types[e], affine});
     if (is_new)
       found->second =
-          volume_table_size(padded(volume_rule(mesh.types[e], options.order, affine).size()), options.order);
+          volume_table_size(padded(volume_rule(mesh.types[e], options.order, affine, options.stored).size()), options.order);
     widest = std::max(widest, found->second);
   }
   return widest;

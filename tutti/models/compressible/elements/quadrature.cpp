@@ -63,6 +63,31 @@ Orbit corner_orbit(double a, double weight) {
   return {weight, {a, a, a, 1 - 3 * a}};
 }
 
+/// Points that the symmetry of [-1, 1]^d makes of one of which `count` coordinates are the root of `square`, the others
+/// zero. Weights sum to 2^d.
+struct CubeOrbit {
+  double weight, square;
+  int count;
+};
+
+/// In the unit square or cube.
+Quadrature cube_rule(int degree, int dimension, std::initializer_list<CubeOrbit> orbits) {
+  Quadrature rule;
+  rule.degree = degree;
+  for (const CubeOrbit& orbit : orbits) {
+    const double at = std::sqrt(orbit.square);
+    // Every coordinate is -at, 0 or at.
+    for (int code = 0; code < (dimension == 3 ? 27 : 9); ++code) {
+      const std::array<int, 3> sign = {code % 3 - 1, code / 3 % 3 - 1, dimension == 3 ? code / 9 - 1 : 0};
+      if (std::abs(sign[0]) + std::abs(sign[1]) + std::abs(sign[2]) != orbit.count) continue;
+      rule.points.push_back({0.5 * (1 + sign[0] * at), 0.5 * (1 + sign[1] * at),
+                             dimension == 3 ? 0.5 * (1 + sign[2] * at) : 0});
+      rule.weights.push_back(orbit.weight / (dimension == 3 ? 8 : 4));
+    }
+  }
+  return rule;
+}
+
 int points_for(int degree) {
   return std::max(degree, 0) / 2 + 1;
 }
@@ -194,6 +219,27 @@ Quadrature times_line(const Quadrature& face, const Quadrature& line) {
 
 Quadrature hexahedron_rule(int degree) {
   return times_line(quadrangle_rule(degree), gauss_jacobi(points_for(degree), 0));
+}
+
+Quadrature parallelogram_rule(int degree) {
+  if (degree <= 3 || degree > 7) return quadrangle_rule(degree);
+  if (degree <= 5) return cube_rule(5, 2, {{40.0 / 49, 7.0 / 15, 1}, {9.0 / 49, 7.0 / 9, 2}});
+  const double root = std::sqrt(583.0);
+  return cube_rule(7, 2,
+                   {{98.0 / 405, 6.0 / 7, 1},
+                    {(178981 + 2769 * root) / 472230, (114 - 3 * root) / 287, 2},
+                    {(178981 - 2769 * root) / 472230, (114 + 3 * root) / 287, 2}});
+}
+
+Quadrature parallelepiped_rule(int degree) {
+  if (degree <= 3 || degree > 7) return hexahedron_rule(degree);
+  if (degree <= 5) return cube_rule(5, 3, {{320.0 / 361, 19.0 / 30, 1}, {121.0 / 361, 19.0 / 33, 3}});
+  const double root = std::sqrt(28798.0), s = (960 - 3 * root) / 2726, t = (960 + 3 * root) / 2726;
+  return cube_rule(7, 3,
+                   {{1078.0 / 3645, 6.0 / 7, 1},
+                    {343.0 / 3645, 6.0 / 7, 2},
+                    {(774 * t - 230) / (1215 * (t - s)), s, 3},
+                    {(230 - 774 * s) / (1215 * (t - s)), t, 3}});
 }
 
 Quadrature prism_rule(int triangle_degree, int line_degree) {

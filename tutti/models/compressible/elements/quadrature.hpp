@@ -28,6 +28,10 @@ Quadrature gauss_jacobi(int n, int alpha);
 /// Integrals, 1971).
 Quadrature triangle_rule(int degree);
 Quadrature tetrahedron_rule(int degree);
+/// Of total degree: symmetric rules up to degree 7 (Stroud 1971: C2 5-4 and 7-1, C3 5-1 and 7-3), products of
+/// Gauss-Legendre rules where they take no more points, and beyond.
+Quadrature parallelogram_rule(int degree);
+Quadrature parallelepiped_rule(int degree);
 /// Products of Gauss-Legendre rules.
 Quadrature quadrangle_rule(int degree);
 Quadrature hexahedron_rule(int degree);

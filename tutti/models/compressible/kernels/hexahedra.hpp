@@ -22,7 +22,7 @@ template <class Team>
 inline constexpr bool works_for = Team::order >= lowest_order;
 
 TUTTI_HD constexpr int points_of(int p) {
-  return p + 2;
+  return p + 1;
 }
 /// Pairs (b, c), b + c <= p: those of one b are neighbours. Room for them, and for lanes that read too many.
 TUTTI_HD constexpr int pair(int p, int b, int c) {

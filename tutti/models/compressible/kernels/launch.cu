@@ -3,11 +3,9 @@
 
 #include "tutti/device/reduce.hpp"
 #include "tutti/models/compressible/kernels/limiter.hpp"
+#include "tutti/models/compressible/kernels/straight.hpp"
 #include "tutti/models/compressible/kernels/viscous.hpp"
 #include "tutti/residency/residency.hpp"
-#if defined(__CUDACC__)
-#include "tutti/models/compressible/kernels/tet_viscous_cuda.cuh"
-#endif
 
 namespace tutti::compressible {
 namespace {
@@ -294,38 +292,25 @@ struct Listed {
 };
 
 #if defined(__CUDACC__)
-/// Calls f(order) with the order as a constant.
-template <class F>
-void with_order(const TetView& tets, const F& f) {
-  if (tets.order == 1) f(std::integral_constant<int, 1>());
-  if (tets.order == 2) f(std::integral_constant<int, 2>());
-  if (tets.order == 3) f(std::integral_constant<int, 3>());
-}
-
 /// False: there is no tuned kernel for these faces.
-bool compute_tet_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
-                        const double* u, const FaceArrays& at_faces) {
-  const TetView& tets = *view.tets;
-  const bool interior = faces.begin == tets.interior.begin, separators = faces.end == tets.separators.end;
-  if (faces != Range{interior ? tets.interior.begin : tets.separators.begin,
-                     separators ? tets.separators.end : tets.interior.end})
+bool compute_straight_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary,
+                             double eta, const double* u, const FaceArrays& at_faces) {
+  const StraightView& tuned = *view.straight;
+  const bool interior = faces.begin == tuned.interior.begin, separators = faces.end == tuned.separators.end;
+  if (faces != Range{interior ? tuned.interior.begin : tuned.separators.begin,
+                     separators ? tuned.separators.end : tuned.interior.end})
     return false;
   const auto of = [&](const std::array<Lid, 3>& ends) {
     return Range{ends[interior ? 0 : 1], ends[separators ? 2 : 1]};
   };
-  with_order(tets, [&](const auto order) {
-    if (tets.viscous)
-      tets::compute_viscous_fluxes<order()>(stream, of(tets.tiles), view, tets, eta, u, at_faces);
-    else
-      tets::compute_fluxes<order()>(stream, of(tets.tiles), view, tets, u, at_faces.flux);
-  });
-  if (tets.viscous)
-    for_each_team<false>(stream, of(tets.boundary), view.needs(),
+  compute_inner_fluxes(stream, of(tuned.tiles), view, eta, u, at_faces);
+  if (tuned.viscous)
+    for_each_team<false>(stream, of(tuned.boundary), view.needs(),
                          Listed<ViscousFaceFluxes<BoundaryView>>{{view, u, at_faces.flux, at_faces.jump, eta, boundary},
-                                                                 tets.at_boundary});
+                                                                 tuned.at_boundary});
   else
-    for_each_team<false>(stream, of(tets.boundary), view.needs(),
-                         Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tets.at_boundary});
+    for_each_team<false>(stream, of(tuned.boundary), view.needs(),
+                         Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tuned.at_boundary});
   return true;
 }
 #endif
@@ -370,7 +355,7 @@ void compute_fluxes(Stream& stream, Range faces, const PartView& view, const Bou
                     const double* u, const FaceArrays& at_faces) {
   if (faces.empty()) return;
 #if defined(__CUDACC__)
-  if (view.tets != nullptr && compute_tet_fluxes(stream, faces, view, boundary, eta, u, at_faces)) return;
+  if (view.straight != nullptr && compute_straight_fluxes(stream, faces, view, boundary, eta, u, at_faces)) return;
 #endif
   if (!view.diffuses())
     return for_each_team(stream, faces, view.needs(), FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
@@ -381,13 +366,8 @@ void compute_fluxes(Stream& stream, Range faces, const PartView& view, const Bou
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
                       const StageArrays& stage, double* keep_positive) {
 #if defined(__CUDACC__)
-  if (view.tets != nullptr) {
-    with_order(*view.tets, [&](const auto order) {
-      if (view.tets->viscous)
-        tets::advance_viscous_elements<order()>(stream, elements, view, *view.tets, u, at_faces, stage);
-      else
-        tets::advance_elements<order()>(stream, elements, view, *view.tets, u, at_faces.flux, stage);
-    });
+  if (view.straight != nullptr) {
+    advance_straight(stream, elements, view, u, at_faces, stage);
     if (keep_positive != nullptr) compressible::keep_positive(stream, elements, view, keep_positive);
     return;
   }

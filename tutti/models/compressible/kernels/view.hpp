@@ -75,7 +75,7 @@ struct ShockSensor {
   TUTTI_HD bool on() const { return strength > 0; }
 };
 
-struct TetView;
+struct StraightView;
 
 struct PartView {
   const ElementRecord* elements = nullptr;
@@ -92,7 +92,7 @@ struct PartView {
   FluxKind flux = FluxKind::llf;
   ShockSensor sensor;
   std::uint8_t* broken = nullptr;  ///< of owned elements: 0, or see watch()
-  const TetView* tets = nullptr;   ///< of the host; for kernels tuned for a GPU, where there are any
+  const StraightView* straight = nullptr;  ///< of the host; for kernels tuned for a GPU, where there are any
   Residency* volumes = nullptr;    ///< rows of `values` and `projection`; null: these are among the tables
 
   /// In which order a side's lift takes a face's points.

@@ -1,6 +1,7 @@
-#include "tutti/models/compressible/elements/tet_tables.hpp"
+#include "tutti/models/compressible/elements/straight_tables.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tutti::compressible {
 namespace {
@@ -23,22 +24,21 @@ void add_fragments(std::vector<double>& to, int steps, int tiles, const F& value
         to.push_back(value(4 * step + thread % 4, tile, thread / 4));
 }
 
-template <int P>
+template <class Sizes>
 class Maker {
-  using Sizes = TetSizes<P>;
-
  public:
   Maker(const Operators& made, const IndexMap& map, Lid interior_faces, bool viscous)
       : made_(made), map_(map), interior_faces_(interior_faces), viscous_(viscous) {}
 
-  TetTables make() {
+  StraightTables make() {
     if (!add_elements() || !add_faces()) return {};
     const auto count = static_cast<Lid>(made_.faces.size());
     made_tables_.view.interior = {0, interior_faces_};
     made_tables_.view.separators = {interior_faces_, count};
     add_tiles(made_tables_.view.interior, 1);
     add_tiles(made_tables_.view.separators, 2);
-    made_tables_.view.order = P;
+    made_tables_.view.order = Sizes::order;
+    made_tables_.view.faces_each = Sizes::faces;
     made_tables_.view.viscous = viscous_;
     return std::move(made_tables_);
   }
@@ -92,18 +92,19 @@ class Maker {
         if (!add_side(face, side)) return false;
       number_of(turns_, face.turn);
     }
-    if (traces_.size() > max_traces || turns_.size() > 4) return false;
-    std::vector<Size> lifts(4, -1);
+    if (traces_.size() > max_traces || turns_.size() > max_turns) return false;
+    if (made_.faces.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / max_turns)) return false;
+    std::vector<Size> lifts(Sizes::faces, -1);
     for (Lid e = 0; e < map_.owned; ++e)
       for (std::size_t k = 0; k < max_faces; ++k) {
         const std::int32_t code = made_.face_of[static_cast<std::size_t>(max_faces) * e + k];
-        if ((code >= 0) != (k < 4)) return false;
+        if ((code >= 0) != (k < Sizes::faces)) return false;
         if (code < 0) continue;
         const FaceRecord& face = made_.faces[code >> 1];
         const int side = code & 1;
         if (lifts[k] >= 0 && lifts[k] != face.lift[side]) return false;
         lifts[k] = face.lift[side];
-        made_tables_.sides.push_back(4 * (code >> 1) + (side == 0 ? 0 : number_of(turns_, face.turn)));
+        made_tables_.sides.push_back(max_turns * (code >> 1) + (side == 0 ? 0 : number_of(turns_, face.turn)));
         made_tables_.scales.push_back(side == 0 ? -face.scale[0] : face.scale[1]);
       }
     for (const Size lift : lifts)
@@ -163,7 +164,7 @@ class Maker {
   }
 
   void add_tiles(Range faces, std::size_t k) {
-    std::vector<std::vector<TetFace>> classes(std::size_t{max_traces} * max_traces);
+    std::vector<std::vector<StraightFace>> classes(std::size_t{max_traces} * max_traces);
     for (Lid begin = faces.begin; begin < faces.end; begin += sorted_together) {
       for (Lid i = begin; i < std::min(faces.end, begin + sorted_together); ++i) {
         const FaceRecord& face = made_.faces[i];
@@ -191,19 +192,28 @@ class Maker {
   const Lid interior_faces_;
   const bool viscous_;
   std::vector<Size> traces_, slopes_, turns_{0};  ///< slopes: of the traces
-  TetTables made_tables_;
+  StraightTables made_tables_;
 };
 
 }  // namespace
 
-TetTables make_tet_tables(const Operators& made, const IndexMap& map, int order, Lid interior_faces, bool viscous) {
+StraightTables make_straight_tables(const Operators& made, const LocalElementMesh& mesh, const IndexMap& map, int order,
+                                    bool viscous) {
+  if (map.owned == 0) return {};
+  const auto make = [&](const auto tet, const auto hex) -> StraightTables {
+    using Tet = std::decay_t<decltype(tet)>;
+    using Hex = std::decay_t<decltype(hex)>;
+    if (mesh.types[0] == ElementType::tetrahedron) return Maker<Tet>(made, map, mesh.interior_faces, viscous).make();
+    if (mesh.types[0] == ElementType::hexahedron) return Maker<Hex>(made, map, mesh.interior_faces, viscous).make();
+    return {};
+  };
   switch (order) {
     case 1:
-      return Maker<1>(made, map, interior_faces, viscous).make();
+      return make(TetSizes<1>(), HexSizes<1>());
     case 2:
-      return Maker<2>(made, map, interior_faces, viscous).make();
+      return make(TetSizes<2>(), HexSizes<2>());
     case 3:
-      return Maker<3>(made, map, interior_faces, viscous).make();
+      return make(TetSizes<3>(), HexSizes<3>());
     default:
       return {};
   }

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "tutti/mesh/elements/generate_element_box.hpp"
-#include "tutti/models/compressible/elements/tet_tables.hpp"
+#include "tutti/models/compressible/elements/straight_tables.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -14,11 +14,12 @@ namespace {
 struct Part {
   LocalElementMesh mesh;
   IndexMap map;
-  explicit Part(BoxElements elements) {
+  explicit Part(BoxElements elements) : Part(elements, elements == BoxElements::hexahedra ? 0 : 0.1) {}
+  Part(BoxElements elements, double jitter) {
     ElementBoxSpec spec;
     spec.elements = elements;
     spec.cubes = {4, 3, 3};
-    spec.jitter = 0.1;
+    spec.jitter = jitter;
     spec.periodic = {true, false, false};
     const ElementMesh whole = generate_element_box(spec);
     map.global.resize(whole.element_count());
@@ -43,21 +44,19 @@ int column_of(int q) {
 }
 
 /// The derivatives of an element.
-template <int P>
-void check_derivatives(const Operators& made, const TetTables& tets) {
-  using Sizes = TetSizes<P>;
+template <class Sizes>
+void check_derivatives(const Operators& made, const StraightTables& tables) {
   for (int m = 0; m < Sizes::bases; ++m)
     for (int d = 0; d < 3; ++d)
       for (int l = 0; l < Sizes::bases; ++l)
-        ASSERT_EQ(entry(tets.element_fragments, Sizes::of_derivative + (3 * (m / 4) + d) * Sizes::base_tiles,
+        ASSERT_EQ(entry(tables.element_fragments, Sizes::of_derivative + (3 * (m / 4) + d) * Sizes::base_tiles,
                         Sizes::base_tiles, m % 4, l / 8, column_of(l)),
                   made.tables[made.elements[0].derivative + Size{3 * m + d} * padded(Sizes::bases) + l]);
 }
 
 /// The trace beside the slopes of a side, and its spread.
-template <int P>
-void check_slopes(const Operators& made, const TetTables& tets, const FaceRecord& face, int side, int table) {
-  using Sizes = TetSizes<P>;
+template <class Sizes>
+void check_slopes(const Operators& made, const StraightTables& tables, const FaceRecord& face, int side, int table) {
   constexpr int n = Sizes::face_points;
   const int first = Sizes::viscous_trace_fragments * table;
   const auto number = [&](Size at) { return made.tables[at]; };
@@ -65,7 +64,7 @@ void check_slopes(const Operators& made, const TetTables& tets, const FaceRecord
     const int slopes = first + Sizes::of_slopes + 2 * (q / 4) * Sizes::base_steps, column = 2 * (q % 4);
     for (int l = 0; l < Sizes::bases; ++l) {
       const auto at = [&](int tile, int half) {
-        return entry(tets.trace_fragments, slopes, 2, l, tile, column + half);
+        return entry(tables.trace_fragments, slopes, 2, l, tile, column + half);
       };
       ASSERT_EQ(at(0, 0), number(face.trace[side] + Size{l} * n + q));
       ASSERT_EQ(at(0, 1), number(face.slope[side] + Size{3 * l} * n + q));
@@ -74,83 +73,91 @@ void check_slopes(const Operators& made, const TetTables& tets, const FaceRecord
     }
     const int spread = first + Sizes::of_spread + q / 4 * Sizes::face_steps;
     for (int k = 0; k < n; ++k)
-      ASSERT_EQ(entry(tets.trace_fragments, spread, 1, k, 0, column),
+      ASSERT_EQ(entry(tables.trace_fragments, spread, 1, k, 0, column),
                 number(face.slope[side] + Size{3 * n} * Sizes::bases + k * n + q));
   }
 }
 
-template <int P>
-void check_order(bool viscous) {
-  SCOPED_TRACE(fmt::format("order {}{}", P, viscous ? ", viscous" : ""));
-  using Sizes = TetSizes<P>;
-  const Part part(BoxElements::tetrahedra);
+template <class Sizes>
+void check_sizes(BoxElements elements, bool viscous) {
+  constexpr int P = Sizes::order;
+  SCOPED_TRACE(fmt::format("{} faces, order {}{}", Sizes::faces, P, viscous ? ", viscous" : ""));
+  const Part part(elements);
   const Operators made = part.operators(P, false, viscous);
-  const TetTables tets = make_tet_tables(made, part.map, P, part.mesh.interior_faces, viscous);
-  ASSERT_TRUE(tets.view.tuned());
-  EXPECT_EQ(tets.view.viscous, viscous);
+  const StraightTables tables = make_straight_tables(made, part.mesh, part.map, P, viscous);
+  ASSERT_TRUE(tables.view.tuned());
+  EXPECT_EQ(tables.view.viscous, viscous);
+  EXPECT_EQ(tables.view.faces_each, Sizes::faces);
   const int of_trace = viscous ? Sizes::viscous_trace_fragments : Sizes::trace_fragments;
-  EXPECT_EQ(tets.element_fragments.size(),
+  EXPECT_EQ(tables.element_fragments.size(),
             static_cast<std::size_t>(fragment_size *
                                      (viscous ? Sizes::viscous_element_fragments : Sizes::element_fragments)));
-  if (viscous) check_derivatives<P>(made, tets);
+  if (viscous) check_derivatives<Sizes>(made, tables);
   std::vector<int> met(made.faces.size(), 0);
-  for (const Lid i : tets.at_boundary) {
+  for (const Lid i : tables.at_boundary) {
     EXPECT_LT(made.faces[i].right, 0);
     ++met[i];
   }
-  for (std::size_t tile = 0; tile < tets.tables.size(); ++tile)
+  for (std::size_t tile = 0; tile < tables.tables.size(); ++tile)
     for (std::size_t k = tile_rows * tile; k < tile_rows * (tile + 1); ++k) {
-      const TetFace& f = tets.faces[k];
+      const StraightFace& f = tables.faces[k];
       const FaceRecord& face = made.faces[f.face];
       EXPECT_EQ(f.left, face.left);
       EXPECT_EQ(f.right, face.right);
-      EXPECT_EQ(f.face < part.mesh.interior_faces, static_cast<Lid>(tile) < tets.view.tiles[1]);
-      if (k == tile_rows * tile || f.face != tets.faces[k - 1].face) ++met[f.face];
+      EXPECT_EQ(f.face < part.mesh.interior_faces, static_cast<Lid>(tile) < tables.view.tiles[1]);
+      if (k == tile_rows * tile || f.face != tables.faces[k - 1].face) ++met[f.face];
       for (int side = 0; side < 2; ++side) {
-        const int table = side == 0 ? tets.tables[tile] % max_traces : tets.tables[tile] / max_traces;
+        const int table = side == 0 ? tables.tables[tile] % max_traces : tables.tables[tile] / max_traces;
         for (int l = 0; l < Sizes::bases; ++l)
           for (int q = 0; q < Sizes::face_points; ++q)
-            ASSERT_EQ(entry(tets.trace_fragments, of_trace * table, Sizes::face_tiles, l, q / 8, column_of(q)),
+            ASSERT_EQ(entry(tables.trace_fragments, of_trace * table, Sizes::face_tiles, l, q / 8, column_of(q)),
                       made.tables[face.trace[side] + Size{l} * Sizes::face_points + q]);
-        if (viscous) check_slopes<P>(made, tets, face, side, table);
+        if (viscous) check_slopes<Sizes>(made, tables, face, side, table);
       }
     }
   for (const int count : met) EXPECT_EQ(count, 1);
   for (Lid e = 0; e < part.map.owned; ++e)
-    for (int k = 0; k < 4; ++k) {
-      const std::int32_t code = made.face_of[max_faces * e + k], side = tets.sides[4 * e + k];
+    for (int k = 0; k < Sizes::faces; ++k) {
+      const std::int32_t code = made.face_of[max_faces * e + k], side = tables.sides[Sizes::faces * e + k];
       const FaceRecord& face = made.faces[code >> 1];
-      EXPECT_EQ(side >> 2, code >> 1);
-      EXPECT_EQ(tets.scales[4 * e + k], (code & 1) == 0 ? -face.scale[0] : face.scale[1]);
+      EXPECT_EQ(side / max_turns, code >> 1);
+      EXPECT_EQ(tables.scales[Sizes::faces * e + k], (code & 1) == 0 ? -face.scale[0] : face.scale[1]);
       for (int q = 0; q < Sizes::face_points; ++q) {
-        EXPECT_EQ(tets.view.turns[tile_rows * (side & 3) + q], made.turns[((code & 1) == 0 ? 0 : face.turn) + q]);
+        EXPECT_EQ(tables.view.turns[tile_rows * (side % max_turns) + q], made.turns[((code & 1) == 0 ? 0 : face.turn) + q]);
         for (int l = 0; l < Sizes::bases; ++l)
-          ASSERT_EQ(entry(tets.element_fragments, Sizes::of_lift + k * Sizes::face_steps * Sizes::base_tiles,
+          ASSERT_EQ(entry(tables.element_fragments, Sizes::of_lift + k * Sizes::face_steps * Sizes::base_tiles,
                           Sizes::base_tiles, q, l / 8, viscous ? column_of(l) : l % 8),
                     made.tables[face.lift[code & 1] + Size{q} * padded(Sizes::bases) + l]);
       }
     }
 }
 
-TEST(TetTables, HoldThePortableTables) {
+TEST(StraightTables, HoldThePortableTables) {
   for (const bool viscous : {false, true}) {
-    check_order<1>(viscous);
-    check_order<2>(viscous);
-    check_order<3>(viscous);
+    check_sizes<TetSizes<1>>(BoxElements::tetrahedra, viscous);
+    check_sizes<TetSizes<2>>(BoxElements::tetrahedra, viscous);
+    check_sizes<TetSizes<3>>(BoxElements::tetrahedra, viscous);
+    check_sizes<HexSizes<1>>(BoxElements::hexahedra, viscous);
+    check_sizes<HexSizes<2>>(BoxElements::hexahedra, viscous);
+    check_sizes<HexSizes<3>>(BoxElements::hexahedra, viscous);
   }
 }
 
-TEST(TetTables, AreForStraightTetrahedraOfTheseOrders) {
-  const Part tetrahedra(BoxElements::tetrahedra), prisms(BoxElements::prisms), mixed(BoxElements::mixed);
+TEST(StraightTables, AreForStraightTetrahedraAndHexahedraOfTheseOrders) {
+  const Part tetrahedra(BoxElements::tetrahedra), hexahedra(BoxElements::hexahedra), prisms(BoxElements::prisms),
+      mixed(BoxElements::mixed), moved(BoxElements::hexahedra, 0.1);
   const auto tuned = [](const Part& part, const Operators& made, int order) {
-    return make_tet_tables(made, part.map, order, part.mesh.interior_faces, false).view.tuned();
+    return make_straight_tables(made, part.mesh, part.map, order, false).view.tuned();
   };
-  EXPECT_TRUE(tuned(tetrahedra, tetrahedra.operators(2), 2));
-  EXPECT_FALSE(tuned(tetrahedra, tetrahedra.operators(4), 4));
-  EXPECT_FALSE(tuned(tetrahedra, tetrahedra.operators(0), 0));
-  EXPECT_FALSE(tuned(tetrahedra, tetrahedra.operators(2, true), 2));
+  for (const Part* part : {&tetrahedra, &hexahedra}) {
+    EXPECT_TRUE(tuned(*part, part->operators(2), 2));
+    EXPECT_FALSE(tuned(*part, part->operators(4), 4));
+    EXPECT_FALSE(tuned(*part, part->operators(0), 0));
+    EXPECT_FALSE(tuned(*part, part->operators(2, true), 2));
+  }
   EXPECT_FALSE(tuned(prisms, prisms.operators(1), 1));
   EXPECT_FALSE(tuned(mixed, mixed.operators(3), 3));
+  EXPECT_FALSE(tuned(moved, moved.operators(2), 2));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The kernels tuned for straight tetrahedra have the bits of the portable ones on the host. Skips without a GPU.
+// The kernels tuned for straight tetrahedra and hexahedra have the bits of the portable ones on the host. Skips without a GPU.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -21,19 +21,22 @@ struct Setting {
 };
 
 /// A part with interior elements, separators and ghosts, walls at two ends, and a state of random polynomials.
-class TetKernels : public testing::Test {
+class StraightKernels : public testing::Test {
  protected:
-  void make(const std::array<Gid, 3>& cubes) {
+  void make(BoxElements elements, const std::array<Gid, 3>& cubes) {
     ElementBoxSpec spec;
-    spec.elements = BoxElements::tetrahedra;
+    spec.elements = elements;
     spec.cubes = cubes;
-    spec.jitter = 0.15;
+    if (elements == BoxElements::tetrahedra)
+      spec.jitter = 0.15;
+    else
+      spec.map = [](Vec3 p) { return Vec3{p.x + 0.3 * p.y, 1.3 * p.y, 0.2 * p.x + 0.8 * p.z}; };
     spec.periodic = {true, true, false};
     mesh_ = generate_element_box(spec);
     map_.global.resize(mesh_.element_count());
     std::iota(map_.global.begin(), map_.global.end(), Gid{0});
     map_.owned = map_.local() - 37;  // tiles are not full
-    map_.interior = map_.owned - 150;
+    map_.interior = map_.owned - map_.owned / 5;
     local_ = local_elements(map_, mesh_, match_faces(mesh_));
     for (const std::int32_t tag : mesh_.boundary_tags) conditions_[tag] = 1 + tag % 2;
     conditions_[0] = 0;
@@ -102,7 +105,7 @@ class TetKernels : public testing::Test {
     if (flow.diffuses()) download(*stream, std::span<double>(result.jump), part.at_faces().jump);
     download(*stream, std::span<double>(result.out), part.u[2].data());
     download(*stream, std::span<double>(result.second), part.u[3].data());
-    result.tuned = part.view().tets != nullptr;
+    result.tuned = part.view().straight != nullptr;
     return result;
   }
 
@@ -133,28 +136,33 @@ class TetKernels : public testing::Test {
   std::map<std::int32_t, std::int32_t> conditions_;
 };
 
-TEST_F(TetKernels, HaveTheBitsOfTheHost) {
+TEST_F(StraightKernels, HaveTheBitsOfTheHost) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
-  make({7, 5, 4});
-  for (const int order : {1, 2, 3})
-    for (const FluxKind flux : {FluxKind::llf, FluxKind::roe, FluxKind::hllc})
-      for (const int terms : {0, 1, 2})
-        for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant, ViscosityLaw::sutherland}) {
-          SCOPED_TRACE(fmt::format("order {}, flux {}, {} terms, law {}", order, static_cast<int>(flux), terms,
-                                   static_cast<int>(law)));
-          expect_same_bits({order, flux, terms, law});
-        }
+  for (const BoxElements elements : {BoxElements::tetrahedra, BoxElements::hexahedra}) {
+    make(elements, {7, 5, 4});
+    for (const int order : {1, 2, 3})
+      for (const FluxKind flux : {FluxKind::llf, FluxKind::roe, FluxKind::hllc})
+        for (const int terms : {0, 1, 2})
+          for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant, ViscosityLaw::sutherland}) {
+            SCOPED_TRACE(fmt::format("elements {}, order {}, flux {}, {} terms, law {}", static_cast<int>(elements),
+                                     order, static_cast<int>(flux), terms, static_cast<int>(law)));
+            expect_same_bits({order, flux, terms, law});
+          }
+  }
 }
 
 /// So many elements that warps take one tile after the other.
-TEST_F(TetKernels, TakeOneTileAfterTheOther) {
+TEST_F(StraightKernels, TakeOneTileAfterTheOther) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
-  make({16, 16, 16});
-  for (const int order : {1, 2, 3})
-    for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant}) {
-      SCOPED_TRACE(fmt::format("order {}, law {}", order, static_cast<int>(law)));
-      expect_same_bits({order, FluxKind::llf, 1, law});
-    }
+  for (const BoxElements elements : {BoxElements::tetrahedra, BoxElements::hexahedra}) {
+    make(elements, elements == BoxElements::tetrahedra ? std::array<Gid, 3>{16, 16, 16} : std::array<Gid, 3>{32, 32, 24});
+    for (const int order : {1, 2, 3})
+      for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant}) {
+        SCOPED_TRACE(fmt::format("elements {}, order {}, law {}", static_cast<int>(elements), order,
+                                 static_cast<int>(law)));
+        expect_same_bits({order, FluxKind::llf, 1, law});
+      }
+  }
 }
 
 }  // namespace

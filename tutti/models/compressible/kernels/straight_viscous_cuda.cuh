@@ -1,4 +1,4 @@
-// Viscous flow on straight tetrahedra, p = 1, 2, 3, tuned for GPUs as inviscid flow is (tet_cuda.cuh). The bits are
+// Viscous flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs as inviscid flow is (straight_cuda.cuh). The bits are
 // those of ViscousFaceFluxes and AdvanceViscousElements, which see the same orders of sums.
 //
 // A warp works on a tile of faces, four points at a time: more gradients find no room in its registers. A tile of
@@ -8,9 +8,9 @@
 
 #include "tutti/models/compressible/flux/viscous_flux.hpp"
 #include "tutti/models/compressible/kernels/rhs.hpp"
-#include "tutti/models/compressible/kernels/tet_cuda.cuh"
+#include "tutti/models/compressible/kernels/straight_cuda.cuh"
 
-namespace tutti::compressible::tets {
+namespace tutti::compressible::straight {
 
 // As many warps as there are registers for: where they spill, kernels take two to three times as long.
 template <int P>
@@ -50,8 +50,8 @@ struct SideFlux {
 template <int P>
 __device__ __forceinline__ void face_jumps(const Place& at, const double* const (&fragments)[2],
                                            const double* const (&upper)[2], const double* const (&lower)[2],
-                                           double (&jump)[TetSizes<P>::face_steps][variables][2]) {
-  using Sizes = TetSizes<P>;
+                                           double (&jump)[FaceSizes<P>::face_steps][variables][2]) {
+  using Sizes = FaceSizes<P>;
   double states[2][Sizes::face_tiles][variables][4] = {};
 #pragma unroll
   for (int side = 0; side < 2; ++side)
@@ -82,18 +82,18 @@ __device__ __forceinline__ void face_jumps(const Place& at, const double* const 
 /// Fluxes and jumps at the points of inner faces, as ViscousFaceFluxes::inner_fluxes(): tiles [first, end).
 template <int P, FluxKind kind>
 __global__ void __launch_bounds__(ViscousFaceTuning<P>::threads, ViscousFaceTuning<P>::resident)
-    viscous_face_kernel(Range tiles, PartView view, TetView tets, double eta, const double* u, FaceArrays to) {
-  using Sizes = TetSizes<P>;
+    viscous_face_kernel(Range tiles, PartView view, StraightView tuned, double eta, const double* u, FaceArrays to) {
+  using Sizes = FaceSizes<P>;
   using Cut = ViscousFaceTuning<P>;
   extern __shared__ __align__(16) double shared[];
-  load_fragments(shared, tets.trace_fragments, tets.traces * Sizes::viscous_trace_fragments);
+  load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::viscous_trace_fragments);
   __syncthreads();
   const Place at;
   for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * Cut::tiles + at.warp; tile < tiles.end;
        tile += static_cast<Lid>(gridDim.x) * Cut::tiles) {
-    const std::int32_t tables = tets.tables[tile];
-    const TetFace faces[2] = {tets.faces[Size{tile_rows} * tile + at.row],
-                              tets.faces[Size{tile_rows} * tile + at.row + 8]};
+    const std::int32_t tables = tuned.tables[tile];
+    const StraightFace faces[2] = {tuned.faces[Size{tile_rows} * tile + at.row],
+                              tuned.faces[Size{tile_rows} * tile + at.row + 8]};
     const double* const fragments[2] = {
         shared + fragment_size * Sizes::viscous_trace_fragments * (tables % max_traces) + at.lane,
         shared + fragment_size * Sizes::viscous_trace_fragments * (tables / max_traces) + at.lane};
@@ -214,9 +214,8 @@ __device__ __forceinline__ void viscous_point_fluxes(const PartView& view, Lid e
 
 /// Coefficients of one variable in the layout of sums: thread (i, j) has functions 8 n + j and 8 n + 4 + j of row i,
 /// then of row i + 8.
-template <int P>
+template <class Sizes>
 struct Coefficients {
-  using Sizes = TetSizes<P>;
   double value[Sizes::base_tiles][4];
 
   /// f(value, row, function)
@@ -239,10 +238,9 @@ struct Pair {
 };
 
 /// As element_gradient(): the coefficients of one variable's gradient. x: those of the state, as rows of a product.
-template <int P>
+template <class Sizes>
 __device__ __forceinline__ void tile_gradient(const PartView& view, const double* fragments, const Pair& rows,
-                                              const double (&x)[TetSizes<P>::base_steps][2], Coefficients<P> (&g)[3]) {
-  using Sizes = TetSizes<P>;
+                                              const double (&x)[Sizes::base_steps][2], Coefficients<Sizes> (&g)[3]) {
 #pragma unroll
   for (int k = 0; k < Sizes::base_steps; ++k)
 #pragma unroll
@@ -268,34 +266,34 @@ __device__ __forceinline__ void tile_gradient(const PartView& view, const double
 }
 
 /// As add_faces() and lift_jumps() of one variable.
-template <int P>
+template <class Sizes>
 __device__ __forceinline__ void add_viscous_tile_faces(const Place& at, int v, const PartView& view,
-                                                       const TetView& tets, const double* fragments,
+                                                       const StraightView& tuned, const double* fragments,
                                                        const std::uint8_t* turns, const FaceArrays& at_faces,
-                                                       double factor, const Pair& rows, Coefficients<P>& sums,
-                                                       Coefficients<P> (&g)[3]) {
-  using Sizes = TetSizes<P>;
-  const auto* sides = reinterpret_cast<const int4*>(tets.sides);
-  const int4 all[2] = {sides[rows.upper], sides[rows.lower]};
+                                                       double factor, const Pair& rows, Coefficients<Sizes>& sums,
+                                                       Coefficients<Sizes> (&g)[3]) {
+  int codes[2] = {__ldg(tuned.sides + Size{Sizes::faces} * rows.upper),
+                  __ldg(tuned.sides + Size{Sizes::faces} * rows.lower)};
 #pragma unroll 1
-  for (int f = 0; f < 4; ++f) {
+  for (int f = 0; f < Sizes::faces; ++f) {
     double flux[Sizes::face_steps][2], jump[Sizes::face_steps][2], normal[2][3];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int4& s = all[half];
-      const int code = f == 0 ? s.x : f == 1 ? s.y : f == 2 ? s.z : s.w;
-      const double scale = tets.scales[Size{4} * rows[half] + f];
-      const Size first = Size{Sizes::face_values} * (code >> 2) + v * Sizes::face_points;
+      const Size side = Size{Sizes::faces} * rows[half] + f;
+      const int code = codes[half];
+      const double scale = __ldg(tuned.scales + side);
+      codes[half] = __ldg(tuned.sides + side + (f + 1 < Sizes::faces ? 1 : 0));
+      const Size first = Size{Sizes::face_values} * (code / max_turns) + v * Sizes::face_points;
 #pragma unroll
       for (int step = 0; step < Sizes::face_steps; ++step) {
-        const int q = turns[tile_rows * (code & 3) + 4 * step + at.column];
+        const int q = turns[tile_rows * (code % max_turns) + 4 * step + at.column];
         flux[step][half] = factor * scale * __ldg(at_faces.flux + first + q);
         jump[step][half] = std::fabs(scale) * __ldg(at_faces.jump + first + q);
       }
 #pragma unroll
-      for (int d = 0; d < 3; ++d) normal[half][d] = __ldg(view.normals + Size{3} * (code >> 2) + d);
+      for (int d = 0; d < 3; ++d) normal[half][d] = __ldg(view.normals + Size{3} * (code / max_turns) + d);
     }
-    Coefficients<P> lifted = {};
+    Coefficients<Sizes> lifted = {};
 #pragma unroll
     for (int step = 0; step < Sizes::face_steps; ++step)
 #pragma unroll
@@ -315,13 +313,12 @@ __device__ __forceinline__ void add_viscous_tile_faces(const Place& at, int v, c
 }
 
 /// As add_viscous_volume() of one variable.
-template <int P>
+template <class Sizes>
 __device__ __forceinline__ void add_viscous_tile_volume(const Place& at, int v, int shared_by, const PartView& view,
                                                         const double* fragments, const Exchanged& exchanged,
                                                         double factor, const Pair& rows,
-                                                        const double (&x)[TetSizes<P>::base_steps][2],
-                                                        const Coefficients<P> (&g)[3], Coefficients<P>& sums) {
-  using Sizes = TetSizes<P>;
+                                                        const double (&x)[Sizes::base_steps][2],
+                                                        const Coefficients<Sizes> (&g)[3], Coefficients<Sizes>& sums) {
 #pragma unroll 1
   for (int tile = 0; tile < Sizes::point_tiles; ++tile) {
     double values[4][4] = {};
@@ -359,16 +356,16 @@ __device__ __forceinline__ void add_viscous_tile_volume(const Place& at, int v, 
   }
 }
 
-template <int P>
-__global__ void __launch_bounds__(ViscousElementTuning<P>::threads, ViscousElementTuning<P>::resident)
-    viscous_element_kernel(Range elements, Lid tiles, PartView view, TetView tets, const double* u, FaceArrays at_faces,
+template <class Sizes>
+__global__ void __launch_bounds__(ViscousElementTuning<Sizes::order>::threads,
+                                  ViscousElementTuning<Sizes::order>::resident)
+    viscous_element_kernel(Range elements, Lid tiles, PartView view, StraightView tuned, const double* u, FaceArrays at_faces,
                            StageArrays stage) {
-  using Sizes = TetSizes<P>;
-  using Cut = ViscousElementTuning<P>;
+  using Cut = ViscousElementTuning<Sizes::order>;
   extern __shared__ __align__(16) double shared[];
-  __shared__ std::uint8_t turns[sizeof(tets.turns)];
-  load_fragments(shared, tets.element_fragments, Sizes::viscous_element_fragments);
-  if (threadIdx.x < sizeof(turns)) turns[threadIdx.x] = tets.turns[threadIdx.x];
+  __shared__ std::uint8_t turns[sizeof(tuned.turns)];
+  load_fragments(shared, tuned.element_fragments, Sizes::viscous_element_fragments);
+  load_turns(turns, tuned);
   __syncthreads();
   const Place at;
   const int shared_by = at.warp / Cut::warps, v = at.warp % Cut::warps;
@@ -389,8 +386,8 @@ __global__ void __launch_bounds__(ViscousElementTuning<P>::threads, ViscousEleme
         const int l = 4 * k + at.column;
         x[k][half] = 4 * k + 3 < Sizes::bases || l < Sizes::bases ? u[place(half, l)] : 0;
       }
-    Coefficients<P> g[3] = {}, sums = {};
-    tile_gradient<P>(view, fragments, rows, x, g);
+    Coefficients<Sizes> g[3] = {}, sums = {};
+    tile_gradient<Sizes>(view, fragments, rows, x, g);
     // As begin_stage().
 #pragma unroll
     for (int k = 0; k < max_terms; ++k)
@@ -402,8 +399,8 @@ __global__ void __launch_bounds__(ViscousElementTuning<P>::threads, ViscousEleme
     if (stage.source != nullptr)
       sums.each(at.column,
                 [&](double& sum, int half, int l) { sum = std::fma(stage.factor, stage.source[place(half, l)], sum); });
-    add_viscous_tile_faces<P>(at, v, view, tets, fragments, turns, at_faces, stage.factor, rows, sums, g);
-    add_viscous_tile_volume<P>(at, v, shared_by, view, fragments, exchanged, stage.factor, rows, x, g, sums);
+    add_viscous_tile_faces<Sizes>(at, v, view, tuned, fragments, turns, at_faces, stage.factor, rows, sums, g);
+    add_viscous_tile_volume<Sizes>(at, v, shared_by, view, fragments, exchanged, stage.factor, rows, x, g, sums);
     // As end_stage(), each element once.
     sums.each(at.column, [&](double& sum, int half, int l) {
       if (first + 8 * half > last) return;
@@ -415,12 +412,12 @@ __global__ void __launch_bounds__(ViscousElementTuning<P>::threads, ViscousEleme
 }
 
 template <int P>
-void compute_viscous_fluxes(Stream& stream, Range tiles, const PartView& view, const TetView& tets, double eta,
+void compute_viscous_fluxes(Stream& stream, Range tiles, const PartView& view, const StraightView& tuned, double eta,
                             const double* u, const FaceArrays& to) {
   using Cut = ViscousFaceTuning<P>;
-  const auto doubles = static_cast<std::size_t>(tets.traces * TetSizes<P>::viscous_trace_fragments * fragment_size);
+  const auto doubles = static_cast<std::size_t>(tuned.traces * FaceSizes<P>::viscous_trace_fragments * fragment_size);
   const auto go = [&](auto kernel) {
-    launch<Cut>(stream, kernel, tiles.size(), doubles, tiles, view, tets, eta, u, to);
+    launch<Cut>(stream, kernel, tiles.size(), doubles, tiles, view, tuned, eta, u, to);
   };
   if (view.flux == FluxKind::llf)
     go(viscous_face_kernel<P, FluxKind::llf>);
@@ -430,14 +427,14 @@ void compute_viscous_fluxes(Stream& stream, Range tiles, const PartView& view, c
     go(viscous_face_kernel<P, FluxKind::hllc>);
 }
 
-template <int P>
-void advance_viscous_elements(Stream& stream, Range elements, const PartView& view, const TetView& tets,
+template <class Sizes>
+void advance_viscous_elements(Stream& stream, Range elements, const PartView& view, const StraightView& tuned,
                               const double* u, const FaceArrays& at_faces, const StageArrays& stage) {
-  using Cut = ViscousElementTuning<P>;
+  using Cut = ViscousElementTuning<Sizes::order>;
   constexpr std::size_t doubles =
-      TetSizes<P>::viscous_element_fragments * fragment_size + Cut::tiles * Exchanged::doubles;
+      Sizes::viscous_element_fragments * fragment_size + Cut::tiles * Exchanged::doubles;
   const Lid tiles = (elements.size() + tile_rows - 1) / tile_rows;
-  launch<Cut>(stream, viscous_element_kernel<P>, tiles, doubles, elements, tiles, view, tets, u, at_faces, stage);
+  launch<Cut>(stream, viscous_element_kernel<Sizes>, tiles, doubles, elements, tiles, view, tuned, u, at_faces, stage);
 }
 
-}  // namespace tutti::compressible::tets
+}  // namespace tutti::compressible::straight

@@ -1,5 +1,5 @@
-// Inviscid flow on straight tetrahedra, p = 1, 2, 3, tuned for GPUs: all products on tensor cores, from point values to
-// fluxes to coefficients in registers. A warp works on tiles of 16 faces or elements, blocks stay resident and keep the
+// Inviscid flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs: all products on tensor cores, from point
+// values to fluxes to coefficients in registers. A warp works on tiles of 16 faces or elements, blocks stay resident and keep the
 // tables in shared memory. The bits are those of FaceFluxes and AdvanceElements, which see the same orders of sums.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 #include "tutti/models/compressible/kernels/launch.hpp"
 #include "tutti/models/compressible/kernels/tensor_cuda.cuh"
-#include "tutti/models/compressible/kernels/tet_view.hpp"
+#include "tutti/models/compressible/kernels/straight_view.hpp"
 
-namespace tutti::compressible::tets {
+namespace tutti::compressible::straight {
 
 /// How a kernel is cut: tiles that a block has at a time, blocks that a multiprocessor shall hold, which limits
 /// registers, and warps that share a tile.
@@ -37,6 +37,10 @@ __device__ __forceinline__ void load_fragments(double* to, const double* from, i
     reinterpret_cast<double2*>(to)[i] = reinterpret_cast<const double2*>(from)[i];
 }
 
+__device__ __forceinline__ void load_turns(std::uint8_t* to, const StraightView& tuned) {
+  for (unsigned i = threadIdx.x; i < sizeof(tuned.turns); i += blockDim.x) to[i] = tuned.turns[i];
+}
+
 /// Grids of as many blocks as run at a time, or fewer where there is less to do.
 template <class Tuning, class Kernel, class... Arguments>
 void launch(Stream& stream, Kernel kernel, Lid tiles, std::size_t shared_doubles, const Arguments&... arguments) {
@@ -55,17 +59,17 @@ void launch(Stream& stream, Kernel kernel, Lid tiles, std::size_t shared_doubles
 /// Fluxes at the points of inner faces: tiles [first, end).
 template <int P, FluxKind kind>
 __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::resident)
-    face_kernel(Range tiles, TetView tets, const double* normals, Gas gas, const double* u, double* flux) {
-  using Sizes = TetSizes<P>;
+    face_kernel(Range tiles, StraightView tuned, const double* normals, Gas gas, const double* u, double* flux) {
+  using Sizes = FaceSizes<P>;
   extern __shared__ __align__(16) double shared[];
-  load_fragments(shared, tets.trace_fragments, tets.traces * Sizes::trace_fragments);
+  load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::trace_fragments);
   __syncthreads();
   const Place at;
   for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * FaceTuning<P>::tiles + at.warp; tile < tiles.end;
        tile += static_cast<Lid>(gridDim.x) * FaceTuning<P>::tiles) {
-    const std::int32_t tables = tets.tables[tile];
-    const TetFace upper = tets.faces[Size{tile_rows} * tile + at.row],
-                  lower = tets.faces[Size{tile_rows} * tile + at.row + 8];
+    const std::int32_t tables = tuned.tables[tile];
+    const StraightFace upper = tuned.faces[Size{tile_rows} * tile + at.row],
+                  lower = tuned.faces[Size{tile_rows} * tile + at.row + 8];
     double states[2][Sizes::face_tiles][variables][4];
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
@@ -115,16 +119,15 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
 }
 
 /// Doubles of a warp's tile in shared memory: coefficients, rows padded against bank conflicts, and metric.
-template <int P>
+template <class Sizes>
 struct ElementTile {
-  static constexpr int row = P == 2 ? 52 : TetSizes<P>::values, metric = tile_rows * row,
+  static constexpr int row = Sizes::order == 2 ? 52 : Sizes::values, metric = tile_rows * row,
                        doubles = metric + tile_rows * 9;
 };
 
 /// As begin_stage(), in the layout of sums. Where a term is the state itself, it is read from shared memory.
-template <int P>
+template <class Sizes>
 struct Sums {
-  using Sizes = TetSizes<P>;
   double value[Sizes::base_tiles][variables][4];
 
   template <class F>
@@ -165,30 +168,33 @@ struct Sums {
 };
 
 /// As add_faces(): fluxes of the next face are under way while those of this one are multiplied.
-template <int P>
-__device__ __forceinline__ void add_tile_faces(const Place& at, const TetView& tets, const double* fragments,
+template <class Sizes>
+__device__ __forceinline__ void add_tile_faces(const Place& at, const StraightView& tuned, const double* fragments,
                                                const std::uint8_t* turns, const double* flux, double factor, Lid x,
-                                               Lid y, Sums<P>& sums) {
-  using Sizes = TetSizes<P>;
-  const auto* sides = reinterpret_cast<const int4*>(tets.sides);
-  const int4 upper = sides[x], lower = sides[y];
-  const auto face = [](const int4& s, int f) { return f == 0 ? s.x : f == 1 ? s.y : f == 2 ? s.z : s.w; };
+                                               Lid y, Sums<Sizes>& sums) {
+  const std::int32_t *upper = tuned.sides + Size{Sizes::faces} * x, *lower = tuned.sides + Size{Sizes::faces} * y;
+  const double *upper_scales = tuned.scales + Size{Sizes::faces} * x,
+               *lower_scales = tuned.scales + Size{Sizes::faces} * y;
   const auto value = [&](int code, int step, int v) {
-    const int q = turns[tile_rows * (code & 3) + 4 * step + at.column];
-    return __ldg(flux + Size{Sizes::face_values} * (code >> 2) + v * Sizes::face_points + q);
+    const int q = turns[tile_rows * (code % max_turns) + 4 * step + at.column];
+    return __ldg(flux + Size{Sizes::face_values} * (code / max_turns) + v * Sizes::face_points + q);
   };
+  int next_upper = __ldg(upper), next_lower = __ldg(lower);
   double a[Sizes::face_steps][variables], b[Sizes::face_steps][variables];
 #pragma unroll
   for (int step = 0; step < Sizes::face_steps; ++step)
 #pragma unroll
     for (int v = 0; v < variables; ++v) {
-      a[step][v] = value(upper.x, step, v);
-      b[step][v] = value(lower.x, step, v);
+      a[step][v] = value(next_upper, step, v);
+      b[step][v] = value(next_lower, step, v);
     }
+  next_upper = __ldg(upper + 1);
+  next_lower = __ldg(lower + 1);
 #pragma unroll 1
-  for (int f = 0; f < 4; ++f) {
-    const double s = factor * tets.scales[Size{4} * x + f], t = factor * tets.scales[Size{4} * y + f];
-    const int next_upper = face(upper, f + 1), next_lower = face(lower, f + 1);
+  for (int f = 0; f < Sizes::faces; ++f) {
+    const double s = factor * __ldg(upper_scales + f), t = factor * __ldg(lower_scales + f);
+    const bool more = f + 1 < Sizes::faces;
+    const int ahead = f + 2 < Sizes::faces ? f + 2 : f, upper_ahead = __ldg(upper + ahead), lower_ahead = __ldg(lower + ahead);
 #pragma unroll
     for (int step = 0; step < Sizes::face_steps; ++step) {
       double c[variables], d[variables];
@@ -196,7 +202,7 @@ __device__ __forceinline__ void add_tile_faces(const Place& at, const TetView& t
       for (int v = 0; v < variables; ++v) {
         c[v] = s * a[step][v];
         d[v] = t * b[step][v];
-        if (f < 3) {
+        if (more) {
           a[step][v] = value(next_upper, step, v);
           b[step][v] = value(next_lower, step, v);
         }
@@ -209,15 +215,16 @@ __device__ __forceinline__ void add_tile_faces(const Place& at, const TetView& t
         for (int v = 0; v < variables; ++v) add_step(sums.value[n][v], c[v], d[v], table);
       }
     }
+    next_upper = upper_ahead;
+    next_lower = lower_ahead;
   }
 }
 
 /// As add_volume(); m, n: the metric of this thread's rows.
-template <int P>
+template <class Sizes>
 __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView& view, const double* fragments,
                                                 const double* u, const double* w, const double* m, const double* n,
-                                                Lid x, Lid y, Sums<P>& sums) {
-  using Sizes = TetSizes<P>;
+                                                Lid x, Lid y, Sums<Sizes>& sums) {
 #pragma unroll 1
   for (int tile = 0; tile < Sizes::point_tiles; ++tile) {
     double states[variables][4] = {};
@@ -265,23 +272,23 @@ __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView&
   }
 }
 
-template <int P>
-__global__ void __launch_bounds__(ElementTuning<P>::threads, ElementTuning<P>::resident)
-    element_kernel(Range rows, Lid tiles, PartView view, TetView tets, const double* u, const double* flux,
+template <class Sizes>
+__global__ void __launch_bounds__(ElementTuning<Sizes::order>::threads, ElementTuning<Sizes::order>::resident)
+    element_kernel(Range rows, Lid tiles, PartView view, StraightView tuned, const double* u, const double* flux,
                    StageArrays stage) {
-  using Sizes = TetSizes<P>;
-  using Tile = ElementTile<P>;
+  using Tile = ElementTile<Sizes>;
+  using Cut = ElementTuning<Sizes::order>;
   extern __shared__ __align__(16) double shared[];
-  __shared__ std::uint8_t turns[sizeof(tets.turns)];
-  load_fragments(shared, tets.element_fragments, Sizes::element_fragments);
-  if (threadIdx.x < sizeof(turns)) turns[threadIdx.x] = tets.turns[threadIdx.x];
+  __shared__ std::uint8_t turns[sizeof(tuned.turns)];
+  load_fragments(shared, tuned.element_fragments, Sizes::element_fragments);
+  load_turns(turns, tuned);
   __syncthreads();
   const Place at;
   const double* fragments = shared + at.lane;
   double* states = shared + fragment_size * Sizes::element_fragments + at.warp * Tile::doubles;
   double* metric = states + Tile::metric;
-  for (Lid tile = static_cast<Lid>(blockIdx.x) * ElementTuning<P>::tiles + at.warp; tile < tiles;
-       tile += static_cast<Lid>(gridDim.x) * ElementTuning<P>::tiles) {
+  for (Lid tile = static_cast<Lid>(blockIdx.x) * Cut::tiles + at.warp; tile < tiles;
+       tile += static_cast<Lid>(gridDim.x) * Cut::tiles) {
     // The last tile has its last element several times.
     const Lid first = rows.begin + tile_rows * tile, last = rows.end - 1;
     const auto row = [&](int i) { return first + i < last ? first + i : last; };
@@ -293,7 +300,7 @@ __global__ void __launch_bounds__(ElementTuning<P>::threads, ElementTuning<P>::r
     for (int i = at.lane; i < tile_rows * 9; i += 32)
       metric[i] = stage.factor * __ldg(view.metric + Size{9} * row(i / 9) + i % 9);
     const Lid x = row(at.row), y = row(at.row + 8);
-    Sums<P> sums = {};
+    Sums<Sizes> sums = {};
     const double* upper = states + at.row * Tile::row;
     const double* lower = upper + 8 * Tile::row;
     bool arrived = false;
@@ -312,18 +319,18 @@ __global__ void __launch_bounds__(ElementTuning<P>::threads, ElementTuning<P>::r
     if (stage.source != nullptr)
       sums.add(at.column, stage.factor, false, stage.source + Size{Sizes::values} * x,
                stage.source + Size{Sizes::values} * y);
-    add_tile_faces<P>(at, tets, fragments, turns, flux, stage.factor, x, y, sums);
-    add_tile_volume<P>(at, view, fragments, upper, lower, metric + 9 * at.row, metric + 9 * (at.row + 8), x, y, sums);
+    add_tile_faces<Sizes>(at, tuned, fragments, turns, flux, stage.factor, x, y, sums);
+    add_tile_volume<Sizes>(at, view, fragments, upper, lower, metric + 9 * at.row, metric + 9 * (at.row + 8), x, y, sums);
     sums.store(at.column, stage, x, y);
   }
 }
 
 template <int P>
-void compute_fluxes(Stream& stream, Range tiles, const PartView& view, const TetView& tets, const double* u,
+void compute_fluxes(Stream& stream, Range tiles, const PartView& view, const StraightView& tuned, const double* u,
                     double* flux) {
-  const auto doubles = static_cast<std::size_t>(tets.traces * TetSizes<P>::trace_fragments * fragment_size);
+  const auto doubles = static_cast<std::size_t>(tuned.traces * FaceSizes<P>::trace_fragments * fragment_size);
   const auto go = [&](auto kernel) {
-    launch<FaceTuning<P>>(stream, kernel, tiles.size(), doubles, tiles, tets, view.normals, view.gas, u, flux);
+    launch<FaceTuning<P>>(stream, kernel, tiles.size(), doubles, tiles, tuned, view.normals, view.gas, u, flux);
   };
   if (view.flux == FluxKind::llf)
     go(face_kernel<P, FluxKind::llf>);
@@ -333,13 +340,14 @@ void compute_fluxes(Stream& stream, Range tiles, const PartView& view, const Tet
     go(face_kernel<P, FluxKind::hllc>);
 }
 
-template <int P>
-void advance_elements(Stream& stream, Range rows, const PartView& view, const TetView& tets, const double* u,
+template <class Sizes>
+void advance_elements(Stream& stream, Range rows, const PartView& view, const StraightView& tuned, const double* u,
                       const double* flux, const StageArrays& stage) {
+  using Cut = ElementTuning<Sizes::order>;
   constexpr std::size_t doubles =
-      TetSizes<P>::element_fragments * fragment_size + ElementTuning<P>::tiles * ElementTile<P>::doubles;
+      Sizes::element_fragments * fragment_size + Cut::tiles * ElementTile<Sizes>::doubles;
   const Lid tiles = (rows.size() + tile_rows - 1) / tile_rows;
-  launch<ElementTuning<P>>(stream, element_kernel<P>, tiles, doubles, rows, tiles, view, tets, u, flux, stage);
+  launch<Cut>(stream, element_kernel<Sizes>, tiles, doubles, rows, tiles, view, tuned, u, flux, stage);
 }
 
-}  // namespace tutti::compressible::tets
+}  // namespace tutti::compressible::straight

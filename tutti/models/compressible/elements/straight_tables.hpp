@@ -1,0 +1,25 @@
+// Tables and tiles for the kernels tuned for straight tetrahedra and hexahedra.
+#pragma once
+
+#include <vector>
+
+#include "tutti/models/compressible/elements/operators.hpp"
+#include "tutti/models/compressible/kernels/straight_view.hpp"
+
+namespace tutti::compressible {
+
+/// All on the host; `view` has no pointers.
+struct StraightTables {
+  std::vector<double> element_fragments, trace_fragments, scales;
+  std::vector<StraightFace> faces;
+  std::vector<std::int32_t> tables, sides;
+  std::vector<Lid> at_boundary;
+  StraightView view;
+};
+
+/// Of a part whose elements all are straight tetrahedra, or all straight hexahedra, of an order that has such kernels;
+/// else none: view.order = 0. `viscous`: with what gradients take; the operators have derivatives.
+StraightTables make_straight_tables(const Operators& made, const LocalElementMesh& mesh, const IndexMap& map, int order,
+                                    bool viscous);
+
+}  // namespace tutti::compressible

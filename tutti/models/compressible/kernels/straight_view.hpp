@@ -1,0 +1,78 @@
+// What the kernels tuned for straight tetrahedra and hexahedra see of a part besides its view: tables as tensor cores
+// want them, and faces sorted into tiles whose two sides have the same tables.
+#pragma once
+
+#include <array>
+
+#include "tutti/models/compressible/kernels/view.hpp"
+
+namespace tutti::compressible {
+
+/// Elements or faces that a warp works on together: rows of a product on tensor cores.
+inline constexpr int tile_rows = 16;
+/// Orders p = 1, 2, 3 have tuned kernels.
+inline constexpr int lowest_tuned_order = 1, highest_tuned_order = 3;
+
+/// Sizes of order p. A step of a product takes four points or basis functions, a column tile eight. The counts of
+/// points are those of the rules (padded), which are checked where tables are made: faces of both shapes have as many.
+template <int P>
+struct FaceSizes {
+  static constexpr int order = P;
+  static constexpr int bases = basis_size(P), face_points = 4 * P;
+  static constexpr int values = variables * bases, face_values = variables * face_points;
+  static constexpr int base_steps = (bases + 3) / 4, base_tiles = (bases + 7) / 8;
+  static constexpr int face_steps = face_points / 4, face_tiles = (face_steps + 1) / 2;
+  static constexpr int trace_fragments = base_steps * face_tiles;  ///< of one table
+  /// Of viscous flow, behind a table of traces, for each step of points: slopes, two a step of bases, the first with
+  /// the trace itself, and the spread of jumps.
+  static constexpr int of_slopes = trace_fragments, of_spread = of_slopes + 2 * face_steps * base_steps,
+                       viscous_trace_fragments = of_spread + face_steps * face_steps;
+};
+/// And of elements of a shape, with `points_` in their volume.
+template <int P, int faces_, int points_>
+struct StraightSizes : FaceSizes<P> {
+  using Faces = FaceSizes<P>;
+  static constexpr int faces = faces_, points = points_;
+  static constexpr int point_steps = points / 4, point_tiles = (point_steps + 1) / 2;
+  /// Fragments of an element's tables: values, projection, lift of its faces; of viscous flow, derivatives behind them.
+  static constexpr int of_values = 0, of_projection = Faces::base_steps * point_tiles,
+                       of_lift = of_projection + 3 * point_steps * Faces::base_tiles,
+                       element_fragments = of_lift + faces * Faces::face_steps * Faces::base_tiles,
+                       of_derivative = element_fragments,
+                       viscous_element_fragments = of_derivative + 3 * Faces::base_steps * Faces::base_tiles;
+};
+template <int P>
+using TetSizes = StraightSizes<P, 4, P == 1 ? 4 : P == 2 ? 16 : 24>;
+template <int P>
+using HexSizes = StraightSizes<P, 6, P == 1 ? 8 : P == 2 ? 16 : 36>;
+
+/// A fragment is what the 32 threads of a warp hold of a step's table: thread 4 i + j has row j, column i.
+inline constexpr int fragment_size = 32;
+/// Tables of traces: e.g. of a tetrahedron's four left faces, and of four right ones in three orientations.
+inline constexpr int max_traces = 16;
+/// Orders of a face's points: as they are, and in eight orientations of a quadrangle.
+inline constexpr int max_turns = 16;
+
+struct StraightFace {
+  Lid face = 0, left = 0, right = 0;
+};
+struct StraightView {
+  int order = 0;         ///< 0: there are no tuned kernels for this part
+  int faces_each = 0;    ///< of an element: 4 or 6
+  bool viscous = false;  ///< tables are those of viscous flow
+  int traces = 0;
+  const double* element_fragments = nullptr;
+  const double* trace_fragments = nullptr;
+  const StraightFace* faces = nullptr;     ///< tile_rows a tile; the last may come several times
+  const std::int32_t* tables = nullptr;    ///< of each tile's traces: left + max_traces * right
+  const std::int32_t* sides = nullptr;     ///< of each element's faces: max_turns face + turn
+  const double* scales = nullptr;          ///< the same: of lift, below 0 where the element is left
+  const Lid* at_boundary = nullptr;        ///< faces
+  Range interior, separators;              ///< faces as they are told by others
+  std::array<Lid, 3> tiles{}, boundary{};  ///< of interior faces [0, [1]), of separators' [[1], [2])
+  std::uint8_t turns[max_turns * tile_rows] = {};  ///< orders of a face's points
+
+  bool tuned() const { return order > 0; }
+};
+
+}  // namespace tutti::compressible
