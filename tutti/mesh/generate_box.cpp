@@ -45,6 +45,7 @@ void check(const BoxSpec& s) {
   if (s.split_x && !(*s.split_x > s.lower.x && *s.split_x < s.upper.x))
     fail_spec("split", "box: split at x = {} lies outside ({}, {}); choose it inside", *s.split_x, s.lower.x,
               s.upper.x);
+  require_room(cells, 200, "box", "cells", "use fewer cubes");
 }
 
 Grid make_grid(const BoxSpec& s) {

@@ -13,9 +13,11 @@
 namespace tutti {
 namespace {
 
-void check_edge_length(double h) {
+/// `cells`: about as many as there are for h = 1. Millimetres taken for metres would keep gmsh busy for ever.
+void check_edge_length(double h, double cells) {
   if (!(h > 0) || !std::isfinite(h))
     fail_spec("h", "gmsh: edge length {} is not positive; a number above 0 is expected", h);
+  require_room(cells / (h * h * h), 200, "gmsh", fmt::format("cells of edge length {}", h), "use longer edges");
 }
 
 std::string mesh_size(double h) {
@@ -216,7 +218,7 @@ void tag_boundary(TetMesh& mesh, const FaceNeighbours& neighbours, const std::ma
 }  // namespace
 
 TetMesh generate_biventricle(double h, const std::filesystem::path& work_dir, int threads) {
-  check_edge_length(h);
+  check_edge_length(h, 6e5);
   TetMesh mesh = run_gmsh(work_dir, heart_scripts(h), threads);
   const FaceNeighbours neighbours = keep_largest_piece(mesh);
   tag_boundary(mesh, neighbours,
@@ -230,7 +232,7 @@ TetMesh generate_biventricle(double h, const std::filesystem::path& work_dir, in
 
 TetMesh generate_unstructured_box(double h, const std::filesystem::path& work_dir, std::optional<double> split_x,
                                   int threads) {
-  check_edge_length(h);
+  check_edge_length(h, 8);
   if (split_x && !(*split_x > 0 && *split_x < 1)) fail_spec("split", "box: split at x = {} is not in (0, 1)", *split_x);
   TetMesh mesh = run_gmsh(work_dir, box_scripts(h, split_x), threads);
   const FaceNeighbours neighbours = keep_largest_piece(mesh);

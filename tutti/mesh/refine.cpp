@@ -8,6 +8,7 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/mesh/spec_error.hpp"
 #include "tutti/mesh/vertex_groups.hpp"
 
 namespace tutti {
@@ -154,6 +155,9 @@ TetMesh refine(TetMesh mesh, int times, const ParallelFor& parallel) {
   // 32 TiB for the cells alone: before all memory is filled for nothing.
   constexpr Gid max_cells = Gid{1} << 40;
   if (cells > max_cells >> (3 * times)) too_large();
+  if (times > 0)
+    require_room(static_cast<double>(cells << (3 * times)), 200, "mesh", "cells of the refined mesh",
+                 "lower the number of times");
   try {
     for (int k = 0; k < times; ++k) mesh = refine_once(std::move(mesh), parallel);
   } catch (const std::bad_alloc&) {

@@ -1,10 +1,14 @@
 // What generators say when they cannot make what they are asked for.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "tutti/base/error.hpp"
+#include "tutti/base/system/machine_limits.hpp"
+#include "tutti/base/units.hpp"
 
 namespace tutti {
 
@@ -24,6 +28,16 @@ class SpecError : public Error {
 template <class... Args>
 [[noreturn]] void fail_spec(const char* word, fmt::format_string<Args...> format, Args&&... args) {
   throw SpecError(word, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Error(resource) unless memory is left for `count` cells or nodes of `bytes` each: the system promises more than it
+/// has, and kills the program that fills it. `who` begins the message ("box"), `advice` ends it.
+inline void require_room(double count, double bytes, std::string_view who, std::string_view what,
+                         std::string_view advice) {
+  const auto left = static_cast<double>(read_machine_limits().available);
+  if (!(count * bytes > left)) return;
+  fail(ErrorKind::resource, "{}: {:.3g} {} take about {} of memory, and {} are left; {}", who, count, what,
+       format_bytes(std::min(count * bytes, 1e21)), format_bytes(left), advice);
 }
 
 }  // namespace tutti

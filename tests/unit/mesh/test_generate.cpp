@@ -133,6 +133,11 @@ TEST(GenerateBox, Refusals) {
   refused([](BoxSpec& s) { s.split_x = 1.0; }, "split");
   refused([](BoxSpec& s) { s.cubes = {1 << 20, 1 << 20, 1 << 20}; }, "more than");
   refused([](BoxSpec& s) { s.map = [](Vec3 p) { return Vec3{-p.x, p.y, p.z}; }; }, "map");
+  BoxSpec large;
+  large.cubes = {5000, 5000, 5000};  // 136 TiB, before any of them is filled
+  EXPECT_EQ(error_of(ErrorKind::resource, [&] { generate_box(large); })
+                .find("box: 7.5e+11 cells take about 136 TiB of memory, and "),
+            0u);
 }
 
 bool have_gmsh() {
@@ -248,6 +253,10 @@ TEST(GenerateThroughGmsh, ErrorsAreClear) {
   error_of(ErrorKind::usage, [&] { generate_biventricle(NAN, folder / "w"); });
   error_of(ErrorKind::usage, [&] { generate_biventricle(5, folder / "w", 0); });
   error_of(ErrorKind::usage, [&] { generate_unstructured_box(0.5, folder / "w", 1.5); });
+  for (const double h : {1e-3, 1e-200}) {  // metres that were to be millimetres; not left to gmsh
+    const std::string message = error_of(ErrorKind::resource, [&] { generate_biventricle(h, folder / "w"); });
+    EXPECT_NE(message.find("use longer edges"), std::string::npos) << message;
+  }
   write_file(folder / "file", "");
   error_of(ErrorKind::io, [&] { generate_biventricle(5, folder / "file"); });
   {

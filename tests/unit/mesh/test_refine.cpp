@@ -170,6 +170,10 @@ TEST(Refine, TooLarge) {
   TetMesh mesh = body(20);
   const auto message = error_of(ErrorKind::resource, [&] { refine(mesh, max_refinements); });
   EXPECT_NE(message.find("lower the number of times"), std::string::npos) << message;
+  // 1e10 cells: what the system would promise and not have.
+  const auto promised = error_of(ErrorKind::resource, [&] { refine(mesh, 6); });
+  EXPECT_NE(promised.find("1.32e+10 cells of the refined mesh take about 2.40 TiB of memory"), std::string::npos)
+      << promised;
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ void check(const ElementBoxSpec& s) {
   if (cubes > 1e11) fail_spec("cubes", "box: {:.3g} cubes are more than tutti numbers (1e11); use fewer", cubes);
   if (!(s.jitter >= 0 && s.jitter < 0.5)) fail_spec("jitter", "box: jitter {} is not in [0, 0.5)", s.jitter);
   if (s.order != 1 && s.order != 2) fail_spec("order", "box: elements of order {}; 1 or 2 is expected", s.order);
+  require_room(cubes, 300, "box", "cubes", "use fewer");
 }
 
 /// A layer beside tetrahedra has its sides cut, which hexahedra and prisms do not fit: it gets a centre.

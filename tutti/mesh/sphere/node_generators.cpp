@@ -56,6 +56,7 @@ struct Icosahedron {
 
 /// All nodes at the origin.
 NodeCloud empty_cloud(Gid count) {
+  require_room(static_cast<double>(count), 24, "nodes", "nodes", "take fewer");
   try {
     NodeCloud cloud;
     cloud.points.resize(count);
