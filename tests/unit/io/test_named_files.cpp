@@ -77,6 +77,15 @@ TEST(NumberTable, takes_commas_blanks_heads_and_comments) {
   EXPECT_THAT(error_of([&] { (void)table.column("R"); }), HasSubstr("no column 'R'; take one of time, Q"));
 }
 
+TEST(NamedFiles, a_slip_in_the_name_of_the_table_is_told_first) {
+  const auto told = [](const char* head) {
+    return error_of(
+        [&] { (void)parse(std::string(head) + "\nname = \"q\"\nfile = \"q.csv\"\n", "source = \"q(t)\""); });
+  };
+  EXPECT_THAT(told("[[tables]]"), HasSubstr("unknown key 'tables'; did you mean 'table'?"));
+  EXPECT_THAT(told("[tables]"), HasSubstr("unknown key 'tables'; did you mean 'table'?"));
+}
+
 TEST(NamedFiles, tables_are_functions_of_anything) {
   write("q.csv", "t,Q,R\n0,0,5\n1,10,6\n3,0,7\n");
   const std::string list =

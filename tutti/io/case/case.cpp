@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "tutti/base/error.hpp"
@@ -18,10 +19,12 @@
 namespace tutti {
 namespace {
 
-/// What is wrong with a case, and where: the first place in the file is reported.
+/// What is wrong with a case, and where: the first place in the file is reported. An unknown key comes before all else,
+/// as others may miss what it was to say: [tables] for [[table]], and no formula knows the table.
 struct Problem {
   TomlPlace place;
   std::string message;
+  bool unknown_key = false;
 };
 
 std::string unknown_key_message(const CaseSchema& schema, const std::string& path) {
@@ -63,8 +66,10 @@ struct Flattener {
       const std::string path = prefix.empty() ? key : prefix + "." + key;
       // "mesh.file" between quotes is one key of that name, and not the key `file` of [mesh].
       if (key.find_first_of(".[]") != std::string::npos)
-        problems.push_back({value.key_place, fmt::format("{}: unknown key {}; keys are written without quotes",
-                                                         value.key_place.line_text(), quote_toml(path))});
+        problems.push_back({value.key_place,
+                            fmt::format("{}: unknown key {}; keys are written without quotes",
+                                        value.key_place.line_text(), quote_toml(path)),
+                            true});
       else
         entry(value, path);
     }
@@ -78,7 +83,8 @@ struct Flattener {
     } else if (schema.is_table_list(pattern)) {
       table_list(value, path);
     } else if (!schema.is_table(pattern)) {
-      problems.push_back({value.key_place, value.key_place.line_text() + ": " + unknown_key_message(schema, path)});
+      problems.push_back(
+          {value.key_place, value.key_place.line_text() + ": " + unknown_key_message(schema, path), true});
     } else if (nested == nullptr) {
       problems.push_back({value.place, fmt::format("{}: '{}' must be a table, written [{}], found {}",
                                                    value.place.column_text(), path, path, describe(value))});
@@ -165,7 +171,8 @@ Case parse_case(const std::string& text, const std::string& name, const CaseSche
   flat.table(*tree.as<TomlValue::Table>(), "");
   if (!flat.problems.empty()) {
     const auto first = std::min_element(flat.problems.begin(), flat.problems.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+      return std::tuple(!a.unknown_key, a.place.line, a.place.column) <
+             std::tuple(!b.unknown_key, b.place.line, b.place.column);
     });
     fail(ErrorKind::input, "{}", first->message);
   }
