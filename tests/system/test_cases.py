@@ -165,6 +165,9 @@ class Cases(SystemTest):
         late = self.run_case(text + '[partition]\nmethod = "hilbert"\n', "--set", "statistics.begin=5e-4", "--set",
                              'statistics.of=["mean"]', "--set", 'statistics.fields=["u"]', ranks=2)
         self.assertAlmostEqual(self.value_in(late["folder"], "u_mean") / 8e-4, 1, 9)
+        never = tutti("run", self.write("never.toml", text), "-o", self.folder / "never", *EQUAL, "--set", "statistics.begin=1")
+        self.assertEqual(never.code, 0)
+        self.assertRegex(never.err, r"statistics\.begin=1: the run ends at 0\.001, before statistics\.begin = 1: all statistics are 0")
         self.fails(text, "there is no field 'v' in the results; take some of u", options=["--set", 'statistics.fields=["v"]'])
         self.fails(text, "must be a list of words of", options=["--set", 'statistics.of=["median"]'])
         self.fails(box_case(output="[statistics]\nevery = 2"), "'statistics.every' has no effect here; it belongs to statistics.of")
@@ -329,9 +332,10 @@ class Cases(SystemTest):
         text = box_case().replace('generate = "box"', 'file = "part.med"').replace("cubes = [8, 8, 8]\njitter = 0.2\n", "")
         self.fails(text, r"part\.med: .*No such file", code=5)
         self.assert_error(tutti("mesh", "convert", self.folder / "none.med", "made.msh"), 5, r"none\.med: .*No such file")
-        for name in ("part.med", "part.foo"):
+        for name in ("part.med", "part.foo", "part.geo"):
             (self.folder / name).write_text("cells")
         self.fails(text, r"part\.med: unsupported format \.med; try tutti mesh convert part\.med part\.msh, and give that file")
+        self.fails(text.replace(".med", ".geo"), r"part\.geo: a geometry, not a mesh; run gmsh -3 part\.geo -o part\.msh, and give")
         self.fails(text.replace(".med", ".foo"), r"part\.foo: unsupported format \.foo; supported are")
 
 

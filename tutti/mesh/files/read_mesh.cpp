@@ -30,6 +30,9 @@ TetMesh read_mesh(const std::filesystem::path& path, MeshReport* report) {
   const std::string file = path.string();
   const std::filesystem::path name = path.filename();
   const InputFile there(path, "mesh file");  // that it is missing is told first
+  if (extension == ".geo")
+    fail(ErrorKind::input, "{}: a geometry, not a mesh; run gmsh -3 {} -o {}, and give that file", file, name.string(),
+         std::filesystem::path(name).replace_extension(".msh").string());
   if (is_converted(path))
     fail(ErrorKind::input, "{}: unsupported format {}; try tutti mesh convert {} {}, and give that file", file,
          extension.string(), name.string(), std::filesystem::path(name).replace_extension(".msh").string());

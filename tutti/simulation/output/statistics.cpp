@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tutti/base/log.hpp"
 #include "tutti/simulation/field_values.hpp"
 
 namespace tutti {
@@ -86,6 +87,9 @@ bool Statistics::counts(const Run& run) const {
 }
 
 void Statistics::after_step(Run& run) {
+  if (run.last && !watched_.empty() && !counts(run) && weight_ == 0)
+    warn("{}: the run ends at {:g}, before statistics.begin = {:g}: all statistics are 0; lower it",
+         run.options.where("statistics.begin"), run.time, begin_);
   if (!counts(run)) return;
   unsampled_ += run.time - run.before_step;
   if (!due(run)) return;
