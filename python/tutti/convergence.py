@@ -19,7 +19,7 @@ import numpy as np  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 from tutti.messages import told  # noqa: E402
-from tutti.pictures import save_figure  # noqa: E402
+from tutti.pictures import parse_dpi, save_figure  # noqa: E402
 
 MARKERS = "osD^vP*X"
 
@@ -66,7 +66,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="tutti.convergence", description="Errors over mesh width, with slopes.")
     parser.add_argument("data", help="JSON file, see the module's text")
     parser.add_argument("-o", "--output", default="convergence.png")
-    parser.add_argument("--dpi", type=int, default=160)
+    parser.add_argument("--dpi", type=parse_dpi, default=160)
     options = parser.parse_args(argv)
     try:
         figure = picture(json.loads(Path(options.data).read_text()))

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from tutti.messages import told
-from tutti.pictures import save_figure
+from tutti.pictures import parse_dpi, save_figure
 from tutti.results import read_probes
 
 # What tells how the computation went, not what it computed.
@@ -157,7 +157,7 @@ def main(argv=None):
     parser.add_argument("folder", help="folder of results")
     parser.add_argument("-o", "--output", default="history.png")
     parser.add_argument("--title", help="default: the folder's name")
-    parser.add_argument("--dpi", type=int, default=130)
+    parser.add_argument("--dpi", type=parse_dpi, default=130)
     options = parser.parse_args(argv)
     folder = Path(options.folder)
     try:

@@ -32,6 +32,9 @@ def colour_scale(values, lower=None, upper=None, map_name="auto"):
     if high - low <= 1e-12 * max(abs(low), abs(high)):  # a constant field still gets a bar
         pad = 0.5 * abs(low) or 0.5
         low, high = low - pad, high + pad
+    if map_name not in matplotlib.colormaps:  # matplotlib would list all of its 180
+        raise ValueError(f"--colours: no colour map '{map_name}'; choose warm, signed, auto or a map of matplotlib, such as "
+                         "viridis")
     return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(low, high), map_name)
 
 

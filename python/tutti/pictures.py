@@ -1,9 +1,17 @@
 """Pictures as files: whole, or not there at all."""
 
+import argparse
 import io
 import os
 import stat
 from pathlib import Path
+
+
+def parse_dpi(text):
+    """The option --dpi."""
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1200):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of dots per inch; write 1 to 1200, e.g. 160")
+    return int(text)
 
 
 def save_figure(figure, path, dpi):

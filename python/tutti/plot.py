@@ -18,7 +18,7 @@ from PIL import Image  # matplotlib needs it, too
 from tutti import slices, sphere, surface
 from tutti.marks import colour_bar, colour_scale, draw_length, draw_triad
 from tutti.messages import told
-from tutti.pictures import save_figure, write_whole
+from tutti.pictures import parse_dpi, save_figure, write_whole
 from tutti.results import BoxSnapshot, ElementSnapshot, NodeSnapshot, Results
 
 AXES = {"x": 0, "y": 1, "z": 2}
@@ -182,7 +182,7 @@ def parse_arguments(argv):
     parser.add_argument("--colours", default="auto", help="warm, signed (diverging, for numbers with a sign), auto: one of "
                         "these two; or a colour map of matplotlib")
     parser.add_argument("--title")
-    parser.add_argument("--dpi", type=int, default=160)
+    parser.add_argument("--dpi", type=parse_dpi, default=160)
     words = list(sys.argv[1:] if argv is None else argv)
     for i in range(len(words) - 1, 0, -1):  # argparse takes "-60,20" for an option unless it is joined
         if words[i - 1] in ("--view", "--range"):
@@ -239,6 +239,8 @@ def figure_of(results, snapshot, spans, options):
         labels = [f"|{label}|" if snapshot.cell_data[name].ndim > 3 else label for label, name in zip(labels, names)]
         figure = slices.picture(snapshot, fields, axis, options.at, scales, title, labels)
     else:
+        if not 0 <= options.at <= 1:
+            raise ValueError(f"--at: {options.at:g} is not in the mesh; choose 0 to 1")
         clip, view = options.clip or "y", options.view or VIEW
         if isinstance(snapshot, ElementSnapshot) and not (options.clip or options.view):
             clip, view = whole_layer(snapshot.points) or (clip, view)

@@ -22,7 +22,7 @@ import numpy as np  # noqa: E402
 
 from tutti import box  # noqa: E402
 from tutti.messages import told  # noqa: E402
-from tutti.pictures import save_figure  # noqa: E402
+from tutti.pictures import parse_dpi, save_figure  # noqa: E402
 from tutti.results import BoxSnapshot, Results  # noqa: E402
 
 COMPONENTS = {"u": 0, "v": 1, "w": 2}
@@ -177,7 +177,7 @@ def parse_arguments(argv):
     parser.add_argument("--column", action="append", default=[], metavar="NAME",
                         help="column of the references: once for all, or once for each")
     parser.add_argument("--title")
-    parser.add_argument("--dpi", type=int, default=130)
+    parser.add_argument("--dpi", type=parse_dpi, default=130)
     words = list(sys.argv[1:] if argv is None else argv)
     for i in range(len(words) - 1, 0, -1):  # argparse takes "-1,0,0" for an option unless it is joined
         if words[i - 1] == "--through":

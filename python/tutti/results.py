@@ -150,7 +150,9 @@ class Results:
     def _series_of_slice(self, name):
         found = {path.stem[len("slice-"):]: path for path in sorted(self.folder.glob("slices/slice-*.pvd"))}
         if name not in found:
-            raise ValueError(f"--slice: no slice '{name}'; choose one of {', '.join(found) or 'none'}")
+            if not found:
+                raise ValueError(f"--slice: no slice '{name}', the run wrote none; add [[output.slice]] to the case")
+            raise ValueError(f"--slice: no slice '{name}'; choose one of {', '.join(found)}")
         return found[name]
 
     def _lone_files(self):

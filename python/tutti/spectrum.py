@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
 from tutti.messages import told  # noqa: E402
-from tutti.pictures import save_figure  # noqa: E402
+from tutti.pictures import parse_dpi, save_figure  # noqa: E402
 
 TITLES = {"advection": "no hyperviscosity", "damped": "with hyperviscosity"}
 COLUMNS = ["operator", "re", "im", "re_dt", "im_dt"]
@@ -93,7 +93,7 @@ def main(argv=None):
     parser.add_argument("--method", choices=["rk4", "ssp-rk3"], default="rk4")
     parser.add_argument("--scale", type=float, help="divide by this instead of multiplying by dt")
     parser.add_argument("--title", default="")
-    parser.add_argument("--dpi", type=int, default=130)
+    parser.add_argument("--dpi", type=parse_dpi, default=130)
     options = parser.parse_args(argv)
     try:
         found = read(options.table)

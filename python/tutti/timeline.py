@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 
 from tutti.messages import told  # noqa: E402
-from tutti.pictures import save_figure  # noqa: E402
+from tutti.pictures import parse_dpi, save_figure  # noqa: E402
 
 # What a slice is about: its colour and its words in the legend. Blue waits for nobody, warm colours move data.
 KINDS = {
@@ -158,7 +158,7 @@ def main(argv=None):
     parser.add_argument("-o", "--output", default="timeline.png", help="picture to write (.png, .pdf, .svg)")
     parser.add_argument("--step", type=int, help="which step; default: the middle one of the trace")
     parser.add_argument("--title")
-    parser.add_argument("--dpi", type=int, default=160)
+    parser.add_argument("--dpi", type=parse_dpi, default=160)
     options = parser.parse_args(argv)
     try:
         step = draw(options.trace, options.output, options.step, options.title, options.dpi)

@@ -134,6 +134,10 @@ def check_plots(folder):
         run("tutti.plot", results, "-o", picture, "--dpi", 80, "--clip", clip, "--view", "-20,35", "--field", "flat")
         check_picture(picture, 5)
     check("choose one of u, flux, flat" in run("tutti.plot", results, "--field", "v", expect=4), "unknown field")
+    for option, value, code, says in (("--at", 3, 4, "--at: 3 is not in the mesh"), ("--dpi", -4, 2, "'-4' is not a whole number"),
+                                      ("--colours", "rainbowx", 4, "no colour map 'rainbowx'; choose warm"),
+                                      ("--slice", "a", 4, "no slice 'a', the run wrote none")):
+        check(says in run("tutti.plot", results, "-o", picture, option, value, expect=code), option)
     check("no such folder" in run("tutti.plot", folder / "none", expect=5), "missing folder")
 
 

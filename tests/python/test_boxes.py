@@ -190,7 +190,7 @@ class Reading(Boxes):
         layer = [faces[0], faces[1], faces[2][2:4]]
         folder = self.folder / "r"
         write_boxes(folder, faces, {0.0: linear(faces)})
-        with self.assertRaisesRegex(ValueError, "no slice 'a-1'; choose one of none"):
+        with self.assertRaisesRegex(ValueError, "no slice 'a-1', the run wrote none"):
             Results(folder, slice="a-1")
         write_boxes(folder / "slices", layer, {0.0: linear(layer), 0.5: linear(layer)})
         (folder / "slices" / "results.pvd").rename(folder / "slices" / "slice-a-1.pvd")
