@@ -128,8 +128,9 @@ void plan_by_steps(const Comm& comm, const Case& options, const PlanArguments& a
     a_step = done > 0 ? seconds / static_cast<double>(done) : one;
   }
   const Domain& domain = model->domain();
-  info("case {}: {} {}, {} parts on {} rank{}", arguments.file, format_count(model->cells()), domain.words().rows,
-       domain.rank_of_part.size(), comm.size(), comm.size() == 1 ? "" : "s");
+  info("case {}: {} {}, {} part{} on {} rank{}", arguments.file, format_count(model->cells()), domain.words().rows,
+       domain.rank_of_part.size(), domain.rank_of_part.size() == 1 ? "" : "s", comm.size(),
+       comm.size() == 1 ? "" : "s");
   std::string mine;
   for (std::size_t p = 0; p < domain.mine(); ++p) {
     const Budget& budget = domain.device(p).budget();
@@ -169,9 +170,9 @@ void plan(const Comm& comm, const PlanArguments& arguments, const ModelKinds& mo
   make_domain(*domain, setup, sharing);
   const std::vector<PlannedPart> parts = kind.plan_parts(setup, *domain, step);
 
-  info("case {}: {} {}, {} parts on {} rank{}", arguments.file, format_count(domain->rows),
-       step.rows.empty() ? domain->words().rows : step.rows, domain->rank_of_part.size(), comm.size(),
-       comm.size() == 1 ? "" : "s");
+  info("case {}: {} {}, {} part{} on {} rank{}", arguments.file, format_count(domain->rows),
+       step.rows.empty() ? domain->words().rows : step.rows, domain->rank_of_part.size(),
+       domain->rank_of_part.size() == 1 ? "" : "s", comm.size(), comm.size() == 1 ? "" : "s");
   std::vector<PartLine> mine;
   std::string arrays;
   for (std::size_t p = 0; p < parts.size(); ++p) mine.push_back(plan_line(setup, *domain, parts[p], p, arrays));
