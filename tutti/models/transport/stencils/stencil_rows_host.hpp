@@ -46,7 +46,14 @@ inline void apply_slice_by_tracers(const StencilView& view, const double* u, con
     for (int k = 0; k < some; ++k)
       for (int t = 0; t < tracers; ++t) own[k][t] = values[static_cast<Size>(row + k) * view.values + t];
     for (int j = 0; j < view.entries; ++j, columns += lanes, weights += operators * lanes)
+#if defined(__CUDACC__)  // it passes the pragma on, which it does not know
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
 #pragma GCC unroll 2
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
       for (int k = 0; k < some; ++k) {
         const double* __restrict neighbour = values + static_cast<Size>(columns[k]) * view.values;
         for (int d = 0; d < operators; ++d)
