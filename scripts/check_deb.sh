@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the Debian package, installs it in a fresh Debian 12 or Ubuntu 24.04 and runs a small case there.
 # usage: scripts/check_deb.sh [--suite bookworm|noble] [--unpack] [options of cmake, e.g. -DTUTTI_PORTABLE=OFF]
-# Needs mmdebstrap (apt install mmdebstrap; no root needed where user namespaces are allowed) and the distribution's mirror, with
-# packages of the suite that the build ran on. --unpack, or where there is no mmdebstrap: the package is unpacked and run in place.
+# Needs dpkg-dev and file, mmdebstrap (apt install mmdebstrap; no root needed where user namespaces are allowed) and the distribution's
+# mirror, with packages of the suite that the build ran on. --unpack, or where there is no mmdebstrap: unpacked and run in place.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 suite=bookworm
@@ -19,6 +19,10 @@ while (($#)); do
     -D*) options+=("$1"); shift ;;
     *) sed -n '2,5s/^# //p' "$0"; exit 2 ;;
   esac
+done
+# cpack would miss them only after the build.
+for tool in dpkg-shlibdeps file; do
+  if ! command -v "$tool" > /dev/null; then echo "check_deb.sh: $tool is missing; apt install dpkg-dev file" >&2; exit 3; fi
 done
 cmake --preset portable -B build/deb -DTUTTI_TESTS=OFF -DTUTTI_BENCH=OFF "${options[@]}" > /dev/null
 cmake --build build/deb -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" > /dev/null

@@ -6,7 +6,8 @@ usage() {
   cat <<'TEXT'
 usage: scripts/install-dependencies.sh [--quiet] [--dev] [--mpich] [--list]
   --quiet  say nothing when there is nothing to install
-  --dev    also clang-format, clang-tidy, clang with its sanitizers for scripts/fuzz.sh, doxygen, and libzfp for a test
+  --dev    also clang-format, clang-tidy, clang with its sanitizers for scripts/fuzz.sh, doxygen, libzfp for a test, and
+           what packages are made with
   --mpich  also MPICH beside Open MPI, for scripts/test-mpich.sh
   --list   print the package names and stop
 Debian 12 and Ubuntu 24.04 have everything; Ubuntu 22.04 needs a newer CMake (3.25) from elsewhere.
@@ -26,7 +27,7 @@ quiet=0
 for argument in "$@"; do
   case "$argument" in
     --quiet) quiet=1 ;;
-    --dev) packages+=(clang-format clang-tidy clang libclang-rt-dev libomp-dev python3-venv python3-pip python3-setuptools python3-wheel zsh fish libzfp-dev doxygen) ;;
+    --dev) packages+=(clang-format clang-tidy clang libclang-rt-dev libomp-dev python3-venv python3-pip python3-setuptools python3-wheel zsh fish libzfp-dev doxygen dpkg-dev file) ;;
     --mpich) packages+=(libmpich-dev mpich) ;;
     --list) list=1 ;;
     -h | --help) usage; exit 0 ;;
