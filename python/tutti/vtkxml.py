@@ -1,7 +1,8 @@
 """VTK's XML files of tetrahedra, of nodes and of structured grids as numpy arrays.
 
-VTK's own readers are used where they are installed. Without them, a small reader takes what tutti writes: appended raw
-data, with or without zlib blocks. TUTTI_PLAIN_READER=1 in the environment chooses the small reader.
+VTK's own readers are used where they are installed. Without them, and where they find nothing, a small reader takes what
+tutti writes: appended raw data, with or without zlib blocks. TUTTI_PLAIN_READER=1 in the environment chooses the small reader.
+VTK 9.1 takes raw data for XML if its Expat is 2.6 or newer, as in Ubuntu 24.04.
 """
 
 import os
@@ -41,16 +42,34 @@ def read_elements(path):
     ends in these, VTK's types of the m cells, {name: array of m rows}). Where all cells are vertices, data of points count
     as those of the cells."""
     path = _existing(path)
-    if have_vtk():
-        return _read_with_vtk(path)
-    return _read_pvtu(path) if path.suffix == ".pvtu" else _read_vtu(path)
+    return _first_that_finds(_read_with_vtk, _read_pvtu if path.suffix == ".pvtu" else _read_vtu, path, lambda found: len(found[3]))
 
 
 def read_boxes(path):
     """Reads a .vti, .vtr, .pvti or .pvtr; returns (faces, {name: array}). `faces` are the ascending planes between cells
     in x, y and z; an array is (nx, ny, nz), or (nx, ny, nz, components): element [i, j, k] is the i-th cell in x."""
     path = _existing(path)
-    return (_read_boxes_with_vtk if have_vtk() else _read_boxes)(path)
+    return _first_that_finds(_read_boxes_with_vtk, _read_boxes, path, lambda found: len(found[0][0]))
+
+
+def _first_that_finds(with_vtk, small, path, cells_of):
+    """What VTK reads; where it is not there or finds no cells, what the small reader does."""
+    if not have_vtk():
+        return small(path)
+    from vtkmodules.vtkCommonCore import vtkObject
+
+    told = vtkObject.GetGlobalWarningDisplay()
+    vtkObject.SetGlobalWarningDisplay(0)  # pages of them, and the small reader says it in a line
+    try:
+        found = with_vtk(path)
+    finally:
+        vtkObject.SetGlobalWarningDisplay(told)
+    if cells_of(found) > 0:
+        return found
+    try:
+        return small(path)
+    except ValueError:  # not what tutti writes
+        return found
 
 
 def _existing(path):

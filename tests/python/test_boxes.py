@@ -13,6 +13,7 @@ import struct
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import zlib
 from pathlib import Path
 
@@ -184,6 +185,15 @@ class Reading(Boxes):
             piece_faces, fields = vtkxml.read_boxes(self.folder / "r" / "f_0_1.vti")
             np.testing.assert_allclose(piece_faces[0], faces[0][4:])
             np.testing.assert_array_equal(fields["T"], linear(faces)["T"][4:])
+
+    @unittest.skipUnless(vtkxml.have_vtk(), "without VTK the small reader reads")
+    def test_where_vtk_finds_nothing_the_small_reader_reads(self):
+        """As VTK 9.1 does with Expat 2.6."""
+        faces = [even(0, 1, 8), even(0, 1, 4), even(0, 1, 6)]
+        write_boxes(self.folder / "r", faces, {0.0: linear(faces)})
+        nothing = lambda path: ([np.zeros(0)] * 3, {})  # noqa: E731
+        with unittest.mock.patch.object(vtkxml, "_read_boxes_with_vtk", nothing):
+            np.testing.assert_array_equal(Results(self.folder / "r").load("last").cell_data["T"], linear(faces)["T"])
 
     def test_slices(self):
         faces = [even(0, 1, 8), even(0, 1, 4), even(0, 1, 6)]
