@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Steps of compressible flow by tutti beside PyFR 3.1: Euler and Navier-Stokes on the same periodic boxes of straight tetrahedra
 # and hexahedra, in double precision, by SSP-RK3. Both have Lax-Friedrichs fluxes; tutti has BR2, PyFR LDG. PyFR runs plain,
-# and with its flux anti-aliased by quadrature as fine as tutti's. Degrees of freedom are elements x points x 5 for PyFR, elements x
+# and with its flux anti-aliased by quadrature: in tetrahedra of degree 2p, as tutti's, in hexahedra with p + 2 points per direction. Degrees of freedom are elements x points x 5 for PyFR, elements x
 # basis functions x 5 for tutti: in hexahedra PyFR has (p+1)^3 points, tutti (p+1)(p+2)(p+3)/6 functions.
 #
 # usage: bench/peers/pyfr.sh [FOLDER]       # default: results/pyfr; keeps PyFR, libxsmm, meshes and pyfr.json

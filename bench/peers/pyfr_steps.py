@@ -63,7 +63,7 @@ DT = 1e-5  # of no interest, so short that all orders are stable
 def main(mesh, backend, equations, order, anti_alias, seconds, batch=1):
     start = time.perf_counter()
     order, batch = int(order), int(batch)
-    # Volume integrals as tutti's: degree 2p on tetrahedra, p + 2 Gauss points a direction in hexahedra.
+    # Tetrahedra as tutti's. In hexahedra a rule of degree 2p would be PyFR's own points: no anti-aliasing.
     case = Inifile(
         CASE.format(
             equations=equations, order=order, dt=DT, anti_alias="flux" if anti_alias == "anti-aliased" else "none",
