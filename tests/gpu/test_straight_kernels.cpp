@@ -1,4 +1,5 @@
-// The kernels tuned for straight tetrahedra and hexahedra have the bits of the portable ones on the host. Skips without a GPU.
+// The kernels tuned for straight tetrahedra and hexahedra have the bits of the portable ones on the host. Skips without
+// a GPU.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -155,11 +156,12 @@ TEST_F(StraightKernels, HaveTheBitsOfTheHost) {
 TEST_F(StraightKernels, TakeOneTileAfterTheOther) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
   for (const BoxElements elements : {BoxElements::tetrahedra, BoxElements::hexahedra}) {
-    make(elements, elements == BoxElements::tetrahedra ? std::array<Gid, 3>{16, 16, 16} : std::array<Gid, 3>{32, 32, 24});
+    make(elements,
+         elements == BoxElements::tetrahedra ? std::array<Gid, 3>{16, 16, 16} : std::array<Gid, 3>{32, 32, 24});
     for (const int order : {1, 2, 3})
       for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant}) {
-        SCOPED_TRACE(fmt::format("elements {}, order {}, law {}", static_cast<int>(elements), order,
-                                 static_cast<int>(law)));
+        SCOPED_TRACE(
+            fmt::format("elements {}, order {}, law {}", static_cast<int>(elements), order, static_cast<int>(law)));
         expect_same_bits({order, FluxKind::llf, 1, law});
       }
   }

@@ -87,8 +87,8 @@ TEST(Compressible, SameBitsOnEveryMachine) {
   }
 }
 
-// Affine elements have the same basis in both, but for rounding. The rules of straight tetrahedra are the same, too; those
-// of other straight elements have more points in the stored form.
+// Affine elements have the same basis in both, but for rounding. The rules of straight tetrahedra are the same, too;
+// those of other straight elements have more points in the stored form.
 TEST(Compressible, StoredFormIsTheSharedOne) {
   for (const char* element : {"hex", "tet", "prism"})
     for (const char* viscosity : {"0", "0.01"}) {

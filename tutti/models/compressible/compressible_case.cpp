@@ -224,9 +224,10 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "numerics.form",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
-              .description = "stored: every element has tables of its own and, unless it is a straight tetrahedron, p + 2 "
-                             "points per direction, as in the paper; auto: elements that are affine images of the "
-                             "reference element share its tables, with rules of degree 2p.",
+              .description =
+                  "stored: every element has tables of its own and, unless it is a straight tetrahedron, p + 2 "
+                  "points per direction, as in the paper; auto: elements that are affine images of the "
+                  "reference element share its tables, with rules of degree 2p.",
               .choices = {"auto", "stored"}});
   schema.add({.path = "numerics.kernels",
               .type = KeyType::choice,

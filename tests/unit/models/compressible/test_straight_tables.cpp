@@ -123,7 +123,8 @@ void check_sizes(BoxElements elements, bool viscous) {
       EXPECT_EQ(side / max_turns, code >> 1);
       EXPECT_EQ(tables.scales[Sizes::faces * e + k], (code & 1) == 0 ? -face.scale[0] : face.scale[1]);
       for (int q = 0; q < Sizes::face_points; ++q) {
-        EXPECT_EQ(tables.view.turns[tile_rows * (side % max_turns) + q], made.turns[((code & 1) == 0 ? 0 : face.turn) + q]);
+        EXPECT_EQ(tables.view.turns[tile_rows * (side % max_turns) + q],
+                  made.turns[((code & 1) == 0 ? 0 : face.turn) + q]);
         for (int l = 0; l < Sizes::bases; ++l)
           ASSERT_EQ(entry(tables.element_fragments, Sizes::of_lift + k * Sizes::face_steps * Sizes::base_tiles,
                           Sizes::base_tiles, q, l / 8, viscous ? column_of(l) : l % 8),

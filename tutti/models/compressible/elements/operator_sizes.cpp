@@ -78,7 +78,8 @@ class Counter {
   bool turns(int corners, bool flat, int orientation) {
     const auto [at, is_new] = turns_.try_emplace({corners, flat, orientation}, false);
     if (is_new) {
-      at->second = !turned_points(face_rule(corners, options_.order, flat, options_.stored), corners, orientation).empty();
+      at->second =
+          !turned_points(face_rule(corners, options_.order, flat, options_.stored), corners, orientation).empty();
       if (at->second) sizes_.turns += max_face_points;
     }
     return at->second;

@@ -351,8 +351,8 @@ int volume_row_width(const LocalElementMesh& mesh, const IndexMap& map, const Op
     const bool affine = ElementMap(mesh.types[e], mesh.element_nodes(e)).affine();
     const auto [found, is_new] = widths.try_emplace({mesh.types[e], affine});
     if (is_new)
-      found->second =
-          volume_table_size(padded(volume_rule(mesh.types[e], options.order, affine, options.stored).size()), options.order);
+      found->second = volume_table_size(
+          padded(volume_rule(mesh.types[e], options.order, affine, options.stored).size()), options.order);
     widest = std::max(widest, found->second);
   }
   return widest;

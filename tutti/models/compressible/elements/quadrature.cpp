@@ -80,8 +80,8 @@ Quadrature cube_rule(int degree, int dimension, std::initializer_list<CubeOrbit>
     for (int code = 0; code < (dimension == 3 ? 27 : 9); ++code) {
       const std::array<int, 3> sign = {code % 3 - 1, code / 3 % 3 - 1, dimension == 3 ? code / 9 - 1 : 0};
       if (std::abs(sign[0]) + std::abs(sign[1]) + std::abs(sign[2]) != orbit.count) continue;
-      rule.points.push_back({0.5 * (1 + sign[0] * at), 0.5 * (1 + sign[1] * at),
-                             dimension == 3 ? 0.5 * (1 + sign[2] * at) : 0});
+      rule.points.push_back(
+          {0.5 * (1 + sign[0] * at), 0.5 * (1 + sign[1] * at), dimension == 3 ? 0.5 * (1 + sign[2] * at) : 0});
       rule.weights.push_back(orbit.weight / (dimension == 3 ? 8 : 4));
     }
   }

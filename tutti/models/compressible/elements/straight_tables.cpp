@@ -93,7 +93,8 @@ class Maker {
       number_of(turns_, face.turn);
     }
     if (traces_.size() > max_traces || turns_.size() > max_turns) return false;
-    if (made_.faces.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / max_turns)) return false;
+    if (made_.faces.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / max_turns))
+      return false;
     std::vector<Size> lifts(Sizes::faces, -1);
     for (Lid e = 0; e < map_.owned; ++e)
       for (std::size_t k = 0; k < max_faces; ++k) {

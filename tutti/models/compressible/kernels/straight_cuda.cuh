@@ -1,13 +1,14 @@
-// Inviscid flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs: all products on tensor cores, from point
-// values to fluxes to coefficients in registers. A warp works on tiles of 16 faces or elements, blocks stay resident and keep the
-// tables in shared memory. The bits are those of FaceFluxes and AdvanceElements, which see the same orders of sums.
+// Inviscid flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs: all products on tensor cores, from
+// point values to fluxes to coefficients in registers. A warp works on tiles of 16 faces or elements, blocks stay
+// resident and keep the tables in shared memory. The bits are those of FaceFluxes and AdvanceElements, which see the
+// same orders of sums.
 #pragma once
 
 #include <algorithm>
 
 #include "tutti/models/compressible/kernels/launch.hpp"
-#include "tutti/models/compressible/kernels/tensor_cuda.cuh"
 #include "tutti/models/compressible/kernels/straight_view.hpp"
+#include "tutti/models/compressible/kernels/tensor_cuda.cuh"
 
 namespace tutti::compressible::straight {
 
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
        tile += static_cast<Lid>(gridDim.x) * FaceTuning<P>::tiles) {
     const std::int32_t tables = tuned.tables[tile];
     const StraightFace upper = tuned.faces[Size{tile_rows} * tile + at.row],
-                  lower = tuned.faces[Size{tile_rows} * tile + at.row + 8];
+                       lower = tuned.faces[Size{tile_rows} * tile + at.row + 8];
     double states[2][Sizes::face_tiles][variables][4];
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
@@ -194,7 +195,8 @@ __device__ __forceinline__ void add_tile_faces(const Place& at, const StraightVi
   for (int f = 0; f < Sizes::faces; ++f) {
     const double s = factor * __ldg(upper_scales + f), t = factor * __ldg(lower_scales + f);
     const bool more = f + 1 < Sizes::faces;
-    const int ahead = f + 2 < Sizes::faces ? f + 2 : f, upper_ahead = __ldg(upper + ahead), lower_ahead = __ldg(lower + ahead);
+    const int ahead = f + 2 < Sizes::faces ? f + 2 : f, upper_ahead = __ldg(upper + ahead),
+              lower_ahead = __ldg(lower + ahead);
 #pragma unroll
     for (int step = 0; step < Sizes::face_steps; ++step) {
       double c[variables], d[variables];
@@ -320,7 +322,8 @@ __global__ void __launch_bounds__(ElementTuning<Sizes::order>::threads, ElementT
       sums.add(at.column, stage.factor, false, stage.source + Size{Sizes::values} * x,
                stage.source + Size{Sizes::values} * y);
     add_tile_faces<Sizes>(at, tuned, fragments, turns, flux, stage.factor, x, y, sums);
-    add_tile_volume<Sizes>(at, view, fragments, upper, lower, metric + 9 * at.row, metric + 9 * (at.row + 8), x, y, sums);
+    add_tile_volume<Sizes>(at, view, fragments, upper, lower, metric + 9 * at.row, metric + 9 * (at.row + 8), x, y,
+                           sums);
     sums.store(at.column, stage, x, y);
   }
 }
@@ -344,8 +347,7 @@ template <class Sizes>
 void advance_elements(Stream& stream, Range rows, const PartView& view, const StraightView& tuned, const double* u,
                       const double* flux, const StageArrays& stage) {
   using Cut = ElementTuning<Sizes::order>;
-  constexpr std::size_t doubles =
-      Sizes::element_fragments * fragment_size + Cut::tiles * ElementTile<Sizes>::doubles;
+  constexpr std::size_t doubles = Sizes::element_fragments * fragment_size + Cut::tiles * ElementTile<Sizes>::doubles;
   const Lid tiles = (rows.size() + tile_rows - 1) / tile_rows;
   launch<Cut>(stream, element_kernel<Sizes>, tiles, doubles, rows, tiles, view, tuned, u, flux, stage);
 }

@@ -42,9 +42,15 @@ struct StraightSizes : FaceSizes<P> {
                        viscous_element_fragments = of_derivative + 3 * Faces::base_steps * Faces::base_tiles;
 };
 template <int P>
-using TetSizes = StraightSizes<P, 4, P == 1 ? 4 : P == 2 ? 16 : 24>;
+using TetSizes = StraightSizes<P, 4,
+                               P == 1   ? 4
+                               : P == 2 ? 16
+                                        : 24>;
 template <int P>
-using HexSizes = StraightSizes<P, 6, P == 1 ? 8 : P == 2 ? 16 : 36>;
+using HexSizes = StraightSizes<P, 6,
+                               P == 1   ? 8
+                               : P == 2 ? 16
+                                        : 36>;
 
 /// A fragment is what the 32 threads of a warp hold of a step's table: thread 4 i + j has row j, column i.
 inline constexpr int fragment_size = 32;
@@ -63,13 +69,13 @@ struct StraightView {
   int traces = 0;
   const double* element_fragments = nullptr;
   const double* trace_fragments = nullptr;
-  const StraightFace* faces = nullptr;     ///< tile_rows a tile; the last may come several times
-  const std::int32_t* tables = nullptr;    ///< of each tile's traces: left + max_traces * right
-  const std::int32_t* sides = nullptr;     ///< of each element's faces: max_turns face + turn
-  const double* scales = nullptr;          ///< the same: of lift, below 0 where the element is left
-  const Lid* at_boundary = nullptr;        ///< faces
-  Range interior, separators;              ///< faces as they are told by others
-  std::array<Lid, 3> tiles{}, boundary{};  ///< of interior faces [0, [1]), of separators' [[1], [2])
+  const StraightFace* faces = nullptr;             ///< tile_rows a tile; the last may come several times
+  const std::int32_t* tables = nullptr;            ///< of each tile's traces: left + max_traces * right
+  const std::int32_t* sides = nullptr;             ///< of each element's faces: max_turns face + turn
+  const double* scales = nullptr;                  ///< the same: of lift, below 0 where the element is left
+  const Lid* at_boundary = nullptr;                ///< faces
+  Range interior, separators;                      ///< faces as they are told by others
+  std::array<Lid, 3> tiles{}, boundary{};          ///< of interior faces [0, [1]), of separators' [[1], [2])
   std::uint8_t turns[max_turns * tile_rows] = {};  ///< orders of a face's points
 
   bool tuned() const { return order > 0; }

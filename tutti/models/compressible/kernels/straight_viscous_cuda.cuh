@@ -1,5 +1,6 @@
-// Viscous flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs as inviscid flow is (straight_cuda.cuh). The bits are
-// those of ViscousFaceFluxes and AdvanceViscousElements, which see the same orders of sums.
+// Viscous flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs as inviscid flow is
+// (straight_cuda.cuh). The bits are those of ViscousFaceFluxes and AdvanceViscousElements, which see the same orders of
+// sums.
 //
 // A warp works on a tile of faces, four points at a time: more gradients find no room in its registers. A tile of
 // elements has five warps, one for each variable, which keep the coefficients of its gradient in registers and meet
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(ViscousFaceTuning<P>::threads, ViscousFaceTuni
        tile += static_cast<Lid>(gridDim.x) * Cut::tiles) {
     const std::int32_t tables = tuned.tables[tile];
     const StraightFace faces[2] = {tuned.faces[Size{tile_rows} * tile + at.row],
-                              tuned.faces[Size{tile_rows} * tile + at.row + 8]};
+                                   tuned.faces[Size{tile_rows} * tile + at.row + 8]};
     const double* const fragments[2] = {
         shared + fragment_size * Sizes::viscous_trace_fragments * (tables % max_traces) + at.lane,
         shared + fragment_size * Sizes::viscous_trace_fragments * (tables / max_traces) + at.lane};
@@ -359,8 +360,8 @@ __device__ __forceinline__ void add_viscous_tile_volume(const Place& at, int v, 
 template <class Sizes>
 __global__ void __launch_bounds__(ViscousElementTuning<Sizes::order>::threads,
                                   ViscousElementTuning<Sizes::order>::resident)
-    viscous_element_kernel(Range elements, Lid tiles, PartView view, StraightView tuned, const double* u, FaceArrays at_faces,
-                           StageArrays stage) {
+    viscous_element_kernel(Range elements, Lid tiles, PartView view, StraightView tuned, const double* u,
+                           FaceArrays at_faces, StageArrays stage) {
   using Cut = ViscousElementTuning<Sizes::order>;
   extern __shared__ __align__(16) double shared[];
   __shared__ std::uint8_t turns[sizeof(tuned.turns)];
@@ -431,8 +432,7 @@ template <class Sizes>
 void advance_viscous_elements(Stream& stream, Range elements, const PartView& view, const StraightView& tuned,
                               const double* u, const FaceArrays& at_faces, const StageArrays& stage) {
   using Cut = ViscousElementTuning<Sizes::order>;
-  constexpr std::size_t doubles =
-      Sizes::viscous_element_fragments * fragment_size + Cut::tiles * Exchanged::doubles;
+  constexpr std::size_t doubles = Sizes::viscous_element_fragments * fragment_size + Cut::tiles * Exchanged::doubles;
   const Lid tiles = (elements.size() + tile_rows - 1) / tile_rows;
   launch<Cut>(stream, viscous_element_kernel<Sizes>, tiles, doubles, elements, tiles, view, tuned, u, at_faces, stage);
 }

@@ -91,9 +91,9 @@ struct PartView {
   Gas gas;
   FluxKind flux = FluxKind::llf;
   ShockSensor sensor;
-  std::uint8_t* broken = nullptr;  ///< of owned elements: 0, or see watch()
+  std::uint8_t* broken = nullptr;          ///< of owned elements: 0, or see watch()
   const StraightView* straight = nullptr;  ///< of the host; for kernels tuned for a GPU, where there are any
-  Residency* volumes = nullptr;    ///< rows of `values` and `projection`; null: these are among the tables
+  Residency* volumes = nullptr;            ///< rows of `values` and `projection`; null: these are among the tables
 
   /// In which order a side's lift takes a face's points.
   TUTTI_HD const std::uint8_t* order_of(const FaceRecord& face, int side) const {
