@@ -98,7 +98,7 @@ class StraightKernels : public testing::Test {
     Result result;
     const auto owned = static_cast<std::size_t>(map_.owned) * static_cast<std::size_t>(values);
     const std::array<int, 4> face_values = {0, 20, 40, 60};
-    result.flux.resize(static_cast<std::size_t>(part.all_faces().size() * face_values[setting.order]));
+    result.flux.resize(static_cast<std::size_t>(Size{part.all_faces().size()} * face_values[setting.order]));
     result.jump.resize(flow.diffuses() ? result.flux.size() : 0);
     result.out.resize(owned);
     result.second.resize(owned);
