@@ -113,7 +113,10 @@ def bars(data, key):
 
 
 def chart(panels, key, file, mark):
-    import matplotlib
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("write_performance.py: the charts need matplotlib; pip install matplotlib")
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     plt.rcParams.update({"font.size": 8, "svg.hashsalt": "tutti", "text.color": INK, "axes.labelcolor": INK})
