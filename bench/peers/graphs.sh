@@ -5,7 +5,7 @@
 # its order of vertices and sources in it, and the call of a library; graphs are read and built before.
 #
 # usage: bench/peers/graphs.sh [FOLDER]      # default: results/graphs; keeps the libraries, graphs.md and graphs.json
-# SMALL, EXACT, SAMPLED: scales of SSCA#2 (default: 10, 14, 16); SOURCES of the last (default: 256); SIDE of the torus (default: 100).
+# SMALL, EXACT, SAMPLED: scales of SSCA#2 (default: 10, 14, 16); SOURCES of the last (256); SIDE of the torus (100).
 # TUTTI names the program, PYTHON one of 3.11 or later, CORES the cores (default: 0,1), ROUNDS how often all run, in turn
 # (default: 3); the fastest counts. igraph and NetworkX have one thread. TEPS are sources x arcs / s, where an edge of the torus is
 # two arcs; ratios are to tutti with as many threads, those above 1 say that tutti is faster.
