@@ -111,7 +111,8 @@ END
     foam_run "$case" laplacianFoam diffusion-pcg
     diffusion_solver "$gamg"
     foam_run "$case" laplacianFoam diffusion-gamg
-    tutti_run diffusion implicit
+    tutti_run diffusion multigrid
+    tutti_run diffusion chebyshev --set solver.preconditioner=chebyshev
     tutti_run diffusion explicit --set time.method=euler --set time.dt=auto --set time.steps=200 --set solver.tolerance=
   done
   "${helper[@]}" diffusion "$work" "$rounds" "$dt" "$steps" "$threads" "$folder/openfoam.json"

@@ -104,13 +104,13 @@ def diffusion(folder, rounds, dt, n):
         end = mean_left([value for (value,) in last_field(folder / f"last-diffusion-{name}", "T")])
         rows.append(row("laplacianFoam", f"backward Euler, {solver}", len(cells), dt, peer["seconds"], peer["iterations"],
                         **others(peer["seconds"], dt, end / start, n * dt, exact)))  # fmt: skip
-    for name, method in ("implicit", "backward Euler, multigrid"), ("explicit", "explicit Euler"):
+    for name in "multigrid", "chebyshev", "explicit":
         seconds, summary, first, last = fastest_tutti(folder, name, rounds)
-        iterations, h = 0.0, summary["dt"]
-        if name == "implicit":
-            iterations = summary["solver"]["iterations"] / summary["steps"]
+        iterations, h, method = 0.0, summary["dt"], f"backward Euler, {name}"
+        if name == "explicit":
+            method, exact = "explicit Euler", -math.log1p(-(math.pi**2) * h) / h
         else:
-            exact = -math.log1p(-(math.pi**2) * h) / h
+            iterations = summary["solver"]["iterations"] / summary["steps"]
         rows.append(row("tutti", method, summary["cells"], h, seconds, iterations,
                         **others(seconds, h, last["left"] / first["left"], last["time"] - first["time"], exact)))  # fmt: skip
     return rows
