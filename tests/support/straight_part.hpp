@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "tutti/base/random.hpp"
 #include "tutti/device/threads.hpp"

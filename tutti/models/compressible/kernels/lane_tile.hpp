@@ -42,7 +42,7 @@ inline void store_four(LaneVector (&x)[4], int i, int count, double* const* rows
   turn(x);
   const auto mask = static_cast<__mmask8>(count >= 4 ? 0xf : 0xf >> (4 - count));
   for (int k = 0; k < 4; ++k) {
-    _mm256_mask_storeu_pd(rows[k] + i, mask, _mm512_castpd512_pd256(x[k]));
+    _mm256_mask_storeu_pd(rows[k] + i, mask, __builtin_shufflevector(x[k], x[k], 0, 1, 2, 3));
     _mm256_mask_storeu_pd(rows[k + 4] + i, mask, __builtin_shufflevector(x[k], x[k], 4, 5, 6, 7));
   }
 }
@@ -111,7 +111,7 @@ inline void turn_row(const double* from, const std::uint8_t* order, double* to) 
       if (n - q > 4)
         _mm512_storeu_pd(to + v * n + q, turned);
       else
-        _mm256_storeu_pd(to + v * n + q, _mm512_castpd512_pd256(turned));
+        _mm256_storeu_pd(to + v * n + q, __builtin_shufflevector(turned, turned, 0, 1, 2, 3));
     }
   }
 #else
