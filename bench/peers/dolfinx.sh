@@ -10,19 +10,23 @@
 #
 # usage: bench/peers/dolfinx.sh [FOLDER]      # default: results/dolfinx; keeps dolfinx.json and dolfinx.md
 # PARTS (default: steady heat), CUBES, FINE: cubes along an edge, of six tetrahedra each (default: 44, and 80 for P1 again; FINE=0: without),
-# ORDERS of dolfinx on the first mesh (default: 1 2), DT, STEPS of the heat (default: 1e-3, 20), TOLERANCE (default: 1e-8). TUTTI names the
+# ORDERS of dolfinx on the first mesh (default: 1 2), DT, STEPS of the heat (default: 1e-3, 10), TOLERANCE (default: 1e-8), SOLVERS of
+# dolfinx: hypre, gamg or icc, with conjugate gradients (default: hypre gamg, and icc for the heat). TUTTI names the
 # program, PYTHON the one that has dolfinx (default: /usr/bin/python3), CORES the cores (default: 0,1; all runs with one of them, too),
 # ROUNDS how often all run, in turn (default: 3); the fastest counts.
 set -euo pipefail
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 tutti=${TUTTI:-$root/build/release/bin/tutti} python=${PYTHON:-/usr/bin/python3} cores=${CORES:-0,1} rounds=${ROUNDS:-3}
-parts=${PARTS:-steady heat} cubes=${CUBES:-44} fine=${FINE:-80} orders=${ORDERS:-1 2} dt=${DT:-1e-3} steps=${STEPS:-20}
+parts=${PARTS:-steady heat} cubes=${CUBES:-44} fine=${FINE:-80} orders=${ORDERS:-1 2} dt=${DT:-1e-3} steps=${STEPS:-10}
 tolerance=${TOLERANCE:-1e-8}
 read -ra mpirun <<<"${MPIRUN:-mpirun --oversubscribe --bind-to none$([[ $(id -u) -ne 0 ]] || echo " --allow-run-as-root")}"
 need_tutti
 need_program "${mpirun[0]}" "apt-get install openmpi-bin, or MPIRUN=COMMAND"
 need_program "$python" "PYTHON names the one that has dolfinx"
+for solver in ${SOLVERS:-}; do
+  [[ $solver == hypre || $solver == gamg || $solver == icc ]] || stop "SOLVERS has '$solver'; hypre, gamg or icc"
+done
 need_counts CUBES ORDERS STEPS ROUNDS
 [[ $fine == 0 ]] || need_counts FINE
 need_numbers DT TOLERANCE
@@ -99,8 +103,7 @@ echo '[]' >"$folder/dolfinx.json"
 : >"$folder/dolfinx.md"
 all=$(tr ',' '\n' <<<"$cores" | wc -l)
 for problem in $parts; do
-  solvers="hypre gamg"
-  [[ $problem == steady ]] || solvers="hypre icc"
+  solvers=${SOLVERS:-$([[ $problem == steady ]] && echo "hypre gamg" || echo icc)}
   for ((round = 0; round < rounds; ++round)); do # in turn, so that all meet the same load
     for count in $(printf '1\n%s\n' "$all" | sort -un); do
       for solver in $solvers; do
