@@ -156,7 +156,7 @@ def solve(path, problem, mesh_file, order, solver, tolerance, dt, steps):
     left_over = residual.norm() / b.norm()
 
     def error(degree):
-        square = (found - exact(ufl_functions(ufl), *x)) ** 2 * ufl.dx(metadata={"quadrature_degree": degree})
+        square = (found - exact(UflFunctions(ufl), *x)) ** 2 * ufl.dx(metadata={"quadrature_degree": degree})
         return math.sqrt(world.allreduce(fem.assemble_scalar(form(square)), op=MPI.SUM))
 
     report = {"unknowns": space.dofmap.index_map.size_global, "cells": mesh.topology.index_map(3).size_global,
@@ -166,7 +166,7 @@ def solve(path, problem, mesh_file, order, solver, tolerance, dt, steps):
         pathlib.Path(path).write_text(json.dumps(report) + "\n")
 
 
-class ufl_functions:
+class UflFunctions:
     """The functions of an exact solution, by the names of NumPy's."""
 
     def __init__(self, ufl):

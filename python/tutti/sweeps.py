@@ -35,7 +35,7 @@ def sweep(case, values, jobs=1, output=None, progress=None, threads=None, **opti
         if isinstance(chosen, str) or not np.iterable(chosen):
             raise TypeError(f"sweep: {key}: {chosen!r} is no list of values; write [{chosen!r}]")
     if not isinstance(jobs, numbers.Integral) or jobs < 1:
-        raise ValueError(f"sweep: jobs={jobs!r}: not a whole number from 1 on")
+        raise ValueError(f"sweep: jobs={jobs!r}: not a whole number from 1 on; leave it out for one run at a time")
     combinations = [dict(zip(values, chosen)) for chosen in itertools.product(*values.values())]
     cores = sorted(os.sched_getaffinity(0))
     shares = queue.SimpleQueue()
