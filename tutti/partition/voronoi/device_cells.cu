@@ -9,6 +9,7 @@
 #include "tutti/device/for_each.hpp"
 #include "tutti/partition/device_order.hpp"
 #include "tutti/partition/voronoi/device_arrays.hpp"
+#include "tutti/partition/voronoi/voronoi.hpp"
 
 #if defined(__CUDACC__)
 #include "tutti/partition/voronoi/cells_cuda.cuh"
@@ -34,10 +35,15 @@ struct TakeRows {
   TUTTI_HD void operator()(Lid i) const { places[i] = rows[places[i]]; }
 };
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 class DeviceCells final : public Cells {
  public:
-  DeviceCells(Stream& stream, std::span<const Vec3> all, std::size_t parts, bool by_groups, double& upload_seconds)
+  DeviceCells(Stream& stream, std::span<const Vec3> all, std::size_t parts, bool by_groups, VoronoiTimes& times)
       : stream_(stream), count_(static_cast<Lid>(all.size())), parts_(static_cast<Lid>(parts)) {
+    auto begin = std::chrono::steady_clock::now();
     gpu_ = by_groups && stream.kind() == DeviceKind::cuda;
     copies_ = gpu_ && parts <= 64 ? 8 : 1;
     Carver counted, here;
@@ -50,11 +56,11 @@ class DeviceCells final : public Cells {
     staging_ = Buffer<std::byte>(stream.device(), staged.bytes, "sums of Voronoi parts", Memory::pinned);
     host.memory = staging_.data();
     lay_out_staging(host);
-
-    const auto begin = std::chrono::steady_clock::now();
+    times.room = seconds_since(begin);
+    begin = std::chrono::steady_clock::now();
     stream.copy(points_, all.data(), all.size_bytes(), CopyDirection::to_device);
     stream.synchronize();
-    upload_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    times.upload = seconds_since(begin);
     sample_.rows = hilbert_order(stream, order_, points_, all, lattice);
     set_lattice(lattice);
     sample_.all = points_;
@@ -167,11 +173,11 @@ class DeviceCells final : public Cells {
 }  // namespace
 
 std::unique_ptr<Cells> make_device_cells(Stream& stream, std::span<const Vec3> points, std::size_t parts,
-                                         bool by_groups, double& upload_seconds) {
+                                         bool by_groups, VoronoiTimes& times) {
   if (points.size() >= std::numeric_limits<Lid>::max() - block_points * block_boxes)
     fail(ErrorKind::resource, "Voronoi parts of {} points on {}: 32-bit numbers", points.size(),
          stream.device().name());
-  return std::make_unique<DeviceCells>(stream, points, parts, by_groups, upload_seconds);
+  return std::make_unique<DeviceCells>(stream, points, parts, by_groups, times);
 }
 
 }  // namespace tutti::voronoi

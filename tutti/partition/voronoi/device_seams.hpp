@@ -10,7 +10,7 @@
 
 namespace tutti::voronoi {
 
-/// Returns the sizes of the parts then. Adds to the times of copies. Error(resource): no room.
+/// Returns the sizes of the parts then. Sets all times but those of the sweeps. Error(resource): no room.
 std::vector<std::int32_t> refine_there(Stream& stream, const SymmetricGraph& graph,
                                        std::span<const std::int32_t> quotas, double imbalance,
                                        std::span<const std::int32_t> size, std::span<std::int32_t> part,

@@ -78,7 +78,7 @@ RefineTimes refine_parts(const SymmetricGraph& graph, std::span<const std::int32
                              : voronoi::refine_there(*stream, graph, quotas, imbalance, size, part, times);
   if (!balanced(quotas, imbalance, size)) rebalance(graph, quotas, imbalance, part);
   const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
-  times.sweeps = all.count() - times.upload - times.result;
+  times.sweeps = all.count() - times.upload - times.room - times.result;
   return times;
 }
 

@@ -249,9 +249,9 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
   auto begin = std::chrono::steady_clock::now();
   const auto cells = options.stream == nullptr
                          ? voronoi::make_host_cells(points, k, parallel)
-                         : voronoi::make_device_cells(*options.stream, points, k, options.by_groups, result.times.upload);
+                         : voronoi::make_device_cells(*options.stream, points, k, options.by_groups, result.times);
   State state{first_centres(*cells, points, quotas, options.seeds)};
-  result.times.order = seconds_since(begin) - result.times.upload;
+  result.times.order = seconds_since(begin) - result.times.upload - result.times.room;
 
   begin = std::chrono::steady_clock::now();
   Gid stride = 1;

@@ -28,7 +28,8 @@ struct VoronoiOptions {
 /// Seconds.
 struct VoronoiTimes {
   double upload = 0;  ///< of the points, to the device
-  double order = 0;   ///< along the curve, with room for all arrays
+  double room = 0;    ///< for all arrays on the device
+  double order = 0;   ///< along the curve
   double passes = 0;
   double result = 0;  ///< to the host, and the last rows levelled
 };
@@ -52,6 +53,7 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
 /// Seconds.
 struct RefineTimes {
   double upload = 0;  ///< of graph and parts, to the device
+  double room = 0;    ///< for all arrays on the device
   double sweeps = 0;
   double result = 0;  ///< to the host
 };
