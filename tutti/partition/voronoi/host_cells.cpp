@@ -38,19 +38,20 @@ class HostCells final : public Cells {
   }
 
   void pass(std::span<const Centre> centres, std::span<IntegerSums> sums) override {
-    const Blocks pieces(static_cast<Size>(boxes_.size()), 16);
+    const Blocks pieces(static_cast<Size>(boxes_of_boxes_.size()), 1);
     sums_.resize(at(pieces.number) * parts_);
     pieces.run(parallel_, [&](Size piece, Size begin, Size end) {
       IntegerSums* mine = sums_.data() + at(piece) * parts_;
       std::fill_n(mine, parts_, IntegerSums{});
       Near all, outer, near;
       for (std::size_t p = 0; p < parts_; ++p) all.push_back(static_cast<std::int32_t>(p));
-      for (Size b = begin; b < end; ++b) {
-        const bool two_steps = parts_ >= many_centres;
-        if (two_steps && (b == begin || b % block_boxes == 0))
-          find_near(boxes_of_boxes_[at(b / block_boxes)], centres, all, outer);
-        find_near(boxes_[at(b)], centres, two_steps ? outer : all, near);
-        assign(at(b), centres, near, mine);
+      const bool two_steps = parts_ >= many_centres;
+      for (Size o = begin; o < end; ++o) {
+        if (two_steps) find_near(boxes_of_boxes_[at(o)], centres, all, outer);
+        for (std::size_t b = at(o) * block_boxes; b < std::min(boxes_.size(), (at(o) + 1) * block_boxes); ++b) {
+          find_near(boxes_[b], centres, two_steps ? outer : all, near);
+          assign(b, centres, near, mine);
+        }
       }
     });
     std::fill(sums.begin(), sums.end(), IntegerSums{});
