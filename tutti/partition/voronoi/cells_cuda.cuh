@@ -170,7 +170,8 @@ __global__ void __launch_bounds__(block_points) assign(Sample s, const Centre* c
   bool waits = inside;
   for (unsigned left = __ballot_sync(all_lanes, waits); left != 0; left = __ballot_sync(all_lanes, waits)) {
     const int leader = __ffs(static_cast<int>(left)) - 1;
-    const bool same = waits && mine == __shfl_sync(all_lanes, mine, leader);
+    const std::int32_t wanted = __shfl_sync(all_lanes, mine, leader);  // all lanes, also those that wait no more
+    const bool same = waits && mine == wanted;
     const IntegerSums total = warp_sums(s.counter, at, same);
     if (static_cast<int>(threadIdx.x % 32) == leader) {
       if (slot >= 0)
