@@ -1,8 +1,8 @@
 // The Voronoi partitioner on the points of a cube, phase by phase, on threads and on a device.
 // bench_voronoi [POINTS] [PARTS] [DEVICE] [THREADS], default 1000000 16 cpu 2.
 // One GPU: bench_voronoi 1400000 16 cuda:0 16; bench_voronoi 10000000 1024 cuda:0 16.
-// With nodes:N for POINTS the nodes of N^3 cubes of Kuhn's tetrahedra, moved a little, and the refinement of their seams;
-// then beside METIS with their graph: taskset -c 0,1 bench_voronoi nodes:112 16 cpu 2.
+// With nodes:N for POINTS the nodes of N^3 cubes of Kuhn's tetrahedra, moved a little, and the refinement of their
+// seams; then beside METIS with their graph: taskset -c 0,1 bench_voronoi nodes:112 16 cpu 2.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -109,15 +109,16 @@ void run_phases(std::span<const Vec3> points, const SymmetricGraph& graph, std::
   fmt::print(
       "{:<16} {:>9} points {:>5} parts {:>9.2f} ms without the upload: room {:.2f}, order {:.2f}, {} passes {:.2f}, "
       "result {:.2f}; upload {:.2f}; imbalance {:.2f} %\n",
-      name, points.size(), parts, 1e3 * (seconds - t.upload), 1e3 * t.room, 1e3 * t.order, result.passes, 1e3 * t.passes,
-      1e3 * t.result, 1e3 * t.upload, 100 * worst);
+      name, points.size(), parts, 1e3 * (seconds - t.upload), 1e3 * t.room, 1e3 * t.order, result.passes,
+      1e3 * t.passes, 1e3 * t.result, 1e3 * t.upload, 100 * worst);
   if (graph.rows() == 0) return;
   const auto [refining, times] = best_of_some([&] {
     auto part = result.part;
     return refine_parts(graph, wanted, options.imbalance, part, options.stream, parallel);
   });
   fmt::print("{:<16} seams {:>9.2f} ms without the upload: room {:.2f}, sweeps {:.2f}, result {:.2f}; upload {:.2f}\n",
-             name, 1e3 * (refining - times.upload), 1e3 * times.room, 1e3 * times.sweeps, 1e3 * times.result, 1e3 * times.upload);
+             name, 1e3 * (refining - times.upload), 1e3 * times.room, 1e3 * times.sweeps, 1e3 * times.result,
+             1e3 * times.upload);
 }
 
 void run(int count, char** words) {

@@ -17,8 +17,8 @@ struct KeyedRow {
   friend bool operator==(const KeyedRow&, const KeyedRow&) = default;
 };
 
-/// The box around points and what maps it to cells, 2^21 along the longest axis: one scale for the three axes, so that a
-/// flat or long body does not fold the curve.
+/// The box around points and what maps it to cells, 2^21 along the longest axis: one scale for the three axes, so that
+/// a flat or long body does not fold the curve.
 struct Lattice {
   Vec3 low, high;
   double scale = 0;  ///< 0: all points in one cell

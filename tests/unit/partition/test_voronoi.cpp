@@ -258,8 +258,9 @@ Size expect_refined_the_same(const Problem& problem, const std::vector<double>& 
 
 TEST(RefineParts, ThreadsAndDevicesChangeNothing) {
   for (const bool by_chance : {false, true}) {
-    EXPECT_GE(expect_refined_the_same(test::random_geometric(3000, 0.1, 6), std::vector<double>(12, 1.0), 0.02, by_chance),
-              0);
+    EXPECT_GE(
+        expect_refined_the_same(test::random_geometric(3000, 0.1, 6), std::vector<double>(12, 1.0), 0.02, by_chance),
+        0);
     EXPECT_GE(expect_refined_the_same(test::lattice(24, 20, 16), {1, 3, 1, 3, 2}, 0.01, by_chance), 0);
     EXPECT_GE(expect_refined_the_same(test::lattice(60, 50, 2), {5, 1}, 0.05, by_chance), 0);
     // Rows around one: whatever a part without it holds is in pieces.

@@ -14,7 +14,7 @@
 namespace tutti {
 class Stream;
 struct VoronoiTimes;
-}
+}  // namespace tutti
 
 namespace tutti::voronoi {
 
@@ -123,6 +123,6 @@ std::unique_ptr<Cells> make_host_cells(std::span<const Vec3> points, std::size_t
 /// In the memory of the stream's device: the same bits. `by_groups`: on a GPU, with kernels made for it. Sets
 /// upload and room of `times`. Errors: input; resource (no room).
 std::unique_ptr<Cells> make_device_cells(Stream& stream, std::span<const Vec3> points, std::size_t parts,
-                                         bool by_groups, VoronoiTimes& times);
+                                         bool by_groups, const ParallelFor& parallel, VoronoiTimes& times);
 
 }  // namespace tutti::voronoi

@@ -117,14 +117,42 @@ struct Nearby {
   int count;
 };
 
-/// `copies` of the sums of the parts: fewer blocks wait for the same one.
+/// Sums of the parts, and where they end up: in memory of the host that the GPU writes to.
+struct Totals {
+  IntegerSums* sums;  ///< zero before a pass and after it
+  int copies;         ///< of the sums of all parts: fewer blocks wait for the same one
+  std::int32_t* done;
+  IntegerSums* result;
+
+  /// By all threads of a block that has given its sums: the last block tells the result.
+  __device__ void finish(int parts) const {
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = tutti::add_atomic(*done, 1) == static_cast<std::int32_t>(gridDim.x) - 1;
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+    constexpr int words = sizeof(IntegerSums) / sizeof(long long);
+    auto* from = reinterpret_cast<long long*>(sums);
+    for (int w = static_cast<int>(threadIdx.x); w < words * parts; w += block_points) {
+      long long total = 0;
+      for (int c = 0; c < copies; ++c) {
+        long long& word = from[static_cast<Size>(c) * words * parts + w];
+        total += __ldcg(&word);
+        word = 0;
+      }
+      reinterpret_cast<long long*>(result)[w] = total;
+    }
+    if (threadIdx.x == 0) *done = 0;
+  }
+};
+
 template <bool two_steps>
-__global__ void __launch_bounds__(block_points) assign(Sample s, const Centre* centres, int parts, IntegerSums* sums,
-                                                       int copies) {
+__device__ void assign_box(const Sample& s, const Centre* centres, int parts, IntegerSums* sums) {
   __shared__ Shared<Nearby, 1> shared;
   Nearby& near = *shared.get();
   const auto b = static_cast<Lid>(blockIdx.x);
-  sums += static_cast<Size>(b % copies) * parts;
   const Box box = s.box[b];
   const Near* outer = two_steps ? s.near + b / block_boxes : nullptr;
   const bool some = two_steps && outer->count >= 0;
@@ -185,6 +213,21 @@ __global__ void __launch_bounds__(block_points) assign(Sample s, const Centre* c
   __syncthreads();
   for (int k = static_cast<int>(threadIdx.x); k < count; k += block_points)
     add_atomic(sums[near.part[k]], near.sums[k]);
+}
+
+/// Few centres come with the launch.
+struct FewCentres {
+  Centre centre[many_centres];
+};
+__global__ void __launch_bounds__(block_points)
+    assign_to_few(Sample s, const __grid_constant__ FewCentres centres, int parts, Totals totals) {
+  assign_box<false>(s, centres.centre, parts, totals.sums + static_cast<int>(blockIdx.x) % totals.copies * parts);
+  totals.finish(parts);
+}
+__global__ void __launch_bounds__(block_points)
+    assign_to_many(Sample s, const Centre* centres, int parts, Totals totals) {
+  assign_box<true>(s, centres, parts, totals.sums + static_cast<int>(blockIdx.x) % totals.copies * parts);
+  totals.finish(parts);
 }
 
 template <class... Parameters, class... Arguments>

@@ -64,7 +64,8 @@ struct FillOuterBox {
   Sample s;
   TUTTI_HD void operator()(Lid o) const {
     Box box = s.box[o * block_boxes];
-    for (Lid b = o * block_boxes; b < s.boxes && b < (o + 1) * block_boxes; ++b) widen(box, s.box[b].low, s.box[b].high);
+    for (Lid b = o * block_boxes; b < s.boxes && b < (o + 1) * block_boxes; ++b)
+      widen(box, s.box[b].low, s.box[b].high);
     s.outer_box[o] = box;
   }
 };

@@ -119,8 +119,7 @@ class HostCells final : public Cells {
         best[i] = d < best[i] ? d : best[i];
       }
     }
-    for (std::size_t i = 0; i < n; ++i)
-      add(sums[mine[i]], {ix_[begin + i], iy_[begin + i], iz_[begin + i], 1});
+    for (std::size_t i = 0; i < n; ++i) add(sums[mine[i]], {ix_[begin + i], iy_[begin + i], iz_[begin + i], 1});
   }
 
   std::span<const Vec3> all_;

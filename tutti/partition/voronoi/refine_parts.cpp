@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "tutti/partition/rebalance.hpp"
 #include "tutti/partition/voronoi/device_seams.hpp"
@@ -58,6 +59,19 @@ std::vector<std::int32_t> refine_here(const SymmetricGraph& graph, std::span<con
   return SeamSweeps(host, seams, graph).run(quotas, imbalance, size);
 }
 
+std::vector<std::int32_t> sizes_of(std::span<const std::int32_t> part, std::size_t parts, const ParallelFor& parallel) {
+  const Blocks blocks(static_cast<Size>(part.size()), 65536);
+  std::vector<std::vector<std::int32_t>> sizes(static_cast<std::size_t>(blocks.number));
+  blocks.run(parallel, [&](Size block, Size begin, Size end) {
+    std::vector<std::int32_t> mine(parts, 0);
+    for (Size i = begin; i < end; ++i) ++mine[static_cast<std::size_t>(part[static_cast<std::size_t>(i)])];
+    sizes[static_cast<std::size_t>(block)] = std::move(mine);
+  });
+  for (std::size_t b = 1; b < sizes.size(); ++b)
+    for (std::size_t p = 0; p < parts; ++p) sizes[0][p] += sizes[b][p];
+  return sizes[0];
+}
+
 /// Are all parts as large as they should be?
 bool balanced(std::span<const std::int32_t> quotas, double imbalance, std::span<const std::int32_t> size) {
   for (std::size_t p = 0; p < quotas.size(); ++p)
@@ -71,8 +85,7 @@ RefineTimes refine_parts(const SymmetricGraph& graph, std::span<const std::int32
                          std::span<std::int32_t> part, Stream* stream, const ParallelFor& parallel) {
   RefineTimes times;
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<std::int32_t> size(quotas.size(), 0);
-  for (const std::int32_t p : part) ++size[static_cast<std::size_t>(p)];
+  std::vector<std::int32_t> size = sizes_of(part, quotas.size(), parallel);
   if (quotas.size() > 1 && !graph.columns.empty())
     size = stream == nullptr ? refine_here(graph, quotas, imbalance, size, part, parallel)
                              : voronoi::refine_there(*stream, graph, quotas, imbalance, size, part, times);

@@ -72,7 +72,8 @@ class SeamSweeps {
  public:
   SeamSweeps(Where& where, const Seams& seams, const SymmetricGraph& graph) : where_(where), s_(seams), graph_(graph) {}
 
-  /// `part`: memory of the host for the rows' parts, unused where they stay on a device. Returns the sizes of the parts.
+  /// `part`: memory of the host for the rows' parts, unused where they stay on a device. Returns the sizes of the
+  /// parts.
   std::vector<std::int32_t> run(std::span<const std::int32_t> quotas, double imbalance,
                                 std::span<const std::int32_t> size) {
     std::vector<std::int32_t> fewest, most;
@@ -122,7 +123,7 @@ class SeamSweeps {
   bool reconnect() {
     where_.each(s_.parts, ClearParts{s_});
     where_.each(s_.rows, FirstParent{s_});
-    where_.each(s_.rows, Flatten{s_});
+    where_.each(s_.rows, ShortenWay{s_});
     where_.each(s_.rows, JoinPieces{s_});
     where_.each(s_.rows, Flatten{s_});
     where_.each((s_.rows + run_rows - 1) / run_rows, CountPieces{s_});

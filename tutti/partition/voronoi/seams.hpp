@@ -124,8 +124,7 @@ struct WeighWish {
     for (std::int32_t k = s.offsets[row]; k < s.offsets[row + 1]; ++k) {
       const std::int32_t j = s.columns[k];
       const Wish other = s.wish[j];
-      const bool before =
-          other.part >= 0 && (other.gain > wish.gain || (other.gain == wish.gain && luck(j) > my_luck));
+      const bool before = other.part >= 0 && (other.gain > wish.gain || (other.gain == wish.gain && luck(j) > my_luck));
       const std::int32_t p = before ? other.part : s.part[j];
       gain += (p == wish.part ? 1 : 0) - (p == mine ? 1 : 0);
     }
@@ -191,7 +190,9 @@ struct FirstParent {
   }
 };
 
-/// Parents are lower than their children, so that ways end.
+/// The lowest row that a row's parents lead to. Parents are lower than their children, so that ways end. Rows on the
+/// way get their grandparents for parents; where others do the same, one may get back a parent that it had: it is on
+/// the way to the lowest, too.
 TUTTI_HD inline std::int32_t lowest_of(std::int32_t* parent, std::int32_t row) {
   std::int32_t p = load_atomic(parent[row]), next = load_atomic(parent[p]);
   while (p != next) {
@@ -202,6 +203,12 @@ TUTTI_HD inline std::int32_t lowest_of(std::int32_t* parent, std::int32_t row) {
   }
   return p;
 }
+
+/// Makes ways shorter.
+struct ShortenWay {
+  Seams s;
+  TUTTI_HD void operator()(Lid row) const { store_atomic(s.parent[row], lowest_of(s.parent, row)); }
+};
 
 struct JoinPieces {
   Seams s;
@@ -221,9 +228,16 @@ struct JoinPieces {
   }
 };
 
+/// Every row gets the lowest for its parent. Writes to its own row alone: lowest_of might give another row, which is
+/// done, an older parent back.
 struct Flatten {
   Seams s;
-  TUTTI_HD void operator()(Lid row) const { store_atomic(s.parent[row], lowest_of(s.parent, row)); }
+  TUTTI_HD void operator()(Lid row) const {
+    std::int32_t lowest = load_atomic(s.parent[row]);
+    for (std::int32_t next = load_atomic(s.parent[lowest]); next != lowest; next = load_atomic(s.parent[lowest]))
+      lowest = next;
+    store_atomic(s.parent[row], lowest);
+  }
 };
 
 /// Neighbours in number mostly are of one piece.

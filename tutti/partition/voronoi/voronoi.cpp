@@ -110,6 +110,7 @@ double move_centres(std::vector<Centre>& centres, Cells& cells, const std::vecto
 struct State {
   std::vector<Centre> centres;
   int passes = 0;
+  std::vector<Gid> kept_points = {};  ///< of every part, by the pass that was kept
 };
 
 /// Balances, moves the centres, and so on until they stay; where all points are looked at (stride 1) balances once more
@@ -143,6 +144,8 @@ void settle(State& state, Cells& cells, std::span<const Vec3> points, Gid stride
     if (imbalance < least) {
       least = imbalance;
       cells.keep();
+      state.kept_points.clear();
+      for (const Sums& s : total) state.kept_points.push_back(static_cast<Gid>(s.points));
     }
     if (least <= options.imbalance) break;
     adjust(state.centres, total, share);
@@ -150,11 +153,10 @@ void settle(State& state, Cells& cells, std::span<const Vec3> points, Gid stride
 }
 
 /// Moves points from parts that have too many to those that lack some: those first for which it makes least difference.
+/// `size`: of every part.
 void level(std::span<const Vec3> points, const std::vector<Centre>& centres, std::span<const Gid> quotas,
-           double imbalance, std::vector<std::int32_t>& label) {
+           double imbalance, std::vector<Gid> size, std::vector<std::int32_t>& label) {
   const std::size_t k = quotas.size();
-  std::vector<Gid> size(k, 0);
-  for (const std::int32_t p : label) ++size[at(p)];
   const auto slack = [&](std::size_t p) {
     return std::max<Gid>(1, static_cast<Gid>(imbalance * static_cast<double>(quotas[p])));
   };
@@ -236,20 +238,22 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
   const auto n = static_cast<Gid>(points.size());
   require(options.seeds.empty() || options.seeds.size() == k, "{} seeds for {} parts", options.seeds.size(), k);
   VoronoiResult result;
-  result.part.assign(points.size(), 0);
   if (points.empty() || k <= 1) {
     lattice_of(points);  // an error where one is not finite
+    result.part.assign(points.size(), 0);
     return result;
   }
   if (points.size() < 8 * k) {
+    result.part.assign(points.size(), 0);
     cut_curve(points, quotas, parallel, result.part);
     return result;
   }
 
   auto begin = std::chrono::steady_clock::now();
-  const auto cells = options.stream == nullptr
-                         ? voronoi::make_host_cells(points, k, parallel)
-                         : voronoi::make_device_cells(*options.stream, points, k, options.by_groups, result.times);
+  const auto cells = options.stream == nullptr ? voronoi::make_host_cells(points, k, parallel)
+                                               : voronoi::make_device_cells(*options.stream, points, k,
+                                                                            options.by_groups, parallel, result.times);
+  result.part.assign(points.size(), 0);  // while a device sorts
   State state{first_centres(*cells, points, quotas, options.seeds)};
   result.times.order = seconds_since(begin) - result.times.upload - result.times.room;
 
@@ -267,7 +271,7 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
 
   begin = std::chrono::steady_clock::now();
   cells->owners(result.part);
-  level(points, state.centres, quotas, options.imbalance, result.part);
+  level(points, state.centres, quotas, options.imbalance, state.kept_points, result.part);
   result.times.result = seconds_since(begin);
   return result;
 }

@@ -59,9 +59,9 @@ struct RefineTimes {
 };
 
 /// Rows of the seams go to the neighbouring part that most of their neighbours are in, as long as the quotas allow it
-/// (give or take `imbalance`); a part's smaller pieces go to the parts around them. All rows at a time: a row that would
-/// go looks at what its neighbours would do, and rests for a sweep when it has gone. With `stream` on its device: the same
-/// parts. Deterministic, for any number of threads. Error(resource): no room on the device.
+/// (give or take `imbalance`); a part's smaller pieces go to the parts around them. All rows at a time: a row that
+/// would go looks at what its neighbours would do, and rests for a sweep when it has gone. With `stream` on its device:
+/// the same parts. Deterministic, for any number of threads. Error(resource): no room on the device.
 RefineTimes refine_parts(const SymmetricGraph& graph, std::span<const std::int32_t> quotas, double imbalance,
                          std::span<std::int32_t> part, Stream* stream = nullptr, const ParallelFor& parallel = {});
 
