@@ -36,7 +36,7 @@ void CompressibleFlow::build_step(Overlap overlap) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const int part = static_cast<int>(p);
     separator_faces.push_back(
-        step_->compute("separator faces", part, Step::Role::separator, parts_[p]->separator_faces(), fluxes(p)));
+        step_->compute("separator faces", part, Step::Role::separator, parts_[p]->separator_fluxes(), fluxes(p)));
     separators.push_back(
         step_->compute("separators", part, Step::Role::separator, domain_.maps[p].separator_rows(), elements(p)));
     step_->after(separators[p], separator_faces[p]);
@@ -45,7 +45,7 @@ void CompressibleFlow::build_step(Overlap overlap) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const int part = static_cast<int>(p);
     const TaskId faces =
-        step_->compute("interior faces", part, Step::Role::interior, parts_[p]->interior_faces(), fluxes(p));
+        step_->compute("interior faces", part, Step::Role::interior, parts_[p]->interior_fluxes(), fluxes(p));
     const TaskId interior =
         step_->compute("interior", part, Step::Role::interior, domain_.maps[p].interior_rows(), elements(p));
     step_->after(interior, faces);

@@ -10,7 +10,7 @@ namespace {
 
 struct CompressibleBench : BenchArguments {
   Gid degrees = 1'000'000;
-  std::vector<std::string> elements{"tet"}, equations{"euler", "navier-stokes"}, forms{"auto"}, kernels{"portable"},
+  std::vector<std::string> elements{"tet"}, equations{"euler", "navier-stokes"}, forms{"auto"}, kernels{"auto"},
       overlaps{"full"};
   std::vector<int> orders{1, 2, 3};
   double jitter = 0.1;
@@ -109,7 +109,7 @@ void add_compressible_bench(CLI::App& bench_command, Action& action) {
            CLI::Range(0, max_order), "N,...");
   add_list(*command, "--form", a->forms, "form of the tables; several: one after the other", words("numerics.form"),
            "NAME,...");
-  add_list(*command, "--kernels", a->kernels, "GPU kernels; several: one after the other", words("numerics.kernels"),
+  add_list(*command, "--kernels", a->kernels, "kernels; several: one after the other", words("numerics.kernels"),
            "NAME,...");
   add_list(*command, "--overlap", a->overlaps, "overlap of computation and messages; several: one after the other",
            words("devices.overlap"), "NAME,...");

@@ -236,7 +236,8 @@ void add_numerics_keys(CaseSchema& schema) {
                              "viscous flow on straight tetrahedra, or on straight hexahedra, of order 1, 2 or 3, "
                              "without artificial viscosity; otherwise, and with portable, all devices run the same "
                              "kernels and give the same bits. auto: tuned where all devices are GPUs and all elements "
-                             "are such tetrahedra, or such hexahedra.",
+                             "are such tetrahedra, or such hexahedra. CPUs work on a vector of such elements at a "
+                             "time, with the same bits; with portable, on one.",
               .choices = {"auto", "portable", "tuned"}});
   schema.add({.path = "numerics.limiter",
               .type = KeyType::choice,

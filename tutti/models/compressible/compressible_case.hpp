@@ -21,7 +21,8 @@ namespace tutti::compressible {
 
 enum class TimeMethod : std::uint8_t { ssp_rk3, ssp_rk54, low_storage };
 
-/// Of GPUs. Automatic: tuned where all devices of the run are GPUs and all parts have tuned ones.
+/// Of GPUs. Automatic: tuned where all devices of the run are GPUs and all parts have tuned ones. Portable: of CPUs,
+/// too, one element at a time.
 enum class KernelChoice : std::uint8_t { automatic, portable, tuned };
 /// How runs and plans say that GPUs have tuned ones.
 inline constexpr const char* tuned_line =
@@ -57,6 +58,10 @@ struct CompressibleCase {
   ShockSensor sensor;
 
   bool diffuses() const { return gas.viscous() || sensor.on(); }
+  /// Straight elements have kernels of their own on such a device; on CPUs with the bits of the portable ones.
+  bool has_straight_kernels(DeviceKind device) const {
+    return !sensor.on() && (device == DeviceKind::cuda ? tuned : kernels != KernelChoice::portable);
+  }
   int bases() const { return basis_size(order); }
 };
 

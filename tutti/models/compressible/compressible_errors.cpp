@@ -138,7 +138,7 @@ void CompressibleFlow::compute_face_fluxes(double time) {
   wait();
   update_forcing(time);
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    compute_fluxes(stream(p), parts_[p]->all_faces(), parts_[p]->view(), parts_[p]->boundary(), flow_.eta,
+    compute_fluxes(stream(p), parts_[p]->all_fluxes(), parts_[p]->view(), parts_[p]->boundary(), flow_.eta,
                    parts_[p]->u[0].data(), parts_[p]->at_faces());
 }
 

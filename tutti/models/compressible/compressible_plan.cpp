@@ -96,7 +96,7 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   add("fluxes", 8 * sizes.flux);
   if (flow.diffuses()) add("jumps", 8 * sizes.flux);
   // Tiles are filled up with faces that come twice: less than a twelfth.
-  if (flow.tuned && !flow.sensor.on() && domain.device(p).kind() == DeviceKind::cuda)
+  if (flow.has_straight_kernels(domain.device(p).kind()))
     add("tables of tuned kernels, at most", 13 * sizes.faces + 12 * max_faces * owned + (Size{1} << 18));
   if (sizes.boundary_points > 0)
     add("boundary", sizes.boundary_points * (size_of<Vec3> + 4 + 8 * boundary_values) + formula_bytes(flow));

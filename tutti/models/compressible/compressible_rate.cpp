@@ -82,7 +82,7 @@ double measure_rate(Device& device, Threads& threads, const CompressibleCase& fl
   arrays.out = part.u[1].data();
   // As in a run: through the team on a CPU, ahead of a GPU.
   Step step(threads, parts, values);
-  const TaskId faces = step.compute("faces", 0, Step::Role::interior, part.all_faces(), [&](Stream& on, Range range) {
+  const TaskId faces = step.compute("faces", 0, Step::Role::interior, part.all_fluxes(), [&](Stream& on, Range range) {
     compute_fluxes(on, range, part.view(), {}, plain.eta, part.u[0].data(), part.at_faces());
   });
   const TaskId elements =

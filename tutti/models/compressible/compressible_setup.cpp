@@ -72,17 +72,19 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
   phases.end();
 }
 
-/// Where tuned kernels are not asked for, all parts have them or none, so that no partition changes a bit.
+/// Where tuned kernels are not asked for, all parts have those of GPUs or none, so that no partition changes a bit.
 void CompressibleFlow::use_alike_kernels() {
   bool tuned = false, portable = false;
+  const auto on_gpu = [&](std::size_t p) { return domain_.device(p).kind() == DeviceKind::cuda; };
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (owned(p).empty()) continue;
-    (parts_[p]->view().straight != nullptr ? tuned : portable) = true;
+    (on_gpu(p) && parts_[p]->view().straight != nullptr ? tuned : portable) = true;
   }
   portable = comm_.max(portable ? 1.0 : 0.0) > 0;
   flow_.tuned = comm_.max(tuned ? 1.0 : 0.0) > 0 && !(portable && flow_.kernels == KernelChoice::automatic);
   if (flow_.tuned) return;
-  for (const auto& part : parts_) part->use_portable_kernels();
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (on_gpu(p)) parts_[p]->use_portable_kernels();
 }
 
 /// Last of all arrays, in the room that they leave.

@@ -43,8 +43,8 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(), normals_.data(),
            turns_.data(),    flow.bases(),   flow.order,    face_points,     lines,          flow.gas,
            flow.flux,        flow.sensor,    broken_.data()};
-  if (stream.kind() == DeviceKind::cuda && flow.tuned && !flow.sensor.on() && !apart)
-    make_straight(stream, make_straight_tables(made, mesh, map, flow.order, flow.gas.viscous()));
+  if (flow.has_straight_kernels(stream.kind()) && !apart)
+    make_straight(stream, make_straight_tables(made, mesh, map, flow.order, flow.gas.viscous(), stream.kind()));
   make_boundary(stream, flow, made, conditions);
   make_projected(stream, made, map);
   if (!flow.source.empty()) make_source(stream, flow, mesh, made);
@@ -62,14 +62,12 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   lift_sides_ = keep(made.sides);
   tile_faces_ = keep(made.faces);
   tile_tables_ = keep(made.tables);
-  tile_boundary_ = keep(made.at_boundary);
   straight_.element_fragments = element_fragments_.data();
   straight_.trace_fragments = trace_fragments_.data();
   straight_.scales = lift_scales_.data();
   straight_.sides = lift_sides_.data();
   straight_.faces = tile_faces_.data();
   straight_.tables = tile_tables_.data();
-  straight_.at_boundary = tile_boundary_.data();
   view_.straight = &straight_;
 }
 

@@ -37,10 +37,11 @@ class FlowPart {
   const BoundaryView& boundary() const { return boundary_; }
   FaceArrays at_faces() { return {flux_.data(), jump_.data()}; }
   const double* projected() const { return projected_.data(); }
-  /// Faces whose elements are both interior come first.
-  Range interior_faces() const { return {0, interior_faces_}; }
-  Range separator_faces() const { return {interior_faces_, faces_count_}; }
   Range all_faces() const { return {0, faces_count_}; }
+  /// Faces as compute_fluxes() takes them. Those whose elements are both interior come first.
+  Range interior_fluxes() const { return {0, fluxes_until(separator_inner, interior_faces_)}; }
+  Range separator_fluxes() const { return {interior_fluxes().end, all_fluxes().end}; }
+  Range all_fluxes() const { return {0, fluxes_until(separator_boundary + 1, faces_count_)}; }
   const Vec3* boundary_places() const { return places_.data(); }
   bool boundary_depends_on_time() const { return boundary_depends_on_time_; }
   void update_boundary(Stream& stream, double time);
@@ -56,6 +57,9 @@ class FlowPart {
   std::vector<Field<double>> u;  ///< [0] is the solution; the others are work arrays of the time method
 
  private:
+  Lid fluxes_until(int set, Lid faces) const {
+    return view_.straight == nullptr ? faces : tile_rows * view_.straight->ends[set];
+  }
   void make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
                      const std::map<std::int32_t, std::int32_t>& conditions);
   void make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const Operators& made);
@@ -84,7 +88,6 @@ class FlowPart {
   Buffer<double> element_fragments_, trace_fragments_, lift_scales_;
   Buffer<StraightFace> tile_faces_;
   Buffer<std::int32_t> tile_tables_, lift_sides_;
-  Buffer<Lid> tile_boundary_;
   StraightView straight_;
   Lid interior_faces_ = 0, faces_count_ = 0;
   bool boundary_depends_on_time_ = false, source_depends_on_time_ = false;

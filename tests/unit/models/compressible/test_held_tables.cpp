@@ -44,7 +44,7 @@ std::vector<double> advance(Stream& stream, const CompressibleCase& flow, FlowPa
   stage.weight[0] = 1;
   stage.factor = 1e-4;
   stage.out = part.u[1].data();
-  compute_fluxes(stream, part.all_faces(), view, {}, flow.eta, part.u[0].data(), part.at_faces());
+  compute_fluxes(stream, part.all_fluxes(), view, {}, flow.eta, part.u[0].data(), part.at_faces());
   advance_elements(stream, {0, static_cast<Lid>(u.size() / n / variables)}, view, part.u[0].data(), part.at_faces(),
                    stage, stage.out);
   download(stream, std::span<double>(u), part.u[1].buffer());

@@ -84,7 +84,7 @@ void check_sizes(BoxElements elements, bool viscous) {
   SCOPED_TRACE(fmt::format("{} faces, order {}{}", Sizes::faces, P, viscous ? ", viscous" : ""));
   const Part part(elements);
   const Operators made = part.operators(P, false, viscous);
-  const StraightTables tables = make_straight_tables(made, part.mesh, part.map, P, viscous);
+  const StraightTables tables = make_straight_tables(made, part.mesh, part.map, P, viscous, DeviceKind::cuda);
   ASSERT_TRUE(tables.view.tuned());
   EXPECT_EQ(tables.view.viscous, viscous);
   EXPECT_EQ(tables.view.faces_each, Sizes::faces);
@@ -94,19 +94,20 @@ void check_sizes(BoxElements elements, bool viscous) {
                                      (viscous ? Sizes::viscous_element_fragments : Sizes::element_fragments)));
   if (viscous) check_derivatives<Sizes>(made, tables);
   std::vector<int> met(made.faces.size(), 0);
-  for (const Lid i : tables.at_boundary) {
-    EXPECT_LT(made.faces[i].right, 0);
-    ++met[i];
-  }
+  const auto in = [&](std::size_t tile, FaceSet set) {
+    const Range tiles = tables.view.tiles(set);
+    return static_cast<Lid>(tile) >= tiles.begin && static_cast<Lid>(tile) < tiles.end;
+  };
   for (std::size_t tile = 0; tile < tables.tables.size(); ++tile)
     for (std::size_t k = tile_rows * tile; k < tile_rows * (tile + 1); ++k) {
       const StraightFace& f = tables.faces[k];
       const FaceRecord& face = made.faces[f.face];
       EXPECT_EQ(f.left, face.left);
       EXPECT_EQ(f.right, face.right);
-      EXPECT_EQ(f.face < part.mesh.interior_faces, static_cast<Lid>(tile) < tables.view.tiles[1]);
+      EXPECT_EQ(f.face < part.mesh.interior_faces, in(tile, interior_inner) || in(tile, interior_boundary));
+      EXPECT_EQ(f.right < 0, in(tile, interior_boundary) || in(tile, separator_boundary));
       if (k == tile_rows * tile || f.face != tables.faces[k - 1].face) ++met[f.face];
-      for (int side = 0; side < 2; ++side) {
+      for (int side = 0; side < (f.right < 0 ? 0 : 2); ++side) {
         const int table = side == 0 ? tables.tables[tile] % max_traces : tables.tables[tile] / max_traces;
         for (int l = 0; l < Sizes::bases; ++l)
           for (int q = 0; q < Sizes::face_points; ++q)
@@ -147,14 +148,18 @@ TEST(StraightTables, HoldThePortableTables) {
 TEST(StraightTables, AreForStraightTetrahedraAndHexahedraOfTheseOrders) {
   const Part tetrahedra(BoxElements::tetrahedra), hexahedra(BoxElements::hexahedra), prisms(BoxElements::prisms),
       mixed(BoxElements::mixed), moved(BoxElements::hexahedra, 0.1);
-  const auto tuned = [](const Part& part, const Operators& made, int order) {
-    return make_straight_tables(made, part.mesh, part.map, order, false).view.tuned();
+  const auto tuned = [](const Part& part, const Operators& made, int order, DeviceKind device = DeviceKind::cuda) {
+    return make_straight_tables(made, part.mesh, part.map, order, false, device).view.tuned();
   };
   for (const Part* part : {&tetrahedra, &hexahedra}) {
     EXPECT_TRUE(tuned(*part, part->operators(2), 2));
     EXPECT_FALSE(tuned(*part, part->operators(4), 4));
     EXPECT_FALSE(tuned(*part, part->operators(0), 0));
     EXPECT_FALSE(tuned(*part, part->operators(2, true), 2));
+    if (lane_count == 1) continue;
+    EXPECT_TRUE(tuned(*part, part->operators(1), 1, DeviceKind::host));
+    EXPECT_FALSE(tuned(*part, part->operators(4), 4, DeviceKind::fake));
+    EXPECT_FALSE(tuned(*part, part->operators(2, true), 2, DeviceKind::host));
   }
   EXPECT_FALSE(tuned(prisms, prisms.operators(1), 1));
   EXPECT_FALSE(tuned(mixed, mixed.operators(3), 3));

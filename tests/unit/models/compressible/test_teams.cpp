@@ -213,7 +213,7 @@ std::vector<double> stage_on(std::unique_ptr<Device> device, const Setting& sett
   stage.factor = 1e-3;
   stage.out = part.u[1].data();
   upload(*flow.stream, part.u[0].buffer(), std::span<const double>(flow.u));
-  compute_fluxes(*flow.stream, part.all_faces(), part.view(), part.boundary(), flow.flow.eta, part.u[0].data(),
+  compute_fluxes(*flow.stream, part.all_fluxes(), part.view(), part.boundary(), flow.flow.eta, part.u[0].data(),
                  part.at_faces());
   advance_elements(*flow.stream, flow.map.owned_rows(), part.view(), part.u[0].data(), part.at_faces(), stage,
                    stage.out);

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 namespace tutti::compressible {
 namespace {
 
-/// Faces are sorted by their tables among so many neighbours: large enough to fill tiles, small enough for caches.
-constexpr Lid sorted_together = 16384;
+/// Faces are sorted by their tables among so many neighbours: large enough to fill tiles, small enough for caches; on a
+/// CPU for the states of their elements in its second.
+Lid sorted_together(int bases, bool on_gpu) {
+  constexpr Lid most = 16384, of_cache = 1 << 20;
+  return on_gpu ? most : std::clamp(2 * of_cache / (variables * bases * Lid{sizeof(double)}), Lid{1024}, most);
+}
 
 /// The point of column `column` of a tile. Products leave columns 2 j and 2 j + 1 to thread j, which needs them as row
 /// j of two steps of the next product.
@@ -24,52 +30,40 @@ void add_fragments(std::vector<double>& to, int steps, int tiles, const F& value
         to.push_back(value(4 * step + thread % 4, tile, thread / 4));
 }
 
-template <class Sizes>
-class Maker {
+/// What all kernels take: which faces have the same tables, and what an element's sides are.
+class Sorter {
  public:
-  Maker(const Operators& made, const IndexMap& map, Lid interior_faces, bool viscous)
-      : made_(made), map_(map), interior_faces_(interior_faces), viscous_(viscous) {}
-
-  StraightTables make() {
-    if (!add_elements() || !add_faces()) return {};
-    const auto count = static_cast<Lid>(made_.faces.size());
-    made_tables_.view.interior = {0, interior_faces_};
-    made_tables_.view.separators = {interior_faces_, count};
-    add_tiles(made_tables_.view.interior, 1);
-    add_tiles(made_tables_.view.separators, 2);
-    made_tables_.view.order = Sizes::order;
-    made_tables_.view.faces_each = Sizes::faces;
-    made_tables_.view.viscous = viscous_;
-    return std::move(made_tables_);
+  Sorter(const Operators& made, const IndexMap& map, int faces_each, int order, bool viscous, bool on_gpu)
+      : made_(made),
+        map_(map),
+        faces_each_(static_cast<std::size_t>(faces_each)),
+        viscous_(viscous),
+        together_(sorted_together(basis_size(order), on_gpu)) {
+    tables_.view.order = order;
+    tables_.view.faces_each = faces_each;
+    tables_.view.viscous = viscous;
   }
 
- private:
-  static constexpr int columns = padded(Sizes::bases);
-  const double* table(Size at) const { return made_.tables.data() + at; }
-  /// The basis function of a column. Coefficients of gradients are rows of the next product, as points are.
-  int base_of(int tile, int column) const { return viscous_ ? point_of(tile, column) : 8 * tile + column; }
+  /// False: elements or sides do not share their tables.
+  bool sort(Lid interior_faces) {
+    if (map_.owned == 0 || made_.faces.empty() || !elements_alike() || !add_faces() || !add_sides()) return false;
+    const auto count = static_cast<Lid>(made_.faces.size());
+    add_tiles({0, interior_faces}, interior_inner, interior_boundary);
+    add_tiles({interior_faces, count}, separator_inner, separator_boundary);
+    return true;
+  }
 
-  bool add_elements() {
-    if (map_.owned == 0 || made_.faces.empty()) return false;
+  StraightTables& tables() { return tables_; }
+  const std::vector<Size>& traces() const { return traces_; }
+  const std::vector<Size>& slopes() const { return slopes_; }  ///< of the traces
+
+ private:
+  bool elements_alike() const {
     const ElementRecord& first = made_.elements[0];
-    const bool alike = std::all_of(made_.elements.begin(), made_.elements.end(), [&](const ElementRecord& e) {
-      return e.affine != 0 && e.values == first.values && e.points == Sizes::points &&
+    return std::all_of(made_.elements.begin(), made_.elements.end(), [&](const ElementRecord& e) {
+      return e.affine != 0 && e.factored == 0 && e.values == first.values && e.points == first.points &&
              (!viscous_ || e.derivative == first.derivative);
     });
-    if (!alike) return false;
-    auto& fragments = made_tables_.element_fragments;
-    add_fragments(fragments, Sizes::base_steps, Sizes::point_tiles, [&](int l, int tile, int column) {
-      const int q = point_of(tile, column);
-      return l < Sizes::bases ? table(first.values)[l * Sizes::points + (q < Sizes::points ? q : 0)] : 0;
-    });
-    for (int step = 0; step < Sizes::point_steps; ++step)
-      for (int d = 0; d < 3; ++d)
-        add_fragments(fragments, 1, Sizes::base_tiles, [&](int row, int tile, int column) {
-          const int q = 4 * step + row, chunk = q / chunk_points * chunk_points, l = base_of(tile, column);
-          const int count = std::min(chunk_points, Sizes::points - chunk);
-          return l < columns ? table(first.projection)[(3 * chunk + d * count + (q - chunk)) * columns + l] : 0;
-        });
-    return true;
   }
 
   /// The number of an offset among those met so far.
@@ -83,50 +77,26 @@ class Maker {
   }
 
   bool add_faces() {
+    const FaceRecord& first = made_.faces[0];
+    const int n = first.points;
+    if (n > tile_rows) return false;
     for (const FaceRecord& face : made_.faces) {
       const auto i = static_cast<Size>(&face - made_.faces.data());
-      if (face.points != Sizes::face_points || face.normal_step != 0 || face.normals != 3 * i ||
-          face.at != Sizes::face_values * i)
+      if (face.points != n || face.actual != first.actual || face.normal_step != 0 || face.normals != 3 * i ||
+          face.at != Size{variables} * n * i)
         return false;
       for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side)
         if (!add_side(face, side)) return false;
       number_of(turns_, face.turn);
     }
-    if (traces_.size() > max_traces || turns_.size() > max_turns) return false;
-    if (made_.faces.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / max_turns))
+    if (turns_.size() > max_turns ||
+        made_.faces.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / max_turns))
       return false;
-    std::vector<Size> lifts(Sizes::faces, -1);
-    for (Lid e = 0; e < map_.owned; ++e)
-      for (std::size_t k = 0; k < max_faces; ++k) {
-        const std::int32_t code = made_.face_of[static_cast<std::size_t>(max_faces) * e + k];
-        if ((code >= 0) != (k < Sizes::faces)) return false;
-        if (code < 0) continue;
-        const FaceRecord& face = made_.faces[code >> 1];
-        const int side = code & 1;
-        if (lifts[k] >= 0 && lifts[k] != face.lift[side]) return false;
-        lifts[k] = face.lift[side];
-        made_tables_.sides.push_back(max_turns * (code >> 1) + (side == 0 ? 0 : number_of(turns_, face.turn)));
-        made_tables_.scales.push_back(side == 0 ? -face.scale[0] : face.scale[1]);
-      }
-    for (const Size lift : lifts)
-      add_fragments(made_tables_.element_fragments, Sizes::face_steps, Sizes::base_tiles,
-                    [&](int q, int tile, int column) {
-                      const int l = base_of(tile, column);
-                      return l < columns ? table(lift)[q * columns + l] : 0;
-                    });
-    if (viscous_) add_derivatives();
-    for (std::size_t k = 0; k < traces_.size(); ++k) {
-      add_fragments(made_tables_.trace_fragments, Sizes::base_steps, Sizes::face_tiles,
-                    [&](int l, int tile, int column) {
-                      const int q = point_of(tile, column), n = Sizes::face_points;
-                      return l < Sizes::bases ? table(traces_[k])[l * n + (q < n ? q : 0)] : 0;
-                    });
-      if (viscous_) add_slopes(table(traces_[k]), table(slopes_[k]));
-    }
+    tables_.view.face_points = n;
+    tables_.view.summed_points = first.actual + (n > first.actual ? 1 : 0);
     for (std::size_t k = 0; k < turns_.size(); ++k)
       for (std::size_t q = 0; q < tile_rows; ++q)
-        made_tables_.view.turns[tile_rows * k + q] = made_.turns[turns_[k] + static_cast<Size>(q)];
-    made_tables_.view.traces = static_cast<int>(traces_.size());
+        tables_.view.turns[tile_rows * k + q] = made_.turns[turns_[k] + static_cast<Size>(q)];
     return true;
   }
 
@@ -137,87 +107,182 @@ class Maker {
     return !viscous_ || (face.slope[side] >= 0 && slopes_[k] == face.slope[side]);
   }
 
-  void add_derivatives() {
+  bool add_sides() {
+    auto& lifts = tables_.view.lifts;
+    lifts.fill(-1);
+    for (Lid e = 0; e < map_.owned; ++e)
+      for (std::size_t k = 0; k < max_faces; ++k) {
+        const std::int32_t code = made_.face_of[static_cast<std::size_t>(max_faces) * e + k];
+        if ((code >= 0) != (k < faces_each_)) return false;
+        if (code < 0) continue;
+        const FaceRecord& face = made_.faces[code >> 1];
+        const int side = code & 1;
+        if (lifts[k] >= 0 && lifts[k] != face.lift[side]) return false;
+        lifts[k] = face.lift[side];
+        tables_.sides.push_back(max_turns * (code >> 1) + (side == 0 ? 0 : number_of(turns_, face.turn)));
+        tables_.scales.push_back(side == 0 ? -face.scale[0] : face.scale[1]);
+      }
+    return true;
+  }
+
+  void add_tiles(Range faces, FaceSet inner, FaceSet boundary) {
+    std::map<std::pair<int, int>, std::vector<StraightFace>> classes;  // by the traces of both sides
+    std::vector<StraightFace> at_boundary;
+    for (Lid begin = faces.begin; begin < faces.end; begin += together_) {
+      for (Lid i = begin; i < std::min(faces.end, begin + together_); ++i) {
+        const FaceRecord& face = made_.faces[i];
+        auto& to = face.right < 0 ? at_boundary
+                                  : classes[{number_of(traces_, face.trace[1]), number_of(traces_, face.trace[0])}];
+        to.push_back({i, face.left, face.right});
+      }
+      for (auto& [traces, members] : classes) {
+        add_class(members, traces.second + max_traces * traces.first);
+        members.clear();
+      }
+    }
+    auto& ends = tables_.view.ends;
+    ends[inner + 1] = static_cast<Lid>(tables_.tables.size());
+    add_class(at_boundary, 0);
+    ends[boundary + 1] = static_cast<Lid>(tables_.tables.size());
+  }
+  void add_class(const std::vector<StraightFace>& members, std::int32_t tables) {
+    for (std::size_t at = 0; at < members.size(); at += tile_rows) {
+      tables_.tables.push_back(tables);
+      for (std::size_t row = at; row < at + tile_rows; ++row)
+        tables_.faces.push_back(members[std::min(row, members.size() - 1)]);
+    }
+  }
+
+  const Operators& made_;
+  const IndexMap& map_;
+  const std::size_t faces_each_;
+  const bool viscous_;
+  const Lid together_;
+  std::vector<Size> traces_, slopes_, turns_{0};
+  StraightTables tables_;
+};
+
+/// Tables for tensor cores.
+template <class Sizes>
+class Fragments {
+ public:
+  Fragments(const Operators& made, bool viscous) : made_(made), viscous_(viscous) {}
+
+  /// False: the rules are not those that the kernels were made for.
+  bool add_to(Sorter& sorted) const {
+    StraightTables& tables = sorted.tables();
+    if (made_.elements[0].points != Sizes::points || tables.view.face_points != Sizes::face_points ||
+        sorted.traces().size() > max_traces)
+      return false;
+    add_volume(tables.element_fragments);
+    add_lifts(tables.element_fragments, tables.view.lifts);
+    if (viscous_) add_derivatives(tables.element_fragments);
+    for (std::size_t k = 0; k < sorted.traces().size(); ++k) {
+      add_trace(tables.trace_fragments, table(sorted.traces()[k]));
+      if (viscous_) add_slopes(tables.trace_fragments, table(sorted.traces()[k]), table(sorted.slopes()[k]));
+    }
+    tables.view.traces = static_cast<int>(sorted.traces().size());
+    return true;
+  }
+
+ private:
+  static constexpr int columns = padded(Sizes::bases);
+  const double* table(Size at) const { return made_.tables.data() + at; }
+  /// The basis function of a column. Coefficients of gradients are rows of the next product, as points are.
+  int base_of(int tile, int column) const { return viscous_ ? point_of(tile, column) : 8 * tile + column; }
+
+  void add_volume(std::vector<double>& fragments) const {
+    const ElementRecord& first = made_.elements[0];
+    add_fragments(fragments, Sizes::base_steps, Sizes::point_tiles, [&](int l, int tile, int column) {
+      const int q = point_of(tile, column);
+      return l < Sizes::bases ? table(first.values)[l * Sizes::points + (q < Sizes::points ? q : 0)] : 0;
+    });
+    for (int step = 0; step < Sizes::point_steps; ++step)
+      for (int d = 0; d < 3; ++d)
+        add_fragments(fragments, 1, Sizes::base_tiles, [&](int row, int tile, int column) {
+          const int q = 4 * step + row, chunk = q / chunk_points * chunk_points, l = base_of(tile, column);
+          const int count = std::min(chunk_points, Sizes::points - chunk);
+          return l < columns ? table(first.projection)[(3 * chunk + d * count + (q - chunk)) * columns + l] : 0;
+        });
+  }
+
+  void add_lifts(std::vector<double>& fragments, const std::array<Size, max_faces>& lifts) const {
+    for (std::size_t k = 0; k < Sizes::faces; ++k)
+      add_fragments(fragments, Sizes::face_steps, Sizes::base_tiles, [&](int q, int tile, int column) {
+        const int l = base_of(tile, column);
+        return l < columns ? table(lifts[k])[q * columns + l] : 0;
+      });
+  }
+
+  void add_derivatives(std::vector<double>& fragments) const {
     const double* derivative = table(made_.elements[0].derivative);
     for (int step = 0; step < Sizes::base_steps; ++step)
       for (int d = 0; d < 3; ++d)
-        add_fragments(made_tables_.element_fragments, 1, Sizes::base_tiles, [&](int row, int tile, int column) {
+        add_fragments(fragments, 1, Sizes::base_tiles, [&](int row, int tile, int column) {
           const int m = 4 * step + row, l = base_of(tile, column);
           return m < Sizes::bases && l < columns ? derivative[(3 * m + d) * columns + l] : 0;
         });
   }
 
+  static void add_trace(std::vector<double>& fragments, const double* trace) {
+    add_fragments(fragments, Sizes::base_steps, Sizes::face_tiles, [&](int l, int tile, int column) {
+      const int q = point_of(tile, column), n = Sizes::face_points;
+      return l < Sizes::bases ? trace[l * n + (q < n ? q : 0)] : 0;
+    });
+  }
+
   /// A step's four points in two tiles: the trace beside the first derivative, the second beside the third; then the
   /// spread beside nothing. A thread has all of a point.
-  void add_slopes(const double* trace, const double* slope) {
+  static void add_slopes(std::vector<double>& fragments, const double* trace, const double* slope) {
     constexpr int n = Sizes::face_points;
     for (int step = 0; step < Sizes::face_steps; ++step)
-      add_fragments(made_tables_.trace_fragments, Sizes::base_steps, 2, [&](int l, int tile, int column) {
+      add_fragments(fragments, Sizes::base_steps, 2, [&](int l, int tile, int column) {
         const int q = 4 * step + column / 2, d = 2 * tile + column % 2 - 1;
         if (l >= Sizes::bases) return 0.0;
         return d < 0 ? trace[l * n + q] : slope[(3 * l + d) * n + q];
       });
     const double* spread = slope + 3 * n * Sizes::bases;
     for (int step = 0; step < Sizes::face_steps; ++step)
-      add_fragments(made_tables_.trace_fragments, Sizes::face_steps, 1, [&](int k, int, int column) {
+      add_fragments(fragments, Sizes::face_steps, 1, [&](int k, int, int column) {
         return column % 2 == 0 ? spread[k * n + 4 * step + column / 2] : 0;
       });
   }
 
-  void add_tiles(Range faces, std::size_t k) {
-    std::vector<std::vector<StraightFace>> classes(std::size_t{max_traces} * max_traces);
-    for (Lid begin = faces.begin; begin < faces.end; begin += sorted_together) {
-      for (Lid i = begin; i < std::min(faces.end, begin + sorted_together); ++i) {
-        const FaceRecord& face = made_.faces[i];
-        if (face.right < 0)
-          made_tables_.at_boundary.push_back(i);
-        else
-          classes[number_of(traces_, face.trace[0]) + max_traces * number_of(traces_, face.trace[1])].push_back(
-              {i, face.left, face.right});
-      }
-      for (std::size_t c = 0; c < classes.size(); ++c) {
-        for (std::size_t at = 0; at < classes[c].size(); at += tile_rows) {
-          made_tables_.tables.push_back(static_cast<std::int32_t>(c));
-          for (std::size_t row = at; row < at + tile_rows; ++row)
-            made_tables_.faces.push_back(classes[c][std::min(row, classes[c].size() - 1)]);
-        }
-        classes[c].clear();
-      }
-    }
-    made_tables_.view.tiles[k] = static_cast<Lid>(made_tables_.tables.size());
-    made_tables_.view.boundary[k] = static_cast<Lid>(made_tables_.at_boundary.size());
-  }
-
   const Operators& made_;
-  const IndexMap& map_;
-  const Lid interior_faces_;
   const bool viscous_;
-  std::vector<Size> traces_, slopes_, turns_{0};  ///< slopes: of the traces
-  StraightTables made_tables_;
 };
+
+/// False: tensor cores have no kernels for these elements.
+bool add_fragments_of(ElementType type, int order, const Operators& made, bool viscous, Sorter& sorted) {
+  const auto add = [&](const auto tet, const auto hex) {
+    return type == ElementType::tetrahedron ? Fragments<std::decay_t<decltype(tet)>>(made, viscous).add_to(sorted)
+                                            : Fragments<std::decay_t<decltype(hex)>>(made, viscous).add_to(sorted);
+  };
+  switch (order) {
+    case 1:
+      return add(TetSizes<1>(), HexSizes<1>());
+    case 2:
+      return add(TetSizes<2>(), HexSizes<2>());
+    case 3:
+      return add(TetSizes<3>(), HexSizes<3>());
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
 StraightTables make_straight_tables(const Operators& made, const LocalElementMesh& mesh, const IndexMap& map, int order,
-                                    bool viscous) {
+                                    bool viscous, DeviceKind device) {
   if (map.owned == 0) return {};
-  const auto make = [&](const auto tet, const auto hex) -> StraightTables {
-    using Tet = std::decay_t<decltype(tet)>;
-    using Hex = std::decay_t<decltype(hex)>;
-    if (mesh.types[0] == ElementType::tetrahedron) return Maker<Tet>(made, map, mesh.interior_faces, viscous).make();
-    if (mesh.types[0] == ElementType::hexahedron) return Maker<Hex>(made, map, mesh.interior_faces, viscous).make();
-    return {};
-  };
-  switch (order) {
-    case 1:
-      return make(TetSizes<1>(), HexSizes<1>());
-    case 2:
-      return make(TetSizes<2>(), HexSizes<2>());
-    case 3:
-      return make(TetSizes<3>(), HexSizes<3>());
-    default:
-      return {};
-  }
+  const ElementType type = mesh.types[0];
+  const bool tetrahedra = type == ElementType::tetrahedron, on_gpu = device == DeviceKind::cuda;
+  if (!tetrahedra && type != ElementType::hexahedron) return {};
+  if (order < lowest_tuned_order || order > highest_tuned_order || (!on_gpu && lane_count == 1)) return {};
+  Sorter sorter(made, map, tetrahedra ? 4 : 6, order, viscous, on_gpu);
+  if (!sorter.sort(mesh.interior_faces)) return {};
+  if (on_gpu && !add_fragments_of(type, order, made, viscous, sorter)) return {};
+  return std::move(sorter.tables());
 }
 
 }  // namespace tutti::compressible

@@ -13,13 +13,12 @@ struct StraightTables {
   std::vector<double> element_fragments, trace_fragments, scales;
   std::vector<StraightFace> faces;
   std::vector<std::int32_t> tables, sides;
-  std::vector<Lid> at_boundary;
   StraightView view;
 };
 
-/// Of a part whose elements all are straight tetrahedra, or all straight hexahedra, of an order that has such kernels;
-/// else none: view.order = 0. `viscous`: with what gradients take; the operators have derivatives.
+/// Of a part whose elements all are straight tetrahedra, or all straight hexahedra, of an order that the device has
+/// such kernels for; else none: view.order = 0. `viscous`: with what gradients take; the operators have derivatives.
 StraightTables make_straight_tables(const Operators& made, const LocalElementMesh& mesh, const IndexMap& map, int order,
-                                    bool viscous);
+                                    bool viscous, DeviceKind device);
 
 }  // namespace tutti::compressible

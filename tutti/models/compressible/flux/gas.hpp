@@ -75,8 +75,8 @@ TUTTI_HD inline void euler_flux(const T* q, T inverse, T p, T (*f)[variables]) {
 }
 
 /// The flux of q along a vector k of any length.
-template <class T>
-TUTTI_HD inline void flux_along(const T* q, T inverse, T p, const double* k, T* f) {
+template <class T, class K>
+TUTTI_HD inline void flux_along(const T* q, T inverse, T p, const K* k, T* f) {
   const T mass = fused(q[3], k[2], fused(q[2], k[1], q[1] * k[0])), speed = mass * inverse;
   f[0] = mass;
   f[1] = fused(q[1], speed, p * k[0]);

@@ -83,6 +83,15 @@ inline Lanes choose(LaneMask first, Lanes a, Lanes b) {
 inline LaneMask both(LaneMask a, LaneMask b) {
   return {static_cast<__mmask8>(a.bits & b.bits)};
 }
+inline bool all(LaneMask holds) {
+  return holds.bits == 0xff;
+}
+inline Lanes load_lanes(const double* from) {
+  return Lanes(_mm512_loadu_pd(from));
+}
+inline void store_lanes(double* to, Lanes x) {
+  _mm512_storeu_pd(to, x.v);
+}
 /// Points q, q + 1, ..., `left` of them or as many as there are lanes.
 struct LanePoints {
   using Number = Lanes;
@@ -132,6 +141,15 @@ inline Lanes choose(LaneMask first, Lanes a, Lanes b) {
 }
 inline LaneMask both(LaneMask a, LaneMask b) {
   return {_mm256_and_pd(a.bits, b.bits)};
+}
+inline bool all(LaneMask holds) {
+  return _mm256_movemask_pd(holds.bits) == 0xf;
+}
+inline Lanes load_lanes(const double* from) {
+  return Lanes(_mm256_loadu_pd(from));
+}
+inline void store_lanes(double* to, Lanes x) {
+  _mm256_storeu_pd(to, x.v);
 }
 /// As above. Points come in fours but at the end of a line (hexahedra.hpp), where loads may reach beyond it, stores
 /// must not.

@@ -22,7 +22,7 @@ TUTTI_HD inline void viscous_flux(const Gas& gas, const T* q, T inverse, const T
   T mu = gas.viscosity;
   if (gas.law == ViscosityLaw::sutherland) mu = gas.viscosity_at(pressure(gas, q, inverse) * inverse / gas.constant);
   // kappa dT = mu gamma / Pr de
-  const T conductivity = conducts * mu * gas.gamma / gas.prandtl;
+  const T conductivity = conducts * mu * (gas.gamma / gas.prandtl);
   const T dilatation = -2.0 / 3 * (slope[0][0] + slope[1][1] + slope[2][2]);
   for (int d = 0; d < 3; ++d) {
     f[d][0] = 0;

@@ -1,6 +1,8 @@
 // Kernels of faces and elements. Compiles as plain C++ without CUDA.
 #include "tutti/models/compressible/kernels/launch.hpp"
 
+#include <algorithm>
+
 #include "tutti/device/reduce.hpp"
 #include "tutti/models/compressible/kernels/limiter.hpp"
 #include "tutti/models/compressible/kernels/straight.hpp"
@@ -284,36 +286,30 @@ struct Listed {
   template <class Team>
   using Scratch = typename F::template Scratch<Team>;
   F f;
-  const Lid* list;
+  const StraightFace* list;
   template <class Team>
   TUTTI_HD void operator()(const Team& team, Lid i, Scratch<Team>& s) const {
-    f(team, list[i], s);
+    f(team, list[i].face, s);
   }
 };
 
-#if defined(__CUDACC__)
-/// False: there is no tuned kernel for these faces.
-bool compute_straight_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary,
-                             double eta, const double* u, const FaceArrays& at_faces) {
+/// Faces of whole tiles that are all at the boundary, or none.
+void compute_straight_fluxes(Stream& stream, Range faces, bool at_boundary, const PartView& view,
+                             const BoundaryView& boundary, double eta, const double* u, const FaceArrays& at_faces) {
   const StraightView& tuned = *view.straight;
-  const bool interior = faces.begin == tuned.interior.begin, separators = faces.end == tuned.separators.end;
-  if (faces != Range{interior ? tuned.interior.begin : tuned.separators.begin,
-                     separators ? tuned.separators.end : tuned.interior.end})
-    return false;
-  const auto of = [&](const std::array<Lid, 3>& ends) {
-    return Range{ends[interior ? 0 : 1], ends[separators ? 2 : 1]};
-  };
-  compute_inner_fluxes(stream, of(tuned.tiles), view, eta, u, at_faces);
-  if (tuned.viscous)
-    for_each_team<false>(stream, of(tuned.boundary), view.needs(),
-                         Listed<ViscousFaceFluxes<BoundaryView>>{{view, u, at_faces.flux, at_faces.jump, eta, boundary},
-                                                                 tuned.at_boundary});
-  else
-    for_each_team<false>(stream, of(tuned.boundary), view.needs(),
-                         Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tuned.at_boundary});
-  return true;
-}
+  if (at_boundary && tuned.viscous)
+    return for_each_team<false>(
+        stream, faces, view.needs(),
+        Listed<ViscousFaceFluxes<BoundaryView>>{{view, u, at_faces.flux, at_faces.jump, eta, boundary}, tuned.faces});
+  if (at_boundary)
+    return for_each_team<false>(stream, faces, view.needs(),
+                                Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tuned.faces});
+  const Range tiles{faces.begin / tile_rows, faces.end / tile_rows};
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda) return compute_inner_fluxes(stream, tiles, view, eta, u, at_faces);
 #endif
+  compute_inner_fluxes_in_lanes(stream, tiles, view, eta, u, at_faces);
+}
 
 /// f(elements, volumes) for those elements, where their volumes' tables are: for kernels that a step is made of.
 template <class F>
@@ -354,9 +350,16 @@ double largest_at_points(Stream& stream, Range elements, const PartView& view, c
 void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                     const double* u, const FaceArrays& at_faces) {
   if (faces.empty()) return;
-#if defined(__CUDACC__)
-  if (view.straight != nullptr && compute_straight_fluxes(stream, faces, view, boundary, eta, u, at_faces)) return;
-#endif
+  if (view.straight != nullptr) {
+    for (const FaceSet set : {interior_inner, interior_boundary, separator_inner, separator_boundary}) {
+      const Range tiles = view.straight->tiles(set);
+      const Range some{std::max(faces.begin, tile_rows * tiles.begin), std::min(faces.end, tile_rows * tiles.end)};
+      if (!some.empty())
+        compute_straight_fluxes(stream, some, set == interior_boundary || set == separator_boundary, view, boundary,
+                                eta, u, at_faces);
+    }
+    return;
+  }
   if (!view.diffuses())
     return for_each_team(stream, faces, view.needs(), FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
   for_each_team(stream, faces, view.needs(),
@@ -365,13 +368,16 @@ void compute_fluxes(Stream& stream, Range faces, const PartView& view, const Bou
 
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
                       const StageArrays& stage, double* keep_positive) {
-#if defined(__CUDACC__)
   if (view.straight != nullptr) {
-    advance_straight(stream, elements, view, u, at_faces, stage);
+#if defined(__CUDACC__)
+    if (stream.kind() == DeviceKind::cuda)
+      advance_straight(stream, elements, view, u, at_faces, stage);
+    else
+#endif
+      advance_in_lanes(stream, elements, view, u, at_faces, stage);
     if (keep_positive != nullptr) compressible::keep_positive(stream, elements, view, keep_positive);
     return;
   }
-#endif
   with_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
     using Volumes = std::decay_t<decltype(volumes)>;
     // Small teams have no memory for tiles that are decoded.

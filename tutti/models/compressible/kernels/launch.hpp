@@ -17,7 +17,8 @@ struct FaceArrays {
   double* flux = nullptr;
   double* jump = nullptr;  ///< of viscous flow only
 };
-/// Numerical fluxes of faces; of viscous flow with jumps, which count `eta` times in gradients at faces.
+/// Numerical fluxes of faces; of viscous flow with jumps, which count `eta` times in gradients at faces. Where
+/// view.straight is there, `faces` counts those of its tiles, whole tiles, and on GPUs all inside or at separators.
 void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                     const double* u, const FaceArrays& at_faces);
 /// A stage of elements whose faces' fluxes are known. `keep_positive`: null, or the new state, which is limited.

@@ -144,8 +144,8 @@ TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, co
 }
 
 /// The flux g[d][v] in the directions of the tables: along the metric's rows, or in space.
-template <class T>
-TUTTI_HD inline void turn_flux(bool affine, const double* metric, T (*g)[variables]) {
+template <class T, class M>
+TUTTI_HD inline void turn_flux(bool affine, const M* metric, T (*g)[variables]) {
   for (int v = 0; v < variables; ++v) {
     const T along[3] = {g[0][v], g[1][v], g[2][v]};
     for (int d = 0; d < 3; ++d)

@@ -1,5 +1,5 @@
-// The kernels tuned for straight tetrahedra and hexahedra, for GPUs (straight.cu): in a file of their own, since they
-// take long to compile.
+// Kernels tuned for straight tetrahedra and hexahedra: of GPUs (straight.cu) and of CPUs (straight_host.cpp), in files
+// of their own, since they take long to compile.
 #pragma once
 
 #include "tutti/models/compressible/kernels/launch.hpp"
@@ -7,11 +7,17 @@
 
 namespace tutti::compressible {
 
-/// As compute_fluxes() of the faces in `tiles` of view.straight.
+/// As compute_fluxes() of the faces in `tiles` of view.straight: on tensor cores.
 void compute_inner_fluxes(Stream& stream, Range tiles, const PartView& view, double eta, const double* u,
                           const FaceArrays& at_faces);
 /// As advance_elements() of elements that view.straight has tables of.
 void advance_straight(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
+                      const StageArrays& stage);
+
+/// The same on a CPU, in the lanes of its vector registers.
+void compute_inner_fluxes_in_lanes(Stream& stream, Range tiles, const PartView& view, double eta, const double* u,
+                                   const FaceArrays& at_faces);
+void advance_in_lanes(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
                       const StageArrays& stage);
 
 }  // namespace tutti::compressible

@@ -1,5 +1,5 @@
-// What the kernels tuned for straight tetrahedra and hexahedra see of a part besides its view: tables as tensor cores
-// want them, and faces sorted into tiles whose two sides have the same tables.
+// What the kernels tuned for straight tetrahedra and hexahedra see of a part besides its view: faces sorted into tiles
+// whose two sides have the same tables, and for GPUs tables as tensor cores want them.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 namespace tutti::compressible {
 
-/// Elements or faces that a warp works on together: rows of a product on tensor cores.
+/// Elements or faces that a warp works on together: rows of a product on tensor cores. Faces have as many points at
+/// most.
 inline constexpr int tile_rows = 16;
 /// Orders p = 1, 2, 3 have tuned kernels.
 inline constexpr int lowest_tuned_order = 1, highest_tuned_order = 3;
@@ -62,23 +63,28 @@ inline constexpr int max_turns = 16;
 struct StraightFace {
   Lid face = 0, left = 0, right = 0;
 };
+/// Tiles come in four sets: faces inside a part and at its separators, of each first those that have two sides.
+enum FaceSet : int { interior_inner, interior_boundary, separator_inner, separator_boundary };
 struct StraightView {
-  int order = 0;         ///< 0: there are no tuned kernels for this part
-  int faces_each = 0;    ///< of an element: 4 or 6
-  bool viscous = false;  ///< tables are those of viscous flow
+  int order = 0;          ///< 0: there are no tuned kernels for this part
+  int faces_each = 0;     ///< of an element: 4 or 6
+  int face_points = 0;    ///< padded
+  int summed_points = 0;  ///< of a face, with one of padding, where there is some: more zeros change no sum
+  std::array<Size, max_faces> lifts{};  ///< tables of an element's faces
+  bool viscous = false;                 ///< tables are those of viscous flow
   int traces = 0;
-  const double* element_fragments = nullptr;
+  const double* element_fragments = nullptr;  ///< of GPUs, as those below
   const double* trace_fragments = nullptr;
-  const StraightFace* faces = nullptr;             ///< tile_rows a tile; the last may come several times
-  const std::int32_t* tables = nullptr;            ///< of each tile's traces: left + max_traces * right
+  const StraightFace* faces = nullptr;             ///< tile_rows a tile; the last of a class may come several times
+  const std::int32_t* tables = nullptr;            ///< of GPUs: of each tile's traces, left + max_traces * right
   const std::int32_t* sides = nullptr;             ///< of each element's faces: max_turns face + turn
   const double* scales = nullptr;                  ///< the same: of lift, below 0 where the element is left
-  const Lid* at_boundary = nullptr;                ///< faces
-  Range interior, separators;                      ///< faces as they are told by others
-  std::array<Lid, 3> tiles{}, boundary{};          ///< of interior faces [0, [1]), of separators' [[1], [2])
+  std::array<Lid, 5> ends{};                       ///< of tiles: see FaceSet
   std::uint8_t turns[max_turns * tile_rows] = {};  ///< orders of a face's points
 
   bool tuned() const { return order > 0; }
+  /// The tiles of a set.
+  Range tiles(int set) const { return {ends[set], ends[set + 1]}; }
 };
 
 }  // namespace tutti::compressible
