@@ -2,7 +2,7 @@
 // bench_voronoi [POINTS] [PARTS] [DEVICE] [THREADS], default 1000000 16 cpu 2.
 // One GPU: bench_voronoi 1400000 16 cuda:0 16; bench_voronoi 10000000 1024 cuda:0 16.
 // With nodes:N for POINTS the nodes of N^3 cubes of Kuhn's tetrahedra, moved a little, and the refinement of their
-// seams; then beside METIS with their graph: taskset -c 0,1 bench_voronoi nodes:112 16 cpu 2.
+// parts; then beside METIS with their graph: taskset -c 0,1 bench_voronoi nodes:112 16 cpu 2.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ void run_nodes(const Adjacency& graph, std::span<const Vec3> points, std::size_t
     line("METIS", Partitioner::metis, true);
     line("Hilbert's curve", Partitioner::hilbert, false);
     line("Voronoi", Partitioner::voronoi, false);
-    line("Voronoi, seams mended", Partitioner::voronoi, true);
+    line("Voronoi, refined", Partitioner::voronoi, true);
   }
 }
 
@@ -107,18 +107,21 @@ void run_phases(std::span<const Vec3> points, const SymmetricGraph& graph, std::
     worst = std::max(worst, std::abs(static_cast<double>(rows[p]) / static_cast<double>(quotas[p]) - 1));
   const VoronoiTimes& t = result.times;
   fmt::print(
-      "{:<16} {:>9} points {:>5} parts {:>9.2f} ms without the upload: room {:.2f}, order {:.2f}, {} passes {:.2f}, "
+      "{:<16} {:>9} points {:>5} parts {:>9.2f} ms without the upload: allocation {:.2f}, order {:.2f}, {} passes "
+      "{:.2f}, "
       "result {:.2f}; upload {:.2f}; imbalance {:.2f} %\n",
-      name, points.size(), parts, 1e3 * (seconds - t.upload), 1e3 * t.room, 1e3 * t.order, result.passes,
+      name, points.size(), parts, 1e3 * (seconds - t.upload), 1e3 * t.allocation, 1e3 * t.order, result.passes,
       1e3 * t.passes, 1e3 * t.result, 1e3 * t.upload, 100 * worst);
   if (graph.rows() == 0) return;
   const auto [refining, times] = best_of_some([&] {
     auto part = result.part;
     return refine_parts(graph, wanted, options.imbalance, part, options.stream, parallel);
   });
-  fmt::print("{:<16} seams {:>9.2f} ms without the upload: room {:.2f}, sweeps {:.2f}, result {:.2f}; upload {:.2f}\n",
-             name, 1e3 * (refining - times.upload), 1e3 * times.room, 1e3 * times.sweeps, 1e3 * times.result,
-             1e3 * times.upload);
+  fmt::print(
+      "{:<16} refinement {:>9.2f} ms without the upload: allocation {:.2f}, sweeps {:.2f}, result {:.2f}; upload "
+      "{:.2f}\n",
+      name, 1e3 * (refining - times.upload), 1e3 * times.allocation, 1e3 * times.sweeps, 1e3 * times.result,
+      1e3 * times.upload);
 }
 
 void run(int count, char** words) {

@@ -45,7 +45,7 @@ std::vector<std::int32_t> split_by_graph(const SymmetricGraph& graph, std::span<
   return owner;
 }
 
-/// Cells of centres, then seams by the graph, if there is one. Parts without rows are left out, as for the libraries.
+/// Cells of centres, refined by the graph, if there is one. Parts without rows are left out, as for the libraries.
 std::vector<std::int32_t> split_by_cells(std::span<const Vec3> points, const SymmetricGraph& graph,
                                          std::span<const Gid> quotas, const ParallelFor& parallel, Device* device) {
   std::vector<std::int32_t> number, wanted;
@@ -93,7 +93,7 @@ struct Piece {
   Device* device = nullptr;
 };
 
-/// Has a Voronoi partition a graph to mend its seams by?
+/// Has a Voronoi partition a graph to refine its boundaries by?
 bool has_graph(const PartitionInput& input) {
   return input.graph != nullptr && input.graph->rows() == input.rows;
 }

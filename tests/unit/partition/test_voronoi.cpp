@@ -183,7 +183,7 @@ TEST(Voronoi, PointsOnALineAndOnASphere) {
   EXPECT_LE(imbalance(voronoi_parts(sphere, quotas).part, quotas), 0.02);
 }
 
-// The specification: cut over METIS at most 1.05 after the seams were mended.
+// The specification: cut over METIS at most 1.05 after the refinement.
 TEST(Voronoi, CutsAboutAsLittleAsMetis) {
   const Problem problem = test::random_geometric(6000, 0.09, 5);
   for (const std::size_t k : {8u, 16u}) {
@@ -207,7 +207,7 @@ TEST(Voronoi, WorksWithoutAGraph) {
   EXPECT_LE(quality.imbalance, 1.02);
 }
 
-TEST(RefineParts, JoinsPiecesAndStraightensSeams) {
+TEST(RefineParts, JoinsPiecesAndStraightensBoundaries) {
   const Problem problem = test::lattice(20, 20, 1);
   std::vector<std::int32_t> part;
   for (std::size_t i = 0; i < problem.points.size(); ++i) {
@@ -248,7 +248,7 @@ Size expect_refined_the_same(const Problem& problem, const std::vector<double>& 
   refine_parts(graph, wanted, tolerance, by_threads, nullptr, test::five_threads);
   EXPECT_EQ(by_threads, expected);
   for (const auto& device : all_devices(threads)) {
-    const auto stream = device->make_stream("seams");
+    const auto stream = device->make_stream("refinement");
     auto found = first;
     refine_parts(graph, wanted, tolerance, found, stream.get());
     EXPECT_EQ(found, expected) << device->description();

@@ -121,7 +121,7 @@ class Cells {
 /// Errors: input (a coordinate is not finite).
 std::unique_ptr<Cells> make_host_cells(std::span<const Vec3> points, std::size_t parts, const ParallelFor& parallel);
 /// In the memory of the stream's device: the same bits. `by_groups`: on a GPU, with kernels made for it. Sets
-/// upload and room of `times`. Errors: input; resource (no room).
+/// upload and allocation of `times`. Errors: input; resource (no room).
 std::unique_ptr<Cells> make_device_cells(Stream& stream, std::span<const Vec3> points, std::size_t parts,
                                          bool by_groups, const ParallelFor& parallel, VoronoiTimes& times);
 

@@ -62,7 +62,7 @@ class DeviceCells final : public Cells {
     staging_ = Buffer<std::byte>(stream.device(), staged.bytes, "sums of Voronoi parts", Memory::pinned);
     host.memory = staging_.data();
     lay_out_staging(host);
-    times.room = seconds_since(begin);
+    times.allocation = seconds_since(begin);
     begin = std::chrono::steady_clock::now();
     stream.copy(points_, all.data(), all.size_bytes(), CopyDirection::to_device);
     stream.synchronize();
@@ -131,12 +131,13 @@ class DeviceCells final : public Cells {
  private:
   template <class T>
   void fetch_owners(std::span<std::int32_t> by_row) {
-    T* there = reinterpret_cast<T*>(sample_.label);
-    for_each(stream_, {0, count_}, PutByRow<T>{sample_.rows, kept_, there});
-    const auto here = std::make_unique_for_overwrite<T[]>(by_row.size());
-    download(stream_, std::span(here.get(), by_row.size()), static_cast<const T*>(there));
-    for_ranges(parallel_, static_cast<Size>(by_row.size()),
-               [&](Size begin, Size end) { std::copy(here.get() + begin, here.get() + end, by_row.begin() + begin); });
+    T* on_device = reinterpret_cast<T*>(sample_.label);
+    for_each(stream_, {0, count_}, PutByRow<T>{sample_.rows, kept_, on_device});
+    const auto on_host = std::make_unique_for_overwrite<T[]>(by_row.size());
+    download(stream_, std::span(on_host.get(), by_row.size()), static_cast<const T*>(on_device));
+    for_ranges(parallel_, static_cast<Size>(by_row.size()), [&](Size begin, Size end) {
+      std::copy(on_host.get() + begin, on_host.get() + end, by_row.begin() + begin);
+    });
   }
 
   bool two_steps() const {

@@ -1,4 +1,4 @@
-// Seams of parts that were made without a graph.
+// Refinement of the boundaries between parts that were made without a graph.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -6,21 +6,21 @@
 #include <utility>
 
 #include "tutti/partition/rebalance.hpp"
-#include "tutti/partition/voronoi/device_seams.hpp"
-#include "tutti/partition/voronoi/seam_sweeps.hpp"
+#include "tutti/partition/voronoi/boundary_refinement.hpp"
+#include "tutti/partition/voronoi/device_refinement.hpp"
 #include "tutti/partition/voronoi/voronoi.hpp"
 
 namespace tutti {
 namespace {
 
-using voronoi::SeamCounts;
-using voronoi::Seams;
-using voronoi::SeamSweeps;
+using voronoi::BoundaryRefinement;
+using voronoi::RefinementArrays;
+using voronoi::RefinementCounts;
 
 /// The threads of the host.
 struct Host {
   const ParallelFor& parallel;
-  const SeamCounts* found;
+  const RefinementCounts* found;
 
   template <class Kernel>
   void each(Lid count, const Kernel& kernel) const {
@@ -30,7 +30,7 @@ struct Host {
     };
     for_ranges(count < 4096 ? ParallelFor{} : parallel, count, piece);
   }
-  SeamCounts counts() const { return *found; }
+  RefinementCounts counts() const { return *found; }
   template <class T>
   void get(std::span<T> to, const T* from) const {
     std::copy_n(from, to.size(), to.data());
@@ -41,22 +41,22 @@ struct Host {
   }
 };
 
-std::vector<std::int32_t> refine_here(const SymmetricGraph& graph, std::span<const std::int32_t> quotas,
-                                      double imbalance, std::span<const std::int32_t> size,
-                                      std::span<std::int32_t> part, const ParallelFor& parallel) {
-  Seams seams;
-  seams.rows = graph.rows();
-  seams.parts = static_cast<std::int32_t>(quotas.size());
-  seams.offsets = graph.offsets.data();
-  seams.columns = graph.columns.data();
-  seams.part = part.data();
+std::vector<std::int32_t> refine_on_host(const SymmetricGraph& graph, std::span<const std::int32_t> quotas,
+                                         double imbalance, std::span<const std::int32_t> size,
+                                         std::span<std::int32_t> part, const ParallelFor& parallel) {
+  RefinementArrays arrays;
+  arrays.rows = graph.rows();
+  arrays.parts = static_cast<std::int32_t>(quotas.size());
+  arrays.offsets = graph.offsets.data();
+  arrays.columns = graph.columns.data();
+  arrays.part = part.data();
   Carver counted, carver;
-  lay_out(counted, seams);
+  lay_out(counted, arrays);
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(counted.bytes));
   carver.memory = memory.get();
-  lay_out(carver, seams);
-  Host host{parallel, seams.counts};
-  return SeamSweeps(host, seams, graph).run(quotas, imbalance, size);
+  lay_out(carver, arrays);
+  Host host{parallel, arrays.counts};
+  return BoundaryRefinement(host, arrays, graph).run(quotas, imbalance, size);
 }
 
 std::vector<std::int32_t> sizes_of(std::span<const std::int32_t> part, std::size_t parts, const ParallelFor& parallel) {
@@ -87,11 +87,11 @@ RefineTimes refine_parts(const SymmetricGraph& graph, std::span<const std::int32
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::int32_t> size = sizes_of(part, quotas.size(), parallel);
   if (quotas.size() > 1 && !graph.columns.empty())
-    size = stream == nullptr ? refine_here(graph, quotas, imbalance, size, part, parallel)
-                             : voronoi::refine_there(*stream, graph, quotas, imbalance, size, part, times);
+    size = stream == nullptr ? refine_on_host(graph, quotas, imbalance, size, part, parallel)
+                             : voronoi::refine_on_device(*stream, graph, quotas, imbalance, size, part, times);
   if (!balanced(quotas, imbalance, size)) rebalance(graph, quotas, imbalance, part);
   const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
-  times.sweeps = all.count() - times.upload - times.room - times.result;
+  times.sweeps = all.count() - times.upload - times.allocation - times.result;
   return times;
 }
 

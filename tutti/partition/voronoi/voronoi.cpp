@@ -62,8 +62,8 @@ void adjust(std::vector<Centre>& centres, const std::vector<Sums>& total, std::s
 
 /// Points of the sample for the parts that have none: of the part that has most too many, as far apart as shares of
 /// such parts. Fewer where that part has not as many.
-std::vector<Vec3> new_seats(Cells& cells, std::span<const Vec3> points, Gid stride, std::int32_t donor,
-                            std::span<const double> shares_of_empty) {
+std::vector<Vec3> new_places(Cells& cells, std::span<const Vec3> points, Gid stride, std::int32_t donor,
+                             std::span<const double> shares_of_empty) {
   const auto label = cells.labels();
   std::vector<Gid> places, rows(shares_of_empty.size());
   std::size_t next = 0;
@@ -75,9 +75,9 @@ std::vector<Vec3> new_seats(Cells& cells, std::span<const Vec3> points, Gid stri
   }
   rows.resize(places.size());
   cells.rows_at(places, rows);
-  std::vector<Vec3> seats;
-  for (const Gid row : rows) seats.push_back(points[at(row)]);
-  return seats;
+  std::vector<Vec3> found;
+  for (const Gid row : rows) found.push_back(points[at(row)]);
+  return found;
 }
 
 /// The largest way of a centre to the middle of its points, in sizes of a part. A part without points starts again at a
@@ -102,8 +102,8 @@ double move_centres(std::vector<Centre>& centres, Cells& cells, const std::vecto
     centres[p].at = middle;
   }
   if (empty.empty()) return farthest;
-  const auto seats = new_seats(cells, points, stride, static_cast<std::int32_t>(donor), shares_of_empty);
-  for (std::size_t e = 0; e < seats.size(); ++e) centres[empty[e]] = {seats[e], centres[donor].influence};
+  const auto found = new_places(cells, points, stride, static_cast<std::int32_t>(donor), shares_of_empty);
+  for (std::size_t e = 0; e < found.size(); ++e) centres[empty[e]] = {found[e], centres[donor].influence};
   return std::max(farthest, 1.0);
 }
 
@@ -255,7 +255,7 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
                                                                             options.by_groups, parallel, result.times);
   result.part.assign(points.size(), 0);  // while a device sorts
   State state{first_centres(*cells, points, quotas, options.seeds)};
-  result.times.order = seconds_since(begin) - result.times.upload - result.times.room;
+  result.times.order = seconds_since(begin) - result.times.upload - result.times.allocation;
 
   begin = std::chrono::steady_clock::now();
   Gid stride = 1;

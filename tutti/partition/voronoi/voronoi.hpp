@@ -27,9 +27,9 @@ struct VoronoiOptions {
 
 /// Seconds.
 struct VoronoiTimes {
-  double upload = 0;  ///< of the points, to the device
-  double room = 0;    ///< for all arrays on the device
-  double order = 0;   ///< along the curve
+  double upload = 0;      ///< of the points, to the device
+  double allocation = 0;  ///< for all arrays on the device
+  double order = 0;       ///< along the curve
   double passes = 0;
   double result = 0;  ///< to the host, and the last rows levelled
 };
@@ -52,16 +52,16 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
 
 /// Seconds.
 struct RefineTimes {
-  double upload = 0;  ///< of graph and parts, to the device
-  double room = 0;    ///< for all arrays on the device
+  double upload = 0;      ///< of graph and parts, to the device
+  double allocation = 0;  ///< for all arrays on the device
   double sweeps = 0;
   double result = 0;  ///< to the host
 };
 
-/// Rows of the seams go to the neighbouring part that most of their neighbours are in, as long as the quotas allow it
-/// (give or take `imbalance`); a part's smaller pieces go to the parts around them. All rows at a time: a row that
-/// would go looks at what its neighbours would do, and rests for a sweep when it has gone. With `stream` on its device:
-/// the same parts. Deterministic, for any number of threads. Error(resource): no room on the device.
+/// Boundary refinement: rows go to the neighbouring part that most of their neighbours are in, as long as the quotas
+/// allow it (give or take `imbalance`); a part's smaller pieces go to the parts around them. All rows at a time: a row
+/// that would go looks at what its neighbours would do, and stays for a sweep when it has gone. With `stream` on its
+/// device: the same parts. Deterministic, for any number of threads. Error(resource): no room on the device.
 RefineTimes refine_parts(const SymmetricGraph& graph, std::span<const std::int32_t> quotas, double imbalance,
                          std::span<std::int32_t> part, Stream* stream = nullptr, const ParallelFor& parallel = {});
 

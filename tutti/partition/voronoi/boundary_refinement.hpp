@@ -1,5 +1,5 @@
-// The refinement of seams: which kernels run, and when it ends. `Where` is the host or a device: each(count, kernel),
-// counts(), get(to, from), put(to, from). Inside this room only.
+// Refinement of the boundaries between parts: which kernels run, and when it ends. `Where` is the host or a device:
+// each(count, kernel), counts(), get(to, from), put(to, from). Inside this room only.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,19 @@
 
 #include "tutti/device/carver.hpp"
 #include "tutti/partition/symmetric_graph.hpp"
-#include "tutti/partition/voronoi/seams.hpp"
+#include "tutti/partition/voronoi/refinement_kernels.hpp"
 
 namespace tutti::voronoi {
 
-/// Sweeps in which rows may go either way without loss, which takes the steps out of seams. Measured on nodes of Kuhn's
-/// tetrahedra, 16 parts: the cut over that of METIS is 1.015 after 16, .991 after 32, .974 after 64.
+/// Sweeps in which rows may go either way without loss, which takes the steps out of boundaries. Measured on nodes of
+/// Kuhn's tetrahedra, 16 parts: the cut over that of METIS is 1.015 after 16, .991 after 32, .974 after 64.
 inline constexpr int free_sweeps = 32;
 /// Then rows go only where they gain: at most so many sweeps, until few do.
 inline constexpr int strict_sweeps = 12;
 
-/// Arrays of the seams but for graph and parts.
-inline void lay_out(Carver& carver, Seams& s) {
-  s.wish = carver.take<Wish>(s.rows);
+/// All arrays but the graph and the rows' parts.
+inline void lay_out(Carver& carver, RefinementArrays& s) {
+  s.proposal = carver.take<Proposal>(s.rows);
   s.is_listed = carver.take<std::int32_t>(s.rows);
   s.list = carver.take<std::int32_t>(s.rows);
   s.grade = carver.take<std::int8_t>(s.rows);
@@ -32,7 +32,7 @@ inline void lay_out(Carver& carver, Seams& s) {
   s.piece_size = carver.take<std::int32_t>(s.rows);
   s.largest = carver.take<std::uint64_t>(s.parts);
   s.strays = carver.take<std::uint64_t>(s.rows);
-  s.counts = carver.take<SeamCounts>(1);
+  s.counts = carver.take<RefinementCounts>(1);
 }
 
 /// Gives pieces, one after the other, to the part that most of their neighbours are in. `strays`: as ListStrays has
@@ -68,12 +68,12 @@ inline bool give_pieces(const SymmetricGraph& graph, std::vector<std::uint64_t>&
 }
 
 template <class Where>
-class SeamSweeps {
+class BoundaryRefinement {
  public:
-  SeamSweeps(Where& where, const Seams& seams, const SymmetricGraph& graph) : where_(where), s_(seams), graph_(graph) {}
+  BoundaryRefinement(Where& where, const RefinementArrays& arrays, const SymmetricGraph& graph)
+      : where_(where), s_(arrays), graph_(graph) {}
 
-  /// `part`: memory of the host for the rows' parts, unused where they stay on a device. Returns the sizes of the
-  /// parts.
+  /// `size`: rows of every part. Returns those afterwards.
   std::vector<std::int32_t> run(std::span<const std::int32_t> quotas, double imbalance,
                                 std::span<const std::int32_t> size) {
     std::vector<std::int32_t> fewest, most;
@@ -97,23 +97,23 @@ class SeamSweeps {
   }
 
  private:
-  void list_seams() {
+  void list_boundary() {
     where_.each(s_.parts, ClearParts{s_});
-    where_.each(s_.rows, ListSeams{s_});
+    where_.each(s_.rows, ListBoundary{s_});
     listed_ = where_.counts().listed;
     is_listed_ = true;
   }
 
   /// Until so few rows move in a sweep.
   void sweep(int most, std::int32_t least_gain, std::int32_t few) {
-    if (!is_listed_) list_seams();
+    if (!is_listed_) list_boundary();
     for (int k = 0; k < most; ++k) {
       const std::uint64_t chance = mix64(static_cast<std::uint64_t>(++sweeps_));
-      where_.each(listed_, MakeWish{s_, least_gain, chance});
-      where_.each(listed_, WeighWish{s_, least_gain, chance});
+      where_.each(listed_, Propose{s_, least_gain, chance});
+      where_.each(listed_, WeighProposal{s_, least_gain, chance});
       where_.each(s_.parts, LimitMoves{s_});
       where_.each(listed_, Move{s_});
-      const SeamCounts counts = where_.counts();
+      const RefinementCounts counts = where_.counts();
       listed_ = counts.listed;
       if (counts.moved <= few) break;
     }
@@ -143,7 +143,7 @@ class SeamSweeps {
   }
 
   Where& where_;
-  Seams s_;
+  RefinementArrays s_;
   const SymmetricGraph& graph_;
   std::int32_t listed_ = 0;
   bool is_listed_ = false;

@@ -1,4 +1,4 @@
-// Rows of the seams between parts, and what they do in a sweep: written once, for threads of the host and for devices.
+// Refinement of the boundaries between parts, the kernels: written once, for threads of the host and for devices.
 // Inside this room only.
 #pragma once
 
@@ -7,29 +7,29 @@
 
 namespace tutti::voronoi {
 
-/// To which part a row would go, and how many more neighbours it has there than where it is.
-struct Wish {
+/// The part that a row would move to, and how many more neighbours it has there than where it is.
+struct Proposal {
   std::int32_t part, gain;
 };
-/// Of a row that stays, and of one that has just moved and rests for a sweep.
-inline constexpr std::int32_t stays = -1, rests = -2;
+/// Of a row that stays, and of one that has just moved, locked for a sweep.
+inline constexpr std::int32_t stays = -1, locked = -2;
 
-/// Wishes of a part, those that gain most first; the last step has a row of no gain. Rows of a step are told apart by
-/// chance.
+/// Proposals of a part, those that gain most first; the last step has a row of no gain. Rows of a step are told apart
+/// by chance.
 inline constexpr int gain_steps = 8, chances = 4, grades = gain_steps * chances;
 /// Parts that a row looks at, of those that its neighbours are in.
 inline constexpr int parts_around = 8;
 
-struct SeamCounts {
+struct RefinementCounts {
   std::int32_t listed = 0, moved = 0, strays = 0;
 };
 
 /// Arrays of all rows, of all parts, and of the rows listed: those that have or had neighbours in other parts.
-struct Seams {
+struct RefinementArrays {
   std::int32_t rows = 0, parts = 0;
   const std::int32_t *offsets = nullptr, *columns = nullptr;
   std::int32_t* part = nullptr;
-  Wish* wish = nullptr;
+  Proposal* proposal = nullptr;
   std::int32_t* is_listed = nullptr;
   std::int32_t* list = nullptr;
   std::int8_t* grade = nullptr;  ///< of the rows listed; -1: moves not
@@ -38,15 +38,15 @@ struct Seams {
   std::int32_t *coming_below = nullptr, *going_below = nullptr;  ///< grades that a part lets in and out
   std::int32_t *parent = nullptr, *piece_size = nullptr;
   std::uint64_t *largest = nullptr, *strays = nullptr;
-  SeamCounts* counts = nullptr;
+  RefinementCounts* counts = nullptr;
 };
 
-TUTTI_HD inline void list_row(const Seams& s, std::int32_t row) {
+TUTTI_HD inline void list_row(const RefinementArrays& s, std::int32_t row) {
   s.list[add_atomic(s.counts->listed, 1)] = row;
 }
 
 struct ClearParts {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid p) const {
     if (p == 0) *s.counts = {};
     s.largest[p] = 0;
@@ -54,31 +54,31 @@ struct ClearParts {
   }
 };
 
-struct ListSeams {
-  Seams s;
+struct ListBoundary {
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid row) const {
-    bool on_seam = false;
+    bool on_boundary = false;
     for (std::int32_t k = s.offsets[row]; k < s.offsets[row + 1]; ++k)
-      on_seam = on_seam || s.part[s.columns[k]] != s.part[row];
-    s.wish[row] = {stays, 0};
-    s.is_listed[row] = on_seam ? 1 : 0;
-    if (on_seam) list_row(s, row);
+      on_boundary = on_boundary || s.part[s.columns[k]] != s.part[row];
+    s.proposal[row] = {stays, 0};
+    s.is_listed[row] = on_boundary ? 1 : 0;
+    if (on_boundary) list_row(s, row);
   }
 };
 
 /// The part with most of a row's neighbours that has room; among equals one by chance.
-struct MakeWish {
-  Seams s;
+struct Propose {
+  RefinementArrays s;
   std::int32_t least_gain;
   std::uint64_t chance;
   TUTTI_HD void operator()(Lid i) const {
     const std::int32_t row = s.list[i], mine = s.part[row];
-    const bool tired = s.wish[row].part == rests;
-    Wish wish{stays, 0};
-    if (!tired && s.size[mine] > s.fewest[mine]) wish = best(row, mine);
-    s.wish[row] = wish;
+    const bool is_locked = s.proposal[row].part == locked;
+    Proposal proposal{stays, 0};
+    if (!is_locked && s.size[mine] > s.fewest[mine]) proposal = best(row, mine);
+    s.proposal[row] = proposal;
   }
-  TUTTI_HD Wish best(std::int32_t row, std::int32_t mine) const {
+  TUTTI_HD Proposal best(std::int32_t row, std::int32_t mine) const {
     std::int32_t around[parts_around], ties[parts_around], found = 0, own = 0;
     for (std::int32_t k = s.offsets[row]; k < s.offsets[row + 1]; ++k) {
       const std::int32_t p = s.part[s.columns[k]];
@@ -92,54 +92,56 @@ struct MakeWish {
       if (a == found) around[found] = p, ties[found++] = 0;
       ++ties[a];
     }
-    Wish wish{stays, 0};
+    Proposal proposal{stays, 0};
     for (std::int32_t a = 0; a < found; ++a) {
       const std::int32_t p = around[a], gain = ties[a] - own;
       if (gain < least_gain || s.size[p] >= s.most[p]) continue;
-      if (wish.part == stays || gain > wish.gain || (gain == wish.gain && luck(row, p) > luck(row, wish.part)))
-        wish = {p, gain};
+      if (proposal.part == stays || gain > proposal.gain ||
+          (gain == proposal.gain && luck(row, p) > luck(row, proposal.part)))
+        proposal = {p, gain};
     }
-    return wish;
+    return proposal;
   }
   TUTTI_HD std::uint64_t luck(std::int32_t row, std::int32_t p) const {
     return mix64(chance ^ (static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint32_t>(p)));
   }
 };
 
-/// What a wish gains when the neighbours that come before it have moved: those that gain more, among equals by chance
-/// (Gilbert et al., "Jet: multilevel graph partitioning on graphics processing units", SIAM J. Sci. Comput. 2024,
-/// section 4.1). The wishes that still gain enough are counted.
-struct WeighWish {
-  Seams s;
+/// What a proposal gains when the neighbours that come before it have moved: those that gain more, among equals by
+/// chance (Gilbert et al., "Jet: multilevel graph partitioning on graphics processing units", SIAM J. Sci. Comput.
+/// 2024, section 4.1). The proposals that still gain enough are counted.
+struct WeighProposal {
+  RefinementArrays s;
   std::int32_t least_gain;
   std::uint64_t chance;
   TUTTI_HD std::uint64_t luck(std::int32_t row) const { return mix64(chance ^ static_cast<std::uint64_t>(row)); }
   TUTTI_HD void operator()(Lid i) const {
     const std::int32_t row = s.list[i], mine = s.part[row];
-    const Wish wish = s.wish[row];
+    const Proposal proposal = s.proposal[row];
     s.grade[i] = -1;
-    if (wish.part < 0) return;
+    if (proposal.part < 0) return;
     const std::uint64_t my_luck = luck(row);
     std::int32_t gain = 0;
     for (std::int32_t k = s.offsets[row]; k < s.offsets[row + 1]; ++k) {
       const std::int32_t j = s.columns[k];
-      const Wish other = s.wish[j];
-      const bool before = other.part >= 0 && (other.gain > wish.gain || (other.gain == wish.gain && luck(j) > my_luck));
+      const Proposal other = s.proposal[j];
+      const bool before =
+          other.part >= 0 && (other.gain > proposal.gain || (other.gain == proposal.gain && luck(j) > my_luck));
       const std::int32_t p = before ? other.part : s.part[j];
-      gain += (p == wish.part ? 1 : 0) - (p == mine ? 1 : 0);
+      gain += (p == proposal.part ? 1 : 0) - (p == mine ? 1 : 0);
     }
     if (gain < least_gain) return;
     const std::int32_t step = gain >= gain_steps ? 0 : gain_steps - 1 - gain;
     const auto grade = step * chances + static_cast<std::int32_t>(my_luck % chances);
     s.grade[i] = static_cast<std::int8_t>(grade);
-    add_atomic(s.coming[wish.part * grades + grade], 1);
+    add_atomic(s.coming[proposal.part * grades + grade], 1);
     add_atomic(s.going[mine * grades + grade], 1);
   }
 };
 
 /// How many grades keep a part within its sizes, whatever the other parts do.
 struct LimitMoves {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid p) const {
     s.coming_below[p] = within(s.coming + p * grades, s.most[p] - s.size[p]);
     s.going_below[p] = within(s.going + p * grades, s.size[p] - s.fewest[p]);
@@ -157,14 +159,14 @@ struct LimitMoves {
 };
 
 struct Move {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid i) const {
     const std::int32_t grade = s.grade[i];
     if (grade < 0) return;
-    const std::int32_t row = s.list[i], mine = s.part[row], to = s.wish[row].part;
+    const std::int32_t row = s.list[i], mine = s.part[row], to = s.proposal[row].part;
     if (grade >= s.coming_below[to] || grade >= s.going_below[mine]) return;
     s.part[row] = to;
-    s.wish[row] = {rests, 0};
+    s.proposal[row] = {locked, 0};
     add_atomic(s.size[mine], -1);
     add_atomic(s.size[to], 1);
     add_atomic(s.counts->moved, 1);
@@ -178,7 +180,7 @@ struct Move {
 /// Pieces of parts, by union-find: every row gets to know the lowest row of its piece (Jaiganesh, Burtscher, "A
 /// high-performance connected components implementation for GPUs", HPDC 2018).
 struct FirstParent {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid row) const {
     std::int32_t lowest = row;
     for (std::int32_t k = s.offsets[row]; k < s.offsets[row + 1]; ++k) {
@@ -206,12 +208,12 @@ TUTTI_HD inline std::int32_t lowest_of(std::int32_t* parent, std::int32_t row) {
 
 /// Makes ways shorter.
 struct ShortenWay {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid row) const { store_atomic(s.parent[row], lowest_of(s.parent, row)); }
 };
 
 struct JoinPieces {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid row) const {
     std::int32_t mine = lowest_of(s.parent, row);
     for (std::int32_t k = s.offsets[row]; k < s.offsets[row + 1]; ++k) {
@@ -231,7 +233,7 @@ struct JoinPieces {
 /// Every row gets the lowest for its parent. Writes to its own row alone: lowest_of might give another row, which is
 /// done, an older parent back.
 struct Flatten {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid row) const {
     std::int32_t lowest = load_atomic(s.parent[row]);
     for (std::int32_t next = load_atomic(s.parent[lowest]); next != lowest; next = load_atomic(s.parent[lowest]))
@@ -244,7 +246,7 @@ struct Flatten {
 inline constexpr int run_rows = 32;
 
 struct CountPieces {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid run) const {
     const std::int32_t begin = run * run_rows, end = begin + run_rows < s.rows ? begin + run_rows : s.rows;
     std::int32_t piece = s.parent[begin], count = 0;
@@ -262,7 +264,7 @@ struct CountPieces {
 
 /// The largest piece of every part, by size and then by the lowest row.
 struct FindLargest {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD static std::uint64_t key(std::int32_t size, std::int32_t row) {
     return static_cast<std::uint64_t>(size) << 32 | ~static_cast<std::uint32_t>(row);
   }
@@ -273,7 +275,7 @@ struct FindLargest {
 
 /// Rows of all other pieces, with the lowest row of their piece above them.
 struct ListStrays {
-  Seams s;
+  RefinementArrays s;
   TUTTI_HD void operator()(Lid row) const {
     const std::int32_t piece = s.parent[row];
     if (FindLargest::key(s.piece_size[piece], piece) == s.largest[s.part[row]]) return;

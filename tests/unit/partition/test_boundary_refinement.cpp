@@ -1,4 +1,4 @@
-// Kernels of the seams between parts: rows at a time, in any order.
+// Refinement of the boundaries between parts: rows may come in any order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "tests/unit/partition/graphs.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/partition/quotas.hpp"
-#include "tutti/partition/voronoi/seam_sweeps.hpp"
+#include "tutti/partition/voronoi/boundary_refinement.hpp"
 
 namespace tutti::voronoi {
 namespace {
@@ -19,7 +19,7 @@ enum class Order { forward, backward, by_chance };
 /// One row after the other, every kernel in another order.
 struct OneByOne {
   Order order;
-  const SeamCounts* found = nullptr;
+  const RefinementCounts* found = nullptr;
   std::uint64_t kernels = 0;
 
   template <class Kernel>
@@ -32,7 +32,7 @@ struct OneByOne {
       std::swap(rows[i - 1], rows[random_bits(kernels, i) % i]);
     for (const Lid row : rows) kernel(row);
   }
-  SeamCounts counts() const { return *found; }
+  RefinementCounts counts() const { return *found; }
   template <class T>
   void get(std::span<T> to, const T* from) const {
     std::copy_n(from, to.size(), to.data());
@@ -45,27 +45,27 @@ struct OneByOne {
 
 std::vector<std::int32_t> refined(const SymmetricGraph& graph, std::vector<std::int32_t> part,
                                   std::span<const std::int32_t> quotas, Order order) {
-  Seams seams;
-  seams.rows = graph.rows();
-  seams.parts = static_cast<std::int32_t>(quotas.size());
-  seams.offsets = graph.offsets.data();
-  seams.columns = graph.columns.data();
-  seams.part = part.data();
+  RefinementArrays arrays;
+  arrays.rows = graph.rows();
+  arrays.parts = static_cast<std::int32_t>(quotas.size());
+  arrays.offsets = graph.offsets.data();
+  arrays.columns = graph.columns.data();
+  arrays.part = part.data();
   Carver counted, carver;
-  lay_out(counted, seams);
+  lay_out(counted, arrays);
   const auto bytes = static_cast<std::size_t>(counted.bytes);
   const auto memory = std::make_unique<std::byte[]>(bytes);
   std::fill_n(memory.get(), bytes, std::byte{0xFF});
   carver.memory = memory.get();
-  lay_out(carver, seams);
+  lay_out(carver, arrays);
   std::vector<std::int32_t> size(quotas.size(), 0);
   for (const std::int32_t p : part) ++size[static_cast<std::size_t>(p)];
-  OneByOne where{order, seams.counts};
-  SeamSweeps(where, seams, graph).run(quotas, 0.02, size);
+  OneByOne where{order, arrays.counts};
+  BoundaryRefinement(where, arrays, graph).run(quotas, 0.02, size);
   return part;
 }
 
-TEST(Seams, OrderOfRowsChangesNothing) {
+TEST(BoundaryRefinement, OrderOfRowsChangesNothing) {
   for (const auto& [problem, parts] : {std::pair(test::lattice(16, 12, 10), 4),
                                        {test::lattice(40, 40, 1), 2},
                                        {test::random_geometric(1500, 0.12, 6), 6},
@@ -84,14 +84,14 @@ TEST(Seams, OrderOfRowsChangesNothing) {
 }
 
 // Rows that others have shortened already must keep what they have: on a GPU a late write would undo it.
-TEST(Seams, FlattenWritesToItsOwnRowAlone) {
+TEST(BoundaryRefinement, FlattenWritesToItsOwnRowAlone) {
   std::vector<std::int32_t> parent{0, 0, 1, 2, 3, 4, 5, 7};
-  Seams seams;
-  seams.parent = parent.data();
-  Flatten{seams}(6);
+  RefinementArrays arrays;
+  arrays.parent = parent.data();
+  Flatten{arrays}(6);
   EXPECT_EQ(parent, (std::vector<std::int32_t>{0, 0, 1, 2, 3, 4, 0, 7}));
-  Flatten{seams}(7);
-  Flatten{seams}(3);
+  Flatten{arrays}(7);
+  Flatten{arrays}(3);
   EXPECT_EQ(parent, (std::vector<std::int32_t>{0, 0, 1, 0, 3, 4, 0, 7}));
 }
 
