@@ -161,7 +161,7 @@ struct LimitMoves {
 struct Move {
   RefinementArrays s;
   TUTTI_HD void operator()(Lid i) const {
-    const std::int32_t grade = s.grade[i];
+    const std::int8_t grade = s.grade[i];
     if (grade < 0) return;
     const std::int32_t row = s.list[i], mine = s.part[row], to = s.proposal[row].part;
     if (grade >= s.coming_below[to] || grade >= s.going_below[mine]) return;

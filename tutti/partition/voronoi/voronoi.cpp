@@ -261,9 +261,10 @@ VoronoiResult voronoi_parts(std::span<const Vec3> points, std::span<const Gid> q
   Gid stride = 1;
   while (n / (4 * stride) >= 200 * static_cast<Gid>(k)) stride *= 4;
   for (; stride >= 1; stride /= 4) {
-    const auto sampled = static_cast<double>((n + stride - 1) / stride);
+    const Gid sampled = (n + stride - 1) / stride;
     std::vector<double> share;
-    for (const Gid q : quotas) share.push_back(static_cast<double>(q) * sampled / static_cast<double>(n));
+    for (const Gid q : quotas)
+      share.push_back(static_cast<double>(q) * static_cast<double>(sampled) / static_cast<double>(n));
     settle(state, *cells, points, stride, share, options);
   }
   result.passes = state.passes;
