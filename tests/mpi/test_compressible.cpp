@@ -160,13 +160,17 @@ TEST(Compressible, TakesTheMemoryThatIsPlanned) {
     CompressibleRun run(world(), flow.text + Machine{"", "hilbert", "full", "native"}.keys(), "fake:2,cpu");
     const auto& domain = run.model().domain();
     std::vector<PlannedPart> parts(domain.mine());
+    std::vector<Size> at_most(parts.size(), 0);
     for (std::size_t p = 0; p < parts.size(); ++p)
-      for (PlannedArray& a : compressible::plan_arrays(run.model().flow(), domain, p))
+      for (PlannedArray& a : compressible::plan_arrays(run.model().flow(), domain, p)) {
+        if (a.name.find("at most") != std::string::npos) at_most[p] += a.bytes;
         if (a.name != "vorticity, when written") parts[p].arrays.push_back(std::move(a));
+      }
     plan_exchanges(world(), domain, compressible::variables * run.model().flow().bases(), 1, parts);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       if (domain.streams[p].is_host()) continue;  // several arrays of others are there
-      EXPECT_EQ(parts[p].bytes(), domain.device(p).budget().used()) << "part " << p;
+      EXPECT_GE(parts[p].bytes(), domain.device(p).budget().used()) << "part " << p;
+      EXPECT_LE(parts[p].bytes() - at_most[p], domain.device(p).budget().used()) << "part " << p;
     }
   }
 }

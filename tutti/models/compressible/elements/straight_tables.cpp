@@ -11,7 +11,7 @@ namespace {
 /// Faces are sorted by their tables among so many neighbours: large enough to fill tiles, small enough for caches; on a
 /// CPU for the states of their elements in its second, and so that a part has not too many blocks.
 Lid sorted_together(int bases, Lid faces, bool on_gpu) {
-  constexpr Lid most = 16384, of_cache = 1 << 19, most_blocks = 1024;
+  constexpr Lid most = 16384, of_cache = 1 << 20, most_blocks = 1024;
   if (on_gpu) return most;
   return std::max(std::clamp(2 * of_cache / (variables * bases * Lid{sizeof(double)}), Lid{1024}, most),
                   faces / most_blocks);
