@@ -110,6 +110,7 @@ SweepRows Smoother::sweep_of(std::size_t level, std::size_t p) const {
   s.untangle = untangling_;
   s.normal = normal_;
   s.in_float = options_.in_float;
+  s.group_form = options_.group_form;
   return s;
 }
 

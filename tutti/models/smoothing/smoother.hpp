@@ -24,6 +24,8 @@ struct SmoothOptions {
   /// GPUs: groups of threads share a node's cells instead of a thread each; the same bits. By default for tetrahedra:
   /// 1.3 to 1.5 times as fast, while triangles lose a third.
   std::optional<bool> by_groups;
+  /// Which groups, to be measured: see Forms in sweep_cuda.cuh. The same bits.
+  int group_form = 0;
   double feature_angle = 30;  ///< degrees
   double damping = 1;         ///< times each step
   int iterations = 20;        ///< at most
