@@ -10,15 +10,18 @@
 # after the other (default: 3); the fastest counts.
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 if (($# < 1)) || [[ ! -f $1/src/bc.cc ]]; then
-  sed -n 's/^# \{0,1\}//; 5,10p' "${BASH_SOURCE[0]}" >&2
-  exit 2
+  stop "${1:-GAPBS_FOLDER}: no checkout of gapbs (https://github.com/sbeamer/gapbs); usage: bench/peers/gapbs.sh GAPBS_FOLDER [SCALES] [SOURCES]"
 fi
 source_folder=$1 scales=${2:-16 18 20} sources=${3:-256}
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tutti=${TUTTI:-$root/build/release/bin/tutti}
 cores=${CORES:-0,1} rounds=${ROUNDS:-3}
 threads=$(tr ',' '\n' <<<"$cores" | wc -l)
+need_tutti
+SCALES=$scales SOURCES=$sources
+need_counts SCALES SOURCES ROUNDS
+need_cores "$cores"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -11,20 +11,18 @@
 # two arcs; ratios are to tutti with as many threads, those above 1 say that tutti is faster.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-mkdir -p "${1:-$root/results/graphs}"
-folder=$(cd "${1:-$root/results/graphs}" && pwd)
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 tutti=${TUTTI:-$root/build/release/bin/tutti} cores=${CORES:-0,1} rounds=${ROUNDS:-3}
 small=${SMALL:-10} exact=${EXACT:-14} sampled=${SAMPLED:-16} sources=${SOURCES:-256} side=${SIDE:-100}
 threads=$(tr ',' '\n' <<<"$cores" | wc -l)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if [[ ! -f $folder/venv/installed ]]; then
-  "${PYTHON:-python3}" -m venv "$folder/venv"
-  "$folder/venv/bin/pip" install -q --disable-pip-version-check igraph==1.0.0 networkit==11.3 networkx==3.6.1
-  touch "$folder/venv/installed"
-fi
+need_tutti
+need_counts SMALL EXACT SAMPLED SOURCES SIDE ROUNDS
+need_cores "$cores"
+results_folder "${1:-$root/results/graphs}"
+python_with igraph==1.0.0 networkit==11.3 networkx==3.6.1
 export PYTHONDONTWRITEBYTECODE=1
 peer() { "$folder/venv/bin/python" "$root/bench/peers/graphs_peer.py" "$@"; }
 

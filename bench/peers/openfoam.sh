@@ -14,18 +14,23 @@
 # and files, of OpenFOAM all steps but the first and the last.
 set -euo pipefail
 
-stop() { echo "openfoam.sh: $1" >&2; exit 2; }
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 tutti=${TUTTI:-$root/build/release/bin/tutti} cores=${CORES:-0,1} rounds=${ROUNDS:-3} parts=${PARTS:-diffusion cavity}
 cubes=${CUBES:-44} dt=${DT:-1e-3} steps=${STEPS:-20} cells=${CELLS:-64} cavity_dt=${CAVITY_DT:-5e-3} cavity_steps=${CAVITY_STEPS:-100}
 threads=$(tr ',' '\n' <<<"$cores" | wc -l)
 read -ra mpirun <<<"${MPIRUN:-mpirun --oversubscribe --bind-to none$([[ $(id -u) -ne 0 ]] || echo " --allow-run-as-root")}"
 for name in laplacianFoam icoFoam blockMesh gmshToFoam decomposePar reconstructPar; do
-  [[ -n $(type -P "$name") ]] || stop "$name is missing; apt-get install --no-install-recommends openfoam"
+  need_program "$name" "apt-get install --no-install-recommends openfoam"
+done
+need_tutti
+need_counts CUBES STEPS CELLS CAVITY_STEPS ROUNDS
+need_numbers DT CAVITY_DT
+need_cores "$cores"
+for part in $parts; do
+  [[ $part == diffusion || $part == cavity ]] || stop "PARTS has '$part'; diffusion or cavity"
 done
 export WM_PROJECT_DIR=${WM_PROJECT_DIR:-/usr/share/openfoam} OMP_NUM_THREADS=1
-mkdir -p "${1:-$root/results/openfoam}"
-folder=$(cd "${1:-$root/results/openfoam}" && pwd)
+results_folder "${1:-$root/results/openfoam}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 helper=("${PYTHON:-python3}" -B "$root/bench/peers/openfoam_case.py")
@@ -190,9 +195,4 @@ END
 }
 
 echo '[]' >"$folder/openfoam.json"
-for part in $parts; do
-  case $part in
-    diffusion | cavity) "$part" ;;
-    *) stop "PARTS has '$part'; diffusion or cavity" ;;
-  esac
-done
+for part in $parts; do "$part"; done

@@ -10,12 +10,15 @@ set -euo pipefail
 
 cubes=("$@")
 (($#)) || cubes=(35 70)
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 tutti=${TUTTI:-$root/build/release/bin/tutti} matrix=${MATRIX:-$root/build/release/bench/bench_steady_matrix}
 cores=${CORES:-2} rounds=${ROUNDS:-3}
 read -ra mpirun <<<"${MPIRUN:-mpirun --oversubscribe --bind-to none$([[ $(id -u) -ne 0 ]] || echo " --allow-run-as-root")}"
-if [[ ! -x $matrix ]]; then echo "petsc.sh: $matrix is missing; cmake --build build/release --target bench" >&2; exit 2; fi
-if ! pkg-config --exists PETSc; then echo "petsc.sh: PETSc is missing; apt-get install petsc-dev" >&2; exit 2; fi
+need_tutti
+need_program "$matrix" "cmake --build build/release --target bench, or MATRIX=PROGRAM"
+CUBES=${cubes[*]}
+need_counts CUBES CORES ROUNDS
+pkg-config --exists PETSc 2>/dev/null || stop "PETSc is missing; apt-get install petsc-dev"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 read -ra flags <<<"$(pkg-config --cflags --libs PETSc)"

@@ -13,13 +13,15 @@
 # ratios above 1 say that tutti is faster.
 set -euo pipefail
 
-stop() { echo "pyfr.sh: $1" >&2; exit 2; }
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-mkdir -p "${1:-$root/results/pyfr}"
-folder=$(cd "${1:-$root/results/pyfr}" && pwd)
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 tutti=${TUTTI:-$root/build/release/bin/tutti} backend=${BACKEND:-openmp} cores=${CORES:-0,1} rounds=${ROUNDS:-3} each=${EACH:-2}
 read -ra orders <<<"${ORDERS:-1 2 3}"
 threads=$(tr ',' '\n' <<<"$cores" | wc -l)
+need_tutti
+need_counts TET HEX ORDERS ROUNDS
+need_numbers EACH
+need_cores "$cores"
+results_folder "${1:-$root/results/pyfr}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -42,10 +44,7 @@ case $backend in
     ;;
   *) stop "BACKEND is '$backend'; openmp or cuda" ;;
 esac
-if [[ ! -x $folder/venv/bin/pyfr ]]; then
-  "${PYTHON:-python3}" -m venv "$folder/venv"
-  "$folder/venv/bin/pip" install -q --disable-pip-version-check pyfr==3.1
-fi
+python_with pyfr==3.1
 export OMP_NUM_THREADS=$threads PYTHONDONTWRITEBYTECODE=1 MPI4PY_RC_INITIALIZE=no
 
 echo '[]' >"$folder/pyfr.json"

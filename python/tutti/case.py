@@ -7,6 +7,7 @@
 
 import contextlib
 import json
+import numbers
 import re
 import tempfile
 from pathlib import Path
@@ -81,6 +82,8 @@ class Case:
     """
 
     def __init__(self, content, folder="."):
+        if not isinstance(content, (dict, str)):
+            raise TypeError(f"{type(content).__name__} is no case; give a dict or the text of a case file, or use Case.load(file)")
         if isinstance(content, dict):
             content = "".join(f"{json.dumps(str(key))} = {toml_text(value)}\n" for key, value in content.items())
         self._text, self._folder, self.path, self._sets, self._values = content, Path(folder), None, {}, {}
@@ -200,6 +203,8 @@ class Case:
 
 def device_words(devices=None, threads=None):
     """The options --devices and --threads."""
+    if threads is not None and (not isinstance(threads, numbers.Integral) or threads < 1):
+        raise ValueError(f"threads={threads!r}: not a whole number from 1 on; leave it out to use all cores")
     if devices is not None and not isinstance(devices, str):
         devices = ",".join(devices)
-    return [*(["--devices", devices] if devices else []), *(["--threads", str(threads)] if threads else [])]
+    return [*(["--devices", devices] if devices else []), *(["--threads", str(threads)] if threads is not None else [])]

@@ -1,6 +1,7 @@
 """The program `tutti` from Python: found, started (over MPI, too), watched; its errors as exceptions, its warnings as warnings."""
 
 import functools
+import numbers
 import os
 import re
 import shutil
@@ -40,8 +41,16 @@ def _is_open_mpi(launcher):
 
 def launcher_of(ranks, launch=None):
     """The words before the program: `launch` ("srun -n {ranks}"), or mpirun's for `ranks` that may run anywhere."""
+    if ranks is not None and (not isinstance(ranks, numbers.Integral) or ranks < 1):
+        raise ValueError(f"ranks={ranks!r}: not a whole number from 1 on; leave it out to run without MPI")
     if launch is not None:
-        return [word.format(ranks=ranks) for word in (launch.split() if isinstance(launch, str) else launch)]
+        try:
+            words = [word.format(ranks=ranks) for word in (launch.split() if isinstance(launch, str) else launch)]
+        except (KeyError, IndexError, ValueError):
+            raise ValueError(f"launch={launch!r}: only {{ranks}} can stand in braces") from None
+        if not words or shutil.which(words[0]) is None:
+            raise FileNotFoundError(f"launch={launch!r}: no such program; give its path, or leave it out for mpirun")
+        return words
     if ranks is None:
         return []
     mpirun = shutil.which("mpirun") or shutil.which("mpiexec")

@@ -177,6 +177,8 @@ class Run:
             return json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise FileNotFoundError(f"{path}: no such file: the run has not ended, or was killed; continue with run.restart()") from None
+        except ValueError as error:
+            raise ValueError(f"{path}: not JSON: {error}; the file is damaged") from None
 
     @cached_property
     def results(self):
@@ -273,6 +275,8 @@ class Run:
         from tutti.case import device_words, toml_text
         from tutti.program import run_program
 
+        if not isinstance(changes, dict) and changes != ():
+            raise TypeError(f"restart: {changes!r} is no dict of keys and values; write e.g. {{\"time.end\": 2}}")
         words = ["run", "--restart", str(self.folder)]
         words += [word for key, value in dict(changes).items() for word in ("--set", f"{key}={toml_text(value)}")]
         words += [*device_words(devices, threads), *options]

@@ -1,6 +1,7 @@
 """Many runs of a case with other values of its keys, some at a time, and a table of them."""
 
 import itertools
+import numbers
 import os
 import queue
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,11 @@ def sweep(case, values, jobs=1, output=None, progress=None, threads=None, **opti
     summary, the diagnostics at the end, `run` (the Run; None where it failed) and `problem` ("" or the error's line).
     output: folder of the runs' folders, 000, 001, ...; None: temporary. options: those of Case.run.
     """
+    for key, chosen in values.items():
+        if isinstance(chosen, str) or not np.iterable(chosen):
+            raise TypeError(f"sweep: {key}: {chosen!r} is no list of values; write [{chosen!r}]")
+    if not isinstance(jobs, numbers.Integral) or jobs < 1:
+        raise ValueError(f"sweep: jobs={jobs!r}: not a whole number from 1 on; leave it out for one run at a time")
     combinations = [dict(zip(values, chosen)) for chosen in itertools.product(*values.values())]
     cores = sorted(os.sched_getaffinity(0))
     shares = queue.SimpleQueue()
@@ -45,7 +51,7 @@ def sweep(case, values, jobs=1, output=None, progress=None, threads=None, **opti
         share = shares.get()
         os.sched_setaffinity(0, share)  # of this thread; the program inherits it and starts as many threads
         try:
-            run = changed.run(folder / f"{number:03d}", progress=False, threads=threads or len(share), **options)
+            run = changed.run(folder / f"{number:03d}", progress=False, threads=len(share) if threads is None else threads, **options)
             run._temporary = temporary
             return run, ""
         except Error as error:

@@ -373,6 +373,28 @@ class Running(Cases):
         self.assertIn("memory", self.case(BOX).plan(devices="cpu"))
         self.assertEqual(list(self.folder.glob("case-*.toml")), [])
 
+    def test_wrong_arguments_are_told_in_one_line(self):
+        run = self.run_case(BOX, output=self.folder / "out")
+        wrong = [
+            (lambda: self.case([1, 2]), TypeError, "list is no case; give a dict or the text"),
+            (lambda: self.run_case(BOX, ranks=0), ValueError, "ranks=0: not a whole number from 1 on; leave it out"),
+            (lambda: self.run_case(BOX, ranks="two"), ValueError, "ranks='two': not a whole number"),
+            (lambda: self.case(BOX).run(threads=0), ValueError, "threads=0: not a whole number from 1 on; leave it out"),
+            (lambda: self.run_case(BOX, ranks=2, launch="no-such-launcher -n {ranks}"), FileNotFoundError, "launch='no-such-.*: no such program"),
+            (lambda: self.run_case(BOX, ranks=2, launch="mpirun -n {rank}"), ValueError, r"only \{ranks\} can stand in braces"),
+            (lambda: run.restart("time.end"), TypeError, "restart: 'time.end' is no dict"),
+            (lambda: tutti.sweep(self.case(BOX), {"physics.K": 3}), TypeError, r"sweep: physics.K: 3 is no list of values; write \[3\]"),
+            (lambda: tutti.sweep(self.case(BOX), {"physics.K": "x"}), TypeError, "'x' is no list of values"),
+            (lambda: tutti.sweep(self.case(BOX), {"physics.K": [1]}, jobs=0), ValueError, "sweep: jobs=0: not a whole number"),
+        ]
+        for do, kind, text in wrong:
+            with self.subTest(text), self.assertRaisesRegex(kind, text) as caught:
+                do()
+            self.assertEqual(str(caught.exception).count("\n"), 0)
+        (self.folder / "out/summary.json").write_text("{")
+        with self.assertRaisesRegex(ValueError, "summary.json: not JSON: .*; the file is damaged"):
+            tutti.Run(self.folder / "out").summary
+
     def test_results_in_a_folder(self):
         run = self.run_case(BOX, output=self.folder / "out")
         with self.assertRaises(tutti.Error) as caught:

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "tutti/base/types.hpp"
+
 namespace tutti {
 
 /// Bits a coordinate in a 64-bit key.
@@ -66,17 +68,23 @@ inline constexpr Tables tables = make_tables();
 
 }  // namespace hilbert_detail
 
-/// Place on the curve of the lattice point (x, y, z), each in [0, 2^bits): a number in [0, 2^(3 bits)), bits <= 21.
-constexpr std::uint64_t hilbert_key(std::uint32_t x, std::uint32_t y, std::uint32_t z, int bits = hilbert_bits) {
+/// The same as hilbert_key, for kernels: `rank` is a copy of hilbert_detail::tables.rank that they can read.
+TUTTI_HD constexpr std::uint64_t hilbert_key_by(const std::uint8_t* rank, std::uint32_t x, std::uint32_t y,
+                                                std::uint32_t z, int bits = hilbert_bits) {
   std::uint64_t key = 0;
   unsigned state = 0;
   for (int b = bits - 1; b >= 0; --b) {
     const unsigned octant = ((x >> b) & 1u) | (((y >> b) & 1u) << 1) | (((z >> b) & 1u) << 2);
-    const unsigned step = hilbert_detail::tables.rank[state * 8 + octant];
+    const unsigned step = rank[state * 8 + octant];
     key = (key << 3) | (step & 7u);
     state = step >> 3;
   }
   return key;
+}
+
+/// Place on the curve of the lattice point (x, y, z), each in [0, 2^bits): a number in [0, 2^(3 bits)), bits <= 21.
+constexpr std::uint64_t hilbert_key(std::uint32_t x, std::uint32_t y, std::uint32_t z, int bits = hilbert_bits) {
+  return hilbert_key_by(hilbert_detail::tables.rank.data(), x, y, z, bits);
 }
 
 /// The inverse of hilbert_key: {x, y, z}.

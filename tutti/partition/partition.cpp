@@ -45,7 +45,7 @@ std::vector<std::int32_t> split_by_graph(const SymmetricGraph& graph, std::span<
   return owner;
 }
 
-/// Cells of centres, then seams by the graph, if there is one. Parts without rows are left out, as for the libraries.
+/// Cells of centres, refined by the graph, if there is one. Parts without rows are left out, as for the libraries.
 std::vector<std::int32_t> split_by_cells(std::span<const Vec3> points, const SymmetricGraph& graph,
                                          std::span<const Gid> quotas, const ParallelFor& parallel, Device* device) {
   std::vector<std::int32_t> number, wanted;
@@ -60,16 +60,21 @@ std::vector<std::int32_t> split_by_cells(std::span<const Vec3> points, const Sym
   VoronoiOptions options;
   options.imbalance = voronoi_tolerance;
   const auto stream = device == nullptr ? nullptr : device->make_stream("voronoi");
-  options.stream = stream.get();
+  const auto on_device_or_host = [&](const auto& work) {
+    try {
+      work(stream.get());
+    } catch (const Error& error) {
+      if (stream == nullptr || error.kind() != ErrorKind::resource) throw;
+      work(nullptr);  // no room there: the host's threads give the same parts
+    }
+  };
   std::vector<std::int32_t> owner;
-  try {
+  on_device_or_host([&](Stream* where) {
+    options.stream = where;
     owner = voronoi_parts(points, rows, options, parallel).part;
-  } catch (const Error& error) {
-    if (stream == nullptr || error.kind() != ErrorKind::resource) throw;
-    options.stream = nullptr;  // no room there: the host's threads give the same parts
-    owner = voronoi_parts(points, rows, options, parallel).part;
-  }
-  if (static_cast<std::size_t>(graph.rows()) == points.size()) refine_parts(graph, wanted, options.imbalance, owner);
+  });
+  if (static_cast<std::size_t>(graph.rows()) == points.size())
+    on_device_or_host([&](Stream* where) { refine_parts(graph, wanted, options.imbalance, owner, where, parallel); });
   for (std::int32_t& p : owner) p = number[p];
   return owner;
 }
@@ -88,7 +93,7 @@ struct Piece {
   Device* device = nullptr;
 };
 
-/// Has a Voronoi partition a graph to mend its seams by?
+/// Has a Voronoi partition a graph to refine its boundaries by?
 bool has_graph(const PartitionInput& input) {
   return input.graph != nullptr && input.graph->rows() == input.rows;
 }

@@ -18,7 +18,7 @@ class Device;
 enum class Partitioner { metis, scotch, hilbert, slabs, voronoi };
 
 /// What a partitioner sees. `points` may be empty for metis and scotch; `graph` may be null for hilbert, slabs and
-/// voronoi, which mends its seams by a graph where there is one.
+/// voronoi, which refines its boundaries by a graph where there is one.
 struct PartitionInput {
   const Adjacency* graph = nullptr;  ///< symmetric or not: it is made symmetric where the library needs it
   std::span<const Vec3> points;      ///< one a row, e.g. cell centroids

@@ -17,50 +17,7 @@ constexpr std::size_t buckets = std::size_t{1} << digit_bits;
 // Below this the histograms cost more than a comparison sort.
 constexpr std::size_t small_sort = 512;
 
-constexpr std::uint32_t lattice_end = std::uint32_t{1} << hilbert_bits;
-
-/// The box around all points and what maps it to the lattice: one scale for the three axes, so that a flat or long
-/// body does not fold the curve.
-struct Lattice {
-  Vec3 low, high;
-  double scale = 0;
-
-  std::array<std::uint32_t, 3> of(Vec3 p) const {
-    std::array<std::uint32_t, 3> at{};
-    for (int axis = 0; axis < 3; ++axis) {
-      at[axis] = std::min(static_cast<std::uint32_t>((p[axis] - low[axis]) * scale), lattice_end - 1);
-    }
-    return at;
-  }
-};
-
-Lattice lattice_of(std::span<const Vec3> points) {
-  Lattice lattice;
-  if (points.empty()) return lattice;
-  lattice.low = lattice.high = points[0];
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Vec3 p = points[i];
-    if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z)) {
-      fail(ErrorKind::input, "mesh: point {} is ({}, {}, {}): points must be finite to be ordered in space", i, p.x,
-           p.y, p.z);
-    }
-    for (int axis = 0; axis < 3; ++axis) {
-      lattice.low[axis] = std::min(lattice.low[axis], p[axis]);
-      lattice.high[axis] = std::max(lattice.high[axis], p[axis]);
-    }
-  }
-  double extent = 0;
-  for (int axis = 0; axis < 3; ++axis) extent = std::max(extent, lattice.high[axis] - lattice.low[axis]);
-  if (!std::isfinite(extent)) {
-    fail(ErrorKind::input,
-         "mesh: the points span more than {:.1e}: too far apart to be ordered in space; check their units",
-         std::numeric_limits<double>::max());
-  }
-  // All points in one place, or so near that the scale overflows: every key is 0 and the rows keep their order.
-  const double scale = extent > 0 ? static_cast<double>(lattice_end) / extent : 0.0;
-  lattice.scale = std::isfinite(scale) ? scale : 0.0;
-  return lattice;
-}
+static_assert(Lattice::lattice_cells == std::uint32_t{1} << hilbert_bits);
 
 template <class KeyOf>
 std::vector<KeyedRow> sorted_rows(std::size_t rows, const ParallelFor& parallel, KeyOf key_of) {
@@ -74,6 +31,38 @@ std::vector<KeyedRow> sorted_rows(std::size_t rows, const ParallelFor& parallel,
 }
 
 }  // namespace
+
+Lattice lattice_between(Vec3 low, Vec3 high) {
+  Lattice lattice{low, high, 0};
+  double extent = 0;
+  for (int axis = 0; axis < 3; ++axis) extent = std::max(extent, high[axis] - low[axis]);
+  if (!std::isfinite(extent)) {
+    fail(ErrorKind::input,
+         "mesh: the points span more than {:.1e}: too far apart to be ordered in space; check their units",
+         std::numeric_limits<double>::max());
+  }
+  // All points in one place, or so near that the scale overflows: every key is 0 and the rows keep their order.
+  const double scale = extent > 0 ? static_cast<double>(Lattice::lattice_cells) / extent : 0.0;
+  lattice.scale = std::isfinite(scale) ? scale : 0.0;
+  return lattice;
+}
+
+Lattice lattice_of(std::span<const Vec3> points) {
+  if (points.empty()) return {};
+  Vec3 low = points[0], high = points[0];
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Vec3 p = points[i];
+    if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z)) {
+      fail(ErrorKind::input, "mesh: point {} is ({}, {}, {}): points must be finite to be ordered in space", i, p.x,
+           p.y, p.z);
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], p[axis]);
+      high[axis] = std::max(high[axis], p[axis]);
+    }
+  }
+  return lattice_between(low, high);
+}
 
 void sort_by_key(std::vector<KeyedRow>& rows, const ParallelFor& parallel) {
   if (rows.size() < small_sort) {
@@ -111,10 +100,12 @@ void sort_by_key(std::vector<KeyedRow>& rows, const ParallelFor& parallel) {
 }
 
 std::vector<KeyedRow> hilbert_order(std::span<const Vec3> points, const ParallelFor& parallel) {
-  const Lattice lattice = lattice_of(points);
+  return hilbert_order(points, lattice_of(points), parallel);
+}
+
+std::vector<KeyedRow> hilbert_order(std::span<const Vec3> points, const Lattice& lattice, const ParallelFor& parallel) {
   return sorted_rows(points.size(), parallel, [&](std::size_t i) {
-    const auto at = lattice.of(points[i]);
-    return hilbert_key(at[0], at[1], at[2]);
+    return hilbert_key(lattice.cell(points[i], 0), lattice.cell(points[i], 1), lattice.cell(points[i], 2));
   });
 }
 
@@ -124,9 +115,8 @@ std::vector<KeyedRow> axis_order(std::span<const Vec3> points) {
   std::stable_sort(axes.begin(), axes.end(),
                    [&](int a, int b) { return lattice.high[a] - lattice.low[a] > lattice.high[b] - lattice.low[b]; });
   return sorted_rows(points.size(), {}, [&](std::size_t i) {
-    const auto at = lattice.of(points[i]);
     std::uint64_t key = 0;
-    for (const int axis : axes) key = (key << hilbert_bits) | at[axis];
+    for (const int axis : axes) key = (key << hilbert_bits) | lattice.cell(points[i], axis);
     return key;
   });
 }

@@ -86,8 +86,8 @@ TaskId Step::add(std::unique_ptr<Task> task) {
   return static_cast<TaskId>(tasks_.size()) - 1;
 }
 
-TaskId Step::compute(const std::string& name, int part, Role role, Range rows,
-                     std::function<void(Stream&, Range)> body) {
+TaskId Step::compute(const std::string& name, int part, Role role, Range rows, std::function<void(Stream&, Range)> body,
+                     bool whole) {
   auto task = std::make_unique<Task>();
   const bool on_host = parts_[part].is_host();
   task->kind = on_host ? Task::Kind::chunks : Task::Kind::kernel;
@@ -104,6 +104,7 @@ TaskId Step::compute(const std::string& name, int part, Role role, Range rows,
     task->chunk = std::clamp(wanted / chunk_alignment * chunk_alignment, smallest,
                              alone ? largest_chunk : largest_chunk_beside_devices);
     const Lid first = rows.begin / chunk_alignment * chunk_alignment;
+    if (whole) task->chunk = rows.end - first;
     task->chunks = rows.empty() ? 0 : (rows.end - first + task->chunk - 1) / task->chunk;
   }
   return add(std::move(task));
@@ -297,8 +298,10 @@ std::vector<std::string> Step::describe_tasks() const {
   std::vector<std::string> lines;
   for (const auto& t : tasks_) {
     std::string line = fmt::format("{} (part {})", t->name, t->part);
-    for (const TaskId e : t->earlier) line += fmt::format(" <- {}", tasks_[e]->name);
-    lines.push_back(line);
+    std::set<std::string> earlier;
+    for (const TaskId e : t->earlier)
+      if (earlier.insert(tasks_[e]->name).second) line += fmt::format(" <- {}", tasks_[e]->name);
+    if (lines.empty() || lines.back() != line) lines.push_back(line);
   }
   return lines;
 }

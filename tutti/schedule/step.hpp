@@ -73,8 +73,10 @@ class Step {
 
   enum class Role : std::uint8_t { separator, interior, other };
   /// A kernel over rows of a part. On the CPU `body` is called for chunks (of a multiple of 128 rows, but for the ends)
-  /// by any thread; on a device once, with the compute stream. It enqueues its work on the stream it is given.
-  TaskId compute(const std::string& name, int part, Role role, Range rows, std::function<void(Stream&, Range)> body);
+  /// by any thread; on a device once, with the compute stream. It enqueues its work on the stream it is given. `whole`:
+  /// one thread does it all, as one of many such tasks.
+  TaskId compute(const std::string& name, int part, Role role, Range rows, std::function<void(Stream&, Range)> body,
+                 bool whole = false);
   /// Serial work on some thread of the host, of no part (-1) or for a part.
   TaskId host(const std::string& name, int part, std::function<void()> work);
   /// A copy on a device part's incoming stream.

@@ -55,6 +55,7 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
 void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   straight_ = made.view;
   if (!straight_.tuned()) return;
+  blocks_ = made.blocks;
   const auto keep = [&](const auto& from) { return make_buffer(stream, std::span(from), "tables of tuned kernels"); };
   element_fragments_ = keep(made.element_fragments);
   trace_fragments_ = keep(made.trace_fragments);

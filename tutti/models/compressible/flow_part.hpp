@@ -41,6 +41,8 @@ class FlowPart {
   /// Faces as compute_fluxes() takes them. Those whose elements are both interior come first.
   Range interior_fluxes() const { return {0, fluxes_until(separator_inner, interior_faces_)}; }
   Range separator_fluxes() const { return {interior_fluxes().end, all_fluxes().end}; }
+  /// Where faces and elements inside go block by block: not empty on CPUs alone.
+  const std::vector<StraightBlock>& blocks() const { return blocks_; }
   Range all_fluxes() const { return {0, fluxes_until(separator_boundary + 1, faces_count_)}; }
   const Vec3* boundary_places() const { return places_.data(); }
   bool boundary_depends_on_time() const { return boundary_depends_on_time_; }
@@ -89,6 +91,7 @@ class FlowPart {
   Buffer<StraightFace> tile_faces_;
   Buffer<std::int32_t> tile_tables_, lift_sides_;
   StraightView straight_;
+  std::vector<StraightBlock> blocks_;
   Lid interior_faces_ = 0, faces_count_ = 0;
   bool boundary_depends_on_time_ = false, source_depends_on_time_ = false;
 };

@@ -9,10 +9,12 @@ namespace tutti::compressible {
 namespace {
 
 /// Faces are sorted by their tables among so many neighbours: large enough to fill tiles, small enough for caches; on a
-/// CPU for the states of their elements in its second.
-Lid sorted_together(int bases, bool on_gpu) {
-  constexpr Lid most = 16384, of_cache = 1 << 20;
-  return on_gpu ? most : std::clamp(2 * of_cache / (variables * bases * Lid{sizeof(double)}), Lid{1024}, most);
+/// CPU for the states of their elements in its second, and so that a part has not too many blocks.
+Lid sorted_together(int bases, Lid faces, bool on_gpu) {
+  constexpr Lid most = 16384, of_cache = 1 << 19, most_blocks = 1024;
+  if (on_gpu) return most;
+  return std::max(std::clamp(2 * of_cache / (variables * bases * Lid{sizeof(double)}), Lid{1024}, most),
+                  faces / most_blocks);
 }
 
 /// The point of column `column` of a tile. Products leave columns 2 j and 2 j + 1 to thread j, which needs them as row
@@ -38,7 +40,8 @@ class Sorter {
         map_(map),
         faces_each_(static_cast<std::size_t>(faces_each)),
         viscous_(viscous),
-        together_(sorted_together(basis_size(order), on_gpu)) {
+        on_gpu_(on_gpu),
+        together_(sorted_together(basis_size(order), static_cast<Lid>(made.faces.size()), on_gpu)) {
     tables_.view.order = order;
     tables_.view.faces_each = faces_each;
     tables_.view.viscous = viscous;
@@ -50,6 +53,7 @@ class Sorter {
     const auto count = static_cast<Lid>(made_.faces.size());
     add_tiles({0, interior_faces}, interior_inner, interior_boundary);
     add_tiles({interior_faces, count}, separator_inner, separator_boundary);
+    if (!on_gpu_) add_blocks(interior_faces);
     return true;
   }
 
@@ -139,12 +143,36 @@ class Sorter {
         add_class(members, traces.second + max_traces * traces.first);
         members.clear();
       }
+      if (inner == interior_inner) ends_of_blocks_.push_back(static_cast<Lid>(tables_.tables.size()));
     }
     auto& ends = tables_.view.ends;
     ends[inner + 1] = static_cast<Lid>(tables_.tables.size());
     add_class(at_boundary, 0);
     ends[boundary + 1] = static_cast<Lid>(tables_.tables.size());
   }
+  /// Faces inside are in the order of their first element, so that all faces of elements before the first one of the
+  /// next block are in this block or in earlier ones.
+  void add_blocks(Lid interior_faces) {
+    const auto count = static_cast<Lid>(ends_of_blocks_.size());
+    for (Lid b = 0; b < count; ++b) {
+      const auto first_row = [&](Lid block) {
+        if (block == 0) return Lid{0};
+        if (block == count) return map_.interior;
+        const FaceRecord& face = made_.faces[block * together_];
+        return face.right < 0 ? face.left : std::min(face.left, face.right);
+      };
+      StraightBlock block{
+          {b == 0 ? 0 : ends_of_blocks_[b - 1], ends_of_blocks_[b]}, {first_row(b), first_row(b + 1)}, {b}};
+      for (Size k = Size{max_faces} * block.rows.begin; k < Size{max_faces} * block.rows.end; ++k) {
+        const std::int32_t face = made_.face_of[k] < 0 ? interior_faces : made_.face_of[k] >> 1;
+        if (face >= interior_faces) continue;
+        const int of = face / together_;
+        if (std::find(block.after.begin(), block.after.end(), of) == block.after.end()) block.after.push_back(of);
+      }
+      tables_.blocks.push_back(std::move(block));
+    }
+  }
+
   void add_class(const std::vector<StraightFace>& members, std::int32_t tables) {
     for (std::size_t at = 0; at < members.size(); at += tile_rows) {
       tables_.tables.push_back(tables);
@@ -156,8 +184,9 @@ class Sorter {
   const Operators& made_;
   const IndexMap& map_;
   const std::size_t faces_each_;
-  const bool viscous_;
+  const bool viscous_, on_gpu_;
   const Lid together_;
+  std::vector<Lid> ends_of_blocks_;  ///< tiles of faces inside
   std::vector<Size> traces_, slopes_, turns_{0};
   StraightTables tables_;
 };

@@ -13,6 +13,7 @@ struct StraightTables {
   std::vector<double> element_fragments, trace_fragments, scales;
   std::vector<StraightFace> faces;
   std::vector<std::int32_t> tables, sides;
+  std::vector<StraightBlock> blocks;
   StraightView view;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "tutti/base/types.hpp"
 #include "tutti/models/compressible/flux/lanes.hpp"
@@ -121,9 +122,6 @@ inline void turn_row(const double* from, const std::uint8_t* order, double* to) 
 }
 
 namespace detail {
-/// Rows of a product that registers have room for beside the sums of V variables.
-inline constexpr int block_rows = lane_count == 8 ? 4 : 2;
-
 template <int V, int R, bool fresh>
 inline void add_block(const double* table, Size stride, int k_count, const double* x, int x_stride, double* y,
                       int y_stride) {
@@ -143,17 +141,40 @@ inline void add_block(const double* table, Size stride, int k_count, const doubl
     for (int r = 0; r < R; ++r) store_lanes(y + lane_count * (v * y_stride + r), Lanes(sum[v][r]));
 }
 
+/// So many rows at a time that registers have room for their sums of V variables, and as equally many as can be.
+constexpr int rows_at_once(int left) {
+  if (lane_count == 4) return left < 2 ? left : 2;
+  return left == 6 || left == 3 ? 3 : left % 5 == 0 ? 5 : left < 4 ? left : 4;
+}
+
 template <int V, bool fresh>
 inline void add_rows(const double* table, Size stride, int k_count, const double* x, int x_stride, int rows, double* y,
                      int y_stride) {
   int i = 0;
-  for (; i + block_rows <= rows; i += block_rows)
-    add_block<V, block_rows, fresh>(table + i, stride, k_count, x, x_stride, y + lane_count * i, y_stride);
-  const int left = rows - i;
-  if (left == 1) add_block<V, 1, fresh>(table + i, stride, k_count, x, x_stride, y + lane_count * i, y_stride);
-  if constexpr (block_rows > 2) {
-    if (left == 2) add_block<V, 2, fresh>(table + i, stride, k_count, x, x_stride, y + lane_count * i, y_stride);
-    if (left == 3) add_block<V, 3, fresh>(table + i, stride, k_count, x, x_stride, y + lane_count * i, y_stride);
+  const auto add = [&](const auto count) {
+    add_block<V, count(), fresh>(table + i, stride, k_count, x, x_stride, y + lane_count * i, y_stride);
+    i += count();
+  };
+  while (i < rows) {
+    switch (rows_at_once(rows - i)) {
+      case 1:
+        add(std::integral_constant<int, 1>());
+        break;
+      case 2:
+        add(std::integral_constant<int, 2>());
+        break;
+#if TUTTI_LANES == 8
+      case 3:
+        add(std::integral_constant<int, 3>());
+        break;
+      case 4:
+        add(std::integral_constant<int, 4>());
+        break;
+      case 5:
+        add(std::integral_constant<int, 5>());
+        break;
+#endif
+    }
   }
 }
 }  // namespace detail
