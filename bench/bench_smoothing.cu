@@ -3,8 +3,7 @@
 // ones. Beside them the two passes of the thesis [McGuinness 2011, section 2.1.4]: cells write their contributions,
 // then nodes gather them.
 //
-// bench_smoothing [CUBES] [DEVICE] [THREADS] [SWEEPS] [FORM], default 60 cpu 2 5 0: 1.3 M cells, about 10 s.
-// FORM: which groups of threads (SmoothOptions::group_form), or "forms": the kernels of all of them, and nothing else.
+// bench_smoothing [CUBES] [DEVICE] [THREADS] [SWEEPS], default 60 cpu 2 5: 1.3 M cells, about 10 s.
 // Two cores: taskset -c 0,1 bench_smoothing 60 cpu 2. One GPU, 8 M cells: bench_smoothing 110 cuda:0.
 #include <fmt/core.h>
 
@@ -62,12 +61,6 @@ struct GatherContributions {
   }
 };
 
-struct CopyPoint {
-  const Point* from;
-  Point* to;
-  TUTTI_HD void operator()(Lid row) const { to[row] = from[row]; }
-};
-
 template <class Work>
 double seconds_of(Stream& stream, int times, const Work& work) {
   work();
@@ -107,7 +100,6 @@ struct Bench {
   std::vector<PartStreams> streams;
   std::vector<std::int32_t> owner;
   int sweeps;
-  int form = 0;
   Comm comm;
 
   Stream& stream() { return *streams[0].compute; }
@@ -154,47 +146,7 @@ struct Bench {
     s.energy = smoother.energy();
     s.normal = smoother.normal();
     s.in_float = options.in_float;
-    s.group_form = options.group_form;
     return s;
-  }
-
-  /// The kernels of every form from the same points: sweeps in colours, then all nodes at once without search.
-  void forms() {
-    const int count = mesh.is_surface() ? 5 : 6;
-    for (const bool simultaneous : {false, true}) {
-      if (simultaneous && mesh.is_surface()) continue;
-      SmoothOptions options;
-      options.simultaneous = simultaneous;
-      options.by_groups = true;
-      if (simultaneous) options.damping = 0.67;
-      Smoother smoother = make(options);
-      auto& part = const_cast<MeshPart&>(smoother.parts().parts[0]);
-      std::vector<Point> points(static_cast<std::size_t>(part.rows));
-      download(stream(), std::span<Point>(points), part.points);
-      const auto first = make_buffer(stream(), std::span<const Point>(points), "first points");
-      const auto measure = [&](const std::string& name, const auto& run) {
-        for_each(stream(), {0, part.rows}, CopyPoint{first.data(), part.points.data()});
-        const double seconds = seconds_of(stream(), sweeps, [&] {
-          for (std::size_t l = 0; l < smoother.parts().moving(); ++l)
-            run(stream(), smoother.parts().levels[l]->maps[0].owned_rows(), rows_of(smoother, options, l));
-        });
-        if (simultaneous) {
-          print(name, seconds);
-          return;
-        }
-        const SmoothState state = smoother.state();
-        fmt::print("{:<44} {:>9.3f} ms {:>10.2f} M cells/s   smallest mean ratio {:.9f}, energy {:.15g}\n", name,
-                   1e3 * seconds, rate(seconds), state.min_mean_ratio, state.energy);
-      };
-      for (const bool in_float : {false, true}) {
-        options.in_float = in_float;
-        const std::string what =
-            fmt::format("{}, {}, ", simultaneous ? "node pass" : "coloured", in_float ? "float" : "double");
-        measure(what + "portable", sweep_rows_plain);
-        for (options.group_form = 0; options.group_form < count; ++options.group_form)
-          measure(fmt::format("{}form {}", what, options.group_form), sweep_rows);
-      }
-    }
   }
 
   /// The kernels of a sweep alone; all nodes at once without search: what a fused gather costs.
@@ -210,7 +162,6 @@ struct Bench {
   /// Returns what a coloured sweep in float takes.
   double all() {
     SmoothOptions options;
-    options.group_form = form;
     double seconds = 0;
     for (const bool in_float : {false, true}) {
       options.in_float = in_float;
@@ -220,7 +171,7 @@ struct Bench {
       seconds = sweep("coloured sweep" + number, options);
       kernels("  its kernels", options, sweep_rows);
       kernels("  portable kernels", options, sweep_rows_plain);
-      if (stream().kind() == DeviceKind::cuda) {
+      if (stream().kind() == DeviceKind::cuda && !mesh.is_surface()) {
         options.by_groups = true;
         sweep("  coloured sweep by groups of threads", options);
         kernels("    its kernels", options, sweep_rows);
@@ -281,27 +232,18 @@ void run(int count, char** words) {
   const Comm comm;
   DeviceSet devices = open_devices(device, comm, options);
   const int sweeps = count > 4 ? std::atoi(words[4]) : 5;
-  const std::string form = count > 5 ? words[5] : "0";
   BoxSpec spec;
   spec.cubes = {cubes, cubes, cubes};
   spec.jitter = 0.18;
   Bench tets(generate_box(spec, parallel_for(*devices.threads)), devices, sweeps);
   fmt::print("{}: {} tetrahedra, {} nodes, {} threads\n", device, tets.mesh.cell_count(), tets.mesh.vertex_count(),
              devices.threads->count());
-  tets.form = std::atoi(form.c_str());
-  if (form == "forms")
-    tets.forms();
-  else
-    tets.two_passes(tets.all());
+  tets.two_passes(tets.all());
 
   // As many triangles.
   Bench triangles(triangles_of(static_cast<Gid>(std::sqrt(tets.cells() / 2))), devices, sweeps);
   fmt::print("{}: {} triangles, {} nodes\n", device, triangles.mesh.boundary.size(), triangles.mesh.vertex_count());
-  triangles.form = tets.form;
-  if (form == "forms")
-    triangles.forms();
-  else
-    triangles.all();
+  triangles.all();
 }
 
 }  // namespace

@@ -32,21 +32,18 @@ class SmoothingGpu : public testing::TestWithParam<Form> {
     o.stop_energy = 0;
     return o;
   }
-  static void expect_bits_of_the_cpu(const TetMesh& mesh, SmoothOptions options) {
+  static void expect_bits_of_the_cpu(const TetMesh& mesh, const SmoothOptions& options) {
     test::Team cpu, gpu(0, false);
     gpu.devices.push_back(make_cuda_device(0));
     gpu.streams.emplace_back(*gpu.devices[0]);
     gpu.rank_of_part = {0};
-    const auto expected = test::smooth(mesh, options, cpu);
-    for (options.group_form = 0; options.group_form < 6; ++options.group_form) {
-      const auto got = test::smooth(mesh, options, gpu);
-      Gid moved = 0;
-      for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
-        ASSERT_EQ(got.mesh.vertices[v], expected.mesh.vertices[v]) << "node " << v << ", form " << options.group_form;
-        moved += expected.mesh.vertices[v] == mesh.vertices[v] ? 0 : 1;
-      }
-      EXPECT_GT(moved, 0);
+    const auto expected = test::smooth(mesh, options, cpu), got = test::smooth(mesh, options, gpu);
+    Gid moved = 0;
+    for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
+      ASSERT_EQ(got.mesh.vertices[v], expected.mesh.vertices[v]) << "node " << v;
+      moved += expected.mesh.vertices[v] == mesh.vertices[v] ? 0 : 1;
     }
+    EXPECT_GT(moved, 0);
   }
 };
 

@@ -67,7 +67,7 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
   if (options.energy == Energy::graded) sizes = edge_lengths(cells, cells_of, parallel);
   parts_ = std::make_unique<MeshParts>(comm, cells, cells_of, moves, levels, owner, rank_of_part, streams, triangles_,
                                        sizes, parallel);
-  if (options.by_groups.value_or(!triangles_)) comm.together([&] { parts_->find_neighbours(triangles_); });
+  if (options.by_groups && !triangles_) comm.together([&] { parts_->find_neighbours(); });
   build_steps(overlap, 32);
 }
 
@@ -110,7 +110,6 @@ SweepRows Smoother::sweep_of(std::size_t level, std::size_t p) const {
   s.untangle = untangling_;
   s.normal = normal_;
   s.in_float = options_.in_float;
-  s.group_form = options_.group_form;
   return s;
 }
 

@@ -40,7 +40,6 @@ struct SweepRows {
   Vec3 normal = {};  ///< of plane triangles
   /// Derivatives and search in float, of differences in double; see takes_float().
   bool in_float = false;
-  int group_form = 0;  ///< of groups of threads, see SmoothOptions
 };
 
 /// Untangling and the other energies are in double always: their numbers say nothing of how far V is from 0.
