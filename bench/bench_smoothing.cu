@@ -171,7 +171,7 @@ struct Bench {
       seconds = sweep("coloured sweep" + number, options);
       kernels("  its kernels", options, sweep_rows);
       kernels("  portable kernels", options, sweep_rows_plain);
-      if (stream().kind() == DeviceKind::cuda) {
+      if (stream().kind() == DeviceKind::cuda && !mesh.is_surface()) {
         options.by_groups = true;
         sweep("  coloured sweep by groups of threads", options);
         kernels("    its kernels", options, sweep_rows);

@@ -2,6 +2,8 @@
 #include <numbers>
 
 #include "tests/support/smoothing_run.hpp"
+#include "tutti/device/reduce.hpp"
+#include "tutti/models/smoothing/quick_math.cuh"
 
 namespace tutti::smoothing {
 namespace {
@@ -70,6 +72,43 @@ TetMesh hedgehog(int rings, int spokes) {
   mesh.regions.assign(mesh.cells.size(), 1);
   mesh.boundary_tags.assign(mesh.boundary.size(), 1);
   return mesh;
+}
+
+/// 1 where a number that is not odd has other bits by QuickMath. Of float: every number from 1 to 4 is among them.
+template <class R>
+struct DiffersQuickly {
+  std::uint64_t seed;
+  TUTTI_HD double operator()(Lid i) const {
+#if defined(__CUDA_ARCH__)
+    const auto at = [&](std::uint64_t k) {
+      const double unit = random_unit(seed + k, static_cast<std::uint64_t>(i));
+      return static_cast<R>((1 + unit) *
+                            exp2(floor(80 * random_unit(seed + k + 2, static_cast<std::uint64_t>(i)) - 40)));
+    };
+    R x = at(0);
+    const R y = at(1);
+    if (sizeof(R) == 4 && i < (1 << 24)) x = static_cast<R>(__int_as_float(0x3f800000 + i));
+    const QuickMath<R> math;
+    const PlainMath plain;
+    const bool same = math.root(x) == plain.root(x) && math.inverse(x) == plain.inverse(x) &&
+                      math.quotient(y, x) == plain.quotient(y, x);
+    return same || math.odd ? 0 : 1;
+#else
+    (void)i;
+    return 0;
+#endif
+  }
+};
+
+TEST(QuickMathGpu, HasTheBitsOfRootsAndQuotients) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto device = make_cuda_device(0);
+  const auto made = device->make_stream("quick math");
+  Stream& stream = *made;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    EXPECT_EQ(max_value(stream, {0, 1 << 26}, DiffersQuickly<float>{10 * seed}), 0);
+    EXPECT_EQ(max_value(stream, {0, 1 << 26}, DiffersQuickly<double>{10 * seed}), 0);
+  }
 }
 
 TEST_P(SmoothingGpu, MovesNodesAsTheCpuDoes) {

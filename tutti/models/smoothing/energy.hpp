@@ -153,23 +153,39 @@ TUTTI_HD inline CellSize<R> moved_shape(const CellShapeOf<R>& c, R x, R y, R z, 
 /// 1 / (2 sqrt(3)): S / (4 sqrt(3) A) with 2 A in the denominator.
 inline constexpr double triangle_factor = 0.28867513459481287;
 
-template <Energy energy, class R>
-TUTTI_HD inline R energy_numerator(R s) {
-  if constexpr (energy == Energy::shape) return R(shape_factor) * (s * std::sqrt(s));
+/// Roots and quotients as the compiler makes them; see QuickMath for GPUs.
+struct PlainMath {
+  template <class R>
+  TUTTI_HD R root(R x) const {
+    return std::sqrt(x);
+  }
+  template <class R>
+  TUTTI_HD R inverse(R x) const {
+    return 1 / x;
+  }
+  template <class R>
+  TUTTI_HD R quotient(R x, R y) const {
+    return x / y;
+  }
+};
+
+template <Energy energy, class R, class Math = PlainMath>
+TUTTI_HD inline R energy_numerator(R s, const Math& math = {}) {
+  if constexpr (energy == Energy::shape) return R(shape_factor) * (s * math.root(s));
   if constexpr (energy == Energy::graded) return R(0.5) * std::fma(s, s, s);
   return is_triangle(energy) ? R(triangle_factor) * s : s;
 }
 
 /// While a mesh is untangled, h(V) = (V + sqrt(V^2 + eps^2)) / 2 stands for the volume: positive for cells turned over,
 /// too, and V where V >> eps (Escobar et al., Comput. Methods Appl. Mech. Eng. 192, 2003). `eps2`: eps^2, for 6 V.
-template <Energy energy, bool untangle, class R>
-TUTTI_HD inline R cell_energy(const CellSize<R>& c, R eps2) {
-  const R numerator = energy_numerator<energy>(c.s);
+template <Energy energy, bool untangle, class R, class Math = PlainMath>
+TUTTI_HD inline R cell_energy(const CellSize<R>& c, R eps2, const Math& math = {}) {
+  const R numerator = energy_numerator<energy>(c.s, math);
   if constexpr (untangle) {
     const R root = std::sqrt(std::fma(c.v6, c.v6, eps2));
     return numerator / (c.v6 > 0 ? R(0.5) * (c.v6 + root) : R(0.5) * (eps2 / (root - c.v6)));
   } else {
-    return numerator / c.v6;
+    return math.quotient(numerator, c.v6);
   }
 }
 template <Energy energy, bool untangle>
@@ -183,8 +199,9 @@ TUTTI_HD inline double cell_energy(const CellShape& c, double eps2) {
 /// E'' = E [g g^T + 6 p / S I - p s s^T + c m m^T], c = 1 - eps^2 / (2 root h), as S'' = 6 I and V'' = 0. The three
 /// products are two: (1 + c) f f^T + p (p - 1 - q) s s^T with q = p / (1 + c) and f = m - q s. Of triangles S'' = 4 I.
 /// Of `graded` p = (1 + 2 S) / (1 + S) changes with S, which adds S dp/dS s s^T.
-template <Energy energy, bool untangle, class R>
-TUTTI_HD inline void add_cell(DerivativesOf<R>& sum, const CellShapeOf<R>& c, R eps2, R weight = 1) {
+template <Energy energy, bool untangle, class R, class Math = PlainMath>
+TUTTI_HD inline void add_cell(DerivativesOf<R>& sum, const CellShapeOf<R>& c, R eps2, R weight = 1,
+                              const Math& math = {}) {
   using std::fma;
   R p = energy == Energy::shape ? R(1.5) : R(1), change = 0;
   if constexpr (energy == Energy::graded) {
@@ -192,7 +209,7 @@ TUTTI_HD inline void add_cell(DerivativesOf<R>& sum, const CellShapeOf<R>& c, R 
     p = fma(R(2), c.s, R(1)) * more;
     change = c.s * (more * more);
   }
-  const R numerator = weight * energy_numerator<energy>(c.s);
+  const R numerator = weight * energy_numerator<energy>(c.s, math);
   R inverse, is, e, twice = 2, q = p / 2;
   if constexpr (untangle) {
     const R root = std::sqrt(fma(c.v6, c.v6, eps2));
@@ -204,7 +221,7 @@ TUTTI_HD inline void add_cell(DerivativesOf<R>& sum, const CellShapeOf<R>& c, R 
     twice = 2 - R(0.5) * eps2 * inverse / h;
     q = p / twice;
   } else {
-    const R both = 1 / (c.s * c.v6);  // one division instead of two
+    const R both = math.inverse(c.s * c.v6);  // one division instead of two
     inverse = both * c.s;
     is = both * c.v6;
     e = numerator * inverse;

@@ -59,7 +59,7 @@ struct Neighbours {
   std::vector<Lid> rows;
   std::vector<std::uint32_t> corners;
 
-  Neighbours(const std::vector<Size>& stars, const std::vector<StarCell>& cells, bool triangles) {
+  Neighbours(const std::vector<Size>& stars, const std::vector<StarCell>& cells) {
     for (std::size_t star = 0; star + 1 < stars.size(); ++star) {
       const auto place = [&](Lid row) {
         const auto first = rows.begin() + offsets.back();
@@ -70,7 +70,7 @@ struct Neighbours {
       };
       for (Size k = stars[star]; k < stars[star + 1]; ++k) {
         const StarCell& cell = cells[at(k)];
-        const std::uint32_t a = place(cell.a), b = place(cell.b), c = triangles ? 0 : place(cell.c);
+        const std::uint32_t a = place(cell.a), b = place(cell.b), c = place(cell.c);
         corners.push_back(a | b << 10 | c << 20);
       }
       offsets.push_back(static_cast<Size>(rows.size()));
@@ -195,7 +195,7 @@ void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_
   part.near_pieces = buffer_of(stream, freedom.near_pieces, "pieces near nodes");
 }
 
-void MeshParts::find_neighbours(bool triangles) {
+void MeshParts::find_neighbours() {
   for (std::size_t p = 0; p < parts.size(); ++p) {
     Stream& stream = *streams_[p].compute;
     MeshPart& part = parts[p];
@@ -204,7 +204,7 @@ void MeshParts::find_neighbours(bool triangles) {
     std::vector<StarCell> cells(at(part.star_cells.size()));
     download(stream, std::span<Size>(offsets), part.star_offsets);
     download(stream, std::span<StarCell>(cells), part.star_cells);
-    const Neighbours found(offsets, cells, triangles);
+    const Neighbours found(offsets, cells);
     part.neighbour_offsets = buffer_of(stream, found.offsets, "begins of neighbours");
     part.neighbours = buffer_of(stream, found.rows, "neighbours of nodes");
     part.corners = buffer_of(stream, found.corners, "corners of cells");

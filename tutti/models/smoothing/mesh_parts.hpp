@@ -52,8 +52,8 @@ class MeshParts {
             std::span<const int> rank_of_part, std::span<PartStreams> streams, bool triangles = false,
             std::span<const double> sizes = {}, const ParallelFor& parallel = {});
 
-  /// Of the parts on GPUs: what groups of threads move nodes by.
-  void find_neighbours(bool triangles);
+  /// Of the parts on GPUs, of tetrahedra: what groups of threads move nodes by.
+  void find_neighbours();
 
   std::vector<MeshPart> parts;                 ///< of this rank
   std::vector<std::unique_ptr<Level>> levels;  ///< the last one does not move

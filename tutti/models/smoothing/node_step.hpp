@@ -98,7 +98,7 @@ TUTTI_HD Vec3 node_step(const Star& star, Vec3 at, const StepOptions& options, c
   if constexpr (sizeof(R) == 4) fine = fine && d.e < most_float_energy;
   // Of floats the star's lengths are those of coordinates times a power of two.
   const Vec3 direction =
-      (1 / star.scale) *
+      scale_back<R>(star.scale) *
       (slide == nullptr ? free_direction(d, options.method) : sliding_direction(in_double(d), options.method, *slide));
   bool found = !fine || !(dot(direction, direction) < 1e300);
   Vec3 step;

@@ -67,7 +67,7 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
   if (options.energy == Energy::graded) sizes = edge_lengths(cells, cells_of, parallel);
   parts_ = std::make_unique<MeshParts>(comm, cells, cells_of, moves, levels, owner, rank_of_part, streams, triangles_,
                                        sizes, parallel);
-  if (options.by_groups.value_or(!triangles_)) comm.together([&] { parts_->find_neighbours(triangles_); });
+  if (options.by_groups && !triangles_) comm.together([&] { parts_->find_neighbours(); });
   build_steps(overlap, 32);
 }
 

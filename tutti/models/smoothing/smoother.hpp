@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +20,9 @@ struct SmoothOptions {
   /// Derivatives and steps in float, of differences of coordinates in double: faster on GPUs, and as good. All else,
   /// and nodes of very bad cells, is in double. Energies: shape, and triangles in a plane.
   bool in_float = false;
-  /// GPUs: groups of threads share a node's cells instead of a thread each; the same bits. By default for tetrahedra:
-  /// 1.3 to 1.5 times as fast, while triangles lose a third.
-  std::optional<bool> by_groups;
+  /// GPUs: groups of threads share a node's cells, of tetrahedra, instead of a thread each; the same bits, 2.0 to 2.9
+  /// times as fast on an H100. Triangles always have a thread a node.
+  bool by_groups = true;
   double feature_angle = 30;  ///< degrees
   double damping = 1;         ///< times each step
   int iterations = 20;        ///< at most

@@ -48,6 +48,13 @@ TUTTI_HD inline double star_scale(Vec3 d) {
   return portable::from_bits((std::uint64_t{2045} - (portable::bits_of(length) >> 52)) << 52);
 }
 
+/// 1 / scale.
+template <class R>
+TUTTI_HD inline double scale_back(double scale) {
+  if constexpr (sizeof(R) == sizeof(double)) return 1;
+  return portable::from_bits((std::uint64_t{2046} << 52) - portable::bits_of(scale));
+}
+
 /// The portable form: corners are read where they lie, for every sum anew.
 template <class R>
 class PlainStarOf {
