@@ -20,7 +20,7 @@ struct SmoothOptions {
   /// Derivatives and steps in float, of differences of coordinates in double: faster on GPUs, and as good. All else,
   /// and nodes of very bad cells, is in double. Energies: shape, and triangles in a plane.
   bool in_float = false;
-  /// GPUs: groups of threads share a node's cells, of tetrahedra, instead of a thread each; the same bits, 2.0 to 2.9
+  /// GPUs: groups of threads share a node's cells, of tetrahedra, instead of a thread each; the same bits, 2.0 to 2.8
   /// times as fast on an H100. Triangles always have a thread a node.
   bool by_groups = true;
   double feature_angle = 30;  ///< degrees
