@@ -296,12 +296,13 @@ std::vector<std::string> Step::describe_roles() const {
 
 std::vector<std::string> Step::describe_tasks() const {
   std::vector<std::string> lines;
+  std::set<std::string> told;  // blocks of a part have tasks of the same name
   for (const auto& t : tasks_) {
     std::string line = fmt::format("{} (part {})", t->name, t->part);
     std::set<std::string> earlier;
     for (const TaskId e : t->earlier)
       if (earlier.insert(tasks_[e]->name).second) line += fmt::format(" <- {}", tasks_[e]->name);
-    if (lines.empty() || lines.back() != line) lines.push_back(line);
+    if (told.insert(line).second) lines.push_back(line);
   }
   return lines;
 }

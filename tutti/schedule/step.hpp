@@ -119,7 +119,7 @@ class Step {
   std::size_t part_count() const { return parts_.size(); }
   /// Who does what: one line a thread ("thread 0: messages, computes"), for --verbose.
   std::vector<std::string> describe_roles() const;
-  /// The graph in words, one line a task, for tests and --verbose.
+  /// The graph in words, one line a task, those that read alike once: for tests and --verbose.
   std::vector<std::string> describe_tasks() const;
 
  private:
