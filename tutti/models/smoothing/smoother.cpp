@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <optional>
 
@@ -201,29 +202,45 @@ void Smoother::sweep_at_once() {
   for (MeshPart& part : parts_->parts) part.points.swap(part.moved);
 }
 
+/// work(part) of all parts; those of devices side by side, as each waits for its own.
+void Smoother::on_parts(const std::function<void(std::size_t)>& work) {
+  for (const PartStreams& s : streams_) s.compute->release_held();  // by one thread
+  std::vector<std::future<void>> on_devices;
+  for (std::size_t p = 0; p < streams_.size(); ++p)
+    if (!streams_[p].is_host() && streams_.size() > 1) on_devices.push_back(std::async(std::launch::async, work, p));
+  for (std::size_t p = 0; p < streams_.size(); ++p)
+    if (streams_[p].is_host() || streams_.size() == 1) work(p);
+  for (auto& part : on_devices) part.get();
+}
+
 double Smoother::sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved) {
+  std::vector<ExactSum> parts(streams_.size());
+  on_parts([&](std::size_t p) { parts[p] = of(p, *streams_[p].compute, view_of(p, moved)); });
   ExactSum total;
-  for (std::size_t p = 0; p < parts_->parts.size(); ++p) total.merge(of(p, *streams_[p].compute, view_of(p, moved)));
+  for (const ExactSum& part : parts) total.merge(part);
   return sum_over_ranks(comm_, total);
 }
 
 double Smoother::max(const std::function<double(std::size_t, Stream&, const CellView&)>& of) {
+  std::vector<double> parts(streams_.size());
+  on_parts([&](std::size_t p) { parts[p] = of(p, *streams_[p].compute, view_of(p, false)); });
   double largest = -std::numeric_limits<double>::infinity();
-  for (std::size_t p = 0; p < parts_->parts.size(); ++p)
-    largest = std::max(largest, of(p, *streams_[p].compute, view_of(p, false)));
+  for (const double part : parts) largest = std::max(largest, part);
   return comm_.max(largest);
 }
 
 SmoothState Smoother::state(double eps2) {
   const auto cells = [&](std::size_t p) { return Range{0, parts_->parts[p].cell_count}; };
   SmoothState s;
-  s.inverted = static_cast<Gid>(
-      sum([&](std::size_t p, Stream& stream, const CellView& v) { return count_inverted(stream, cells(p), v); }));
   s.energy =
       sum([&](std::size_t p, Stream& stream, const CellView& v) { return total_energy(stream, cells(p), v, eps2); });
-  if (s.inverted > 0 || cells_ == 0) return s;
   const double worst =
       max([&](std::size_t p, Stream& stream, const CellView& v) { return largest_shape_energy(stream, cells(p), v); });
+  // Of an inverted cell it is infinite.
+  if (!(worst < std::numeric_limits<double>::infinity()))
+    s.inverted = static_cast<Gid>(
+        sum([&](std::size_t p, Stream& stream, const CellView& v) { return count_inverted(stream, cells(p), v); }));
+  if (s.inverted > 0 || cells_ == 0) return s;
   s.min_mean_ratio = std::pow(worst, triangles_ ? -1.0 : -2.0 / 3);
   return s;
 }
