@@ -150,13 +150,12 @@ constexpr int rows_at_once(int left) {
 template <int V, bool fresh>
 inline void add_rows(const double* table, Size stride, int k_count, const double* x, int x_stride, int rows, double* y,
                      int y_stride) {
-  int i = 0;
-  const auto add = [&](const auto count) {
-    add_block<V, count(), fresh>(table + i, stride, k_count, x, x_stride, y + lane_count * i, y_stride);
-    i += count();
-  };
-  while (i < rows) {
-    switch (rows_at_once(rows - i)) {
+  for (int i = 0, count = 0; i < rows; i += count) {
+    const auto add = [&](const auto at_once) {
+      add_block<V, at_once(), fresh>(table + i, stride, k_count, x, x_stride, y + lane_count * i, y_stride);
+    };
+    count = rows_at_once(rows - i);
+    switch (count) {
       case 1:
         add(std::integral_constant<int, 1>());
         break;
@@ -170,7 +169,7 @@ inline void add_rows(const double* table, Size stride, int k_count, const double
       case 4:
         add(std::integral_constant<int, 4>());
         break;
-      case 5:
+      default:
         add(std::integral_constant<int, 5>());
         break;
 #endif
