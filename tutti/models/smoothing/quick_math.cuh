@@ -1,8 +1,6 @@
 // Roots and quotients of GPUs without branches, with the bits of the plain ones.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <type_traits>
 
 namespace tutti::smoothing {
