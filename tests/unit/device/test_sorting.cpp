@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "tests/support/all_devices.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/buffer.hpp"
 #include "tutti/device/sorting.hpp"
@@ -16,12 +17,6 @@ namespace {
 
 TEST(Sorting, EqualKeysKeepTheirOrderOnEveryDevice) {
   Threads threads(2);
-  std::vector<std::unique_ptr<Device>> devices;
-  devices.push_back(make_host_device(threads, Size{1} << 30));
-  devices.push_back(make_fake_device(0, {}));
-#ifdef TUTTI_HAVE_CUDA
-  if (cuda_device_count() > 0) devices.push_back(make_cuda_device(0, Size{1} << 30));
-#endif
   for (const Lid n : {0, 1, 2, 1000, 70000}) {
     std::vector<std::uint64_t> keys;
     std::vector<std::int32_t> values(static_cast<std::size_t>(n));
@@ -31,7 +26,7 @@ TEST(Sorting, EqualKeysKeepTheirOrderOnEveryDevice) {
     std::stable_sort(expected.begin(), expected.end(), [&](std::int32_t a, std::int32_t b) {
       return keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)];
     });
-    for (const auto& device : devices) {
+    for (const auto& device : test::all_devices(threads)) {
       const auto stream = device->make_stream("sort");
       auto k = make_buffer(*stream, std::span<const std::uint64_t>(keys), "keys");
       auto v = make_buffer(*stream, std::span<const std::int32_t>(values), "values");

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "tests/support/all_devices.hpp"
 #include "tests/support/thread_hook.hpp"
 #include "tests/unit/partition/graphs.hpp"
 #include "tutti/device/device_list.hpp"
@@ -66,24 +67,13 @@ TEST(Voronoi, ThreadsChangeNothing) {
   EXPECT_EQ(voronoi_parts(points, quotas).part, voronoi_parts(points, quotas, {}, test::five_threads).part);
 }
 
-/// The host as a device, a fake GPU, and a GPU where there is one.
-std::vector<std::unique_ptr<Device>> all_devices(Threads& threads) {
-  std::vector<std::unique_ptr<Device>> devices;
-  devices.push_back(make_host_device(threads, Size{1} << 30));
-  devices.push_back(make_fake_device(0, {}));
-#ifdef TUTTI_HAVE_CUDA
-  if (cuda_device_count() > 0) devices.push_back(make_cuda_device(0, Size{1} << 30));
-#endif
-  return devices;
-}
-
 /// The same parts and passes as on the host.
 void expect_the_same_on_devices(std::span<const Vec3> points, const std::vector<double>& targets,
                                 VoronoiOptions options = {}) {
   Threads threads(2);
   const auto quotas = row_quotas(static_cast<Gid>(points.size()), targets);
   const auto expected = voronoi_parts(points, quotas, options);
-  for (const auto& device : all_devices(threads)) {
+  for (const auto& device : test::all_devices(threads)) {
     const auto stream = device->make_stream("voronoi");
     options.stream = stream.get();
     for (const bool by_groups : {true, false}) {
@@ -146,7 +136,7 @@ TEST(Voronoi, PointsThatAreNotFiniteAreRefused) {
     return std::string();
   };
   EXPECT_NE(message(nullptr).find("point 1234"), std::string::npos) << message(nullptr);
-  for (const auto& device : all_devices(threads))
+  for (const auto& device : test::all_devices(threads))
     EXPECT_EQ(message(device->make_stream("voronoi").get()), message(nullptr));
 }
 
@@ -247,7 +237,7 @@ Size expect_refined_the_same(const Problem& problem, const std::vector<double>& 
   auto by_threads = first;
   refine_parts(graph, wanted, tolerance, by_threads, nullptr, test::five_threads);
   EXPECT_EQ(by_threads, expected);
-  for (const auto& device : all_devices(threads)) {
+  for (const auto& device : test::all_devices(threads)) {
     const auto stream = device->make_stream("refinement");
     auto found = first;
     refine_parts(graph, wanted, tolerance, found, stream.get());
