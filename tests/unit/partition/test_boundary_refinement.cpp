@@ -17,9 +17,8 @@ namespace {
 enum class Order { forward, backward, by_chance };
 
 /// One row after the other, every kernel in another order.
-struct OneByOne {
-  Order order;
-  const RefinementCounts* found = nullptr;
+struct OneByOne : HostMemory {
+  Order order = Order::forward;
   std::uint64_t kernels = 0;
 
   template <class Kernel>
@@ -31,15 +30,6 @@ struct OneByOne {
     for (std::size_t i = rows.size(); order == Order::by_chance && i > 1; --i)
       std::swap(rows[i - 1], rows[random_bits(kernels, i) % i]);
     for (const Lid row : rows) kernel(row);
-  }
-  RefinementCounts counts() const { return *found; }
-  template <class T>
-  void get(std::span<T> to, const T* from) const {
-    std::copy_n(from, to.size(), to.data());
-  }
-  template <class T>
-  void put(T* to, std::span<const T> from) const {
-    std::copy(from.begin(), from.end(), to);
   }
 };
 
@@ -60,7 +50,7 @@ std::vector<std::int32_t> refined(const SymmetricGraph& graph, std::vector<std::
   lay_out(carver, arrays);
   std::vector<std::int32_t> size(quotas.size(), 0);
   for (const std::int32_t p : part) ++size[static_cast<std::size_t>(p)];
-  OneByOne where{order, arrays.counts};
+  OneByOne where{{arrays.counts}, order};
   BoundaryRefinement(where, arrays, graph).run(quotas, 0.02, size);
   return part;
 }

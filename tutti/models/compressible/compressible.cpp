@@ -43,38 +43,11 @@ void CompressibleFlow::build_step(Overlap overlap) {
   }
   step_->exchange(*exchange_, separators);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const int part = static_cast<int>(p);
-    if (!parts_[p]->blocks().empty()) {
-      add_blocks(p, separator_faces[p], fluxes(p), elements(p));
-      continue;
-    }
-    const TaskId faces =
-        step_->compute("interior faces", part, Step::Role::interior, parts_[p]->interior_fluxes(), fluxes(p));
-    const TaskId interior =
-        step_->compute("interior", part, Step::Role::interior, domain_.maps[p].interior_rows(), elements(p));
-    step_->after(interior, faces);
-    step_->after(interior, separator_faces[p]);
+    for (const TaskId interior :
+         parts_[p]->add_interior(*step_, static_cast<int>(p), domain_.maps[p].interior_rows(), fluxes(p), elements(p)))
+      step_->after(interior, separator_faces[p]);
   }
   step_->finish(overlap);
-}
-
-/// A CPU has what it computes at faces in its caches while it goes on to their elements. An element changes after all
-/// of its faces, so that stages may write where they read.
-void CompressibleFlow::add_blocks(std::size_t p, TaskId separator_faces, const Kernel& fluxes, const Kernel& elements) {
-  const int part = static_cast<int>(p);
-  const auto& blocks = parts_[p]->blocks();
-  const Lid inner = tile_rows * blocks.back().tiles.end;
-  const TaskId boundary =
-      step_->compute("interior faces", part, Step::Role::interior, {inner, parts_[p]->interior_fluxes().end}, fluxes);
-  std::vector<TaskId> faces;
-  for (const StraightBlock& block : blocks) {
-    faces.push_back(step_->compute("interior faces", part, Step::Role::interior,
-                                   {tile_rows * block.tiles.begin, tile_rows * block.tiles.end}, fluxes, true));
-    const TaskId interior = step_->compute("interior", part, Step::Role::interior, block.rows, elements, true);
-    step_->after(interior, boundary);
-    step_->after(interior, separator_faces);
-    for (const int of : block.after) step_->after(interior, faces[static_cast<std::size_t>(of)]);
-  }
 }
 
 StageArrays CompressibleFlow::arrays_of(std::size_t p) const {

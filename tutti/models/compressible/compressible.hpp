@@ -66,9 +66,7 @@ class CompressibleFlow final : public Model {
   Stream& stream(std::size_t p) { return *domain_.streams[p].compute; }
   Range owned(std::size_t p) const { return domain_.maps[p].owned_rows(); }
   void allocate(const Phases& phases);
-  using Kernel = std::function<void(Stream&, Range)>;
   void build_step(Overlap overlap);
-  void add_blocks(std::size_t p, TaskId separator_faces, const Kernel& fluxes, const Kernel& elements);
   void run_stage(const Stage& stage, double dt, bool passive = false);
   StageArrays arrays_of(std::size_t p) const;
   std::uint64_t work_of() const;

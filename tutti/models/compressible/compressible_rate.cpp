@@ -82,15 +82,15 @@ double measure_rate(Device& device, Threads& threads, const CompressibleCase& fl
   arrays.out = part.u[1].data();
   // As in a run: through the team on a CPU, ahead of a GPU.
   Step step(threads, parts, values);
-  const TaskId faces = step.compute("faces", 0, Step::Role::interior, part.all_fluxes(), [&](Stream& on, Range range) {
-    compute_fluxes(on, range, part.view(), {}, plain.eta, part.u[0].data(), part.at_faces());
-  });
-  const TaskId elements =
-      step.compute("elements", 0, Step::Role::interior, map.owned_rows(), [&](Stream& on, Range range) {
+  part.add_interior(
+      step, 0, map.owned_rows(),
+      [&](Stream& on, Range range) {
+        compute_fluxes(on, range, part.view(), {}, plain.eta, part.u[0].data(), part.at_faces());
+      },
+      [&](Stream& on, Range range) {
         advance_elements(on, range, part.view(), part.u[0].data(), part.at_faces(), arrays,
                          plain.limited ? part.u[1].data() : nullptr);
       });
-  step.after(elements, faces);
   step.finish(Overlap::full);
   return static_cast<double>(map.owned) / sample_seconds(step);
 }

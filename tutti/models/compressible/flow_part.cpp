@@ -72,6 +72,28 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   view_.straight = &straight_;
 }
 
+std::vector<TaskId> FlowPart::add_interior(Step& step, int p, Range rows, const Kernel& fluxes,
+                                           const Kernel& elements) const {
+  const auto compute_faces = [&](Range faces, bool whole) {
+    return step.compute("interior faces", p, Step::Role::interior, faces, fluxes, whole);
+  };
+  if (blocks_.empty()) {
+    const TaskId faces = compute_faces(interior_fluxes(), false);
+    const TaskId interior = step.compute("interior", p, Step::Role::interior, rows, elements);
+    step.after(interior, faces);
+    return {interior};
+  }
+  const TaskId boundary = compute_faces({tile_rows * straight_.ends[interior_inner + 1], interior_fluxes().end}, false);
+  std::vector<TaskId> faces, interior;
+  for (const StraightBlock& block : blocks_) {
+    faces.push_back(compute_faces({tile_rows * block.tiles.begin, tile_rows * block.tiles.end}, true));
+    interior.push_back(step.compute("interior", p, Step::Role::interior, block.rows, elements, true));
+    step.after(interior.back(), boundary);
+    for (const int of : block.after) step.after(interior.back(), faces[static_cast<std::size_t>(of)]);
+  }
+  return interior;
+}
+
 void FlowPart::set_uniform(Stream& stream, const double (&state)[variables]) {
   const auto bases = static_cast<std::size_t>(view_.bases);
   std::vector<double> uniform(static_cast<std::size_t>(rows_.end) * variables * bases, 0.0);

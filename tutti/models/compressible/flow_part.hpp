@@ -1,6 +1,7 @@
 // What one device holds of the problem.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "tutti/models/compressible/elements/straight_tables.hpp"
 #include "tutti/models/compressible/kernels/launch.hpp"
 #include "tutti/residency/choose.hpp"
+#include "tutti/schedule/step.hpp"
 
 namespace tutti::compressible {
 
@@ -41,9 +43,13 @@ class FlowPart {
   /// Faces as compute_fluxes() takes them. Those whose elements are both interior come first.
   Range interior_fluxes() const { return {0, fluxes_until(separator_inner, interior_faces_)}; }
   Range separator_fluxes() const { return {interior_fluxes().end, all_fluxes().end}; }
-  /// Where faces and elements inside go block by block: not empty on CPUs alone.
-  const std::vector<StraightBlock>& blocks() const { return blocks_; }
   Range all_fluxes() const { return {0, fluxes_until(separator_boundary + 1, faces_count_)}; }
+
+  using Kernel = std::function<void(Stream&, Range)>;
+  /// Adds tasks for the faces and then the elements inside, which are `rows`, of part `p` of the step; returns those of
+  /// elements. On a CPU straight elements go block by block: what is computed at faces is in the caches when their
+  /// elements follow. An element changes after all of its faces, so that stages may write where they read.
+  std::vector<TaskId> add_interior(Step& step, int p, Range rows, const Kernel& fluxes, const Kernel& elements) const;
   const Vec3* boundary_places() const { return places_.data(); }
   bool boundary_depends_on_time() const { return boundary_depends_on_time_; }
   void update_boundary(Stream& stream, double time);
@@ -91,7 +97,7 @@ class FlowPart {
   Buffer<StraightFace> tile_faces_;
   Buffer<std::int32_t> tile_tables_, lift_sides_;
   StraightView straight_;
-  std::vector<StraightBlock> blocks_;
+  std::vector<StraightBlock> blocks_;  ///< empty: all faces, then all elements
   Lid interior_faces_ = 0, faces_count_ = 0;
   bool boundary_depends_on_time_ = false, source_depends_on_time_ = false;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <future>
 #include <limits>
 #include <optional>
 
@@ -202,30 +201,16 @@ void Smoother::sweep_at_once() {
   for (MeshPart& part : parts_->parts) part.points.swap(part.moved);
 }
 
-/// work(part) of all parts; those of devices side by side, as each waits for its own.
-void Smoother::on_parts(const std::function<void(std::size_t)>& work) {
-  for (const PartStreams& s : streams_) s.compute->release_held();  // by one thread
-  std::vector<std::future<void>> on_devices;
-  for (std::size_t p = 0; p < streams_.size(); ++p)
-    if (!streams_[p].is_host() && streams_.size() > 1) on_devices.push_back(std::async(std::launch::async, work, p));
-  for (std::size_t p = 0; p < streams_.size(); ++p)
-    if (streams_[p].is_host() || streams_.size() == 1) work(p);
-  for (auto& part : on_devices) part.get();
-}
-
 double Smoother::sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved) {
-  std::vector<ExactSum> parts(streams_.size());
-  on_parts([&](std::size_t p) { parts[p] = of(p, *streams_[p].compute, view_of(p, moved)); });
   ExactSum total;
-  for (const ExactSum& part : parts) total.merge(part);
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p) total.merge(of(p, *streams_[p].compute, view_of(p, moved)));
   return sum_over_ranks(comm_, total);
 }
 
 double Smoother::max(const std::function<double(std::size_t, Stream&, const CellView&)>& of) {
-  std::vector<double> parts(streams_.size());
-  on_parts([&](std::size_t p) { parts[p] = of(p, *streams_[p].compute, view_of(p, false)); });
   double largest = -std::numeric_limits<double>::infinity();
-  for (const double part : parts) largest = std::max(largest, part);
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p)
+    largest = std::max(largest, of(p, *streams_[p].compute, view_of(p, false)));
   return comm_.max(largest);
 }
 

@@ -86,7 +86,6 @@ class Smoother {
   void untangle(SmoothReport& report);
   double cell_size();
   CellView view_of(std::size_t p, bool moved) const;
-  void on_parts(const std::function<void(std::size_t)>& work);
   double sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved = false);
   double max(const std::function<double(std::size_t, Stream&, const CellView&)>& of);
 

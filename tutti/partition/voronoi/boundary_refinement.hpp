@@ -19,6 +19,20 @@ inline constexpr int free_sweeps = 32;
 /// Then rows go only where they gain: at most so many sweeps, until few do.
 inline constexpr int strict_sweeps = 12;
 
+/// `Where` in memory of the host, but for its each().
+struct HostMemory {
+  const RefinementCounts* found = nullptr;
+  RefinementCounts counts() const { return *found; }
+  template <class T>
+  void get(std::span<T> to, const T* from) const {
+    std::copy_n(from, to.size(), to.data());
+  }
+  template <class T>
+  void put(T* to, std::span<const T> from) const {
+    std::copy(from.begin(), from.end(), to);
+  }
+};
+
 /// All arrays but the graph and the rows' parts.
 inline void lay_out(Carver& carver, RefinementArrays& s) {
   s.proposal = carver.take<Proposal>(s.rows);

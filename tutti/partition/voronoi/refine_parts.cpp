@@ -14,13 +14,12 @@ namespace tutti {
 namespace {
 
 using voronoi::BoundaryRefinement;
+using voronoi::HostMemory;
 using voronoi::RefinementArrays;
-using voronoi::RefinementCounts;
 
 /// The threads of the host.
-struct Host {
+struct Host : HostMemory {
   const ParallelFor& parallel;
-  const RefinementCounts* found;
 
   template <class Kernel>
   void each(Lid count, const Kernel& kernel) const {
@@ -29,15 +28,6 @@ struct Host {
       for (Size i = begin; i < end; ++i) kernel(static_cast<Lid>(i));
     };
     for_ranges(count < 4096 ? ParallelFor{} : parallel, count, piece);
-  }
-  RefinementCounts counts() const { return *found; }
-  template <class T>
-  void get(std::span<T> to, const T* from) const {
-    std::copy_n(from, to.size(), to.data());
-  }
-  template <class T>
-  void put(T* to, std::span<const T> from) const {
-    std::copy(from.begin(), from.end(), to);
   }
 };
 
@@ -55,7 +45,7 @@ std::vector<std::int32_t> refine_on_host(const SymmetricGraph& graph, std::span<
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(counted.bytes));
   carver.memory = memory.get();
   lay_out(carver, arrays);
-  Host host{parallel, arrays.counts};
+  Host host{{arrays.counts}, parallel};
   return BoundaryRefinement(host, arrays, graph).run(quotas, imbalance, size);
 }
 

@@ -8,6 +8,13 @@
 
 namespace tutti::compressible {
 
+/// On CPUs: elements inside a part, and the faces that first need one of them, as many as caches hold.
+struct StraightBlock {
+  Range tiles;             ///< of inner faces
+  Range rows;              ///< of elements
+  std::vector<int> after;  ///< blocks, this one too, with faces of these elements
+};
+
 /// All on the host; `view` has no pointers.
 struct StraightTables {
   std::vector<double> element_fragments, trace_fragments, scales;

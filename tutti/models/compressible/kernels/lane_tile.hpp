@@ -1,5 +1,5 @@
 // Tiles of as many elements or faces as a CPU's vector registers have lanes: value after value, each of all lanes. A
-// lane has the chain of sums that a thread has which works on its element alone, and so the bits.
+// lane adds in the order in which one element at a time is added, so that the bits are the same.
 #pragma once
 
 #include <cstdint>

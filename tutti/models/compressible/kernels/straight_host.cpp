@@ -1,6 +1,5 @@
-// Straight elements on a CPU: an element or a face a lane. The bits are those of FaceFluxes, AdvanceElements and the
-// viscous ones, whose sums these are; what those spend on short rows, and on as many vectors as a row has left over,
-// tiles save.
+// Straight elements on a CPU: one element or face per lane. The bits are those of FaceFluxes, AdvanceElements and the
+// viscous ones, as each lane adds in their order. These leave vectors half empty where rows are short; lanes do not.
 #include "tutti/models/compressible/kernels/straight.hpp"
 
 #include <algorithm>

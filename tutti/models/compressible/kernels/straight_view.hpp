@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <vector>
 
 #include "tutti/models/compressible/kernels/view.hpp"
 
@@ -66,13 +65,6 @@ struct StraightFace {
 };
 /// Tiles come in four sets: faces inside a part and at its separators, of each first those that have two sides.
 enum FaceSet : int { interior_inner, interior_boundary, separator_inner, separator_boundary };
-/// On CPUs: elements inside a part, and the faces that first need one of them, as many as caches hold.
-struct StraightBlock {
-  Range tiles;             ///< of inner faces
-  Range rows;              ///< of elements
-  std::vector<int> after;  ///< blocks, this one too, with faces of these elements
-};
-
 struct StraightView {
   int order = 0;          ///< 0: there are no tuned kernels for this part
   int faces_each = 0;     ///< of an element: 4 or 6
