@@ -50,7 +50,7 @@ fi
 
 cd "$root"
 if ((install)); then scripts/install-dependencies.sh --quiet; fi
-cmake --preset release  # as scripts/test.sh does: what is built here is not built again there
+scripts/configure.sh release
 cmake --build --preset release --target tutti_app
 "${launch[@]}" build/release/bin/tutti run examples/heart/case.toml -o "$output" --overwrite "${run_options[@]}"
 # Debian's own interpreter: a pyenv python3 does not see python3-vtk9.

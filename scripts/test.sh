@@ -56,7 +56,7 @@ if [[ -z $jobs ]]; then jobs=$(default_jobs); fi
 
 cd "$root"
 if ((install)); then scripts/install-dependencies.sh --quiet; fi
-cmake --preset "$preset"
+scripts/configure.sh "$preset"
 cmake --build "build/$preset" -j "$jobs" "${targets[@]}"
 
 # Open MPI refuses root and more ranks than cores unless told; tests use both on purpose.
