@@ -77,7 +77,7 @@ void exchange_and_look(std::uint64_t seed, int components, RoutingKind kind, Siz
   SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(components) + " components, transport " +
                routing_name(kind));
   const RandomParts problem = random_parts(seed, world().size());
-  const bool any_device = kind == RoutingKind::automatic || kind == RoutingKind::staged;
+  const bool any_device = kind != RoutingKind::device && kind != RoutingKind::nccl;
   RankParts rank(world(), problem, seed, 1, any_device ? 0.6 : 0.8, kind == RoutingKind::device);
   const auto devices = std::count_if(rank.streams.begin(), rank.streams.end(), [](auto& s) { return !s.is_host(); });
   if (!any_device && world().sum(devices) == 0) return;  // refused, and another test's business
@@ -119,7 +119,8 @@ void exchange_and_look(std::uint64_t seed, int components, RoutingKind kind, Siz
 }
 
 TEST(Exchange, EveryGhostIsItsOwnersValue) {
-  for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::staged, RoutingKind::device, RoutingKind::nccl}) {
+  for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::direct, RoutingKind::staged, RoutingKind::device,
+                                 RoutingKind::nccl}) {
     Size packed_bytes = 0;
     for (std::uint64_t seed = 1; seed <= (kind == RoutingKind::automatic ? 40 : 12); ++seed) {
       exchange_and_look<double>(seed, 1, kind, packed_bytes);
@@ -128,8 +129,8 @@ TEST(Exchange, EveryGhostIsItsOwnersValue) {
       exchange_and_look<float>(seed, 3, kind, packed_bytes);
     }
     packed_bytes = world().sum(packed_bytes);
-    // Three parts, as many as a rank has, send nothing that is scattered.
-    const bool packs = kind != RoutingKind::staged && world().size() > 1;
+    // Three parts, as many as a rank has, send nothing that is scattered. Stores take the numbers of their rows always.
+    const bool packs = kind == RoutingKind::direct || (kind != RoutingKind::staged && world().size() > 1);
     EXPECT_EQ(packed_bytes > 0, packs) << routing_name(kind);
   }
 }

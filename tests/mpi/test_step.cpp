@@ -203,7 +203,7 @@ void run_on_devices(std::uint64_t seed, RoutingKind kind, Overlap overlap, int t
 
 TEST(Step, AnyTransportGivesTheBitsOfOneLoop) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
-    for (const RoutingKind kind : {RoutingKind::device, RoutingKind::nccl})
+    for (const RoutingKind kind : {RoutingKind::direct, RoutingKind::device, RoutingKind::nccl})
       for (const double fake_share : {0.7, 1.0})
         run_on_devices(seed + 4000, kind, overlaps[seed % 3], 1 + static_cast<int>(seed % 2), fake_share);
 }

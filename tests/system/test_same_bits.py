@@ -131,7 +131,8 @@ class SameBits(SystemTest):
         expected = outcome(self.run_case(CASE, "--devices", "cpu"))
         # All pairs of two. (All ranks by all transports: mpi_exchange.)
         for ranks, devices, transport in [(None, "fake:2,cpu", "device"), (None, "fake:2", "staged"), (2, "fake:2,cpu", "staged"),
-                                          (2, "fake:2", "device"), (3, "fake:2,cpu", "device"), (4, "fake:2", "staged")]:
+                                          (2, "fake:2", "device"), (3, "fake:2,cpu", "device"), (4, "fake:2", "staged"),
+                                          (None, "fake:3,cpu", "direct"), (2, "fake:2", "direct")]:
             with self.subTest(ranks=ranks, devices=devices, transport=transport):
                 options = sets(devices__transport=transport, devices__fake_open=transport == "device")
                 summary = self.run_case(CASE, "--devices", devices, *options, ranks=ranks)

@@ -32,14 +32,15 @@ __global__ void exact_sums_kernel(Lid groups, Range range, F f, AtomicWord* word
 template <class F>
 void cuda_exact_sums(Stream& stream, Range range, const F& f, std::vector<ExactSum>& sums) {
   require(range.size() < ExactSum::limit, "a group of so many values would need carries");
-  std::vector<std::int64_t> all(sums.size() * ExactSum::size);
   const auto groups = static_cast<Lid>(sums.size());
   // A thread adds some 64 values; some blocks a group are enough where there are many groups.
   const dim3 grid(static_cast<unsigned>(std::min(range.size() / (64 * reduce_block) + 1, 256)),
                   static_cast<unsigned>(std::min<Lid>(groups, 65535)));
-  cuda_reduce(stream, all, [&](cudaStream_t native, AtomicWord* words) {
-    exact_sums_kernel<<<grid, reduce_block, 0, native>>>(groups, range, f, words);
-  });
+  const auto all =
+      cuda_start_words(stream, sums.size() * ExactSum::size, [&](cudaStream_t native, AtomicWord* words) {
+        exact_sums_kernel<<<grid, reduce_block, 0, native>>>(groups, range, f, words);
+      });
+  stream.synchronize();
   for (std::size_t g = 0; g < sums.size(); ++g)
     std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(g * ExactSum::size), ExactSum::size, sums[g].word);
 }

@@ -21,12 +21,12 @@ __global__ void for_each_kernel(Range range, F f) {
 }  // namespace detail
 #endif
 
-/// Enqueues f(i) for every i of the range on the stream. f is copied; its operator() is TUTTI_HD and touches device
-/// memory of the stream's device only. Different i must be independent. A GPU needs this to be compiled by nvcc (.cu
-/// file).
+/// As for_each, where f also writes `bytes` bytes of the array at `peer`, which is in the memory of another device that
+/// the stream's one can reach. Null: there is none.
 template <class F>
-void for_each(Stream& stream, Range range, const F& f) {
+void for_each_reaching(Stream& stream, Range range, const F& f, void* peer, std::size_t bytes) {
   if (range.empty()) return;
+  if (peer != nullptr) stream.reach(peer, bytes);
 #if defined(__CUDACC__)
   if (stream.kind() == DeviceKind::cuda) {
     constexpr int block = 256;
@@ -42,6 +42,14 @@ void for_each(Stream& stream, Range range, const F& f) {
   stream.loop(range, [f](Lid begin, Lid end) {
     for (Lid i = begin; i < end; ++i) f(i);
   });
+}
+
+/// Enqueues f(i) for every i of the range on the stream. f is copied; its operator() is TUTTI_HD and touches device
+/// memory of the stream's device only. Different i must be independent. A GPU needs this to be compiled by nvcc (.cu
+/// file).
+template <class F>
+void for_each(Stream& stream, Range range, const F& f) {
+  for_each_reaching(stream, range, f, nullptr, 0);
 }
 
 /// This launch as a value (see Kernels): of those of the range that are below `most`.

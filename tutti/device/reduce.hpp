@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <mutex>
 
-#include "tutti/base/exact_sum.hpp"
-#include "tutti/device/buffer.hpp"
 #include "tutti/device/device.hpp"
-#include "tutti/device/ordered_bits.hpp"
+#include "tutti/device/sum_and_largest.hpp"
 
 #if defined(__CUDACC__)
 #include "tutti/device/cuda/reduce_kernels.cuh"
@@ -16,51 +15,69 @@
 
 namespace tutti {
 
-/// The exact sum of f(i) over the range, with all earlier work of the stream done. f is TUTTI_HD, returns double and
-/// reads device memory. Waits for the result. A GPU needs this to be compiled by nvcc (.cu file).
+namespace detail {
+
+template <class F>
+struct AddedTerm {
+  F f;
+  TUTTI_HD ReduceTerm operator()(Lid i) const { return {f(i), 0}; }
+};
+template <class F>
+struct ComparedTerm {
+  F f;
+  TUTTI_HD ReduceTerm operator()(Lid i) const { return {0, f(i)}; }
+};
+
+/// What is not asked for is neither computed nor part of the result.
+template <bool adds, bool compares, class F>
+Pending<SumAndLargest> start_reduction(Stream& stream, Range range, const F& f) {
+  if (range.empty()) return [] { return SumAndLargest{}; };
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda) return cuda_start_reduction<adds, compares>(stream, range, f);
+#endif
+  struct Result {
+    std::mutex mutex;
+    SumAndLargest all;
+  };
+  const auto result = std::make_shared<Result>();
+  stream.loop(range, [f, result](Lid begin, Lid end) {
+    ExactSum sum;
+    std::uint64_t largest = ordered_bits(-std::numeric_limits<double>::infinity());
+    for (Lid i = begin; i < end; ++i) {
+      const ReduceTerm term = f(i);
+      if constexpr (adds) sum.add(term.added);
+      if constexpr (compares) largest = std::max(largest, ordered_bits(term.compared));
+    }
+    std::lock_guard lock(result->mutex);
+    result->all.merge({sum, from_ordered_bits(largest)});
+  });
+  return [result, &stream] {
+    stream.synchronize();
+    result->all.sum.normalise();
+    return result->all;
+  };
+}
+
+}  // namespace detail
+
+/// The exact sum of f(i).added and the largest f(i).compared of the range, in one pass, with all earlier work of the
+/// stream done. f is TUTTI_HD and reads device memory. A GPU needs this to be compiled by nvcc (.cu file).
+template <class F>
+Pending<SumAndLargest> start_sum_and_largest(Stream& stream, Range range, const F& f) {
+  return detail::start_reduction<true, true>(stream, range, f);
+}
+
+/// The exact sum of f(i), a double, over the range; likewise. Waits for the result.
 template <class F>
 ExactSum exact_sum(Stream& stream, Range range, const F& f) {
-  ExactSum total;
-  if (range.empty()) return total;
-#if defined(__CUDACC__)
-  if (stream.kind() == DeviceKind::cuda) {
-    detail::cuda_exact_sum(stream, range, f, total);
-    return total;
-  }
-#endif
-  std::mutex mutex;
-  stream.loop(range, [&](Lid begin, Lid end) {
-    ExactSum piece;
-    for (Lid i = begin; i < end; ++i) piece.add(f(i));
-    std::lock_guard lock(mutex);
-    total.merge(piece);
-  });
-  stream.synchronize();
-  total.normalise();
-  return total;
+  return detail::start_reduction<true, false>(stream, range, detail::AddedTerm<F>{f})().sum;
 }
 
 /// The largest f(i) of the range: NaN when any is NaN, -infinity of an empty range, +0 rather than -0. Otherwise as
 /// exact_sum.
 template <class F>
 double max_value(Stream& stream, Range range, const F& f) {
-  std::uint64_t largest = detail::ordered_bits(-std::numeric_limits<double>::infinity());
-  if (range.empty()) return detail::from_ordered_bits(largest);
-#if defined(__CUDACC__)
-  if (stream.kind() == DeviceKind::cuda) {
-    detail::cuda_max(stream, range, f, largest);
-    return detail::from_ordered_bits(largest);
-  }
-#endif
-  std::mutex mutex;
-  stream.loop(range, [&](Lid begin, Lid end) {
-    std::uint64_t piece = 0;
-    for (Lid i = begin; i < end; ++i) piece = std::max(piece, detail::ordered_bits(f(i)));
-    std::lock_guard lock(mutex);
-    largest = std::max(largest, piece);
-  });
-  stream.synchronize();
-  return detail::from_ordered_bits(largest);
+  return detail::start_reduction<false, true>(stream, range, detail::ComparedTerm<F>{f})().largest;
 }
 
 }  // namespace tutti

@@ -48,10 +48,16 @@ Exchange<T>::Exchange(const Comm& comm, const Plan& plan, std::span<const IndexM
   for (const Message& m : plan.incoming) add_incoming(m);
   for (const Message& m : plan.outgoing) add_outgoing(m);
   for (const Message& m : plan.local)
-    if (route_of(m) == Route::peer)
-      add_peer(m);
-    else
-      add_local(m);
+    switch (route_of(m)) {
+      case Route::direct:
+        add_direct(m);
+        break;
+      case Route::peer:
+        add_peer(m);
+        break;
+      default:
+        add_local(m);
+    }
   add_link();
 
   if (routing_.disabled) return;
@@ -131,6 +137,7 @@ int Exchange<T>::add_ghost_copy(int part, Range ghosts, int after, const std::st
   op.name = name;
   op.part = part;
   op.after = {after};
+  op.fills = {part};
   op.bytes = static_cast<Size>(ghosts.size()) * components_ * static_cast<Size>(sizeof(T));
   op.enqueue = [this, part, p, ghosts](Stream& stream) {
     for (int c = 0; c < components_; ++c)
@@ -151,6 +158,7 @@ void Exchange<T>::add_local(const Message& m) {
   op.part = m.target;
   op.after_separators_of = {m.source};
   if (mirrored >= 0) op.after = {mirrored};
+  if (is_host(m.target)) op.fills = {m.target};
   op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
   op.work = [this, &m] {
     for (int c = 0; c < components_; ++c) {
@@ -177,7 +185,7 @@ typename Exchange<T>::DeviceSource Exchange<T>::add_device_source(const Message&
   op.after_separators_of = {m.source};
   op.bytes = pack.values.bytes();
   op.enqueue = [this, &m, rows = pack.rows.data(), to = pack.values.data()](Stream& stream) {
-    pack_rows(stream, fields_[m.source], rows, m.count, components_, to);
+    pack_rows(stream, fields_[m.source], rows, m.count, components_, to, m.count);
   };
   const T* packed = pack.values.data();
   return {add(std::move(op)), packed};
@@ -206,11 +214,31 @@ void Exchange<T>::add_peer(const Message& m) {
   op.part = m.target;
   op.after_separators_of = {m.source};
   if (source.ready >= 0) op.after = {source.ready};
+  op.fills = {m.target};
   op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
   op.enqueue = [this, &m, packed = source.packed](Stream& stream) {
     for (int c = 0; c < components_; ++c)
       stream.copy(device_ghosts(m, c), sent_values(m, packed, c), static_cast<std::size_t>(m.count) * sizeof(T),
                   CopyDirection::peer);
+  };
+  add(std::move(op));
+}
+
+/// From GPU memory to GPU memory, by a kernel of the sender.
+template <class T>
+void Exchange<T>::add_direct(const Message& m) {
+  DevicePack& pack = device_packs_.emplace_back();
+  pack.rows = make_buffer(*parts_[m.source].compute, std::span<const Lid>(m.rows), "rows to send");
+  ExchangeOp op;
+  op.kind = ExchangeOp::Kind::outgoing_copy;
+  op.name = label("store", m);
+  op.part = m.source;
+  // The receiver's ghosts may still be read until its separators have been computed.
+  op.after_separators_of = {m.source, m.target};
+  op.fills = {m.target};
+  op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
+  op.enqueue = [this, &m, rows = pack.rows.data()](Stream& stream) {
+    store_rows(stream, fields_[m.source], rows, m.count, components_, device_ghosts(m, 0), fields_[m.target].stride);
   };
   add(std::move(op));
 }
@@ -281,6 +309,7 @@ void Exchange<T>::add_device_receive(const Message& m) {
     T* data = arrived != nullptr ? arrived : device_ghosts(m, 0);
     check_mpi(MPI_Irecv(data, bytes, MPI_BYTE, m.from_rank, m.tag, comm_.handle(), request), "MPI_Irecv");
   };
+  if (arrived == nullptr) receive.fills = {m.target};
   const int received = add(std::move(receive));
   if (arrived == nullptr) return;
   ExchangeOp unpack;
@@ -288,6 +317,7 @@ void Exchange<T>::add_device_receive(const Message& m) {
   unpack.name = label("unpack", m);
   unpack.part = m.target;
   unpack.after = {received};
+  unpack.fills = {m.target};
   unpack.bytes = bytes;
   unpack.enqueue = [this, &m, arrived](Stream& stream) {
     for (int c = 0; c < components_; ++c)
@@ -320,6 +350,7 @@ void Exchange<T>::add_link() {
     if (route_of(m) != Route::link) continue;
     // Its ghosts may still be read until its separators have been computed: those of the step before are done then.
     op.after_separators_of.push_back(m.target);
+    op.fills.push_back(m.target);
     ends.push_back({&m, nullptr, false});
   }
   if (ends.empty()) return;
@@ -363,11 +394,13 @@ void Exchange<T>::add_incoming(const Message& m) {
     T* data = packed != nullptr ? packed : ghost_value(m.target, 0, m.ghosts.begin);
     check_mpi(MPI_Irecv(data, bytes, MPI_BYTE, m.from_rank, m.tag, comm_.handle(), request), "MPI_Irecv");
   };
+  if (packed == nullptr && is_host(m.target)) receive.fills = {m.target};
   int ready = add(std::move(receive));
   if (packed != nullptr) {
     ExchangeOp unpack;
     unpack.name = label("unpack", m);
     unpack.part = m.target;
+    if (is_host(m.target)) unpack.fills = {m.target};
     unpack.after = {ready};
     unpack.bytes = bytes;
     unpack.work = [this, &m, packed] {
@@ -434,8 +467,12 @@ Size device_message_bytes(const Plan& plan, const Routing& routing, std::span<co
   const Size row_bytes = components * value_bytes;
   for (const auto* messages : {&plan.local, &plan.outgoing})
     for (const Message& m : *messages)
-      if (m.source == part && is_packed(m, route_of(m, routing, parts), components))
-        bytes += m.count * (static_cast<Size>(sizeof(Lid)) + row_bytes);
+      if (m.source == part) {
+        const Route route = route_of(m, routing, parts);
+        const bool packed = is_packed(m, route, components);
+        if (packed || route == Route::direct) bytes += m.count * static_cast<Size>(sizeof(Lid));
+        if (packed) bytes += m.count * row_bytes;
+      }
   for (const Message& m : plan.incoming)
     if (m.target == part && components > 1 && route_of(m, routing, parts) == Route::device)
       bytes += m.count * row_bytes;

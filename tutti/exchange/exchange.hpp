@@ -49,6 +49,7 @@ struct ExchangeOp {
   int part = -1;  ///< this rank's part whose device does it
   std::vector<int> after;
   std::vector<int> after_separators_of;
+  std::vector<int> fills;  ///< parts of this rank some of whose ghosts are up to date after it
   Size bytes = 0;
   std::function<void(Stream&)> enqueue;     ///< copies: put it on the stream
   std::function<void()> work;               ///< host: do it now
@@ -97,7 +98,7 @@ class Exchange {
     Buffer<T> separators;  ///< pinned mirror of a device part's separator rows
     Buffer<T> ghosts;      ///< pinned mirror of a device part's ghost rows
   };
-  /// A message's rows gathered on its sender's device, component after component.
+  /// A message's rows on its sender's device and what is gathered there, component after component.
   struct DevicePack {
     Buffer<Lid> rows;
     Buffer<T> values;
@@ -111,6 +112,7 @@ class Exchange {
   int add_separator_copy(int part);
   void add_local(const Message& message);
   void add_peer(const Message& message);
+  void add_direct(const Message& message);
   void add_outgoing(const Message& message);
   void add_send(const Message& message, int ready, std::function<const T*()> data);
   void add_device_send(const Message& message);

@@ -16,8 +16,8 @@
 namespace tutti {
 namespace {
 
-constexpr std::array<RoutingKind, 4> kinds = {RoutingKind::automatic, RoutingKind::staged, RoutingKind::device,
-                                              RoutingKind::nccl};
+constexpr std::array<RoutingKind, 5> kinds = {RoutingKind::automatic, RoutingKind::direct, RoutingKind::staged,
+                                              RoutingKind::device, RoutingKind::nccl};
 
 bool on_device(const PartStreams& part) {
   return !part.is_host();
@@ -67,11 +67,11 @@ void add_nccl(const Comm& comm, Routing& routing, std::span<const IndexMap> maps
 RoutingKind parse_routing(const std::string& name) {
   for (const RoutingKind kind : kinds)
     if (name == routing_name(kind)) return kind;
-  fail(ErrorKind::usage, "transport '{}' is unknown; choose auto, staged, device or nccl", name);
+  fail(ErrorKind::usage, "transport '{}' is unknown; choose auto, direct, staged, device or nccl", name);
 }
 
 const char* routing_name(RoutingKind kind) {
-  constexpr std::array<const char*, kinds.size()> names = {"auto", "staged", "device", "nccl"};
+  constexpr std::array<const char*, kinds.size()> names = {"auto", "direct", "staged", "device", "nccl"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -98,7 +98,9 @@ Route route_of(const Message& m, const Routing& routing, std::span<const PartStr
   if (m.source >= 0 && m.target >= 0) {
     if (routing.kind == RoutingKind::staged || device_of(m.source).is_host() || device_of(m.target).is_host())
       return Route::host;
-    return device_of(m.target).can_copy_from(device_of(m.source)) ? Route::peer : Route::host;
+    const bool reads = device_of(m.target).can_copy_from(device_of(m.source));
+    if (routing.kind != RoutingKind::direct) return reads ? Route::peer : Route::host;
+    return reads && device_of(m.source).can_copy_from(device_of(m.target)) ? Route::direct : Route::host;
   }
   if (device_of(m.source >= 0 ? m.source : m.target).is_host()) return Route::host;
   if (routing.kind == RoutingKind::device) return Route::device;
@@ -109,7 +111,7 @@ Route route_of(const Message& m, const Routing& routing, std::span<const PartStr
 }
 
 bool is_packed(const Message& m, Route route, int components) {
-  if (route == Route::host || m.source < 0) return false;
+  if (route == Route::host || route == Route::direct || m.source < 0) return false;
   return !m.contiguous() || (route == Route::device && components > 1);
 }
 

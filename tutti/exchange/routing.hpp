@@ -15,14 +15,15 @@ namespace tutti {
 
 struct Message;
 
-/// Between devices of one rank all but `staged` copy from device to device where these can reach each other.
+/// Between devices of one rank all but `staged` go from device to device where these can reach each other.
 enum class RoutingKind : std::uint8_t {
   automatic,  ///< between ranks through host memory
+  direct,     ///< within a rank kernels store into the receiver's ghosts, nothing is copied; between ranks as `automatic`
   staged,     ///< all messages through host memory
   device,     ///< between ranks by MPI from and to device memory
   nccl,       ///< between GPUs of different ranks by NCCL; other messages as `automatic`
 };
-/// "auto", "staged", "device", "nccl". Error(usage) for another word.
+/// "auto", "direct", "staged", "device", "nccl". Error(usage) for another word.
 RoutingKind parse_routing(const std::string& name);
 const char* routing_name(RoutingKind kind);
 
@@ -41,12 +42,13 @@ Routing make_routing(const Comm& comm, RoutingKind kind, std::span<const IndexMa
 /// The way of one message, the same at both ends.
 enum class Route : std::uint8_t {
   host,    ///< through host memory
+  direct,  ///< within a rank, a kernel of the sender stores into the receiver's ghosts
   peer,    ///< within a rank, from device to device
   device,  ///< from or to device memory by MPI
   link,    ///< from device to device by the link
 };
 Route route_of(const Message& message, const Routing& routing, std::span<const PartStreams> parts);
-/// Does its sender gather its rows in device memory first?
+/// Does its sender gather its rows in an array of its device first?
 bool is_packed(const Message& message, Route route, int components);
 
 /// Does this MPI read and write GPU memory?

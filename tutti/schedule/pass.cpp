@@ -51,11 +51,9 @@ void add_arrival(const std::string& name, Step& step, BoxTransfer<T>* transfer, 
     const TaskId unpack =
         step.compute(name + " scatter", part, Step::Role::other, {0, transfer->unpacked(p)},
                      [transfer, p](Stream& stream, Range range) { transfer->unpack(p, stream, range); });
-    // What has arrived for this part; a link moves the cells of all parts at once.
-    for (std::size_t i = 0; i < exchanged.size(); ++i) {
-      const ExchangeOp& op = transfer->exchange().operations()[i];
-      if ((op.part == part && op.kind != ExchangeOp::Kind::send) || op.abandon) step.after(unpack, exchanged[i]);
-    }
+    for (std::size_t i = 0; i < exchanged.size(); ++i)
+      for (const int filled : transfer->exchange().operations()[i].fills)
+        if (filled == part) step.after(unpack, exchanged[i]);
     for (const TaskId task : before[p]) step.after(unpack, task);
     before[p] = {unpack};
   }

@@ -82,6 +82,7 @@ std::vector<Stream*> Step::device_streams() const {
 
 TaskId Step::add(std::unique_ptr<Task> task) {
   require(!finished_, "the step is finished");
+  task->exchange = exchanges_;
   tasks_.push_back(std::move(task));
   return static_cast<TaskId>(tasks_.size()) - 1;
 }
@@ -129,6 +130,7 @@ TaskId Step::upload(const std::string& name, int part, std::function<void(Stream
 
 std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations, std::span<const TaskId> separators) {
   std::vector<TaskId> ids;
+  ++exchanges_;
   for (const ExchangeOp& op : operations) {
     auto task = std::make_unique<Task>();
     switch (op.kind) {
@@ -194,7 +196,7 @@ void Step::add_policy(Overlap overlap) {
     if (tasks_[i]->role != Role::interior) continue;
     for (TaskId x = 0; x < count; ++x) {
       const Task& other = *tasks_[x];
-      if (!other.of_exchange) continue;
+      if (!other.of_exchange || (exchanges_ > 1 && other.exchange != tasks_[i]->exchange)) continue;
       if (overlap == Overlap::none || needs_message[x] == 0)
         add_edge(i, x);
       else if (!other.is_message())

@@ -81,7 +81,8 @@ class Step {
   TaskId host(const std::string& name, int part, std::function<void()> work);
   /// A copy on a device part's incoming stream.
   TaskId upload(const std::string& name, int part, std::function<void(Stream&)> enqueue);
-  /// The operations of an exchange; separators[p] is the task that computes part p's separators.
+  /// The operations of an exchange; separators[p] is the task that computes part p's separators. Where a step has
+  /// several, an interior is added behind the exchange that may overlap with it, before the next one.
   template <class T>
   std::vector<TaskId> exchange(const Exchange<T>& exchange, std::span<const TaskId> separators) {
     return exchange.disabled() ? std::vector<TaskId>{} : add_exchange(exchange.operations(), separators);
@@ -184,6 +185,7 @@ class Step {
   std::atomic<bool> failed_{false};
   std::chrono::steady_clock::time_point start_;
   bool finished_ = false;
+  int exchanges_ = 0;
   bool serial_ = false;  ///< one thread has done it before the others are awake
   mutable std::function<void()> observer_;
   bool observed_ = false;  ///< this run is

@@ -71,6 +71,7 @@ struct Step::Task {
                                     : Lane::host;
   }
   bool of_exchange = false;  ///< an operation of an Exchange: what the policies are about
+  int exchange = 0;          ///< the number of its exchange; of other tasks how many exchanges were added before
 };
 
 /// What run_ahead() keeps.

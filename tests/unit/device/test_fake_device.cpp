@@ -292,6 +292,21 @@ TEST(FakeDevice, PeersCopyWhenTheyMay) {
   EXPECT_THROW(sc->copy(xc.data(), xa.data(), 800, CopyDirection::peer), std::logic_error);
 }
 
+TEST(FakeDevice, KernelsWriteToPeersOnlyWhereTheyReachThem) {
+  FakeOptions alone;
+  alone.peer = false;
+  const auto a = make_fake(1, {}, 0), b = make_fake(2, {}, 1), c = make_fake(3, alone, 2);
+  const auto sa = a->make_stream("a"), sb = b->make_stream("b"), sc = c->make_stream("c");
+  Buffer<double> xa(*a, 100, "xa"), xb(*b, 100, "xb");
+  for_each_reaching(*sa, {0, 100}, Fill{xb.data(), 7}, xb.data(), 800);
+  sa->synchronize();
+  EXPECT_EQ(values_of(*sb, xb)[99], 106.0);
+  EXPECT_EQ(a->counts().peer_bytes, 800);
+  EXPECT_THROW(sa->reach(xa.data(), 800), std::logic_error) << "its own memory";
+  EXPECT_THROW(sa->reach(xb.data(), 801), std::logic_error) << "beyond the array";
+  EXPECT_THROW(sc->reach(xb.data(), 800), std::logic_error) << "no way to peers";
+}
+
 TEST(FakeDevice, CopiesThatAreNotWhatTheySayAreRefused) {
   const auto device = make_fake();
   const auto stream = device->make_stream("s");

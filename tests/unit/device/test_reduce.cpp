@@ -138,6 +138,29 @@ TEST(Reduce, MaximaPropagateNaN) {
   });
 }
 
+struct ReadBoth {
+  const double* x;
+  TUTTI_HD ReduceTerm operator()(Lid i) const { return {x[i], -x[i]}; }
+};
+
+TEST(Reduce, OnePassOfSomeDevicesAtATimeSumsAndCompares) {
+  const auto v = values(9001, 300);
+  const ExactSum expected = plain_sum(v);
+  on_every_device([&](Device& device) {
+    const auto first = device.make_stream("a"), second = device.make_stream("b");
+    const auto x = make_buffer(*first, std::span<const double>(v), "x");
+    const auto a = start_sum_and_largest(*first, {0, 4000}, ReadBoth{x.data()});
+    const auto b = start_sum_and_largest(*second, {4000, 9001}, ReadBoth{x.data()});
+    SumAndLargest all = start_sum_and_largest(*first, {3, 3}, ReadBoth{x.data()})();
+    EXPECT_EQ(all.largest, -infinity);
+    all.merge(a());
+    all.merge(b());
+    all.sum.normalise();
+    EXPECT_TRUE(same_words(all.sum, expected)) << device.name();
+    EXPECT_EQ(all.largest, -*std::min_element(v.begin(), v.end()));
+  });
+}
+
 struct Sink {
   ExactSum* sum;
   void operator()(int k, std::int64_t amount) const {

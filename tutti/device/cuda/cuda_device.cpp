@@ -7,6 +7,7 @@
 
 #include "tutti/base/units.hpp"
 #include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/reduce_room.hpp"
 #include "tutti/device/device.hpp"
 
 namespace tutti {
@@ -95,6 +96,7 @@ class CudaStream final : public Stream {
   ~CudaStream() override {
     cudaStreamSynchronize(stream_);
     cudaStreamDestroy(stream_);
+    free_room();
   }
 
   void copy(void* to, const void* from, std::size_t bytes, CopyDirection direction) override {
@@ -126,6 +128,7 @@ class CudaStream final : public Stream {
     }
     counts.copies += 1;
   }
+  void reach(void*, std::size_t bytes) override { device().counts().peer_bytes += static_cast<Size>(bytes); }
   void loop(Range range, const std::function<void(Lid, Lid)>&) override {
     require(range.empty(), "{}: a host loop on a GPU's stream; the launch must be compiled by nvcc (a .cu file)",
             device().name());
@@ -175,8 +178,30 @@ class CudaStream final : public Stream {
     TUTTI_CUDA_CHECK(cudaGraphLaunch(cuda_graph->native(), stream_));
   }
 
+  cuda::ReduceRoom reduce_room(std::size_t words) {
+    if (words > room_words_) {
+      synchronize();
+      free_room();
+      const cuda::CurrentDevice current(device().index());
+      const std::size_t bytes = words * sizeof(std::int64_t);
+      TUTTI_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&room_.on_device), bytes));
+      TUTTI_CUDA_CHECK(cudaHostAlloc(reinterpret_cast<void**>(&room_.pinned), bytes, cudaHostAllocPortable));
+      room_words_ = words;
+    }
+    return room_;
+  }
+
  private:
+  void free_room() {
+    cudaFree(room_.on_device);
+    cudaFreeHost(room_.pinned);
+    room_ = {};
+    room_words_ = 0;
+  }
+
   cudaStream_t stream_ = nullptr;
+  cuda::ReduceRoom room_{};
+  std::size_t room_words_ = 0;
 };
 
 /// Kept free of other allocations: the context's own growth, a display, a profiler.
@@ -263,6 +288,10 @@ class CudaDevice final : public Device {
 };
 
 }  // namespace
+
+cuda::ReduceRoom cuda::reduce_room(Stream& stream, std::size_t words) {
+  return dynamic_cast<CudaStream&>(stream).reduce_room(words);
+}
 
 int cuda_device_count() {
   int count = 0;

@@ -1,13 +1,13 @@
-// exact_sum and max_value on a GPU (device/reduce.hpp).
+// Exact sums and maxima on a GPU (device/reduce.hpp).
 #pragma once
 
 #include <algorithm>
+#include <span>
 
-#include "tutti/base/exact_sum.hpp"
-#include "tutti/device/buffer.hpp"
 #include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/reduce_room.hpp"
 #include "tutti/device/device.hpp"
-#include "tutti/device/ordered_bits.hpp"
+#include "tutti/device/sum_and_largest.hpp"
 #include "tutti/device/window_adder.hpp"
 
 namespace tutti::detail {
@@ -22,46 +22,45 @@ struct SharedWords {
   }
 };
 
-/// Adds the f(i) of the range to `words`. A block's words carry before they leave it, so that 2^31 blocks are safe.
-template <class F>
-__global__ void exact_sum_kernel(Range range, F f, AtomicWord* words) {
-  __shared__ AtomicWord block[ExactSum::size];
-  for (int k = static_cast<int>(threadIdx.x); k < ExactSum::size; k += static_cast<int>(blockDim.x)) block[k] = 0;
+/// Adds the f(i).added of the range to the words of a sum; behind them stands the largest f(i).compared. A block's words
+/// carry before they leave it, so that 2^31 blocks are safe.
+template <bool adds, bool compares, class F>
+__global__ void reduce_kernel(Range range, F f, AtomicWord* words) {
+  constexpr int sum_words = adds ? ExactSum::size : 0;
+  __shared__ AtomicWord block[sum_words + 1];
+  for (int k = static_cast<int>(threadIdx.x); k <= sum_words; k += static_cast<int>(blockDim.x)) block[k] = 0;
   __syncthreads();
   WindowAdder<SharedWords> adder(SharedWords{block});
-  const Size stride = static_cast<Size>(blockDim.x) * gridDim.x;
-  for (Size i = range.begin + static_cast<Size>(blockIdx.x) * blockDim.x + threadIdx.x; i < range.end; i += stride)
-    adder.add(f(static_cast<Lid>(i)));
-  adder.flush();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    std::int64_t carry = 0;
-    for (int k = 0; k < ExactSum::digits - 1; ++k) {
-      const std::int64_t word = static_cast<std::int64_t>(block[k]) + carry;
-      carry = word >> 32;
-      block[k] = static_cast<AtomicWord>(word & 0xffffffff);
-    }
-    block[ExactSum::digits - 1] += static_cast<AtomicWord>(carry);
-  }
-  __syncthreads();
-  for (int k = static_cast<int>(threadIdx.x); k < ExactSum::size; k += static_cast<int>(blockDim.x))
-    if (block[k] != 0) atomicAdd(words + k, block[k]);
-}
-
-template <class F>
-__global__ void max_kernel(Range range, F f, AtomicWord* largest) {
-  __shared__ AtomicWord block;
-  if (threadIdx.x == 0) block = 0;
-  __syncthreads();
-  AtomicWord mine = 0;
+  AtomicWord largest = 0;
   const Size stride = static_cast<Size>(blockDim.x) * gridDim.x;
   for (Size i = range.begin + static_cast<Size>(blockIdx.x) * blockDim.x + threadIdx.x; i < range.end; i += stride) {
-    const AtomicWord value = ordered_bits(f(static_cast<Lid>(i)));
-    mine = value > mine ? value : mine;
+    const auto term = f(static_cast<Lid>(i));
+    if constexpr (adds) adder.add(term.added);
+    if constexpr (compares) {
+      const AtomicWord value = ordered_bits(term.compared);
+      largest = value > largest ? value : largest;
+    }
   }
-  atomicMax(&block, mine);
+  if constexpr (adds) adder.flush();
+  if constexpr (compares) atomicMax(block + sum_words, largest);
   __syncthreads();
-  if (threadIdx.x == 0) atomicMax(largest, block);
+  if constexpr (adds) {
+    if (threadIdx.x == 0) {
+      std::int64_t carry = 0;
+      for (int k = 0; k < ExactSum::digits - 1; ++k) {
+        const std::int64_t word = static_cast<std::int64_t>(block[k]) + carry;
+        carry = word >> 32;
+        block[k] = static_cast<AtomicWord>(word & 0xffffffff);
+      }
+      block[ExactSum::digits - 1] += static_cast<AtomicWord>(carry);
+    }
+    __syncthreads();
+    for (int k = static_cast<int>(threadIdx.x); k < sum_words; k += static_cast<int>(blockDim.x))
+      if (block[k] != 0) atomicAdd(words + k, block[k]);
+  }
+  if constexpr (compares) {
+    if (threadIdx.x == 0) atomicMax(words + sum_words, block[sum_words]);
+  }
 }
 
 inline constexpr int reduce_block = 256;
@@ -69,33 +68,36 @@ inline int reduce_grid(Range range) {
   return std::min(range.size() / reduce_block + 1, 2048);
 }
 
-/// The words of `values` go to the device, through the launch and back.
+/// Enqueues: zeros go to the device, through the launch, and back. Returns where the words are when the stream is done.
 template <class Launch>
-void cuda_reduce(Stream& stream, std::span<std::int64_t> values, const Launch& launch) {
+std::span<const std::int64_t> cuda_start_words(Stream& stream, std::size_t count, const Launch& launch) {
   const cuda::CurrentDevice current(stream.device().index());
-  Buffer<std::int64_t> words(stream.device(), static_cast<Size>(values.size()), "reduction");
-  upload(stream, words, std::span<const std::int64_t>(values));
-  launch(static_cast<cudaStream_t>(stream.native()), reinterpret_cast<AtomicWord*>(words.data()));
+  const cuda::ReduceRoom room = cuda::reduce_room(stream, count);
+  auto* const native = static_cast<cudaStream_t>(stream.native());
+  TUTTI_CUDA_CHECK(cudaMemsetAsync(room.on_device, 0, count * sizeof(std::int64_t), native));
+  launch(native, reinterpret_cast<AtomicWord*>(room.on_device));
   TUTTI_CUDA_CHECK(cudaGetLastError());
   stream.device().counts().launches += 1;
-  download(stream, values, words);
+  stream.copy(room.pinned, room.on_device, count * sizeof(std::int64_t), CopyDirection::to_host);
+  return {room.pinned, count};
 }
 
-template <class F>
-void cuda_exact_sum(Stream& stream, Range range, const F& f, ExactSum& total) {
-  cuda_reduce(stream, total.words(), [&](cudaStream_t native, AtomicWord* words) {
-    exact_sum_kernel<<<reduce_grid(range), reduce_block, 0, native>>>(range, f, words);
+template <bool adds, bool compares, class F>
+Pending<SumAndLargest> cuda_start_reduction(Stream& stream, Range range, const F& f) {
+  constexpr std::size_t sum_words = adds ? ExactSum::size : 0;
+  const auto words = cuda_start_words(stream, sum_words + 1, [&](cudaStream_t native, AtomicWord* to) {
+    reduce_kernel<adds, compares><<<reduce_grid(range), reduce_block, 0, native>>>(range, f, to);
   });
-  total.normalise();
-}
-
-template <class F>
-void cuda_max(Stream& stream, Range range, const F& f, std::uint64_t& largest) {
-  auto value = static_cast<std::int64_t>(largest);
-  cuda_reduce(stream, std::span(&value, 1), [&](cudaStream_t native, AtomicWord* words) {
-    max_kernel<<<reduce_grid(range), reduce_block, 0, native>>>(range, f, words);
-  });
-  largest = static_cast<std::uint64_t>(value);
+  return [words, &stream] {
+    stream.synchronize();
+    SumAndLargest all;
+    if constexpr (adds) {
+      std::copy_n(words.begin(), sum_words, all.sum.word);
+      all.sum.normalise();
+    }
+    if constexpr (compares) all.largest = from_ordered_bits(static_cast<std::uint64_t>(words[sum_words]));
+    return all;
+  };
 }
 
 }  // namespace tutti::detail

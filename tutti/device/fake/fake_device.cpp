@@ -177,17 +177,30 @@ class FakeStream final : public Stream {
         [this, bytes, direction] { count_copy(bytes, direction); });
   }
 
+  void reach(void* peer, std::size_t bytes) override {
+    const auto owner = fake::owner_of(peer, bytes);
+    require(owner && owner != shared_->memory, "{}: no array of a peer of {} bytes", shared_->name, bytes);
+    require(shared_->options.peer, "{}: memory of a peer is written, but its peers cannot be reached", shared_->name);
+    reached_ = owner;
+    reached_bytes_ = static_cast<Size>(bytes);
+  }
+
   void loop(Range range, const std::function<void(Lid, Lid)>& body) override {
+    const auto peer = std::exchange(reached_, nullptr);
+    const Size peer_bytes = std::exchange(reached_bytes_, 0);
     if (range.empty()) return;
     enqueue(
-        [this, range, body] {
+        [this, range, body, peer] {
           if (shared_->options.fail_after_launches >= 0 && shared_->loops++ >= shared_->options.fail_after_launches)
             shared_->lost = true;
           check_alive();
-          fake::Access mine(shared_->memory);
+          fake::Access mine(shared_->memory), theirs(peer);
           run_in_odd_order(range, body);
         },
-        [this] { device().counts().launches += 1; });
+        [this, peer_bytes] {
+          device().counts().launches += 1;
+          device().counts().peer_bytes += peer_bytes;
+        });
   }
 
   void record(Event& event) override {
@@ -378,6 +391,8 @@ class FakeStream final : public Stream {
   std::deque<Item> queue_;
   bool closing_ = false;
   FakeCapture* capture_ = nullptr;  ///< notes the work of this stream
+  std::shared_ptr<fake::Memory> reached_;  ///< a peer's, of the next loop
+  Size reached_bytes_ = 0;
   std::unique_ptr<FakeCapture> capturing_;
   std::unique_ptr<FakeStream> twin_;
   std::thread thread_;  ///< last: it starts when all else is there

@@ -463,9 +463,9 @@ void add_device_keys(CaseSchema& schema) {
               .default_value = "\"auto\"",
               .description =
                   "How messages between GPUs travel. auto: copies from GPU to GPU within a rank, through the "
-                  "host between ranks; staged: through the host; device: between ranks by a CUDA-aware MPI; "
-                  "nccl: between ranks by NCCL.",
-              .choices = {"auto", "staged", "device", "nccl"}});
+                  "host between ranks; direct: within a rank kernels store into the memory of the other GPU; "
+                  "staged: through the host; device: between ranks by a CUDA-aware MPI; nccl: between ranks by NCCL.",
+              .choices = {"auto", "direct", "staged", "device", "nccl"}});
   schema.add({.path = "devices.fake_memory",
               .type = KeyType::bytes,
               .default_value = "\"512MiB\"",

@@ -96,8 +96,12 @@ MeshParts::MeshParts(const Comm& comm, const TetMesh& mesh, const Adjacency& cel
     parts.resize(streams.size());
     for (std::size_t p = 0; p < parts.size(); ++p) fill(p, mesh, cells_of, freedom, triangles, sizes);
   });
-  for (auto& level : levels) {
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    auto& level = levels[l];
     level->plan = make_plan(level->wide, comm.rank());
+    // Messages of several colours are under way at a time.
+    for (auto* messages : {&level->plan.outgoing, &level->plan.incoming})
+      for (Message& m : *messages) m.tag = m.tag * static_cast<int>(levels.size()) + static_cast<int>(l);
     level->exchange = std::make_unique<Exchange<double>>(comm, level->plan, level->wide, streams_, 1);
   }
 }

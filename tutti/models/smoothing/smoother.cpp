@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
@@ -68,33 +69,47 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
   parts_ = std::make_unique<MeshParts>(comm, cells, cells_of, moves, levels, owner, rank_of_part, streams, triangles_,
                                        sizes, parallel);
   if (options.by_groups && !triangles_) comm.together([&] { parts_->find_neighbours(); });
-  build_steps(overlap, 32);
+  build_step(overlap, 32);
 }
 
 Smoother::~Smoother() = default;
 
 // A sweep: colour after colour, every part moves the nodes that others read, and then its other ones while the first
-// travel.
+// travel. Nodes that no other part reads have no neighbours of other parts: only the next colour's nodes that others
+// read wait for what travels. All colours are one step, so that a GPU's sweep is launched as a whole. A message of a
+// colour cannot arrive before the earlier colours' nodes have read the old place of its nodes, as what these nodes read
+// comes from there.
 
-void Smoother::build_steps(Overlap overlap, int row_cost) {
+void Smoother::build_step(Overlap overlap, int row_cost) {
+  step_ = std::make_unique<Step>(threads_, streams_, row_cost);
+  const std::size_t count = parts_->parts.size();
+  std::vector<TaskId> separators(count), interiors(count);
+  std::vector<std::vector<TaskId>> arrivals(count);
   for (std::size_t l = 0; l < parts_->moving(); ++l) {
     const Level& level = *parts_->levels[l];
-    auto& step = *steps_.emplace_back(std::make_unique<Step>(threads_, streams_, row_cost));
-    std::vector<TaskId> separators;
-    for (std::size_t p = 0; p < parts_->parts.size(); ++p)
-      separators.push_back(step.compute("separator", static_cast<int>(p), Step::Role::separator,
-                                        level.maps[p].separator_rows(),
-                                        [this, l, p](Stream& stream, Range rows) { launch(l, p, stream, rows); }));
-    step.exchange(*level.exchange, separators);
-    for (std::size_t p = 0; p < parts_->parts.size(); ++p)
-      step.compute("interior", static_cast<int>(p), Step::Role::interior, level.maps[p].interior_rows(),
-                   [this, l, p](Stream& stream, Range rows) { launch(l, p, stream, rows); });
-    step.finish(overlap);
+    const auto add = [&](std::size_t p, Step::Role role, Range rows) {
+      return step_->compute(role == Step::Role::separator ? "separator" : "interior", static_cast<int>(p), role, rows,
+                            [this, l, p](Stream& stream, Range some) { sweep_rows(stream, some, sweep_of(l, p)); });
+    };
+    const std::vector<TaskId> before = separators;
+    for (std::size_t p = 0; p < count; ++p) {
+      separators[p] = add(p, Step::Role::separator, level.maps[p].separator_rows());
+      if (l == 0) continue;
+      step_->after(separators[p], before[p]);
+      step_->after(separators[p], interiors[p]);
+      for (const TaskId arrival : std::exchange(arrivals[p], {})) step_->after(separators[p], arrival);
+    }
+    const std::vector<TaskId> exchange = step_->exchange(*level.exchange, separators);
+    for (std::size_t i = 0; i < exchange.size(); ++i)
+      for (const int p : level.exchange->operations()[i].fills) arrivals[p].push_back(exchange[i]);
+    for (std::size_t p = 0; p < count; ++p) {
+      const TaskId last = std::exchange(interiors[p], add(p, Step::Role::interior, level.maps[p].interior_rows()));
+      if (l == 0) continue;
+      step_->after(interiors[p], before[p]);
+      step_->after(interiors[p], last);
+    }
   }
-}
-
-void Smoother::launch(std::size_t level, std::size_t p, Stream& stream, Range rows) const {
-  sweep_rows(stream, rows, sweep_of(level, p));
+  step_->finish(overlap);
 }
 
 SweepRows Smoother::sweep_of(std::size_t level, std::size_t p) const {
@@ -138,11 +153,10 @@ void Smoother::sweep(double eps2) {
   if (eps2 != eps2_) ++work_;
   eps2_ = eps2;
   untangling_ = eps2 > 0;
+  if (parts_->moving() == 0) return;
   if (options_.simultaneous) return sweep_at_once();
-  for (std::size_t l = 0; l < steps_.size(); ++l) {
-    bind(l, false);
-    steps_[l]->run_ahead(work_);
-  }
+  for (std::size_t l = 0; l < parts_->moving(); ++l) bind(l, false);
+  step_->run_ahead(work_);
 }
 
 void Smoother::exchange_moved(std::size_t l) {
@@ -179,16 +193,12 @@ bool Smoother::take_back_bad() {
 }
 
 bool Smoother::energy_is_lower() {
-  const auto of = [&](std::size_t p, Stream& stream, const CellView& view) {
-    return total_energy(stream, {0, parts_->parts[p].cell_count}, view, eps2_);
-  };
-  return sum(of, true) <= sum(of, false);
+  return energies(eps2_, true).energy <= energies(eps2_).energy;
 }
 
 void Smoother::sweep_at_once() {
-  if (steps_.empty()) return;
   bind(0, true);
-  steps_[0]->run();
+  step_->run();
   if (!untangling_ && !take_back_bad()) return;
   int halvings = 0;
   while (!energy_is_lower()) {
@@ -201,9 +211,9 @@ void Smoother::sweep_at_once() {
   for (MeshPart& part : parts_->parts) part.points.swap(part.moved);
 }
 
-double Smoother::sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved) {
+double Smoother::sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of) {
   ExactSum total;
-  for (std::size_t p = 0; p < parts_->parts.size(); ++p) total.merge(of(p, *streams_[p].compute, view_of(p, moved)));
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p) total.merge(of(p, *streams_[p].compute, view_of(p, false)));
   return sum_over_ranks(comm_, total);
 }
 
@@ -214,17 +224,27 @@ double Smoother::max(const std::function<double(std::size_t, Stream&, const Cell
   return comm_.max(largest);
 }
 
+/// All parts at a time.
+Smoother::Energies Smoother::energies(double eps2, bool moved) {
+  std::vector<Pending<SumAndLargest>> of_parts;
+  for (std::size_t p = 0; p < parts_->parts.size(); ++p)
+    of_parts.push_back(
+        start_energies(*streams_[p].compute, {0, parts_->parts[p].cell_count}, view_of(p, moved), eps2));
+  SumAndLargest all;
+  for (const auto& of_part : of_parts) all.merge(of_part());
+  return {sum_over_ranks(comm_, all.sum), comm_.max(all.largest)};
+}
+
 SmoothState Smoother::state(double eps2) {
-  const auto cells = [&](std::size_t p) { return Range{0, parts_->parts[p].cell_count}; };
   SmoothState s;
-  s.energy =
-      sum([&](std::size_t p, Stream& stream, const CellView& v) { return total_energy(stream, cells(p), v, eps2); });
-  const double worst =
-      max([&](std::size_t p, Stream& stream, const CellView& v) { return largest_shape_energy(stream, cells(p), v); });
+  const auto [energy, worst] = energies(eps2);
+  s.energy = energy;
   // Of an inverted cell it is infinite.
   if (!(worst < std::numeric_limits<double>::infinity()))
     s.inverted = static_cast<Gid>(
-        sum([&](std::size_t p, Stream& stream, const CellView& v) { return count_inverted(stream, cells(p), v); }));
+        sum([&](std::size_t p, Stream& stream, const CellView& v) {
+          return count_inverted(stream, {0, parts_->parts[p].cell_count}, v);
+        }));
   if (s.inverted > 0 || cells_ == 0) return s;
   s.min_mean_ratio = std::pow(worst, triangles_ ? -1.0 : -2.0 / 3);
   return s;
@@ -261,7 +281,7 @@ void Smoother::untangle(SmoothReport& report) {
 
 SmoothReport Smoother::run() {
   SmoothReport report;
-  report.colours = static_cast<int>(steps_.size());
+  report.colours = static_cast<int>(parts_->moving());
   const auto begin = std::chrono::steady_clock::now();
   const auto finish = [&](const std::string& why) {
     for (const PartStreams& s : streams_) s.compute->synchronize();

@@ -75,18 +75,21 @@ class Smoother {
   Vec3 normal() const { return normal_; }  ///< of plane triangles
 
  private:
-  void build_steps(Overlap overlap, int row_cost);
-  void launch(std::size_t level, std::size_t p, Stream& stream, Range rows) const;
+  void build_step(Overlap overlap, int row_cost);
   SweepRows sweep_of(std::size_t level, std::size_t p) const;
   void exchange_moved(std::size_t level);
   void bind(std::size_t level, bool moved);
   void sweep_at_once();
   bool take_back_bad();
+  struct Energies {
+    double energy, worst_shape;  ///< of all cells, and the largest shape energy
+  };
+  Energies energies(double eps2, bool moved = false);
   bool energy_is_lower();
   void untangle(SmoothReport& report);
   double cell_size();
   CellView view_of(std::size_t p, bool moved) const;
-  double sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of, bool moved = false);
+  double sum(const std::function<ExactSum(std::size_t, Stream&, const CellView&)>& of);
   double max(const std::function<double(std::size_t, Stream&, const CellView&)>& of);
 
   const Comm& comm_;
@@ -97,7 +100,7 @@ class Smoother {
   bool triangles_ = false;
   Vec3 normal_;  ///< of plane triangles
   std::unique_ptr<MeshParts> parts_;
-  std::vector<std::unique_ptr<Step>> steps_;  ///< one a moving level
+  std::unique_ptr<Step> step_;  ///< all moving levels, one after the other
   double eps2_ = 0;
   bool untangling_ = false;
   std::uint64_t work_ = 1;

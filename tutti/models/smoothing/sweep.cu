@@ -70,6 +70,11 @@ struct IsBad {
   TUTTI_HD double operator()(Lid row) const { return bad[row]; }
 };
 
+/// The shape energy of the cells that `energy` is made for.
+TUTTI_HD constexpr Energy shape_energy(Energy energy) {
+  return is_triangle(energy) ? energy : Energy::shape;
+}
+
 template <Energy energy>
 TUTTI_HD CellShape view_shape(const CellView& view, Lid cell) {
   const CellRows rows = view.cells[cell];
@@ -82,12 +87,16 @@ TUTTI_HD CellShape view_shape(const CellView& view, Lid cell) {
   return shape_of<energy>(CellOffsets{a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}, view.normal, size);
 }
 
+/// The energy and the shape energy, which is infinite where a cell is inverted.
 template <Energy energy, bool untangle>
-struct EnergyOf {
+struct EnergiesOf {
   CellView view;
   double eps2;
-  TUTTI_HD double operator()(Lid cell) const {
-    return cell_energy<energy, untangle>(view_shape<energy>(view, cell), eps2);
+  TUTTI_HD ReduceTerm operator()(Lid cell) const {
+    constexpr Energy shape_energy_of = shape_energy(energy);
+    const CellShape shape = view_shape<shape_energy_of>(view, cell);
+    return {cell_energy<energy, untangle>(view_shape<energy>(view, cell), eps2),
+            shape.v6 > 0 ? cell_energy<shape_energy_of, false>(shape, 0) : std::numeric_limits<double>::infinity()};
   }
 };
 template <Energy energy>
@@ -106,15 +115,6 @@ struct VolumeOf {
   TUTTI_HD double operator()(Lid cell) const {
     const double v6 = view_shape<energy>(view, cell).v6;
     return v6 < 0 ? -v6 : v6;
-  }
-};
-template <Energy energy>
-struct ShapeEnergyOf {
-  CellView view;
-  TUTTI_HD double operator()(Lid cell) const {
-    const CellShape shape = view_shape<energy>(view, cell);
-    if (!(shape.v6 > 0)) return std::numeric_limits<double>::infinity();
-    return cell_energy<energy, false>(shape, 0);
   }
 };
 struct MoveOf {
@@ -140,11 +140,6 @@ auto with_energy(Energy energy, const Work& work) {
     default:
       return work(std::integral_constant<Energy, Energy::surface_triangle>{});
   }
-}
-
-/// The shape energy of the cells that `energy` is made for.
-Energy shape_energy(Energy energy) {
-  return is_triangle(energy) ? energy : Energy::shape;
 }
 
 /// Calls work(energy, untangle, number of the derivatives) with these as constants.
@@ -190,10 +185,10 @@ bool any_bad(Stream& stream, Range rows, const SweepRows& sweep, const std::uint
   return max_value(stream, rows, IsBad{bad + sweep.first_star}) > 0;
 }
 
-ExactSum total_energy(Stream& stream, Range cells, const CellView& view, double eps2) {
+Pending<SumAndLargest> start_energies(Stream& stream, Range cells, const CellView& view, double eps2) {
   return with_energy(view.energy, [&](auto energy) {
-    return eps2 > 0 ? exact_sum(stream, cells, EnergyOf<energy(), true>{view, eps2})
-                    : exact_sum(stream, cells, EnergyOf<energy(), false>{view, 0});
+    return eps2 > 0 ? start_sum_and_largest(stream, cells, EnergiesOf<energy(), true>{view, eps2})
+                    : start_sum_and_largest(stream, cells, EnergiesOf<energy(), false>{view, 0});
   });
 }
 ExactSum count_inverted(Stream& stream, Range cells, const CellView& view) {
@@ -207,10 +202,6 @@ double largest_negative_volume(Stream& stream, Range cells, const CellView& view
 ExactSum total_volume6(Stream& stream, Range cells, const CellView& view) {
   return with_energy(shape_energy(view.energy),
                      [&](auto energy) { return exact_sum(stream, cells, VolumeOf<energy()>{view}); });
-}
-double largest_shape_energy(Stream& stream, Range cells, const CellView& view) {
-  return with_energy(shape_energy(view.energy),
-                     [&](auto energy) { return max_value(stream, cells, ShapeEnergyOf<energy()>{view}); });
 }
 double largest_move2(Stream& stream, Range rows, const Point* a, const Point* b) {
   return max_value(stream, rows, MoveOf{a, b});

@@ -1,8 +1,8 @@
 // Moving the nodes of some rows, once. What a GPU, a fake one and a CPU do with a part of a mesh.
 #pragma once
 
-#include "tutti/base/exact_sum.hpp"
 #include "tutti/device/device.hpp"
+#include "tutti/device/sum_and_largest.hpp"
 #include "tutti/models/smoothing/node_step.hpp"
 #include "tutti/models/smoothing/star.hpp"
 
@@ -74,17 +74,15 @@ struct CellView {
   Energy energy = Energy::shape;  ///< tells tetrahedra from triangles
   Vec3 normal = {};               ///< of plane triangles
 };
-/// The energy of all cells, V_eps for V with eps2 > 0.
-ExactSum total_energy(Stream& stream, Range cells, const CellView& view, double eps2);
+/// The energy of all cells, V_eps for V with eps2 > 0, and the largest shape energy; infinity where a cell is inverted.
+/// (largest)^(-2/3) is the smallest mean ratio; of triangles 1 / largest.
+Pending<SumAndLargest> start_energies(Stream& stream, Range cells, const CellView& view, double eps2);
 /// How many have no positive volume, or area.
 ExactSum count_inverted(Stream& stream, Range cells, const CellView& view);
 /// The largest of -6 V; -2 A of triangles.
 double largest_negative_volume(Stream& stream, Range cells, const CellView& view);
 /// The sum of |6 V|, |2 A|.
 ExactSum total_volume6(Stream& stream, Range cells, const CellView& view);
-/// The largest shape energy; infinity where a cell is inverted. (largest)^(-2/3) is the smallest mean ratio; of
-/// triangles 1 / largest.
-double largest_shape_energy(Stream& stream, Range cells, const CellView& view);
 /// The largest |a - b|^2 of rows.
 double largest_move2(Stream& stream, Range rows, const Point* a, const Point* b);
 
