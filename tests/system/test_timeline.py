@@ -81,8 +81,8 @@ class Timeline(SystemTest):
             self.assertEqual(trace.names_on(f"{device} compute separators"), {"separator"})
             out = trace.names_on(f"{device} copy out")
             self.assertLessEqual({"copy separators"} if ranks > 1 else set(), out)
-            self.assertTrue(all(n.startswith(("copy separators", "pack ")) for n in out), out)
-            self.assertTrue(all(n.startswith(("copy ghosts", "peer copy")) for n in trace.names_on(f"{device} copy in")))
+            self.assertTrue(all(n.startswith(("copy separators", "store ")) for n in out), out)
+            self.assertTrue(all(n.startswith("copy ghosts") for n in trace.names_on(f"{device} copy in")))
         self.assertLessEqual({"separator", "interior", "start separator", "start interior"},
                              trace.names_on("^thread"))
         self.assertLessEqual({"read", "assemble", "step 12", "output"}, trace.names_on("^program"))
@@ -97,7 +97,7 @@ class Timeline(SystemTest):
     def check_step(self, trace, step, rank, overlap):
         """Checks the order in one step of a rank; says how many exchanges an interior had beside it."""
         separators, interiors = trace.of(step, rank, "separator"), trace.of(step, rank, "interior")
-        exchanges = trace.of(step, rank, "copy", "peer", "gather", "pack", "send", "receive", "unpack")
+        exchanges = trace.of(step, rank, "copy", "peer", "gather", "pack", "store", "send", "receive", "unpack")
         self.assertTrue(separators and interiors and exchanges)
         sends = trace.of(step, rank, "send")
         for send in sends:

@@ -36,10 +36,9 @@ void cuda_exact_sums(Stream& stream, Range range, const F& f, std::vector<ExactS
   // A thread adds some 64 values; some blocks a group are enough where there are many groups.
   const dim3 grid(static_cast<unsigned>(std::min(range.size() / (64 * reduce_block) + 1, 256)),
                   static_cast<unsigned>(std::min<Lid>(groups, 65535)));
-  const auto all =
-      cuda_start_words(stream, sums.size() * ExactSum::size, [&](cudaStream_t native, AtomicWord* words) {
-        exact_sums_kernel<<<grid, reduce_block, 0, native>>>(groups, range, f, words);
-      });
+  const auto all = cuda_start_words(stream, sums.size() * ExactSum::size, [&](cudaStream_t native, AtomicWord* words) {
+    exact_sums_kernel<<<grid, reduce_block, 0, native>>>(groups, range, f, words);
+  });
   stream.synchronize();
   for (std::size_t g = 0; g < sums.size(); ++g)
     std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(g * ExactSum::size), ExactSum::size, sums[g].word);

@@ -47,8 +47,7 @@ Exchange<T>::Exchange(const Comm& comm, const Plan& plan, std::span<const IndexM
   // Receives first: they wait for nothing. Then what other ranks wait for, then what stays in this rank.
   for (const Message& m : plan.incoming) add_incoming(m);
   for (const Message& m : plan.outgoing) add_outgoing(m);
-  for (const Message& m : plan.local)
-    switch (route_of(m)) {
+  for (const Message& m : plan.local) switch (route_of(m)) {
       case Route::direct:
         add_direct(m);
         break;
@@ -207,18 +206,16 @@ T* Exchange<T>::device_ghosts(const Message& m, int component) const {
 /// From GPU memory to GPU memory.
 template <class T>
 void Exchange<T>::add_peer(const Message& m) {
-  const DeviceSource source = add_device_source(m, Route::peer);
   ExchangeOp op;
   op.kind = ExchangeOp::Kind::incoming_copy;
   op.name = label("peer copy", m);
   op.part = m.target;
   op.after_separators_of = {m.source};
-  if (source.ready >= 0) op.after = {source.ready};
   op.fills = {m.target};
   op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
-  op.enqueue = [this, &m, packed = source.packed](Stream& stream) {
+  op.enqueue = [this, &m](Stream& stream) {
     for (int c = 0; c < components_; ++c)
-      stream.copy(device_ghosts(m, c), sent_values(m, packed, c), static_cast<std::size_t>(m.count) * sizeof(T),
+      stream.copy(device_ghosts(m, c), sent_values(m, nullptr, c), static_cast<std::size_t>(m.count) * sizeof(T),
                   CopyDirection::peer);
   };
   add(std::move(op));

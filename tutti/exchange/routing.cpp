@@ -98,9 +98,11 @@ Route route_of(const Message& m, const Routing& routing, std::span<const PartStr
   if (m.source >= 0 && m.target >= 0) {
     if (routing.kind == RoutingKind::staged || device_of(m.source).is_host() || device_of(m.target).is_host())
       return Route::host;
-    const bool reads = device_of(m.target).can_copy_from(device_of(m.source));
-    if (routing.kind != RoutingKind::direct) return reads ? Route::peer : Route::host;
-    return reads && device_of(m.source).can_copy_from(device_of(m.target)) ? Route::direct : Route::host;
+    if (!device_of(m.target).can_copy_from(device_of(m.source)) ||
+        !device_of(m.source).can_copy_from(device_of(m.target)))
+      return Route::host;
+    const bool copied = routing.kind != RoutingKind::direct && m.contiguous() && m.count > routing.most_stored;
+    return copied ? Route::peer : Route::direct;
   }
   if (device_of(m.source >= 0 ? m.source : m.target).is_host()) return Route::host;
   if (routing.kind == RoutingKind::device) return Route::device;
@@ -111,7 +113,7 @@ Route route_of(const Message& m, const Routing& routing, std::span<const PartStr
 }
 
 bool is_packed(const Message& m, Route route, int components) {
-  if (route == Route::host || route == Route::direct || m.source < 0) return false;
+  if (m.source < 0 || (route != Route::device && route != Route::link)) return false;
   return !m.contiguous() || (route == Route::device && components > 1);
 }
 

@@ -15,10 +15,11 @@ namespace tutti {
 
 struct Message;
 
-/// Between devices of one rank all but `staged` go from device to device where these can reach each other.
+/// Between devices of one rank all but `staged` go from device to device where these can reach each other: rows in many
+/// pieces and short messages are stored by a kernel, long ones copied.
 enum class RoutingKind : std::uint8_t {
   automatic,  ///< between ranks through host memory
-  direct,     ///< within a rank kernels store into the receiver's ghosts, nothing is copied; between ranks as `automatic`
+  direct,     ///< within a rank kernels store all messages into the receiver's ghosts; between ranks as `automatic`
   staged,     ///< all messages through host memory
   device,     ///< between ranks by MPI from and to device memory
   nccl,       ///< between GPUs of different ranks by NCCL; other messages as `automatic`
@@ -32,7 +33,8 @@ struct Routing {
   RoutingKind kind = RoutingKind::automatic;
   std::unique_ptr<DeviceLink> link;  ///< of `nccl`, on ranks that have a device; else null
   std::vector<char> linked;          ///< of all parts of all ranks, by number: does the link reach it?
-  bool disabled = false;             ///< steps exchange nothing, to see what it costs: their results are wrong
+  Lid most_stored = 8192;  ///< rows in one piece that are stored by a kernel where `direct` does not ask for it
+  bool disabled = false;   ///< steps exchange nothing, to see what it costs: their results are wrong
 };
 
 /// Collective. `maps` and `parts` are this rank's. With `device` and `nccl`: Error(resource) where no part of any rank
@@ -43,7 +45,7 @@ Routing make_routing(const Comm& comm, RoutingKind kind, std::span<const IndexMa
 enum class Route : std::uint8_t {
   host,    ///< through host memory
   direct,  ///< within a rank, a kernel of the sender stores into the receiver's ghosts
-  peer,    ///< within a rank, from device to device
+  peer,    ///< within a rank, a copy from device to device of rows in one piece
   device,  ///< from or to device memory by MPI
   link,    ///< from device to device by the link
 };

@@ -63,8 +63,8 @@ struct OneRank {
 constexpr DeviceKind cpu = DeviceKind::host, fake = DeviceKind::fake;
 
 /// Sets up fields with the row's number in each owned row, exchanges them once and looks.
-void exchange_line(OneRank& rank, int components) {
-  Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, components);
+void exchange_line(OneRank& rank, int components, const Routing& routing = {}) {
+  Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, components, &routing);
   std::vector<test::PaddedField<double>> fields;
   const auto value = [](Gid row, int c) { return 100.0 * c + static_cast<double>(row); };
   for (std::size_t p = 0; p < rank.maps.size(); ++p) {
@@ -117,13 +117,20 @@ TEST(Exchange, CopiesOfADeviceAreCountedAComponent) {
   EXPECT_EQ(counts.peer_bytes, 0);
 }
 
-TEST(Exchange, PeersCopyDirectly) {
-  OneRank rank(line({5, 4}), {fake, fake}, true);
-  exchange_line(rank, 1);
-  for (const std::size_t d : {1u, 2u}) {
-    EXPECT_EQ(rank.devices[d]->counts().peer_bytes, 8);
-    EXPECT_EQ(rank.devices[d]->counts().to_device_bytes, 0);
-    EXPECT_EQ(copies_of(rank, d), 2) << "the peer copy, and the look at the end";
+TEST(Exchange, PeersStoreShortMessagesAndCopyLongOnes) {
+  for (const Lid most_stored : {0, 1}) {
+    OneRank rank(line({5, 4}), {fake, fake}, true);
+    Routing routing;
+    routing.most_stored = most_stored;
+    exchange_line(rank, 1, routing);
+    for (const std::size_t d : {1u, 2u}) {
+      EXPECT_EQ(rank.devices[d]->counts().peer_bytes, 8);
+      EXPECT_EQ(rank.devices[d]->counts().to_device_bytes, 0);
+      EXPECT_EQ(copies_of(rank, d), most_stored > 0 ? 1 : 2) << "the look at the end, and the peer copy";
+    }
+    routing.kind = RoutingKind::direct;
+    exchange_line(rank, 1, routing);
+    EXPECT_EQ(copies_of(rank, 1), 1) << "direct: nothing is copied";
   }
 }
 
@@ -136,7 +143,7 @@ TEST(Exchange, WithoutPeerAccessTheHostIsInBetween) {
   }
 }
 
-TEST(Exchange, PeersPackOnTheDeviceWhereSeparatorsAreScattered) {
+TEST(Exchange, PeersStoreWhatIsScattered) {
   // Rows of part 0 by their readers: {1, 3}, {1, 2}, {2, 3}. In whatever order, one reader's two sets are apart.
   const std::vector<PartRows> rows{
       {.part = 0, .owned = {0, 1, 2}, .ghosts = {}, .ghost_owners = {}},
@@ -148,17 +155,19 @@ TEST(Exchange, PeersPackOnTheDeviceWhereSeparatorsAreScattered) {
   int scattered = 0;
   for (const Message& m : rank.plan.local) scattered += m.contiguous() ? 0 : 1;
   EXPECT_GE(scattered, 1) << "the sets of readers form a circle";
-  const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 2);
-  int packs = 0;
+  Routing routing;
+  routing.most_stored = 0;
+  const Exchange<double> exchange(world(), rank.plan, rank.maps, rank.streams, 2, &routing);
+  int stores = 0;
   for (const ExchangeOp& op : exchange.operations()) {
     EXPECT_NE(op.kind, ExchangeOp::Kind::host) << op.name;
-    packs += op.kind == ExchangeOp::Kind::outgoing_copy ? 1 : 0;
+    stores += op.kind == ExchangeOp::Kind::outgoing_copy ? 1 : 0;
   }
-  EXPECT_EQ(packs, scattered) << "what lies in one piece is copied from where it is";
+  EXPECT_EQ(stores, scattered) << "what lies in one piece is copied from where it is";
   const Size used = rank.devices[1]->budget().used();
-  EXPECT_EQ(used, device_message_bytes(rank.plan, {}, rank.streams, 0, 2, sizeof(double)));
-  EXPECT_EQ(used, scattered * 2 * (4 + 2 * 8)) << "two rows per message: their numbers, and two values each";
-  exchange_line(rank, 2);
+  EXPECT_EQ(used, device_message_bytes(rank.plan, routing, rank.streams, 0, 2, sizeof(double)));
+  EXPECT_EQ(used, scattered * 2 * 4) << "the numbers of two rows per message";
+  exchange_line(rank, 2, routing);
   for (const std::size_t d : {1u, 2u, 3u, 4u}) EXPECT_EQ(rank.devices[d]->counts().to_device_bytes, 0);
 }
 
@@ -175,7 +184,8 @@ TEST(Exchange, StagedMessagesAllGoThroughTheHost) {
 }
 
 TEST(Exchange, TransportsHaveNames) {
-  for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::staged, RoutingKind::device, RoutingKind::nccl})
+  for (const RoutingKind kind :
+       {RoutingKind::automatic, RoutingKind::direct, RoutingKind::staged, RoutingKind::device, RoutingKind::nccl})
     EXPECT_EQ(parse_routing(routing_name(kind)), kind);
   try {
     parse_routing("pigeon");

@@ -22,8 +22,8 @@ struct SharedWords {
   }
 };
 
-/// Adds the f(i).added of the range to the words of a sum; behind them stands the largest f(i).compared. A block's words
-/// carry before they leave it, so that 2^31 blocks are safe.
+/// Adds the f(i).added of the range to the words of a sum; behind them stands the largest f(i).compared. A block's
+/// words carry before they leave it, so that 2^31 blocks are safe.
 template <bool adds, bool compares, class F>
 __global__ void reduce_kernel(Range range, F f, AtomicWord* words) {
   constexpr int sum_words = adds ? ExactSum::size : 0;

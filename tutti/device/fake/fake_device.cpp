@@ -390,7 +390,7 @@ class FakeStream final : public Stream {
   std::condition_variable changed_;
   std::deque<Item> queue_;
   bool closing_ = false;
-  FakeCapture* capture_ = nullptr;  ///< notes the work of this stream
+  FakeCapture* capture_ = nullptr;         ///< notes the work of this stream
   std::shared_ptr<fake::Memory> reached_;  ///< a peer's, of the next loop
   Size reached_bytes_ = 0;
   std::unique_ptr<FakeCapture> capturing_;

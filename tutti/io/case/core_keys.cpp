@@ -462,9 +462,10 @@ void add_device_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"auto\"",
               .description =
-                  "How messages between GPUs travel. auto: copies from GPU to GPU within a rank, through the "
-                  "host between ranks; direct: within a rank kernels store into the memory of the other GPU; "
-                  "staged: through the host; device: between ranks by a CUDA-aware MPI; nccl: between ranks by NCCL.",
+                  "How messages between GPUs travel. auto: from GPU to GPU within a rank, short ones stored by a "
+                  "kernel, long ones copied; through the host between ranks; direct: within a rank all are stored by a "
+                  "kernel; staged: through the host; device: between ranks by a CUDA-aware MPI; nccl: between ranks "
+                  "by NCCL.",
               .choices = {"auto", "direct", "staged", "device", "nccl"}});
   schema.add({.path = "devices.fake_memory",
               .type = KeyType::bytes,

@@ -228,8 +228,7 @@ double Smoother::max(const std::function<double(std::size_t, Stream&, const Cell
 Smoother::Energies Smoother::energies(double eps2, bool moved) {
   std::vector<Pending<SumAndLargest>> of_parts;
   for (std::size_t p = 0; p < parts_->parts.size(); ++p)
-    of_parts.push_back(
-        start_energies(*streams_[p].compute, {0, parts_->parts[p].cell_count}, view_of(p, moved), eps2));
+    of_parts.push_back(start_energies(*streams_[p].compute, {0, parts_->parts[p].cell_count}, view_of(p, moved), eps2));
   SumAndLargest all;
   for (const auto& of_part : of_parts) all.merge(of_part());
   return {sum_over_ranks(comm_, all.sum), comm_.max(all.largest)};
@@ -241,10 +240,9 @@ SmoothState Smoother::state(double eps2) {
   s.energy = energy;
   // Of an inverted cell it is infinite.
   if (!(worst < std::numeric_limits<double>::infinity()))
-    s.inverted = static_cast<Gid>(
-        sum([&](std::size_t p, Stream& stream, const CellView& v) {
-          return count_inverted(stream, {0, parts_->parts[p].cell_count}, v);
-        }));
+    s.inverted = static_cast<Gid>(sum([&](std::size_t p, Stream& stream, const CellView& v) {
+      return count_inverted(stream, {0, parts_->parts[p].cell_count}, v);
+    }));
   if (s.inverted > 0 || cells_ == 0) return s;
   s.min_mean_ratio = std::pow(worst, triangles_ ? -1.0 : -2.0 / 3);
   return s;
