@@ -1,10 +1,12 @@
-// Smoothing of a box of Kuhn's tetrahedra and of as many triangles on one device: coloured sweeps, simultaneous ones,
-// one pass over all nodes without search; derivatives in double and in float; the device's kernels and the portable
-// ones. Beside them the two passes of the thesis [McGuinness 2011, section 2.1.4]: cells write their contributions,
-// then nodes gather them.
+// Smoothing of a box of Kuhn's tetrahedra and of as many triangles, in a plane and on a curved surface, on one device:
+// coloured sweeps, simultaneous ones, one pass over all nodes without search; derivatives in double and in float; the
+// device's kernels and the portable ones. Of plane triangles also the bytes that a sweep must move, and how much of the
+// device's triad that is. Beside them the two passes of the thesis [McGuinness 2011, section 2.1.4]: cells write their
+// contributions, then nodes gather them.
 //
-// bench_smoothing [CUBES] [DEVICE] [THREADS] [SWEEPS], default 60 cpu 2 5: 1.3 M cells, about 10 s.
-// Two cores: taskset -c 0,1 bench_smoothing 60 cpu 2. One GPU, 8 M cells: bench_smoothing 110 cuda:0.
+// bench_smoothing [CUBES] [DEVICE] [THREADS] [SWEEPS] [tetrahedra | plane | surface | all], default 60 cpu 2 5 all: 1.3
+// M cells, about 10 s. Two cores: taskset -c 0,1 bench_smoothing 60 cpu 2. One GPU, 8 M cells: bench_smoothing 110
+// cuda:0.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -15,7 +17,9 @@
 #include "tutti/base/random.hpp"
 #include "tutti/device/device_list.hpp"
 #include "tutti/device/for_each.hpp"
+#include "tutti/device/triad.hpp"
 #include "tutti/mesh/generate.hpp"
+#include "tutti/mesh/quality/mesh_quality.hpp"
 #include "tutti/models/smoothing/smoother.hpp"
 
 namespace tutti::smoothing {
@@ -71,8 +75,8 @@ double seconds_of(Stream& stream, int times, const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
 }
 
-/// Squares of a plane, two triangles each, with moved nodes.
-TetMesh triangles_of(Gid n) {
+/// Squares, two triangles each, with moved nodes; of a plane, or of a surface that bends everywhere.
+TetMesh triangles_of(Gid n, bool curved) {
   TetMesh mesh;
   for (Gid j = 0; j <= n; ++j)
     for (Gid i = 0; i <= n; ++i) {
@@ -80,7 +84,8 @@ TetMesh triangles_of(Gid n) {
         if (i == 0 || j == 0 || i == n || j == n) return 0.0;
         return 0.5 * (random_unit(3, 2 * static_cast<std::uint64_t>(mesh.vertices.size()) + k) - 0.5);
       };
-      const Vec3 at{static_cast<double>(i) + move(0), static_cast<double>(j) + move(1), 0};
+      Vec3 at{static_cast<double>(i) + move(0), static_cast<double>(j) + move(1), 0};
+      if (curved) at.z = (at.x * at.x + at.y * at.y) / static_cast<double>(4 * n);
       mesh.vertices.push_back(at);
     }
   for (Gid j = 0; j < n; ++j)
@@ -100,13 +105,15 @@ struct Bench {
   std::vector<PartStreams> streams;
   std::vector<std::int32_t> owner;
   int sweeps;
+  double triad;  ///< of the device, bytes/s
   Comm comm;
 
   Stream& stream() { return *streams[0].compute; }
   double cells() const { return static_cast<double>(mesh.is_surface() ? mesh.boundary.size() : mesh.cells.size()); }
   double rate(double seconds) const { return 1e-6 * cells() / seconds; }
 
-  Bench(TetMesh of, DeviceSet& set, int count) : mesh(std::move(of)), devices(set), sweeps(count) {
+  Bench(TetMesh of, DeviceSet& set, int count, double bytes_per_second)
+      : mesh(std::move(of)), devices(set), sweeps(count), triad(bytes_per_second) {
     owner.assign(mesh.vertices.size(), 0);
     const FaceNeighbours neighbours =
         mesh.is_surface() ? FaceNeighbours{} : find_face_neighbours(mesh, parallel_for(*set.threads));
@@ -124,8 +131,7 @@ struct Bench {
     return seconds;
   }
 
-  double sweep(const std::string& name, const SmoothOptions& options) {
-    Smoother smoother = make(options);
+  double sweep(const std::string& name, Smoother& smoother) {
     const double before = smoother.state().min_mean_ratio;
     const double seconds = seconds_of(stream(), sweeps, [&] { smoother.sweep(); });
     fmt::print("{:<44} {:>9.3f} ms {:>10.2f} M cells/s   smallest mean ratio {:.6f} -> {:.6f}\n", name, 1e3 * seconds,
@@ -144,44 +150,65 @@ struct Bench {
     s.to = options.simultaneous ? part.moved.data() : part.points.data();
     s.options = {options.method, options.damping, 0, !options.simultaneous};
     s.energy = smoother.energy();
-    s.normal = smoother.normal();
+    s.plane = smoother.plane();
     s.in_float = options.in_float;
     return s;
   }
 
-  /// The kernels of a sweep alone; all nodes at once without search: what a fused gather costs.
+  /// The kernels of a sweep alone, from where the nodes were at first; all nodes at once without search: what a fused
+  /// gather costs.
   template <class Sweep>
-  double kernels(const std::string& name, const SmoothOptions& options, const Sweep& run) {
-    const Smoother smoother = make(options);
+  double kernels(const std::string& name, const Smoother& smoother, const SmoothOptions& options, const Sweep& run) {
+    auto& part = const_cast<MeshPart&>(smoother.parts().parts[0]);
+    if (!options.simultaneous)
+      stream().copy(part.points.data(), part.moved.data(), static_cast<std::size_t>(part.points.bytes()),
+                    CopyDirection::local);
     return print(name, seconds_of(stream(), sweeps, [&] {
                    for (std::size_t l = 0; l < smoother.parts().moving(); ++l)
                      run(stream(), smoother.parts().levels[l]->maps[0].owned_rows(), rows_of(smoother, options, l));
                  }));
   }
 
-  /// Returns what a coloured sweep in float takes.
+  /// Of plane triangles, by rings: coordinates of all nodes once a colour and written once, the ends of edges.
+  void print_bytes(const Smoother& smoother, double seconds) const {
+    const auto& part = smoother.parts().parts[0];
+    if (part.rings.size() == 0 || smoother.energy() != Energy::plane_triangle) return;
+    const auto colours = static_cast<double>(smoother.parts().moving());
+    const double bytes = static_cast<double>(part.points.bytes()) * (colours + 1) +
+                         static_cast<double>(part.rings.bytes() + part.ring_begins.bytes());
+    fmt::print("    {:.0f} colours, {:.0f} B per cell: {:.0f} GB/s, {:.2f} of the triad\n", colours, bytes / cells(),
+               1e-9 * bytes / seconds, bytes / seconds / triad);
+  }
+
+  /// Returns what a coloured sweep in float takes, or in double where there is none.
   double all() {
+    std::vector<bool> numbers{false};
+    if (!mesh.is_surface() || plane_normal(mesh) != Vec3{}) numbers.push_back(true);
+    const auto name = [](bool in_float) { return in_float ? ", float" : ", double"; };
     SmoothOptions options;
     double seconds = 0;
-    for (const bool in_float : {false, true}) {
-      options.in_float = in_float;
-      const std::string number = in_float ? ", float" : ", double";
-      options.simultaneous = false;
-      options.by_groups = false;
-      seconds = sweep("coloured sweep" + number, options);
-      kernels("  its kernels", options, sweep_rows);
-      kernels("  portable kernels", options, sweep_rows_plain);
-      if (stream().kind() == DeviceKind::cuda && !mesh.is_surface()) {
-        options.by_groups = true;
-        sweep("  coloured sweep by groups of threads", options);
-        kernels("    its kernels", options, sweep_rows);
+    {
+      const Smoother smoother = make(options);
+      for (const bool in_float : numbers) {
+        options.in_float = in_float;
+        const std::string what = std::string("kernels of a coloured sweep") + name(in_float);
+        print_bytes(smoother, kernels(what, smoother, options, sweep_rows));
+        kernels("  portable kernels", smoother, options, sweep_rows_plain);
       }
-      options.simultaneous = true;
-      if (!mesh.is_surface()) sweep("sweep all at once, with checks of cells" + number, options);
-      options.damping = 0.67;
-      kernels("node pass, Newton" + number, options, sweep_rows);
-      kernels("  portable kernel", options, sweep_rows_plain);
+    }
+    for (const bool in_float : numbers) {
+      options.in_float = in_float;
+      Smoother smoother = make(options);
+      seconds = sweep(std::string("coloured sweep") + name(in_float), smoother);
+    }
+    options.simultaneous = true;
+    for (const bool in_float : numbers) {
+      options.in_float = in_float;
       options.damping = 1;
+      Smoother smoother = make(options);
+      if (!mesh.is_surface()) sweep(std::string("sweep all at once, with checks of cells") + name(in_float), smoother);
+      options.damping = 0.67;
+      print_bytes(smoother, kernels(std::string("node pass, Newton") + name(in_float), smoother, options, sweep_rows));
     }
     return seconds;
   }
@@ -192,8 +219,8 @@ struct Bench {
     options.method = Method::half_trace;
     options.simultaneous = true;
     options.damping = 0.67;
-    const double fused = kernels("node pass, l2v, half trace", options, sweep_rows);
     const Smoother smoother = make(options);
+    const double fused = kernels("node pass, l2v, half trace", smoother, options, sweep_rows);
     auto& part = const_cast<MeshPart&>(smoother.parts().parts[0]);
     const Level& level = *smoother.parts().levels[0];
     // Where the part's cells stand in its list, for the nodes' gather.
@@ -235,15 +262,23 @@ void run(int count, char** words) {
   BoxSpec spec;
   spec.cubes = {cubes, cubes, cubes};
   spec.jitter = 0.18;
-  Bench tets(generate_box(spec, parallel_for(*devices.threads)), devices, sweeps);
-  fmt::print("{}: {} tetrahedra, {} nodes, {} threads\n", device, tets.mesh.cell_count(), tets.mesh.vertex_count(),
-             devices.threads->count());
-  tets.two_passes(tets.all());
-
-  // As many triangles.
-  Bench triangles(triangles_of(static_cast<Gid>(std::sqrt(tets.cells() / 2))), devices, sweeps);
-  fmt::print("{}: {} triangles, {} nodes\n", device, triangles.mesh.boundary.size(), triangles.mesh.vertex_count());
-  triangles.all();
+  const double triad = measure_triad(*devices.devices[0], MeasureLimits::quick());
+  fmt::print("{}: {} threads, triad {:.0f} GB/s\n", device, devices.threads->count(), 1e-9 * triad);
+  const std::string what = count > 5 ? words[5] : "all";
+  if (what == "all" || what == "tetrahedra") {
+    Bench tets(generate_box(spec, parallel_for(*devices.threads)), devices, sweeps, triad);
+    fmt::print("{} tetrahedra, {} nodes\n", tets.mesh.cell_count(), tets.mesh.vertex_count());
+    tets.two_passes(tets.all());
+  }
+  for (const bool curved : {false, true}) {
+    if (what != "all" && what != (curved ? "surface" : "plane")) continue;
+    // As many triangles, of a surface a quarter.
+    const double squares = 3.0 * static_cast<double>(cubes * cubes * cubes) / (curved ? 4 : 1);
+    Bench triangles(triangles_of(static_cast<Gid>(std::sqrt(squares)), curved), devices, sweeps, triad);
+    fmt::print("{} triangles {}, {} nodes\n", triangles.mesh.boundary.size(),
+               curved ? "of a curved surface" : "in a plane", triangles.mesh.vertex_count());
+    triangles.all();
+  }
 }
 
 }  // namespace

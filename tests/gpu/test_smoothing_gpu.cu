@@ -24,7 +24,6 @@ class SmoothingGpu : public testing::TestWithParam<Form> {
     o.energy = GetParam().energy;
     o.method = GetParam().method;
     o.in_float = GetParam().in_float;
-    o.by_groups = true;
     o.boundary = boundary;
     o.simultaneous = simultaneous;
     if (simultaneous) o.damping = 0.67;
@@ -128,25 +127,105 @@ TEST_P(SmoothingGpu, Untangles) {
   expect_bits_of_the_cpu(test::tangled_box({6, 5, 6}, 0.7, 11), o);
 }
 
-TEST_P(SmoothingGpu, MovesNodesOfTriangles) {
-  if (GetParam().method == Method::thesis || GetParam().energy == Energy::l2v) GTEST_SKIP() << "not of triangles";
-  TetMesh plane = test::noisy_box({12, 11, 1}, 0, 3);
-  plane.cells.clear();
-  plane.regions.clear();
-  std::vector<std::array<Gid, 3>> kept;
-  for (const auto& t : plane.boundary)
-    if (plane.vertices[t[0]].z == 0 && plane.vertices[t[1]].z == 0 && plane.vertices[t[2]].z == 0) kept.push_back(t);
-  plane.boundary = kept;
-  plane.boundary_tags.assign(kept.size(), 1);
-  for (std::size_t v = 0; v < plane.vertices.size(); ++v) {
-    Vec3& p = plane.vertices[v];
-    if (p.x > 0 && p.x < 12 && p.y > 0 && p.y < 11) p.x += 0.3 * random_unit(4, v), p.y += 0.3 * random_unit(5, v);
-  }
-  expect_bits_of_the_cpu(plane, options(BoundaryRule::fixed));
-  if (GetParam().in_float) return;
-  for (Vec3& p : plane.vertices) p.z = 0.05 * p.x * p.x;
-  expect_bits_of_the_cpu(plane, options(BoundaryRule::slide));
+/// n x m squares of two triangles each, with noise inside; one tag, or two with a straight line between.
+TetMesh noisy_square(Gid n, Gid m, double noise, int tags = 1) {
+  TetMesh mesh;
+  for (Gid j = 0; j <= m; ++j)
+    for (Gid i = 0; i <= n; ++i) {
+      const auto v = mesh.vertices.size();
+      const bool inside = i > 0 && j > 0 && i < n && j < m;
+      const double x = inside && i != n / 2 ? noise * (2 * random_unit(4, v) - 1) : 0;
+      const double y = inside ? std::min(noise, 0.4) * (2 * random_unit(5, v) - 1) : 0;
+      mesh.vertices.push_back({static_cast<double>(i) + x, static_cast<double>(j) + y, 0});
+    }
+  for (Gid j = 0; j < m; ++j)
+    for (Gid i = 0; i < n; ++i) {
+      const Gid a = j * (n + 1) + i, b = a + 1, c = a + n + 1, d = c + 1;
+      // Diagonals either way: nodes of four to eight triangles.
+      if ((i + j) % 3 == 0) {
+        mesh.boundary.push_back({a, b, c});
+        mesh.boundary.push_back({b, d, c});
+      } else {
+        mesh.boundary.push_back({a, b, d});
+        mesh.boundary.push_back({a, d, c});
+      }
+      for (int k = 0; k < 2; ++k) mesh.boundary_tags.push_back(tags > 1 && i >= n / 2 ? 2 : 1);
+    }
+  return mesh;
 }
+
+/// A disc of triangles around one node, off its middle, with as many more on each of its sides.
+TetMesh fan(int spokes) {
+  TetMesh mesh;
+  mesh.vertices = {{0.2, 0.1, 0}};
+  for (int ring = 1; ring <= 2; ++ring)
+    for (int k = 0; k < spokes; ++k) {
+      const double a = 2 * std::numbers::pi * k / spokes;
+      mesh.vertices.push_back({ring * std::cos(a), ring * std::sin(a), 0});
+    }
+  for (int k = 0; k < spokes; ++k) {
+    const Gid a = 1 + k, b = 1 + (k + 1) % spokes;
+    mesh.boundary.push_back({0, a, b});
+    mesh.boundary.push_back({a, a + spokes, b + spokes});
+    mesh.boundary.push_back({a, b + spokes, b});
+  }
+  mesh.boundary_tags.assign(mesh.boundary.size(), 1);
+  return mesh;
+}
+
+TetMesh slanted(TetMesh mesh) {
+  for (Vec3& p : mesh.vertices) p = p.x * Vec3{0.6, 0, 0.8} + p.y * Vec3{0.64, 0.6, -0.48};
+  return mesh;
+}
+
+/// Of triangles.
+class TrianglesGpu : public SmoothingGpu {};
+
+TEST_P(TrianglesGpu, MovesNodesAsTheCpuDoes) {
+  for (const BoundaryRule boundary : {BoundaryRule::fixed, BoundaryRule::slide})
+    for (const bool simultaneous : {false, true})
+      for (const int tags : {1, 2}) {
+        const TetMesh mesh = noisy_square(40, 33, 0.3, tags);
+        expect_bits_of_the_cpu(mesh, options(boundary, simultaneous));
+        expect_bits_of_the_cpu(slanted(mesh), options(boundary, simultaneous));
+      }
+}
+
+TEST_P(TrianglesGpu, MovesNodesOfFewAndManyTriangles) {
+  for (const int spokes : {3, 4, 5, 6, 7, 8, 9, 16, 17, 40}) {
+    SCOPED_TRACE(spokes);
+    expect_bits_of_the_cpu(fan(spokes), options(BoundaryRule::fixed));
+    expect_bits_of_the_cpu(fan(spokes), options(BoundaryRule::slide));
+  }
+}
+
+TEST_P(TrianglesGpu, MovesNodesOfOddSizes) {
+  for (const double size : {1e-45, 1e-3, 1e45}) {
+    TetMesh mesh = noisy_square(12, 9, 0.3);
+    for (Vec3& p : mesh.vertices) p = size * p;
+    expect_bits_of_the_cpu(mesh, options(BoundaryRule::fixed));
+  }
+}
+
+TEST_P(TrianglesGpu, Untangles) {
+  SmoothOptions o = options(BoundaryRule::fixed);
+  o.untangling = 200;
+  expect_bits_of_the_cpu(noisy_square(12, 11, 0.8), o);
+  expect_bits_of_the_cpu(slanted(noisy_square(12, 11, 0.8)), o);
+}
+
+TEST_P(TrianglesGpu, MovesNodesOfSurfaces) {
+  if (GetParam().in_float) GTEST_SKIP() << "in double only";
+  TetMesh mesh = noisy_square(12, 11, 0.2);
+  for (Vec3& p : mesh.vertices) p.z = 0.05 * p.x * p.x;
+  for (const BoundaryRule boundary : {BoundaryRule::fixed, BoundaryRule::slide})
+    for (const bool simultaneous : {false, true}) expect_bits_of_the_cpu(mesh, options(boundary, simultaneous));
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, TrianglesGpu,
+                         testing::Values(Form{Energy::shape, Method::newton, false},
+                                         Form{Energy::shape, Method::newton, true},
+                                         Form{Energy::shape, Method::half_trace, true}));
 
 INSTANTIATE_TEST_SUITE_P(
     Forms, SmoothingGpu,

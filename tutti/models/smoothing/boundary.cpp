@@ -10,6 +10,7 @@
 #include "tutti/base/csr.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/mesh/quality/mesh_quality.hpp"
+#include "tutti/models/smoothing/plane.hpp"
 
 namespace tutti::smoothing {
 namespace {
@@ -78,16 +79,6 @@ Vec3 snapped(Vec3 v) {
       return axis;
     }
   return v;
-}
-
-std::array<Vec3, 2> tangents(Vec3 normal) {
-  int least = 0;
-  for (int d = 1; d < 3; ++d)
-    if (std::abs(normal[d]) < std::abs(normal[least])) least = d;
-  Vec3 axis;
-  axis[least] = 1;
-  const Vec3 first = unit(cross(normal, axis));
-  return {first, cross(normal, first)};
 }
 
 class Sets {
@@ -318,6 +309,10 @@ class SurfaceGraph {
   }
 
   Lid slide_over(NodeFreedom& f, Gid v, Gid patch) const {
+    if (plane_mesh_) {
+      ++f.on_planes;
+      return NodeFreedom::free;
+    }
     Slide slide;
     Vec3 normal = plane_[at(patch)];
     if (normal != Vec3{}) {

@@ -16,7 +16,7 @@ enum class BoundaryRule : std::uint8_t {
 
 struct NodeFreedom {
   static constexpr Lid free = -1, fixed = -2;
-  std::vector<Lid> of_node;  ///< free, fixed, or which of the slides
+  std::vector<Lid> of_node;  ///< free (where all triangles lie in a plane: in it), fixed, or which of the slides
   std::vector<Slide> slides;
   std::vector<SurfacePiece> pieces;  ///< of the surfaces and edges that are not plane or straight
   std::vector<Lid> near_pieces;      ///< of all slides, one after the other

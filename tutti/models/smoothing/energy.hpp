@@ -13,12 +13,17 @@ enum class Energy : std::uint8_t {
   shape,             ///< (S / 12)^1.5 / (3 V) = (mean ratio)^-1.5: 1 for the regular tetrahedron of any size
   l2v,               ///< S / (6 V) [McGuinness 2011, eq. 1]: grows with 1 / length, so large cells are preferred
   graded,            ///< (s + s^2) / (2 v), s and v being S and V over those of a regular cell of the wanted size
-  plane_triangle,    ///< S / (4 sqrt(3) A) = 1 / mean ratio, three edges, A with its sign: 1 for the equilateral one
+  plane_triangle,    ///< S / (4 sqrt(3) A) = 1 / mean ratio, three edges, A with its sign: 1 for the equilateral one;
+                     ///< in two coordinates (see Plane): z is left alone
   surface_triangle,  ///< the same in space, where an area has no sign; convex within the triangle's plane only
 };
 
 constexpr bool is_triangle(Energy energy) {
   return energy == Energy::plane_triangle || energy == Energy::surface_triangle;
+}
+
+constexpr bool in_plane(Energy energy) {
+  return energy == Energy::plane_triangle;
 }
 
 // What follows is written for double and, where differences of coordinates are float, for float. Sums of products are
@@ -47,8 +52,10 @@ struct DerivativesOf {
     t += o.t;
     return *this;
   }
+  template <Energy energy>
   TUTTI_HD void finish() {
-    xx += d, yy += d, zz += d;
+    xx += d, yy += d;
+    if constexpr (!in_plane(energy)) zz += d;
     d = 0;
   }
 };
@@ -66,6 +73,11 @@ using CellShape = CellShapeOf<double>;
 template <class R>
 TUTTI_HD inline R length2(R x, R y, R z) {
   return std::fma(x, x, std::fma(y, y, z * z));
+}
+
+template <class R>
+TUTTI_HD inline R length2(R x, R y) {
+  return std::fma(x, x, y * y);
 }
 
 /// Four points have the sum of squared distances 4 sum |p|^2 - |sum p|^2; one of them is the origin.
@@ -91,29 +103,28 @@ TUTTI_HD inline CellShapeOf<R> cell_shape(const CellOffsetsOf<R>& o) {
 /// 2 / 12^1.5: (S / 12)^1.5 / (3 V) with 6 V in the denominator.
 inline constexpr double shape_factor = 0.048112522432468816;
 
-/// Of the triangle at the corner, a and b, with c left alone, in the plane with normal z or in space.
+/// Of the triangle at the corner, a and b, with c left alone.
 template <Energy energy, class R>
-TUTTI_HD inline CellShapeOf<R> triangle_shape(const CellOffsetsOf<R>& o, Vec3 z) {
+TUTTI_HD inline CellShapeOf<R> triangle_shape(const CellOffsetsOf<R>& o) {
   using std::fma;
-  const R nx = fma(o.ay, o.bz, -(o.az * o.by)), ny = fma(o.az, o.bx, -(o.ax * o.bz)),
-          nz = fma(o.ax, o.by, -(o.ay * o.bx));
+  const R ex = o.ax - o.bx, ey = o.ay - o.by, area = fma(o.ax, o.by, -(o.ay * o.bx));
   CellShapeOf<R> c;
-  R zx = static_cast<R>(z.x), zy = static_cast<R>(z.y), zz = static_cast<R>(z.z);
-  if constexpr (energy == Energy::surface_triangle) {
-    c.v6 = std::sqrt(length2(nx, ny, nz));
-    const R inverse = c.v6 > 0 ? 1 / c.v6 : R(0);
-    zx = inverse * nx, zy = inverse * ny, zz = inverse * nz;
-  } else {
-    c.v6 = fma(nx, zx, fma(ny, zy, nz * zz));
-  }
-  const R ex = o.ax - o.bx, ey = o.ay - o.by, ez = o.az - o.bz;
-  c.nx = fma(zy, ez, -(zz * ey));
-  c.ny = fma(zz, ex, -(zx * ez));
-  c.nz = fma(zx, ey, -(zy * ex));
-  c.mx = o.ax + o.bx, c.my = o.ay + o.by, c.mz = o.az + o.bz;
-  const R squares = length2(o.ax, o.ay, o.az) + length2(o.bx, o.by, o.bz);
-  c.s = fma(R(3), squares, -length2(c.mx, c.my, c.mz));
   c.curve = 2;
+  c.mx = o.ax + o.bx, c.my = o.ay + o.by;
+  if constexpr (in_plane(energy)) {
+    c.v6 = area;
+    c.nx = -ey, c.ny = ex, c.nz = 0, c.mz = 0;
+    c.s = fma(R(3), length2(o.ax, o.ay) + length2(o.bx, o.by), -length2(c.mx, c.my));
+  } else {
+    const R x = fma(o.ay, o.bz, -(o.az * o.by)), y = fma(o.az, o.bx, -(o.ax * o.bz)), ez = o.az - o.bz;
+    c.v6 = std::sqrt(length2(x, y, area));
+    const R inverse = c.v6 > 0 ? 1 / c.v6 : R(0), zx = inverse * x, zy = inverse * y, zz = inverse * area;
+    c.nx = fma(zy, ez, -(zz * ey));
+    c.ny = fma(zz, ex, -(zx * ez));
+    c.nz = fma(zx, ey, -(zy * ex));
+    c.mz = o.az + o.bz;
+    c.s = fma(R(3), length2(o.ax, o.ay, o.az) + length2(o.bx, o.by, o.bz), -length2(c.mx, c.my, c.mz));
+  }
   return c;
 }
 
@@ -122,8 +133,8 @@ inline constexpr double root_of_two = 1.4142135623730951;
 
 /// `size`: the wanted length of edges, for `graded`.
 template <Energy energy, class R>
-TUTTI_HD inline CellShapeOf<R> shape_of(const CellOffsetsOf<R>& o, Vec3 normal, R size = 1) {
-  if constexpr (is_triangle(energy)) return triangle_shape<energy>(o, normal);
+TUTTI_HD inline CellShapeOf<R> shape_of(const CellOffsetsOf<R>& o, R size = 1) {
+  if constexpr (is_triangle(energy)) return triangle_shape<energy>(o);
   CellShapeOf<R> c = cell_shape(o);
   if constexpr (energy == Energy::graded) {
     const R length = 1 / size, square = length * length * R(1.0 / 6),
@@ -146,6 +157,8 @@ template <Energy energy, class R>
 TUTTI_HD inline CellSize<R> moved_shape(const CellShapeOf<R>& c, R x, R y, R z, R squares) {
   static_assert(energy != Energy::surface_triangle);
   using std::fma;
+  if constexpr (in_plane(energy))
+    return {fma(c.curve, squares, fma(R(-2), fma(x, c.mx, y * c.my), c.s)), fma(-x, c.nx, fma(-y, c.ny, c.v6))};
   const R along = fma(x, c.mx, fma(y, c.my, z * c.mz));
   return {fma(c.curve, squares, fma(R(-2), along, c.s)), fma(-x, c.nx, fma(-y, c.ny, fma(-z, c.nz, c.v6)))};
 }
@@ -227,23 +240,25 @@ TUTTI_HD inline void add_cell(DerivativesOf<R>& sum, const CellShapeOf<R>& c, R 
     e = numerator * inverse;
   }
   const R k = -2 * is, v = -inverse;
-  const R sx = k * c.mx, sy = k * c.my, sz = k * c.mz;
-  const R mx = v * c.nx, my = v * c.ny, mz = v * c.nz;
+  const R sx = k * c.mx, sy = k * c.my;
+  const R mx = v * c.nx, my = v * c.ny;
   sum.e += e;
   sum.gx = fma(e, fma(p, sx, -mx), sum.gx);
   sum.gy = fma(e, fma(p, sy, -my), sum.gy);
-  sum.gz = fma(e, fma(p, sz, -mz), sum.gz);
-  const R fx = fma(-q, sx, mx), fy = fma(-q, sy, my), fz = fma(-q, sz, mz);
+  const R fx = fma(-q, sx, mx), fy = fma(-q, sy, my);
   const R ef = twice * e, es = fma(p, p - 1 - q, change) * e;
-  const R hx = ef * fx, hy = ef * fy, hz = ef * fz;
-  const R tx = es * sx, ty = es * sy, tz = es * sz;
+  const R hx = ef * fx, hy = ef * fy;
+  const R tx = es * sx, ty = es * sy;
   sum.xx = fma(hx, fx, fma(tx, sx, sum.xx));
   sum.xy = fma(hx, fy, fma(tx, sy, sum.xy));
-  sum.xz = fma(hx, fz, fma(tx, sz, sum.xz));
   sum.yy = fma(hy, fy, fma(ty, sy, sum.yy));
-  sum.yz = fma(hy, fz, fma(ty, sz, sum.yz));
-  sum.zz = fma(hz, fz, fma(tz, sz, sum.zz));
   sum.d = fma(2 * c.curve * p * e, is, sum.d);
+  if constexpr (in_plane(energy)) return;
+  const R sz = k * c.mz, mz = v * c.nz, fz = fma(-q, sz, mz);
+  sum.gz = fma(e, fma(p, sz, -mz), sum.gz);
+  sum.xz = fma(hx, fz, fma(tx, sz, sum.xz));
+  sum.yz = fma(hy, fz, fma(ty, sz, sum.yz));
+  sum.zz = fma(ef * fz, fz, fma(es * sz, sz, sum.zz));
   if constexpr (energy == Energy::l2v) sum.t = fma(e, length2(mx, my, mz), sum.t);
 }
 
@@ -264,12 +279,12 @@ TUTTI_HD inline void add_surface(Derivatives& sum, const CellShape& c, const Cel
 
 /// Of one cell.
 template <Energy energy, bool untangle>
-TUTTI_HD inline Derivatives cell_derivatives(const CellOffsets& o, double eps2, Vec3 normal = {}, double size = 1) {
+TUTTI_HD inline Derivatives cell_derivatives(const CellOffsets& o, double eps2, double size = 1) {
   Derivatives sum;
-  const CellShape c = shape_of<energy>(o, normal, size);
+  const CellShape c = shape_of<energy>(o, size);
   add_cell<energy, untangle>(sum, c, eps2);
   if constexpr (energy == Energy::surface_triangle) add_surface(sum, c, o);
-  sum.finish();
+  sum.template finish<energy>();
   return sum;
 }
 

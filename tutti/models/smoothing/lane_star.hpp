@@ -13,10 +13,11 @@ class LaneStar {
   using Real = double;
   static constexpr int capacity = 256;
 
-  /// `energy`: tells tetrahedra from triangles in the plane with this normal.
+  /// `energy`: tells tetrahedra from triangles in this plane.
   template <Energy energy>
-  void load(const StarCell* cells, int count, const Point* points, const Point& at, Vec3 normal = {}) {
+  void load(const StarCell* cells, int count, const Point* points, const Point& at, const Plane& plane = {}) {
     count_ = count;
+    plane_ = plane;
     for (int first = 0; first < count; first += star_lanes) {
       alignas(64) double o[9][star_lanes], size[star_lanes];
       for (int l = 0; l < star_lanes; ++l) {
@@ -27,17 +28,18 @@ class LaneStar {
           continue;
         }
         const StarCell& cell = cells[first + l];
-        const Point &a = points[cell.a], &b = points[cell.b], &c = points[cell.c];
-        o[0][l] = a.x - at.x, o[1][l] = a.y - at.y, o[2][l] = a.z - at.z;
-        o[3][l] = b.x - at.x, o[4][l] = b.y - at.y, o[5][l] = b.z - at.z;
-        o[6][l] = c.x - at.x, o[7][l] = c.y - at.y, o[8][l] = c.z - at.z;
-        size[l] = energy == Energy::graded ? wanted_size(at, a, b, c) : 1;
+        const Point* corners[3] = {&points[cell.a], &points[cell.b], &points[cell.c]};
+        for (int i = 0; i < 3; ++i) {
+          Vec3 d = corners[i]->vec() - at.vec();
+          if constexpr (in_plane(energy)) d = plane.inside(d);
+          o[3 * i][l] = d.x, o[3 * i + 1][l] = d.y, o[3 * i + 2][l] = d.z;
+        }
+        size[l] = energy == Energy::graded ? wanted_size(at, *corners[0], *corners[1], *corners[2]) : 1;
       }
 #pragma omp simd
       for (int l = 0; l < star_lanes; ++l) {
         const CellShape c = shape_of<energy>(
-            CellOffsets{o[0][l], o[1][l], o[2][l], o[3][l], o[4][l], o[5][l], o[6][l], o[7][l], o[8][l]}, normal,
-            size[l]);
+            CellOffsets{o[0][l], o[1][l], o[2][l], o[3][l], o[4][l], o[5][l], o[6][l], o[7][l], o[8][l]}, size[l]);
         const int k = first + l;
         shape_[0][k] = c.s, shape_[1][k] = c.mx, shape_[2][k] = c.my, shape_[3][k] = c.mz;
         shape_[4][k] = c.nx, shape_[5][k] = c.ny, shape_[6][k] = c.nz, shape_[7][k] = c.v6;
@@ -56,15 +58,16 @@ class LaneStar {
         Derivatives d = of_lane(sum, l);
         // Nothing is added to a sum that began at +0, which keeps its bits.
         add_cell<energy, untangle>(d, shape<energy>(first + l), eps2, l < left ? 1.0 : 0.0);
-        sum[0][l] = d.e, sum[1][l] = d.gx, sum[2][l] = d.gy, sum[3][l] = d.gz;
-        sum[4][l] = d.xx, sum[5][l] = d.xy, sum[6][l] = d.xz, sum[7][l] = d.yy, sum[8][l] = d.yz, sum[9][l] = d.zz;
-        sum[10][l] = d.d, sum[11][l] = d.t;
+        sum[0][l] = d.e, sum[1][l] = d.gx, sum[2][l] = d.gy;
+        sum[4][l] = d.xx, sum[5][l] = d.xy, sum[7][l] = d.yy, sum[10][l] = d.d;
+        if constexpr (in_plane(energy)) continue;
+        sum[3][l] = d.gz, sum[6][l] = d.xz, sum[8][l] = d.yz, sum[9][l] = d.zz, sum[11][l] = d.t;
       }
     }
     Derivatives lane[star_lanes];
     for (int l = 0; l < star_lanes; ++l) {
       lane[l] = of_lane(sum, l);
-      lane[l].finish();
+      lane[l].template finish<energy>();
     }
     return add_lanes(lane);
   }
@@ -73,7 +76,8 @@ class LaneStar {
   double value(Vec3 by, double eps2, bool& valid) const {
     alignas(64) double sum[star_lanes] = {}, least[star_lanes];
     std::fill_n(least, star_lanes, 1.0);
-    const double squares = length2(by.x, by.y, by.z);
+    if constexpr (in_plane(energy)) by = plane_.inside(by);
+    const double squares = in_plane(energy) ? length2(by.x, by.y) : length2(by.x, by.y, by.z);
     for (int first = 0; first < count_; first += star_lanes) {
       const int left = count_ - first;
 #pragma omp simd
@@ -92,6 +96,9 @@ class LaneStar {
   static bool all(bool found) {
     return found;
   }
+  const Plane& plane() const {
+    return plane_;
+  }
 
   static constexpr double scale = 1;
 
@@ -108,6 +115,7 @@ class LaneStar {
   }
 
   int count_ = 0;
+  Plane plane_;
   alignas(64) double shape_[9][capacity];
 };
 

@@ -78,12 +78,53 @@ struct Neighbours {
   }
 };
 
+/// The ends of edges around the nodes of triangles: see StarView.
+struct Rings {
+  std::vector<Size> begins{0};
+  std::vector<Lid> ends;
+
+  Rings(const std::vector<Size>& stars, const std::vector<StarCell>& cells) {
+    constexpr std::size_t slice = StarView::ring_slice;
+    std::vector<Lid> of_node[slice];
+    for (std::size_t first = 0; first + 1 < stars.size(); first += slice) {
+      std::size_t width = 1;
+      for (std::size_t i = 0; i < slice; ++i) {
+        of_node[i].clear();
+        if (first + i + 1 >= stars.size()) continue;
+        add(std::span(cells).subspan(at(stars[first + i]), at(stars[first + i + 1] - stars[first + i])), of_node[i]);
+        width = std::max(width, of_node[i].size());
+      }
+      for (std::size_t k = 0; k < width; ++k)
+        for (const auto& ring : of_node) ends.push_back(k < ring.size() ? ring[k] : no_lid);
+      begins.push_back(static_cast<Size>(ends.size()));
+    }
+  }
+
+  static void add(std::span<const StarCell> cells, std::vector<Lid>& ring) {
+    for (std::size_t k = 0; k < cells.size(); ++k) {
+      if (k > 0 && cells[k].a != ring.back()) {
+        ring.assign(1, StarView::no_ring);
+        return;
+      }
+      if (k == 0) ring.push_back(cells[k].a);
+      ring.push_back(cells[k].b);
+    }
+  }
+};
+
 }  // namespace
 
 StarView MeshPart::stars() const {
-  return {
-      star_offsets.data(),      star_cells.data(), slide_of.data(), slides.data(), {pieces.data(), near_pieces.data()},
-      neighbour_offsets.data(), neighbours.data(), corners.data()};
+  return {star_offsets.data(),
+          star_cells.data(),
+          slide_of.data(),
+          slides.data(),
+          {pieces.data(), near_pieces.data()},
+          neighbour_offsets.data(),
+          neighbours.data(),
+          corners.data(),
+          ring_begins.data(),
+          rings.data()};
 }
 
 MeshParts::MeshParts(const Comm& comm, const TetMesh& mesh, const Adjacency& cells_of, const NodeFreedom& freedom,
@@ -165,6 +206,7 @@ void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_
     const IndexMap& map = levels[l]->maps[p];
     for (Lid r = 0; r < map.owned; ++r) {
       const Gid v = map.global[at(r)];
+      const auto begin = static_cast<std::ptrdiff_t>(stars.size());
       for (const Gid c : cells_of.row(v)) {
         const auto& cell = mesh.cells[at(c)];
         const auto rows = [&](int k) { return local[at(cell[at(k)])]; };
@@ -177,6 +219,7 @@ void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_
                                   : StarCell{rows(i), rows(j), rows(k)});
       }
       if (l == moving()) continue;
+      if (triangles) ring_order({stars.begin() + begin, stars.end()});
       offsets.push_back(static_cast<Size>(stars.size()));
       slide_of.push_back(freedom.of_node[at(v)]);
       sliding = sliding || slide_of.back() >= 0;
@@ -199,7 +242,7 @@ void MeshParts::fill(std::size_t p, const TetMesh& mesh, const Adjacency& cells_
   part.near_pieces = buffer_of(stream, freedom.near_pieces, "pieces near nodes");
 }
 
-void MeshParts::find_neighbours() {
+void MeshParts::find_neighbours(bool triangles) {
   for (std::size_t p = 0; p < parts.size(); ++p) {
     Stream& stream = *streams_[p].compute;
     MeshPart& part = parts[p];
@@ -208,6 +251,12 @@ void MeshParts::find_neighbours() {
     std::vector<StarCell> cells(at(part.star_cells.size()));
     download(stream, std::span<Size>(offsets), part.star_offsets);
     download(stream, std::span<StarCell>(cells), part.star_cells);
+    if (triangles) {
+      const Rings found(offsets, cells);
+      part.ring_begins = buffer_of(stream, found.begins, "begins of rings");
+      part.rings = buffer_of(stream, found.ends, "rings of nodes");
+      continue;
+    }
     const Neighbours found(offsets, cells);
     part.neighbour_offsets = buffer_of(stream, found.offsets, "begins of neighbours");
     part.neighbours = buffer_of(stream, found.rows, "neighbours of nodes");

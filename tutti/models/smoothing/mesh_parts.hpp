@@ -22,6 +22,8 @@ struct MeshPart {
   Buffer<Size> neighbour_offsets;  ///< this and the next two: after find_neighbours(), see StarView
   Buffer<Lid> neighbours;
   Buffer<std::uint32_t> corners;
+  Buffer<Size> ring_begins;  ///< of triangles instead
+  Buffer<Lid> rings;
   Buffer<Lid> slide_of;  ///< empty where no node of the part slides
   Buffer<Slide> slides;
   Buffer<SurfacePiece> pieces;
@@ -52,8 +54,8 @@ class MeshParts {
             std::span<const int> rank_of_part, std::span<PartStreams> streams, bool triangles = false,
             std::span<const double> sizes = {}, const ParallelFor& parallel = {});
 
-  /// Of the parts on GPUs, of tetrahedra: what groups of threads move nodes by.
-  void find_neighbours();
+  /// Of the parts on GPUs: what the kernels made for these move nodes by.
+  void find_neighbours(bool triangles);
 
   std::vector<MeshPart> parts;                 ///< of this rank
   std::vector<std::unique_ptr<Level>> levels;  ///< the last one does not move

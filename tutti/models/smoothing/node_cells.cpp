@@ -61,6 +61,29 @@ std::vector<double> edge_lengths(const TetMesh& mesh, const Adjacency& cells_of,
   return of_node;
 }
 
+void ring_order(std::span<StarCell> triangles) {
+  const auto behind = [&](Lid end) {
+    return std::find_if(triangles.begin(), triangles.end(), [&](const StarCell& t) { return t.a == end; });
+  };
+  std::size_t first = 0, begins = 0;
+  for (std::size_t k = 0; k < triangles.size(); ++k) {
+    const Lid begin = triangles[k].a;
+    if (std::any_of(triangles.begin(), triangles.end(), [&](const StarCell& t) { return t.b == begin; })) continue;
+    first = k;
+    ++begins;
+  }
+  if (begins > 1) return;
+  std::vector<StarCell> ring;
+  for (auto next = triangles.begin() + static_cast<std::ptrdiff_t>(first); next != triangles.end();
+       next = behind(ring.back().b)) {
+    if (!ring.empty() && next->a == ring[0].a) break;
+    // Some ring that the first triangle is not part of.
+    if (ring.size() == triangles.size()) return;
+    ring.push_back(*next);
+  }
+  if (ring.size() == triangles.size()) std::copy(ring.begin(), ring.end(), triangles.begin());
+}
+
 std::vector<std::int32_t> colour_nodes(const TetMesh& mesh, const Adjacency& cells_of, const std::vector<bool>& moves) {
   std::vector<std::int32_t> colour(mesh.vertices.size(), -1);
   std::vector<Gid> taken_by;  // by colour: the last node that may not have it

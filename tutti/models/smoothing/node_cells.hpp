@@ -7,6 +7,7 @@
 #include "tutti/base/csr.hpp"
 #include "tutti/base/parallel.hpp"
 #include "tutti/mesh/tet_mesh.hpp"
+#include "tutti/models/smoothing/star.hpp"
 
 namespace tutti::smoothing {
 
@@ -19,6 +20,10 @@ Adjacency cells_of_nodes(const TetMesh& mesh, const ParallelFor& parallel = {});
 
 /// The length of the edges of a regular cell as large as those around each node are on average, made smoother twice.
 std::vector<double> edge_lengths(const TetMesh& mesh, const Adjacency& cells_of, const ParallelFor& parallel = {});
+
+/// Puts the triangles of a node one beside the other: each begins where the one before ends. The first is the one that
+/// begins where none ends, of a closed ring that given first. Left as they are where they are not one such ring.
+void ring_order(std::span<StarCell> triangles);
 
 /// Colour of every node that `moves`, from 0: the smallest that no node of its cells has, nodes in the order of their
 /// numbers; -1 for others. Independent of parts and ranks.

@@ -30,11 +30,22 @@ TUTTI_HD inline R preconditioner(const DerivativesOf<R>& d, Method method) {
   return method == Method::thesis ? d.t : R(0.5) * (d.xx + d.yy + d.zz);
 }
 
-/// -P^-1 g; Newton falls back on half the trace where the Hessian is not safely positive definite.
-template <class R>
+/// -P^-1 g; Newton falls back on half the trace where the Hessian is not safely positive definite. In a plane: in its
+/// coordinates.
+template <Energy energy, class R>
 TUTTI_HD inline Vec3 free_direction(const DerivativesOf<R>& d, Method method) {
   constexpr R minor_least = sizeof(R) == 8 ? R(1e-8) : R(1e-6), least = sizeof(R) == 8 ? R(1e-10) : R(1e-7);
   const auto minor_of = [](R a, R b, R c, R e) { return std::fma(a, b, -(c * e)); };
+  if constexpr (in_plane(energy)) {
+    const R determinant = minor_of(d.xx, d.yy, d.xy, d.xy), trace = d.xx + d.yy;
+    if (method == Method::newton && d.xx > 0 && determinant > minor_least * trace * trace) {
+      const R k = -1 / determinant;
+      return {k * minor_of(d.yy, d.gx, d.xy, d.gy), k * minor_of(d.xx, d.gy, d.xy, d.gx), 0};
+    }
+    const R scale = preconditioner(d, method);
+    const R k = scale > 0 ? -1 / scale : R(0);
+    return {k * d.gx, k * d.gy, 0};
+  }
   const R c00 = minor_of(d.yy, d.zz, d.yz, d.yz), c01 = minor_of(d.xz, d.yz, d.xy, d.zz),
           c02 = minor_of(d.xy, d.yz, d.xz, d.yy), c22 = minor_of(d.xx, d.yy, d.xy, d.xy);
   const auto times = [](R a, R b, R c, R x, R y, R z) { return std::fma(a, x, std::fma(b, y, c * z)); };
@@ -96,10 +107,19 @@ TUTTI_HD Vec3 node_step(const Star& star, Vec3 at, const StepOptions& options, c
   const auto eps2 = static_cast<R>(options.eps2);
   const auto d = star.template derivatives<energy, untangle>(eps2);
   if constexpr (sizeof(R) == 4) fine = fine && d.e < most_float_energy;
+  Vec3 direction;
+  if (slide == nullptr) {
+    direction = free_direction<energy>(d, options.method);
+  } else if constexpr (in_plane(energy)) {
+    Slide along = *slide;
+    along.first = star.plane().inside(along.first);
+    direction = sliding_direction(in_double(d), options.method, along);
+  } else {
+    direction = sliding_direction(in_double(d), options.method, *slide);
+  }
   // Of floats the star's lengths are those of coordinates times a power of two.
-  const Vec3 direction =
-      scale_back<R>(star.scale) *
-      (slide == nullptr ? free_direction(d, options.method) : sliding_direction(in_double(d), options.method, *slide));
+  direction = scale_back<R>(star.scale) * direction;
+  if constexpr (in_plane(energy)) direction = star.plane().in_space(direction);
   bool found = !fine || !(dot(direction, direction) < 1e300);
   Vec3 step;
   double length = options.damping;
@@ -133,7 +153,7 @@ TUTTI_HD Vec3 plain_step(const Sweep& s, Lid row) {
   const Vec3 at = node.vec();
   const Slide* slide = s.stars.slide(star);
   bool fine = true;
-  const Vec3 by = node_step<energy, untangle>(PlainStarOf<R>(s.stars.cells + first, count, s.from, node, s.normal), at,
+  const Vec3 by = node_step<energy, untangle>(PlainStarOf<R>(s.stars.cells + first, count, s.from, node, s.plane), at,
                                               s.options, slide, s.stars.surface, fine);
   if constexpr (sizeof(R) == 4)
     if (!fine) return plain_step<energy, untangle, double>(s, row);

@@ -42,7 +42,9 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
     fail(ErrorKind::usage, "the method of the thesis needs double; remove --derivatives float");
   const ParallelFor parallel = parallel_for(threads);
   triangles_ = mesh.is_surface();
-  normal_ = plane_normal(mesh);
+  const Vec3 normal = plane_normal(mesh);
+  in_plane_ = normal != Vec3{};
+  plane_ = plane_of(normal);
   if (options.in_float && !takes_float(energy(), false))
     fail(ErrorKind::usage,
          "derivatives in float support only the energy shape, and triangles in a plane; remove --derivatives float");
@@ -68,7 +70,7 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
   if (options.energy == Energy::graded) sizes = edge_lengths(cells, cells_of, parallel);
   parts_ = std::make_unique<MeshParts>(comm, cells, cells_of, moves, levels, owner, rank_of_part, streams, triangles_,
                                        sizes, parallel);
-  if (options.by_groups && !triangles_) comm.together([&] { parts_->find_neighbours(); });
+  if (options.tuned) comm.together([&] { parts_->find_neighbours(triangles_); });
   build_step(overlap, 32);
 }
 
@@ -123,19 +125,19 @@ SweepRows Smoother::sweep_of(std::size_t level, std::size_t p) const {
   s.options = {options_.method, options_.damping, eps2_, !options_.simultaneous};
   s.energy = energy();
   s.untangle = untangling_;
-  s.normal = normal_;
+  s.plane = plane_;
   s.in_float = options_.in_float;
   return s;
 }
 
 Energy Smoother::energy() const {
-  if (triangles_) return normal_ == Vec3{} ? Energy::surface_triangle : Energy::plane_triangle;
+  if (triangles_) return in_plane_ ? Energy::plane_triangle : Energy::surface_triangle;
   return untangling_ ? Energy::shape : options_.energy;
 }
 
 CellView Smoother::view_of(std::size_t p, bool moved) const {
   const MeshPart& part = parts_->parts[p];
-  return {part.cells.data(), moved ? part.moved.data() : part.points.data(), energy(), normal_};
+  return {part.cells.data(), moved ? part.moved.data() : part.points.data(), energy(), plane_};
 }
 
 void Smoother::bind(std::size_t l, bool moved) {
@@ -288,7 +290,7 @@ SmoothReport Smoother::run() {
     return report;
   };
   SmoothState last = state();
-  if (last.inverted > 0 && triangles_ && normal_ == Vec3{})
+  if (last.inverted > 0 && triangles_ && !in_plane_)
     fail(ErrorKind::input, "mesh: {} of {} triangles have no area; improve the mesh", format_count(last.inverted),
          format_count(cells_));
   if (last.inverted > 0) {

@@ -20,9 +20,8 @@ struct SmoothOptions {
   /// Derivatives and steps in float, of differences of coordinates in double: faster on GPUs, and as good. All else,
   /// and nodes of very bad cells, is in double. Energies: shape, and triangles in a plane.
   bool in_float = false;
-  /// GPUs: groups of threads share a node's cells, of tetrahedra, instead of a thread each; the same bits, 2.0 to 2.8
-  /// times as fast on an H100. Triangles always have a thread a node.
-  bool by_groups = true;
+  /// GPUs: kernels made for them instead of the portable ones; the same bits.
+  bool tuned = true;
   double feature_angle = 30;  ///< degrees
   double damping = 1;         ///< times each step
   int iterations = 20;        ///< at most
@@ -72,7 +71,7 @@ class Smoother {
   std::vector<Vec3> points() const;
   const MeshParts& parts() const { return *parts_; }
   Energy energy() const;
-  Vec3 normal() const { return normal_; }  ///< of plane triangles
+  const Plane& plane() const { return plane_; }  ///< of plane triangles
 
  private:
   void build_step(Overlap overlap, int row_cost);
@@ -98,7 +97,8 @@ class Smoother {
   std::span<PartStreams> streams_;
   Gid nodes_ = 0, cells_ = 0, moving_ = 0;
   bool triangles_ = false;
-  Vec3 normal_;  ///< of plane triangles
+  bool in_plane_ = false;  ///< all triangles lie in plane_
+  Plane plane_;
   std::unique_ptr<MeshParts> parts_;
   std::unique_ptr<Step> step_;  ///< all moving levels, one after the other
   double eps2_ = 0;

@@ -7,6 +7,7 @@
 #include "tutti/device/reduce.hpp"
 #if defined(__CUDACC__)
 #include "tutti/models/smoothing/sweep_cuda.cuh"
+#include "tutti/models/smoothing/sweep_rings.cuh"
 #endif
 
 namespace tutti::smoothing {
@@ -84,7 +85,11 @@ TUTTI_HD CellShape view_shape(const CellView& view, Lid cell) {
   double size = 1;
   if constexpr (energy == Energy::graded)
     size = wanted_size(view.points[rows.v[0]], view.points[rows.v[1]], view.points[rows.v[2]], view.points[rows.v[3]]);
-  return shape_of<energy>(CellOffsets{a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}, view.normal, size);
+  if constexpr (in_plane(energy)) {
+    const Vec3 to_a = view.plane.inside(a), to_b = view.plane.inside(b);
+    return shape_of<energy>(CellOffsets{to_a.x, to_a.y, 0, to_b.x, to_b.y, 0, 0, 0, 0});
+  }
+  return shape_of<energy>(CellOffsets{a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}, size);
 }
 
 /// The energy and the shape energy, which is infinite where a cell is inverted.
@@ -167,6 +172,11 @@ void sweep_rows(Stream& stream, Range rows, const SweepRows& s) {
   if (stream.kind() == DeviceKind::cuda && s.stars.corners != nullptr && goes_by_groups(s.energy))
     return with_form(s, [&](auto energy, auto untangle, auto number) {
       if constexpr (goes_by_groups(energy())) sweep_by_groups<energy(), untangle(), decltype(number)>(stream, rows, s);
+    });
+  if (stream.kind() == DeviceKind::cuda && s.stars.rings != nullptr)
+    return with_form(s, [&](auto energy, auto untangle, auto number) {
+      if constexpr (goes_by_rings(energy(), untangle()))
+        sweep_by_rings<energy(), untangle(), decltype(number)>(stream, rows, s);
     });
 #endif
   const bool in_float = s.in_float && takes_float(s.energy, s.untangle);

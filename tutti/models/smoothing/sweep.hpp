@@ -20,6 +20,13 @@ struct StarView {
   const Size* neighbour_offsets = nullptr;
   const Lid* neighbours = nullptr;
   const std::uint32_t* corners = nullptr;
+  /// For a thread per triangles' node: the ends of the edges from it, in turn, the first one again where the ring is
+  /// closed: triangle k lies between the ends k and k + 1. Those of `ring_slice` nodes stand in turn, end for end,
+  /// filled up with no_lid; a node whose triangles are no ring begins with no_ring. Null: there are none.
+  const Size* ring_begins = nullptr;
+  const Lid* rings = nullptr;
+  static constexpr int ring_slice = 32;
+  static constexpr Lid no_ring = no_lid - 1;
 
   TUTTI_HD const Slide* slide(Size node) const {
     return slide_of == nullptr || slide_of[node] < 0 ? nullptr : slides + slide_of[node];
@@ -37,7 +44,7 @@ struct SweepRows {
   StepOptions options;
   Energy energy = Energy::shape;
   bool untangle = false;
-  Vec3 normal = {};  ///< of plane triangles
+  Plane plane = {};  ///< of plane triangles
   /// Derivatives and search in float, of differences in double; see takes_float().
   bool in_float = false;
 };
@@ -47,8 +54,8 @@ constexpr bool takes_float(Energy energy, bool untangle) {
   return !untangle && (energy == Energy::shape || energy == Energy::plane_triangle);
 }
 
-/// Moves every row of the range: derivatives, direction, search, in one pass. Vectors on a CPU, PlainStar on a GPU; the
-/// same bits.
+/// Moves every row of the range: derivatives, direction, search, in one pass. Vectors on a CPU, and on a GPU kernels
+/// made for it where the stars have what these need; the same bits.
 void sweep_rows(Stream& stream, Range rows, const SweepRows& sweep);
 /// The portable form everywhere.
 void sweep_rows_plain(Stream& stream, Range rows, const SweepRows& sweep);
@@ -72,7 +79,7 @@ struct CellView {
   const CellRows* cells = nullptr;
   const Point* points = nullptr;
   Energy energy = Energy::shape;  ///< tells tetrahedra from triangles
-  Vec3 normal = {};               ///< of plane triangles
+  Plane plane = {};               ///< of plane triangles
 };
 /// The energy of all cells, V_eps for V with eps2 > 0, and the largest shape energy; infinity where a cell is inverted.
 /// (largest)^(-2/3) is the smallest mean ratio; of triangles 1 / largest.

@@ -85,7 +85,7 @@ struct GroupStar {
   template <Energy energy>
   __device__ CellShapeOf<R> shape(std::uint32_t word) const {
     const R *a = at + 3 * (word & 1023U), *b = at + 3 * (word >> 10 & 1023U), *c = at + 3 * (word >> 20);
-    return shape_of<energy>(CellOffsetsOf<R>{a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]}, {});
+    return shape_of<energy>(CellOffsetsOf<R>{a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]});
   }
 
   /// A thread's own lanes first, then those of others: the order of star_lanes.
@@ -113,7 +113,7 @@ struct GroupStar {
       }
       for (int k = cell(l, cells_ahead); k < count; k += star_lanes)
         add_cell<energy, untangle>(sum, shape<energy>(__ldg(corners + k)), eps2, R(1), math);
-      sum.finish();
+      sum.template finish<energy>();
       return sum;
     });
   }
@@ -157,6 +157,19 @@ struct GroupStar {
   }
 };
 
+__device__ inline Vec3 load_vec(const Point* p) {
+  const auto* numbers = reinterpret_cast<const double2*>(p);
+  const double2 xy = numbers[0];
+  return {xy.x, xy.y, reinterpret_cast<const double*>(numbers + 1)[0]};
+}
+__device__ inline void store_moved(const SweepRows& s, Size here, Vec3 at, Vec3 by) {
+  const Vec3 p = at + by;
+  const double size = s.from[here].size;
+  auto* to = reinterpret_cast<double2*>(s.to + here);
+  to[0] = {p.x, p.y};
+  to[1] = {p.z, size};
+}
+
 /// Out of line: the registers that it would take are the other nodes'.
 template <Energy energy, bool untangle, class R>
 __device__ __noinline__ Vec3 step_by_one(const SweepRows& s, Lid row) {
@@ -180,11 +193,7 @@ __global__ void __launch_bounds__(Layout::nodes* Layout::threads, Layout::blocks
   bool fine = neighbours <= most;
   GroupStar<R, Layout> group_star{near[group], s.stars.corners + first, fine ? count : 0, thread, 1, {}, {}, {}};
   group_star.load_words();
-  const auto point = [&](Size i) {
-    const auto* numbers = reinterpret_cast<const double2*>(s.from + i);
-    const double2 xy = numbers[0];
-    return Vec3{xy.x, xy.y, reinterpret_cast<const double*>(numbers + 1)[0]};
-  };
+  const auto point = [&](Size i) { return load_vec(s.from + i); };
   const Vec3 at = point(here);
   const Lid* list = s.stars.neighbours + first_near;
   if (sizeof(R) == 4 && neighbours > 0) group_star.scale = star_scale<R>(point(__ldg(list)) - at);
@@ -223,16 +232,12 @@ __global__ void __launch_bounds__(Layout::nodes* Layout::threads, Layout::blocks
   // In place: others of the group may still read the row for themselves.
   __syncwarp();
   if (thread != 0 || wanted >= rows.end) return;
-  const Vec3 p = at + by;
-  const double size = s.from[here].size;
-  auto* to = reinterpret_cast<double2*>(s.to + here);
-  to[0] = {p.x, p.y};
-  to[1] = {p.z, size};
+  store_moved(s, here, at, by);
 }
 
 }  // namespace detail
 
-/// Triangles have a thread a node: their stars are too small to be shared (see docs/notebook/smoothing.md).
+/// Triangles have a thread a node: see sweep_rings.cuh.
 constexpr bool goes_by_groups(Energy energy) {
   return !is_triangle(energy) && energy != Energy::graded;
 }

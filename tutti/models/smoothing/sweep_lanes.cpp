@@ -16,7 +16,7 @@ void sweep_some(const SweepRows& s, Lid begin, Lid end) {
     const Vec3 at = node.vec();
     Vec3 by;
     if (count <= LaneStar::capacity) {
-      lanes.load<energy>(cells, count, s.from, node, s.normal);
+      lanes.load<energy>(cells, count, s.from, node, s.plane);
       by = node_step<energy, untangle>(lanes, at, s.options, s.stars.slide(star), s.stars.surface);
     } else {
       by = plain_step<energy, untangle, double>(s, row);

@@ -46,9 +46,9 @@ void expect_derivatives(double eps2, bool turned) {
     const CellOffsets cell = random_cell(seed, turned);
     const double wanted = 0.3 + random_unit(seed, 77);  // of graded
     const auto value = [&](Vec3 by) {
-      return cell_energy<energy, untangle>(shape_of<energy>(moved(cell, by), {}, wanted), eps2);
+      return cell_energy<energy, untangle>(shape_of<energy>(moved(cell, by), wanted), eps2);
     };
-    const Derivatives d = cell_derivatives<energy, untangle>(cell, eps2, {}, wanted);
+    const Derivatives d = cell_derivatives<energy, untangle>(cell, eps2, wanted);
     EXPECT_NEAR(d.e, value({}), 1e-13 * std::abs(d.e));
     const double size = std::abs(d.e);
     const Vec3 g = gradient(value, 1e-6);
@@ -57,8 +57,8 @@ void expect_derivatives(double eps2, bool turned) {
     EXPECT_NEAR(d.gz, g.z, 1e-6 * size);
     // The Hessian's columns are differences of the gradient.
     const auto part = [&](double Derivatives::*g_of) {
-      return gradient(
-          [&](Vec3 by) { return cell_derivatives<energy, untangle>(moved(cell, by), eps2, {}, wanted).*g_of; }, 1e-6);
+      return gradient([&](Vec3 by) { return cell_derivatives<energy, untangle>(moved(cell, by), eps2, wanted).*g_of; },
+                      1e-6);
     };
     const Vec3 x = part(&Derivatives::gx), y = part(&Derivatives::gy), z = part(&Derivatives::gz);
     const double tolerance = 1e-5 * (std::abs(x.x) + std::abs(y.y) + std::abs(z.z));
@@ -127,7 +127,7 @@ TEST(CellEnergy, TheRegularTetrahedronIsStationaryForShapeOnly) {
 TEST(CellEnergy, GradedIsLeastForTheWantedSize) {
   const double edge = std::sqrt(8.0);
   const auto value = [&](double size) {
-    return cell_energy<Energy::graded, false>(shape_of<Energy::graded>(regular_cell(size), {}, edge), 0);
+    return cell_energy<Energy::graded, false>(shape_of<Energy::graded>(regular_cell(size), edge), 0);
   };
   EXPECT_NEAR(value(1), 1, 1e-13);
   EXPECT_NEAR(value(1 + 1e-6), value(1 - 1e-6), 1e-11);
@@ -167,13 +167,13 @@ struct RandomStar {
 };
 
 template <Energy energy, bool untangle>
-void expect_same_bits(int count, double eps2) {
+void expect_same_bits(int count, double eps2, Vec3 normal = {}) {
   const RandomStar random(static_cast<std::uint64_t>(count) + 100, count);
   const Vec3 by{0.01, -0.02, 0.015};
-  const Vec3 normal{0.6, 0, 0.8};
-  const PlainStar plain(random.cells.data(), count, random.points.data(), random.points[0], normal);
+  const Plane plane = plane_of(normal);
+  const PlainStar plain(random.cells.data(), count, random.points.data(), random.points[0], plane);
   LaneStar lanes;
-  lanes.load<energy>(random.cells.data(), count, random.points.data(), random.points[0], normal);
+  lanes.load<energy>(random.cells.data(), count, random.points.data(), random.points[0], plane);
   const Derivatives p = plain.derivatives<energy, untangle>(eps2), l = lanes.derivatives<energy, untangle>(eps2);
   EXPECT_EQ(std::memcmp(&p, &l, sizeof p), 0) << count << " cells";
   bool plain_valid = false, lanes_valid = false;
@@ -192,10 +192,44 @@ TEST(Star, VectorsGiveTheBitsOfThePlainForm) {
     expect_same_bits<Energy::shape, false>(count, 0);
     expect_same_bits<Energy::l2v, false>(count, 0);
     expect_same_bits<Energy::graded, false>(count, 0);
-    expect_same_bits<Energy::plane_triangle, false>(count, 0);
-    expect_same_bits<Energy::plane_triangle, true>(count, 0.01);
+    for (const Vec3 normal : {Vec3{0.6, 0, 0.8}, Vec3{0, 0, 1}, Vec3{0, 0, -1}}) {
+      expect_same_bits<Energy::plane_triangle, false>(count, 0, normal);
+      expect_same_bits<Energy::plane_triangle, true>(count, 0.01, normal);
+    }
     expect_same_bits<Energy::shape, true>(count, 0.01);
     expect_same_bits<Energy::l2v, true>(count, 0.01);
+  }
+}
+
+TEST(Plane, CoordinatesAreThoseOfItsTangents) {
+  for (const Vec3 normal : {Vec3{0.6, 0, 0.8}, Vec3{0, 0, 1}, Vec3{0, 0, -1}, Vec3{-1, 0, 0}}) {
+    const Plane plane = plane_of(normal);
+    EXPECT_EQ(plane.level, normal.z == 1);
+    EXPECT_LT(norm(cross(plane.first, plane.second) - normal), 1e-15);
+    const Vec3 p{0.3, -0.7, 0};
+    EXPECT_LT(norm(plane.inside(plane.in_space(p) + 0.25 * normal) - p), 1e-15);
+  }
+}
+
+std::vector<std::array<Lid, 2>> ring_of(std::vector<StarCell> triangles) {
+  ring_order(triangles);
+  std::vector<std::array<Lid, 2>> sides;
+  for (const StarCell& t : triangles) sides.push_back({t.a, t.b});
+  return sides;
+}
+
+TEST(RingOrder, GoesRoundFromTheFirstTriangle) {
+  using Sides = std::vector<std::array<Lid, 2>>;
+  EXPECT_EQ(ring_of({}), Sides{});
+  EXPECT_EQ(ring_of({{4, 5, 0}}), (Sides{{4, 5}}));
+  EXPECT_EQ(ring_of({{4, 5, 0}, {7, 4, 0}, {5, 7, 0}}), (Sides{{4, 5}, {5, 7}, {7, 4}})) << "closed";
+  EXPECT_EQ(ring_of({{4, 5, 0}, {7, 4, 0}, {5, 8, 0}}), (Sides{{7, 4}, {4, 5}, {5, 8}})) << "open";
+  const std::vector<StarCell> apart{{4, 5, 0}, {7, 9, 0}, {5, 8, 0}}, turned{{4, 5, 0}, {4, 7, 0}, {5, 7, 0}},
+      two{{1, 2, 0}, {4, 5, 0}, {2, 1, 0}, {5, 4, 0}}, tail{{8, 1, 0}, {1, 2, 0}, {2, 3, 0}, {3, 1, 0}};
+  for (const auto& triangles : {apart, turned, two, tail}) {
+    Sides sides;
+    for (const StarCell& t : triangles) sides.push_back({t.a, t.b});
+    EXPECT_EQ(ring_of(triangles), sides) << "not one ring";
   }
 }
 
