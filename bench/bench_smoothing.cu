@@ -6,7 +6,8 @@
 //
 // bench_smoothing [CUBES] [DEVICE] [THREADS] [SWEEPS] [tetrahedra | plane | surface | all], default 60 cpu 2 5 all: 1.3
 // M cells, about 10 s. Two cores: taskset -c 0,1 bench_smoothing 60 cpu 2. One GPU, 8 M cells: bench_smoothing 110
-// cuda:0.
+// cuda:0. Several devices, an equal part each: coloured sweeps, and these with energy and quality, on the first one
+// and on all. 40 M cells on two GPUs: bench_smoothing 188 cuda:0,cuda:1 16 100 tetrahedra.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -21,6 +22,7 @@
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/quality/mesh_quality.hpp"
 #include "tutti/models/smoothing/smoother.hpp"
+#include "tutti/partition/spatial_order.hpp"
 
 namespace tutti::smoothing {
 namespace {
@@ -114,16 +116,26 @@ struct Bench {
 
   Bench(TetMesh of, DeviceSet& set, int count, double bytes_per_second)
       : mesh(std::move(of)), devices(set), sweeps(count), triad(bytes_per_second) {
-    owner.assign(mesh.vertices.size(), 0);
+    use(1);
     const FaceNeighbours neighbours =
         mesh.is_surface() ? FaceNeighbours{} : find_face_neighbours(mesh, parallel_for(*set.threads));
     freedom = find_freedom(mesh, neighbours, BoundaryRule::fixed, 30);
-    streams.emplace_back(*set.devices[0]);
+  }
+
+  /// The first `parts` devices have as many nodes each, along a Hilbert curve.
+  void use(std::size_t parts) {
+    streams.clear();
+    for (std::size_t p = 0; p < parts; ++p) streams.emplace_back(*devices.devices[p]);
+    owner.assign(mesh.vertices.size(), 0);
+    if (parts == 1) return;
+    const auto order = hilbert_order(mesh.vertices, parallel_for(*devices.threads));
+    for (std::size_t k = 0; k < order.size(); ++k)
+      owner[static_cast<std::size_t>(order[k].row)] = static_cast<std::int32_t>(k * parts / order.size());
   }
 
   Smoother make(const SmoothOptions& options) {
-    const int rank = 0;
-    return Smoother(comm, *devices.threads, mesh, freedom, options, owner, {&rank, 1}, streams);
+    const std::vector<int> ranks(streams.size(), 0);
+    return Smoother(comm, *devices.threads, mesh, freedom, options, owner, ranks, streams);
   }
 
   double print(const std::string& name, double seconds) {
@@ -178,6 +190,27 @@ struct Bench {
                          static_cast<double>(part.rings.bytes() + part.ring_begins.bytes());
     fmt::print("    {:.0f} colours, {:.0f} B per cell: {:.0f} GB/s, {:.2f} of the triad\n", colours, bytes / cells(),
                1e-9 * bytes / seconds, bytes / seconds / triad);
+  }
+
+  /// On the first device, and on all.
+  void several() {
+    double alone[2] = {};
+    for (const std::size_t parts : {std::size_t{1}, devices.devices.size()}) {
+      use(parts);
+      Smoother smoother = make({});
+      for (int k = 0; k < 40; ++k) smoother.sweep();  // steps are timed at first, and captured
+      const double seconds[2] = {seconds_of(stream(), sweeps, [&] { smoother.sweep(); }),
+                                 seconds_of(stream(), sweeps, [&] {
+                                   smoother.sweep();
+                                   smoother.state();
+                                 })};
+      for (const int k : {0, 1}) {
+        if (parts == 1) alone[k] = seconds[k];
+        fmt::print("{} device{}, {:<32} {:>9.3f} ms {:>10.2f} M cells/s, {:.3f} of {} times one\n", parts,
+                   parts == 1 ? "" : "s", k == 0 ? "coloured sweep, double" : "sweep, energy and quality",
+                   1e3 * seconds[k], rate(seconds[k]), alone[k] / seconds[k] / static_cast<double>(parts), parts);
+      }
+    }
   }
 
   /// Returns what a coloured sweep in float takes, or in double where there is none.
@@ -268,6 +301,7 @@ void run(int count, char** words) {
   if (what == "all" || what == "tetrahedra") {
     Bench tets(generate_box(spec, parallel_for(*devices.threads)), devices, sweeps, triad);
     fmt::print("{} tetrahedra, {} nodes\n", tets.mesh.cell_count(), tets.mesh.vertex_count());
+    if (devices.devices.size() > 1) return tets.several();
     tets.two_passes(tets.all());
   }
   for (const bool curved : {false, true}) {
