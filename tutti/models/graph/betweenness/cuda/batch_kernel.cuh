@@ -2,121 +2,58 @@
 // their own. Beside the portable loops (portable_sources.cu), which define every bit.
 //
 // A warp holds 64 sources, two a lane. It takes an item of work: up to 32 whole vertices, or a piece of a hub's row. It
-// flattens the arcs of the item over its lanes to find those that count, then adds whole rows of 64 doubles for these.
+// flattens the arcs of the item over its lanes to find those that count, then adds whole rows of 64 doubles for these,
+// which are copied to shared memory ahead.
 #pragma once
 
-#include "tutti/models/graph/betweenness/delta_sum.hpp"
-#include "tutti/models/graph/betweenness/lane_batch.hpp"
+#include "tutti/models/graph/betweenness/cuda/batch_state.cuh"
 
 namespace tutti::graph::gpu {
 
-constexpr unsigned all_threads = 0xffffffffu;
-constexpr int block_size = 256, warps_of_block = block_size / 32;
-/// Rows that a warp loads at once, and blocks of a multiprocessor: loads in flight are what the rate depends on.
-constexpr int rows_in_flight = 4, blocks_at_once = 4;
-constexpr int waiting_sums = rows_in_flight + 2;  ///< of a warp
-constexpr double most_paths = 0x1p1000;
-
-/// Work of one warp at a time.
-struct alignas(16) Item {
-  Vertex first;           ///< vertex
-  std::int32_t vertices;  ///< 1 to 32 whole ones; 1 of a hub
-  std::int32_t piece;     ///< number among all pieces of hubs; -1: whole vertices
-  std::int32_t hub;       ///< number of the hub
-  Size begin, end;        ///< arcs of the piece
-};
-struct Hub {
-  std::int32_t first_piece, pieces;
-};
-
-struct Rows {
-  const Size* offsets;
-  const Vertex* columns;
-  const Item* items;
-  const Hub* hubs;
-  std::int32_t item_count;
-};
-
-struct BatchArguments {
-  Rows out, in;
-  Vertex vertices;
-  Size arcs;
-  const Vertex* sources;
-  std::int32_t source_count, batches, teams, levels;
-  double sparse;        ///< part of all arcs below which a frontier is pushed
-  double2* values;      ///< [team][vertex][32]
-  Lanes* level;         ///< [team][level][vertex]; zero before the first launch
-  Lanes* reached;       ///< [team][vertex]
-  double2* piece_sums;  ///< [team][piece][32]
-  Lanes* piece_lanes;   ///< [team][piece]
-  unsigned* arrived;    ///< [team][hub]; zero
-  std::int32_t most_pieces, most_hubs;
-  unsigned* barrier;  ///< [team][32]; zero at launch
-  /// [team][level][4]: vertices found, arcs that begin there, items taken on the way out, and back
-  unsigned long long* counts;
-  unsigned* failed;  ///< [batch]; zero at launch
-  unsigned long long* reached_arcs;
-  DeltaSum* sums;
-};
-
-/// What a warp shares while it works on an item.
-struct WarpBoard {
-  struct Hit {
-    Lanes lanes;
-    Vertex vertex;
-    std::int32_t owner;
-  };
-  Hit hits[32];
-  double2 sums[waiting_sums][32];  ///< of vertices whose rows are done, on the way back
-  int ended[waiting_sums];         ///< which vertices
-  Lanes wanted[32], found[32];
-  Size start[32];        ///< first arc of vertex k, less the arcs of the item before it
-  std::int32_t end[32];  ///< arcs of the item up to vertex k's end
-};
-
-/// What the blocks of a team share.
-struct Team {
-  double2* values;
-  Lanes *level, *reached;
-  double2* piece_sums;
-  Lanes* piece_lanes;
-  unsigned *arrived, *barrier;
-  unsigned long long* counts;
-  int blocks, warp, warps;  ///< warp: of this thread in the team
-
-  __device__ void wait(unsigned& epoch) const {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      __threadfence();
-      epoch += static_cast<unsigned>(blocks);
-      atomicAdd(barrier, 1u);
-      unsigned seen = 0;
-      do asm volatile("ld.acquire.gpu.global.u32 %0,[%1];" : "=r"(seen) : "l"(barrier) : "memory");
-      while (seen < epoch);
-      __threadfence();
-    }
-    __syncthreads();
-  }
-};
-
-__device__ inline unsigned bits_of(Lanes lanes, int lane) {
-  return static_cast<unsigned>(lanes >> (2 * lane)) & 3u;
+/// Each lane of a warp has two of a batch's sources, which are neighbours in the list; their bits are 32 apart.
+__device__ inline Lanes bit_of_source(int k) {
+  return Lanes{1} << (k / 2 + k % 2 * 32);
 }
-__device__ inline double2 load_row(const double2* values, Vertex v, int lane, unsigned bits) {
+/// Which of a lane's two sources are among `lanes`.
+struct Mine {
+  bool x, y;
+  __device__ Mine(Lanes lanes, int lane)
+      : x((static_cast<unsigned>(lanes) & 1u << lane) != 0),
+        y((static_cast<unsigned>(lanes >> 32) & 1u << lane) != 0) {}
+};
+// Pointers from shared memory may lead anywhere, as far as the compiler knows: __ldca and __stwb say that it is global.
+
+/// What is not among `lanes` may be anything.
+__device__ inline double2 load_row(const double2* values, Vertex v, int lane, Lanes lanes) {
   double2 row = make_double2(0, 0);
-  if (bits != 0) row = values[static_cast<Size>(v) * 32 + lane];
-  if ((bits & 1) == 0) row.x = 0;
-  if ((bits & 2) == 0) row.y = 0;
+  const Mine mine(lanes, lane);
+  if (mine.x || mine.y) row = __ldca(values + static_cast<Size>(v) * 32 + lane);
   return row;
 }
-__device__ inline void store_row(double2* values, Vertex v, int lane, unsigned bits, double2 row) {
+__device__ inline void store_row(double2* values, Vertex v, int lane, Lanes lanes, double2 row) {
   double2* to = values + static_cast<Size>(v) * 32 + lane;
-  if (bits == 3)
-    *to = row;
-  else if (bits == 1)
-    to->x = row.x;
-  else if (bits == 2)
-    to->y = row.y;
+  const Mine mine(lanes, lane);
+  if (mine.x && mine.y)
+    __stwb(to, row);
+  else if (mine.x)
+    __stwb(&to->x, row.x);
+  else if (mine.y)
+    __stwb(&to->y, row.y);
+}
+
+/// Begins to copy a lane's part of a row to the board. Copies come in groups, one after the other.
+__device__ inline void begin_copy(double2* board, const double2* row) {
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(board))),
+      "l"(row)
+      : "memory");
+}
+__device__ inline void end_group_of_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Until all groups but the last one are there.
+__device__ inline void wait_for_copies() {
+  asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
 /// The sum of one digit over the warp, from sums of 32 bits, which the hardware makes. |digit| < 2^52.
@@ -143,40 +80,25 @@ __device__ inline void add_delta(DeltaSum& sum, double2 delta, int lane) {
   if (lane < 3) add_digit(*(&sum.high + lane), mine);
 }
 
-/// The end of vertex v on the way back, whose row holds `paths`: (1 + delta) / sigma takes sigma's place.
-__device__ inline void finish_back(const Team& team, Vertex v, int lane, unsigned bits, double2 paths, double2 below) {
-  // `below` is 0 in lanes that have no bit.
-  const double2 back = {1.0 / ((bits & 1) != 0 ? paths.x : 1.0) + below.x,
-                        1.0 / ((bits & 2) != 0 ? paths.y : 1.0) + below.y};
-  store_row(team.values, v, lane, bits, back);
+/// 1 / paths of what is among `lanes`; of anything else the division might take its slow way, for zero or infinity.
+__device__ inline double2 reciprocal(Lanes lanes, int lane, double2 paths) {
+  const Mine mine(lanes, lane);
+  double x = mine.x ? paths.x : 1.0, y = mine.y ? paths.y : 1.0;
+  asm("" : "+d"(x), "+d"(y));  // else the compiler divides before it chooses
+  return {1.0 / x, 1.0 / y};
 }
 
-/// The vertices of an item whose sums wait on the board, two at a time: their rows are loaded together.
-__device__ inline void finish_waiting(const Team& team, DeltaSum* sums, Vertex first, const WarpBoard& board, int count,
-                                      int lane) {
-#pragma unroll 1
-  for (int i = 0; i < count; i += 2) {
-    double2 paths[2];
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      if (i + j >= count) continue;
-      const int k = board.ended[i + j];
-      paths[j] = load_row(team.values, first + k, lane, bits_of(board.wanted[k], lane));
-    }
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      if (i + j >= count) continue;
-      const int k = board.ended[i + j];
-      const double2 below = board.sums[i + j][lane];
-      finish_back(team, first + k, lane, bits_of(board.wanted[k], lane), paths[j], below);
-      add_delta(sums[first + k], {paths[j].x * below.x, paths[j].y * below.y}, lane);
-    }
-  }
+/// The end of vertex v on the way back, whose row holds `paths`: (1 + delta) / sigma takes sigma's place.
+__device__ inline void finish_back(double2* values, DeltaSum* sums, Vertex v, int lane, Lanes lanes, double2 paths,
+                                   double2 below) {
+  const Mine mine(lanes, lane);
+  const double2 one = reciprocal(lanes, lane, paths);
+  store_row(values, v, lane, lanes, {one.x + below.x, one.y + below.y});
+  add_delta(sums[v], {mine.x ? paths.x * below.x : 0, mine.y ? paths.y * below.y : 0}, lane);
 }
 
 /// The vertices of an item behind which nothing lies: a bit each, four at a time.
-__device__ inline void finish_last(const Team& team, Vertex first, const WarpBoard& board, unsigned vertices,
-                                   int lane) {
+__device__ inline void finish_last(double2* values, Vertex first, const WarpBoard& board, unsigned vertices, int lane) {
 #pragma unroll 1
   while (vertices != 0) {
     double2 paths[4];
@@ -186,14 +108,14 @@ __device__ inline void finish_last(const Team& team, Vertex first, const WarpBoa
       if (next == 0) continue;
       const int k = __ffs(static_cast<int>(next)) - 1;
       next &= next - 1;
-      paths[j] = load_row(team.values, first + k, lane, bits_of(board.wanted[k], lane));
+      paths[j] = load_row(values, first + k, lane, board.wanted[k]);
     }
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       if (vertices == 0) continue;
       const int k = __ffs(static_cast<int>(vertices)) - 1;
       vertices &= vertices - 1;
-      finish_back(team, first + k, lane, bits_of(board.wanted[k], lane), paths[j], {0, 0});
+      store_row(values, first + k, lane, board.wanted[k], reciprocal(board.wanted[k], lane, paths[j]));
     }
   }
 }
@@ -212,25 +134,41 @@ __device__ inline void note_found(const Team& team, const Rows& out, Lanes* to, 
   found.arcs += out.offsets[v + 1] - out.offsets[v];
 }
 
-/// The vertices of the item, one a lane: lanes wanted, and where its arcs are. How many arcs they have together.
-__device__ inline int lay_out(const Rows& rows, const Item& item, Lanes wanted, WarpBoard& board, int lane) {
+/// The vertices of the board's item, one a lane: lanes wanted, and where its arcs are. wanted(v, k): of vertex k, whose
+/// number is v. Returns which vertices want any, a bit each; `arcs`: how many arcs those have together.
+template <class Wanted>
+__device__ inline unsigned lay_out(const Rows& rows, const Wanted& wanted, WarpBoard& board, int lane, int& arcs) {
+  const Item& item = board.item;
+  Lanes lanes = 0;
   Size begin = 0;
   int length = 0;
-  if (wanted != 0) {
-    begin = item.piece >= 0 ? item.begin : rows.offsets[item.first + lane];
-    length = static_cast<int>((item.piece >= 0 ? item.end : rows.offsets[item.first + lane + 1]) - begin);
+  if (lane < item.vertices) {
+    // Where its arcs are is read whether or not it wants any: both are on their way at once.
+    const Vertex v = item.first + lane;
+    lanes = wanted(v, lane);
+    begin = __ldg(rows.offsets + v);
+    length = static_cast<int>(__ldg(rows.offsets + v + 1) - begin);
+    if (item.piece >= 0) {
+      begin = item.begin;
+      length = item.arcs;
+    }
   }
+  const unsigned some = __ballot_sync(all_threads, lanes != 0);
+  if (some == 0) return 0;
+  if (lanes == 0) length = 0;
   int end = length;
+#pragma unroll
   for (int o = 1; o < 32; o <<= 1) {
     const int before = __shfl_up_sync(all_threads, end, o);
     if (lane >= o) end += before;
   }
   board.end[lane] = end;
   board.start[lane] = begin - (end - length);
-  board.wanted[lane] = wanted;
+  board.wanted[lane] = lanes;
   board.found[lane] = 0;
   __syncwarp();
-  return __shfl_sync(all_threads, end, 31);
+  arcs = __shfl_sync(all_threads, end, 31);
+  return some;
 }
 
 /// Which vertex of the item arc e belongs to.
@@ -241,48 +179,78 @@ __device__ inline int owner_of(const WarpBoard& board, int e) {
   return owner;
 }
 
+/// Notes on the board which of the arcs [base, base + 32 arcs_of_lane) of its item count; how many.
+__device__ inline int note_hits(const Rows& rows, const Lanes* from, int base, int arcs, WarpBoard& board, int lane) {
+  Vertex column[arcs_of_lane];
+  int owner[arcs_of_lane];
+  Lanes mine[arcs_of_lane];
+#pragma unroll
+  for (int c = 0; c < arcs_of_lane; ++c) {
+    const int e = base + 32 * c + lane;
+    owner[c] = owner_of(board, e < arcs ? e : arcs - 1);
+    column[c] = 0;
+    if (e < arcs) column[c] = __ldcs(&rows.columns[board.start[owner[c]] + e]);
+  }
+#pragma unroll
+  for (int c = 0; c < arcs_of_lane; ++c) {
+    mine[c] = 0;
+    if (base + 32 * c + lane < arcs) mine[c] = __ldca(from + column[c]) & board.wanted[owner[c]];
+  }
+  int hits = 0;
+#pragma unroll
+  for (int c = 0; c < arcs_of_lane; ++c) {
+    const unsigned hit = __ballot_sync(all_threads, mine[c] != 0);
+    if (mine[c] != 0) board.hits[hits + __popc(hit & ((1u << lane) - 1))] = {mine[c], column[c], owner[c]};
+    hits += __popc(hit);
+  }
+  __syncwarp();
+  // The last rows_at_once are filled up with what adds nothing.
+  if (hits > 0 && lane < rows_at_once - 1) board.hits[hits + lane] = {0, 0, board.hits[hits - 1].owner};
+  __syncwarp();
+  return hits;
+}
+
 /// A warp adds rows over the arcs of an item, in the order of the arcs of each vertex; finish(k, lanes, sum) at the end
-/// of each vertex k that has any; make_room() before up to rows_in_flight + 1 of them.
-template <class MakeRoom, class Finish>
-__device__ inline void sum_item(const Team& team, const Rows& rows, const Lanes* from, int arcs, WarpBoard& board,
-                                int lane, const MakeRoom& make_room, const Finish& finish) {
+/// of each vertex k that has any.
+template <class Finish>
+__device__ inline void sum_item(const double2* values, const Rows& rows, const Lanes* from, int arcs, WarpBoard& board,
+                                int lane, const Finish& finish) {
   int current = -1;
   Lanes lanes = 0;
   double2 sum = make_double2(0, 0);
-  for (int base = 0; base < arcs; base += 32) {
-    const int e = base + lane;
-    const int owner = owner_of(board, e < arcs ? e : arcs - 1);
-    Lanes mine = 0;
-    Vertex column = 0;
-    if (e < arcs) {
-      column = __ldcs(&rows.columns[board.start[owner] + e]);
-      mine = from[column] & board.wanted[owner];
+  const auto copy = [&](int i, int half) {
+#pragma unroll
+    for (int j = 0; j < rows_at_once; ++j) {
+      const WarpBoard::Hit hit = board.hits[i + j];
+      const Mine mine(hit.lanes, lane);
+      if (mine.x || mine.y) begin_copy(&board.rows[half][j][lane], values + static_cast<Size>(hit.vertex) * 32 + lane);
     }
-    const unsigned hit = __ballot_sync(all_threads, mine != 0);
-    if (mine != 0) board.hits[__popc(hit & ((1u << lane) - 1))] = {mine, column, owner};
-    __syncwarp();
-    const int hits = __popc(hit);
-    for (int i = 0; i < hits; i += rows_in_flight) {
-      make_room();
-      double2 row[rows_in_flight];
+  };
+#pragma unroll 1
+  for (int base = 0; base < arcs; base += 32 * arcs_of_lane) {
+    const int hits = note_hits(rows, from, base, arcs, board, lane);
+    int half = 0;
+    if (hits > 0) copy(0, 0);
+    end_group_of_copies();
+#pragma unroll 1
+    for (int i = 0; i < hits; i += rows_at_once, half ^= 1) {
+      if (i + rows_at_once < hits) copy(i + rows_at_once, half ^ 1);
+      end_group_of_copies();
+      wait_for_copies();
 #pragma unroll
-      for (int j = 0; j < rows_in_flight; ++j) {
-        row[j] = make_double2(0, 0);
-        if (i + j < hits)
-          row[j] = load_row(team.values, board.hits[i + j].vertex, lane, bits_of(board.hits[i + j].lanes, lane));
-      }
-#pragma unroll
-      for (int j = 0; j < rows_in_flight; ++j) {
-        if (i + j >= hits) continue;
-        if (board.hits[i + j].owner != current) {
+      for (int j = 0; j < rows_at_once; ++j) {
+        const WarpBoard::Hit hit = board.hits[i + j];
+        if (hit.owner != current) {
           if (current >= 0) finish(current, lanes, sum);
-          current = board.hits[i + j].owner;
+          current = hit.owner;
           lanes = 0;
           sum = make_double2(0, 0);
         }
-        lanes |= board.hits[i + j].lanes;
-        sum.x += row[j].x;
-        sum.y += row[j].y;
+        lanes |= hit.lanes;
+        const Mine mine(hit.lanes, lane);
+        const double2 row = board.rows[half][j][lane];
+        if (mine.x) sum.x += row.x;
+        if (mine.y) sum.y += row.y;
       }
     }
     __syncwarp();
@@ -316,23 +284,48 @@ __device__ inline bool join_pieces(const Team& team, const Rows& rows, const Ite
   return true;
 }
 
-/// The item of a warp after item i: where `taken` counts, whoever is ready takes the next one. Lane 0 knows.
-__device__ inline int next_item(const Team& team, unsigned long long* taken, int i, int lane) {
-  if (taken == nullptr) return i + team.warps;
-  return lane == 0 ? team.warps + static_cast<int>(atomicAdd(taken, 1ull)) : 0;
+/// body() for each item of the warp, which is on the board then. Where `taken` counts, whoever is ready takes the next
+/// one; which one that is, and what is in it, is asked for an item ahead. Lane 0 knows which, and each lane a word.
+template <class Body>
+__device__ inline void for_items(const Team& team, const Rows& rows, unsigned long long* taken, WarpBoard& board,
+                                 int lane, const Body& body) {
+  constexpr int words = sizeof(Item) / sizeof(int);
+  const int warps = team.warps, count = rows.item_count;
+  const auto load = [&](int i) {
+    return i < count && lane < words ? __ldg(reinterpret_cast<const int*>(rows.items + i) + lane) : 0;
+  };
+  const auto take = [&](int i) {
+    if (taken == nullptr) return i + warps;
+    return lane == 0 ? warps + static_cast<int>(atomicAdd(taken, 1ull)) : 0;
+  };
+  int i = static_cast<int>(blockIdx.x) % team.blocks * warps_of_block + static_cast<int>(threadIdx.x) / 32;
+  int word = load(i), next = take(i);
+  while (i < count) {
+    if (lane < words) reinterpret_cast<int*>(&board.item)[lane] = word;
+    i = __shfl_sync(all_threads, next, 0);
+    word = load(i);
+    next = take(i);
+    __syncwarp();
+    body();
+    __syncwarp();
+  }
 }
 
 /// One level outwards: path counts of vertices that the frontier `from` reaches. dense: all unreached ones are looked
 /// at; else those that push() marked in `to`.
-__device__ inline void pull_out(const BatchArguments& a, const Team& team, const Lanes* from, Lanes* to, bool dense,
-                                unsigned long long* taken, WarpBoard& board, int lane, Found& found) {
-  for (int i = team.warp, next = 0; i < a.in.item_count; i = __shfl_sync(all_threads, next, 0)) {
-    next = next_item(team, taken, i, lane);
-    const Item item = a.in.items[i];
-    Lanes wanted = 0;
-    if (lane < item.vertices) wanted = dense ? ~team.reached[item.first + lane] : to[item.first + lane];
-    if (__ballot_sync(all_threads, wanted != 0) == 0) continue;
-    const int arcs = lay_out(a.in, item, wanted, board, lane);
+__device__ inline void pull_out(const Lanes* from, Lanes* to, bool dense, unsigned long long* counts,
+                                unsigned* failed) {
+  const BatchArguments& a = block.arguments;
+  const Team& team = block.team;
+  WarpBoard& board = block.boards[threadIdx.x / 32];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  Found found;
+  unsigned long long* taken = dense ? counts + 2 : nullptr;
+  for_items(team, a.in, taken, board, lane, [&] {
+    int arcs = 0;
+    const auto wanted = [&](Vertex v, int) { return dense ? ~__ldca(team.reached + v) : __ldca(to + v); };
+    if (lay_out(a.in, wanted, board, lane, arcs) == 0) return;
+    const Item& item = board.item;
     Lanes piece_lanes = 0;
     double2 piece_sum = make_double2(0, 0);
     const auto finish = [&](int k, Lanes lanes, double2 sum) {
@@ -342,93 +335,101 @@ __device__ inline void pull_out(const BatchArguments& a, const Team& team, const
         return;
       }
       found.too_many |= sum.x > most_paths || sum.y > most_paths;
-      store_row(team.values, item.first + k, lane, bits_of(lanes, lane), sum);
+      // Where nothing follows, the value of the way back is known.
+      if ((item.last >> k & 1) != 0) sum = reciprocal(lanes, lane, sum);
+      store_row(team.values, item.first + k, lane, lanes, sum);
       if (lane == 0) board.found[k] = lanes;
     };
-    sum_item(
-        team, a.in, from, arcs, board, lane, [] {}, finish);
+    sum_item(team.values, a.in, from, arcs, board, lane, finish);
     if (item.piece >= 0) {
       if (join_pieces(team, a.in, item, lane, piece_lanes, piece_sum) && piece_lanes != 0) {
         found.too_many |= piece_sum.x > most_paths || piece_sum.y > most_paths;
-        store_row(team.values, item.first, lane, bits_of(piece_lanes, lane), piece_sum);
+        if (item.last != 0) piece_sum = reciprocal(piece_lanes, lane, piece_sum);
+        store_row(team.values, item.first, lane, piece_lanes, piece_sum);
         if (lane == 0) note_found(team, a.out, to, item.first, piece_lanes, found);
       }
     } else {
       __syncwarp();
       if (board.found[lane] != 0) note_found(team, a.out, to, item.first + lane, board.found[lane], found);
     }
-    __syncwarp();
+  });
+  const int vertices = __reduce_add_sync(all_threads, found.vertices);
+  const Size arcs = warp_sum(found.arcs);
+  if (lane == 0 && vertices > 0) {
+    atomicAdd(counts, static_cast<unsigned long long>(vertices));
+    atomicAdd(counts + 1, static_cast<unsigned long long>(arcs));
   }
+  if (found.too_many) atomicOr(failed, 1u);
 }
 
 /// One level back: dependencies of the vertices of `level` from those of `below`.
-__device__ inline void pull_back(const BatchArguments& a, const Team& team, const Lanes* below, const Lanes* level,
-                                 unsigned long long* taken, WarpBoard& board, int lane) {
-  for (int i = team.warp, next = 0; i < a.out.item_count; i = __shfl_sync(all_threads, next, 0)) {
-    next = next_item(team, taken, i, lane);
-    const Item item = a.out.items[i];
-    Lanes wanted = 0;
-    if (lane < item.vertices) wanted = level[item.first + lane];
-    unsigned rest = __ballot_sync(all_threads, wanted != 0);
-    if (rest == 0) continue;
-    const int arcs = lay_out(a.out, item, wanted, board, lane);
-    Lanes piece_lanes = 0;
-    double2 piece_sum = make_double2(0, 0);
-    int waiting = 0;
-    const auto finish_those = [&] {
-      __syncwarp();
-      finish_waiting(team, a.sums, item.first, board, waiting, lane);
-      __syncwarp();
-      waiting = 0;
+__device__ inline void pull_back(const Lanes* below, const Lanes* level, unsigned long long* taken) {
+  const BatchArguments& a = block.arguments;
+  const Team& team = block.team;
+  WarpBoard& board = block.boards[threadIdx.x / 32];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for_items(team, a.out, taken, board, lane, [&] {
+    const Item& item = board.item;
+    int arcs = 0;
+    // pull_out() has finished vertices without arcs out.
+    const auto wanted = [&](Vertex v, int k) { return (item.last >> k & 1) != 0 ? 0 : __ldca(level + v); };
+    unsigned rest = lay_out(a.out, wanted, board, lane, arcs);
+    if (rest == 0) return;
+    double2* values = team.values;
+    // A vertex whose sum is known is finished when the next one's is: by then its paths have come.
+    int ended = -1;
+    double2 ended_sum = make_double2(0, 0), ended_paths = make_double2(0, 0);
+    const auto finish_ended = [&] {
+      if (ended >= 0)
+        finish_back(values, a.sums, item.first + ended, lane, board.wanted[ended], ended_paths, ended_sum);
     };
-    const auto make_room = [&] {
-      if (waiting + rows_in_flight + 1 > waiting_sums) finish_those();
-    };
-    const auto finish = [&](int k, Lanes lanes, double2 sum) {
-      if (item.piece >= 0) {
-        piece_lanes = lanes;
-        piece_sum = sum;
-        return;
+    const auto finish = [&](int k, Lanes, double2 sum) {
+      if (item.piece < 0) {
+        finish_ended();
+        ended_paths = load_row(values, item.first + k, lane, board.wanted[k]);
+        rest &= ~(1u << k);
       }
-      board.sums[waiting][lane] = sum;
-      if (lane == 0) board.ended[waiting] = k;
-      ++waiting;
-      rest &= ~(1u << k);
+      ended = k;
+      ended_sum = sum;
     };
-    sum_item(team, a.out, below, arcs, board, lane, make_room, finish);
+    sum_item(values, a.out, below, arcs, board, lane, finish);
     if (item.piece >= 0) {
-      if (join_pieces(team, a.out, item, lane, piece_lanes, piece_sum)) {
-        rest = piece_lanes != 0 ? 0 : 1;
-        waiting = 1 - static_cast<int>(rest);
-        board.sums[0][lane] = piece_sum;
-        if (lane == 0) board.ended[0] = 0;
+      Lanes lanes = ended >= 0 ? 1 : 0;  // some, or none
+      ended = -1;
+      if (join_pieces(team, a.out, item, lane, lanes, ended_sum)) {
+        if (lanes != 0) {
+          ended = 0;
+          rest = 0;
+          ended_paths = load_row(values, item.first, lane, board.wanted[0]);
+        }
       } else {
         rest = 0;
       }
     }
-    if (waiting > 0) finish_those();
-    finish_last(team, item.first, board, rest, lane);
-    __syncwarp();
-  }
+    finish_ended();
+    finish_last(values, item.first, board, rest, lane);
+  });
 }
 
 /// Marks in `to` what a frontier of few arcs reaches.
-__device__ inline void push(const BatchArguments& a, const Team& team, const Lanes* from, Lanes* to, WarpBoard& board,
-                            int lane) {
-  for (int i = team.warp; i < a.out.item_count; i += team.warps) {
-    const Item item = a.out.items[i];
-    const Lanes mine = lane < item.vertices ? from[item.first + lane] : 0;
-    if (__ballot_sync(all_threads, mine != 0) == 0) continue;
-    const int arcs = lay_out(a.out, item, mine, board, lane);
+__device__ inline void push(const Lanes* from, Lanes* to) {
+  const BatchArguments& a = block.arguments;
+  const Team& team = block.team;
+  WarpBoard& board = block.boards[threadIdx.x / 32];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for_items(team, a.out, nullptr, board, lane, [&] {
+    int arcs = 0;
+    if (lay_out(
+            a.out, [&](Vertex v, int) { return __ldca(from + v); }, board, lane, arcs) == 0)
+      return;
     for (int e = lane; e < arcs; e += 32) {
       const int owner = owner_of(board, e);
-      const Vertex w = a.out.columns[board.start[owner] + e];
-      const Lanes lanes = board.wanted[owner] & ~team.reached[w];
-      if ((lanes & ~to[w]) != 0)
+      const Vertex w = __ldg(a.out.columns + board.start[owner] + e);
+      const Lanes lanes = board.wanted[owner] & ~__ldca(team.reached + w);
+      if ((lanes & ~__ldca(to + w)) != 0)
         atomicOr(reinterpret_cast<unsigned long long*>(&to[w]), static_cast<unsigned long long>(lanes));
     }
-    __syncwarp();
-  }
+  });
 }
 
 __device__ inline Team team_of(const BatchArguments& a, int number, int blocks) {
@@ -442,36 +443,43 @@ __device__ inline Team team_of(const BatchArguments& a, int number, int blocks) 
           a.barrier + t * 32,
           a.counts + t * a.levels * 4,
           blocks,
-          static_cast<int>(blockIdx.x) % blocks * warps_of_block + static_cast<int>(threadIdx.x) / 32,
           blocks * warps_of_block};
 }
 
 /// All blocks of a launch are there at once (a cooperative launch); gridDim.x is a multiple of the teams.
-__global__ void __launch_bounds__(block_size, blocks_at_once) sweep_batches(BatchArguments a) {
-  __shared__ WarpBoard boards[warps_of_block];
-  const int blocks = static_cast<int>(gridDim.x) / a.teams, number = static_cast<int>(blockIdx.x) / blocks;
-  const Team team = team_of(a, number, blocks);
+__global__ void __launch_bounds__(block_size, blocks_at_once)
+    sweep_batches(const __grid_constant__ BatchArguments arguments) {
+  const BatchArguments& a = block.arguments;
+  const Team& team = block.team;
+  const int blocks = static_cast<int>(gridDim.x) / arguments.teams, number = static_cast<int>(blockIdx.x) / blocks;
+  if (threadIdx.x == 0) {
+    block.arguments = arguments;
+    block.team = team_of(arguments, number, blocks);
+  }
+  __syncthreads();
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  WarpBoard& board = boards[threadIdx.x / 32];
-  const Size n = a.vertices, thread = static_cast<Size>(team.warp) * 32 + lane,
-             threads = static_cast<Size>(team.warps) * 32;
+  const Size n = a.vertices, thread = static_cast<Size>(blockIdx.x) % blocks * block_size + threadIdx.x,
+             threads = static_cast<Size>(blocks) * block_size;
   unsigned epoch = 0;
   int used = a.levels;  // of an earlier launch: unknown
   for (int batch = number; batch < a.batches; batch += a.teams) {
     const int first = batch * 64, count = min(64, a.source_count - first);
     // Lanes without a source have reached everything.
-    const Lanes none = count == 64 ? 0 : ~Lanes{0} << count;
+    Lanes none = 0;
+    for (int k = count; k < 64; ++k) none |= bit_of_source(k);
     for (Size i = thread; i < n * used; i += threads) team.level[i] = 0;
     for (Size i = thread; i < n; i += threads) team.reached[i] = none;
     for (Size i = thread; i < 4 * a.levels; i += threads) team.counts[i] = 0;
     team.wait(epoch);
-    if (thread == 0)
-      for (int k = 0; k < count; ++k) {
-        const Vertex s = a.sources[first + k];
-        team.level[s] |= Lanes{1} << k;
-        team.reached[s] |= Lanes{1} << k;
-        reinterpret_cast<double*>(team.values)[static_cast<Size>(s) * 64 + k] = 1;
-      }
+    if (thread < count) {
+      const Vertex s = a.sources[first + thread];
+      const auto mark = [&](Lanes* lanes) {
+        atomicOr(reinterpret_cast<unsigned long long*>(lanes + s), bit_of_source(static_cast<int>(thread)));
+      };
+      mark(team.level);
+      mark(team.reached);
+      reinterpret_cast<double*>(team.values)[static_cast<Size>(s) * 64 + thread] = 1;
+    }
     team.wait(epoch);
 
     int depth = 0;
@@ -484,18 +492,10 @@ __global__ void __launch_bounds__(block_size, blocks_at_once) sweep_batches(Batc
       const Lanes* from = team.level + depth * n;
       Lanes* to = team.level + (depth + 1) * n;
       if (!dense) {
-        push(a, team, from, to, board, lane);
+        push(from, to);
         team.wait(epoch);
       }
-      Found found;
-      pull_out(a, team, from, to, dense, dense ? &team.counts[4 * depth + 2] : nullptr, board, lane, found);
-      const int vertices = __reduce_add_sync(all_threads, found.vertices);
-      const Size arcs = warp_sum(found.arcs);
-      if (lane == 0 && vertices > 0) {
-        atomicAdd(&team.counts[4 * depth], static_cast<unsigned long long>(vertices));
-        atomicAdd(&team.counts[4 * depth + 1], static_cast<unsigned long long>(arcs));
-      }
-      if (found.too_many) atomicOr(&a.failed[batch], 1u);
+      pull_out(from, to, dense, team.counts + 4 * depth, a.failed + batch);
       team.wait(epoch);
       failed = __ldcg(&a.failed[batch]) != 0;
       if (failed || __ldcg(&team.counts[4 * depth]) == 0) break;
@@ -508,7 +508,7 @@ __global__ void __launch_bounds__(block_size, blocks_at_once) sweep_batches(Batc
       continue;
     }
     for (int d = depth; d > 0; --d) {
-      pull_back(a, team, team.level + (d + 1) * n, team.level + d * n, &team.counts[4 * d + 3], board, lane);
+      pull_back(team.level + (d + 1) * n, team.level + d * n, &team.counts[4 * d + 3]);
       team.wait(epoch);
     }
     Size reached = 0;

@@ -20,15 +20,17 @@ struct Work {
   std::vector<gpu::Hub> hubs;
   std::int32_t pieces = 0;
 
-  explicit Work(const Csr<Vertex>& rows) {
+  /// `out`: where it is known which vertices have no arcs out.
+  Work(const Csr<Vertex>& rows, const Csr<Vertex>& out) {
     const auto offset = [&](Vertex v) { return rows.offsets[v]; };
+    const auto last = [&](Vertex v) { return out.offsets[v] == out.offsets[v + 1]; };
     for (Vertex v = 0; v < rows.rows();) {
       const Size arcs = offset(v + 1) - offset(v);
       if (arcs > piece_arcs) {
         const auto count = static_cast<std::int32_t>(pieces_of(arcs)), hub = static_cast<std::int32_t>(hubs.size());
         for (std::int32_t k = 0; k < count; ++k)
-          items.push_back(
-              {v, 1, pieces + k, hub, offset(v) + piece_begin(arcs, k), offset(v) + piece_begin(arcs, k + 1)});
+          items.push_back({v, 1, pieces + k, hub, offset(v) + piece_begin(arcs, k),
+                           static_cast<std::int32_t>(piece_begin(arcs, k + 1) - piece_begin(arcs, k)), last(v)});
         hubs.push_back({pieces, count});
         pieces += count;
         ++v;
@@ -36,8 +38,12 @@ struct Work {
       }
       Vertex end = v + 1;
       while (end < rows.rows() && end - v < 32 && offset(end + 1) - offset(v) <= item_arcs) ++end;
-      // Vertices without arcs at the end have nothing to pull, but their values are finished on the way back.
-      items.push_back({v, end - v, -1, -1, offset(v), offset(end)});
+      // Vertices without arcs have nothing to pull.
+      if (offset(end) > offset(v)) {
+        std::uint32_t lasts = 0;
+        for (Vertex k = 0; k < end - v; ++k) lasts |= static_cast<std::uint32_t>(last(v + k)) << k;
+        items.push_back({v, end - v, -1, -1, offset(v), static_cast<std::int32_t>(offset(end) - offset(v)), lasts});
+      }
       v = end;
     }
   }
@@ -51,8 +57,8 @@ struct DeviceWork {
   std::int32_t pieces = 0;
 
   DeviceWork() = default;
-  explicit DeviceWork(Stream& stream, const Csr<Vertex>& rows) {
-    const Work work(rows);
+  DeviceWork(Stream& stream, const Csr<Vertex>& rows, const Csr<Vertex>& out) {
+    const Work work(rows, out);
     items = make_buffer(stream, std::span<const gpu::Item>(work.items), "work of a graph's rows");
     hubs = make_buffer(stream, std::span<const gpu::Hub>(work.hubs), "hubs of a graph");
     pieces = work.pieces;
@@ -62,8 +68,8 @@ struct DeviceWork {
 class GpuBatches final : public DeviceSources {
  public:
   GpuBatches(Stream& stream, const Graph& graph, Size levels, Size sources, Size room)
-      : n_(graph.vertices), levels_(levels), out_(stream, graph.out) {
-    if (graph.directed) in_ = DeviceWork(stream, graph.in);
+      : n_(graph.vertices), levels_(levels), out_(stream, graph.out, graph.out) {
+    if (graph.directed) in_ = DeviceWork(stream, graph.in, graph.out);
     Device& device = stream.device();
     const cuda::CurrentDevice current(device.index());
     int blocks_of_processor = 0, processors = 0;
