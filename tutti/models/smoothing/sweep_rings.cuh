@@ -15,7 +15,8 @@ namespace detail {
 /// Nodes with more triangles are moved by the portable form.
 inline constexpr int ring_most = star_lanes;
 /// Blocks of a multiprocessor: with more of them registers do not suffice. One H100, 8.0 M triangles in a plane, Newton
-/// in colours, G cells/s: 384 threads in double 22, 448 and more 16; 640 in float 26, 768 24, 1,024 16.
+/// in colours, G cells/s: 320 or 384 threads in double 22, 448 16; in float 384 23, 512 25.7, 640 26.5, 768 24,
+/// 1,024 16.
 inline constexpr int ring_threads = 64;
 template <class R>
 inline constexpr int ring_blocks = sizeof(R) == 4 ? 8 : 5;
