@@ -19,7 +19,7 @@ inline constexpr int ring_most = star_lanes;
 /// 1,024 16.
 inline constexpr int ring_threads = 64;
 template <class R>
-inline constexpr int ring_blocks = sizeof(R) == 4 ? 8 : 5;
+inline constexpr int ring_blocks = sizeof(R) == 4 ? 10 : 5;
 
 /// Roots and quotients by QuickMath, and triangles that do no harm where a node has fewer than others of its warp.
 constexpr bool ring_is_branchless(Energy energy, bool untangle) {
