@@ -139,6 +139,26 @@ TEST(Boundary, TotalInflowHasItsTotals) {
 }
 
 // The stress of the textbook from gradients of primitive values.
+TEST(ViscousFlux, AlongTheNormalIsThatOfTheTensor) {
+  Gas gas;
+  gas.viscosity = 0.3;
+  for (const ViscosityLaw law : {ViscosityLaw::constant, ViscosityLaw::sutherland})
+    for (int k = 0; k < 200; ++k) {
+      gas.law = law;
+      const Vec3 n = some_normal();
+      double q[variables], g[3][variables], all[3][variables], along[variables];
+      to_conserved(gas, some_state(), q);
+      for (auto& row : g)
+        for (double& slope : row) slope = uniform(9, -1, 1);
+      viscous_flux(gas, q, 1 / q[0], g, 1, all);
+      viscous_flux_along(gas, q, 1 / q[0], g, n, along);
+      for (int v = 0; v < variables; ++v) {
+        const double should = all[0][v] * n.x + all[1][v] * n.y + all[2][v] * n.z;
+        EXPECT_NEAR(along[v], should, 1e-12 * (1 + std::abs(should)));
+      }
+    }
+}
+
 TEST(ViscousFlux, IsNewtonsStressAndFouriersHeat) {
   Gas gas = air;
   gas.law = ViscosityLaw::constant;

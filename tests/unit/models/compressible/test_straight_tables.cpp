@@ -54,14 +54,16 @@ void check_derivatives(const Operators& made, const StraightTables& tables) {
                   made.tables[made.elements[0].derivative + Size{3 * m + d} * padded(Sizes::bases) + l]);
 }
 
-/// The trace beside the slopes of a side, and its spread.
+/// The trace beside the slopes of a side, and its spread. own: which points of the side the face's are.
 template <class Sizes>
-void check_slopes(const Operators& made, const StraightTables& tables, const FaceRecord& face, int side, int table) {
+void check_slopes(const Operators& made, const StraightTables& tables, const FaceRecord& face, int side, int table,
+                  const std::uint8_t* own) {
   constexpr int n = Sizes::face_points;
   const int first = Sizes::viscous_trace_fragments * table;
   const auto number = [&](Size at) { return made.tables[at]; };
   for (int q = 0; q < n; ++q) {
-    const int slopes = first + Sizes::of_slopes + 2 * (q / 4) * Sizes::base_steps, column = 2 * (q % 4);
+    const int there = own[q];
+    const int slopes = first + Sizes::of_slopes + 2 * (there / 4) * Sizes::base_steps, column = 2 * (there % 4);
     for (int l = 0; l < Sizes::bases; ++l) {
       const auto at = [&](int tile, int half) {
         return entry(tables.trace_fragments, slopes, 2, l, tile, column + half);
@@ -71,9 +73,9 @@ void check_slopes(const Operators& made, const StraightTables& tables, const Fac
       ASSERT_EQ(at(1, 0), number(face.slope[side] + Size{3 * l + 1} * n + q));
       ASSERT_EQ(at(1, 1), number(face.slope[side] + Size{3 * l + 2} * n + q));
     }
-    const int spread = first + Sizes::of_spread + q / 4 * Sizes::face_steps;
+    const int spread = first + Sizes::of_spread + there / 4 * Sizes::face_steps;
     for (int k = 0; k < n; ++k)
-      ASSERT_EQ(entry(tables.trace_fragments, spread, 1, k, 0, column),
+      ASSERT_EQ(entry(tables.trace_fragments, spread, 1, k < face.actual ? own[k] : k, 0, column),
                 number(face.slope[side] + Size{3 * n} * Sizes::bases + k * n + q));
   }
 }
@@ -108,12 +110,16 @@ void check_sizes(BoxElements elements, bool viscous) {
       EXPECT_EQ(f.right < 0, in(tile, interior_boundary) || in(tile, separator_boundary));
       if (k == tile_rows * tile || f.face != tables.faces[k - 1].face) ++met[f.face];
       for (int side = 0; side < (f.right < 0 ? 0 : 2); ++side) {
-        const int table = side == 0 ? tables.tables[tile] % max_traces : tables.tables[tile] / max_traces;
+        const TileSides sides = TileSides::of(tables.tables[tile]);
+        const int table = side == 0 ? sides.left : sides.right;
+        const std::uint8_t* own = tables.view.own + tile_rows * (side == 0 ? 0 : sides.turn);
+        for (int q = 0; q < face.actual; ++q) ASSERT_EQ(made.turns[(side == 0 ? 0 : face.turn) + own[q]], q);
         for (int l = 0; l < Sizes::bases; ++l)
           for (int q = 0; q < Sizes::face_points; ++q)
-            ASSERT_EQ(entry(tables.trace_fragments, of_trace * table, Sizes::face_tiles, l, q / 8, column_of(q)),
+            ASSERT_EQ(entry(tables.trace_fragments, of_trace * table, Sizes::face_tiles, l, own[q] / 8,
+                            column_of(own[q] % 8)),
                       made.tables[face.trace[side] + Size{l} * Sizes::face_points + q]);
-        if (viscous) check_slopes<Sizes>(made, tables, face, side, table);
+        if (viscous) check_slopes<Sizes>(made, tables, face, side, table, own);
       }
     }
   for (const int count : met) EXPECT_EQ(count, 1);

@@ -295,7 +295,14 @@ class Maker {
     } else {
       for (double& share : shares) share /= b.volume();
     }
-    const std::vector<Vec3> here = places(*to_make.points);
+    std::vector<Vec3> here = places(*to_make.points);
+    if (to_make.lift_points != to_make.points) {
+      // The places that the lift takes, to the bit, so that tensor cores need tables of them only.
+      const std::vector<Vec3> own = places(*to_make.lift_points);
+      const std::uint8_t* turned = made_.turns.data() + record.turn;
+      for (std::int32_t q = 0; q < record.actual; ++q) here[turned[q]] = own[q];
+      for (std::size_t q = static_cast<std::size_t>(record.actual); q < here.size(); ++q) here[q] = here[0];
+    }
     if (to_make.trace) b.basis().values_by_function(here, at(record.trace[side]), record.points);
     if (to_make.lift) b.basis().values_by_point(places(*to_make.lift_points), shares, at(record.lift[side]));
     if (to_make.slope) fill_slope(b.basis(), here, shares, at(record.slope[side]));

@@ -58,8 +58,13 @@ class Sorter {
   }
 
   StraightTables& tables() { return tables_; }
-  const std::vector<Size>& traces() const { return traces_; }
-  const std::vector<Size>& slopes() const { return slopes_; }  ///< of the traces
+
+  /// Tables of all sides that have the same lift.
+  struct Side {
+    Size lift = 0, trace = 0, slope = 0;
+    int turn = 0;  ///< trace and slope are those of a face whose points are turned so
+  };
+  const std::vector<Side>& sides() const { return sides_; }
 
  private:
   bool elements_alike() const {
@@ -91,24 +96,32 @@ class Sorter {
         return false;
       for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side)
         if (!add_side(face, side)) return false;
-      number_of(turns_, face.turn);
     }
-    if (turns_.size() > max_turns ||
+    if (turns_.size() > max_turns || sides_.size() > max_faces ||
         made_.faces.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / max_turns))
       return false;
     tables_.view.face_points = n;
     tables_.view.summed_points = first.actual + (n > first.actual ? 1 : 0);
-    for (std::size_t k = 0; k < turns_.size(); ++k)
-      for (std::size_t q = 0; q < tile_rows; ++q)
-        tables_.view.turns[tile_rows * k + q] = made_.turns[turns_[k] + static_cast<Size>(q)];
+    for (std::size_t k = 0; k < turns_.size(); ++k) {
+      std::uint8_t *turns = tables_.view.turns + tile_rows * k, *own = tables_.view.own + tile_rows * k;
+      for (std::size_t q = 0; q < tile_rows; ++q) turns[q] = made_.turns[turns_[k] + static_cast<Size>(q)];
+      for (int q = 0; q < first.actual; ++q) own[turns[q]] = static_cast<std::uint8_t>(q);
+      std::fill(own + first.actual, own + tile_rows, own[0]);
+    }
     return true;
   }
 
   /// False: sides that share a trace do not share their slopes.
   bool add_side(const FaceRecord& face, int side) {
     const auto k = static_cast<std::size_t>(number_of(traces_, face.trace[side]));
-    if (k == slopes_.size()) slopes_.push_back(face.slope[side]);
-    return !viscous_ || (face.slope[side] >= 0 && slopes_[k] == face.slope[side]);
+    const int turn = side == 0 ? 0 : number_of(turns_, face.turn);
+    const auto found =
+        std::find_if(sides_.begin(), sides_.end(), [&](const Side& s) { return s.lift == face.lift[side]; });
+    const auto table = static_cast<int>(found - sides_.begin());
+    if (found == sides_.end()) sides_.push_back({face.lift[side], face.trace[side], face.slope[side], turn});
+    if (k == places_.size()) places_.push_back({face.slope[side], table, turn});
+    return (!viscous_ || (face.slope[side] >= 0 && places_[k].slope == face.slope[side])) &&
+           places_[k].table == table && places_[k].turn == turn;
   }
 
   bool add_sides() {
@@ -140,7 +153,9 @@ class Sorter {
         to.push_back({i, face.left, face.right});
       }
       for (auto& [traces, members] : classes) {
-        add_class(members, traces.second + max_traces * traces.first);
+        const Place &left = places_[static_cast<std::size_t>(traces.second)],
+                    &right = places_[static_cast<std::size_t>(traces.first)];
+        add_class(members, TileSides{left.table, right.table, right.turn}.code());
         members.clear();
       }
       if (inner == interior_inner) ends_of_blocks_.push_back(static_cast<Lid>(tables_.tables.size()));
@@ -187,7 +202,14 @@ class Sorter {
   const bool viscous_, on_gpu_;
   const Lid together_;
   std::vector<Lid> ends_of_blocks_;  ///< tiles of faces inside
-  std::vector<Size> traces_, slopes_, turns_{0};
+  /// Of a trace.
+  struct Place {
+    Size slope = 0;
+    int table = 0, turn = 0;
+  };
+  std::vector<Size> traces_, turns_{0};
+  std::vector<Place> places_;  ///< of the traces
+  std::vector<Side> sides_;
   StraightTables tables_;
 };
 
@@ -200,17 +222,19 @@ class Fragments {
   /// False: the rules are not those that the kernels were made for.
   bool add_to(Sorter& sorted) const {
     StraightTables& tables = sorted.tables();
-    if (made_.elements[0].points != Sizes::points || tables.view.face_points != Sizes::face_points ||
-        sorted.traces().size() > max_traces)
-      return false;
+    if (made_.elements[0].points != Sizes::points || tables.view.face_points != Sizes::face_points) return false;
     add_volume(tables.element_fragments);
     add_lifts(tables.element_fragments, tables.view.lifts);
     if (viscous_) add_derivatives(tables.element_fragments);
-    for (std::size_t k = 0; k < sorted.traces().size(); ++k) {
-      add_trace(tables.trace_fragments, table(sorted.traces()[k]));
-      if (viscous_) add_slopes(tables.trace_fragments, table(sorted.traces()[k]), table(sorted.slopes()[k]));
+    for (const Sorter::Side& side : sorted.sides()) {
+      // Padding, which weighs nothing, repeats the first of the side's own points.
+      std::uint8_t turned[tile_rows];
+      std::copy_n(tables.view.turns + tile_rows * side.turn, tile_rows, turned);
+      std::fill(turned + made_.faces[0].actual, turned + tile_rows, turned[0]);
+      add_trace(tables.trace_fragments, table(side.trace), turned);
+      if (viscous_) add_slopes(tables.trace_fragments, table(side.trace), table(side.slope), turned);
     }
-    tables.view.traces = static_cast<int>(sorted.traces().size());
+    tables.view.traces = static_cast<int>(sorted.sides().size());
     return true;
   }
 
@@ -253,27 +277,31 @@ class Fragments {
         });
   }
 
-  static void add_trace(std::vector<double>& fragments, const double* trace) {
+  /// In the side's own order of the points: which `turned` ones of the table they are.
+  static void add_trace(std::vector<double>& fragments, const double* trace, const std::uint8_t* turned) {
     add_fragments(fragments, Sizes::base_steps, Sizes::face_tiles, [&](int l, int tile, int column) {
       const int q = point_of(tile, column), n = Sizes::face_points;
-      return l < Sizes::bases ? trace[l * n + (q < n ? q : 0)] : 0;
+      return l < Sizes::bases ? trace[l * n + turned[q < n ? q : 0]] : 0;
     });
   }
 
   /// A step's four points in two tiles: the trace beside the first derivative, the second beside the third; then the
   /// spread beside nothing. A thread has all of a point.
-  static void add_slopes(std::vector<double>& fragments, const double* trace, const double* slope) {
+  void add_slopes(std::vector<double>& fragments, const double* trace, const double* slope,
+                  const std::uint8_t* turned) const {
     constexpr int n = Sizes::face_points;
+    const int actual = made_.faces[0].actual;
     for (int step = 0; step < Sizes::face_steps; ++step)
       add_fragments(fragments, Sizes::base_steps, 2, [&](int l, int tile, int column) {
-        const int q = 4 * step + column / 2, d = 2 * tile + column % 2 - 1;
+        const int q = turned[4 * step + column / 2], d = 2 * tile + column % 2 - 1;
         if (l >= Sizes::bases) return 0.0;
         return d < 0 ? trace[l * n + q] : slope[(3 * l + d) * n + q];
       });
     const double* spread = slope + 3 * n * Sizes::bases;
     for (int step = 0; step < Sizes::face_steps; ++step)
       add_fragments(fragments, Sizes::face_steps, 1, [&](int k, int, int column) {
-        return column % 2 == 0 ? spread[k * n + 4 * step + column / 2] : 0;
+        if (column % 2 != 0 || k >= actual) return 0.0;
+        return spread[turned[k] * n + turned[4 * step + column / 2]];
       });
   }
 

@@ -20,7 +20,7 @@ struct FaceState {
 template <class T, class N>
 TUTTI_HD inline FaceState<T> face_state(const Gas& gas, const T* q, const N& n) {
   FaceState<T> s;
-  s.inverse = 1 / q[0];
+  s.inverse = inverse_of(q[0]);
   s.p = pressure(gas, q, s.inverse);
   s.speed = fused(q[3], n.z, fused(q[2], n.y, q[1] * n.x)) * s.inverse;
   s.sound = root(gas.gamma * s.p * s.inverse);

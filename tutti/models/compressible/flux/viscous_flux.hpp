@@ -5,6 +5,12 @@
 
 namespace tutti::compressible {
 
+template <class T>
+TUTTI_HD inline T viscosity_of(const Gas& gas, const T* q, T inverse) {
+  if (gas.law != ViscosityLaw::sutherland) return gas.viscosity;
+  return gas.viscosity_at(pressure(gas, q, inverse) * inverse / gas.constant);
+}
+
 /// The viscous flux f[d][variable] of the state q with gradients g[d][variable]; the equation has minus its divergence.
 /// `conducts`: 0 leaves the heat flux out.
 template <class T>
@@ -19,8 +25,7 @@ TUTTI_HD inline void viscous_flux(const Gas& gas, const T* q, T inverse, const T
       heat[d] = fused(-u[i], slope[d][i], heat[d]);
     }
   }
-  T mu = gas.viscosity;
-  if (gas.law == ViscosityLaw::sutherland) mu = gas.viscosity_at(pressure(gas, q, inverse) * inverse / gas.constant);
+  const T mu = viscosity_of(gas, q, inverse);
   // kappa dT = mu gamma / Pr de
   const T conductivity = conducts * mu * (gas.gamma / gas.prandtl);
   const T dilatation = -2.0 / 3 * (slope[0][0] + slope[1][1] + slope[2][2]);
@@ -28,12 +33,43 @@ TUTTI_HD inline void viscous_flux(const Gas& gas, const T* q, T inverse, const T
     f[d][0] = 0;
     T work = conductivity * heat[d];
     for (int i = 0; i < 3; ++i) {
-      const T stress = mu * (slope[d][i] + slope[i][d] + (i == d ? dilatation : T(0)));
+      const T strain = slope[d][i] + slope[i][d], stress = mu * (i == d ? strain + dilatation : strain);
       f[d][1 + i] = stress;
       work = fused(u[i], stress, work);
     }
     f[d][4] = work;
   }
+}
+
+/// The same along the unit normal n: f[variable].
+template <class T, class N>
+TUTTI_HD inline void viscous_flux_along(const Gas& gas, const T* q, T inverse, const T (*g)[variables], const N& n,
+                                        T* f) {
+  const T u[3] = {q[1] * inverse, q[2] * inverse, q[3] * inverse}, energy = q[4] * inverse;
+  const auto dot = [&](T x, T y, T z) { return fused(z, n.z, fused(y, n.y, x * n.x)); };
+  const T speed = dot(u[0], u[1], u[2]);
+  T along[variables];  // d q / dn
+  for (int v = 0; v < variables; ++v) along[v] = dot(g[0][v], g[1][v], g[2][v]);
+  T slope[3], across[3];  // d u / dn; the gradient of u . n
+  T heat = fused(-energy, along[0], along[4]) * inverse, dilatation = g[0][1] + g[1][2] + g[2][3];
+  for (int d = 0; d < 3; ++d) {
+    slope[d] = fused(-u[d], along[0], along[1 + d]) * inverse;
+    across[d] = fused(-speed, g[d][0], dot(g[d][1], g[d][2], g[d][3])) * inverse;
+    heat = fused(-u[d], slope[d], heat);
+    dilatation = fused(-u[d], g[d][0], dilatation);
+  }
+  dilatation = -2.0 / 3 * inverse * dilatation;
+  const T mu = viscosity_of(gas, q, inverse);
+  const T stress[3] = {mu * fused(dilatation, T(n.x), slope[0] + across[0]),
+                       mu * fused(dilatation, T(n.y), slope[1] + across[1]),
+                       mu * fused(dilatation, T(n.z), slope[2] + across[2])};
+  T work = mu * (gas.gamma / gas.prandtl) * heat;
+  f[0] = 0;
+  for (int d = 0; d < 3; ++d) {
+    f[1 + d] = stress[d];
+    work = fused(u[d], stress[d], work);
+  }
+  f[4] = work;
 }
 
 /// The state on the boundary that gradients and viscous fluxes see.

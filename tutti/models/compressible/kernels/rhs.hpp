@@ -182,7 +182,7 @@ TUTTI_HD inline void add_factored_volume(const Team& team, const PartView& view,
                             using T = NumberOf<decltype(points)>;
                             T state[variables], g[variables];
                             load_rows<variables>(points, s.state, s.stride, state);
-                            const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+                            const T inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
                             watch(view, e, points, s.state, s.stride, state[0], p);
                             for (int d = 0; d < 3; ++d) {
                               flux_along(state, inverse, p, metric + 3 * d, g);
@@ -219,7 +219,7 @@ TUTTI_HD inline void add_volume(const Team& team, const PartView& view, const Vo
       using T = NumberOf<decltype(points)>;
       T state[variables], g[3][variables];
       load_rows<variables>(points, s.at, at_once, state);
-      const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+      const T inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
       watch(view, e, points, s.at, at_once, state[0], p);
       if (element.affine != 0) {
         for (int d = 0; d < 3; ++d) flux_along(state, inverse, p, s.metric + 3 * d, g[d]);

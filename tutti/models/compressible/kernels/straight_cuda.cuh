@@ -38,9 +38,32 @@ __device__ __forceinline__ void load_fragments(double* to, const double* from, i
     reinterpret_cast<double2*>(to)[i] = reinterpret_cast<const double2*>(from)[i];
 }
 
-__device__ __forceinline__ void load_turns(std::uint8_t* to, const StraightView& tuned) {
-  for (unsigned i = threadIdx.x; i < sizeof(tuned.turns); i += blockDim.x) to[i] = tuned.turns[i];
+using Turns = std::uint8_t[max_turns * tile_rows];
+__device__ __forceinline__ void load_turns(Turns& to, const Turns& from) {
+  for (unsigned i = threadIdx.x; i < sizeof(Turns); i += blockDim.x) to[i] = from[i];
 }
+
+/// Where this thread's entries of the tables of a right side are, which has its own order of the points: `own`.
+struct OwnPoints {
+  const std::uint8_t* own;
+  Place at;
+  /// Of a point's place in the two columns that a thread of the sums has of a step, less the step.
+  __device__ __forceinline__ int column_of(int q) const { return 4 * (2 * (q % 4)) + at.column; }
+  /// In fragments of traces: of column tile n.
+  template <class Sizes>
+  __device__ __forceinline__ int trace(int n) const {
+    const int q = 4 * (2 * n + at.row % 2) + at.row / 2, there = q < Sizes::face_points ? own[q] : q;
+    return fragment_size * (there / 8) + column_of(there) + 4 * (there / 4 % 2);
+  }
+  /// The own point of this thread's column of step `step` of slopes and spreads.
+  __device__ __forceinline__ int point(int step) const { return own[4 * step + at.row / 2]; }
+  __device__ __forceinline__ int column(int point) const { return column_of(point) + 4 * (at.row % 2); }
+  /// In fragments of spreads, less the column: of this thread's row of step k. Padding has rows of zeros.
+  __device__ __forceinline__ int spread(int k) const {
+    const int q = 4 * k + at.column, there = q > 0 && own[q] == own[0] ? q : own[q];
+    return fragment_size * (there / 4) + there % 4 - at.column;
+  }
+};
 
 /// Grids of as many blocks as run at a time, or fewer where there is less to do.
 template <class Tuning, class Kernel, class... Arguments>
@@ -63,19 +86,26 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
     face_kernel(Range tiles, StraightView tuned, const double* normals, Gas gas, const double* u, double* flux) {
   using Sizes = FaceSizes<P>;
   extern __shared__ __align__(16) double shared[];
+  __shared__ Turns own;
   load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::trace_fragments);
+  load_turns(own, tuned.own);
   __syncthreads();
   const Place at;
   for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * FaceTuning<P>::tiles + at.warp; tile < tiles.end;
        tile += static_cast<Lid>(gridDim.x) * FaceTuning<P>::tiles) {
-    const std::int32_t tables = tuned.tables[tile];
+    const TileSides sides = TileSides::of(tuned.tables[tile]);
+    const OwnPoints points{own + tile_rows * sides.turn, at};
     const StraightFace upper = tuned.faces[Size{tile_rows} * tile + at.row],
                        lower = tuned.faces[Size{tile_rows} * tile + at.row + 8];
     double states[2][Sizes::face_tiles][variables][4];
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
-      const int table = side == 0 ? tables % max_traces : tables / max_traces;
-      const double* fragments = shared + fragment_size * Sizes::trace_fragments * table + at.lane;
+      const double* fragments =
+          shared + fragment_size * Sizes::trace_fragments * (side == 0 ? sides.left : sides.right);
+      int place[Sizes::face_tiles];
+#pragma unroll
+      for (int n = 0; n < Sizes::face_tiles; ++n)
+        place[n] = side == 0 ? fragment_size * n + at.lane : points.trace<Sizes>(n);
       const double* x = u + Size{Sizes::values} * (side == 0 ? upper.left : upper.right);
       const double* y = u + Size{Sizes::values} * (side == 0 ? lower.left : lower.right);
 #pragma unroll
@@ -93,7 +123,7 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
           const double a = valid ? __ldg(x + v * Sizes::bases + l) : 0, b = valid ? __ldg(y + v * Sizes::bases + l) : 0;
 #pragma unroll
           for (int n = 0; n < Sizes::face_tiles; ++n)
-            add_step(states[side][n][v], a, b, fragments[fragment_size * (k * Sizes::face_tiles + n)]);
+            add_step(states[side][n][v], a, b, fragments[fragment_size * Sizes::face_tiles * k + place[n]]);
         }
       }
     }
@@ -245,7 +275,7 @@ __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView&
       double state[variables];
 #pragma unroll
       for (int v = 0; v < variables; ++v) state[v] = states[v][i];
-      inverse[i] = 1 / state[0];
+      inverse[i] = inverse_of(state[0]);
       p[i] = pressure(view.gas, state, inverse[i]);
       if (!(state[0] > 0 && p[i] > 0)) watch(view, i < 2 ? x : y, state);
     }
@@ -281,9 +311,9 @@ __global__ void __launch_bounds__(ElementTuning<Sizes::order>::threads, ElementT
   using Tile = ElementTile<Sizes>;
   using Cut = ElementTuning<Sizes::order>;
   extern __shared__ __align__(16) double shared[];
-  __shared__ std::uint8_t turns[sizeof(tuned.turns)];
+  __shared__ Turns turns;
   load_fragments(shared, tuned.element_fragments, Sizes::element_fragments);
-  load_turns(turns, tuned);
+  load_turns(turns, tuned.turns);
   __syncthreads();
   const Place at;
   const double* fragments = shared + at.lane;

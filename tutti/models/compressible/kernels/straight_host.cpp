@@ -176,15 +176,12 @@ void compute_viscous_group(const PartView& view, const FaceGroup& group, double 
   }
   const VecOf<Lanes> normal = group.normals(view);
   for (int q = 0; q < face.actual; ++q) {
-    Lanes states[2][variables], total[variables], f[variables], g[3][variables], h[3][variables];
+    Lanes states[2][variables], total[variables], along[variables], f[variables], g[3][variables];
     for (int side = 0; side < 2; ++side) {
       load_values<variables>(s.at[side].at(q), n, states[side]);
       gradient_at<P>(s, side, q, factor[side], normal, g);
-      viscous_flux(view.gas, states[side], 1 / states[side][0], g, 1, h);
-      for (int v = 0; v < variables; ++v) {
-        const Lanes along = fused(h[2][v], normal.z, fused(h[1][v], normal.y, h[0][v] * normal.x));
-        total[v] = side == 0 ? along : 0.5 * (total[v] + along);
-      }
+      viscous_flux_along(view.gas, states[side], inverse_of(states[side][0]), g, normal, along);
+      for (int v = 0; v < variables; ++v) total[v] = side == 0 ? along[v] : 0.5 * (total[v] + along[v]);
     }
     numerical_flux(view.flux, view.gas, states[0], states[1], normal, f);
     for (int v = 0; v < variables; ++v) store_lanes(s.flux.at(v * n + q), f[v] - total[v]);
@@ -330,7 +327,7 @@ void advance_group(const PartView& view, const ElementGroup& group, const double
       [&](int q, int count) {
         Lanes state[variables], g[variables];
         load_values<variables>(s.state.at(q), chunk_points, state);
-        const Lanes inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+        const Lanes inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
         watch_group(view, group, state, p);
         for (int d = 0; d < 3; ++d) {
           flux_along(state, inverse, p, metric + 3 * d, g);
@@ -409,7 +406,7 @@ void advance_viscous_group(const PartView& view, const ElementGroup& group, cons
         load_values<variables>(s.state.at(q), chunk_points, state);
         for (int d = 0; d < 3; ++d)
           load_values<variables>(s.slope.at(d * variables * chunk_points + q), chunk_points, g[d]);
-        const Lanes inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+        const Lanes inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
         watch_group(view, group, state, p);
         euler_flux(state, inverse, p, f);
         viscous_flux(view.gas, state, inverse, g, 1, h);

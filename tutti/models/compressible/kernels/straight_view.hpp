@@ -55,10 +55,17 @@ using HexSizes = StraightSizes<P, 6,
 
 /// A fragment is what the 32 threads of a warp hold of a step's table: thread 4 i + j has row j, column i.
 inline constexpr int fragment_size = 32;
-/// Tables of traces: e.g. of a tetrahedron's four left faces, and of four right ones in three orientations.
-inline constexpr int max_traces = 16;
 /// Orders of a face's points: as they are, and in eight orientations of a quadrangle.
 inline constexpr int max_turns = 16;
+/// What the two sides of a tile's faces are, for GPUs: a table each, and the right side's turn.
+struct TileSides {
+  int left = 0, right = 0, turn = 0;
+  static constexpr int tables = 8;
+  TUTTI_HD static TileSides of(std::int32_t code) {
+    return {code % tables, code / tables % tables, code / (tables * tables)};
+  }
+  std::int32_t code() const { return left + tables * (right + tables * turn); }
+};
 
 struct StraightFace {
   Lid face = 0, left = 0, right = 0;
@@ -70,17 +77,18 @@ struct StraightView {
   int faces_each = 0;     ///< of an element: 4 or 6
   int face_points = 0;    ///< padded
   int summed_points = 0;  ///< of a face, with one of padding, where there is some: more zeros change no sum
-  std::array<Size, max_faces> lifts{};  ///< tables of an element's faces
-  bool viscous = false;                 ///< tables are those of viscous flow
-  int traces = 0;
+  std::array<Size, max_faces> lifts{};        ///< tables of an element's faces
+  bool viscous = false;                       ///< tables are those of viscous flow
+  int traces = 0;                             ///< tables of sides: each in its own order of the points
   const double* element_fragments = nullptr;  ///< of GPUs, as those below
   const double* trace_fragments = nullptr;
   const StraightFace* faces = nullptr;             ///< tile_rows a tile; the last of a class may come several times
-  const std::int32_t* tables = nullptr;            ///< of GPUs: of each tile's traces, left + max_traces * right
+  const std::int32_t* tables = nullptr;            ///< of GPUs: TileSides of each tile
   const std::int32_t* sides = nullptr;             ///< of each element's faces: max_turns face + turn
   const double* scales = nullptr;                  ///< the same: of lift, below 0 where the element is left
   std::array<Lid, 5> ends{};                       ///< of tiles: see FaceSet
-  std::uint8_t turns[max_turns * tile_rows] = {};  ///< orders of a face's points
+  std::uint8_t turns[max_turns * tile_rows] = {};  ///< orders of a face's points: which one a side's own point is
+  std::uint8_t own[max_turns * tile_rows] = {};    ///< the other way: a side's own point; of padding that of the first
 
   bool tuned() const { return order > 0; }
   /// The tiles of a set.

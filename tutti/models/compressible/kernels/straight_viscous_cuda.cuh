@@ -20,6 +20,53 @@ inline constexpr int viscous_tiles[] = {0, 4, 3, 2};  ///< of elements at a time
 template <int P>
 using ViscousElementTuning = Tuning<viscous_tiles[P], 1, variables>;
 
+/// What a warp has of its tile of faces in shared memory: geometry, and up to p = 2 the coefficients of both sides,
+/// which are fetched while it works on the tile before. Rows: 16 left sides, 16 right ones.
+template <int P>
+struct FaceTile {
+  using Sizes = FaceSizes<P>;
+  static constexpr int sides = 2 * tile_rows;
+  static constexpr int buffers = P == 1 ? 2 : P == 2 ? 1 : 0;  ///< of coefficients
+  static constexpr int row = P == 2 ? 52 : Sizes::values;      ///< padded against bank conflicts
+  static constexpr int of_normals = 9 * sides, of_scales = of_normals + 3 * tile_rows, of_rows = of_scales + sides,
+                       doubles = of_rows + buffers * sides * row;
+  double* memory;
+
+  /// Of row `side`.
+  __device__ __forceinline__ double* metric(int side) const { return memory + 9 * side; }
+  __device__ __forceinline__ double* normal(int face) const { return memory + of_normals + 3 * face; }
+  __device__ __forceinline__ double* scale(int side) const { return memory + of_scales + side; }
+  __device__ __forceinline__ double* rows(int buffer) const { return memory + of_rows + buffer * sides * row; }
+
+  static __device__ __forceinline__ double read(const double* from) { return buffers > 0 ? *from : __ldg(from); }
+
+  /// The face and element of row `lane`.
+  struct Side {
+    Lid face, element;
+  };
+  static __device__ __forceinline__ Side side_of(const Place& at, const StraightView& tuned, Lid tile) {
+    const StraightFace& face = tuned.faces[Size{tile_rows} * tile + at.lane % tile_rows];
+    return {__ldg(&face.face), at.lane < tile_rows ? __ldg(&face.left) : __ldg(&face.right)};
+  }
+  __device__ __forceinline__ void fetch_rows(const Place& at, const double* u, Lid element, int buffer) const {
+    constexpr int pairs = Sizes::values / 2;
+    // Unrolled, the places of all copies take registers.
+#pragma unroll 1
+    for (int k = at.lane; k < sides * pairs; k += 32) {
+      const int side = k / pairs, c = 2 * (k % pairs);
+      copy_ahead(rows(buffer) + side * row + c, u + Size{Sizes::values} * __shfl_sync(~0U, element, side) + c);
+    }
+  }
+  __device__ __forceinline__ void fetch_geometry(const Place& at, const PartView& view, const Side& of) const {
+    const double* from = view.metric + Size{9} * of.element;
+#pragma unroll
+    for (int i = 0; i < 9; ++i) copy_one_ahead(metric(at.lane) + i, from + i);
+    if (at.lane < tile_rows)
+      for (int d = 0; d < 3; ++d) copy_one_ahead(normal(at.lane) + d, view.normals + Size{3} * of.face + d);
+    copy_one_ahead(scale(at.lane), &view.faces[of.face].scale[at.lane / tile_rows]);
+  }
+};
+
 /// The viscous flux along the normal of what a side has at a point: the state, its slopes in reference coordinates and
 /// the spread of the jump. As ViscousFaceFluxes::gradient_at().
 struct SideFlux {
@@ -30,45 +77,51 @@ struct SideFlux {
 
   __device__ __forceinline__ void operator()(const double (&state)[variables], const double (&slope)[3][variables],
                                              const double (&spread)[variables], double (&along)[variables]) const {
-    double m[9], g[3][variables], h[3][variables];
-#pragma unroll
-    for (int i = 0; i < 9; ++i) m[i] = __ldg(metric + i);
+    double g[3][variables];
     const double n[3] = {normal.x, normal.y, normal.z};
 #pragma unroll
-    for (int v = 0; v < variables; ++v)
+    for (int d = 0; d < 3; ++d) {
+      const double m[3] = {metric[d], metric[3 + d], metric[6 + d]}, share = factor * n[d];
 #pragma unroll
-      for (int d = 0; d < 3; ++d)
-        g[d][v] = fused(factor * n[d], spread[v],
-                        fused(m[6 + d], slope[2][v], fused(m[3 + d], slope[1][v], m[d] * slope[0][v])));
-    viscous_flux(gas, state, 1 / state[0], g, 1, h);
-#pragma unroll
-    for (int v = 0; v < variables; ++v)
-      along[v] = fused(h[2][v], normal.z, fused(h[1][v], normal.y, h[0][v] * normal.x));
+      for (int v = 0; v < variables; ++v)
+        g[d][v] = fused(share, spread[v], fused(m[2], slope[2][v], fused(m[1], slope[1][v], m[0] * slope[0][v])));
+    }
+    viscous_flux_along(gas, state, inverse_of(state[0]), g, normal, along);
   }
+};
+
+/// Where a side's coefficients are, of this thread's rows, and its tables.
+struct TileSide {
+  const double *upper, *lower, *fragments;
 };
 
 /// Half the jumps at the points of a tile of faces, as rows of the next product: [step][variable][upper, lower].
 template <int P>
-__device__ __forceinline__ void face_jumps(const Place& at, const double* const (&fragments)[2],
-                                           const double* const (&upper)[2], const double* const (&lower)[2],
+__device__ __forceinline__ void face_jumps(const Place& at, const TileSide (&sides)[2], const OwnPoints& points,
                                            double (&jump)[FaceSizes<P>::face_steps][variables][2]) {
   using Sizes = FaceSizes<P>;
+  using Tile = FaceTile<P>;
   double states[2][Sizes::face_tiles][variables][4] = {};
 #pragma unroll
-  for (int side = 0; side < 2; ++side)
+  for (int side = 0; side < 2; ++side) {
+    int place[Sizes::face_tiles];
+#pragma unroll
+    for (int n = 0; n < Sizes::face_tiles; ++n)
+      place[n] = side == 0 ? fragment_size * n + at.lane : points.trace<Sizes>(n);
 #pragma unroll
     for (int k = 0; k < Sizes::base_steps; ++k) {
       const int l = 4 * k + at.column;
       const bool valid = 4 * k + 3 < Sizes::bases || l < Sizes::bases;
 #pragma unroll
       for (int v = 0; v < variables; ++v) {
-        const double a = valid ? __ldg(upper[side] + v * Sizes::bases + l) : 0,
-                     b = valid ? __ldg(lower[side] + v * Sizes::bases + l) : 0;
+        const double a = valid ? Tile::read(sides[side].upper + v * Sizes::bases + l) : 0,
+                     b = valid ? Tile::read(sides[side].lower + v * Sizes::bases + l) : 0;
 #pragma unroll
         for (int n = 0; n < Sizes::face_tiles; ++n)
-          add_step(states[side][n][v], a, b, fragments[side][fragment_size * (k * Sizes::face_tiles + n)]);
+          add_step(states[side][n][v], a, b, sides[side].fragments[fragment_size * Sizes::face_tiles * k + place[n]]);
       }
     }
+  }
 #pragma unroll
   for (int step = 0; step < Sizes::face_steps; ++step)
 #pragma unroll
@@ -83,65 +136,105 @@ __device__ __forceinline__ void face_jumps(const Place& at, const double* const 
 /// Fluxes and jumps at the points of inner faces, as ViscousFaceFluxes::inner_fluxes(): tiles [first, end).
 template <int P, FluxKind kind>
 __global__ void __launch_bounds__(ViscousFaceTuning<P>::threads, ViscousFaceTuning<P>::resident)
-    viscous_face_kernel(Range tiles, PartView view, StraightView tuned, double eta, const double* u, FaceArrays to) {
+    viscous_face_kernel(Range tiles, PartView view, StraightView tuned, double eta, const double* __restrict__ u,
+                        FaceArrays to) {
   using Sizes = FaceSizes<P>;
   using Cut = ViscousFaceTuning<P>;
+  using Tile = FaceTile<P>;
   extern __shared__ __align__(16) double shared[];
+  __shared__ Turns own;
+  const int tables = tuned.traces * Sizes::viscous_trace_fragments * fragment_size;
   load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::viscous_trace_fragments);
+  load_turns(own, tuned.own);
   __syncthreads();
   const Place at;
-  for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * Cut::tiles + at.warp; tile < tiles.end;
-       tile += static_cast<Lid>(gridDim.x) * Cut::tiles) {
-    const std::int32_t tables = tuned.tables[tile];
-    const StraightFace faces[2] = {tuned.faces[Size{tile_rows} * tile + at.row],
-                                   tuned.faces[Size{tile_rows} * tile + at.row + 8]};
-    const double* const fragments[2] = {
-        shared + fragment_size * Sizes::viscous_trace_fragments * (tables % max_traces) + at.lane,
-        shared + fragment_size * Sizes::viscous_trace_fragments * (tables / max_traces) + at.lane};
-    const double* const upper[2] = {u + Size{Sizes::values} * faces[0].left, u + Size{Sizes::values} * faces[0].right};
-    const double* const lower[2] = {u + Size{Sizes::values} * faces[1].left, u + Size{Sizes::values} * faces[1].right};
+  const Tile here{shared + tables + at.warp * Tile::doubles};
+  const Lid step_of_tiles = static_cast<Lid>(gridDim.x) * Cut::tiles;
+  Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * Cut::tiles + at.warp;
+  if (tile >= tiles.end) return;
+  // Behind the last tile, that is fetched once more.
+  const auto side_of = [&](Lid t) { return Tile::side_of(at, tuned, t < tiles.end ? t : tile); };
+  typename Tile::Side of = side_of(tile);
+  if (Tile::buffers > 0) here.fetch_rows(at, u, of.element, 0);
+  typename Tile::Side next = side_of(tile + step_of_tiles);
+  int buffer = 0;
+  for (; tile < tiles.end; tile += step_of_tiles) {
+    const TileSides codes = TileSides::of(__ldg(tuned.tables + tile));
+    const typename Tile::Side behind_next = side_of(tile + 2 * step_of_tiles);
+    const OwnPoints points{own + tile_rows * codes.turn, at};
+    const Lid faces[2] = {__shfl_sync(~0U, of.face, at.row), __shfl_sync(~0U, of.face, at.row + 8)};
+    if (Tile::buffers > 0) {
+      wait_for_copies();
+      __syncwarp();
+    }
+    here.fetch_geometry(at, view, of);
+    end_copies();
+    if (Tile::buffers == 2) here.fetch_rows(at, u, next.element, 1 - buffer);
+    end_copies();
+    TileSide sides[2];
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+      const auto row = [&](int i) {
+        const int k = tile_rows * side + at.row + i;
+        return Tile::buffers > 0 ? here.rows(buffer) + Tile::row * k
+                                 : u + Size{Sizes::values} * __shfl_sync(~0U, of.element, k);
+      };
+      sides[side] = {row(0), row(8),
+                     shared + fragment_size * Sizes::viscous_trace_fragments * (side == 0 ? codes.left : codes.right)};
+    }
     double jump[Sizes::face_steps][variables][2];
-    face_jumps<P>(at, fragments, upper, lower, jump);
+    face_jumps<P>(at, sides, points, jump);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      double* jumps = to.jump + Size{Sizes::face_values} * faces[half].face + at.column;
+      double* jumps = to.jump + Size{Sizes::face_values} * faces[half] + at.column;
 #pragma unroll
       for (int step = 0; step < Sizes::face_steps; ++step)
 #pragma unroll
         for (int v = 0; v < variables; ++v) jumps[v * Sizes::face_points + 4 * step] = jump[step][v][half];
     }
+    wait_for_groups<1>();
+    __syncwarp();
 #pragma unroll 1
     for (int step = 0; step < Sizes::face_steps; ++step) {
       double left[2][variables], total[2][variables];
+      const int point = points.point(step), column = points.column(point);
 #pragma unroll
       for (int side = 0; side < 2; ++side) {
-        const double* spreads = fragments[side] + fragment_size * (Sizes::of_spread + step * Sizes::face_steps);
-        const double* slopes = fragments[side] + fragment_size * (Sizes::of_slopes + 2 * step * Sizes::base_steps);
+        const int there = side == 0 ? step : point / 4, place = side == 0 ? at.lane : column;
+        const double* spreads =
+            sides[side].fragments + fragment_size * (Sizes::of_spread + there * Sizes::face_steps) + place;
+        const double* slopes =
+            sides[side].fragments + fragment_size * (Sizes::of_slopes + 2 * there * Sizes::base_steps) + place;
         double spread[variables][4] = {}, first[variables][4] = {}, second[variables][4] = {};
 #pragma unroll
-        for (int k = 0; k < Sizes::face_steps; ++k)
+        for (int k = 0; k < Sizes::face_steps; ++k) {
+          const double table = spreads[side == 0 ? fragment_size * k : points.spread(k)];
 #pragma unroll
-          for (int v = 0; v < variables; ++v)
-            add_step(spread[v], jump[k][v][0], jump[k][v][1], spreads[fragment_size * k]);
+          for (int v = 0; v < variables; ++v) add_step(spread[v], jump[k][v][0], jump[k][v][1], table);
+        }
 #pragma unroll
         for (int k = 0; k < Sizes::base_steps; ++k) {
           const int l = 4 * k + at.column;
           const bool valid = 4 * k + 3 < Sizes::bases || l < Sizes::bases;
 #pragma unroll
           for (int v = 0; v < variables; ++v) {
-            const double a = valid ? __ldg(upper[side] + v * Sizes::bases + l) : 0,
-                         b = valid ? __ldg(lower[side] + v * Sizes::bases + l) : 0;
+            const double a = valid ? Tile::read(sides[side].upper + v * Sizes::bases + l) : 0,
+                         b = valid ? Tile::read(sides[side].lower + v * Sizes::bases + l) : 0;
             add_step(first[v], a, b, slopes[fragment_size * 2 * k]);
             add_step(second[v], a, b, slopes[fragment_size * (2 * k + 1)]);
           }
         }
+        if (Tile::buffers == 1 && side == 1 && step + 1 == Sizes::face_steps) {
+          __syncwarp();
+          here.fetch_rows(at, u, next.element, 0);
+        }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const Lid face = faces[half].face;
-          const double* n = view.normals + Size{3} * face;
-          const Vec3 normal{__ldg(n), __ldg(n + 1), __ldg(n + 2)};
-          const SideFlux flux{view.gas, view.metric + Size{9} * (side == 0 ? faces[half].left : faces[half].right),
-                              normal, eta * __ldg(&view.faces[face].scale[side])};
+          const int row = at.row + 8 * half;
+          const double* n = here.normal(row);
+          const Vec3 normal{n[0], n[1], n[2]};
+          const SideFlux flux{view.gas, here.metric(tile_rows * side + row), normal,
+                              eta * *here.scale(tile_rows * side + row)};
           double state[variables], slope[3][variables], jumps[variables], along[variables];
 #pragma unroll
           for (int v = 0; v < variables; ++v) {
@@ -162,13 +255,18 @@ __global__ void __launch_bounds__(ViscousFaceTuning<P>::threads, ViscousFaceTuni
           }
           double f[variables];
           numerical_flux(kind, view.gas, left[half], state, normal, f);
-          double* fluxes = to.flux + Size{Sizes::face_values} * face + at.column + 4 * step;
+          double* fluxes = to.flux + Size{Sizes::face_values} * faces[half] + at.column + 4 * step;
 #pragma unroll
           for (int v = 0; v < variables; ++v) fluxes[v * Sizes::face_points] = f[v] - 0.5 * (total[half][v] + along[v]);
         }
       }
     }
+    __syncwarp();
+    of = next;
+    next = behind_next;
+    if (Tile::buffers == 2) buffer = 1 - buffer;
   }
+  wait_for_copies();
 }
 
 /// Waits for the warps that share a tile.
@@ -198,7 +296,7 @@ __device__ __forceinline__ void viscous_point_fluxes(const PartView& view, Lid e
   }
 #pragma unroll
   for (int i = 0; i < 9; ++i) m[i] = factor * __ldg(view.metric + Size{9} * e + i);
-  const double inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+  const double inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
   if (!(state[0] > 0 && p > 0)) watch(view, e, state);
   euler_flux(state, inverse, p, f);
   viscous_flux(view.gas, state, inverse, g, 1, h);
@@ -364,9 +462,9 @@ __global__ void __launch_bounds__(ViscousElementTuning<Sizes::order>::threads,
                            FaceArrays at_faces, StageArrays stage) {
   using Cut = ViscousElementTuning<Sizes::order>;
   extern __shared__ __align__(16) double shared[];
-  __shared__ std::uint8_t turns[sizeof(tuned.turns)];
+  __shared__ Turns turns;
   load_fragments(shared, tuned.element_fragments, Sizes::viscous_element_fragments);
-  load_turns(turns, tuned);
+  load_turns(turns, tuned.turns);
   __syncthreads();
   const Place at;
   const int shared_by = at.warp / Cut::warps, v = at.warp % Cut::warps;
@@ -416,7 +514,8 @@ template <int P>
 void compute_viscous_fluxes(Stream& stream, Range tiles, const PartView& view, const StraightView& tuned, double eta,
                             const double* u, const FaceArrays& to) {
   using Cut = ViscousFaceTuning<P>;
-  const auto doubles = static_cast<std::size_t>(tuned.traces * FaceSizes<P>::viscous_trace_fragments * fragment_size);
+  const auto doubles = static_cast<std::size_t>(tuned.traces * FaceSizes<P>::viscous_trace_fragments * fragment_size +
+                                                Cut::tiles * FaceTile<P>::doubles);
   const auto go = [&](auto kernel) {
     launch<Cut>(stream, kernel, tiles.size(), doubles, tiles, view, tuned, eta, u, to);
   };

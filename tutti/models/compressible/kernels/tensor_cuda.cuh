@@ -31,6 +31,22 @@ __device__ __forceinline__ void copy_ahead(double* shared, const double* global)
                "l"(global)
                : "memory");
 }
+/// 8 bytes.
+__device__ __forceinline__ void copy_one_ahead(double* shared, const double* global) {
+  asm volatile("cp.async.ca.shared.global [%0],[%1],8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "l"(global)
+               : "memory");
+}
+/// Copies come in groups, in the order of their ends.
+__device__ __forceinline__ void end_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// For all but the last `left` groups.
+template <int left>
+__device__ __forceinline__ void wait_for_groups() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+}
+/// For all that there are.
 __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }

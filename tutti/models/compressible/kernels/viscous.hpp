@@ -193,16 +193,17 @@ struct ViscousFaceFluxes {
     for_each_point(team, n, [&](const auto at) {
       using T = NumberOf<decltype(at)>;
       const auto normal = normals_at(view, face, at);
-      T states[2][variables], f[variables], total[variables], g[3][variables], h[3][variables];
+      T states[2][variables], f[variables], total[variables], along[variables], g[3][variables];
       load_rows<variables>(at, s.states.left, n, states[0]);
       load_rows<variables>(at, s.states.right, n, states[1]);
       for (int side = 0; side < 2; ++side) {
         gradient_at(at, face, side, s, g);
-        viscous_flux(view.gas, states[side], 1 / states[side][0], g, 1, h);
-        if (viscosity[side] > 0) add_artificial(viscosity[side], g, h);
+        viscous_flux_along(view.gas, states[side], inverse_of(states[side][0]), g, normal, along);
         for (int v = 0; v < variables; ++v) {
-          const T along = fused(h[2][v], normal.z, fused(h[1][v], normal.y, h[0][v] * normal.x));
-          total[v] = side == 0 ? along : 0.5 * (total[v] + along);
+          if (viscosity[side] > 0)
+            along[v] = fused(viscosity[side], fused(g[2][v], normal.z, fused(g[1][v], normal.y, g[0][v] * normal.x)),
+                             along[v]);
+          total[v] = side == 0 ? along[v] : 0.5 * (total[v] + along[v]);
         }
       }
       numerical_flux(view.flux, view.gas, states[0], states[1], normal, f);
@@ -220,7 +221,7 @@ struct ViscousFaceFluxes {
       load_rows<variables>(at, s.states.left, n, l);
       load_rows<variables>(at, s.states.right, n, r);
       gradient_at(at, face, 0, s, g);
-      viscous_flux(view.gas, r, 1 / r[0], g, outside.conducts(face), h);
+      viscous_flux(view.gas, r, inverse_of(r[0]), g, outside.conducts(face), h);
       outside.state(view.gas, face, q, normal, l, r);
       numerical_flux(view.flux, view.gas, l, r, normal, f);
       for (int v = 0; v < variables; ++v) {
@@ -272,7 +273,7 @@ TUTTI_HD inline void add_factored_viscous(const Team& team, const PartView& view
                             load_rows<variables>(points, s.state, s.stride, state);
                             for (int d = 0; d < 3; ++d)
                               load_rows<variables>(points, gradient.at[d], s.stride, slope[d]);
-                            const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+                            const T inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
                             watch(view, e, points, s.state, s.stride, state[0], p);
                             euler_flux(state, inverse, p, f);
                             viscous_flux(view.gas, state, inverse, slope, 1, h);
@@ -344,7 +345,7 @@ struct AdvanceViscousElements {
         T state[variables], g[3][variables], f[3][variables], h[3][variables];
         load_rows<variables>(points, s.base.at, at_once, state);
         for (int d = 0; d < 3; ++d) load_rows<variables>(points, s.lifted + d * variables * at_once, at_once, g[d]);
-        const T inverse = 1 / state[0], p = pressure(view.gas, state, inverse);
+        const T inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
         watch(view, e, points, s.base.at, at_once, state[0], p);
         euler_flux(state, inverse, p, f);
         viscous_flux(view.gas, state, inverse, g, 1, h);
