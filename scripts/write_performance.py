@@ -57,7 +57,7 @@ def table(rows):
     heads, lines, last = ["model", "problem", "on", "figure", "limit", "peer"], [], None
     for row in rows:
         model, last = "" if row["model"] == last else f"[{row['model']}]({row['link']})", row["model"]
-        limit = f"{row['limit']['share']} of {row['limit']['of']}" if "limit" in row else ""
+        limit = f"{shown(row['limit']['share'])} of {row['limit']['of']}" if "limit" in row else ""
         figure = f"{shown(row['value'])} {row.get('unit', '')}".strip()
         lines.append([model, row["problem"], row["on"], figure, limit, peer_text(row)])
     kept = [at for at in range(len(heads)) if any(line[at] for line in lines)]
@@ -106,7 +106,7 @@ def bars(data, key):
     for section in data["sections"]:
         made = [[f"{row['model']}, {row['on']}\n{row['problem']}",
                  numbers(row["limit"]["share"] if key == "limit" else ratio(row)),
-                 f"{row['limit']['share']} of {row['limit']['of']}".replace(" of the triad", "") if key == "limit" else peer_text(row).split(" (")[0],
+                 f"{shown(row['limit']['share'])} of {row['limit']['of']}".replace(" of the triad", "") if key == "limit" else peer_text(row).split(" (")[0],
                  row["limit"]["of"] if key == "limit" else ""] for row in section["rows"] if key in row]
         panels += [[section["title"], made]] if made else []
     return panels
