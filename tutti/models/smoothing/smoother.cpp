@@ -77,10 +77,10 @@ Smoother::Smoother(const Comm& comm, Threads& threads, const TetMesh& mesh, cons
 Smoother::~Smoother() = default;
 
 // A sweep: colour after colour, every part moves the nodes that others read, and then its other ones while the first
-// travel. Nodes that no other part reads have no neighbours of other parts: only the next colour's nodes that others
-// read wait for what travels. All colours are one step, so that a GPU's sweep is launched as a whole. A message of a
-// colour cannot arrive before the earlier colours' nodes have read the old place of its nodes, as what these nodes read
-// comes from there.
+// travel. Nodes that no other part reads have no neighbours that move in other parts: only the next colour's nodes that
+// others read wait for what travels. All colours are one step, so that a GPU's sweep is launched as a whole. No place
+// arrives too early, while the receiver still moves nodes of earlier colours by the old one: the sender waits for those
+// nodes, as it reads them, too.
 
 void Smoother::build_step(Overlap overlap, int row_cost) {
   step_ = std::make_unique<Step>(threads_, streams_, row_cost);
