@@ -10,9 +10,9 @@ options=()
 if [[ -n ${TUTTI_CUDA:-} ]]; then
   options=("-DTUTTI_CUDA=$TUTTI_CUDA")
 elif [[ $preset == release ]]; then
-  if nvidia-smi -L 2> /dev/null | grep -q GPU; then
+  if nvidia-smi -L 2> /dev/null | grep GPU > /dev/null; then
     options=(-DTUTTI_CUDA=ON)
-  elif [[ ! -e build/release/CMakeCache.txt ]]; then # a build that has been configured stays as it is
+  elif [[ ! -e build/release/CMakeCache.txt ]]; then # without a GPU a build that is there stays as it is
     options=(-DTUTTI_CUDA=OFF)
     echo "no NVIDIA GPU here: built without GPU kernels (with them: TUTTI_CUDA=ON $0 release)"
   fi

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tutti/device/buffer.hpp"
 #include "tutti/device/reduce.hpp"
 
 namespace tutti {
@@ -36,10 +37,15 @@ void cuda_exact_sums(Stream& stream, Range range, const F& f, std::vector<ExactS
   // A thread adds some 64 values; some blocks a group are enough where there are many groups.
   const dim3 grid(static_cast<unsigned>(std::min(range.size() / (64 * reduce_block) + 1, 256)),
                   static_cast<unsigned>(std::min<Lid>(groups, 65535)));
-  const auto all = cuda_start_words(stream, sums.size() * ExactSum::size, [&](cudaStream_t native, AtomicWord* words) {
-    exact_sums_kernel<<<grid, reduce_block, 0, native>>>(groups, range, f, words);
-  });
-  stream.synchronize();
+  const cuda::CurrentDevice current(stream.device().index());
+  std::vector<std::int64_t> all(sums.size() * ExactSum::size);
+  Buffer<std::int64_t> words(stream.device(), static_cast<Size>(all.size()), "sums of groups");
+  auto* const native = static_cast<cudaStream_t>(stream.native());
+  TUTTI_CUDA_CHECK(cudaMemsetAsync(words.data(), 0, static_cast<std::size_t>(words.bytes()), native));
+  exact_sums_kernel<<<grid, reduce_block, 0, native>>>(groups, range, f, reinterpret_cast<AtomicWord*>(words.data()));
+  TUTTI_CUDA_CHECK(cudaGetLastError());
+  stream.device().counts().launches += 1;
+  download(stream, std::span<std::int64_t>(all), words);
   for (std::size_t g = 0; g < sums.size(); ++g)
     std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(g * ExactSum::size), ExactSum::size, sums[g].word);
 }

@@ -1,4 +1,4 @@
-// How messages travel: through host memory, from device memory by MPI, or by NCCL.
+// How messages travel: through host memory, between devices of a rank, from device memory by MPI, or by NCCL.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ namespace tutti {
 
 struct Message;
 
-/// Between devices of one rank all but `staged` go from device to device where these can reach each other: rows in many
-/// pieces and short messages are stored by a kernel, long ones copied.
+/// Between devices of one rank all but `staged` go from device to device where these can reach each other: short
+/// messages and rows in many pieces are stored by a kernel, long ones in one piece copied.
 enum class RoutingKind : std::uint8_t {
   automatic,  ///< between ranks through host memory
   direct,     ///< within a rank kernels store all messages into the receiver's ghosts; between ranks as `automatic`
@@ -33,8 +33,8 @@ struct Routing {
   RoutingKind kind = RoutingKind::automatic;
   std::unique_ptr<DeviceLink> link;  ///< of `nccl`, on ranks that have a device; else null
   std::vector<char> linked;          ///< of all parts of all ranks, by number: does the link reach it?
-  Lid most_stored = 8192;  ///< rows in one piece that are stored by a kernel where `direct` does not ask for it
-  bool disabled = false;   ///< steps exchange nothing, to see what it costs: their results are wrong
+  Lid most_stored = 8192;            ///< rows of the longest message in one piece that is stored, not copied
+  bool disabled = false;             ///< steps exchange nothing, to see what it costs: their results are wrong
 };
 
 /// Collective. `maps` and `parts` are this rank's. With `device` and `nccl`: Error(resource) where no part of any rank

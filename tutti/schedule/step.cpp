@@ -189,7 +189,11 @@ void Step::add_policy(Overlap overlap) {
   for (TaskId id = 0; id < count; ++id) {
     const Task& t = *tasks_[id];
     bool needs = t.is_message();
-    for (const TaskId e : t.earlier) needs = needs || needs_message[e] != 0;
+    for (const TaskId e : t.earlier) {
+      const Task& earlier = *tasks_[e];
+      const bool of_the_same = exchanges_ < 2 || (earlier.of_exchange && earlier.exchange == t.exchange);
+      needs = needs || (of_the_same && needs_message[e] != 0);
+    }
     needs_message[id] = needs ? 1 : 0;
   }
   for (TaskId i = 0; i < count; ++i) {

@@ -82,7 +82,7 @@ class Step {
   /// A copy on a device part's incoming stream.
   TaskId upload(const std::string& name, int part, std::function<void(Stream&)> enqueue);
   /// The operations of an exchange; separators[p] is the task that computes part p's separators. Where a step has
-  /// several, an interior is added behind the exchange that may overlap with it, before the next one.
+  /// several, an interior may overlap with the exchange that was added last before it.
   template <class T>
   std::vector<TaskId> exchange(const Exchange<T>& exchange, std::span<const TaskId> separators) {
     return exchange.disabled() ? std::vector<TaskId>{} : add_exchange(exchange.operations(), separators);

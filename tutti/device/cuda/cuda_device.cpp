@@ -96,7 +96,8 @@ class CudaStream final : public Stream {
   ~CudaStream() override {
     cudaStreamSynchronize(stream_);
     cudaStreamDestroy(stream_);
-    free_room();
+    cudaFree(room_.on_device);
+    cudaFreeHost(room_.pinned);
   }
 
   void copy(void* to, const void* from, std::size_t bytes, CopyDirection direction) override {
@@ -178,30 +179,18 @@ class CudaStream final : public Stream {
     TUTTI_CUDA_CHECK(cudaGraphLaunch(cuda_graph->native(), stream_));
   }
 
-  cuda::ReduceRoom reduce_room(std::size_t words) {
-    if (words > room_words_) {
-      synchronize();
-      free_room();
-      const cuda::CurrentDevice current(device().index());
-      const std::size_t bytes = words * sizeof(std::int64_t);
-      TUTTI_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&room_.on_device), bytes));
+  cuda::ReduceRoom reduce_room() {
+    constexpr std::size_t bytes = cuda::ReduceRoom::words * sizeof(std::int64_t);
+    const cuda::CurrentDevice current(device().index());
+    if (room_.on_device == nullptr) TUTTI_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&room_.on_device), bytes));
+    if (room_.pinned == nullptr)
       TUTTI_CUDA_CHECK(cudaHostAlloc(reinterpret_cast<void**>(&room_.pinned), bytes, cudaHostAllocPortable));
-      room_words_ = words;
-    }
     return room_;
   }
 
  private:
-  void free_room() {
-    cudaFree(room_.on_device);
-    cudaFreeHost(room_.pinned);
-    room_ = {};
-    room_words_ = 0;
-  }
-
   cudaStream_t stream_ = nullptr;
   cuda::ReduceRoom room_{};
-  std::size_t room_words_ = 0;
 };
 
 /// Kept free of other allocations: the context's own growth, a display, a profiler.
@@ -289,8 +278,8 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-cuda::ReduceRoom cuda::reduce_room(Stream& stream, std::size_t words) {
-  return dynamic_cast<CudaStream&>(stream).reduce_room(words);
+cuda::ReduceRoom cuda::reduce_room(Stream& stream) {
+  return dynamic_cast<CudaStream&>(stream).reduce_room();
 }
 
 int cuda_device_count() {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/device/cuda/reduce_room.hpp"
@@ -68,31 +67,24 @@ inline int reduce_grid(Range range) {
   return std::min(range.size() / reduce_block + 1, 2048);
 }
 
-/// Enqueues: zeros go to the device, through the launch, and back. Returns where the words are when the stream is done.
-template <class Launch>
-std::span<const std::int64_t> cuda_start_words(Stream& stream, std::size_t count, const Launch& launch) {
-  const cuda::CurrentDevice current(stream.device().index());
-  const cuda::ReduceRoom room = cuda::reduce_room(stream, count);
-  auto* const native = static_cast<cudaStream_t>(stream.native());
-  TUTTI_CUDA_CHECK(cudaMemsetAsync(room.on_device, 0, count * sizeof(std::int64_t), native));
-  launch(native, reinterpret_cast<AtomicWord*>(room.on_device));
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
-  stream.copy(room.pinned, room.on_device, count * sizeof(std::int64_t), CopyDirection::to_host);
-  return {room.pinned, count};
-}
-
 template <bool adds, bool compares, class F>
 Pending<SumAndLargest> cuda_start_reduction(Stream& stream, Range range, const F& f) {
-  constexpr std::size_t sum_words = adds ? ExactSum::size : 0;
-  const auto words = cuda_start_words(stream, sum_words + 1, [&](cudaStream_t native, AtomicWord* to) {
-    reduce_kernel<adds, compares><<<reduce_grid(range), reduce_block, 0, native>>>(range, f, to);
-  });
-  return [words, &stream] {
+  constexpr std::size_t sum_words = adds ? ExactSum::size : 0, bytes = (sum_words + 1) * sizeof(std::int64_t);
+  static_assert(sum_words < cuda::ReduceRoom::words);
+  const cuda::CurrentDevice current(stream.device().index());
+  const cuda::ReduceRoom room = cuda::reduce_room(stream);
+  auto* const native = static_cast<cudaStream_t>(stream.native());
+  TUTTI_CUDA_CHECK(cudaMemsetAsync(room.on_device, 0, bytes, native));
+  reduce_kernel<adds, compares>
+      <<<reduce_grid(range), reduce_block, 0, native>>>(range, f, reinterpret_cast<AtomicWord*>(room.on_device));
+  TUTTI_CUDA_CHECK(cudaGetLastError());
+  stream.device().counts().launches += 1;
+  stream.copy(room.pinned, room.on_device, bytes, CopyDirection::to_host);
+  return [words = room.pinned, &stream] {
     stream.synchronize();
     SumAndLargest all;
     if constexpr (adds) {
-      std::copy_n(words.begin(), sum_words, all.sum.word);
+      std::copy_n(words, sum_words, all.sum.word);
       all.sum.normalise();
     }
     if constexpr (compares) all.largest = from_ordered_bits(static_cast<std::uint64_t>(words[sum_words]));

@@ -1,4 +1,4 @@
-// Memory that a GPU's stream keeps for the results of its reductions: to allocate takes longer than to reduce.
+// Memory that a GPU's stream keeps for the result of a reduction: to allocate takes longer than to reduce.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,13 @@
 
 namespace tutti::cuda {
 
+/// Room for so many words. As the stream itself it is not charged to the device's budget: a kilobyte.
 struct ReduceRoom {
+  static constexpr std::size_t words = 128;
   std::int64_t* on_device;
   std::int64_t* pinned;  ///< host memory
 };
-/// Room for `words` words, a kilobyte or so, until the next call for the same stream, which must be a GPU's.
-ReduceRoom reduce_room(Stream& stream, std::size_t words);
+/// The room of a GPU's stream, for one reduction at a time.
+ReduceRoom reduce_room(Stream& stream);
 
 }  // namespace tutti::cuda

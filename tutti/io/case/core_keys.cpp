@@ -458,15 +458,16 @@ void add_device_keys(CaseSchema& schema) {
                              "other, as slow as a GPU with so few multiprocessors; 0: all at once.",
               .min = 0,
               .max = 1 << 20});
-  schema.add({.path = "devices.transport",
-              .type = KeyType::choice,
-              .default_value = "\"auto\"",
-              .description =
-                  "How messages between GPUs travel. auto: from GPU to GPU within a rank, short ones stored by a "
-                  "kernel, long ones copied; through the host between ranks; direct: within a rank all are stored by a "
-                  "kernel; staged: through the host; device: between ranks by a CUDA-aware MPI; nccl: between ranks "
-                  "by NCCL.",
-              .choices = {"auto", "direct", "staged", "device", "nccl"}});
+  schema.add(
+      {.path = "devices.transport",
+       .type = KeyType::choice,
+       .default_value = "\"auto\"",
+       .description =
+           "How messages between GPUs travel. auto: from GPU to GPU within a rank, short and scattered ones stored "
+           "by a kernel, others copied; through the host between ranks; direct: within a rank all are stored by a "
+           "kernel; staged: through the host; device: between ranks by a CUDA-aware MPI; nccl: between ranks "
+           "by NCCL.",
+       .choices = {"auto", "direct", "staged", "device", "nccl"}});
   schema.add({.path = "devices.fake_memory",
               .type = KeyType::bytes,
               .default_value = "\"512MiB\"",

@@ -71,7 +71,6 @@ class MeshParts {
 
   const Comm& comm_;
   std::span<PartStreams> streams_;
-  Routing routing_;
 };
 
 }  // namespace tutti::smoothing

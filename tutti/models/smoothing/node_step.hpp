@@ -98,8 +98,9 @@ TUTTI_HD inline Derivatives in_double(const DerivativesOf<R>& d) {
 /// float takes for positive is positive.
 inline constexpr float most_float_energy = 1e4F;
 
-/// Where the node at `at` goes, relative to it. `slide`: null where it is free. A star is a PlainStarOf, a LaneStar or
-/// a GroupStar, whose threads go through this together. `fine`: false, and no move, where it takes double.
+/// Where the node at `at` goes, relative to it. `slide`: null where it is free. A star is a PlainStarOf, a RingStar, a
+/// LaneStar or a GroupStar; the threads of the last one go through this together. `fine`: false, and no move, where it
+/// takes double.
 template <Energy energy, bool untangle, class Star>
 TUTTI_HD Vec3 node_step(const Star& star, Vec3 at, const StepOptions& options, const Slide* slide,
                         const Surface& surface, bool& fine) {

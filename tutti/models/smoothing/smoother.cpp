@@ -228,11 +228,22 @@ double Smoother::max(const std::function<double(std::size_t, Stream&, const Cell
 
 /// All parts at a time.
 Smoother::Energies Smoother::energies(double eps2, bool moved) {
-  std::vector<Pending<SumAndLargest>> of_parts;
-  for (std::size_t p = 0; p < parts_->parts.size(); ++p)
-    of_parts.push_back(start_energies(*streams_[p].compute, {0, parts_->parts[p].cell_count}, view_of(p, moved), eps2));
   SumAndLargest all;
-  for (const auto& of_part : of_parts) all.merge(of_part());
+  try {
+    std::vector<Pending<SumAndLargest>> of_parts;
+    for (std::size_t p = 0; p < parts_->parts.size(); ++p)
+      of_parts.push_back(
+          start_energies(*streams_[p].compute, {0, parts_->parts[p].cell_count}, view_of(p, moved), eps2));
+    for (const auto& of_part : of_parts) all.merge(of_part());
+  } catch (...) {
+    // Other parts may still read what goes next.
+    for (const PartStreams& s : streams_) try {
+        s.compute->synchronize();
+      } catch (const std::exception&) {
+        // The first error is the one to tell.
+      }
+    throw;
+  }
   return {sum_over_ranks(comm_, all.sum), comm_.max(all.largest)};
 }
 

@@ -173,7 +173,7 @@ void sweep_rows(Stream& stream, Range rows, const SweepRows& s) {
     return with_form(s, [&](auto energy, auto untangle, auto number) {
       if constexpr (goes_by_groups(energy())) sweep_by_groups<energy(), untangle(), decltype(number)>(stream, rows, s);
     });
-  if (stream.kind() == DeviceKind::cuda && s.stars.rings != nullptr)
+  if (stream.kind() == DeviceKind::cuda && s.stars.rings != nullptr && goes_by_rings(s.energy, s.untangle))
     return with_form(s, [&](auto energy, auto untangle, auto number) {
       if constexpr (goes_by_rings(energy(), untangle()))
         sweep_by_rings<energy(), untangle(), decltype(number)>(stream, rows, s);

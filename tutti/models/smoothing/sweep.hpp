@@ -20,7 +20,7 @@ struct StarView {
   const Size* neighbour_offsets = nullptr;
   const Lid* neighbours = nullptr;
   const std::uint32_t* corners = nullptr;
-  /// For a thread per triangles' node: the ends of the edges from it, in turn, the first one again where the ring is
+  /// Of triangles, for a thread per node: the ends of the edges from it, in turn, the first one again where the ring is
   /// closed: triangle k lies between the ends k and k + 1. Those of `ring_slice` nodes stand in turn, end for end,
   /// filled up with no_lid; a node whose triangles are no ring begins with no_ring. Null: there are none.
   const Size* ring_begins = nullptr;

@@ -111,7 +111,7 @@ class Sorter {
     return true;
   }
 
-  /// False: sides that share a trace do not share their slopes.
+  /// False: sides that share a trace do not share their slopes, table or turn.
   bool add_side(const FaceRecord& face, int side) {
     const auto k = static_cast<std::size_t>(number_of(traces_, face.trace[side]));
     const int turn = side == 0 ? 0 : number_of(turns_, face.turn);
