@@ -129,7 +129,8 @@ TEST(Exchange, EveryGhostIsItsOwnersValue) {
       exchange_and_look<float>(seed, 3, kind, packed_bytes);
     }
     packed_bytes = world().sum(packed_bytes);
-    EXPECT_EQ(packed_bytes > 0, kind != RoutingKind::staged) << routing_name(kind);
+    // Three parts, as many as a rank has, send nothing that is scattered.
+    EXPECT_EQ(packed_bytes > 0, kind != RoutingKind::staged && world().size() > 1) << routing_name(kind);
   }
 }
 

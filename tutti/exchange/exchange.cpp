@@ -224,8 +224,12 @@ void Exchange<T>::add_peer(const Message& m) {
 /// From GPU memory to GPU memory, by a kernel of the sender.
 template <class T>
 void Exchange<T>::add_direct(const Message& m) {
-  DevicePack& pack = device_packs_.emplace_back();
-  pack.rows = make_buffer(*parts_[m.source].compute, std::span<const Lid>(m.rows), "rows to send");
+  const Lid* rows = nullptr;
+  if (!m.contiguous()) {
+    DevicePack& pack = device_packs_.emplace_back();
+    pack.rows = make_buffer(*parts_[m.source].compute, std::span<const Lid>(m.rows), "rows to send");
+    rows = pack.rows.data();
+  }
   ExchangeOp op;
   op.kind = ExchangeOp::Kind::outgoing_copy;
   op.name = label("store", m);
@@ -234,8 +238,10 @@ void Exchange<T>::add_direct(const Message& m) {
   op.after_separators_of = {m.source, m.target};
   op.fills = {m.target};
   op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
-  op.enqueue = [this, &m, rows = pack.rows.data()](Stream& stream) {
-    store_rows(stream, fields_[m.source], rows, m.count, components_, device_ghosts(m, 0), fields_[m.target].stride);
+  op.enqueue = [this, &m, rows](Stream& stream) {
+    FieldView<T> from = fields_[m.source];
+    if (rows == nullptr) from.data += m.rows.front();
+    store_rows(stream, from, rows, m.count, components_, device_ghosts(m, 0), fields_[m.target].stride);
   };
   add(std::move(op));
 }
@@ -467,7 +473,7 @@ Size device_message_bytes(const Plan& plan, const Routing& routing, std::span<co
       if (m.source == part) {
         const Route route = route_of(m, routing, parts);
         const bool packed = is_packed(m, route, components);
-        if (packed || route == Route::direct) bytes += m.count * static_cast<Size>(sizeof(Lid));
+        if (packed || (route == Route::direct && !m.contiguous())) bytes += m.count * static_cast<Size>(sizeof(Lid));
         if (packed) bytes += m.count * row_bytes;
       }
   for (const Message& m : plan.incoming)

@@ -14,8 +14,9 @@ struct PackRow {
   T* to;
   Lid to_stride;
   TUTTI_HD void operator()(Lid i) const {
+    const Lid row = rows == nullptr ? i : rows[i];
     for (int c = 0; c < components; ++c)
-      to[static_cast<Size>(c) * to_stride + i] = from[static_cast<Size>(c) * stride + rows[i]];
+      to[static_cast<Size>(c) * to_stride + i] = from[static_cast<Size>(c) * stride + row];
   }
 };
 

@@ -5,8 +5,8 @@
 
 namespace tutti {
 
-/// Enqueues to[c * stride + i] = component c of row rows[i], for i < count and all components of the field. All memory
-/// is that of the stream's device.
+/// Enqueues to[c * stride + i] = component c of row rows[i], for i < count and all components of the field; of row i
+/// where `rows` is null. All memory is that of the stream's device.
 template <class T>
 void pack_rows(Stream& stream, const FieldView<T>& from, const Lid* rows, Lid count, int components, T* to, Lid stride);
 /// The same with `to` in the memory of another device, which the stream's one can reach.
