@@ -5,7 +5,7 @@
 # those of `tutti mesh quality`.
 #
 # usage: bench/peers/gmsh.sh [FOLDER]        # default: results/gmsh; keeps the library, gmsh.md and gmsh.json
-# SIZES: edges of the tetrahedra, the cube's being 1 (default: 0.062 0.029, about 32,000 and 290,000 cells); NOISE in these
+# SIZES: edges of the tetrahedra, the cube's being 1 (default: 0.062 0.029, 23,000 and 194,000 cells); NOISE in these
 # sizes (0.45). TUTTI names the program, PYTHON one of 3.11 or later, CORES the core (default: 0), ROUNDS how often all run, in turn
 # (default: 3); the fastest counts.
 set -euo pipefail
@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 
 need_tutti
 need_numbers NOISE
-for size in $sizes; do SIZE=$size need_numbers SIZE; done
+for size in $sizes; do SIZES=$size need_numbers SIZES; done
 need_counts ROUNDS
 need_cores "$cores"
 results_folder "${1:-$root/results/gmsh}"
