@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# usage: scripts/configure.sh PRESET
 # Configures a preset, for demo.sh and test.sh alike: what one has built the other does not build again. The preset release
 # gets its GPU kernels, a third of the time to compile, where this machine has an NVIDIA GPU, or with TUTTI_CUDA=ON.
 set -euo pipefail
 
+if (($# != 1)); then
+  echo "usage: scripts/configure.sh PRESET, e.g. release (cmake --list-presets names them)" >&2
+  exit 2
+fi
 preset=$1
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 options=()
