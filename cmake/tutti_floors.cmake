@@ -1,5 +1,9 @@
 include(tutti_kernels)
 
+# For tests, the command line and what else computes little: a third less time to compile than with -O3, the same bits.
+# GCC 12 then finds fault with its own header of AVX-512.
+set(tutti_quick_compile "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1;-Wno-uninitialized>")
+
 # tutti_floor(NAME DEPENDS libs...): the library of one floor, made of every source below its folder.
 # A .cu file is CUDA where nvcc is there and plain C++ where it is not (tutti_kernels). For users it is tutti::<name>.
 function(tutti_floor name)
@@ -24,6 +28,9 @@ function(tutti_floor name)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS})
   tutti_flags(${target})
+  # Reading cases, checking them, saying what is planned or was measured: of a floor's sources those that compute little.
+  list(FILTER sources INCLUDE REGEX "/program/|/io/case/|_(bench|case|command|commands|keys|kind|plan|report)\\.cpp$")
+  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${tutti_quick_compile})
   tutti_export(${target})
 endfunction()
 
@@ -42,10 +49,6 @@ function(tutti_headers target)
     target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
   endforeach()
 endfunction()
-
-# For tests and the command line, which compute little: a third less time to compile than with -O3, the same bits.
-# GCC 12 then finds fault with its own header of AVX-512.
-set(tutti_quick_compile "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1;-Wno-uninitialized>")
 
 function(tutti_flags target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${tutti_host_flags}>)

@@ -303,7 +303,7 @@ class Commands(SystemTest):
 
     def test_bench_of_a_flow(self):
         out = self.run_well("bench", "incompressible", "--cells", "8,6,10", "--solver", "direct,jacobi", "--overlap", "none,full",
-                            "--sweeps", "3", "--steps", "2", "--devices", "cpu", "--json", "bench.json")
+                            "--sweeps", "3", "--steps", "2", "--seconds", "0.01", "--devices", "cpu", "--json", "bench.json")
         self.assertIn("triad", out)
         report = json.loads((self.folder / "bench.json").read_text())
         self.assertEqual([(r["solver"], r["overlap"], r["grid"]) for r in report["results"]],

@@ -1,6 +1,8 @@
 // What a device can do at most: the STREAM triad, its copies, and the time of its smallest pieces of work.
 #pragma once
 
+#include <algorithm>
+
 #include "tutti/base/types.hpp"
 
 namespace tutti {
@@ -17,12 +19,16 @@ struct Bandwidth {
   double launch_us = 0;   ///< a for_each over one index, until it is known to be done
 };
 
+/// Bytes of all last-level caches of this machine; 32 MiB where the system does not say.
+Size last_level_cache_bytes();
+
 /// How long and how large a measurement may be. The default takes about a second and gives figures to publish.
 struct MeasureLimits {
   double seconds = 1.0;              ///< of repetitions of one figure; at least two are made
   Size array_bytes = Size{4} << 30;  ///< one of the triad's arrays at most
-  /// Fewer repetitions of arrays that are still out of the caches: about 0.1 s, enough to weigh devices.
-  static MeasureLimits quick() { return {0.02, Size{1} << 30}; }
+  /// Fewer repetitions of smaller arrays: about 0.1 s, enough to weigh devices. Three arrays of the caches' size are
+  /// still out of them; larger ones take the system seconds to hand out where the caches are of hundreds of MiB.
+  static MeasureLimits quick() { return {0.02, std::max(Size{256} << 20, last_level_cache_bytes())}; }
 };
 
 /// The triad of the whole team, first touched by the thread that uses it, with plain stores: the hardware may read a
@@ -36,8 +42,5 @@ double measure_triad(Device& device, const MeasureLimits& limits = {});
 /// All figures of a device, with arrays that fit in its budget. Error(resource) when its budget has next to nothing
 /// left.
 Bandwidth measure_bandwidth(Device& device, const MeasureLimits& limits = {});
-
-/// Bytes of all last-level caches of this machine; 32 MiB where the system does not say.
-Size last_level_cache_bytes();
 
 }  // namespace tutti
