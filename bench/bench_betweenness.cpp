@@ -2,7 +2,8 @@
 // the kernels made for GPUs.
 //
 // usage: bench_betweenness GRAPH [SOURCES] [WORKER ...]
-//   GRAPH    ssca2:S, kronecker:S or grid:N (N x N vertices)
+//   GRAPH    ssca2:S, kronecker:S, grid:N (N x N vertices), grid:RxC, torus:N or torus:RxC, mixed:N (the grid with its
+//            vertices named at random), oneway:N (its edges lead right and down, with one in eight back)
 //   SOURCES  default 1024
 //   WORKER   thread, cuda (kernels made for GPUs), portable (on cuda:0); default: thread, and cuda where there is a GPU
 #include <fmt/core.h>
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <numeric>
+#include <random>
 #include <string>
 
 #include "tutti/models/graph/betweenness/source_worker.hpp"
@@ -30,10 +33,27 @@ Graph make_graph(const std::string& text) {
     options.leave_out_eighths = true;
     return build_graph(generate_rmat(ssca2_spec(size, 1)), options);
   }
-  options.directed = false;
+  options.directed = kind == "oneway";
   if (kind == "kronecker") return build_graph(generate_rmat(kronecker_spec(size, 1)), options);
-  if (kind == "grid") return build_graph(generate_grid(size, size), options);
-  fail(ErrorKind::usage, "{}: expected ssca2:S, kronecker:S or grid:N", text);
+  const auto times = text.find('x', colon + 1);
+  const int columns = times == std::string::npos ? size : std::atoi(text.c_str() + times + 1);
+  if (kind == "grid") return build_graph(generate_grid(size, columns), options);
+  if (kind == "torus") return build_graph(generate_torus(size, columns), options);
+  if (kind == "mixed" || kind == "oneway") {
+    ArcList list = generate_grid(size, columns);
+    if (kind == "mixed") {
+      std::vector<Vertex> name(list.vertices);
+      std::iota(name.begin(), name.end(), 0);
+      std::shuffle(name.begin(), name.end(), std::mt19937(1));
+      for (Arc& a : list.arcs) a = {name[a.from], name[a.to]};
+    } else {
+      const auto leads_back = [](const Arc& a) { return a.to < a.from && (a.from * 2654435761u >> 29) != 0; };
+      list.arcs.resize(std::remove_if(list.arcs.begin(), list.arcs.end(), leads_back) - list.arcs.begin());
+      list.both_ways = false;
+    }
+    return build_graph(list, options);
+  }
+  fail(ErrorKind::usage, "{}: no such graph", text);
 }
 
 void measure(const std::string& name, SourceWorker& worker, const OrderedGraph& ordered,
@@ -69,7 +89,7 @@ void measure(const std::string& name, SourceWorker& worker, const OrderedGraph& 
 
 int main(int argc, char** argv) {
   try {
-    if (argc < 2) fail(ErrorKind::usage, "usage: bench_betweenness ssca2:S|kronecker:S|grid:N [SOURCES] [WORKER ...]");
+    if (argc < 2) fail(ErrorKind::usage, "usage: bench_betweenness GRAPH [SOURCES] [WORKER ...]; the head of the source has the graphs");
     const Graph graph = make_graph(argv[1]);
     const Size count = argc > 2 ? std::atoll(argv[2]) : 1024;
     std::vector<std::string> workers(argv + std::min(argc, 3), argv + argc);

@@ -11,7 +11,8 @@ namespace {
 class DeviceWorker final : public SourceWorker {
  public:
   DeviceWorker(const OrderedGraph& ordered, Device& device, Size sources, Sweep sweep, bool portable)
-      : host_(ordered.graph),
+      : ordered_(ordered),
+        host_(ordered.graph),
         device_(device),
         stream_(device.make_stream("betweenness")),
         graph_(*stream_, ordered.graph),
@@ -79,13 +80,14 @@ class DeviceWorker final : public SourceWorker {
   void make_one_by_one() {
 #if defined(TUTTI_HAVE_CUDA)
     if (own_kernels_) {
-      one_by_one_ = make_gpu_one_by_one(*stream_, graph_, sources_, room());
+      one_by_one_ = make_gpu_one_by_one(*stream_, graph_, ordered_, sources_, room());
       return;
     }
 #endif
     one_by_one_ = make_portable_one_by_one(*stream_, graph_, sources_, room());
   }
 
+  const OrderedGraph& ordered_;
   const Graph& host_;
   Device& device_;
   std::unique_ptr<Stream> stream_;
