@@ -10,7 +10,6 @@ namespace tutti::graph {
 namespace {
 
 constexpr Size most_sources = 1 << 15;     ///< of a launch: digits of sums do not overflow before they carry
-constexpr Size wider = 4;                  ///< places of a table for each vertex of the widest level known
 constexpr Size three_byte_names = 1 << 23;  ///< fewer vertices
 
 struct PackRow {
@@ -20,7 +19,7 @@ struct PackRow {
   TUTTI_HD void operator()(Lid v) const {
     const Size first = rows.offsets[v], arcs = rows.offsets[v + 1] - first;
     Vertex* const row = columns + static_cast<Size>(v) * width;
-    for (int j = 0; j < width; ++j) row[j] = j < arcs ? rows.columns[first + j] : no_lid;
+    for (int j = 0; j < width; ++j) row[j] = j < arcs ? rows.columns[first + j] : gpu::no_column;
     if (arcs > width) row[0] = gpu::long_row;
   }
 };
@@ -33,20 +32,22 @@ int width_for(const Graph& graph) {
   return longer * 10 <= graph.vertices ? 4 : 8;
 }
 
-/// Blocks at once on a multiprocessor, threads of each and places of its tables: as many blocks as have room for levels
-/// of this width. None fits: no blocks.
+/// Blocks at once on a multiprocessor, threads of each and places of its tables: as many blocks as there are sources for,
+/// and as have room for levels twice as wide as the widest that is known. None fits: no blocks.
 struct Shape {
   Size blocks = 0, threads = 0, places = 0;
 };
-Shape shape_for(Size widest, const cudaDeviceProp& device) {
+Shape shape_for(Size widest, Size sources, const cudaDeviceProp& device) {
   constexpr Size fixed = 128;  // static shared memory
-  for (Size blocks = 32; blocks > 0; blocks /= 2) {
+  for (const Size blocks : {32, 24, 16, 12, 8, 6, 4, 3, 2, 1}) {
+    if (blocks > 1 && blocks > (sources + device.multiProcessorCount - 1) / device.multiProcessorCount) continue;
     const auto each = std::min<Size>(
         static_cast<Size>(device.sharedMemPerMultiprocessor) / blocks - static_cast<Size>(device.reservedSharedMemPerBlock),
         static_cast<Size>(device.sharedMemPerBlockOptin));
     const Size places = (each - fixed) / gpu::bytes_of_windows(1) / 4 * 4;
-    if (places >= wider * widest || (blocks == 1 && places >= 2 * widest))
-      return {blocks, gpu::most_window_block / blocks, places};
+    if (places * 3 / 4 < (blocks == 1 ? widest * 3 / 2 : widest * 2)) continue;
+    const Size most = gpu::most_window_block / blocks / 32 * 32, enough = (widest * 2 + 31) / 32 * 32;
+    return {blocks, std::clamp<Size>(enough, 32, most), places};
   }
   return {};
 }
@@ -165,7 +166,7 @@ std::unique_ptr<DeviceSources> make_gpu_windows(Stream& stream, const DeviceGrap
   const cuda::CurrentDevice current(index);
   cudaDeviceProp device;
   TUTTI_CUDA_CHECK(cudaGetDeviceProperties(&device, index));
-  const Shape shape = shape_for(ordered.widest, device);
+  const Shape shape = shape_for(ordered.widest, sources, device);
   if (shape.blocks == 0) return nullptr;
   return width_for(ordered.graph) == 4
              ? make<4>(stream, graph, ordered.graph, shape, device.multiProcessorCount, sources, room)

@@ -13,14 +13,32 @@
 namespace tutti::graph::gpu {
 
 constexpr int most_window_block = 1024;
-constexpr Vertex long_row = -2;  ///< instead of a first column: the row is longer than those packed
+constexpr unsigned all_threads_of_warp = 0xffffffffu;
+constexpr Vertex long_row = -2;           ///< instead of a first column: the row is longer than those packed
+constexpr Vertex no_column = 0x7fffffff;  ///< where a packed row has ended; no vertex is called so
 
-/// Rows of up to `width` columns, as many places for each, the rest no_lid.
+/// Rows of up to `width` columns, as many places for each.
 template <int width>
 struct PackedRows {
   const Vertex* columns;
   RowsView all;
+
+  __device__ void load(Vertex v, Vertex (&column)[width]) const {
+#pragma unroll
+    for (int j = 0; j < width; j += 4) {
+      const int4 four = __ldg(reinterpret_cast<const int4*>(columns + static_cast<Size>(v) * width + j));
+      column[j] = four.x;
+      column[j + 1] = four.y;
+      column[j + 2] = four.z;
+      column[j + 3] = four.w;
+    }
+  }
 };
+template <int width>
+__device__ inline void clear(Vertex (&column)[width]) {
+#pragma unroll
+  for (int j = 0; j < width; ++j) column[j] = no_column;
+}
 
 /// A WideNumber in 8 bytes. `lowest`: the least exponent, 4095 is added at most.
 template <int lowest>
@@ -38,41 +56,82 @@ __device__ inline WideNumber unpack(std::uint64_t packed) {
 constexpr int most_exponent = 4050;
 constexpr int lowest_back = -most_exponent - 1;
 
-/// The vertices of a level in shared memory. Three quarters of the places are taken at most.
+/// The vertices of a level in shared memory: a hash table of buckets of four, filled in order. Three quarters of the
+/// places are taken at most.
 struct LevelTable {
-  Vertex* keys;
-  std::int32_t places;
+  int4* buckets;
+  int count;
 
   __device__ int home(Vertex v) const {
-    return static_cast<int>(__umulhi(static_cast<unsigned>(v) * 0x9e3779b1u, static_cast<unsigned>(places)));
+    return static_cast<int>(__umulhi(static_cast<unsigned>(v) * 0x9e3779b1u, static_cast<unsigned>(count)));
   }
-  /// Its place; -1: it is not there.
+  /// Where v is among the keys of a bucket, or the first place that is free; 4: neither.
+  __device__ static int slot(const int4& keys, Vertex v) {
+    int k = 4;
+    if (keys.w == v || keys.w == no_lid) k = 3;
+    if (keys.z == v || keys.z == no_lid) k = 2;
+    if (keys.y == v || keys.y == no_lid) k = 1;
+    if (keys.x == v || keys.x == no_lid) k = 0;
+    return k;
+  }
+  __device__ static int match(const int4& keys, Vertex v) {
+    int k = -1;
+    if (keys.x == v) k = 0;
+    if (keys.y == v) k = 1;
+    if (keys.z == v) k = 2;
+    if (keys.w == v) k = 3;
+    return k;
+  }
+  /// Its place; -1: it is not there. The keys of its home have been read.
+  __device__ int find(Vertex v, int bucket, int4 keys) const {
+    for (;;) {
+      const int k = match(keys, v);
+      if (k >= 0) return 4 * bucket + k;
+      if (keys.w == no_lid) return -1;
+      if (++bucket == count) bucket = 0;
+      keys = buckets[bucket];
+    }
+  }
   __device__ int find(Vertex v) const {
-    for (int place = home(v);;) {
-      const Vertex key = keys[place];
-      if (key == v) return place;
-      if (key == no_lid) return -1;
-      if (++place == places) place = 0;
+    const int bucket = home(v);
+    return find(v, bucket, buckets[bucket]);
+  }
+  /// The same of several: their homes are read at the same time.
+  template <int width>
+  __device__ void find(const Vertex (&v)[width], int (&place)[width]) const {
+#pragma unroll
+    for (int first = 0; first < width; first += 4) {
+      int4 keys[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) keys[j] = buckets[home(v[first + j])];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) place[first + j] = find(v[first + j], home(v[first + j]), keys[j]);
     }
   }
   /// Whether it was not there before; `place` is where it is. A full table keeps its vertices.
   __device__ bool insert(Vertex v, int& place) const {
-    place = home(v);
-    for (int tried = 0; tried < places; ++tried) {
-      const Vertex key = atomicCAS(keys + place, no_lid, v);
-      if (key == no_lid) return true;
-      if (key == v) return false;
-      if (++place == places) place = 0;
+    int bucket = home(v);
+    for (int tried = 0; tried < count;) {
+      const int k = slot(buckets[bucket], v);
+      if (k < 4) {
+        place = 4 * bucket + k;
+        const Vertex key = atomicCAS(reinterpret_cast<Vertex*>(buckets) + place, no_lid, v);
+        if (key == no_lid) return true;
+        if (key == v) return false;
+        continue;  // another vertex was faster
+      }
+      ++tried;
+      if (++bucket == count) bucket = 0;
     }
     return false;
   }
   __device__ void clear() const {
-    for (int place = static_cast<int>(threadIdx.x); place < places; place += static_cast<int>(blockDim.x))
-      keys[place] = no_lid;
+    for (int b = static_cast<int>(threadIdx.x); b < count; b += static_cast<int>(blockDim.x))
+      buckets[b] = make_int4(no_lid, no_lid, no_lid, no_lid);
   }
 };
 
-/// Shared memory of so many places.
+/// Shared memory of so many places, a multiple of four.
 constexpr Size bytes_of_windows(Size places) {
   return places * (2 * Size{sizeof(std::uint64_t)} + 3 * Size{sizeof(Vertex)});
 }
@@ -118,34 +177,38 @@ struct WindowArguments {
   DeltaSum* sums;
 };
 
-/// The sum over row v, piece by piece: add(column, sum) adds what a column gives.
-template <int width, class Add>
-__device__ inline WideNumber sum_over_row(const PackedRows<width>& rows, Vertex v, const Add& add) {
-  Vertex column[width];
-#pragma unroll
-  for (int j = 0; j < width; j += 4) {
-    const int4 four = __ldg(reinterpret_cast<const int4*>(rows.columns + static_cast<Size>(v) * width + j));
-    column[j] = four.x;
-    column[j + 1] = four.y;
-    column[j + 2] = four.z;
-    column[j + 3] = four.w;
+/// Sums over the rows of the vertices of one level, of what a level beside it has.
+template <int lowest>
+struct LevelSum {
+  LevelTable table;
+  const std::uint64_t* values;
+
+  __device__ void add(int place, WideNumber& sum) const {
+    if (place >= 0) sum = sum.plus(unpack<lowest>(values[place]));
   }
-  if (column[0] == long_row) return graph::sum_over_row<WideNumber>(rows.all, v, add);
-  WideNumber sum;
+  template <int width>
+  __device__ WideNumber operator()(const PackedRows<width>& rows, Vertex v) const {
+    Vertex column[width];
+    rows.load(v, column);
+    if (column[0] == long_row)
+      return sum_over_row<WideNumber>(rows.all, v, [&](Vertex w, WideNumber& sum) { add(table.find(w), sum); });
+    int place[width];
+    table.find(column, place);
+    WideNumber sum;
 #pragma unroll
-  for (int j = 0; j < width; ++j)
-    if (column[j] != no_lid) add(column[j], sum);
-  return sum;
-}
+    for (int j = 0; j < width; ++j) add(place[j], sum);
+    return sum;
+  }
+};
 
 template <int width, bool directed, class High>
 __global__ void __launch_bounds__(most_window_block) search_windows(WindowArguments<width> a) {
-  extern __shared__ std::uint64_t window[];
+  extern __shared__ __align__(16) std::uint64_t window[];
   __shared__ int source_number, length, overflow, first_of_level[3];
-  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x), lane = thread % 32;
   const auto values = [&](int k) { return window + k * a.places; };
-  Vertex* const keys = reinterpret_cast<Vertex*>(window + 2 * a.places);
-  const auto table = [&](int k) { return LevelTable{keys + k * a.places, a.places}; };
+  int4* const keys = reinterpret_cast<int4*>(window + 2 * a.places);
+  const auto table = [&](int k) { return LevelTable{keys + k * (a.places / 4), a.places / 4}; };
   std::uint64_t* const paths = a.paths + blockIdx.x * a.vertices;
   const FoundVertices<High> found{a.found_low + blockIdx.x * a.vertices,
                                   static_cast<High*>(a.found_high) + blockIdx.x * a.vertices};
@@ -177,53 +240,88 @@ __global__ void __launch_bounds__(most_window_block) search_windows(WindowArgume
     Size reached_from_it = 0;
     bool fits = true;
     while (begin < end) {
-      const LevelTable before_table = table(before), here_table = table(here), next_table = table(next);
-      const std::uint64_t* const before_values = values(half ^ 1);
-      std::uint64_t* const here_values = values(half);
-      const auto lead_to = [&](Vertex w) {
-        int place;
-        if (!next_table.insert(w, place)) return;
-        // One addition for all threads of the warp that are here.
-        const unsigned together = __activemask();
-        const int lane = thread % 32, leader = __ffs(together) - 1;
-        int position = 0;
-        if (lane == leader) position = atomicAdd(&length, __popc(together));
-        position = __shfl_sync(together, position, leader) + __popc(together & ((1u << lane) - 1));
-        found.put(position, w, position == end);
-        if constexpr (directed) atomicOr(seen + w / 32, 1u << w % 32);
-      };
-      for (int i = begin + thread; i < end; i += threads) {
-        const Vertex v = found.get(i);
-        int arcs = 0;
-        WideNumber sum = sum_over_row(a.out, v, [&](Vertex w, WideNumber& s) {
-          ++arcs;
-          if constexpr (directed) {
-            if ((__ldcg(seen + w / 32) >> w % 32 & 1) == 0) lead_to(w);
-          } else {
-            // The arcs that lead on are those that lead back.
-            const int place = before_table.find(w);
-            if (place >= 0)
-              s = s.plus(unpack<0>(before_values[place]));
-            else if (here_table.find(w) < 0)
-              lead_to(w);
-          }
-        });
-        reached_from_it += arcs;
-        if (begin == 0) continue;
-        if constexpr (directed)
-          sum = sum_over_row(a.in, v, [&](Vertex u, WideNumber& s) {
-            const int place = before_table.find(u);
-            if (place >= 0) s = s.plus(unpack<0>(before_values[place]));
+      const LevelSum<0> before_sum{table(before), values(half ^ 1)};
+      const LevelTable here_table = table(here), next_table = table(next);
+      const auto see = [&](Vertex w) { atomicOr(seen + w / 32, 1u << w % 32); };
+      const auto not_seen = [&](Vertex w) { return (__ldcg(seen + w / 32) >> w % 32 & 1) == 0; };
+      for (int first = begin + thread - lane; first < end; first += threads) {
+        const int i = first + lane;
+        const Vertex v = i < end ? found.get(i) : no_lid;
+        Vertex column[width];
+        clear(column);
+        if (v != no_lid) a.out.load(v, column);
+        WideNumber sum;
+        if (column[0] == long_row) {
+          sum = sum_over_row<WideNumber>(a.out.all, v, [&](Vertex w, WideNumber& s) {
+            ++reached_from_it;
+            if constexpr (directed) {
+              if (!not_seen(w)) return;
+            } else {
+              const int place = before_sum.table.find(w);
+              before_sum.add(place, s);
+              if (place >= 0 || here_table.find(w) >= 0) return;
+            }
+            int place;
+            if (!next_table.insert(w, place)) return;
+            const int position = atomicAdd(&length, 1);
+            found.put(position, w, position == end);
+            if constexpr (directed) see(w);
           });
+          clear(column);
+        }
+        unsigned news = 0;  // bit j: column j leads to the next level
+        if constexpr (directed) {
+#pragma unroll
+          for (int j = 0; j < width; ++j)
+            if (column[j] != no_column) news |= (not_seen(column[j]) ? 1u : 0u) << j;
+        } else {
+          // The arcs that lead on are those that lead back.
+          int place[width], beside[width];
+          before_sum.table.find(column, place);
+#pragma unroll
+          for (int j = 0; j < width; ++j) before_sum.add(place[j], sum);
+          here_table.find(column, beside);
+#pragma unroll
+          for (int j = 0; j < width; ++j)
+            if (column[j] != no_column && place[j] < 0 && beside[j] < 0) news |= 1u << j;
+        }
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+          if (column[j] != no_column) ++reached_from_it;
+          int place;
+          if ((news >> j & 1) != 0 && !next_table.insert(column[j], place)) news &= ~(1u << j);
+        }
+        __syncwarp();
+        unsigned with[width];
+        int all = 0;
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+          with[j] = __ballot_sync(all_threads_of_warp, (news >> j & 1) != 0);
+          all += __popc(with[j]);
+        }
+        int position = 0;
+        if (lane == 0 && all > 0) position = atomicAdd(&length, all);
+        position = __shfl_sync(all_threads_of_warp, position, 0);
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+          if ((news >> j & 1) != 0) {
+            const int mine = position + __popc(with[j] & ((1u << lane) - 1));
+            found.put(mine, column[j], mine == end);
+            if constexpr (directed) see(column[j]);
+          }
+          position += __popc(with[j]);
+        }
+        if (v == no_lid || begin == 0) continue;
+        if constexpr (directed) sum = before_sum(a.in, v);
         if (sum.exponent > most_exponent) overflow = 1;
-        here_values[here_table.find(v)] = paths[i] = pack<0>(sum);
+        values(half)[here_table.find(v)] = paths[i] = pack<0>(sum);
       }
       __syncthreads();
       begin = end;
       end = length;
       fits = end - begin <= a.places / 4 * 3 && overflow == 0;
       if (!fits) break;
-      before_table.clear();
+      table(before).clear();
       const int cleared = before;
       before = here;
       here = next;
@@ -261,13 +359,8 @@ __global__ void __launch_bounds__(most_window_block) search_windows(WindowArgume
       i = end - 1 - thread;
       if (i > 0) v = found.get(i, begins);  // of the next turn
       if (active) {
-        const LevelTable below_table = table(below);
-        const std::uint64_t* const below_values = values(half ^ 1);
         const std::uint64_t packed = paths[position];
-        const WideNumber sum = sum_over_row(a.out, now, [&](Vertex w, WideNumber& s) {
-          const int place = below_table.find(w);
-          if (place >= 0) s = s.plus(unpack<lowest_back>(below_values[place]));
-        });
+        const WideNumber sum = LevelSum<lowest_back>{table(below), values(half ^ 1)}(a.out, now);
         const WideNumber mine = unpack<0>(packed);
         if (sum.mantissa != 0) add_to(a.sums[now], mine.times(sum).value());
         int place;
