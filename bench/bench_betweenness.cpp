@@ -56,9 +56,13 @@ Graph make_graph(const std::string& text) {
   fail(ErrorKind::usage, "{}: no such graph", text);
 }
 
-void measure(const std::string& name, SourceWorker& worker, const OrderedGraph& ordered,
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void measure(const std::string& name, SourceWorker& worker, double made, const OrderedGraph& ordered,
              const std::vector<Vertex>& sources) {
-  double best = 1e300;
+  double best = 1e300, collected = 0;
   Size reached = 0;
   std::vector<DeltaSum> sums;
   for (int repetition = 0; repetition < 3; ++repetition) {
@@ -70,8 +74,10 @@ void measure(const std::string& name, SourceWorker& worker, const OrderedGraph& 
       worker.add(std::span(sources).subspan(first, count));
       first += count;
     }
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, milliseconds_since(start) * 1e-3);
+    const auto swept = std::chrono::steady_clock::now();
     worker.collect(sums, reached);
+    collected = milliseconds_since(swept);
   }
   std::uint64_t bits = 0;  // equal sums of all workers show as equal numbers
   for (const DeltaSum& s : sums)
@@ -80,16 +86,20 @@ void measure(const std::string& name, SourceWorker& worker, const OrderedGraph& 
   const auto per_second = [&](double count) { return count / best * 1e-9; };
   const auto n = static_cast<double>(sources.size());
   fmt::print(
-      "{:<10} {:>10.3f} ms  {:>9.3f} GTEPS (7 N)  {:>9.3f} G edges x sources/s  {:>9.3f} G reached/s  sums {:016x}\n",
+      "{:<10} {:>10.3f} ms  {:>9.3f} GTEPS (7 N)  {:>9.3f} G edges x sources/s  {:>9.3f} G reached/s  sums {:016x}  "
+      "made in {:.1f} ms, collected in {:.1f} ms\n",
       name, best * 1e3, per_second(7.0 * ordered.graph.vertices * n),
-      per_second(static_cast<double>(ordered.graph.arcs()) * n), per_second(static_cast<double>(reached)), bits);
+      per_second(static_cast<double>(ordered.graph.arcs()) * n), per_second(static_cast<double>(reached)), bits, made,
+      collected);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    if (argc < 2) fail(ErrorKind::usage, "usage: bench_betweenness GRAPH [SOURCES] [WORKER ...]; the head of the source has the graphs");
+    if (argc < 2)
+      fail(ErrorKind::usage,
+           "usage: bench_betweenness GRAPH [SOURCES] [WORKER ...]; the head of the source has the graphs");
     const Graph graph = make_graph(argv[1]);
     const Size count = argc > 2 ? std::atoll(argv[2]) : 1024;
     std::vector<std::string> workers(argv + std::min(argc, 3), argv + argc);
@@ -97,20 +107,21 @@ int main(int argc, char** argv) {
       workers = {"thread"};
       if (cuda_device_count() > 0) workers.emplace_back("cuda");
     }
+    const auto start = std::chrono::steady_clock::now();
     const OrderedGraph ordered = order_by_degree(graph);
+    const double order = milliseconds_since(start);
     std::vector<Vertex> sources = draw_sources(ordered.graph, count, 1);
     group_sources(ordered, sources);
-    fmt::print("{}: {} vertices, {} arcs, {} sources, {} levels\n", argv[1], graph.vertices, graph.arcs(),
-               sources.size(), ordered.depth);
+    fmt::print("{}: {} vertices, {} arcs, {} sources, {} levels, ordered in {:.1f} ms\n", argv[1], graph.vertices,
+               graph.arcs(), sources.size(), ordered.depth, order);
     for (const std::string& name : workers) {
-      if (name == "thread") {
-        Budget budget("cpu", Size{1} << 60);
-        measure(name, *make_thread_worker(ordered, budget, count, Sweep::automatic), ordered, sources);
-      } else {
-        const auto device = make_cuda_device(0);
-        measure(name, *make_device_worker(ordered, *device, count, Sweep::automatic, name == "portable"), ordered,
-                sources);
-      }
+      Budget budget("cpu", Size{1} << 60);
+      const auto device = name == "thread" ? nullptr : make_cuda_device(0);
+      const auto begin = std::chrono::steady_clock::now();
+      const auto worker = name == "thread"
+                              ? make_thread_worker(ordered, budget, count, Sweep::automatic)
+                              : make_device_worker(ordered, *device, count, Sweep::automatic, name == "portable");
+      measure(name, *worker, milliseconds_since(begin), ordered, sources);
     }
   } catch (const Error& error) {
     fmt::print(stderr, "bench_betweenness: {}\n", error.what());

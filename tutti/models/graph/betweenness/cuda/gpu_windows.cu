@@ -9,7 +9,7 @@
 namespace tutti::graph {
 namespace {
 
-constexpr Size most_sources = 1 << 15;     ///< of a launch: digits of sums do not overflow before they carry
+constexpr Size most_sources = 1 << 15;      ///< of a launch: digits of sums do not overflow before they carry
 constexpr Size three_byte_names = 1 << 23;  ///< fewer vertices
 
 struct PackRow {
@@ -32,8 +32,8 @@ int width_for(const Graph& graph) {
   return longer * 10 <= graph.vertices ? 4 : 8;
 }
 
-/// Blocks at once on a multiprocessor, threads of each and places of its tables: as many blocks as there are sources for,
-/// and as have room for levels twice as wide as the widest that is known. None fits: no blocks.
+/// Blocks at once on a multiprocessor, threads of each and places of its tables: as many blocks as there are sources
+/// for, and as have room for levels twice as wide as the widest that is known. None fits: no blocks.
 struct Shape {
   Size blocks = 0, threads = 0, places = 0;
 };
@@ -41,10 +41,11 @@ Shape shape_for(Size widest, Size sources, const cudaDeviceProp& device) {
   constexpr Size fixed = 128;  // static shared memory
   for (const Size blocks : {32, 24, 16, 12, 8, 6, 4, 3, 2, 1}) {
     if (blocks > 1 && blocks > (sources + device.multiProcessorCount - 1) / device.multiProcessorCount) continue;
-    const auto each = std::min<Size>(
-        static_cast<Size>(device.sharedMemPerMultiprocessor) / blocks - static_cast<Size>(device.reservedSharedMemPerBlock),
-        static_cast<Size>(device.sharedMemPerBlockOptin));
-    const Size places = (each - fixed) / gpu::bytes_of_windows(1) / 4 * 4;
+    const auto each = std::min<Size>(static_cast<Size>(device.sharedMemPerMultiprocessor) / blocks -
+                                         static_cast<Size>(device.reservedSharedMemPerBlock),
+                                     static_cast<Size>(device.sharedMemPerBlockOptin));
+    // Small tables are emptied sooner.
+    const Size places = std::min((each - fixed) / gpu::bytes_of_windows(1) / 4 * 4, std::max<Size>(512, widest * 8));
     if (places * 3 / 4 < (blocks == 1 ? widest * 3 / 2 : widest * 2)) continue;
     const Size most = gpu::most_window_block / blocks / 32 * 32, enough = (widest * 2 + 31) / 32 * 32;
     return {blocks, std::clamp<Size>(enough, 32, most), places};
