@@ -81,7 +81,7 @@ class GpuSearches final : public DeviceSources {
  public:
   GpuSearches(Stream& stream, const DeviceGraph& graph, const OrderedGraph& ordered, Size sources, Size room)
       : sources_(sources), windows_(make_gpu_windows(stream, graph, ordered, sources, room)) {
-    if (!windows_) make_records(stream, graph);
+    if (!windows_) make_records(stream, graph, sources);
   }
   Size most() const override { return most_sources; }
 
@@ -91,20 +91,21 @@ class GpuSearches final : public DeviceSources {
     if (windows_) {
       windows_->add(stream, graph, sources, reached, wide);
       if (wide.empty()) return;
-      // Where that is so of most, it will be of the next ones, too.
-      if (2 * wide.size() > sources.size()) windows_.reset();
+      // Where that is so of most, it will be of the next ones, too. The memory may be too small for both ways.
+      const Budget& budget = stream.device().budget();
+      if (2 * wide.size() > sources.size() || budget.capacity() - budget.used() < 48 * Size{graph.vertices})
+        windows_.reset();
       sources = wide;
     }
-    if (!records_) make_records(stream, graph);
+    if (!records_) make_records(stream, graph, windows_ ? static_cast<Size>(wide.size()) : sources_);
     records_->add(stream, graph, sources, reached, left);
-    // The memory may be too small for both ways, and for one at a time, but one of the two is seldom wanted.
-    if (windows_) records_.reset();
+    if (windows_) records_.reset();  // made for as many sources as these
   }
 
  private:
-  void make_records(Stream& stream, const DeviceGraph& graph) {
+  void make_records(Stream& stream, const DeviceGraph& graph, Size sources) {
     const Budget& budget = stream.device().budget();
-    records_ = std::make_unique<GpuRecords>(stream, graph, sources_, budget.capacity() - budget.used());
+    records_ = std::make_unique<GpuRecords>(stream, graph, sources, budget.capacity() - budget.used());
   }
   Size sources_;
   std::unique_ptr<DeviceSources> windows_, records_;

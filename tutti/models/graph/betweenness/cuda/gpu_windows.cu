@@ -32,23 +32,30 @@ int width_for(const Graph& graph) {
   return longer * 10 <= graph.vertices ? 4 : 8;
 }
 
-/// Blocks at once on a multiprocessor, threads of each and places of its tables: as many blocks as there are sources
-/// for, and as have room for levels twice as wide as the widest that is known. None fits: no blocks.
+/// Blocks at once, threads of each and places of its tables: as many blocks as there are sources for, and as have room
+/// for levels twice as wide as the widest that is known. None fits: no blocks.
 struct Shape {
   Size blocks = 0, threads = 0, places = 0;
 };
-Shape shape_for(Size widest, Size sources, const cudaDeviceProp& device) {
+Shape shape_for(Size widest, Size sources, int device) {
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+    return static_cast<Size>(value);
+  };
+  const Size of_processor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  const Size reserved = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+  const Size most_of_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  const Size processors = attribute(cudaDevAttrMultiProcessorCount);
   constexpr Size fixed = 128;  // static shared memory
   for (const Size blocks : {32, 24, 16, 12, 8, 6, 4, 3, 2, 1}) {
-    if (blocks > 1 && blocks > (sources + device.multiProcessorCount - 1) / device.multiProcessorCount) continue;
-    const auto each = std::min<Size>(static_cast<Size>(device.sharedMemPerMultiprocessor) / blocks -
-                                         static_cast<Size>(device.reservedSharedMemPerBlock),
-                                     static_cast<Size>(device.sharedMemPerBlockOptin));
+    if (blocks > 1 && blocks > (sources + processors - 1) / processors) continue;
+    const Size each = std::min(of_processor / blocks - reserved, most_of_block);
     // Small tables are emptied sooner.
     const Size places = std::min((each - fixed) / gpu::bytes_of_windows(1) / 4 * 4, std::max<Size>(512, widest * 8));
     if (places * 3 / 4 < (blocks == 1 ? widest * 3 / 2 : widest * 2)) continue;
     const Size most = gpu::most_window_block / blocks / 32 * 32, enough = (widest * 2 + 31) / 32 * 32;
-    return {blocks, std::clamp<Size>(enough, 32, most), places};
+    return {blocks * processors, std::clamp<Size>(enough, 32, most), places};
   }
   return {};
 }
@@ -152,9 +159,9 @@ class GpuWindows final : public DeviceSources {
 
 template <int width>
 std::unique_ptr<DeviceSources> make(Stream& stream, const DeviceGraph& graph, const Graph& host, const Shape& shape,
-                                    Size processors, Size sources, Size room) {
+                                    Size sources, Size room) {
   const Size fits = (room * 9 / 10 - GpuWindows<width>::fixed_bytes(host)) / GpuWindows<width>::source_bytes(host);
-  const Size blocks = std::min({fits, sources, shape.blocks * processors});
+  const Size blocks = std::min({fits, sources, shape.blocks});
   if (blocks < 1) return nullptr;
   return std::make_unique<GpuWindows<width>>(stream, graph, shape, blocks);
 }
@@ -165,13 +172,10 @@ std::unique_ptr<DeviceSources> make_gpu_windows(Stream& stream, const DeviceGrap
                                                 Size sources, Size room) {
   const int index = stream.device().index();
   const cuda::CurrentDevice current(index);
-  cudaDeviceProp device;
-  TUTTI_CUDA_CHECK(cudaGetDeviceProperties(&device, index));
-  const Shape shape = shape_for(ordered.widest, sources, device);
+  const Shape shape = shape_for(ordered.widest, sources, index);
   if (shape.blocks == 0) return nullptr;
-  return width_for(ordered.graph) == 4
-             ? make<4>(stream, graph, ordered.graph, shape, device.multiProcessorCount, sources, room)
-             : make<8>(stream, graph, ordered.graph, shape, device.multiProcessorCount, sources, room);
+  return width_for(ordered.graph) == 4 ? make<4>(stream, graph, ordered.graph, shape, sources, room)
+                                       : make<8>(stream, graph, ordered.graph, shape, sources, room);
 }
 
 }  // namespace tutti::graph

@@ -1,5 +1,6 @@
-// One source a block of threads, for graphs of many levels. Beside the portable search (one_source.hpp), which defines
-// every bit: a vertex's sums are made by one thread, in the order of its arcs.
+// One source a block of threads, with records of all vertices in memory: for levels too wide and paths too many for
+// window_kernel.cuh. Beside the portable search (one_source.hpp), which defines every bit: a vertex's sums are made by
+// one thread, in the order of its arcs.
 #pragma once
 
 #include "tutti/models/graph/betweenness/cuda/device_sum.cuh"

@@ -236,6 +236,8 @@ __global__ void __launch_bounds__(most_window_block) search_windows(WindowArgume
     }
     __syncthreads();
 
+    // The way out: levels until there is none. `before`, `here` and `next` take turns with the three tables, and
+    // `here` and `before` with the two halves of the values.
     int before = 2, here = 0, next = 1, half = 0, begin = 0, end = 1;
     Size reached_from_it = 0;
     bool fits = true;
@@ -291,6 +293,7 @@ __global__ void __launch_bounds__(most_window_block) search_windows(WindowArgume
           int place;
           if ((news >> j & 1) != 0 && !next_table.insert(column[j], place)) news &= ~(1u << j);
         }
+        // The warp's new vertices stand one after the other.
         __syncwarp();
         unsigned with[width];
         int all = 0;
@@ -305,8 +308,8 @@ __global__ void __launch_bounds__(most_window_block) search_windows(WindowArgume
 #pragma unroll
         for (int j = 0; j < width; ++j) {
           if ((news >> j & 1) != 0) {
-            const int mine = position + __popc(with[j] & ((1u << lane) - 1));
-            found.put(mine, column[j], mine == end);
+            const int to = position + __popc(with[j] & ((1u << lane) - 1));
+            found.put(to, column[j], to == end);
             if constexpr (directed) see(column[j]);
           }
           position += __popc(with[j]);
@@ -336,6 +339,7 @@ __global__ void __launch_bounds__(most_window_block) search_windows(WindowArgume
     }
     reached += reached_from_it;
 
+    // The way back, as far as level 1: values are (1 + delta) / sigma.
     for (int k = 0; k < 3; ++k) table(k).clear();
     if (thread == 0) first_of_level[0] = first_of_level[1] = first_of_level[2] = threads;
     __syncthreads();
@@ -361,11 +365,11 @@ __global__ void __launch_bounds__(most_window_block) search_windows(WindowArgume
       if (active) {
         const std::uint64_t packed = paths[position];
         const WideNumber sum = LevelSum<lowest_back>{table(below), values(half ^ 1)}(a.out, now);
-        const WideNumber mine = unpack<0>(packed);
-        if (sum.mantissa != 0) add_to(a.sums[now], mine.times(sum).value());
+        const WideNumber sigma = unpack<0>(packed);
+        if (sum.mantissa != 0) add_to(a.sums[now], sigma.times(sum).value());
         int place;
         table(level).insert(now, place);
-        values(half)[place] = pack<lowest_back>(mine.reciprocal().plus(sum));
+        values(half)[place] = pack<lowest_back>(sigma.reciprocal().plus(sum));
       }
       if (last == threads) continue;
       __syncthreads();
