@@ -242,6 +242,47 @@ TEST(Betweenness, PartsChangeTheirNumbersOnTheWay) {
   EXPECT_GT(sums[0][static_cast<std::size_t>(ordered.new_name[3])].value(), 0);
 }
 
+/// What a GPU's shared memory has no room for.
+TEST(Betweenness, OneByOneWhereLevelsAreWideAndPathsMany) {
+  // Of the highest degree is the vertex `middle`, from where levels have one vertex; vertex 0 sees one of 1000.
+  const Vertex middle = 1001;
+  std::vector<Arc> wide{{middle, middle + 1}, {middle + 1, middle}};
+  for (Vertex v = 1; v < middle; ++v) {
+    wide.push_back({0, v});
+    wide.push_back({v, middle});
+  }
+  for (const bool directed : {true, false})
+    expect_everywhere(graph_of(arcs_of(middle + 2, wide), directed), {0, 5, middle, middle + 1});
+  // A path of 420 edges, each there 1024 times: 2^4200 paths from the first vertex, fewer from the others.
+  ArcList many;
+  many.vertices = 421;
+  for (Vertex v = 0; v + 1 < many.vertices; ++v)
+    for (int copy = 0; copy < 1024; ++copy) many.arcs.push_back({v, v + 1});
+  for (const bool directed : {true, false}) {
+    const Graph graph = graph_of(many, directed, MultiEdges::paths);
+    const std::vector<Vertex> sources{300, 0, 200, 1, 420};
+    const Result first = run(graph, sources, "cpu", 1);
+    const Result other = run(graph, sources, one_device, 1, Sweep::one_by_one);
+    EXPECT_EQ(other.state.sums, first.state.sums);
+    EXPECT_EQ(other.state.reached, first.state.reached);
+  }
+}
+
+/// Thousands of levels; rows of any length in both directions.
+TEST(Betweenness, OneByOneOnDeepGraphs) {
+  expect_everywhere(graph_of(generate_grid(1, 3000), false), {0, 17, 2999});
+  expect_everywhere(graph_of(generate_torus(4, 700), false), {0, 17, 1500});
+  const Vertex length = 600;
+  std::vector<Arc> arcs;
+  for (Vertex v = 0; v + 1 < length; ++v)
+    for (const Vertex step : {1, 2, 7, -1, -5, 40 * (v % 97 == 0 ? 1 : 0)})
+      if (step != 0 && v + step >= 0 && v + step < length) arcs.push_back({v, v + step});
+  for (Vertex v = 0; v < 40; ++v) arcs.push_back({v + 200, 220});
+  for (Vertex v = 0; v < 300; ++v) arcs.push_back({300, v});
+  for (const bool directed : {true, false})
+    expect_everywhere(graph_of(arcs_of(length, arcs), directed, MultiEdges::paths), {0, 17, 250, 300, 599});
+}
+
 TEST(Betweenness, PortionsThreadsAndDevicesChangeNoBit) {
   const Graph graph = graph_of(generate_rmat(ssca2_spec(10, 3)), true);
   const std::vector<Vertex> sources = draw_sources(graph, 300, 2);

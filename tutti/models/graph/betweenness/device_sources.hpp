@@ -80,7 +80,11 @@ std::unique_ptr<DeviceSources> make_portable_one_by_one(Stream& stream, const De
 // Kernels for GPUs (cuda/), with the same results, bit for bit.
 std::unique_ptr<DeviceSources> make_gpu_batches(Stream& stream, const Graph& graph, Size levels, Size sources,
                                                 Size room);
-std::unique_ptr<DeviceSources> make_gpu_one_by_one(Stream& stream, const DeviceGraph& graph, Size sources, Size room);
+std::unique_ptr<DeviceSources> make_gpu_one_by_one(Stream& stream, const DeviceGraph& graph,
+                                                   const OrderedGraph& ordered, Size sources, Size room);
+/// One by one with levels in shared memory. None: levels are too wide for it, or there is no room.
+std::unique_ptr<DeviceSources> make_gpu_windows(Stream& stream, const DeviceGraph& graph, const OrderedGraph& ordered,
+                                                Size sources, Size room);
 #endif
 
 }  // namespace tutti::graph

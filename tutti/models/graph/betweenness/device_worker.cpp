@@ -11,7 +11,7 @@ namespace {
 class DeviceWorker final : public SourceWorker {
  public:
   DeviceWorker(const OrderedGraph& ordered, Device& device, Size sources, Sweep sweep, bool portable)
-      : host_(ordered.graph),
+      : ordered_(ordered),
         device_(device),
         stream_(device.make_stream("betweenness")),
         graph_(*stream_, ordered.graph),
@@ -29,7 +29,7 @@ class DeviceWorker final : public SourceWorker {
   double likely_rate() const override {
     // Without the kernels made for GPUs a device is as slow as a thread.
     const double arcs = own_kernels_ ? 5e10 : 1e8;
-    return arcs / static_cast<double>(host_.arcs() + host_.vertices + 1);
+    return arcs / static_cast<double>(ordered_.graph.arcs() + ordered_.graph.vertices + 1);
   }
 
   void add(std::span<const Vertex> sources) override {
@@ -42,7 +42,7 @@ class DeviceWorker final : public SourceWorker {
     }
     // Too many levels or paths for a batch: where that is so of most, it will be of the next ones, too. The memory may
     // be too small for both ways.
-    const Size few = 64 * Size{48} * host_.vertices;
+    const Size few = 64 * Size{48} * ordered_.graph.vertices;
     if (batches_ && (2 * left.size() > asked || (!one_by_one_ && room() < few))) batches_.reset();
     if (!one_by_one_) make_one_by_one();
     std::vector<Vertex> none;
@@ -70,7 +70,7 @@ class DeviceWorker final : public SourceWorker {
   void make_batches() {
 #if defined(TUTTI_HAVE_CUDA)
     if (own_kernels_) {
-      batches_ = make_gpu_batches(*stream_, host_, levels_, sources_, room());
+      batches_ = make_gpu_batches(*stream_, ordered_.graph, levels_, sources_, room());
       return;
     }
 #endif
@@ -79,14 +79,14 @@ class DeviceWorker final : public SourceWorker {
   void make_one_by_one() {
 #if defined(TUTTI_HAVE_CUDA)
     if (own_kernels_) {
-      one_by_one_ = make_gpu_one_by_one(*stream_, graph_, sources_, room());
+      one_by_one_ = make_gpu_one_by_one(*stream_, graph_, ordered_, sources_, room());
       return;
     }
 #endif
     one_by_one_ = make_portable_one_by_one(*stream_, graph_, sources_, room());
   }
 
-  const Graph& host_;
+  const OrderedGraph& ordered_;
   Device& device_;
   std::unique_ptr<Stream> stream_;
   DeviceGraph graph_;

@@ -53,24 +53,25 @@ Csr<Vertex> relabel(const Csr<Vertex>& rows, const std::vector<Vertex>& old_name
 
 }  // namespace
 
-Size distances_from(const Csr<Vertex>& rows, Vertex source, std::vector<std::uint8_t>& distance) {
+Levels distances_from(const Csr<Vertex>& rows, Vertex source, std::vector<std::uint8_t>& distance) {
   constexpr std::uint8_t far = 255;
   distance.assign(rows.offsets.size() - 1, far);
   std::vector<char> seen(distance.size(), 0);
   std::vector<Vertex> level{source}, next;
   distance[at(source)] = 0;
   seen[at(source)] = 1;
-  Size depth = 0;
-  for (;; ++depth) {
+  Levels levels;
+  for (;; ++levels.depth) {
     next.clear();
     for (const Vertex v : level)
       for (const Vertex w : rows.row(v))
         if (seen[at(w)] == 0) {
           seen[at(w)] = 1;
-          distance[at(w)] = static_cast<std::uint8_t>(std::min<Size>(depth + 1, far));
+          distance[at(w)] = static_cast<std::uint8_t>(std::min<Size>(levels.depth + 1, far));
           next.push_back(w);
         }
-    if (next.empty()) return depth;
+    if (next.empty()) return levels;
+    levels.widest = std::max(levels.widest, static_cast<Size>(next.size()));
     level.swap(next);
   }
 }
@@ -86,7 +87,11 @@ std::vector<Size> degrees_of(const Graph& graph) {
 OrderedGraph order_by_degree(const Graph& graph, const ParallelFor& parallel) {
   OrderedGraph result = order_by_degree(graph, degrees_of(graph), parallel);
   std::vector<std::uint8_t> ignored;
-  if (graph.vertices > 0) result.depth = distances_from(result.graph.out, 0, ignored);
+  if (graph.vertices > 0) {
+    const Levels levels = distances_from(result.graph.out, 0, ignored);
+    result.depth = levels.depth;
+    result.widest = levels.widest;
+  }
   return result;
 }
 

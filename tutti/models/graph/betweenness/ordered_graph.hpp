@@ -24,6 +24,7 @@ struct OrderedGraph {
   Graph graph;                   ///< relabelled: degrees do not increase with the number
   std::vector<Vertex> new_name;  ///< of a vertex of the graph before
   Size depth = 0;                ///< arcs on the longest of all shortest paths from the vertex of the highest degree
+  Size widest = 1;               ///< most vertices at the same distance from that one
 };
 
 /// The same for any number of threads.
@@ -44,8 +45,11 @@ inline constexpr std::size_t most_hubs = 16;
 /// The same by distance[hub][vertex].
 void group_sources(const std::vector<std::vector<std::uint8_t>>& distance, std::vector<Vertex>& sources);
 
-/// Distances along the arcs of `rows` from `source`; 255: 255 or more, or not reached. How many levels there are
-/// besides the source's own.
-Size distances_from(const Csr<Vertex>& rows, Vertex source, std::vector<std::uint8_t>& distance);
+/// Of the levels of a search: how many there are besides the source's own, and the vertices of the widest.
+struct Levels {
+  Size depth = 0, widest = 1;
+};
+/// Distances along the arcs of `rows` from `source`; 255: 255 or more, or not reached.
+Levels distances_from(const Csr<Vertex>& rows, Vertex source, std::vector<std::uint8_t>& distance);
 
 }  // namespace tutti::graph

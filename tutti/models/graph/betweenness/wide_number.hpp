@@ -33,11 +33,12 @@ struct WideNumber {
   TUTTI_HD static WideNumber one() { return {1.0, 0}; }
 
   TUTTI_HD WideNumber plus(const WideNumber& other) const {
-    const WideNumber& large = exponent < other.exponent ? other : *this;
-    const WideNumber& small = exponent < other.exponent ? *this : other;
+    // Chosen by value: a GPU would put what it has a reference to into memory.
+    const bool less = exponent < other.exponent;
+    const double large = less ? other.mantissa : mantissa, small = less ? mantissa : other.mantissa;
+    const int top = less ? other.exponent : exponent, gap = top - (less ? exponent : other.exponent);
     // What is 2^60 times smaller changes no bit.
-    if (large.exponent - small.exponent > 60) return large;
-    return normalised(large.mantissa + small.mantissa * power_of_two(small.exponent - large.exponent), large.exponent);
+    return normalised(large + small * (gap > 60 ? 0.0 : power_of_two(-gap)), top);
   }
   TUTTI_HD WideNumber times(const WideNumber& other) const {
     return normalised(mantissa * other.mantissa, exponent + other.exponent);

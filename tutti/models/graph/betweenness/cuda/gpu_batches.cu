@@ -4,7 +4,7 @@
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/device/for_each.hpp"
 #include "tutti/models/graph/betweenness/cuda/batch_kernel.cuh"
-#include "tutti/models/graph/betweenness/cuda/carry.cuh"
+#include "tutti/models/graph/betweenness/cuda/device_sum.cuh"
 #include "tutti/models/graph/betweenness/device_sources.hpp"
 
 namespace tutti::graph {

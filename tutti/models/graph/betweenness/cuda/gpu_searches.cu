@@ -3,7 +3,7 @@
 
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/device/for_each.hpp"
-#include "tutti/models/graph/betweenness/cuda/carry.cuh"
+#include "tutti/models/graph/betweenness/cuda/device_sum.cuh"
 #include "tutti/models/graph/betweenness/cuda/search_kernel.cuh"
 #include "tutti/models/graph/betweenness/device_sources.hpp"
 
@@ -12,9 +12,9 @@ namespace {
 
 constexpr Size most_sources = 1 << 15;  ///< of a launch: digits of sums do not overflow before they carry
 
-class GpuSearches final : public DeviceSources {
+class GpuRecords final : public DeviceSources {
  public:
-  GpuSearches(Stream& stream, const DeviceGraph& graph, Size sources, Size room) : n_(graph.vertices) {
+  GpuRecords(Stream& stream, const DeviceGraph& graph, Size sources, Size room) : n_(graph.vertices) {
     Device& device = stream.device();
     const cuda::CurrentDevice current(device.index());
     int blocks_of_processor = 0, processors = 0;
@@ -76,10 +76,46 @@ class GpuSearches final : public DeviceSources {
   Buffer<unsigned long long> reached_arcs_;
 };
 
+/// Levels in shared memory, and records in memory for sources of too wide levels or too many paths.
+class GpuSearches final : public DeviceSources {
+ public:
+  GpuSearches(Stream& stream, const DeviceGraph& graph, const OrderedGraph& ordered, Size sources, Size room)
+      : sources_(sources), windows_(make_gpu_windows(stream, graph, ordered, sources, room)) {
+    if (!windows_) make_records(stream, graph, sources);
+  }
+  Size most() const override { return most_sources; }
+
+  void add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached,
+           std::vector<Vertex>& left) override {
+    std::vector<Vertex> wide;
+    if (windows_) {
+      windows_->add(stream, graph, sources, reached, wide);
+      if (wide.empty()) return;
+      // Where that is so of most, it will be of the next ones, too. The memory may be too small for both ways.
+      const Budget& budget = stream.device().budget();
+      if (2 * wide.size() > sources.size() || budget.capacity() - budget.used() < 48 * Size{graph.vertices})
+        windows_.reset();
+      sources = wide;
+    }
+    if (!records_) make_records(stream, graph, windows_ ? static_cast<Size>(wide.size()) : sources_);
+    records_->add(stream, graph, sources, reached, left);
+    if (windows_) records_.reset();  // made for as many sources as these
+  }
+
+ private:
+  void make_records(Stream& stream, const DeviceGraph& graph, Size sources) {
+    const Budget& budget = stream.device().budget();
+    records_ = std::make_unique<GpuRecords>(stream, graph, sources, budget.capacity() - budget.used());
+  }
+  Size sources_;
+  std::unique_ptr<DeviceSources> windows_, records_;
+};
+
 }  // namespace
 
-std::unique_ptr<DeviceSources> make_gpu_one_by_one(Stream& stream, const DeviceGraph& graph, Size sources, Size room) {
-  return std::make_unique<GpuSearches>(stream, graph, sources, room);
+std::unique_ptr<DeviceSources> make_gpu_one_by_one(Stream& stream, const DeviceGraph& graph,
+                                                   const OrderedGraph& ordered, Size sources, Size room) {
+  return std::make_unique<GpuSearches>(stream, graph, ordered, sources, room);
 }
 
 }  // namespace tutti::graph

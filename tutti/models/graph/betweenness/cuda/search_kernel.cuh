@@ -1,7 +1,9 @@
-// One source a block of threads, for graphs of many levels. Beside the portable search (one_source.hpp), which defines
-// every bit: a vertex's sums are made by one thread, in the order of its arcs.
+// One source a block of threads, with records of all vertices in memory: for levels too wide and paths too many for
+// window_kernel.cuh. Beside the portable search (one_source.hpp), which defines every bit: a vertex's sums are made by
+// one thread, in the order of its arcs.
 #pragma once
 
+#include "tutti/models/graph/betweenness/cuda/device_sum.cuh"
 #include "tutti/models/graph/betweenness/one_source.hpp"
 
 namespace tutti::graph::gpu {
@@ -68,18 +70,6 @@ __device__ inline WideNumber sum_row(const RowsView& rows, const Record* records
     sum = pieces == 1 ? piece : sum.plus(piece);
   }
   return sum;
-}
-
-__device__ inline void add_to(DeltaSum& sum, double delta) {
-  const DeltaParts parts = split_delta(delta);
-  const auto add = [](std::int64_t& to, double part, double unit) {
-    if (part != 0)
-      atomicAdd(reinterpret_cast<unsigned long long*>(&to),
-                static_cast<unsigned long long>(static_cast<std::int64_t>(part * (1 / unit))));
-  };
-  add(sum.high, parts.high, high_unit);
-  add(sum.middle, parts.middle, middle_unit);
-  add(sum.low, parts.low, low_unit);
 }
 
 __global__ void __launch_bounds__(search_block) search_sources(SearchArguments a) {
