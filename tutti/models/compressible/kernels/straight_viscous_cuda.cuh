@@ -1,4 +1,5 @@
-// Viscous flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs as inviscid flow is
+// Viscous flow on faces of straight tetrahedra and hexahedra and in hexahedra (in tetrahedra:
+// straight_slopes_cuda.cuh), p = 1, 2, 3, tuned for GPUs as inviscid flow is
 // (straight_cuda.cuh). The bits are those of ViscousFaceFluxes and AdvanceViscousElements, which see the same orders of
 // sums.
 //
