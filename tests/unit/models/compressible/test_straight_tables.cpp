@@ -43,6 +43,23 @@ int column_of(int q) {
   return 2 * (q % 4) + q / 4 % 2;
 }
 
+/// The slopes of a tetrahedron at its points.
+template <class Sizes>
+void check_slopes_at_points(const Operators& made, const StraightTables& tables) {
+  const double* slopes = made.tables.data() + made.elements[0].slopes;
+  for (int q = 0; q < Sizes::points; ++q) {
+    const auto at = [&](int first, int row) {
+      return entry(tables.element_fragments, first, Sizes::point_tiles, row, q / 8, column_of(q));
+    };
+    for (int m = 0; m < Sizes::bases; ++m)
+      for (int d = 0; d < 3; ++d)
+        ASSERT_EQ(at(Sizes::of_slopes_at_points + (3 * (m / 4) + d) * Sizes::point_tiles, m % 4),
+                  slopes[(3 * m + d) * Sizes::points + q]);
+    for (int k = 0; k < 4 * Sizes::face_points; ++k)
+      ASSERT_EQ(at(Sizes::of_jumps, k), slopes[(3 * Sizes::bases + k) * Sizes::points + q]);
+  }
+}
+
 /// The derivatives of an element.
 template <class Sizes>
 void check_derivatives(const Operators& made, const StraightTables& tables) {
@@ -94,7 +111,8 @@ void check_sizes(BoxElements elements, bool viscous) {
   EXPECT_EQ(tables.element_fragments.size(),
             static_cast<std::size_t>(fragment_size *
                                      (viscous ? Sizes::viscous_element_fragments : Sizes::element_fragments)));
-  if (viscous) check_derivatives<Sizes>(made, tables);
+  if (viscous && Sizes::slopes) check_slopes_at_points<Sizes>(made, tables);
+  if (viscous && !Sizes::slopes) check_derivatives<Sizes>(made, tables);
   std::vector<int> met(made.faces.size(), 0);
   const auto in = [&](std::size_t tile, FaceSet set) {
     const Range tiles = tables.view.tiles(set);
@@ -134,7 +152,7 @@ void check_sizes(BoxElements elements, bool viscous) {
                   made.turns[((code & 1) == 0 ? 0 : face.turn) + q]);
         for (int l = 0; l < Sizes::bases; ++l)
           ASSERT_EQ(entry(tables.element_fragments, Sizes::of_lift + k * Sizes::face_steps * Sizes::base_tiles,
-                          Sizes::base_tiles, q, l / 8, viscous ? column_of(l) : l % 8),
+                          Sizes::base_tiles, q, l / 8, viscous && !Sizes::slopes ? column_of(l) : l % 8),
                     made.tables[face.lift[code & 1] + Size{q} * padded(Sizes::bases) + l]);
       }
     }

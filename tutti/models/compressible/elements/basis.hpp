@@ -28,6 +28,12 @@ Quadrature face_rule(int corners, int order, bool affine, bool stored);
 /// Empty: the rule is not symmetric.
 std::vector<std::uint8_t> turned_points(const Quadrature& rule, int corners, int orientation);
 
+/// Gradients of straight tetrahedra up to p = 3 are made at the volume's points from the state and the jumps, all in
+/// reference coordinates: no coefficients of theirs. Their faces have symmetric rules.
+constexpr bool have_slopes(ElementType type, bool affine, int order) {
+  return type == ElementType::tetrahedron && affine && order >= 1 && order <= 3;
+}
+
 /// Points of an element's rule in physical space, and w_q |J_q|.
 struct MappedRule {
   std::vector<Vec3> at;

@@ -48,7 +48,11 @@ class Counter {
     if (!shared(e) && e < map_.owned) ++sizes_.own_volumes;
     if (shared(e) || e < map_.owned)
       sizes_.tables += points + (options_.apart ? 0 : points * n_ + 3 * points * columns_);
-    if (options_.derivatives) sizes_.tables += Size{3} * n_ * columns_;
+    if (!options_.derivatives) return;
+    if (have_slopes(type(e), shared(e), options_.order))
+      sizes_.tables += points * (Size{3} * n_ + Size{4} * face_points(3, true));
+    else
+      sizes_.tables += Size{3} * n_ * columns_;
   }
 
   void add_face(const LocalElementFace& face) {

@@ -1,6 +1,7 @@
 #include "tutti/models/compressible/elements/operators.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -54,6 +55,7 @@ class Maker {
 
  private:
   const ElementBasis& basis(Lid e) const { return *bases_[e]; }
+  bool with_slopes(Lid e) const { return have_slopes(basis(e).map().type(), basis(e).affine(), options_.order); }
   bool factored(Lid e) const { return is_factored(basis(e).map().type(), basis(e).affine(), options_.order); }
   double* at(Size offset) const { return made_.tables.data() + offset; }
   Size take(int rows, int columns) {
@@ -105,7 +107,13 @@ class Maker {
       record.projection = take(3 * record.points, columns_);
     }
     if (all) record.weights = take(1, record.points);
-    if (options_.derivatives) record.derivative = take(n_ * 3, columns_);
+    if (options_.derivatives && with_slopes(e)) {
+      record.slopes = take(3 * n_ + 4 * padded(rule_of_face(3, true).size()), record.points);
+      for (int f = 0; f < 4; ++f)
+        lifts_of_slopes_[static_cast<std::size_t>(f)] = {side_points(basis(e).map(), f, -1, true).reference,
+                                                         shares_of_face(rule_of_face(3, true))};
+    }
+    if (options_.derivatives && record.slopes < 0) record.derivative = take(n_ * 3, columns_);
     if (all || options_.derivatives) volumes_.push_back({e, record, all});
     return record;
   }
@@ -122,24 +130,67 @@ class Maker {
       const auto points = b.points();
       std::copy(points.shares.begin(), points.shares.end(), at(record.weights));
     }
+    const bool slopes = record.slopes >= 0, derivatives = options_.derivatives && !slopes;
+    if (slopes) fill_slopes(b, record);
     // Derivatives take them also where they are kept elsewhere.
     thread_local std::vector<double> elsewhere;
     const bool kept = volume.all && !options_.apart;
     double *values = at(record.values), *projection = at(record.projection);
-    if (!kept && options_.derivatives) {
+    if (!kept && derivatives) {
       elsewhere.resize(static_cast<std::size_t>(volume_table_size(record.points, options_.order)));
       values = elsewhere.data();
       projection = values + Size{record.points} * n_;
     }
-    if (kept || options_.derivatives) make_volume_tables(b, options_.order, values, projection);
-    if (options_.derivatives)
-      make_derivatives(record.points, options_.order, values, projection, at(record.derivative));
+    if (kept || derivatives) make_volume_tables(b, options_.order, values, projection);
+    if (derivatives) make_derivatives(record.points, options_.order, values, projection, at(record.derivative));
   }
+
+  /// Of a tetrahedron. Along its reference normal a face has 3 times the element's volume: face 0 is oblique, its jump
+  /// counts in all three directions, face f > 0 looks back along direction f - 1.
+  void fill_slopes(const ElementBasis& b, const ElementRecord& record) {
+    const std::vector<Vec3> at = b.points().at;
+    const std::size_t points = at.size(), columns = static_cast<std::size_t>(columns_);
+    const auto bases = static_cast<std::size_t>(n_);
+    const std::vector<double> ones(points, 1.0);
+    std::vector<double> gradients(3 * points * columns), values(bases * points);
+    b.basis().gradients_by_point(at, ones, gradients.data());
+    b.basis().values_by_function(at, values.data(), static_cast<int>(points));
+    double* to = this->at(record.slopes);
+    for (std::size_t l = 0; l < bases; ++l)
+      for (std::size_t d = 0; d < 3; ++d)
+        for (std::size_t q = 0; q < points; ++q) *to++ = gradients[(d * points + q) * columns + l];
+    for (int f = 0; f < 4; ++f) {
+      const FaceLift& lift = lifts_of_slopes_[static_cast<std::size_t>(f)];
+      std::vector<double> lifted(lift.places.size() * columns);
+      b.basis().values_by_point(lift.places, lift.shares, lifted.data());
+      for (std::size_t k = 0; k < lift.places.size(); ++k)
+        for (std::size_t q = 0; q < points; ++q) {
+          double sum = 0;
+          for (std::size_t l = 0; l < bases; ++l) sum += lifted[k * columns + l] * values[l * points + q];
+          *to++ = (f == 0 ? 3 : -3) * sum;
+        }
+    }
+  }
+
+  /// Points of a tetrahedron's face and their shares of it, as the element itself has them.
+  struct FaceLift {
+    std::vector<Vec3> places;
+    std::vector<double> shares;
+  };
 
   const Quadrature& rule_of_face(int corners, bool flat) {
     const auto [found, is_new] = face_rules_.try_emplace({corners, flat});
     if (is_new) found->second = face_rule(corners, options_.order, flat, options_.stored);
     return found->second;
+  }
+
+  /// The shares of a flat face's points, padded: those of the rule.
+  static std::vector<double> shares_of_face(const Quadrature& rule) {
+    double measure = 0;
+    for (const double w : rule.weights) measure += w;
+    std::vector<double> shares(static_cast<std::size_t>(padded(rule.size())), 0.0);
+    for (std::size_t q = 0; q < rule.weights.size(); ++q) shares[q] = rule.weights[q] / measure;
+    return shares;
   }
 
   /// orientation: -1 for the left side.
@@ -288,10 +339,7 @@ class Maker {
     };
     std::vector<double> shares(areas.begin(), areas.end());
     if (b.affine()) {
-      // The shares of a flat face's points are those of the rule.
-      double measure = 0;
-      for (const double w : job.rule->weights) measure += w;
-      for (int q = 0; q < record.actual; ++q) shares[q] = job.rule->weights[q] / measure;
+      shares = shares_of_face(*job.rule);
     } else {
       for (double& share : shares) share /= b.volume();
     }
@@ -336,6 +384,7 @@ class Maker {
   std::vector<Volume> volumes_;
   std::vector<FaceJob> faces_;
   std::map<ElementType, ElementRecord> shared_volumes_;
+  std::array<FaceLift, 4> lifts_of_slopes_;
   std::map<std::tuple<ElementType, int, int>, Size> traces_, lifts_, slopes_;  ///< of affine elements
   std::map<std::tuple<int, int, int>, std::int32_t> turns_;
   std::map<std::pair<int, int>, std::int32_t> grids_;  ///< of factored elements

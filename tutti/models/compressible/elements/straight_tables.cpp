@@ -71,7 +71,7 @@ class Sorter {
     const ElementRecord& first = made_.elements[0];
     return std::all_of(made_.elements.begin(), made_.elements.end(), [&](const ElementRecord& e) {
       return e.affine != 0 && e.factored == 0 && e.values == first.values && e.points == first.points &&
-             (!viscous_ || e.derivative == first.derivative);
+             (!viscous_ || (e.derivative == first.derivative && e.slopes == first.slopes));
     });
   }
 
@@ -225,7 +225,10 @@ class Fragments {
     if (made_.elements[0].points != Sizes::points || tables.view.face_points != Sizes::face_points) return false;
     add_volume(tables.element_fragments);
     add_lifts(tables.element_fragments, tables.view.lifts);
-    if (viscous_) add_derivatives(tables.element_fragments);
+    if (viscous_ && Sizes::slopes)
+      add_slopes_at_points(tables.element_fragments);
+    else if (viscous_)
+      add_derivatives(tables.element_fragments);
     for (const Sorter::Side& side : sorted.sides()) {
       // Padding, which weighs nothing, repeats the first of the side's own points.
       std::uint8_t turned[tile_rows];
@@ -242,7 +245,9 @@ class Fragments {
   static constexpr int columns = padded(Sizes::bases);
   const double* table(Size at) const { return made_.tables.data() + at; }
   /// The basis function of a column. Coefficients of gradients are rows of the next product, as points are.
-  int base_of(int tile, int column) const { return viscous_ ? point_of(tile, column) : 8 * tile + column; }
+  int base_of(int tile, int column) const {
+    return viscous_ && !Sizes::slopes ? point_of(tile, column) : 8 * tile + column;
+  }
 
   void add_volume(std::vector<double>& fragments) const {
     const ElementRecord& first = made_.elements[0];
@@ -264,6 +269,26 @@ class Fragments {
       add_fragments(fragments, Sizes::face_steps, Sizes::base_tiles, [&](int q, int tile, int column) {
         const int l = base_of(tile, column);
         return l < columns ? table(lifts[k])[q * columns + l] : 0;
+      });
+  }
+
+  /// Of the volume's points: slopes, then what the jump at each face adds to them.
+  void add_slopes_at_points(std::vector<double>& fragments) const {
+    const double* slopes = table(made_.elements[0].slopes);
+    const double* jumps = slopes + 3 * Sizes::bases * Sizes::points;
+    const auto point = [](int tile, int column) {
+      const int q = point_of(tile, column);
+      return q < Sizes::points ? q : 0;
+    };
+    for (int step = 0; step < Sizes::base_steps; ++step)
+      for (int d = 0; d < 3; ++d)
+        add_fragments(fragments, 1, Sizes::point_tiles, [&](int row, int tile, int column) {
+          const int l = 4 * step + row;
+          return l < Sizes::bases ? slopes[(3 * l + d) * Sizes::points + point(tile, column)] : 0;
+        });
+    for (int f = 0; f < Sizes::faces; ++f)
+      add_fragments(fragments, Sizes::face_steps, Sizes::point_tiles, [&](int k, int tile, int column) {
+        return jumps[(f * Sizes::face_points + k) * Sizes::points + point(tile, column)];
       });
   }
 

@@ -1,6 +1,7 @@
 #include "tutti/models/compressible/kernels/straight.hpp"
 
 #if defined(__CUDACC__)
+#include "tutti/models/compressible/kernels/straight_slopes_cuda.cuh"
 #include "tutti/models/compressible/kernels/straight_viscous_cuda.cuh"
 
 namespace tutti::compressible {
@@ -33,10 +34,12 @@ void advance_straight(Stream& stream, Range elements, const PartView& view, cons
   const StraightView& tuned = *view.straight;
   with_sizes(tuned, [&](const auto sizes) {
     using Sizes = std::decay_t<decltype(sizes)>;
-    if (tuned.viscous)
-      straight::advance_viscous_elements<Sizes>(stream, elements, view, tuned, u, at_faces, stage);
-    else
+    if (!tuned.viscous)
       straight::advance_elements<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
+    else if constexpr (Sizes::slopes)
+      straight::advance_by_slopes<Sizes>(stream, elements, view, tuned, u, at_faces, stage);
+    else
+      straight::advance_viscous_elements<Sizes>(stream, elements, view, tuned, u, at_faces, stage);
   });
 }
 

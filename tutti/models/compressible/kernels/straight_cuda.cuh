@@ -33,6 +33,12 @@ struct Place {
         column(lane & 3) {}
 };
 
+/// Element rows of a thread's tile.
+struct Pair {
+  Lid upper, lower;
+  __device__ __forceinline__ Lid operator[](int i) const { return i == 0 ? upper : lower; }
+};
+
 __device__ __forceinline__ void load_fragments(double* to, const double* from, int fragments) {
   for (int i = static_cast<int>(threadIdx.x); i < fragments * fragment_size / 2; i += static_cast<int>(blockDim.x))
     reinterpret_cast<double2*>(to)[i] = reinterpret_cast<const double2*>(from)[i];
@@ -66,16 +72,18 @@ struct OwnPoints {
 };
 
 /// Grids of as many blocks as run at a time, or fewer where there is less to do.
+/// `at_once`: tiles of a block.
 template <class Tuning, class Kernel, class... Arguments>
-void launch(Stream& stream, Kernel kernel, Lid tiles, std::size_t shared_doubles, const Arguments&... arguments) {
+void launch(Stream& stream, Kernel kernel, Lid tiles, int at_once, std::size_t shared_doubles,
+            const Arguments&... arguments) {
   if (tiles == 0) return;
   const cuda::CurrentDevice current(stream.device().index());
   int processors = 0;
   TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, stream.device().index()));
   const auto bytes = shared_doubles * sizeof(double);
   TUTTI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-  const Lid blocks = std::min<Lid>((tiles + Tuning::tiles - 1) / Tuning::tiles, processors * Tuning::resident);
-  kernel<<<blocks, Tuning::threads, bytes, static_cast<cudaStream_t>(stream.native())>>>(arguments...);
+  const Lid blocks = std::min<Lid>((tiles + at_once - 1) / at_once, processors * Tuning::resident);
+  kernel<<<blocks, 32 * Tuning::warps * at_once, bytes, static_cast<cudaStream_t>(stream.native())>>>(arguments...);
   TUTTI_CUDA_CHECK(cudaGetLastError());
   stream.device().counts().launches += 1;
 }
@@ -363,7 +371,8 @@ void compute_fluxes(Stream& stream, Range tiles, const PartView& view, const Str
                     double* flux) {
   const auto doubles = static_cast<std::size_t>(tuned.traces * FaceSizes<P>::trace_fragments * fragment_size);
   const auto go = [&](auto kernel) {
-    launch<FaceTuning<P>>(stream, kernel, tiles.size(), doubles, tiles, tuned, view.normals, view.gas, u, flux);
+    launch<FaceTuning<P>>(stream, kernel, tiles.size(), FaceTuning<P>::tiles, doubles, tiles, tuned, view.normals,
+                          view.gas, u, flux);
   };
   if (view.flux == FluxKind::llf)
     go(face_kernel<P, FluxKind::llf>);
@@ -379,7 +388,7 @@ void advance_elements(Stream& stream, Range rows, const PartView& view, const St
   using Cut = ElementTuning<Sizes::order>;
   constexpr std::size_t doubles = Sizes::element_fragments * fragment_size + Cut::tiles * ElementTile<Sizes>::doubles;
   const Lid tiles = (rows.size() + tile_rows - 1) / tile_rows;
-  launch<Cut>(stream, element_kernel<Sizes>, tiles, doubles, rows, tiles, view, tuned, u, flux, stage);
+  launch<Cut>(stream, element_kernel<Sizes>, tiles, Cut::tiles, doubles, rows, tiles, view, tuned, u, flux, stage);
 }
 
 }  // namespace tutti::compressible::straight

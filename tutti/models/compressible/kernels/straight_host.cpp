@@ -272,6 +272,11 @@ Lanes scales_of(const StraightView& tuned, const ElementGroup& group, int k) {
   return each_lane([&](int i) { return tuned.scales[Size{tuned.faces_each} * group[i] + k]; });
 }
 
+/// 1 where a side's jump is out of the element, else -1.
+Lanes outward_signs(const StraightView& tuned, const ElementGroup& group, int k) {
+  return each_lane([&](int i) { return tuned.scales[Size{tuned.faces_each} * group[i] + k] < 0 ? 1.0 : -1.0; });
+}
+
 /// Marks elements at whose point there is no state.
 void watch_group(const PartView& view, const ElementGroup& group, const Lanes* state, Lanes p) {
   if (all(both(state[0] > Lanes(0.0), p > Lanes(0.0)))) return;
@@ -343,19 +348,14 @@ struct ViscousElementTiles : ElementTiles<P> {
   Tile<3 * Sizes::values> g;  ///< [v][d][l]
   Tile<Sizes::values> lifted;
   Tile<gradients * chunk_points> slope;  ///< [d][v][q]
+  Tile<Sizes::face_values> jump[4];      ///< of tetrahedra: out of the element
 };
 
+/// As element_gradient().
 template <int P>
-void advance_viscous_group(const PartView& view, const ElementGroup& group, const double* u, const FaceArrays& at_faces,
-                           const StageArrays& stage, ViscousElementTiles<P>& s) {
-  constexpr int bases = ViscousElementTiles<P>::bases, columns = padded(bases), n = ViscousElementTiles<P>::face_points;
-  const StraightView& tuned = *view.straight;
-  const ElementRecord& element = view.elements[group.first];
-  begin_group<P>(stage, group, s);
-  load_tile(group.rows(u, s.values).row, s.values, s.u.value);
-  load_metric(view, group, 1, s.metric);
-  Lanes metric[9];
-  load_values<9>(s.metric.value, 1, metric);
+void group_gradient(const PartView& view, const ElementRecord& element, const Lanes* metric,
+                    ViscousElementTiles<P>& s) {
+  constexpr int bases = ViscousElementTiles<P>::bases, columns = padded(bases);
   for (int d = 0; d < 3; ++d)
     set_tile_product<variables>(view.tables + element.derivative + d * columns, 3 * columns, bases, s.u.value, bases,
                                 bases, s.g.at(d * bases), 3 * bases);
@@ -368,11 +368,54 @@ void advance_viscous_group(const PartView& view, const ElementGroup& group, cons
         store_lanes(to + width * d * bases,
                     fused(metric[6 + d], slope[2], fused(metric[3 + d], slope[1], metric[d] * slope[0])));
     }
+}
+
+/// As AdvanceViscousElements::slopes_at_points().
+template <int P>
+void group_slopes(const PartView& view, const ElementRecord& element, int begin, int count, ViscousElementTiles<P>& s) {
+  constexpr int bases = ViscousElementTiles<P>::bases, n = ViscousElementTiles<P>::face_points,
+                direction = variables * chunk_points;
+  const Size points = element.points;
+  const double* table = view.tables + element.slopes + begin;
+  const double* spread = table + 3 * points * bases;
+  for (int f = 0; f < 4; ++f, spread += points * n) {
+    double* to = s.slope.at((f == 0 ? 0 : f - 1) * direction);
+    if (f == 0)
+      set_tile_product<variables>(spread, points, view.straight->summed_points, s.jump[f].value, n, count, to,
+                                  chunk_points);
+    else
+      add_tile_product<variables>(spread, points, view.straight->summed_points, s.jump[f].value, n, count, to,
+                                  chunk_points);
+    for (int d = 1; f == 0 && d < 3; ++d) std::copy_n(to, width * direction, s.slope.at(d * direction));
+  }
+  for (int d = 0; d < 3; ++d)
+    add_tile_product<variables>(table + d * points, 3 * points, bases, s.u.value, bases, count,
+                                s.slope.at(d * direction), chunk_points);
+}
+
+template <int P>
+void advance_viscous_group(const PartView& view, const ElementGroup& group, const double* u, const FaceArrays& at_faces,
+                           const StageArrays& stage, ViscousElementTiles<P>& s) {
+  constexpr int bases = ViscousElementTiles<P>::bases, columns = padded(bases), n = ViscousElementTiles<P>::face_points;
+  const StraightView& tuned = *view.straight;
+  const ElementRecord& element = view.elements[group.first];
+  begin_group<P>(stage, group, s);
+  load_tile(group.rows(u, s.values).row, s.values, s.u.value);
+  load_metric(view, group, 1, s.metric);
+  Lanes metric[9];
+  load_values<9>(s.metric.value, 1, metric);
+  const bool slopes = element.slopes >= 0;
+  if (!slopes) group_gradient<P>(view, element, metric, s);
   for (int k = 0; k < tuned.faces_each; ++k) {
     const Lanes scale = scales_of(tuned, group, k);
     const double* lift = view.tables + tuned.lifts[k];
     load_sides<P>(view, group, k, at_faces.flux, stage.factor * scale, s);
     add_tile_product<variables>(lift, columns, tuned.summed_points, s.at_face.value, n, bases, s.sum.value, bases);
+    if (slopes) {
+      load_sides<P>(view, group, k, at_faces.jump, outward_signs(tuned, group, k), s);
+      s.jump[k] = s.at_face;
+      continue;
+    }
     load_sides<P>(view, group, k, at_faces.jump, absolute(scale), s);
     set_tile_product<variables>(lift, columns, tuned.summed_points, s.at_face.value, n, bases, s.lifted.value, bases);
     Tile<3> normals;
@@ -391,12 +434,14 @@ void advance_viscous_group(const PartView& view, const ElementGroup& group, cons
         }
       }
   }
-  for (Lanes& m : metric) m = stage.factor * m;
+  Lanes scaled[9];
+  for (int i = 0; i < 9; ++i) scaled[i] = stage.factor * metric[i];
   add_group_volume<P>(
       view, element, s,
       [&](int first, int count) {
         const double* table = view.tables + element.values + first;
         set_tile_product<variables>(table, element.points, bases, s.u.value, bases, count, s.state.value, chunk_points);
+        if (slopes) return group_slopes<P>(view, element, first, count, s);
         for (int d = 0; d < 3; ++d)
           set_tile_product<variables>(table, element.points, bases, s.g.at(d * bases), 3 * bases, count,
                                       s.slope.at(d * variables * chunk_points), chunk_points);
@@ -406,13 +451,14 @@ void advance_viscous_group(const PartView& view, const ElementGroup& group, cons
         load_values<variables>(s.state.at(q), chunk_points, state);
         for (int d = 0; d < 3; ++d)
           load_values<variables>(s.slope.at(d * variables * chunk_points + q), chunk_points, g[d]);
+        if (slopes) turn_slopes(metric, g);
         const Lanes inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
         watch_group(view, group, state, p);
         euler_flux(state, inverse, p, f);
         viscous_flux(view.gas, state, inverse, g, 1, h);
         for (int d = 0; d < 3; ++d)
           for (int v = 0; v < variables; ++v) f[d][v] = f[d][v] - h[d][v];
-        turn_flux(true, metric, f);
+        turn_flux(true, scaled, f);
         for (int d = 0; d < 3; ++d) store_values<variables>(f[d], s.flux.at(d * count + q), 3 * chunk_points);
       });
   end_group<P>(stage, group, s);

@@ -35,12 +35,18 @@ struct StraightSizes : FaceSizes<P> {
   using Faces = FaceSizes<P>;
   static constexpr int faces = faces_, points = points_;
   static constexpr int point_steps = points / 4, point_tiles = (point_steps + 1) / 2;
-  /// Fragments of an element's tables: values, projection, lift of its faces; of viscous flow, derivatives behind them.
+  /// Tetrahedra: gradients are made at points (ElementRecord::slopes).
+  static constexpr bool slopes = faces_ == 4;
+  /// Fragments of an element's tables: values, projection, lift of its faces; of viscous flow behind them slopes and
+  /// what jumps add to them, or derivatives.
   static constexpr int of_values = 0, of_projection = Faces::base_steps * point_tiles,
                        of_lift = of_projection + 3 * point_steps * Faces::base_tiles,
                        element_fragments = of_lift + faces * Faces::face_steps * Faces::base_tiles,
+                       of_slopes_at_points = element_fragments,
+                       of_jumps = of_slopes_at_points + 3 * Faces::base_steps * point_tiles,
                        of_derivative = element_fragments,
-                       viscous_element_fragments = of_derivative + 3 * Faces::base_steps * Faces::base_tiles;
+                       viscous_element_fragments = slopes ? of_jumps + faces * Faces::face_steps * point_tiles
+                                                          : of_derivative + 3 * Faces::base_steps * Faces::base_tiles;
 };
 template <int P>
 using TetSizes = StraightSizes<P, 4,

@@ -1,4 +1,5 @@
-// Viscous flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs as inviscid flow is
+// Viscous flow on faces of straight tetrahedra and hexahedra and in hexahedra (in tetrahedra:
+// straight_slopes_cuda.cuh), p = 1, 2, 3, tuned for GPUs as inviscid flow is
 // (straight_cuda.cuh). The bits are those of ViscousFaceFluxes and AdvanceViscousElements, which see the same orders of
 // sums.
 //
@@ -330,12 +331,6 @@ struct Coefficients {
   }
 };
 
-/// Element rows of a thread's tile.
-struct Pair {
-  Lid upper, lower;
-  __device__ __forceinline__ Lid operator[](int i) const { return i == 0 ? upper : lower; }
-};
-
 /// As element_gradient(): the coefficients of one variable's gradient. x: those of the state, as rows of a product.
 template <class Sizes>
 __device__ __forceinline__ void tile_gradient(const PartView& view, const double* fragments, const Pair& rows,
@@ -517,7 +512,7 @@ void compute_viscous_fluxes(Stream& stream, Range tiles, const PartView& view, c
   const auto doubles = static_cast<std::size_t>(tuned.traces * FaceSizes<P>::viscous_trace_fragments * fragment_size +
                                                 Cut::tiles * FaceTile<P>::doubles);
   const auto go = [&](auto kernel) {
-    launch<Cut>(stream, kernel, tiles.size(), doubles, tiles, view, tuned, eta, u, to);
+    launch<Cut>(stream, kernel, tiles.size(), Cut::tiles, doubles, tiles, view, tuned, eta, u, to);
   };
   if (view.flux == FluxKind::llf)
     go(viscous_face_kernel<P, FluxKind::llf>);
@@ -533,7 +528,8 @@ void advance_viscous_elements(Stream& stream, Range elements, const PartView& vi
   using Cut = ViscousElementTuning<Sizes::order>;
   constexpr std::size_t doubles = Sizes::viscous_element_fragments * fragment_size + Cut::tiles * Exchanged::doubles;
   const Lid tiles = (elements.size() + tile_rows - 1) / tile_rows;
-  launch<Cut>(stream, viscous_element_kernel<Sizes>, tiles, doubles, elements, tiles, view, tuned, u, at_faces, stage);
+  launch<Cut>(stream, viscous_element_kernel<Sizes>, tiles, Cut::tiles, doubles, elements, tiles, view, tuned, u,
+              at_faces, stage);
 }
 
 }  // namespace tutti::compressible::straight

@@ -8,6 +8,11 @@
 //   three
 //                                     directions, for each its points. Affine elements: in reference coordinates.
 //   derivative  [l][d][m]             d_d phi_l = sum_m D phi_m
+//   slopes      [l][d][q]             of tetrahedra that have_slopes(), in place of it: d_d phi_l at the volume's
+//   points,
+//                                     in reference coordinates
+//               and then [f][k][q]    what half the jump out of the element at point k of face f, in the face's own
+//                                     order, adds there to the derivatives along the face's reference normal
 //   trace       [l][q]                phi_l at a face's points
 //   slope       [l][(d, q)]           of viscous flow and affine sides: d_d phi_l there, in reference coordinates
 //               and then [k][q]       the spread: what a jump at point k is at q, when it is lifted and traced
@@ -40,6 +45,7 @@ constexpr int padded(int n) {
 
 struct ElementRecord {
   Size values = 0, projection = 0, derivative = 0;
+  Size slopes = -1;  ///< -1: the gradient comes from its coefficients, which `derivative` makes
   Size weights = 0;  ///< w_q |J_q| / V of the points, for means
   std::int32_t points = 0;
   std::int32_t affine = 0;    ///< its metric is constant, its tables those of the reference element

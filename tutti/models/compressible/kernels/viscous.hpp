@@ -2,7 +2,8 @@
 // into both elements,
 //   int r_f phi dV = 1/2 oint_f phi (u_right - u_left) n dS,
 // the gradient at the face is grad u + eta r_f, in the volume grad u + sum_f r_f. r_f needs the face's two elements
-// only, so that nothing but their coefficients travels. Lifting is done in coefficients.
+// only, so that nothing but their coefficients travels. Lifting is done in coefficients, in the volume of elements
+// with slopes (view.hpp) at its points.
 #pragma once
 
 #include "tutti/models/compressible/flux/viscous_flux.hpp"
@@ -18,6 +19,15 @@ template <class T>
 TUTTI_HD inline void add_artificial(double viscosity, const T (*g)[variables], T (*f)[variables]) {
   for (int d = 0; d < 3; ++d)
     for (int v = 0; v < variables; ++v) f[d][v] = fused(viscosity, g[d][v], f[d][v]);
+}
+
+/// From reference coordinates to space.
+template <class T, class M>
+TUTTI_HD inline void turn_slopes(const M* metric, T (*g)[variables]) {
+  for (int v = 0; v < variables; ++v) {
+    const T r = g[0][v], s = g[1][v], t = g[2][v];
+    for (int d = 0; d < 3; ++d) g[d][v] = fused(metric[6 + d], t, fused(metric[3 + d], s, metric[d] * r));
+  }
 }
 
 /// Coefficients of the gradient of an element: g[v][d][columns].
@@ -311,6 +321,37 @@ struct AdvanceViscousElements {
     }
   }
 
+  /// The gradient in reference coordinates at points [begin, begin + count) of a tetrahedron: s.lifted[d][v][at_once].
+  template <class Team>
+  TUTTI_HD void slopes_at_points(const Team& team, Lid e, int begin, int count,
+                                 ViscousElementScratch<Team, Volumes, factored>& s) const {
+    constexpr int at_once = Team::points, direction = variables * at_once;
+    const ElementRecord& element = view.elements[e];
+    const Size points = element.points;
+    const int bases = view.bases;
+    const double* table = view.tables + element.slopes + begin;
+    const double* spread = table + 3 * points * bases;
+    set_zero(team, s.lifted, gradients * at_once);
+    for (int f = 0; f < 4; ++f) {
+      const std::int32_t code = view.face_of[Size{max_faces} * e + f];
+      const FaceRecord& face = view.faces[code >> 1];
+      scale_turned(team, view, face, code & 1, (code & 1) == 0 ? 1.0 : -1.0, jump, s.base.at);
+      team.meet();
+      add_product<variables>(team, spread, points, face.points, s.base.at, face.points, count,
+                             s.lifted + (f == 0 ? 0 : f - 1) * direction, at_once);
+      team.meet();
+      spread += points * face.points;
+      if (f > 0) continue;  // the oblique face counts in all directions
+      for (int i = team.first(); i < direction; i += team.step())
+        s.lifted[direction + i] = s.lifted[2 * direction + i] = s.lifted[i];
+      team.meet();
+    }
+    for (int d = 0; d < 3; ++d)
+      add_product<variables>(team, table + d * points, 3 * points, bases, u + Size{variables} * bases * e, bases, count,
+                             s.lifted + d * direction, at_once);
+    team.meet();
+  }
+
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
@@ -328,13 +369,18 @@ struct AdvanceViscousElements {
     }
     for (int begin = 0; begin < element.points; begin += at_once) {
       const int left = element.points - begin, count = left < at_once ? left : at_once;
+      const bool slopes = element.slopes >= 0;
+      if (slopes)
+        slopes_at_points(team, e, begin, count, s);
+      else
+        set_zero(team, s.lifted, gradients * at_once);
       set_zero(team, s.base.at, variables * at_once);
-      set_zero(team, s.lifted, gradients * at_once);
       team.meet();
       read_table(team, volumes, e, element.values + begin, element.points, bases, count, s.base.tile,
                  [&](const double* table, int stride_of_table, int first, int rows) {
                    add_product<variables>(team, table, stride_of_table, rows, coefficients + first, bases, count,
                                           s.base.at, at_once);
+                   if (slopes) return;
                    for (int d = 0; d < 3; ++d)
                      add_product<variables>(team, table, stride_of_table, rows, s.g + d * columns + first, 3 * columns,
                                             count, s.lifted + d * variables * at_once, at_once);
@@ -345,6 +391,7 @@ struct AdvanceViscousElements {
         T state[variables], g[3][variables], f[3][variables], h[3][variables];
         load_rows<variables>(points, s.base.at, at_once, state);
         for (int d = 0; d < 3; ++d) load_rows<variables>(points, s.lifted + d * variables * at_once, at_once, g[d]);
+        if (slopes) turn_slopes(view.metric + Size{9} * e, g);
         const T inverse = inverse_of(state[0]), p = pressure(view.gas, state, inverse);
         watch(view, e, points, s.base.at, at_once, state[0], p);
         euler_flux(state, inverse, p, f);
@@ -372,8 +419,10 @@ struct AdvanceViscousElements {
     scale_metric(team, view, e, stage.factor, s.base);
     team.meet();
     add_faces(team, view, e, flux, stage.factor, s.base);
-    element_gradient(team, view, e, u, s.g);
-    lift_jumps(team, e, s);
+    if (view.elements[e].slopes < 0) {
+      element_gradient(team, view, e, u, s.g);
+      lift_jumps(team, e, s);
+    }
     add_viscous_volume(team, e, s);
     end_stage(team, stage, e, bases, columns, s.base.rate);
     team.meet();
