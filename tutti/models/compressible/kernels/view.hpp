@@ -9,8 +9,7 @@
 //                                     directions, for each its points. Affine elements: in reference coordinates.
 //   derivative  [l][d][m]             d_d phi_l = sum_m D phi_m
 //   slopes      [l][d][q]             of tetrahedra that have_slopes(), in place of it: d_d phi_l at the volume's
-//   points,
-//                                     in reference coordinates
+//                                     points, in reference coordinates
 //               and then [f][k][q]    what half the jump out of the element at point k of face f, in the face's own
 //                                     order, adds there to the derivatives along the face's reference normal
 //   trace       [l][q]                phi_l at a face's points
