@@ -20,7 +20,7 @@ namespace {
 template <class T>
 class Sweeps {
  public:
-  Sweeps(Stream& stream, Lid side, const Line& line, double seconds)
+  Sweeps(Stream& stream, Lid side, const FigureLine& line, double seconds)
       : stream_(stream),
         line_(line),
         seconds_(seconds),
@@ -122,7 +122,7 @@ class Sweeps {
   }
 
   Stream& stream_;
-  const Line& line_;
+  const FigureLine& line_;
   double seconds_;
   CellBox box_;
   BoxArray array_;
@@ -142,7 +142,7 @@ struct Wish {
 
 template <class T>
 bool measure(const char* type, Lid side, double triad, Stream& stream, const Wish& wish) {
-  const Line line{type, side, triad};
+  const FigureLine line{type, side, triad};
   bool good = true;
   if (wish.sweeps) good = Sweeps<T>(stream, side, line, wish.seconds).measure() && good;
   for (const double stretch : {0.0, 1.5})

@@ -5,13 +5,14 @@
 
 #include "bench/gpu_timing.hpp"
 #include "tutti/device/buffer.hpp"
+#include "tutti/device/for_each.hpp"
 #include "tutti/device/reduce.hpp"
 #include "tutti/mesh/box_grid.hpp"
 
 namespace tutti::incompressible {
 
 /// Prints a line of figures.
-struct Line {
+struct FigureLine {
   const char* type;
   Lid side;
   double triad;

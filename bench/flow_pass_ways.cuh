@@ -16,7 +16,7 @@ namespace tutti::incompressible {
 template <class T>
 class PassWays {
  public:
-  PassWays(Stream& stream, Lid side, double stretch, const Line& line, double seconds)
+  PassWays(Stream& stream, Lid side, double stretch, const FigureLine& line, double seconds)
       : stream_(stream), line_(line), seconds_(seconds), equal_(stretch == 0) {
     part_.box = {{0, 0, 0}, {side, side, side}};
     const BoxArray array{grown(part_.box, 1)};
@@ -173,7 +173,7 @@ class PassWays {
   Range all() const { return {0, static_cast<Lid>(part_.box.cells())}; }
 
   Stream& stream_;
-  const Line& line_;
+  const FigureLine& line_;
   double seconds_;
   bool equal_;
   FlowPart<T> part_;

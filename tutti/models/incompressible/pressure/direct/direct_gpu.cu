@@ -5,7 +5,9 @@
 
 #include "tutti/models/incompressible/pressure/direct/fast_group.hpp"
 #if defined(__CUDACC__)
+#include "tutti/models/incompressible/pressure/direct/columns_cuda.cuh"
 #include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
+#include "tutti/models/incompressible/pressure/direct/fast_power_cuda.cuh"
 #endif
 
 namespace tutti::incompressible {
@@ -51,15 +53,54 @@ void launch_transform(Stream& stream, const direct::Panels<T>& panels, const dir
   stream.device().counts().launches += 1;
 }
 
+/// Lets a kernel have more dynamic shared memory than every kernel may.
+template <class Kernel>
+void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
+  if (bytes > std::size_t{48} << 10)
+    TUTTI_CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+}
+
+template <int exponent, LineAxis axis, class T>
+void launch_power(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
+                  const direct::Lines<T>& out, Lid lines) {
+  const auto native = static_cast<cudaStream_t>(stream.native());
+  if constexpr (axis == LineAxis::x) {
+    using Cut = direct::RowsOfPower<T, exponent>;
+    constexpr int a_block = Cut::teams * Cut::team_lines;
+    direct::power_rows_kernel<T, exponent>
+        <<<(lines + a_block - 1) / a_block, Cut::threads, 0, native>>>(fast, in, out, lines);
+  } else {
+    using Cut = direct::ColumnsOfPower<T, exponent>;
+    const auto kernel = direct::power_columns_kernel<T, exponent>;
+    allow_shared_memory(kernel, Cut::bytes);
+    kernel<<<(lines + Cut::lines - 1) / Cut::lines, Cut::threads, Cut::bytes, native>>>(fast, in, out, lines);
+  }
+}
+/// For lines of 2^exponent points, 2^(exponent + 1) and so on; false: nothing was done, for the line is none of them.
+template <LineAxis axis, int exponent = direct::least_power, class T>
+bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
+                     const direct::Lines<T>& out, Lid lines) {
+  if constexpr (exponent > direct::most_power) {
+    return false;
+  } else {
+    if (!direct::PowerPlan<exponent>::is_plan_of(fast))
+      return launch_as_power<axis, exponent + 1>(stream, fast, in, out, lines);
+    launch_power<exponent, axis>(stream, fast, in, out, lines);
+    return true;
+  }
+}
+
 template <LineAxis axis, class T>
 void launch_fast(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
                  const direct::Lines<T>& out, Lid lines) {
   if (lines == 0) return;
   const int exponent = fast_lines_exponent<T>(fast.points), group = 1 << exponent;
   const cuda::CurrentDevice current(stream.device().index());
-  direct::fast_transform_kernel<T, axis>
-      <<<(lines + group - 1) / group, direct::block_threads, fast_values(fast.points, group) * sizeof(T),
-         static_cast<cudaStream_t>(stream.native())>>>(fast, in, out, lines, exponent);
+  if (!launch_as_power<axis>(stream, fast, in, out, lines))
+    direct::fast_transform_kernel<T, axis>
+        <<<(lines + group - 1) / group, direct::block_threads, fast_values(fast.points, group) * sizeof(T),
+           static_cast<cudaStream_t>(stream.native())>>>(fast, in, out, lines, exponent);
   TUTTI_CUDA_CHECK(cudaGetLastError());
   stream.device().counts().launches += 1;
 }
@@ -138,6 +179,7 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
       cyclic_(z.cyclic),
       singular_(z.singular),
       nz_(z.size()),
+      equal_(equal_rows(z)),
       widths_(upload_as<T>(stream, z.widths)),
       conductance_(upload_as<T>(stream, z.conductance)),
       lambda_(make_buffer(stream, lambda, "the direct solver's columns")),
@@ -154,7 +196,26 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
   const auto columns = static_cast<Size>(lambda.size());
   scratch_ = Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, columns * nz_),
                        "the direct solver's scratch");
+#if defined(__CUDACC__)
+  int room = 0;
+  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.device().index()));
+  columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(nz_) <= static_cast<std::size_t>(room);
+#endif
   if (cyclic_) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
+}
+
+template <class T>
+Range DirectGpu<T>::equal_rows(const LineOperator& z) {
+  const auto same = [](double a, double b) { return static_cast<T>(a) == static_cast<T>(b); };
+  const auto as_before = [&](Lid k) {
+    const auto i = static_cast<std::size_t>(k);
+    return same(z.widths[i], z.widths[i - 1]) && same(z.conductance[i], z.conductance[i - 1]) &&
+           same(z.conductance[i + 1], z.conductance[i]);
+  };
+  Range rows{1, 1};
+  while (rows.begin < z.size() && !as_before(rows.begin)) ++rows.begin;
+  for (rows.end = rows.begin; rows.end < z.size() && as_before(rows.end);) ++rows.end;
+  return rows;
 }
 
 template <class T>
@@ -207,6 +268,17 @@ void DirectGpu<T>::eliminate(Stream& stream, T* values, Range range) {
   const int blocks = (range.size() + block - 1) / block;
   const cuda::CurrentDevice current(stream.device().index());
   const auto native = static_cast<cudaStream_t>(stream.native());
+  if (columns_fit_) {
+    using Cut = direct::ColumnCut<T>;
+    const auto kernel = direct::columns_kernel<T>;
+    const std::size_t bytes = Cut::bytes(nz_);
+    allow_shared_memory(kernel, bytes);
+    kernel<<<(range.size() + Cut::columns - 1) / Cut::columns, Cut::threads, bytes, native>>>(
+        view, equal_, lambda_.data(), values, scratch_.data(), stride, range, null_column_);
+    TUTTI_CUDA_CHECK(cudaGetLastError());
+    stream.device().counts().launches += 1;
+    return;
+  }
   if (cyclic_)
     direct::eliminate_kernel<T, true><<<blocks, block, 0, native>>>(view, lambda_.data(), values, scratch_.data(),
                                                                     slacks_.data(), stride, range, null_column_);

@@ -52,11 +52,14 @@ class DirectGpu {
   };
   static Fast upload_fast(Stream& stream, const FastLine& line);
   static LineOnGpu upload_line(Stream& stream, const LineModes& modes);
+  static Range equal_rows(const LineOperator& z);
   void copy_planes(Stream& stream, const T* from, T* to, Range range) const;
 
   LineOnGpu x_, y_;
   bool cyclic_, singular_;
   Lid nz_, null_column_ = -1;
+  Range equal_;               ///< rows of z that have the lengths of the row before
+  bool columns_fit_ = false;  ///< some side by side in the memory of a block, and z is no cycle
   Buffer<T> widths_, conductance_, lambda_;
   Buffer<double> exact_widths_, distances_;
   /// Planes between the two transforms; ratios while columns are eliminated; slacks, too, where they are cyclic.

@@ -30,8 +30,8 @@ std::vector<int> radices_of(Lid points) {
 std::vector<double> twiddles_of(const std::vector<int>& radices, Lid points) {
   std::vector<double> result;
   for (const int r : radices) {
-    for (Size p = 0; p < points / r; ++p)
-      for (int i = 1; i < r; ++i) {
+    for (int i = 1; i < r; ++i)
+      for (Size p = 0; p < points / r; ++p) {
         result.push_back(cos_pi(2 * p * i, points));
         result.push_back(sin_pi(2 * p * i, points));
       }

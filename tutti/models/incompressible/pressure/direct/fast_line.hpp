@@ -27,7 +27,7 @@ bool has_fast_transform(const Line& line);
 struct FastLine {
   Lid size = 0;
   std::vector<int> radices;
-  std::vector<double> twiddles;  ///< a pass, a block p of it, and i in 1 .. radix-1: cos and sin of 2 pi p i / length
+  std::vector<double> twiddles;  ///< a pass, i in 1 .. radix-1, and a block p: cos and sin of 2 pi p i / length
   std::vector<Lid> in, out;
   std::vector<double> before, after;
 };
@@ -238,8 +238,9 @@ TUTTI_HD inline void fast_pass(const T* twiddles, const Points<V>& in, const Poi
   for (int i = 0; i < r; ++i) z[i] = in.get(q + before * p + points / r * i);
   fast::transform_of(z);
   out.put(q + before * r * p, z[0]);
+  const Lid blocks = points / r / before;
   for (int i = 1; i < r; ++i) {
-    const T* w = twiddles + 2 * (p * (r - 1) + i - 1);
+    const T* w = twiddles + 2 * ((i - 1) * blocks + p);
     out.put(q + before * (r * p + i), last ? z[i] : fast::turned(z[i], w[0], w[1]));
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "tutti/base/types.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
@@ -43,42 +44,59 @@ TUTTI_HD inline T last_of_cycle(T below, T above, T h, T lambda, T f, T first, T
 template <class T>
 TUTTI_HD inline void solve_null_column(const TridiagonalView<T>& line, const T* in, T* out, Size stride) {
   const Lid n = line.size;
+  // use(k, width, distance to the next cell, f) for all cells. Some are loaded before they are used: to a GPU's thread,
+  // which waits for each load, that is several times as fast.
+  const auto each_cell = [&](const auto& use) {
+    const auto some = [&](Lid from, auto count) {
+      double width[count], distance[count], f[count];
+      for (int r = 0; r < count; ++r) {
+        width[r] = line.exact_widths[from + r];
+        distance[r] = line.distances[from + r + 1];
+        f[r] = static_cast<double>(in[(from + r) * stride]);
+      }
+      for (int r = 0; r < count; ++r) use(from + r, width[r], distance[r], f[r]);
+    };
+    constexpr int at_once = 8;
+    Lid k = 0;
+    for (; k + at_once <= n; k += at_once) some(k, std::integral_constant<int, at_once>());
+    for (; k < n; ++k) some(k, std::integral_constant<int, 1>());
+  };
   double mean = 0, length = 0;
-  for (Lid k = 0; k < n; ++k) {
-    mean = std::fma(line.exact_widths[k], static_cast<double>(in[k * stride]), mean);
-    length += line.exact_widths[k];
-  }
+  each_cell([&](Lid, double width, double, double f) {
+    mean = std::fma(width, f, mean);
+    length += width;
+  });
   mean /= length;
-  // use(k, flow through face k + 1 less that through face 0)
+  // use(k, width, distance, flow through face k + 1 less that through face 0)
   const auto each_flow = [&](const auto& use) {
     double flow = 0;
-    for (Lid k = 0; k < n; ++k) {
-      flow = std::fma(line.exact_widths[k], static_cast<double>(in[k * stride]) - mean, flow);
-      use(k, flow);
-    }
+    each_cell([&](Lid k, double width, double distance, double f) {
+      flow = std::fma(width, f - mean, flow);
+      use(k, width, distance, flow);
+    });
   };
   double first_flow = 0;
   if (line.cyclic) {
     // Once around, p is what it was: the differences d (first_flow + flow) add up to 0.
     double sum = 0, way = 0;
-    each_flow([&](Lid k, double flow) {
-      sum = std::fma(line.distances[k + 1], flow, sum);
-      way += line.distances[k + 1];
+    each_flow([&](Lid, double, double distance, double flow) {
+      sum = std::fma(distance, flow, sum);
+      way += distance;
     });
     first_flow = -sum / way;
   }
   const auto each_p = [&](const auto& use) {
     double p = 0;
-    each_flow([&](Lid k, double flow) {
+    each_flow([&](Lid k, double width, double distance, double flow) {
       const double here = p;
-      p = std::fma(line.distances[k + 1], first_flow + flow, p);
-      use(k, here);
+      p = std::fma(distance, first_flow + flow, p);
+      use(k, width, here);
     });
   };
   double p_mean = 0;
-  each_p([&](Lid k, double p) { p_mean = std::fma(line.exact_widths[k], p, p_mean); });
+  each_p([&](Lid, double width, double p) { p_mean = std::fma(width, p, p_mean); });
   p_mean /= length;
-  each_p([&](Lid k, double p) { out[k * stride] = static_cast<T>(p - p_mean); });
+  each_p([&](Lid k, double, double p) { out[k * stride] = static_cast<T>(p - p_mean); });
 }
 
 }  // namespace tutti::incompressible

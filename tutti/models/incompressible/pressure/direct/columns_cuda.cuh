@@ -1,0 +1,202 @@
+// Elimination along the columns of a GPU's planes, each column read from memory and written there once: a block keeps
+// some side by side in shared memory. The arithmetic is that of tridiagonal_rows.hpp in the same order, bit for bit.
+//
+// What elimination makes of a matrix depends on the rows before by `lost` only, and rows of equal lengths that get the
+// same `lost` pass on the same. But for the smoothest modes it settles within a few rows, on one value or on two that
+// take turns (rounding may have it so): from there on a row takes two operations, and no ratio has to be kept.
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
+
+namespace tutti::incompressible::direct {
+
+template <class T>
+struct ColumnCut {
+  static constexpr int columns = 128 / static_cast<int>(sizeof(T));  ///< of a block: a row of them is a line of memory
+  static constexpr int threads = 128;
+  static constexpr int rows = 32;  ///< that are brought, and stored, together
+  static constexpr int ahead = 6;  ///< so many times these are under way
+  static constexpr int rows_a_loop = threads / columns;
+  /// Shared memory of a line of `size` cells: the columns, widths and conductances.
+  static std::size_t bytes(Lid size) { return (static_cast<std::size_t>(size) * (columns + 2) + 1) * sizeof(T); }
+};
+
+/// Rows [from, end) of `values` in shared memory, those of equal lengths being `equal`; by one warp.
+template <class T>
+class ColumnElimination {
+  using Cut = ColumnCut<T>;
+
+ public:
+  /// `values`: of the thread's column; `ratios`: the same in memory, `stride` from row to row; idle: it has none.
+  __device__ ColumnElimination(const T* widths, const T* conductance, Range equal, T lambda, T* values, T* ratios,
+                               Size stride, bool idle)
+      : widths_(widths),
+        conductance_(conductance),
+        equal_(equal),
+        lambda_(lambda),
+        values_(values),
+        ratios_(ratios),
+        stride_(stride),
+        idle_(idle),
+        settled_(equal.end) {}
+
+  __device__ void up(Lid from, Lid end) {
+    Lid k = from;
+    for (; k < end && k < settled_; ++k) row_up(k);
+    const Lid equal_end = min(end, equal_.end);
+    if (k < equal_end) {
+      const T below = conductance_[k], h = widths_[k];
+      const auto step = [&](T inverse) {
+        value_ = std::fma(below, value_, -h * values_[k * Cut::columns]) * inverse;
+        put(k, value_);
+        ++k;
+      };
+      if (k % 2 == 1) step(odd_.inverse);
+      for (; k + at_once <= equal_end; k += at_once) {
+        T f[at_once];
+#pragma unroll
+        for (int r = 0; r < at_once; ++r) f[r] = -h * values_[(k + r) * Cut::columns];
+#pragma unroll
+        for (int r = 0; r < at_once; ++r)
+          f[r] = value_ = std::fma(below, value_, f[r]) * (r % 2 == 0 ? even_ : odd_).inverse;
+#pragma unroll
+        for (int r = 0; r < at_once; ++r) put(k + r, f[r]);
+      }
+      while (k < equal_end) step((k % 2 == 0 ? even_ : odd_).inverse);
+    }
+    for (; k < end; ++k) row_up(k);
+  }
+  /// Rows end - 1 down to `from`; the last row of all must not be among them.
+  __device__ void down(Lid from, Lid end) {
+    Lid k = end - 1;
+    k = rows_down(k, max(from, equal_.end));
+    const Lid settled = max(from, settled_);
+    const auto step = [&] {
+      value_ = std::fma((k % 2 == 0 ? even_ : odd_).ratio, value_, values_[k * Cut::columns]);
+      put(k, value_);
+      --k;
+    };
+    if (k >= settled && k % 2 == 0) step();
+    for (; k - at_once + 1 >= settled; k -= at_once) {
+      T v[at_once];
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) v[r] = values_[(k - r) * Cut::columns];
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) v[r] = value_ = std::fma((r % 2 == 0 ? odd_ : even_).ratio, value_, v[r]);
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) put(k - r, v[r]);
+    }
+    while (k >= settled) step();
+    rows_down(k, from);
+  }
+
+ private:
+  static constexpr int at_once = 8;
+  /// Of rows that have settled.
+  struct Settled {
+    T inverse = 0, ratio = 0;
+  };
+
+  __device__ void put(Lid k, T value) const {
+    if (!idle_) values_[k * Cut::columns] = value;
+  }
+  __device__ void row_up(Lid k) {
+    if (k == equal_.end && (k - settled_) % 2 == 1) lost_ = lost_before_;  // of the row before, by turns
+    const T two_before = lost_before_;
+    lost_before_ = lost_;
+    const EliminatedRow<T> row = eliminate_row(conductance_[k], conductance_[k + 1], widths_[k], lambda_,
+                                               values_[k * Cut::columns], value_, lost_);
+    value_ = row.value;
+    put(k, value_);
+    if (!idle_) ratios_[k * stride_] = row.ratio;
+    if (k >= equal_.end) return;
+    (k % 2 == 0 ? even_ : odd_) = {row.inverse, row.ratio};
+    if (k >= equal_.begin && __all_sync(~0U, lost_ == two_before || idle_)) settled_ = k + 1;
+  }
+  /// Rows k down to `from`, of which each has its ratio; the next one.
+  __device__ Lid rows_down(Lid k, Lid from) {
+    const Lid next = min(k, from - 1);
+    for (; k >= from; k -= at_once) {
+      T ratio[at_once];
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) ratio[r] = k - r >= from && !idle_ ? ratios_[(k - r) * stride_] : T(0);
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) {
+        if (k - r < from) break;
+        value_ = std::fma(ratio[r], value_, values_[(k - r) * Cut::columns]);
+        put(k - r, value_);
+      }
+    }
+    return next;
+  }
+
+  const T *widths_, *conductance_;
+  Range equal_;
+  T lambda_;
+  T *values_, *ratios_;
+  Size stride_;
+  bool idle_;
+  Lid settled_;  ///< rows from here on, those of equal lengths, have what even_ and odd_ say
+  T lost_ = 1, lost_before_ = 0, value_ = 0;
+  Settled even_, odd_;
+};
+
+/// As eliminate_kernel for a line that is no cycle; `equal`: rows that have the lengths of the row before. The column
+/// `null` is solved as solve_null_column does.
+template <class T>
+__global__ void __launch_bounds__(ColumnCut<T>::threads)
+    columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, T* values, T* ratios, Size stride,
+                   Range columns, Lid null) {
+  using Cut = ColumnCut<T>;
+  extern __shared__ __align__(16) char memory[];
+  T* const local = reinterpret_cast<T*>(memory);
+  T* const widths = local + line.size * Cut::columns;
+  T* const conductance = widths + line.size;
+  const int me = static_cast<int>(threadIdx.x), own = me % Cut::columns, own_row = me / Cut::columns;
+  const Lid first = columns.begin + static_cast<Lid>(blockIdx.x) * Cut::columns, column = first + own;
+  const bool there = column < columns.end;
+  const Lid chunks = (line.size + Cut::rows - 1) / Cut::rows;
+  for (Lid k = me; k <= line.size; k += Cut::threads) {
+    if (k < line.size) widths[k] = line.widths[k];
+    conductance[k] = line.conductance[k];
+  }
+  const auto bring = [&](Lid chunk) {
+    const Lid end = min((chunk + 1) * Cut::rows, line.size);
+#pragma unroll
+    for (int n = 0; n < Cut::rows / Cut::rows_a_loop; ++n) {
+      const Lid k = chunk * Cut::rows + n * Cut::rows_a_loop + own_row;
+      if (k < end && there)
+        __pipeline_memcpy_async(local + k * Cut::columns + own, values + k * stride + column, sizeof(T));
+    }
+    __pipeline_commit();
+  };
+  for (Lid chunk = 0; chunk < Cut::ahead; ++chunk) bring(chunk);
+  const bool eliminates = me < 32, idle = !there || column == null || me >= Cut::columns;
+  ColumnElimination<T> elimination(widths, conductance, equal, there ? lambdas[column] : T(-1), local + own,
+                                   ratios + column, stride, idle);
+  for (Lid chunk = 0; chunk < chunks; ++chunk) {
+    bring(chunk + Cut::ahead);
+    __pipeline_wait_prior(Cut::ahead);
+    __syncthreads();
+    if (eliminates) elimination.up(chunk * Cut::rows, min((chunk + 1) * Cut::rows, line.size));
+  }
+  // By a warp that is not needed meanwhile.
+  if (null >= first && null < min(first + Cut::columns, columns.end) && me == 32) {
+    T* const at = local + (null - first);
+    solve_null_column(line, at, at, Cut::columns);
+  }
+  __syncthreads();
+  for (Lid chunk = chunks - 1; chunk >= 0; --chunk) {
+    const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, line.size);
+    if (eliminates) elimination.down(begin, min(end, line.size - 1));
+    __syncthreads();
+    if (eliminates || !there) continue;
+    constexpr int rows = Cut::rows_a_loop - 32 / Cut::columns;  // the first warp is with the next ones
+    for (Lid k = begin + own_row - 32 / Cut::columns; k < end; k += rows)
+      values[k * stride + column] = local[k * Cut::columns + own];
+  }
+}
+
+}  // namespace tutti::incompressible::direct
