@@ -12,7 +12,7 @@ bundle=${2:-build/bundle}
 rm -rf "$bundle"
 mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/examples"
 for program in "$build/bin/tutti" "$build/tests/gpu/test_gpu" "$build/tests/test_device" "$build/bench/bench_diffusion_gpu" \
-  "$build/bench/bench_flow_kernels" "$build/bench/bench_residency" "$build/bench/bench_stencil_kernels" "$build/bench/bench_stencil_weights" "$build/bench/bench_betweenness" "$build/bench/bench_smoothing" "$build/bench/bench_voronoi"; do
+  "$build/bench/bench_flow_kernels" "$build/bench/bench_flow_pressure" "$build/bench/bench_residency" "$build/bench/bench_stencil_kernels" "$build/bench/bench_stencil_weights" "$build/bench/bench_betweenness" "$build/bench/bench_smoothing" "$build/bench/bench_voronoi"; do
   [ -x "$program" ] || { echo "bundle.sh: $program is missing; build the preset first" >&2; exit 3; }
   cp "$program" "$bundle/bin/"
 done
