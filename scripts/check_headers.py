@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the headers as a user of the library meets them: each compiles when it is the only one that is included, and
-includes nothing but tutti's headers, the C++ library, MPI, fmt and (below cuda/) CUDA. A header that its own source (of
+includes nothing but tutti's headers, the C++ library, MPI, fmt and (below cuda/ or named *_cuda) CUDA. A header that its own source (of
 the same name, .cpp or .cu) includes first compiles alone when that source does: the build has shown it.
 
 usage: scripts/check_headers.py [--compiler c++] [--include DIR]... [--flag=F]... [--cuda DIR] [--jobs 2] [--self-test] [ROOT]
@@ -17,13 +17,13 @@ from pathlib import Path
 
 # What users must have anyway (cmake/tutti_packages.cmake finds it for them). Names without a point are the C++ library.
 FOREIGN = {"mpi.h", "fmt/core.h", "fmt/format.h", "immintrin.h", "xmmintrin.h"}  # the last two are the compiler's own
-CUDA = {"cuda_runtime_api.h", "cuda_runtime.h"}
+CUDA = {"cuda_runtime_api.h", "cuda_runtime.h", "cuda_pipeline.h"}
 ANY_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.M)
 
 
 def foreign_includes(path, text):
-    allowed = FOREIGN | (CUDA if "cuda" in path.parts else set())
+    allowed = FOREIGN | (CUDA if "cuda" in path.parts or path.stem.endswith("_cuda") else set())
     return [name for name in INCLUDE.findall(text) if "." in name and name not in allowed and not name.startswith("tutti/")]
 
 
