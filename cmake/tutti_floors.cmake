@@ -28,9 +28,13 @@ function(tutti_floor name)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS})
   tutti_flags(${target})
-  # Reading cases, checking them, saying what is planned or was measured: of a floor's sources those that compute little.
-  list(FILTER sources INCLUDE REGEX "/program/|/io/case/|_(bench|case|command|commands|keys|kind|plan|report)\\.cpp$")
-  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${tutti_quick_compile})
+  # Reading cases, commands, saying what is planned or was measured: what computes little.
+  foreach(source IN LISTS sources)
+    file(RELATIVE_PATH path ${CMAKE_CURRENT_SOURCE_DIR} ${source})
+    if(path MATCHES "^(program|io/case)/|_(bench|case|command|commands|keys|kind|plan)\\.cpp$")
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${tutti_quick_compile})
+    endif()
+  endforeach()
   tutti_export(${target})
 endfunction()
 

@@ -463,6 +463,7 @@ incompressible() {
     bench_model "weak, $count GPU" "$count" --cells "$cells,$cells,$((cells * count))" "${steps_of[@]}" --solver jacobi --overlap none,messages,full
   done
   [ -n "${FAKE_GPUS:-}" ] || step kernels "$bin/bench_flow_kernels" 0.1 "${flow_cells[0]}"
+  [ -n "${FAKE_GPUS:-}" ] || step pressure "$bin/bench_flow_pressure" 0.1 "${flow_cells[0]}"
 }
 
 transport() {

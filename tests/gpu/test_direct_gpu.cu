@@ -38,6 +38,7 @@ std::vector<Box> boxes() {
           {walls(300), walls(20), open(1)},
           {open(48), ring(70), walls(20)},
           {ring(2048), open(6), walls(3)},
+          {walls(6), ring(2048), walls(3)},
           {walls(128), ring(256), walls(90)},  // along z some columns settle early, some late
           {open(512), walls(1024), stretched(6, neumann, neumann)},
           {walls(256), open(512), open(33)},

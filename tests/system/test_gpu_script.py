@@ -42,6 +42,7 @@ class GpuScript(SystemTest):
             self.program(f"bundle/bin/{name}", "exit 0")
         self.program("bundle/bin/bench_diffusion_gpu", f"cat << END\n{KERNELS}END")
         self.program("bundle/bin/bench_flow_kernels", f"cat << END\n{FLOW_KERNELS}END")
+        self.program("bundle/bin/bench_flow_pressure", "exit 0")
         self.program("bundle/bin/bench_stencil_kernels", f"cat << END\n{STENCIL_KERNELS}END")
         self.program("bundle/bin/bench_stencil_weights", f"cat << END\n{WEIGHTS}END")
         self.program("machine/nvidia-smi", "for gpu in 0 1 2 3; do echo a GPU; done")

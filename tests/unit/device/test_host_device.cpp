@@ -190,7 +190,8 @@ TEST(HostDevice, LargeCopiesAreWholeAlsoWhereTheyOverlap) {
 }
 
 TEST(Bandwidth, QuickLimitsKeepTheArraysOutOfTheCaches) {
-  EXPECT_GE(MeasureLimits::quick().array_bytes, last_level_cache_bytes());
+  // Three arrays are streamed through.
+  EXPECT_GE(3 * MeasureLimits::quick().array_bytes, 2 * std::min(last_level_cache_bytes(), Size{1536} << 20));
   EXPECT_LT(MeasureLimits::quick().seconds, MeasureLimits{}.seconds);
 }
 

@@ -8,6 +8,7 @@
 #include "tutti/models/compressible/compressible.hpp"
 #include "tutti/models/compressible/compressible_plan.hpp"
 #include "tutti/models/compressible/elements/samples.hpp"
+#include "tutti/models/compressible/kernels/straight.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
 namespace tutti::compressible {
@@ -23,11 +24,16 @@ CompressibleCase checked_case(const ModelSetup& setup) {
 }  // namespace
 
 void choose_kernels(CompressibleCase& flow, const Comm& comm, const DeviceSet& devices) {
-  const bool others = std::any_of(devices.devices.begin(), devices.devices.end(),
-                                  [](const auto& device) { return device->kind() != DeviceKind::cuda; });
+  bool others = false, small = false;
+  for (const auto& device : devices.devices)
+    if (device->kind() != DeviceKind::cuda)
+      others = true;
+    else if (!has_room_for_tuned_kernels(*device))
+      small = true;
   const bool only_gpus = comm.max(others ? 1.0 : 0.0) == 0;
   if (flow.kernels == KernelChoice::automatic)
     flow.tuned = only_gpus && !flow.sensor.on() && flow.order >= 1 && flow.order <= 3;
+  if (comm.max(small ? 1.0 : 0.0) > 0) flow.tuned = false;  // all GPUs have the same kernels
 }
 
 CompressibleFlow::~CompressibleFlow() = default;

@@ -5,6 +5,13 @@
 #include "tutti/models/compressible/kernels/straight_viscous_cuda.cuh"
 
 namespace tutti::compressible {
+
+bool has_room_for_tuned_kernels(const Device& gpu) {
+  int memory = 0;
+  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu.index()));
+  return memory >= 160 << 10;
+}
+
 namespace {
 
 /// Calls f(sizes) with those of the elements.
@@ -41,6 +48,14 @@ void advance_straight(Stream& stream, Range elements, const PartView& view, cons
     else
       straight::advance_viscous_elements<Sizes>(stream, elements, view, tuned, u, at_faces, stage);
   });
+}
+
+}  // namespace tutti::compressible
+#else
+namespace tutti::compressible {
+
+bool has_room_for_tuned_kernels(const Device& /*gpu*/) {
+  return false;
 }
 
 }  // namespace tutti::compressible

@@ -7,6 +7,9 @@
 
 namespace tutti::compressible {
 
+/// Whether a GPU has the shared memory that the kernels of all orders take: A100 and Hopper have.
+bool has_room_for_tuned_kernels(const Device& gpu);
+
 /// As compute_fluxes() of the faces in `tiles` of view.straight: on tensor cores.
 void compute_inner_fluxes(Stream& stream, Range tiles, const PartView& view, double eta, const double* u,
                           const FaceArrays& at_faces);

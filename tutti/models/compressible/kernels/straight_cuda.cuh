@@ -71,8 +71,8 @@ struct OwnPoints {
   }
 };
 
-/// Grids of as many blocks as run at a time, or fewer where there is less to do.
-/// `at_once`: tiles of a block.
+/// Grids of as many blocks as run at a time, or fewer where there is less to do; a block works on `at_once` tiles at a
+/// time.
 template <class Tuning, class Kernel, class... Arguments>
 void launch(Stream& stream, Kernel kernel, Lid tiles, int at_once, std::size_t shared_doubles,
             const Arguments&... arguments) {

@@ -1,9 +1,9 @@
 // Elements of viscous flow whose gradients are made at points: straight tetrahedra, p = 1, 2, 3, on GPUs. The bits are
 // those of AdvanceViscousElements, which sees the same orders of sums.
 //
-// A tile of elements has as many warps as the volume's points are eights, which are as many as the basis' functions
-// are. First each warp makes state, gradient and flux at its eight points, of all variables in registers; then, when
-// all fluxes are in shared memory, the sums of its eight functions. So a table's entry serves five products.
+// A tile of elements has a warp for each eight of the volume's points; there are as many eights of basis functions.
+// First each warp makes state, gradient and flux at its eight points, of all variables in registers; then, when all
+// fluxes are in shared memory, the sums of its eight functions. So a table's entry serves five products.
 #pragma once
 
 #include "tutti/models/compressible/kernels/straight_cuda.cuh"
@@ -58,7 +58,7 @@ struct SlopeTile {
       asm volatile("bar.sync %0,%1;" ::"r"(barrier), "n"(threads) : "memory");
   }
 
-  /// Of elements [first, last], behind the last one that once more. What sides k lane + 32 are.
+  /// Of elements [first, last], behind the last one that once more. What sides 32 k + lane are.
   using Codes = std::int32_t[codes_each];
   __device__ __forceinline__ Size side_at(int side, Lid first, Lid last) const {
     return Size{Sizes::faces} * std::min(first + side % tile_rows, last) + side / tile_rows;
@@ -368,7 +368,7 @@ void advance_by_slopes(Stream& stream, Range elements, const PartView& view, con
   TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.device().index()));
   constexpr int tables = Sizes::viscous_element_fragments * fragment_size, each = SlopeTile<Sizes>::doubles;
   const int room = (memory - static_cast<int>(sizeof(Turns))) / static_cast<int>(sizeof(double)) - tables,
-            at_once = std::clamp(room / each, 1, Cut::tiles);
+            at_once = std::clamp(room / each, 1, Cut::tiles);  // one fits: has_room_for_tuned_kernels()
   const Lid tiles = (elements.size() + tile_rows - 1) / tile_rows;
   launch<Cut>(stream, slope_element_kernel<Sizes>, tiles, at_once, static_cast<std::size_t>(tables + at_once * each),
               elements, tiles, view, tuned, u, at_faces, stage);

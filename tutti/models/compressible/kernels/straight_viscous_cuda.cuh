@@ -1,7 +1,6 @@
-// Viscous flow on faces of straight tetrahedra and hexahedra and in hexahedra (in tetrahedra:
-// straight_slopes_cuda.cuh), p = 1, 2, 3, tuned for GPUs as inviscid flow is
-// (straight_cuda.cuh). The bits are those of ViscousFaceFluxes and AdvanceViscousElements, which see the same orders of
-// sums.
+// Viscous flow on faces of straight tetrahedra and hexahedra and in hexahedra, p = 1, 2, 3, tuned for GPUs as inviscid
+// flow is (straight_cuda.cuh); in tetrahedra: straight_slopes_cuda.cuh. The bits are those of ViscousFaceFluxes and
+// AdvanceViscousElements, which see the same orders of sums.
 //
 // A warp works on a tile of faces, four points at a time: more gradients find no room in its registers. A tile of
 // elements has five warps, one for each variable, which keep the coefficients of its gradient in registers and meet

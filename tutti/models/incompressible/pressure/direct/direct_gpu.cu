@@ -53,6 +53,12 @@ void launch_transform(Stream& stream, const direct::Panels<T>& panels, const dir
   stream.device().counts().launches += 1;
 }
 
+/// The most dynamic shared memory that a block may have.
+std::size_t most_shared_memory(int gpu) {
+  int most = 0;
+  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
+  return static_cast<std::size_t>(most);
+}
 /// Lets a kernel have more dynamic shared memory than every kernel may.
 template <class Kernel>
 void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
@@ -61,8 +67,9 @@ void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
 }
 
+/// False: nothing was done, for the GPU has not the shared memory.
 template <int exponent, LineAxis axis, class T>
-void launch_power(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
+bool launch_power(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
                   const direct::Lines<T>& out, Lid lines) {
   const auto native = static_cast<cudaStream_t>(stream.native());
   if constexpr (axis == LineAxis::x) {
@@ -72,12 +79,15 @@ void launch_power(Stream& stream, const FastLineView<T>& fast, const direct::Lin
         <<<(lines + a_block - 1) / a_block, Cut::threads, 0, native>>>(fast, in, out, lines);
   } else {
     using Cut = direct::ColumnsOfPower<T, exponent>;
+    if (Cut::bytes > most_shared_memory(stream.device().index())) return false;
     const auto kernel = direct::power_columns_kernel<T, exponent>;
     allow_shared_memory(kernel, Cut::bytes);
     kernel<<<(lines + Cut::lines - 1) / Cut::lines, Cut::threads, Cut::bytes, native>>>(fast, in, out, lines);
   }
+  return true;
 }
-/// For lines of 2^exponent points, 2^(exponent + 1) and so on; false: nothing was done, for the line is none of them.
+/// For lines of 2^exponent points, 2^(exponent + 1) and so on; false: nothing was done, for the line is none of them or
+/// the GPU has not the shared memory.
 template <LineAxis axis, int exponent = direct::least_power, class T>
 bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
                      const direct::Lines<T>& out, Lid lines) {
@@ -86,8 +96,7 @@ bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const direct::
   } else {
     if (!direct::PowerPlan<exponent>::is_plan_of(fast))
       return launch_as_power<axis, exponent + 1>(stream, fast, in, out, lines);
-    launch_power<exponent, axis>(stream, fast, in, out, lines);
-    return true;
+    return launch_power<exponent, axis>(stream, fast, in, out, lines);
   }
 }
 
@@ -197,9 +206,7 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
   scratch_ = Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, columns * nz_),
                        "the direct solver's scratch");
 #if defined(__CUDACC__)
-  int room = 0;
-  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.device().index()));
-  columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(nz_) <= static_cast<std::size_t>(room);
+  columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(nz_) <= most_shared_memory(stream.device().index());
 #endif
   if (cyclic_) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
 }
