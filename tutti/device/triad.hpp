@@ -30,9 +30,6 @@ struct MeasureLimits {
   /// still out of them; larger ones take the system seconds to hand out where the caches are of hundreds of MiB.
   static MeasureLimits quick() { return {0.02, std::clamp(last_level_cache_bytes(), Size{256} << 20, Size{1} << 30)}; }
 };
-}
-}
-;
 
 /// The triad of the whole team, first touched by the thread that uses it, with plain stores: the hardware may read a
 /// line before it writes it, which STREAM does not count. Arrays are 4 times the last-level caches of the team's
