@@ -107,7 +107,7 @@ TEST(Threads, ATeamIsWholeOrAnError) {
   const int levels = omp_get_max_active_levels();
   omp_set_max_active_levels(0);
   try {
-    Threads{2};
+    const Threads team(2);
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::resource);
