@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the headers as a user of the library meets them: each compiles when it is the only one that is included, and
-includes nothing but tutti's headers, the C++ library, MPI, fmt and (below cuda/ or named *_cuda) CUDA. A header that its own source (of
-the same name, .cpp or .cu) includes first compiles alone when that source does: the build has shown it.
+includes nothing but tutti's headers, the C++ library, MPI, fmt and (below cuda/ or named *_cuda) CUDA. A header that
+its own source (of the same name, .cpp or .cu) includes first compiles alone when that source does: a build without
+precompiled headers (preset portable) shows it.
 
 usage: scripts/check_headers.py [--compiler c++] [--include DIR]... [--flag=F]... [--cuda DIR] [--jobs 2] [--self-test] [ROOT]
 ROOT holds the folder tutti/ (default: the repository). Without --cuda, headers below cuda/ are only read. One line a
