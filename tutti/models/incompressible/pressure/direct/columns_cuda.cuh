@@ -23,15 +23,17 @@ struct ColumnCut {
   static std::size_t bytes(Lid size) { return (static_cast<std::size_t>(size) * (columns + 2) + 1) * sizeof(T); }
 };
 
-/// Rows [from, end) of `values` in shared memory, those of equal lengths being `equal`; by one warp.
+/// Rows [from, end) of `values` in shared memory, those of equal lengths being `equal`; by those lanes of one warp that
+/// have a column.
 template <class T>
 class ColumnElimination {
   using Cut = ColumnCut<T>;
 
  public:
-  /// `values`: of the thread's column; `ratios`: the same in memory, `stride` from row to row; idle: it has none.
+  /// `values`: of the thread's column; `ratios`: the same in memory, `stride` from row to row; `lanes`: of the warp,
+  /// that take part.
   __device__ ColumnElimination(const T* widths, const T* conductance, Range equal, T lambda, T* values, T* ratios,
-                               Size stride, bool idle)
+                               Size stride, unsigned lanes)
       : widths_(widths),
         conductance_(conductance),
         equal_(equal),
@@ -39,7 +41,7 @@ class ColumnElimination {
         values_(values),
         ratios_(ratios),
         stride_(stride),
-        idle_(idle),
+        lanes_(lanes),
         settled_(equal.end) {}
 
   __device__ void up(Lid from, Lid end) {
@@ -50,7 +52,7 @@ class ColumnElimination {
       const T below = conductance_[k], h = widths_[k];
       const auto step = [&](T inverse) {
         value_ = std::fma(below, value_, -h * values_[k * Cut::columns]) * inverse;
-        put(k, value_);
+        values_[k * Cut::columns] = value_;
         ++k;
       };
       if (k % 2 == 1) step(odd_.inverse);
@@ -62,7 +64,7 @@ class ColumnElimination {
         for (int r = 0; r < at_once; ++r)
           f[r] = value_ = std::fma(below, value_, f[r]) * (r % 2 == 0 ? even_ : odd_).inverse;
 #pragma unroll
-        for (int r = 0; r < at_once; ++r) put(k + r, f[r]);
+        for (int r = 0; r < at_once; ++r) values_[(k + r) * Cut::columns] = f[r];
       }
       while (k < equal_end) step((k % 2 == 0 ? even_ : odd_).inverse);
     }
@@ -75,7 +77,7 @@ class ColumnElimination {
     const Lid settled = max(from, settled_);
     const auto step = [&] {
       value_ = std::fma((k % 2 == 0 ? even_ : odd_).ratio, value_, values_[k * Cut::columns]);
-      put(k, value_);
+      values_[k * Cut::columns] = value_;
       --k;
     };
     if (k >= settled && k % 2 == 0) step();
@@ -86,7 +88,7 @@ class ColumnElimination {
 #pragma unroll
       for (int r = 0; r < at_once; ++r) v[r] = value_ = std::fma((r % 2 == 0 ? odd_ : even_).ratio, value_, v[r]);
 #pragma unroll
-      for (int r = 0; r < at_once; ++r) put(k - r, v[r]);
+      for (int r = 0; r < at_once; ++r) values_[(k - r) * Cut::columns] = v[r];
     }
     while (k >= settled) step();
     rows_down(k, from);
@@ -99,9 +101,6 @@ class ColumnElimination {
     T inverse = 0, ratio = 0;
   };
 
-  __device__ void put(Lid k, T value) const {
-    if (!idle_) values_[k * Cut::columns] = value;
-  }
   __device__ void row_up(Lid k) {
     if (k == equal_.end && (k - settled_) % 2 == 1) lost_ = lost_before_;  // of the row before, by turns
     const T two_before = lost_before_;
@@ -109,11 +108,11 @@ class ColumnElimination {
     const EliminatedRow<T> row = eliminate_row(conductance_[k], conductance_[k + 1], widths_[k], lambda_,
                                                values_[k * Cut::columns], value_, lost_);
     value_ = row.value;
-    put(k, value_);
-    if (!idle_) ratios_[k * stride_] = row.ratio;
+    values_[k * Cut::columns] = value_;
+    ratios_[k * stride_] = row.ratio;
     if (k >= equal_.end) return;
     (k % 2 == 0 ? even_ : odd_) = {row.inverse, row.ratio};
-    if (k >= equal_.begin && __all_sync(~0U, lost_ == two_before || idle_)) settled_ = k + 1;
+    if (k >= equal_.begin && __all_sync(lanes_, lost_ == two_before)) settled_ = k + 1;
   }
   /// Rows k down to `from`, of which each has its ratio; the next one.
   __device__ Lid rows_down(Lid k, Lid from) {
@@ -121,12 +120,12 @@ class ColumnElimination {
     for (; k >= from; k -= at_once) {
       T ratio[at_once];
 #pragma unroll
-      for (int r = 0; r < at_once; ++r) ratio[r] = k - r >= from && !idle_ ? ratios_[(k - r) * stride_] : T(0);
+      for (int r = 0; r < at_once; ++r) ratio[r] = k - r >= from ? ratios_[(k - r) * stride_] : T(0);
 #pragma unroll
       for (int r = 0; r < at_once; ++r) {
         if (k - r < from) break;
         value_ = std::fma(ratio[r], value_, values_[(k - r) * Cut::columns]);
-        put(k - r, value_);
+        values_[(k - r) * Cut::columns] = value_;
       }
     }
     return next;
@@ -137,7 +136,7 @@ class ColumnElimination {
   T lambda_;
   T *values_, *ratios_;
   Size stride_;
-  bool idle_;
+  unsigned lanes_;
   Lid settled_;  ///< rows from here on, those of equal lengths, have what even_ and odd_ say
   T lost_ = 1, lost_before_ = 0, value_ = 0;
   Settled even_, odd_;
@@ -173,9 +172,9 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
     __pipeline_commit();
   };
   for (Lid chunk = 0; chunk < Cut::ahead; ++chunk) bring(chunk);
-  const bool eliminates = me < 32, idle = !there || column == null || me >= Cut::columns;
+  const bool first_warp = me < 32, eliminates = me < Cut::columns && there && column != null;
   ColumnElimination<T> elimination(widths, conductance, equal, there ? lambdas[column] : T(-1), local + own,
-                                   ratios + column, stride, idle);
+                                   ratios + column, stride, __ballot_sync(~0U, eliminates));
   for (Lid chunk = 0; chunk < chunks; ++chunk) {
     bring(chunk + Cut::ahead);
     __pipeline_wait_prior(Cut::ahead);
@@ -192,7 +191,7 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
     const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, line.size);
     if (eliminates) elimination.down(begin, min(end, line.size - 1));
     __syncthreads();
-    if (eliminates || !there) continue;
+    if (first_warp || !there) continue;
     constexpr int rows = Cut::rows_a_loop - 32 / Cut::columns;  // the first warp is with the next ones
     for (Lid k = begin + own_row - 32 / Cut::columns; k < end; k += rows)
       values[k * stride + column] = local[k * Cut::columns + own];
