@@ -27,7 +27,7 @@ struct DeviceFigures {
   double gflops(const PlannedPass& pass) const { return rate * pass.flops * 1e-9; }
 };
 
-std::vector<DeviceFigures> measure_triads(const Comm& comm, const DeviceSet& devices) {
+std::vector<DeviceFigures> measure_triads(const Comm& comm, const DeviceSet& devices, const MeasureLimits& limits) {
   std::vector<DeviceFigures> mine;
   comm.barrier();  // memory is shared: all are timed at the same time
   comm.together([&] {
@@ -36,7 +36,7 @@ std::vector<DeviceFigures> measure_triads(const Comm& comm, const DeviceSet& dev
       f.rank = comm.rank();
       std::snprintf(f.name, sizeof(f.name), "%s", device->name().c_str());
       f.accelerator = !device->is_host();
-      f.triad = device->is_host() ? measure_triad(*devices.threads) : measure_bandwidth(*device).triad;
+      f.triad = device->is_host() ? measure_triad(*devices.threads, limits) : measure_triad(*device, limits);
     }
   });
   return comm.all_gather(std::span<const DeviceFigures>(mine));
@@ -97,7 +97,8 @@ Json json_of(const std::vector<DeviceFigures>& all, const PlannedPass& pass) {
 }  // namespace
 
 void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::string& model,
-                const std::string& case_file, const std::vector<std::string>& sets, const std::string& json) {
+                const std::string& case_file, const std::vector<std::string>& sets, const std::string& json,
+                const MeasureLimits& limits) {
   const Case options = load_case(comm, case_file, sets);
   const ModelKind& kind = kind_of(options, models());
   comm.together([&] {
@@ -126,7 +127,7 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   const char* const rows = domain->words().rows;
   domain.reset();
 
-  auto all = measure_triads(comm, devices);
+  auto all = measure_triads(comm, devices, limits);
   const auto rates = measure_parts(comm, devices, cells, sharing.rate);
   const auto peaks = peak_bandwidths(comm, devices, options, static_cast<int>(all.size()));
   for (std::size_t p = 0; p < all.size(); ++p) {

@@ -1,4 +1,6 @@
 // tutti devices: what this machine has, how fast its memory is, and how fast it is at a model.
+#include <optional>
+
 #include "app/commands.hpp"
 #include "app/device_rates.hpp"
 #include "tutti/base/log.hpp"
@@ -8,14 +10,15 @@
 namespace tutti::app {
 namespace {
 
-void list_devices(const Comm& comm, const DeviceArguments& arguments, bool measure) {
+/// measure: how, where it is asked for.
+void list_devices(const Comm& comm, const DeviceArguments& arguments, const std::optional<MeasureLimits>& measure) {
   DeviceSet set = arguments.open(comm);
   std::string lines;
   for (const auto& device : set.devices) {
     lines += fmt::format("{:<10} {}, memory {}\n", device->name(), device->description(),
                          format_bytes(static_cast<double>(device->budget().capacity())));
     if (!measure) continue;
-    const Bandwidth b = measure_bandwidth(*device);
+    const Bandwidth b = measure_bandwidth(*device, *measure);
     lines += fmt::format("           STREAM triad {:.1f} GB/s", b.triad * 1e-9);
     if (!device->is_host())
       lines += fmt::format(
@@ -39,11 +42,17 @@ void add_devices(CLI::App& program, Action& action) {
   struct RateArguments {
     std::string model, file, json;
     std::vector<std::string> sets;
+    double seconds = 1;
   };
   auto rates = std::make_shared<RateArguments>();
   CLI::App* command = program.add_subcommand("devices", "list the devices of this machine");
   arguments->add_to(*command);
   command->add_flag("--measure", *measure, "measure STREAM triad, copies and latency");
+  command
+      ->add_option("--seconds", rates->seconds,
+                   "seconds of a measurement, at most 1; with less than 0.1, its arrays are smaller, too")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   CLI::Option* model = command->add_option("--model", rates->model,
                                            "time this model's kernel on each device and print the shares r_peak, "
                                            "r_stream and r_opt (Langguth 2015, Table 1)");
@@ -63,10 +72,11 @@ void add_devices(CLI::App& program, Action& action) {
       models().front().name + " examples/heart/case.toml --devices cuda:0,cpu");
   command->callback([=, &action] {
     action = [=](const Comm& comm) {
+      const auto limits = MeasureLimits::within(rates->seconds);
       if (rates->model.empty())
-        list_devices(comm, *arguments, *measure);
+        list_devices(comm, *arguments, *measure ? std::optional(limits) : std::nullopt);
       else
-        list_rates(comm, *arguments, rates->model, rates->file, rates->sets, rates->json);
+        list_rates(comm, *arguments, rates->model, rates->file, rates->sets, rates->json, limits);
     };
   });
 }

@@ -27,7 +27,7 @@ std::vector<NodeDevice> measure_devices(const Comm& comm, const DeviceSet& devic
   std::vector<NodeDevice> all;
   for (std::size_t p = 0; p < rates.size(); ++p) {
     Device& device = *devices.devices[p];
-    const Bandwidth b = measure_bandwidth(device, MeasureLimits::quick());
+    const Bandwidth b = measure_copies(device, MeasureLimits::quick());
     NodeDevice& d = all.emplace_back();
     d.name = device.name();
     d.accelerator = !device.is_host();

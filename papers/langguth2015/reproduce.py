@@ -116,7 +116,7 @@ class Runs(session.Runs):
 
     def rates(self, gpus, cpu, limit_blocks=0):
         """`tutti devices --model` of the small instance."""
-        words = ["--limit-blocks", limit_blocks] if limit_blocks else []
+        words = [*(["--limit-blocks", limit_blocks] if limit_blocks else []), *(["--seconds", 0.05] if self.options.quick else [])]
         return self.figures("devices", "--model", "diffusion", self.case("small"), "--devices", devices_of(self.options, gpus, cpu), *words)
 
 

@@ -129,7 +129,7 @@ class Commands(SystemTest):
         self.assertIn("64.0 MiB", lines[0])
         out = self.run_well("devices", "--devices", "fake:1,cpu", ranks=2)
         self.assertEqual(re.findall(r"^(rank \d|\S+:\d|cpu)", out, re.M), ["rank 0", "fake:0", "cpu", "rank 1", "fake:1", "cpu"])
-        measured = self.run_well("devices", "--devices", "cpu", "--measure")
+        measured = self.run_well("devices", "--devices", "cpu", "--measure", "--seconds", 0.05)
         self.assertGreater(float(re.search(r"triad ([\d.]+) GB/s", measured)[1]), 0.1)
 
     def test_plan_runs_nothing_and_is_right(self):
@@ -175,7 +175,7 @@ class Commands(SystemTest):
     def test_devices_at_a_model(self):
         case = self.write("case.toml", box_case(n=8))
         figures = self.folder / "figures.json"
-        out = self.run_well("devices", "--model", "diffusion", case, "--devices", "fake:2,cpu", "--json", figures,
+        out = self.run_well("devices", "--model", "diffusion", case, "--devices", "fake:2,cpu", "--json", figures, "--seconds", 0.05,
                             *sets(devices__peak_gb_per_second=[0, 300, 0]))
         report = json.loads(figures.read_text())
         self.assertEqual(report["cells"], 3072)
@@ -202,7 +202,7 @@ class Commands(SystemTest):
         for model, text, rows in [("incompressible", FLOW, 1728), ("transport", SPHERE, 642)]:
             with self.subTest(model=model):
                 case, figures = self.write("case.toml", text), self.folder / "figures.json"
-                self.run_well("devices", "--model", model, case, "--devices", "fake:1,cpu", "--json", figures)
+                self.run_well("devices", "--model", model, case, "--devices", "fake:1,cpu", "--json", figures, "--seconds", 0.05)
                 report = json.loads(figures.read_text())
                 self.assertEqual((report["model"], report["cells"]), (model, rows))
                 self.assertAlmostEqual(sum(d["r_opt"] for d in report["devices"]), 1, delta=1e-12)

@@ -96,12 +96,15 @@ double measure_triad(Device& device, const MeasureLimits& limits) {
 }
 
 Bandwidth measure_bandwidth(Device& device, const MeasureLimits& limits) {
+  Bandwidth result = measure_copies(device, limits);
+  result.triad = measure_triad(device, limits);
+  return result;
+}
+
+Bandwidth measure_copies(Device& device, const MeasureLimits& limits) {
   const auto stream = device.make_stream("measure");
   Bandwidth result;
-  const Lid count = triad_count(device, limits);
-  result.triad = triad_on(*stream, count, limits);
-
-  const Lid copied = std::min(count, Lid{8} << 20);
+  const Lid copied = std::min(triad_count(device, limits), Lid{8} << 20);
   Buffer<double> there(device, copied, "copy test"), here(device, copied, "copy test", Memory::pinned);
   for_each(*stream, {0, copied}, FillTriad{there.data(), there.data(), there.data()});
   stream->synchronize();

@@ -29,6 +29,12 @@ struct MeasureLimits {
   /// Fewer repetitions of smaller arrays: about 0.1 s, enough to weigh devices. Three arrays of the caches' size are
   /// still out of them; larger ones take the system seconds to hand out where the caches are of hundreds of MiB.
   static MeasureLimits quick() { return {0.02, std::clamp(last_level_cache_bytes(), Size{256} << 20, Size{1} << 30)}; }
+  /// Of so many seconds, a second at most; with the smaller arrays where that is less than a tenth of one.
+  static MeasureLimits within(double seconds) {
+    MeasureLimits limits = seconds < 0.1 ? quick() : MeasureLimits{};
+    limits.seconds = std::min(limits.seconds, seconds);
+    return limits;
+  }
 };
 
 /// The triad of the whole team, first touched by the thread that uses it, with plain stores: the hardware may read a
@@ -42,5 +48,8 @@ double measure_triad(Device& device, const MeasureLimits& limits = {});
 /// All figures of a device, with arrays that fit in its budget. Error(resource) when its budget has next to nothing
 /// left.
 Bandwidth measure_bandwidth(Device& device, const MeasureLimits& limits = {});
+
+/// All of them but the triad, whose arrays are by far the largest.
+Bandwidth measure_copies(Device& device, const MeasureLimits& limits = {});
 
 }  // namespace tutti

@@ -63,7 +63,7 @@ namespace {
 double seconds_of_copy(Device& device, double bytes) {
   if (bytes <= 0) return 0;
   try {
-    return bytes / measure_bandwidth(device, MeasureLimits::quick()).copy_to_device;
+    return bytes / measure_copies(device, MeasureLimits::quick()).copy_to_device;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::resource) throw;
     return 1;

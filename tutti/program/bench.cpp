@@ -25,7 +25,7 @@ TimedStep time_steps(const Comm& comm, Model& model, double budget, int count) {
     return comm.max(std::chrono::duration<double>(Clock::now() - begin).count()) / steps;
   };
   run(2);
-  const int together = ahead ? static_cast<int>(std::clamp(0.05 / run(3), 1.0, 256.0)) : 1;
+  const int together = ahead ? static_cast<int>(std::clamp(std::min(0.05, budget / 5) / run(3), 1.0, 256.0)) : 1;
   run(together);
   const auto start = Clock::now();
   const auto goes_on = [&](std::size_t done) {
@@ -38,13 +38,13 @@ TimedStep time_steps(const Comm& comm, Model& model, double budget, int count) {
 }
 
 double all_triads(const Comm& comm, DeviceSet& devices, double seconds) {
-  MeasureLimits limits = seconds < 0.1 ? MeasureLimits::quick() : MeasureLimits{};
-  limits.seconds = std::min(limits.seconds, seconds);
+  static double triad = 0;
+  if (triad > 0) return triad;
+  const auto limits = MeasureLimits::within(seconds);
   comm.barrier();
   std::vector<double> mine;
   for (auto& device : devices.devices)
     mine.push_back(device->is_host() ? measure_triad(*devices.threads, limits) : measure_triad(*device, limits));
-  double triad = 0;
   for (const double t : comm.all_gather(std::span<const double>(mine))) triad += t;
   return triad;
 }

@@ -16,11 +16,12 @@ struct TimedStep {
   double best = 0, median = 0;
 };
 /// Seconds of a step: the best and the median of `count` measurements, or with 0 of as many as fit in about `budget`
-/// seconds. Where steps run ahead of the devices, as many as 50 ms take are timed as one. Collective.
+/// seconds. Where steps run ahead of the devices, as many as 50 ms (or a fifth of the budget) take are timed as one.
+/// Collective.
 TimedStep time_steps(const Comm& comm, Model& model, double budget, int count = 0);
 
 /// Sum over the devices of all ranks of the STREAM triad, measured at the same time in as many seconds at most as a row
-/// of steps may take, or one [bytes/s]. Collective.
+/// of steps may take, or one [bytes/s]. Once per program: later calls, of later rows, return the same. Collective.
 double all_triads(const Comm& comm, DeviceSet& devices, double seconds);
 
 /// What every benchmark is asked for.

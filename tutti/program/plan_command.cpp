@@ -54,7 +54,7 @@ PartLine plan_line(const ModelSetup& setup, const Domain& domain, const PlannedP
   line.triad = quick_triad(device, *setup.devices.threads);
   if (line.triad > 0) line.seconds = static_cast<double>(part.bytes_a_step) / line.triad + part.seconds_a_step;
   if (part.copied_a_step > 0) {
-    const double rate = measure_bandwidth(device, MeasureLimits::quick()).copy_to_device;
+    const double rate = measure_copies(device, MeasureLimits::quick()).copy_to_device;
     const double copies = static_cast<double>(part.copied_a_step) / rate;
     line.seconds = part.copies_behind ? std::max(line.seconds, copies) : line.seconds + copies;
     text += fmt::format("{} of rank {} copies {} per step from the host, at {:.3g} GB/s in {:.3g} s\n", device.name(),
