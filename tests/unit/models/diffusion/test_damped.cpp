@@ -1,8 +1,6 @@
 // The damped flux: exact for linear functions, of second order, and what its shares make coercive.
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-
 #include "test_meshes.hpp"
 #include "test_scheme_problem.hpp"
 #include "tutti/models/diffusion/scheme/damped.hpp"
@@ -53,16 +51,6 @@ DiffusionRows coercive_rows(const LocalTetMesh& mesh, std::span<const Sym3> K, c
   for (Lid c = 0; c < mesh.owned; ++c) shares.push_back(1 + coercive_share(scheme, c));
   options.damped = shares;
   return assemble_rows(mesh, K, kind, options);
-}
-
-/// The largest eigenvalue of the symmetric part of V L over the radius: energy that some state gains.
-double largest_gain(const LocalTetMesh& mesh, const DiffusionRows& rows) {
-  Eigen::MatrixXd dense = matrix(rows);
-  for (Eigen::Index i = 0; i < dense.rows(); ++i) dense.row(i) *= mesh.volume(static_cast<Lid>(i));
-  const Eigen::MatrixXd symmetric = 0.5 * (dense + dense.transpose());
-  const Eigen::VectorXd values =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
-  return values[values.size() - 1] / std::abs(values[0]);
 }
 
 TEST(Damped, LinearFunctionsAreExact) {

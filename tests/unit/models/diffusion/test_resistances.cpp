@@ -1,7 +1,6 @@
 // Films on the boundary (Robin) and contact resistance between regions.
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <array>
 
 #include "test_meshes.hpp"
@@ -194,12 +193,7 @@ TEST(Resistances, TakeEnergyOutOfEveryState) {
       std::vector<double> shares;
       for (Lid c = 0; c < mesh.owned; ++c) shares.push_back(1 + coercive_share(scheme, c));
       options.damped = shares;
-      Eigen::MatrixXd dense = matrix(assemble_rows(mesh, K, kind, options));
-      for (Eigen::Index i = 0; i < dense.rows(); ++i) dense.row(i) *= mesh.volume(static_cast<Lid>(i));
-      const Eigen::MatrixXd symmetric = 0.5 * (dense + dense.transpose());
-      const Eigen::VectorXd values =
-          Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
-      EXPECT_LT(values[values.size() - 1], 1e-12 * std::abs(values[0])) << h;
+      EXPECT_LT(largest_gain(mesh, assemble_rows(mesh, K, kind, options)), 1e-12) << h;
     }
 }
 

@@ -1,8 +1,6 @@
 // Stability: no eigenvalue of the operator on the wrong side, at isotropic and at 9:1.
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-
 #include "test_meshes.hpp"
 #include "test_scheme_problem.hpp"
 
@@ -18,8 +16,7 @@ struct Spectrum {
 };
 
 Spectrum spectrum(const DiffusionRows& rows) {
-  const Eigen::MatrixXd dense = matrix(rows);
-  const Eigen::VectorXcd values = Eigen::EigenSolver<Eigen::MatrixXd>(dense, false).eigenvalues();
+  const auto values = eigenvalues(rows);
   Spectrum out;
   for (const auto& z : values) {
     out.radius = std::max(out.radius, std::abs(z));
@@ -67,27 +64,6 @@ TEST(SchemeSpectrum, NoGrowingModesUpTo9To1) {
         EXPECT_GT(s.euler_limit, 0.99 * 2 / s.radius);
         EXPECT_GT(s.euler_limit, 1 / rows.max_outflow);
       }
-}
-
-/// Explicit Euler with 0.95 * 2 / rho on noise: the norm after many steps against that before.
-double growth(const DiffusionRows& rows) {
-  const Eigen::SparseMatrix<double, Eigen::RowMajor> L = matrix(rows);
-  Eigen::VectorXd u(L.rows());
-  const auto noise = [&] {
-    for (Eigen::Index i = 0; i < u.size(); ++i) u[i] = random_unit(9, static_cast<std::uint64_t>(i)) - 0.5;
-  };
-  noise();
-  double rho = 0;
-  for (int k = 0; k < 150; ++k) {
-    const Eigen::VectorXd v = L * u;
-    rho = v.norm() / u.norm();
-    u = v / v.norm();
-  }
-  noise();
-  for (int k = 0; k < 1000; ++k) u += 1.9 / rho * (L * u);
-  const double before = u.norm();
-  for (int k = 0; k < 1000; ++k) u += 1.9 / rho * (L * u);
-  return u.norm() / before;
 }
 
 /// Boxes on which a plain cut-off of weak fits (gradient zero below 0.02) has growing modes at 9:1.
