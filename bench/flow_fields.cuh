@@ -70,11 +70,11 @@ struct Differing {
 
 /// What the compiler made of a kernel.
 template <class Kernel>
-std::string resources(Kernel* kernel, int threads) {
+std::string resources(Kernel* kernel, int threads, std::size_t shared = 0) {
   cudaFuncAttributes a{};
   int blocks = 0;
   TUTTI_CUDA_CHECK(cudaFuncGetAttributes(&a, kernel));
-  TUTTI_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
+  TUTTI_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
   return fmt::format("{} registers, {} B spilled, {} threads resident; ", a.numRegs, a.localSizeBytes,
                      blocks * threads);
 }

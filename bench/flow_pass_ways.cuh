@@ -88,12 +88,13 @@ class PassWays {
   }
   template <class Tuning, class Pass>
   void march(const std::string& name, const Cost& cost, const Written& written, const Pass& pass,
-             void (*kernel)(CellBox, Pass, RowGroups, Lid)) {
-    const std::string cut = fmt::format("{}, {} cells x {} x {}, {} planes", name, Tuning::cells, Tuning::threads,
-                                        Tuning::resident, Tuning::planes);
-    compare(
-        cut, cost, written, [&] { launch_rows<Tuning>(stream_, part_.box, pass, kernel); },
-        resources(kernel, Tuning::threads));
+             void (*kernel)(CellBox, Pass, RowGroups, Lid), std::size_t shared = 0) {
+    std::string cut = fmt::format("{}, {} cells x {} x {}, {} planes", name, Tuning::cells, Tuning::threads,
+                                  Tuning::resident, Tuning::planes);
+    if constexpr (requires { Tuning::ahead; }) cut += fmt::format(", {} ahead", Tuning::ahead);
+    const auto launch = [&] { launch_rows<Tuning>(stream_, part_.box, pass, kernel, shared); };
+    launch();  // before its resources are asked for: it may need to be allowed more shared memory
+    compare(cut, cost, written, launch, resources(kernel, Tuning::threads, shared));
   }
 
   template <bool warm>
@@ -113,25 +114,24 @@ class PassWays {
       if (!warm) part_.scalars.swap(none);
     });
     const auto way = [&]<class Tuning>(Tuning) {
-      equal_ ? march<Tuning>(name, cost, written, pass(), &detail::march_momentum<Tuning, true, T, warm, false>)
-             : march<Tuning>(name, cost, written, pass(), &detail::march_momentum<Tuning, false, T, warm, false>);
+      march<Tuning>(name, cost, written, pass(),
+                    equal_ ? &detail::march_momentum<Tuning, true, T, warm, false>
+                           : &detail::march_momentum<Tuning, false, T, warm, false>,
+                    detail::MomentumAhead<T, Tuning, warm, false>::bytes);
     };
     if constexpr (!warm) {
-      way(RowTuning<wide, 512, 1, 4, 2>{});
-      way(RowTuning<wide, 512, 1, 8, 2>{});
-      way(RowTuning<wide, 512, 1, 16, 2>{});
-      way(RowTuning<wide, 512, 1, 32, 2>{});
-      way(RowTuning<wide, 512, 1, 128, 2>{});
-      way(RowTuning<wide, 256, 2, 16, 2>{});
+      way(MomentumTuning<wide, 512, 1, 8, 1>{});
+      way(MomentumTuning<wide, 512, 1, 8, 2>{});
+      way(MomentumTuning<wide, 512, 1, 16, 2>{});
+      way(MomentumTuning<wide, 512, 1, 64, 2>{});
+      way(MomentumTuning<wide, 256, 2, 8, 2>{});
+      way(MomentumTuning<half, 512, 1, 8, 2>{});
     } else {
-      way(RowTuning<wide, 256, 1, 8, 2>{});
-      way(RowTuning<wide, 256, 1, 32, 2>{});
-      way(RowTuning<wide, 256, 1, 128, 2>{});
+      way(MomentumTuning<wide, 256, 1, 8, 2>{});
+      way(MomentumTuning<wide, 128, 3, 8, 2>{});
     }
-    way(RowTuning<wide, 256, 1, 16, 2>{});
-    way(RowTuning<wide, 384, 1, 16, 2>{});
-    way(RowTuning<half, 512, 1, 16, 2>{});
-    way(RowTuning<half, 256, 3, 16, 2>{});
+    way(MomentumTuning<wide, 384, 1, 4, 2>{});
+    way(MomentumTuning<wide, 384, 1, 8, 2>{});
   }
 
   void divergence() {

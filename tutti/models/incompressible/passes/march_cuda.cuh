@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/shared_memory.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/models/incompressible/flow_kernel.hpp"
 
@@ -162,11 +162,11 @@ RowLaunch row_launch(const Device& device, const CellBox& box, const BoxArray& a
   return {groups, blocks, slots, planes_to_march(blocks, box.size(2), slots, Tuning::extra, Tuning::planes)};
 }
 
-/// Is a march over a box faster than a thread a cell? Where blocks are busy for most of their time: not in layers that
+/// Is a march over a box faster than a thread a cell? Where blocks are busy for much of their time: not in layers that
 /// other parts wait for, nor in boxes with too few cells for all multiprocessors.
 template <class Tuning>
 bool worth_a_march(const Device& device, const CellBox& box, const BoxArray& array) {
-  constexpr double busy = 0.7;
+  constexpr double busy = 0.35;
   const RowLaunch launch = row_launch<Tuning>(device, box, array);
   const Gid pieces = (box.size(2) + launch.planes - 1) / launch.planes;
   const Gid waves = (launch.blocks * pieces + launch.slots - 1) / launch.slots;
@@ -174,26 +174,30 @@ bool worth_a_march(const Device& device, const CellBox& box, const BoxArray& arr
   return static_cast<double>(box.cells()) > busy * static_cast<double>(could);
 }
 
-/// Enqueues `kernel`, which has threads march through the planes of a box.
+/// Enqueues `kernel`, which has threads march through the planes of a box; a block has `shared` bytes of shared memory.
 template <class Tuning, class Pass>
-void launch_rows(Stream& stream, const CellBox& box, const Pass& pass, void (*kernel)(CellBox, Pass, RowGroups, Lid)) {
+void launch_rows(Stream& stream, const CellBox& box, const Pass& pass, void (*kernel)(CellBox, Pass, RowGroups, Lid),
+                 std::size_t shared = 0) {
   const RowLaunch launch = row_launch<Tuning>(stream.device(), box, pass.g.array);
   const dim3 grid(launch.blocks, static_cast<unsigned>((box.size(2) + launch.planes - 1) / launch.planes));
   const cuda::CurrentDevice current(stream.device().index());
-  kernel<<<grid, Tuning::threads, 0, static_cast<cudaStream_t>(stream.native())>>>(box, pass, launch.groups,
-                                                                                   launch.planes);
+  cuda::allow_shared_memory(kernel, shared);
+  kernel<<<grid, Tuning::threads, shared, static_cast<cudaStream_t>(stream.native())>>>(box, pass, launch.groups,
+                                                                                        launch.planes);
   TUTTI_CUDA_CHECK(cudaGetLastError());
   stream.device().counts().launches += 1;
 }
 
-/// Enqueues a pass whose threads march; false: nothing was done, for values cannot be moved together, or by `where`.
-/// arrays: those of which it moves groups; equal_x: lengths along x are one; kernel_of(equal): its kernel.
+/// Enqueues a pass whose threads march; false: nothing was done, for values cannot be moved together, the GPU has not
+/// the shared memory, or by `where`. arrays: those of which it moves groups; equal_x: lengths along x are one;
+/// kernel_of(equal): its kernel; shared: bytes of its blocks' shared memory.
 template <class Tuning, class T, class Pass, class KernelOf>
 bool march_rows(Stream& stream, const CellBox& box, const Pass& pass, bool equal_x, MarchWhere where,
-                std::initializer_list<const T*> arrays, const KernelOf& kernel_of) {
+                std::initializer_list<const T*> arrays, const KernelOf& kernel_of, std::size_t shared = 0) {
   if (box.empty() || !can_move_groups<T>(pass.g.array, Tuning::cells, arrays)) return false;
+  if (shared > cuda::most_shared_memory(stream.device().index())) return false;
   if (where == MarchWhere::faster && !worth_a_march<Tuning>(stream.device(), box, pass.g.array)) return false;
-  launch_rows<Tuning>(stream, box, pass, equal_x ? kernel_of(std::true_type{}) : kernel_of(std::false_type{}));
+  launch_rows<Tuning>(stream, box, pass, equal_x ? kernel_of(std::true_type{}) : kernel_of(std::false_type{}), shared);
   return true;
 }
 

@@ -1,16 +1,25 @@
 // The predictor tuned for GPUs: threads march in z, several cells of a row each. Momentum and heat that pass through
 // the faces above a plane stay in registers until the thread is in the plane above, as what the faces between a
-// thread's own cells pass does; of the rows beside caches have most. The bits are those of Predict and StepScalar.
+// thread's own cells pass does; of the rows beside caches have most. What memory has comes through shared memory, a
+// plane or more ahead. The bits are those of Predict and StepScalar.
 #pragma once
 
 #include "tutti/models/incompressible/passes/flow_passes.hpp"
 #include "tutti/models/incompressible/passes/march_cuda.cuh"
+#include "tutti/models/incompressible/passes/planes_ahead_cuda.cuh"
 
 namespace tutti::incompressible {
 
+/// ahead: planes whose values are under way, or there and not yet used.
+template <int cells, int threads, int resident, int planes, int ahead_>
+struct MomentumTuning : RowTuning<cells, threads, resident, planes, 2> {
+  static constexpr int ahead = ahead_;
+};
 /// What the model takes; bench_flow_kernels compares others.
 template <class T, bool warm>
-using MomentumMarch = RowTuning<16 / static_cast<int>(sizeof(T)), warm ? 256 : 512, 1, warm ? 32 : 16, 2>;
+struct MomentumMarch : MomentumTuning<4, warm ? 128 : 512, warm ? 3 : 1, 8, 2> {};
+template <bool warm>
+struct MomentumMarch<double, warm> : MomentumTuning<2, warm ? 256 : 384, 1, 8, 2> {};
 
 namespace detail {
 
@@ -35,6 +44,50 @@ struct FlowPlane {
   }
 };
 
+/// What a thread reads of each plane, on its way: velocities and temperature of the plane above, whose edges it needs,
+/// and this one's rates and forces.
+template <class T, class Tuning, bool warm, bool forced>
+struct MomentumAhead : PlanesAhead<T, Tuning::cells, 2 * (warm ? 4 : 3) + (forced ? 3 : 0), warm ? 4 : 3,
+                                   Tuning::threads, Tuning::ahead> {
+  static constexpr int carried = warm ? 4 : 3;
+  using Base = PlanesAhead<T, Tuning::cells, 2 * carried + (forced ? 3 : 0), carried, Tuning::threads, Tuning::ahead>;
+  using Base::Base;
+
+  /// n: of the first value in the plane whose rates are wanted.
+  __device__ void bring_plane(const Predict<T, warm, forced>& pass, Lid n) {
+    const Lid above = n + pass.g.array.plane();
+#pragma unroll
+    for (int c = 0; c < 3; ++c) this->bring(c, pass.a.u[c] + above);
+    if constexpr (warm) this->bring(3, pass.a.temperature.now + above);
+#pragma unroll
+    for (int c = 0; c < 3; ++c) this->bring(carried + c, pass.a.rate[c] + n);
+    if constexpr (warm) this->bring(carried + 3, pass.a.temperature.rate + n);
+    if constexpr (forced) {
+#pragma unroll
+      for (int c = 0; c < 3; ++c) this->bring(2 * carried + c, pass.a.force[c] + n);
+    }
+  }
+  __device__ void get_above(FlowPlane<T, Tuning::cells, warm>& to) const {
+    this->get(0, to.u);
+    this->get(1, to.v);
+    this->get(2, to.w);
+    to.u_edge = this->get_edge(0);
+    to.v_edge = this->get_edge(1);
+    to.w_edge = this->get_edge(2);
+    if constexpr (warm) {
+      this->get(3, to.t);
+      to.t_edge = this->get_edge(3);
+    }
+  }
+  /// 3: of the temperature.
+  __device__ void get_rate(int c, T (&to)[Tuning::cells]) const {
+    this->get(carried + c, to);
+  }
+  __device__ void get_force(int c, T (&to)[Tuning::cells]) const {
+    this->get(2 * carried + c, to);
+  }
+};
+
 /// What a thread's cells pass to those above: through the upper faces of the plane.
 template <class T, int cells, bool warm>
 struct FacesAbove {
@@ -42,17 +95,19 @@ struct FacesAbove {
   OwnFace<T> w[cells];
 };
 
-/// What a thread does with its cells of plane after plane. Values of the rows beside are loaded where they are needed:
-/// there are too many to hold.
+/// What a thread does with its cells of plane after plane.
 template <class T, bool warm, bool forced, class Tuning, bool equal_x>
 class MomentumOfGroup {
   static constexpr int cells = Tuning::cells;
   using Plane = FlowPlane<T, cells, warm>;
+  using Ahead = MomentumAhead<T, Tuning, warm, forced>;
 
  public:
-  __device__ MomentumOfGroup(const Predict<T, warm, forced>& pass, const MarchGroup<cells>& own, int lane)
+  __device__ MomentumOfGroup(const Predict<T, warm, forced>& pass, const MarchGroup<cells>& own, const Ahead& ahead,
+                             int lane)
       : pass_(pass),
         own_(own),
+        ahead_(ahead),
         lane_(lane),
         row_(pass.g.array.row()),
         x_(pass.g.line[0], pass.g.array, own.i),
@@ -76,34 +131,40 @@ class MomentumOfGroup {
     load_beside<cells>(pass_.a.u[1] + n + pass_.g.array.plane() - row_, v_south_);
   }
 
-  /// All of plane k, whose first value has number n.
+  /// All of plane k, whose first value has number n, and whose rates have arrived.
   __device__ void step(const Plane& here, const Plane& above, Lid n, Lid k) {
     const LengthsAcross<T> z(pass_.g.line[2], k);
-    T u_north[cells], v_north[cells], v_south_above[cells];
-    load_beside<cells>(pass_.a.u[0] + n + row_, u_north);
-    load_beside<cells>(pass_.a.u[1] + n + row_, v_north);
-    load_beside<cells>(pass_.a.u[1] + n + pass_.g.array.plane() - row_, v_south_above);
+    Beside beside;
+    load_beside<cells>(pass_.a.u[0] + n - row_, beside.u_south);
+    load_beside<cells>(pass_.a.u[0] + n + row_, beside.u_north);
+    load_beside<cells>(pass_.a.u[1] + n + row_, beside.v_north);
+    load_beside<cells>(pass_.a.u[1] + n + pass_.g.array.plane() - row_, beside.v_south_above);
+    load_beside<cells>(pass_.a.u[2] + n - row_, beside.w_south);
+    load_beside<cells>(pass_.a.u[2] + n + row_, beside.w_north);
     // West of u in the row to the north for the first thread, east of v in the row to the south for the last one.
     T corner = 0;
     if (lane_ == 0) corner = __ldg(pass_.a.u[0] + n + row_ - 1);
     if (lane_ == 31) corner = __ldg(pass_.a.u[1] + n - row_ + cells);
     const T u_west = west_of(here.u, here.u_edge, lane_);
-    component_u(here, above, u_north, u_west, corner, z, n);
-    component_v(here, above, u_north, v_north, u_west, corner, z, n);
-    component_w(here, above, v_south_above, u_west, z, n);
+    component_u(here, above, beside, u_west, corner, z, n);
+    component_v(here, above, beside, u_west, corner, z, n);
+    component_w(here, above, beside, u_west, z, n);
     if constexpr (warm) temperature(here, above, u_west, z, n);
 #pragma unroll
-    for (int c = 0; c < cells; ++c) v_south_[c] = v_south_above[c];
+    for (int c = 0; c < cells; ++c) v_south_[c] = beside.v_south_above[c];
   }
 
  private:
   using Lengths = LengthsAcross<T>;
   using Row = T[cells];
+  /// Velocities of the rows beside; south of v is known from the plane below.
+  struct Beside {
+    T u_south[cells], u_north[cells], v_north[cells], v_south_above[cells], w_south[cells], w_north[cells];
+  };
 
-  __device__ void component_u(const Plane& here, const Plane& above, const Row& u_north, T u_west, T corner,
+  __device__ void component_u(const Plane& here, const Plane& above, const Beside& beside, T u_west, T corner,
                               const Lengths& z, Lid n) {
-    T u_south[cells], momentum[cells], lift[cells] = {};
-    load_beside<cells>(pass_.a.u[0] + n - row_, u_south);
+    T momentum[cells], lift[cells] = {};
     const T u_east = east_of(here.u, here.u_edge, lane_), v_east = east_of(here.v, here.v_edge, lane_);
     const T w_east = east_of(here.w, here.w_edge, lane_), v_south_east = east_of(v_south_, corner, lane_);
     OwnFace<T> before = own_face(u_west, here.u[0], x_.width(0));
@@ -113,10 +174,10 @@ class MomentumOfGroup {
       const bool last = c + 1 == cells;
       const T lower = x_.share(c), upper = T(1) - lower, q = here.u[c];
       const OwnFace<T> behind = own_face(q, last ? u_east : here.u[next], x_.width(c + 1));
-      const CrossFace<T> south =
-          cross_face(u_south[c], q, v_south_[c], last ? v_south_east : v_south_[next], lower, upper, y_.distance_below);
+      const CrossFace<T> south = cross_face(beside.u_south[c], q, v_south_[c], last ? v_south_east : v_south_[next],
+                                            lower, upper, y_.distance_below);
       const CrossFace<T> north =
-          cross_face(q, u_north[c], here.v[c], last ? v_east : here.v[next], lower, upper, y_.distance);
+          cross_face(q, beside.u_north[c], here.v[c], last ? v_east : here.v[next], lower, upper, y_.distance);
       const CrossFace<T> top =
           cross_face(q, above.u[c], here.w[c], last ? w_east : here.w[next], lower, upper, z.distance);
       momentum[c] = momentum_of(pass_.constants.viscosity, before, behind, x_.distance(c + 1), south, north, y_.width,
@@ -133,22 +194,21 @@ class MomentumOfGroup {
     finish<0>(here.u, momentum, lift, n);
   }
 
-  __device__ void component_v(const Plane& here, const Plane& above, const Row& u_north, const Row& v_north, T u_west,
-                              T corner, const Lengths& z, Lid n) {
-    T w_north[cells], momentum[cells], lift[cells] = {};
-    load_beside<cells>(pass_.a.u[2] + n + row_, w_north);
+  __device__ void component_v(const Plane& here, const Plane& above, const Beside& beside, T u_west, T corner,
+                              const Lengths& z, Lid n) {
+    T momentum[cells], lift[cells] = {};
     const T v_west = west_of(here.v, here.v_edge, lane_), v_east = east_of(here.v, here.v_edge, lane_);
-    const T u_north_west = west_of(u_north, corner, lane_);
+    const T u_north_west = west_of(beside.u_north, corner, lane_);
     CrossFace<T> west = cross_face(v_west, here.v[0], u_west, u_north_west, y_.lower, y_.upper, x_.distance(0));
 #pragma unroll
     for (int c = 0; c < cells; ++c) {
       const T q = here.v[c];
-      const CrossFace<T> east = cross_face(q, c + 1 < cells ? here.v[(c + 1) % cells] : v_east, here.u[c], u_north[c],
-                                           y_.lower, y_.upper, x_.distance(c + 1));
-      const CrossFace<T> top = cross_face(q, above.v[c], here.w[c], w_north[c], y_.lower, y_.upper, z.distance);
+      const CrossFace<T> east = cross_face(q, c + 1 < cells ? here.v[(c + 1) % cells] : v_east, here.u[c],
+                                           beside.u_north[c], y_.lower, y_.upper, x_.distance(c + 1));
+      const CrossFace<T> top = cross_face(q, above.v[c], here.w[c], beside.w_north[c], y_.lower, y_.upper, z.distance);
       momentum[c] = momentum_of(pass_.constants.viscosity, own_face(v_south_[c], q, y_.width),
-                                own_face(q, v_north[c], y_.next_width), y_.distance, faces_.v[c], top, z.width, west,
-                                east, x_.width(c));
+                                own_face(q, beside.v_north[c], y_.next_width), y_.distance, faces_.v[c], top, z.width,
+                                west, east, x_.width(c));
       west = east;
       faces_.v[c] = top;
     }
@@ -161,11 +221,9 @@ class MomentumOfGroup {
     finish<1>(here.v, momentum, lift, n);
   }
 
-  __device__ void component_w(const Plane& here, const Plane& above, const Row& v_south_above, T u_west,
-                              const Lengths& z, Lid n) {
-    T w_south[cells], w_north[cells], momentum[cells], lift[cells] = {};
-    load_beside<cells>(pass_.a.u[2] + n - row_, w_south);
-    load_beside<cells>(pass_.a.u[2] + n + row_, w_north);
+  __device__ void component_w(const Plane& here, const Plane& above, const Beside& beside, T u_west, const Lengths& z,
+                              Lid n) {
+    T momentum[cells], lift[cells] = {};
     const T w_west = west_of(here.w, here.w_edge, lane_), w_east = east_of(here.w, here.w_edge, lane_);
     const T u_west_above = west_of(above.u, above.u_edge, lane_);
     CrossFace<T> west = cross_face(w_west, here.w[0], u_west, u_west_above, z.lower, z.upper, x_.distance(0));
@@ -175,8 +233,8 @@ class MomentumOfGroup {
       const CrossFace<T> east = cross_face(q, c + 1 < cells ? here.w[(c + 1) % cells] : w_east, here.u[c], above.u[c],
                                            z.lower, z.upper, x_.distance(c + 1));
       const CrossFace<T> south =
-          cross_face(w_south[c], q, v_south_[c], v_south_above[c], z.lower, z.upper, y_.distance_below);
-      const CrossFace<T> north = cross_face(q, w_north[c], here.v[c], above.v[c], z.lower, z.upper, y_.distance);
+          cross_face(beside.w_south[c], q, v_south_[c], beside.v_south_above[c], z.lower, z.upper, y_.distance_below);
+      const CrossFace<T> north = cross_face(q, beside.w_north[c], here.v[c], above.v[c], z.lower, z.upper, y_.distance);
       const OwnFace<T> top = own_face(q, above.w[c], z.next_width);
       momentum[c] = momentum_of(pass_.constants.viscosity, faces_.w[c], top, z.distance, west, east, x_.width(c), south,
                                 north, y_.width);
@@ -191,8 +249,8 @@ class MomentumOfGroup {
   template <int C>
   __device__ void finish(const Row& before, const Row& momentum, const Row& lift, Lid n) const {
     T rates[cells], next[cells], force[cells];
-    stream_aligned<cells>(pass_.a.rate[C] + n, rates);
-    if constexpr (forced) stream_aligned<cells>(pass_.a.force[C] + n, force);
+    ahead_.get_rate(C, rates);
+    if constexpr (forced) ahead_.get_force(C, force);
 #pragma unroll
     for (int c = 0; c < cells; ++c) {
       T rate = momentum[c] + (forced ? force[c] : pass_.constants.force[C]);
@@ -209,7 +267,7 @@ class MomentumOfGroup {
     T t_south[cells], t_north[cells], rates[cells], next[cells];
     load_beside<cells>(s.now + n - row_, t_south);
     load_beside<cells>(s.now + n + row_, t_north);
-    stream_aligned<cells>(s.rate + n, rates);
+    ahead_.get_rate(3, rates);
     const T t_west = west_of(here.t, here.t_edge, lane_), t_east = east_of(here.t, here.t_edge, lane_);
     CrossFace<T> west = scalar_face(t_west, here.t[0], u_west, x_.distance(0));
 #pragma unroll
@@ -235,6 +293,7 @@ class MomentumOfGroup {
 
   const Predict<T, warm, forced>& pass_;
   const MarchGroup<cells>& own_;
+  const Ahead& ahead_;
   int lane_;
   Lid row_;
   LengthsAlongX<T, cells, equal_x> x_;
@@ -254,7 +313,14 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
   const Lid plane = array.plane();
   const MarchPlanes range(box, planes);
   Lid n = (range.first - array.stored.lower[2]) * plane + own.at;
-  MomentumOfGroup<T, warm, forced, Tuning, equal_x> group(pass, own, lane);
+  extern __shared__ __align__(16) char memory[];
+  MomentumAhead<T, Tuning, warm, forced> ahead(memory);
+  const auto bring = [&](Lid k, Lid first_value) {
+    if (k < range.end) ahead.bring_plane(pass, first_value);
+    ahead.end_plane();
+  };
+  for (int a = 0; a < Tuning::ahead; ++a) bring(range.first + a, n + a * plane);
+  MomentumOfGroup<T, warm, forced, Tuning, equal_x> group(pass, own, ahead, lane);
   FlowPlane<T, cells, warm> here, above;
   {
     FlowPlane<T, cells, warm> below;
@@ -263,8 +329,10 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
     group.start(below, here, n - plane, range.first);
   }
   for (Lid k = range.first; k < range.end; ++k, n += plane) {
-    above.load(pass, n + plane, lane);
+    ahead.wait();
+    ahead.get_above(above);
     group.step(here, above, n, k);
+    bring(k + Tuning::ahead, n + Tuning::ahead * plane);
     here = above;
   }
 }
@@ -282,7 +350,8 @@ bool march_on_gpu(Stream& stream, const CellBox& box, const Predict<T, warm, for
        a.force[0], a.force[1], a.force[2], a.temperature.now, a.temperature.next, a.temperature.rate},
       []<bool equal>(std::bool_constant<equal>) {
         return &detail::march_momentum<MomentumMarch<T, warm>, equal, T, warm, forced>;
-      });
+      },
+      detail::MomentumAhead<T, MomentumMarch<T, warm>, warm, forced>::bytes);
 }
 
 }  // namespace tutti::incompressible

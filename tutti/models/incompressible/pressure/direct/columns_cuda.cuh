@@ -19,7 +19,8 @@ struct ColumnCut {
   static constexpr int rows = 32;  ///< that are brought, and stored, together
   static constexpr int ahead = 6;  ///< so many times these are under way
   static constexpr int rows_a_loop = threads / columns;
-  /// Shared memory of a line of `size` cells: the columns, widths and conductances.
+  /// Shared memory of a line of `size` cells: the columns, widths and conductances; more than the constant column
+  /// needs.
   static std::size_t bytes(Lid size) { return (static_cast<std::size_t>(size) * (columns + 2) + 1) * sizeof(T); }
 };
 
@@ -46,8 +47,15 @@ class ColumnElimination {
 
   __device__ void up(Lid from, Lid end) {
     Lid k = from;
-    for (; k < end && k < settled_; ++k) row_up(k);
     const Lid equal_end = min(end, equal_.end);
+    while (k < end && k < settled_) {
+      if (k % 2 == 0 && k >= equal_.begin && k + between_votes <= equal_end) {
+        rows_up(k);
+        k += between_votes;
+      } else {
+        row_up(k++);
+      }
+    }
     if (k < equal_end) {
       const T below = conductance_[k], h = widths_[k];
       const auto step = [&](T inverse) {
@@ -96,6 +104,7 @@ class ColumnElimination {
 
  private:
   static constexpr int at_once = 8;
+  static constexpr int between_votes = 4;  ///< rows, an even number: whether they settle is asked behind them
   /// Of rows that have settled.
   struct Settled {
     T inverse = 0, ratio = 0;
@@ -114,15 +123,39 @@ class ColumnElimination {
     (k % 2 == 0 ? even_ : odd_) = {row.inverse, row.ratio};
     if (k >= equal_.begin && __all_sync(lanes_, lost_ == two_before)) settled_ = k + 1;
   }
-  /// Rows k down to `from`, of which each has its ratio; the next one.
+  /// The same for rows k, an even number, to k + between_votes - 1, all of equal lengths.
+  __device__ void rows_up(Lid k) {
+    const T below = conductance_[k], above = conductance_[k + 1], h = widths_[k];
+    EliminatedRow<T> rows[between_votes];
+    T f[between_votes], two_before = 0;
+#pragma unroll
+    for (int r = 0; r < between_votes; ++r) f[r] = values_[(k + r) * Cut::columns];
+#pragma unroll
+    for (int r = 0; r < between_votes; ++r) {
+      two_before = lost_before_;
+      lost_before_ = lost_;
+      rows[r] = eliminate_row(below, above, h, lambda_, f[r], value_, lost_);
+      value_ = rows[r].value;
+    }
+#pragma unroll
+    for (int r = 0; r < between_votes; ++r) {
+      values_[(k + r) * Cut::columns] = rows[r].value;
+      ratios_[(k + r) * stride_] = rows[r].ratio;
+    }
+    even_ = {rows[between_votes - 2].inverse, rows[between_votes - 2].ratio};
+    odd_ = {rows[between_votes - 1].inverse, rows[between_votes - 1].ratio};
+    if (__all_sync(lanes_, lost_ == two_before)) settled_ = k + between_votes;
+  }
+  /// Rows k down to `from`, of which each has its ratio; the next one. The ratios of as many rows as are brought
+  /// together are under way at once.
   __device__ Lid rows_down(Lid k, Lid from) {
     const Lid next = min(k, from - 1);
-    for (; k >= from; k -= at_once) {
-      T ratio[at_once];
+    for (; k >= from; k -= Cut::rows) {
+      T ratio[Cut::rows];
 #pragma unroll
-      for (int r = 0; r < at_once; ++r) ratio[r] = k - r >= from ? ratios_[(k - r) * stride_] : T(0);
+      for (int r = 0; r < Cut::rows; ++r) ratio[r] = k - r >= from ? ratios_[(k - r) * stride_] : T(0);
 #pragma unroll
-      for (int r = 0; r < at_once; ++r) {
+      for (int r = 0; r < Cut::rows; ++r) {
         if (k - r < from) break;
         value_ = std::fma(ratio[r], value_, values_[(k - r) * Cut::columns]);
         values_[(k - r) * Cut::columns] = value_;
@@ -142,20 +175,45 @@ class ColumnElimination {
   Settled even_, odd_;
 };
 
+/// solve_null_column by one thread of a block; the others bring all that it needs to shared memory.
+template <class T>
+__device__ inline void null_column_by_block(TridiagonalView<T> line, T* column, Size stride, char* memory) {
+  double* const widths = reinterpret_cast<double*>(memory);
+  double* const distances = widths + line.size;
+  T* const local = reinterpret_cast<T*>(distances + line.size + 1);
+  const Lid me = static_cast<Lid>(threadIdx.x), threads = static_cast<Lid>(blockDim.x);
+  for (Lid k = me; k <= line.size; k += threads) {
+    distances[k] = line.distances[k];
+    if (k == line.size) break;
+    widths[k] = line.exact_widths[k];
+    local[k] = column[k * stride];
+  }
+  __syncthreads();
+  line.exact_widths = widths;
+  line.distances = distances;
+  if (me == 0) solve_null_column(line, local, local, 1);
+  __syncthreads();
+  for (Lid k = me; k < line.size; k += threads) column[k * stride] = local[k];
+}
+
 /// As eliminate_kernel for a line that is no cycle; `equal`: rows that have the lengths of the row before. The column
-/// `null` is solved as solve_null_column does.
+/// `null`, where it is one of them, is solved as solve_null_column does, by the first block: beside the others, which
+/// it would hold up as one of their columns.
 template <class T>
 __global__ void __launch_bounds__(ColumnCut<T>::threads)
     columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, T* values, T* ratios, Size stride,
                    Range columns, Lid null) {
   using Cut = ColumnCut<T>;
   extern __shared__ __align__(16) char memory[];
+  const bool with_null = null >= columns.begin && null < columns.end;
+  if (with_null && blockIdx.x == 0) return null_column_by_block(line, values + null, stride, memory);
   T* const local = reinterpret_cast<T*>(memory);
   T* const widths = local + line.size * Cut::columns;
   T* const conductance = widths + line.size;
   const int me = static_cast<int>(threadIdx.x), own = me % Cut::columns, own_row = me / Cut::columns;
-  const Lid first = columns.begin + static_cast<Lid>(blockIdx.x) * Cut::columns, column = first + own;
-  const bool there = column < columns.end;
+  const Lid block = static_cast<Lid>(blockIdx.x) - (with_null ? 1 : 0);
+  const Lid column = columns.begin + block * Cut::columns + own;
+  const bool there = column < columns.end && column != null;
   const Lid chunks = (line.size + Cut::rows - 1) / Cut::rows;
   for (Lid k = me; k <= line.size; k += Cut::threads) {
     if (k < line.size) widths[k] = line.widths[k];
@@ -172,7 +230,7 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
     __pipeline_commit();
   };
   for (Lid chunk = 0; chunk < Cut::ahead; ++chunk) bring(chunk);
-  const bool first_warp = me < 32, eliminates = me < Cut::columns && there && column != null;
+  const bool first_warp = me < 32, eliminates = me < Cut::columns && there;
   ColumnElimination<T> elimination(widths, conductance, equal, there ? lambdas[column] : T(-1), local + own,
                                    ratios + column, stride, __ballot_sync(~0U, eliminates));
   for (Lid chunk = 0; chunk < chunks; ++chunk) {
@@ -180,11 +238,6 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
     __pipeline_wait_prior(Cut::ahead);
     __syncthreads();
     if (eliminates) elimination.up(chunk * Cut::rows, min((chunk + 1) * Cut::rows, line.size));
-  }
-  // By a warp that is not needed meanwhile.
-  if (null >= first && null < min(first + Cut::columns, columns.end) && me == 32) {
-    T* const at = local + (null - first);
-    solve_null_column(line, at, at, Cut::columns);
   }
   __syncthreads();
   for (Lid chunk = chunks - 1; chunk >= 0; --chunk) {

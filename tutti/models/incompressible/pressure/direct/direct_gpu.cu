@@ -5,6 +5,7 @@
 
 #include "tutti/models/incompressible/pressure/direct/fast_group.hpp"
 #if defined(__CUDACC__)
+#include "tutti/device/cuda/shared_memory.hpp"
 #include "tutti/models/incompressible/pressure/direct/columns_cuda.cuh"
 #include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
 #include "tutti/models/incompressible/pressure/direct/fast_power_cuda.cuh"
@@ -53,20 +54,6 @@ void launch_transform(Stream& stream, const direct::Panels<T>& panels, const dir
   stream.device().counts().launches += 1;
 }
 
-/// The most dynamic shared memory that a block may have.
-std::size_t most_shared_memory(int gpu) {
-  int most = 0;
-  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
-  return static_cast<std::size_t>(most);
-}
-/// Lets a kernel have more dynamic shared memory than every kernel may.
-template <class Kernel>
-void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
-  if (bytes > std::size_t{48} << 10)
-    TUTTI_CUDA_CHECK(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-}
-
 /// False: nothing was done, for the GPU has not the shared memory.
 template <int exponent, LineAxis axis, class T>
 bool launch_power(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
@@ -79,9 +66,9 @@ bool launch_power(Stream& stream, const FastLineView<T>& fast, const direct::Lin
         <<<(lines + a_block - 1) / a_block, Cut::threads, 0, native>>>(fast, in, out, lines);
   } else {
     using Cut = direct::ColumnsOfPower<T, exponent>;
-    if (Cut::bytes > most_shared_memory(stream.device().index())) return false;
+    if (Cut::bytes > cuda::most_shared_memory(stream.device().index())) return false;
     const auto kernel = direct::power_columns_kernel<T, exponent>;
-    allow_shared_memory(kernel, Cut::bytes);
+    cuda::allow_shared_memory(kernel, Cut::bytes);
     kernel<<<(lines + Cut::lines - 1) / Cut::lines, Cut::threads, Cut::bytes, native>>>(fast, in, out, lines);
   }
   return true;
@@ -206,7 +193,7 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
   scratch_ = Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, columns * nz_),
                        "the direct solver's scratch");
 #if defined(__CUDACC__)
-  columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(nz_) <= most_shared_memory(stream.device().index());
+  columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(nz_) <= cuda::most_shared_memory(stream.device().index());
 #endif
   if (cyclic_) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
 }
@@ -279,8 +266,9 @@ void DirectGpu<T>::eliminate(Stream& stream, T* values, Range range) {
     using Cut = direct::ColumnCut<T>;
     const auto kernel = direct::columns_kernel<T>;
     const std::size_t bytes = Cut::bytes(nz_);
-    allow_shared_memory(kernel, bytes);
-    kernel<<<(range.size() + Cut::columns - 1) / Cut::columns, Cut::threads, bytes, native>>>(
+    cuda::allow_shared_memory(kernel, bytes);
+    const int with_null = null_column_ >= range.begin && null_column_ < range.end ? 1 : 0;
+    kernel<<<(range.size() + Cut::columns - 1) / Cut::columns + with_null, Cut::threads, bytes, native>>>(
         view, equal_, lambda_.data(), values, scratch_.data(), stride, range, null_column_);
     TUTTI_CUDA_CHECK(cudaGetLastError());
     stream.device().counts().launches += 1;
