@@ -37,6 +37,11 @@ struct Buckets {
   std::size_t of(Vertex row) const { return static_cast<std::size_t>(row >> shift); }
 };
 
+/// Exact, and many times as fast as std::fmod.
+bool divisible_by_8(double weight) {
+  return weight - 8 * std::floor(weight * 0.125) == 0;
+}
+
 struct Rules {
   bool mirror, filter, simple, swap;
 };
@@ -51,7 +56,7 @@ void entries_of(const ArcList& list, const Rules& rules, Size begin, Size end, B
       ++counts.loops;
       continue;
     }
-    if (rules.filter && std::fmod(list.weights[at], 8.0) == 0) {
+    if (rules.filter && divisible_by_8(list.weights[at])) {
       ++counts.filtered;
       continue;
     }
@@ -177,7 +182,7 @@ void leave_out_eighths(ArcList& list) {
   check_weights(list);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < list.weights.size(); ++i)
-    if (std::fmod(list.weights[i], 8.0) != 0) list.arcs[kept++] = list.arcs[i];
+    if (!divisible_by_8(list.weights[i])) list.arcs[kept++] = list.arcs[i];
   list.arcs.resize(kept);
   list.weights.clear();
 }

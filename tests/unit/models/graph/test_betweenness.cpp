@@ -317,7 +317,7 @@ TEST(Betweenness, PortableLoopsAndThoseOfTheDeviceAgree) {
           first += count;
         }
         Size reached = 0;
-        worker->collect(sums.emplace_back(static_cast<std::size_t>(graph.vertices)), reached);
+        worker->collect({}, sums.emplace_back(static_cast<std::size_t>(graph.vertices)), reached);
         EXPECT_GT(reached, 0);
       }
       EXPECT_EQ(sums[0], sums[1]);
@@ -402,6 +402,22 @@ TEST(SourceQueue, GivesEverySourceOnce) {
   }
   EXPECT_EQ(next, 1500);
   EXPECT_LE(slow, 3);
+}
+
+TEST(SourceQueue, AGuessedSlowWorkerTakesLittle) {
+  // Threads of a CPU beside a GPU, kernel 4 of scale 20: what each takes must be done before the GPU is.
+  std::vector<WorkerRate> rates(25, {64, 12, false});
+  rates[0] = {4096, 6000, false};
+  for (const Size sources : {1024, 8192}) {
+    SourceQueue queue({0, sources}, rates);
+    for (std::size_t w = 1; w < rates.size(); ++w) EXPECT_EQ(queue.take(w).size(), 0);
+    EXPECT_EQ(queue.take(0).size(), std::min<Size>(sources, 4096));
+  }
+  SourceQueue many({0, 65536}, rates);
+  EXPECT_EQ(many.take(1).size(), 12);  // a tenth of what the guess allows
+  rates[1] = {64, 12, true};
+  SourceQueue measured({0, 65536}, rates);
+  EXPECT_EQ(measured.take(1).size(), 64);
 }
 
 TEST(SourceQueue, TheLastWorkerGetsTheRest) {
