@@ -345,6 +345,32 @@ TEST(Betweenness, TooLittleMemoryIsSaid) {
   EXPECT_THROW(make_device_worker(ordered, *fake, 64, Sweep::automatic), Error);
 }
 
+TEST(OrderedGraph, LevelsAndGroupsAreThoseOfSearchesOneByOne) {
+  Threads threads(3);
+  const ParallelFor parallel = parallel_for(threads);
+  ArcList ring;  // long, with a tail that only few see
+  ring.vertices = 300;
+  for (Vertex v = 0; v < 299; ++v) ring.arcs.push_back({v, v < 200 ? (v + 1) % 40 : v + 1});
+  for (const bool directed : {true, false})
+    for (const ArcList& list : {generate_rmat(ssca2_spec(9, 3), {}), random_arcs(2000, 3000, 7), random_arcs(9, 30, 8),
+                                generate_grid(12, 9, {}), ring}) {
+      const OrderedGraph ordered = order_by_degree(graph_of(list, directed), parallel);
+      std::vector<std::uint8_t> distance;
+      const Levels levels = distances_from(ordered.graph.out, 0, distance);
+      EXPECT_EQ(ordered.depth, levels.depth);
+      EXPECT_EQ(ordered.widest, levels.widest);
+      std::vector<Vertex> sources, expected;
+      for (Vertex v = 0; v < list.vertices; ++v) sources.push_back(v);
+      expected = sources;
+      group_sources(ordered, sources, parallel);
+      std::vector<std::vector<std::uint8_t>> to_hubs(std::min<std::size_t>(most_hubs, sources.size()));
+      for (std::size_t h = 0; h < to_hubs.size(); ++h)
+        distances_from(ordered.graph.incoming(), static_cast<Vertex>(h), to_hubs[h]);
+      group_sources(to_hubs, expected);
+      EXPECT_EQ(sources, expected);
+    }
+}
+
 TEST(DeltaSum, IsTheSameInAnyOrderAndGrouping) {
   std::vector<double> values;
   for (std::uint64_t i = 0; i < 1000; ++i)

@@ -19,8 +19,8 @@ SourceRange SourceQueue::take(std::size_t w) {
   const WorkerRate& mine = workers_[w];
   const bool slow = mine.rate <= 0.3 * fastest;
   const Size part = states_[w] == State::fresh ? all_ : left;
-  // Guesses of a CPU thread beside a GPU were six times too favourable: few sources share little work, and threads share
-  // the memory. Too small a first piece costs next to nothing, too large a one makes the GPU wait.
+  // Guesses of a CPU thread beside a GPU were six times too favourable: few sources share little work, and threads
+  // share the memory. Too small a first piece costs next to nothing, too large a one makes the GPU wait.
   const double doubt = slow && !mine.measured ? 0.1 : 1;
   auto share = static_cast<Size>(static_cast<double>(part) * (doubt * mine.rate / all));
   if (share > 64) share = (share + 63) / 64 * 64;
