@@ -59,8 +59,11 @@ Csr<Vertex> relabel(const Csr<Vertex>& rows, const std::vector<Vertex>& old_name
   Csr<Vertex> result;
   const std::size_t n = old_name.size();
   result.offsets.resize(n + 1);
-  for (std::size_t v = 0; v < n; ++v)
-    result.offsets[v + 1] = result.offsets[v] + static_cast<Size>(rows.row(old_name[v]).size());
+  for_blocks(parallel, static_cast<Vertex>(n), [&](Size, Vertex begin, Vertex end) {
+    for (Vertex v = begin; v < end; ++v)
+      result.offsets[at(v) + 1] = static_cast<Size>(rows.row(old_name[at(v)]).size());
+  });
+  for (std::size_t v = 0; v < n; ++v) result.offsets[v + 1] += result.offsets[v];
   result.columns.resize(rows.columns.size());
   for_blocks(parallel, static_cast<Vertex>(n), [&](Size, Vertex begin, Vertex end) {
     for (Vertex v = begin; v < end; ++v) {
