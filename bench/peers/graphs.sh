@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Betweenness of tutti beside igraph, NetworKit and NetworkX (PyPI) on the same graphs, without weights, loops and multi-edges:
-# SSCA#2 with all sources, directed (a small one for NetworkX, too); a larger one with drawn sources, which of the fast ones only
-# igraph takes; a torus, undirected. All values must agree to 1e-9. Timed is the calculation alone: tutti's own figure, which has
-# its order of vertices and sources in it, and the call of a library; graphs are read and built before.
+# Betweenness of tutti beside igraph, NetworKit and NetworkX (PyPI) and LAGraph on the same graphs, without weights, loops and
+# multi-edges: SSCA#2 with all sources, directed (a small one for NetworkX, too); larger ones with drawn sources, which of the
+# fast ones only igraph and LAGraph take; a torus, undirected. All values must agree to 1e-12. Timed is the calculation alone:
+# tutti's own figure, which has its order of vertices and sources in it, and the call of a library; graphs are read and built before.
 #
 # usage: bench/peers/graphs.sh [FOLDER]      # default: results/graphs; keeps the libraries, graphs.md and graphs.json
-# SMALL, EXACT, SAMPLED: scales of SSCA#2 (default: 10, 14, 16); SOURCES of the last (256); SIDE of the torus (100).
+# SMALL, EXACT, SAMPLED: scales of SSCA#2 (default: 10, "12 14", 16); SOURCES of the last (256); SIDE of the torus (100).
+# LAGRAPH names a checkout of LAGraph 1.0 (https://github.com/GraphBLAS/LAGraph), which is copied and built elsewhere with the
+# GraphBLAS that is here (Debian: libgraphblas-dev); without it LAGraph is left out. It runs on SSCA#2, with all sources up to
+# scale 12, LAGRAPH_BATCH of them at once (16).
 # TUTTI names the program, PYTHON one of 3.11 or later, CORES the cores (default: 0,1), ROUNDS how often all run, in turn
 # (default: 3); the fastest counts. igraph and NetworkX have one thread. TEPS are sources x arcs / s, where an edge of the torus is
 # two arcs; ratios are to tutti with as many threads, those above 1 say that tutti is faster.
@@ -13,17 +16,28 @@ set -euo pipefail
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 tutti=${TUTTI:-$root/build/release/bin/tutti} cores=${CORES:-0,1} rounds=${ROUNDS:-3}
-small=${SMALL:-10} exact=${EXACT:-14} sampled=${SAMPLED:-16} sources=${SOURCES:-256} side=${SIDE:-100}
+small=${SMALL:-10} exact=${EXACT:-12 14} sampled=${SAMPLED:-16} sources=${SOURCES:-256} side=${SIDE:-100}
 threads=$(tr ',' '\n' <<<"$cores" | wc -l)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 need_tutti
-need_counts SMALL EXACT SAMPLED SOURCES SIDE ROUNDS
+need_counts SMALL EXACT SAMPLED SOURCES SIDE ROUNDS LAGRAPH_BATCH
 need_cores "$cores"
+[[ -z ${LAGRAPH:-} || -f $LAGRAPH/src/algorithm/LAGr_Betweenness.c ]] || stop "LAGRAPH is '$LAGRAPH'; expected a checkout of LAGraph"
 results_folder "${1:-$root/results/graphs}"
 python_with igraph==1.0.0 networkit==11.3 networkx==3.6.1
-export PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE=1 LAGRAPH_PEER="$folder/lagraph.so" LAGRAPH_BATCH=${LAGRAPH_BATCH:-16}
+if [[ -n ${LAGRAPH:-} ]]; then
+  rm -rf "$folder/lagraph"
+  cp -r "$LAGRAPH" "$folder/lagraph"
+  {
+    cmake -S "$folder/lagraph" -B "$folder/lagraph/build" -DCMAKE_BUILD_TYPE=Release &&
+      cmake --build "$folder/lagraph/build" --target lagraph -j "$threads" &&
+      cc -O2 -shared -fPIC "$root/bench/peers/lagraph.c" -I "$folder/lagraph/include" -L "$folder/lagraph/build" \
+        -Wl,-rpath,"$folder/lagraph/build" -llagraph -lgraphblas -o "$LAGRAPH_PEER"
+  } >"$folder/lagraph.log" 2>&1 || stop "LAGraph cannot be built; apt-get install cmake libgraphblas-dev; all of it: $folder/lagraph.log"
+fi
 peer() { "$folder/venv/bin/python" "$root/bench/peers/graphs_peer.py" "$@"; }
 
 # timed PROGRAM THREADS: one run on as many cores; leaves values, and seconds of this round
@@ -45,9 +59,13 @@ echo '[]' >"$folder/graphs.json"
   echo '| graph | vertices | arcs | sources | program | threads | seconds | MTEPS | ratio |'
   echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- |'
 } | tee "$folder/graphs.md"
-for case in "ssca2 $small all networkx igraph networkit" "ssca2 $exact all igraph networkit" "ssca2 $sampled $sources igraph" \
-  "torus $side all igraph networkit"; do
+cases=("ssca2 $small all networkx igraph networkit lagraph")
+for scale in $exact; do cases+=("ssca2 $scale all igraph networkit$( ((scale > 12)) || echo " lagraph")"); done
+for scale in $sampled; do cases+=("ssca2 $scale $sources igraph lagraph"); done
+cases+=("torus $side all igraph networkit")
+for case in "${cases[@]}"; do
   read -r kind size from peers <<<"$case"
+  [[ -n ${LAGRAPH:-} ]] || peers=${peers% lagraph}
   rm -f "$work"/*
   if [[ $kind == torus ]]; then
     name="torus, $size x $size" options=(--rows "$size" --columns "$size") how=()
@@ -59,7 +77,7 @@ for case in "ssca2 $small all networkx igraph networkit" "ssca2 $exact all igrap
   how+=(--sources "$([[ $from == all ]] && echo all || echo "$work/sources")")
   for ((round = 0; round < rounds; ++round)); do # in turn, so that all meet the same load
     for program in tutti $peers; do
-      [[ $program == networkit ]] || timed "$program" 1
+      [[ $program == networkit || $program == lagraph ]] || timed "$program" 1
       [[ $program == igraph || $program == networkx || $threads == 1 && $program == tutti ]] || timed "$program" "$threads"
     done
   done

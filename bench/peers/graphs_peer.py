@@ -1,18 +1,20 @@
-"""Betweenness by igraph, NetworKit or NetworkX, timed, and the comparison with tutti's: the parts of graphs.sh.
+"""Betweenness by igraph, NetworKit, NetworkX or LAGraph, timed, and the comparison with tutti's: the parts of graphs.sh.
 
 usage: graphs_peer.py prepare GRAPH.el all|SOURCES GRAPH.npz SOURCES_FILE   # without loops and multi-edges; draws sources
-       graphs_peer.py time igraph|networkit|networkx THREADS GRAPH.npz VALUES.npy   # prints seconds
+       graphs_peer.py time igraph|networkit|networkx|lagraph THREADS GRAPH.npz VALUES.npy   # prints seconds
        graphs_peer.py rows NAME FOLDER FILE.json   # FOLDER has graph.npz, PROGRAM-THREADS.npy and .seconds
 """
 
+import ctypes
 import json
+import os
 import pathlib
 import sys
 import time
 
 import numpy as np
 
-TOLERANCE = 1e-9  # of each value
+TOLERANCE = 1e-12  # of each value
 
 
 def prepare(edges, count, path, sources_file):
@@ -60,8 +62,26 @@ def networkx_run(graph, ends, _):
     return lambda: list(networkx.betweenness_centrality(made, normalized=False).values())
 
 
-RUNS = {"igraph": igraph_run, "networkit": networkit_run, "networkx": networkx_run}
-SPELT = {"igraph": "igraph", "networkit": "NetworKit", "networkx": "NetworkX", "tutti": "tutti"}
+def lagraph_run(graph, _, threads):
+    library = ctypes.CDLL(os.environ["LAGRAPH_PEER"])  # made of lagraph.c; OMP_NUM_THREADS says how many threads
+    ids = np.ctypeslib.ndpointer(np.uint64, flags="C")
+    count = ctypes.c_uint64
+    library.graph_new.argtypes = [count, ctypes.c_int, count, ids, ids]
+    library.graph_betweenness.argtypes = [count, ids, count, np.ctypeslib.ndpointer(np.float64, flags="C")]
+    arcs = graph["arcs"].astype(np.uint64)
+    library.graph_new(int(graph["vertices"]), bool(graph["directed"]), len(arcs), arcs[:, 0].copy(), arcs[:, 1].copy())
+    sources = graph["sources"].astype(np.uint64)
+    sums = np.zeros(int(graph["vertices"]))
+
+    def run():
+        library.graph_betweenness(len(sources), sources, int(os.environ["LAGRAPH_BATCH"]), sums)
+        return sums
+
+    return run
+
+
+RUNS = {"igraph": igraph_run, "networkit": networkit_run, "networkx": networkx_run, "lagraph": lagraph_run}
+SPELT = {"igraph": "igraph", "networkit": "NetworKit", "networkx": "NetworkX", "lagraph": "LAGraph", "tutti": "tutti"}
 
 
 def time_peer(program, threads, path, values):
@@ -71,8 +91,8 @@ def time_peer(program, threads, path, values):
     begin = time.perf_counter()
     result = run()
     print(time.perf_counter() - begin)
-    # igraph and NetworkX halve the sum over ordered pairs of an undirected graph; NetworKit has it whole
-    halved = not graph["directed"] and program != "networkit"
+    # igraph and NetworkX halve the sum over ordered pairs of an undirected graph; the others have it whole
+    halved = not graph["directed"] and program in ("igraph", "networkx")
     np.save(values, np.array(result) * (2 if halved else 1))
 
 

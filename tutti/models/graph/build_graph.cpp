@@ -7,6 +7,7 @@
 #include "tutti/base/error.hpp"
 #include "tutti/base/system/machine_limits.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/models/graph/strands.hpp"
 
 namespace tutti::graph {
 namespace {
@@ -37,6 +38,11 @@ struct Buckets {
   std::size_t of(Vertex row) const { return static_cast<std::size_t>(row >> shift); }
 };
 
+/// Exact, and many times as fast as std::fmod.
+bool divisible_by_8(double weight) {
+  return weight - 8 * std::floor(weight * 0.125) == 0;
+}
+
 struct Rules {
   bool mirror, filter, simple, swap;
 };
@@ -51,7 +57,7 @@ void entries_of(const ArcList& list, const Rules& rules, Size begin, Size end, B
       ++counts.loops;
       continue;
     }
-    if (rules.filter && std::fmod(list.weights[at], 8.0) == 0) {
+    if (rules.filter && divisible_by_8(list.weights[at])) {
       ++counts.filtered;
       continue;
     }
@@ -108,18 +114,6 @@ Sorted<Entry> distribute(const ArcList& list, const Rules& rules, const Buckets&
   return result;
 }
 
-/// Runs body(bucket) for all buckets, several at a time.
-template <class Body>
-void for_buckets(const ParallelFor& parallel, std::size_t number, const Body& body) {
-  // Early buckets may hold more (vertices ordered by degree): pieces of a few buckets would be unequal, so every
-  // thread takes each so-manieth one.
-  constexpr std::size_t strands = 64;
-  for_ranges(parallel, strands, [&](Size begin, Size end) {
-    for (auto strand = static_cast<std::size_t>(begin); strand < static_cast<std::size_t>(end); ++strand)
-      for (std::size_t k = strand; k < number; k += strands) body(k);
-  });
-}
-
 template <class Entry>
 void make_rows(const ArcList& list, const Rules& rules, const ParallelFor& parallel, BuildCounts& counts,
                Csr<Vertex>& rows, std::vector<double>* weights) {
@@ -127,7 +121,8 @@ void make_rows(const ArcList& list, const Rules& rules, const ParallelFor& paral
   Sorted<Entry> sorted = distribute<Entry>(list, rules, buckets, parallel, counts);
   rows.offsets.assign(static_cast<std::size_t>(list.vertices) + 1, 0);
   std::vector<Size> kept(buckets.number + 1, 0);
-  for_buckets(parallel, buckets.number, [&](std::size_t k) {
+  for_strands(parallel, static_cast<Size>(buckets.number), [&](Size bucket) {
+    const auto k = static_cast<std::size_t>(bucket);
     const auto begin = sorted.entries.begin() + sorted.first[k];
     auto end = sorted.entries.begin() + sorted.first[k + 1];
     std::sort(begin, end);
@@ -140,7 +135,8 @@ void make_rows(const ArcList& list, const Rules& rules, const ParallelFor& paral
   for (std::size_t v = 1; v < rows.offsets.size(); ++v) rows.offsets[v] += rows.offsets[v - 1];
   rows.columns.resize(kept.back());
   if (weights != nullptr) weights->resize(rows.columns.size());
-  for_buckets(parallel, buckets.number, [&](std::size_t k) {
+  for_strands(parallel, static_cast<Size>(buckets.number), [&](Size bucket) {
+    const auto k = static_cast<std::size_t>(bucket);
     for (Size i = kept[k]; i < kept[k + 1]; ++i) {
       const Entry& entry = sorted.entries[sorted.first[k] + i - kept[k]];
       rows.columns[i] = static_cast<Vertex>(entry.key & 0xffffffffu);
@@ -177,7 +173,7 @@ void leave_out_eighths(ArcList& list) {
   check_weights(list);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < list.weights.size(); ++i)
-    if (std::fmod(list.weights[i], 8.0) != 0) list.arcs[kept++] = list.arcs[i];
+    if (!divisible_by_8(list.weights[i])) list.arcs[kept++] = list.arcs[i];
   list.arcs.resize(kept);
   list.weights.clear();
 }

@@ -317,7 +317,7 @@ TEST(Betweenness, PortableLoopsAndThoseOfTheDeviceAgree) {
           first += count;
         }
         Size reached = 0;
-        worker->collect(sums.emplace_back(static_cast<std::size_t>(graph.vertices)), reached);
+        worker->collect({}, sums.emplace_back(static_cast<std::size_t>(graph.vertices)), reached);
         EXPECT_GT(reached, 0);
       }
       EXPECT_EQ(sums[0], sums[1]);
@@ -343,6 +343,32 @@ TEST(Betweenness, TooLittleMemoryIsSaid) {
   options.memory = 50000;
   const auto fake = make_fake_device(0, options);
   EXPECT_THROW(make_device_worker(ordered, *fake, 64, Sweep::automatic), Error);
+}
+
+TEST(OrderedGraph, LevelsAndGroupsAreThoseOfSearchesOneByOne) {
+  Threads threads(3);
+  const ParallelFor parallel = parallel_for(threads);
+  ArcList ring;  // long, with a tail that only few see
+  ring.vertices = 300;
+  for (Vertex v = 0; v < 299; ++v) ring.arcs.push_back({v, v < 200 ? (v + 1) % 40 : v + 1});
+  for (const bool directed : {true, false})
+    for (const ArcList& list : {generate_rmat(ssca2_spec(9, 3), {}), random_arcs(2000, 3000, 7), random_arcs(9, 30, 8),
+                                generate_grid(12, 9, {}), ring}) {
+      const OrderedGraph ordered = order_by_degree(graph_of(list, directed), parallel);
+      std::vector<std::uint8_t> distance;
+      const Levels levels = distances_from(ordered.graph.out, 0, distance);
+      EXPECT_EQ(ordered.depth, levels.depth);
+      EXPECT_EQ(ordered.widest, levels.widest);
+      std::vector<Vertex> sources, expected;
+      for (Vertex v = 0; v < list.vertices; ++v) sources.push_back(v);
+      expected = sources;
+      group_sources(ordered, sources, parallel);
+      std::vector<std::vector<std::uint8_t>> to_hubs(std::min<std::size_t>(most_hubs, sources.size()));
+      for (std::size_t h = 0; h < to_hubs.size(); ++h)
+        distances_from(ordered.graph.incoming(), static_cast<Vertex>(h), to_hubs[h]);
+      group_sources(to_hubs, expected);
+      EXPECT_EQ(sources, expected);
+    }
 }
 
 TEST(DeltaSum, IsTheSameInAnyOrderAndGrouping) {
@@ -402,6 +428,22 @@ TEST(SourceQueue, GivesEverySourceOnce) {
   }
   EXPECT_EQ(next, 1500);
   EXPECT_LE(slow, 3);
+}
+
+TEST(SourceQueue, AGuessedSlowWorkerTakesLittle) {
+  // Threads of a CPU beside a GPU, kernel 4 of scale 20: what each takes must be done before the GPU is.
+  std::vector<WorkerRate> rates(25, {64, 12, false});
+  rates[0] = {4096, 6000, false};
+  for (const Size sources : {1024, 8192}) {
+    SourceQueue queue({0, sources}, rates);
+    for (std::size_t w = 1; w < rates.size(); ++w) EXPECT_EQ(queue.take(w).size(), 0);
+    EXPECT_EQ(queue.take(0).size(), std::min<Size>(sources, 4096));
+  }
+  SourceQueue many({0, 65536}, rates);
+  EXPECT_EQ(many.take(1).size(), 12);  // a tenth of what the guess allows
+  rates[1] = {64, 12, true};
+  SourceQueue measured({0, 65536}, rates);
+  EXPECT_EQ(measured.take(1).size(), 64);
 }
 
 TEST(SourceQueue, TheLastWorkerGetsTheRest) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/system/start_thread.hpp"
@@ -11,12 +12,10 @@
 namespace tutti::graph {
 namespace {
 
-/// Takes sources until there are none. An error stops everyone.
-void work(SourceQueue& queue, std::size_t w, SourceWorker& worker, std::span<const Vertex> sources) {
+/// Does `range`, and takes more until there is none. An error stops everyone.
+void work(SourceQueue& queue, std::size_t w, SourceWorker& worker, std::span<const Vertex> sources, SourceRange range) {
   try {
-    for (;;) {
-      const SourceRange range = queue.take(w);
-      if (range.size() == 0) return;
+    for (; range.size() > 0; range = queue.take(w)) {
       const auto start = std::chrono::steady_clock::now();
       worker.add(sources.subspan(range.begin, range.size()));
       queue.report(w, range.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -94,13 +93,17 @@ void Betweenness::add_here(std::span<const Vertex> sources, SourceRange range) {
   std::vector<std::thread> others;
   guarded(device_workers_, [&] {
     for (std::size_t w = 0; w < device_workers_; ++w)
-      others.push_back(start_thread("a device of this rank",
-                                    [&, w] { guarded(w, [&] { work(queue, w, *workers_[w], sources); }); }));
-    const auto threads = static_cast<int>(workers_.size() - device_workers_);
-    if (threads > 0)
-      devices_.threads->run(threads, [&](int i) {
-        const std::size_t w = device_workers_ + static_cast<std::size_t>(i);
-        work(queue, w, *workers_[w], sources);
+      others.push_back(start_thread("a device of this rank", [&, w] {
+        guarded(w, [&] { work(queue, w, *workers_[w], sources, queue.take(w)); });
+      }));
+    // Threads that get nothing are not started: they would wait on the cores that the devices' threads need.
+    std::vector<std::pair<std::size_t, SourceRange>> busy;
+    for (std::size_t w = device_workers_; w < workers_.size(); ++w)
+      if (const SourceRange first = queue.take(w); first.size() > 0) busy.emplace_back(w, first);
+    if (!busy.empty())
+      devices_.threads->run(static_cast<int>(busy.size()), [&](int i) {
+        const auto& [w, first] = busy[static_cast<std::size_t>(i)];
+        work(queue, w, *workers_[w], sources, first);
       });
   });
   for (std::thread& other : others) other.join();
@@ -144,9 +147,14 @@ void Betweenness::advance(std::span<const Vertex> sources, Size until, Betweenne
 }
 
 void Betweenness::collect(BetweennessState& state) {
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  if (comm_.size() == 1 && !parts_) {
+    for (const auto& worker : workers_) worker->collect(parallel, state.sums, state.reached);
+    return;
+  }
   std::vector<DeltaSum> sums(state.sums.size());
   Size reached = 0;
-  for (const auto& worker : workers_) worker->collect(sums, reached);
+  for (const auto& worker : workers_) worker->collect(parallel, sums, reached);
   if (parts_) parts_->collect(sums, reached);
   // Digits below 2^46 of up to 2^16 ranks fit in a word.
   if (!sums.empty()) comm_.sum({&sums.front().high, 3 * sums.size()});

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tutti/models/graph/betweenness/device_sources.hpp"
@@ -15,6 +16,7 @@ class DeviceWorker final : public SourceWorker {
         device_(device),
         stream_(device.make_stream("betweenness")),
         graph_(*stream_, ordered.graph),
+        host_sums_(device, ordered.graph.vertices, "sums of betweenness on their way", Memory::pinned),
         levels_(levels_for(ordered.depth, ordered.graph.directed)),
         sources_(sources),
         own_kernels_(device.kind() == DeviceKind::cuda && !portable) {
@@ -33,6 +35,7 @@ class DeviceWorker final : public SourceWorker {
   }
 
   void add(std::span<const Vertex> sources) override {
+    used_ = true;
     std::vector<Vertex> left;
     const std::size_t asked = sources.size();
     if (batches_) {
@@ -53,16 +56,13 @@ class DeviceWorker final : public SourceWorker {
     }
   }
 
-  void collect(std::span<DeltaSum> sums, Size& reached) override {
-    std::vector<DeltaSum> mine(sums.size());
-    download(*stream_, std::span(mine), graph_.sums);
-    for (std::size_t v = 0; v < mine.size(); ++v) {
-      sums[v].add(mine[v]);
-      mine[v] = {};
-    }
-    upload(*stream_, graph_.sums, std::span<const DeltaSum>(mine));
-    reached += reached_;
-    reached_ = 0;
+  void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) override {
+    if (!used_) return;
+    download(*stream_, host_sums_.span(), graph_.sums);
+    move_sums(parallel, host_sums_.span(), sums);
+    upload(*stream_, graph_.sums, std::span<const DeltaSum>(host_sums_.span()));
+    reached += std::exchange(reached_, 0);
+    used_ = false;
   }
 
  private:
@@ -90,10 +90,12 @@ class DeviceWorker final : public SourceWorker {
   Device& device_;
   std::unique_ptr<Stream> stream_;
   DeviceGraph graph_;
+  Buffer<DeltaSum> host_sums_;  ///< pinned: it is copied at every checkpoint, and in the time of kernel 4
   Size levels_, sources_;
   bool own_kernels_;
   std::unique_ptr<DeviceSources> batches_, one_by_one_;
   Size most_ = 1, reached_ = 0;
+  bool used_ = false;  ///< the sums may not be zero
 };
 
 }  // namespace

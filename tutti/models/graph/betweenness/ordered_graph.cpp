@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <numeric>
+
+#include "tutti/models/graph/strands.hpp"
 
 namespace tutti::graph {
 namespace {
@@ -32,29 +36,128 @@ std::vector<Vertex> by_degree(std::span<const Size> degrees) {
   return order;
 }
 
+constexpr std::uint8_t far = 255;  ///< a distance: that or more, or not reached
+
+constexpr Size most_pulled_depth = 48;  ///< of graphs that are worth a pass over all arcs per level
+
+constexpr Vertex block_vertices = 64;
+Vertex blocks_of(Vertex vertices) {
+  return (vertices + block_vertices - 1) / block_vertices;
+}
+/// body(block, begin, end): vertices in blocks, shared out so that threads get equal parts of the arcs of vertices
+/// ordered by degree.
+template <class Body>
+void for_blocks(const ParallelFor& parallel, Vertex vertices, const Body& body) {
+  for_strands(parallel, blocks_of(vertices), [&](Size block) {
+    const auto begin = static_cast<Vertex>(block) * block_vertices;
+    body(block, begin, std::min(begin + block_vertices, vertices));
+  });
+}
+
 Csr<Vertex> relabel(const Csr<Vertex>& rows, const std::vector<Vertex>& old_name, const std::vector<Vertex>& new_name,
                     const ParallelFor& parallel) {
   Csr<Vertex> result;
   const std::size_t n = old_name.size();
   result.offsets.resize(n + 1);
-  for (std::size_t v = 0; v < n; ++v)
-    result.offsets[v + 1] = result.offsets[v] + static_cast<Size>(rows.row(old_name[v]).size());
+  for_blocks(parallel, static_cast<Vertex>(n), [&](Size, Vertex begin, Vertex end) {
+    for (Vertex v = begin; v < end; ++v)
+      result.offsets[at(v) + 1] = static_cast<Size>(rows.row(old_name[at(v)]).size());
+  });
+  for (std::size_t v = 0; v < n; ++v) result.offsets[v + 1] += result.offsets[v];
   result.columns.resize(rows.columns.size());
-  Blocks(static_cast<Size>(n), 256).run(parallel, [&](Size, Size begin, Size end) {
-    for (Size v = begin; v < end; ++v) {
-      const auto first = result.columns.begin() + result.offsets[v];
+  for_blocks(parallel, static_cast<Vertex>(n), [&](Size, Vertex begin, Vertex end) {
+    for (Vertex v = begin; v < end; ++v) {
+      const auto first = result.columns.begin() + result.offsets[at(v)];
       auto to = first;
-      for (const Vertex w : rows.row(old_name[v])) *to++ = new_name[at(w)];
+      for (const Vertex w : rows.row(old_name[at(v)])) *to++ = new_name[at(w)];
       std::sort(first, to);
     }
   });
   return result;
 }
 
+/// The levels of a search from vertex 0. Where many vertices are on one level, all threads pull the next one.
+Levels levels_from_first(const Graph& graph, const ParallelFor& parallel) {
+  constexpr Vertex unseen = -1;
+  std::vector<Vertex> depth_of(at(graph.vertices), unseen), level{0}, next;
+  depth_of[0] = 0;
+  Levels levels;
+  for (;; ++levels.depth) {
+    const auto depth = static_cast<Vertex>(levels.depth);
+    next.clear();
+    if (static_cast<Vertex>(level.size()) > graph.vertices / 32) {
+      std::vector<std::vector<Vertex>> found(at(blocks_of(graph.vertices)));
+      for_blocks(parallel, graph.vertices, [&](Size block, Vertex begin, Vertex end) {
+        for (Vertex v = begin; v < end; ++v) {
+          if (depth_of[at(v)] != unseen) continue;
+          const auto row = graph.incoming().row(v);
+          // Others write depth + 1 meanwhile, which is not looked for.
+          if (std::any_of(row.begin(), row.end(), [&](Vertex w) {
+                return std::atomic_ref(depth_of[at(w)]).load(std::memory_order_relaxed) == depth;
+              })) {
+            std::atomic_ref(depth_of[at(v)]).store(depth + 1, std::memory_order_relaxed);
+            found[at(static_cast<Vertex>(block))].push_back(v);
+          }
+        }
+      });
+      for (const auto& some : found) next.insert(next.end(), some.begin(), some.end());
+    } else {
+      for (const Vertex v : level)
+        for (const Vertex w : graph.out.row(v))
+          if (depth_of[at(w)] == unseen) {
+            depth_of[at(w)] = depth + 1;
+            next.push_back(w);
+          }
+    }
+    if (next.empty()) return levels;
+    levels.widest = std::max(levels.widest, static_cast<Size>(next.size()));
+    level.swap(next);
+  }
+}
+
+/// Distances along the arcs of the incoming rows from each of the first vertices, all at once: of all vertices those
+/// that do not know all of them yet look along their outgoing rows, a pass over the graph per level. False: there are
+/// more levels than `most`.
+bool pull_distances(const Graph& graph, Size most, std::vector<std::vector<std::uint8_t>>& distance,
+                    const ParallelFor& parallel) {
+  using Hubs = std::uint16_t;  // a bit for each
+  static_assert(most_hubs <= 16);
+  const auto all = static_cast<Hubs>((1u << distance.size()) - 1);
+  std::vector<Hubs> seen(at(graph.vertices)), level(seen), next(seen);
+  for (std::size_t h = 0; h < distance.size(); ++h) {
+    distance[h].assign(at(graph.vertices), far);
+    distance[h][h] = 0;
+    seen[h] = level[h] = static_cast<Hubs>(1u << h);
+  }
+  std::vector<char> found(at(blocks_of(graph.vertices)));
+  for (Size depth = 1; depth <= most; ++depth) {
+    for_blocks(parallel, graph.vertices, [&](Size block, Vertex begin, Vertex end) {
+      char any = 0;
+      for (Vertex v = begin; v < end; ++v) {
+        const auto missing = static_cast<Hubs>(all & ~seen[at(v)]);
+        Hubs here = 0;
+        if (missing != 0)
+          for (const Vertex w : graph.out.row(v)) {
+            here = static_cast<Hubs>(here | (level[at(w)] & missing));
+            if (here == missing) break;
+          }
+        next[at(v)] = here;
+        seen[at(v)] = static_cast<Hubs>(seen[at(v)] | here);
+        for (unsigned rest = here; rest != 0; rest &= rest - 1)
+          distance[static_cast<std::size_t>(std::countr_zero(rest))][at(v)] = static_cast<std::uint8_t>(depth);
+        any = static_cast<char>(any | (here != 0 ? 1 : 0));
+      }
+      found[at(static_cast<Vertex>(block))] = any;
+    });
+    if (std::find(found.begin(), found.end(), 1) == found.end()) return true;
+    level.swap(next);
+  }
+  return false;
+}
+
 }  // namespace
 
 Levels distances_from(const Csr<Vertex>& rows, Vertex source, std::vector<std::uint8_t>& distance) {
-  constexpr std::uint8_t far = 255;
   distance.assign(rows.offsets.size() - 1, far);
   std::vector<char> seen(distance.size(), 0);
   std::vector<Vertex> level{source}, next;
@@ -86,9 +189,8 @@ std::vector<Size> degrees_of(const Graph& graph) {
 
 OrderedGraph order_by_degree(const Graph& graph, const ParallelFor& parallel) {
   OrderedGraph result = order_by_degree(graph, degrees_of(graph), parallel);
-  std::vector<std::uint8_t> ignored;
   if (graph.vertices > 0) {
-    const Levels levels = distances_from(result.graph.out, 0, ignored);
+    const Levels levels = levels_from_first(result.graph, parallel);
     result.depth = levels.depth;
     result.widest = levels.widest;
   }
@@ -110,6 +212,11 @@ OrderedGraph order_by_degree(const Graph& graph, std::span<const Size> degrees, 
 void group_sources(const OrderedGraph& ordered, std::vector<Vertex>& sources, const ParallelFor& parallel) {
   const auto hubs = std::min(most_hubs, at(ordered.graph.vertices));
   std::vector<std::vector<std::uint8_t>> distance(hubs);
+  // Few see many more levels than the vertex of the highest degree.
+  if (ordered.depth <= most_pulled_depth && pull_distances(ordered.graph, 2 * ordered.depth + 8, distance, parallel)) {
+    group_sources(distance, sources);
+    return;
+  }
   for_ranges(parallel, static_cast<Size>(hubs), [&](Size begin, Size end) {
     for (Size h = begin; h < end; ++h) distances_from(ordered.graph.incoming(), static_cast<Vertex>(h), distance[h]);
   });

@@ -17,14 +17,18 @@ SourceRange SourceQueue::take(std::size_t w) {
     fastest = std::max(fastest, workers_[i].rate);
   }
   const WorkerRate& mine = workers_[w];
+  const bool slow = mine.rate <= 0.3 * fastest;
   const Size part = states_[w] == State::fresh ? all_ : left;
-  auto share = static_cast<Size>(static_cast<double>(part) * (mine.rate / all));
+  // Guesses of a CPU thread beside a GPU were six times too favourable: few sources share little work, and threads
+  // share the memory. Too small a first piece costs next to nothing, too large a one makes the GPU wait.
+  const double doubt = slow && !mine.measured ? 0.1 : 1;
+  auto share = static_cast<Size>(static_cast<double>(part) * (doubt * mine.rate / all));
   if (share > 64) share = (share + 63) / 64 * 64;
   // Small batches share little work: among equals a piece has a quarter of a batch at least, and who is much slower
   // takes no crumbs.
   const Size least = std::clamp<Size>(mine.most / 4, 1, 64);
   Size count = std::min({share, mine.most, left});
-  if (mine.rate > 0.3 * fastest)
+  if (!slow)
     count = std::min({std::max(share, least), mine.most, left});
   else if (share < std::min<Size>(least, 8))
     count = 0;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "tutti/base/parallel.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/models/graph/betweenness/delta_sum.hpp"
 #include "tutti/models/graph/betweenness/ordered_graph.hpp"
@@ -36,9 +37,20 @@ class SourceWorker {
   /// Adds the dependencies of 1 to most() sources to the worker's sums. What a source adds depends on nothing but the
   /// graph and the source, bit for bit, whoever does it.
   virtual void add(std::span<const Vertex> sources) = 0;
-  /// Adds the worker's sums to `sums`, and its reached arcs to `reached`; they are zero afterwards.
-  virtual void collect(std::span<DeltaSum> sums, Size& reached) = 0;
+  /// Adds the worker's sums to `sums`, and its reached arcs to `reached`; they are zero afterwards. It takes no time
+  /// where the worker has added nothing.
+  virtual void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) = 0;
 };
+
+/// Adds the sums of a worker to all, and zeroes them.
+inline void move_sums(const ParallelFor& parallel, std::span<DeltaSum> from, std::span<DeltaSum> to) {
+  for_ranges(parallel, static_cast<Size>(from.size()), [&](Size begin, Size end) {
+    for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) {
+      to[v].add(from[v]);
+      from[v] = {};
+    }
+  });
+}
 
 /// Which of the two ways of counting paths: `automatic` takes batches where the graph has few levels.
 enum class Sweep : std::uint8_t { automatic, batches, one_by_one };

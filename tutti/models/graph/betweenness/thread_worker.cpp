@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tutti/models/graph/betweenness/lane_batch.hpp"
@@ -31,6 +32,7 @@ class ThreadWorker final : public SourceWorker {
   double likely_rate() const override { return 1e8 / static_cast<double>(graph_.arcs() + graph_.vertices + 1); }
 
   void add(std::span<const Vertex> sources) override {
+    used_ = true;
     if (batch_ && batch_->add(sources, sums_, reached_)) return;
     if (records_.empty()) make_records();
     for (const Vertex source : sources) {
@@ -40,11 +42,11 @@ class ThreadWorker final : public SourceWorker {
     }
   }
 
-  void collect(std::span<DeltaSum> sums, Size& reached) override {
-    for (std::size_t v = 0; v < sums_.size(); ++v) sums[v].add(sums_[v]);
-    std::fill(sums_.begin(), sums_.end(), DeltaSum{});
-    reached += reached_;
-    reached_ = 0;
+  void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) override {
+    if (!used_) return;
+    move_sums(parallel, sums_, sums);
+    reached += std::exchange(reached_, 0);
+    used_ = false;
   }
 
  private:
@@ -71,6 +73,7 @@ class ThreadWorker final : public SourceWorker {
   std::int32_t base_ = 1;
   std::vector<DeltaSum> sums_;
   Size reached_ = 0;
+  bool used_ = false;  ///< the sums may not be zero
 };
 
 }  // namespace
