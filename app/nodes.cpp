@@ -15,7 +15,7 @@
 namespace tutti::app {
 namespace {
 
-struct GenerateArguments {
+struct NodeArguments {
   std::string output;
   Gid count = 0;
   int m = 0, sweeps = 100;
@@ -24,7 +24,7 @@ struct GenerateArguments {
   bool weights = false;
 };
 
-using Make = std::function<NodeCloud(const GenerateArguments&, const ParallelFor&)>;
+using Make = std::function<NodeCloud(const NodeArguments&, const ParallelFor&)>;
 
 /// Only the first rank works; the others wait for its success.
 void on_root(const Comm& comm, const std::function<void(Threads&)>& work) {
@@ -35,7 +35,7 @@ void on_root(const Comm& comm, const std::function<void(Threads&)>& work) {
   });
 }
 
-CLI::App* add_kind(CLI::App& generate, Action& action, const std::shared_ptr<GenerateArguments>& a, const char* kind,
+CLI::App* add_kind(CLI::App& generate, Action& action, const std::shared_ptr<NodeArguments>& a, const char* kind,
                    const char* description, const Make& make) {
   CLI::App* command = generate.add_subcommand(kind, description);
   command->add_flag("--weights", a->weights, "add quadrature weights: the areas of the nodes' cells");
@@ -59,12 +59,12 @@ CLI::App* add_kind(CLI::App& generate, Action& action, const std::shared_ptr<Gen
   return command;
 }
 
-CLI::Option* add_count(CLI::App& command, GenerateArguments& a, const char* description) {
+CLI::Option* add_count(CLI::App& command, NodeArguments& a, const char* description) {
   return command.add_option("--count", a.count, description)->type_name("N");
 }
 
 /// How many nodes, by --count or --m.
-void add_size(CLI::App& command, GenerateArguments& a, const char* description) {
+void add_size(CLI::App& command, NodeArguments& a, const char* description) {
   CLI::Option* count = add_count(command, a, description);
   command.add_option("--m", a.m, "10 m^2 + 2 nodes: an icosahedron with edges of m parts")
       ->check(CLI::Range(1, 14142))
@@ -72,16 +72,16 @@ void add_size(CLI::App& command, GenerateArguments& a, const char* description) 
       ->excludes(count);
 }
 
-Gid size_of(const GenerateArguments& a) {
+Gid size_of(const NodeArguments& a) {
   if (a.m > 0) return Gid{10} * a.m * a.m + 2;
   if (a.count == 0) fail(ErrorKind::usage, "how many nodes? --count N or --m M is needed");
   return a.count;
 }
 
 void add_icosahedral(CLI::App& generate, Action& action) {
-  auto a = std::make_shared<GenerateArguments>();
+  auto a = std::make_shared<NodeArguments>();
   CLI::App* command = add_kind(generate, action, a, "icosahedral", "an icosahedron with evenly divided edges and faces",
-                               [](const GenerateArguments& given, const ParallelFor& parallel) {
+                               [](const NodeArguments& given, const ParallelFor& parallel) {
                                  return icosahedral_nodes(icosahedral_parts(size_of(given)), parallel);
                                });
   add_size(*command, *a, "number of nodes: 12, 42, 92, ..., 10 m^2 + 2");
@@ -89,20 +89,19 @@ void add_icosahedral(CLI::App& generate, Action& action) {
 }
 
 void add_fibonacci(CLI::App& generate, Action& action) {
-  auto a = std::make_shared<GenerateArguments>();
-  CLI::App* command = add_kind(generate, action, a, "fibonacci", "the spiral of Fibonacci's lattice",
-                               [](const GenerateArguments& given, const ParallelFor& parallel) {
-                                 return fibonacci_nodes(given.count, parallel);
-                               });
+  auto a = std::make_shared<NodeArguments>();
+  CLI::App* command = add_kind(
+      generate, action, a, "fibonacci", "the spiral of Fibonacci's lattice",
+      [](const NodeArguments& given, const ParallelFor& parallel) { return fibonacci_nodes(given.count, parallel); });
   add_count(*command, *a, "number of nodes")->required();
   command->footer("Example:\n  tutti nodes generate fibonacci --count 10000 -o nodes.xyz");
 }
 
 void add_relaxed(CLI::App& generate, Action& action) {
-  auto a = std::make_shared<GenerateArguments>();
+  auto a = std::make_shared<NodeArguments>();
   CLI::App* command = add_kind(generate, action, a, "relaxed",
                                "icosahedral nodes, or for other counts Fibonacci's, that push each other apart",
-                               [](const GenerateArguments& given, const ParallelFor& parallel) {
+                               [](const NodeArguments& given, const ParallelFor& parallel) {
                                  return relaxed_nodes(size_of(given), given.sweeps, parallel);
                                });
   add_size(*command, *a, "number of nodes");
@@ -111,10 +110,10 @@ void add_relaxed(CLI::App& generate, Action& action) {
 }
 
 void add_random(CLI::App& generate, Action& action) {
-  auto a = std::make_shared<GenerateArguments>();
+  auto a = std::make_shared<NodeArguments>();
   CLI::App* command =
       add_kind(generate, action, a, "random", "uniformly random nodes with a smallest distance",
-               [](const GenerateArguments& given, const ParallelFor&) {
+               [](const NodeArguments& given, const ParallelFor&) {
                  return random_nodes(given.count, static_cast<std::uint64_t>(given.seed), given.separation);
                });
   add_count(*command, *a, "number of nodes")->required();

@@ -6,7 +6,7 @@ set -euo pipefail
 usage() {
   cat <<'TEXT'
 usage: scripts/check_tidy.sh [--build DIR] [--changed REF] [--jobs N] [--seconds S] [FILE...]
-  --build DIR    configured build folder (default: build/release)
+  --build DIR    folder where preset portable is configured, which lists each source alone (default: build/portable)
   --changed REF  only the sources that differ from this git commit (a changed header or .clang-tidy means all)
   --jobs N       processes at a time (default: the cores of this machine)
   --seconds S    stop after this long and say how many files are left unread (default: 420)
@@ -15,7 +15,7 @@ TEXT
 }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-build=build/release
+build=build/portable
 changed=
 jobs=$(nproc)
 seconds=420
@@ -40,20 +40,19 @@ if [[ -z $tool ]]; then
   exit 0
 fi
 if [[ ! -f $build/compile_commands.json ]]; then
-  echo "tidy: $build/compile_commands.json is missing: configure first (cmake --preset release)" >&2
+  echo "tidy: $build/compile_commands.json is missing: configure first (cmake --preset portable)" >&2
   exit 1
 fi
 
-# Sources that a C++ compiler compiles (clang does not understand nvcc's command lines), those changed last first: if time
-# runs out, what is left unread was read before.
+# Sources of C++, those changed last first: if time runs out, what is left unread was read before.
 mapfile -t compiled < <(/usr/bin/env python3 - "$build/compile_commands.json" <<'PY'
 import json, os, subprocess, sys
-names = {os.path.relpath(e["file"]) for e in json.load(open(sys.argv[1])) if "nvcc" not in e["command"].split()[0]}
+names = {os.path.relpath(e["file"]) for e in json.load(open(sys.argv[1]))}
 log = subprocess.run(["git", "log", "-n", "200", "--format=", "--name-only"], capture_output=True, text=True).stdout.split("\n")
 age = {}
 for place, name in enumerate(log):
     age.setdefault(name, place)
-names = [n for n in names if n.startswith(("tutti/", "app/"))]
+names = [n for n in names if n.startswith(("tutti/", "app/")) and n.endswith(".cpp")]
 print("\n".join(sorted(names, key=lambda n: (age.get(n, len(log)), n))))
 PY
 )

@@ -2,10 +2,6 @@
 
 namespace tutti {
 
-CellBox at_home(const Piece& piece) {
-  return shifted(piece.cells, {-piece.shift[0], -piece.shift[1], -piece.shift[2]});
-}
-
 std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& wanted) {
   std::vector<Piece> pieces;
   const auto reach = [&](std::size_t d) { return parts.periodic[d] ? 1 : 0; };

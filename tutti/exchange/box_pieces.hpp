@@ -15,8 +15,6 @@ struct Piece {
   CellBox cells;
   std::array<Lid, 3> shift;
 };
-/// Its cells where the owner has them.
-CellBox at_home(const Piece& piece);
 /// In an order that depends on the arguments alone.
 std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& wanted);
 

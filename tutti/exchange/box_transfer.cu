@@ -6,21 +6,44 @@
 
 #include "tutti/device/for_each.hpp"
 #include "tutti/exchange/box_pieces.hpp"
+#include "tutti/exchange/for_each_cell.hpp"
 
 namespace tutti {
 namespace {
 
-template <class F>
-void for_cells(const CellBox& box, const F& f) {
-  for (Lid k = box.lower[2]; k < box.upper[2]; ++k)
-    for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
-      for (Lid i = box.lower[0]; i < box.upper[0]; ++i) f(i, j, k);
-}
+/// Notes where `array` has the cells of a box that lie by `shift` beside it, x fastest.
+struct NotePlaces {
+  CellBox box;
+  std::array<Lid, 3> shift;
+  BoxArray array;
+  Lid* places;
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
+    places[BoxArray{box}.at(i, j, k)] = array.at(i - shift[0], j - shift[1], k - shift[2]);
+  }
+};
 
-/// Appends where an array has the cells of a box, x fastest.
-void add_places(std::vector<Lid>& places, const BoxArray& array, const CellBox& box) {
-  for_cells(box, [&](Lid i, Lid j, Lid k) { places.push_back(array.at(i, j, k)); });
-}
+struct CountUp {
+  Lid first;
+  Lid* numbers;
+  TUTTI_HD void operator()(Lid r) const { numbers[r] = first + r; }
+};
+
+/// Where arrays of a part have the cells of pieces. It is noted on the part's device: a grid that is cut another way
+/// has all of its cells in them.
+class Places {
+ public:
+  Places(Stream& stream, const BoxArray& from, const BoxArray& to) : stream_(stream), from_(from), to_(to) {}
+  /// Of cells where their owner has them.
+  void at_owner(const Piece& piece, Lid* places) const { note(piece.cells, piece.shift, from_, places); }
+  void at_reader(const Piece& piece, Lid* places) const { note(piece.cells, {}, to_, places); }
+
+ private:
+  void note(const CellBox& box, const std::array<Lid, 3>& shift, const BoxArray& array, Lid* places) const {
+    for_each_cell<double>(stream_, box, {0, static_cast<Lid>(box.cells())}, NotePlaces{box, shift, array, places});
+  }
+  Stream& stream_;
+  const BoxArray &from_, &to_;
+};
 
 /// Numbers what parts of this rank send and receive, from boxes alone: both ends of a message go through the same
 /// pieces in the same order. A cell that two parts want is there twice. Rows that go to other ranks come first, then
@@ -138,35 +161,42 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
       const IndexMap& map = maps_[p];
       Part& part = parts_.emplace_back();
       Stream& stream = *streams[p].compute;
-      std::vector<Lid> sources(map.owned), targets, places, own_targets, own_places;
+      const auto is_own = [&](const Piece& piece) { return piece.owner == map.part; };
+      const auto stays = [&](const Piece& piece) {
+        return is_own(piece) && same_arrays && piece.shift == std::array<Lid, 3>{};
+      };
+      for (const Piece& piece : pieces[map.part])
+        if (!stays(piece)) (is_own(piece) ? part.copies : part.arrivals) += static_cast<Lid>(piece.cells.cells());
+      part.sources = Buffer<Lid>(*streams[p].device, map.owned, "cells to send");
+      part.targets = Buffer<Lid>(*streams[p].device, unpacked(p), "cells to receive");
+      part.places = Buffer<Lid>(*streams[p].device, unpacked(p), "rows to receive");
+      const Places note(stream, from[p], to[p]);
       std::vector<Lid> next(pieces.size());  // row of the next ghost of each owner
       for (const Link& link : map.links) {
         next[link.part] = link.ghosts.begin;
         if (link.send_rows.empty()) continue;
-        std::vector<Lid> cells;
+        Lid* sources = part.sources.data() + link.send_rows.front();
         for (const Piece& piece : pieces[link.part])
-          if (piece.owner == map.part) add_places(cells, from[p], at_home(piece));
-        std::copy(cells.begin(), cells.end(), sources.begin() + link.send_rows.front());
+          if (is_own(piece)) {
+            note.at_owner(piece, sources);
+            sources += piece.cells.cells();
+          }
       }
+      Lid arrived = 0, copied = part.arrivals;
       for (const Piece& piece : pieces[map.part]) {
-        const bool own = piece.owner == map.part;
-        if (own && same_arrays && piece.shift == std::array<Lid, 3>{}) continue;
-        add_places(own ? own_targets : targets, to[p], piece.cells);
-        if (own) {
-          add_places(own_places, from[p], at_home(piece));
+        if (stays(piece)) continue;
+        const auto count = static_cast<Lid>(piece.cells.cells());
+        Lid& at = is_own(piece) ? copied : arrived;
+        note.at_reader(piece, part.targets.data() + at);
+        if (is_own(piece)) {
+          note.at_owner(piece, part.places.data() + at);
         } else {
-          Lid& row = next[piece.owner];
-          const auto count = static_cast<Lid>(piece.cells.cells());
-          for (Lid k = 0; k < count; ++k) places.push_back(row++);
+          for_each(stream, {0, count}, CountUp{next[piece.owner], part.places.data() + at});
+          next[piece.owner] += count;
         }
+        at += count;
       }
-      part.arrivals = static_cast<Lid>(targets.size());
-      part.copies = static_cast<Lid>(own_targets.size());
-      targets.insert(targets.end(), own_targets.begin(), own_targets.end());
-      places.insert(places.end(), own_places.begin(), own_places.end());
-      part.sources = make_buffer(stream, std::span<const Lid>(sources), "cells to send");
-      part.targets = make_buffer(stream, std::span<const Lid>(targets), "cells to receive");
-      part.places = make_buffer(stream, std::span<const Lid>(places), "rows to receive");
+      stream.synchronize();
       part.rows = Field<T>(*streams[p].device, map, "cells that travel", fields);
     }
     exchange_ = std::make_unique<Exchange<T>>(comm, plan_, maps_, streams, fields, routing);

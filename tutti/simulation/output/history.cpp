@@ -9,12 +9,12 @@
 namespace tutti {
 namespace {
 
-constexpr const char* name = "history.csv";
+constexpr const char* history_file = "history.csv";
 
 }  // namespace
 
 History::History(const Run& run) : when_(run.options, "output.history_"), integrals_(run) {
-  if (run.before != nullptr) earlier_ = run.before->lines_of(name, run.time, when_, run.step < run.plan.steps);
+  if (run.before != nullptr) earlier_ = run.before->lines_of(history_file, run.time, when_, run.step < run.plan.steps);
 }
 
 void History::start(Run& run) {
@@ -35,8 +35,8 @@ void History::describe(RunState& state) {
   const EarlierLines there = file_      ? EarlierLines{0, file_->bytes(), file_->lines()}
                              : earlier_ ? *earlier_
                                         : EarlierLines{0, 0, 0};
-  state.file_bytes[name] = there.bytes;
-  if (there.lines) state.file_lines[name] = *there.lines;
+  state.file_bytes[history_file] = there.bytes;
+  if (there.lines) state.file_lines[history_file] = *there.lines;
 }
 
 void History::finish(Run& run, Summary& summary) {
@@ -86,7 +86,7 @@ void History::record(Run& run) {
     }
   run.comm.together([&] {
     if (!run.comm.is_root()) return;
-    if (!file_) file_.emplace(run.folder / name, names, earlier_);
+    if (!file_) file_.emplace(run.folder / history_file, names, earlier_);
     file_->add(run.time, values);
   });
 }

@@ -5,7 +5,7 @@
 namespace tutti {
 namespace {
 
-constexpr const char* name = "metrics.jsonl";
+constexpr const char* metrics_file = "metrics.jsonl";
 
 }  // namespace
 
@@ -16,16 +16,16 @@ Metrics::Metrics(const Run& run)
 
 void Metrics::start(Run& run) {
   std::optional<EarlierLines> earlier;
-  if (run.before != nullptr) earlier = run.before->lines_of(name, static_cast<double>(run.first));
+  if (run.before != nullptr) earlier = run.before->lines_of(metrics_file, static_cast<double>(run.first));
   run.comm.together([&] {
-    if (run.comm.is_root()) file_.emplace(run.folder / name, earlier);
+    if (run.comm.is_root()) file_.emplace(run.folder / metrics_file, earlier);
   });
 }
 
 void Metrics::describe(RunState& state) {
   if (file_) file_->sync();
-  state.file_bytes[name] = file_ ? file_->bytes() : 0;
-  state.file_lines[name] = file_ ? file_->lines() : 0;
+  state.file_bytes[metrics_file] = file_ ? file_->bytes() : 0;
+  state.file_lines[metrics_file] = file_ ? file_->lines() : 0;
 }
 
 void Metrics::add_seconds(Run& run, MetricsLine& line) {

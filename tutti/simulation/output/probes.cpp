@@ -8,7 +8,7 @@
 namespace tutti {
 namespace {
 
-constexpr const char* name = "probes.csv";
+constexpr const char* probes_file = "probes.csv";
 
 }  // namespace
 
@@ -30,9 +30,9 @@ Probes::Probes(const Run& run) : when_(run.options, "output.probe_") {
 void Probes::start(Run& run) {
   if (!any_) return;
   std::optional<EarlierLines> earlier;
-  if (run.before != nullptr) earlier = run.before->lines_of(name, run.time, when_, run.step < run.plan.steps);
+  if (run.before != nullptr) earlier = run.before->lines_of(probes_file, run.time, when_, run.step < run.plan.steps);
   run.comm.together([&] {
-    if (run.comm.is_root()) file_.emplace(run.folder / name, columns_, earlier);
+    if (run.comm.is_root()) file_.emplace(run.folder / probes_file, columns_, earlier);
   });
   if (!earlier || earlier->bytes == 0) record(run);
 }
@@ -43,8 +43,8 @@ void Probes::after_step(Run& run) {
 
 void Probes::describe(RunState& state) {
   if (file_) file_->sync();
-  state.file_bytes[name] = file_ ? file_->bytes() : 0;
-  state.file_lines[name] = file_ ? file_->lines() : 0;
+  state.file_bytes[probes_file] = file_ ? file_->bytes() : 0;
+  state.file_lines[probes_file] = file_ ? file_->lines() : 0;
 }
 
 void Probes::record(Run& run) {
