@@ -261,6 +261,12 @@ Device* first_gpu(const DeviceSet& set) {
   return nullptr;
 }
 
+Device* device_with_room(const DeviceSet& set, Size bytes) {
+  for (const auto& device : set.devices)
+    if (!device->is_host() && device->budget().capacity() - device->budget().used() >= bytes) return device.get();
+  return nullptr;
+}
+
 std::string describe(const DeviceSet& set) {
   std::string text;
   for (const auto& device : set.devices)

@@ -49,6 +49,8 @@ DeviceSet open_devices(const std::string& list, const Comm& comm, const DeviceOp
 
 /// The first GPU; null where there is none. For set-up that one device can do.
 Device* first_gpu(const DeviceSet& set);
+/// The first device but the CPU that has so many bytes left; null where there is none. Likewise.
+Device* device_with_room(const DeviceSet& set, Size bytes);
 
 /// One line a device: its word, what it is, its memory budget.
 std::string describe(const DeviceSet& set);

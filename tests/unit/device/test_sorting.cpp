@@ -37,6 +37,13 @@ TEST(Sorting, EqualKeysKeepTheirOrderOnEveryDevice) {
       std::vector<std::int32_t> found(values.size());
       download(*stream, std::span(found), static_cast<const std::int32_t*>(sorted.values));
       EXPECT_EQ(found, expected) << device->description();
+
+      upload(*stream, k, std::span<const std::uint64_t>(keys));
+      const auto alone = sort_by_key(*stream, {k.data(), nullptr}, {k2.data(), nullptr}, n, 54, scratch.data());
+      std::vector<std::uint64_t> found_keys(keys.size()), ascending = keys;
+      std::ranges::sort(ascending);
+      download(*stream, std::span(found_keys), static_cast<const std::uint64_t*>(alone.keys));
+      EXPECT_EQ(found_keys, ascending) << device->description();
     }
   }
 }

@@ -30,8 +30,10 @@ RmatSpec kronecker_spec(int scale, std::uint64_t seed);
 ArcList generate_rmat(const RmatSpec& spec, const ParallelFor& parallel = {});
 /// Arcs [first, last) of the same list; 2^scale degree is its length.
 ArcList generate_rmat(const RmatSpec& spec, Size first, Size last, const ParallelFor& parallel = {});
-/// The same arcs, made on the device and copied. Error(resource) without memory there: 16 bytes an arc.
+/// The same arcs, made on the device and copied. Error(resource) without memory there.
 ArcList generate_rmat(const RmatSpec& spec, Device& device);
+/// Memory that it takes there; 2^24 arcs at a time are made.
+Size bytes_to_generate(const RmatSpec& spec);
 /// rows x columns vertices, each joined to those beside it; vertex row * columns + column. Every edge in both
 /// directions. A torus goes around; with 1 or 2 rows or columns it has the same neighbour twice. Error(usage): fewer
 /// than one row or column, or too many vertices.

@@ -23,13 +23,21 @@ struct MakeArcs {
   }
 };
 
+/// What a launch makes is small beside a device's memory.
+Size portion_of(const RmatSpec& spec) {
+  return std::min<Size>(spec.degree << spec.scale, Size{1} << 24);
+}
+
 }  // namespace
+
+Size bytes_to_generate(const RmatSpec& spec) {
+  return portion_of(spec) * static_cast<Size>(sizeof(Arc) + (spec.weights ? sizeof(double) : 0));
+}
 
 ArcList generate_rmat(const RmatSpec& spec, Device& device) {
   ArcList list = empty_rmat(spec, 0, spec.degree << spec.scale);
   const auto stream = device.make_stream("generate");
-  // In portions: what a launch makes is small beside a device's memory.
-  const Size portion = std::min<Size>(list.size(), Size{1} << 24);
+  const Size portion = portion_of(spec);
   Buffer<Arc> arcs(device, portion, "arcs");
   Buffer<double> weights(device, spec.weights ? portion : 0, "weights");
   for (Size first = 0; first < list.size(); first += portion) {

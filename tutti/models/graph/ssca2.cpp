@@ -7,6 +7,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/device/host_memory.hpp"
 #include "tutti/models/graph/build_graph.hpp"
+#include "tutti/models/graph/device_ssca2.hpp"
 #include "tutti/models/graph/generate.hpp"
 #include "tutti/models/graph/parts/shared_graph.hpp"
 #include "tutti/models/graph/subgraphs.hpp"
@@ -26,22 +27,68 @@ class Clock {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+RmatSpec spec_of(const Ssca2Request& request) {
+  return ssca2_spec(request.scale, static_cast<std::uint64_t>(request.seed));
+}
+
+/// So many sources of kernel 4 among the vertices that can be one.
+std::vector<Vertex> draw_sources_for(const Ssca2Request& request, std::vector<Vertex> able) {
+  const Size wanted = request.sources > 0 ? request.sources : Size{1} << std::min(request.scale, 10);
+  return draw_sources(std::move(able), wanted, static_cast<std::uint64_t>(request.seed));
+}
+
+std::vector<Vertex> with_successors(const Graph& graph) {
+  std::vector<Vertex> able;
+  for (Vertex v = 0; v < graph.vertices; ++v)
+    if (graph.out_degree(v) > 0) able.push_back(v);
+  return able;
+}
+
+/// A graph ready for kernel 4.
 struct Prepared {
-  ArcList list;
-  std::vector<Vertex> sources;  ///< of the graph before it is ordered
+  OrderedGraph graph;
+  std::vector<Vertex> sources;
 };
 
-/// The generator and kernels 1 to 3, and the draw of kernel 4's sources.
-Prepared first_kernels(const Ssca2Request& request, const ParallelFor& parallel, Ssca2Result& result) {
+/// All before kernel 4's sweeps, on a device.
+Prepared prepare(const Ssca2Request& request, Device& device, Ssca2Result& result) {
   Prepared prepared;
   Clock clock;
-  prepared.list = generate_rmat(ssca2_spec(request.scale, static_cast<std::uint64_t>(request.seed)), parallel);
+  const RmatSpec spec = spec_of(request);
+  DeviceSsca2 made(spec, device);
+  result.generate_seconds = clock.lap();
+  result.loops = made.build();
+  result.kernel1_seconds = clock.lap();
+  const std::vector<Arc> heaviest = made.heaviest_arcs();
+  result.kernel2_seconds = clock.lap();
+  const SubgraphCounts subgraphs = made.count_subgraphs(heaviest);
+  result.kernel3_seconds = clock.lap();
+  result.subgraph_vertices = subgraphs.vertices;
+  result.subgraph_arcs = subgraphs.arcs;
+  result.tuples = spec.degree << spec.scale;
+  result.arcs = made.arcs();
+  result.heaviest = static_cast<Size>(heaviest.size());
+  prepared.sources = draw_sources_for(request, made.with_successors());
+  clock.lap();
+  BuildCounts counts;
+  prepared.graph = made.order(request.multi_edges, prepared.sources, counts);
+  result.filtered = counts.filtered;
+  result.doubles = counts.doubles;
+  result.setup_seconds = clock.lap();
+  return prepared;
+}
+
+/// The same on the host.
+Prepared prepare(const Ssca2Request& request, const ParallelFor& parallel, Ssca2Result& result) {
+  Prepared prepared;
+  Clock clock;
+  ArcList list = generate_rmat(spec_of(request), parallel);
   result.generate_seconds = clock.lap();
   BuildOptions options;
   options.multi_edges = MultiEdges::paths;
   options.keep_weights = true;
   BuildCounts counts;
-  const Graph graph = build_graph(prepared.list, options, parallel, &counts);
+  Graph graph = build_graph(list, options, parallel, &counts);
   result.kernel1_seconds = clock.lap();
   const std::vector<Arc> heaviest = heaviest_arcs(graph, parallel);
   result.kernel2_seconds = clock.lap();
@@ -50,13 +97,23 @@ Prepared first_kernels(const Ssca2Request& request, const ParallelFor& parallel,
     result.subgraph_arcs += s.arcs;
   }
   result.kernel3_seconds = clock.lap();
-  result.vertices = graph.vertices;
-  result.tuples = prepared.list.size();
+  result.tuples = list.size();
   result.loops = counts.loops;
   result.arcs = graph.arcs();
   result.heaviest = static_cast<Size>(heaviest.size());
-  const Size wanted = request.sources > 0 ? request.sources : Size{1} << std::min(request.scale, 10);
-  prepared.sources = draw_sources(graph, wanted, static_cast<std::uint64_t>(request.seed));
+  std::vector<Vertex> sources = draw_sources_for(request, with_successors(graph));
+  clock.lap();
+  options = {};
+  options.multi_edges = request.multi_edges;
+  options.leave_out_eighths = true;
+  graph = build_graph(list, options, parallel, &counts);
+  list = {};
+  result.filtered = counts.filtered;
+  result.doubles = counts.doubles;
+  prepared.graph = order_by_degree(graph, parallel);
+  for (const Vertex s : sources) prepared.sources.push_back(prepared.graph.new_name[s]);
+  if (sources.size() > 64) group_sources(prepared.graph, prepared.sources, parallel);
+  result.setup_seconds = clock.lap();
   return prepared;
 }
 
@@ -72,8 +129,7 @@ std::string names_of(const DeviceSet& devices, const Comm& comm) {
 ArcShare first_kernels_of_share(const Ssca2Request& request, const VertexOwners& owners, const Comm& comm,
                                 const ParallelFor& parallel, std::vector<Vertex>& sources, Ssca2Result& result) {
   Clock clock;
-  const auto seed = static_cast<std::uint64_t>(request.seed);
-  const RmatSpec spec = ssca2_spec(request.scale, seed);
+  const RmatSpec spec = spec_of(request);
   const Size tuples = spec.degree << spec.scale;
   ArcList piece;
   comm.together([&] {
@@ -100,11 +156,7 @@ ArcShare first_kernels_of_share(const Ssca2Request& request, const VertexOwners&
   result.loops = comm.sum(counts.loops);
   result.arcs = comm.sum(graph.arcs());
   result.heaviest = static_cast<Size>(heaviest.size());
-  const Size wanted = request.sources > 0 ? request.sources : Size{1} << std::min(request.scale, 10);
-  std::vector<Vertex> able;
-  for (Vertex v = 0; v < graph.vertices; ++v)
-    if (graph.out_degree(v) > 0) able.push_back(v);
-  sources = draw_sources(all_of(comm, able), wanted, seed);
+  sources = draw_sources_for(request, all_of(comm, with_successors(graph)));
   return share;
 }
 
@@ -137,6 +189,7 @@ Ssca2Result run_in_parts(const Ssca2Request& request, DeviceSet& devices, const 
   Ssca2Result result;
   result.scale = request.scale;
   result.in_parts = true;
+  result.maker = "cpu";
   std::vector<Vertex> sources;
   ArcShare share = first_kernels_of_share(request, owners, comm, parallel, sources, result);
   Clock clock;
@@ -190,41 +243,35 @@ double Ssca2Result::reached_edges_per_second() const {
 
 Ssca2Result run_ssca2(const Ssca2Request& request, DeviceSet& devices, const Comm& comm) {
   if (choose_parts(request, devices, comm)) return run_in_parts(request, devices, comm);
-  const ParallelFor parallel = parallel_for(*devices.threads);
   Ssca2Result result;
   result.scale = request.scale;
   Prepared prepared;
-  comm.together([&] { prepared = first_kernels(request, parallel, result); });
-
-  Clock clock;
-  OrderedGraph ordered;
-  std::vector<Vertex> sources;
   comm.together([&] {
-    BuildOptions options;
-    options.multi_edges = request.multi_edges;
-    options.leave_out_eighths = true;
-    BuildCounts counts;
-    const Graph graph = build_graph(prepared.list, options, parallel, &counts);
-    prepared.list = {};
-    result.filtered = counts.filtered;
-    result.doubles = counts.doubles;
-    result.kernel4_arcs = graph.arcs();
-    for (Vertex v = 0; v < graph.vertices; ++v) result.without_successors += graph.out_degree(v) == 0;
-    ordered = order_by_degree(graph, parallel);
-    for (const Vertex s : prepared.sources) sources.push_back(ordered.new_name[s]);
-    if (sources.size() > 64) group_sources(ordered, sources, parallel);
+    if (Device* maker = device_with_room(devices, DeviceSsca2::bytes(spec_of(request)))) {
+      prepared = prepare(request, *maker, result);
+      result.maker = maker->name();
+    } else {
+      prepared = prepare(request, parallel_for(*devices.threads), result);
+      result.maker = "cpu";
+    }
   });
+  const OrderedGraph& graph = prepared.graph;
+  const std::vector<Vertex>& sources = prepared.sources;
+  result.vertices = graph.graph.vertices;
+  result.kernel4_arcs = graph.graph.arcs();
+  result.without_successors = graph.graph.vertices - static_cast<Size>(with_successors(graph.graph).size());
   result.sources = static_cast<Size>(sources.size());
-  Betweenness work(ordered, devices, comm, result.sources, Sweep::automatic, request.placement);
+  Clock clock;
+  Betweenness work(graph, devices, comm, result.sources, Sweep::automatic, request.placement);
   BetweennessState state = work.begin();
-  result.setup_seconds = clock.lap();
+  result.setup_seconds += clock.lap();
   work.add(sources, result.sources, state);
   result.seconds = clock.lap();
   result.reached = state.reached;
   result.in_parts = work.in_parts();
   result.bytes_sent = comm.sum(work.bytes_sent());
   result.exchange_seconds = comm.max(work.exchange_seconds());
-  for (const double value : values_of(state, ordered)) result.max_betweenness = std::max(result.max_betweenness, value);
+  for (const double value : values_of(state, graph)) result.max_betweenness = std::max(result.max_betweenness, value);
   result.devices = names_of(devices, comm);
   return result;
 }
@@ -233,7 +280,7 @@ std::string describe(const Ssca2Result& r) {
   std::string text =
       fmt::format("SSCA#2 v2.2, scale {}: {} vertices, {} arcs ({} self-loops left out), on {}\n", r.scale,
                   format_count(r.vertices), format_count(r.tuples), format_count(r.loops), r.devices);
-  text += fmt::format("generator   {:>10.4g} s\n", r.generate_seconds);
+  text += fmt::format("generator   {:>10.4g} s  on {}\n", r.generate_seconds, r.maker);
   text += fmt::format("kernel 1    {:>10.4g} s  rows in both directions\n", r.kernel1_seconds);
   text += fmt::format("kernel 2    {:>10.4g} s  {} arcs of the largest weight\n", r.kernel2_seconds,
                       format_count(r.heaviest));
@@ -260,6 +307,7 @@ std::string json_of(const Ssca2Result& r) {
       {"self_loops", r.loops},
       {"sources", r.sources},
       {"devices", r.devices},
+      {"generated_on", r.maker},
       {"teps", r.teps()},
       {"teps_with_setup", r.teps() * r.seconds / (r.seconds + r.setup_seconds)},
       {"edges_sources_per_second", r.edges_sources_per_second()},

@@ -35,6 +35,7 @@ struct Ssca2Result {
   double seconds = 0;        ///< of kernel 4: the sweeps over all sources and their sum
   Size reached = 0;          ///< arcs that began at reached vertices, over all sources
   std::string devices;
+  std::string maker;  ///< of the first rank: the device of the generator, kernels 1 to 3 and kernel 4's graph
 
   double teps() const;                      ///< 7 N sources / seconds, as the benchmark has it
   double edges_sources_per_second() const;  ///< with the arcs that kernel 4's graph has

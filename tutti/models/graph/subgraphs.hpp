@@ -20,4 +20,9 @@ struct Subgraph {
 std::vector<Subgraph> subgraphs_around(const Graph& graph, const std::vector<Arc>& around, int levels = 3,
                                        const ParallelFor& parallel = {});
 
+/// Of all subgraphs together: their vertices, and the arcs that were followed.
+struct SubgraphCounts {
+  Size vertices = 0, arcs = 0;
+};
+
 }  // namespace tutti::graph

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/random.hpp"
 #include "tutti/device/threads.hpp"
+#include "tutti/models/graph/betweenness/ordered_graph.hpp"
 #include "tutti/models/graph/build_graph.hpp"
+#include "tutti/models/graph/device_ssca2.hpp"
 #include "tutti/models/graph/generate.hpp"
 #include "tutti/models/graph/graph_info.hpp"
 #include "tutti/models/graph/measure.hpp"
@@ -190,6 +193,89 @@ TEST(Sources, AreDifferentAndAble) {
   const std::vector<Vertex> all = draw_sources(graph, 1 << 20, 4);
   EXPECT_TRUE(std::ranges::is_sorted(all));
   EXPECT_LT(all.size(), 1024u);
+}
+
+/// All that the benchmark makes of a graph on the host, for what a device makes.
+struct HostSsca2 {
+  ArcList list;
+  Graph graph;
+  BuildCounts counts;
+  std::vector<Arc> heaviest;
+  SubgraphCounts subgraphs;
+  explicit HostSsca2(const RmatSpec& spec) : list(generate_rmat(spec)) {
+    BuildOptions options;
+    options.multi_edges = MultiEdges::paths;
+    options.keep_weights = true;
+    graph = build_graph(list, options, {}, &counts);
+    heaviest = heaviest_arcs(graph);
+    subgraphs = count(heaviest);
+  }
+  SubgraphCounts count(const std::vector<Arc>& around) const {
+    SubgraphCounts all;
+    for (const Subgraph& s : subgraphs_around(graph, around)) {
+      all.vertices += static_cast<Size>(s.vertices.size());
+      all.arcs += s.arcs;
+    }
+    return all;
+  }
+};
+
+void expect_same_rows(const Csr<Vertex>& one, const Csr<Vertex>& other) {
+  EXPECT_EQ(one.offsets, other.offsets);
+  EXPECT_EQ(one.columns, other.columns);
+}
+
+TEST(DeviceSsca2, MakesWhatTheHostMakes) {
+  for (const int scale : {1, 3, 4, 7, 12})
+    for (const MultiEdges multi_edges : {MultiEdges::simple, MultiEdges::paths}) {
+      SCOPED_TRACE(testing::Message() << scale);
+      const RmatSpec spec = ssca2_spec(scale, 3);
+      const HostSsca2 host(spec);
+      const auto device = make_device();
+      ASSERT_LE(DeviceSsca2::bytes(spec), device->budget().capacity());
+      DeviceSsca2 made(spec, *device);
+      EXPECT_EQ(made.build(), host.counts.loops);
+      EXPECT_EQ(made.arcs(), host.graph.arcs());
+      EXPECT_EQ(made.heaviest_arcs(), host.heaviest);
+      const SubgraphCounts few = made.count_subgraphs(host.heaviest);
+      EXPECT_EQ(few.vertices, host.subgraphs.vertices);
+      EXPECT_EQ(few.arcs, host.subgraphs.arcs);
+      // More than one pass has room for.
+      const std::vector<Arc> around(host.list.arcs.begin(),
+                                    host.list.arcs.begin() + std::min<Size>(host.list.size(), 150));
+      const SubgraphCounts many = made.count_subgraphs(around), expected = host.count(around);
+      EXPECT_EQ(many.vertices, expected.vertices);
+      EXPECT_EQ(many.arcs, expected.arcs);
+
+      std::vector<Vertex> sources = draw_sources(host.graph, 200, 9), on_device = sources;
+      EXPECT_EQ(draw_sources(made.with_successors(), 200, 9), sources);
+      BuildOptions options;
+      options.multi_edges = multi_edges;
+      options.leave_out_eighths = true;
+      BuildCounts counts, device_counts;
+      const OrderedGraph ordered = order_by_degree(build_graph(host.list, options, {}, &counts));
+      for (Vertex& s : sources) s = ordered.new_name[s];
+      if (sources.size() > 64) group_sources(ordered, sources);
+      const OrderedGraph there = made.order(multi_edges, on_device, device_counts);
+      EXPECT_EQ(device_counts.filtered, counts.filtered);
+      EXPECT_EQ(device_counts.doubles, counts.doubles);
+      EXPECT_EQ(there.new_name, ordered.new_name);
+      EXPECT_EQ(there.graph.directed, ordered.graph.directed);
+      expect_same_rows(there.graph.out, ordered.graph.out);
+      expect_same_rows(there.graph.in, ordered.graph.in);
+      EXPECT_EQ(there.depth, ordered.depth);
+      EXPECT_EQ(there.widest, ordered.widest);
+      EXPECT_EQ(on_device, sources);
+      EXPECT_LE(device->budget().peak(), DeviceSsca2::bytes(spec));
+    }
+}
+
+TEST(DeviceSsca2, NeedsRoom) {
+  EXPECT_EQ(DeviceSsca2::bytes(ssca2_spec(28, 1)), std::numeric_limits<Size>::max());
+  FakeOptions small;
+  small.memory = 1 << 20;
+  const auto device = make_fake_device(0, small);
+  EXPECT_THROW(DeviceSsca2(ssca2_spec(16, 1), *device), Error);
 }
 
 TEST(Subgraphs, AreThoseOfTheObviousSearch) {

@@ -224,19 +224,25 @@ void group_sources(const OrderedGraph& ordered, std::vector<Vertex>& sources, co
 }
 
 void group_sources(const std::vector<std::vector<std::uint8_t>>& distance, std::vector<Vertex>& sources) {
-  const std::size_t hubs = distance.size();
+  std::vector<HubDistances> distances(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    for (std::size_t h = 0; h < distance.size(); ++h) distances[i].of[h] = distance[h][at(sources[i])];
+  group_sources(distances, distance.size(), sources);
+}
+
+void group_sources(std::span<const HubDistances> distances, std::size_t hubs, std::vector<Vertex>& sources) {
   // First their mean, in halves, then each of them.
   using Key = std::array<std::uint8_t, most_hubs + 1>;
   std::vector<std::pair<Key, Vertex>> keyed;
-  for (const Vertex s : sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
     Key key{};
     unsigned sum = 0;
     for (std::size_t h = 0; h < hubs; ++h) {
-      key[h + 1] = distance[h][at(s)];
+      key[h + 1] = distances[i].of[h];
       sum += key[h + 1];
     }
     key[0] = static_cast<std::uint8_t>(std::min<std::size_t>(255, sum * 2 / std::max<std::size_t>(hubs, 1)));
-    keyed.emplace_back(key, s);
+    keyed.emplace_back(key, sources[i]);
   }
   std::sort(keyed.begin(), keyed.end());
   for (std::size_t i = 0; i < sources.size(); ++i) sources[i] = keyed[i].second;

@@ -1,6 +1,7 @@
 // A graph made ready for betweenness: vertices by degree, and what is known of its depth.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "tutti/base/parallel.hpp"
@@ -44,6 +45,12 @@ void group_sources(const OrderedGraph& ordered, std::vector<Vertex>& sources, co
 inline constexpr std::size_t most_hubs = 16;
 /// The same by distance[hub][vertex].
 void group_sources(const std::vector<std::vector<std::uint8_t>>& distance, std::vector<Vertex>& sources);
+/// The distances from one source to the hubs.
+struct HubDistances {
+  std::array<std::uint8_t, most_hubs> of;
+};
+/// The same by the distances of each source to the first `hubs` of them.
+void group_sources(std::span<const HubDistances> distances, std::size_t hubs, std::vector<Vertex>& sources);
 
 /// Of the levels of a search: how many there are besides the source's own, and the vertices of the widest.
 struct Levels {

@@ -9,6 +9,7 @@
 #include "tutti/models/graph/betweenness/ordered_graph.hpp"
 #include "tutti/models/graph/generate.hpp"
 #include "tutti/models/graph/parts/graph_part.hpp"
+#include "tutti/models/graph/subgraphs.hpp"
 
 namespace tutti::graph {
 
@@ -52,10 +53,7 @@ CutGraph order_and_cut(const Comm& comm, Graph share, const VertexOwners& owners
 /// Kernel 2 of SSCA#2, as heaviest_arcs of the whole graph; `share`: rows of this rank's vertices. Collective.
 std::vector<Arc> heaviest_arcs(const Comm& comm, const Graph& share, const ParallelFor& parallel);
 
-/// Kernel 3: how many vertices all subgraphs have, and arcs that were followed, as subgraphs_around finds them.
-struct SubgraphCounts {
-  Size vertices = 0, arcs = 0;
-};
+/// Kernel 3, counted as subgraphs_around finds them. Collective.
 SubgraphCounts count_subgraphs(const Comm& comm, const Graph& share, const VertexOwners& owners,
                                const std::vector<Arc>& around, int levels = 3);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tutti/base/log.hpp"
@@ -50,21 +51,31 @@ struct GenerateArguments {
   bool undirected = false;
   std::int64_t seed = 1;
   Gid rows = 0, columns = 0;
+  DeviceArguments devices;  ///< of R-MAT graphs
 };
 
-using Make = std::function<ArcList(const GenerateArguments&, const ParallelFor&)>;
+/// `devices`: null where they are of no use.
+using Make = std::function<ArcList(const GenerateArguments&, const DeviceSet* devices, const ParallelFor&)>;
+
+ArcList generate_on(const DeviceSet* devices, const RmatSpec& spec, const ParallelFor& parallel) {
+  Device* device = device_with_room(*devices, bytes_to_generate(spec));
+  return device != nullptr ? generate_rmat(spec, *device) : generate_rmat(spec, parallel);
+}
 
 CLI::App* add_kind(CLI::App& generate, Action& action, const std::shared_ptr<GenerateArguments>& a, const char* kind,
-                   const char* description, const Make& make) {
+                   const char* description, bool on_devices, const Make& make) {
   CLI::App* command = generate.add_subcommand(kind, description);
   command->add_option("-o,--output", a->output, fmt::format("file to write: {}", graph_formats))
       ->required()
       ->type_name("FILE");
-  command->callback([a, make, &action] {
-    action = [a, make](const Comm& comm) {
+  if (on_devices) a->devices.add_to(*command);
+  command->callback([a, on_devices, make, &action] {
+    action = [a, on_devices, make](const Comm& comm) {
+      std::optional<DeviceSet> devices;
+      if (on_devices) devices = a->devices.open(comm);
       on_root(comm, [&](const ParallelFor& parallel) {
         check_graph_file(a->output);
-        const ArcList list = make(*a, parallel);
+        const ArcList list = make(*a, devices ? &*devices : nullptr, parallel);
         write_graph(list, a->output, parallel);
         info("{}: {} vertices, {} arcs", a->output, format_count(list.vertices), format_count(list.size()));
       });
@@ -80,8 +91,8 @@ void add_scale(CLI::App& command, GenerateArguments& a) {
 
 void add_grid(CLI::App& generate, Action& action, const char* kind, const char* description, bool around) {
   auto a = std::make_shared<GenerateArguments>();
-  CLI::App* command = add_kind(generate, action, a, kind, description,
-                               [around](const GenerateArguments& given, const ParallelFor& parallel) {
+  CLI::App* command = add_kind(generate, action, a, kind, description, false,
+                               [around](const GenerateArguments& given, const DeviceSet*, const ParallelFor& parallel) {
                                  return around ? generate_torus(given.rows, given.columns, parallel)
                                                : generate_grid(given.rows, given.columns, parallel);
                                });
@@ -98,19 +109,19 @@ void add_generate(CLI::App& parent, Action& action) {
       "  tutti graph generate torus --rows 64 --columns 64 -o torus.el");
   {
     auto a = std::make_shared<GenerateArguments>();
-    CLI::App* command =
-        add_kind(*generate, action, a, "ssca2", "the graph of SSCA#2 v2.2: R-MAT, directed, with weights",
-                 [](const GenerateArguments& given, const ParallelFor& parallel) {
-                   return generate_rmat(ssca2_spec(given.scale, static_cast<std::uint64_t>(given.seed)), parallel);
-                 });
+    CLI::App* command = add_kind(
+        *generate, action, a, "ssca2", "the graph of SSCA#2 v2.2: R-MAT, directed, with weights", true,
+        [](const GenerateArguments& given, const DeviceSet* devices, const ParallelFor& parallel) {
+          return generate_on(devices, ssca2_spec(given.scale, static_cast<std::uint64_t>(given.seed)), parallel);
+        });
     add_scale(*command, *a);
     command->footer("Example:\n  tutti graph generate ssca2 --scale 16 --seed 1 -o ssca2.el");
   }
   {
     auto a = std::make_shared<GenerateArguments>();
     CLI::App* command =
-        add_kind(*generate, action, a, "rmat", "R-MAT with your own parameters; --kronecker: those of Graph500",
-                 [](const GenerateArguments& given, const ParallelFor& parallel) {
+        add_kind(*generate, action, a, "rmat", "R-MAT with your own parameters; --kronecker: those of Graph500", true,
+                 [](const GenerateArguments& given, const DeviceSet* devices, const ParallelFor& parallel) {
                    RmatSpec spec;
                    spec.scale = given.scale;
                    spec.seed = static_cast<std::uint64_t>(given.seed);
@@ -121,7 +132,7 @@ void add_generate(CLI::App& parent, Action& action) {
                    spec.noise = given.noise;
                    spec.weights = false;
                    if (given.undirected) spec = kronecker_spec(given.scale, spec.seed);
-                   return generate_rmat(spec, parallel);
+                   return generate_on(devices, spec, parallel);
                  });
     add_scale(*command, *a);
     CLI::Option* kronecker =
