@@ -230,6 +230,23 @@ class Graph(SystemTest):
         for kernel in "1234":
             self.assertIn(f"kernel {kernel} ", result.out)
 
+    def test_the_same_graph_on_devices(self):
+        figures = []
+        for devices in ["cpu", "fake:1", "fake:1,cpu"]:
+            self.graph("ssca2", "--scale", 9, "--sources", 100, "--devices", devices, "--json", "out.json")
+            result = json.loads((self.folder / "out.json").read_text())
+            self.assertEqual(result["generated_on"], devices.split(",")[0].replace("fake:1", "fake:0"))
+            for kernel in "1234":
+                for unsteady in ["seconds", "exchange_seconds"]:
+                    result[f"kernel{kernel}"].pop(unsteady, None)
+            figures.append([result[key] for key in ["vertices", "tuples", "self_loops", "kernel1", "kernel2", "kernel3", "kernel4"]])
+            for kind in ["ssca2", "rmat"]:
+                self.graph("generate", kind, "--scale", 9, "--devices", devices, "-o", f"{kind}-{devices[:4]}.el")
+        self.assertEqual(figures[0], figures[1])
+        self.assertEqual(figures[0], figures[2])
+        for kind in ["ssca2", "rmat"]:
+            self.assertEqual((self.folder / f"{kind}-cpu.el").read_text(), (self.folder / f"{kind}-fake.el").read_text())
+
     def test_wrong_input_is_one_line(self):
         self.write("bad.el", "1 2\n2 x\n")
         self.write("good.el", "1 2\n2 3\n")
