@@ -112,7 +112,7 @@ MeasureResult measure_in_parts(const MeasureRequest& request, Size there, Device
   comm.together([&] { check_room(piece.vertices, piece.size(), there); });
   result.names = piece.names;
   const VertexOwners owners = share_blocks(comm, devices, piece);
-  ArcShare share = share_arcs(comm, piece, owners, request.directed);
+  ArcShare share = share_arcs(comm, piece, owners, request.directed, parallel);
   piece = {};
   Graph graph;
   comm.together([&] {

@@ -57,7 +57,7 @@ std::vector<GraphPart> cut(const Comm& comm, const Graph& graph, const DeviceSet
     if (comm.is_root()) owner = choose_owners(graph, weights);
   });
   comm.broadcast(owner);
-  return cut_graph(comm, graph, owner, ranks_of_parts(comm, devices));
+  return cut_graph(comm, graph, owner, ranks_of_parts(comm, devices), parallel_for(*devices.threads));
 }
 
 }  // namespace

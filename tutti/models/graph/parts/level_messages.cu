@@ -5,187 +5,31 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <chrono>
 #include <map>
 
 #include "tutti/base/log.hpp"
-#include "tutti/device/atomics.hpp"
 #include "tutti/device/for_each.hpp"
 #include "tutti/exchange/nccl.hpp"
+#include "tutti/models/graph/parts/message_kernels.hpp"
 
 namespace tutti::graph {
 namespace {
 
-constexpr Lid list_block = 64;              ///< rows that take their places together
-constexpr Lid most_rows = Lid{1} << 25;     ///< of a launch of a thread a pair of lanes
 constexpr std::size_t most_bytes = std::size_t{1} << 30;  ///< of one MPI message
 constexpr int tag = 71;
 
-TUTTI_HD inline int count_lanes(Lanes lanes) {
-#ifdef __CUDA_ARCH__
-  return __popcll(lanes);
-#else
-  return std::popcount(lanes);
-#endif
-}
-TUTTI_HD inline std::uint8_t bit_of(Way way) {
+std::uint8_t bit_of(Way way) {
   return way == Way::back ? 2 : 1;
 }
-
-/// Two neighbours of the list of sources: pair k of a vertex has the lanes of bits k and k + 32.
-struct alignas(16) Pair {
-  double first, second;
-};
-TUTTI_HD inline bool has_first(Lanes lanes, int pair) {
-  return (lanes >> pair & 1) != 0;
-}
-TUTTI_HD inline bool has_second(Lanes lanes, int pair) {
-  return (lanes >> (pair + 32) & 1) != 0;
-}
-
-/// A row that is sent, in the order of the link: which one, and when others read it.
-struct SentRows {
-  const Lid* rows;
-  const std::uint8_t* readers;
-  const Lanes* level;
-  std::uint8_t way;
-  TUTTI_HD Lanes lanes(Lid i) const { return (readers[i] & way) != 0 ? level[rows[i]] : Lanes{0}; }
-};
-
-struct StoreMasks {
-  SentRows sent;
-  Lanes* to;
-  TUTTI_HD void operator()(Lid i) const {
-    const Lanes lanes = sent.lanes(i);
-    if (lanes != 0) to[i] = lanes;
-  }
-};
-
-/// A thread a pair of a row.
-struct StoreNumbers {
-  SentRows sent;
-  const Pair* from;  ///< [local][32]
-  Pair* to;          ///< [row of the link][32]
-  Lid first;         ///< row
-  TUTTI_HD void operator()(Lid j) const {
-    const Lid i = first + j / lane_pairs;
-    const int pair = j % lane_pairs;
-    const Lanes lanes = sent.lanes(i);
-    if (lanes == 0) return;
-    const bool x = has_first(lanes, pair), y = has_second(lanes, pair);
-    if (!x && !y) return;
-    const Pair numbers = from[static_cast<Size>(sent.rows[i]) * lane_pairs + pair];
-    Pair& target = to[static_cast<Size>(i) * lane_pairs + pair];
-    if (x && y)
-      target = numbers;
-    else if (x)
-      target.first = numbers.first;
-    else
-      target.second = numbers.second;
-  }
-};
-
-/// A vertex of a packed message.
-struct Entry {
-  Lanes lanes;
-  Lid place;            ///< among the rows of the link
-  std::uint32_t first;  ///< of its numbers, in order of their bits
-};
-
-struct CountSent {
-  SentRows sent;
-  Lid count;
-  std::int64_t* sums;  ///< entries, numbers
-  TUTTI_HD void operator()(Lid b) const {
-    std::int64_t entries = 0, numbers = 0;
-    const Lid end = count - b * list_block < list_block ? count : (b + 1) * list_block;
-    for (Lid i = b * list_block; i < end; ++i) {
-      const Lanes lanes = sent.lanes(i);
-      entries += lanes != 0 ? 1 : 0;
-      numbers += count_lanes(lanes);
-    }
-    if (entries == 0) return;
-    add_atomic(sums[0], entries);
-    add_atomic(sums[1], numbers);
-  }
-};
-
-/// The same, and each takes a place. Their order may be any.
-struct ListSent {
-  SentRows sent;
-  Lid count;
-  std::int64_t* sums;
-  Entry* entries;
-  TUTTI_HD void operator()(Lid b) const {
-    std::int64_t mine = 0, numbers = 0;
-    const Lid end = count - b * list_block < list_block ? count : (b + 1) * list_block;
-    for (Lid i = b * list_block; i < end; ++i) {
-      const Lanes lanes = sent.lanes(i);
-      mine += lanes != 0 ? 1 : 0;
-      numbers += count_lanes(lanes);
-    }
-    if (mine == 0) return;
-    Entry* next = entries + add_atomic(sums[0], mine);
-    auto first = static_cast<std::uint32_t>(add_atomic(sums[1], numbers));
-    for (Lid i = b * list_block; i < end; ++i) {
-      const Lanes lanes = sent.lanes(i);
-      if (lanes == 0) continue;
-      *next++ = {lanes, i, first};
-      first += static_cast<std::uint32_t>(count_lanes(lanes));
-    }
-  }
-};
 
 struct ZeroSums {
   std::int64_t* sums;
   TUTTI_HD void operator()(Lid i) const { sums[i] = 0; }
 };
 
-/// Which of an entry's numbers is that of a bit.
-TUTTI_HD inline Size place_of(const Entry& entry, int bit) {
-  return static_cast<Size>(entry.first) + count_lanes(entry.lanes & ((Lanes{1} << bit) - 1));
-}
-
-/// A thread a pair of an entry.
-struct GatherNumbers {
-  const Entry* entries;
-  const Lid* rows;
-  const Pair* from;
-  double* numbers;
-  Lid first;
-  TUTTI_HD void operator()(Lid j) const {
-    const Entry entry = entries[first + j / lane_pairs];
-    const int pair = j % lane_pairs;
-    const Pair& mine = from[static_cast<Size>(rows[entry.place]) * lane_pairs + pair];
-    if (has_first(entry.lanes, pair)) numbers[place_of(entry, pair)] = mine.first;
-    if (has_second(entry.lanes, pair)) numbers[place_of(entry, pair + 32)] = mine.second;
-  }
-};
-
-struct PutEntries {
-  const Entry* entries;
-  const double* numbers;
-  Lanes* level;  ///< of the link's ghosts
-  Pair* to;
-  Lid first;
-  TUTTI_HD void operator()(Lid j) const {
-    const Entry entry = entries[first + j / lane_pairs];
-    const int pair = j % lane_pairs;
-    if (pair == 0) level[entry.place] = entry.lanes;
-    Pair& ghost = to[static_cast<Size>(entry.place) * lane_pairs + pair];
-    if (has_first(entry.lanes, pair)) ghost.first = numbers[place_of(entry, pair)];
-    if (has_second(entry.lanes, pair)) ghost.second = numbers[place_of(entry, pair + 32)];
-  }
-};
-
-/// body(first, range) for rows [0, count) in launches of a thread a pair.
-template <class Body>
-void for_pairs(Size count, const Body& body) {
-  for (Size first = 0; first < count; first += most_rows) {
-    const Size rows = std::min<Size>(most_rows, count - first);
-    body(static_cast<Lid>(first), Range{0, static_cast<Lid>(rows * lane_pairs)});
-  }
+LanePair* pairs_of(DevicePart& part, Lid first = 0) {
+  return reinterpret_cast<LanePair*>(part.values()) + static_cast<Size>(first) * lane_pairs;
 }
 
 /// Room for the largest message so far; nothing is kept.
@@ -205,10 +49,8 @@ struct LinkRows {
       : rows(make_buffer(stream, std::span<const Lid>(part.map.links[link].send_rows), "rows that other parts read")),
         readers(make_buffer(stream, std::span<const std::uint8_t>(part.readers[link]), "when other parts read rows")) {}
   SentRows view(DevicePart& part, int level, Way way) const {
-    return {rows.data(), readers.data(), part.level(level), bit_of(way)};
+    return {rows.data(), readers.data(), part.level(level), bit_of(way), static_cast<Lid>(rows.size())};
   }
-  Lid count() const { return static_cast<Lid>(rows.size()); }
-  Range blocks() const { return {0, (count() + list_block - 1) / list_block}; }
 };
 
 }  // namespace
@@ -231,7 +73,7 @@ struct LevelMessages::Packed {
   std::vector<std::array<Sizes, 2>> sent, got;  ///< [level][way]
   Sizes sent_at(int level, Way way) const { return sent[static_cast<std::size_t>(level)][way == Way::back ? 1 : 0]; }
   Sizes got_at(int level, Way way) const { return got[static_cast<std::size_t>(level)][way == Way::back ? 1 : 0]; }
-  Buffer<Entry> entries, got_entries;
+  Buffer<LevelEntry> entries, got_entries;
   Buffer<double> numbers, got_numbers;
   Buffer<char> host_out, host_in;  ///< pinned: entries, then numbers
 };
@@ -322,38 +164,38 @@ void LevelMessages::make_link(std::span<DevicePart* const> parts, std::span<cons
   for (auto& p : packed_)
     p->linked = p->other == nullptr && linked.on_gpu[static_cast<std::size_t>(p->link.part)] != 0 &&
                 linked.on_gpu[static_cast<std::size_t>(p->part.part().map.part)] != 0;
+  // The first messages of a pair take a second: a few bytes each way before they count.
+  comm_.together([&] {
+    std::vector<LinkEnd> ends;
+    for (auto& p : packed_)
+      if (p->linked)
+        for (const bool sends : {true, false})
+          ends.push_back({&p->part.stream(), p->link.part, p->sums.data() + (sends ? 0 : 1), 8, sends});
+    if (ends.empty()) return;
+    link_->enqueue(*ends.front().stream, ends);
+    for (DevicePart* part : parts)
+      if (part != nullptr) part->stream().synchronize();
+  });
 }
 
 Size LevelMessages::bytes(const GraphPart& part) {
   Size rows = part.map.ghosts();
   for (const Link& link : part.map.links) rows += static_cast<Size>(link.send_rows.size());
-  return rows * (static_cast<Size>(sizeof(Lid)) + 1 + static_cast<Size>(sizeof(Entry)) + 4 * most_lanes);
+  return rows * (static_cast<Size>(sizeof(Lid)) + 1 + static_cast<Size>(sizeof(LevelEntry)) + 4 * most_lanes);
 }
 
 void LevelMessages::store(int level, Way way) {
-  for (auto& s : stored_) {
-    Stream& stream = s->from.stream();
-    const SentRows sent = s->rows.view(s->from, level, way);
-    Lanes* masks = s->to.level(level) + s->ghosts;
-    const auto count = static_cast<std::size_t>(s->rows.count());
-    for_each_reaching(stream, {0, s->rows.count()}, StoreMasks{sent, masks}, masks, count * sizeof(Lanes));
-    Pair* numbers = reinterpret_cast<Pair*>(s->to.values()) + static_cast<Size>(s->ghosts) * lane_pairs;
-    for_pairs(s->rows.count(), [&](Lid first, Range range) {
-      for_each_reaching(
-          stream, range,
-          StoreNumbers{sent, reinterpret_cast<const Pair*>(s->from.values()), numbers, first}, numbers,
-          count * lane_pairs * sizeof(Pair));
-    });
-  }
+  for (auto& s : stored_)
+    store_level(s->from.stream(), s->rows.view(s->from, level, way), pairs_of(s->from), s->to.level(level) + s->ghosts,
+                pairs_of(s->to, s->ghosts));
 }
 
 void LevelMessages::count(int level) {
   for (auto& p : packed_) {
     Stream& stream = p->part.stream();
     for_each(stream, {0, 4}, ZeroSums{p->sums.data()});
-    for (const Way way : {Way::out, Way::back})
-      for_each(stream, p->rows.blocks(),
-               CountSent{p->rows.view(p->part, level, way), p->rows.count(), p->sums.data() + (way == Way::back ? 2 : 0)});
+    count_level(stream, p->rows.view(p->part, level, Way::out), p->sums.data());
+    count_level(stream, p->rows.view(p->part, level, Way::back), p->sums.data() + 2);
   }
 }
 
@@ -400,22 +242,15 @@ void LevelMessages::pack(Packed& p, int level, Way way) {
   grow(p.numbers, stream, size.numbers, "numbers to send");
   std::int64_t* sums = p.sums.data() + 4;
   for_each(stream, {0, 2}, ZeroSums{sums});
-  for_each(stream, p.rows.blocks(), ListSent{p.rows.view(p.part, level, way), p.rows.count(), sums, p.entries.data()});
-  for_pairs(size.entries, [&](Lid first, Range range) {
-    for_each(stream, range,
-             GatherNumbers{p.entries.data(), p.rows.rows.data(), reinterpret_cast<const Pair*>(p.part.values()),
-                           p.numbers.data(), first});
-  });
+  list_level(stream, p.rows.view(p.part, level, way), sums, p.entries.data());
+  gather_numbers(stream, p.entries.data(), size.entries, p.rows.rows.data(), pairs_of(p.part), p.numbers.data());
 }
 
 /// Enqueues what has come to the ghosts of a link.
 void LevelMessages::put(Packed& p, int level, Way way) {
   const Lid ghosts = p.link.ghosts.begin;
-  Pair* to = reinterpret_cast<Pair*>(p.part.values()) + static_cast<Size>(ghosts) * lane_pairs;
-  for_pairs(p.got_at(level, way).entries, [&](Lid first, Range range) {
-    for_each(p.part.stream(), range,
-             PutEntries{p.got_entries.data(), p.got_numbers.data(), p.part.level(level) + ghosts, to, first});
-  });
+  put_entries(p.part.stream(), p.got_entries.data(), p.got_at(level, way).entries, p.got_numbers.data(),
+              p.part.level(level) + ghosts, pairs_of(p.part, ghosts));
 }
 
 /// Between GPUs of different ranks.
@@ -450,7 +285,7 @@ void LevelMessages::send_by_link(int level, Way way) {
 /// All other ways: through pinned memory.
 void LevelMessages::send_by_host(int level, Way way) {
   const auto bytes = [](const Sizes& size) {
-    return static_cast<std::size_t>(size.entries) * sizeof(Entry) + static_cast<std::size_t>(size.numbers) * 8;
+    return static_cast<std::size_t>(size.entries) * sizeof(LevelEntry) + static_cast<std::size_t>(size.numbers) * 8;
   };
   std::vector<Packed*> mine;
   for (auto& p : packed_)
@@ -467,7 +302,7 @@ void LevelMessages::send_by_host(int level, Way way) {
       grow(p->got_entries, stream, got.entries, "vertices that come");
       grow(p->got_numbers, stream, got.numbers, "numbers that come");
       if (sent.entries == 0) continue;
-      const std::size_t first = static_cast<std::size_t>(sent.entries) * sizeof(Entry);
+      const std::size_t first = static_cast<std::size_t>(sent.entries) * sizeof(LevelEntry);
       stream.copy(p->host_out.data(), p->entries.data(), first, CopyDirection::to_host);
       stream.copy(p->host_out.data() + first, p->numbers.data(), bytes(sent) - first, CopyDirection::to_host);
     }
@@ -502,7 +337,7 @@ void LevelMessages::send_by_host(int level, Way way) {
       const Sizes got = p->got_at(level, way);
       if (got.entries == 0) continue;
       const char* data = p->other != nullptr ? p->other->host_out.data() : p->host_in.data();
-      const std::size_t first = static_cast<std::size_t>(got.entries) * sizeof(Entry);
+      const std::size_t first = static_cast<std::size_t>(got.entries) * sizeof(LevelEntry);
       Stream& stream = p->part.stream();
       stream.copy(p->got_entries.data(), data, first, CopyDirection::to_device);
       stream.copy(p->got_numbers.data(), data + first, bytes(got) - first, CopyDirection::to_device);
@@ -522,7 +357,7 @@ void LevelMessages::send(int level, Way way) {
   for (auto& p : packed_)
     if (p->other == nullptr) {
       const Sizes size = p->sent_at(level, way);
-      bytes_sent_ += size.entries * static_cast<Size>(sizeof(Entry)) + 8 * size.numbers;
+      bytes_sent_ += size.entries * static_cast<Size>(sizeof(LevelEntry)) + 8 * size.numbers;
     }
   send_by_link(level, way);
   send_by_host(level, way);
