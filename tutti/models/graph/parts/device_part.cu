@@ -106,12 +106,11 @@ DevicePart::DevicePart(const GraphPart& part, Device& device)
   stream_->synchronize();
 }
 
-DevicePart::~DevicePart() {
-  if (!stream_) return;
+void DevicePart::rest() noexcept {
   try {
     stream_->synchronize();
   } catch (const std::exception& error) {
-    verbose("{}", error.what());  // the error that ends the run is on its way already
+    verbose("{}", error.what());
   }
 }
 

@@ -18,8 +18,7 @@ class DevicePart {
  public:
   /// The part outlives it. Error(resource): the device has no room.
   DevicePart(const GraphPart& part, Device& device);
-  /// Waits for its work: an error may have come between a launch and its end.
-  ~DevicePart();
+  ~DevicePart() { rest(); }
   DevicePart(const DevicePart&) = delete;
   DevicePart& operator=(const DevicePart&) = delete;
   static Size bytes(const GraphPart& part);
@@ -28,7 +27,10 @@ class DevicePart {
   Stream& stream() { return *stream_; }
   /// Of each source its local number, or no_lid. Nothing else is reached.
   void begin(std::span<const Vertex> sources);
-  /// Room for the lanes of levels 0 to `level`. False: there is none.
+  /// Waits for all work. What fails is not told: another error is on its way already.
+  void rest() noexcept;
+  int levels() const { return static_cast<int>(levels_.size()); }
+  /// Room for the lanes of levels 0 to `level`, which is cleared when the stream comes to it. False: there is none.
   bool make_room(int level);
   /// Owned vertices that depth + 1 reaches first, and their numbers of paths.
   void step_out(int depth);

@@ -21,6 +21,11 @@ DeviceParts::DeviceParts(const std::vector<GraphPart>& parts, DeviceSet& devices
   messages_ = std::make_unique<LevelMessages>(comm, all, rank_of_part);
 }
 
+/// No device stores into memory of another that is gone.
+DeviceParts::~DeviceParts() {
+  for (auto& part : parts_) part->rest();
+}
+
 bool DeviceParts::fit(const std::vector<GraphPart>& parts, const DeviceSet& devices, const Comm& comm) {
   Size full = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -48,11 +53,16 @@ bool DeviceParts::sweep_out(int& depth) {
     LevelMessages::Two mine{0, 0};
     int end = d;  // the first depth behind which nothing was found
     comm_.together([&] {
-      for (auto& part : parts_) room = room && part->make_room(d + 1);
+      bool cleared = false;
+      for (auto& part : parts_) {
+        cleared = cleared || part->levels() < d + 2;
+        room = room && part->make_room(d + 1);
+      }
       if (!room) {
         mine.second = 1;
         return;
       }
+      if (cleared) meet();  // before others store there
       for (auto& part : parts_) part->step_out(d);
       messages_->store(d + 1, Way::out);
       messages_->count(d + 1);

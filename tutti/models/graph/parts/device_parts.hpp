@@ -18,6 +18,9 @@ class DeviceParts {
   /// Collective. `parts` of this rank, one a device; those of hosts are empty. Error(resource): there is no room.
   DeviceParts(const std::vector<GraphPart>& parts, DeviceSet& devices, const Comm& comm,
               std::span<const int> rank_of_part);
+  ~DeviceParts();
+  DeviceParts(const DeviceParts&) = delete;
+  DeviceParts& operator=(const DeviceParts&) = delete;
   /// All devices of all ranks have room. Collective.
   static bool fit(const std::vector<GraphPart>& parts, const DeviceSet& devices, const Comm& comm);
 
