@@ -200,8 +200,8 @@ bool choose_pieces(const std::string& file, Measure measure, Placement placement
   const Size whole = bytes_to_measure(file);
   if (whole <= there) return false;
   if (can && placement == Placement::automatic && whole / comm.size() <= there) return true;
-  fail(ErrorKind::resource, "{}: the graph takes about {} of memory, and a rank has {}; use more memory{}",
-       file, format_bytes(static_cast<double>(whole)), format_bytes(static_cast<double>(there)),
+  fail(ErrorKind::resource, "{}: the graph takes about {} of memory, and a rank has {}; use more memory{}", file,
+       format_bytes(static_cast<double>(whole)), format_bytes(static_cast<double>(there)),
        can ? ", or ranks on more hosts" : ", or betweenness of an edge list or .sg file on ranks of several hosts");
 }
 

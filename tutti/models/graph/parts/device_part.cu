@@ -10,8 +10,8 @@
 namespace tutti::graph {
 namespace {
 
-constexpr int first_levels = 12;   ///< that there is room for at once
-constexpr Lid reached_block = 32;  ///< vertices that report together
+constexpr int first_levels = 12;      ///< that there is room for at once
+constexpr Lid reached_block = 32;     ///< vertices that report together
 constexpr Size most_uncarried = 256;  ///< batches: digits have room for eight times as many
 
 TUTTI_HD inline int count_lanes(Lanes lanes) {

@@ -47,7 +47,7 @@ class DevicePart {
   Answer answer();
 
   Lanes* level(int depth) { return levels_[static_cast<std::size_t>(depth)].data(); }  ///< [local]
-  double* values() { return values_.data(); }                                           ///< [local][64]
+  double* values() { return values_.data(); }                                          ///< [local][64]
   Size local() const { return part_.map.local(); }
 
   /// Adds the sums to `sums` (global numbers) and arcs reached to `reached`; they are zero afterwards. Waits.
@@ -66,10 +66,10 @@ class DevicePart {
   std::vector<Buffer<Lanes>> levels_;
   LevelArrays arrays_;
   std::unique_ptr<LevelKernels> kernels_;
-  Lanes none_ = 0;            ///< lanes without a source
-  int used_ = 0;              ///< levels that are not zero
-  int depth_ = 0;             ///< steps out of the batch
-  Size batches_ = 0;          ///< since digits carried
+  Lanes none_ = 0;    ///< lanes without a source
+  int used_ = 0;      ///< levels that are not zero
+  int depth_ = 0;     ///< steps out of the batch
+  Size batches_ = 0;  ///< since digits carried
   std::vector<std::int64_t> found_;
 };
 

@@ -10,9 +10,9 @@
 
 namespace tutti::graph {
 
-/// Levels are enqueued on all devices. Where kernels store all that travels, the host waits once a batch: for the depth,
-/// which it guesses from the batch before. Where messages are packed, it waits once a level on the way out, for their
-/// sizes.
+/// Levels are enqueued on all devices. Where kernels store all that travels, the host waits once a batch: for the
+/// depth, which it guesses from the batch before. Where messages are packed, it waits once a level on the way out, for
+/// their sizes.
 class DeviceParts {
  public:
   /// Collective. `parts` of this rank, one a device; those of hosts are empty. Error(resource): there is no room.

@@ -26,10 +26,10 @@ inline constexpr int level_counts = 4;
 struct LevelArrays {
   RowsView out{nullptr, nullptr}, in{nullptr, nullptr};  ///< of owned vertices
   Lid owned = 0, local = 0;
-  Size arcs = 0;              ///< of `out`
-  double* values = nullptr;   ///< [local][64]: numbers of paths, on the way back (1 + delta) / sigma
-  Lanes* reached = nullptr;   ///< [local]; ghosts: all, others look after them
-  DeltaSum* sums = nullptr;   ///< [owned]; digits carry later
+  Size arcs = 0;                         ///< of `out`
+  double* values = nullptr;              ///< [local][64]: numbers of paths, on the way back (1 + delta) / sigma
+  Lanes* reached = nullptr;              ///< [local]; ghosts: all, others look after them
+  DeltaSum* sums = nullptr;              ///< [owned]; digits carry later
   std::int64_t* batch_counts = nullptr;  ///< [4]: failed (there are more paths than doubles count), arcs reached
   std::int64_t* counts = nullptr;        ///< [level][4]: vertices found; the others are the kernels' own
 };

@@ -66,10 +66,10 @@ struct LevelMessages::Packed {
   DevicePart& part;
   const Link& link;
   LinkRows rows;
-  bool linked = false;             ///< by NCCL
-  Packed* other = nullptr;         ///< where that part is this rank's
-  Buffer<std::int64_t> sums;       ///< out, back: entries and numbers; of the list that is being made
-  Buffer<std::int64_t> host_sums;  ///< pinned
+  bool linked = false;                          ///< by NCCL
+  Packed* other = nullptr;                      ///< where that part is this rank's
+  Buffer<std::int64_t> sums;                    ///< out, back: entries and numbers; of the list that is being made
+  Buffer<std::int64_t> host_sums;               ///< pinned
   std::vector<std::array<Sizes, 2>> sent, got;  ///< [level][way]
   Sizes sent_at(int level, Way way) const { return sent[static_cast<std::size_t>(level)][way == Way::back ? 1 : 0]; }
   Sizes got_at(int level, Way way) const { return got[static_cast<std::size_t>(level)][way == Way::back ? 1 : 0]; }
@@ -95,8 +95,8 @@ LevelMessages::LevelMessages(const Comm& comm, std::span<DevicePart* const> part
         if (reached) {
           if (link.send_rows.empty()) continue;
           const auto& links = other->part().map.links;
-          const auto back = std::find_if(links.begin(), links.end(),
-                                         [&](const Link& l) { return l.part == mine.map.part; });
+          const auto back =
+              std::find_if(links.begin(), links.end(), [&](const Link& l) { return l.part == mine.map.part; });
           stored_.push_back(std::unique_ptr<Stored>(
               new Stored{*part, *other, LinkRows(part->stream(), mine, k), back->ghosts.begin}));
           continue;
@@ -267,8 +267,8 @@ void LevelMessages::send_by_link(int level, Way way) {
       grow(p->got_numbers, stream, got.numbers, "numbers that come");
       const auto add = [&](auto& buffer, Size count, bool sends) {
         if (count > 0)
-          ends.push_back({&stream, p->link.part, buffer.data(), static_cast<std::size_t>(count) * sizeof(*buffer.data()),
-                          sends});
+          ends.push_back(
+              {&stream, p->link.part, buffer.data(), static_cast<std::size_t>(count) * sizeof(*buffer.data()), sends});
       };
       add(p->entries, sent.entries, true);
       add(p->numbers, sent.numbers, true);

@@ -49,7 +49,8 @@ ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& ow
           const Arc arc = piece.arcs[at];
           const double weight = piece.weights.empty() ? 0 : piece.weights[at];
           put(owners.rank(end == ByEnd::head ? arc.to : arc.from), WeightedArc{arc, weight});
-          if (end == ByEnd::both && arc.from != arc.to) put(owners.rank(arc.to), WeightedArc{{arc.to, arc.from}, weight});
+          if (end == ByEnd::both && arc.from != arc.to)
+            put(owners.rank(arc.to), WeightedArc{{arc.to, arc.from}, weight});
         }
       };
       // place[block][rank]: first how many, then where the next one goes.

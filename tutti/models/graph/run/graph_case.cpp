@@ -121,7 +121,8 @@ ArcList load_piece(const Case& options, const Comm& comm, const ParallelFor& par
     piece = generate(options, [&] {
       const RmatSpec spec = rmat_of(options);
       const Size tuples = spec.degree << spec.scale;
-      return generate_rmat(spec, tuples * comm.rank() / comm.size(), tuples * (comm.rank() + 1) / comm.size(), parallel);
+      return generate_rmat(spec, tuples * comm.rank() / comm.size(), tuples * (comm.rank() + 1) / comm.size(),
+                           parallel);
     });
   });
   return piece;
@@ -132,7 +133,8 @@ bool chooses_pieces(const Case& options, const GraphCase& graph_case, const Comm
   bool pieces = false;
   comm.together([&] {
     if (options.has("graph.file"))
-      pieces = choose_pieces(options.file("graph.file").string(), graph_case.measure, graph_case.placement, there, comm);
+      pieces =
+          choose_pieces(options.file("graph.file").string(), graph_case.measure, graph_case.placement, there, comm);
     else
       pieces = is_rmat(options) && graph_case.measure == Measure::betweenness && comm.size() > 1 &&
                graph_case.placement == Placement::parts;

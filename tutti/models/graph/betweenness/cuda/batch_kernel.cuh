@@ -1,5 +1,5 @@
-// The levels of whole batches of 64 sources. In copies of the graph one kernel does them all (batch_sweep.cuh): teams of
-// blocks sweep out and back, level after level, with barriers of their own. In parts a kernel does one (parts/cuda).
+// The levels of whole batches of 64 sources. In copies of the graph one kernel does them all (batch_sweep.cuh): teams
+// of blocks sweep out and back, level after level, with barriers of their own. In parts a kernel does one (parts/cuda).
 // Beside the portable loops (portable_sources.cu, level_kernels.cu), which define every bit.
 //
 // A warp holds 64 sources, two a lane. It takes an item of work: up to 32 whole vertices, or a piece of a hub's row. It

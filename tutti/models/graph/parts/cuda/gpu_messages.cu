@@ -1,5 +1,5 @@
-// What parts tell each other, on GPUs: a warp reads 32 rows or entries, a lane each, and then moves the numbers of those
-// that have some, a pair a lane and four rows at once: loads in flight are what the rate depends on.
+// What parts tell each other, on GPUs: a warp reads 32 rows or entries, a lane each, and then moves the numbers of
+// those that have some, a pair a lane and four rows at once: loads in flight are what the rate depends on.
 #include <algorithm>
 
 #include "tutti/device/cuda/check.hpp"
@@ -68,7 +68,8 @@ __device__ inline double2 load_pair(const LanePair* from, Lanes lanes, int lane)
   return make_double2(0, 0);
 }
 
-__global__ void __launch_bounds__(block_size) store(SentRows sent, const LanePair* from, Lanes* masks, LanePair* numbers) {
+__global__ void __launch_bounds__(block_size)
+    store(SentRows sent, const LanePair* from, Lanes* masks, LanePair* numbers) {
   for_chunks(sent.count, [&](Size first, int lane) {
     const Size i = first + lane;
     Lanes lanes = 0;
@@ -130,7 +131,7 @@ __global__ void __launch_bounds__(block_size) list(SentRows sent, std::int64_t* 
     first = __shfl_sync(all_threads, first, 31);
     if (lanes != 0)
       entries[place + __popc(some & ((1u << lane) - 1))] = {lanes, static_cast<Lid>(i),
-                                                           static_cast<std::uint32_t>(first + end - mine)};
+                                                            static_cast<std::uint32_t>(first + end - mine)};
   });
 }
 
