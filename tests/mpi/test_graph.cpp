@@ -72,8 +72,10 @@ TEST(GraphOverRanks, PartsHaveTheBitsOfCopies) {
   BuildOptions undirected;
   undirected.directed = false;
   undirected.multi_edges = MultiEdges::paths;
-  check(build_graph(generate_rmat(ssca2_spec(7, 4)), undirected), "undirected R-MAT with multi-edges");
+  for (const char* devices : {"cpu", "fake:2", "fake:3,cpu"})
+    check(build_graph(generate_rmat(ssca2_spec(7, 4)), undirected), "undirected R-MAT with multi-edges", devices);
   check(build_graph(generate_grid(1, 20), {}), "path");
+  check(build_graph(generate_grid(1, 90), {}), "more levels than a device's batch has room for", "fake:2");
   check(build_graph(generate_grid(1, 2), {}), "fewer vertices than parts", "fake:2");
   check(build_graph(generate_grid(1, 1), {}), "one vertex");
   check(build_graph(ArcList{}, {}), "no vertex");
@@ -91,7 +93,27 @@ TEST(GraphOverRanks, PartsHaveTheBitsOfCopies) {
   const std::vector<Vertex> first{ordered.new_name[0], ordered.new_name[1]};
   const BetweennessState one = run(ordered, first, alone, "cpu", 2);
   EXPECT_GT(values_of(one, ordered)[2], 50);
-  EXPECT_EQ(run(ordered, first, world, "cpu", 2, Placement::parts).sums, one.sums);
+  for (const char* devices : {"cpu", "fake:2"})
+    EXPECT_EQ(run(ordered, first, world, devices, 2, Placement::parts).sums, one.sums);
+}
+
+/// Devices of a rank that do not reach each other, and several batches.
+TEST(GraphOverRanks, PartsThatPackTheirMessages) {
+  const Comm world, alone(MPI_COMM_SELF);
+  const OrderedGraph ordered = order_by_degree(build_graph(generate_rmat(ssca2_spec(9, 5)), {}));
+  const std::vector<Vertex> sources = draw_sources(ordered.graph, 150, 9);
+  const BetweennessState one = run(ordered, sources, alone, "cpu", 1000);
+  for (const bool peer : {false, true}) {
+    DeviceOptions options;
+    options.threads = 1;
+    options.fake.peer = peer;
+    DeviceSet set = open_devices("fake:2", world, options);
+    Betweenness work(ordered, set, world, 150, Sweep::automatic, Placement::parts);
+    BetweennessState state = work.begin();
+    work.add(sources, 150, state);
+    EXPECT_EQ(state.sums, one.sums);
+    EXPECT_EQ(state.reached, one.reached);
+  }
 }
 
 /// A device that has no room for a copy gets a part.

@@ -74,6 +74,51 @@ class GraphRun(SystemTest):
               cwd=self.folder)
         self.assertEqual((self.folder / "short.csv").read_text(), whole)
 
+    def test_parts_of_files(self):
+        """No rank has the whole graph: the bits of copies, and checkpoints that either continues."""
+        for kind, options in [("ssca2", ["--scale", 8]), ("grid", ["--rows", 2, "--columns", 70])]:
+            name = f"{kind}.el"
+            tutti("graph", "generate", kind, *options, "-o", name, cwd=self.folder)
+            directed = "true" if kind == "ssca2" else "false"
+            case = self.write(f"{kind}.toml", f'''model = "graph"
+[graph]
+file = "{name}"
+directed = {directed}
+[measure]
+sources = 100
+[steps]
+sources = 30
+[checkpoint]
+every = 1
+keep = 9
+''')
+            parts = ["--set", 'devices.placement="parts"']
+            self.go(case, "-o", f"{kind}-copies", "--devices", "cpu")
+            whole = self.values(f"{kind}-copies")
+            for ranks, devices in [(None, "fake:2"), (2, "cpu"), (3, "fake:2"), (4, "cpu"), (7, "cpu")]:
+                with self.subTest(kind=kind, ranks=ranks, devices=devices):
+                    self.go(case, "-o", f"{kind}-{ranks}", "--devices", devices, *parts, ranks=ranks)
+                    self.assertEqual(self.values(f"{kind}-{ranks}"), whole)
+                    first = "checkpoints/step-000000000001.h5"
+                    self.go("--restart", self.folder / f"{kind}-{ranks}" / first, "-o", f"{kind}-{ranks}-then-copies", "--set",
+                            'devices.placement="copies"', "--devices", "cpu")
+                    self.assertEqual(self.values(f"{kind}-{ranks}-then-copies"), whole)
+                    self.go("--restart", self.folder / f"{kind}-copies" / first, "-o", f"{kind}-copies-then-{ranks}", *parts,
+                            "--devices", devices, ranks=ranks)
+                    self.assertEqual(self.values(f"{kind}-copies-then-{ranks}"), whole)
+
+    def test_no_room_is_refused(self):
+        with open("/proc/meminfo", encoding="utf-8") as file:
+            if next(int(line.split()[1]) for line in file if line.startswith("MemAvailable:")) > 100 << 20:
+                self.skipTest("this machine has more than 100 GiB")
+        self.write("many.el", "# vertices 2147483646\n0 1\n")
+        case = self.write("many.toml", 'model = "graph"\n[graph]\nfile = "many.el"\n')
+        for placement, ranks in [("auto", None), ("parts", 2)]:
+            with self.subTest(placement=placement):
+                result = self.go(case, "-o", "many", "--set", f'devices.placement="{placement}"', ranks=ranks, code=3)
+                self.assertEqual(len(result.error_lines()), 1, result.err)
+                self.assertIn("memory", result.err)
+
     def test_killed(self):
         self.go(self.case, "-o", "whole", "--devices", "cpu")
         for ranks in (None, 2):

@@ -112,7 +112,7 @@ MeasureResult measure_in_parts(const MeasureRequest& request, Size there, Device
   comm.together([&] { check_room(piece.vertices, piece.size(), there); });
   result.names = piece.names;
   const VertexOwners owners = share_blocks(comm, devices, piece);
-  ArcShare share = share_arcs(comm, piece, owners, request.directed);
+  ArcShare share = share_arcs(comm, piece, owners, request.directed, parallel);
   piece = {};
   Graph graph;
   comm.together([&] {
@@ -131,18 +131,6 @@ MeasureResult measure_in_parts(const MeasureRequest& request, Size there, Device
   result.values = values_of(state, cut.new_name);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
-}
-
-/// Whether to. Error(resource): there is no room either way.
-bool choose_parts(const MeasureRequest& request, Size there, const Comm& comm) {
-  const bool can = request.measure == Measure::betweenness && comm.size() > 1 && has_pieces(request.file);
-  if (request.placement == Placement::parts && can) return true;
-  const Size whole = bytes_to_measure(request.file);
-  if (whole <= there) return false;
-  if (can && request.placement == Placement::automatic && whole / comm.size() <= there) return true;
-  fail(ErrorKind::resource, "{}: the graph takes about {} of memory, and a rank has {}; use more memory{}",
-       request.file, format_bytes(static_cast<double>(whole)), format_bytes(static_cast<double>(there)),
-       can ? ", or ranks on more hosts" : ", or betweenness of an edge list or .sg file on ranks of several hosts");
 }
 
 }  // namespace
@@ -206,12 +194,23 @@ std::vector<Vertex> components(const Graph& graph) {
   return parent;
 }
 
+bool choose_pieces(const std::string& file, Measure measure, Placement placement, Size there, const Comm& comm) {
+  const bool can = measure == Measure::betweenness && comm.size() > 1 && has_pieces(file);
+  if (placement == Placement::parts && can) return true;
+  const Size whole = bytes_to_measure(file);
+  if (whole <= there) return false;
+  if (can && placement == Placement::automatic && whole / comm.size() <= there) return true;
+  fail(ErrorKind::resource, "{}: the graph takes about {} of memory, and a rank has {}; use more memory{}", file,
+       format_bytes(static_cast<double>(whole)), format_bytes(static_cast<double>(there)),
+       can ? ", or ranks on more hosts" : ", or betweenness of an edge list or .sg file on ranks of several hosts");
+}
+
 MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const Comm& comm) {
   if (request.measure == Measure::components && request.sources != "all")
     fail(ErrorKind::usage, "--sources {}: components have none; remove it", request.sources);
   const Size there = host_memory(comm);
   bool parts = false;
-  comm.together([&] { parts = choose_parts(request, there, comm); });
+  comm.together([&] { parts = choose_pieces(request.file, request.measure, request.placement, there, comm); });
   if (comm.max(parts ? 1 : 0) > 0) {
     if (request.placement == Placement::automatic)
       info("the graph does not fit into a rank's memory: its vertices are distributed");

@@ -40,6 +40,10 @@ struct MeasureResult {
 /// way.
 MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const Comm& comm);
 
+/// Whether ranks read pieces of a file and none has the whole graph. `there`: memory of a rank. Error(resource): there
+/// is no room either way.
+bool choose_pieces(const std::string& file, Measure measure, Placement placement, Size there, const Comm& comm);
+
 /// Sources of `all`, a number or a file (one name of a vertex a line, # begins a comment).
 std::vector<Vertex> choose_sources(const Graph& graph, const std::string& sources, std::uint64_t seed);
 

@@ -136,7 +136,7 @@ ArcShare first_kernels_of_share(const Ssca2Request& request, const VertexOwners&
     piece = generate_rmat(spec, tuples * comm.rank() / comm.size(), tuples * (comm.rank() + 1) / comm.size(), parallel);
   });
   result.generate_seconds = comm.max(clock.lap());
-  ArcShare share = share_arcs(comm, piece, owners, true);
+  ArcShare share = share_arcs(comm, piece, owners, true, parallel);
   piece = {};
   BuildOptions options;
   options.multi_edges = MultiEdges::paths;

@@ -88,19 +88,25 @@ void expect_everywhere(const Graph& graph, const std::vector<Vertex>& sources, d
     }
 }
 
-/// Vertices in parts, some of them of other devices.
+/// Vertices in parts, some of them of other devices; hubs, several batches, levels that are pushed and pulled.
 TEST(Betweenness, PartsHaveTheBitsOfCopies) {
-  for (const bool directed : {true, false}) {
-    const Graph graph = graph_of(random_arcs(150, 500, 7), directed, MultiEdges::paths);
-    const std::vector<Vertex> sources = draw_sources(graph, 30, 3);
-    const Result first = run(graph, sources, "cpu", 1);
-    for (const char* devices : {"cpu", many_devices}) {
-      SCOPED_TRACE(devices);
-      const Result parts = run(graph, sources, devices, 2, Sweep::automatic, 17, Placement::parts);
-      EXPECT_EQ(parts.state.sums, first.state.sums);
-      EXPECT_EQ(parts.state.reached, first.state.reached);
+  std::vector<std::string> lists{"cpu", many_devices};
+#if defined(TUTTI_TEST_GPU)
+  if (cuda_device_count() > 1) lists.push_back("cuda:0,cuda:1");
+#endif
+  for (const bool directed : {true, false})
+    for (const bool rmat : {false, true}) {
+      const Graph graph =
+          graph_of(rmat ? generate_rmat(ssca2_spec(10, 7)) : random_arcs(150, 500, 7), directed, MultiEdges::paths);
+      const std::vector<Vertex> sources = draw_sources(graph, rmat ? 150 : 30, 3);
+      const Result first = run(graph, sources, "cpu", 1);
+      for (const std::string& devices : lists) {
+        SCOPED_TRACE(devices);
+        const Result parts = run(graph, sources, devices, 2, Sweep::automatic, rmat ? 0 : 17, Placement::parts);
+        EXPECT_EQ(parts.state.sums, first.state.sums);
+        EXPECT_EQ(parts.state.reached, first.state.reached);
+      }
     }
-  }
 }
 
 TEST(Betweenness, IsThatOfTheSlowOneOnRandomGraphs) {

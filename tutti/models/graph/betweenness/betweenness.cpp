@@ -125,8 +125,11 @@ void Betweenness::add(std::span<const Vertex> sources, Size until, BetweennessSt
 
 void Betweenness::advance(std::span<const Vertex> sources, Size until, BetweennessState& state) {
   if (parts_) {
-    for (; state.done < until; state.done += std::min(parts_->most(), until - state.done))
-      parts_->add(sources.subspan(state.done, std::min(parts_->most(), until - state.done)));
+    while (state.done < until) {
+      const Size count = std::min(parts_->most(), until - state.done);  // there may be fewer at a time afterwards
+      parts_->add(sources.subspan(state.done, count));
+      state.done += count;
+    }
     return;
   }
   bool measured_here = true;

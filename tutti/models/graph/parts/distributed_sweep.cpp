@@ -57,7 +57,7 @@ std::vector<GraphPart> cut(const Comm& comm, const Graph& graph, const DeviceSet
     if (comm.is_root()) owner = choose_owners(graph, weights);
   });
   comm.broadcast(owner);
-  return cut_graph(comm, graph, owner, ranks_of_parts(comm, devices));
+  return cut_graph(comm, graph, owner, ranks_of_parts(comm, devices), parallel_for(*devices.threads));
 }
 
 }  // namespace
@@ -114,12 +114,17 @@ DistributedSweep::DistributedSweep(std::vector<GraphPart> parts, Vertex vertices
   });
   make_sweeps(sources);
   verbose("the graph is partitioned into {} parts, which read {} vertices of others; {} times {} sources at a time",
-          rank_of_part_.size(), format_count(comm.sum(ghosts)), batches_, width_);
+          rank_of_part_.size(), format_count(comm.sum(ghosts)), most() / (device_parts_ ? most_lanes : width_),
+          device_parts_ ? most_lanes : width_);
 }
 
 /// As many lanes as fit everywhere: ghosts take them, too, and of a graph without small cuts nearly all vertices are.
 void DistributedSweep::make_sweeps(Size sources) {
   sweeps_.clear();
+  if (!on_threads_ && !wide_ && DeviceParts::fit(parts_, devices_, comm_)) {
+    device_parts_ = std::make_unique<DeviceParts>(parts_, devices_, comm_, rank_of_part_);
+    return;
+  }
   batches_ = on_threads_ ? static_cast<Size>(comm_.max(devices_.threads->count())) : 1;
   batches_ = std::clamp<Size>((sources + 7) / 8, 1, batches_);
   width_ = static_cast<int>(std::clamp<Size>(((sources + batches_ - 1) / batches_ + 7) / 8 * 8, 8, most_lanes));
@@ -217,17 +222,25 @@ void DistributedSweep::exchange() {
   exchange_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+std::vector<Vertex> DistributedSweep::local_numbers(std::size_t part, std::span<const Vertex> sources) const {
+  std::vector<Vertex> here;
+  for (const Vertex s : sources)
+    here.push_back(local_[part * static_cast<std::size_t>(vertices_) + static_cast<std::size_t>(s)]);
+  return here;
+}
+
 /// False: some path count needs more than doubles, and nothing was added.
 bool DistributedSweep::try_add(std::span<const Vertex> sources) {
+  if (device_parts_) {
+    std::vector<std::vector<Vertex>> here;
+    for (std::size_t p = 0; p < parts_.size(); ++p) here.push_back(local_numbers(p, sources));
+    return device_parts_->add(here);
+  }
   const std::size_t each = (sources.size() + sweeps_.size() - 1) / sweeps_.size();
   const auto begin = [&](std::size_t b) {
     const auto first = std::min(sources.size(), b * each), count = std::min(sources.size() - first, each);
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      std::vector<Vertex> here;
-      for (const Vertex s : sources.subspan(first, count))
-        here.push_back(local_[p * static_cast<std::size_t>(vertices_) + static_cast<std::size_t>(s)]);
-      sweeps_[b][p]->begin(here);
-    }
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      sweeps_[b][p]->begin(local_numbers(p, sources.subspan(first, count)));
   };
   std::int32_t depth = 0;
   for (;; ++depth) {
@@ -274,20 +287,28 @@ void DistributedSweep::add(std::span<const Vertex> sources) {
   if (try_add(sources)) return;
   // Most likely so in the next ones, too.
   std::vector<DeltaSum> sums(static_cast<std::size_t>(vertices_));
-  comm_.together([&] {
-    for (const Batch& batch : sweeps_)
-      for (const auto& sweep : batch) sweep->collect(sums);
-  });
+  comm_.together([&] { collect_sweeps(sums, reached_); });
   earlier_ = std::move(sums);
+  if (device_parts_) {
+    bytes_sent_ += device_parts_->bytes_sent();
+    exchange_seconds_ += device_parts_->exchange_seconds();
+    device_parts_.reset();
+  }
   on_threads_ = false;
+  wide_ = true;
   make_sweeps(static_cast<Size>(sources.size()));
   for (; !sources.empty(); sources = sources.subspan(std::min(sources.size(), static_cast<std::size_t>(most()))))
     try_add(sources.first(std::min(sources.size(), static_cast<std::size_t>(most()))));
 }
 
-void DistributedSweep::collect(std::span<DeltaSum> sums, Size& reached) {
+void DistributedSweep::collect_sweeps(std::span<DeltaSum> sums, Size& reached) {
   for (const Batch& batch : sweeps_)
     for (const auto& sweep : batch) sweep->collect(sums);
+  if (device_parts_) device_parts_->collect(sums, reached);
+}
+
+void DistributedSweep::collect(std::span<DeltaSum> sums, Size& reached) {
+  collect_sweeps(sums, reached);
   for (std::size_t v = 0; v < earlier_.size(); ++v) sums[v].add(earlier_[v]);
   earlier_.clear();
   reached += reached_;

@@ -1,8 +1,10 @@
 #include "tutti/models/graph/parts/graph_part.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
+#include "tutti/models/graph/strands.hpp"
 #include "tutti/partition/partition.hpp"
 
 namespace tutti::graph {
@@ -27,28 +29,38 @@ std::vector<std::int32_t> deal_out(Vertex vertices, std::span<const double> weig
   return owner;
 }
 
-PartRows rows_of(const Graph& graph, std::span<const std::int32_t> owner, std::int32_t part) {
+PartRows rows_of(const Graph& graph, std::span<const std::int32_t> owner, std::int32_t part,
+                 const ParallelFor& parallel) {
   PartRows rows;
   rows.part = part;
-  for (Vertex v = 0; v < graph.vertices; ++v) {
-    if (owner[at(v)] != part) continue;
-    rows.owned.push_back(v);
+  for (Vertex v = 0; v < graph.vertices; ++v)
+    if (owner[at(v)] == part) rows.owned.push_back(v);
+  std::vector<char> read(at(graph.vertices), 0);
+  for_strands(parallel, std::ssize(rows.owned), [&](Size i) {
     for (const Csr<Vertex>* arcs : {&graph.out, &graph.incoming()})
-      for (const Vertex w : arcs->row(v))
-        if (owner[at(w)] != part) rows.ghosts.push_back(w);
-  }
-  std::sort(rows.ghosts.begin(), rows.ghosts.end());
-  rows.ghosts.erase(std::unique(rows.ghosts.begin(), rows.ghosts.end()), rows.ghosts.end());
-  for (const Gid w : rows.ghosts) rows.ghost_owners.push_back(owner[at(w)]);
+      for (const Vertex w : arcs->row(static_cast<Vertex>(rows.owned[at(i)])))
+        if (owner[at(w)] != part) std::atomic_ref(read[at(w)]).store(1, std::memory_order_relaxed);
+  });
+  for (Vertex w = 0; w < graph.vertices; ++w)
+    if (read[at(w)] != 0) {
+      rows.ghosts.push_back(w);
+      rows.ghost_owners.push_back(owner[at(w)]);
+    }
   return rows;
 }
 
-Csr<Vertex> local_rows(const Csr<Vertex>& rows, const IndexMap& map, const std::vector<Lid>& local) {
+Csr<Vertex> local_rows(const Csr<Vertex>& rows, const IndexMap& map, const std::vector<Lid>& local,
+                       const ParallelFor& parallel) {
   Csr<Vertex> result;
-  for (Lid row = 0; row < map.owned; ++row) {
-    for (const Vertex w : rows.row(static_cast<Vertex>(map.global[at(row)]))) result.columns.push_back(local[at(w)]);
-    result.close_row();
-  }
+  const auto global_row = [&](Size row) { return rows.row(static_cast<Vertex>(map.global[at(row)])); };
+  result.offsets.resize(at(map.owned) + 1);
+  for (Lid row = 0; row < map.owned; ++row)
+    result.offsets[at(row) + 1] = result.offsets[at(row)] + static_cast<Size>(global_row(row).size());
+  result.columns.resize(at(result.offsets.back()));
+  for_strands(parallel, map.owned, [&](Size row) {
+    auto to = result.columns.begin() + result.offsets[at(row)];
+    for (const Vertex w : global_row(row)) *to++ = local[at(w)];
+  });
   return result;
 }
 
@@ -115,21 +127,21 @@ std::vector<std::int32_t> choose_owners(const Graph& graph, std::span<const doub
 }
 
 std::vector<GraphPart> cut_graph(const Comm& comm, const Graph& graph, std::span<const std::int32_t> owner,
-                                 std::span<const int> rank_of_part) {
+                                 std::span<const int> rank_of_part, const ParallelFor& parallel) {
   std::vector<PartRows> rows;
   comm.together([&] {
     for (std::size_t p = 0; p < rank_of_part.size(); ++p)
-      if (rank_of_part[p] == comm.rank()) rows.push_back(rows_of(graph, owner, static_cast<std::int32_t>(p)));
+      if (rank_of_part[p] == comm.rank()) rows.push_back(rows_of(graph, owner, static_cast<std::int32_t>(p), parallel));
   });
-  std::vector<IndexMap> maps = number_parts(comm, rows, rank_of_part);
+  std::vector<IndexMap> maps = number_parts(comm, rows, rank_of_part, parallel);
   std::vector<GraphPart> parts;
   comm.together([&] {
     std::vector<Lid> local(at(graph.vertices), no_lid);
     for (IndexMap& map : maps) {
       for (std::size_t i = 0; i < map.global.size(); ++i) local[at(map.global[i])] = static_cast<Lid>(i);
       GraphPart part;
-      part.out = local_rows(graph.out, map, local);
-      if (graph.directed) part.in = local_rows(graph.in, map, local);
+      part.out = local_rows(graph.out, map, local, parallel);
+      if (graph.directed) part.in = local_rows(graph.in, map, local, parallel);
       part.from_ghosts = rows_from_ghosts(part.incoming(), map);
       part.map = std::move(map);
       parts.push_back(std::move(part));

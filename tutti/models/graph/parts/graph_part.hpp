@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tutti/base/mpi/comm.hpp"
+#include "tutti/base/parallel.hpp"
 #include "tutti/models/graph/betweenness/ordered_graph.hpp"
 #include "tutti/partition/index_map.hpp"
 
@@ -31,6 +32,6 @@ std::vector<std::int32_t> choose_owners(const Graph& graph, std::span<const doub
 
 /// The parts of this rank. Collective.
 std::vector<GraphPart> cut_graph(const Comm& comm, const Graph& graph, std::span<const std::int32_t> owner,
-                                 std::span<const int> rank_of_part);
+                                 std::span<const int> rank_of_part, const ParallelFor& parallel = {});
 
 }  // namespace tutti::graph

@@ -4,8 +4,10 @@
 #include <limits>
 #include <numeric>
 #include <unordered_set>
+#include <utility>
 
 #include "tutti/models/graph/parts/distributed_sweep.hpp"
+#include "tutti/models/graph/strands.hpp"
 #include "tutti/models/graph/subgraphs.hpp"
 
 namespace tutti::graph {
@@ -21,33 +23,68 @@ enum class ByEnd : std::uint8_t { tail, head, both };
 
 /// Sends arcs to the ranks that own their tails, or their heads; `both`: also backwards. In portions, so that messages
 /// are small beside lists.
-ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, ByEnd end) {
+ArcList send_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, ByEnd end,
+                  const ParallelFor& parallel) {
   constexpr Size portion = Size{1} << 22;
   ArcList mine;
   mine.vertices = piece.vertices;
+  if (comm.size() == 1 && end != ByEnd::both) {
+    mine.arcs = piece.arcs;
+    mine.weights = piece.weights;
+    return mine;
+  }
+  const auto ranks = static_cast<std::size_t>(comm.size());
   const bool weighted = comm.sum(static_cast<Size>(piece.weights.size())) > 0;
   const Size mine_takes = (piece.size() + portion - 1) / portion;
   const auto rounds = static_cast<Size>(comm.max(static_cast<double>(mine_takes)));
   for (Size round = 0; round < rounds; ++round) {
-    std::vector<std::vector<WeightedArc>> outgoing(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<WeightedArc>> outgoing(ranks);
     comm.together([&] {
-      for (Size i = round * portion; i < std::min(piece.size(), (round + 1) * portion); ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        const Arc arc = piece.arcs[at];
-        const double weight = piece.weights.empty() ? 0 : piece.weights[at];
-        outgoing[static_cast<std::size_t>(owners.rank(end == ByEnd::head ? arc.to : arc.from))].push_back(
-            {arc, weight});
-        if (end == ByEnd::both && arc.from != arc.to)
-          outgoing[static_cast<std::size_t>(owners.rank(arc.to))].push_back({{arc.to, arc.from}, weight});
+      const Size first = std::min(piece.size(), round * portion);
+      const Blocks blocks(std::min(piece.size() - first, portion), 1 << 15);
+      /// put(rank, arc) for what arcs [begin, end) of the portion make.
+      const auto arcs_of = [&](Size begin, Size last, const auto& put) {
+        for (Size i = first + begin; i < first + last; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          const Arc arc = piece.arcs[at];
+          const double weight = piece.weights.empty() ? 0 : piece.weights[at];
+          put(owners.rank(end == ByEnd::head ? arc.to : arc.from), WeightedArc{arc, weight});
+          if (end == ByEnd::both && arc.from != arc.to)
+            put(owners.rank(arc.to), WeightedArc{{arc.to, arc.from}, weight});
+        }
+      };
+      // place[block][rank]: first how many, then where the next one goes.
+      std::vector<std::vector<Size>> place(static_cast<std::size_t>(blocks.number), std::vector<Size>(ranks, 0));
+      blocks.run(parallel, [&](Size b, Size begin, Size last) {
+        auto& here = place[static_cast<std::size_t>(b)];
+        arcs_of(begin, last, [&](int rank, const WeightedArc&) { ++here[static_cast<std::size_t>(rank)]; });
+      });
+      for (std::size_t r = 0; r < ranks; ++r) {
+        Size total = 0;
+        for (auto& here : place) total += std::exchange(here[r], total);
+        outgoing[r].resize(static_cast<std::size_t>(total));
       }
+      blocks.run(parallel, [&](Size b, Size begin, Size last) {
+        auto& here = place[static_cast<std::size_t>(b)];
+        arcs_of(begin, last, [&](int rank, const WeightedArc& arc) {
+          const auto r = static_cast<std::size_t>(rank);
+          outgoing[r][static_cast<std::size_t>(here[r]++)] = arc;
+        });
+      });
     });
     const std::vector<std::vector<WeightedArc>> incoming = comm.all_to_all(outgoing);
     comm.together([&] {
-      for (const std::vector<WeightedArc>& from : incoming)
-        for (const WeightedArc& a : from) {
-          mine.arcs.push_back(a.arc);
-          if (weighted) mine.weights.push_back(a.weight);
-        }
+      for (const std::vector<WeightedArc>& from : incoming) {
+        const std::size_t before = mine.arcs.size();
+        mine.arcs.resize(before + from.size());
+        if (weighted) mine.weights.resize(before + from.size());
+        for_ranges(parallel, std::ssize(from), [&](Size begin, Size last) {
+          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(last); ++i) {
+            mine.arcs[before + i] = from[i].arc;
+            if (weighted) mine.weights[before + i] = from[i].weight;
+          }
+        });
+      }
     });
   }
   return mine;
@@ -93,9 +130,12 @@ VertexOwners share_blocks(const Comm& comm, const DeviceSet& devices, const ArcL
   return owners;
 }
 
-ArcShare share_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, bool directed) {
-  if (directed) return {send_arcs(comm, piece, owners, ByEnd::tail), send_arcs(comm, piece, owners, ByEnd::head)};
-  ArcShare share{send_arcs(comm, piece, owners, piece.both_ways ? ByEnd::tail : ByEnd::both), {}};
+ArcShare share_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, bool directed,
+                    const ParallelFor& parallel) {
+  if (directed)
+    return {send_arcs(comm, piece, owners, ByEnd::tail, parallel),
+            send_arcs(comm, piece, owners, ByEnd::head, parallel)};
+  ArcShare share{send_arcs(comm, piece, owners, piece.both_ways ? ByEnd::tail : ByEnd::both, parallel), {}};
   share.outgoing.both_ways = true;
   return share;
 }
@@ -116,9 +156,9 @@ CutGraph order_and_cut(const Comm& comm, Graph share, const VertexOwners& owners
     for (Vertex& s : sources) s = ordered.new_name[static_cast<std::size_t>(s)];
   });
   if (sources.size() > 64)
-    group_sources(distances_to_hubs(comm, ordered.graph, std::min(most_hubs, owner.size())), sources);
+    group_sources(distances_to_hubs(comm, ordered.graph, std::min(most_hubs, owner.size()), parallel), sources);
   CutGraph cut;
-  cut.parts = cut_graph(comm, ordered.graph, owner, owners.rank_of_part);
+  cut.parts = cut_graph(comm, ordered.graph, owner, owners.rank_of_part, parallel);
   cut.new_name = std::move(ordered.new_name);
   return cut;
 }
@@ -178,13 +218,15 @@ std::vector<Vertex> all_of(const Comm& comm, const std::vector<Vertex>& mine) {
   return all;
 }
 
-std::vector<std::vector<std::uint8_t>> distances_to_hubs(const Comm& comm, const Graph& share, std::size_t hubs) {
+std::vector<std::vector<std::uint8_t>> distances_to_hubs(const Comm& comm, const Graph& share, std::size_t hubs,
+                                                         const ParallelFor& parallel) {
   using Hubs = std::uint32_t;  // a bit each
   struct Reached {
     Vertex vertex;
     Hubs hubs;
   };
   constexpr int far = 255;
+  const Hubs all = hubs < 32 ? (Hubs{1} << hubs) - 1 : ~Hubs{0};
   const auto n = static_cast<std::size_t>(share.vertices);
   std::vector<std::vector<std::uint8_t>> distance(hubs);
   std::vector<Hubs> frontier, reached;
@@ -205,12 +247,18 @@ std::vector<std::vector<std::uint8_t>> distances_to_hubs(const Comm& comm, const
           if ((r.hubs >> h & 1) != 0)
             distance[h][static_cast<std::size_t>(r.vertex)] = static_cast<std::uint8_t>(depth);
       }
-      for (Vertex v = 0; v < share.vertices; ++v) {
-        Hubs found = 0;
-        for (const Vertex w : share.out.row(v)) found |= frontier[static_cast<std::size_t>(w)];
-        found &= ~reached[static_cast<std::size_t>(v)];
-        if (found != 0) mine.push_back({v, found});
-      }
+      const Blocks blocks(share.vertices, 4096);
+      std::vector<std::vector<Reached>> of_block(static_cast<std::size_t>(blocks.number));
+      for_strands(parallel, blocks.number, [&](Size b) {
+        for (auto v = static_cast<Vertex>(blocks.begin(b)); v < static_cast<Vertex>(blocks.begin(b + 1)); ++v) {
+          const Hubs missing = all & ~reached[static_cast<std::size_t>(v)];
+          Hubs found = 0;
+          if (missing != 0)
+            for (const Vertex w : share.out.row(v)) found |= frontier[static_cast<std::size_t>(w)];
+          if ((found & missing) != 0) of_block[static_cast<std::size_t>(b)].push_back({v, found & missing});
+        }
+      });
+      for (const auto& some : of_block) mine.insert(mine.end(), some.begin(), some.end());
       for (const Reached& r : level) frontier[static_cast<std::size_t>(r.vertex)] = 0;
     });
     level = comm.all_gather(std::span<const Reached>(mine));

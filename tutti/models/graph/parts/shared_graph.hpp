@@ -38,7 +38,8 @@ struct ArcShare {
 
 /// Each rank brings any piece of a list. Arcs of an undirected graph stand in both directions afterwards, and in
 /// `outgoing` only. Collective. Takes 8 bytes an arc for each of the three lists, 16 with weights.
-ArcShare share_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, bool directed);
+ArcShare share_arcs(const Comm& comm, const ArcList& piece, const VertexOwners& owners, bool directed,
+                    const ParallelFor& parallel = {});
 
 /// A graph that is ordered by degree and cut into parts, as a DistributedSweep takes it.
 struct CutGraph {
@@ -61,6 +62,7 @@ SubgraphCounts count_subgraphs(const Comm& comm, const Graph& share, const Verte
 std::vector<Vertex> all_of(const Comm& comm, const std::vector<Vertex>& mine);
 
 /// Distances of all vertices to vertices 0 to `hubs` - 1: [hub][vertex], 255: far. Collective.
-std::vector<std::vector<std::uint8_t>> distances_to_hubs(const Comm& comm, const Graph& share, std::size_t hubs);
+std::vector<std::vector<std::uint8_t>> distances_to_hubs(const Comm& comm, const Graph& share, std::size_t hubs,
+                                                         const ParallelFor& parallel = {});
 
 }  // namespace tutti::graph

@@ -1,7 +1,11 @@
 #include "tutti/models/graph/run/graph_case.hpp"
 
+#include <functional>
+
 #include "tutti/base/error.hpp"
+#include "tutti/device/host_memory.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
+#include "tutti/models/graph/files/graph_pieces.hpp"
 #include "tutti/models/graph/generate.hpp"
 
 namespace tutti::graph {
@@ -73,20 +77,69 @@ GraphCase read_graph_case(const Case& options) {
   return c;
 }
 
-ArcList load_arcs(const Case& options, const ParallelFor& parallel) {
-  if (options.has("graph.file")) return read_graph(options.file("graph.file"), parallel);
+namespace {
+
+bool is_rmat(const Case& options) {
+  if (options.has("graph.file")) return false;
   const std::string kind = options.text("graph.generate");
+  return kind != "grid" && kind != "torus";
+}
+
+RmatSpec rmat_of(const Case& options) {
+  const int scale = static_cast<int>(options.integer("graph.scale"));
+  const auto seed = static_cast<std::uint64_t>(options.integer("graph.seed"));
+  return options.text("graph.generate") == "ssca2" ? ssca2_spec(scale, seed) : kronecker_spec(scale, seed);
+}
+
+/// What is a wrong option elsewhere is a wrong key here.
+ArcList generate(const Case& options, const std::function<ArcList()>& make) {
   try {
-    if (kind == "grid") return generate_grid(options.integer("graph.rows"), options.integer("graph.columns"), parallel);
-    if (kind == "torus")
-      return generate_torus(options.integer("graph.rows"), options.integer("graph.columns"), parallel);
-    const int scale = static_cast<int>(options.integer("graph.scale"));
-    const auto seed = static_cast<std::uint64_t>(options.integer("graph.seed"));
-    return generate_rmat(kind == "ssca2" ? ssca2_spec(scale, seed) : kronecker_spec(scale, seed), parallel);
-  } catch (const Error& error) {  // what is a wrong option elsewhere is a wrong key here
+    return make();
+  } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
     fail(ErrorKind::input, "{}: {}", options.where("graph.generate"), error.what());
   }
+}
+
+}  // namespace
+
+ArcList load_arcs(const Case& options, const ParallelFor& parallel) {
+  if (options.has("graph.file")) return read_graph(options.file("graph.file"), parallel);
+  const std::string kind = options.text("graph.generate");
+  return generate(options, [&] {
+    if (kind == "grid") return generate_grid(options.integer("graph.rows"), options.integer("graph.columns"), parallel);
+    if (kind == "torus")
+      return generate_torus(options.integer("graph.rows"), options.integer("graph.columns"), parallel);
+    return generate_rmat(rmat_of(options), parallel);
+  });
+}
+
+ArcList load_piece(const Case& options, const Comm& comm, const ParallelFor& parallel) {
+  if (options.has("graph.file")) return read_graph_piece(comm, options.file("graph.file"), parallel);
+  ArcList piece;
+  comm.together([&] {
+    piece = generate(options, [&] {
+      const RmatSpec spec = rmat_of(options);
+      const Size tuples = spec.degree << spec.scale;
+      return generate_rmat(spec, tuples * comm.rank() / comm.size(), tuples * (comm.rank() + 1) / comm.size(),
+                           parallel);
+    });
+  });
+  return piece;
+}
+
+bool chooses_pieces(const Case& options, const GraphCase& graph_case, const Comm& comm) {
+  const Size there = host_memory(comm);
+  bool pieces = false;
+  comm.together([&] {
+    if (options.has("graph.file"))
+      pieces =
+          choose_pieces(options.file("graph.file").string(), graph_case.measure, graph_case.placement, there, comm);
+    else
+      pieces = is_rmat(options) && graph_case.measure == Measure::betweenness && comm.size() > 1 &&
+               graph_case.placement == Placement::parts;
+  });
+  return comm.max(pieces ? 1 : 0) > 0;
 }
 
 }  // namespace tutti::graph

@@ -27,5 +27,10 @@ GraphCase read_graph_case(const Case& options);
 
 /// The arcs of the case's file or generator.
 ArcList load_arcs(const Case& options, const ParallelFor& parallel);
+/// This rank's piece of them: of a file that has pieces, or of R-MAT. Collective.
+ArcList load_piece(const Case& options, const Comm& comm, const ParallelFor& parallel);
+/// Whether no rank shall have the whole graph: with placement = "parts", or where a rank's memory has no room.
+/// Error(resource): there is no room either way. The same on all ranks; collective.
+bool chooses_pieces(const Case& options, const GraphCase& graph_case, const Comm& comm);
 
 }  // namespace tutti::graph

@@ -7,7 +7,9 @@
 #include "tutti/base/hash.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/device/host_memory.hpp"
 #include "tutti/models/graph/files/write_values.hpp"
+#include "tutti/models/graph/parts/shared_graph.hpp"
 #include "tutti/schedule/balance.hpp"
 
 namespace tutti::graph {
@@ -23,13 +25,25 @@ void add_to(Hasher& hasher, const std::vector<T>& values) {
   hasher.add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
 }
 
-std::uint64_t hash_of(const Graph& graph) {
+std::uint64_t hash_of(const VertexNames& names) {
   Hasher hasher;
-  hasher.add({reinterpret_cast<const char*>(&graph.names.first), sizeof graph.names.first});
-  add_to(hasher, std::vector<Size>(graph.out.offsets.begin(), graph.out.offsets.end()));
-  add_to(hasher, std::vector<Vertex>(graph.out.columns.begin(), graph.out.columns.end()));
-  add_to(hasher, graph.names.ids);
+  hasher.add({reinterpret_cast<const char*>(&names.first), sizeof names.first});
+  add_to(hasher, names.ids);
   return hasher.digest();
+}
+
+/// The sum of the hashes of all rows that have arcs: of rows that are on several ranks it is the sum of theirs.
+std::uint64_t hash_of_rows(const Graph& graph) {
+  std::uint64_t sum = 0;
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    const auto row = graph.out.row(v);
+    if (row.empty()) continue;
+    Hasher hasher;
+    hasher.add({reinterpret_cast<const char*>(&v), sizeof v});
+    hasher.add({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
+    sum += hasher.digest();
+  }
+  return sum;
 }
 
 std::uint64_t hash_of(const std::vector<Vertex>& list) {
@@ -40,9 +54,9 @@ std::uint64_t hash_of(const std::vector<Vertex>& list) {
 
 }  // namespace
 
-VertexDomain::VertexDomain(const ModelSetup& setup, const Graph& graph) {
-  rows = graph.vertices;
-  checksum = hash_of(graph);
+VertexDomain::VertexDomain(const ModelSetup& setup, Vertex vertices, std::uint64_t hash_of_graph) {
+  rows = vertices;
+  checksum = hash_of_graph;
   rank_of_part = place_parts(setup.comm, setup.devices).rank_of_part;
   first_part =
       static_cast<int>(std::find(rank_of_part.begin(), rank_of_part.end(), setup.comm.rank()) - rank_of_part.begin());
@@ -67,46 +81,102 @@ std::uint64_t GraphModel::WideCount::get() const {
 }
 
 GraphModel::GraphModel(const ModelSetup& setup) : comm_(setup.comm), devices_(setup.devices), options_(setup.options) {
-  const ParallelFor parallel = parallel_for(*devices_.threads);
   setup.phases.begin("read");
+  comm_.together([&] { case_ = read_graph_case(options_); });
+  if (chooses_pieces(options_, case_, comm_))
+    read_in_parts(setup);
+  else
+    read_whole(setup);
+  if (case_.measure == Measure::betweenness) {
+    state_ = work_->begin();
+    first_step_ = static_cast<double>(case_.sources_a_step > 0 ? case_.sources_a_step : work_->batches());
+  } else {
+    values_.assign(graph_.vertices, -1);
+    first_step_ = static_cast<double>(case_.sources_a_step > 0 ? case_.sources_a_step : 16 * devices_.threads->count());
+    first_step_ = comm_.max(first_step_);
+  }
+  setup.phases.end();
+}
+
+Graph GraphModel::build(const ArcList& outgoing, const ArcList& incoming) const {
+  try {
+    return build_graph(outgoing, incoming, case_.build, parallel_for(*devices_.threads));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    fail(ErrorKind::input, "{}: {}", options_.where("graph.filter_eighths"), error.what());
+  }
+}
+
+/// Of a graph that is ordered, and gone.
+void GraphModel::keep_names() {
+  Graph small;
+  small.vertices = graph_.vertices;
+  small.directed = graph_.directed;
+  small.names = std::move(graph_.names);
+  graph_ = std::move(small);
+}
+
+void GraphModel::read_whole(const ModelSetup& setup) {
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  std::uint64_t hash = 0;
   comm_.together([&] {
-    case_ = read_graph_case(options_);
     const ArcList list = load_arcs(options_, parallel);
-    try {
-      graph_ = build_graph(list, case_.build, parallel);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::usage) throw;
-      fail(ErrorKind::input, "{}: {}", options_.where("graph.filter_eighths"), error.what());
-    }
+    graph_ = build(list, list);
     arcs_ = graph_.arcs();
+    hash = hash_of(graph_.names) + hash_of_rows(graph_);
     sources_ = choose_sources(graph_, case_.sources, case_.seed);
     list_hash_ = hash_of(sources_);
     list_.set(list_hash_);
   });
-  domain_ = std::make_unique<VertexDomain>(setup, graph_);
-  if (case_.measure != Measure::betweenness) {
-    values_.assign(graph_.vertices, -1);
-    first_step_ = static_cast<double>(case_.sources_a_step > 0 ? case_.sources_a_step : 16 * devices_.threads->count());
-    first_step_ = comm_.max(first_step_);
-    setup.phases.end();
-    return;
-  }
+  domain_ = std::make_unique<VertexDomain>(setup, graph_.vertices, hash);
+  if (case_.measure != Measure::betweenness) return;
   setup.phases.begin("order");
   comm_.together([&] {
     ordered_ = order_by_degree(graph_, parallel);
-    for (Vertex& s : sources_) s = ordered_->new_name[s];
-    if (units() > 64 && ordered_->depth <= most_batch_depth) group_sources(*ordered_, sources_, parallel);
-    Graph small;
-    small.vertices = graph_.vertices;
-    small.directed = graph_.directed;
-    small.names = std::move(graph_.names);
-    graph_ = std::move(small);
+    new_name_ = std::move(ordered_->new_name);
+    for (Vertex& s : sources_) s = new_name_[s];
+    // In any graph: the list is the same with vertices in parts, where nobody knows its depth.
+    if (units() > 64) group_sources(*ordered_, sources_, parallel);
+    keep_names();
   });
   setup.phases.begin("copy");
   work_.emplace(*ordered_, devices_, comm_, units(), Sweep::automatic, case_.placement);
-  state_ = work_->begin();
-  first_step_ = static_cast<double>(case_.sources_a_step > 0 ? case_.sources_a_step : work_->batches());
-  setup.phases.end();
+}
+
+/// No rank has more than its share of the arcs.
+void GraphModel::read_in_parts(const ModelSetup& setup) {
+  const ParallelFor parallel = parallel_for(*devices_.threads);
+  if (case_.placement == Placement::automatic)
+    info("the graph does not fit into a rank's memory: its vertices are distributed");
+  ArcList piece = load_piece(options_, comm_, parallel);
+  const Size there = host_memory(comm_);
+  comm_.together([&] { check_room(piece.vertices, piece.size(), there); });
+  VertexNames names = piece.names;
+  const VertexOwners owners = share_blocks(comm_, devices_, piece);
+  ArcShare share = share_arcs(comm_, piece, owners, case_.build.directed, parallel);
+  piece = {};
+  Graph mine;
+  std::int64_t hash = 0;
+  comm_.together([&] {
+    mine = build(share.outgoing, share.incoming);
+    mine.names = names;
+    share = {};
+    hash = static_cast<std::int64_t>(hash_of_rows(mine));
+  });
+  const std::uint64_t hash_of_graph = hash_of(names) + static_cast<std::uint64_t>(comm_.sum(hash));
+  arcs_ = comm_.sum(mine.arcs());
+  sources_ = choose_sources(comm_, mine, case_.sources, case_.seed);
+  list_hash_ = hash_of(sources_);
+  list_.set(list_hash_);
+  graph_.vertices = mine.vertices;
+  graph_.directed = mine.directed;
+  graph_.names = std::move(names);
+  domain_ = std::make_unique<VertexDomain>(setup, graph_.vertices, hash_of_graph);
+  setup.phases.begin("order");
+  CutGraph cut = order_and_cut(comm_, std::move(mine), owners, parallel, sources_);
+  new_name_ = std::move(cut.new_name);
+  setup.phases.begin("copy");
+  work_.emplace(std::move(cut.parts), graph_.vertices, devices_, comm_, units());
 }
 
 std::optional<Advance> GraphModel::advance() const {
@@ -179,7 +249,7 @@ ModelField GraphModel::values_field(bool restart) {
     std::size_t i = 0;
     for (Lid row = rows.rows.begin; row < rows.rows.end; ++row) {
       const auto v = static_cast<std::size_t>(domain_->maps[p].global[row]);
-      to[i++] = work_ ? state_.sums[ordered_->new_name[v]].value() : values_[v];
+      to[i++] = work_ ? state_.sums[new_name_[v]].value() : values_[v];
     }
   };
   if (restart)
@@ -194,7 +264,7 @@ ModelField GraphModel::digits_field() {
   ModelField field{.name = "digits", .components = 4, .restart = true};
   const auto sum_of = [this](std::size_t p, std::size_t row) -> DeltaSum& {
     const auto v = static_cast<std::size_t>(domain_->maps[p].global[row]);
-    return state_.sums[ordered_->new_name[v]];
+    return state_.sums[new_name_[v]];
   };
   field.read = [sum_of](std::size_t p, const RowSet& rows, std::span<double> to) {
     std::size_t i = 0;
@@ -244,7 +314,7 @@ void GraphModel::resume(double time) {
   for (std::size_t v = 0; v < mine.size(); ++v) {
     if (mine[v] != 0) continue;
     if (work_)
-      state_.sums[ordered_->new_name[v]] = {};
+      state_.sums[new_name_[v]] = {};
     else
       values_[v] = -1;
   }
@@ -276,7 +346,7 @@ void GraphModel::write_results(const std::filesystem::path& folder) {
     MeasureResult result;
     result.names = graph_.names;
     if (work_) {
-      result.values = graph::values_of(state_, *ordered_);
+      result.values = graph::values_of(state_, new_name_);
     } else if (case_.measure == Measure::components) {
       for (const double v : values_) result.labels.push_back(graph_.names.of(static_cast<Vertex>(v)));
     } else {

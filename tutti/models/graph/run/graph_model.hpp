@@ -11,10 +11,10 @@
 
 namespace tutti::graph {
 
-/// Vertices in equal pieces, one a device: who keeps them in a checkpoint. All ranks have the whole graph.
+/// Vertices in equal pieces, one a device: who keeps them in a checkpoint. Those of the sweeps are others.
 class VertexDomain final : public Domain {
  public:
-  VertexDomain(const ModelSetup& setup, const Graph& graph);
+  VertexDomain(const ModelSetup& setup, Vertex vertices, std::uint64_t hash_of_graph);
   RowWords words() const override { return {"vertices", "a smaller graph"}; }
   bool in_space() const override { return false; }
   void load(const ModelSetup&) override {}
@@ -55,6 +55,10 @@ class GraphModel final : public Model {
     void set(std::uint64_t value);
     std::uint64_t get() const;
   };
+  void read_whole(const ModelSetup& setup);
+  void read_in_parts(const ModelSetup& setup);
+  Graph build(const ArcList& outgoing, const ArcList& incoming) const;
+  void keep_names();
   void add_closeness(Size until);
   void collect();
   Size units() const { return case_.measure == Measure::components ? 1 : static_cast<Size>(sources_.size()); }
@@ -69,7 +73,8 @@ class GraphModel final : public Model {
   Size arcs_ = 0;
   std::vector<Vertex> sources_;  ///< of betweenness: new names
   std::unique_ptr<VertexDomain> domain_;
-  std::optional<OrderedGraph> ordered_;
+  std::optional<OrderedGraph> ordered_;  ///< none where no rank has the whole graph
+  std::vector<Vertex> new_name_;         ///< of betweenness
   std::optional<Betweenness> work_;
   BetweennessState state_;      ///< of betweenness
   std::vector<double> values_;  ///< of other measures; -1: not yet

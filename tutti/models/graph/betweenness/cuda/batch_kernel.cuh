@@ -1,5 +1,6 @@
-// One kernel for whole batches of 64 sources: teams of blocks sweep out and back, level after level, with barriers of
-// their own. Beside the portable loops (portable_sources.cu), which define every bit.
+// The levels of whole batches of 64 sources. In copies of the graph one kernel does them all (batch_sweep.cuh): teams
+// of blocks sweep out and back, level after level, with barriers of their own. In parts a kernel does one (parts/cuda).
+// Beside the portable loops (portable_sources.cu, level_kernels.cu), which define every bit.
 //
 // A warp holds 64 sources, two a lane. It takes an item of work: up to 32 whole vertices, or a piece of a hub's row. It
 // flattens the arcs of the item over its lanes to find those that count, then adds whole rows of 64 doubles for these,
@@ -411,20 +412,19 @@ __device__ inline void pull_back(const Lanes* below, const Lanes* level, unsigne
   });
 }
 
-/// Marks in `to` what a frontier of few arcs reaches.
-__device__ inline void push(const Lanes* from, Lanes* to) {
-  const BatchArguments& a = block.arguments;
+/// Marks in `to` what a frontier of few arcs reaches by `rows`.
+__device__ inline void push(const Rows& rows, const Lanes* from, Lanes* to) {
   const Team& team = block.team;
   WarpBoard& board = block.boards[threadIdx.x / 32];
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  for_items(team, a.out, nullptr, board, lane, [&] {
+  for_items(team, rows, nullptr, board, lane, [&] {
     int arcs = 0;
     if (lay_out(
-            a.out, [&](Vertex v, int) { return __ldca(from + v); }, board, lane, arcs) == 0)
+            rows, [&](Vertex v, int) { return __ldca(from + v); }, board, lane, arcs) == 0)
       return;
     for (int e = lane; e < arcs; e += 32) {
       const int owner = owner_of(board, e);
-      const Vertex w = __ldg(a.out.columns + board.start[owner] + e);
+      const Vertex w = __ldg(rows.columns + board.start[owner] + e);
       const Lanes lanes = board.wanted[owner] & ~__ldca(team.reached + w);
       if ((lanes & ~__ldca(to + w)) != 0)
         atomicOr(reinterpret_cast<unsigned long long*>(&to[w]), static_cast<unsigned long long>(lanes));
@@ -444,80 +444,6 @@ __device__ inline Team team_of(const BatchArguments& a, int number, int blocks) 
           a.counts + t * a.levels * 4,
           blocks,
           blocks * warps_of_block};
-}
-
-/// All blocks of a launch are there at once (a cooperative launch); gridDim.x is a multiple of the teams.
-__global__ void __launch_bounds__(block_size, blocks_at_once)
-    sweep_batches(const __grid_constant__ BatchArguments arguments) {
-  const BatchArguments& a = block.arguments;
-  const Team& team = block.team;
-  const int blocks = static_cast<int>(gridDim.x) / arguments.teams, number = static_cast<int>(blockIdx.x) / blocks;
-  if (threadIdx.x == 0) {
-    block.arguments = arguments;
-    block.team = team_of(arguments, number, blocks);
-  }
-  __syncthreads();
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const Size n = a.vertices, thread = static_cast<Size>(blockIdx.x) % blocks * block_size + threadIdx.x,
-             threads = static_cast<Size>(blocks) * block_size;
-  unsigned epoch = 0;
-  int used = a.levels;  // of an earlier launch: unknown
-  for (int batch = number; batch < a.batches; batch += a.teams) {
-    const int first = batch * 64, count = min(64, a.source_count - first);
-    // Lanes without a source have reached everything.
-    Lanes none = 0;
-    for (int k = count; k < 64; ++k) none |= bit_of_source(k);
-    for (Size i = thread; i < n * used; i += threads) team.level[i] = 0;
-    for (Size i = thread; i < n; i += threads) team.reached[i] = none;
-    for (Size i = thread; i < 4 * a.levels; i += threads) team.counts[i] = 0;
-    team.wait(epoch);
-    if (thread < count) {
-      const Vertex s = a.sources[first + thread];
-      const auto mark = [&](Lanes* lanes) {
-        atomicOr(reinterpret_cast<unsigned long long*>(lanes + s), bit_of_source(static_cast<int>(thread)));
-      };
-      mark(team.level);
-      mark(team.reached);
-      reinterpret_cast<double*>(team.values)[static_cast<Size>(s) * 64 + thread] = 1;
-    }
-    team.wait(epoch);
-
-    int depth = 0;
-    bool dense = false, failed = false;
-    for (;; ++depth) {
-      if (depth + 2 > a.levels) {
-        failed = true;
-        break;
-      }
-      const Lanes* from = team.level + depth * n;
-      Lanes* to = team.level + (depth + 1) * n;
-      if (!dense) {
-        push(from, to);
-        team.wait(epoch);
-      }
-      pull_out(from, to, dense, team.counts + 4 * depth, a.failed + batch);
-      team.wait(epoch);
-      failed = __ldcg(&a.failed[batch]) != 0;
-      if (failed || __ldcg(&team.counts[4 * depth]) == 0) break;
-      dense = static_cast<double>(__ldcg(&team.counts[4 * depth + 1])) >= a.sparse * static_cast<double>(a.arcs);
-    }
-    used = min(depth + 2, a.levels);
-    if (failed) {
-      if (thread == 0) a.failed[batch] = 1;
-      team.wait(epoch);
-      continue;
-    }
-    for (int d = depth; d > 0; --d) {
-      pull_back(team.level + (d + 1) * n, team.level + d * n, &team.counts[4 * d + 3]);
-      team.wait(epoch);
-    }
-    Size reached = 0;
-    for (Size v = thread; v < n; v += threads)
-      reached += __popcll(team.reached[v] & ~none) * (a.out.offsets[v + 1] - a.out.offsets[v]);
-    reached = warp_sum(reached);
-    if (lane == 0 && reached > 0) atomicAdd(a.reached_arcs, static_cast<unsigned long long>(reached));
-    team.wait(epoch);
-  }
 }
 
 }  // namespace tutti::graph::gpu

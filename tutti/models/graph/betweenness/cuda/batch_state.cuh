@@ -13,6 +13,7 @@ constexpr int block_size = 256, warps_of_block = block_size / 32;
 /// blocks of a multiprocessor: loads in flight are what the rate depends on.
 constexpr int rows_at_once = 3, arcs_of_lane = 4, blocks_at_once = 4;
 constexpr double most_paths = 0x1p1000;
+constexpr double sparse_part = 0.03;  ///< of all arcs that a frontier has at most to be pushed
 
 /// Work of one warp at a time.
 struct alignas(16) Item {
@@ -104,6 +105,6 @@ struct Block {
   Team team;
   WarpBoard boards[warps_of_block];
 };
-__shared__ Block block;
+static __shared__ Block block;
 
 }  // namespace tutti::graph::gpu

@@ -3,73 +3,21 @@
 
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/device/for_each.hpp"
-#include "tutti/models/graph/betweenness/cuda/batch_kernel.cuh"
+#include "tutti/models/graph/betweenness/cuda/batch_sweep.cuh"
 #include "tutti/models/graph/betweenness/cuda/device_sum.cuh"
+#include "tutti/models/graph/betweenness/cuda/row_work.cuh"
 #include "tutti/models/graph/betweenness/device_sources.hpp"
 
 namespace tutti::graph {
 namespace {
 
 constexpr Size most_batches = 64;  ///< of a launch
-constexpr Size item_arcs = 256;    ///< of whole vertices: as many as of a piece, or a warp works longer than others
-constexpr double sparse = 0.03;
-
-/// Rows as work for warps.
-struct Work {
-  std::vector<gpu::Item> items;
-  std::vector<gpu::Hub> hubs;
-  std::int32_t pieces = 0;
-
-  /// `out`: where it is known which vertices have no arcs out.
-  Work(const Csr<Vertex>& rows, const Csr<Vertex>& out) {
-    const auto offset = [&](Vertex v) { return rows.offsets[v]; };
-    const auto last = [&](Vertex v) { return out.offsets[v] == out.offsets[v + 1]; };
-    for (Vertex v = 0; v < rows.rows();) {
-      const Size arcs = offset(v + 1) - offset(v);
-      if (arcs > piece_arcs) {
-        const auto count = static_cast<std::int32_t>(pieces_of(arcs)), hub = static_cast<std::int32_t>(hubs.size());
-        for (std::int32_t k = 0; k < count; ++k)
-          items.push_back({v, 1, pieces + k, hub, offset(v) + piece_begin(arcs, k),
-                           static_cast<std::int32_t>(piece_begin(arcs, k + 1) - piece_begin(arcs, k)), last(v)});
-        hubs.push_back({pieces, count});
-        pieces += count;
-        ++v;
-        continue;
-      }
-      Vertex end = v + 1;
-      while (end < rows.rows() && end - v < 32 && offset(end + 1) - offset(v) <= item_arcs) ++end;
-      // Vertices without arcs have nothing to pull.
-      if (offset(end) > offset(v)) {
-        std::uint32_t lasts = 0;
-        for (Vertex k = 0; k < end - v; ++k) lasts |= static_cast<std::uint32_t>(last(v + k)) << k;
-        items.push_back({v, end - v, -1, -1, offset(v), static_cast<std::int32_t>(offset(end) - offset(v)), lasts});
-      }
-      v = end;
-    }
-  }
-};
-
-struct DeviceWork {
-  Buffer<Size> offsets;
-  Buffer<Vertex> columns;
-  Buffer<gpu::Item> items;
-  Buffer<gpu::Hub> hubs;
-  std::int32_t pieces = 0;
-
-  DeviceWork() = default;
-  DeviceWork(Stream& stream, const Csr<Vertex>& rows, const Csr<Vertex>& out) {
-    const Work work(rows, out);
-    items = make_buffer(stream, std::span<const gpu::Item>(work.items), "work of a graph's rows");
-    hubs = make_buffer(stream, std::span<const gpu::Hub>(work.hubs), "hubs of a graph");
-    pieces = work.pieces;
-  }
-};
 
 class GpuBatches final : public DeviceSources {
  public:
   GpuBatches(Stream& stream, const Graph& graph, Size levels, Size sources, Size room)
-      : n_(graph.vertices), levels_(levels), out_(stream, graph.out, graph.out) {
-    if (graph.directed) in_ = DeviceWork(stream, graph.in, graph.out);
+      : n_(graph.vertices), levels_(levels), out_(stream, RowWork(graph.out, graph.out)) {
+    if (graph.directed) in_ = DeviceWork(stream, RowWork(graph.in, graph.out));
     Device& device = stream.device();
     const cuda::CurrentDevice current(device.index());
     int blocks_of_processor = 0, processors = 0;
@@ -106,13 +54,9 @@ class GpuBatches final : public DeviceSources {
     clear(stream, barrier_);
     clear(stream, failed_);
     clear(stream, reached_arcs_);
-    const auto rows = [](const RowsView& view, const DeviceWork& work) {
-      return gpu::Rows{view.offsets, view.columns, work.items.data(), work.hubs.data(),
-                       static_cast<std::int32_t>(work.items.size())};
-    };
     gpu::BatchArguments a{};
-    a.out = rows(graph.outgoing(), out_);
-    a.in = rows(graph.incoming(), graph.in.offsets.empty() ? out_ : in_);
+    a.out = out_.view(graph.outgoing());
+    a.in = (graph.in.offsets.empty() ? out_ : in_).view(graph.incoming());
     a.vertices = static_cast<Vertex>(n_);
     a.arcs = graph.arcs;
     a.sources = sources_.data();
@@ -120,7 +64,7 @@ class GpuBatches final : public DeviceSources {
     a.batches = (a.source_count + 63) / 64;
     a.teams = teams_;
     a.levels = static_cast<std::int32_t>(levels_);
-    a.sparse = sparse;
+    a.sparse = gpu::sparse_part;
     a.values = values_.data();
     a.level = level_.data();
     a.reached = reached_.data();
