@@ -72,6 +72,55 @@ MovedBox moved_box(const Piece& piece, const BoxArray& from, const BoxArray& to,
           to.plane()};
 }
 
+/// What of a box lies in one piece at both ends: lines, or planes where these have no gaps, all at the same distance
+/// one from the other.
+struct BoxLines {
+  Lid from, from_stride, to, to_stride, cells, count;
+};
+
+/// All boxes as such lines; nothing where one of them has more than one distance, or so short lines that a kernel is
+/// quicker.
+std::vector<BoxLines> lines_of(std::span<const MovedBox> boxes, Lid cells, Size value_bytes) {
+  constexpr Size shortest_line = 256;  // bytes
+  std::vector<BoxLines> lines;
+  for (std::size_t b = 0; b < boxes.size(); ++b) {
+    const MovedBox& box = boxes[b];
+    const Lid all = (b + 1 < boxes.size() ? boxes[b + 1].first : cells) - box.first;
+    const Lid planes = all / (box.size_x * box.size_y);
+    const bool no_gaps = box.from_row == box.size_x && box.to_row == box.size_x;
+    if (box.size_x * value_bytes < shortest_line) return {};
+    if (planes > 1 && (no_gaps || box.size_y == 1))
+      lines.push_back({box.from, box.from_plane, box.to, box.to_plane, box.size_x * box.size_y, planes});
+    else if (planes == 1)
+      lines.push_back({box.from, box.from_row, box.to, box.to_row, box.size_x, box.size_y});
+    else
+      return {};
+  }
+  return lines;
+}
+
+/// Enqueues the copy of lines into the memory of a peer.
+template <class T>
+void copy_lines(Stream& stream, const BoxLines& lines, const T* from, T* to) {
+  from += lines.from;
+  to += lines.to;
+  const std::size_t bytes = static_cast<std::size_t>(lines.cells) * sizeof(T);
+#if defined(__CUDACC__)
+  if (stream.kind() == DeviceKind::cuda) {
+    const cuda::CurrentDevice current(stream.device().index());
+    TUTTI_CUDA_CHECK(cudaMemcpy2DAsync(to, static_cast<std::size_t>(lines.to_stride) * sizeof(T), from,
+                                       static_cast<std::size_t>(lines.from_stride) * sizeof(T), bytes,
+                                       static_cast<std::size_t>(lines.count), cudaMemcpyDefault,
+                                       static_cast<cudaStream_t>(stream.native())));
+    stream.device().counts().peer_bytes += static_cast<Size>(bytes) * lines.count;
+    stream.device().counts().copies += 1;
+    return;
+  }
+#endif
+  for (Lid n = 0; n < lines.count; ++n, from += lines.from_stride, to += lines.to_stride)
+    stream.copy(to, from, bytes, CopyDirection::peer);
+}
+
 struct CountUp {
   Lid first;
   Lid* numbers;
@@ -207,10 +256,8 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
   std::vector<std::vector<char>> stored(mine, std::vector<char>(pieces.size()));
   for (std::size_t p = 0; p < mine; ++p)
     for (std::size_t q = 0; q < mine; ++q)
-      stored[p][parts.mine[q]] = p != q && reach_each_other(routing != nullptr ? *routing : automatic, streams[p],
-                                                            streams[q])
-                                     ? 1
-                                     : 0;
+      stored[p][parts.mine[q]] =
+          p != q && reach_each_other(routing != nullptr ? *routing : automatic, streams[p], streams[q]) ? 1 : 0;
   for (std::size_t p = 0; p < mine; ++p) maps_.push_back(number_rows(parts, pieces, parts.mine[p], stored[p]));
   plan_ = make_plan(maps_, comm.rank());
   comm.together([&] {
@@ -248,8 +295,26 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
     exchange_->bind(views);
   });
   operations_ = exchange_->operations();
+  const bool may_copy = routing == nullptr || routing->kind != RoutingKind::direct;
+  // A halo that is copied needs no multiprocessor, so that the interior keeps all of them; beside a cut another way
+  // nothing runs, and a copy must be long to be as quick.
+  const Lid most_stored = (same_arrays ? 4 : 128) * (routing != nullptr ? *routing : automatic).most_stored;
   for (std::size_t p = 0; p < mine; ++p)
-    for (std::size_t s = 0; s < parts_[p].stores.size(); ++s) add_store(p, s);
+    for (std::size_t s = 0; s < parts_[p].stores.size(); ++s) {
+      add_store(p, s);
+      const Moves& moves = parts_[p].stores[s];
+      if (!may_copy || moves.cells <= most_stored) continue;
+      std::vector<MovedBox> boxes(moves.boxes.size());
+      download(*streams[p].compute, std::span<MovedBox>(boxes), moves.boxes);
+      const std::vector<BoxLines> lines = lines_of(boxes, moves.cells, sizeof(T));
+      if (lines.empty()) continue;
+      operations_.back().enqueue = [this, p, q = moves.target, lines](Stream& stream) {
+        for (std::size_t f = 0; f < parts_[p].fields.size(); ++f)
+          for (int c = 0; c < parts_[p].fields[f].count; ++c)
+            for (const BoxLines& one : lines)
+              copy_lines(stream, one, parts_[p].fields[f].from[c], parts_[q].fields[f].to[c]);
+      };
+    }
   travels_ = !operations_.empty();
 }
 

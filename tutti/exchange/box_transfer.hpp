@@ -45,7 +45,7 @@ struct TransferFields {
 /// A box of cells on its way from one array to another: places of its first cell, and how far lines and planes lie
 /// apart at both ends.
 struct MovedBox {
-  Lid first = 0;           ///< number of its first cell among those of a list of boxes
+  Lid first = 0;  ///< number of its first cell among those of a list of boxes
   Lid size_x = 0, size_y = 0;
   Lid from = 0, from_row = 0, from_plane = 0;
   Lid to = 0, to_row = 0, to_plane = 0;
@@ -105,7 +105,8 @@ class BoxTransfer {
     std::vector<Moves> stores;              ///< to other parts
     std::vector<TransferFields<T>> fields;  ///< all but the last of them full
   };
-  void note_rows(std::size_t p, const std::vector<std::vector<Piece>>& pieces, const BoxArray& from, const BoxArray& to);
+  void note_rows(std::size_t p, const std::vector<std::vector<Piece>>& pieces, const BoxArray& from,
+                 const BoxArray& to);
   void move(std::size_t p, const Moves& moves, Stream& stream, Range range);
   void add_store(std::size_t p, std::size_t s);
 

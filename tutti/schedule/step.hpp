@@ -98,8 +98,8 @@ class Step {
   /// are at work: later work on any compute stream comes behind all tasks. Errors are thrown by a later call, or by
   /// wait(). One run of many is waited for and timed; seconds() counts the others like it when they are waited for.
   /// `graph_key`: runs with the same number enqueue the same work on the same memory, so that it can be captured once
-  /// (a CUDA graph) and launched again, many runs as one, with those of other steps on the same streams between them; 0:
-  /// nothing is known. What is held back until then is enqueued when a stream of this step is used by anybody else.
+  /// (a CUDA graph) and launched again, many runs as one, with those of other steps on the same streams between them;
+  /// 0: nothing is known. What is held back until then is enqueued when a stream of this step is used by anybody else.
   void run_ahead(std::uint64_t graph_key = 0);
   /// Until the devices have done what was run ahead. Throws what it threw.
   void wait() const;

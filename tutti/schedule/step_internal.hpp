@@ -83,7 +83,8 @@ struct Step::Convoy {
   using Name = std::pair<std::uint64_t, std::uint64_t>;  ///< the step's number, and that of the run's work
   std::vector<Run> held;                                 ///< not enqueued yet, in their order
   std::vector<Name> names;                               ///< of these
-  bool capturing = false;  ///< work is being captured: what is held, as such runs did not come one after the other before
+  bool capturing =
+      false;  ///< work is being captured: what is held, as such runs did not come one after the other before
   std::map<std::vector<Name>, std::unique_ptr<CapturedWork>> together;  ///< several runs
   std::set<std::vector<Name>> interrupted;                              ///< captured once, and not kept
   std::array<std::unique_ptr<Event>, 2> paced;
@@ -109,8 +110,9 @@ struct Step::Ahead {
 
   std::shared_ptr<Convoy> convoy;
   std::uint64_t number = 0;  ///< among the steps of the convoy
-  std::map<std::uint64_t, std::unique_ptr<CapturedWork>> single;  ///< one run, by the number of its work; null: it came once
-  bool may_wait = true;                                           ///< runs may be held back
+  std::map<std::uint64_t, std::unique_ptr<CapturedWork>>
+      single;            ///< one run, by the number of its work; null: it came once
+  bool may_wait = true;  ///< runs may be held back
   bool can_capture = true;
 
   std::vector<PartSeconds> last_seconds;  ///< of the last run that was measured

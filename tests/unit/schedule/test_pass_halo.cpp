@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "tests/unit/base/mpi_environment.hpp"
@@ -129,13 +130,12 @@ struct Ring {
         std::vector<double> values(arrays[p].values());
         for (Lid i = box.lower[0] - 1; i <= box.upper[0]; ++i)
           for (Lid j = 0; j < 3; ++j)
-            for (Lid k = 0; k < 2; ++k)
-              values[arrays[p].at(i, j, k)] = start((i + cells) % cells, j, k);
+            for (Lid k = 0; k < 2; ++k) values[arrays[p].at(i, j, k)] = start((i + cells) % cells, j, k);
         field.push_back(make_buffer(*on.streams[p].compute, std::span<const double>(values), "u"));
       }
     }
-    transfer = std::make_unique<BoxTransfer<double>>(world(), parts, wanted, arrays, arrays, true, on.streams, 1,
-                                                     &routing);
+    transfer =
+        std::make_unique<BoxTransfer<double>>(world(), parts, wanted, arrays, arrays, true, on.streams, 1, &routing);
     sum = std::make_unique<Pass>("sum", on.threads, on.streams, box_pass_parts(parts), transfer.get(), overlap);
     twice = std::make_unique<Pass>("twice", on.threads, on.streams, whole_pass_parts(all),
                                    static_cast<BoxTransfer<double>*>(nullptr), overlap);
@@ -225,6 +225,78 @@ TEST(PassHalo, passes_in_turns_are_launched_together) {
     }
     ring.compare();
   }
+}
+
+/// Cells {x, y, z} of a grid that is cut along z, brought to where the same parts want `wanted`.
+void bring(const std::array<Lid, 3>& cells, const std::vector<std::vector<CellBox>>& wanted, bool halo, Lid most_stored,
+           bool copied) {
+  Devices on(2);
+  Routing routing;
+  routing.most_stored = most_stored;
+  BoxParts parts;
+  parts.cells = cells;
+  std::vector<BoxArray> from, to;
+  std::vector<Buffer<double>> sent, received;
+  const auto number = [&](Lid i, Lid j, Lid k) { return static_cast<double>(parts.number({i, j, k})); };
+  for (Lid p = 0; p < 2; ++p) {
+    parts.boxes.push_back({{0, 0, cells[2] * p / 2}, {cells[0], cells[1], cells[2] * (p + 1) / 2}});
+    parts.rank_of_part.push_back(0);
+    parts.mine.push_back(p);
+    from.push_back({halo ? grown(parts.boxes[p], 1) : parts.boxes[p]});
+    to.push_back({halo ? from[p].stored : wanted[p].front()});
+    std::vector<double> values(from[p].values(), -1.0);
+    for (Lid k = parts.boxes[p].lower[2]; k < parts.boxes[p].upper[2]; ++k)
+      for (Lid j = 0; j < cells[1]; ++j)
+        for (Lid i = 0; i < cells[0]; ++i) values[from[p].at(i, j, k)] = number(i, j, k);
+    sent.push_back(make_buffer(*on.streams[p].compute, std::span<const double>(values), "sent"));
+    received.push_back(make_buffer(*on.streams[p].compute,
+                                   std::span<const double>(std::vector<double>(to[p].values(), -1.0)), "received"));
+  }
+  BoxTransfer<double> transfer(world(), parts, wanted, from, to, halo, on.streams, 1, &routing);
+  std::vector<Buffer<double>>& arrived = halo ? sent : received;
+  for (std::size_t p = 0; p < 2; ++p) {
+    const double* const source = sent[p].data();
+    double* const target = arrived[p].data();
+    transfer.bind(p, std::span(&source, 1), std::span(&target, 1));
+  }
+  std::array<Size, 2> copies{};
+  for (std::size_t p = 0; p < 2; ++p) copies[p] -= on.devices[p]->counts().copies;
+  transfer.run();
+  for (std::size_t p = 0; p < 2; ++p) copies[p] += on.devices[p]->counts().copies;
+  for (std::size_t p = 0; p < 2; ++p) {
+    const auto values = on.values(p, arrived[p]);
+    Size there = 0;
+    for (const CellBox& box : wanted[p]) {
+      const CellBox inside = intersection(box, {{0, 0, 0}, cells});
+      there += inside.cells();
+      for (Lid k = inside.lower[2]; k < inside.upper[2]; ++k)
+        for (Lid j = inside.lower[1]; j < inside.upper[1]; ++j)
+          for (Lid i = inside.lower[0]; i < inside.upper[0]; ++i)
+            ASSERT_EQ(values[to[p].at(i, j, k)], number(i, j, k)) << i << ' ' << j << ' ' << k;
+    }
+    if (halo) there += parts.boxes[p].cells();
+    EXPECT_EQ(std::count_if(values.begin(), values.end(), [](double v) { return v >= 0; }), there) << "no others";
+    Size sent_cells = 0;
+    for (const CellBox& box : wanted[1 - p]) sent_cells += intersection(box, parts.boxes[p]).cells();
+    EXPECT_EQ(on.devices[p]->counts().peer_bytes, 8 * sent_cells);
+    EXPECT_EQ(copies[p] > 0, copied);
+  }
+}
+
+TEST(PassHalo, long_messages_of_cells_are_copied) {
+  const std::array<Lid, 3> wide{40, 6, 8}, narrow{20, 6, 8};
+  const auto faces = [](const std::array<Lid, 3>& cells) {
+    return std::vector<std::vector<CellBox>>{faces_around({{0, 0, 0}, {cells[0], cells[1], 4}}),
+                                             faces_around({{0, 0, 4}, {cells[0], cells[1], 8}})};
+  };
+  const auto columns = [](const std::array<Lid, 3>& cells) {
+    return std::vector<std::vector<CellBox>>{{{{0, 0, 0}, {cells[0], 2, 8}}}, {{{0, 2, 0}, {cells[0], 6, 8}}}};
+  };
+  bring(wide, faces(wide), true, 0, true);
+  bring(wide, faces(wide), true, 8192, false);
+  bring(narrow, faces(narrow), true, 0, false);
+  bring(wide, columns(wide), false, 0, true);
+  bring(wide, columns(wide), false, 8192, false);
 }
 
 }  // namespace

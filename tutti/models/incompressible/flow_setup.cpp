@@ -184,7 +184,8 @@ void FlowModel<T>::make_passes() {
     const auto cells = [&](std::size_t p, int d) { return ends_[p].cells(d); };
     auto made = std::make_unique<Pass>(
         name, *devices_.threads, domain_.streams,
-        transfer != nullptr ? box_pass_parts(domain_.parts, cells) : whole_pass_parts(domain_.parts), transfer, overlap);
+        transfer != nullptr ? box_pass_parts(domain_.parts, cells) : whole_pass_parts(domain_.parts), transfer,
+        overlap);
     // Where the length of the step changes every few steps, nothing comes often enough.
     if (time_dependent_ends_ || adapts_every() > 0) made->never_capture();
     return made;
