@@ -88,7 +88,8 @@ class Stream {
   /// Runs body(begin, end) over pieces of the range. The body reads and writes device memory only. Host and fake only:
   /// a GPU runs kernels through for_each (for_each.hpp).
   virtual void loop(Range range, const std::function<void(Lid, Lid)>& body) = 0;
-  /// The next loop or kernel also writes `bytes` bytes of the array at `peer`, which is another device's memory.
+  /// The next loop or kernel also writes `bytes` bytes of the array at `peer`, which is another device's memory; it is
+  /// called once for each such array.
   virtual void reach(void* /*peer*/, std::size_t /*bytes*/) {}
   virtual void record(Event& event) = 0;
   virtual void wait(Event& event) = 0;        ///< later work of this stream waits for the event

@@ -18,21 +18,27 @@ std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& 
 }
 
 TransferCount count_transfer(const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted, std::int32_t part,
-                             bool same_arrays) {
+                             bool same_arrays, const std::function<bool(std::int32_t)>& stores) {
   TransferCount count;
   for (const Piece& piece : pieces_of(parts, wanted[part])) {
-    if (piece.owner != part)
-      count.arrivals += piece.cells.cells();
-    else if (!same_arrays || piece.shift != std::array<Lid, 3>{})
+    if (piece.owner != part) {
+      if (!stores(piece.owner)) count.arrivals += piece.cells.cells();
+    } else if (!same_arrays || piece.shift != std::array<Lid, 3>{}) {
       count.copies += piece.cells.cells();
+      ++count.moved;
+    }
   }
   for (std::size_t other = 0; other < wanted.size(); ++other) {
-    if (static_cast<std::int32_t>(other) == part) continue;
-    Size sent = 0;
+    const auto reader = static_cast<std::int32_t>(other);
+    if (reader == part) continue;
+    Size sent = 0, pieces = 0;
     for (const Piece& piece : pieces_of(parts, wanted[other]))
-      if (piece.owner == part) sent += piece.cells.cells();
-    if (sent > 0) count.to.emplace_back(static_cast<std::int32_t>(other), sent);
-    count.packed += sent;
+      if (piece.owner == part) {
+        sent += piece.cells.cells();
+        ++pieces;
+      }
+    if (sent > 0) count.to.emplace_back(reader, sent);
+    (stores(reader) ? count.moved : count.packed) += stores(reader) ? pieces : sent;
   }
   return count;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -9,29 +10,25 @@
 
 namespace tutti {
 
-/// A piece of what a part wants: cells of `owner`, which has them at `cells` minus `shift`.
-struct Piece {
-  std::int32_t owner;
-  CellBox cells;
-  std::array<Lid, 3> shift;
-};
 /// In an order that depends on the arguments alone.
 std::vector<Piece> pieces_of(const BoxParts& parts, const std::vector<CellBox>& wanted);
 
 /// What a BoxTransfer of the same arguments has to move for one part.
 struct TransferCount {
-  Size packed = 0;                               ///< cells that others want, once for each of them
+  Size packed = 0;                               ///< cells that others want, once for each of them; gathered
   Size arrivals = 0, copies = 0;                 ///< places that are filled with cells of others, and with its own
+  Size moved = 0;                                ///< boxes that are copied, or stored into other parts
   std::vector<std::pair<std::int32_t, Size>> to; /**< parts that it sends to, and how many cells */
 
   /// Of its device's memory, without what a routing takes besides (device_message_bytes).
   Size bytes(int fields, Size value_bytes) const {
-    return static_cast<Size>(sizeof(Lid)) * (packed + 2 * (arrivals + copies)) +
+    return static_cast<Size>(sizeof(Lid)) * (packed + 2 * arrivals) + static_cast<Size>(sizeof(MovedBox)) * moved +
            fields * value_bytes * (packed + arrivals);
   }
 };
-/// `part`: any part of any rank.
-TransferCount count_transfer(const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted, std::int32_t part,
-                             bool same_arrays);
+/// `part`: any part of any rank. stores(other): what travels between it and part `other` is stored, not gathered.
+TransferCount count_transfer(
+    const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted, std::int32_t part, bool same_arrays,
+    const std::function<bool(std::int32_t)>& stores = [](std::int32_t) { return false; });
 
 }  // namespace tutti

@@ -93,14 +93,15 @@ Routing make_routing(const Comm& comm, RoutingKind kind, std::span<const IndexMa
   return routing;
 }
 
+bool reach_each_other(const Routing& routing, const PartStreams& a, const PartStreams& b) {
+  return routing.kind != RoutingKind::staged && !a.is_host() && !b.is_host() && a.device->can_copy_from(*b.device) &&
+         b.device->can_copy_from(*a.device);
+}
+
 Route route_of(const Message& m, const Routing& routing, std::span<const PartStreams> parts) {
   const auto device_of = [&](int part) -> Device& { return *parts[part].device; };
   if (m.source >= 0 && m.target >= 0) {
-    if (routing.kind == RoutingKind::staged || device_of(m.source).is_host() || device_of(m.target).is_host())
-      return Route::host;
-    if (!device_of(m.target).can_copy_from(device_of(m.source)) ||
-        !device_of(m.source).can_copy_from(device_of(m.target)))
-      return Route::host;
+    if (!reach_each_other(routing, parts[m.source], parts[m.target])) return Route::host;
     const bool copied = routing.kind != RoutingKind::direct && m.contiguous() && m.count > routing.most_stored;
     return copied ? Route::peer : Route::direct;
   }

@@ -15,8 +15,8 @@ namespace tutti {
 
 struct Message;
 
-/// Between devices of one rank all but `staged` go from device to device where these can reach each other: short
-/// messages and rows in many pieces are stored by a kernel, long ones in one piece copied.
+/// Between devices of one rank all but `staged` go from device to device where these can reach each other: cells of
+/// grids, short messages and rows in many pieces are stored by a kernel, long ones in one piece copied.
 enum class RoutingKind : std::uint8_t {
   automatic,  ///< between ranks through host memory
   direct,     ///< within a rank kernels store all messages into the receiver's ghosts; between ranks as `automatic`
@@ -50,6 +50,8 @@ enum class Route : std::uint8_t {
   link,    ///< from device to device by the link
 };
 Route route_of(const Message& message, const Routing& routing, std::span<const PartStreams> parts);
+/// Do kernels on the devices of these two parts of a rank store into each other's memory?
+bool reach_each_other(const Routing& routing, const PartStreams& a, const PartStreams& b);
 /// Does its sender gather its rows in an array of its device first?
 bool is_packed(const Message& message, Route route, int components);
 

@@ -38,24 +38,28 @@ std::vector<TaskId> add_departure(const std::string& name, Step& step, BoxTransf
                                  [transfer, p](Stream& stream, Range range) { transfer->pack(p, stream, range); }));
     for (const TaskId task : computed[p]) step.after(packs[p], task);
   }
-  return step.exchange(transfer->exchange(), packs);
+  return step.exchange(*transfer, packs);
 }
 
-/// `before`: what a part's arrays are in use by until then, and then this.
+/// `before`: what a part's arrays are in use by until then, and then what fills them.
 template <class T>
 void add_arrival(const std::string& name, Step& step, BoxTransfer<T>* transfer, const std::vector<TaskId>& exchanged,
                  TaskLists& before) {
   for (std::size_t p = 0; p < before.size() && transfer != nullptr; ++p) {
-    if (transfer->unpacked(p) == 0) continue;
     const int part = static_cast<int>(p);
-    const TaskId unpack =
-        step.compute(name + " scatter", part, Step::Role::other, {0, transfer->unpacked(p)},
-                     [transfer, p](Stream& stream, Range range) { transfer->unpack(p, stream, range); });
+    std::vector<TaskId> arrived, stored;
     for (std::size_t i = 0; i < exchanged.size(); ++i)
-      for (const int filled : transfer->exchange().operations()[i].fills)
-        if (filled == part) step.after(unpack, exchanged[i]);
-    for (const TaskId task : before[p]) step.after(unpack, task);
-    before[p] = {unpack};
+      for (const int filled : transfer->operations()[i].fills)
+        if (filled == part) (transfer->is_store(i) ? stored : arrived).push_back(exchanged[i]);
+    if (transfer->unpacked(p) > 0) {
+      const TaskId unpack =
+          step.compute(name + " scatter", part, Step::Role::other, {0, transfer->unpacked(p)},
+                       [transfer, p](Stream& stream, Range range) { transfer->unpack(p, stream, range); });
+      for (const TaskId task : arrived) step.after(unpack, task);
+      for (const TaskId task : before[p]) step.after(unpack, task);
+      before[p] = {unpack};
+    }
+    before[p].insert(before[p].end(), stored.begin(), stored.end());
   }
 }
 template <class T>

@@ -69,6 +69,10 @@ Step::~Step() {
     // It is told to nobody: whoever wants to know waits.
   }
   drain_devices();
+  std::erase_if(ahead_->convoy->together, [&](const auto& one) {
+    return std::any_of(one.first.begin(), one.first.end(),
+                       [&](const Convoy::Name& name) { return name.first == ahead_->number; });
+  });
 }
 
 std::vector<Stream*> Step::device_streams() const {

@@ -81,10 +81,10 @@ class Step {
   TaskId host(const std::string& name, int part, std::function<void()> work);
   /// A copy on a device part's incoming stream.
   TaskId upload(const std::string& name, int part, std::function<void(Stream&)> enqueue);
-  /// The operations of an exchange; separators[p] is the task that computes part p's separators. Where a step has
-  /// several, an interior may overlap with the exchange that was added last before it.
-  template <class T>
-  std::vector<TaskId> exchange(const Exchange<T>& exchange, std::span<const TaskId> separators) {
+  /// The operations of an Exchange or a BoxTransfer; separators[p] is the task that computes part p's separators. Where
+  /// a step has several, an interior may overlap with the exchange that was added last before it.
+  template <class Travelling>
+  std::vector<TaskId> exchange(const Travelling& exchange, std::span<const TaskId> separators) {
     return exchange.disabled() ? std::vector<TaskId>{} : add_exchange(exchange.operations(), separators);
   }
   /// `later` waits for `earlier`, which was added before it.
@@ -98,8 +98,8 @@ class Step {
   /// are at work: later work on any compute stream comes behind all tasks. Errors are thrown by a later call, or by
   /// wait(). One run of many is waited for and timed; seconds() counts the others like it when they are waited for.
   /// `graph_key`: runs with the same number enqueue the same work on the same memory, so that it can be captured once
-  /// (a CUDA graph) and launched again, many runs as one; 0: nothing is known. What is held back until then is enqueued
-  /// when a stream of this step is used by anybody else.
+  /// (a CUDA graph) and launched again, many runs as one, with those of other steps on the same streams between them;
+  /// 0: nothing is known. What is held back until then is enqueued when a stream of this step is used by anybody else.
   void run_ahead(std::uint64_t graph_key = 0);
   /// Until the devices have done what was run ahead. Throws what it threw.
   void wait() const;
@@ -151,14 +151,14 @@ class Step {
   void enqueue_tasks();
   void gather_parts() const;
   void open_run();
-  void link_runs();
+  void link_runs(const Step& before);
   void close_run() const;
   void join_parts() const;
   void enqueue_run();
   void enqueue_new(std::uint64_t graph_key);
   void hold(std::uint64_t graph_key);
   void forget_held() const;
-  void enqueue_held() const;
+  void enqueue_held(bool whole = false) const;
   void pace(Size runs) const;
   void give_up_ahead() const;
   void settle_seconds() const;
@@ -177,6 +177,8 @@ class Step {
   std::vector<std::unique_ptr<Stream>> serial_streams_;  ///< one a host part: runs a chunk on the calling thread
   mutable std::vector<PartSeconds> seconds_;
 
+  struct Convoy;
+  static std::shared_ptr<Convoy> convoy_on(const std::vector<Stream*>& streams);
   struct Ahead;
   std::unique_ptr<Ahead> ahead_;               ///< null: some task needs the host
   std::vector<std::unique_ptr<Event>> begun_;  ///< one a part: what its compute stream had to do before a run

@@ -1,5 +1,6 @@
 // Steps that no host takes part in: enqueued ahead of the devices, many of them as one captured piece of work.
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "tutti/base/mpi/alarm.hpp"
@@ -8,13 +9,30 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t runs_together = 16;  // captured as one: only within it do parts start without waiting for all
+// Captured as one: only within it do parts start without waiting for all. From so many runs on it ends where its first
+// one comes again, so that the passes of a time step make few graphs.
+constexpr std::size_t runs_together = 16, most_together = 48;
 constexpr Size measured_every = 1 + 64 * runs_together;  // runs: waiting for one costs about 0.2 ms
 constexpr Size measured_at_first = 2;                    // the first is slow: pages, code, clocks
 constexpr Size paced_every = 32;  // runs: so many to twice as many are ahead of the devices, not an endless queue
-constexpr std::size_t max_captured = 64;
+constexpr std::size_t max_captured = 64, max_together = 128;
 
 }  // namespace
+
+/// The same for all steps that are on these streams.
+std::shared_ptr<Step::Convoy> Step::convoy_on(const std::vector<Stream*>& streams) {
+  static std::mutex mutex;
+  static std::map<std::vector<Stream*>, std::weak_ptr<Convoy>> all;
+  const std::lock_guard lock(mutex);
+  std::erase_if(all, [](const auto& one) { return one.second.expired(); });
+  auto convoy = all[streams].lock();
+  if (!convoy) {
+    convoy = std::make_shared<Convoy>();
+    for (auto& mark : convoy->paced) mark = streams.front()->device().make_event();
+    all[streams] = convoy;
+  }
+  return convoy;
+}
 
 Stream& Step::stream_of(const Task& task) const {
   const PartStreams& part = parts_[task.part];
@@ -39,11 +57,12 @@ void Step::plan_ahead() {
   a.last_seconds.resize(parts_.size());
   // Other ranks wait for messages of this one's devices: none may be held back.
   const bool linked = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return bool(task->abandon); });
-  a.max_held = linked ? 1 : runs_together;
+  a.may_wait = !linked;
   a.main = first->compute.get();
   a.forked = first->device->make_event();
   a.joined = first->device->make_event();
-  for (auto& mark : a.paced) mark = first->device->make_event();
+  a.convoy = convoy_on(device_streams());
+  a.number = a.convoy->steps++;
   for (const TaskId id : in_order()) {
     Task& task = *tasks_[id];
     // An idle task passes on what it waits for.
@@ -129,14 +148,15 @@ void Step::open_run() {
   }
 }
 
-/// The next run begins in each part when the last one is over there, wherever the others are. Where an exchange is all
-/// that runs beside separators and interior, the interior does not even wait for it: it reads no ghosts, and the
-/// exchange reads separators and writes ghosts only.
-void Step::link_runs() {
-  const auto event = [&](TaskId id) -> Event& { return *tasks_[id]->event; };
-  for (Ahead::Part& part : ahead_->parts) {
-    if (part.others.empty() && part.awaited.empty()) continue;
-    if (part.separators != nullptr) {
+/// This run begins in each part when the one before it, of this or another step, is over there, wherever the others
+/// are. Where an exchange is all that runs beside separators and interior, the next interior of the same step does not
+/// even wait for it: it reads no ghosts, and the exchange reads separators and writes ghosts only.
+void Step::link_runs(const Step& before) {
+  const auto event = [&](TaskId id) -> Event& { return *before.tasks_[id]->event; };
+  for (std::size_t k = 0; k < ahead_->parts.size(); ++k) {
+    const Ahead::Part& last = before.ahead_->parts[k];
+    const Ahead::Part& part = ahead_->parts[k];
+    if (part.separators != nullptr && &before == this) {
       part.compute->record(*part.finished);
       part.separators->wait(*part.finished);
       for (const TaskId id : part.awaited)
@@ -146,7 +166,8 @@ void Step::link_runs() {
         if (stream != part.separators) stream->wait(event(part.last_separator));
       continue;
     }
-    for (const TaskId id : part.awaited) part.compute->wait(event(id));
+    for (const TaskId id : last.awaited) part.compute->wait(event(id));
+    if (part.others.empty()) continue;
     part.compute->record(*part.finished);
     for (Stream* stream : part.others) stream->wait(*part.finished);
   }
@@ -183,9 +204,9 @@ void Step::enqueue_new(std::uint64_t graph_key) {
   const bool came_once = known != a.single.end();
   gather_parts();
   a.can_capture = a.can_capture && (!came_once || a.main->begin_capture());
-  a.capturing = came_once && a.can_capture;
+  a.convoy->capturing = came_once && a.can_capture;
   enqueue_run();
-  if (std::exchange(a.capturing, false)) {
+  if (std::exchange(a.convoy->capturing, false)) {
     known->second = a.main->end_capture();
     a.main->launch(*known->second);
   } else if (graph_key != 0 && a.can_capture) {
@@ -197,35 +218,43 @@ void Step::enqueue_new(std::uint64_t graph_key) {
   pace(1);
 }
 
-/// Holds a run back until there are enough to be launched as one. Such runs, one after the other, are captured the
-/// first time they come.
+/// Holds a run back until there are enough to be launched as one, of all steps on these streams. Such runs, one after
+/// the other, are captured the first time they come.
 void Step::hold(std::uint64_t graph_key) {
-  Ahead& a = *ahead_;
+  const Ahead& a = *ahead_;
+  Convoy& c = *a.convoy;
+  const Convoy::Name name{a.number, graph_key};
   const auto start_known = [&] {
-    const auto like = a.together.lower_bound(a.held);
-    return like != a.together.end() && like->first.size() >= a.held.size() &&
-           std::equal(a.held.begin(), a.held.end(), like->first.begin());
+    const auto like = c.together.lower_bound(c.names);
+    return like != c.together.end() && like->first.size() >= c.names.size() &&
+           std::equal(c.names.begin(), c.names.end(), like->first.begin());
   };
-  if (!a.held.empty())
+  const auto add = [&] {
+    c.held.push_back({this, graph_key});
+    c.names.push_back(name);
+  };
+  if (c.held.size() >= runs_together && c.names.front() == name) enqueue_held(true);
+  if (!c.held.empty())
     forget_held();
-  else  // what is held back on these streams is another step's
+  else  // what is held back on these streams is not of their steps
     for (Stream* stream : device_streams()) stream->release_held();
-  a.held.push_back(graph_key);
-  if (a.capturing) {
-    link_runs();
+  add();
+  if (c.capturing) {
+    link_runs(*c.held[c.held.size() - 2].step);
     enqueue_tasks();
   } else if (!start_known()) {
-    a.held.pop_back();
+    c.held.pop_back();
+    c.names.pop_back();
     enqueue_held();
-    a.held.push_back(graph_key);
+    add();
     if (!start_known()) {
-      if (a.together.size() == max_captured) return enqueue_held();
-      a.capturing = a.main->begin_capture();
+      if (c.together.size() >= max_together) return enqueue_held();
+      c.capturing = a.main->begin_capture();
       open_run();
       enqueue_tasks();
     }
   }
-  if (a.held.size() == a.max_held) return enqueue_held();
+  if (!a.may_wait || c.held.size() == most_together) return enqueue_held(true);
   for (Stream* stream : device_streams()) stream->hold([this] { enqueue_held(); });
 }
 
@@ -233,33 +262,43 @@ void Step::forget_held() const {
   for (Stream* stream : device_streams()) stream->forget_held();
 }
 
-void Step::enqueue_held() const {
-  Ahead& a = *ahead_;
-  if (a.held.empty()) return;
+/// `whole`: as many as are to be launched as one; what somebody else's work came in between of is captured the second
+/// time only, as it would end longer captures that begin alike.
+void Step::enqueue_held(bool whole) const {
+  const Ahead& a = *ahead_;
+  Convoy& c = *a.convoy;
+  if (c.held.empty()) return;
   forget_held();
-  const std::vector<std::uint64_t> runs = std::exchange(a.held, {});
-  if (std::exchange(a.capturing, false)) {
-    close_run();
-    a.together[runs] = a.main->end_capture();
+  const std::vector<Convoy::Run> runs = std::exchange(c.held, {});
+  const std::vector<Convoy::Name> names = std::exchange(c.names, {});
+  if (std::exchange(c.capturing, false)) {
+    runs.back().step->close_run();
+    auto work = a.main->end_capture();
+    if (whole || c.interrupted.contains(names)) {
+      c.together[names] = std::move(work);
+    } else {
+      if (c.interrupted.size() == max_together) c.interrupted.clear();
+      c.interrupted.insert(names);
+    }
   }
   gather_parts();
-  if (const auto known = a.together.find(runs); known != a.together.end())
+  if (const auto known = c.together.find(names); known != c.together.end())
     a.main->launch(*known->second);
   else
-    for (const std::uint64_t run : runs) a.main->launch(*a.single.at(run));
+    for (const Convoy::Run& run : runs) a.main->launch(*run.step->ahead_->single.at(run.graph_key));
   join_parts();
   pace(static_cast<Size>(runs.size()));
 }
 
 /// Waits now and then, so that not too much is ahead of the devices.
 void Step::pace(Size runs) const {
-  Ahead& a = *ahead_;
-  const Size before = a.enqueued / paced_every;
-  a.enqueued += runs;
-  if (a.enqueued / paced_every == before) return;
-  std::swap(a.paced[0], a.paced[1]);
-  a.paced[0]->wait();  // of twice as many runs ago
-  a.main->record(*a.paced[0]);
+  Convoy& c = *ahead_->convoy;
+  const Size before = c.enqueued / paced_every;
+  c.enqueued += runs;
+  if (c.enqueued / paced_every == before) return;
+  std::swap(c.paced[0], c.paced[1]);
+  c.paced[0]->wait();  // of twice as many runs ago
+  ahead_->main->record(*c.paced[0]);
 }
 
 void Step::run_ahead(std::uint64_t graph_key) {
@@ -291,9 +330,11 @@ void Step::run_ahead(std::uint64_t graph_key) {
 void Step::give_up_ahead() const {
   on_lone_failure();
   abandon_messages();
-  if (!ahead_->held.empty()) forget_held();
-  ahead_->held.clear();
-  if (std::exchange(ahead_->capturing, false)) try {
+  Convoy& c = *ahead_->convoy;
+  if (!c.held.empty()) forget_held();
+  c.held.clear();
+  c.names.clear();
+  if (std::exchange(c.capturing, false)) try {
       ahead_->main->end_capture();
     } catch (const std::exception&) {
       // It is not complete. The step's own error is the one to tell.

@@ -74,6 +74,24 @@ struct Step::Task {
   int exchange = 0;          ///< the number of its exchange; of other tasks how many exchanges were added before
 };
 
+/// Runs of the steps on the same streams, of which many are launched as one. They belong to one thread, as the steps.
+struct Step::Convoy {
+  struct Run {
+    Step* step;
+    std::uint64_t graph_key;
+  };
+  using Name = std::pair<std::uint64_t, std::uint64_t>;  ///< the step's number, and that of the run's work
+  std::vector<Run> held;                                 ///< not enqueued yet, in their order
+  std::vector<Name> names;                               ///< of these
+  bool capturing =
+      false;  ///< work is being captured: what is held, as such runs did not come one after the other before
+  std::map<std::vector<Name>, std::unique_ptr<CapturedWork>> together;  ///< several runs
+  std::set<std::vector<Name>> interrupted;                              ///< captured once, and not kept
+  std::array<std::unique_ptr<Event>, 2> paced;
+  Size enqueued = 0;
+  std::uint64_t steps = 0;  ///< that there have been
+};
+
 /// What run_ahead() keeps.
 struct Step::Ahead {
   /// One part's streams, between one run and the next.
@@ -89,18 +107,16 @@ struct Step::Ahead {
   Stream* main = nullptr;  ///< the first part's compute stream
   std::vector<TaskId> order;
   std::unique_ptr<Event> forked, joined;  ///< what comes before all parts' work, and after it
-  std::array<std::unique_ptr<Event>, 2> paced;
 
-  // Runs are known by the number of their work.
-  std::map<std::uint64_t, std::unique_ptr<CapturedWork>> single;                 ///< one run; null: it came once
-  std::map<std::vector<std::uint64_t>, std::unique_ptr<CapturedWork>> together;  ///< several runs
-  std::vector<std::uint64_t> held;                                               ///< runs that are not enqueued yet
-  std::size_t max_held = 1;
-  bool capturing = false;  ///< what is held is being captured, as such runs did not come one after the other before
+  std::shared_ptr<Convoy> convoy;
+  std::uint64_t number = 0;  ///< among the steps of the convoy
+  std::map<std::uint64_t, std::unique_ptr<CapturedWork>>
+      single;            ///< one run, by the number of its work; null: it came once
+  bool may_wait = true;  ///< runs may be held back
   bool can_capture = true;
 
   std::vector<PartSeconds> last_seconds;  ///< of the last run that was measured
-  Size runs = 0, enqueued = 0, unsettled_runs = 0;
+  Size runs = 0, unsettled_runs = 0;
   std::chrono::steady_clock::time_point since;  ///< the first run whose seconds are not counted yet
 };
 

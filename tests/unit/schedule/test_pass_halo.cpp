@@ -1,10 +1,13 @@
 // The fields that travel behind a pass are part of what it is known by.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/base/random.hpp"
+#include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/schedule/pass.hpp"
 
 namespace tutti {
@@ -84,6 +87,216 @@ TEST(PassHalo, other_cells_that_travel_are_another_graph) {
     ASSERT_EQ(now[arrays[0].at(-1, 0, 0)], static_cast<double>(k) + 3) << "run " << k;
     ASSERT_EQ(now[arrays[0].at(4, 0, 0)], static_cast<double>(k)) << "run " << k;
   }
+}
+
+/// A sum of a cell and its neighbours along x, in whole numbers that stay small.
+struct SumAlongX {
+  BoxArray array;
+  const double* from;
+  double* to;
+  void operator()(Lid i, Lid j, Lid k) const {
+    const Lid r = array.at(i, j, k);
+    to[r] = static_cast<double>(static_cast<Lid>(from[r - 1] + 3 * from[r] + 5 * from[r + 1]) % 1009);
+  }
+};
+struct Double {
+  double* values;
+  Lid count;
+  void operator()(Stream& stream, Range range) const {
+    stream.loop(range, [own = *this](Lid begin, Lid end) {
+      for (Lid i = begin; i < std::min(end, own.count); ++i)
+        own.values[i] = static_cast<double>(static_cast<Lid>(2 * own.values[i]) % 1009);
+    });
+  }
+};
+
+/// Cells around a ring, cut into parts, one a device; two arrays in turn.
+struct Ring {
+  Ring(int devices, RoutingKind kind, Overlap overlap) : on(devices) {
+    routing.kind = kind;
+    parts.cells = {cells, 3, 2};
+    parts.periodic = {true, false, false};
+    std::vector<std::vector<CellBox>> wanted;
+    std::vector<Lid> all;
+    for (int p = 0; p < devices; ++p) {
+      const CellBox box{{cells * p / devices, 0, 0}, {cells * (p + 1) / devices, 3, 2}};
+      parts.boxes.push_back(box);
+      parts.rank_of_part.push_back(0);
+      parts.mine.push_back(p);
+      arrays.push_back({grown(box, 1)});
+      wanted.push_back(faces_around(box));
+      all.push_back(static_cast<Lid>(arrays[p].values()));
+      for (auto& field : u) {
+        std::vector<double> values(arrays[p].values());
+        for (Lid i = box.lower[0] - 1; i <= box.upper[0]; ++i)
+          for (Lid j = 0; j < 3; ++j)
+            for (Lid k = 0; k < 2; ++k) values[arrays[p].at(i, j, k)] = start((i + cells) % cells, j, k);
+        field.push_back(make_buffer(*on.streams[p].compute, std::span<const double>(values), "u"));
+      }
+    }
+    transfer =
+        std::make_unique<BoxTransfer<double>>(world(), parts, wanted, arrays, arrays, true, on.streams, 1, &routing);
+    sum = std::make_unique<Pass>("sum", on.threads, on.streams, box_pass_parts(parts), transfer.get(), overlap);
+    twice = std::make_unique<Pass>("twice", on.threads, on.streams, whole_pass_parts(all),
+                                   static_cast<BoxTransfer<double>*>(nullptr), overlap);
+    for (Lid k = 0; k < 2; ++k)
+      for (Lid j = 0; j < 3; ++j)
+        for (Lid i = 0; i < cells; ++i) expected.push_back(start(i, j, k));
+  }
+  static double start(Lid i, Lid j, Lid k) { return static_cast<double>((i * i + 7 * j + 31 * k) % 97); }
+  void add() {
+    for (std::size_t p = 0; p < arrays.size(); ++p) {
+      double* const to = u[1 - now][p].data();
+      const double* const from = to;
+      transfer->bind(p, std::span(&from, 1), std::span(&to, 1));
+    }
+    sum->run([&](std::size_t p, Kernels& to) {
+      to.add(on_cells<double>(SumAlongX{arrays[p], u[now][p].data(), u[1 - now][p].data()}));
+    });
+    now = 1 - now;
+    std::vector<double> next(expected.size());
+    for (std::size_t r = 0; r < next.size(); ++r) {
+      const std::size_t line = r / cells * cells, i = r % cells;
+      next[r] = static_cast<double>(static_cast<Lid>(expected[line + (i + cells - 1) % cells] + 3 * expected[r] +
+                                                     5 * expected[line + (i + 1) % cells]) %
+                                    1009);
+    }
+    expected.swap(next);
+  }
+  void redouble() {
+    twice->run([&](std::size_t p, Kernels& to) {
+      to.add(Double{u[now][p].data(), static_cast<Lid>(arrays[p].values())});
+    });
+    for (double& v : expected) v = static_cast<double>(static_cast<Lid>(2 * v) % 1009);
+  }
+  void compare() {
+    for (std::size_t p = 0; p < arrays.size(); ++p) {
+      const auto values = on.values(p, u[now][p]);
+      const CellBox& box = parts.boxes[p];
+      for (Lid k = 0; k < 2; ++k)
+        for (Lid j = 0; j < 3; ++j)
+          for (Lid i = box.lower[0] - 1; i <= box.upper[0]; ++i)
+            ASSERT_EQ(values[arrays[p].at(i, j, k)], expected[(k * 3 + j) * cells + (i + cells) % cells])
+                << "part " << p << ", cell " << i << ' ' << j << ' ' << k;
+    }
+  }
+
+  static constexpr Lid cells = 23;
+  Devices on;
+  Routing routing;
+  BoxParts parts;
+  std::vector<BoxArray> arrays;
+  std::vector<Buffer<double>> u[2];
+  std::size_t now = 0;
+  std::vector<double> expected;
+  std::unique_ptr<BoxTransfer<double>> transfer;
+  std::unique_ptr<Pass> sum, twice;  // go first: runs may be held back until then
+};
+
+TEST(PassHalo, cells_are_stored_where_the_neighbour_reads_them) {
+  for (const int devices : {1, 2, 3})
+    for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::staged})
+      for (const Overlap overlap : {Overlap::none, Overlap::full}) {
+        SCOPED_TRACE(fmt::format("{} devices, {}, {}", devices, routing_name(kind), overlap_name(overlap)));
+        Ring ring(devices, kind, overlap);
+        const bool stores = kind == RoutingKind::automatic && devices > 1;
+        EXPECT_EQ(ring.sum->step().runs_ahead(), devices == 1 || stores);
+        for (int p = 0; p < devices; ++p)
+          EXPECT_EQ(ring.transfer->packed(p), devices == 1 || stores ? 0 : 2 * 6) << "nothing is gathered";
+        const int runs = stores ? 150 : 20;
+        for (int k = 0; k < runs; ++k) ring.add();
+        ring.compare();
+        for (int p = 0; p < devices; ++p)
+          EXPECT_EQ(ring.on.devices[p]->counts().peer_bytes, stores ? Size{runs} * 2 * 6 * 8 : 0);
+        EXPECT_EQ(ring.transfer->counts_per_exchange().bytes, devices == 1 ? 0 : devices * 2 * 6 * 8);
+      }
+}
+
+TEST(PassHalo, passes_in_turns_are_launched_together) {
+  for (const int devices : {1, 2, 3}) {
+    SCOPED_TRACE(devices);
+    Ring ring(devices, RoutingKind::automatic, Overlap::full);
+    // Steps of a few passes; now and then somebody looks, and one of the steps is another.
+    for (int step = 0; step < 120; ++step) {
+      for (int k = 0; k < (step % 50 == 49 ? 1 : 4); ++k) ring.add();
+      ring.redouble();
+      ring.add();
+      if (step == 31 || step % 37 == 36) ring.compare();
+    }
+    ring.compare();
+  }
+}
+
+/// Cells {x, y, z} of a grid that is cut along z, brought to where the same parts want `wanted`.
+void bring(const std::array<Lid, 3>& cells, const std::vector<std::vector<CellBox>>& wanted, bool halo, Lid most_stored,
+           bool copied) {
+  Devices on(2);
+  Routing routing;
+  routing.most_stored = most_stored;
+  BoxParts parts;
+  parts.cells = cells;
+  std::vector<BoxArray> from, to;
+  std::vector<Buffer<double>> sent, received;
+  const auto number = [&](Lid i, Lid j, Lid k) { return static_cast<double>(parts.number({i, j, k})); };
+  for (Lid p = 0; p < 2; ++p) {
+    parts.boxes.push_back({{0, 0, cells[2] * p / 2}, {cells[0], cells[1], cells[2] * (p + 1) / 2}});
+    parts.rank_of_part.push_back(0);
+    parts.mine.push_back(p);
+    from.push_back({halo ? grown(parts.boxes[p], 1) : parts.boxes[p]});
+    to.push_back({halo ? from[p].stored : wanted[p].front()});
+    std::vector<double> values(from[p].values(), -1.0);
+    for (Lid k = parts.boxes[p].lower[2]; k < parts.boxes[p].upper[2]; ++k)
+      for (Lid j = 0; j < cells[1]; ++j)
+        for (Lid i = 0; i < cells[0]; ++i) values[from[p].at(i, j, k)] = number(i, j, k);
+    sent.push_back(make_buffer(*on.streams[p].compute, std::span<const double>(values), "sent"));
+    received.push_back(make_buffer(*on.streams[p].compute,
+                                   std::span<const double>(std::vector<double>(to[p].values(), -1.0)), "received"));
+  }
+  BoxTransfer<double> transfer(world(), parts, wanted, from, to, halo, on.streams, 1, &routing);
+  std::vector<Buffer<double>>& arrived = halo ? sent : received;
+  for (std::size_t p = 0; p < 2; ++p) {
+    const double* const source = sent[p].data();
+    double* const target = arrived[p].data();
+    transfer.bind(p, std::span(&source, 1), std::span(&target, 1));
+  }
+  std::array<Size, 2> copies{};
+  for (std::size_t p = 0; p < 2; ++p) copies[p] -= on.devices[p]->counts().copies;
+  transfer.run();
+  for (std::size_t p = 0; p < 2; ++p) copies[p] += on.devices[p]->counts().copies;
+  for (std::size_t p = 0; p < 2; ++p) {
+    const auto values = on.values(p, arrived[p]);
+    Size there = 0;
+    for (const CellBox& box : wanted[p]) {
+      const CellBox inside = intersection(box, {{0, 0, 0}, cells});
+      there += inside.cells();
+      for (Lid k = inside.lower[2]; k < inside.upper[2]; ++k)
+        for (Lid j = inside.lower[1]; j < inside.upper[1]; ++j)
+          for (Lid i = inside.lower[0]; i < inside.upper[0]; ++i)
+            ASSERT_EQ(values[to[p].at(i, j, k)], number(i, j, k)) << i << ' ' << j << ' ' << k;
+    }
+    if (halo) there += parts.boxes[p].cells();
+    EXPECT_EQ(std::count_if(values.begin(), values.end(), [](double v) { return v >= 0; }), there) << "no others";
+    Size sent_cells = 0;
+    for (const CellBox& box : wanted[1 - p]) sent_cells += intersection(box, parts.boxes[p]).cells();
+    EXPECT_EQ(on.devices[p]->counts().peer_bytes, 8 * sent_cells);
+    EXPECT_EQ(copies[p] > 0, copied);
+  }
+}
+
+TEST(PassHalo, long_messages_of_cells_are_copied) {
+  const std::array<Lid, 3> wide{40, 6, 8}, narrow{20, 6, 8};
+  const auto faces = [](const std::array<Lid, 3>& cells) {
+    return std::vector<std::vector<CellBox>>{faces_around({{0, 0, 0}, {cells[0], cells[1], 4}}),
+                                             faces_around({{0, 0, 4}, {cells[0], cells[1], 8}})};
+  };
+  const auto columns = [](const std::array<Lid, 3>& cells) {
+    return std::vector<std::vector<CellBox>>{{{{0, 0, 0}, {cells[0], 2, 8}}}, {{{0, 2, 0}, {cells[0], 6, 8}}}};
+  };
+  bring(wide, faces(wide), true, 0, true);
+  bring(wide, faces(wide), true, 8192, false);
+  bring(narrow, faces(narrow), true, 0, false);
+  bring(wide, columns(wide), false, 0, true);
+  bring(wide, columns(wide), false, 8192, false);
 }
 
 }  // namespace

@@ -181,8 +181,9 @@ class FakeStream final : public Stream {
     const auto owner = fake::owner_of(peer, bytes);
     require(owner && owner != shared_->memory, "{}: no array of a peer of {} bytes", shared_->name, bytes);
     require(shared_->options.peer, "{}: memory of a peer is written, but its peers cannot be reached", shared_->name);
+    require(!reached_ || reached_ == owner, "{}: a loop that writes memory of two peers", shared_->name);
     reached_ = owner;
-    reached_bytes_ = static_cast<Size>(bytes);
+    reached_bytes_ += static_cast<Size>(bytes);
   }
 
   void loop(Range range, const std::function<void(Lid, Lid)>& body) override {

@@ -15,19 +15,30 @@ struct FlowBench : BenchArguments {
   std::vector<std::string> overlaps{"full"};
   std::string precision = "double", cut = "slabs";
   int sweeps = 20;
+  bool adaptive = false;
 };
 
-/// Keys that only some solvers have are left to the case's defaults.
-Case flow_case(const FlowBench& a, const std::string& solver, const std::string& overlap, int sweeps) {
+/// Keys that only some solvers have are left to the case's defaults. `dt`: of time.dt.
+Case flow_case(const FlowBench& a, const std::string& solver, const std::string& overlap, int sweeps,
+               const std::string& dt) {
   const auto side = [&](std::size_t d) { return a.cells[a.cells.size() == 1 ? 0 : d]; };
   const std::string text = fmt::format(
       "[grid]\ncells = [{}, {}, {}]\n[fluid]\nviscosity = 0.001\n[[boundary]]\nface = "
       "\"y-upper\"\nvalue = [1, 0, 0]\n[pressure]\nsolver = \"{}\"\n{}[numerics]\nprecision = \"{}\"\n[partition]\ncut "
       "= "
-      "\"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\n",
+      "\"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\ndt = {}\n",
       side(0), side(1), side(2), solver, solver == "jacobi" ? fmt::format("sweeps = {}\n", sweeps) : "", a.precision,
-      a.cut, a.weights, overlap);
+      a.cut, a.weights, overlap, dt);
   return bench_case(incompressible_kind(), text);
+}
+
+/// All steps have the length that the first one of a flow that adapts it would have: passes whose numbers stay the same
+/// are captured.
+Case flow_case(const FlowBench& a, const std::string& solver, const std::string& overlap, int sweeps) {
+  const Case adaptive = flow_case(a, solver, overlap, sweeps, "\"auto\"");
+  if (a.adaptive) return adaptive;
+  return flow_case(a, solver, overlap, sweeps,
+                   fmt::format("{:.17g}", planned_time_step(adaptive, read_flow_case(adaptive))));
 }
 
 struct Measured {
@@ -148,6 +159,7 @@ void add_flow_bench(CLI::App& bench_command, Action& action) {
   command->add_option("--cut", a->cut, "decomposition of the box")
       ->check(words("partition.cut"))
       ->capture_default_str();
+  command->add_flag("--adaptive", a->adaptive, "the length of a step may follow the flow, as with time.dt = \"auto\"");
   a->add_timing(*command, {"equal", "stream"});
   a->add_report(*command);
   command->footer(

@@ -256,9 +256,9 @@ ExchangeCounts FlowModel<T>::exchanged() const {
   if (diffusion_)
     add_counts(counts, diffusion_->exchanged(), 1);
   else
-    add_counts(counts, intermediate_halo_->exchange().counts_per_exchange(), stages_);
-  add_counts(counts, velocity_halo_->exchange().counts_per_exchange(), stages_);
-  if (eddies_) add_counts(counts, eddy_halo_->exchange().counts_per_exchange(), stages_);
+    add_counts(counts, intermediate_halo_->counts_per_exchange(), stages_);
+  add_counts(counts, velocity_halo_->counts_per_exchange(), stages_);
+  if (eddies_) add_counts(counts, eddy_halo_->counts_per_exchange(), stages_);
   return counts;
 }
 

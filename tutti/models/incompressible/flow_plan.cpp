@@ -45,7 +45,14 @@ class PartPlanner {
                 int count, Size times) {
     BoxParts parts = domain_.parts;
     parts.boxes = boxes;
-    const TransferCount one = count_transfer(parts, wanted, domain_.parts.mine[p_], same_arrays);
+    const auto stores = [&](std::int32_t other) {
+      const auto& mine = domain_.parts.mine;
+      const auto at = std::find(mine.begin(), mine.end(), other);
+      return at != mine.end() && other != mine[p_] &&
+             reach_each_other(domain_.routing, domain_.streams[p_],
+                              domain_.streams[static_cast<std::size_t>(at - mine.begin())]);
+    };
+    const TransferCount one = count_transfer(parts, wanted, domain_.parts.mine[p_], same_arrays, stores);
     array(name, one.bytes(count, value_bytes_));
     const auto rank = [&](std::int32_t part) { return parts.rank_of_part[part]; };
     for (const auto& [part, cells] : one.to) {

@@ -181,9 +181,11 @@ void FlowModel<T>::make_passes() {
   scalar_halo_ = halo(faces, 1);
   if (flow_.subgrid != SubgridModel::none) eddy_halo_ = halo(rings, 1);
   const auto pass = [&](const char* name, BoxTransfer<T>* transfer) {
-    const auto cells = [&](std::size_t p, int d) { return transfer != nullptr ? ends_[p].cells(d) : 0; };
-    auto made = std::make_unique<Pass>(name, *devices_.threads, domain_.streams, box_pass_parts(domain_.parts, cells),
-                                       transfer, overlap);
+    const auto cells = [&](std::size_t p, int d) { return ends_[p].cells(d); };
+    auto made = std::make_unique<Pass>(
+        name, *devices_.threads, domain_.streams,
+        transfer != nullptr ? box_pass_parts(domain_.parts, cells) : whole_pass_parts(domain_.parts), transfer,
+        overlap);
     // Where the length of the step changes every few steps, nothing comes often enough.
     if (time_dependent_ends_ || adapts_every() > 0) made->never_capture();
     return made;

@@ -58,8 +58,8 @@ void CoarsestSolver<T>::solve() {
 
 template <class T>
 void CoarsestSolver<T>::add_exchanged(ExchangeCounts& counts) const {
-  add_counts(counts, gather_->exchange().counts_per_exchange(), solves_);
-  add_counts(counts, deal_->exchange().counts_per_exchange(), solves_);
+  add_counts(counts, gather_->counts_per_exchange(), solves_);
+  add_counts(counts, deal_->counts_per_exchange(), solves_);
 }
 
 namespace {

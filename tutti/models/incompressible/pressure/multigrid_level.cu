@@ -233,8 +233,8 @@ double MultigridLevel<T>::rounding() {
 
 template <class T>
 void MultigridLevel<T>::add_exchanged(ExchangeCounts& counts) const {
-  add_counts(counts, faces_->exchange().counts_per_exchange(), faces_pass_->runs());
-  add_counts(counts, all_->exchange().counts_per_exchange(), all_pass_->runs());
+  add_counts(counts, faces_->counts_per_exchange(), faces_pass_->runs());
+  add_counts(counts, all_->counts_per_exchange(), all_pass_->runs());
 }
 
 #define TUTTI_INSTANTIATE(T)                                                                                        \

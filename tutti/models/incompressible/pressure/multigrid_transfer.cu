@@ -273,7 +273,7 @@ void MultigridTransfer<T>::interpolate() {
 
 template <class T>
 void MultigridTransfer<T>::add_exchanged(ExchangeCounts& counts) const {
-  add_counts(counts, residual_transfer_->exchange().counts_per_exchange(), residual_pass_->runs());
+  add_counts(counts, residual_transfer_->counts_per_exchange(), residual_pass_->runs());
 }
 
 template class MultigridTransfer<double>;

@@ -117,7 +117,7 @@ class Direct final : public PressureSolver<T> {
   ExchangeCounts exchanged() const override {
     ExchangeCounts counts;
     for (const auto* transfer : {to_planes_.get(), to_columns_.get(), back_to_planes_.get(), to_pressure_.get()})
-      if (transfer != nullptr) add_counts(counts, transfer->exchange().counts_per_exchange(), solves_);
+      if (transfer != nullptr) add_counts(counts, transfer->counts_per_exchange(), solves_);
     return counts;
   }
 

@@ -90,7 +90,7 @@ class Relaxation final : public PressureSolver<T> {
   std::vector<const Step*> steps() const override { return {&sweep_->step(), &ends_.step()}; }
   ExchangeCounts exchanged() const override {
     ExchangeCounts counts;
-    add_counts(counts, transfer_->exchange().counts_per_exchange(), sweep_->runs());
+    add_counts(counts, transfer_->counts_per_exchange(), sweep_->runs());
     return counts;
   }
 

@@ -296,7 +296,7 @@ void ImplicitDiffusion<T>::carry(Kernels& to, std::size_t p, int d, bool scalars
 template <class T>
 ExchangeCounts ImplicitDiffusion<T>::exchanged() const {
   ExchangeCounts counts;
-  add_counts(counts, halo_->exchange().counts_per_exchange(), sweep_->runs());
+  add_counts(counts, halo_->counts_per_exchange(), sweep_->runs());
   return counts;
 }
 
