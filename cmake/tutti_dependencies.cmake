@@ -40,7 +40,7 @@ if(TUTTI_FUZZ)
                         INTERFACE_COMPILE_OPTIONS "-DTOML_ASSERT(x)=static_assert(true);-fno-sanitize=unreachable")
 endif()
 
-# Headers that only tutti's own .cpp files include: whoever links tutti does not need them (tutti_headers).
+# Headers that only tutti's own .cpp files include: whoever links tutti does not need them (tutti_floor).
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(nanoflann REQUIRED)

@@ -6,17 +6,26 @@ set(tutti_quick_compile "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1;
 
 # Sources that are short beside the headers they read are compiled five at a time: half the time. Not where precompiled
 # headers are off, either (preset portable): there each source must stand alone, and clang-tidy finds it in the list.
+# Sources with flags of their own stay alone, and so should loops that runs spend their time in: what a compiler inlines
+# there must not depend on neighbours.
 function(tutti_together target)
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+    # GCC takes a source that is included for a header, and warns of types that only it can see.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
+# What a floor compiles alone: kernels of the host, .cu files, and the sources of a class template, each of which makes its own members.
+set(tutti_alone "/flow_(boundary|extra|model|output|setup|watch)\\.cpp$|_(host|sweep|worker|batch|transform)\\.cpp$|/direct/(fast_line|tridiagonal)\\.cpp$|/(row_codec|zfp_block)\\.cpp$|\\.cu$")
+# Reading cases, commands, benchmarks' options, saying what is planned or was measured: what computes little.
+set(tutti_quick "/(program|io/case)/|_(bench|case|command|commands|errors|keys|kind|plan)\\.cpp$")
 
-# tutti_floor(NAME [TOGETHER] [QUICK] DEPENDS libs...): the library of one floor, made of every source below its folder.
+# tutti_floor(NAME DEPENDS libs... [PRIVATE libs...] [HEADERS libs...]): the library of one floor, made of every source below its folder.
 # A .cu file is CUDA where nvcc is there and plain C++ where it is not (tutti_kernels). For users it is tutti::<name>.
-# TOGETHER: as tutti_together; QUICK: it computes little.
+# HEADERS: header-only libraries that its .cpp files include. They are no part of what the floor links, so that an
+# installed tutti does not ask for them.
 function(tutti_floor name)
-  cmake_parse_arguments(arg "TOGETHER;QUICK" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE;HEADERS" ${ARGN})
   set(target tutti_${name})
   string(REPLACE "/" "_" target ${target})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -32,23 +41,32 @@ function(tutti_floor name)
     list(FILTER sources EXCLUDE REGEX "/cuda/")
     list(FILTER kernels EXCLUDE REGEX "/cuda/")
   endif()
+  set(quick ${sources})
+  list(FILTER quick INCLUDE REGEX "${tutti_quick}")
+  list(REMOVE_ITEM sources ${quick})
   add_library(${target} STATIC ${sources} ${kernels})
   tutti_kernels(${kernels})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
-  target_link_libraries(${target} PUBLIC ${arg_DEPENDS})
-  tutti_flags(${target})
-  if(arg_TOGETHER)
-    tutti_together(${target})
+  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE})
+  set(compiled ${target})
+  if(quick)
+    add_library(${target}_quick OBJECT ${quick})
+    target_include_directories(${target}_quick PRIVATE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${target}_quick PRIVATE ${arg_DEPENDS} ${arg_PRIVATE})
+    target_compile_options(${target}_quick PRIVATE ${tutti_quick_compile})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_quick>)
+    list(APPEND compiled ${target}_quick)
   endif()
-  if(arg_QUICK)
-    target_compile_options(${target} PRIVATE ${tutti_quick_compile})
-    set(sources)
-  endif()
-  # Reading cases, commands, saying what is planned or was measured: what computes little.
-  foreach(source IN LISTS sources)
-    file(RELATIVE_PATH path ${CMAKE_CURRENT_SOURCE_DIR} ${source})
-    if(path MATCHES "^io/case/|_(bench|case|command|commands|keys|kind|plan)\\.cpp$")
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${tutti_quick_compile})
+  foreach(part IN LISTS compiled)
+    foreach(library IN LISTS arg_HEADERS)
+      target_include_directories(${part} SYSTEM PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
+    endforeach()
+    tutti_flags(${part})
+    tutti_together(${part})
+  endforeach()
+  foreach(source IN LISTS sources quick kernels)
+    if(source MATCHES "${tutti_alone}")
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()
   tutti_export(${target})
@@ -60,14 +78,6 @@ function(tutti_export target)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   add_library(tutti::${name} ALIAS ${target})
   set_property(GLOBAL APPEND PROPERTY TUTTI_EXPORTED ${target})
-endfunction()
-
-# tutti_headers(target libs...): header-only libraries that the .cpp files of a floor include. They are no part of what
-# the floor links, so that an installed tutti does not ask for them.
-function(tutti_headers target)
-  foreach(library IN LISTS ARGN)
-    target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
-  endforeach()
 endfunction()
 
 function(tutti_flags target)

@@ -24,4 +24,12 @@ inline const std::filesystem::path& own_folder() {
   return folder.path;
 }
 
+/// An empty folder in it.
+inline std::filesystem::path fresh_folder(const std::string& name) {
+  const auto folder = own_folder() / name;
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
 }  // namespace tutti::test

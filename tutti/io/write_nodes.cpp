@@ -27,11 +27,6 @@ bool is_vtk(const std::string& extension) {
   return extension == ".vtp" || extension == ".vtu";
 }
 
-template <class T>
-std::span<const char> bytes_of(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-
 std::string_view text_of(std::span<const char> bytes) {
   return {bytes.data(), bytes.size()};
 }

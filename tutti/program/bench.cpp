@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 
@@ -49,25 +50,77 @@ double all_triads(const Comm& comm, DeviceSet& devices, double seconds) {
   return triad;
 }
 
-CLI::Option* BenchArguments::add_seconds(CLI::App& command, const std::string& of) {
-  return command.add_option("--seconds", seconds, "seconds of timed steps per " + of)
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+namespace {
+
+template <class T, class Check>
+void add_value(CLI::App& command, const char* name, T& value, const Check& check, const char* text) {
+  command.add_option(name, value, text)->check(check)->capture_default_str();
 }
 
-void BenchArguments::add_timing(CLI::App& command, const std::vector<std::string>& kinds_of_weights) {
-  command.add_option("--weights", weights, "weights of the devices")
-      ->check(CLI::IsMember(kinds_of_weights))
-      ->capture_default_str();
-  command.add_option("--steps", steps, "number of timed steps; 0: as many as --seconds allows")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
-  add_seconds(command, "row");
+template <class T, class Check>
+void add_values(CLI::App& command, const char* name, std::vector<T>& values, const Check& check, const char* text,
+                const char* type) {
+  CLI::Option* option = command.add_option(name, values, text)->delimiter(',')->check(check)->type_name(type);
+  if (!values.empty()) option->capture_default_str();
 }
 
-void BenchArguments::add_report(CLI::App& command) {
-  command.add_option("--json", json, "write all figures to this file")->type_name("FILE");
-  devices.add_to(command);
+}  // namespace
+
+BenchCommand::BenchCommand(CLI::App& bench, const char* name, const char* text)
+    : command_(*bench.add_subcommand(name, text)) {}
+
+void BenchCommand::add(const char* name, int& value, int least, int most, const char* text) {
+  add_value(command_, name, value, CLI::Range(least, most), text);
+}
+void BenchCommand::add(const char* name, Gid& value, Gid least, Gid most, const char* text) {
+  add_value(command_, name, value, CLI::Range(least, most), text);
+}
+void BenchCommand::add(const char* name, double& value, double least, double most, const char* text) {
+  add_value(command_, name, value, CLI::Range(least, most), text);
+}
+void BenchCommand::add(const char* name, std::string& value, const std::vector<std::string>& choices,
+                       const char* text) {
+  add_value(command_, name, value, CLI::IsMember(choices), text);
+}
+void BenchCommand::add_list(const char* name, std::vector<int>& values, int least, int most, const char* text) {
+  add_values(command_, name, values, CLI::Range(least, most), text, "N,...");
+}
+void BenchCommand::add_list(const char* name, std::vector<Gid>& values, Gid least, Gid most, const char* text,
+                            const char* type) {
+  add_values(command_, name, values, CLI::Range(least, most), text, type);
+}
+void BenchCommand::add_list(const char* name, std::vector<std::string>& values, const std::vector<std::string>& choices,
+                            const char* text) {
+  add_values(command_, name, values, CLI::IsMember(choices), text, "NAME,...");
+}
+void BenchCommand::add_flag(const char* name, bool& value, const char* text) {
+  command_.add_flag(name, value, text);
+}
+void BenchCommand::add_text(const char* name, std::string& value, const char* text, const char* type) {
+  command_.add_option(name, value, text)->type_name(type);
+}
+void BenchCommand::add_texts(const char* name, std::vector<std::string>& values, const char* text, const char* type) {
+  command_.add_option(name, values, text)->type_name(type);
+}
+
+void BenchCommand::add_seconds(BenchArguments& a, const std::string& of) {
+  add_value(command_, "--seconds", a.seconds, CLI::PositiveNumber, ("seconds of timed steps per " + of).c_str());
+}
+
+void BenchCommand::add_timing(BenchArguments& a, const std::vector<std::string>& kinds_of_weights) {
+  add("--weights", a.weights, kinds_of_weights, "weights of the devices");
+  add("--steps", a.steps, 0, 1'000'000, "number of timed steps; 0: as many as --seconds allows");
+  add_seconds(a, "row");
+}
+
+void BenchCommand::add_report(BenchArguments& a) {
+  add_text("--json", a.json, "write all figures to this file", "FILE");
+  a.devices.add_to(command_);
+}
+
+void BenchCommand::run(Action& action, std::function<void(const Comm&)> bench, const char* example) {
+  command_.footer(std::string("Example:\n  ") + example);
+  command_.callback([&action, bench = std::move(bench)] { action = bench; });
 }
 
 void run_bench(const Comm& comm, const BenchArguments& a,

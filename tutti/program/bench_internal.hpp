@@ -1,7 +1,6 @@
 // What the benchmarks of all models share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -30,19 +29,39 @@ struct BenchArguments {
   int steps = 0;
   std::string weights = "equal", json;
   DeviceArguments devices;
-
-  CLI::Option* add_seconds(CLI::App& command, const std::string& of);
-  /// --weights, --steps and --seconds of a model's steps, a row of the table after the other.
-  void add_timing(CLI::App& command, const std::vector<std::string>& kinds_of_weights);
-  void add_report(CLI::App& command);
 };
 
-/// An option of several values, measured one after the other.
-template <class T, class Check>
-CLI::Option* add_list(CLI::App& command, const char* name, std::vector<T>& values, const char* text, const Check& check,
-                      const char* type) {
-  return command.add_option(name, values, text)->delimiter(',')->check(check)->type_name(type)->capture_default_str();
-}
+/// A subcommand of bench with its options. That CLI11 reads them is known to bench.cpp alone: its headers take seconds
+/// to compile. A list holds values that are measured one after the other.
+class BenchCommand {
+ public:
+  BenchCommand(CLI::App& bench, const char* name, const char* text);
+
+  /// Numbers from `least` to `most`.
+  void add(const char* name, int& value, int least, int most, const char* text);
+  void add(const char* name, Gid& value, Gid least, Gid most, const char* text);
+  void add(const char* name, double& value, double least, double most, const char* text);
+  void add_list(const char* name, std::vector<int>& values, int least, int most, const char* text);
+  void add_list(const char* name, std::vector<Gid>& values, Gid least, Gid most, const char* text, const char* type);
+  /// One of `choices`.
+  void add(const char* name, std::string& value, const std::vector<std::string>& choices, const char* text);
+  void add_list(const char* name, std::vector<std::string>& values, const std::vector<std::string>& choices,
+                const char* text);
+  void add_flag(const char* name, bool& value, const char* text);
+  /// Any text, called `type` in the help.
+  void add_text(const char* name, std::string& value, const char* text, const char* type);
+  void add_texts(const char* name, std::vector<std::string>& values, const char* text, const char* type);
+
+  void add_seconds(BenchArguments& arguments, const std::string& of);
+  /// --weights, --steps and --seconds of a model's steps, a row of the table after the other.
+  void add_timing(BenchArguments& arguments, const std::vector<std::string>& kinds_of_weights);
+  void add_report(BenchArguments& arguments);
+  /// What the subcommand does, and an example of it for the help.
+  void run(Action& action, std::function<void(const Comm&)> bench, const char* example);
+
+ private:
+  CLI::App& command_;
+};
 
 /// Opens the devices, says who takes part, lets `measure` fill the results, and writes the report. Collective.
 void run_bench(const Comm& comm, const BenchArguments& arguments,

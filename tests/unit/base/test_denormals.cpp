@@ -17,26 +17,26 @@ T half(T x) {
 }
 
 template <class T>
-constexpr T smallest = std::numeric_limits<T>::min();
+constexpr T smallest_normal = std::numeric_limits<T>::min();
 
 #if defined(__x86_64__)
 TEST(Denormals, FloatsAreZeroWhileItLives) {
-  EXPECT_GT(half(smallest<float>), 0);
+  EXPECT_GT(half(smallest_normal<float>), 0);
   {
     const FlushDenormals<float> flush;
-    EXPECT_EQ(half(smallest<float>), 0) << "results";
-    EXPECT_TRUE(std::signbit(half(-smallest<float>))) << "with their sign";
+    EXPECT_EQ(half(smallest_normal<float>), 0) << "results";
+    EXPECT_TRUE(std::signbit(half(-smallest_normal<float>))) << "with their sign";
     volatile float denormal = std::numeric_limits<float>::denorm_min();
     EXPECT_EQ(denormal * 1e30F, 0) << "and what is read";
-    EXPECT_EQ(half(4 * smallest<float>), 2 * smallest<float>);
+    EXPECT_EQ(half(4 * smallest_normal<float>), 2 * smallest_normal<float>);
   }
-  EXPECT_GT(half(smallest<float>), 0);
+  EXPECT_GT(half(smallest_normal<float>), 0);
 }
 #endif
 
 TEST(Denormals, DoublesAreLeftAlone) {
   const FlushDenormals<double> flush;
-  EXPECT_GT(half(smallest<double>), 0);
+  EXPECT_GT(half(smallest_normal<double>), 0);
 }
 
 }  // namespace

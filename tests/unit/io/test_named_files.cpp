@@ -36,7 +36,7 @@ std::string error_of(const Call& call) {
   return "no error";
 }
 
-CaseSchema schema() {
+CaseSchema schema_of_files() {
   auto s = core_schema({"any"});
   s.add({.path = "physics.initial", .type = KeyType::expression, .description = "Initial.", .initial = true});
   s.add({.path = "physics.source", .type = KeyType::expression, .description = "Source."});
@@ -50,7 +50,7 @@ CaseSchema schema() {
 
 Case parse(const std::string& lists, const std::string& physics) {
   return parse_case("model = \"any\"\n[mesh]\nfile = \"a.msh\"\n[time]\nend = 1\n[physics]\n" + physics + "\n" + lists,
-                    (test::own_folder() / "case.toml").string(), schema());
+                    (test::own_folder() / "case.toml").string(), schema_of_files());
 }
 
 TEST(NumberTable, takes_commas_blanks_heads_and_comments) {

@@ -22,12 +22,7 @@ using test::growing_faces;
 using testing::HasSubstr;
 using testing::Not;
 
-fs::path fresh_folder(const std::string& name) {
-  auto folder = test::own_folder() / name;
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  return folder;
-}
+using test::fresh_folder;
 
 /// Two outputs of a grid in `boxes`, with other compression and threads each; VTK's own readers must give all back.
 void write_and_read(const std::string& name, const BoxGridShape& grid, const std::vector<CellBox>& boxes) {

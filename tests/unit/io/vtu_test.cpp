@@ -29,12 +29,7 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-fs::path fresh_folder(const std::string& name) {
-  const auto folder = test::own_folder() / name;
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  return folder;
-}
+using test::fresh_folder;
 
 /// A unit cube, n^3 small cubes of six tetrahedra each.
 struct Cube {

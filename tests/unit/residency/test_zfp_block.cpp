@@ -150,30 +150,30 @@ TEST(ZfpBlock, HasTheBitsOfLibzfp) {
 
 TEST(ZfpRows, AreWhatLibzfpMakesOfEachRow) {
   for (const int rate : test::zfp_rates)
-    for (const int width : {1, 2, 3, 4, 5, 11, 64}) {
-      const RowLayout layout = make_row_layout(ValueFormat::zfp, width, rate);
-      const Lid rows = 20;
+    for (const int length : {1, 2, 3, 4, 5, 11, 64}) {
+      const RowLayout layout = make_row_layout(ValueFormat::zfp, length, rate);
+      const Lid number = 20;
       std::vector<double> values;
-      for (int k = 0; k < rows * width; ++k) values.push_back(test::zfp_values(10 * (k % 700) + 1)[k % 4] + 0.1 * k);
-      std::vector<std::byte> bytes(layout.bytes(rows));
+      for (int k = 0; k < number * length; ++k) values.push_back(test::zfp_values(10 * (k % 700) + 1)[k % 4] + 0.1 * k);
+      std::vector<std::byte> bytes(layout.bytes(number));
       SquaredLoss loss;
       encode_rows(layout, "test", 0, values, bytes, loss);
       const ZfpRows access{
           {bytes.data(), layout.row_bytes, 0, layout.stride, 0, layout.block_bits(), host_plane_table()}};
-      for (Lid r = 0; r < rows; ++r) {
-        double* const row = values.data() + r * width;
+      for (Lid r = 0; r < number; ++r) {
+        double* const row = values.data() + r * length;
         std::vector<std::uint64_t> words(static_cast<std::size_t>(layout.row_bytes / 8) + 1);
         LibraryStream library(words, rate);
-        zfp_field* field = zfp_field_1d(row, zfp_type_double, static_cast<std::size_t>(width));
+        zfp_field* field = zfp_field_1d(row, zfp_type_double, static_cast<std::size_t>(length));
         ASSERT_GT(zfp_compress(library(), field), 0u);
         ASSERT_EQ(std::memcmp(words.data(), bytes.data() + layout.bytes(r), static_cast<std::size_t>(layout.row_bytes)),
                   0)
-            << "rate " << rate << ", width " << width << ", row " << r;
-        std::vector<double> expected(width);
+            << "rate " << rate << ", length " << length << ", row " << r;
+        std::vector<double> expected(length);
         zfp_field_set_pointer(field, expected.data());
         ASSERT_GT(zfp_decompress(library(), field), 0u);
         zfp_field_free(field);
-        for (int i = 0; i < width; ++i) {
+        for (int i = 0; i < length; ++i) {
           const double got = access(r, i);
           ASSERT_EQ(std::bit_cast<std::uint64_t>(got), std::bit_cast<std::uint64_t>(expected[i]));
         }

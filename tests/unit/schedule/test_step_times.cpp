@@ -19,17 +19,17 @@ namespace {
 using test::DevicesOfARank;
 using test::world;
 
-void sleep_ms(int ms) {
+void sleep_for_ms(int ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
 /// Two kernels on a fake device with a copy out between them, a copy in, a host task, and rows of the CPU.
 struct Mixed {
   explicit Mixed(int team) : rank(team, 1), step(rank.threads, rank.parts) {
-    const auto slow = [](Stream& stream, Range range) { stream.loop(range, [](Lid, Lid) { sleep_ms(2); }); };
+    const auto slow = [](Stream& stream, Range range) { stream.loop(range, [](Lid, Lid) { sleep_for_ms(2); }); };
     first = step.compute("first", 0, Step::Role::separator, {0, 1}, slow);
     second = step.compute("second", 0, Step::Role::interior, {1, 2}, slow);
-    host = step.host("host", -1, [] { sleep_ms(1); });
+    host = step.host("host", -1, [] { sleep_for_ms(1); });
     copy = step.upload("copy", 0, [](Stream&) {});
     step.after(host, first);
     step.after(copy, first);

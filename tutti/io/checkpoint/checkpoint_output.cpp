@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t cached_piece = std::size_t{1} << 20;  // looked at and written while it is in a core's cache
 constexpr std::size_t direct_piece = std::size_t{4} << 20;  // less, and the disk waits between pieces
-constexpr const char* advice =
+constexpr const char* write_advice =
     "the previous checkpoint is kept; free space or choose another disk, then continue with --restart";
 
 std::size_t remainder(const char* address) {
@@ -30,7 +30,8 @@ std::size_t remainder(const char* address) {
 
 CheckpointOutput::CheckpointOutput(std::filesystem::path path, int flags)
     : path_(std::move(path)), file_(open_file(path_, flags)), flags_(flags) {
-  if (file_ < 0) fail(ErrorKind::io, "{}: cannot be opened: {}; {}", path_.string(), std::strerror(errno), advice);
+  if (file_ < 0)
+    fail(ErrorKind::io, "{}: cannot be opened: {}; {}", path_.string(), std::strerror(errno), write_advice);
 }
 
 CheckpointOutput::~CheckpointOutput() {
@@ -52,7 +53,7 @@ std::size_t CheckpointOutput::write_some(std::span<const char> bytes, Size offse
       continue;
     }
     fail(ErrorKind::io, "{}: {} bytes are not written at byte {}: {}; {}", path_.string(), bytes.size(), offset,
-         n < 0 ? std::strerror(errno) : "nothing more was taken", advice);
+         n < 0 ? std::strerror(errno) : "nothing more was taken", write_advice);
   }
 }
 
@@ -130,7 +131,7 @@ void CheckpointOutput::read(std::span<char> bytes, Size offset) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
       fail(ErrorKind::io, "{}: cannot be read back at byte {}: {}; {}", path_.string(), offset,
-           n < 0 ? std::strerror(errno) : "the file ends", advice);
+           n < 0 ? std::strerror(errno) : "the file ends", write_advice);
     done += static_cast<std::size_t>(n);
   }
 }
@@ -138,13 +139,13 @@ void CheckpointOutput::read(std::span<char> bytes, Size offset) {
 void CheckpointOutput::sync(Size bytes) {
   if (::fsync(file_) != 0)
     fail(ErrorKind::io, "{}: {} bytes cannot be made durable (fsync): {}; {}", path_.string(), bytes,
-         std::strerror(errno), advice);
+         std::strerror(errno), write_advice);
 }
 
 void CheckpointOutput::close(Size bytes) {
   if (::close(std::exchange(file_, -1)) != 0)
     fail(ErrorKind::io, "{}: cannot be closed after {} bytes: {}; {}", path_.string(), bytes, std::strerror(errno),
-         advice);
+         write_advice);
 }
 
 }  // namespace tutti

@@ -41,6 +41,12 @@ struct PackedArray {
   std::string data;
 };
 
+/// The bytes of an array.
+template <class Values>
+std::span<const char> bytes_of(const Values& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(*values.data())};
+}
+
 /// `bytes` are little endian. Error(resource): no memory.
 PackedArray pack_array(std::string name, const char* type, int components, std::span<const char> bytes,
                        const VtkOptions& options);

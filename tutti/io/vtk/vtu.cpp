@@ -9,21 +9,13 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/system/atomic_file.hpp"
+#include "tutti/io/vtk/vtk_file.hpp"
 #include "tutti/io/vtk/vtk_xml.hpp"
 
 namespace tutti {
 namespace {
 
 constexpr int vtk_vertex = 1, vtk_tetra = 10, vtk_lagrange_hexahedron = 72;
-
-template <class T>
-std::span<const char> bytes_of(std::span<const T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-template <class T>
-std::span<const char> bytes_of(const std::vector<T>& values) {
-  return bytes_of(std::span<const T>(values));
-}
 
 /// Where each cell's points end, by `end` of its number.
 template <class End>

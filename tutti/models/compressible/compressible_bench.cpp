@@ -95,36 +95,24 @@ void bench(const Comm& comm, const CompressibleBench& a) {
 
 void add_compressible_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<CompressibleBench>();
-  CLI::App* command =
-      bench_command.add_subcommand("compressible", "steps of compressible flow, for several elements and orders");
-  const auto words = [](const char* key) { return CLI::IsMember(choices_of(compressible_kind(), key)); };
-  command->add_option("--degrees", a->degrees, "approximate degrees of freedom: elements x basis functions x 5")
-      ->check(CLI::Range(Gid{1'000}, Gid{10'000'000'000}))
-      ->capture_default_str();
-  add_list(*command, "--element", a->elements, "element type; several: one after the other", words("mesh.element"),
-           "NAME,...");
-  add_list(*command, "--equations", a->equations, "several: one after the other",
-           CLI::IsMember({"euler", "navier-stokes"}), "NAME,...");
-  add_list(*command, "--order", a->orders, "order of the polynomials; several: one after the other",
-           CLI::Range(0, max_order), "N,...");
-  add_list(*command, "--form", a->forms, "form of the tables; several: one after the other", words("numerics.form"),
-           "NAME,...");
-  add_list(*command, "--kernels", a->kernels, "kernels; several: one after the other", words("numerics.kernels"),
-           "NAME,...");
-  add_list(*command, "--overlap", a->overlaps, "overlap of computation and messages; several: one after the other",
-           words("devices.overlap"), "NAME,...");
-  command->add_option("--jitter", a->jitter, "random displacement of the points; 0: all elements are alike")
-      ->check(CLI::Range(0.0, 0.4))
-      ->capture_default_str();
-  command->add_option("--flux", a->flux, "numerical flux between elements")
-      ->check(words("numerics.flux"))
-      ->capture_default_str();
-  a->add_timing(*command, {"equal", "stream", "measured"});
-  a->add_report(*command);
-  command->footer(
-      "Example:\n  tutti bench compressible --element tet,hex --order 1,2,3 --equations euler --devices cpu --json "
-      "bench.json");
-  command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+  BenchCommand command(bench_command, "compressible", "steps of compressible flow, for several elements and orders");
+  const auto words = [](const char* key) { return choices_of(compressible_kind(), key); };
+  command.add("--degrees", a->degrees, 1'000, 10'000'000'000,
+              "approximate degrees of freedom: elements x basis functions x 5");
+  command.add_list("--element", a->elements, words("mesh.element"), "element type; several: one after the other");
+  command.add_list("--equations", a->equations, {"euler", "navier-stokes"}, "several: one after the other");
+  command.add_list("--order", a->orders, 0, max_order, "order of the polynomials; several: one after the other");
+  command.add_list("--form", a->forms, words("numerics.form"), "form of the tables; several: one after the other");
+  command.add_list("--kernels", a->kernels, words("numerics.kernels"), "kernels; several: one after the other");
+  command.add_list("--overlap", a->overlaps, words("devices.overlap"),
+                   "overlap of computation and messages; several: one after the other");
+  command.add("--jitter", a->jitter, 0, 0.4, "random displacement of the points; 0: all elements are alike");
+  command.add("--flux", a->flux, words("numerics.flux"), "numerical flux between elements");
+  command.add_timing(*a, {"equal", "stream", "measured"});
+  command.add_report(*a);
+  command.run(
+      action, [a](const Comm& comm) { bench(comm, *a); },
+      "tutti bench compressible --element tet,hex --order 1,2,3 --equations euler --devices cpu --json bench.json");
 }
 
 }  // namespace tutti::compressible

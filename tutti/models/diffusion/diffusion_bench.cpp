@@ -128,26 +128,19 @@ void bench(const Comm& comm, const DiffusionBench& a) {
 
 void add_diffusion_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<DiffusionBench>();
-  CLI::App* command = bench_command.add_subcommand("diffusion", "formats and orders of the diffusion model");
-  command->add_option("--cells", a->cells, "cells of the generated box")
-      ->check(CLI::Range(Gid{6}, Gid{2'000'000'000}))
-      ->capture_default_str();
-  command->add_option("--mesh", a->mesh, "use this mesh file instead")->type_name("MESH");
-  command->add_option("--refine", a->refine, "how many times to split every tetrahedron into eight")
-      ->check(CLI::Range(0, max_refinements))
-      ->capture_default_str();
-  command->add_option("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; the others have no flux")
-      ->type_name("TAG");
-  a->add_seconds(*command, "format");
-  command
-      ->add_option("--orders", a->orders,
-                   "time two formats in these orders of the cells; default: all formats in one order")
-      ->delimiter(',')
-      ->check(CLI::IsMember(ordering_names()))
-      ->type_name("NAME,...");
-  a->add_report(*command);
-  command->footer("Example:\n  tutti bench diffusion --cells 2000000 --devices cpu --json bench.json");
-  command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+  BenchCommand command(bench_command, "diffusion", "formats and orders of the diffusion model");
+  command.add("--cells", a->cells, 6, 2'000'000'000, "cells of the generated box");
+  command.add_text("--mesh", a->mesh, "use this mesh file instead", "MESH");
+  command.add("--refine", a->refine, 0, max_refinements, "how many times to split every tetrahedron into eight");
+  command.add_texts("--dirichlet", a->dirichlet, "surfaces (names or numbers) with u = 0; the others have no flux",
+                    "TAG");
+  command.add_seconds(*a, "format");
+  command.add_list("--orders", a->orders, ordering_names(),
+                   "time two formats in these orders of the cells; default: all formats in one order");
+  command.add_report(*a);
+  command.run(
+      action, [a](const Comm& comm) { bench(comm, *a); },
+      "tutti bench diffusion --cells 2000000 --devices cpu --json bench.json");
 }
 
 }  // namespace tutti::diffusion

@@ -142,30 +142,21 @@ void bench(const Comm& comm, const FlowBench& a) {
 
 void add_flow_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<FlowBench>();
-  CLI::App* command = bench_command.add_subcommand("incompressible", "steps and sweeps of the flow in a box");
-  const auto words = [](const char* key) { return CLI::IsMember(choices_of(incompressible_kind(), key)); };
-  add_list(*command, "--cells", a->cells, "cells along the edge of a cube, or X,Y,Z of a box",
-           CLI::Range(Gid{1}, Gid{100'000}), "N[,N,N]");
-  add_list(*command, "--solver", a->solvers, "pressure solver; several: one after the other", words("pressure.solver"),
-           "NAME,...");
-  command->add_option("--sweeps", a->sweeps, "Jacobi sweeps per step")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command->add_option("--precision", a->precision, "precision of all fields")
-      ->check(words("numerics.precision"))
-      ->capture_default_str();
-  add_list(*command, "--overlap", a->overlaps, "overlap of computation and messages; several: one after the other",
-           words("devices.overlap"), "NAME,...");
-  command->add_option("--cut", a->cut, "decomposition of the box")
-      ->check(words("partition.cut"))
-      ->capture_default_str();
-  command->add_flag("--adaptive", a->adaptive, "the length of a step may follow the flow, as with time.dt = \"auto\"");
-  a->add_timing(*command, {"equal", "stream"});
-  a->add_report(*command);
-  command->footer(
-      "Example:\n  tutti bench incompressible --cells 256 --solver jacobi --precision float --devices cpu --json "
-      "bench.json");
-  command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+  BenchCommand command(bench_command, "incompressible", "steps and sweeps of the flow in a box");
+  const auto words = [](const char* key) { return choices_of(incompressible_kind(), key); };
+  command.add_list("--cells", a->cells, 1, 100'000, "cells along the edge of a cube, or X,Y,Z of a box", "N[,N,N]");
+  command.add_list("--solver", a->solvers, words("pressure.solver"), "pressure solver; several: one after the other");
+  command.add("--sweeps", a->sweeps, 1, 1'000'000, "Jacobi sweeps per step");
+  command.add("--precision", a->precision, words("numerics.precision"), "precision of all fields");
+  command.add_list("--overlap", a->overlaps, words("devices.overlap"),
+                   "overlap of computation and messages; several: one after the other");
+  command.add("--cut", a->cut, words("partition.cut"), "decomposition of the box");
+  command.add_flag("--adaptive", a->adaptive, "the length of a step may follow the flow, as with time.dt = \"auto\"");
+  command.add_timing(*a, {"equal", "stream"});
+  command.add_report(*a);
+  command.run(
+      action, [a](const Comm& comm) { bench(comm, *a); },
+      "tutti bench incompressible --cells 256 --solver jacobi --precision float --devices cpu --json bench.json");
 }
 
 }  // namespace tutti::incompressible

@@ -10,14 +10,11 @@
 #include "tutti/base/csr.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/mesh/quality/mesh_quality.hpp"
+#include "tutti/models/smoothing/at.hpp"
 #include "tutti/models/smoothing/plane.hpp"
 
 namespace tutti::smoothing {
 namespace {
-
-std::size_t at(Gid i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Triangle {
   std::array<Gid, 3> v;

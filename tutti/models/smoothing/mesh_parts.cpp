@@ -5,14 +5,11 @@
 
 #include "tutti/base/error.hpp"
 #include "tutti/base/units.hpp"
+#include "tutti/models/smoothing/at.hpp"
 #include "tutti/partition/spatial_order.hpp"
 
 namespace tutti::smoothing {
 namespace {
-
-std::size_t at(Gid i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Nodes of a part and those it reads, by level.
 struct Rows {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "tutti/mesh/quality/tet_quality.hpp"
+#include "tutti/models/smoothing/at.hpp"
 #include "tutti/models/smoothing/node_cells.hpp"
 
 namespace tutti::smoothing {
@@ -15,10 +16,6 @@ namespace {
 
 using Cell = std::array<Gid, 4>;
 using Face = std::array<Gid, 3>;
-
-std::size_t at(Gid i) {
-  return static_cast<std::size_t>(i);
-}
 
 bool has(const Cell& cell, Gid v) {
   return std::find(cell.begin(), cell.end(), v) != cell.end();

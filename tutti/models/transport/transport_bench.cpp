@@ -99,32 +99,22 @@ void bench(const Comm& comm, const TransportBench& a) {
 
 void add_transport_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<TransportBench>();
-  CLI::App* command =
-      bench_command.add_subcommand("transport", "steps of tracers on a sphere, for stencils of several sizes");
-  const auto words = [](const char* key) { return CLI::IsMember(choices_of(transport_kind(), key)); };
-  const auto counts = [&](const char* name, std::vector<int>& values, const char* text, int least, int most) {
-    add_list(*command, name, values, text, CLI::Range(least, most), "N,...");
-  };
-  command->add_option("--nodes", a->nodes, "nodes on the sphere")
-      ->check(CLI::Range(Gid{200}, max_nodes))
-      ->capture_default_str();
-  counts("--size", a->sizes, "nodes of a stencil; several: one after the other", 12, 120);
-  counts("--operators", a->operators, "1: advection and damping merged; 2: separate; 3: for a time-dependent velocity",
-         1, 3);
-  counts("--tracers", a->tracers, "number of tracers", 1, 64);
-  add_list(*command, "--overlap", a->overlaps, "overlap of computation and messages; several: one after the other",
-           words("devices.overlap"), "NAME,...");
-  add_list(*command, "--kernel", a->kernels, "stencil kernel; several: one after the other", words("numerics.kernel"),
-           "NAME,...");
-  command->add_option("--partition", a->partition, "partitioner")
-      ->check(words("partition.method"))
-      ->capture_default_str();
-  a->add_timing(*command, {"equal", "stream", "measured"});
-  a->add_report(*command);
-  command->footer(
-      "Example:\n  tutti bench transport --nodes 1000000 --size 31,101 --operators 1,2 --devices cpu --json "
-      "bench.json");
-  command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+  BenchCommand command(bench_command, "transport", "steps of tracers on a sphere, for stencils of several sizes");
+  const auto words = [](const char* key) { return choices_of(transport_kind(), key); };
+  command.add("--nodes", a->nodes, 200, max_nodes, "nodes on the sphere");
+  command.add_list("--size", a->sizes, 12, 120, "nodes of a stencil; several: one after the other");
+  command.add_list("--operators", a->operators, 1, 3,
+                   "1: advection and damping merged; 2: separate; 3: for a time-dependent velocity");
+  command.add_list("--tracers", a->tracers, 1, 64, "number of tracers");
+  command.add_list("--overlap", a->overlaps, words("devices.overlap"),
+                   "overlap of computation and messages; several: one after the other");
+  command.add_list("--kernel", a->kernels, words("numerics.kernel"), "stencil kernel; several: one after the other");
+  command.add("--partition", a->partition, words("partition.method"), "partitioner");
+  command.add_timing(*a, {"equal", "stream", "measured"});
+  command.add_report(*a);
+  command.run(
+      action, [a](const Comm& comm) { bench(comm, *a); },
+      "tutti bench transport --nodes 1000000 --size 31,101 --operators 1,2 --devices cpu --json bench.json");
 }
 
 }  // namespace tutti::transport

@@ -10,8 +10,6 @@ namespace {
 
 using namespace test;
 
-constexpr Sym3 full_tensor{2, 1.5, 3, 0.5, -0.7, 0.6};
-
 Exact problem(bool linear) {
   Exact exact;
   exact.K = [](Vec3, int) { return full_tensor; };

@@ -10,8 +10,6 @@ namespace {
 
 using namespace test;
 
-constexpr Sym3 full_tensor{2, 1.5, 3, 0.5, -0.7, 0.6};
-
 BoundaryKind closed(std::int32_t) {
   return BoundaryKind::neumann;
 }

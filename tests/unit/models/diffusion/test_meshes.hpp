@@ -14,6 +14,10 @@
 
 namespace tutti::test {
 
+inline std::size_t at(Lid i) {
+  return static_cast<std::size_t>(i);
+}
+
 /// Boundary tags of a box: 1 x-, 2 x+, 3 y-, 4 y+, 5 z-, 6 z+.
 inline std::int32_t side_of_box(Vec3 x, Vec3 lo, Vec3 hi) {
   std::int32_t side = 1;

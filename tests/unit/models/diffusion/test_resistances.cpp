@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-constexpr Sym3 full_tensor{2, 1.5, 3, 0.5, -0.7, 0.6}, other_tensor{1, 4, 2, -0.3, 0.4, 1.1};
+constexpr Sym3 other_tensor{1, 4, 2, -0.3, 0.4, 1.1};
 
 BoundaryKind robin(std::int32_t) {
   return BoundaryKind::robin;

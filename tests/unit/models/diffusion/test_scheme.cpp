@@ -14,18 +14,12 @@ namespace {
 
 using namespace test;
 
-std::size_t at(Lid i) {
-  return static_cast<std::size_t>(i);
-}
-
 /// Neumann on the sides whose bit is set (bit 0: tag 1).
 BoundaryKindOf neumann_on(unsigned sides) {
   return
       [sides](std::int32_t tag) { return (sides >> (tag - 1)) & 1u ? BoundaryKind::neumann : BoundaryKind::dirichlet; };
 }
 constexpr unsigned all_sides = 63;
-
-constexpr Sym3 full_tensor{2, 1.5, 3, 0.5, -0.7, 0.6};
 
 /// u = 1 + 2 x - 3 y + z / 2 with a full tensor.
 Exact linear(unsigned neumann_sides) {

@@ -12,10 +12,6 @@ namespace {
 
 using namespace test;
 
-std::size_t at(Lid i) {
-  return static_cast<std::size_t>(i);
-}
-
 bool same_bits(double a, double b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }

@@ -12,6 +12,8 @@
 namespace tutti::test {
 using namespace diffusion;  // NOLINT(google-build-using-namespace): tests of this model
 
+inline constexpr Sym3 full_tensor{2, 1.5, 3, 0.5, -0.7, 0.6};
+
 /// A steady solution of div(K grad u) + s = 0. `side` (-1, +1) tells from which side of an interface a value is taken.
 struct Exact {
   std::function<Sym3(Vec3, int side)> K;

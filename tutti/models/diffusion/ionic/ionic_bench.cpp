@@ -68,19 +68,15 @@ void bench(const Comm& comm, const MonodomainBench& a) {
 
 void add_monodomain_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<MonodomainBench>();
-  CLI::App* command = bench_command.add_subcommand("monodomain", "diffusion without and with cells that react");
-  command->add_option("--cells", a->cells, "cells of the generated box")
-      ->check(CLI::Range(Gid{6}, Gid{2'000'000'000}))
-      ->capture_default_str();
-  add_list(*command, "--reactions", a->models, "values of ionic.model",
-           CLI::IsMember(choices_of(diffusion_kind(), "ionic.model")), "NAME,...");
-  command->add_option("--splitting", a->splitting, "ionic.splitting")
-      ->check(CLI::IsMember(choices_of(diffusion_kind(), "ionic.splitting")))
-      ->capture_default_str();
-  a->add_seconds(*command, "reaction");
-  a->add_report(*command);
-  command->footer("Example:\n  tutti bench monodomain --cells 1000000 --devices cpu --json bench.json");
-  command->callback([a, &action] { action = [a](const Comm& comm) { bench(comm, *a); }; });
+  BenchCommand command(bench_command, "monodomain", "diffusion without and with cells that react");
+  command.add("--cells", a->cells, 6, 2'000'000'000, "cells of the generated box");
+  command.add_list("--reactions", a->models, choices_of(diffusion_kind(), "ionic.model"), "values of ionic.model");
+  command.add("--splitting", a->splitting, choices_of(diffusion_kind(), "ionic.splitting"), "ionic.splitting");
+  command.add_seconds(*a, "reaction");
+  command.add_report(*a);
+  command.run(
+      action, [a](const Comm& comm) { bench(comm, *a); },
+      "tutti bench monodomain --cells 1000000 --devices cpu --json bench.json");
 }
 
 }  // namespace tutti::diffusion

@@ -12,13 +12,13 @@ struct Header {
   bool weights = false;
 };
 
-void skip_comments(TextScan& scan) {
+void skip_comment_lines(TextScan& scan) {
   while (!scan.at_end() && scan.peek() == '%') scan.next_line();
 }
 
 Header read_header(TextScan& scan) {
   Header header;
-  skip_comments(scan);
+  skip_comment_lines(scan);
   scan.skip_blanks();
   header.vertices = scan.integer("the number of vertices");
   scan.skip_blanks();
@@ -53,7 +53,7 @@ ArcList parse_metis(std::string_view text, const std::string& name) {
   list.names.first = 1;
   list.both_ways = true;
   for (Vertex v = 0; v < list.vertices; ++v, scan.next_line()) {
-    skip_comments(scan);
+    skip_comment_lines(scan);
     if (scan.at_end())
       scan.refuse("the file ends after {} of {} vertices; it is truncated or the header is wrong", v, list.vertices);
     scan.skip_blanks();

@@ -14,7 +14,7 @@ std::size_t at(Gid v) {
   return static_cast<std::size_t>(v);
 }
 
-std::vector<std::int32_t> deal_out(Vertex vertices, std::span<const double> weights) {
+std::vector<std::int32_t> deal_vertices(Vertex vertices, std::span<const double> weights) {
   // Each vertex to the part that lacks most of its share so far.
   std::vector<std::int32_t> owner(at(vertices));
   std::vector<double> given(weights.size(), 0);
@@ -116,7 +116,7 @@ Csr<Vertex> rows_from_ghosts(const Csr<Vertex>& incoming, const IndexMap& map) {
 
 std::vector<std::int32_t> choose_owners(const Graph& graph, std::span<const double> weights) {
   if (weights.size() == 1) return std::vector<std::int32_t>(at(graph.vertices), 0);
-  if (2 * graph.arcs() > std::numeric_limits<std::int32_t>::max()) return deal_out(graph.vertices, weights);
+  if (2 * graph.arcs() > std::numeric_limits<std::int32_t>::max()) return deal_vertices(graph.vertices, weights);
   Adjacency adjacency;
   adjacency.offsets = graph.out.offsets;
   adjacency.columns.assign(graph.out.columns.begin(), graph.out.columns.end());
