@@ -63,6 +63,15 @@ struct LevelMessages::Stored {
 
 /// One direction or both: what this rank's part sends to another part, and gets from it.
 struct LevelMessages::Packed {
+  Packed(DevicePart& of, std::size_t k)
+      : part(of),
+        link(of.part().map.links[k]),
+        rows(of.stream(), of.part(), k),
+        sums(of.stream().device(), 6, "sizes of messages"),
+        host_sums(of.stream().device(), 4, "sizes of messages on the host", Memory::pinned),
+        // Of a level that there is no room for, too.
+        sent(most_levels + 1),
+        got(most_levels + 1) {}
   DevicePart& part;
   const Link& link;
   LinkRows rows;
@@ -101,13 +110,8 @@ LevelMessages::LevelMessages(const Comm& comm, std::span<DevicePart* const> part
               new Stored{*part, *other, LinkRows(part->stream(), mine, k), back->ghosts.begin}));
           continue;
         }
-        packed_.push_back(std::unique_ptr<Packed>(new Packed{*part, link, LinkRows(part->stream(), mine, k)}));
+        packed_.push_back(std::unique_ptr<Packed>(new Packed(*part, k)));
         Packed& packed = *packed_.back();
-        Device& device = part->stream().device();
-        packed.sums = Buffer<std::int64_t>(device, 6, "sizes of messages");
-        packed.host_sums = Buffer<std::int64_t>(device, 4, "sizes of messages on the host", Memory::pinned);
-        packed.sent.resize(most_levels + 1);  // of a level that there is no room for, too
-        packed.got.resize(most_levels + 1);
         for (auto& earlier : packed_)
           if (earlier->part.part().map.part == link.part && earlier->link.part == mine.map.part) {
             earlier->other = &packed;
