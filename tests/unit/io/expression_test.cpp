@@ -22,7 +22,7 @@ double value(const std::string& text, Vec3 p = {0.5, -2, 3}, double t = 0.25) {
   return Expression(text)(p, t);
 }
 
-std::string error_of(const std::string& text, const std::string& where = "") {
+std::string expression_error(const std::string& text, const std::string& where = "") {
   try {
     const Expression e(text, where);
     e({0, 0, 0}, 0);
@@ -144,9 +144,9 @@ TEST(Expression, keeps_its_grammar) {
   EXPECT_EQ(value("z^2 + z^3 + z^4"), 9 + 27 + 81);
   for (const char* text : {"--x", "x^", "(x", "x)", "()", "sin x", "sin()", "pow(1)", "if(1,2)", "1 2", "x ! y",
                            "x & y", "3 : 4", "min(,1)", "1 ? 2, 3 : 4", "sin(x,)", "1..2", "1e400", "x ? 1"})
-    EXPECT_THAT(error_of(text), HasSubstr("character")) << text;
-  EXPECT_THAT(error_of("pow(1)"), HasSubstr("too few parameters for function 'pow'"));
-  EXPECT_THAT(error_of("sin + 1"), HasSubstr("needs its parameters"));
+    EXPECT_THAT(expression_error(text), HasSubstr("character")) << text;
+  EXPECT_THAT(expression_error("pow(1)"), HasSubstr("too few parameters for function 'pow'"));
+  EXPECT_THAT(expression_error("sin + 1"), HasSubstr("needs its parameters"));
 }
 
 TEST(Expression, values_that_wait_for_each_other_are_bounded) {
@@ -154,9 +154,10 @@ TEST(Expression, values_that_wait_for_each_other_are_bounded) {
   for (int i = 0; i < 25; ++i) deep = "x+(" + deep + ")";
   EXPECT_EQ(value(deep), 13);
   for (int i = 0; i < 25; ++i) deep = "x+(" + deep + ")";
-  EXPECT_THAT(error_of(deep), HasSubstr("more than 32 intermediate values"));
+  EXPECT_THAT(expression_error(deep), HasSubstr("more than 32 intermediate values"));
   EXPECT_EQ(value(std::string(150, '(') + "x" + std::string(150, ')')), 0.5);
-  EXPECT_THAT(error_of(std::string(300, '(') + "x" + std::string(300, ')')), HasSubstr("too many nested parentheses"));
+  EXPECT_THAT(expression_error(std::string(300, '(') + "x" + std::string(300, ')')),
+              HasSubstr("too many nested parentheses"));
 }
 
 TEST(Expression, one_by_one_and_in_blocks_have_the_same_bits) {
@@ -180,34 +181,35 @@ TEST(Expression, does_not_follow_the_locale) {
 }
 
 TEST(Expression, names_what_is_wrong_and_where) {
-  EXPECT_EQ(error_of("abs(x)+sine(y)", "case.toml:7:9"),
+  EXPECT_EQ(expression_error("abs(x)+sine(y)", "case.toml:7:9"),
             "case.toml:7:9: in the expression \"abs(x)+sine(y)\", character 8: unknown name 'sine'; did you mean "
             "'sin'?");
-  EXPECT_THAT(error_of("sin(x"), HasSubstr("character 6: missing parenthesis"));
-  EXPECT_THAT(error_of("x+"), HasSubstr("ends too early"));
-  EXPECT_THAT(error_of("sin(1,2)"), HasSubstr("too many parameters"));
-  EXPECT_THAT(error_of("2 x"), HasSubstr("unexpected variable"));
-  EXPECT_THAT(error_of("  "), HasSubstr("empty"));
-  EXPECT_THAT(error_of("1,2"), HasSubstr("not a list"));
-  EXPECT_THAT(error_of("3 ? 4"), HasSubstr("else"));
-  EXPECT_THAT(error_of("..5"), HasSubstr("'.' has no meaning"));
+  EXPECT_THAT(expression_error("sin(x"), HasSubstr("character 6: missing parenthesis"));
+  EXPECT_THAT(expression_error("x+"), HasSubstr("ends too early"));
+  EXPECT_THAT(expression_error("sin(1,2)"), HasSubstr("too many parameters"));
+  EXPECT_THAT(expression_error("2 x"), HasSubstr("unexpected variable"));
+  EXPECT_THAT(expression_error("  "), HasSubstr("empty"));
+  EXPECT_THAT(expression_error("1,2"), HasSubstr("not a list"));
+  EXPECT_THAT(expression_error("3 ? 4"), HasSubstr("else"));
+  EXPECT_THAT(expression_error("..5"), HasSubstr("'.' has no meaning"));
 }
 
 TEST(Expression, does_nothing_but_arithmetic) {
-  EXPECT_THAT(error_of("x = 3"), HasSubstr("comparison is written '=='"));
-  EXPECT_THAT(error_of("\"text\""), HasSubstr("no meaning"));
-  EXPECT_THAT(error_of("system(1)"), HasSubstr("unknown name 'system'"));
-  EXPECT_THAT(error_of("x; y"), HasSubstr("';' has no meaning"));
-  EXPECT_THAT(error_of(std::string("x\0y", 3)), HasSubstr("byte 0x00"));
-  EXPECT_THAT(error_of(std::string(30000, '(')), HasSubstr("character"));
-  EXPECT_NE(error_of(std::string(9000, '(') + "x" + std::string(9000, ')') + "+"), "no error");
+  EXPECT_THAT(expression_error("x = 3"), HasSubstr("comparison is written '=='"));
+  EXPECT_THAT(expression_error("\"text\""), HasSubstr("no meaning"));
+  EXPECT_THAT(expression_error("system(1)"), HasSubstr("unknown name 'system'"));
+  EXPECT_THAT(expression_error("x; y"), HasSubstr("';' has no meaning"));
+  EXPECT_THAT(expression_error(std::string("x\0y", 3)), HasSubstr("byte 0x00"));
+  EXPECT_THAT(expression_error(std::string(30000, '(')), HasSubstr("character"));
+  EXPECT_NE(expression_error(std::string(9000, '(') + "x" + std::string(9000, ')') + "+"), "no error");
 }
 
 TEST(Expression, reports_values_that_are_not_finite) {
-  EXPECT_THAT(error_of("1/0"), HasSubstr("\"1/0\" is inf"));
-  EXPECT_THAT(error_of("1/x", "case.toml:3:1"), HasSubstr("case.toml:3:1: the expression \"1/x\" is inf at x = 0"));
-  EXPECT_THAT(error_of("sqrt(x-1)"), HasSubstr("nan"));
-  EXPECT_NE(error_of("1e999"), "no error");
+  EXPECT_THAT(expression_error("1/0"), HasSubstr("\"1/0\" is inf"));
+  EXPECT_THAT(expression_error("1/x", "case.toml:3:1"),
+              HasSubstr("case.toml:3:1: the expression \"1/x\" is inf at x = 0"));
+  EXPECT_THAT(expression_error("sqrt(x-1)"), HasSubstr("nan"));
+  EXPECT_NE(expression_error("1e999"), "no error");
   EXPECT_THROW(Expression(std::numeric_limits<double>::quiet_NaN()), Error);
   const std::vector<Vec3> points = {{1, 0, 0}, {0, 7, 0}};
   std::vector<double> out(2);

@@ -31,7 +31,7 @@ std::string error_of(const std::string& more, const std::string& cells = "[4, 4,
   }
   return "no error";
 }
-const std::string periodic = "velocity = \"periodic\"", inflow = "velocity = \"inflow\"",
+const std::string periodic_face = "velocity = \"periodic\"", inflow = "velocity = \"inflow\"",
                   outflow = "velocity = \"outflow\"";
 
 TEST(FlowCase, Defaults) {
@@ -120,13 +120,13 @@ TEST(FlowCase, OneCellIsPeriodicUnlessItsFacesAreNamed) {
 }
 
 TEST(FlowCase, PeriodsOfBothEnds) {
-  const FlowCase flow = read(face("y-upper", periodic) + face("y-lower", periodic));
+  const FlowCase flow = read(face("y-upper", periodic_face) + face("y-lower", periodic_face));
   EXPECT_EQ(flow.grid.periodic(), (std::array<bool, 3>{false, true, false}));
-  EXPECT_THAT(error_of(face("y-upper", periodic)),
+  EXPECT_THAT(error_of(face("y-upper", periodic_face)),
               AllOf(HasSubstr("case.toml:9:"), HasSubstr("y-upper is periodic and y-lower is not")));
-  EXPECT_THAT(error_of(face("x-lower", periodic) + face("x-upper", "velocity = \"free-slip\"")),
+  EXPECT_THAT(error_of(face("x-lower", periodic_face) + face("x-upper", "velocity = \"free-slip\"")),
               AllOf(HasSubstr("case.toml:9:"), HasSubstr("x-lower is periodic and x-upper is not")));
-  EXPECT_THAT(error_of("stretch = [0, 1, 0]\n" + face("y-upper", periodic) + face("y-lower", periodic)),
+  EXPECT_THAT(error_of("stretch = [0, 1, 0]\n" + face("y-upper", periodic_face) + face("y-lower", periodic_face)),
               AllOf(HasSubstr("case.toml:8:"), HasSubstr("y is periodic")));
   EXPECT_THAT(error_of("stretch = [0, 0, 1]\n", "[4, 4, 1]"),
               AllOf(HasSubstr("case.toml:8:"), HasSubstr("z is periodic")));
@@ -202,7 +202,7 @@ TEST(FlowCase, TemperatureAtAFace) {
   EXPECT_EQ(with("0.1", face("x-lower", flux)), "no error");
   EXPECT_THAT(with("0", face("x-lower", flux)),
               AllOf(HasSubstr("case.toml:11:"), HasSubstr("a flux of T needs a diffusivity")));
-  EXPECT_THAT(with("0.1", face("y-upper", periodic + "\n" + flux) + face("y-lower", periodic)),
+  EXPECT_THAT(with("0.1", face("y-upper", periodic_face + "\n" + flux) + face("y-lower", periodic_face)),
               AllOf(HasSubstr("case.toml:12:"), HasSubstr("y-upper is periodic")));
 }
 
@@ -256,9 +256,9 @@ TEST(FlowCase, FacesOfScalars) {
               AllOf(HasSubstr("case.toml:12:"), HasSubstr("there is no scalar 'T'")));
   EXPECT_THAT(error_of(dye + scalar_face("dye", "x-lower", "fixed") + scalar_face("dye", "x-lower", "no-flux")),
               AllOf(HasSubstr("case.toml:17:"), HasSubstr("another table for the scalar 'dye', at case.toml:13:")));
-  EXPECT_THAT(
-      error_of(dye + scalar_face("dye", "y-upper", "fixed") + face("y-upper", periodic) + face("y-lower", periodic)),
-      AllOf(HasSubstr("case.toml:13:"), HasSubstr("y-upper is periodic")));
+  EXPECT_THAT(error_of(dye + scalar_face("dye", "y-upper", "fixed") + face("y-upper", periodic_face) +
+                       face("y-lower", periodic_face)),
+              AllOf(HasSubstr("case.toml:13:"), HasSubstr("y-upper is periodic")));
   EXPECT_THAT(error_of(dye + scalar_face("dye", "x-lower", "no-flux") + "value = 1\n"), HasSubstr("case.toml:15:"));
   EXPECT_THAT(error_of("[[scalar]]\nname = \"dye\"\ndiffusivity = 0\n" + scalar_face("dye", "x-lower", "flux")),
               AllOf(HasSubstr("case.toml:14:"), HasSubstr("a flux of dye needs a diffusivity")));
@@ -284,7 +284,7 @@ TEST(FlowCase, TheStartDoesNotDependOnTime) {
 
 TEST(FlowCase, ColoursNeedAnEvenPeriod) {
   const std::string colours = "[pressure]\nsolver = \"red_black\"\n",
-                    period = face("y-upper", periodic) + face("y-lower", periodic);
+                    period = face("y-upper", periodic_face) + face("y-lower", periodic_face);
   EXPECT_THAT(error_of(period + colours, "[8, 7, 8]"),
               HasSubstr("an even number of cells in a periodic direction, not 7"));
   EXPECT_EQ(error_of(period + colours, "[7, 8, 7]"), "no error");
@@ -294,12 +294,13 @@ TEST(FlowCase, Turbulence) {
   const auto with = [](const std::string& fluid, const std::string& more = "",
                        const std::string& time = "[time]\nsteps = 1\n") {
     try {
-      return std::pair(read_flow_case(parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[fluid]\n" +
-                                                     fluid + "\nviscosity = 0.1\n" + more + face("x-lower", periodic) +
-                                                     face("x-upper", periodic) + face("z-lower", periodic) +
-                                                     face("z-upper", periodic) + time,
-                                                 "case.toml", test::flow_schema())),
-                       std::string("no error"));
+      return std::pair(
+          read_flow_case(parse_case("model = \"incompressible\"\n[grid]\ncells = [4, 4, 4]\n[fluid]\n" + fluid +
+                                        "\nviscosity = 0.1\n" + more + face("x-lower", periodic_face) +
+                                        face("x-upper", periodic_face) + face("z-lower", periodic_face) +
+                                        face("z-upper", periodic_face) + time,
+                                    "case.toml", test::flow_schema())),
+          std::string("no error"));
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::input);
       return std::pair(FlowCase(), std::string(error.what()));

@@ -13,7 +13,7 @@ namespace {
 
 using test::world;
 
-Case read(const std::string& keys, const std::string& time = "") {
+Case read_plan(const std::string& keys, const std::string& time = "") {
   const ModelKinds kinds{{"incompressible", add_incompressible_keys, make_incompressible, DomainKeys::box}};
   return parse_case("model = \"incompressible\"\n" + keys + "[time]\nsteps = 1\n" + time, "test.toml",
                     schema_of(kinds, "incompressible"));
@@ -35,7 +35,7 @@ const std::string equal = "[balance]\nweights = \"equal\"\n";
 class FlowPlan : public ::testing::TestWithParam<PlannedCase> {};
 
 TEST_P(FlowPlan, IsWhatTheModelTakes) {
-  const Case options = read(GetParam().keys + equal, GetParam().time);
+  const Case options = read_plan(GetParam().keys + equal, GetParam().time);
   DeviceSet devices = open_devices(GetParam().devices, world());
   Phases phases;
   const ModelSetup setup{world(), devices, options, {}, phases};
@@ -168,17 +168,17 @@ TEST(CountTransfer, IsWhatCellsSay) {
 
 TEST(FlowCounts, OfAStep) {
   const FlowCase cold =
-      read_flow_case(read("[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\n[pressure]\nsolver = \"jacobi\"\n"));
+      read_flow_case(read_plan("[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\n[pressure]\nsolver = \"jacobi\"\n"));
   // The seed's 108 + 12 m bytes in float have the temperature.
   EXPECT_EQ(values_a_stage(cold, 20), 21 + 3 * 20);
   EXPECT_EQ(flops_a_stage(cold, 20) - flops_a_stage(cold, 19), 10);
-  const FlowCase warm = read_flow_case(
-      read("[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\ndiffusivity = 1\n[pressure]\nsolver = \"jacobi\"\n"));
+  const FlowCase warm = read_flow_case(read_plan(
+      "[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\ndiffusivity = 1\n[pressure]\nsolver = \"jacobi\"\n"));
   EXPECT_EQ(4 * values_a_stage(warm, 20), 108 + 12 * 20);
   // Velocity, scalar, what it becomes, and its rate, read and written; a source.
-  const FlowCase dyed =
-      read_flow_case(read("[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\ndiffusivity = 1\n[pressure]\nsolver = "
-                          "\"jacobi\"\n[[scalar]]\nname = \"dye\"\ndiffusivity = 1\nsource = \"x\"\n"));
+  const FlowCase dyed = read_flow_case(
+      read_plan("[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\ndiffusivity = 1\n[pressure]\nsolver = "
+                "\"jacobi\"\n[[scalar]]\nname = \"dye\"\ndiffusivity = 1\nsource = \"x\"\n"));
   EXPECT_EQ(values_a_stage(dyed, 20) - values_a_stage(warm, 20), 3 + 1 + 1 + 2 + 1);
   EXPECT_EQ(flops_a_stage(dyed, 20) - flops_a_stage(warm, 20), 52);
 }

@@ -70,12 +70,12 @@ class PartVelocities : public testing::TestWithParam<DeviceKind> {
   /// Minus the velocity along the two tangents of every node, at `time`.
   std::vector<double> along(const std::vector<Expression>& formulas, bool cartesian, const std::vector<Vec3>& nodes,
                             double time) {
-    PartVelocity velocity(*stream_, formulas, cartesian, nodes);
-    EXPECT_EQ(velocity.bytes(), 16 * static_cast<Size>(nodes.size()));
-    velocity.update(*stream_, time + 1);  // is forgotten
-    velocity.update(*stream_, time);
+    PartVelocity along_axes(*stream_, formulas, cartesian, nodes);
+    EXPECT_EQ(along_axes.bytes(), 16 * static_cast<Size>(nodes.size()));
+    along_axes.update(*stream_, time + 1);  // is forgotten
+    along_axes.update(*stream_, time);
     std::vector<double> values(2 * nodes.size());
-    stream_->copy(values.data(), velocity.along(), static_cast<Size>(values.size() * sizeof(double)),
+    stream_->copy(values.data(), along_axes.along(), static_cast<Size>(values.size() * sizeof(double)),
                   device_->is_host() ? CopyDirection::local : CopyDirection::to_host);
     stream_->synchronize();
     return values;
