@@ -69,9 +69,9 @@ Step::~Step() {
     // It is told to nobody: whoever wants to know waits.
   }
   drain_devices();
-  std::erase_if(ahead_->convoy->together, [&](const auto& one) {
+  std::erase_if(ahead_->held_runs->together, [&](const auto& one) {
     return std::any_of(one.first.begin(), one.first.end(),
-                       [&](const Convoy::Name& name) { return name.first == ahead_->number; });
+                       [&](const HeldRuns::Name& name) { return name.first == ahead_->number; });
   });
 }
 

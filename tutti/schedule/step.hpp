@@ -177,8 +177,8 @@ class Step {
   std::vector<std::unique_ptr<Stream>> serial_streams_;  ///< one a host part: runs a chunk on the calling thread
   mutable std::vector<PartSeconds> seconds_;
 
-  struct Convoy;
-  static std::shared_ptr<Convoy> convoy_on(const std::vector<Stream*>& streams);
+  struct HeldRuns;
+  static std::shared_ptr<HeldRuns> held_runs_on(const std::vector<Stream*>& streams);
   struct Ahead;
   std::unique_ptr<Ahead> ahead_;               ///< null: some task needs the host
   std::vector<std::unique_ptr<Event>> begun_;  ///< one a part: what its compute stream had to do before a run

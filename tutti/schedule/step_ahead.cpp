@@ -20,18 +20,18 @@ constexpr std::size_t max_captured = 64, max_together = 128;
 }  // namespace
 
 /// The same for all steps that are on these streams.
-std::shared_ptr<Step::Convoy> Step::convoy_on(const std::vector<Stream*>& streams) {
+std::shared_ptr<Step::HeldRuns> Step::held_runs_on(const std::vector<Stream*>& streams) {
   static std::mutex mutex;
-  static std::map<std::vector<Stream*>, std::weak_ptr<Convoy>> all;
+  static std::map<std::vector<Stream*>, std::weak_ptr<HeldRuns>> all;
   const std::lock_guard lock(mutex);
   std::erase_if(all, [](const auto& one) { return one.second.expired(); });
-  auto convoy = all[streams].lock();
-  if (!convoy) {
-    convoy = std::make_shared<Convoy>();
-    for (auto& mark : convoy->paced) mark = streams.front()->device().make_event();
-    all[streams] = convoy;
+  auto held_runs = all[streams].lock();
+  if (!held_runs) {
+    held_runs = std::make_shared<HeldRuns>();
+    for (auto& mark : held_runs->paced) mark = streams.front()->device().make_event();
+    all[streams] = held_runs;
   }
-  return convoy;
+  return held_runs;
 }
 
 Stream& Step::stream_of(const Task& task) const {
@@ -61,8 +61,8 @@ void Step::plan_ahead() {
   a.main = first->compute.get();
   a.forked = first->device->make_event();
   a.joined = first->device->make_event();
-  a.convoy = convoy_on(device_streams());
-  a.number = a.convoy->steps++;
+  a.held_runs = held_runs_on(device_streams());
+  a.number = a.held_runs->steps++;
   for (const TaskId id : in_order()) {
     Task& task = *tasks_[id];
     // An idle task passes on what it waits for.
@@ -204,9 +204,9 @@ void Step::enqueue_new(std::uint64_t graph_key) {
   const bool came_once = known != a.single.end();
   gather_parts();
   a.can_capture = a.can_capture && (!came_once || a.main->begin_capture());
-  a.convoy->capturing = came_once && a.can_capture;
+  a.held_runs->capturing = came_once && a.can_capture;
   enqueue_run();
-  if (std::exchange(a.convoy->capturing, false)) {
+  if (std::exchange(a.held_runs->capturing, false)) {
     known->second = a.main->end_capture();
     a.main->launch(*known->second);
   } else if (graph_key != 0 && a.can_capture) {
@@ -222,8 +222,8 @@ void Step::enqueue_new(std::uint64_t graph_key) {
 /// the other, are captured the first time they come.
 void Step::hold(std::uint64_t graph_key) {
   const Ahead& a = *ahead_;
-  Convoy& c = *a.convoy;
-  const Convoy::Name name{a.number, graph_key};
+  HeldRuns& c = *a.held_runs;
+  const HeldRuns::Name name{a.number, graph_key};
   const auto start_known = [&] {
     const auto like = c.together.lower_bound(c.names);
     return like != c.together.end() && like->first.size() >= c.names.size() &&
@@ -266,11 +266,11 @@ void Step::forget_held() const {
 /// time only, as it would end longer captures that begin alike.
 void Step::enqueue_held(bool whole) const {
   const Ahead& a = *ahead_;
-  Convoy& c = *a.convoy;
+  HeldRuns& c = *a.held_runs;
   if (c.held.empty()) return;
   forget_held();
-  const std::vector<Convoy::Run> runs = std::exchange(c.held, {});
-  const std::vector<Convoy::Name> names = std::exchange(c.names, {});
+  const std::vector<HeldRuns::Run> runs = std::exchange(c.held, {});
+  const std::vector<HeldRuns::Name> names = std::exchange(c.names, {});
   if (std::exchange(c.capturing, false)) {
     runs.back().step->close_run();
     auto work = a.main->end_capture();
@@ -285,14 +285,14 @@ void Step::enqueue_held(bool whole) const {
   if (const auto known = c.together.find(names); known != c.together.end())
     a.main->launch(*known->second);
   else
-    for (const Convoy::Run& run : runs) a.main->launch(*run.step->ahead_->single.at(run.graph_key));
+    for (const HeldRuns::Run& run : runs) a.main->launch(*run.step->ahead_->single.at(run.graph_key));
   join_parts();
   pace(static_cast<Size>(runs.size()));
 }
 
 /// Waits now and then, so that not too much is ahead of the devices.
 void Step::pace(Size runs) const {
-  Convoy& c = *ahead_->convoy;
+  HeldRuns& c = *ahead_->held_runs;
   const Size before = c.enqueued / paced_every;
   c.enqueued += runs;
   if (c.enqueued / paced_every == before) return;
@@ -330,7 +330,7 @@ void Step::run_ahead(std::uint64_t graph_key) {
 void Step::give_up_ahead() const {
   on_lone_failure();
   abandon_messages();
-  Convoy& c = *ahead_->convoy;
+  HeldRuns& c = *ahead_->held_runs;
   if (!c.held.empty()) forget_held();
   c.held.clear();
   c.names.clear();

@@ -75,7 +75,7 @@ struct Step::Task {
 };
 
 /// Runs of the steps on the same streams, of which many are launched as one. They belong to one thread, as the steps.
-struct Step::Convoy {
+struct Step::HeldRuns {
   struct Run {
     Step* step;
     std::uint64_t graph_key;
@@ -108,8 +108,8 @@ struct Step::Ahead {
   std::vector<TaskId> order;
   std::unique_ptr<Event> forked, joined;  ///< what comes before all parts' work, and after it
 
-  std::shared_ptr<Convoy> convoy;
-  std::uint64_t number = 0;  ///< among the steps of the convoy
+  std::shared_ptr<HeldRuns> held_runs;
+  std::uint64_t number = 0;  ///< among the steps on these streams
   std::map<std::uint64_t, std::unique_ptr<CapturedWork>>
       single;            ///< one run, by the number of its work; null: it came once
   bool may_wait = true;  ///< runs may be held back
