@@ -7,9 +7,9 @@ set(tutti_quick_compile "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1;
 # Sources that are short beside the headers they read are compiled five at a time: half the time. Not where precompiled
 # headers are off, either (preset portable): there each source must stand alone, and clang-tidy finds it in the list.
 # Sources with flags of their own stay alone, and so should loops that runs spend their time in: what a compiler inlines
-# there must not depend on neighbours.
+# there must not depend on neighbours. Clang warns of a name that hides one of a neighbour's: each source alone.
 function(tutti_together target)
-  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
     # GCC takes a source that is included for a header, and warns of types that only it can see.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
