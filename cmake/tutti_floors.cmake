@@ -15,17 +15,18 @@ function(tutti_together target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
-# What a floor compiles alone: kernels of the host, .cu files, and the sources of a class template, each of which makes its own members.
-set(tutti_alone "/flow_(boundary|extra|model|output|setup|watch)\\.cpp$|_(host|sweep|worker|batch|transform)\\.cpp$|/direct/(fast_line|tridiagonal)\\.cpp$|/(row_codec|zfp_block)\\.cpp$|\\.cu$")
+# Every floor compiles alone what computes much on the host, and .cu files.
+set(tutti_alone "_(host|sweep|worker|batch|transform)\\.cpp$|\\.cu$")
 # Reading cases, commands, benchmarks' options, saying what is planned or was measured: what computes little.
 set(tutti_quick "/(program|io/case)/|_(bench|case|command|commands|errors|keys|kind|plan)\\.cpp$")
 
-# tutti_floor(NAME DEPENDS libs... [PRIVATE libs...] [HEADERS libs...]): the library of one floor, made of every source below its folder.
+# tutti_floor(NAME [ALONE regex] DEPENDS libs... [PRIVATE libs...] [HEADERS libs...]): the library of one floor, made of every source below its folder.
+# ALONE: sources that are compiled alone besides.
 # A .cu file is CUDA where nvcc is there and plain C++ where it is not (tutti_kernels). For users it is tutti::<name>.
 # HEADERS: header-only libraries that its .cpp files include. They are no part of what the floor links, so that an
 # installed tutti does not ask for them.
 function(tutti_floor name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE;HEADERS" ${ARGN})
+  cmake_parse_arguments(arg "" "ALONE" "DEPENDS;PRIVATE;HEADERS" ${ARGN})
   set(target tutti_${name})
   string(REPLACE "/" "_" target ${target})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -65,7 +66,7 @@ function(tutti_floor name)
     tutti_together(${part})
   endforeach()
   foreach(source IN LISTS sources quick kernels)
-    if(source MATCHES "${tutti_alone}")
+    if(source MATCHES "${tutti_alone}" OR (arg_ALONE AND source MATCHES "${arg_ALONE}"))
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()

@@ -270,6 +270,9 @@ struct DeviceSsca2::State {
   Buffer<Vertex> lane_starts;
 
   State(const RmatSpec& spec, Device& device);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   Device& device() const { return stream->device(); }
   /// Sorts keys, with the weights or without.
@@ -311,6 +314,15 @@ DeviceSsca2::State::State(const RmatSpec& spec, Device& device)
   }
   for (Buffer<Lanes>* lanes : {&level, &next, &seen}) *lanes = Buffer<Lanes>(device, vertices, "levels of searches");
   lane_starts = Buffer<Vertex>(device, most_lanes, "where searches begin");
+}
+
+/// Waits for its work: an error may have come between a launch and its end.
+DeviceSsca2::State::~State() {
+  try {
+    stream->synchronize();
+  } catch (const std::exception& error) {
+    verbose("{}", error.what());  // the error that ends the run is on its way already
+  }
 }
 
 void DeviceSsca2::State::sort(Size count, int bits, bool with_weights) {
@@ -429,14 +441,7 @@ DeviceSsca2::DeviceSsca2(const RmatSpec& spec, Device& device) : state_(std::mak
   s.stream->synchronize();
 }
 
-/// Waits for its work: an error may have come between a launch and its end.
-DeviceSsca2::~DeviceSsca2() {
-  try {
-    state_->stream->synchronize();
-  } catch (const std::exception& error) {
-    verbose("{}", error.what());  // the error that ends the run is on its way already
-  }
-}
+DeviceSsca2::~DeviceSsca2() = default;
 
 Size DeviceSsca2::build() {
   State& s = *state_;

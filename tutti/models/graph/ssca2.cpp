@@ -106,6 +106,7 @@ Prepared prepare(const Ssca2Request& request, const ParallelFor& parallel, Ssca2
   options = {};
   options.multi_edges = request.multi_edges;
   options.leave_out_eighths = true;
+  graph = {};  // memory has room for one of them beside the list
   graph = build_graph(list, options, parallel, &counts);
   list = {};
   result.filtered = counts.filtered;

@@ -17,7 +17,6 @@ TUTTI_HD inline Lanes lane_of_source(int k) {
 TUTTI_HD inline int source_of_bit(int bit) {
   return bit < 32 ? 2 * bit : 2 * (bit - 32) + 1;
 }
-inline constexpr int lane_pairs = most_lanes / 2;
 
 /// Counts of a level (or of the batch, before those of the levels).
 inline constexpr int level_counts = 4;

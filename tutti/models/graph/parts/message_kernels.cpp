@@ -9,7 +9,6 @@
 namespace tutti::graph {
 namespace {
 
-constexpr int pairs = most_lanes / 2;
 constexpr Lid block = 64;                ///< rows that take their places together
 constexpr Lid most_rows = Lid{1} << 25;  ///< of a launch of an index a pair of lanes
 
@@ -32,7 +31,7 @@ Size place_of(const LevelEntry& entry, int bit) {
 template <class Body>
 void for_pairs(Size count, const Body& body) {
   for (Size first = 0; first < count; first += most_rows)
-    body(first, Range{0, static_cast<Lid>(std::min<Size>(most_rows, count - first) * pairs)});
+    body(first, Range{0, static_cast<Lid>(std::min<Size>(most_rows, count - first) * lane_pairs)});
 }
 
 /// The rows of block b: entries and numbers.
@@ -69,11 +68,11 @@ void store_level(Stream& stream, const SentRows& sent, const LanePair* from, Lan
   for_each_reaching(stream, {0, sent.count}, mask, masks, rows * sizeof(Lanes));
   for_pairs(sent.count, [&](Size first, Range range) {
     const auto store = [=](Lid j) {
-      const auto i = static_cast<Lid>(first + j / pairs);
-      take(numbers[static_cast<Size>(i) * pairs + j % pairs], from[static_cast<Size>(sent.rows[i]) * pairs + j % pairs],
-           sent.lanes(i), j % pairs);
+      const auto i = static_cast<Lid>(first + j / lane_pairs);
+      take(numbers[static_cast<Size>(i) * lane_pairs + j % lane_pairs],
+           from[static_cast<Size>(sent.rows[i]) * lane_pairs + j % lane_pairs], sent.lanes(i), j % lane_pairs);
     };
-    for_each_reaching(stream, range, store, numbers, rows * pairs * sizeof(LanePair));
+    for_each_reaching(stream, range, store, numbers, rows * lane_pairs * sizeof(LanePair));
   });
 }
 
@@ -112,9 +111,9 @@ void gather_numbers(Stream& stream, const LevelEntry* entries, Size count, const
 #endif
   for_pairs(count, [&](Size first, Range range) {
     for_each(stream, range, [=](Lid j) {
-      const LevelEntry& entry = entries[first + j / pairs];
-      const int pair = j % pairs;
-      const LanePair& mine = from[static_cast<Size>(rows[entry.place]) * pairs + pair];
+      const LevelEntry& entry = entries[first + j / lane_pairs];
+      const int pair = j % lane_pairs;
+      const LanePair& mine = from[static_cast<Size>(rows[entry.place]) * lane_pairs + pair];
       if (has_first(entry.lanes, pair)) numbers[place_of(entry, pair)] = mine.first;
       if (has_second(entry.lanes, pair)) numbers[place_of(entry, pair + 32)] = mine.second;
     });
@@ -128,10 +127,10 @@ void put_entries(Stream& stream, const LevelEntry* entries, Size count, const do
 #endif
   for_pairs(count, [&](Size first, Range range) {
     for_each(stream, range, [=](Lid j) {
-      const LevelEntry& entry = entries[first + j / pairs];
-      const int pair = j % pairs;
+      const LevelEntry& entry = entries[first + j / lane_pairs];
+      const int pair = j % lane_pairs;
       if (pair == 0) masks[entry.place] = entry.lanes;
-      LanePair& ghost = numbers[static_cast<Size>(entry.place) * pairs + pair];
+      LanePair& ghost = numbers[static_cast<Size>(entry.place) * lane_pairs + pair];
       if (has_first(entry.lanes, pair)) ghost.first = from[place_of(entry, pair)];
       if (has_second(entry.lanes, pair)) ghost.second = from[place_of(entry, pair + 32)];
     });

@@ -10,6 +10,7 @@ namespace tutti::graph {
 struct alignas(16) LanePair {
   double first, second;
 };
+inline constexpr int lane_pairs = most_lanes / 2;
 
 /// The rows of a link, in its order: which they are, and when the other part reads them.
 struct SentRows {
