@@ -262,8 +262,8 @@ void Step::forget_held() const {
   for (Stream* stream : device_streams()) stream->forget_held();
 }
 
-/// `whole`: as many as are to be launched as one; what somebody else's work came in between of is captured the second
-/// time only, as it would end longer captures that begin alike.
+/// `whole`: as many as are to be launched as one. Fewer, because other work was enqueued, are kept as one only when the
+/// same sequence comes again: they would cut short longer captures that begin alike.
 void Step::enqueue_held(bool whole) const {
   const Ahead& a = *ahead_;
   HeldRuns& c = *a.held_runs;
