@@ -151,14 +151,15 @@ void Betweenness::advance(std::span<const Vertex> sources, Size until, Betweenne
 
 void Betweenness::collect(BetweennessState& state) {
   const ParallelFor parallel = parallel_for(*devices_.threads);
-  if (comm_.size() == 1 && !parts_) {
+  if (comm_.size() == 1) {
     for (const auto& worker : workers_) worker->collect(parallel, state.sums, state.reached);
+    if (parts_) parts_->collect(parallel, state.sums, state.reached);
     return;
   }
   std::vector<DeltaSum> sums(state.sums.size());
   Size reached = 0;
   for (const auto& worker : workers_) worker->collect(parallel, sums, reached);
-  if (parts_) parts_->collect(sums, reached);
+  if (parts_) parts_->collect(parallel, sums, reached);
   // Digits below 2^46 of up to 2^16 ranks fit in a word.
   if (!sums.empty()) comm_.sum({&sums.front().high, 3 * sums.size()});
   for (std::size_t v = 0; v < sums.size(); ++v) state.sums[v].add(sums[v]);

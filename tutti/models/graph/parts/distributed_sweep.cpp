@@ -114,7 +114,7 @@ DistributedSweep::DistributedSweep(std::vector<GraphPart> parts, Vertex vertices
   });
   make_sweeps(sources);
   verbose("the graph is partitioned into {} parts, which read {} vertices of others; {} times {} sources at a time",
-          rank_of_part_.size(), format_count(comm.sum(ghosts)), most() / (device_parts_ ? most_lanes : width_),
+          rank_of_part_.size(), format_count(comm.sum(ghosts)), device_parts_ ? device_parts_->batches() : batches_,
           device_parts_ ? most_lanes : width_);
 }
 
@@ -122,7 +122,9 @@ DistributedSweep::DistributedSweep(std::vector<GraphPart> parts, Vertex vertices
 void DistributedSweep::make_sweeps(Size sources) {
   sweeps_.clear();
   if (!on_threads_ && !wide_ && DeviceParts::fit(parts_, devices_, comm_)) {
-    device_parts_ = std::make_unique<DeviceParts>(parts_, devices_, comm_, rank_of_part_);
+    device_parts_ = std::make_unique<DeviceParts>(
+        parts_, devices_, comm_, rank_of_part_,
+        [this](std::size_t part, std::span<const Vertex> some) { return local_numbers(part, some); }, sources);
     return;
   }
   batches_ = on_threads_ ? static_cast<Size>(comm_.max(devices_.threads->count())) : 1;
@@ -231,11 +233,6 @@ std::vector<Vertex> DistributedSweep::local_numbers(std::size_t part, std::span<
 
 /// False: some path count needs more than doubles, and nothing was added.
 bool DistributedSweep::try_add(std::span<const Vertex> sources) {
-  if (device_parts_) {
-    std::vector<std::vector<Vertex>> here;
-    for (std::size_t p = 0; p < parts_.size(); ++p) here.push_back(local_numbers(p, sources));
-    return device_parts_->add(here);
-  }
   const std::size_t each = (sources.size() + sweeps_.size() - 1) / sweeps_.size();
   const auto begin = [&](std::size_t b) {
     const auto first = std::min(sources.size(), b * each), count = std::min(sources.size() - first, each);
@@ -284,10 +281,17 @@ bool DistributedSweep::try_add(std::span<const Vertex> sources) {
 }
 
 void DistributedSweep::add(std::span<const Vertex> sources) {
-  if (try_add(sources)) return;
+  std::vector<Vertex> left;
+  if (device_parts_) {
+    left = device_parts_->add(sources);
+    sources = left;
+  } else if (try_add(sources)) {
+    return;
+  }
+  if (sources.empty()) return;
   // Most likely so in the next ones, too.
   std::vector<DeltaSum> sums(static_cast<std::size_t>(vertices_));
-  comm_.together([&] { collect_sweeps(sums, reached_); });
+  comm_.together([&] { collect_sweeps(parallel_for(*devices_.threads), sums, reached_); });
   earlier_ = std::move(sums);
   if (device_parts_) {
     bytes_sent_ += device_parts_->bytes_sent();
@@ -301,14 +305,14 @@ void DistributedSweep::add(std::span<const Vertex> sources) {
     try_add(sources.first(std::min(sources.size(), static_cast<std::size_t>(most()))));
 }
 
-void DistributedSweep::collect_sweeps(std::span<DeltaSum> sums, Size& reached) {
+void DistributedSweep::collect_sweeps(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) {
   for (const Batch& batch : sweeps_)
     for (const auto& sweep : batch) sweep->collect(sums);
-  if (device_parts_) device_parts_->collect(sums, reached);
+  if (device_parts_) device_parts_->collect(parallel, sums, reached);
 }
 
-void DistributedSweep::collect(std::span<DeltaSum> sums, Size& reached) {
-  collect_sweeps(sums, reached);
+void DistributedSweep::collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) {
+  collect_sweeps(parallel, sums, reached);
   for (std::size_t v = 0; v < earlier_.size(); ++v) sums[v].add(earlier_[v]);
   earlier_.clear();
   reached += reached_;

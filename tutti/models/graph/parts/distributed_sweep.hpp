@@ -15,7 +15,7 @@ namespace tutti::graph {
 /// All devices sweep the same sources, each its part of the vertices; after each level the vertices that other parts
 /// read travel, combined per vertex. Both sweeps pull along rows in the order of the whole graph, so that the results
 /// have the bits of those of devices with copies of it. Where all devices are CPUs, each of their threads has a batch
-/// of sources, and what all batches send travels together. Else all devices that are not CPUs have one (DeviceParts).
+/// of sources, and what all batches send travels together. Else all devices that are not CPUs sweep (DeviceParts).
 class DistributedSweep {
  public:
   /// Collective. Cuts the graph, which all ranks have. `sources`: how many there are likely to be. Error(resource): a
@@ -25,11 +25,11 @@ class DistributedSweep {
   DistributedSweep(std::vector<GraphPart> parts, Vertex vertices, DeviceSet& devices, const Comm& comm, Size sources);
 
   /// Sources at a time.
-  Size most() const { return device_parts_ ? most_lanes : width_ * batches_; }
+  Size most() const { return device_parts_ ? device_parts_->most() : width_ * batches_; }
   /// 1 to most() sources, the same on every rank. Collective.
   void add(std::span<const Vertex> sources);
   /// Adds this rank's sums to `sums` and its reached arcs to `reached`; they are zero afterwards.
-  void collect(std::span<DeltaSum> sums, Size& reached);
+  void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached);
   /// What this rank has sent to parts of other ranks [bytes].
   Size bytes_sent() const { return bytes_sent_ + (device_parts_ ? device_parts_->bytes_sent() : 0); }
   /// That it took to send what travels between parts, with waiting for other ranks; not what devices do meanwhile.
@@ -41,7 +41,7 @@ class DistributedSweep {
   /// The part's share of each batch.
   using Batch = std::vector<std::unique_ptr<PartSweep>>;
   void make_sweeps(Size sources);
-  void collect_sweeps(std::span<DeltaSum> sums, Size& reached);
+  void collect_sweeps(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached);
   bool try_add(std::span<const Vertex> sources);
   std::vector<Vertex> local_numbers(std::size_t part, std::span<const Vertex> sources) const;
   void for_batches(const std::function<void(std::size_t)>& body);

@@ -28,7 +28,7 @@ struct ZeroSums {
   TUTTI_HD void operator()(Lid i) const { sums[i] = 0; }
 };
 
-LanePair* pairs_of(DevicePart& part, Lid first = 0) {
+LanePair* pairs_of(PartBatch& part, Lid first = 0) {
   return reinterpret_cast<LanePair*>(part.values()) + static_cast<Size>(first) * lane_pairs;
 }
 
@@ -48,7 +48,7 @@ struct LinkRows {
   LinkRows(Stream& stream, const GraphPart& part, std::size_t link)
       : rows(make_buffer(stream, std::span<const Lid>(part.map.links[link].send_rows), "rows that other parts read")),
         readers(make_buffer(stream, std::span<const std::uint8_t>(part.readers[link]), "when other parts read rows")) {}
-  SentRows view(DevicePart& part, int level, Way way) const {
+  SentRows view(PartBatch& part, int level, Way way) const {
     return {rows.data(), readers.data(), part.level(level), bit_of(way), static_cast<Lid>(rows.size())};
   }
 };
@@ -56,14 +56,14 @@ struct LinkRows {
 }  // namespace
 
 struct LevelMessages::Stored {
-  DevicePart &from, &to;
+  PartBatch &from, &to;
   LinkRows rows;
   Lid ghosts;  ///< the first, there
 };
 
 /// One direction or both: what this rank's part sends to another part, and gets from it.
 struct LevelMessages::Packed {
-  Packed(DevicePart& of, std::size_t k)
+  Packed(PartBatch& of, std::size_t k)
       : part(of),
         link(of.part().map.links[k]),
         rows(of.stream(), of.part(), k),
@@ -72,7 +72,7 @@ struct LevelMessages::Packed {
         // Of a level that there is no room for, too.
         sent(most_levels + 1),
         got(most_levels + 1) {}
-  DevicePart& part;
+  PartBatch& part;
   const Link& link;
   LinkRows rows;
   bool linked = false;                          ///< by NCCL
@@ -87,22 +87,20 @@ struct LevelMessages::Packed {
   Buffer<char> host_out, host_in;  ///< pinned: entries, then numbers
 };
 
-LevelMessages::LevelMessages(const Comm& comm, std::span<DevicePart* const> parts, std::span<const int> rank_of_part)
+LevelMessages::LevelMessages(const Comm& comm, std::span<PartBatch* const> parts, std::span<const int> rank_of_part)
     : comm_(comm) {
-  std::vector<DevicePart*> of_number(rank_of_part.size(), nullptr);
-  for (DevicePart* part : parts)
+  std::vector<PartBatch*> of_number(rank_of_part.size(), nullptr);
+  for (PartBatch* part : parts)
     if (part != nullptr) of_number[static_cast<std::size_t>(part->part().map.part)] = part;
   comm.together([&] {
-    for (DevicePart* part : parts) {
+    for (PartBatch* part : parts) {
       if (part == nullptr) continue;
       const GraphPart& mine = part->part();
       for (std::size_t k = 0; k < mine.map.links.size(); ++k) {
         const Link& link = mine.map.links[k];
-        DevicePart* other = of_number[static_cast<std::size_t>(link.part)];
-        const bool reached = other != nullptr && other->stream().device().can_copy_from(part->stream().device()) &&
-                             part->stream().device().can_copy_from(other->stream().device());
-        if (reached) {
-          if (link.send_rows.empty()) continue;
+        PartBatch* other = of_number[static_cast<std::size_t>(link.part)];
+        if (other != nullptr && part->device_part().reaches(other->device_part())) {
+          if (link.send_rows.empty() || part->device_part().kernels().tell_readers()) continue;
           const auto& links = other->part().map.links;
           const auto back =
               std::find_if(links.begin(), links.end(), [&](const Link& l) { return l.part == mine.map.part; });
@@ -127,13 +125,13 @@ LevelMessages::LevelMessages(const Comm& comm, std::span<DevicePart* const> part
 LevelMessages::~LevelMessages() = default;
 
 /// NCCL where several ranks have GPUs, and all of them have it.
-void LevelMessages::make_link(std::span<DevicePart* const> parts, std::span<const int> rank_of_part) {
+void LevelMessages::make_link(std::span<PartBatch* const> parts, std::span<const int> rank_of_part) {
   struct Place {
     std::int32_t part;
     char on_gpu, usable;
   };
   std::vector<Place> mine;
-  for (DevicePart* part : parts)
+  for (PartBatch* part : parts)
     if (part != nullptr) {
       const bool on_gpu = part->stream().kind() == DeviceKind::cuda;
       mine.push_back({part->part().map.part, static_cast<char>(on_gpu ? 1 : 0),
@@ -152,7 +150,7 @@ void LevelMessages::make_link(std::span<DevicePart* const> parts, std::span<cons
   }
   if (!usable || linked.first_rank == comm_.size()) return;
   comm_.together([&] {
-    for (DevicePart* part : parts)
+    for (PartBatch* part : parts)
       if (part != nullptr) {
         streams_.emplace_back(part->stream().device());
         linked.mine.push_back(part->part().map.part);
@@ -177,7 +175,7 @@ void LevelMessages::make_link(std::span<DevicePart* const> parts, std::span<cons
           ends.push_back({&p->part.stream(), p->link.part, p->sums.data() + (sends ? 0 : 1), 8, sends});
     if (ends.empty()) return;
     link_->enqueue(*ends.front().stream, ends);
-    for (DevicePart* part : parts)
+    for (PartBatch* part : parts)
       if (part != nullptr) part->stream().synchronize();
   });
 }

@@ -8,20 +8,20 @@
 #include "tutti/base/mpi/comm.hpp"
 #include "tutti/exchange/device_link.hpp"
 #include "tutti/exchange/part_streams.hpp"
-#include "tutti/models/graph/parts/device_part.hpp"
+#include "tutti/models/graph/parts/part_batch.hpp"
 
 namespace tutti::graph {
 
 /// Which sweep: out or back. A vertex may be read in one of them only.
 enum class Way : std::uint8_t { out, back };
 
-/// Between devices of a rank that reach each other, kernels store masks and numbers into the other's arrays. All else
-/// is packed on its device: of each vertex its place, its lanes and its numbers, 16 bytes and 8 a number; then it goes
+/// Between devices of a rank that reach each other, kernels store masks and numbers into the other's arrays: those that
+/// find them where they tell readers (LevelKernels), or else one after them. All else is packed on its device: of each vertex its place, its lanes and its numbers, 16 bytes and 8 a number; then it goes
 /// to other ranks' GPUs by NCCL, and where there is none through pinned memory and MPI.
 class LevelMessages {
  public:
   /// Collective. `parts`: of this rank, null where the device has none.
-  LevelMessages(const Comm& comm, std::span<DevicePart* const> parts, std::span<const int> rank_of_part);
+  LevelMessages(const Comm& comm, std::span<PartBatch* const> parts, std::span<const int> rank_of_part);
   ~LevelMessages();
   LevelMessages(const LevelMessages&) = delete;
   LevelMessages& operator=(const LevelMessages&) = delete;
@@ -59,7 +59,7 @@ class LevelMessages {
   void put(Packed& link, int level, Way way);
   void send_by_link(int level, Way way);
   void send_by_host(int level, Way way);
-  void make_link(std::span<DevicePart* const> parts, std::span<const int> rank_of_part);
+  void make_link(std::span<PartBatch* const> parts, std::span<const int> rank_of_part);
 
   const Comm& comm_;
   bool only_stored_ = true;

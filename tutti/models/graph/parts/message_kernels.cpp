@@ -58,9 +58,6 @@ bool on_gpu(const Stream& stream) {
 }  // namespace
 
 void store_level(Stream& stream, const SentRows& sent, const LanePair* from, Lanes* masks, LanePair* numbers) {
-#if defined(TUTTI_HAVE_CUDA)
-  if (on_gpu(stream)) return gpu::store_level(stream, sent, from, masks, numbers);
-#endif
   const auto rows = static_cast<std::size_t>(sent.count);
   const auto mask = [sent, masks](Lid i) {
     if (sent.lanes(i) != 0) masks[i] = sent.lanes(i);

@@ -29,7 +29,8 @@ struct LevelEntry {
   std::uint32_t first;  ///< of its numbers, in order of their bits
 };
 
-/// Stores masks and numbers of the rows into the ghosts of another device, [row of the link] and [row][32].
+/// Stores masks and numbers of the rows into the ghosts of another device, [row of the link] and [row][32]. Not for
+/// GPUs, whose kernels do it themselves (LevelKernels).
 void store_level(Stream& stream, const SentRows& sent, const LanePair* from, Lanes* masks, LanePair* numbers);
 /// Adds to sums[0] the vertices that are sent, to sums[1] their numbers.
 void count_level(Stream& stream, const SentRows& sent, std::int64_t* sums);
@@ -45,7 +46,6 @@ void put_entries(Stream& stream, const LevelEntry* entries, Size count, const do
 #if defined(TUTTI_HAVE_CUDA)
 namespace gpu {
 // The same, on GPUs.
-void store_level(Stream& stream, const SentRows& sent, const LanePair* from, Lanes* masks, LanePair* numbers);
 void count_level(Stream& stream, const SentRows& sent, std::int64_t* sums);
 void list_level(Stream& stream, const SentRows& sent, std::int64_t* sums, LevelEntry* entries);
 void gather_numbers(Stream& stream, const LevelEntry* entries, Size count, const Lid* rows, const LanePair* from,

@@ -104,16 +104,17 @@ struct ApplyStencils {
       return stream.loop(rows, [some, from = u, use = update](Lid begin, Lid end) {
         for (Lid row = begin; row < end; ++row) apply_stencil_by_lanes<operators, joined>(some, from, use, row);
       });
-    with_tracers(count, [&](auto number) {
-      constexpr int tracers = decltype(number)::value;
-      if (stream.kind() == DeviceKind::host)
-        return stream.loop(rows, [some, from = u, use = update](Lid begin, Lid end) {
-          apply_stencils_on_host<operators, joined, tracers>(some, from, use, {begin, end});
+    if (stream.kind() == DeviceKind::host)
+      return with_tracers(count, [&](auto number) {
+        stream.loop(rows, [some, from = u, use = update](Lid begin, Lid end) {
+          apply_stencils_on_host<operators, joined, decltype(number)::value>(some, from, use, {begin, end});
         });
-      stream.loop(rows, [some, from = u, use = update](Lid begin, Lid end) {
-        for (Lid row = begin; row < end; ++row) apply_stencil<operators, joined, tracers>(some, from, use, row);
       });
-    });
+    // The plain loops, of fake devices: one tracer after the other.
+    for (StencilView one = some; one.first < some.first + count; ++one.first)
+      stream.loop(rows, [one, from = u, use = update](Lid begin, Lid end) {
+        for (Lid row = begin; row < end; ++row) apply_stencil<operators, joined, 1>(one, from, use, row);
+      });
   }
 };
 

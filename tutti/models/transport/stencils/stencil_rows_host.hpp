@@ -80,7 +80,9 @@ inline void apply_stencils_on_host(const StencilView& view, const double* u, con
   constexpr int lanes = 1 << stencil_slice_shift(true, StencilKernel::threads);
   const Lid first = (rows.begin + lanes - 1) / lanes, last = rows.end / lanes;
   const auto one_by_one = [&](Lid begin, Lid end) {
-    for (Lid row = begin; row < end; ++row) apply_stencil<operators, joined, tracers>(view, u, update, row);
+    StencilView one = view;  // a tracer after the other: these rows are few
+    for (int t = 0; t < tracers; ++t, ++one.first)
+      for (Lid row = begin; row < end; ++row) apply_stencil<operators, joined, 1>(one, u, update, row);
   };
   if (first >= last) return one_by_one(rows.begin, rows.end);
   one_by_one(rows.begin, first * lanes);

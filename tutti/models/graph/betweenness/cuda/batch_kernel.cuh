@@ -89,17 +89,31 @@ __device__ inline double2 reciprocal(Lanes lanes, int lane, double2 paths) {
   return {1.0 / x, 1.0 / y};
 }
 
-/// The end of vertex v on the way back, whose row holds `paths`: (1 + delta) / sigma takes sigma's place.
-__device__ inline void finish_back(double2* values, DeltaSum* sums, Vertex v, int lane, Lanes lanes, double2 paths,
-                                   double2 below) {
+/// Who else is told of the vertices of an item: nobody, where the device has a copy of the graph. In parts it is other
+/// devices (gpu_level_kernels.cu).
+struct NoReaders {
+  __device__ void ask(Vertex) {}
+  __device__ void tell_row(const Item&, int, int, Lanes, double2) const {}
+  __device__ void tell_lanes(Vertex, Lanes) const {}
+};
+
+/// The end of vertex k of the item on the way back, whose row holds `paths`: (1 + delta) / sigma takes sigma's place.
+template <class Readers>
+__device__ inline void finish_back(double2* values, DeltaSum* sums, const Item& item, int k, int lane, Lanes lanes,
+                                   double2 paths, double2 below, const Readers& readers) {
+  const Vertex v = item.first + k;
   const Mine mine(lanes, lane);
-  const double2 one = reciprocal(lanes, lane, paths);
-  store_row(values, v, lane, lanes, {one.x + below.x, one.y + below.y});
+  const double2 one = reciprocal(lanes, lane, paths), row = {one.x + below.x, one.y + below.y};
+  store_row(values, v, lane, lanes, row);
+  readers.tell_row(item, k, lane, lanes, row);
   add_delta(sums[v], {mine.x ? paths.x * below.x : 0, mine.y ? paths.y * below.y : 0}, lane);
 }
 
 /// The vertices of an item behind which nothing lies: a bit each, four at a time.
-__device__ inline void finish_last(double2* values, Vertex first, const WarpBoard& board, unsigned vertices, int lane) {
+template <class Readers>
+__device__ inline void finish_last(double2* values, const WarpBoard& board, unsigned vertices, int lane,
+                                   const Readers& readers) {
+  const Vertex first = board.item.first;
 #pragma unroll 1
   while (vertices != 0) {
     double2 paths[4];
@@ -116,7 +130,9 @@ __device__ inline void finish_last(double2* values, Vertex first, const WarpBoar
       if (vertices == 0) continue;
       const int k = __ffs(static_cast<int>(vertices)) - 1;
       vertices &= vertices - 1;
-      store_row(values, first + k, lane, board.wanted[k], reciprocal(board.wanted[k], lane, paths[j]));
+      const double2 row = reciprocal(board.wanted[k], lane, paths[j]);
+      store_row(values, first + k, lane, board.wanted[k], row);
+      readers.tell_row(board.item, k, lane, board.wanted[k], row);
     }
   }
 }
@@ -314,8 +330,9 @@ __device__ inline void for_items(const Team& team, const Rows& rows, unsigned lo
 
 /// One level outwards: path counts of vertices that the frontier `from` reaches. dense: all unreached ones are looked
 /// at; else those that push() marked in `to`.
-__device__ inline void pull_out(const Lanes* from, Lanes* to, bool dense, unsigned long long* counts,
-                                unsigned* failed) {
+template <class Readers>
+__device__ inline void pull_out(const Lanes* from, Lanes* to, bool dense, unsigned long long* counts, unsigned* failed,
+                                Readers readers) {
   const BatchArguments& a = block.arguments;
   const Team& team = block.team;
   WarpBoard& board = block.boards[threadIdx.x / 32];
@@ -324,7 +341,10 @@ __device__ inline void pull_out(const Lanes* from, Lanes* to, bool dense, unsign
   unsigned long long* taken = dense ? counts + 2 : nullptr;
   for_items(team, a.in, taken, board, lane, [&] {
     int arcs = 0;
-    const auto wanted = [&](Vertex v, int) { return dense ? ~__ldca(team.reached + v) : __ldca(to + v); };
+    const auto wanted = [&](Vertex v, int) {
+      readers.ask(v);
+      return dense ? ~__ldca(team.reached + v) : __ldca(to + v);
+    };
     if (lay_out(a.in, wanted, board, lane, arcs) == 0) return;
     const Item& item = board.item;
     Lanes piece_lanes = 0;
@@ -339,6 +359,7 @@ __device__ inline void pull_out(const Lanes* from, Lanes* to, bool dense, unsign
       // Where nothing follows, the value of the way back is known.
       if ((item.last >> k & 1) != 0) sum = reciprocal(lanes, lane, sum);
       store_row(team.values, item.first + k, lane, lanes, sum);
+      readers.tell_row(item, k, lane, lanes, sum);
       if (lane == 0) board.found[k] = lanes;
     };
     sum_item(team.values, a.in, from, arcs, board, lane, finish);
@@ -347,11 +368,18 @@ __device__ inline void pull_out(const Lanes* from, Lanes* to, bool dense, unsign
         found.too_many |= piece_sum.x > most_paths || piece_sum.y > most_paths;
         if (item.last != 0) piece_sum = reciprocal(piece_lanes, lane, piece_sum);
         store_row(team.values, item.first, lane, piece_lanes, piece_sum);
-        if (lane == 0) note_found(team, a.out, to, item.first, piece_lanes, found);
+        readers.tell_row(item, 0, lane, piece_lanes, piece_sum);
+        if (lane == 0) {
+          note_found(team, a.out, to, item.first, piece_lanes, found);
+          readers.tell_lanes(item.first, piece_lanes);
+        }
       }
     } else {
       __syncwarp();
-      if (board.found[lane] != 0) note_found(team, a.out, to, item.first + lane, board.found[lane], found);
+      if (board.found[lane] != 0) {
+        note_found(team, a.out, to, item.first + lane, board.found[lane], found);
+        readers.tell_lanes(item.first + lane, board.found[lane]);
+      }
     }
   });
   const int vertices = __reduce_add_sync(all_threads, found.vertices);
@@ -364,7 +392,8 @@ __device__ inline void pull_out(const Lanes* from, Lanes* to, bool dense, unsign
 }
 
 /// One level back: dependencies of the vertices of `level` from those of `below`.
-__device__ inline void pull_back(const Lanes* below, const Lanes* level, unsigned long long* taken) {
+template <class Readers>
+__device__ inline void pull_back(const Lanes* below, const Lanes* level, unsigned long long* taken, Readers readers) {
   const BatchArguments& a = block.arguments;
   const Team& team = block.team;
   WarpBoard& board = block.boards[threadIdx.x / 32];
@@ -373,7 +402,10 @@ __device__ inline void pull_back(const Lanes* below, const Lanes* level, unsigne
     const Item& item = board.item;
     int arcs = 0;
     // pull_out() has finished vertices without arcs out.
-    const auto wanted = [&](Vertex v, int k) { return (item.last >> k & 1) != 0 ? 0 : __ldca(level + v); };
+    const auto wanted = [&](Vertex v, int k) {
+      readers.ask(v);
+      return (item.last >> k & 1) != 0 ? 0 : __ldca(level + v);
+    };
     unsigned rest = lay_out(a.out, wanted, board, lane, arcs);
     if (rest == 0) return;
     double2* values = team.values;
@@ -382,7 +414,7 @@ __device__ inline void pull_back(const Lanes* below, const Lanes* level, unsigne
     double2 ended_sum = make_double2(0, 0), ended_paths = make_double2(0, 0);
     const auto finish_ended = [&] {
       if (ended >= 0)
-        finish_back(values, a.sums, item.first + ended, lane, board.wanted[ended], ended_paths, ended_sum);
+        finish_back(values, a.sums, item, ended, lane, board.wanted[ended], ended_paths, ended_sum, readers);
     };
     const auto finish = [&](int k, Lanes, double2 sum) {
       if (item.piece < 0) {
@@ -408,7 +440,7 @@ __device__ inline void pull_back(const Lanes* below, const Lanes* level, unsigne
       }
     }
     finish_ended();
-    finish_last(values, item.first, board, rest, lane);
+    finish_last(values, board, rest, lane, readers);
   });
 }
 

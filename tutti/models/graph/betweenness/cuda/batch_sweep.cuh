@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(block_size, blocks_at_once)
         push(a.out, from, to);
         team.wait(epoch);
       }
-      pull_out(from, to, dense, team.counts + 4 * depth, a.failed + batch);
+      pull_out(from, to, dense, team.counts + 4 * depth, a.failed + batch, NoReaders{});
       team.wait(epoch);
       failed = __ldcg(&a.failed[batch]) != 0;
       if (failed || __ldcg(&team.counts[4 * depth]) == 0) break;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(block_size, blocks_at_once)
       continue;
     }
     for (int d = depth; d > 0; --d) {
-      pull_back(team.level + (d + 1) * n, team.level + d * n, &team.counts[4 * d + 3]);
+      pull_back(team.level + (d + 1) * n, team.level + d * n, &team.counts[4 * d + 3], NoReaders{});
       team.wait(epoch);
     }
     Size reached = 0;

@@ -68,30 +68,6 @@ __device__ inline double2 load_pair(const LanePair* from, Lanes lanes, int lane)
   return make_double2(0, 0);
 }
 
-__global__ void __launch_bounds__(block_size)
-    store(SentRows sent, const LanePair* from, Lanes* masks, LanePair* numbers) {
-  for_chunks(sent.count, [&](Size first, int lane) {
-    const Size i = first + lane;
-    Lanes lanes = 0;
-    Lid row = 0;
-    if (i < sent.count) {
-      row = sent.rows[i];
-      lanes = sent.lanes(static_cast<Lid>(i));
-      if (lanes != 0) masks[i] = lanes;
-    }
-    for_some(
-        __ballot_sync(all_threads, lanes != 0),
-        [&](int k) {
-          const Lanes its = __shfl_sync(all_threads, lanes, k);
-          const Lid r = __shfl_sync(all_threads, row, k);
-          return load_pair(from + static_cast<Size>(r) * 32 + lane, its, lane);
-        },
-        [&](int k, double2 pair) {
-          store_pair(numbers + (first + k) * 32 + lane, __shfl_sync(all_threads, lanes, k), lane, pair);
-        });
-  });
-}
-
 __device__ inline void add(std::int64_t* to, unsigned value, int lane) {
   const unsigned sum = __reduce_add_sync(all_threads, value);
   if (lane == 0 && sum > 0) atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(sum));
@@ -207,9 +183,6 @@ void launch(Stream& stream, Size rows, void (*kernel)(Parameters...), Arguments.
 
 }  // namespace
 
-void store_level(Stream& stream, const SentRows& sent, const LanePair* from, Lanes* masks, LanePair* numbers) {
-  launch(stream, sent.count, store, sent, from, masks, numbers);
-}
 void count_level(Stream& stream, const SentRows& sent, std::int64_t* sums) {
   launch(stream, sent.count, count, sent, sums);
 }

@@ -1,5 +1,5 @@
 // Compiles as plain C++ without CUDA.
-#include "tutti/models/graph/parts/device_part.hpp"
+#include "tutti/models/graph/parts/part_batch.hpp"
 
 #include <bit>
 
@@ -68,6 +68,21 @@ struct AddReached {
   }
 };
 
+struct MoveSums {
+  DeltaSum *from, *to;
+  TUTTI_HD void operator()(Lid v) const {
+    to[v].add(from[v]);
+    from[v] = DeltaSum{};
+  }
+};
+struct MoveCount {
+  std::int64_t *from, *to;
+  TUTTI_HD void operator()(Lid) const {
+    *to += *from;
+    *from = 0;
+  }
+};
+
 struct CarryDigits {
   DeltaSum* sums;
   TUTTI_HD void operator()(Lid v) const { sums[v].carry(); }
@@ -75,38 +90,30 @@ struct CarryDigits {
 
 }  // namespace
 
-DevicePart::DevicePart(const GraphPart& part, Device& device)
-    : part_(part), stream_(device.make_stream("part of a graph")), found_(most_levels) {
-  const Size local = part.map.local(), owned = part.map.owned;
-  out_ = DeviceRows(*stream_, part.out, "arcs");
-  if (part.in.offsets.size() > 1) in_ = DeviceRows(*stream_, part.in, "arcs against their direction");
+PartBatch::PartBatch(DevicePart& part, int number)
+    : part_(part), stream_(part.device().make_stream("batch of a part")), found_(most_levels) {
+  Device& device = part.device();
+  const Size local = this->part().map.local(), owned = this->part().map.owned;
   values_ = Buffer<double>(device, local * most_lanes, "path counts of a batch");
   reached_ = Buffer<Lanes>(device, local, "vertices reached");
   sums_ = Buffer<DeltaSum>(device, owned, "sums of betweenness");
   const Size counts = level_counts * Size{most_levels + 1};
   counts_ = Buffer<std::int64_t>(device, counts, "sizes of levels");
   answer_ = Buffer<std::int64_t>(device, counts, "sizes of levels on the host", Memory::pinned);
-  arrays_.out = out_.view();
-  arrays_.in = (in_.offsets.empty() ? out_ : in_).view();
-  arrays_.owned = part.map.owned;
-  arrays_.local = part.map.local();
-  arrays_.arcs = part.out.entries();
+  if (number == 0) host_sums_ = Buffer<DeltaSum>(device, owned, "sums of betweenness on their way", Memory::pinned);
+  arrays_.number = number;
   arrays_.values = values_.data();
   arrays_.reached = reached_.data();
   arrays_.sums = sums_.data();
   arrays_.batch_counts = counts_.data();
   arrays_.counts = counts_.data() + level_counts;
-#if defined(TUTTI_HAVE_CUDA)
-  if (device.kind() == DeviceKind::cuda) kernels_ = make_gpu_level_kernels(*stream_, part, arrays_);
-#endif
-  if (!kernels_) kernels_ = make_portable_level_kernels(arrays_);
-  for_each(*stream_, part.map.owned_rows(), SetZero<DeltaSum>{sums_.data()});
+  for_each(*stream_, this->part().map.owned_rows(), SetZero<DeltaSum>{sums_.data()});
   for_each(*stream_, {0, static_cast<Lid>(counts)}, SetZero<std::int64_t>{counts_.data()});
   make_room(first_levels);
   stream_->synchronize();
 }
 
-void DevicePart::rest() noexcept {
+void PartBatch::rest() noexcept {
   try {
     stream_->synchronize();
   } catch (const std::exception& error) {
@@ -114,29 +121,29 @@ void DevicePart::rest() noexcept {
   }
 }
 
-Size DevicePart::bytes(const GraphPart& part) {
-  const auto rows = [](const Csr<Vertex>& r) { return 8 * static_cast<Size>(r.offsets.size()) + 4 * r.entries(); };
-  return static_cast<Size>(part.map.local()) * (8 * most_lanes + 8 * (first_levels + 2)) +
-         static_cast<Size>(part.map.owned) * static_cast<Size>(sizeof(DeltaSum)) + rows(part.out) + rows(part.in) +
-         bytes_of_level_kernels(part) + 32 * (most_levels + 1);
+Size PartBatch::bytes(const GraphPart& part) {
+  return static_cast<Size>(part.map.local()) * 8 * most_lanes + bytes_of_levels(part, first_levels + 2) +
+         static_cast<Size>(part.map.owned) * static_cast<Size>(sizeof(DeltaSum)) + bytes_of_level_batch(part) +
+         32 * (most_levels + 1);
 }
 
-bool DevicePart::make_room(int level) {
+bool PartBatch::make_room(int level) {
   if (level >= most_levels) return false;
   Device& device = stream_->device();
+  const Size local = part().map.local();
   while (static_cast<int>(levels_.size()) <= level) {
-    if (device.budget().capacity() - device.budget().used() < local() * static_cast<Size>(sizeof(Lanes))) return false;
-    levels_.emplace_back(device, local(), "a level of a batch");
+    if (device.budget().capacity() - device.budget().used() < local * static_cast<Size>(sizeof(Lanes))) return false;
+    levels_.emplace_back(device, local, "a level of a batch");
     clear(static_cast<int>(levels_.size()) - 1);
   }
   return true;
 }
 
-void DevicePart::clear(int level) {
-  for_each(*stream_, {0, part_.map.local()}, SetZero<Lanes>{this->level(level)});
+void PartBatch::clear(int level) {
+  for_each(*stream_, {0, part().map.local()}, SetZero<Lanes>{this->level(level)});
 }
 
-void DevicePart::begin(std::span<const Vertex> sources) {
+void PartBatch::begin(std::span<const Vertex> sources) {
   for (int k = 0; k < used_; ++k) clear(k);
   used_ = 1;
   depth_ = 0;
@@ -152,51 +159,70 @@ void DevicePart::begin(std::span<const Vertex> sources) {
   // What was counted of arcs stays.
   for_each(*stream_, {0, 1}, SetZero<std::int64_t>{arrays_.batch_counts});
   for_each(*stream_, {0, level_counts * most_levels}, SetZero<std::int64_t>{arrays_.counts});
-  for_each(*stream_, {0, part_.map.local()}, SetReached{reached_.data(), part_.map.owned, none_});
+  for_each(*stream_, {0, part().map.local()}, SetReached{reached_.data(), part().map.owned, none_});
   set.level = level(0);
   set.reached = reached_.data();
   set.values = values_.data();
   for_each(*stream_, {0, set.count}, set);
 }
 
-void DevicePart::step_out(int depth) {
-  kernels_->out(*stream_, level(depth), level(depth + 1), depth);
+LevelReaders PartBatch::readers(int level) {
+  LevelReaders all;
+  all.places = part_.places();
+  for (PartBatch* reader : readers_) all.reader[all.count++] = {reader->values(), reader->level(level)};
+  return all;
+}
+
+void PartBatch::step_out(int depth) {
+  part_.kernels().out(*stream_, arrays_, level(depth), level(depth + 1), depth, readers(depth + 1));
   used_ = depth + 2;
   depth_ = depth + 1;
 }
 
-void DevicePart::step_back(int depth) {
-  kernels_->back(*stream_, level(depth + 1), level(depth), depth);
+void PartBatch::step_back(int depth) {
+  // Nobody asks for the first level's.
+  part_.kernels().back(*stream_, arrays_, level(depth + 1), level(depth), depth,
+                       depth > 1 ? readers(depth) : LevelReaders{});
 }
 
-void DevicePart::count_reached() {
-  const Lid blocks = (part_.map.owned + reached_block - 1) / reached_block;
+void PartBatch::count_reached() {
+  const Lid blocks = (part().map.owned + reached_block - 1) / reached_block;
   for_each(*stream_, {0, blocks},
-           AddReached{arrays_.out, reached_.data(), none_, part_.map.owned, arrays_.batch_counts + 1});
+           AddReached{part_.rows().out, reached_.data(), none_, part().map.owned, arrays_.batch_counts + 1});
   if (++batches_ < most_uncarried) return;
-  for_each(*stream_, part_.map.owned_rows(), CarryDigits{sums_.data()});
+  for_each(*stream_, part().map.owned_rows(), CarryDigits{sums_.data()});
   batches_ = 0;
 }
 
-void DevicePart::ask() {
+void PartBatch::ask() {
   stream_->copy(answer_.data(), counts_.data(), static_cast<std::size_t>(counts_.bytes()), CopyDirection::to_host);
 }
 
-DevicePart::Answer DevicePart::answer() {
+PartBatch::Answer PartBatch::answer() {
   stream_->synchronize();
   const std::span<const std::int64_t> counts = answer_.span();
   for (std::size_t d = 0; d < static_cast<std::size_t>(depth_); ++d) found_[d] = counts[level_counts * (d + 1)];
   return {counts[0] != 0, std::span<const std::int64_t>(found_).first(static_cast<std::size_t>(depth_))};
 }
 
-void DevicePart::collect(std::span<DeltaSum> sums, Size& reached) {
-  std::vector<DeltaSum> mine(static_cast<std::size_t>(part_.map.owned));
-  download(*stream_, std::span(mine), sums_);
-  for (std::size_t i = 0; i < mine.size(); ++i) sums[static_cast<std::size_t>(part_.map.global[i])].add(mine[i]);
+void PartBatch::move_sums_to(PartBatch& other) {
+  for_each(*stream_, part().map.owned_rows(), MoveSums{sums_.data(), other.sums_.data()});
+  for_each(*stream_, {0, 1}, MoveCount{arrays_.batch_counts + 1, other.arrays_.batch_counts + 1});
+  batches_ = 0;
+  stream_->synchronize();
+}
+
+void PartBatch::collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) {
+  download(*stream_, host_sums_.span(), sums_);
+  const std::span<const DeltaSum> mine = host_sums_.span();
+  for_ranges(parallel, std::ssize(mine), [&](Size begin, Size end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      sums[static_cast<std::size_t>(part().map.global[i])].add(mine[i]);
+  });
   ask();
   answer();
   reached += answer_.span()[1];
-  for_each(*stream_, part_.map.owned_rows(), SetZero<DeltaSum>{sums_.data()});
+  for_each(*stream_, part().map.owned_rows(), SetZero<DeltaSum>{sums_.data()});
   for_each(*stream_, {0, 1}, SetZero<std::int64_t>{arrays_.batch_counts + 1});
   batches_ = 0;
   stream_->synchronize();
