@@ -116,16 +116,20 @@ void warn_of_idle_cores(const std::vector<std::vector<int>>& masks, const Comm& 
     warn("mpirun bound the ranks of this host to {} of its {} cores; --bind-to none lets them share all", used, online);
 }
 
-/// Cores of this host that other programs keep busy, alike on all its ranks, none of which works meanwhile.
+/// Cores of this host that other programs keep busy, alike on all its ranks, none of which works meanwhile. A core that
+/// is busy for a moment only is not left out of a whole run: it is so at every look.
 std::vector<int> find_busy(const std::vector<std::vector<int>>& masks, const Comm& host) {
+  constexpr int looks = 3;
   std::vector<int> cores;
   for (const auto& mask : masks) cores.insert(cores.end(), mask.begin(), mask.end());
   std::sort(cores.begin(), cores.end());
   cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
-  host.barrier();
-  std::vector<int> busy = busy_cores(cores, std::chrono::milliseconds(50));
-  host.broadcast(busy);
-  return busy;
+  for (int look = 0; look < looks && !cores.empty(); ++look) {
+    host.barrier();
+    cores = busy_cores(cores, std::chrono::milliseconds(50));
+    host.broadcast(cores);
+  }
+  return cores;
 }
 
 /// `quota`: threads that the control group lets work at a time. `chosen`: the user named the cores. The system knows
