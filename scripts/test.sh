@@ -11,8 +11,8 @@ usage: scripts/test.sh [--preset NAME] [--label REGEX] [--exclude REGEX] [--test
   --tests REGEX    only the tests with such a name
   --skip REGEX     all tests but those with such a name
   --target T       build only this target (default: all)
-  --jobs N         build jobs (default: the cores of this machine, at most 1 a 1.5 GB of memory); tests at a time: half as
-                   many more, as half of a test's time is waiting for files and the start of MPI
+  --jobs N         build jobs (default: the cores of this machine, at most 1 a 1.5 GB of memory); tests at a time: twice as
+                   many, as half of a test's time is waiting for files and the start of MPI
   --no-install     do not look for missing packages
 TEXT
 }
@@ -64,4 +64,4 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 # Several tests at a time must not all be bound to the first cores.
 export OMPI_MCA_hwloc_base_binding_policy=none
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j $((jobs + jobs / 2)) "${select[@]}" </dev/null
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j $((2 * jobs)) "${select[@]}" </dev/null

@@ -54,11 +54,12 @@ class Runs:
             program = os.environ.get("TUTTI", str(ROOT / "build/release/bin/tutti"))
             command = [program, "-q", "graph", "ssca2", "--scale", str(scale), "--sources", str(self.options.sources),
                        "--placement", placement, "--json", str(out)]
-            if placement == "copies":
-                command += {"cpu": ["--devices", "cpu", "--threads", str(count)], "fake": ["--devices", f"fake:{count}"],
-                            "cuda": ["--devices", ",".join(f"cuda:{i}" for i in range(count))]}[kind]
+            if kind == "cuda":
+                command += ["--devices", ",".join(f"cuda:{i}" for i in range(count))]
+            elif placement == "copies":
+                command += {"cpu": ["--devices", "cpu", "--threads", str(count)], "fake": ["--devices", f"fake:{count}"]}[kind]
             else:  # a rank a part, as the thesis has it
-                command += ["--devices", {"cuda": "all", "cpu": "cpu", "fake": "fake:1"}[kind]]
+                command += ["--devices", {"cpu": "cpu", "fake": "fake:1"}[kind]]
                 command += ["--threads", "1"] if kind == "cpu" else []
                 command = [*shlex.split(self.options.mpirun), "-np", str(count), *command]
             found = []
@@ -147,7 +148,8 @@ def report(options):
     lines += table(["scale", "TEPS, 7 N sources / t", "edges x sources", "of them reached", "TEPS with its set-up"], rows)
     counts = [c for c in options.counts if c > 1]
     if options.part_scales and counts:
-        lines += ["### Distributed graph: vertices in parts, a rank per part", ""]
+        where = "on GPUs of one rank" if options.devices == "cuda" else "a rank per part"
+        lines += [f"### Distributed graph: vertices in parts, {where}", ""]
         lines += timings(runs, "parts", options.part_scales, counts,
                          ("Figures 3.11, 3.14", "Figures 3.12, 3.15", "Figures 3.13, 3.16"))
         lines += pictures(runs, "parts", options.part_scales, counts, "figure3_14.png")
@@ -158,8 +160,9 @@ def report(options):
                 if "error" not in run:
                     k4 = run["kernel4"]
                     whole = seconds(runs.get("copies", s, c), 4) if s in options.scales else None
-                    rows.append([str(s), str(c), f"{100 * k4['exchange_seconds'] / run['seconds']:.0f} %",
-                                 f"{k4['bytes_sent'] / run['sources'] / run['vertices']:.3g}",
+                    ranks = options.devices != "cuda"  # GPUs of a rank store what travels, while they sweep
+                    rows.append([str(s), str(c), f"{100 * k4['exchange_seconds'] / run['seconds']:.0f} %" if ranks else "",
+                                 f"{k4['bytes_sent'] / run['sources'] / run['vertices']:.3g}" if ranks else "",
                                  shown(ratio(whole, run["seconds"]), "{:.2f}")])
         lines += ["**What travels** (Figures 3.17 to 3.19)", ""]
         lines += table(["scale", "parts", "of kernel 4 in exchanges, with waiting", "bytes per vertex and source between ranks",

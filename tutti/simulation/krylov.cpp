@@ -1,12 +1,12 @@
 #include "tutti/simulation/krylov.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <mutex>
 #include <numeric>
 
+#include "tutti/base/dense_matrix.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 
@@ -91,28 +91,28 @@ std::vector<RitzPair> Krylov::cycle(bool accurate) {
     vector_.filter();
     next = read();
   }
-  const auto n = static_cast<Eigen::Index>(basis_.size());
+  const Size n = std::ssize(basis_);
   if (n == 0) return {};
-  Eigen::MatrixXd projected(n, n);
-  for (Eigen::Index j = 0; j < n; ++j) {
+  DenseMatrix projected(n);
+  for (Size j = 0; j < n; ++j) {
     const Parts image = applied(basis_[static_cast<std::size_t>(j)]);
-    for (Eigen::Index i = 0; i < n; ++i) projected(i, j) = product(basis_[static_cast<std::size_t>(i)], image);
+    for (Size i = 0; i < n; ++i) projected(i, j) = product(basis_[static_cast<std::size_t>(i)], image);
   }
-  if (!projected.allFinite()) return {};
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(projected);
-  if (solver.info() != Eigen::Success) return {};
-  std::vector<Eigen::Index> order(basis_.size());
+  for (const double x : projected.values)
+    if (!std::isfinite(x)) return {};
+  const std::optional<Eigenpairs> found = find_eigenpairs(projected, true);
+  if (!found) return {};
+  std::vector<std::size_t> order(basis_.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) {
-    const std::complex<double> x = solver.eigenvalues()[a], y = solver.eigenvalues()[b];
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const std::complex<double> x = found->values[a], y = found->values[b];
     return wanted_ == Wanted::rightmost ? x.real() > y.real() : std::abs(x) > std::abs(y);
   });
   std::vector<RitzPair> pairs;
-  for (const Eigen::Index k : order) pairs.push_back({solver.eigenvalues()[k], -1});
-  const auto weights_of = [&](Eigen::Index k, bool imaginary) {
+  for (const std::size_t k : order) pairs.push_back({found->values[k], -1});
+  const auto weights_of = [&](std::size_t k, bool imaginary) {
     std::vector<double> weights;
-    const Eigen::VectorXcd y = solver.eigenvectors().col(k).normalized();
-    for (Eigen::Index i = 0; i < n; ++i) weights.push_back(imaginary ? y[i].imag() : y[i].real());
+    for (const std::complex<double>& y : found->vectors[k]) weights.push_back(imaginary ? y.imag() : y.real());
     return weights;
   };
   const std::complex<double> value = pairs.front().value;

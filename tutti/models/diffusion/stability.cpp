@@ -1,8 +1,8 @@
 // How large a time step may be, measured on the assembled operator, and what its errors are at the end.
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "tutti/base/dense_matrix.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/random.hpp"
@@ -14,11 +14,8 @@ namespace tutti::diffusion {
 
 double anisotropy(const Sym3& K) {
   if (K.xy == 0 && K.xz == 0 && K.yz == 0) return std::max({K.xx, K.yy, K.zz}) / std::min({K.xx, K.yy, K.zz});
-  Eigen::Matrix3d m;
-  m << K.xx, K.xy, K.xz, K.xy, K.yy, K.yz, K.xz, K.yz, K.zz;
-  Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver;
-  solver.computeDirect(m, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues()[2] / solver.eigenvalues()[0];
+  const std::array<double, 3> values = symmetric_eigenvalues(K.xx, K.xy, K.xz, K.yy, K.yz, K.zz);
+  return values[2] / values[0];
 }
 
 /// Noise between -1 and 1 that depends on the global cell number only.

@@ -83,8 +83,13 @@ Reach reach_of(const Csr<Vertex>& rows, Vertex v, std::vector<Vertex>& queue, st
   return reach;
 }
 
-std::vector<double> betweenness(const Graph& graph, const std::vector<Vertex>& sources, DeviceSet& devices,
-                                const Comm& comm, Placement placement) {
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void add_betweenness(const Graph& graph, const std::vector<Vertex>& sources, DeviceSet& devices, const Comm& comm,
+                     Placement placement, MeasureResult& result) {
+  const auto start = std::chrono::steady_clock::now();
   const ParallelFor parallel = parallel_for(*devices.threads);
   const OrderedGraph ordered = order_by_degree(graph, parallel);
   std::vector<Vertex> list;
@@ -92,8 +97,9 @@ std::vector<double> betweenness(const Graph& graph, const std::vector<Vertex>& s
   if (static_cast<Size>(list.size()) > 64 && ordered.depth <= most_batch_depth) group_sources(ordered, list, parallel);
   Betweenness work(ordered, devices, comm, static_cast<Size>(list.size()), Sweep::automatic, placement);
   BetweennessState state = work.begin();
+  result.setup_seconds = seconds_since(start);
   work.add(list, static_cast<Size>(list.size()), state);
-  return values_of(state, ordered);
+  result.values = values_of(state, ordered);
 }
 
 BuildOptions build_options(const MeasureRequest& request) {
@@ -127,9 +133,10 @@ MeasureResult measure_in_parts(const MeasureRequest& request, Size there, Device
   const auto count = static_cast<Size>(sources.size());
   Betweenness work(std::move(cut.parts), vertices, devices, comm, count);
   BetweennessState state = work.begin();
+  result.setup_seconds = seconds_since(start);
   work.add(sources, count, state);
   result.values = values_of(state, cut.new_name);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = seconds_since(start);
   return result;
 }
 
@@ -229,13 +236,13 @@ MeasureResult measure(const MeasureRequest& request, DeviceSet& devices, const C
   MeasureResult result;
   result.names = graph.names;
   if (request.measure == Measure::betweenness) {
-    result.values = betweenness(graph, sources, devices, comm, request.placement);
+    add_betweenness(graph, sources, devices, comm, request.placement, result);
   } else if (request.measure == Measure::closeness) {
     comm.together([&] { result.values = closeness(graph, sources, parallel); });
   } else {
     for (const Vertex v : components(graph)) result.labels.push_back(graph.names.of(v));
   }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = seconds_since(start);
   return result;
 }
 

@@ -30,7 +30,8 @@ struct MeasureResult {
   std::vector<double> values;  ///< one a vertex; NaN: not measured
   std::vector<Gid> labels;     ///< of components instead: the name of each one's first vertex
   VertexNames names;
-  double seconds = 0;  ///< without reading and writing
+  double seconds = 0;        ///< without reading and writing
+  double setup_seconds = 0;  ///< of these before the sweeps of betweenness: order of vertices and sources, copies
 };
 
 /// Reads the graph and measures it. Collective; every rank has the result. The same bits for any ranks and devices.

@@ -1,10 +1,10 @@
 #include "tutti/models/transport/operator_spectrum.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "tutti/base/dense_matrix.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/base/units.hpp"
 #include "tutti/mesh/sphere/nearest.hpp"
@@ -79,20 +79,18 @@ OperatorRows operator_rows(const TransportCase& transport, std::span<const Vec3>
 
 std::vector<std::complex<double>> dense_eigenvalues(int size, std::span<const Gid> columns,
                                                     std::span<const double> weights) {
-  const auto n = static_cast<Eigen::Index>(columns.size()) / size;
+  const Size n = std::ssize(columns) / size;
   // Where columns are a power of two long, entries of a row share their places in the caches: ten times slower
   // (measured with 2,048 nodes). An odd length has one row and column of zeros behind the others, whose eigenvalue, 0,
   // is the last.
-  const Eigen::Index odd = n | 1;
-  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(odd, odd);
-  for (std::size_t at = 0; at < columns.size(); ++at)
-    matrix(static_cast<Eigen::Index>(at) / size, columns[at]) += weights[at];
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(matrix, false);
-  if (solver.info() != Eigen::Success)
+  DenseMatrix matrix(n | 1);
+  for (std::size_t at = 0; at < columns.size(); ++at) matrix(static_cast<Size>(at) / size, columns[at]) += weights[at];
+  std::optional<Eigenpairs> found = find_eigenpairs(matrix, false);
+  if (!found)
     fail(ErrorKind::numerical,
          "the eigenvalues of {} nodes cannot be found: the iteration does not end; use other nodes", format_count(n));
-  const auto& found = solver.eigenvalues();
-  return {found.data(), found.data() + n};
+  found->values.resize(static_cast<std::size_t>(n));
+  return std::move(found->values);
 }
 
 SpectrumReport assess_spectrum(std::span<const std::complex<double>> eigenvalues, RungeKutta method, double dt) {

@@ -1,8 +1,9 @@
 #include "tutti/models/diffusion/implicit/anderson.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
+#include <cmath>
 
+#include "tutti/base/dense_matrix.hpp"
 #include "tutti/base/exact_sum.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 
@@ -43,24 +44,21 @@ Values Anderson::next(const Values& iterate, const Values& image) {
   }
   last_ = {residual, image};
   seen_ = 1;
-  const auto n = static_cast<Eigen::Index>(used_);
+  const auto n = static_cast<Size>(used_);
   if (n == 0) return image;
   // |residual - sum_i weights[i] differences[i]| is least.
-  Eigen::MatrixXd products(n, n);
-  Eigen::VectorXd right(n);
-  const auto residual_of = [&](Eigen::Index i) -> const Values& {
-    return differences_[static_cast<std::size_t>(i)].residual;
-  };
-  for (Eigen::Index i = 0; i < n; ++i) {
-    right[i] = product(comm_, residual_of(i), residual);
-    for (Eigen::Index j = 0; j <= i; ++j)
-      products(i, j) = products(j, i) = product(comm_, residual_of(i), residual_of(j));
+  DenseMatrix products(n);
+  std::vector<double> right;
+  const auto residual_of = [&](Size i) -> const Values& { return differences_[static_cast<std::size_t>(i)].residual; };
+  for (Size i = 0; i < n; ++i) {
+    right.push_back(product(comm_, residual_of(i), residual));
+    for (Size j = 0; j <= i; ++j) products(i, j) = products(j, i) = product(comm_, residual_of(i), residual_of(j));
   }
-  const Eigen::VectorXd weights = products.completeOrthogonalDecomposition().solve(right);
+  const std::vector<double> weights = solve_least_squares(products, right);
   Values result = image;
-  if (!weights.allFinite()) return result;
-  for (Eigen::Index i = 0; i < n; ++i)
-    result = sum(std::move(result), -weights[i], differences_[static_cast<std::size_t>(i)].image);
+  for (const double weight : weights)
+    if (!std::isfinite(weight)) return result;
+  for (std::size_t i = 0; i < weights.size(); ++i) result = sum(std::move(result), -weights[i], differences_[i].image);
   return result;
 }
 

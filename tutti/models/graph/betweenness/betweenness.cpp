@@ -62,6 +62,8 @@ Betweenness::Betweenness(const OrderedGraph& graph, DeviceSet& devices, const Co
       for (Size i = 0; i < threads; ++i) workers_.push_back(make_thread_worker(graph, device->budget(), each, sweep));
     }
     for (const auto& worker : workers_) rates_.push_back({worker->most(), worker->likely_rate(), false});
+    // Threads start when they are first needed: before it counts.
+    for_ranges(parallel_for(*devices.threads), devices.threads->count(), [](Size, Size) {});
   });
 }
 
@@ -151,6 +153,7 @@ void Betweenness::advance(std::span<const Vertex> sources, Size until, Betweenne
 
 void Betweenness::collect(BetweennessState& state) {
   const ParallelFor parallel = parallel_for(*devices_.threads);
+  for (const auto& worker : workers_) worker->fetch();
   if (comm_.size() == 1) {
     for (const auto& worker : workers_) worker->collect(parallel, state.sums, state.reached);
     if (parts_) parts_->collect(parallel, state.sums, state.reached);

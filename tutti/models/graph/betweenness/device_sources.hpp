@@ -33,6 +33,9 @@ struct DeviceGraph {
   RowsView incoming() const { return in.offsets.empty() ? out.view() : in.view(); }
 };
 
+/// Zeroes the sums.
+void clear_sums(Stream& stream, DeviceGraph& graph);
+
 /// Vertices that report together.
 inline constexpr Lid count_block = 1024;
 
@@ -56,7 +59,7 @@ class DeviceSources {
  public:
   virtual ~DeviceSources() = default;
   virtual Size most() const = 0;
-  /// 1 to most() sources. Those with more paths than double counts, or more levels than there is room for, add nothing
+  /// Up to most() sources. Those with more paths than double counts, or more levels than there is room for, add nothing
   /// and go to `left`.
   virtual void add(Stream& stream, DeviceGraph& graph, std::span<const Vertex> sources, Size& reached,
                    std::vector<Vertex>& left) = 0;

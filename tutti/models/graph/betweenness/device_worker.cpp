@@ -25,6 +25,9 @@ class DeviceWorker final : public SourceWorker {
     else
       make_batches();
     most_ = (batches_ ? *batches_ : *one_by_one_).most();
+    // A GPU loads kernels when they are first launched: before it counts.
+    std::vector<Vertex> none;
+    if (batches_ && own_kernels_) batches_->add(*stream_, graph_, {}, reached_, none);
   }
 
   Size most() const override { return most_; }
@@ -56,13 +59,20 @@ class DeviceWorker final : public SourceWorker {
     }
   }
 
+  void fetch() override {
+    if (!used_ || fetched_) return;
+    stream_->copy(host_sums_.data(), graph_.sums.data(), static_cast<std::size_t>(graph_.sums.bytes()),
+                  CopyDirection::to_host);
+    clear_sums(*stream_, graph_);
+    fetched_ = true;
+  }
   void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) override {
-    if (!used_) return;
-    download(*stream_, host_sums_.span(), graph_.sums);
-    move_sums(parallel, host_sums_.span(), sums);
-    upload(*stream_, graph_.sums, std::span<const DeltaSum>(host_sums_.span()));
+    fetch();
+    if (!fetched_) return;
+    stream_->synchronize();
+    add_sums(parallel, host_sums_.span(), sums);
     reached += std::exchange(reached_, 0);
-    used_ = false;
+    used_ = fetched_ = false;
   }
 
  private:
@@ -95,7 +105,8 @@ class DeviceWorker final : public SourceWorker {
   bool own_kernels_;
   std::unique_ptr<DeviceSources> batches_, one_by_one_;
   Size most_ = 1, reached_ = 0;
-  bool used_ = false;  ///< the sums may not be zero
+  bool used_ = false;     ///< the sums may not be zero
+  bool fetched_ = false;  ///< they are on their way to the host, and zero then
 };
 
 }  // namespace

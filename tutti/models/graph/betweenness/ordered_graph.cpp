@@ -6,6 +6,7 @@
 #include <bit>
 #include <numeric>
 
+#include "tutti/models/graph/betweenness/lane_batch.hpp"
 #include "tutti/models/graph/strands.hpp"
 
 namespace tutti::graph {
@@ -245,7 +246,19 @@ void group_sources(std::span<const HubDistances> distances, std::size_t hubs, st
     keyed.emplace_back(key, sources[i]);
   }
   std::sort(keyed.begin(), keyed.end());
-  for (std::size_t i = 0; i < sources.size(); ++i) sources[i] = keyed[i].second;
+  // Whole groups are in the order of their numbers' bits, reversed: those far from hubs, which see more levels, are
+  // spread over the list, so that pieces of it cost about the same. A group that is not full stays the last.
+  const std::size_t full = sources.size() / most_lanes;
+  unsigned bits = 0;
+  while (std::size_t{1} << bits < full) ++bits;
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) {
+    std::size_t group = 0;
+    for (unsigned b = 0; b < bits; ++b) group |= (i >> b & 1) << (bits - 1 - b);
+    if (group >= full) continue;
+    for (std::size_t k = 0; k < most_lanes; ++k) sources[to++] = keyed[group * most_lanes + k].second;
+  }
+  for (; to < sources.size(); ++to) sources[to] = keyed[to].second;
 }
 
 }  // namespace tutti::graph

@@ -281,8 +281,12 @@ DeviceGraph::DeviceGraph(Stream& stream, const Graph& graph)
       out(stream, graph.out, "arcs"),
       sums(stream.device(), graph.vertices, "sums of betweenness") {
   if (graph.directed) in = DeviceRows(stream, graph.in, "arcs against their direction");
-  for_each(stream, {0, vertices}, ClearSums{sums.data(), vertices, 1});
+  clear_sums(stream, *this);
   stream.synchronize();  // what follows may fail, and then the sums go
+}
+
+void clear_sums(Stream& stream, DeviceGraph& graph) {
+  for_each(stream, {0, graph.vertices}, ClearSums{graph.sums.data(), graph.vertices, 1});
 }
 
 std::unique_ptr<DeviceSources> make_portable_batches(Stream& stream, const DeviceGraph& graph, Size levels,

@@ -37,18 +37,18 @@ class SourceWorker {
   /// Adds the dependencies of 1 to most() sources to the worker's sums. What a source adds depends on nothing but the
   /// graph and the source, bit for bit, whoever does it.
   virtual void add(std::span<const Vertex> sources) = 0;
+  /// Starts to fetch what collect() adds, so that all devices do it at the same time.
+  virtual void fetch() {}
   /// Adds the worker's sums to `sums`, and its reached arcs to `reached`; they are zero afterwards. It takes no time
   /// where the worker has added nothing.
   virtual void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) = 0;
 };
 
-/// Adds the sums of a worker to all, and zeroes them.
-inline void move_sums(const ParallelFor& parallel, std::span<DeltaSum> from, std::span<DeltaSum> to) {
-  for_ranges(parallel, static_cast<Size>(from.size()), [&](Size begin, Size end) {
-    for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) {
-      to[v].add(from[v]);
-      from[v] = {};
-    }
+/// Adds the sums of a worker to all. Few are not worth a team of threads.
+inline void add_sums(const ParallelFor& parallel, std::span<const DeltaSum> from, std::span<DeltaSum> to) {
+  constexpr std::size_t few = std::size_t{1} << 18;
+  for_ranges(from.size() < few ? ParallelFor() : parallel, std::ssize(from), [&](Size begin, Size end) {
+    for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) to[v].add(from[v]);
   });
 }
 

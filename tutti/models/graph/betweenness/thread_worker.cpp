@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -44,7 +43,9 @@ class ThreadWorker final : public SourceWorker {
 
   void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) override {
     if (!used_) return;
-    move_sums(parallel, sums_, sums);
+    add_sums(parallel, sums_, sums);
+    for_ranges(parallel, std::ssize(sums_),
+               [&](Size begin, Size end) { std::fill(sums_.begin() + begin, sums_.begin() + end, DeltaSum{}); });
     reached += std::exchange(reached_, 0);
     used_ = false;
   }

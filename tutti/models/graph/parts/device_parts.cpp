@@ -39,6 +39,22 @@ DeviceParts::DeviceParts(const std::vector<GraphPart>& parts, DeviceSet& devices
   batches_.push_back(make_batch(0, rank_of_part));
   ahead_ = comm.size() == 1 && batches_.front().messages->only_stored();
   for (int b = 1; ahead_ && b < batches; ++b) batches_.push_back(make_batch(b, rank_of_part));
+  load_kernels();
+}
+
+/// A GPU loads kernels when they are first launched: before it counts, by a batch of no sources.
+void DeviceParts::load_kernels() {
+  Size own = 0;
+  for (auto& part : parts_) own += part->kernels().tell_readers() ? 1 : 0;
+  if (comm_.sum(own) == 0) return;
+  Batch& batch = batches_.front();
+  begin(batch, {});
+  finish(batch);
+  comm_.together([&] {
+    for (auto& part : batch.parts) part->step_back(1);
+    for (auto& part : batch.parts) part->rest();
+  });
+  expected_ = 0;
 }
 
 DeviceParts::Batch DeviceParts::make_batch(int number, std::span<const int> rank_of_part) {

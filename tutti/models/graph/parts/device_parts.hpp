@@ -13,8 +13,8 @@ namespace tutti::graph {
 
 /// Levels are enqueued on all devices. Where kernels store all that travels, several batches are under way, so that one
 /// sweeps while another waits for its slowest device, and the host waits once a batch: for the depth, which it guesses
-/// from the batch before. Where messages are packed, it waits once a level on the way out, for their sizes, and there is
-/// one batch.
+/// from the batch before. Where messages are packed, it waits once a level on the way out, for their sizes, and there
+/// is one batch.
 class DeviceParts {
  public:
   /// Of sources: their local numbers on a part of this rank, or no_lid.
@@ -50,6 +50,7 @@ class DeviceParts {
     int enqueued = 0;                 ///< steps out
   };
   Batch make_batch(int number, std::span<const int> rank_of_part);
+  void load_kernels();
   void begin(Batch& batch, std::span<const Vertex> sources);
   bool finish(Batch& batch);
   bool enqueue_level(Batch& batch, int depth);

@@ -68,8 +68,7 @@ class PortableLevelKernels final : public LevelKernels {
   bool tell_readers() const override { return false; }
   void out(Stream& stream, const LevelArrays& arrays, const Lanes* from, Lanes* to, int depth,
            const LevelReaders&) override {
-    for_each(stream, {0, rows_.owned},
-             LevelOut{rows_, arrays, from, to, arrays.counts + Size{level_counts} * depth});
+    for_each(stream, {0, rows_.owned}, LevelOut{rows_, arrays, from, to, arrays.counts + Size{level_counts} * depth});
   }
   void back(Stream& stream, const LevelArrays& arrays, const Lanes* below, const Lanes* level, int,
             const LevelReaders&) override {

@@ -16,8 +16,9 @@ namespace tutti::graph {
 enum class Way : std::uint8_t { out, back };
 
 /// Between devices of a rank that reach each other, kernels store masks and numbers into the other's arrays: those that
-/// find them where they tell readers (LevelKernels), or else one after them. All else is packed on its device: of each vertex its place, its lanes and its numbers, 16 bytes and 8 a number; then it goes
-/// to other ranks' GPUs by NCCL, and where there is none through pinned memory and MPI.
+/// find them where they tell readers (LevelKernels), or else one after them. All else is packed on its device: of each
+/// vertex its place, its lanes and its numbers, 16 bytes and 8 a number; then it goes to other ranks' GPUs by NCCL, and
+/// where there is none through pinned memory and MPI.
 class LevelMessages {
  public:
   /// Collective. `parts`: of this rank, null where the device has none.

@@ -262,8 +262,9 @@ void add_betweenness(CLI::App& parent, Action& action) {
         if (!comm.is_root()) return;
         const VertexValues values = values_of(result, a->measure);
         write_values(values, a->output, Place::given);
-        info("{}: {} vertices, {} s", a->output, format_count(static_cast<Size>(result.values.size())),
-             fmt::format("{:.3g}", result.seconds));
+        info("{}: {} vertices, {:.3g} s{}", a->output, format_count(static_cast<Size>(result.values.size())),
+             result.seconds,
+             result.setup_seconds > 0 ? fmt::format(", {:.3g} s of it set-up", result.setup_seconds) : "");
         if (a->request.top > 0) write_info(top_list(values, a->request.top));
       });
     };

@@ -1,0 +1,44 @@
+#include "tutti/base/dense_matrix.hpp"
+
+#include <Eigen/Dense>
+
+namespace tutti {
+namespace {
+
+using View = Eigen::Map<const Eigen::MatrixXd>;
+
+View view_of(const DenseMatrix& matrix) {
+  return View(matrix.values.data(), matrix.n, matrix.n);
+}
+
+}  // namespace
+
+std::optional<Eigenpairs> find_eigenpairs(const DenseMatrix& matrix, bool with_vectors) {
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(view_of(matrix), with_vectors);
+  if (solver.info() != Eigen::Success) return std::nullopt;
+  Eigenpairs pairs;
+  pairs.values.assign(solver.eigenvalues().begin(), solver.eigenvalues().end());
+  if (!with_vectors) return pairs;
+  const Eigen::MatrixXcd vectors = solver.eigenvectors();
+  for (Eigen::Index k = 0; k < vectors.cols(); ++k) {
+    const Eigen::VectorXcd vector = vectors.col(k).normalized();
+    pairs.vectors.emplace_back(vector.begin(), vector.end());
+  }
+  return pairs;
+}
+
+std::array<double, 3> symmetric_eigenvalues(double xx, double xy, double xz, double yy, double yz, double zz) {
+  Eigen::Matrix3d matrix;
+  matrix << xx, xy, xz, xy, yy, yz, xz, yz, zz;
+  Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver;
+  solver.computeDirect(matrix, Eigen::EigenvaluesOnly);
+  return {solver.eigenvalues()[0], solver.eigenvalues()[1], solver.eigenvalues()[2]};
+}
+
+std::vector<double> solve_least_squares(const DenseMatrix& matrix, std::span<const double> right) {
+  const Eigen::VectorXd given = Eigen::Map<const Eigen::VectorXd>(right.data(), matrix.n);
+  const Eigen::VectorXd found = view_of(matrix).completeOrthogonalDecomposition().solve(given);
+  return {found.begin(), found.end()};
+}
+
+}  // namespace tutti
