@@ -4,21 +4,27 @@ include(tutti_kernels)
 # GCC 12 then finds fault with its own header of AVX-512.
 set(tutti_quick_compile "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1;-Wno-uninitialized>")
 
-# Sources that are short beside the headers they read are compiled five at a time: half the time. Not where precompiled
+# Sources that are short beside the headers they read are compiled ten at a time: half the time; five, where more of
+# them have names in common. Not where precompiled
 # headers are off, either (preset portable): there each source must stand alone, and clang-tidy finds it in the list.
 # Sources with flags of their own stay alone, and so should loops that runs spend their time in: what a compiler inlines
 # there must not depend on neighbours. Clang warns of a name that hides one of a neighbour's: each source alone.
+set(tutti_by_fives tutti_mesh tutti_io tutti_models_smoothing tutti_models_diffusion tutti_models_graph
+    test_io test_models_compressible test_models_diffusion test_models_incompressible test_models_transport)
 function(tutti_together target)
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    if(target IN_LIST tutti_by_fives)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 5)
+    endif()
     # GCC takes a source that is included for a header, and warns of types that only it can see.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 # Every floor compiles alone what computes much on the host, and .cu files.
 set(tutti_alone "_(host|sweep|worker|batch|transform)\\.cpp$|\\.cu$")
-# Reading cases, commands, benchmarks' options, saying what is planned or was measured: what computes little.
-set(tutti_quick "/(program|io/case)/|_(bench|case|command|commands|errors|keys|kind|plan)\\.cpp$")
+# Runs around their steps, reading cases, commands, benchmarks' options, what is planned or was measured: what computes little.
+set(tutti_quick "/(simulation|program|io/case)/|_(bench|case|command|commands|errors|keys|kind|plan)\\.cpp$")
 
 # tutti_floor(NAME [ALONE regex] DEPENDS libs... [PRIVATE libs...] [HEADERS libs...]): the library of one floor, made of every source below its folder.
 # ALONE: sources that are compiled alone besides.

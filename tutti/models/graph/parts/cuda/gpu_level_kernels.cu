@@ -19,21 +19,25 @@ struct LevelArguments {
   int depth;
 };
 
-/// Stores what is found into the arrays of other devices. What they read back only is in `places` with that bit only,
-/// and its lanes are told on the way out all the same: each once.
+/// Stores what is found into the arrays of other devices: a vertex's numbers on the ways on which they read it, its lanes
+/// once, on the way out.
 class PartReaders {
  public:
   __device__ PartReaders(const LevelReaders& readers, bool back) : all_(readers), back_(back) {}
-  /// For the lane's vertex: where the first reader has it, which is asked for before it is needed.
+  /// For the lane's vertex: where the only reader has it, which is asked for before it is needed. Of several there is no
+  /// room for that.
   __device__ void ask(Vertex v) {
-    if (all_.count > 0) first_ = __ldg(all_.places + static_cast<Size>(v) * all_.count);
+    if (all_.count == 1) only_ = __ldg(all_.places + v);
   }
   /// Of vertex k of the item. Behind those without arcs out nothing follows: their rows are those of the way back.
   __device__ void tell_row(const Item& item, int k, int lane, Lanes lanes, double2 row) const {
-    const std::uint32_t way = back_ || (item.last >> k & 1) != 0 ? 2 : 1, first = __shfl_sync(all_threads, first_, k);
+    if (all_.count == 0) return;
+    const std::uint32_t way = back_ || (item.last >> k & 1) != 0 ? 2 : 1;
+    std::uint32_t places = only_;  // of reader r in lane r
+    if (all_.count > 1)
+      places = lane < all_.count ? __ldg(all_.places + static_cast<Size>(item.first + k) * all_.count + lane) : 0;
     for (int r = 0; r < all_.count; ++r) {
-      const std::uint32_t place =
-          r == 0 ? first : __ldg(all_.places + static_cast<Size>(item.first + k) * all_.count + r);
+      const std::uint32_t place = __shfl_sync(all_threads, places, all_.count == 1 ? k : r);
       if ((place & way) == 0) continue;
       store_row(reinterpret_cast<double2*>(all_.reader[r].values), static_cast<Vertex>(place >> 2), lane, lanes, row);
     }
@@ -49,7 +53,7 @@ class PartReaders {
  private:
   const LevelReaders& all_;
   bool back_;
-  std::uint32_t first_ = 0;
+  std::uint32_t only_ = 0;
 };
 
 __device__ inline void enter(const LevelArguments& arguments) {
