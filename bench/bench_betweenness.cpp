@@ -76,7 +76,7 @@ void measure(const std::string& name, SourceWorker& worker, double made, const O
     }
     best = std::min(best, milliseconds_since(start) * 1e-3);
     const auto swept = std::chrono::steady_clock::now();
-    worker.collect({}, sums, reached);
+    take_all({}, std::vector{worker.take_sums(reached)}, sums);
     collected = milliseconds_since(swept);
   }
   std::uint64_t bits = 0;  // equal sums of all workers show as equal numbers

@@ -73,6 +73,13 @@ class Runs:
         return self.known[key]
 
 
+WORDS = {"cuda": "GPUs", "cpu": "cores", "fake": "fake devices"}
+
+
+def counted(runs, count):
+    return f"{count} {WORDS[runs.options.devices]}" if count != 1 else "1 " + WORDS[runs.options.devices][:-1]
+
+
 def table(head, rows):
     return ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head), *("| " + " | ".join(row) + " |" for row in rows), ""]
 
@@ -93,7 +100,7 @@ def ratio(a, b):
 
 def timings(runs, placement, scales, counts, figures):
     """Seconds of kernels 1, 3 and 4, and those of kernel 4 over the first count and over the first scale."""
-    lines, head = [], ["scale", *(f"{c} {runs.options.devices}" for c in counts)]
+    lines, head = [], ["scale", *(counted(runs, c) for c in counts)]
     for kernel in (1, 3, 4):
         lines += [f"**Kernel {kernel}** [s] ({figures[0]})", ""]
         lines += table(head, [[str(s), *(shown(seconds(runs.get(placement, s, c), kernel)) for c in counts)] for s in scales])
@@ -111,7 +118,7 @@ def pictures(runs, placement, scales, counts, name):
         from page import GREY, plt, save
     except ImportError:
         return []
-    kind = runs.options.devices
+    kind = WORDS[runs.options.devices]
     k4 = {(s, c): seconds(runs.get(placement, s, c), 4) for s in scales for c in counts}
     figure, axes = plt.subplots(1, 5, figsize=(22, 4), layout="constrained")
     for axis in axes[:4]:
@@ -123,9 +130,9 @@ def pictures(runs, placement, scales, counts, name):
     for s in scales:
         axes[3].plot(counts, [ratio(k4[s, c], k4[s, counts[0]]) or math.nan for c in counts], "o-", label=f"scale {s}")
     axes[3].plot(counts, [counts[0] / c for c in counts], "--", color=GREY, label="halving")
-    axes[3].set(title=f"kernel 4 over that of {counts[0]} {kind}", xlabel=kind)
+    axes[3].set(title=f"kernel 4 over that of {counted(runs, counts[0])}", xlabel=kind)
     for c in counts:
-        axes[4].plot(scales, [ratio(k4[s, c], k4[scales[0], c]) or math.nan for s in scales], "o-", label=f"{c} {kind}")
+        axes[4].plot(scales, [ratio(k4[s, c], k4[scales[0], c]) or math.nan for s in scales], "o-", label=counted(runs, c))
     axes[4].plot(scales, [2 ** (s - scales[0]) for s in scales], "--", color=GREY, label="doubling")
     axes[4].set_xticks(scales)
     axes[4].set(title=f"kernel 4 over that of scale {scales[0]}", xlabel="scale", yscale="log")

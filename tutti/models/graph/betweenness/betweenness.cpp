@@ -154,14 +154,19 @@ void Betweenness::advance(std::span<const Vertex> sources, Size until, Betweenne
 void Betweenness::collect(BetweennessState& state) {
   const ParallelFor parallel = parallel_for(*devices_.threads);
   for (const auto& worker : workers_) worker->fetch();
+  const auto take = [&](std::span<DeltaSum> to, Size& reached) {
+    std::vector<std::span<DeltaSum>> all;
+    for (const auto& worker : workers_) all.push_back(worker->take_sums(reached));
+    take_all(parallel, all, to);
+  };
   if (comm_.size() == 1) {
-    for (const auto& worker : workers_) worker->collect(parallel, state.sums, state.reached);
+    take(state.sums, state.reached);
     if (parts_) parts_->collect(parallel, state.sums, state.reached);
     return;
   }
   std::vector<DeltaSum> sums(state.sums.size());
   Size reached = 0;
-  for (const auto& worker : workers_) worker->collect(parallel, sums, reached);
+  take(sums, reached);
   if (parts_) parts_->collect(parallel, sums, reached);
   // Digits below 2^46 of up to 2^16 ranks fit in a word.
   if (!sums.empty()) comm_.sum({&sums.front().high, 3 * sums.size()});

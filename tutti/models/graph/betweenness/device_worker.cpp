@@ -66,13 +66,13 @@ class DeviceWorker final : public SourceWorker {
     clear_sums(*stream_, graph_);
     fetched_ = true;
   }
-  void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) override {
+  std::span<DeltaSum> take_sums(Size& reached) override {
     fetch();
-    if (!fetched_) return;
+    if (!fetched_) return {};
     stream_->synchronize();
-    add_sums(parallel, host_sums_.span(), sums);
     reached += std::exchange(reached_, 0);
     used_ = fetched_ = false;
+    return host_sums_.span();
   }
 
  private:

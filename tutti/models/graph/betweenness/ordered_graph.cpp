@@ -246,9 +246,11 @@ void group_sources(std::span<const HubDistances> distances, std::size_t hubs, st
     keyed.emplace_back(key, sources[i]);
   }
   std::sort(keyed.begin(), keyed.end());
-  // Whole groups are in the order of their numbers' bits, reversed: those far from hubs, which see more levels, are
-  // spread over the list, so that pieces of it cost about the same. A group that is not full stays the last.
-  const std::size_t full = sources.size() / most_lanes;
+  // Four batches stay neighbours, which teams of a GPU take at the same time. Such groups are in the order of their
+  // numbers' bits, reversed: those far from hubs, which see more levels, are spread over the list, so that pieces of
+  // it, which devices take, cost about the same. What is no full group stays the last.
+  constexpr std::size_t size = std::size_t{4} * most_lanes;
+  const std::size_t full = sources.size() / size;
   unsigned bits = 0;
   while (std::size_t{1} << bits < full) ++bits;
   std::size_t to = 0;
@@ -256,7 +258,7 @@ void group_sources(std::span<const HubDistances> distances, std::size_t hubs, st
     std::size_t group = 0;
     for (unsigned b = 0; b < bits; ++b) group |= (i >> b & 1) << (bits - 1 - b);
     if (group >= full) continue;
-    for (std::size_t k = 0; k < most_lanes; ++k) sources[to++] = keyed[group * most_lanes + k].second;
+    for (std::size_t k = 0; k < size; ++k) sources[to++] = keyed[group * size + k].second;
   }
   for (; to < sources.size(); ++to) sources[to] = keyed[to].second;
 }

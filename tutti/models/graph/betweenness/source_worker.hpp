@@ -37,18 +37,25 @@ class SourceWorker {
   /// Adds the dependencies of 1 to most() sources to the worker's sums. What a source adds depends on nothing but the
   /// graph and the source, bit for bit, whoever does it.
   virtual void add(std::span<const Vertex> sources) = 0;
-  /// Starts to fetch what collect() adds, so that all devices do it at the same time.
+  /// Starts to fetch what take_sums() returns, so that all devices do it at the same time.
   virtual void fetch() {}
-  /// Adds the worker's sums to `sums`, and its reached arcs to `reached`; they are zero afterwards. It takes no time
-  /// where the worker has added nothing.
-  virtual void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) = 0;
+  /// The worker's sums, none where it has added nothing: whoever takes them zeroes them. Its reached arcs are added to
+  /// `reached`.
+  virtual std::span<DeltaSum> take_sums(Size& reached) = 0;
 };
 
-/// Adds the sums of a worker to all. Few are not worth a team of threads.
-inline void add_sums(const ParallelFor& parallel, std::span<const DeltaSum> from, std::span<DeltaSum> to) {
-  constexpr std::size_t few = std::size_t{1} << 18;
-  for_ranges(from.size() < few ? ParallelFor() : parallel, std::ssize(from), [&](Size begin, Size end) {
-    for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) to[v].add(from[v]);
+/// Adds all of several sums and zeroes them. Few are not worth a team of threads, which may take some milliseconds to
+/// wake.
+inline void take_all(const ParallelFor& parallel, std::span<const std::span<DeltaSum>> all, std::span<DeltaSum> to) {
+  constexpr std::size_t few = std::size_t{1} << 19;
+  for_ranges(all.size() * to.size() < few ? ParallelFor() : parallel, std::ssize(to), [&](Size begin, Size end) {
+    for (const std::span<DeltaSum> from : all) {
+      if (from.empty()) continue;
+      for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) {
+        to[v].add(from[v]);
+        from[v] = {};
+      }
+    }
   });
 }
 

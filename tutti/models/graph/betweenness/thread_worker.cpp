@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -41,13 +42,11 @@ class ThreadWorker final : public SourceWorker {
     }
   }
 
-  void collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) override {
-    if (!used_) return;
-    add_sums(parallel, sums_, sums);
-    for_ranges(parallel, std::ssize(sums_),
-               [&](Size begin, Size end) { std::fill(sums_.begin() + begin, sums_.begin() + end, DeltaSum{}); });
+  std::span<DeltaSum> take_sums(Size& reached) override {
+    if (!used_) return {};
     reached += std::exchange(reached_, 0);
     used_ = false;
+    return sums_;
   }
 
  private:

@@ -19,13 +19,13 @@ struct LevelArguments {
   int depth;
 };
 
-/// Stores what is found into the arrays of other devices: a vertex's numbers on the ways on which they read it, its lanes
-/// once, on the way out.
+/// Stores what is found into the arrays of other devices: a vertex's numbers on the ways on which they read it, its
+/// lanes once, on the way out.
 class PartReaders {
  public:
   __device__ PartReaders(const LevelReaders& readers, bool back) : all_(readers), back_(back) {}
-  /// For the lane's vertex: where the only reader has it, which is asked for before it is needed. Of several there is no
-  /// room for that.
+  /// For the lane's vertex: where the only reader has it, which is asked for before it is needed. Of several there is
+  /// no room for that.
   __device__ void ask(Vertex v) {
     if (all_.count == 1) only_ = __ldg(all_.places + v);
   }
