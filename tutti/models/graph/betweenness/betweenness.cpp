@@ -156,7 +156,8 @@ void Betweenness::collect(BetweennessState& state) {
   for (const auto& worker : workers_) worker->fetch();
   const auto take = [&](std::span<DeltaSum> to, Size& reached) {
     std::vector<std::span<DeltaSum>> all;
-    for (const auto& worker : workers_) all.push_back(worker->take_sums(reached));
+    for (const auto& worker : workers_)
+      if (const std::span<DeltaSum> sums = worker->take_sums(reached); !sums.empty()) all.push_back(sums);
     take_all(parallel, all, to);
   };
   if (comm_.size() == 1) {
