@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "tutti/base/error.hpp"
+
 namespace tutti::graph {
 namespace {
 
-/// More gain nothing: what they hide, the waits at the end of levels, is little of a large graph's time.
+/// At the same time: they hide the waits at the end of levels.
 constexpr Size most_batches = 4;
 
 Size room(Device& device) {
@@ -52,7 +54,7 @@ void DeviceParts::load_kernels() {
   finish(batch);
   comm_.together([&] {
     for (auto& part : batch.parts) part->step_back(1);
-    for (auto& part : batch.parts) part->rest();
+    for (auto& part : batch.parts) part->stream().synchronize();
   });
   expected_ = 0;
 }
@@ -76,6 +78,9 @@ DeviceParts::Batch DeviceParts::make_batch(int number, std::span<const int> rank
             readers.push_back(batch.parts[q].get());
             read.push_back(&parts_[q]->part());
           }
+      if (readers.size() > most_readers)
+        fail(ErrorKind::resource, "a rank's graph is in parts on {} GPUs, {} at most; use more ranks",
+             readers.size() + 1, most_readers + 1);
       if (number == 0) parts_[p]->set_readers(read);
       batch.parts[p]->set_readers(std::move(readers));
     }
@@ -219,7 +224,7 @@ std::vector<Vertex> DeviceParts::add(std::span<const Vertex> sources) {
 
 void DeviceParts::collect(const ParallelFor& parallel, std::span<DeltaSum> sums, Size& reached) {
   for (Batch& batch : batches_)
-    for (auto& part : batch.parts) part->rest();
+    for (auto& part : batch.parts) part->stream().synchronize();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     for (std::size_t b = 1; b < batches_.size(); ++b) batches_[b].parts[p]->move_sums_to(*batches_.front().parts[p]);
     batches_.front().parts[p]->collect(parallel, sums, reached);

@@ -39,7 +39,7 @@ struct LevelArrays {
 };
 
 /// Where owned vertices are ghosts of other devices of the rank, whose memory this one reaches.
-inline constexpr int most_readers = 7;
+inline constexpr int most_readers = 15;
 struct LevelReaders {
   /// Of the vertex at [vertex * count + reader]: its local number there, times 4; bit 0: it is read on the way out, bit
   /// 1: on the way back. 0: it is not.
