@@ -121,6 +121,23 @@ keep = 9
                 self.assertEqual(len(result.error_lines()), 1, result.err)
                 self.assertIn("memory", result.err)
 
+    def test_a_lost_device_is_told(self):
+        """Whenever it is lost, in parts with several batches under way: the values of all sources, or an error."""
+        self.go(self.case, "-o", "whole", "--devices", "cpu")
+        options = ["--devices", "fake:2", "--set", 'devices.placement="parts"', "--overwrite"]
+        codes = set()
+        for launches in [5, *range(50, 2000, 150), 100000]:
+            with self.subTest(launches=launches):
+                result = tutti("run", self.case, "-o", "lost", *options, "--set", f"devices.fake_lose_after={launches}",
+                               cwd=self.folder)
+                codes.add(result.code)
+                if result.code == 0:
+                    self.assertEqual(self.values("lost"), self.values("whole"))
+                    break
+                self.assertEqual(result.code, 7, result.err)
+                self.assertRegex(result.err, r"fake:\d: the device was lost")
+        self.assertEqual(codes, {0, 7})
+
     def test_killed(self):
         self.go(self.case, "-o", "whole", "--devices", "cpu")
         for ranks in (None, 2):
