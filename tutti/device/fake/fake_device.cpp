@@ -28,9 +28,11 @@ namespace {
 class Mark {
  public:
   void fire(std::exception_ptr error) {
-    std::lock_guard lock(mutex_);
-    fired_ = true;
-    error_ = std::move(error);
+    {
+      std::lock_guard lock(mutex_);
+      fired_ = true;
+      error_ = std::move(error);
+    }
     changed_.notify_all();
   }
   bool fired() {
@@ -142,9 +144,11 @@ class FakeCapture final : public CapturedWork {
 
 /// What the streams of one fake device share.
 struct Shared {
+  Shared(std::string its_name, const FakeOptions& its_options)
+      : name(std::move(its_name)), options(its_options), memory(fake::make_memory(options.open)) {}
   std::string name;
   FakeOptions options;
-  std::shared_ptr<fake::Memory> memory = fake::make_memory();
+  std::shared_ptr<fake::Memory> memory;
   std::atomic<Size> loops{0};
   std::atomic<bool> lost{false};
 };
@@ -430,11 +434,9 @@ void FakeCapture::launch(FakeStream& on) {
 class FakeDevice final : public Device {
  public:
   FakeDevice(int index, const FakeOptions& options)
-      : Device(DeviceKind::fake, index, fmt::format("fake:{}", index), options.memory) {
-    shared_->name = name();
-    shared_->options = options;
+      : Device(DeviceKind::fake, index, fmt::format("fake:{}", index), options.memory),
+        shared_(std::make_shared<Shared>(name(), options)) {
     budget().fail_at(options.fail_allocation);
-    if (options.open) shared_->memory->open();
   }
   // Any number would do: weights that follow from peaks are the same on every machine.
   double peak_bandwidth() const override { return 100e9; }
@@ -474,7 +476,7 @@ class FakeDevice final : public Device {
   }
 
  private:
-  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  std::shared_ptr<Shared> shared_;
   std::atomic<std::uint64_t> streams_{0};
 };
 

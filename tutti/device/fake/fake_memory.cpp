@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -58,6 +59,16 @@ bool can_guard() {
   return can;
 }
 
+/// Accesses of this thread under way, by protection key.
+std::array<int, 16>& accesses() {
+  thread_local std::array<int, 16> all{};
+  return all;
+}
+int protection_key() {
+  const int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);  // -1: none is left, or the processor has none
+  return key < static_cast<int>(accesses().size()) ? key : -1;
+}
+
 struct Registry {
   std::mutex mutex;
   std::vector<std::weak_ptr<Memory>> memories;
@@ -69,9 +80,12 @@ Registry& registry() {
 
 }  // namespace
 
+Memory::Memory(bool always_open) : key_(always_open ? -1 : protection_key()), users_(always_open ? 1 : 0) {}
+
 Memory::~Memory() {
   for (const Mappings* all : {&mappings_, &freed_})
     for (const Mapping& m : *all) unmap(m.inside, m.bytes);
+  if (key_ >= 0) pkey_free(key_);
 }
 
 bool Memory::add_mapping(std::size_t least) {
@@ -79,13 +93,13 @@ bool Memory::add_mapping(std::size_t least) {
   void* const all = mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all == MAP_FAILED) return false;
   char* const inside = static_cast<char*>(all) + page;
-  if (mprotect(inside, bytes, PROT_READ | PROT_WRITE) != 0) {
+  if (pkey_mprotect(inside, bytes, PROT_READ | PROT_WRITE, key_) != 0) {
     unmap(inside, bytes);
     return false;
   }
   // Fewer pages: a large array is then quickly closed and opened.
   if (bytes >= std::size_t{4} << 20) madvise(inside, bytes, MADV_HUGEPAGE);
-  if (users_ == 0) protect(inside, bytes, false);
+  if (closes()) protect(inside, bytes, false);
   // A large block leaves the last one, with its room, in its place.
   mappings_.insert(least < shared_bytes ? mappings_.end() : mappings_.begin(), {inside, bytes, 0, 0});
   return true;
@@ -109,9 +123,9 @@ void* Memory::allocate(std::size_t bytes) {
     mapping.used += page_size();
   }
   ++mapping.blocks;
-  protect(block.pages, block.mapped, true);
+  open_pages(block);
   std::memset(block.pages, poison, block.mapped);
-  if (users_ == 0) protect(block.pages, block.mapped, false);
+  close_pages(block);
   char* const pointer = block.pages + block.mapped - block.reserved;
   blocks_.emplace(pointer, block);
   return pointer;
@@ -124,7 +138,7 @@ void Memory::deallocate(void* pointer) noexcept {
   const Block block = it->second;
   const char* const begin = it->first;
   blocks_.erase(it);
-  protect(block.pages, block.mapped, true);
+  open_pages(block);
   if (!is_poison(block.pages, begin) || !is_poison(begin + block.bytes, begin + block.reserved)) {
     std::fprintf(stderr, "tutti: internal error: something wrote outside an array of %zu bytes of a fake device\n",
                  block.bytes);
@@ -133,12 +147,30 @@ void Memory::deallocate(void* pointer) noexcept {
   const auto mapping = std::find_if(mappings_.begin(), mappings_.end(), [&](const Mapping& m) {
     return block.pages >= m.inside && block.pages < m.inside + m.bytes;
   });
-  if (--mapping->blocks == 0) {
-    retire(mapping);
-  } else {
-    guard(block.pages, block.mapped);
-    protect(block.pages, block.mapped, users_ > 0);  // as all of the mapping: one piece for the system
-  }
+  const bool last = --mapping->blocks == 0;
+  if (!last) guard(block.pages, block.mapped);
+  close_pages(block);  // as all of the mapping: one piece for the system
+  if (last) retire(mapping);
+}
+
+/// For this thread, or for all.
+void Memory::open_pages(const Block& block) noexcept {
+  if (key_ >= 0)
+    enter();
+  else
+    protect(block.pages, block.mapped, true);
+}
+void Memory::close_pages(const Block& block) noexcept {
+  if (key_ >= 0)
+    leave();
+  else
+    protect(block.pages, block.mapped, !closes());
+}
+void Memory::enter() const noexcept {
+  if (accesses()[static_cast<std::size_t>(key_)]++ == 0) pkey_set(key_, 0);
+}
+void Memory::leave() const noexcept {
+  if (--accesses()[static_cast<std::size_t>(key_)] == 0) pkey_set(key_, PKEY_DISABLE_ACCESS);
 }
 
 void Memory::retire(const Mappings::iterator& mapping) noexcept {
@@ -162,19 +194,21 @@ bool Memory::contains(const void* pointer, std::size_t bytes) const {
 }
 
 void Memory::open() {
+  if (key_ >= 0) return enter();
   std::lock_guard lock(mutex_);
   if (users_++ > 0) return;
   for (const Mapping& m : mappings_) protect(m.inside, m.bytes, true);
 }
 
 void Memory::close() noexcept {
+  if (key_ >= 0) return leave();
   std::lock_guard lock(mutex_);
   if (--users_ > 0) return;
   for (const Mapping& m : mappings_) protect(m.inside, m.bytes, false);
 }
 
-std::shared_ptr<Memory> make_memory() {
-  auto memory = std::make_shared<Memory>();
+std::shared_ptr<Memory> make_memory(bool always_open) {
+  auto memory = std::make_shared<Memory>(always_open);
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
   std::erase_if(r.memories, [](const auto& m) { return m.expired(); });

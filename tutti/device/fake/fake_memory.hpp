@@ -1,4 +1,4 @@
-// The memory of one fake device: separate, poisoned with NaN, and closed to everyone while the device is idle.
+// The memory of one fake device: separate, poisoned with NaN, and closed to all but the device's own threads.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@ namespace tutti::fake {
 
 /// Every block lies between two guard pages, placed so that it ends at the upper one (up to 64-byte alignment). Blocks
 /// share mappings, as opening and closing takes a call of the system a mapping: with one a block, tests on fake devices
-/// spent most of their time there. Thread safe.
+/// spent most of their time there. Where the processor has protection keys, a thread opens and closes it for itself,
+/// and without such a call; else it is open to all threads while one is at work on it. Thread safe.
 class Memory {
  public:
-  Memory() = default;
+  explicit Memory(bool always_open);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -26,7 +27,7 @@ class Memory {
   /// True when [pointer, pointer + bytes) lies in one block.
   bool contains(const void* pointer, std::size_t bytes) const;
 
-  /// Memory can be touched from the first open() to the last close().
+  /// Memory can be touched by this thread from its first open() to its last close().
   void open();
   void close() noexcept;
 
@@ -46,6 +47,11 @@ class Memory {
     std::size_t reserved;  ///< bytes from the block's first one to the upper guard page: `bytes` rounded up to 64
     std::size_t bytes;
   };
+  bool closes() const { return key_ < 0 && users_ == 0; }
+  void open_pages(const Block& block) noexcept;
+  void close_pages(const Block& block) noexcept;
+  void enter() const noexcept;
+  void leave() const noexcept;
   bool add_mapping(std::size_t least);
   void retire(const Mappings::iterator& mapping) noexcept;
 
@@ -55,11 +61,12 @@ class Memory {
   /// Without blocks: addresses stay closed for a while, so that late work on a freed array faults instead of hitting
   /// what the system put there next.
   Mappings freed_;
-  int users_ = 0;
+  int key_;    ///< -1: pages are closed and opened for all threads
+  int users_;  ///< without a key
 };
 
-/// A new memory that owner_of() knows.
-std::shared_ptr<Memory> make_memory();
+/// A new memory that owner_of() knows. `always_open`: to all threads.
+std::shared_ptr<Memory> make_memory(bool always_open);
 /// The fake device's memory that holds these bytes; null for host memory.
 std::shared_ptr<Memory> owner_of(const void* pointer, std::size_t bytes);
 
