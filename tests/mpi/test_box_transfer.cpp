@@ -158,7 +158,8 @@ TEST(Pass, separators_hold_all_that_others_want) {
         });
     const std::vector<PassPart> parts = box_pass_parts(rank.parts);
     for (std::size_t p = 0; p < rank.mine(); ++p) {
-      const auto& [all_separators, interior, ends] = parts[p];
+      const auto& all_separators = parts[p].separators;
+      const auto& interior = parts[p].interior;
       std::vector<CellBox> boxes;
       for (const PassRows& rows : all_separators) boxes.push_back(rows.box);
       ASSERT_TRUE(interior.has_value());

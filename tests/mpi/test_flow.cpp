@@ -73,7 +73,7 @@ std::vector<Flow> flows() {
   const std::string cold = "[fluid]\nviscosity = 0.01\n";
   const std::string wave =
       "[initial]\nvelocity = [\"sin(6.2831853*(x+2*y))\", \"cos(6.2831853*z)\", \"sin(6.2831853*(x-z))\"]\n";
-  const std::string direct = "[pressure]\nsolver = \"direct\"\n",
+  const std::string direct = "[pressure]\nsolver = \"direct\"\n", in_pieces = direct + "pieces = 3\n",
                     jacobi = "[pressure]\nsolver = \"jacobi\"\nsweeps = 4\n",
                     red_black = "[pressure]\nsolver = \"red_black\"\ntolerance = 0.05\ncheck = false\n",
                     ab2 = "[time]\nsteps = 6\nmethod = \"ab2\"\n", rk3 = "[time]\nsteps = 6\nmethod = \"rk3\"\n",
@@ -86,29 +86,29 @@ std::vector<Flow> flows() {
       "[[scalar_boundary]]\nscalar = \"salt\"\nface = \"y-upper\"\nkind = \"fixed\"\nvalue = \"z\"\n";
   const std::string box = "[9, 8, 8]", slice = "[16, 12, 1]";
   return {
-      {"lid, stretched, direct, ab2", flow_text(box, "stretch = [1.5, 0, 2]\n" + cold + ab2 + direct + lid)},
+      {"lid, stretched, direct, ab2", flow_text(box, "stretch = [1.5, 0, 2]\n" + cold + ab2 + in_pieces + lid)},
       {"lid, slice, direct, rk3, float",
-       flow_text(slice, cold + rk3 + direct + lid + "[numerics]\nprecision = \"float\"\n")},
-      {"lid, slice, direct, rk3", flow_text(slice, cold + rk3 + direct + lid)},
+       flow_text(slice, cold + rk3 + in_pieces + lid + "[numerics]\nprecision = \"float\"\n")},
+      {"lid, slice, direct, rk3", flow_text(slice, cold + rk3 + direct + "pieces = 64\n" + lid)},
       {"lid, slice, stretched, jacobi, ab2", flow_text(slice, "stretch = [0, 2, 0]\n" + cold + ab2 + jacobi + lid)},
       {"lid, jacobi, rk3", flow_text(box, cold + rk3 + jacobi + lid)},
       {"warm, stretched, direct, rk3", flow_text(box, "stretch = [1, 1, 0]\n" + warm + rk3 + direct + lid)},
       {"warm, red_black, ab2", flow_text(box, warm + ab2 + red_black + periodic("y"))},
       {"warm with two scalars, stretched, direct, rk3",
-       flow_text(box, "stretch = [1, 1, 0]\n" + warm + rk3 + direct + lid + scalars)},
+       flow_text(box, "stretch = [1, 1, 0]\n" + warm + rk3 + in_pieces + lid + scalars)},
       {"channel with two scalars, jacobi, ab2", flow_text(box, cold + ab2 + jacobi + face("x-lower", inflow) +
                                                                    face("x-upper", outflow) + periodic("z") + scalars)},
       {"two scalars, stretched, jacobi, rk3, float",
        flow_text(slice, "stretch = [0, 2, 0]\n" + cold + rk3 + jacobi + lid + scalars +
                             "[numerics]\nprecision = \"float\"\n")},
       {"periodic, direct, ab2",
-       flow_text(box, cold + wave + ab2 + direct + periodic("x") + periodic("y") + periodic("z"))},
+       flow_text(box, cold + wave + ab2 + in_pieces + periodic("x") + periodic("y") + periodic("z"))},
       {"periodic, slice, red_black, ab2",
        flow_text("[16, 14, 1]", cold + wave + ab2 + red_black + periodic("x") + periodic("y"))},
       {"channel, red_black, ab2",
        flow_text(box, cold + ab2 + red_black + face("x-lower", inflow) + face("x-upper", outflow) + periodic("z"))},
       {"channel upwards, stretched, direct, rk3",
-       flow_text(box, "stretch = [0, 1, 1]\n" + cold + rk3 + direct +
+       flow_text(box, "stretch = [0, 1, 1]\n" + cold + rk3 + in_pieces +
                           face("z-lower", "velocity = \"inflow\"\nvalue = [0, 0, \"x*(1-x)+t\"]") +
                           face("z-upper", outflow))},
       {"channel downwards, jacobi, ab2",
@@ -120,7 +120,7 @@ std::vector<Flow> flows() {
       {"lid, slice, stretched, jacobi, implicit, float",
        flow_text(slice,
                  "stretch = [0, 2, 0]\n" + cold + implicit + jacobi + lid + "[numerics]\nprecision = \"float\"\n")},
-      {"periodic, warm, direct, implicit", flow_text(box, warm + implicit + direct + periodic("y") + periodic("z"))},
+      {"periodic, warm, direct, implicit", flow_text(box, warm + implicit + in_pieces + periodic("y") + periodic("z"))},
       {"channel downwards, direct, implicit",
        flow_text(box, cold + implicit + direct +
                           face("z-upper", "velocity = \"inflow\"\nvalue = [0, 0, \"-x*(1-x)-t\"]") +

@@ -247,7 +247,7 @@ std::vector<CellBox> faces_around(const CellBox& box) {
 template <class T>
 BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted,
                             std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
-                            std::span<PartStreams> streams, int fields, const Routing* routing)
+                            std::span<PartStreams> streams, int fields, const Routing* routing, PlanTurn turn)
     : streams_(streams), fields_(fields) {
   static const Routing automatic;
   std::vector<std::vector<Piece>> pieces;  // that each part wants
@@ -259,7 +259,7 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
       stored[p][parts.mine[q]] =
           p != q && reach_each_other(routing != nullptr ? *routing : automatic, streams[p], streams[q]) ? 1 : 0;
   for (std::size_t p = 0; p < mine; ++p) maps_.push_back(number_rows(parts, pieces, parts.mine[p], stored[p]));
-  plan_ = make_plan(maps_, comm.rank());
+  plan_ = make_plan(maps_, comm.rank(), turn);
   comm.together([&] {
     parts_.resize(mine);
     for (std::size_t p = 0; p < mine; ++p) {

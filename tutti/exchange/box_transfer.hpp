@@ -61,10 +61,11 @@ class BoxTransfer {
   /// `wanted`: of all parts, boxes that do not overlap; they may reach over the ends of the grid, where it is periodic
   /// the cells at the other end are meant, else nothing. `from`, `to`: arrays of this rank's parts that hold the owned
   /// and the wanted cells; cells of its own that a part wants are copied, unless `to` is `from` and they are there.
-  /// At most `fields` fields travel together. Collective. All but the vectors of boxes must outlive it.
+  /// At most `fields` fields travel together. Collective. All but the vectors of boxes must outlive it. `parts` may
+  /// leave out cells of the grid: of those nothing travels. `turn`: where several transfers travel at the same time.
   BoxTransfer(const Comm& comm, const BoxParts& parts, const std::vector<std::vector<CellBox>>& wanted,
               std::span<const BoxArray> from, std::span<const BoxArray> to, bool same_arrays,
-              std::span<PartStreams> streams, int fields, const Routing* routing = nullptr);
+              std::span<PartStreams> streams, int fields, const Routing* routing = nullptr, PlanTurn turn = {});
 
   /// The fields that travel next, of part p: at most so many as were said.
   void bind(std::size_t p, std::span<const T* const> from, std::span<T* const> to);

@@ -24,7 +24,7 @@ struct Message {
   std::vector<Lid> rows;         ///< sender's rows; empty when the sender is another rank's
   Range ghosts;                  ///< receiver's rows; empty when the receiver is another rank's
   Lid count = 0;
-  int tag = 0;  ///< unique among the messages of a pair of ranks
+  int tag = 0;  ///< unique among the messages of a pair of ranks that are under way at the same time
 
   bool contiguous() const { return !rows.empty() && rows.back() - rows.front() + 1 == count; }
 };
@@ -37,8 +37,12 @@ struct Plan {
 
   Size rows_sent() const;
 };
+/// One of several exchanges whose messages are under way at the same time: no two have the same tags.
+struct PlanTurn {
+  int number = 0, of = 1;
+};
 /// `maps` are this rank's parts, from number_parts.
-Plan make_plan(std::span<const IndexMap> maps, int my_rank);
+Plan make_plan(std::span<const IndexMap> maps, int my_rank, PlanTurn turn = {});
 
 /// One operation of an exchange. `after` names earlier operations of the same list; `after_separators_of` (parts of
 /// this rank by index) says whose separators must have been computed.

@@ -8,16 +8,16 @@ namespace tutti {
 namespace {
 
 /// Both ends number the messages of their pair of ranks alike: by (from, to).
-void number_tags(std::vector<Message>& messages, bool outgoing) {
+void number_tags(std::vector<Message>& messages, bool outgoing, PlanTurn turn) {
   std::sort(messages.begin(), messages.end(),
             [](const Message& a, const Message& b) { return std::tie(a.from, a.to) < std::tie(b.from, b.to); });
   std::map<int, int> next;
-  for (Message& m : messages) m.tag = next[outgoing ? m.to_rank : m.from_rank]++;
+  for (Message& m : messages) m.tag = turn.number + turn.of * next[outgoing ? m.to_rank : m.from_rank]++;
 }
 
 }  // namespace
 
-Plan make_plan(std::span<const IndexMap> maps, int my_rank) {
+Plan make_plan(std::span<const IndexMap> maps, int my_rank, PlanTurn turn) {
   Plan plan;
   std::map<std::int32_t, int> index_of;
   for (std::size_t m = 0; m < maps.size(); ++m) index_of[maps[m].part] = static_cast<int>(m);
@@ -59,8 +59,8 @@ Plan make_plan(std::span<const IndexMap> maps, int my_rank) {
       }
     }
   }
-  number_tags(plan.outgoing, true);
-  number_tags(plan.incoming, false);
+  number_tags(plan.outgoing, true, turn);
+  number_tags(plan.incoming, false, turn);
   return plan;
 }
 

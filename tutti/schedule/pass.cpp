@@ -125,7 +125,7 @@ std::vector<PassPart> whole_pass_parts(const BoxParts& parts) {
 
 template <class Halo>
 Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> streams, std::vector<PassPart> parts,
-           Halo* halo, Overlap overlap, int row_cost)
+           std::vector<Halo*> halos, Overlap overlap, int row_cost)
     : parts_(std::move(parts)), kernels_(parts_.size()), step_(std::make_unique<Step>(threads, streams, row_cost)) {
   const std::size_t count = parts_.size();
   require(count == streams.size(), "{} parts on {} devices", count, streams.size());
@@ -141,11 +141,22 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
   for (std::size_t p = 0; p < count; ++p)
     for (const PassRows& rows : parts_[p].separators)
       before[p].push_back(compute(parts_[p].interior ? prefix + "separator" : name, p, Step::Role::separator, 0, rows));
-  const auto exchanged = add_departure(name, *step_, halo, before);
+  std::vector<std::vector<TaskId>> exchanged{add_departure(name, *step_, halos[0], before)};
+  for (std::size_t n = 0; n + 1 < halos.size(); ++n) {
+    TaskLists piece(count);
+    for (std::size_t p = 0; p < count; ++p) {
+      require(parts_[p].pieces.size() + 1 == halos.size(), "{} pieces of {} halos", parts_[p].pieces.size(),
+              halos.size());
+      piece[p].push_back(compute(name, p, Step::Role::interior, 0, parts_[p].pieces[n]));
+      for (const TaskId task : before[p]) step_->after(piece[p].front(), task);
+    }
+    exchanged.push_back(add_departure(name, *step_, halos[n + 1], piece));
+    for (std::size_t p = 0; p < count; ++p) before[p].push_back(piece[p].front());
+  }
   for (std::size_t p = 0; p < count; ++p)
     if (parts_[p].interior)
       before[p].push_back(compute(prefix + "interior", p, Step::Role::interior, 0, *parts_[p].interior));
-  add_arrival(name, *step_, halo, exchanged, before);
+  for (std::size_t n = 0; n < halos.size(); ++n) add_arrival(name, *step_, halos[n], exchanged[n], before);
   for (std::size_t p = 0; p < count; ++p)
     for (std::size_t d = 0; d < 3; ++d) {
       const Lid cells = parts_[p].ends[d];
@@ -157,8 +168,9 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
   step_->finish(overlap);
   if (!step_->runs_ahead()) return;
   for (auto& places : kernels_) places.fill(Kernels(&key_));
-  add_halo_ = [halo, count](std::vector<char>& key) {
-    if (halo != nullptr) append_fields(key, *halo, count);
+  add_halo_ = [halos, count](std::vector<char>& key) {
+    for (const Halo* halo : halos)
+      if (halo != nullptr) append_fields(key, *halo, count);
   };
 }
 
@@ -179,8 +191,9 @@ void Pass::enqueue() {
   ++runs_;
 }
 
-#define TUTTI_INSTANTIATE(Halo) \
-  template Pass::Pass(const std::string&, Threads&, std::span<PartStreams>, std::vector<PassPart>, Halo*, Overlap, int);
+#define TUTTI_INSTANTIATE(Halo)                                                                                        \
+  template Pass::Pass(const std::string&, Threads&, std::span<PartStreams>, std::vector<PassPart>, std::vector<Halo*>, \
+                      Overlap, int);
 TUTTI_INSTANTIATE(Exchange<double>)
 TUTTI_INSTANTIATE(Exchange<float>)
 TUTTI_INSTANTIATE(BoxTransfer<double>)

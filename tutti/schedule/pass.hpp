@@ -28,6 +28,8 @@ struct PassPart {
   std::vector<PassRows> separators;  ///< what the halo of others waits for; they do not overlap
   std::optional<PassRows> interior;  ///< beside which it travels
   std::array<Lid, 3> ends{};         ///< of a grid: cells to fill beyond its ends, by direction
+  /// Work behind the separators, piece after piece, each with a halo of its own that travels beside the pieces to come.
+  std::vector<PassRows> pieces = {};
 };
 /// The parts of a mesh by their maps: independent rows are its interior.
 std::vector<PassPart> row_pass_parts(std::span<const IndexMap> maps);
@@ -50,7 +52,12 @@ class Pass {
   /// nothing travels. It is bound before each run, and outlives this as the other arguments do. row_cost: as Step.
   template <class Halo>
   Pass(const std::string& name, Threads& threads, std::span<PartStreams> streams, std::vector<PassPart> parts,
-       Halo* halo, Overlap overlap, int row_cost = 1);
+       Halo* halo, Overlap overlap, int row_cost = 1)
+      : Pass(name, threads, streams, std::move(parts), std::vector<Halo*>{halo}, overlap, row_cost) {}
+  /// halos: of the separators, then of each piece; none is null where there are pieces.
+  template <class Halo>
+  Pass(const std::string& name, Threads& threads, std::span<PartStreams> streams, std::vector<PassPart> parts,
+       std::vector<Halo*> halos, Overlap overlap, int row_cost = 1);
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "tutti/exchange/exchange.hpp"
 
 namespace tutti {
@@ -45,6 +48,17 @@ TEST(Plan, BothEndsNumberTheirMessagesAlike) {
     EXPECT_EQ(a.outgoing[k].to, b.incoming[k].to);
     EXPECT_EQ(a.outgoing[k].tag, b.incoming[k].tag);
   }
+}
+
+TEST(Plan, exchanges_at_the_same_time_have_tags_of_their_own) {
+  const std::vector<IndexMap> maps{star(0, {2, 3}, {1, 1}), star(1, {2, 3}, {1, 1})};
+  std::vector<int> tags;
+  for (const int number : {0, 1, 2})
+    for (const Message& m : make_plan(maps, 0, {.number = number, .of = 3}).outgoing) tags.push_back(m.tag);
+  std::sort(tags.begin(), tags.end());
+  std::vector<int> all(12);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(tags, all);
 }
 
 TEST(Plan, PartsOfOneRankThatDisagreeAreABug) {

@@ -227,6 +227,100 @@ TEST(PassHalo, passes_in_turns_are_launched_together) {
   }
 }
 
+/// Numbers of cells are set plane by plane by a pass in pieces, and brought to parts that have whole columns.
+struct Number {
+  BoxArray array;
+  double* values;
+  double turn;
+  void operator()(Stream& stream, Range range) const {
+    stream.loop(range, [own = *this](Lid begin, Lid end) {
+      const CellBox& box = own.array.stored;
+      for (Lid k = box.lower[2] + begin; k < box.lower[2] + end; ++k)
+        for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
+          for (Lid i = box.lower[0]; i < box.upper[0]; ++i)
+            own.values[own.array.at(i, j, k)] = own.turn + 100 * k + 10 * j + i;
+    });
+  }
+};
+
+void turn_planes_to_columns(int devices, int pieces, RoutingKind kind, Overlap overlap) {
+  SCOPED_TRACE(
+      fmt::format("{} devices, {} pieces, {}, {}", devices, pieces, routing_name(kind), overlap_name(overlap)));
+  constexpr Lid nx = 5, ny = 7, nz = 9;
+  Devices on(devices);
+  Routing routing;
+  routing.kind = kind;
+  BoxParts parts;
+  parts.cells = {nx, ny, nz};
+  std::vector<CellBox> planes;
+  std::vector<std::vector<CellBox>> columns;
+  std::vector<BoxArray> from, to;
+  std::vector<Buffer<double>> sent, received;
+  std::vector<PassPart> work;
+  for (Lid p = 0; p < devices; ++p) {
+    planes.push_back({{0, 0, nz * p / devices}, {nx, ny, nz * (p + 1) / devices}});
+    columns.push_back({{{0, ny * p / devices, 0}, {nx, ny * (p + 1) / devices, nz}}});
+    parts.rank_of_part.push_back(0);
+    parts.mine.push_back(p);
+    from.push_back({planes[p]});
+    to.push_back({columns[p].front()});
+    sent.emplace_back(*on.devices[p], from[p].values(), "planes");
+    received.emplace_back(*on.devices[p], to[p].values(), "columns");
+  }
+  std::vector<std::unique_ptr<BoxTransfer<double>>> transfers;
+  std::vector<BoxTransfer<double>*> halos;
+  work.resize(devices);
+  for (int n = 0; n < pieces; ++n) {
+    parts.boxes = planes;
+    for (std::size_t p = 0; p < work.size(); ++p) {
+      const Lid lower = planes[p].lower[2], size = planes[p].size(2);
+      const Range range{size * n / pieces, size * (n + 1) / pieces};
+      parts.boxes[p].lower[2] = lower + range.begin;
+      parts.boxes[p].upper[2] = lower + range.end;
+      (n == 0 ? work[p].separators : work[p].pieces).push_back({range, {}});
+    }
+    transfers.push_back(std::make_unique<BoxTransfer<double>>(world(), parts, columns, from, to, false, on.streams, 1,
+                                                              &routing, PlanTurn{.number = n, .of = pieces}));
+    halos.push_back(transfers.back().get());
+    for (std::size_t p = 0; p < work.size(); ++p) {
+      const double* const source = sent[p].data();
+      double* const target = received[p].data();
+      halos.back()->bind(p, std::span(&source, 1), std::span(&target, 1));
+    }
+  }
+  Pass pass("number", on.threads, on.streams, work, halos, overlap);
+  if (kind == RoutingKind::automatic && devices > 1 && pieces > 1) {
+    const auto tasks = pass.step().describe_tasks();
+    EXPECT_EQ(std::any_of(tasks.begin(), tasks.end(),
+                          [](const std::string& task) {
+                            return task.starts_with("number (") && task.find("store") != std::string::npos;
+                          }),
+              overlap == Overlap::none)
+        << "a piece waits for what travels";
+  }
+  for (int turn = 0; turn < 40; ++turn) {
+    pass.run([&](std::size_t p, Kernels& to_do) {
+      to_do.add(Number{from[p], sent[p].data(), static_cast<double>(turn % 3)});
+    });
+    if (turn % 13 != 0) continue;
+    for (std::size_t p = 0; p < work.size(); ++p) {
+      const auto values = on.values(p, received[p]);
+      const CellBox& box = columns[p].front();
+      for (Lid k = 0; k < nz; ++k)
+        for (Lid j = box.lower[1]; j < box.upper[1]; ++j)
+          for (Lid i = 0; i < nx; ++i) ASSERT_EQ(values[to[p].at(i, j, k)], turn % 3 + 100 * k + 10 * j + i);
+    }
+  }
+}
+
+TEST(PassHalo, pieces_travel_one_after_the_other) {
+  for (const int devices : {1, 2, 3})
+    for (const int pieces : {1, 2, 4})
+      for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::staged})
+        for (const Overlap overlap : {Overlap::none, Overlap::full})
+          turn_planes_to_columns(devices, pieces, kind, overlap);
+}
+
 /// Cells {x, y, z} of a grid that is cut along z, brought to where the same parts want `wanted`.
 void bring(const std::array<Lid, 3>& cells, const std::vector<std::vector<CellBox>>& wanted, bool halo, Lid most_stored,
            bool copied) {

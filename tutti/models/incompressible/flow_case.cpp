@@ -215,6 +215,15 @@ void add_numerics_keys(CaseSchema& schema) {
                              "multigrid: maximum number of cycles, auto 50.",
               .choices = {"auto"},
               .min = 1});
+  schema.add({.path = "pressure.pieces",
+              .type = KeyType::integer,
+              .default_value = "\"auto\"",
+              .description = "direct, several parts: pieces in which each part sends its planes, then its columns; one "
+                             "travels while the next is computed. auto: 4, fewer where they would be small. Results "
+                             "do not depend on it.",
+              .choices = {"auto"},
+              .min = 1,
+              .max = 64});
   schema.add({.path = "pressure.omega",
               .type = KeyType::number,
               .default_value = "\"auto\"",
@@ -414,6 +423,7 @@ void read_pressure(const Case& options, FlowCase& flow) {
                 : flow.pressure == PressureMethod::jacobi    ? 20
                 : flow.pressure == PressureMethod::multigrid ? 50
                                                              : 10000;
+  flow.pieces = options.is_word("pressure.pieces", "auto") ? 0 : static_cast<int>(options.integer("pressure.pieces"));
   if (flow.pressure == PressureMethod::red_black || flow.pressure == PressureMethod::multigrid)
     flow.tolerance = !options.is_word("pressure.tolerance", "auto")   ? options.number("pressure.tolerance")
                      : options.text("numerics.precision") == "double" ? 1e-8

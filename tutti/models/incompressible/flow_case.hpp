@@ -80,6 +80,7 @@ struct FlowCase {
   double diffusion_tolerance = 0;   ///< part of the error that its sweeps may leave
   PressureMethod pressure = PressureMethod::direct;
   int sweeps = 0;        ///< jacobi: so many; red_black: at most; multigrid: cycles at most
+  int pieces = 0;        ///< direct: in which planes and columns travel; 0: as many as suit the grid
   double omega = 1;      ///< of red_black
   double steady = 0;     ///< relative change a unit of time below which the run ends; 0: it does not
   double tolerance = 0;  ///< of red_black and multigrid: largest divergence that is left, times a cell's width over the

@@ -144,7 +144,7 @@ void PartPlanner::diffusion(int sweeps) {
 
 void PartPlanner::direct(Size stages) {
   const std::vector<CellBox>& boxes = domain_.parts.boxes;
-  const DirectLayout layout = direct_layout(flow_.grid, boxes, domain_.weights);
+  const DirectLayout layout = direct_layout(flow_, boxes, domain_.weights);
   const bool one_part = boxes.size() == 1;
   const CellBox& planes = of_part(layout.planes);
   array("planes of the direct solver", planes.cells() * value_bytes_);
@@ -158,9 +158,9 @@ void PartPlanner::direct(Size stages) {
     array("the direct solver's matrices and scratch", sizes * value_bytes_);
   }
   if (!layout.aligned) transfer("cells to planes", boxes, each(layout.planes), false, 1, stages);
-  if (!one_part) {
-    transfer("planes to columns", layout.planes, each(layout.columns), false, 1, stages);
-    transfer("columns to planes", layout.columns, each(layout.planes), false, 1, stages);
+  for (int n = 0; n < layout.pieces && !one_part; ++n) {
+    transfer("planes to columns", layout.planes_of(n), each(layout.columns), false, 1, stages);
+    transfer("columns to planes", layout.columns_of(n), each(layout.planes), false, 1, stages);
   }
   Wanted back = around(boxes, faces_around);
   for (std::size_t part = 0; part < boxes.size() && !layout.aligned; ++part) back[part].push_back(boxes[part]);

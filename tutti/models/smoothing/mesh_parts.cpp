@@ -136,10 +136,9 @@ MeshParts::MeshParts(const Comm& comm, const TetMesh& mesh, const Adjacency& cel
   });
   for (std::size_t l = 0; l < levels.size(); ++l) {
     auto& level = levels[l];
-    level->plan = make_plan(level->wide, comm.rank());
     // Messages of several colours are under way at a time.
-    for (auto* messages : {&level->plan.outgoing, &level->plan.incoming})
-      for (Message& m : *messages) m.tag = m.tag * static_cast<int>(levels.size()) + static_cast<int>(l);
+    level->plan =
+        make_plan(level->wide, comm.rank(), {.number = static_cast<int>(l), .of = static_cast<int>(levels.size())});
     level->exchange = std::make_unique<Exchange<double>>(comm, level->plan, level->wide, streams_, 1);
   }
 }

@@ -69,6 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, FlowPlan,
     ::testing::Values(
         PlannedCase{"direct", "[grid]\ncells = [20, 18, 16]\n[fluid]\nviscosity = 0.01\n" + lid},
+        PlannedCase{"direct in pieces",
+                    "[grid]\ncells = [20, 18, 16]\n[fluid]\nviscosity = 0.01\n[pressure]\npieces = 3\n" + lid},
         PlannedCase{"one part", "[grid]\ncells = [20, 18, 16]\n[fluid]\nviscosity = 0.01\n" + lid, "fake:1"},
         PlannedCase{"flat", "[grid]\ncells = [40, 30, 1]\n[fluid]\nviscosity = 0.01\n" + lid},
         PlannedCase{"jacobi in float",

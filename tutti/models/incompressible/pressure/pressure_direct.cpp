@@ -1,5 +1,6 @@
 // The direct solver over parts. The grid is cut into whole planes for the transforms along x and y, and then into whole
-// columns for the elimination along z; what travels between the two is all of it. Bits do not depend on the cuts.
+// columns for the elimination along z; what travels between the two is all of it, in pieces, each while the next is
+// computed. Bits do not depend on the cuts.
 #include <algorithm>
 
 #include "tutti/base/denormals.hpp"
@@ -116,18 +117,27 @@ class Direct final : public PressureSolver<T> {
   }
   ExchangeCounts exchanged() const override {
     ExchangeCounts counts;
-    for (const auto* transfer : {to_planes_.get(), to_columns_.get(), back_to_planes_.get(), to_pressure_.get()})
-      if (transfer != nullptr) add_counts(counts, transfer->counts_per_exchange(), solves_);
+    const auto add = [&](const Transfer& one) {
+      if (one != nullptr) add_counts(counts, one->counts_per_exchange(), solves_);
+    };
+    add(to_planes_);
+    for (const auto* pieces : {&to_columns_, &back_to_planes_})
+      for (const Transfer& piece : *pieces) add(piece);
+    add(to_pressure_);
     return counts;
   }
 
  private:
   using Boxes = std::vector<CellBox>;
-  std::unique_ptr<BoxTransfer<T>> transfer(const Boxes& from, const std::vector<Boxes>& wanted,
-                                           const std::vector<BoxArray>& from_arrays,
-                                           const std::vector<BoxArray>& to_arrays);
-  std::unique_ptr<Pass> pass(const std::string& name, const std::function<Lid(std::size_t)>& units,
-                             BoxTransfer<T>* behind);
+  using Transfer = std::unique_ptr<BoxTransfer<T>>;
+  Transfer transfer(const Boxes& from, const std::vector<Boxes>& wanted, const std::vector<BoxArray>& from_arrays,
+                    const std::vector<BoxArray>& to_arrays, PlanTurn turn = {});
+  std::unique_ptr<Pass> pass(const std::string& name, std::vector<PassPart> parts, std::vector<BoxTransfer<T>*> behind);
+  template <class RangeOf>
+  std::vector<PassPart> in_pieces(const RangeOf& range_of) const;
+  std::vector<PassPart> from_the_ends() const;
+  Range units_of(std::size_t p, const CellBox& planes) const;
+  Range numbers_of(std::size_t p, const CellBox& columns) const;
   void make_layouts();
   void make_passes();
   PlaneWork<T> plane_work(std::size_t p, const LineTransform<T>& x, const LineTransform<T>& y);
@@ -147,7 +157,8 @@ class Direct final : public PressureSolver<T> {
   std::vector<std::vector<T>> lambda_;  ///< one a column, a part
   std::vector<Buffer<T>> plane_values_, column_values_;
   std::vector<std::unique_ptr<DirectGpu<T>>> gpus_;  ///< null where a part is on no GPU
-  std::unique_ptr<BoxTransfer<T>> to_planes_, to_columns_, back_to_planes_, to_pressure_;
+  Transfer to_planes_, to_pressure_;
+  std::vector<Transfer> to_columns_, back_to_planes_;  ///< one a piece
   std::unique_ptr<Pass> gather_, forward_, columns_, backward_;
   PressureEnds<T> ends_;
   Size solves_ = 0;
@@ -164,7 +175,7 @@ LineOperator elimination_line(const FlowCase& flow, int axis) {
 template <class T>
 Direct<T>::Direct(const PressureProblem<T>& problem)
     : problem_(problem),
-      layout_(direct_layout(problem.flow.grid, problem.domain.parts.boxes, problem.domain.weights)),
+      layout_(direct_layout(problem.flow, problem.domain.parts.boxes, problem.domain.weights)),
       axis_(layout_.axis),
       nx_(problem.flow.grid.cells()[0]),
       ny_(problem.flow.grid.cells()[3 - axis_]),
@@ -210,23 +221,69 @@ void Direct<T>::make_layouts() {
 }
 
 template <class T>
-std::unique_ptr<BoxTransfer<T>> Direct<T>::transfer(const Boxes& from, const std::vector<Boxes>& wanted,
-                                                    const std::vector<BoxArray>& from_arrays,
-                                                    const std::vector<BoxArray>& to_arrays) {
+typename Direct<T>::Transfer Direct<T>::transfer(const Boxes& from, const std::vector<Boxes>& wanted,
+                                                 const std::vector<BoxArray>& from_arrays,
+                                                 const std::vector<BoxArray>& to_arrays, PlanTurn turn) {
   BoxDomain& domain = problem_.domain;
   BoxParts parts = domain.parts;
   parts.boxes = from;
   return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays, false, domain.streams,
-                                          1, &domain.routing);
+                                          1, &domain.routing, turn);
 }
 
 template <class T>
-std::unique_ptr<Pass> Direct<T>::pass(const std::string& name, const std::function<Lid(std::size_t)>& units,
-                                      BoxTransfer<T>* behind) {
-  std::vector<Lid> all;
-  for (std::size_t p = 0; p < problem_.domain.mine(); ++p) all.push_back(units(p));
-  return std::make_unique<Pass>(name, problem_.threads, problem_.domain.streams, whole_pass_parts(all), behind,
+std::unique_ptr<Pass> Direct<T>::pass(const std::string& name, std::vector<PassPart> parts,
+                                      std::vector<BoxTransfer<T>*> behind) {
+  return std::make_unique<Pass>(name, problem_.threads, problem_.domain.streams, std::move(parts), std::move(behind),
                                 problem_.overlap);
+}
+
+/// The work on some planes of a part.
+template <class T>
+Range Direct<T>::units_of(std::size_t p, const CellBox& planes) const {
+  const Lid first =
+      planes.lower[static_cast<std::size_t>(axis_)] - plane_arrays_[p].stored.lower[static_cast<std::size_t>(axis_)];
+  return {first * plane_units_, (first + planes.size(axis_)) * plane_units_};
+}
+
+/// Numbers of some columns of a part, x fastest.
+template <class T>
+Range Direct<T>::numbers_of(std::size_t p, const CellBox& columns) const {
+  if (columns.empty()) return {};
+  const CellBox& all = column_arrays_[p].stored;
+  const auto other = static_cast<std::size_t>(3 - axis_);
+  const Lid first = (columns.lower[other] - all.lower[other]) * all.size(0) + columns.lower[0] - all.lower[0];
+  return {first, first + static_cast<Lid>(columns.cells() / columns.size(axis_))};
+}
+
+/// The work on a part's pieces: range_of(p, n).
+template <class T>
+template <class RangeOf>
+std::vector<PassPart> Direct<T>::in_pieces(const RangeOf& range_of) const {
+  std::vector<PassPart> parts(problem_.domain.mine());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    parts[p].separators.push_back({range_of(p, 0), {}});
+    for (int n = 1; n < layout_.pieces; ++n) parts[p].pieces.push_back({range_of(p, n), {}});
+  }
+  return parts;
+}
+
+/// The planes of a part; where its first and last ones are halos of others, these and some beside them come first.
+template <class T>
+std::vector<PassPart> Direct<T>::from_the_ends() const {
+  std::vector<PassPart> parts;
+  for (std::size_t p = 0; p < problem_.domain.mine(); ++p) {
+    const Lid all = planes(p), end = std::max<Lid>(1, all / 8);
+    const auto units = [&](Lid first, Lid last) { return PassRows{{first * plane_units_, last * plane_units_}, {}}; };
+    PassPart& part = parts.emplace_back();
+    if (one_part_ || !aligned_ || all <= 2 * end) {
+      part.separators = {units(0, all)};
+      continue;
+    }
+    part.separators = {units(0, end), units(all - end, all)};
+    part.interior = units(end, all - end);
+  }
+  return parts;
 }
 
 template <class T>
@@ -240,29 +297,38 @@ void Direct<T>::make_passes() {
     if (!aligned_) all_pressure.back().push_back(box);
   }
   if (!aligned_) to_planes_ = transfer(domain.parts.boxes, all_planes, domain.arrays, plane_arrays_);
-  if (!one_part_) {
-    to_columns_ = transfer(plane_boxes_, all_columns, plane_arrays_, column_arrays_);
-    back_to_planes_ = transfer(column_boxes_, all_planes, column_arrays_, plane_arrays_);
+  std::vector<Boxes> planes_of, columns_of;
+  std::vector<BoxTransfer<T>*> behind_planes, behind_columns;
+  for (int n = 0; n < layout_.pieces; ++n) {
+    const PlanTurn turn{.number = n, .of = layout_.pieces};
+    planes_of.push_back(layout_.planes_of(n));
+    columns_of.push_back(layout_.columns_of(n));
+    behind_planes.push_back(nullptr);
+    behind_columns.push_back(nullptr);
+    if (one_part_) continue;
+    to_columns_.push_back(transfer(planes_of[n], all_columns, plane_arrays_, column_arrays_, turn));
+    back_to_planes_.push_back(transfer(columns_of[n], all_planes, column_arrays_, plane_arrays_, turn));
+    behind_planes.back() = to_columns_.back().get();
+    behind_columns.back() = back_to_planes_.back().get();
   }
   to_pressure_ = transfer(plane_boxes_, all_pressure, aligned_ ? domain.arrays : plane_arrays_, domain.arrays);
-  if (!aligned_)
-    gather_ = pass(
-        "to planes", [](std::size_t) { return 0; }, to_planes_.get());
-  const auto plane_work = [this](std::size_t p) { return planes(p) * plane_units_; };
-  forward_ = pass("to modes", plane_work, to_columns_.get());
-  columns_ = pass(
-      "columns", [this](std::size_t p) { return static_cast<Lid>(lambda_[p].size()); }, back_to_planes_.get());
-  backward_ = pass("from modes", plane_work, to_pressure_.get());
+  const auto part = [&](std::size_t p) { return static_cast<std::size_t>(domain.parts.mine[p]); };
+  if (!aligned_) gather_ = pass("to planes", whole_pass_parts(std::vector<Lid>(domain.mine())), {to_planes_.get()});
+  forward_ = pass("to modes", in_pieces([&](std::size_t p, int n) { return units_of(p, planes_of[n][part(p)]); }),
+                  behind_planes);
+  columns_ = pass("columns", in_pieces([&](std::size_t p, int n) { return numbers_of(p, columns_of[n][part(p)]); }),
+                  behind_columns);
+  backward_ = pass("from modes", from_the_ends(), {to_pressure_.get()});
   // These arrays stay where they are.
-  const auto bind = [](BoxTransfer<T>* one, std::size_t p, const T* from, T* to) {
+  const auto bind = [](const Transfer& one, std::size_t p, const T* from, T* to) {
     if (one != nullptr) one->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
   };
   for (std::size_t p = 0; p < domain.mine(); ++p) {
-    bind(to_planes_.get(), p, problem_.parts[p].rhs.data(), plane_values_[p].data());
-    bind(to_columns_.get(), p, plane_values_[p].data(), column_values_[p].data());
-    bind(back_to_planes_.get(), p, column_values_[p].data(), plane_values_[p].data());
+    bind(to_planes_, p, problem_.parts[p].rhs.data(), plane_values_[p].data());
+    for (const Transfer& piece : to_columns_) bind(piece, p, plane_values_[p].data(), column_values_[p].data());
+    for (const Transfer& piece : back_to_planes_) bind(piece, p, column_values_[p].data(), plane_values_[p].data());
     T* const pressure = problem_.parts[p].p.data();
-    bind(to_pressure_.get(), p, aligned_ ? pressure : plane_values_[p].data(), pressure);
+    bind(to_pressure_, p, aligned_ ? pressure : plane_values_[p].data(), pressure);
   }
 }
 

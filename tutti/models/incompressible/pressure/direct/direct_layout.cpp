@@ -17,9 +17,20 @@ std::vector<double> first_parts(std::vector<double> weights, Lid most) {
 
 }  // namespace
 
-DirectLayout direct_layout(const BoxGrid& grid, std::span<const CellBox> boxes, const std::vector<double>& weights) {
+std::vector<CellBox> DirectLayout::piece_of(std::vector<CellBox> boxes, int d, int n) const {
+  const auto i = static_cast<std::size_t>(d);
+  for (CellBox& box : boxes) {
+    const Lid lower = box.lower[i], size = box.size(d);
+    const auto cut = [&](int k) { return lower + static_cast<Lid>(Size{size} * k / pieces); };
+    box.lower[i] = cut(n);
+    box.upper[i] = cut(n + 1);
+  }
+  return boxes;
+}
+
+DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes, const std::vector<double>& weights) {
   DirectLayout layout;
-  const auto cells = grid.cells();
+  const auto cells = flow.grid.cells();
   layout.axis = cells[2] == 1 ? 1 : 2;
   const auto axis = static_cast<std::size_t>(layout.axis);
   // One cell thick in y and z, too: the line cannot be cut along x.
@@ -27,11 +38,19 @@ DirectLayout direct_layout(const BoxGrid& grid, std::span<const CellBox> boxes, 
   layout.planes = split_box(cells, first_parts(weights, planes), BoxCut::slabs);
   auto face = cells;
   face[axis] = 1;
-  const Lid cuts = face[1] > 1 ? face[1] : face[0];
-  layout.columns = split_box(face, first_parts(weights, cuts), BoxCut::slabs);
+  layout.column_cut = face[1] > 1 ? 1 : 0;
+  layout.columns =
+      split_box(face, first_parts(weights, face[static_cast<std::size_t>(layout.column_cut)]), BoxCut::slabs);
   for (CellBox& box : layout.columns)
     if (!box.empty()) box.upper[axis] = cells[axis];
   layout.aligned = std::equal(boxes.begin(), boxes.end(), layout.planes.begin(), layout.planes.end());
+  // A piece should take longer than what it costs to send one.
+  constexpr Size cells_of_a_piece = Size{4} << 20;
+  constexpr int most_pieces = 4;
+  const Size share = flow.grid.cell_count() / static_cast<Size>(std::max<std::size_t>(1, boxes.size()));
+  layout.pieces = boxes.size() == 1 ? 1
+                  : flow.pieces > 0 ? flow.pieces
+                                    : static_cast<int>(std::clamp<Size>(share / cells_of_a_piece, 1, most_pieces));
   return layout;
 }
 

@@ -15,11 +15,17 @@ struct DirectLayout {
   std::vector<CellBox> planes, columns;   ///< of all parts
   bool aligned = false;                   ///< the parts of the flow are whole planes already
   int other() const { return 3 - axis; }  ///< beside x the direction of a plane
+  int column_cut = 1;                     ///< direction in which columns are dealt out
+  int pieces = 1;                         ///< in which planes travel to columns, and columns to planes
+  /// The n-th piece, of all parts.
+  std::vector<CellBox> planes_of(int n) const { return piece_of(planes, axis, n); }
+  std::vector<CellBox> columns_of(int n) const { return piece_of(columns, column_cut, n); }
+  std::vector<CellBox> piece_of(std::vector<CellBox> boxes, int d, int n) const;
 };
 
 /// `boxes` and `weights`: of all parts of the flow. Parts get planes and columns by weight, the first ones where there
 /// are fewer than parts.
-DirectLayout direct_layout(const BoxGrid& grid, std::span<const CellBox> boxes, const std::vector<double>& weights);
+DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes, const std::vector<double>& weights);
 
 /// What the transforms of a solution compute of a cell, there and back, a multiply-add counted as two: of a line with a
 /// fast transform as fast_work says, else n multiply-adds of n cells; half of them where both ends are alike.
