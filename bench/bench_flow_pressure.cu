@@ -143,7 +143,7 @@ void measure(const CuFft& fft, Stream& stream, const FigureLine& line, Lid side,
   const PlanesOfRows<T> rows{field.data() + plane + row + 1, row, plane};
   const Range planes{0, side}, columns{0, side * side};
   const auto forward = [&] { direct.to_modes(stream, {rows.first, row, plane}, values.data(), planes); };
-  const auto eliminate = [&] { direct.eliminate(stream, values.data(), columns); };
+  const auto eliminate = [&] { direct.eliminate(stream, {values.data(), Size{side} * side}, columns); };
   const auto back = [&] { direct.from_modes(stream, values.data(), rows, planes); };
   const auto report = [&](const char* name, int count, const auto& work) {
     line(name, time_of(stream, seconds, work, side > 128 ? 10 : 50), count, sizeof(T), 0);

@@ -93,7 +93,7 @@ Times<T> measure(const PoissonBox& box, Threads& threads) {
   times.z = best_seconds([&] {
     threads.for_range(plane, [&](Size begin, Size end) {
       const Range columns{static_cast<Lid>(begin), static_cast<Lid>(end)};
-      solve_columns(z.view(), lambda.data(), p.data(), p.data(), plane, columns);
+      solve_columns(z.view(), lambda.data(), {p.data(), plane}, columns);
     });
   });
   return times;

@@ -103,11 +103,25 @@ TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
     download(*stream, std::span<T>(got), values);
     EXPECT_EQ(differing(got, expected), 0) << "to modes";
 
-    direct.eliminate(*stream, values.data(), {0, static_cast<Lid>(plane)});
+    // The same with some rows in an array of their own, and in two pieces.
+    const Range rows{nz / 4, nz - nz / 3};
+    Buffer<T> others = make_buffer(*stream, std::span<const T>(got), "others"),
+              apart = make_buffer(*stream, std::span<const T>(got).subspan(rows.begin * plane, rows.size() * plane),
+                                  "apart");
+    const Lid all = static_cast<Lid>(plane), half = all / 2;
+    for (const Range range : {Range{0, half}, Range{half, all}})
+      direct.eliminate(*stream, {others.data(), plane, rows, apart.data(), plane}, range);
+    std::vector<T> joined(got.size()), own(static_cast<std::size_t>(rows.size() * plane));
+    download(*stream, std::span<T>(joined), others);
+    download(*stream, std::span<T>(own), apart);
+    std::copy(own.begin(), own.end(), joined.begin() + rows.begin * plane);
+
+    direct.eliminate(*stream, {values.data(), plane}, {0, all});
     const Tridiagonal<T> columns(z);
-    solve_columns(columns.view(), lambda.data(), expected.data(), expected.data(), plane, {0, static_cast<Lid>(plane)});
+    solve_columns(columns.view(), lambda.data(), ColumnRows<T>{expected.data(), plane}, {0, static_cast<Lid>(plane)});
     download(*stream, std::span<T>(got), values);
     EXPECT_EQ(differing(got, expected), 0) << "columns";
+    EXPECT_EQ(differing(joined, expected), 0) << "columns, some rows apart";
 
     direct.from_modes(*stream, values.data(), {back.data() + field_plane + row + 1, row, field_plane}, {0, nz});
     if (ny > 1) transform_y(y_from.view(), expected.data(), expected.data(), nx, {0, nz * nx});

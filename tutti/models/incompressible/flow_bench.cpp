@@ -14,7 +14,7 @@ struct FlowBench : BenchArguments {
   std::vector<std::string> solvers{"direct"};
   std::vector<std::string> overlaps{"full"};
   std::string precision = "double", cut = "slabs";
-  int sweeps = 20;
+  int sweeps = 20, pieces = 0;
   bool adaptive = false;
 };
 
@@ -27,8 +27,11 @@ Case flow_case(const FlowBench& a, const std::string& solver, const std::string&
       "\"y-upper\"\nvalue = [1, 0, 0]\n[pressure]\nsolver = \"{}\"\n{}[numerics]\nprecision = \"{}\"\n[partition]\ncut "
       "= "
       "\"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\ndt = {}\n",
-      side(0), side(1), side(2), solver, solver == "jacobi" ? fmt::format("sweeps = {}\n", sweeps) : "", a.precision,
-      a.cut, a.weights, overlap, dt);
+      side(0), side(1), side(2), solver,
+      solver == "jacobi" ? fmt::format("sweeps = {}\n", sweeps)
+      : a.pieces > 0     ? fmt::format("pieces = {}\n", a.pieces)
+                         : "",
+      a.precision, a.cut, a.weights, overlap, dt);
   return bench_case(incompressible_kind(), text);
 }
 
@@ -147,6 +150,7 @@ void add_flow_bench(CLI::App& bench_command, Action& action) {
   command.add_list("--cells", a->cells, 1, 100'000, "cells along the edge of a cube, or X,Y,Z of a box", "N[,N,N]");
   command.add_list("--solver", a->solvers, words("pressure.solver"), "pressure solver; several: one after the other");
   command.add("--sweeps", a->sweeps, 1, 1'000'000, "Jacobi sweeps per step");
+  command.add("--pieces", a->pieces, 0, 64, "direct solver: pieces in which planes and columns travel; 0: auto");
   command.add("--precision", a->precision, words("numerics.precision"), "precision of all fields");
   command.add_list("--overlap", a->overlaps, words("devices.overlap"),
                    "overlap of computation and messages; several: one after the other");

@@ -219,7 +219,7 @@ void add_numerics_keys(CaseSchema& schema) {
               .type = KeyType::integer,
               .default_value = "\"auto\"",
               .description = "direct, several parts: pieces in which each part sends its planes, then its columns; one "
-                             "travels while the next is computed. auto: 4, fewer where they would be small. Results "
+                             "travels while the next is computed. auto: 3, fewer where they would be small. Results "
                              "do not depend on it.",
               .choices = {"auto"},
               .min = 1,

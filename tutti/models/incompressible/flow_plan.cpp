@@ -159,8 +159,8 @@ void PartPlanner::direct(Size stages) {
   }
   if (!layout.aligned) transfer("cells to planes", boxes, each(layout.planes), false, 1, stages);
   for (int n = 0; n < layout.pieces && !one_part; ++n) {
-    transfer("planes to columns", layout.planes_of(n), each(layout.columns), false, 1, stages);
-    transfer("columns to planes", layout.columns_of(n), each(layout.planes), false, 1, stages);
+    transfer("planes to columns", layout.planes_of(n), boxes_without(layout.columns, layout.planes), false, 1, stages);
+    transfer("columns to planes", layout.columns_of(n), boxes_without(layout.planes, layout.columns), false, 1, stages);
   }
   Wanted back = around(boxes, faces_around);
   for (std::size_t part = 0; part < boxes.size() && !layout.aligned; ++part) back[part].push_back(boxes[part]);

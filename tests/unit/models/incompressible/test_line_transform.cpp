@@ -176,18 +176,31 @@ void expect_columns(const Line& line, Lid columns) {
   const std::vector<T> in = random_values<T>(n * stride, 6);
   std::vector<T> lambda;
   for (Lid c = 0; c < columns; ++c) lambda.push_back(c % 19 == 4 ? T(0) : static_cast<T>(-0.1 * (c + 1)));
-  std::vector<T> out(in.size()), cut(in.size()), in_place = in;
-  solve_columns(made.view(), lambda.data(), in.data(), out.data(), stride, {0, columns});
-  for (const Range range : cuts(columns, 90, 3))
-    solve_columns(made.view(), lambda.data(), in.data(), cut.data(), stride, range);
+  std::vector<T> out = in, cut = in;
+  solve_columns(made.view(), lambda.data(), {out.data(), stride}, {0, columns});
+  for (const Range range : cuts(columns, 90, 3)) solve_columns(made.view(), lambda.data(), {cut.data(), stride}, range);
   EXPECT_TRUE(same_bits(out, cut));
-  for (const Range range : cuts(columns, 90, 5))
-    solve_columns(made.view(), lambda.data(), in_place.data(), in_place.data(), stride, range);
+  // Some rows are in an array of their own.
   const auto at = [&](Lid k, Lid c) { return static_cast<std::size_t>(k * stride) + static_cast<std::size_t>(c); };
+  const Range rows{n / 3, n - n / 4};
+  const Size wider = stride + 5;
+  std::vector<T> apart(static_cast<std::size_t>(rows.size() * wider), T(-7)), others = in;
+  for (Lid k = rows.begin; k < rows.end; ++k)
+    for (Lid c = 0; c < columns; ++c) {
+      apart[static_cast<std::size_t>((k - rows.begin) * wider + c)] = in[at(k, c)];
+      others[at(k, c)] = T(-7);
+    }
+  for (const Range range : cuts(columns, 90, 5))
+    solve_columns(made.view(), lambda.data(), {others.data(), stride, rows, apart.data(), wider}, range);
+  for (Lid k = rows.begin; k < rows.end; ++k)
+    for (Lid c = 0; c < columns; ++c) {
+      EXPECT_EQ(others[at(k, c)], T(-7)) << "not touched";
+      others[at(k, c)] = apart[static_cast<std::size_t>((k - rows.begin) * wider + c)];
+    }
   for (Lid c = 0; c < columns; ++c) {
     std::vector<T> f, p;
     for (Lid k = 0; k < n; ++k) {
-      EXPECT_EQ(in_place[at(k, c)], out[at(k, c)]);
+      EXPECT_EQ(others[at(k, c)], out[at(k, c)]);
       f.push_back(in[at(k, c)]);
       p.push_back(out[at(k, c)]);
     }
@@ -227,8 +240,8 @@ TEST(Tridiagonal, ATinyLambdaKeepsItsDigits) {
       const Lid n = 200;
       const Line line{widths(n, Spacing::random), end, end};
       const Tridiagonal<double> made(line_operator(line));
-      std::vector<double> f(n, 1.0), p(f.size());
-      solve_columns(made.view(), &lambda, f.data(), p.data(), 1, {0, 1});
+      std::vector<double> p(n, 1.0);
+      solve_columns(made.view(), &lambda, {p.data(), 1}, {0, 1});
       for (const double value : p) EXPECT_NEAR(value * lambda, 1, 1e-12) << name(end) << lambda;
     }
 }
@@ -240,9 +253,9 @@ TEST(Tridiagonal, TheNullColumnHasMeanZero) {
       const Line line{widths(n, Spacing::random), end, end};
       const Tridiagonal<double> made(line_operator(line));
       const std::vector<double> f = random_values<double>(n, 9);
-      std::vector<double> p(f.size());
+      std::vector<double> p = f;
       const double lambda = 0;
-      solve_columns(made.view(), &lambda, f.data(), p.data(), 1, {0, 1});
+      solve_columns(made.view(), &lambda, {p.data(), 1}, {0, 1});
       const Line one{{1.0}, neumann, neumann};
       const PoissonBox box{one, one, line};
       EXPECT_LE(largest_residual(box, p, f), 1e-13 * n * n);

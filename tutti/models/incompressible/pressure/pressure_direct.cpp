@@ -91,13 +91,12 @@ struct Eliminate {
   DirectGpu<T>* gpu;
   TridiagonalView<T> line;
   const T* lambda;  ///< of the part's columns
-  T* values;
-  Size columns;
+  ColumnRows<T> rows;
   void operator()(Stream& stream, Range range) const {
-    if (gpu != nullptr) return gpu->eliminate(stream, values, range);
+    if (gpu != nullptr) return gpu->eliminate(stream, rows, range);
     stream.loop(range, [own = *this](Lid begin, Lid end) {
       const FlushDenormals<T> flush;
-      solve_columns(own.line, own.lambda, own.values, own.values, own.columns, {begin, end});
+      solve_columns(own.line, own.lambda, own.rows, {begin, end});
     });
   }
 };
@@ -138,6 +137,7 @@ class Direct final : public PressureSolver<T> {
   std::vector<PassPart> from_the_ends() const;
   Range units_of(std::size_t p, const CellBox& planes) const;
   Range numbers_of(std::size_t p, const CellBox& columns) const;
+  ColumnRows<T> column_rows(std::size_t p);
   void make_layouts();
   void make_passes();
   PlaneWork<T> plane_work(std::size_t p, const LineTransform<T>& x, const LineTransform<T>& y);
@@ -256,6 +256,20 @@ Range Direct<T>::numbers_of(std::size_t p, const CellBox& columns) const {
   return {first, first + static_cast<Lid>(columns.cells() / columns.size(axis_))};
 }
 
+/// Where a part's columns have their rows: those in planes of its own stay there.
+template <class T>
+ColumnRows<T> Direct<T>::column_rows(std::size_t p) {
+  const auto columns = static_cast<Size>(lambda_[p].size());
+  if (one_part_) return {plane_values_[p].data(), columns};
+  ColumnRows<T> rows{column_values_[p].data(), columns};
+  const CellBox own = intersection(plane_arrays_[p].stored, column_arrays_[p].stored);
+  if (own.empty()) return rows;
+  rows.apart = {own.lower[static_cast<std::size_t>(axis_)], own.upper[static_cast<std::size_t>(axis_)]};
+  rows.apart_values = plane_values_[p].data() + plane_arrays_[p].at(own.lower[0], own.lower[1], own.lower[2]);
+  rows.apart_stride = plane_arrays_[p].stride(axis_);
+  return rows;
+}
+
 /// The work on a part's pieces: range_of(p, n).
 template <class T>
 template <class RangeOf>
@@ -289,14 +303,16 @@ std::vector<PassPart> Direct<T>::from_the_ends() const {
 template <class T>
 void Direct<T>::make_passes() {
   BoxDomain& domain = problem_.domain;
-  std::vector<Boxes> all_planes, all_columns, all_pressure;
+  std::vector<Boxes> all_planes, all_pressure;
   for (const CellBox& box : plane_boxes_) all_planes.push_back({box});
-  for (const CellBox& box : column_boxes_) all_columns.push_back({box});
   for (const CellBox& box : domain.parts.boxes) {
     all_pressure.push_back(faces_around(box));
     if (!aligned_) all_pressure.back().push_back(box);
   }
   if (!aligned_) to_planes_ = transfer(domain.parts.boxes, all_planes, domain.arrays, plane_arrays_);
+  // What a part has in planes of its own and in columns of its own stays in the planes.
+  const std::vector<Boxes> other_columns = boxes_without(column_boxes_, plane_boxes_),
+                           other_planes = boxes_without(plane_boxes_, column_boxes_);
   std::vector<Boxes> planes_of, columns_of;
   std::vector<BoxTransfer<T>*> behind_planes, behind_columns;
   for (int n = 0; n < layout_.pieces; ++n) {
@@ -306,8 +322,8 @@ void Direct<T>::make_passes() {
     behind_planes.push_back(nullptr);
     behind_columns.push_back(nullptr);
     if (one_part_) continue;
-    to_columns_.push_back(transfer(planes_of[n], all_columns, plane_arrays_, column_arrays_, turn));
-    back_to_planes_.push_back(transfer(columns_of[n], all_planes, column_arrays_, plane_arrays_, turn));
+    to_columns_.push_back(transfer(planes_of[n], other_columns, plane_arrays_, column_arrays_, turn));
+    back_to_planes_.push_back(transfer(columns_of[n], other_planes, column_arrays_, plane_arrays_, turn));
     behind_planes.back() = to_columns_.back().get();
     behind_columns.back() = back_to_planes_.back().get();
   }
@@ -355,9 +371,7 @@ void Direct<T>::solve(double) {
     to.add(ToModes<T>{plane_work(p, x_to_modes_, y_to_modes_), problem_.parts[p].rhs.data()});
   });
   columns_->run([&](std::size_t p, Kernels& to) {
-    to.add(Eliminate<T>{gpus_[p].get(), z_.view(), lambda_[p].data(),
-                        one_part_ ? plane_values_[p].data() : column_values_[p].data(),
-                        static_cast<Size>(lambda_[p].size())});
+    to.add(Eliminate<T>{gpus_[p].get(), z_.view(), lambda_[p].data(), column_rows(p)});
   });
   backward_->run([&](std::size_t p, Kernels& to) {
     to.add(FromModes<T>{plane_work(p, x_from_modes_, y_from_modes_), problem_.parts[p].p.data()});

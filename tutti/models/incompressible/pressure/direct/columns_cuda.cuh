@@ -176,8 +176,9 @@ class ColumnElimination {
 };
 
 /// solve_null_column by one thread of a block; the others bring all that it needs to shared memory.
-template <class T>
-__device__ inline void null_column_by_block(TridiagonalView<T> line, T* column, Size stride, char* memory) {
+template <class T, bool apart>
+__device__ inline void null_column_by_block(TridiagonalView<T> line, const GpuRows<T, apart>& rows, Lid null,
+                                            char* memory) {
   double* const widths = reinterpret_cast<double*>(memory);
   double* const distances = widths + line.size;
   T* const local = reinterpret_cast<T*>(distances + line.size + 1);
@@ -186,27 +187,27 @@ __device__ inline void null_column_by_block(TridiagonalView<T> line, T* column, 
     distances[k] = line.distances[k];
     if (k == line.size) break;
     widths[k] = line.exact_widths[k];
-    local[k] = column[k * stride];
+    local[k] = rows.row(k)[null];
   }
   __syncthreads();
   line.exact_widths = widths;
   line.distances = distances;
-  if (me == 0) solve_null_column(line, local, local, 1);
+  if (me == 0) solve_null_column(line, [&](Lid k) -> T& { return local[k]; });
   __syncthreads();
-  for (Lid k = me; k < line.size; k += threads) column[k * stride] = local[k];
+  for (Lid k = me; k < line.size; k += threads) rows.row(k)[null] = local[k];
 }
 
 /// As eliminate_kernel for a line that is no cycle; `equal`: rows that have the lengths of the row before. The column
 /// `null`, where it is one of them, is solved as solve_null_column does, by the first block: beside the others, which
 /// it would hold up as one of their columns.
-template <class T>
+template <class T, bool apart>
 __global__ void __launch_bounds__(ColumnCut<T>::threads)
-    columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, T* values, T* ratios, Size stride,
-                   Range columns, Lid null) {
+    columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, GpuRows<T, apart> rows, T* ratios,
+                   Size stride, Range columns, Lid null) {
   using Cut = ColumnCut<T>;
   extern __shared__ __align__(16) char memory[];
   const bool with_null = null >= columns.begin && null < columns.end;
-  if (with_null && blockIdx.x == 0) return null_column_by_block(line, values + null, stride, memory);
+  if (with_null && blockIdx.x == 0) return null_column_by_block(line, rows, null, memory);
   T* const local = reinterpret_cast<T*>(memory);
   T* const widths = local + line.size * Cut::columns;
   T* const conductance = widths + line.size;
@@ -221,12 +222,13 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
   }
   const auto bring = [&](Lid chunk) {
     const Lid end = min((chunk + 1) * Cut::rows, line.size);
+    rows.some(chunk * Cut::rows, end, [&](const auto& from) {
 #pragma unroll
-    for (int n = 0; n < Cut::rows / Cut::rows_a_loop; ++n) {
-      const Lid k = chunk * Cut::rows + n * Cut::rows_a_loop + own_row;
-      if (k < end && there)
-        __pipeline_memcpy_async(local + k * Cut::columns + own, values + k * stride + column, sizeof(T));
-    }
+      for (int n = 0; n < Cut::rows / Cut::rows_a_loop; ++n) {
+        const Lid k = chunk * Cut::rows + n * Cut::rows_a_loop + own_row;
+        if (k < end && there) __pipeline_memcpy_async(local + k * Cut::columns + own, from.row(k) + column, sizeof(T));
+      }
+    });
     __pipeline_commit();
   };
   for (Lid chunk = 0; chunk < Cut::ahead; ++chunk) bring(chunk);
@@ -245,9 +247,11 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
     if (eliminates) elimination.down(begin, min(end, line.size - 1));
     __syncthreads();
     if (first_warp || !there) continue;
-    constexpr int rows = Cut::rows_a_loop - 32 / Cut::columns;  // the first warp is with the next ones
-    for (Lid k = begin + own_row - 32 / Cut::columns; k < end; k += rows)
-      values[k * stride + column] = local[k * Cut::columns + own];
+    constexpr int at_once = Cut::rows_a_loop - 32 / Cut::columns;  // the first warp is with the next ones
+    rows.some(begin, end, [&](const auto& to) {
+      for (Lid k = begin + own_row - 32 / Cut::columns; k < end; k += at_once)
+        to.row(k)[column] = local[k * Cut::columns + own];
+    });
   }
 }
 

@@ -253,43 +253,49 @@ void DirectGpu<T>::from_modes(Stream& stream, T* values, const PlanesOfRows<T>& 
 }
 
 template <class T>
-void DirectGpu<T>::eliminate(Stream& stream, T* values, Range range) {
+void DirectGpu<T>::eliminate(Stream& stream, const ColumnRows<T>& rows, Range range) {
   if (range.empty()) return;
+  if (rows.apart.empty())
+    eliminate_rows(stream, direct::GpuRows<T, false>(rows), range);
+  else
+    eliminate_rows(stream, direct::GpuRows<T, true>(rows), range);
+}
+
+template <class T>
+template <class Rows>
+void DirectGpu<T>::eliminate_rows(Stream& stream, const Rows& rows, Range range) {
   const TridiagonalView<T> view{
       nz_, cyclic_, singular_, widths_.data(), conductance_.data(), exact_widths_.data(), distances_.data()};
   const Size stride = lambda_.size();
-  constexpr int block = 128;
-  const int blocks = (range.size() + block - 1) / block;
   const cuda::CurrentDevice current(stream.device().index());
   const auto native = static_cast<cudaStream_t>(stream.native());
-  if (columns_fit_) {
-    using Cut = direct::ColumnCut<T>;
-    const auto kernel = direct::columns_kernel<T>;
-    const std::size_t bytes = Cut::bytes(nz_);
-    cuda::allow_shared_memory(kernel, bytes);
-    const int with_null = null_column_ >= range.begin && null_column_ < range.end ? 1 : 0;
-    kernel<<<(range.size() + Cut::columns - 1) / Cut::columns + with_null, Cut::threads, bytes, native>>>(
-        view, equal_, lambda_.data(), values, scratch_.data(), stride, range, null_column_);
+  const auto launch = [&](auto kernel, int blocks, int threads, std::size_t bytes, const auto&... arguments) {
+    kernel<<<blocks, threads, bytes, native>>>(arguments...);
     TUTTI_CUDA_CHECK(cudaGetLastError());
     stream.device().counts().launches += 1;
+  };
+  const bool with_null = null_column_ >= range.begin && null_column_ < range.end;
+  if (columns_fit_) {
+    using Cut = direct::ColumnCut<T>;
+    const auto kernel = direct::columns_kernel<T, Rows::some_apart>;
+    const std::size_t bytes = Cut::bytes(nz_);
+    cuda::allow_shared_memory(kernel, bytes);
+    launch(kernel, (range.size() + Cut::columns - 1) / Cut::columns + (with_null ? 1 : 0), Cut::threads, bytes, view,
+           equal_, lambda_.data(), rows, scratch_.data(), stride, range, null_column_);
     return;
   }
-  if (cyclic_)
-    direct::eliminate_kernel<T, true><<<blocks, block, 0, native>>>(view, lambda_.data(), values, scratch_.data(),
-                                                                    slacks_.data(), stride, range, null_column_);
-  else
-    direct::eliminate_kernel<T, false><<<blocks, block, 0, native>>>(view, lambda_.data(), values, scratch_.data(),
-                                                                     nullptr, stride, range, null_column_);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
-  if (null_column_ < range.begin || null_column_ >= range.end) return;
+  constexpr int block = 128;
+  const int blocks = (range.size() + block - 1) / block;
+  T* const slacks = cyclic_ ? slacks_.data() : nullptr;
+  launch(cyclic_ ? direct::eliminate_kernel<T, true, Rows::some_apart>
+                 : direct::eliminate_kernel<T, false, Rows::some_apart>,
+         blocks, block, 0, view, lambda_.data(), rows, scratch_.data(), slacks, stride, range, null_column_);
+  if (!with_null) return;
   constexpr std::size_t room = 48 << 10;
   const std::size_t bytes = static_cast<std::size_t>(nz_) * sizeof(T);
   const bool fits = bytes <= room;
-  direct::null_column_kernel<T>
-      <<<1, block, fits ? bytes : 0, native>>>(view, values + null_column_, stride, fits ? nz_ : 0);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  launch(direct::null_column_kernel<T, Rows::some_apart>, 1, block, fits ? bytes : 0, view, rows, null_column_,
+         fits ? nz_ : Lid{0});
 }
 #else
 template <class T>
@@ -297,7 +303,7 @@ void DirectGpu<T>::to_modes(Stream&, const PlanesOfRows<const T>&, T*, Range) {}
 template <class T>
 void DirectGpu<T>::from_modes(Stream&, T*, const PlanesOfRows<T>&, Range) {}
 template <class T>
-void DirectGpu<T>::eliminate(Stream&, T*, Range) {}
+void DirectGpu<T>::eliminate(Stream&, const ColumnRows<T>&, Range) {}
 #endif
 
 Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns, Lid planes) {

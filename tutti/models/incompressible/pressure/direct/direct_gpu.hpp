@@ -30,8 +30,8 @@ class DirectGpu {
   void to_modes(Stream& stream, const PlanesOfRows<const T>& from, T* values, Range range);
   /// And back; `to` may be `values`, which are overwritten in any case.
   void from_modes(Stream& stream, T* values, const PlanesOfRows<T>& to, Range range);
-  /// (L_z + lambda) p = f for columns `range` of values[z][columns], in place, as solve_columns.
-  void eliminate(Stream& stream, T* values, Range range);
+  /// (L_z + lambda) p = f for columns `range`, in place, as solve_columns.
+  void eliminate(Stream& stream, const ColumnRows<T>& rows, Range range);
 
  private:
   struct Matrix {
@@ -53,6 +53,8 @@ class DirectGpu {
   static Fast upload_fast(Stream& stream, const FastLine& line);
   static LineOnGpu upload_line(Stream& stream, const LineModes& modes);
   static Range equal_rows(const LineOperator& z);
+  template <class Rows>
+  void eliminate_rows(Stream& stream, const Rows& rows, Range range);
   void copy_planes(Stream& stream, const T* from, T* to, Range range) const;
 
   LineOnGpu x_, y_;

@@ -28,6 +28,24 @@ std::vector<CellBox> DirectLayout::piece_of(std::vector<CellBox> boxes, int d, i
   return boxes;
 }
 
+std::vector<std::vector<CellBox>> boxes_without(const std::vector<CellBox>& boxes, const std::vector<CellBox>& others) {
+  std::vector<std::vector<CellBox>> all;
+  for (std::size_t b = 0; b < boxes.size(); ++b) {
+    std::vector<CellBox>& rest = all.emplace_back();
+    CellBox left = boxes[b];
+    const CellBox both = intersection(left, others[b]);
+    for (std::size_t d = 0; d < 3 && !both.empty(); ++d) {
+      CellBox lower = left, upper = left;
+      lower.upper[d] = left.lower[d] = both.lower[d];
+      upper.lower[d] = left.upper[d] = both.upper[d];
+      for (const CellBox& box : {lower, upper})
+        if (!box.empty()) rest.push_back(box);
+    }
+    if (both.empty() && !left.empty()) rest.push_back(left);
+  }
+  return all;
+}
+
 DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes, const std::vector<double>& weights) {
   DirectLayout layout;
   const auto cells = flow.grid.cells();
@@ -46,7 +64,7 @@ DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes,
   layout.aligned = std::equal(boxes.begin(), boxes.end(), layout.planes.begin(), layout.planes.end());
   // A piece should take longer than what it costs to send one.
   constexpr Size cells_of_a_piece = Size{4} << 20;
-  constexpr int most_pieces = 4;
+  constexpr int most_pieces = 3;
   const Size share = flow.grid.cell_count() / static_cast<Size>(std::max<std::size_t>(1, boxes.size()));
   layout.pieces = boxes.size() == 1 ? 1
                   : flow.pieces > 0 ? flow.pieces

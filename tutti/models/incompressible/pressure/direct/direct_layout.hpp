@@ -23,6 +23,9 @@ struct DirectLayout {
   std::vector<CellBox> piece_of(std::vector<CellBox> boxes, int d, int n) const;
 };
 
+/// What each of `boxes` has without the one of `others` with its number, in boxes that do not overlap.
+std::vector<std::vector<CellBox>> boxes_without(const std::vector<CellBox>& boxes, const std::vector<CellBox>& others);
+
 /// `boxes` and `weights`: of all parts of the flow. Parts get planes and columns by weight, the first ones where there
 /// are fewer than parts.
 DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes, const std::vector<double>& weights);

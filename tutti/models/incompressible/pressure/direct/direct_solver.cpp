@@ -103,7 +103,7 @@ void DirectSolver<T>::solve(const T* f, T* p, const ParallelFor& parallel) const
     transform_y(y_to_modes_.view(), p + first, p + first, nx_, {0, planes * nx_});
   });
   for_ranges(parallel, plane, [&](Size begin, Size end) {
-    solve_columns(z_.view(), lambda_.data(), p, p, plane, {static_cast<Lid>(begin), static_cast<Lid>(end)});
+    solve_columns(z_.view(), lambda_.data(), ColumnRows<T>{p, plane}, {static_cast<Lid>(begin), static_cast<Lid>(end)});
   });
   each_batch([&](Size first, Lid planes) {
     transform_y(y_from_modes_.view(), p + first, p + first, nx_, {0, planes * nx_});

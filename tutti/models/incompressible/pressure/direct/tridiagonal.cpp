@@ -28,9 +28,10 @@ void prefetch_row(const T* row, int count) {
   for (int w = 0; w < count; w += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(row + w);
 }
 
-/// Rows 0 .. rows - 1 upwards. `slacks`: null, or the same elimination for -lambda h on the right.
+/// Rows 0 .. rows - 1 of columns from `first` on, upwards. `slacks`: null, or the same elimination for -lambda h on the
+/// right.
 template <class T>
-void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const T* in, Size stride, int count,
+void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const ColumnRows<T>& in, Lid first, int count,
                BlockRow<T>* block, Slack<T>* slacks) {
   T lost[block_columns<T>];
   std::fill_n(lost, count, T{1});
@@ -38,8 +39,8 @@ void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const 
   const Slack<T> none{};
   for (Lid k = 0; k < rows; ++k) {
     const T below = line.conductance[k], above = line.conductance[k + 1], h = line.widths[k];
-    const T* f = in + k * stride;
-    if (k + rows_ahead < line.size) prefetch_row(f + rows_ahead * stride, count);
+    const T* f = in.row(k) + first;
+    if (k + rows_ahead < line.size) prefetch_row(in.row(k + rows_ahead) + first, count);
     const BlockRow<T>& before = k > 0 ? block[k - 1] : ground;
     BlockRow<T>& row = block[k];
     T inverse[block_columns<T>];
@@ -57,15 +58,15 @@ void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const 
 }
 
 template <class T>
-void solve_block(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, int count,
+void solve_block(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Lid first, int count,
                  BlockRow<T>* block) {
   const Lid last = line.size - 1;
-  eliminate<T>(line, line.size, lambda, in, stride, count, block, nullptr);
+  eliminate<T>(line, line.size, lambda, rows, first, count, block, nullptr);
   T p[block_columns<T>];
   std::copy_n(block[last].value, count, p);
-  std::copy_n(p, count, out + last * stride);
+  std::copy_n(p, count, rows.row(last) + first);
   for (Lid k = last - 1; k >= 0; --k) {
-    T* to = out + k * stride;
+    T* to = rows.row(k) + first;
     for (int w = 0; w < count; ++w) to[w] = p[w] = std::fma(block[k].ratio[w], p[w], block[k].value[w]);
   }
 }
@@ -74,24 +75,24 @@ void solve_block(const TridiagonalView<T>& line, const T* lambda, const T* in, T
 /// y are their values between zeros. The slack u would be 0 if lambda were: it solves the same rows with -lambda h on
 /// the right, again without a subtraction.
 template <class T>
-void solve_cyclic_block(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, int count,
-                        BlockRow<T>* block, Slack<T>* slacks) {
+void solve_cyclic_block(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Lid first,
+                        int count, BlockRow<T>* block, Slack<T>* slacks) {
   const Lid last = line.size - 1;
-  eliminate(line, last, lambda, in, stride, count, block, slacks);
+  eliminate(line, last, lambda, rows, first, count, block, slacks);
   for (Lid k = last - 2; k >= 0; --k)
     for (int w = 0; w < count; ++w) {
       block[k].value[w] = std::fma(block[k].ratio[w], block[k + 1].value[w], block[k].value[w]);
       slacks[k].slack[w] = std::fma(block[k].ratio[w], slacks[k + 1].slack[w], slacks[k].slack[w]);
     }
   const T below = line.conductance[last], above = line.conductance[last + 1], h = line.widths[last];
-  const T* f = in + last * stride;
+  T* const f = rows.row(last) + first;
   T p[block_columns<T>];
   for (int w = 0; w < count; ++w)
     p[w] = last_of_cycle(below, above, h, lambda[w], f[w], block[0].value[w], block[last - 1].value[w],
                          slacks[0].slack[w], slacks[last - 1].slack[w]);
-  std::copy_n(p, count, out + last * stride);
+  std::copy_n(p, count, f);
   for (Lid k = 0; k < last; ++k) {
-    T* to = out + k * stride;
+    T* to = rows.row(k) + first;
     for (int w = 0; w < count; ++w) to[w] = std::fma(1 - slacks[k].slack[w], p[w], block[k].value[w]);
   }
 }
@@ -120,12 +121,12 @@ TridiagonalView<T> Tridiagonal<T>::view() const {
 }
 
 template <class T>
-void solve_columns(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, Range columns) {
+void solve_columns(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Range columns) {
   std::vector<BlockRow<T>> block(line.size);
   std::vector<Slack<T>> slacks(line.cyclic ? block.size() : 0);
   for (Lid first = columns.begin; first < columns.end;) {
     if (line.singular && lambda[first] == 0) {
-      solve_null_column(line, in + first, out + first, stride);
+      solve_null_column(line, [&](Lid k) -> T& { return rows.row(k)[first]; });
       ++first;
       continue;
     }
@@ -134,16 +135,16 @@ void solve_columns(const TridiagonalView<T>& line, const T* lambda, const T* in,
     if (line.singular) end = static_cast<Lid>(std::find(lambda + first, lambda + end, T{0}) - lambda);
     const int count = static_cast<int>(end - first);
     if (line.cyclic)
-      solve_cyclic_block(line, lambda + first, in + first, out + first, stride, count, block.data(), slacks.data());
+      solve_cyclic_block(line, lambda + first, rows, first, count, block.data(), slacks.data());
     else
-      solve_block(line, lambda + first, in + first, out + first, stride, count, block.data());
+      solve_block(line, lambda + first, rows, first, count, block.data());
     first = end;
   }
 }
 
 template class Tridiagonal<double>;
 template class Tridiagonal<float>;
-template void solve_columns(const TridiagonalView<double>&, const double*, const double*, double*, Size, Range);
-template void solve_columns(const TridiagonalView<float>&, const float*, const float*, float*, Size, Range);
+template void solve_columns(const TridiagonalView<double>&, const double*, const ColumnRows<double>&, Range);
+template void solve_columns(const TridiagonalView<float>&, const float*, const ColumnRows<float>&, Range);
 
 }  // namespace tutti::incompressible

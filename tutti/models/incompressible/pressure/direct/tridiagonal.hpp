@@ -1,4 +1,4 @@
-// (L + lambda_c) p = f along the slowest index of in[z][column], for columns c of different lambda <= 0.
+// (L + lambda_c) p = f along the slowest index of values[z][column], for columns c of different lambda <= 0.
 //
 // Elimination without pivots (Thomas), in a form that never subtracts: with the conductances g of the faces, and
 // everything times h_k, row k becomes (g_{k+1} + e_k) p_k = g_{k+1} p_{k+1} + ..., e_k = -lambda h_k + g_k e_{k-1} /
@@ -36,15 +36,28 @@ class Tridiagonal {
   std::vector<double> exact_widths_, distances_;
 };
 
-/// Columns [begin, end) of in[z][stride] into out. lambda: one a column, <= 0. Where lambda is 0 and the line singular
-/// there is a solution only for an f of mean 0, and then many: the mean of f (weighted with the widths) is left out,
-/// and the solution is the one of mean 0. The sums are one chain over z. `out` may be `in`.
+/// Where columns have their rows: some of them in an array of their own, such as planes that other columns share.
 template <class T>
-void solve_columns(const TridiagonalView<T>& line, const T* lambda, const T* in, T* out, Size stride, Range columns);
+struct ColumnRows {
+  T* values;    ///< row 0 of column 0
+  Size stride;  ///< from row to row
+  Range apart{};
+  T* apart_values = nullptr;  ///< row apart.begin of column 0
+  Size apart_stride = 0;
+  TUTTI_HD T* row(Lid k) const {
+    return k >= apart.begin && k < apart.end ? apart_values + (k - apart.begin) * apart_stride : values + k * stride;
+  }
+};
+
+/// Columns [begin, end), in place. lambda: one a column, <= 0. Where lambda is 0 and the line singular there is a
+/// solution only for an f of mean 0, and then many: the mean of f (weighted with the widths) is left out, and the
+/// solution is the one of mean 0. The sums are one chain over z.
+template <class T>
+void solve_columns(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Range columns);
 
 extern template class Tridiagonal<double>;
 extern template class Tridiagonal<float>;
-extern template void solve_columns(const TridiagonalView<double>&, const double*, const double*, double*, Size, Range);
-extern template void solve_columns(const TridiagonalView<float>&, const float*, const float*, float*, Size, Range);
+extern template void solve_columns(const TridiagonalView<double>&, const double*, const ColumnRows<double>&, Range);
+extern template void solve_columns(const TridiagonalView<float>&, const float*, const ColumnRows<float>&, Range);
 
 }  // namespace tutti::incompressible

@@ -40,9 +40,10 @@ TUTTI_HD inline T last_of_cycle(T below, T above, T h, T lambda, T f, T first, T
 }
 
 /// lambda = 0 on a singular line: what flows through a face is the sum of what the cells below it yield, and p follows
-/// from the flows. One column of a whole box: in double, passes instead of memory.
-template <class T>
-TUTTI_HD inline void solve_null_column(const TridiagonalView<T>& line, const T* in, T* out, Size stride) {
+/// from the flows. One column of a whole box: in double, passes instead of memory. row(k): its value in row k, which
+/// becomes that of p.
+template <class T, class Row>
+TUTTI_HD inline void solve_null_column(const TridiagonalView<T>& line, const Row& row) {
   const Lid n = line.size;
   // use(k, width, distance to the next cell, f) for all cells. Some are loaded before they are used: to a GPU's thread,
   // which waits for each load, that is several times as fast.
@@ -52,7 +53,7 @@ TUTTI_HD inline void solve_null_column(const TridiagonalView<T>& line, const T* 
       for (int r = 0; r < count; ++r) {
         width[r] = line.exact_widths[from + r];
         distance[r] = line.distances[from + r + 1];
-        f[r] = static_cast<double>(in[(from + r) * stride]);
+        f[r] = static_cast<double>(row(from + r));
       }
       for (int r = 0; r < count; ++r) use(from + r, width[r], distance[r], f[r]);
     };
@@ -96,7 +97,7 @@ TUTTI_HD inline void solve_null_column(const TridiagonalView<T>& line, const T* 
   double p_mean = 0;
   each_p([&](Lid, double width, double p) { p_mean = std::fma(width, p, p_mean); });
   p_mean /= length;
-  each_p([&](Lid k, double, double p) { out[k * stride] = static_cast<T>(p - p_mean); });
+  each_p([&](Lid k, double, double p) { row(k) = static_cast<T>(p - p_mean); });
 }
 
 }  // namespace tutti::incompressible
