@@ -32,6 +32,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND tutti_host_flags -fno-tree-slp-vectorize)
   # GCC 12 warns about its own library and about vector code of its own intrinsics headers.
   list(APPEND tutti_host_flags -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
+  # GCC collects its own garbage from 128 MiB of it on, again and again: from 1 GB on is a tenth less time to compile, and
+  # at most 1.1 GB of memory a job instead of 0.9.
+  list(APPEND tutti_host_flags --param=ggc-min-heapsize=1000000)
 endif()
 if(TUTTI_SANITIZE)
   list(APPEND tutti_host_flags -fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -g1)

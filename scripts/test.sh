@@ -14,6 +14,7 @@ usage: scripts/test.sh [--preset NAME] [--label REGEX] [--exclude REGEX] [--test
   --jobs N         build jobs (default: the cores of this machine, at most 1 a 1.5 GB of memory); tests at a time: twice as
                    many, as half of a test's time is waiting for files and the start of MPI
   --no-install     do not look for missing packages
+Environment: TMPDIR, the folder for files of tests (default: one in /dev/shm where it has room, else /tmp)
 TEXT
 }
 
@@ -64,4 +65,16 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 # Several tests at a time must not all be bound to the first cores.
 export OMPI_MCA_hwloc_base_binding_policy=none
+
+# Tests write thousands of small files, many of them through to the disk. In memory, where it has 4 GB to spare and
+# programs may run (a container's may be small, or noexec), that saves a fifth of their processor time and a third of the rest.
+# TMPDIR, where it is set, goes first.
+if [[ -z ${TMPDIR:-} ]] && files=$(mktemp -d /dev/shm/tutti-tests-XXXXXX 2>/dev/null); then
+  trap 'rm -rf "$files"' EXIT
+  printf '#!/bin/sh\n' > "$files/runs" && chmod +x "$files/runs"
+  spare=$(df --output=avail -k /dev/shm | tail -n 1)
+  if "$files/runs" 2>/dev/null && ((spare > 4000000)) && (($(awk '/^MemAvailable:/ {print $2}' /proc/meminfo) > 8000000)); then
+    export TMPDIR=$files
+  fi
+fi
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j $((2 * jobs)) "${select[@]}" </dev/null

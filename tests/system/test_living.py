@@ -339,8 +339,9 @@ class KeptResults(SystemTest):
 
 
 class SafeCases(SystemTest):
-    NASTY = ["../../evil", "ABSOLUTE/evil", "$(touch evil)", "`touch evil`", "; touch evil #", "| touch evil",
-             'a"; System "touch evil"; //', "a\nb,c\"d'\r", "%n%s{}{0}", "\x1b[2J", "-o evil", ""]
+    # A shell that is given the third would run any of its commands.
+    NASTY = ["../../evil", "ABSOLUTE/evil", "$(touch evil)`touch evil`; touch evil #| touch evil", 'a"; System "touch evil"; //',
+             "a\nb,c\"d'\r", "-o evil%n%s{}{0}", "\x1b[2J", ""]
 
     def text_keys(self):
         """Every key of the reference that takes a text or a file, with its table."""

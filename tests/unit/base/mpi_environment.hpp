@@ -15,6 +15,11 @@ inline const Comm& world() {
     int initialised = 0;
     MPI_Initialized(&initialised);
     if (!initialised) {
+      // Alone, it needs no daemon beside it, and none of what it finds out about the machine: 0.03 s instead of 0.4.
+      // What is set goes first.
+      setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+      setenv("OMPI_MCA_pml", "ob1", 0);
+      setenv("HWLOC_COMPONENTS", "-pci,-linuxio", 0);
       int provided = 0;
       MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
       std::atexit([] { MPI_Finalize(); });

@@ -1,12 +1,13 @@
 // The rows of the diffusion operator: exactness, structure, conservation.
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <set>
 
 #include "test_meshes.hpp"
 #include "test_scheme_problem.hpp"
+#include "tests/support/elimination.hpp"
 #include "tests/support/thread_hook.hpp"
+#include "tutti/base/dense_matrix.hpp"
 #include "tutti/base/error.hpp"
 
 namespace tutti::diffusion {
@@ -271,27 +272,31 @@ TEST(Gradient, TheFitIsTheWeightedLeastSquaresSolution) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const auto random = [&](std::uint64_t i) { return 2 * random_unit(seed, i) - 1; };
     std::array<FitRow, 4> rows;
-    Eigen::Matrix<double, 4, 3> A;
-    Eigen::Matrix<double, 4, 1> data;
-    Eigen::Matrix3d K;
-    K << full_tensor.xx, full_tensor.xy, full_tensor.xz, full_tensor.xy, full_tensor.yy, full_tensor.yz, full_tensor.xz,
-        full_tensor.yz, full_tensor.zz;
+    const Rows<long double> K = {{full_tensor.xx, full_tensor.xy, full_tensor.xz},
+                                 {full_tensor.xy, full_tensor.yy, full_tensor.yz},
+                                 {full_tensor.xz, full_tensor.yz, full_tensor.zz}};
+    // The normal equations, in long double.
+    Rows<long double> products = zero_rows<long double>(3, 3);
+    std::vector<long double> right(3, 0.0L);
     for (int f = 0; f < 4; ++f) {
       const auto u = static_cast<std::uint64_t>(f);
       rows[at(f)] = {{random(5 * u), random(5 * u + 1), random(5 * u + 2)}, 1.5 + random(5 * u + 3)};
-      data[f] = random(5 * u + 4);
-      const Eigen::Vector3d r(rows[at(f)].row.x, rows[at(f)].row.y, rows[at(f)].row.z);
-      const double weight = 1 / std::sqrt(r.dot(K.inverse() * r));
-      A.row(f) = weight * r.transpose();
-      data[f] *= weight * rows[at(f)].scale;
+      const std::vector<long double> r = {rows[at(f)].row.x, rows[at(f)].row.y, rows[at(f)].row.z},
+                                     q = solve_by_elimination(K, r);
+      const long double squared_weight = 1 / (r[0] * q[0] + r[1] * q[1] + r[2] * q[2]);
+      for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t j = 0; j < 3; ++j) products[i][j] += squared_weight * r[i] * r[j];
+        right[i] += squared_weight * r[i] * static_cast<long double>(random(5 * u + 4) * rows[at(f)].scale);
+      }
     }
     const auto fit = fit_gradient(full_tensor, rows, 0.0);
     ASSERT_FALSE(fit.singular);
     EXPECT_EQ(fit.quality, 1);
-    const Eigen::Vector3d expected = A.colPivHouseholderQr().solve(data);
+    const std::vector<long double> x = solve_by_elimination(products, right);
+    const Vec3 expected{static_cast<double>(x[0]), static_cast<double>(x[1]), static_cast<double>(x[2])};
     Vec3 g;
     for (int f = 0; f < 4; ++f) g = g + random(5 * static_cast<std::uint64_t>(f) + 4) * fit.coefficients[at(f)];
-    EXPECT_LT((Eigen::Vector3d(g.x, g.y, g.z) - expected).norm(), 1e-10 * (1 + expected.norm()));
+    EXPECT_LT(norm(g - expected), 1e-10 * (1 + norm(expected)));
   }
 }
 
@@ -318,15 +323,16 @@ TEST(Gradient, CellsFitTheirNeighboursWeighedWithK) {
 }
 
 TEST(Gradient, QualityIsTheSmallestEigenvalueOverTheLimit) {
-  // Unit rows in a plane, one of them lifted: the smallest eigenvalue is known from Eigen.
+  // Unit rows in a plane, one of them lifted: the smallest eigenvalue is known from another way.
   for (const double lift : {0.0, 1e-3, 0.1, 0.2, 1.0}) {
     const std::array<FitRow, 4> rows = {{{{1, 0, 0}, 1}, {{0, 1, 0}, 1}, {{1, 1, 0}, 1}, {{1, -1, lift}, 1}}};
-    Eigen::Matrix3d m = Eigen::Matrix3d::Zero();
+    SquareMatrix<long double> m(3);
     for (const auto& row : rows) {
-      const Eigen::Vector3d e = Eigen::Vector3d(row.row.x, row.row.y, row.row.z).normalized();
-      m += e * e.transpose();
+      const Vec3 e = (1 / norm(row.row)) * row.row;
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) m(i, j) += e[i] * e[j];
     }
-    const double smallest = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(m).eigenvalues()[0];
+    const auto smallest = static_cast<double>(find_symmetric_eigenpairs(m, false).value().values[0]);
     const auto fit = fit_gradient(identity3(), rows, 0.3);
     EXPECT_NEAR(fit.quality, std::clamp(smallest / 0.3, singular_fit, 1.0), 1e-12) << lift;
     EXPECT_EQ(fit.singular, smallest < singular_fit) << lift;

@@ -1,11 +1,12 @@
-// What of the problems needs Eigen, whose templates take a compiler seconds: once for all tests.
 #include "test_scheme_problem.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/Sparse>
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 
+#include "tutti/base/dense_matrix.hpp"
 #include "tutti/base/random.hpp"
 
 namespace tutti::test {
@@ -56,78 +57,160 @@ std::vector<double> apply(const DiffusionRows& rows, std::span<const double> u, 
 
 namespace {
 
+struct Entry {
+  std::size_t column;
+  double value;
+};
+/// Entries of a row by ascending columns, each column once.
+using Sparse = std::vector<std::vector<Entry>>;
+using Values = std::vector<double>;
+
 /// The matrix of the rows, u -> du/dt with g = 0.
-Eigen::SparseMatrix<double> matrix(const DiffusionRows& rows) {
-  std::vector<Eigen::Triplet<double>> entries;
-  const auto n = static_cast<int>(rows.counts.size());
-  for (int i = 0; i < n; ++i) {
-    const auto u = static_cast<std::size_t>(i);
-    double diagonal = rows.diagonal[u];
-    for (std::size_t e = 0; e < rows.counts[u]; ++e) {
-      entries.emplace_back(i, rows.columns[u][e], rows.values[u][e]);
-      diagonal -= rows.values[u][e];
+Sparse matrix(const DiffusionRows& rows) {
+  Sparse out(rows.counts.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    double diagonal = rows.diagonal[i];
+    for (std::size_t e = 0; e < rows.counts[i]; ++e) {
+      out[i].push_back({static_cast<std::size_t>(rows.columns[i][e]), rows.values[i][e]});
+      diagonal -= rows.values[i][e];
     }
-    entries.emplace_back(i, i, diagonal);
+    out[i].push_back({i, diagonal});
+    std::sort(out[i].begin(), out[i].end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
   }
-  Eigen::SparseMatrix<double> out(n, n);
-  out.setFromTriplets(entries.begin(), entries.end());
   return out;
 }
 
+Values times(const Sparse& a, const Values& x) {
+  Values out;
+  for (const auto& row : a) {
+    double sum = 0;
+    for (const Entry& e : row) sum += e.value * x[e.column];
+    out.push_back(sum);
+  }
+  return out;
+}
+
+double product(const Values& x, const Values& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  return sum;
+}
+double length(const Values& x) {
+  return std::sqrt(product(x, x));
+}
+void add(Values& to, double factor, const Values& x) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * x[i];
+}
+
+/// L and U of an incomplete factorisation that has entries only where the matrix has: L without its diagonal of ones.
+Sparse factors_of(Sparse a) {
+  std::vector<Entry*> in_row(a.size(), nullptr);
+  std::vector<double> pivots(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (Entry& e : a[i]) in_row[e.column] = &e;
+    for (Entry& lower : a[i]) {
+      if (lower.column >= i) break;
+      lower.value /= pivots[lower.column];
+      for (const Entry& upper : a[lower.column])
+        if (upper.column > lower.column && in_row[upper.column])
+          in_row[upper.column]->value -= lower.value * upper.value;
+    }
+    pivots[i] = in_row[i]->value;
+    for (const Entry& e : a[i]) in_row[e.column] = nullptr;
+  }
+  return a;
+}
+
+Values divided(Values x, const Sparse& factors) {
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (const Entry& e : factors[i])
+      if (e.column < i) x[i] -= e.value * x[e.column];
+  for (std::size_t i = x.size(); i-- > 0;) {
+    double pivot = 1;
+    for (const Entry& e : factors[i]) {
+      if (e.column > i) x[i] -= e.value * x[e.column];
+      if (e.column == i) pivot = e.value;
+    }
+    x[i] /= pivot;
+  }
+  return x;
+}
+
+/// a x = b by BiCGSTAB (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992), to a residual of 1e-9 of b.
+Values solve(const Sparse& a, const Values& b) {
+  const Sparse factors = factors_of(a);
+  Values x(b.size(), 0.0), r = b, p(b.size(), 0.0), v = p;
+  double rho = 1, alpha = 1, omega = 1;
+  for (int k = 0; k < 2000; ++k) {
+    if (length(r) <= 1e-9 * length(b)) return x;
+    const double before = std::exchange(rho, product(b, r));
+    add(p, -omega, v);
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = r[i] + rho / before * alpha / omega * p[i];
+    const Values y = divided(p, factors);
+    v = times(a, y);
+    alpha = rho / product(b, v);
+    add(x, alpha, y);
+    add(r, -alpha, v);
+    const Values z = divided(r, factors), t = times(a, z);
+    omega = product(t, r) / product(t, t);
+    add(x, omega, z);
+    add(r, -omega, t);
+  }
+  throw std::runtime_error("no steady solution");
+}
+
 /// Solves L u + b = -s.
-std::vector<double> solve_steady(const LocalTetMesh& mesh, const DiffusionRows& rows, const Exact& exact,
-                                 const SchemeOptions& options) {
+Values solve_steady(const LocalTetMesh& mesh, const DiffusionRows& rows, const Exact& exact,
+                    const SchemeOptions& options) {
   const auto g = boundary_data(mesh, rows.boundary_faces, exact, options);
-  const std::vector<double> zero(rows.counts.size(), 0.0);
-  const auto b = apply(rows, zero, g);
-  Eigen::VectorXd rhs(static_cast<Eigen::Index>(b.size()));
-  for (std::size_t i = 0; i < b.size(); ++i)
-    rhs[static_cast<Eigen::Index>(i)] = -b[i] - exact.source(mesh.centroid(static_cast<Lid>(i)));
-  Eigen::BiCGSTAB<Eigen::SparseMatrix<double>, Eigen::IncompleteLUT<double>> solver;
-  solver.setTolerance(1e-9);
-  solver.preconditioner().setFillfactor(5);
-  solver.preconditioner().setDroptol(1e-3);
-  const Eigen::SparseMatrix<double> L = matrix(rows);  // the solver refers to it
-  solver.compute(L);
-  const Eigen::VectorXd u = solver.solve(rhs);
-  return {u.data(), u.data() + u.size()};
+  Values right = apply(rows, Values(rows.counts.size(), 0.0), g);
+  for (std::size_t i = 0; i < right.size(); ++i)
+    right[i] = -right[i] - exact.source(mesh.centroid(static_cast<Lid>(i)));
+  return solve(matrix(rows), right);
 }
 
 }  // namespace
 
 std::vector<std::complex<double>> eigenvalues(const DiffusionRows& rows) {
-  const Eigen::MatrixXd dense = matrix(rows);
-  const Eigen::VectorXcd values = Eigen::EigenSolver<Eigen::MatrixXd>(dense, false).eigenvalues();
-  return {values.begin(), values.end()};
+  DenseMatrix dense(std::ssize(rows.counts));
+  const Sparse L = matrix(rows);
+  for (std::size_t i = 0; i < L.size(); ++i)
+    for (const Entry& e : L[i]) dense(static_cast<Size>(i), static_cast<Size>(e.column)) = e.value;
+  return find_eigenpairs(dense, false).value().values;
 }
 
 double largest_gain(const LocalTetMesh& mesh, const DiffusionRows& rows) {
-  Eigen::MatrixXd dense = matrix(rows);
-  for (Eigen::Index i = 0; i < dense.rows(); ++i) dense.row(i) *= mesh.volume(static_cast<Lid>(i));
-  const Eigen::MatrixXd symmetric = 0.5 * (dense + dense.transpose());
-  const Eigen::VectorXd values =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
-  return values[values.size() - 1] / std::abs(values[0]);
+  SquareMatrix<long double> symmetric(std::ssize(rows.counts));
+  const Sparse L = matrix(rows);
+  for (std::size_t i = 0; i < L.size(); ++i)
+    for (const Entry& e : L[i]) {
+      const double half = 0.5 * e.value * mesh.volume(static_cast<Lid>(i));
+      symmetric(static_cast<Size>(i), static_cast<Size>(e.column)) += half;
+      symmetric(static_cast<Size>(e.column), static_cast<Size>(i)) += half;
+    }
+  const auto values = find_symmetric_eigenpairs(symmetric, false).value().values;
+  return static_cast<double>(values.back() / std::abs(values.front()));
 }
 
 double growth(const DiffusionRows& rows) {
-  const Eigen::SparseMatrix<double, Eigen::RowMajor> L = matrix(rows);
-  Eigen::VectorXd u(L.rows());
+  const Sparse L = matrix(rows);
+  Values u(L.size());
   const auto noise = [&] {
-    for (Eigen::Index i = 0; i < u.size(); ++i) u[i] = random_unit(9, static_cast<std::uint64_t>(i)) - 0.5;
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = random_unit(9, i) - 0.5;
   };
   noise();
   double rho = 0;
   for (int k = 0; k < 150; ++k) {
-    const Eigen::VectorXd v = L * u;
-    rho = v.norm() / u.norm();
-    u = v / v.norm();
+    const Values v = times(L, u);
+    const double size = length(v);
+    rho = size / length(u);
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = v[i] / size;
   }
   noise();
-  for (int k = 0; k < 1000; ++k) u += 1.9 / rho * (L * u);
-  const double before = u.norm();
-  for (int k = 0; k < 1000; ++k) u += 1.9 / rho * (L * u);
-  return u.norm() / before;
+  for (int k = 0; k < 1000; ++k) add(u, 1.9 / rho, times(L, u));
+  const double before = length(u);
+  for (int k = 0; k < 1000; ++k) add(u, 1.9 / rho, times(L, u));
+  return length(u) / before;
 }
 
 Errors steady_errors(const LocalTetMesh& mesh, const Exact& exact, const SchemeOptions& options) {

@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
-
+#include "tests/support/elimination.hpp"
 #include "tests/support/flow_run.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/base/random.hpp"
@@ -100,21 +99,22 @@ class OneSolve {
   double error(std::size_t f) const {
     const int c = f < 3 ? static_cast<int>(f) : at_centres;
     std::vector<std::array<Lid, 3>> cells;
-    std::map<std::array<Lid, 3>, Eigen::Index> number;
+    std::map<std::array<Lid, 3>, std::size_t> number;
     for (Lid k = 0; k < size(2); ++k)
       for (Lid j = 0; j < size(1); ++j)
         for (Lid i = 0; i < size(0); ++i) {
           const std::array<Lid, 3> cell{i, j, k};
           if (c >= 0 && !line(c).periodic && cell[c] == size(c) - 1) continue;
-          number[cell] = static_cast<Eigen::Index>(cells.size());
+          number[cell] = cells.size();
           cells.push_back(cell);
         }
-    const auto n = static_cast<Eigen::Index>(cells.size());
+    const std::size_t n = cells.size();
     if (n == 0) return 0;
     const double a = (f < 3 ? flow_.viscosity : flow_.scalars[f - 3].diffusivity) * dt / 2;
-    Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(n, n);
-    Eigen::VectorXd right(n), volume = Eigen::VectorXd::Ones(n), start(n), found(n);
-    for (Eigen::Index r = 0; r < n; ++r) {
+    test::Rows<double> matrix = test::zero_rows<double>(n, n);
+    std::vector<double> right(n), volume(n, 1.0), start(n), found(n);
+    for (std::size_t r = 0; r < n; ++r) {
+      matrix[r][r] = 1;
       const std::array<Lid, 3> cell = cells[r];
       right[r] = at(explicit_[f], cell);
       start[r] = at(before_[f], cell);
@@ -137,15 +137,19 @@ class OneSolve {
           right[r] += weight * (at(before_[f], other) - at(before_[f], cell));
           // weight (q_other - q), q_other = share q_mirror + given.
           const Beyond q = beyond(c, f, other, d, side);
-          matrix(r, r) += weight;
-          if (q.share != 0) matrix(r, number.at(q.cell)) -= weight * q.share;
+          matrix[r][r] += weight;
+          if (q.share != 0) matrix[r][number.at(q.cell)] -= weight * q.share;
           right[r] += weight * q.given;
         }
       }
     }
-    const Eigen::VectorXd exact = matrix.partialPivLu().solve(right);
-    const auto norm = [&](const Eigen::VectorXd& x) { return std::sqrt(x.cwiseAbs2().dot(volume)); };
-    return norm(found - exact) / norm(start - exact);
+    const std::vector<double> exact = test::solve_by_elimination(matrix, right);
+    const auto distance_of = [&](const std::vector<double>& x) {
+      double sum = 0;
+      for (std::size_t r = 0; r < n; ++r) sum += (x[r] - exact[r]) * (x[r] - exact[r]) * volume[r];
+      return std::sqrt(sum);
+    };
+    return distance_of(found) / distance_of(start);
   }
   /// Largest error of the pressure that is made of the potential.
   double pressure_error() const {

@@ -1,9 +1,9 @@
 // Lines: coefficients, eigenvalues and the two matrices against their definitions.
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 
+#include "tests/support/elimination.hpp"
 #include "tests/unit/models/incompressible/poisson_problem.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
@@ -15,7 +15,7 @@ using test::laplacian;
 using test::name;
 using test::Spacing;
 using test::widths;
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = test::Rows<double>;
 
 std::vector<Line> lines(const std::vector<Lid>& sizes) {
   using enum LineEnd;
@@ -37,33 +37,50 @@ std::string describe(const Line& line) {
 }
 
 Matrix dense(const LineOperator& op) {
-  const Lid n = op.size();
-  Matrix a = Matrix::Zero(n, n);
-  for (Lid i = 0; i < n; ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    a(i, i) += op.diagonal[k];
-    a(i, (i + n - 1) % n) += op.lower[k];
-    a(i, (i + 1) % n) += op.upper[k];
+  const auto n = static_cast<std::size_t>(op.size());
+  Matrix a = test::zero_rows<double>(n, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    a[i][i] += op.diagonal[i];
+    a[i][(i + n - 1) % n] += op.lower[i];
+    a[i][(i + 1) % n] += op.upper[i];
   }
   return a;
+}
+
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix c = test::zero_rows<double>(a.size(), b[0].size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t k = 0; k < b.size(); ++k)
+      for (std::size_t j = 0; j < b[k].size(); ++j) c[i][j] += a[i][k] * b[k][j];
+  return c;
+}
+
+double largest(const Matrix& a) {
+  double most = 0;
+  for (const auto& row : a) most = std::max(most, test::largest(row));
+  return most;
 }
 
 /// Q^-1 (rows are modes) or Q, put together from the halves.
 Matrix whole(const LineModes& modes, bool to_modes) {
   const LineMatrix& halves = to_modes ? modes.to_modes : modes.from_modes;
   const Lid n = modes.size, even = modes.even_size(), odd = modes.odd_size();
-  Matrix q = Matrix::Zero(n, n);  // [mode][cell]
+  Matrix q = test::zero_rows<double>(static_cast<std::size_t>(n), static_cast<std::size_t>(n));
+  const auto at = [&](Lid mode, Lid cell) -> double& {
+    return to_modes ? q[static_cast<std::size_t>(mode)][static_cast<std::size_t>(cell)]
+                    : q[static_cast<std::size_t>(cell)][static_cast<std::size_t>(mode)];
+  };
   for (Lid mode = 0; mode < n; ++mode) {
     const bool is_even = mode < even;
     const std::vector<double>& half = is_even ? halves.even : halves.odd;
     const Lid size = is_even ? even : odd, k = is_even ? mode : mode - even;
     for (Lid i = 0; i < size; ++i) {
       const double value = half[to_modes ? k * size + i : i * size + k];
-      q(mode, i) = value;
-      if (modes.split) q(mode, n - 1 - i) = is_even ? value : -value;
+      at(mode, i) = value;
+      if (modes.split) at(mode, n - 1 - i) = is_even ? value : -value;
     }
   }
-  return to_modes ? q : Matrix(q.transpose());
+  return q;
 }
 
 TEST(LineOperator, IsTheSecondDifference) {
@@ -76,7 +93,7 @@ TEST(LineOperator, IsTheSecondDifference) {
       std::vector<double> unit(line.widths.size());
       unit[j] = 1;
       for (Lid i = 0; i < line.size(); ++i)
-        EXPECT_NEAR(a(i, j), static_cast<double>(laplacian(box, unit, i, 0, 0)), 1e-14 * a.cwiseAbs().maxCoeff());
+        EXPECT_NEAR(a[i][j], static_cast<double>(laplacian(box, unit, i, 0, 0)), 1e-14 * largest(a));
     }
   }
 }
@@ -86,11 +103,13 @@ TEST(LineModes, DiagonaliseTheOperator) {
     SCOPED_TRACE(describe(line));
     const LineModes modes = line_modes(line, LineMethod::matrices);
     const Matrix to = whole(modes, true), from = whole(modes, false), a = dense(line_operator(line));
-    const Lid n = line.size();
-    EXPECT_LE((to * from - Matrix::Identity(n, n)).cwiseAbs().maxCoeff(), 1e-14);
-    const Eigen::Map<const Eigen::VectorXd> lambda(modes.eigenvalues.data(), n);
-    const double scale = std::max(1.0, a.cwiseAbs().maxCoeff()) * from.cwiseAbs().maxCoeff();
-    EXPECT_LE((a * from - from * lambda.asDiagonal()).cwiseAbs().maxCoeff(), 4e-15 * scale);
+    Matrix unit = product(to, from), residual = product(a, from);
+    for (std::size_t i = 0; i < unit.size(); ++i) {
+      unit[i][i] -= 1;
+      for (std::size_t k = 0; k < unit.size(); ++k) residual[i][k] -= from[i][k] * modes.eigenvalues[k];
+    }
+    EXPECT_LE(largest(unit), 1e-14);
+    EXPECT_LE(largest(residual), 4e-15 * std::max(1.0, largest(a)) * largest(from));
     for (const double value : modes.eigenvalues) EXPECT_LE(value, 0);
     const bool singular = line.low != LineEnd::dirichlet && line.high != LineEnd::dirichlet;
     EXPECT_EQ(modes.eigenvalues[0] == 0, singular);

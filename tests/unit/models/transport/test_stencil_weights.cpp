@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <cstring>
 #include <fstream>
 
 #include "sphere_nodes.hpp"
+#include "tests/support/elimination.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/models/transport/paper_parameters.hpp"
@@ -18,8 +18,30 @@ namespace {
 
 using testing::HasSubstr;
 using Real = long double;
-using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
-using Direction = Eigen::Matrix<Real, 3, 1>;
+using Matrix = test::Rows<Real>;
+
+struct Direction {
+  Real x, y, z;
+};
+Direction operator-(const Direction& a, const Direction& b) {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+Direction operator*(Real factor, const Direction& a) {
+  return {factor * a.x, factor * a.y, factor * a.z};
+}
+Real dot(const Direction& a, const Direction& b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+Direction cross(const Direction& a, const Direction& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+Real squared(const Direction& a) {
+  return dot(a, a);
+}
+
+Matrix zeros(int rows, int columns) {
+  return test::zero_rows<Real>(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+}
 
 StencilBasis gaussian(int n, double epsilon, int k) {
   StencilBasis basis;
@@ -62,66 +84,70 @@ Real delta(int k, Real epsilon, Real r2) {
 Matrix gaussian_reference(const StencilBasis& basis, const std::vector<Vec3>& points) {
   const int n = basis.size;
   const Real e2 = Real{basis.epsilon} * basis.epsilon;
-  Matrix a = Matrix::Zero(n + 1, n + 1), b = Matrix::Zero(n + 1, operators);
+  Matrix a = zeros(n + 1, n + 1), b = zeros(n + 1, operators);
   const Direction c = real(points[0]);
   for (int i = 0; i < n; ++i) {
     const Direction x = real(points[i]);
-    for (int j = 0; j < n; ++j) a(i, j) = std::exp(-e2 * (x - real(points[j])).squaredNorm());
-    a(i, n) = a(n, i) = 1;
-    const Real phi = a(0, i), r2 = (c - x).squaredNorm(), t = 1 - r2 / 2;
-    const Direction gradient = -2 * e2 * phi * (c * c.dot(x) - x);
-    for (int axis = 0; axis < 3; ++axis) b(i, axis) = gradient[axis];
+    for (int j = 0; j < n; ++j) a[i][j] = std::exp(-e2 * squared(x - real(points[j])));
+    a[i][n] = a[n][i] = 1;
+    const Real phi = std::exp(-e2 * squared(c - x)), r2 = squared(c - x), t = 1 - r2 / 2;
+    const Direction gradient = -2 * e2 * phi * (dot(c, x) * c - x);
+    b[i][gradient_x] = gradient.x, b[i][gradient_y] = gradient.y, b[i][gradient_z] = gradient.z;
     // (1 - t^2) phi'' - 2 t phi', phi(t) = exp(-2 eps^2 (1 - t)).
-    b(i, laplacian) = ((1 - t * t) * 4 * e2 * e2 - 2 * t * 2 * e2) * phi;
-    b(i, hyper) = delta(basis.hyper, basis.epsilon, r2);
+    b[i][laplacian] = ((1 - t * t) * 4 * e2 * e2 - 2 * t * 2 * e2) * phi;
+    b[i][hyper] = delta(basis.hyper, basis.epsilon, r2);
   }
-  return a.fullPivLu().solve(b).topRows(n);
+  return test::solve_by_elimination(std::move(a), std::move(b));
 }
 
 /// Other tangents than the library's, no scaling, polynomials by other means.
 Matrix polyharmonic_reference(const StencilBasis& basis, const std::vector<Vec3>& points) {
   const int n = basis.size, count = polynomial_count(basis);
-  const Direction c = real(points[0]), first = c.cross(Direction(0.6L, -0.2L, 0.7L)).normalized(),
-                  second = c.cross(first);
-  const auto x = [&](int i) { return first.dot(real(points[i])); };
-  const auto y = [&](int i) { return second.dot(real(points[i])); };
+  const Direction c = real(points[0]), aside = cross(c, {0.6L, -0.2L, 0.7L}),
+                  first = 1 / std::sqrt(squared(aside)) * aside, second = cross(c, first);
+  const auto x = [&](int i) { return dot(first, real(points[i])); };
+  const auto y = [&](int i) { return dot(second, real(points[i])); };
   // Without a unit of length the system is beyond long double, too: any length of the stencil's size will do.
   Real unit = 0;
   for (int i = 0; i < n; ++i) unit = std::max(unit, std::abs(x(i)));
-  Matrix a = Matrix::Zero(n + count, n + count), b = Matrix::Zero(n + count, operators);
-  Matrix plane = Matrix::Zero(n + count, 2);
+  Matrix a = zeros(n + count, n + count), b = zeros(n + count, operators), plane = zeros(n + count, 2);
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) a(i, j) = std::pow(std::hypot(x(i) - x(j), y(i) - y(j)) / unit, Real(basis.exponent));
+    for (int j = 0; j < n; ++j) a[i][j] = std::pow(std::hypot(x(i) - x(j), y(i) - y(j)) / unit, Real(basis.exponent));
     int q = n;
     for (int p = 0; p <= basis.degree; ++p)
-      for (int s = 0; s <= p; ++s, ++q) a(q, i) = a(i, q) = std::pow(x(i) / unit, p - s) * std::pow(y(i) / unit, s);
+      for (int s = 0; s <= p; ++s, ++q) a[q][i] = a[i][q] = std::pow(x(i) / unit, p - s) * std::pow(y(i) / unit, s);
     const Real r = std::hypot(x(i), y(i)) / unit, m = basis.exponent;
-    plane(i, 0) = -m * std::pow(r, m - 2) * x(i) / unit;
-    plane(i, 1) = -m * std::pow(r, m - 2) * y(i) / unit;
-    b(i, laplacian) = m * m * std::pow(r, m - 2);
+    plane[i][0] = -m * std::pow(r, m - 2) * x(i) / unit;
+    plane[i][1] = -m * std::pow(r, m - 2) * y(i) / unit;
+    b[i][laplacian] = m * m * std::pow(r, m - 2);
     Real factor = 1;
     for (int k = 0; k < basis.hyper; ++k) factor *= (m - 2 * k) * (m - 2 * k);
-    b(i, hyper) = factor * std::pow(r, m - 2 * basis.hyper);
+    b[i][hyper] = factor * std::pow(r, m - 2 * basis.hyper);
   }
-  plane(n + 1, 0) = plane(n + 2, 1) = 1;
-  b(n + 3, laplacian) = b(n + 5, laplacian) = 2;
+  plane[n + 1][0] = plane[n + 2][1] = 1;
+  b[n + 3][laplacian] = b[n + 5][laplacian] = 2;
   // (d_xx + d_yy)^3 at the origin, of x^6, x^4 y^2, x^2 y^4, y^6: 6!, 3 4! 2!, 3 2! 4!, 6!.
   EXPECT_EQ(basis.hyper, 3);
-  b(n + 21, hyper) = b(n + 27, hyper) = 720;
-  b(n + 23, hyper) = b(n + 25, hyper) = 144;
-  for (int axis = 0; axis < 3; ++axis) b.col(axis) = (plane.col(0) * first[axis] + plane.col(1) * second[axis]) / unit;
-  b.col(laplacian) /= unit * unit;
-  b.col(hyper) /= std::pow(unit, Real{6});
-  return a.fullPivLu().solve(b).topRows(n);
+  b[n + 21][hyper] = b[n + 27][hyper] = 720;
+  b[n + 23][hyper] = b[n + 25][hyper] = 144;
+  for (int i = 0; i < n + count; ++i) {
+    b[i][gradient_x] = (plane[i][0] * first.x + plane[i][1] * second.x) / unit;
+    b[i][gradient_y] = (plane[i][0] * first.y + plane[i][1] * second.y) / unit;
+    b[i][gradient_z] = (plane[i][0] * first.z + plane[i][1] * second.z) / unit;
+    b[i][laplacian] /= unit * unit;
+    b[i][hyper] /= std::pow(unit, Real{6});
+  }
+  return test::solve_by_elimination(std::move(a), std::move(b));
 }
 
-/// The largest difference of an operator's weights, over the largest of them.
+/// The largest difference of an operator's weights, over the largest of them; what is expected may have rows of
+/// polynomials behind those of the nodes.
 double difference(const std::vector<double>& weights, const Matrix& expected, int op) {
   Real worst = 0, scale = 0;
-  const auto n = expected.rows();
-  for (Eigen::Index j = 0; j < n; ++j) {
-    worst = std::max(worst, std::abs(weights[op * n + j] - expected(j, op)));
-    scale = std::max(scale, std::abs(expected(j, op)));
+  const std::size_t n = weights.size() / operators;
+  for (std::size_t j = 0; j < n; ++j) {
+    worst = std::max(worst, std::abs(weights[static_cast<std::size_t>(op) * n + j] - expected[j][op]));
+    scale = std::max(scale, std::abs(expected[j][op]));
   }
   return static_cast<double>(worst / scale);
 }
@@ -151,13 +177,22 @@ TEST(StencilWeights, ConditionIsAnEstimateFromBelow) {
     for (const Lid centre : {3, 1000}) {
       const StencilBasis basis = gaussian(31, epsilon, 4);
       const std::vector<Vec3> points = points_of(nodes, test::nearest(nodes, centre, 31));
-      Matrix a = Matrix::Ones(32, 32);
-      a(31, 31) = 0;
+      Matrix a(32, std::vector<Real>(32, 1)), unit = zeros(32, 32);
+      a[31][31] = 0;
+      for (int i = 0; i < 32; ++i) unit[i][i] = 1;
       for (int i = 0; i < 31; ++i)
         for (int j = 0; j < 31; ++j)
-          a(i, j) = std::exp(-Real{epsilon} * epsilon * (real(points[i]) - real(points[j])).squaredNorm());
-      const double exact = static_cast<double>(a.cwiseAbs().rowwise().sum().maxCoeff() *
-                                               a.inverse().cwiseAbs().rowwise().sum().maxCoeff());
+          a[i][j] = std::exp(-Real{epsilon} * epsilon * squared(real(points[i]) - real(points[j])));
+      const auto row_norm = [](const Matrix& m) {
+        Real most = 0;
+        for (const auto& row : m) {
+          Real sum = 0;
+          for (const Real value : row) sum += std::abs(value);
+          most = std::max(most, sum);
+        }
+        return most;
+      };
+      const auto exact = static_cast<double>(row_norm(a) * row_norm(test::solve_by_elimination(a, unit)));
       std::vector<double> weights(5 * 31);
       const double estimate = stencil_weights(basis, points, weights, work);
       EXPECT_LT(estimate, 1.01 * exact) << epsilon;

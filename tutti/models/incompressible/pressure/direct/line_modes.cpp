@@ -1,10 +1,12 @@
 #include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
+#include "tutti/base/dense_matrix.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/models/incompressible/pressure/direct/whole_turns.hpp"
 
@@ -13,13 +15,16 @@ namespace {
 
 // More digits than the result has: the matrices are right to rounding, and no vector instruction changes their bits.
 using Real = long double;
-using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
-using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+using Matrix = SquareMatrix<Real>;
 
-/// Modes of one parity, or all: column k of `vectors` is column k of V, cells 0 .. rows-1.
+/// Modes of one parity, or all: column k of V, cells 0 .. cells-1, behind column k - 1.
 struct Modes {
   std::vector<double> eigenvalues;
-  Matrix vectors;
+  Size cells = 0;
+  std::vector<Real> vectors;
+  Real& of(Size mode, Size cell) { return vectors[static_cast<std::size_t>(mode * cells + cell)]; }
+  Real of(Size mode, Size cell) const { return vectors[static_cast<std::size_t>(mode * cells + cell)]; }
+  Size count() const { return std::ssize(eigenvalues); }
 };
 
 /// cos or sin of pi m (2 i + 1) / (4 n) in cell i: an eigenvector for lambda = -(4 / h^2) sin^2(pi m / (4 n)).
@@ -48,7 +53,7 @@ std::vector<Wave> waves(const Line& line) {
 /// Cells 0 .. cells-1 of the vectors.
 Modes wave_modes(const std::vector<Wave>& chosen, Size n, double h, Lid cells) {
   Modes modes;
-  modes.vectors.resize(cells, static_cast<Lid>(chosen.size()));
+  modes.cells = cells;
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const auto [cosine, m] = chosen[k];
     const double s = sin_pi(m, 4 * n);
@@ -56,8 +61,7 @@ Modes wave_modes(const std::vector<Wave>& chosen, Size n, double h, Lid cells) {
     const Real scale = std::sqrt(static_cast<Real>(m == 0 || m == 2 * n ? 1 : 2) / static_cast<Real>(n));
     for (Lid i = 0; i < cells; ++i) {
       const Size turns = m * (2 * Size{i} + 1);
-      modes.vectors(i, static_cast<Lid>(k)) =
-          scale * static_cast<Real>(cosine ? cos_pi(turns, 4 * n) : sin_pi(turns, 4 * n));
+      modes.vectors.push_back(scale * static_cast<Real>(cosine ? cos_pi(turns, 4 * n) : sin_pi(turns, 4 * n)));
     }
   }
   return modes;
@@ -65,19 +69,12 @@ Modes wave_modes(const std::vector<Wave>& chosen, Size n, double h, Lid cells) {
 
 /// Eigenvectors of a symmetric positive (semi)definite matrix; those of the lowest eigenvalues first.
 Modes eigen_modes(const Matrix& a) {
-  const Eigen::Index n = a.rows();
-  const bool tridiagonal = n < 3 || a(0, n - 1) == 0;
-  Eigen::SelfAdjointEigenSolver<Matrix> solver;
-  if (tridiagonal) {
-    const Vector diagonal = a.diagonal(), beside = a.diagonal(-1);
-    solver.computeFromTridiagonal(diagonal, beside);
-  } else {
-    solver.compute(a);
-  }
-  require(solver.info() == Eigen::Success, "no eigenvectors of {} cells", n);
+  const std::optional<SymmetricEigenpairs> pairs = find_symmetric_eigenpairs(a, true);
+  require(pairs.has_value(), "no eigenvectors of {} cells", a.n);
   Modes modes;
-  for (Eigen::Index k = 0; k < n; ++k) modes.eigenvalues.push_back(-static_cast<double>(solver.eigenvalues()[k]));
-  modes.vectors = solver.eigenvectors();
+  for (const Real value : pairs->values) modes.eigenvalues.push_back(-static_cast<double>(value));
+  modes.cells = a.n;
+  modes.vectors = pairs->vectors.values;
   return modes;
 }
 
@@ -85,7 +82,7 @@ Modes eigen_modes(const Matrix& a) {
 Matrix symmetric_matrix(const LineOperator& op) {
   const Lid n = op.size();
   const auto at = [](const std::vector<double>& values, Lid i) { return static_cast<Real>(values[i]); };
-  Matrix a = Matrix::Zero(n, n);
+  Matrix a(n);
   for (Lid i = 0; i < n; ++i) a(i, i) = (at(op.conductance, i) + at(op.conductance, i + 1)) / at(op.widths, i);
   const auto couple = [&](Lid i, Lid j, Real conductance) {
     const Real value = conductance / std::sqrt(at(op.widths, i) * at(op.widths, j));
@@ -100,17 +97,18 @@ Matrix symmetric_matrix(const LineOperator& op) {
 /// Modes of one parity of a matrix that is the same from both ends, in the basis (e_i +- e_{n-1-i}) / sqrt 2 and the
 /// cell in the middle. The corners of a cyclic line come to lie on the diagonal.
 Modes half_modes(const Matrix& a, bool even) {
-  const Eigen::Index n = a.rows(), pairs = n / 2, cells = even ? n - pairs : pairs;
+  const Size n = a.n, pairs = n / 2, cells = even ? n - pairs : pairs;
   const Real root = std::sqrt(Real{2});
-  Matrix half = Matrix::Zero(cells, cells);
-  for (Eigen::Index i = 0; i < pairs; ++i)
-    for (Eigen::Index j = 0; j < pairs; ++j) half(i, j) = a(i, j) + (even ? a(i, n - 1 - j) : -a(i, n - 1 - j));
+  Matrix half(cells);
+  for (Size i = 0; i < pairs; ++i)
+    for (Size j = 0; j < pairs; ++j) half(i, j) = a(i, j) + (even ? a(i, n - 1 - j) : -a(i, n - 1 - j));
   if (cells > pairs) {
     half(pairs, pairs) = a(pairs, pairs);
-    for (Eigen::Index i = 0; i < pairs; ++i) half(i, pairs) = half(pairs, i) = root * a(i, pairs);
+    for (Size i = 0; i < pairs; ++i) half(i, pairs) = half(pairs, i) = root * a(i, pairs);
   }
   Modes modes = eigen_modes(half);
-  modes.vectors.topRows(pairs) /= root;
+  for (Size k = 0; k < cells; ++k)
+    for (Size i = 0; i < pairs; ++i) modes.of(k, i) /= root;
   return modes;
 }
 
@@ -119,18 +117,18 @@ void set_constant(Modes& modes, const std::vector<double>& widths) {
   Real length = 0;
   for (const double h : widths) length += static_cast<Real>(h);
   modes.eigenvalues[0] = 0;
-  for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
-    modes.vectors(i, 0) = std::sqrt(static_cast<Real>(widths[i]) / length);
+  for (Size i = 0; i < modes.cells; ++i)
+    modes.of(0, i) = std::sqrt(static_cast<Real>(widths[static_cast<std::size_t>(i)]) / length);
 }
 
 /// Appends Q^-1 = V^T H^1/2 and Q = H^-1/2 V of these modes, row-major.
 void append(const Modes& modes, const std::vector<Real>& roots, std::vector<double>& to, std::vector<double>& from) {
-  for (Eigen::Index k = 0; k < modes.vectors.cols(); ++k)
-    for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
-      to.push_back(static_cast<double>(modes.vectors(i, k) * roots[i]));
-  for (Eigen::Index i = 0; i < modes.vectors.rows(); ++i)
-    for (Eigen::Index k = 0; k < modes.vectors.cols(); ++k)
-      from.push_back(static_cast<double>(modes.vectors(i, k) / roots[i]));
+  for (Size k = 0; k < modes.count(); ++k)
+    for (Size i = 0; i < modes.cells; ++i)
+      to.push_back(static_cast<double>(modes.of(k, i) * roots[static_cast<std::size_t>(i)]));
+  for (Size i = 0; i < modes.cells; ++i)
+    for (Size k = 0; k < modes.count(); ++k)
+      from.push_back(static_cast<double>(modes.of(k, i) / roots[static_cast<std::size_t>(i)]));
 }
 
 }  // namespace
