@@ -75,6 +75,24 @@ TEST_F(FakeDeviceDeathTest, MemoryStaysShutBetweenAllocationAndFirstUse) {
   EXPECT_FAULT(inside[99999] = 1.0);
 }
 
+TEST_F(FakeDeviceDeathTest, MoreDevicesThanAProcessorHasProtectionKeys) {
+  std::vector<std::unique_ptr<Device>> devices;
+  std::vector<std::unique_ptr<Stream>> streams;
+  std::vector<Buffer<double>> buffers;
+  for (int d = 0; d < 20; ++d) {
+    devices.push_back(make_fake(1, {}, d));
+    streams.push_back(devices.back()->make_stream("s"));
+    buffers.emplace_back(*devices.back(), 10, "x");
+    for_each(*streams.back(), {0, 10}, Fill{buffers.back().data(), 1});
+    streams.back()->synchronize();
+  }
+  for (const std::size_t d : {std::size_t{0}, std::size_t{19}}) {
+    volatile double* inside = buffers[d].data();
+    EXPECT_FAULT(inside[3] = 1.0);
+    EXPECT_EQ(values_of(*streams[d], buffers[d])[3], 4.0);
+  }
+}
+
 TEST_F(FakeDeviceDeathTest, AnOverrunHitsTheGuardPage) {
   const auto run = [](Size size, Lid at) {
     const auto device = make_fake();

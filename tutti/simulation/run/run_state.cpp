@@ -154,7 +154,10 @@ std::filesystem::path results_folder_of(const std::filesystem::path& path) {
   return folder.empty() ? "." : folder;
 }
 
-Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back) {
+namespace {
+
+/// The checkpoints that `path` means, the newest first, the same on all ranks.
+std::vector<std::filesystem::path> checkpoints_of(const Comm& comm, const std::filesystem::path& path) {
   std::string list;
   comm.together([&] {
     if (!comm.is_root()) return;
@@ -170,10 +173,18 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
       fail(ErrorKind::io, "{}: it contains no checkpoint (checkpoints/step-*.h5); start a new run", path.string());
   });
   comm.broadcast(list);
+  std::vector<std::filesystem::path> files;
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = list.find('\n', at);
-    const std::filesystem::path file = list.substr(at, end - at);
+    files.emplace_back(list.substr(at, end - at));
     at = end + 1;
+  }
+  return files;
+}
+
+Restart open_first(const Comm& comm, const std::vector<std::filesystem::path>& files, bool fall_back) {
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    const std::filesystem::path& file = files[f];
     try {
       CheckpointReader reader(comm, file);
       RunState state;
@@ -194,11 +205,28 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
       });
       return {std::move(reader), std::move(state), results_folder_of(file)};
     } catch (const SharedError& error) {
-      if (!fall_back || error.kind() != ErrorKind::input || at >= list.size()) throw;
+      if (!fall_back || error.kind() != ErrorKind::input || f + 1 == files.size()) throw;
       warn("{}; trying the previous one", error.what());
     }
   }
   throw std::logic_error("internal error: no checkpoint to open");
+}
+
+}  // namespace
+
+Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool fall_back) {
+  constexpr int most_looks = 20;
+  for (int look = 1;; ++look) {
+    const std::vector<std::filesystem::path> files = checkpoints_of(comm, path);
+    try {
+      return open_first(comm, files, fall_back);
+    } catch (const SharedError&) {
+      // A run that is still under way takes old checkpoints away, and may have taken this one.
+      std::error_code error;
+      const bool gone = comm.is_root() && files.front() != path && !std::filesystem::exists(files.front(), error);
+      if (comm.max(gone ? 1.0 : 0.0) == 0 || look == most_looks) throw;
+    }
+  }
 }
 
 void check_same_case(const Case& now, const Case& before, const std::string& source) {
