@@ -56,6 +56,17 @@ class Flow(SystemTest):
                 self.assertEqual(summary["diagnostics"], whole["diagnostics"])
                 self.assertEqual(summary["checksum"], whole["checksum"])
 
+    def test_pieces_change_no_bits(self):
+        whole = self.run_case(flow(boundary=LID, time="steps = 6\ndt = 0.01"), "--devices", "cpu")
+        part = self.run_case(flow(boundary=LID, time="steps = 3\ndt = 0.01"), "--devices", "fake:3", *sets(pressure__pieces=3))
+        result = tutti("run", "--restart", part["folder"], *sets(time__steps=6, pressure__pieces=2), "--devices", "fake:2,cpu")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(json.loads((part["folder"] / "summary.json").read_text())["checksum"], whole["checksum"])
+        path = self.write("jacobi.toml", flow())
+        result = tutti("run", path, "-o", self.folder / "none", *sets(pressure__solver="jacobi", pressure__pieces=2))
+        self.assertEqual(result.code, INPUT, result.err)
+        self.assertIn("'pressure.pieces' has no effect here", result.err)
+
     def test_what_does_not_go_together_leaves_nothing(self):
         case = self.write("case.toml", flow(boundary=LID + LID))
         for ranks in (None, 2):

@@ -28,9 +28,9 @@ Case flow_case(const FlowBench& a, const std::string& solver, const std::string&
       "= "
       "\"{}\"\n[balance]\nweights = \"{}\"\n[devices]\noverlap = \"{}\"\n[time]\nsteps = 1\ndt = {}\n",
       side(0), side(1), side(2), solver,
-      solver == "jacobi" ? fmt::format("sweeps = {}\n", sweeps)
-      : a.pieces > 0     ? fmt::format("pieces = {}\n", a.pieces)
-                         : "",
+      solver == "jacobi"                                         ? fmt::format("sweeps = {}\n", sweeps)
+      : a.pieces > 0 && (solver == "auto" || solver == "direct") ? fmt::format("pieces = {}\n", a.pieces)
+                                                                 : "",
       a.precision, a.cut, a.weights, overlap, dt);
   return bench_case(incompressible_kind(), text);
 }

@@ -223,7 +223,8 @@ void add_numerics_keys(CaseSchema& schema) {
                              "do not depend on it.",
               .choices = {"auto"},
               .min = 1,
-              .max = 64});
+              .max = 64,
+              .only_if = {"pressure.solver", {"auto", "direct"}}});
   schema.add({.path = "pressure.omega",
               .type = KeyType::number,
               .default_value = "\"auto\"",

@@ -19,7 +19,8 @@ bool may_differ(const std::string& path) {
     if (path.starts_with(table)) return true;
   // Mesh and graph are compared by their checksums, so the file may have moved.
   return path == "time.end" || path == "time.steps" || path == "mesh.file" || path == "graph.file" ||
-         path == "steps.sources" || path == "solver.iterations" || path == "solver.linearisations";
+         path == "steps.sources" || path == "solver.iterations" || path == "solver.linearisations" ||
+         path == "pressure.pieces";
 }
 
 /// `more`: times on the way that may take a step of their own.
@@ -223,7 +224,9 @@ Restart open_restart(const Comm& comm, const std::filesystem::path& path, bool f
     } catch (const SharedError&) {
       // A run that is still under way takes old checkpoints away, and may have taken this one.
       std::error_code error;
-      const bool gone = comm.is_root() && files.front() != path && !std::filesystem::exists(files.front(), error);
+      const bool gone = comm.is_root() && files.front() != path &&
+                        !std::all_of(files.begin(), files.end(),
+                                     [&](const auto& file) { return std::filesystem::exists(file, error); });
       if (comm.max(gone ? 1.0 : 0.0) == 0 || look == most_looks) throw;
     }
   }
