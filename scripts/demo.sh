@@ -7,7 +7,7 @@ usage() {
 usage: scripts/demo.sh [--ranks N] [--devices LIST] [--mesh-size H] [--output DIR] [--no-install]
   --ranks N       run over N MPI ranks (default 1, no mpirun)
   --devices LIST  as in tutti run, e.g. cpu, cuda:0,cpu, fake:2,cpu (default: all)
-  --mesh-size H   edge length of the tetrahedra in mm (default: the example's 1; 2 is quick, 0.52 makes 4.2 M cells)
+  --mesh-size H   edge length of the tetrahedra in mm (default: the example's 1.2; 2 is quick, 0.52 makes 4.2 M cells)
   --output DIR    results folder (default: results/heart)
   --no-install    do not look for missing packages
 TEXT

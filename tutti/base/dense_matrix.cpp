@@ -1,7 +1,8 @@
 #include "tutti/base/dense_matrix.hpp"
 
-// Without the checks of each index: a third less code.
+// Small matrices, at set-up: without the checks of each index, and without vectors, this file compiles in half the time.
 #define EIGEN_NO_DEBUG
+#define EIGEN_DONT_VECTORIZE
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <algorithm>

@@ -180,7 +180,7 @@ std::unique_ptr<Device> make_host_device(Threads& threads, Size capacity);
 struct FakeOptions {
   Size memory = Size{512} << 20;  ///< bytes
   std::uint64_t seed = 1;         ///< of the delays and of the order of a loop's pieces
-  double max_delay_us = 20;       ///< before each piece of work
+  double max_delay_us = 50;       ///< before an eighth of the pieces of work
   bool peer = true;               ///< can_copy_from() other fake devices
   Size fail_after_launches = -1;  ///< >= 0: the device is lost at this launch; then all its work throws Error(peer)
   Size fail_allocation = 0;       ///< k > 0: the k-th allocation fails as if the memory were full
