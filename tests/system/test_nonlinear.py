@@ -154,7 +154,8 @@ class Nonlinear(SystemTest):
                             ('method = "steady"\n[solver]\ntolerance = 1e-6\nlinearisations = 400', 1e-4)):
             largest = {}
             for flux in ("monotone", "auto"):
-                summary = self.run_case(jump(6, time, flux))
+                # 5: with 6 cubes it depends on the last bits whether 1e-10 is reached (docs/adr/0027-no-new-extrema.md).
+                summary = self.run_case(jump(5, time, flux))
                 rows = [line.split(",") for line in (summary["folder"] / "history.csv").read_text().splitlines()]
                 largest[flux] = [float(row[rows[0].index("max|u|")]) for row in rows[1:]]
             with self.subTest(time=time):
