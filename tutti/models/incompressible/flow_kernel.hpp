@@ -122,7 +122,8 @@ class MomentumLine {
         across_a_(g.line[A], at[A]),
         across_b_(g.line[B], at[B]) {}
 
-  TUTTI_HD T rate(Lid i) const {
+  // A call that is left would keep a line's loop from becoming vectors.
+  [[gnu::always_inline]] TUTTI_HD T rate(Lid i) const {
     return momentum_of(
         viscosity_, own_face(q_[i - sc_], q_[i], width_(i)), own_face(q_[i], q_[i + sc_], next_width_(i)), distance_(i),
         face(a_, sa_, i, i - sa_, across_a_.below(i)), face(a_, sa_, i, i, across_a_.above(i)), across_a_.width(i),
@@ -131,7 +132,7 @@ class MomentumLine {
 
  private:
   /// Of cell i: from cell `from` to the next one along a direction of stride s, in which v flows.
-  TUTTI_HD CrossFace<T> face(const T* v, Lid s, Lid i, Lid from, T distance) const {
+  [[gnu::always_inline]] TUTTI_HD CrossFace<T> face(const T* v, Lid s, Lid i, Lid from, T distance) const {
     const T lower = lower_(i);
     return cross_face(q_[from], q_[from + s], v[from], v[from + sc_], lower, T(1) - lower, distance);
   }

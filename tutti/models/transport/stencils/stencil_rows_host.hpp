@@ -5,6 +5,15 @@
 
 namespace tutti::transport {
 
+/// What of weights and columns comes some entries later: cores whose own prefetcher keeps too few lines under way wait
+/// for it else. Both end where their arrays end; beyond them a prefetch does nothing.
+template <int operators>
+inline void fetch_ahead(const Lid* columns, const double* weights, int j) {
+  constexpr int entries = 48 / operators, lanes = 1 << stencil_slice_shift(true, StencilKernel::threads);
+  for (int d = 0; d < operators; ++d) __builtin_prefetch(weights + (entries * operators + d) * lanes, 0, 2);
+  if (j % 2 == 0) __builtin_prefetch(columns + entries * lanes, 0, 2);  // two entries are a line
+}
+
 /// Rows [8 slice, 8 slice + 8), all of them in the part, for one tracer: a vector holds values of several rows.
 template <int operators, Joined joined, class Update>
 inline void apply_slice_by_rows(const StencilView& view, const double* u, const Update& update, Lid slice) {
@@ -16,12 +25,14 @@ inline void apply_slice_by_rows(const StencilView& view, const double* u, const 
   const Lid row = slice * lanes;
   double own[lanes], sums[operators][lanes] = {};
   for (int lane = 0; lane < lanes; ++lane) own[lane] = values[static_cast<Size>(row + lane) * view.values];
-  for (int j = 0; j < view.entries; ++j, columns += lanes, weights += operators * lanes)
+  for (int j = 0; j < view.entries; ++j, columns += lanes, weights += operators * lanes) {
+    fetch_ahead<operators>(columns, weights, j);
     for (int lane = 0; lane < lanes; ++lane) {
       const double neighbour = values[static_cast<Size>(columns[lane]) * view.values];
       for (int d = 0; d < operators; ++d)
         sums[d][lane] = add_neighbour(weights[d * lanes + lane], neighbour, own[lane], sums[d][lane]);
     }
+  }
   for (int lane = 0; lane < lanes; ++lane) {
     double of_row[operators];
     for (int d = 0; d < operators; ++d) of_row[d] = sums[d][lane];
