@@ -330,8 +330,8 @@ class FakeStream final : public Stream {
     }
   }
 
-  /// An eighth of the work starts late. Shorter delays of more work cost more of a core's time: each sleep is two switches
-  /// of threads.
+  /// An eighth of the work starts late. Shorter delays of more work cost more of a core's time: each sleep is two
+  /// switches of threads.
   void delay() {
     const std::uint64_t n = counter_++;
     if (shared_->options.max_delay_us <= 0 || random_unit(seed_, 2 * n) < 0.875) return;
