@@ -1,4 +1,4 @@
-"""A mesh that is shared anew while it runs; runs that exchange nothing; GPUs made slow."""
+"""A mesh that is repartitioned while it runs; runs that exchange nothing; GPUs made slow."""
 
 import json
 import unittest

@@ -79,7 +79,7 @@ struct ForceSummary {
   std::array<double, 3> force{}, moment{};
 };
 
-/// The work was shared anew, because a device waited for others.
+/// The mesh was repartitioned, because a device waited for others.
 struct RebalanceSummary {
   Size step = 0;                         ///< after it
   double idle = 0;                       ///< of a step's computing, that the device waited

@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-/// Error(usage): a name that tells no format, another format than the name says, or the input's file.
+/// Error(usage): a name of unsupported format, another format than the name says, or the input's file.
 void check_mesh_output(const std::string& input, const std::string& output, const std::string& format);
 
 /// Writes the mesh to `output`, and a line that says so. `given`: the word of --format, or empty.

@@ -1,4 +1,5 @@
-// One pass over the rows of all parts, and what travels behind it: separators, their journey beside the interior, ends.
+// One pass over the rows of all parts, and what travels behind it: separators, their exchange
+// overlapped with the interior, ends.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Ends a run whose numbers are not numbers any more, or cannot be right.
+// Ends a run on NaN or infinity, or on values that cannot be right.
 #pragma once
 
 #include "tutti/simulation/observer.hpp"

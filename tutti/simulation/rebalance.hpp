@@ -5,12 +5,12 @@
 
 namespace tutti {
 
-/// Looks at each report; new shares end the run, to go on from a checkpoint.
+/// Looks at each report; repartitioning ends the run, to go on from a checkpoint.
 class Rebalance : public Observer {
  public:
   /// How often a program does this at most.
   static constexpr std::size_t most = 3;
-  /// `cost`: seconds that new shares take, on the root.
+  /// `cost`: seconds that repartitioning takes, on the root.
   Rebalance(const Run& run, double cost) : monitor_(run.comm, run.model, cost) {}
   void after_step(Run& run) override {
     if (!run.reports || run.last) return;

@@ -17,7 +17,7 @@
 
 namespace tutti {
 
-/// What a run did before its work was shared anew.
+/// What a run did before it was repartitioned.
 struct RunSoFar {
   Size first_step = 0;  ///< done before the run
   double wall_seconds = 0, output_seconds = 0, checkpoint_seconds = 0;
@@ -37,7 +37,7 @@ struct RunContext {
   Trace& trace;                      ///< takes the chosen steps, if it is on
   const Restart* restart = nullptr;  ///< the run goes on from this checkpoint
   const FolderLock* lock = nullptr;  ///< of the folder, on the root
-  RunSoFar* so_far = nullptr;        ///< it may be shared anew; null: it may not
+  RunSoFar* so_far = nullptr;        ///< it may be repartitioned; null: it may not
 };
 
 /// Runs the model as the case says, from t = 0 or from a checkpoint, and leaves results.pvd, slices/, probes.csv,

@@ -1,4 +1,4 @@
-// When the work is shared anew, and how.
+// When the mesh is repartitioned, and how.
 #include "tutti/simulation/run/load_monitor.hpp"
 
 #include <gtest/gtest.h>

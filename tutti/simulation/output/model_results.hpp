@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-/// Model::write_results; not of a run that was stopped or is shared anew.
+/// Model::write_results; not of a run that was stopped or is repartitioned.
 class ModelResults : public Observer {
  public:
   void finish(Run& run, Summary& summary) override {

@@ -30,9 +30,9 @@ std::optional<NewShares> choose_shares(const std::vector<PartLoad>& loads, Size 
 /// Looks at windows of 50 steps or more. All members are collective.
 class LoadMonitor {
  public:
-  /// `cost`: seconds that new shares take (the mesh is set up again), on the root.
+  /// `cost`: seconds that repartitioning takes (the mesh is set up again), on the root.
   LoadMonitor(const Comm& comm, Model& model, double cost);
-  /// `steps` are done and `left` are to come. New shares where they save more than they cost, the same on all ranks.
+  /// `steps` are done and `left` are to come. Repartitioning where it saves more than it costs, the same on all ranks.
   std::optional<NewShares> look(Size steps, Size left);
 
  private:
