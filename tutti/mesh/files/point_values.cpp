@@ -190,8 +190,7 @@ PointValues read_point_values(const fs::path& path, const std::string& name) {
   } else if (extension == ".vtu" || extension == ".vti" || extension == ".vtr") {
     add_vtk(path, name, result);
   } else {
-    fail(ErrorKind::input, "{}: unsupported format of values; known are {}", path.string(),
-         point_value_formats);
+    fail(ErrorKind::input, "{}: unsupported format of values; known are {}", path.string(), point_value_formats);
   }
   if (result.points.empty()) fail(ErrorKind::input, "{}: there are no values; at least one is expected", path.string());
   return result;
