@@ -1,7 +1,7 @@
 #include "tutti/base/dense_matrix.hpp"
 
-// Small matrices, at set-up: without the checks of each index, and without vectors, this file compiles in half the
-// time.
+// Small matrices, at set-up. Without the checks of each index: a third less code. Without vectors: a third less time to
+// compile, and the same bits on all processors.
 #define EIGEN_NO_DEBUG
 #define EIGEN_DONT_VECTORIZE
 #include <Eigen/Eigenvalues>

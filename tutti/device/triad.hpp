@@ -28,7 +28,7 @@ struct MeasureLimits {
   Size array_bytes = Size{4} << 30;  ///< one of the triad's arrays at most
   /// Fewer repetitions of smaller arrays: about 0.1 s, enough to weigh devices. Three arrays of the caches' size are
   /// still out of them; larger ones take the system seconds to hand out where the caches are of hundreds of MiB.
-  static MeasureLimits quick() { return {0.02, std::clamp(last_level_cache_bytes(), Size{32} << 20, Size{1} << 30)}; }
+  static MeasureLimits quick() { return {0.02, std::clamp(last_level_cache_bytes(), Size{256} << 20, Size{1} << 30)}; }
   /// Of so many seconds, a second at most; with the smaller arrays where that is less than a tenth of one.
   static MeasureLimits within(double seconds) {
     MeasureLimits limits = seconds < 0.1 ? quick() : MeasureLimits{};

@@ -5,10 +5,10 @@
 
 namespace tutti::transport {
 
-/// What of weights and columns comes some entries later: cores whose own prefetcher keeps too few lines under way wait
-/// for it else. Both end where their arrays end; beyond them a prefetch does nothing.
+/// Prefetches the weights and columns of some entries later, for cores whose own prefetcher requests too few lines.
+/// Near the ends of the arrays the addresses are beyond them, where a prefetch does nothing.
 template <int operators>
-inline void fetch_ahead(const Lid* columns, const double* weights, int j) {
+inline void prefetch_entries(const Lid* columns, const double* weights, int j) {
   constexpr int entries = 48 / operators, lanes = 1 << stencil_slice_shift(true, StencilKernel::threads);
   for (int d = 0; d < operators; ++d) __builtin_prefetch(weights + (entries * operators + d) * lanes, 0, 2);
   if (j % 2 == 0) __builtin_prefetch(columns + entries * lanes, 0, 2);  // two entries are a line
@@ -26,7 +26,7 @@ inline void apply_slice_by_rows(const StencilView& view, const double* u, const 
   double own[lanes], sums[operators][lanes] = {};
   for (int lane = 0; lane < lanes; ++lane) own[lane] = values[static_cast<Size>(row + lane) * view.values];
   for (int j = 0; j < view.entries; ++j, columns += lanes, weights += operators * lanes) {
-    fetch_ahead<operators>(columns, weights, j);
+    prefetch_entries<operators>(columns, weights, j);
     for (int lane = 0; lane < lanes; ++lane) {
       const double neighbour = values[static_cast<Size>(columns[lane]) * view.values];
       for (int d = 0; d < operators; ++d)
