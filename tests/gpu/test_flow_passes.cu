@@ -68,6 +68,8 @@ class Passes {
       part_.box.lower[d] = c.lower[d];
       part_.box.upper[d] = c.cells[d] - c.left_out[d];
     }
+    if (c.lower[0] == 0) ends_.lower = {0, T(0.3), true, {T(0.7), T(-0.2)}};
+    if (c.left_out[0] == 0) ends_.upper = {c.cells[0] - 1, T(-0.4), false, {}};
     const BoxArray array{grown(whole, 1)};
     part_.grid = PartGrid<T>(*stream_, grid, array);
     std::uint64_t seed = 0;
@@ -100,31 +102,31 @@ class Passes {
   /// As the model makes them.
   void run() {
     Kernels kernels;
-    predict(kernels, part_, constants_, weights_);
+    predict(kernels, part_, constants_, weights_, ends_);
     pressure_right_hand_side(kernels, part_, dt_);
-    correct(kernels, part_, dt_);
+    correct(kernels, part_, dt_, ends_);
     kernels.enqueue(*stream_, part_.box, all());
   }
   /// Marching wherever values can be moved together; how many passes march.
   int march() {
     const bool forced = !part_.force[0].empty();
-    int marching = part_.warm ? forced ? march_over(predict_pass<true, true>(part_, constants_, weights_))
-                                       : march_over(predict_pass<true, false>(part_, constants_, weights_))
-                   : forced ? march_over(predict_pass<false, true>(part_, constants_, weights_))
-                              : march_over(predict_pass<false, false>(part_, constants_, weights_));
+    int marching = part_.warm ? forced ? march_over(predict_pass<true, true>(part_, constants_, weights_, ends_))
+                                       : march_over(predict_pass<true, false>(part_, constants_, weights_, ends_))
+                   : forced ? march_over(predict_pass<false, true>(part_, constants_, weights_, ends_))
+                              : march_over(predict_pass<false, false>(part_, constants_, weights_, ends_));
     for (std::size_t s = part_.warm ? 1 : 0; s < part_.scalars.size(); ++s)
       for_each_cell<T>(
           *stream_, part_.box, all(),
           StepScalar<T>{part_.grid.view(), part_.velocity(), view_of(part_.scalars[s], constants_.diffuses), weights_});
     marching += march_over(divergence_pass(part_, dt_));
-    return marching + march_over(correction_pass(part_, dt_));
+    return marching + march_over(correction_pass(part_, dt_, ends_));
   }
   bool moves_together() const {
     const BoxArray& array = part_.grid.array;
     return array.row() % 2 == 0 && array.plane() % (16 / static_cast<Lid>(sizeof(T))) == 0;
   }
 
-  /// All fields, with the ghosts, which no pass may change.
+  /// All fields, with the ghosts, which no pass may change but at the ends in x.
   std::vector<std::pair<std::string, std::vector<T>>> fields() {
     std::vector<std::pair<std::string, std::vector<T>>> all;
     const auto add = [&](const std::string& name, const Buffer<T>& field) {
@@ -160,6 +162,7 @@ class Passes {
   FlowPart<T> part_;
   FlowConstants<T> constants_;
   StageWeights<T> weights_{T(0.0015), T(-0.0005)};
+  RowEnds<T> ends_;
   T dt_ = T(0.001);
 };
 

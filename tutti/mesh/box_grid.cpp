@@ -19,6 +19,7 @@ Lid image(Lid i, Lid cells, bool periodic) {
 }  // namespace
 
 double GridLine::width(Lid i) const {
+  if (equal_width > 0) return equal_width;
   const auto inside = static_cast<std::size_t>(image(i, cells(), periodic));
   return faces[inside + 1] - faces[inside];
 }
@@ -44,15 +45,8 @@ GridLine make_grid_line(Lid cells, double lower, double upper, double stretch, b
   }
   line.faces.front() = lower;
   line.faces.back() = upper;
+  if (!(stretch > 0)) line.equal_width = (upper - lower) / cells;
   return line;
-}
-
-bool BoxGrid::uniform(int d) const {
-  const GridLine& line = lines[d];
-  const double width = line.length() / line.cells();
-  for (Lid i = 0; i < line.cells(); ++i)
-    if (std::abs(line.width(i) - width) > 1e-9 * width) return false;
-  return true;
 }
 
 double BoxGrid::smallest_width(int d) const {

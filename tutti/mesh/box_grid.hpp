@@ -14,6 +14,9 @@ namespace tutti {
 struct GridLine {
   std::vector<double> faces;  ///< cells + 1, ascending
   bool periodic = false;
+  /// Of all cells, or 0 where they differ. Differences of faces are not equal to the last bit; what is faster on equal
+  /// cells asks for that.
+  double equal_width = 0;
 
   Lid cells() const { return static_cast<Lid>(faces.size()) - 1; }
   double length() const { return faces.back() - faces.front(); }
@@ -36,7 +39,7 @@ struct BoxGrid {
   std::array<Lid, 3> cells() const { return {lines[0].cells(), lines[1].cells(), lines[2].cells()}; }
   Gid cell_count() const { return Gid{lines[0].cells()} * lines[1].cells() * lines[2].cells(); }
   std::array<bool, 3> periodic() const { return {lines[0].periodic, lines[1].periodic, lines[2].periodic}; }
-  bool uniform(int d) const;
+  bool uniform(int d) const { return lines[d].equal_width > 0; }
   double smallest_width(int d) const;
   /// Of the directions with more than one cell, in which something can change; of all where there is none.
   double smallest_width() const;

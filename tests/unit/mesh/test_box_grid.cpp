@@ -17,6 +17,22 @@ TEST(GridLine, EqualCells) {
   }
 }
 
+TEST(GridLine, EqualCellsAreEqualToTheLastBit) {
+  for (const Lid cells : {3, 100, 256, 384, 1000})
+    for (const double length : {1.0, 0.3, 6.283185307179586})
+      for (const double lower : {0.0, -3.141592653589793, 1e5}) {
+        const GridLine line = make_grid_line(cells, lower, lower + length, 0, true);
+        EXPECT_NEAR(line.width(0), length / cells, 1e-9);
+        for (Lid i = -1; i <= cells; ++i) {
+          EXPECT_EQ(line.width(i), line.width(0));
+          if (i < cells) EXPECT_EQ(line.distance(i), line.width(0));
+        }
+        BoxGrid grid;
+        grid.lines.fill(line);
+        EXPECT_TRUE(grid.uniform(0));
+      }
+}
+
 TEST(GridLine, TheEndsAreExact) {
   for (const Lid cells : {1, 3, 7, 64, 1000})
     for (const double stretch : {0.0, 0.3, 2.0, 10.0}) {

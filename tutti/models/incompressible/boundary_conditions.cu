@@ -13,14 +13,29 @@ struct EndCell {
   Lid ghost, inner;  ///< places in the arrays
 };
 
-TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Lid r) {
+/// `around`: r counts only cells that are not beside one of the part.
+TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Lid r, bool around = false) {
   const int d = ends.direction, a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
   const Lid size_a = array.stored.size(a), plane = size_a * array.stored.size(b);
+  const Range &in_a = ends.inside[0], &in_b = ends.inside[1];
+  const Lid each = around ? plane - in_a.size() * in_b.size() : plane;
   EndCell cell;
-  cell.end = r / plane;
-  const Lid rest = r % plane;
-  cell.at[a] = array.stored.lower[a] + rest % size_a;
-  cell.at[b] = array.stored.lower[b] + rest / size_a;
+  cell.end = r / each;
+  const Lid rest = r % each;
+  Lid at_a = rest % size_a, at_b = rest / size_a;
+  if (around) {
+    // Whole lines first, then what is left of the others.
+    const Lid lines = array.stored.size(b) - in_b.size(), left = size_a - in_a.size(), behind = rest - lines * size_a;
+    if (behind < 0) {
+      if (at_b >= in_b.begin) at_b += in_b.size();
+    } else {
+      at_b = in_b.begin + behind / left;
+      at_a = behind % left;
+      if (at_a >= in_a.begin) at_a += in_a.size();
+    }
+  }
+  cell.at[a] = array.stored.lower[a] + at_a;
+  cell.at[b] = array.stored.lower[b] + at_b;
   cell.at[d] = ends.end[cell.end].inner;
   cell.inner = array.at(cell.at[0], cell.at[1], cell.at[2]);
   cell.at[d] = ends.end[cell.end].ghost;
@@ -111,8 +126,9 @@ struct FillVelocity {
   Lid stride;
   double time;
   T dt;
+  bool around;
   TUTTI_HD void operator()(Lid r) const {
-    const EndCell cell = end_cell(array, ends, r);
+    const EndCell cell = end_cell(array, ends, r, around);
     const EndView& end = ends.end[cell.end];
     const bool open = end.velocity == VelocityEnd::outflow;
     for (int c = 0; c < 3; ++c) {
@@ -270,6 +286,11 @@ BoundaryConditions::BoundaryConditions(Stream& stream, const FlowCase& flow, con
     const GridLine& line = flow.grid.lines[d];
     EndsView& view = views_[d];
     view.direction = static_cast<int>(d);
+    for (std::size_t o = 0, other = 0; o < 3; ++o)
+      if (o != d) {
+        const Lid from = array.stored.lower[o];
+        view.inside[other++] = {box.lower[o] - from, box.upper[o] - from};
+      }
     for (const bool upper : {false, true}) {
       if (line.periodic || (upper ? box.upper[d] != line.cells() : box.lower[d] != 0)) continue;
       const FlowEnd& from = flow.ends[2 * d + (upper ? 1 : 0)];
@@ -308,6 +329,29 @@ Lid BoundaryConditions::cells(int d) const {
   return ends.count * array_.stored.size(a) * array_.stored.size(b);
 }
 
+Lid BoundaryConditions::cells_around(int d) const {
+  const EndsView& ends = view(d);
+  return cells(d) - ends.count * ends.inside[0].size() * ends.inside[1].size();
+}
+
+template <class T>
+RowEnds<T> BoundaryConditions::row_ends() const {
+  RowEnds<T> rows;
+  const EndsView& ends = view(0);
+  for (int e = 0; e < ends.count; ++e) {
+    const EndView& end = ends.end[e];
+    if (end.velocity == VelocityEnd::outflow) return {};
+    for (const EndValue& value : end.value)
+      if (value.count > 0) return {};
+    RowEnd<T>& row = end.upper ? rows.upper : rows.lower;
+    row.cell = end.inner;
+    row.through = is_wall(end.velocity) ? T(0) : static_cast<T>(end.value[0].constant);
+    row.given = end.velocity != VelocityEnd::free_slip;
+    for (int c = 1; c < 3; ++c) row.along[c - 1] = static_cast<T>(end.value[c].constant);
+  }
+  return rows;
+}
+
 template <class T>
 void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time) {
   const BoxArray& array = part.grid.array;
@@ -321,9 +365,11 @@ void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions&
 }
 
 template <class T>
-void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt) {
+void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt,
+                   bool around) {
   to.add(on_rows(FillVelocity<T>{part.grid.array, ends.view(d), part.velocity(), part.intermediate[d].data(),
-                                 part.p.data(), part.grid.array.stride(d), time, dt}));
+                                 part.p.data(), part.grid.array.stride(d), time, dt, around},
+                 around ? ends.cells_around(d) : ends.cells(d)));
 }
 
 template <class T>
@@ -402,7 +448,8 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
 
 #define TUTTI_INSTANTIATE(T)                                                                                         \
   template void fill_intermediate(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double);                   \
-  template void fill_velocity(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double, T);                    \
+  template void fill_velocity(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double, T, bool);              \
+  template RowEnds<T> BoundaryConditions::row_ends() const;                                                          \
   template void fill_scalars(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double);                        \
   template void fill_scalar(Kernels&, FlowPart<T>&, std::size_t, T*, const BoundaryConditions&, int, double);        \
   template void fill_unprojected(Kernels&, FlowPart<T>&, int, T*, const BoundaryConditions&, int, double, T);        \

@@ -30,6 +30,8 @@ struct EndView {
 struct EndsView {
   int direction = 0, count = 0;
   EndView end[2];
+  /// The part's cells in the other two directions, by place in its arrays.
+  Range inside[2];
   const FormulaStep* steps = nullptr;
   /// Centres and upper faces of the part's cells, by direction; of the first stored cell first.
   const double* centres[3] = {};
@@ -47,8 +49,12 @@ class BoundaryConditions {
  public:
   BoundaryConditions() = default;
   BoundaryConditions(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array);
-  /// Cells to fill in direction d.
+  /// Cells to fill in direction d; those of them that are not beside a cell of the part.
   Lid cells(int d) const;
+  Lid cells_around(int d) const;
+  /// The ends in x for passes over rows to set; none where values differ from row to row or in time, or are the flow's.
+  template <class T>
+  RowEnds<T> row_ends() const;
   const EndsView& view(int d) const { return views_[d]; }
   const ScalarEndsView& scalar(std::size_t s, int d) const { return scalars_[s][d]; }
 
@@ -65,9 +71,11 @@ class BoundaryConditions {
 /// The normal component of u* at the ends, and the new scalars beyond them.
 template <class T>
 void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time);
-/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p.
+/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p. around: not beside the part's
+/// cells.
 template <class T>
-void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt);
+void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt,
+                   bool around = false);
 /// Scalars beyond the ends.
 template <class T>
 void fill_scalars(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time);

@@ -72,9 +72,12 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
   predict_->run(
       [&](std::size_t p, Kernels& to) {
         if (eddies_) add_subgrid_force(to, parts_[p], constants_);
-        predict(to, parts_[p], constants_, weights);
+        predict(to, parts_[p], constants_, weights, predicted_row_ends(p));
       },
-      [&](std::size_t p, int d, Kernels& to) { fill_intermediate(to, parts_[p], ends_[p], d, read); });
+      [&](std::size_t p, int d, Kernels& to) {
+        const bool done = d == 0 && predicted_row_ends(p).any();
+        if (!done) fill_intermediate(to, parts_[p], ends_[p], d, read);
+      });
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
 }
@@ -141,10 +144,22 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
   const T length = static_cast<T>(dt), gain = keep_bulk_velocity();
   correct_->run(
       [&](std::size_t p, Kernels& to) {
-        correct(to, parts_[p], length);
+        correct(to, parts_[p], length, corrected_row_ends(p));
         if (flow_.bulk) shift_velocity(to, parts_[p], flow_.bulk->direction, gain);
       },
-      [&](std::size_t p, int d, Kernels& to) { fill_velocity(to, parts_[p], ends_[p], d, read, length); });
+      [&](std::size_t p, int d, Kernels& to) {
+        fill_velocity(to, parts_[p], ends_[p], d, read, length, d == 0 && corrected_row_ends(p).any());
+      });
+}
+
+/// The ends that the passes over rows set: u* where no scalar has to be, the velocity unless the bulk's is added later.
+template <class T>
+RowEnds<T> FlowModel<T>::predicted_row_ends(std::size_t p) const {
+  return parts_[p].scalars.empty() ? ends_[p].template row_ends<T>() : RowEnds<T>{};
+}
+template <class T>
+RowEnds<T> FlowModel<T>::corrected_row_ends(std::size_t p) const {
+  return flow_.bulk ? RowEnds<T>{} : ends_[p].template row_ends<T>();
 }
 
 // Watching and finishing.

@@ -78,6 +78,8 @@ class FlowModel final : public Model {
   void predict_implicitly(double time, double dt, double now, double old);
   void solve_pressure(double dt);
   void correct_velocity(double time, double dt);
+  RowEnds<T> predicted_row_ends(std::size_t p) const;
+  RowEnds<T> corrected_row_ends(std::size_t p) const;
   void exchange_all(double time);
   void take_lower_outflow(std::size_t p, std::size_t d, std::span<double> to);
   void put_lower_outflow(std::size_t d);

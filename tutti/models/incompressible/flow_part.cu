@@ -73,9 +73,10 @@ GridView<T> PartGrid<T>::view() const {
 }
 
 template <class T>
-void predict(Kernels& to, FlowPart<T>& part, const FlowConstants<T>& constants, const StageWeights<T>& weights) {
+void predict(Kernels& to, FlowPart<T>& part, const FlowConstants<T>& constants, const StageWeights<T>& weights,
+             const RowEnds<T>& ends) {
   const bool forced = !part.force[0].empty();
-  const auto add = [&]<bool w, bool f>() { add_pass(to, part, predict_pass<w, f>(part, constants, weights)); };
+  const auto add = [&]<bool w, bool f>() { add_pass(to, part, predict_pass<w, f>(part, constants, weights, ends)); };
   if (part.warm)
     forced ? add.template operator()<true, true>() : add.template operator()<true, false>();
   else
@@ -91,8 +92,8 @@ void pressure_right_hand_side(Kernels& to, FlowPart<T>& part, T dt) {
 }
 
 template <class T>
-void correct(Kernels& to, FlowPart<T>& part, T dt) {
-  add_pass(to, part, correction_pass(part, dt));
+void correct(Kernels& to, FlowPart<T>& part, T dt, const RowEnds<T>& ends) {
+  add_pass(to, part, correction_pass(part, dt, ends));
 }
 
 template <class T>
@@ -100,11 +101,11 @@ void shift_velocity(Kernels& to, FlowPart<T>& part, int c, T by) {
   to.add(on_cells<T>(Shift<T>{part.grid.array, part.u[static_cast<std::size_t>(c)].data(), by}));
 }
 
-#define TUTTI_INSTANTIATE(T)                                                                      \
-  template struct PartGrid<T>;                                                                    \
-  template void predict(Kernels&, FlowPart<T>&, const FlowConstants<T>&, const StageWeights<T>&); \
-  template void pressure_right_hand_side(Kernels&, FlowPart<T>&, T);                              \
-  template void correct(Kernels&, FlowPart<T>&, T);                                               \
+#define TUTTI_INSTANTIATE(T)                                                                                         \
+  template struct PartGrid<T>;                                                                                       \
+  template void predict(Kernels&, FlowPart<T>&, const FlowConstants<T>&, const StageWeights<T>&, const RowEnds<T>&); \
+  template void pressure_right_hand_side(Kernels&, FlowPart<T>&, T);                                                 \
+  template void correct(Kernels&, FlowPart<T>&, T, const RowEnds<T>&);                                               \
   template void shift_velocity(Kernels&, FlowPart<T>&, int, T);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -69,17 +70,37 @@ struct FlowConstants {
   bool diffuses = true;    ///< do scalars? Not where that is implicit
 };
 
-// What passes over cells of a part do.
+/// What holds at an end in x, where it is the same for all rows and all times: then passes over rows set the velocity
+/// at and beyond it themselves, whose values are a row apart and cost a pass of their own as much as a tenth of a step.
+template <class T>
+struct RowEnd {
+  static constexpr Lid nowhere = std::numeric_limits<Lid>::min();
+  Lid cell = nowhere;   ///< the last one before the end
+  T through = 0;        ///< the velocity through it
+  bool given = false;   ///< the velocity along it: by the values on it, or by no slope
+  T along[2] = {0, 0};  ///< of components 1 and 2
+
+  /// Component c beyond it, of which `inner` is the value before it.
+  TUTTI_HD T beyond(int c, T inner) const { return given ? T(2) * along[c - 1] - inner : inner; }
+};
+template <class T>
+struct RowEnds {
+  RowEnd<T> lower, upper;
+  bool any() const { return lower.cell != lower.nowhere || upper.cell != upper.nowhere; }
+};
+
+// What passes over cells of a part do; `ends`: as far as they set them.
 
 /// u* and the new scalars.
 template <class T>
-void predict(Kernels& to, FlowPart<T>& part, const FlowConstants<T>& constants, const StageWeights<T>& weights);
+void predict(Kernels& to, FlowPart<T>& part, const FlowConstants<T>& constants, const StageWeights<T>& weights,
+             const RowEnds<T>& ends = {});
 /// rhs = div u* / dt.
 template <class T>
 void pressure_right_hand_side(Kernels& to, FlowPart<T>& part, T dt);
 /// u = u* - dt grad p.
 template <class T>
-void correct(Kernels& to, FlowPart<T>& part, T dt);
+void correct(Kernels& to, FlowPart<T>& part, T dt, const RowEnds<T>& ends = {});
 /// u_c += by, everywhere.
 template <class T>
 void shift_velocity(Kernels& to, FlowPart<T>& part, int c, T by);

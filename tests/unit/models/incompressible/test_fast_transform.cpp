@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tests/unit/models/incompressible/poisson_problem.hpp"
+#include "tutti/mesh/box_grid.hpp"
 #include "tutti/models/incompressible/pressure/direct/fast_group.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 
@@ -54,6 +55,13 @@ TEST(FastTransform, ExistsForEqualCellsOfSmallFactors) {
   for (const Lid n : {2, 16, 20, 42, 2048}) EXPECT_TRUE(has_fast_transform(lines_of(n)[0])) << n;
   for (const Lid n : {1, 9, 22, 26, 2 * 121, 4096}) EXPECT_FALSE(has_fast_transform(lines_of(n)[0])) << n;
   EXPECT_FALSE(has_fast_transform({test::widths(16, test::Spacing::both_walls), neumann, neumann}));
+  // Planes of most grids are no round numbers.
+  for (const Lid n : {100, 256, 384}) {
+    const GridLine grid = make_grid_line(n, -1, 5.283185307179586, 0, true);
+    Line line{{}, LineEnd::periodic, LineEnd::periodic};
+    for (Lid i = 0; i < n; ++i) line.widths.push_back(grid.width(i));
+    EXPECT_TRUE(has_fast_transform(line)) << n;
+  }
   EXPECT_EQ(line_modes(lines_of(16)[0]).fast.size, 16);
   EXPECT_EQ(line_modes(lines_of(22)[0]).fast.size, 0);
 }

@@ -65,6 +65,7 @@ struct Predict {
   PredictArrays<T> a;
   FlowConstants<T> constants;
   StageWeights<T> weights;
+  RowEnds<T> ends;
 
   TUTTI_HD FaceForce<T> force_of(int c) const { return {constants.buoyancy[c], constants.reference}; }
   /// Cells [0, count) of a line along x, from cell `at`.
@@ -85,6 +86,9 @@ struct Predict {
       next[i] = stage.step(u[i], rate, rates[i]);
       rates[i] = rate;
     }
+    if (C != 0) return;
+    if (at[0] == ends.lower.cell) next[-1] = ends.lower.through;
+    if (at[0] + count - 1 == ends.upper.cell) next[count - 1] = ends.upper.through;
   }
   TUTTI_HD void cells(Lid count, const Lid (&at)[3]) const {
     const Lid n = g.array.at(at[0], at[1], at[2]);
@@ -134,6 +138,7 @@ struct Correct {
   VelocityView<T> intermediate, u;
   const T* p;
   T dt;
+  RowEnds<T> ends;
   TUTTI_HD static T value(T from, T dt, T p, T p_next, T distance) { return from - dt * (p_next - p) * distance; }
   template <int C>
   TUTTI_HD void component(Lid n, const Lid (&at)[3], Lid count) const {
@@ -145,11 +150,25 @@ struct Correct {
     TUTTI_NO_ALIASES
     for (Lid i = 0; i < count; ++i) to[i] = value(from[i], length, pressure[i], pressure[i + stride], distance(i));
   }
+  /// At and beyond the end beside cell n, whose new velocity along it is v, w.
+  TUTTI_HD void fill_lower(Lid n, T v, T w) const {
+    u.c[0][n - 1] = ends.lower.through;
+    u.c[1][n - 1] = ends.lower.beyond(1, v);
+    u.c[2][n - 1] = ends.lower.beyond(2, w);
+  }
+  TUTTI_HD void fill_upper(Lid n, T v, T w) const {
+    u.c[0][n] = u.c[0][n + 1] = ends.upper.through;
+    u.c[1][n + 1] = ends.upper.beyond(1, v);
+    u.c[2][n + 1] = ends.upper.beyond(2, w);
+  }
   TUTTI_HD void cells(Lid count, const Lid (&at)[3]) const {
     const Lid n = g.array.at(at[0], at[1], at[2]);
     component<0>(n, at, count);
     component<1>(n, at, count);
     component<2>(n, at, count);
+    const Lid last = n + count - 1;
+    if (at[0] == ends.lower.cell) fill_lower(n, u[1][n], u[2][n]);
+    if (at[0] + count - 1 == ends.upper.cell) fill_upper(last, u[1][last], u[2][last]);
   }
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { cells(1, {i, j, k}); }
   void line(Lid begin, Lid end, Lid j, Lid k) const { cells(end - begin, {begin, j, k}); }
@@ -165,7 +184,7 @@ ScalarView<T> view_of(PartScalar<T>& s, bool diffuses) {
 /// warm and forced as the part is.
 template <bool warm, bool forced, class T>
 Predict<T, warm, forced> predict_pass(FlowPart<T>& part, const FlowConstants<T>& constants,
-                                      const StageWeights<T>& weights) {
+                                      const StageWeights<T>& weights, const RowEnds<T>& ends = {}) {
   return {part.grid.view(),
           {part.velocity(),
            part.intermediate_velocity(),
@@ -173,15 +192,16 @@ Predict<T, warm, forced> predict_pass(FlowPart<T>& part, const FlowConstants<T>&
            warm ? view_of(part.scalars[0], constants.diffuses) : ScalarView<T>{},
            {part.force[0].data(), part.force[1].data(), part.force[2].data()}},
           constants,
-          weights};
+          weights,
+          ends};
 }
 template <class T>
 DivideDivergence<T> divergence_pass(FlowPart<T>& part, T dt) {
   return {part.grid.view(), part.intermediate_velocity(), part.rhs.data(), T(1) / dt};
 }
 template <class T>
-Correct<T> correction_pass(FlowPart<T>& part, T dt) {
-  return {part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt};
+Correct<T> correction_pass(FlowPart<T>& part, T dt, const RowEnds<T>& ends = {}) {
+  return {part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt, ends};
 }
 
 }  // namespace tutti::incompressible

@@ -257,6 +257,10 @@ class MomentumOfGroup {
       if (warm) rate += lift[c];
       next[c] = pass_.weights.step(before[c], rate, rates[c]);
       rates[c] = rate;
+      if (C != 0) continue;
+      if (own_.i + c == pass_.ends.upper.cell) next[c] = pass_.ends.upper.through;
+      if (own_.i + c == pass_.ends.lower.cell && (own_.inside >> c & 1) != 0)
+        pass_.a.intermediate.c[C][n + c - 1] = pass_.ends.lower.through;
     }
     own_.store(pass_.a.intermediate.c[C] + n, next);
     own_.store(pass_.a.rate.c[C] + n, rates);

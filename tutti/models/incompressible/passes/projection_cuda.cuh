@@ -104,6 +104,12 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
     own.store(pass.u.c[1] + n, here.v);
     own.store(pass.u.c[2] + n, here.w);
 #pragma unroll
+    for (int c = 0; c < cells; ++c) {
+      if ((own.inside >> c & 1) == 0) continue;
+      if (own.i + c == pass.ends.lower.cell) pass.fill_lower(n + c, here.v[c], here.w[c]);
+      if (own.i + c == pass.ends.upper.cell) pass.fill_upper(n + c, here.v[c], here.w[c]);
+    }
+#pragma unroll
     for (int c = 0; c < cells; ++c) p[c] = here.p_above[c];
   }
 }
