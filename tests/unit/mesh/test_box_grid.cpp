@@ -23,10 +23,8 @@ TEST(GridLine, EqualCellsAreEqualToTheLastBit) {
       for (const double lower : {0.0, -3.141592653589793, 1e5}) {
         const GridLine line = make_grid_line(cells, lower, lower + length, 0, true);
         EXPECT_NEAR(line.width(0), length / cells, 1e-9);
-        for (Lid i = -1; i <= cells; ++i) {
-          EXPECT_EQ(line.width(i), line.width(0));
-          if (i < cells) EXPECT_EQ(line.distance(i), line.width(0));
-        }
+        for (Lid i = -1; i <= cells; ++i) EXPECT_EQ(line.width(i), line.width(0));
+        for (Lid i = -1; i < cells; ++i) EXPECT_EQ(line.distance(i), line.width(0));
         BoxGrid grid;
         grid.lines.fill(line);
         EXPECT_TRUE(grid.uniform(0));
