@@ -30,8 +30,8 @@ GridLine merged(const GridLine& line, const std::vector<Lid>& first) {
   coarse.periodic = line.periodic;
   for (const Lid f : first) coarse.faces.push_back(line.faces[f]);
   const Lid each = first[1] - first[0];
-  const bool alike = std::adjacent_find(first.begin(), first.end(),
-                                        [&](Lid a, Lid b) { return b - a != each; }) == first.end();
+  const bool alike =
+      std::adjacent_find(first.begin(), first.end(), [&](Lid a, Lid b) { return b - a != each; }) == first.end();
   if (alike) coarse.equal_width = each * line.equal_width;
   return coarse;
 }
