@@ -41,12 +41,18 @@ Pending<SumAndLargest> start_reduction(Stream& stream, Range range, const F& f) 
   };
   const auto result = std::make_shared<Result>();
   stream.loop(range, [f, result](Lid begin, Lid end) {
+    // Terms first, then what becomes of them: a sum is a chain of stores, which terms between them would wait for.
+    constexpr Lid together = 64;
+    ReduceTerm terms[together];
     ExactSum sum;
     std::uint64_t largest = ordered_bits(-std::numeric_limits<double>::infinity());
-    for (Lid i = begin; i < end; ++i) {
-      const ReduceTerm term = f(i);
-      if constexpr (adds) sum.add(term.added);
-      if constexpr (compares) largest = std::max(largest, ordered_bits(term.compared));
+    for (Lid first = begin; first < end; first += together) {
+      const Lid count = std::min(together, end - first);
+      for (Lid i = 0; i < count; ++i) terms[i] = f(first + i);
+      for (Lid i = 0; i < count; ++i) {
+        if constexpr (adds) sum.add(terms[i].added);
+        if constexpr (compares) largest = std::max(largest, ordered_bits(terms[i].compared));
+      }
     }
     std::lock_guard lock(result->mutex);
     result->all.merge({sum, from_ordered_bits(largest)});
