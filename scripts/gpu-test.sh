@@ -61,7 +61,7 @@ if [ -n "${FAKE_GPUS:-}" ]; then
   shared=(--set 'balance.weights="equal"') measured=equal policies=full
 else
   small=20 large=110 slow_cubes=80 steps=60 long_steps=3000 scale_cubes=(106 ${SCALE_LARGE:+172}) bench_cells=8000000 refine=2 seconds=0.5 memory=(1M 30M)
-  cavity=64 flow_steps=20 flow_sweeps=20 flow_cells=(256 512) flow_time=(--seconds 0.5)
+  cavity=64 flow_steps=20 flow_sweeps=20 flow_cells=(256 384 512) flow_time=(--seconds 0.5)
   wave=6 wave_orders=(1 2 3) waves=(40) graph_side=200 smooth_cubes=20
   tissue=20 tissue_cells=4000000 nodes=10242 sphere_steps=50 stencil_sizes=31,101 sphere_time=(--seconds 0.3) bench_nodes=2000000 many_nodes=4500000 few_nodes=27556
   # Measured weights would leave the CPU out of small cases: here it takes its part.
