@@ -14,8 +14,8 @@ namespace tutti {
 struct GridLine {
   std::vector<double> faces;  ///< cells + 1, ascending
   bool periodic = false;
-  /// Of all cells, or 0 where they differ. Differences of faces are not equal to the last bit; what is faster on equal
-  /// cells asks for that.
+  /// Of all cells, or 0 where they differ. Differences of faces would not be equal to the last bit, which kernels for
+  /// equal cells need.
   double equal_width = 0;
 
   Lid cells() const { return static_cast<Lid>(faces.size()) - 1; }

@@ -52,7 +52,7 @@ class BoundaryConditions {
   /// Cells to fill in direction d; those of them that are not beside a cell of the part.
   Lid cells(int d) const;
   Lid cells_around(int d) const;
-  /// The ends in x for passes over rows to set; none where values differ from row to row or in time, or are the flow's.
+  /// The ends in x that momentum and correction set; none where a value is a formula, or with an outflow.
   template <class T>
   RowEnds<T> row_ends() const;
   const EndsView& view(int d) const { return views_[d]; }
@@ -71,8 +71,8 @@ class BoundaryConditions {
 /// The normal component of u* at the ends, and the new scalars beyond them.
 template <class T>
 void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time);
-/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p. around: not beside the part's
-/// cells.
+/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p. around: only those cells that
+/// cells_around() counts.
 template <class T>
 void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt,
                    bool around = false);

@@ -152,7 +152,8 @@ void FlowModel<T>::correct_velocity(double time, double dt) {
       });
 }
 
-/// The ends that the passes over rows set: u* where no scalar has to be, the velocity unless the bulk's is added later.
+/// Ends in x that momentum sets in u*, unless scalars need their own pass there anyway; and those that the correction
+/// sets in u, unless the bulk velocity is added after it.
 template <class T>
 RowEnds<T> FlowModel<T>::predicted_row_ends(std::size_t p) const {
   return parts_[p].scalars.empty() ? ends_[p].template row_ends<T>() : RowEnds<T>{};

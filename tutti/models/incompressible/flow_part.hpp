@@ -70,8 +70,8 @@ struct FlowConstants {
   bool diffuses = true;    ///< do scalars? Not where that is implicit
 };
 
-/// What holds at an end in x, where it is the same for all rows and all times: then passes over rows set the velocity
-/// at and beyond it themselves, whose values are a row apart and cost a pass of their own as much as a tenth of a step.
+/// What holds at an end in x where it is the same for all rows and all times. Momentum and correction then set the
+/// velocity at and beyond it themselves: a pass of its own, with one value per row, takes up to a tenth of a step.
 template <class T>
 struct RowEnd {
   static constexpr Lid nowhere = std::numeric_limits<Lid>::min();

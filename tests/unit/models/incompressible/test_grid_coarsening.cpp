@@ -77,6 +77,17 @@ TEST(GridCoarsening, every_coarse_cell_has_one_part) {
   for (const int owner : owners) EXPECT_EQ(owner, 1);
 }
 
+TEST(GridCoarsening, equal_cells_merge_to_equal_cells) {
+  const BoxGrid grid = box_of({96, 96, 96}, {6.283185307179586, 6.283185307179586, 6.283185307179586}, 0, true);
+  double width = grid.smallest_width();
+  const auto coarse = coarsen(grid, width, false);
+  EXPECT_EQ(coarse->grid.lines[0].equal_width, 2 * grid.lines[0].equal_width);
+  // The last cell of an odd number has no partner.
+  const BoxGrid odd = box_of({95, 96, 96}, {1, 1, 1}, 0, false);
+  width = odd.smallest_width();
+  EXPECT_FALSE(coarsen(odd, width, false)->grid.uniform(0));
+}
+
 TEST(GridCoarsening, difference_covers_what_is_missing_once) {
   const CellBox all{{-1, 2, 0}, {6, 7, 3}}, box{{0, 2, 0}, {5, 6, 9}};
   Gid cells = 0;
