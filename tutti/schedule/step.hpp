@@ -105,6 +105,8 @@ class Step {
   void wait() const;
   /// Does run_ahead() return before the devices are done?
   bool runs_ahead() const { return ahead_ != nullptr; }
+  /// So little of a CPU's work, by row_cost, that other threads would be awake too late.
+  bool for_one_thread() const { return serial_; }
 
   const std::vector<PartSeconds>& seconds() const { return seconds_; }
   void reset_seconds();  ///< e.g. after a set-up that runs the step, too
@@ -188,7 +190,7 @@ class Step {
   std::chrono::steady_clock::time_point start_;
   bool finished_ = false;
   int exchanges_ = 0;
-  bool serial_ = false;  ///< one thread has done it before the others are awake
+  bool serial_ = false;
   mutable std::function<void()> observer_;
   bool observed_ = false;  ///< this run is
   std::vector<std::vector<ThreadPiece>> pieces_;

@@ -105,7 +105,7 @@ struct LineCase {
   LineEnd low, high;
 };
 
-class LineWeights : public testing::TestWithParam<LineCase> {
+class CoarseLineWeights : public testing::TestWithParam<LineCase> {
  protected:
   void SetUp() override {
     const LineCase& c = GetParam();
@@ -119,7 +119,7 @@ class LineWeights : public testing::TestWithParam<LineCase> {
   LineInterpolation up;
 };
 
-TEST_P(LineWeights, interpolation_is_exact_for_lines_and_keeps_what_holds_at_ends) {
+TEST_P(CoarseLineWeights, interpolation_is_exact_for_lines_and_keeps_what_holds_at_ends) {
   const LineCase& c = GetParam();
   const GridLine &from = merged.grid.lines[0], &to = fine.lines[0];
   for (std::size_t i = 0; i < up.parent.size(); ++i) {
@@ -138,7 +138,7 @@ TEST_P(LineWeights, interpolation_is_exact_for_lines_and_keeps_what_holds_at_end
   }
 }
 
-TEST_P(LineWeights, restriction_conserves_the_sum) {
+TEST_P(CoarseLineWeights, restriction_conserves_the_sum) {
   const LineCase& c = GetParam();
   const GridLine &to = merged.grid.lines[0], &from = fine.lines[0];
   for (const bool linear : {false, true}) {
@@ -161,7 +161,7 @@ TEST_P(LineWeights, restriction_conserves_the_sum) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, LineWeights,
+INSTANTIATE_TEST_SUITE_P(Lines, CoarseLineWeights,
                          testing::Values(LineCase{8, 0, LineEnd::neumann, LineEnd::neumann},
                                          LineCase{9, 0, LineEnd::neumann, LineEnd::dirichlet},
                                          LineCase{2, 0, LineEnd::dirichlet, LineEnd::dirichlet},

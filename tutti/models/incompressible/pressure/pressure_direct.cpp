@@ -17,6 +17,15 @@ Lid units_of_plane(Size cells) {
   return static_cast<Lid>(std::clamp<Size>(cells / 16, 1, 512));
 }
 
+/// Rows of diffusion that take a CPU as long, about: by it work is dealt out to threads. Multiply-adds of transforms,
+/// and a column of so many rows.
+int cost_of(Size multiply_adds) {
+  return static_cast<int>(std::max<Size>(1, multiply_adds / 128));
+}
+int cost_of_column(Lid rows) {
+  return std::max(1, rows / 8);
+}
+
 /// What both directions of the transforms have to know of a part's planes.
 template <class T>
 struct PlaneWork {
@@ -131,11 +140,13 @@ class Direct final : public PressureSolver<T> {
   using Transfer = std::unique_ptr<BoxTransfer<T>>;
   Transfer transfer(const Boxes& from, const std::vector<Boxes>& wanted, const std::vector<BoxArray>& from_arrays,
                     const std::vector<BoxArray>& to_arrays, PlanTurn turn = {});
-  std::unique_ptr<Pass> pass(const std::string& name, std::vector<PassPart> parts, std::vector<BoxTransfer<T>*> behind);
+  std::unique_ptr<Pass> pass(const std::string& name, std::vector<PassPart> parts, std::vector<BoxTransfer<T>*> behind,
+                             int row_cost);
   template <class RangeOf>
   std::vector<PassPart> in_pieces(const RangeOf& range_of) const;
   std::vector<PassPart> from_the_ends() const;
   Range units_of(std::size_t p, const CellBox& planes) const;
+  int unit_cost() const { return cost_of((nx_ * y_to_modes_.work() + ny_ * x_to_modes_.work()) / plane_units_); }
   Range numbers_of(std::size_t p, const CellBox& columns) const;
   ColumnRows<T> column_rows(std::size_t p);
   void make_layouts();
@@ -233,9 +244,9 @@ typename Direct<T>::Transfer Direct<T>::transfer(const Boxes& from, const std::v
 
 template <class T>
 std::unique_ptr<Pass> Direct<T>::pass(const std::string& name, std::vector<PassPart> parts,
-                                      std::vector<BoxTransfer<T>*> behind) {
+                                      std::vector<BoxTransfer<T>*> behind, int row_cost) {
   return std::make_unique<Pass>(name, problem_.threads, problem_.domain.streams, std::move(parts), std::move(behind),
-                                problem_.overlap);
+                                problem_.overlap, row_cost);
 }
 
 /// The work on some planes of a part.
@@ -329,12 +340,12 @@ void Direct<T>::make_passes() {
   }
   to_pressure_ = transfer(plane_boxes_, all_pressure, aligned_ ? domain.arrays : plane_arrays_, domain.arrays);
   const auto part = [&](std::size_t p) { return static_cast<std::size_t>(domain.parts.mine[p]); };
-  if (!aligned_) gather_ = pass("to planes", whole_pass_parts(std::vector<Lid>(domain.mine())), {to_planes_.get()});
+  if (!aligned_) gather_ = pass("to planes", whole_pass_parts(std::vector<Lid>(domain.mine())), {to_planes_.get()}, 1);
   forward_ = pass("to modes", in_pieces([&](std::size_t p, int n) { return units_of(p, planes_of[n][part(p)]); }),
-                  behind_planes);
+                  behind_planes, unit_cost());
   columns_ = pass("columns", in_pieces([&](std::size_t p, int n) { return numbers_of(p, columns_of[n][part(p)]); }),
-                  behind_columns);
-  backward_ = pass("from modes", from_the_ends(), {to_pressure_.get()});
+                  behind_columns, cost_of_column(z_.view().size));
+  backward_ = pass("from modes", from_the_ends(), {to_pressure_.get()}, unit_cost());
   // These arrays stay where they are.
   const auto bind = [](const Transfer& one, std::size_t p, const T* from, T* to) {
     if (one != nullptr) one->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));

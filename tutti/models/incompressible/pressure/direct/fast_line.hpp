@@ -17,6 +17,12 @@
 #include "tutti/base/types.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+#define TUTTI_UNROLLED _Pragma("GCC unroll 8")
+#else
+#define TUTTI_UNROLLED
+#endif
+
 namespace tutti::incompressible {
 
 /// Equal cells, an even number of at most 2,048, and of no prime factor above 7.
@@ -112,14 +118,24 @@ struct Arithmetic {
   TUTTI_HD static V all(V x) { return x; }
 };
 
+/// Copied a part at a time: GCC 12 copies whole structures of vectors by way of integer registers.
 template <class V>
 struct Complex {
   V re, im;
+  Complex() = default;
+  TUTTI_HD Complex(V x, V y) : re(x), im(y) {}
+  TUTTI_HD Complex(const Complex& z) : re(z.re), im(z.im) {}
+  TUTTI_HD Complex& operator=(const Complex& z) {
+    re = z.re;
+    im = z.im;
+    return *this;
+  }
 };
 
 /// Point k of an array whose parts lie `step` values apart: lines side by side.
 template <class V>
 struct Points {
+  using Value = V;
   V* first;
   Size step;
   TUTTI_HD Complex<V> get(Lid k) const { return {first[2 * k * step], first[(2 * k + 1) * step]}; }
@@ -180,6 +196,7 @@ TUTTI_HD inline void transform_of(Complex<V> (&z)[8]) {
                        {(d.im - d.re) * half_root, -((d.re + d.im) * half_root)}};
   transform_of(even);
   transform_of(odd);
+  TUTTI_UNROLLED
   for (int k = 0; k < 4; ++k) {
     z[2 * k] = even[k];
     z[2 * k + 1] = odd[k];
@@ -232,13 +249,15 @@ TUTTI_HD inline void transform_of(Complex<V> (&z)[r]) {
 /// A pass of radix r over `points`, of which `before` = the product of the radices before it: block p of `points / r /
 /// before`, place q of `before`. `twiddles` are of its blocks; the last pass has one block, which is not turned.
 template <int r, bool last, class V, class T>
-TUTTI_HD inline void fast_pass(const T* twiddles, const Points<V>& in, const Points<V>& out, Lid points, Lid before,
-                               Lid p, Lid q) {
+[[gnu::always_inline]] TUTTI_HD inline void fast_pass(const T* twiddles, const Points<V>& in, const Points<V>& out,
+                                                      Lid points, Lid before, Lid p, Lid q) {
   Complex<V> z[r];
+  TUTTI_UNROLLED
   for (int i = 0; i < r; ++i) z[i] = in.get(q + before * p + points / r * i);
   fast::transform_of(z);
   out.put(q + before * r * p, z[0]);
   const Lid blocks = points / r / before;
+  TUTTI_UNROLLED
   for (int i = 1; i < r; ++i) {
     const T* w = twiddles + 2 * ((i - 1) * blocks + p);
     out.put(q + before * (r * p + i), last ? z[i] : fast::turned(z[i], w[0], w[1]));
@@ -246,9 +265,9 @@ TUTTI_HD inline void fast_pass(const T* twiddles, const Points<V>& in, const Poi
 }
 
 template <class V, class T>
-TUTTI_HD inline Complex<V> fast_mix(const FastMix<T> mix, Complex<V> own, Complex<V> mirror) {
+TUTTI_HD inline Complex<V> fast_mix(const FastMix<T>& mix, const Complex<V>& own, const Complex<V>& mirror) {
   using A = Arithmetic<V>;
-  const auto row = [&](const T* g) {
+  const auto row = [&](const T* g) -> V {
     return A::fused(A::all(g[0]), own.re,
                     A::fused(A::all(g[1]), own.im, A::fused(A::all(g[2]), mirror.re, A::all(g[3]) * mirror.im)));
   };
@@ -260,9 +279,10 @@ TUTTI_HD inline Lid fast_pairs(Lid points) {
   return points / 2 + 1;
 }
 
-/// Points k and its mirror image from a line, mixed. get(place) yields a value.
-template <class V, class T, class Get>
-TUTTI_HD inline void fast_load(const FastLineView<T>& line, const Get& get, const Points<V>& to, Lid k) {
+/// Points k and its mirror image from a line, mixed; `to`: Points or the like. get(place) yields a value.
+template <class To, class T, class Get>
+TUTTI_HD inline void fast_load(const FastLineView<T>& line, const Get& get, const To& to, Lid k) {
+  using V = typename To::Value;
   const Lid other = k == 0 ? 0 : line.points - k;
   const auto value = [&](Lid place) -> V { return place < 0 ? -get(-1 - place) : get(place); };
   const Complex<V> z{value(line.in[2 * k]), value(line.in[2 * k + 1])};
@@ -272,10 +292,11 @@ TUTTI_HD inline void fast_load(const FastLineView<T>& line, const Get& get, cons
 }
 
 /// And from the points into a line: put(place, value).
-template <class V, class T, class Put>
-TUTTI_HD inline void fast_store(const FastLineView<T>& line, const Points<V>& from, const Put& put, Lid k) {
+template <class From, class T, class Put>
+TUTTI_HD inline void fast_store(const FastLineView<T>& line, const From& from, const Put& put, Lid k) {
+  using V = typename From::Value;
   const Lid other = k == 0 ? 0 : line.points - k;
-  const auto write = [&](Lid point, Complex<V> z) {
+  const auto write = [&](Lid point, const Complex<V>& z) {
     const Lid a = line.out[2 * point], b = line.out[2 * point + 1];
     put(a < 0 ? -1 - a : a, a < 0 ? -z.re : z.re);
     put(b < 0 ? -1 - b : b, b < 0 ? -z.im : z.im);

@@ -1,6 +1,7 @@
 #include "tutti/models/incompressible/pressure/direct/fast_transform.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "tutti/base/raw_vector.hpp"
@@ -21,7 +22,60 @@ struct Arithmetic<FloatLanes> {
   static FloatLanes all(float x) { return all_lanes(x); }
 };
 
+/// Two vectors beside each other, a line of the cache or more: what is looked up for one serves both.
+template <class T>
+struct Wide {
+  Lanes<T> a, b;
+  Wide(Lanes<T> x, Lanes<T> y) : a(x), b(y) {}
+  Wide(const Wide& w) : a(w.a), b(w.b) {}  // as Complex
+  Wide operator-() const { return {-a, -b}; }
+  Wide operator*(const Wide& w) const { return {a * w.a, b * w.b}; }
+};
+template <class T>
+struct Arithmetic<Wide<T>> {
+  using Number = T;
+  static Wide<T> fused(const Wide<T>& a, const Wide<T>& b, const Wide<T>& c) {
+    return {incompressible::fused(a.a, b.a, c.a), incompressible::fused(a.b, b.b, c.b)};
+  }
+  static Wide<T> all(T x) { return {all_lanes(x), all_lanes(x)}; }
+};
+
 namespace {
+
+/// Lines that are transformed at once.
+template <class T>
+constexpr int group_lines = 2 * lane_count<T>;
+
+/// Values of a group, two vectors a place.
+template <class T>
+struct WidePoints {
+  using Value = Wide<T>;
+  Lanes<T>* first;
+  Value at(Lid place) const { return {first[2 * place], first[2 * place + 1]}; }
+  void set(Lid place, const Value& value) const {
+    first[2 * place] = value.a;
+    first[2 * place + 1] = value.b;
+  }
+  Complex<Value> get(Lid k) const { return {at(2 * k), at(2 * k + 1)}; }
+  void put(Lid k, const Complex<Value>& z) const {
+    set(2 * k, z.re);
+    set(2 * k + 1, z.im);
+  }
+};
+
+/// Two arrays of a group's values. They do not lie a power of two apart: loads would wait for stores into the other
+/// one whose addresses end alike.
+template <class T>
+class Group {
+ public:
+  explicit Group(Lid cells) : apart_(2 * Size{cells} + 16), memory_(static_cast<std::size_t>(2 * apart_)) {}
+  Lanes<T>* a() { return memory_.data(); }
+  Lanes<T>* b() { return memory_.data() + apart_; }
+
+ private:
+  Size apart_;
+  RawVector<Lanes<T>> memory_;
+};
 
 template <class T>
 Lid cells_of(const FastLineView<T>& line) {
@@ -30,7 +84,7 @@ Lid cells_of(const FastLineView<T>& line) {
 
 template <int r, class T>
 void run_pass(const T* twiddles, const Lanes<T>* in, Lanes<T>* out, Lid points, Lid before) {
-  const Points<Lanes<T>> from{const_cast<Lanes<T>*>(in), 1}, to{out, 1};
+  const Points<Lanes<T>> from{const_cast<Lanes<T>*>(in), 2}, to{out, 2};
   const Lid blocks = points / r / before;
   if (blocks == 1)
     for (Lid q = 0; q < before; ++q) fast_pass<r, true>(twiddles, from, to, points, before, Lid{0}, q);
@@ -39,7 +93,7 @@ void run_pass(const T* twiddles, const Lanes<T>* in, Lanes<T>* out, Lid points, 
       for (Lid q = 0; q < before; ++q) fast_pass<r, false>(twiddles, from, to, points, before, p, q);
 }
 
-/// All passes from `a`, by way of `b`; where the result is.
+/// All passes of one of the two vectors from `a`, by way of `b`; where the result is.
 template <class T>
 Lanes<T>* run_passes(const FastLineView<T>& line, Lanes<T>* a, Lanes<T>* b) {
   const T* twiddles = line.twiddles;
@@ -75,14 +129,13 @@ Lanes<T>* run_passes(const FastLineView<T>& line, Lanes<T>* a, Lanes<T>* b) {
 /// The results' points, in `a` or `b`. get(place) may read `b`.
 template <class T, class Get>
 Lanes<T>* load_and_run(const FastLineView<T>& line, Lanes<T>* a, Lanes<T>* b, const Get& get) {
-  const Points<Lanes<T>> points{a, 1};
-  for (Lid k = 0; k < fast_pairs(line.points); ++k) fast_load(line, get, points, k);
+  for (Lid k = 0; k < fast_pairs(line.points); ++k) fast_load(line, get, WidePoints<T>{a}, k);
+  run_passes(line, a + 1, b + 1);
   return run_passes(line, a, b);
 }
 template <class T, class Put>
 void store(const FastLineView<T>& line, Lanes<T>* from, const Put& put) {
-  const Points<Lanes<T>> points{from, 1};
-  for (Lid k = 0; k < fast_pairs(line.points); ++k) fast_store(line, points, put, k);
+  for (Lid k = 0; k < fast_pairs(line.points); ++k) fast_store(line, WidePoints<T>{from}, put, k);
 }
 
 /// Rows of lanes_count lanes become columns: step `half` of a network of exchanges.
@@ -104,67 +157,107 @@ void transpose(Lanes<T> (&rows)[lane_count<T>]) {
   if constexpr (half > 1) transpose<T, half / 2>(rows);
 }
 
+/// Where a group along x reads and writes: lines of n values, of which those that do not exist are the last one.
+template <class T>
+struct GroupRows {
+  Size n;
+  Lid first, count;
+  Size start(int line) const { return (first + std::min<Lid>(line, count - 1)) * n; }
+};
+
+template <class T>
+void load_rows(const GroupRows<T>& rows, const T* in, Lanes<T>* to) {
+  constexpr int lanes = lane_count<T>;
+  const Lid n = static_cast<Lid>(rows.n), whole = n / lanes * lanes;
+  for (int half = 0; half < 2; ++half)
+    for (Lid j = 0; j < whole; j += lanes) {
+      Lanes<T> square[lanes];
+#pragma GCC unroll 16
+      for (int l = 0; l < lanes; ++l) square[l] = load_lanes(in + rows.start(half * lanes + l) + j);
+      transpose<T>(square);
+#pragma GCC unroll 16
+      for (int l = 0; l < lanes; ++l) to[2 * (j + l) + half] = square[l];
+    }
+  for (Lid j = whole; j < n; ++j)
+    for (int l = 0; l < group_lines<T>; ++l) to[2 * j + l / lanes][l % lanes] = in[rows.start(l) + j];
+}
+
+template <class T>
+void store_rows(const GroupRows<T>& rows, const Lanes<T>* from, T* out) {
+  constexpr int lanes = lane_count<T>;
+  const Lid n = static_cast<Lid>(rows.n), whole = n / lanes * lanes;
+  for (int half = 0; half < 2; ++half) {
+    const int count = std::min(lanes, rows.count - half * lanes);
+    for (Lid j = 0; j < whole; j += lanes) {
+      Lanes<T> square[lanes];
+#pragma GCC unroll 16
+      for (int l = 0; l < lanes; ++l) square[l] = from[2 * (j + l) + half];
+      transpose<T>(square);
+      for (int l = 0; l < count; ++l) store_lanes(out + rows.start(half * lanes + l) + j, square[l]);
+    }
+  }
+  for (Lid j = whole; j < n; ++j)
+    for (int l = 0; l < rows.count; ++l) out[rows.start(l) + j] = from[2 * j + l / lanes][l % lanes];
+}
+
+/// The first `count` values, as many as a group has or fewer.
+template <class T>
+Wide<T> load_wide(const T* from, Lid count) {
+  constexpr int lanes = lane_count<T>;
+  if (count == group_lines<T>) return {load_lanes(from), load_lanes(from + lanes)};
+  T all[group_lines<T>] = {};
+  std::copy_n(from, count, all);
+  return {load_lanes(all), load_lanes(all + lanes)};
+}
+template <class T>
+void store_wide(T* to, const Wide<T>& value, Lid count) {
+  constexpr int lanes = lane_count<T>;
+  if (count == group_lines<T>) {
+    store_lanes(to, value.a);
+    store_lanes(to + lanes, value.b);
+    return;
+  }
+  T all[group_lines<T>];
+  store_lanes(all, value.a);
+  store_lanes(all + lanes, value.b);
+  std::copy_n(all, count, to);
+}
+
 }  // namespace
 
 template <class T>
 void fast_transform_x(const FastLineView<T>& line, const T* in, T* out, Range lines) {
-  constexpr int lanes = lane_count<T>;
-  const Lid n = cells_of(line), whole = n / lanes * lanes;
-  RawVector<Lanes<T>> memory(2 * static_cast<std::size_t>(n));
-  Lanes<T>*const a = memory.data(), *const b = a + n;
-  for (Lid first = lines.begin; first < lines.end; first += lanes) {
-    const Lid count = std::min<Lid>(lanes, lines.end - first);
-    // Lanes without a line repeat the last one.
-    const auto start = [&](int l) { return Size{first + std::min<Lid>(l, count - 1)} * n; };
-    for (Lid j = 0; j < whole; j += lanes) {
-      Lanes<T> rows[lanes];
-#pragma GCC unroll 16
-      for (int l = 0; l < lanes; ++l) rows[l] = load_lanes(in + start(l) + j);
-      transpose<T>(rows);
-#pragma GCC unroll 16
-      for (int l = 0; l < lanes; ++l) b[j + l] = rows[l];
-    }
-    for (Lid j = whole; j < n; ++j)
-      for (int l = 0; l < lanes; ++l) b[j][l] = in[start(l) + j];
-    Lanes<T>* const result = load_and_run(line, a, b, [&](Lid place) { return b[place]; });
-    Lanes<T>* const cells = result == a ? b : a;
-    store(line, result, [&](Lid place, Lanes<T> value) { cells[place] = value; });
-    for (Lid j = 0; j < whole; j += lanes) {
-      Lanes<T> rows[lanes];
-#pragma GCC unroll 16
-      for (int l = 0; l < lanes; ++l) rows[l] = cells[j + l];
-      transpose<T>(rows);
-      for (int l = 0; l < count; ++l) store_lanes(out + start(l) + j, rows[l]);
-    }
-    for (Lid j = whole; j < n; ++j)
-      for (int l = 0; l < count; ++l) out[start(l) + j] = cells[j][l];
+  const Lid n = cells_of(line);
+  Group<T> group(n);
+  Lanes<T>*const a = group.a(), *const b = group.b();
+  for (Lid first = lines.begin; first < lines.end; first += group_lines<T>) {
+    const GroupRows<T> rows{n, first, std::min<Lid>(group_lines<T>, lines.end - first)};
+    load_rows(rows, in, b);
+    Lanes<T>* const result = load_and_run(line, a, b, [&](Lid place) { return WidePoints<T>{b}.at(place); });
+    const WidePoints<T> cells{result == a ? b : a};
+    store(line, result, [&](Lid place, const Wide<T>& value) { cells.set(place, value); });
+    store_rows(rows, cells.first, out);
   }
 }
 
 template <class T>
 void fast_transform_y(const FastLineView<T>& line, const T* in, T* out, Lid nx, Range lines) {
-  constexpr int lanes = lane_count<T>;
   const Lid n = cells_of(line);
-  RawVector<Lanes<T>> memory(2 * static_cast<std::size_t>(n));
-  Lanes<T>*const a = memory.data(), *const b = a + n;
+  Group<T> group(n);
   for (Lid first = lines.begin; first < lines.end;) {
-    const Lid x = first % nx, count = std::min({Lid{lanes}, lines.end - first, nx - x});
+    const Lid x = first % nx, count = std::min({Lid{group_lines<T>}, lines.end - first, nx - x});
     const Size start = Size{first / nx} * n * nx + x;
     first += count;
-    if (count == lanes) {
-      Lanes<T>* const result =
-          load_and_run(line, a, b, [&](Lid place) { return load_lanes(in + start + Size{place} * nx); });
-      store(line, result, [&](Lid place, Lanes<T> value) { store_lanes(out + start + Size{place} * nx, value); });
-      continue;
-    }
-    Lanes<T>* const result = load_and_run(line, a, b, [&](Lid place) {
-      Lanes<T> value{};
-      for (Lid l = 0; l < count; ++l) value[l] = in[start + Size{place} * nx + l];
-      return value;
-    });
-    store(line, result, [&](Lid place, Lanes<T> value) {
-      for (Lid l = 0; l < count; ++l) out[start + Size{place} * nx + l] = value[l];
-    });
+    const auto transform = [&](auto together) {
+      Lanes<T>* const result = load_and_run(
+          line, group.a(), group.b(), [&](Lid place) { return load_wide(in + start + Size{place} * nx, together); });
+      store(line, result,
+            [&](Lid place, const Wide<T>& value) { store_wide(out + start + Size{place} * nx, value, together); });
+    };
+    if (count == group_lines<T>)
+      transform(std::integral_constant<Lid, group_lines<T>>());
+    else
+      transform(count);
   }
 }
 
