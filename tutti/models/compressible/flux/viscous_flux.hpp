@@ -60,15 +60,16 @@ TUTTI_HD inline void viscous_flux_along(const Gas& gas, const T* q, T inverse, c
   }
   dilatation = -2.0 / 3 * inverse * dilatation;
   const T mu = viscosity_of(gas, q, inverse);
-  const T stress[3] = {mu * fused(dilatation, T(n.x), slope[0] + across[0]),
-                       mu * fused(dilatation, T(n.y), slope[1] + across[1]),
-                       mu * fused(dilatation, T(n.z), slope[2] + across[2])};
   T work = mu * (gas.gamma / gas.prandtl) * heat;
   f[0] = 0;
-  for (int d = 0; d < 3; ++d) {
-    f[1 + d] = stress[d];
-    work = fused(u[d], stress[d], work);
-  }
+  const auto add = [&](int d, T normal) {
+    const T stress = mu * fused(dilatation, normal, slope[d] + across[d]);
+    f[1 + d] = stress;
+    work = fused(u[d], stress, work);
+  };
+  add(0, T(n.x));
+  add(1, T(n.y));
+  add(2, T(n.z));
   f[4] = work;
 }
 

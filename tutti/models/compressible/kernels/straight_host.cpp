@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "tutti/models/compressible/kernels/lane_tile.hpp"
 #include "tutti/models/compressible/kernels/viscous.hpp"
@@ -38,11 +39,13 @@ struct RowsToWrite {
     for (int i = 0; i < width; ++i) row[i] = of_lane(i);
   }
 };
+template <class F, std::size_t... lane>
+Lanes each_lane(const F& of_lane, std::index_sequence<lane...>) {
+  return Lanes(LaneVector{of_lane(static_cast<int>(lane))...});
+}
 template <class F>
 Lanes each_lane(const F& of_lane) {
-  double x[width];
-  for (int i = 0; i < width; ++i) x[i] = of_lane(i);
-  return load_lanes(x);
+  return each_lane(of_lane, std::make_index_sequence<width>());
 }
 
 /// Values `stride` apart.
@@ -80,14 +83,33 @@ struct FaceGroup {
   }
 };
 
-/// Calls f(group) for those of the tiles. Behind a class of faces, tiles repeat the last.
+void fetch(const double* from, int count) {
+  for (int i = 0; i < count; i += 8) __builtin_prefetch(from + i);
+}
+
+/// Has what is read of the next group's faces and sides come into the cache.
+void fetch_faces(const PartView& view, const StraightFace* faces, const double* u, int values) {
+  for (int i = 0; i < width; ++i) {
+    const StraightFace& face = faces[i];
+    fetch(view.normals + Size{3} * face.face, 3);
+    fetch(u + Size{values} * face.left, values);
+    fetch(u + Size{values} * face.right, values);
+    if (!view.straight->viscous) continue;
+    fetch(view.metric + Size{9} * face.left, 9);
+    fetch(view.metric + Size{9} * face.right, 9);
+    fetch(view.faces[face.face].scale, 2);
+  }
+}
+
+/// Calls f(group) for those of the tiles. Behind a class of faces, tiles repeat the last. values: of an element.
 template <class F>
-void for_each_group(Range tiles, const PartView& view, const F& f) {
-  const StraightView& tuned = *view.straight;
+void for_each_group(Range tiles, const PartView& view, const double* u, int values, const F& f) {
+  const StraightFace *all = view.straight->faces, *end = all + Size{tile_rows} * tiles.end;
   for (Lid tile = tiles.begin; tile < tiles.end; ++tile)
     for (int i = 0; i < tile_rows; i += width) {
-      const StraightFace* faces = tuned.faces + Size{tile_rows} * tile + i;
+      const StraightFace* faces = all + Size{tile_rows} * tile + i;
       if (i > 0 && faces[0].face == faces[-1].face) break;
+      if (faces + width < end) fetch_faces(view, faces + width, u, values);
       f(FaceGroup{view.faces[faces[0].face], faces});
     }
 }
@@ -470,9 +492,8 @@ void fetch_sides(const PartView& view, const FaceArrays& at_faces, Range element
   const int count = variables * tuned.face_points;
   for (Size k = Size{tuned.faces_each} * elements.begin; k < Size{tuned.faces_each} * elements.end; ++k) {
     const Size at = Size{count} * (tuned.sides[k] / max_turns);
-    for (int i = 0; i < count; i += 8) __builtin_prefetch(at_faces.flux + at + i);
-    if (tuned.viscous)
-      for (int i = 0; i < count; i += 8) __builtin_prefetch(at_faces.jump + at + i);
+    fetch(at_faces.flux + at, count);
+    if (tuned.viscous) fetch(at_faces.jump + at, count);
   }
 }
 
@@ -502,11 +523,11 @@ void compute_inner_fluxes_in_lanes(Stream& stream, Range tiles, const PartView& 
     stream.loop(tiles, [=](Lid begin, Lid end) {
       if (!view.straight->viscous) {
         FaceTiles<p()> s;
-        return for_each_group({begin, end}, view,
+        return for_each_group({begin, end}, view, u, s.values,
                               [&](const FaceGroup& group) { compute_group(view, group, u, at_faces.flux, s); });
       }
       ViscousFaceTiles<p()> s;
-      for_each_group({begin, end}, view,
+      for_each_group({begin, end}, view, u, s.values,
                      [&](const FaceGroup& group) { compute_viscous_group(view, group, eta, u, at_faces, s); });
     });
   });
