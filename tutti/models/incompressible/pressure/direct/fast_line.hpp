@@ -17,7 +17,8 @@
 #include "tutti/base/types.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_operator.hpp"
 
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+// nvcc, which does not know it, unrolls by itself.
+#if defined(__GNUC__) && !defined(__CUDACC__)
 #define TUTTI_UNROLLED _Pragma("GCC unroll 8")
 #else
 #define TUTTI_UNROLLED
@@ -265,7 +266,7 @@ template <int r, bool last, class V, class T>
 }
 
 template <class V, class T>
-TUTTI_HD inline Complex<V> fast_mix(const FastMix<T>& mix, const Complex<V>& own, const Complex<V>& mirror) {
+TUTTI_HD inline Complex<V> fast_mix(const FastMix<T> mix, const Complex<V>& own, const Complex<V>& mirror) {
   using A = Arithmetic<V>;
   const auto row = [&](const T* g) -> V {
     return A::fused(A::all(g[0]), own.re,
